@@ -121,7 +121,7 @@ def dram(page):
         def measure(t, policy=policy):
             runs, r = replay("dram", "--mem", f"synth:gpu-g1,cycles={t * 10000}", "--pim", f"synth:pim-add,ops={t * 100}",
                              "--set", "cut=none", "--policy", policy)
-            return metric(runs, "noc_packets"), r
+            return metric(runs, "noc_packets_per_kcycle") * metric(runs, "total_cycles") * 32 / 1000, r
         page.growth(policy, measure)
 
 

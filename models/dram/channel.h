@@ -80,19 +80,13 @@ struct dram_stats {
     int64_t drain;       /* cycles in PIM mode in which MEM requests still hold bank slots */
     int64_t accesses[2]; /* selections by class; under fcfs 16 per PIM request */
     int64_t hits[2];
-    int64_t writes, write_hits;             /* of the MEM ones */
     int64_t activates, precharges, columns; /* commands; one to all banks counts once */
     int64_t slot_sum, slot_cycles;          /* occupied slots summed over cycles; cycles with any */
-    int64_t mem_slot_sum, mem_slot_cycles;  /* the same of MEM requests */
-    int64_t wait[2];                        /* cycles in the other mode with requests of this class waiting */
     int64_t in[2], out[2];                  /* requests */
     int64_t columns_in;                     /* column commands that the entered requests ask for */
-    int64_t visits;                         /* cycles that the loop looked at */
     int64_t refreshes;                      /* commands, of all banks or of one */
-    int64_t bank_columns[DRAM_BANKS];       /* column commands by bank, of devices beyond the paper's (device.h) */
     int64_t last_out[2];                    /* cycle of the last completion, -1: none */
     int64_t first_in[2];                    /* cycle of the first entry, -1: none */
-    int64_t channel_columns;                /* of a sum over channels: the most column commands of one */
 };
 
 /* A request that is done (or known to be): reported in order of `done`. */

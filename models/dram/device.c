@@ -68,9 +68,6 @@ void dram_device_gave(struct dram_channel *ch, enum dram_command command, dram_b
     const struct dram_timing *tm = &ch->timing;
     dram_watch_command(&d->watch, command, banks, row, ch->base + t);
     dram_device_hold_bus(d, tm, command, t);
-    if (command == DRAM_RD || command == DRAM_WR)
-        for (dram_banks m = banks; m; m &= m - 1)
-            ch->stats.bank_columns[__builtin_ctzll(m)]++;
     if (command == DRAM_ACT) {
         d->act[d->acts++ & 3] = t;
         if (tm->faw)

@@ -1,12 +1,9 @@
 #include "models/dram/latency.h"
 
-#include <math.h>
-
 void dram_latency_merge(struct dram_latency *a, const struct dram_latency *b)
 {
     a->count += b->count;
     a->sum += b->sum;
-    a->largest = a->largest > b->largest ? a->largest : b->largest;
     for (int i = 0; i < LATENCY_BUCKETS; i++)
         a->buckets[i] += b->buckets[i];
 }
@@ -17,16 +14,4 @@ int64_t dram_latency_least(int i)
         return i;
     const int power = 12 + (i - LATENCY_EXACT) / LATENCY_STEPS;
     return (INT64_C(1) << power) + ((int64_t)((i - LATENCY_EXACT) % LATENCY_STEPS) << (power - 7));
-}
-
-int64_t dram_latency_percentile(const struct dram_latency *l, double share)
-{
-    const int64_t need = (int64_t)ceil(share * (double)l->count);
-    int64_t seen = 0;
-    for (int i = 0; i < LATENCY_BUCKETS; i++) {
-        seen += l->buckets[i];
-        if (seen && seen >= need)
-            return dram_latency_least(i);
-    }
-    return -1;
 }

@@ -1,7 +1,6 @@
-/* latency: a histogram of cycle counts with exact sum, least and largest.
+/* latency: a histogram of cycle counts with an exact sum.
  *
- * Counts below 4096 have a bucket each; above, a bucket is 1/128 of its power of two wide, so percentiles are exact
- * below 4096 cycles and less than 0.8 % low above. */
+ * Counts below 4096 have a bucket each; above, a bucket is 1/128 of its power of two wide. */
 #ifndef MODELS_DRAM_LATENCY_H
 #define MODELS_DRAM_LATENCY_H
 
@@ -10,7 +9,7 @@
 enum { LATENCY_EXACT = 4096, LATENCY_STEPS = 128, LATENCY_BUCKETS = LATENCY_EXACT + LATENCY_STEPS * 51 };
 
 struct dram_latency {
-    int64_t count, sum, largest;
+    int64_t count, sum;
     int64_t buckets[LATENCY_BUCKETS];
 };
 
@@ -26,8 +25,6 @@ static inline void dram_latency_add(struct dram_latency *l, int64_t cycles)
 {
     l->count++;
     l->sum += cycles;
-    if (cycles > l->largest)
-        l->largest = cycles;
     l->buckets[dram_latency_bucket(cycles)]++;
 }
 
@@ -36,9 +33,5 @@ void dram_latency_merge(struct dram_latency *a, const struct dram_latency *b);
 
 /* The least count of a bucket. */
 int64_t dram_latency_least(int bucket);
-
-/* The smallest value that at least `share` (0 to 1) of the counts do not exceed (its bucket's lower end); -1 if empty.
- */
-int64_t dram_latency_percentile(const struct dram_latency *l, double share);
 
 #endif

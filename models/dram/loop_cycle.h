@@ -11,14 +11,8 @@ DRAM_INLINE void dram_count(struct dram_channel *ch, int64_t n)
     const int64_t slots = __builtin_popcountll(ch->occupied), any = ch->occupied ? n : 0;
     s->slot_sum += n * slots;
     s->slot_cycles += any;
-    if (!ch->pim_in_slots) {
-        s->mem_slot_sum += n * slots;
-        s->mem_slot_cycles += any;
-        if (ch->mode == DRAM_PIM)
-            s->drain += any;
-    }
-    if (ch->waiting[!ch->mode])
-        s->wait[!ch->mode] += n;
+    if (!ch->pim_in_slots && ch->mode == DRAM_PIM)
+        s->drain += any;
 }
 
 /* The next cycle at which the policy itself may change something. */
@@ -40,7 +34,6 @@ DRAM_INLINE int64_t dram_visit(struct dram_channel *ch, const struct dram_hooks 
     const int32_t t = (int32_t)(now - ch->base);
     const int64_t gap = (int64_t)t - ch->last - 1;
     ch->last = t;
-    ch->stats.visits++;
     if (gap > 0) {
         dram_count(ch, gap);
         if (hooks->advance)

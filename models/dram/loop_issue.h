@@ -30,10 +30,8 @@ DRAM_INLINE void dram_column(struct dram_channel *ch, int32_t t, int b)
             ch->pre_ok[b] = t + tm->wtp;
         done = t + tm->wl;
     }
-    if (__builtin_expect(ch->device.on, 0)) {
+    if (__builtin_expect(ch->device.on, 0))
         (void)dram_device_gave_one(ch, ch->want_rd & bit ? DRAM_RD : DRAM_WR, b, ch->slot_row[b], t);
-        ch->stats.bank_columns[b]++;
-    }
     if (--ch->slot_columns[b])
         return;
     ch->occupied &= ~bit;

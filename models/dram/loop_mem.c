@@ -1,7 +1,5 @@
 #include "models/dram/loop_mem.h"
 
-#include <string.h>
-
 #include "models/dram/loop_cycle.h"
 #include "models/dram/loop_mem_single.h"
 #include "models/dram/loop_mem_stream.h"
@@ -53,22 +51,15 @@ DRAM_INLINE void mem_begin(struct dram_channel *ch, struct dram_mem *m, struct m
 DRAM_INLINE void mem_end_stats(struct dram_channel *ch, const struct dram_mem *m, int32_t begin, int32_t now)
 {
     struct dram_stats *s = &ch->stats;
-    const int64_t sum = m->slot_sum + (int64_t)now * __builtin_popcount(m->occupied);
-    const int64_t cycles = now - begin - m->empty;
-    s->slot_sum += sum;
-    s->mem_slot_sum += sum;
-    s->slot_cycles += cycles;
-    s->mem_slot_cycles += cycles;
+    s->slot_sum += m->slot_sum + (int64_t)now * __builtin_popcount(m->occupied);
+    s->slot_cycles += now - begin - m->empty;
     s->accesses[DRAM_MEM] += m->served;
     s->hits[DRAM_MEM] += m->hits;
-    s->writes += m->writes;
-    s->write_hits += m->write_hits;
     s->activates += m->activates;
     s->precharges += m->precharges;
     s->columns += m->columns;
     s->columns_in += m->in.columns_in;
     s->out[DRAM_MEM] += m->out.count;
-    s->visits += m->visits;
     if (m->out.last >= 0)
         s->last_out[DRAM_MEM] = ch->base + m->out.last;
 }
@@ -77,7 +68,6 @@ DRAM_INLINE void mem_end_latency(struct dram_latency *latency, const struct dram
 {
     latency->count += m->out.count;
     latency->sum += m->out.latency_sum;
-    latency->largest = m->out.latency_largest > latency->largest ? m->out.latency_largest : latency->largest;
 }
 
 /* Requests that entered in this run get their numbers: ids ascend as they entered. */
@@ -127,7 +117,6 @@ DRAM_INLINE void mem_end_slots(struct dram_channel *ch, const struct dram_mem *m
 DRAM_INLINE void mem_end(struct dram_channel *ch, const struct dram_mem *m, const struct mem_source *from,
                          int32_t begin, int32_t now)
 {
-    struct dram_stats *s = &ch->stats;
     mem_end_stats(ch, m, begin, now);
     ch->last = now - 1;
     ch->prio = mem_scan_bank(m->scan, from);
@@ -149,9 +138,7 @@ DRAM_INLINE void mem_end(struct dram_channel *ch, const struct dram_mem *m, cons
     }
     ch->stale = DRAM_ALL;
     mem_end_queues(ch, m, from);
-    if (!ch->device.on)
-        memset(s->bank_columns, 0, sizeof s->bank_columns);
-    else if (!from->device)
+    if (ch->device.on && !from->device)
         dram_device_follow(ch);
 }
 
@@ -169,7 +156,6 @@ DRAM_INLINE int32_t mem_visit(struct dram_channel *ch, struct dram_mem *m, const
                               struct mem_wheel *w, int32_t t)
 {
     m->calm++;
-    m->visits++;
     m->due |= wheel_take(w, t);
     const bool took = mem_select(ch, m, from, w, t), gave = mem_issue(ch, m, from, w, t);
     if (!took && !gave) {
@@ -196,7 +182,6 @@ DRAM_INLINE int32_t mem_run(struct dram_channel *ch, struct dram_mem *m, const s
         if (!m->occupied && m->in.waiting == 1 && !m->unasked) {
             const int32_t after = mem_single(ch, m, from, t);
             if (after > t) {
-                m->visits++;
                 t = mem_feed(ch, m, from, after - 1, INT32_MAX);
                 m->empty += t - after;
                 continue;

@@ -12,8 +12,6 @@ enum { MEM_ACT_CALMS = 2 }; /* see MEM_CALM */
 DRAM_INLINE void mem_latency(struct mem_out *out, int64_t *buckets, int64_t latency)
 {
     out->latency_sum += latency;
-    if (__builtin_expect(latency > out->latency_largest, 0))
-        out->latency_largest = latency;
     buckets[(uint64_t)latency < LATENCY_EXACT ? (uint32_t)latency : dram_latency_bucket(latency)]++;
 }
 
@@ -39,7 +37,6 @@ DRAM_INLINE int32_t mem_column(struct dram_channel *ch, struct dram_mem *m, cons
     m->ccd_ok = t + tm->ccd;
     ch->ccdl_ok[g] = t + tm->ccdl;
     m->columns++;
-    ch->stats.bank_columns[b]++;
     if (from->device)
         (void)dram_device_gave_one(ch, write ? DRAM_WR : DRAM_RD, b, ch->slot_row[b], t);
     if (write) {

@@ -108,7 +108,6 @@ DRAM_INLINE void mem_take(struct dram_channel *ch, struct dram_mem *m, const str
     uint64_t same = was & (was - 1);
     if (was) {
         m->hits++;
-        m->write_hits += write;
     } else {
         q->last_row = row;
         same = dram_bank_find(q, live, row);
@@ -135,7 +134,6 @@ DRAM_INLINE void mem_take(struct dram_channel *ch, struct dram_mem *m, const str
         ch->fate.sched[q->ids[i]] = from->base + t;
     m->in.waiting--;
     m->served++;
-    m->writes += write;
     m->slot_sum -= t;
     m->occupied |= bit;
 }

@@ -74,8 +74,6 @@ DRAM_INLINE int32_t mem_single(struct dram_channel *ch, struct dram_mem *m, cons
     m->scan = mem_scan_on(m->scan, from);
     m->served++;
     m->hits += hit;
-    m->writes += write;
-    m->write_hits += hit && write;
     m->slot_sum += column + 1 - t;
     if (from->fates && ch->fate.sched)
         ch->fate.sched[id] = from->base + t;

@@ -24,7 +24,7 @@ struct mem_line {
 
 /* Requests that are done. */
 struct mem_out {
-    int64_t count, latency_sum, latency_largest;
+    int64_t count, latency_sum;
     int32_t last; /* offset; -1: none in this run */
 };
 
@@ -44,10 +44,10 @@ struct dram_mem {
     int32_t ccd_ok, rrd_ok, rtw_ok, wtr_ok;
     int64_t slot_sum; /* as if what is in the slots had been filled at offset 0 */
     int64_t empty;    /* cycles with nothing in the slots */
-    int64_t columns, activates, precharges, visits;
-    int64_t served, hits, writes, write_hits; /* MEM requests selected */
-    unsigned calm;                            /* how likely reads of open rows are to come: MEM_CALM */
-    int32_t stopped;                          /* where the last run of them ended */
+    int64_t columns, activates, precharges;
+    int64_t served, hits; /* MEM requests selected */
+    unsigned calm;        /* how likely reads of open rows are to come: MEM_CALM */
+    int32_t stopped;      /* where the last run of them ended */
 };
 
 /* What stays the same in a run. */

@@ -308,10 +308,8 @@ DRAM_INLINE void mem_steady_serve(struct dram_channel *ch, struct mem_stream *s,
             s->in.pending &= ~(1u << b);
         }
     }
-    if (columns) {
-        ch->stats.bank_columns[b] += __builtin_popcountll(columns);
+    if (columns)
         mem_steady_leave(ch, p->t + __builtin_ctzll(columns), p->t + 63 - __builtin_clzll(columns), b, differs);
-    }
 }
 
 /* What the cycles leave behind for the channel; `reads`: slots that hold one. */

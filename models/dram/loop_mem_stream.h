@@ -68,7 +68,6 @@ DRAM_INLINE int mem_stream_column(struct dram_channel *ch, struct mem_stream *s,
         dram_legal_rd_again(&ch->legal, tm, t, b, g, ch->slot_row[b]);
         if (from->device)
             (void)dram_device_gave_one(ch, DRAM_RD, b, ch->slot_row[b], t);
-        ch->stats.bank_columns[b]++;
         s->ccd_ok = t + tm->ccd;
         ch->ccdl_ok[g] = t + tm->ccdl;
         ch->rtpl_ok[g] = t + tm->rtpl;
@@ -156,7 +155,6 @@ DRAM_INLINE void mem_stream_end(struct dram_channel *ch, struct dram_mem *m, con
     m->out = s->out;
     m->scan = s->scan;
     m->slot_sum = s->slot_sum;
-    m->visits += s->t - begin;
     m->served += s->selected;
     m->hits += s->selected;
     m->due = s->reads;

@@ -135,14 +135,13 @@ START_TEST(a_refresh_needs_no_second_look)
         test_hurried = random_below(&x, 2);
         const int vcs = 1 + (int)random_below(&x, 2);
         test_run(policies[seed % 4], "", requests, REQUESTS, vcs);
-        struct dram_stats stats = test_stats;
+        const struct dram_stats stats = test_stats;
         const struct dram_watch watch = test_channel.device.watch;
         memcpy(latency, test_latency, sizeof latency);
         ck_assert(!test_channel.device.rules);
         platform.ppd = 1;
         test_run(policies[seed % 4], "", requests, REQUESTS, vcs);
         ck_assert(test_channel.device.rules);
-        stats.visits = test_stats.visits; /* not a matter of what happens */
         ck_assert_msg(memcmp(&stats, &test_stats, sizeof stats) == 0, "seed %d: counters differ", seed);
         ck_assert_msg(memcmp(latency, test_latency, sizeof latency) == 0, "seed %d: latencies differ", seed);
         ck_assert_msg(memcmp(watch.row, test_channel.device.watch.row, sizeof watch.row) == 0, "seed %d: rows", seed);

@@ -25,8 +25,6 @@ DRAM_INLINE void dram_fill_slot(struct dram_channel *ch, int32_t t, int b, uint3
     const bool write = flags & DRAM_IS_WRITE;
     ch->stats.accesses[DRAM_MEM]++;
     ch->stats.hits[DRAM_MEM] += hit;
-    ch->stats.writes += write;
-    ch->stats.write_hits += write & hit;
     ch->occupied |= bit;
     ch->slot_row[b] = row;
     ch->slot_id[b] = id;
@@ -105,12 +103,6 @@ DRAM_INLINE void dram_take_pim(struct dram_channel *ch, const struct dram_hooks 
     ch->stats.accesses[DRAM_PIM]++;
     ch->stats.hits[DRAM_PIM] += ch->uniform ? ch->uniform_row == row : lanes_eq(ch->open_row, row) != 0;
     dram_start_pim(ch, t, row, ch->pim.ids[i], ch->pim.flags[i]);
-}
-
-/* Of at most 16 banks. */
-DRAM_INLINE unsigned dram_rotate(unsigned mask, int by)
-{
-    return (mask | mask << 16) >> by & DRAM_ALL;
 }
 
 /* The banks as seen from bank `by` on. */

@@ -155,8 +155,7 @@ static void compare(const struct dram_request *r, const char *const policy[2], i
                           memcmp(fate[3], test_done, sizeof fate[3]) == 0,
                       "seed %d %s:%s vcs %d: columns or completions differ", seed, policy[0], policy[1], vcs);
     ck_assert_msg(a->drain == b->drain && a->conflicts == b->conflicts && a->slot_sum == b->slot_sum &&
-                      a->wait[0] == b->wait[0] && a->wait[1] == b->wait[1] && a->switches[0] == b->switches[0] &&
-                      a->hits[0] == b->hits[0] && a->hits[1] == b->hits[1] &&
+                      a->switches[0] == b->switches[0] && a->hits[0] == b->hits[0] && a->hits[1] == b->hits[1] &&
                       (a->precharges == b->precharges || (idles && !test_feed.finished)),
                   "seed %d %s:%s vcs %d%s: counters differ", seed, policy[0], policy[1], vcs, what);
     param_list_release(&list);

@@ -3,12 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/dram/dram_commands.h"
-#include "replay/dram/dram_corun.h"
-#include "replay/dram/dram_latencies.h"
+#include "replay/dram/dram_files.h"
 #include "replay/dram/dram_metrics.h"
-#include "replay/dram/dram_programs.h"
-#include "replay/dram/dram_requests.h"
 #include "replay/dram/dram_sides.h"
 #include "trace/base/mem.h"
 
@@ -18,12 +14,8 @@ static const struct param settings[] = {
     PARAM_INT_ROW(dram_settings, run_limit_cycles, "cycles", 0, 1e15, 0, "end of a run that makes no end; 0: none"),
     PARAM_INT_ROW(dram_settings, run_limit_factor, "", 0, 1e6, 20,
                   "corun: limit as a multiple of the time alone; 0: none"),
-    PARAM_INT_ROW(dram_settings, mem_window, "requests", 0, 1e9, 0, "corun: MEM requests in flight; 0: the workload's"),
-    PARAM_REAL_ROW(dram_settings, window_scale, "", 0.001, 1000, 1, "corun: factor of the MEM window"),
     PARAM_INT_ROW(dram_settings, launch_gap, "cycles", -1, 1e12, -1,
                   "corun: idle cycles between launches; -1: the platform's launch latency"),
-    PARAM_INT_ROW(dram_settings, relaunch_gap, "cycles", -1, 1e12, -1,
-                  "corun: idle cycles before a side's next pass; -1: programs 0, streams 560"),
     PARAM_CHOICE_ROW(dram_settings, loop, "no|yes|auto", 2, "corun: repeat a side until both are done once"),
     PARAM_INT_ROW(dram_settings, mem_sms, "", 0, 1024, 0,
                   "programs: multiprocessors of the GPU program; 0: those that are left"),
@@ -51,28 +43,28 @@ void dram_stats_add(struct dram_stats *sum, const struct dram_stats *s)
     const size_t sums = offsetof(struct dram_stats, last_out) / sizeof *from;
     for (size_t i = 0; i < sums; i++)
         to[i] += from[i];
-    if (s->columns > sum->channel_columns)
-        sum->channel_columns = s->columns;
-    for (int c = 0; c < 2; c++) {
+    for (int c = 0; c < 2; c++)
         if (s->last_out[c] > sum->last_out[c])
             sum->last_out[c] = s->last_out[c];
-        if (s->first_in[c] >= 0 && (sum->first_in[c] < 0 || s->first_in[c] < sum->first_in[c]))
-            sum->first_in[c] = s->first_in[c];
-    }
 }
 
-static int totals_init(struct dram_totals *totals, const struct dram_stream *stream, struct err *err)
+int dram_totals_init(struct dram_totals *totals, struct err *err)
 {
-    memset(totals, 0, sizeof *totals);
-    totals->latency = mem_zalloc(2, sizeof *totals->latency, err);
-    totals->core_cycles = totals->noc_packets = -1;
-    totals->mem_arrival_ratio = -1;
-    for (int c = 0; c < 2; c++) {
-        totals->requests[c] = stream->class_count[c];
-        totals->class_cycles[c] = totals->alone_cycles[c] = -1;
-        totals->stats.last_out[c] = totals->stats.first_in[c] = -1;
-    }
+    *totals = (struct dram_totals){.latency = mem_zalloc(2, sizeof *totals->latency, err),
+                                   .stats.last_out = {-1, -1},
+                                   .class_cycles = {-1, -1},
+                                   .alone_cycles = {-1, -1},
+                                   .core_cycles = -1,
+                                   .mem_arrival_ratio = -1};
     return totals->latency ? 0 : -1;
+}
+
+int64_t dram_run_limit(const struct dram_settings *set, int64_t alone)
+{
+    int64_t limit;
+    if (set->run_limit_cycles)
+        return set->run_limit_cycles;
+    return set->run_limit_factor && !__builtin_mul_overflow(alone, set->run_limit_factor, &limit) ? limit : INT64_MAX;
 }
 
 /* --- open loop: one stream, every policy --- */
@@ -101,8 +93,8 @@ static int replay_open(const struct replay_job *job, const struct dram_stream *s
         dram_requests_head(job->requests);
     for (size_t i = 0; i < job->policy_count && !rc; i++) {
         struct dram_totals totals;
-        if (totals_init(&totals, stream, err))
-            rc = -1;
+        rc = dram_totals_init(&totals, err);
+        memcpy(totals.requests, stream->class_count, sizeof totals.requests);
         if (!rc && fates.channel)
             dram_fates_clear(&fates, stream);
         if (!rc)
@@ -111,7 +103,7 @@ static int replay_open(const struct replay_job *job, const struct dram_stream *s
         if (rc)
             err_at(err, "%s", job->policies[i].head->name);
         else
-            dram_metrics_fill(&runs[i], job, stream, &totals);
+            dram_metrics_fill(&runs[i], job, stream, NULL, &totals);
         if (!rc && job->requests && i < job->listed_count)
             rc = dram_requests_write(job->requests, &job->policies[i], stream, &fates, err);
         if (!rc && job->latencies && i < job->listed_count)

@@ -4,8 +4,8 @@
  * - direct: open loop with back-pressure (models/dram/feed.h);
  * - partition: the memory partition of the artifact, two clocks, L2 to DRAM queues, credits
  * (replay/dram/dram_partition.c);
- * - corun: two sources, each with a window of outstanding requests, through interconnect and L2
- * (replay/dram/dram_corun.c).
+ * - corun: two sides, closed loop: programs through interconnect and L2 (replay/dram/dram_programs.c), streams with a
+ * window of outstanding requests (replay/dram/dram_corun.c).
  */
 #ifndef REPLAY_DRAM_DRAM_H
 #define REPLAY_DRAM_DRAM_H
@@ -24,10 +24,7 @@ struct dram_settings {
     int64_t vcs;              /* virtual channels */
     int64_t run_limit_cycles; /* 0: none */
     int64_t run_limit_factor; /* corun: limit = factor x the time alone; 0: none */
-    int64_t mem_window;       /* corun: MEM requests in flight; 0: the workload's, else 640 */
-    double window_scale;      /* corun: the window times this */
     int64_t launch_gap;       /* corun: idle DRAM cycles between launches; -1: the platform's launch latency */
-    int64_t relaunch_gap;     /* corun: idle DRAM cycles before a side's next pass; -1: programs 0, streams 560 */
     int64_t loop;             /* corun: 0 each side once, 1 repeat until both are done once, 2 as the workload says */
     int64_t mem_sms;          /* corun of programs: multiprocessors of the (first) GPU program; 0: those left */
     int64_t mem2_sms;         /* and of a second one */
@@ -45,7 +42,7 @@ static inline enum dram_took dram_took_of(uint8_t flags)
 
 /* What one run of one policy gave, over all channels. */
 struct dram_totals {
-    struct dram_stats stats;      /* sums; last_out and first_in are the latest and the earliest */
+    struct dram_stats stats;      /* sums; last_out is the latest */
     struct dram_latency *latency; /* [2], by class */
     struct dram_latency *took;    /* [DRAM_TOOK], --latencies of a closed loop; else NULL */
     int64_t cycles;               /* DRAM cycles, the longest channel's */
@@ -53,7 +50,6 @@ struct dram_totals {
     int64_t alone_cycles[2];      /* the same of the class alone; -1: not run */
     int64_t core_cycles;          /* partition only; else -1 */
     size_t requests[2];           /* asked for, all channels */
-    int64_t noc_packets;          /* corun: what entered the interconnect; else -1 */
     int64_t favoured[2];          /* corun: cycles in which a class goes first because the other is blacklisted */
     double mem_arrival_ratio;     /* corun: MEM arrival rate at the controller over that alone; < 0: unknown */
     uint32_t channels;            /* with requests */
@@ -63,32 +59,29 @@ struct dram_totals {
     bool stuck;                   /* nothing could happen any more */
 };
 
-/* Per-request output, by channel: cycles, -1 never. Arrays are NULL if not asked for. */
-struct dram_fates {
-    struct dram_fate *channel;
-    uint32_t channels;
-};
-
-int dram_fates_init(struct dram_fates *fates, const struct dram_stream *stream, struct err *err);
-void dram_fates_release(struct dram_fates *fates);
-void dram_fates_clear(struct dram_fates *fates, const struct dram_stream *stream);
-
 /* A copy of the policy's state, ready for one channel. Freed with free(). */
 void *dram_state_new(const struct replay_policy *policy, struct err *err);
+
+/* Nothing yet; latency is freed by the caller, after failure too. */
+int dram_totals_init(struct dram_totals *totals, struct err *err);
 
 /* Add a channel's stats to the totals. */
 void dram_stats_add(struct dram_stats *sum, const struct dram_stats *stats);
 
-/* One policy through one front end. fates may be NULL. */
+/* DRAM cycles at which a co-run ends whose longest side takes `alone`; INT64_MAX: it has no limit. */
+int64_t dram_run_limit(const struct dram_settings *set, int64_t alone);
+
+/* One policy through an open-loop front end. fates may be NULL. */
+struct dram_fates;
 int dram_direct_run(const struct replay_job *job, const struct replay_policy *policy, const struct dram_stream *stream,
                     struct dram_fates *fates, struct dram_totals *totals, struct err *err);
 int dram_partition_run(const struct replay_job *job, const struct replay_policy *policy,
                        const struct dram_stream *stream, struct dram_fates *fates, struct dram_totals *totals,
                        struct err *err);
 
-/* Attach --explain to channel 0 of a run. */
-void dram_explain_attach(struct dram_channel *channel, const struct replay_job *job, const struct replay_policy *policy,
-                         const struct dram_stream_channel *requests);
+/* Every policy in a closed loop: of streams of requests; of programs, if every input is one (dram_sides_are()). */
+int dram_corun_replay(const struct replay_job *job, struct outcome *runs, struct err *err);
+int dram_programs_replay(const struct replay_job *job, struct outcome *runs, struct err *err);
 
 extern const struct engine engine_dram;
 

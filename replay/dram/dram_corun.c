@@ -1,18 +1,18 @@
-#include "replay/dram/dram_corun.h"
+/* Front end `corun` of streams of requests that are no programs: a GPU kernel's beside a PIM kernel's (or another GPU
+ * kernel's), each also alone. Every channel is a run of its own (replay/dram/dram_window.h). Times alone are those
+ * under f3fs with its default caps and one virtual channel. Programs: replay/dram/dram_programs.c. */
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/dram/dram_commands.h"
-#include "replay/dram/dram_latencies.h"
+#include "replay/dram/dram_files.h"
 #include "replay/dram/dram_metrics.h"
-#include "replay/dram/dram_requests.h"
 #include "replay/dram/dram_window.h"
 #include "trace/base/mem.h"
 
-enum {
-    WINDOW_DEFAULT = 640
-}; /* full occupancy, one coalesced 4-byte load per thread: 64 warps x 4 sectors x 80 / 32 */
+/* MEM requests of a channel in flight at full occupancy, one coalesced 4-byte load per thread: 64 warps x 4 sectors x
+ * 80 / 32; DRAM cycles between a pass and the next. */
+enum { WINDOW = 640, RELAUNCH_GAP = 560 };
 
 /* One side: whose requests, and what they were alone. */
 struct side {
@@ -40,7 +40,7 @@ struct lane {
     struct dram_latency *latency, *took;
     struct dram_commands commands;
     int64_t cycles;
-    int64_t *fate; /* eight arrays: those that are written, those of the first passes */
+    int64_t *fate; /* four arrays of the first passes' requests, then of later ones' */
     const struct side *side[2];
 };
 
@@ -75,8 +75,7 @@ static int find_sides(struct corun *c, struct err *err)
         return err_set(err, "%s holds no DRAM requests", job->inputs[0].spec);
     for (int s = 0; s < c->streams; s++)
         c->channels = c->stream[s].channels > c->channels ? c->stream[s].channels : c->channels;
-    const struct dram_settings *set = job->settings;
-    c->repeat = set->loop != 0;
+    c->repeat = c->sides == 2 && ((const struct dram_settings *)job->settings)->loop;
     return 0;
 }
 
@@ -89,13 +88,11 @@ static void set_up_source(const struct corun *c, struct dram_source *s, const st
         set->launch_gap >= 0
             ? set->launch_gap
             : (int64_t)((double)dram->launch_latency * (double)dram->clock_hz / (double)gpu->clock_hz + 0.5);
-    s->relaunch_gap = set->relaunch_gap >= 0 ? set->relaunch_gap : 560;
-    if (side->class == DRAM_PIM) {
+    s->relaunch_gap = RELAUNCH_GAP;
+    if (side->class == DRAM_PIM)
         s->period = dram->pim_period;
-        return;
-    }
-    const double window = (double)(set->mem_window ? set->mem_window : WINDOW_DEFAULT) * set->window_scale;
-    s->window = window < 1 ? 1 : (int64_t)(window + 0.5);
+    else
+        s->window = WINDOW;
 }
 
 /* --- runs --- */
@@ -113,24 +110,20 @@ static void lane_release(struct lane *lane)
 /* Room for every request's cycles. */
 static int lane_watch(struct lane *lane, struct err *err)
 {
-    size_t n = 0;
-    for (int s = 0; s < lane->window.sources; s++)
-        n += lane->source[s].count;
-    lane->fate = mem_zalloc(n + 1, 8 * sizeof *lane->fate, err);
-    if (!lane->fate)
+    const size_t n = 2 * (size_t)lane->window.total;
+    int64_t *f = lane->fate = mem_zalloc(n + 1, 4 * sizeof *lane->fate, err);
+    if (!f)
         return -1;
-    memset(lane->fate, 0xff, n * 8 * sizeof *lane->fate);
-    int64_t *f = lane->fate;
+    memset(f, 0xff, n * 4 * sizeof *f);
     lane->window.part.channel->fate = (struct dram_fate){f, f + n, f + 2 * n, f + 3 * n};
-    lane->window.first = (struct dram_fate){f + 4 * n, f + 5 * n, f + 6 * n, f + 7 * n};
     return 0;
 }
 
 /* Hand the first passes' cycles to the streams' positions. */
 static void lane_report(struct lane *lane, struct corun *c, uint32_t channel)
 {
+    const struct dram_fate *fate = &lane->window.part.channel->fate;
     size_t from = 0;
-    dram_window_keep(&lane->window);
     for (int s = 0; s < lane->window.sources; s++) {
         const struct dram_stream_channel *requests = &lane->side[s]->stream->channel[channel];
         struct dram_fate *to = &c->fates[lane->side[s]->stream - c->stream].channel[channel];
@@ -138,10 +131,10 @@ static void lane_report(struct lane *lane, struct corun *c, uint32_t channel)
         for (size_t i = 0, k = from; i < requests->count; i++) {
             if (((requests->requests[i].flags & DRAM_IS_PIM) != 0) != pim)
                 continue;
-            to->enter[i] = lane->window.first.enter[k];
-            to->sched[i] = lane->window.first.sched[k];
-            to->column[i] = lane->window.first.column[k];
-            to->done[i] = lane->window.first.done[k++];
+            to->enter[i] = fate->enter[k];
+            to->sched[i] = fate->sched[k];
+            to->column[i] = fate->column[k];
+            to->done[i] = fate->done[k++];
         }
         from += lane->source[s].count;
     }
@@ -159,6 +152,12 @@ struct together {
     bool watch;    /* every request's cycles are wanted */
     bool took;     /* --latencies wants it */
 };
+
+/* Where the totals keep what is of a side: of one only by its class. */
+static int place_of(const struct together *run, const struct side *side)
+{
+    return run->count == 1 ? side->class == DRAM_PIM : (int)(side - run->sides);
+}
 
 static int lane_run(struct lane *lane, struct corun *c, const struct together *run, uint32_t channel, struct err *err)
 {
@@ -197,10 +196,32 @@ static int lane_run(struct lane *lane, struct corun *c, const struct together *r
     return dram_channel_check(p->part.channel, false, err);
 }
 
+static void add_lane(struct dram_totals *totals, const struct lane *lane, const struct together *run)
+{
+    const struct dram_policy *rules = (const struct dram_policy *)run->policy->head;
+    const struct dram_partition *part = &lane->window.part;
+    dram_stats_add(&totals->stats, &part->channel->stats);
+    totals->channels++;
+    totals->cycles = lane->cycles > totals->cycles ? lane->cycles : totals->cycles;
+    totals->blacklists = rules->favoured != NULL;
+    for (int k = 0; k < 2; k++) {
+        totals->favoured[k] += rules->favoured ? rules->favoured(part->state, (enum dram_class)k) : 0;
+        dram_latency_merge(&totals->latency[k], &lane->latency[k]);
+    }
+    for (int k = 0; k < DRAM_TOOK && lane->took; k++)
+        dram_latency_merge(&totals->took[k], &lane->took[k]);
+    for (int s = 0; s < lane->window.sources; s++) {
+        const int at = place_of(run, lane->side[s]);
+        const int64_t done = lane->source[s].first_done;
+        totals->starved[at] |= done < 0;
+        if (done + 1 > totals->class_cycles[at])
+            totals->class_cycles[at] = done + 1;
+    }
+}
+
 /* All channels; results are added to *totals. */
 static int run_channels(struct corun *c, const struct together *run, struct dram_totals *totals, struct err *err)
 {
-    const struct dram_policy *rules = (const struct dram_policy *)run->policy->head;
     int failed = 0;
 #pragma omp parallel for schedule(dynamic) num_threads(c->job->threads) if (c->channels > 1 && !c->job->commands)
     for (uint32_t i = 0; i < c->channels; i++) {
@@ -214,42 +235,29 @@ static int run_channels(struct corun *c, const struct together *run, struct dram
             failed = 1;
             err_set(err, "channel %u: %s", i, mine.msg);
         } else if (!rc && lane.window.sources) {
-            dram_stats_add(&totals->stats, &lane.window.part.channel->stats);
-            totals->channels++;
-            totals->cycles = lane.cycles > totals->cycles ? lane.cycles : totals->cycles;
-            totals->blacklists = rules->favoured != NULL;
-            for (int class = 0; class < 2 && rules->favoured; class ++)
-                totals->favoured[class] += rules->favoured(lane.window.part.state, (enum dram_class) class);
-            for (int k = 0; k < 2; k++)
-                dram_latency_merge(&totals->latency[k], &lane.latency[k]);
-            for (int k = 0; k < DRAM_TOOK && lane.took; k++)
-                dram_latency_merge(&totals->took[k], &lane.took[k]);
-            for (int s = 0; s < lane.window.sources; s++) {
-                const int at = run->count == 1 || lane.window.sources == 2 ? s : lane.source[s].class == DRAM_PIM;
-                const int64_t done = lane.source[s].first_done;
-                totals->starved[at] |= done < 0;
-                if (done + 1 > totals->class_cycles[at])
-                    totals->class_cycles[at] = done + 1;
-            }
+            add_lane(totals, &lane, run);
         }
         lane_release(&lane);
     }
     return failed ? -1 : 0;
 }
 
-static int totals_init(struct dram_totals *totals, struct err *err)
+static int run_alone(struct corun *c, struct side *side, const struct replay_policy *policy, struct err *err)
 {
-    memset(totals, 0, sizeof *totals);
-    totals->latency = mem_zalloc(2, sizeof *totals->latency, err);
-    totals->core_cycles = totals->noc_packets = -1;
-    totals->mem_arrival_ratio = -1;
-    for (int k = 0; k < 2; k++)
-        totals->class_cycles[k] = totals->alone_cycles[k] = totals->stats.last_out[k] = totals->stats.first_in[k] = -1;
-    return totals->latency ? 0 : -1;
+    struct dram_totals t;
+    const struct together alone = {.sides = side, .count = 1, .policy = policy, .vcs = 1, .limit = INT64_MAX};
+    int rc = dram_totals_init(&t, err) ? -1 : run_channels(c, &alone, &t, err);
+    if (!rc && t.starved[side->class])
+        rc = err_set(err, "the %s side alone makes no end", side->class == DRAM_PIM ? "PIM" : "MEM");
+    side->alone_cycles = t.class_cycles[side->class];
+    if (t.cycles)
+        side->alone_rate = (double)(t.stats.in[0] + t.stats.in[1]) / (double)t.cycles;
+    free(t.latency);
+    return rc;
 }
 
-/* Each side alone. */
-static int run_alone(struct corun *c, struct err *err)
+/* Each side alone: f3fs with its defaults. */
+static int run_sides_alone(struct corun *c, struct err *err)
 {
     const struct policy_head *alone = &dram_policy_alone()->head;
     struct replay_policy policy = {.head = alone, .params = mem_zalloc(1, alone->state_size, err)};
@@ -257,90 +265,62 @@ static int run_alone(struct corun *c, struct err *err)
         return -1;
     param_defaults(alone->params, policy.params);
     int rc = 0;
-    for (int s = 0; s < c->sides && !rc; s++) {
-        struct dram_totals t;
-        rc = totals_init(&t, err);
-        if (!rc)
-            rc = run_channels(
-                c,
-                &(struct together){.sides = &c->side[s], .count = 1, .policy = &policy, .vcs = 1, .limit = INT64_MAX},
-                &t, err);
-        if (!rc && t.starved[0])
-            rc = err_set(err, "the %s side alone makes no end", c->side[s].class == DRAM_PIM ? "PIM" : "MEM");
-        c->side[s].alone_cycles = t.class_cycles[0];
-        if (t.cycles)
-            c->side[s].alone_rate = (double)(t.stats.in[0] + t.stats.in[1]) / (double)t.cycles;
-        free(t.latency);
-    }
+    for (int s = 0; s < c->sides && !rc; s++)
+        rc = run_alone(c, &c->side[s], &policy, err);
     free(policy.params);
     return rc;
 }
 
-static int64_t limit_of(const struct corun *c)
+/* What the sides were alone, and the metrics. */
+static void report(const struct corun *c, const struct together *all, struct dram_totals *t, struct outcome *run)
 {
-    const struct dram_settings *set = c->job->settings;
-    if (set->run_limit_cycles)
-        return set->run_limit_cycles;
-    int64_t longest = 0;
-    for (int s = 0; s < c->sides; s++)
-        longest = c->side[s].alone_cycles > longest ? c->side[s].alone_cycles : longest;
-    int64_t limit;
-    bool none = !set->run_limit_factor || __builtin_mul_overflow(longest, set->run_limit_factor, &limit);
-    return none ? INT64_MAX : limit;
+    for (int s = 0; s < c->sides; s++) {
+        const struct side *side = &c->side[s];
+        t->alone_cycles[place_of(all, side)] = side->alone_cycles;
+        t->requests[side->class] += side->stream->class_count[side->class];
+    }
+    t->two_gpu_kernels = c->sides == 2 && c->side[1].class == DRAM_MEM;
+    if (c->side[0].class == DRAM_MEM && !t->two_gpu_kernels && t->cycles && c->side[0].alone_rate > 0)
+        t->mem_arrival_ratio = (double)t->stats.in[DRAM_MEM] / (double)t->cycles / c->side[0].alone_rate;
+    struct dram_stream about = c->stream[0];
+    about.untimed |= c->stream[1].untimed;
+    dram_metrics_fill(run, c->job, &about, NULL, t);
 }
 
 static int run_policy(struct corun *c, size_t i, struct outcome *run, struct err *err)
 {
-    const struct dram_settings *set = c->job->settings;
-    const bool watch = c->job->requests && i < c->job->listed_count;
-    const bool took = c->job->latencies && i < c->job->listed_count;
-    struct dram_totals t;
-    if (totals_init(&t, err))
-        return -1;
-    if (took && !(t.took = mem_zalloc(DRAM_TOOK, sizeof *t.took, err))) {
-        free(t.latency);
-        return -1;
-    }
-    for (int s = 0; s < c->streams && watch; s++)
-        dram_fates_clear(&c->fates[s], &c->stream[s]);
+    const struct replay_job *job = c->job;
+    const bool listed = i < job->listed_count;
+    int64_t longest = 0;
+    for (int s = 0; s < c->sides; s++)
+        longest = c->side[s].alone_cycles > longest ? c->side[s].alone_cycles : longest;
     const struct together all = {.sides = c->side,
                                  .count = c->sides,
-                                 .policy = &c->job->policies[i],
-                                 .vcs = (int)set->vcs,
-                                 .repeat = c->repeat && c->sides == 2,
-                                 .limit = limit_of(c),
+                                 .policy = &job->policies[i],
+                                 .vcs = (int)((const struct dram_settings *)job->settings)->vcs,
+                                 .repeat = c->repeat,
+                                 .limit = dram_run_limit(job->settings, longest),
                                  .told = true,
-                                 .watch = watch,
-                                 .took = took};
-    int rc = run_channels(c, &all, &t, err);
-    for (int s = 0; s < c->streams && watch && !rc; s++)
-        rc = dram_requests_write(c->job->requests, &c->job->policies[i], &c->stream[s], &c->fates[s], err);
-    if (took && !rc)
-        dram_latencies_write(c->job->latencies, &c->job->policies[i], t.took);
-    /* One side only: it has its place by class. */
-    const bool pim_only = c->sides == 1 && c->side[0].class == DRAM_PIM;
-    if (pim_only) {
-        t.class_cycles[1] = t.class_cycles[0];
-        t.starved[1] = t.starved[0];
-        t.class_cycles[0] = -1;
-        t.starved[0] = false;
-    }
-    for (int s = 0; s < c->sides; s++) {
-        t.alone_cycles[pim_only ? 1 : s] = c->side[s].alone_cycles;
-        t.requests[c->side[s].class] += c->side[s].stream->class_count[c->side[s].class];
-    }
-    t.two_gpu_kernels = c->sides == 2 && c->side[1].class == DRAM_MEM;
-    if (c->side[0].class == DRAM_MEM && !t.two_gpu_kernels && t.cycles && c->side[0].alone_rate > 0)
-        t.mem_arrival_ratio = (double)t.stats.in[DRAM_MEM] / (double)t.cycles / c->side[0].alone_rate;
-    if (!rc) {
-        struct dram_stream about = c->stream[0];
-        about.untimed |= c->stream[1].untimed;
-        dram_metrics_fill(run, c->job, &about, &t);
-    }
+                                 .watch = job->requests && listed,
+                                 .took = job->latencies && listed};
+    struct dram_totals t;
+    int rc = dram_totals_init(&t, err);
+    if (!rc && all.took && !(t.took = mem_zalloc(DRAM_TOOK, sizeof *t.took, err)))
+        rc = -1;
+    for (int s = 0; s < c->streams && all.watch; s++)
+        dram_fates_clear(&c->fates[s], &c->stream[s]);
+    if (!rc)
+        rc = run_channels(c, &all, &t, err);
+    for (int s = 0; s < c->streams && all.watch && !rc; s++)
+        rc = dram_requests_write(job->requests, all.policy, &c->stream[s], &c->fates[s], err);
+    if (!rc && all.took)
+        dram_latencies_write(job->latencies, all.policy, t.took);
+    if (!rc)
+        report(c, &all, &t, run);
     free(t.latency);
     free(t.took);
-    progress_add(c->job->progress, 1);
-    return rc ? err_at(err, "%s", c->job->policies[i].head->name) : 0;
+    progress_add(job->progress, 1);
+    return rc ? err_at(err, "%s", all.policy->head->name) : 0;
 }
 
 int dram_corun_replay(const struct replay_job *job, struct outcome *runs, struct err *err)
@@ -351,7 +331,7 @@ int dram_corun_replay(const struct replay_job *job, struct outcome *runs, struct
     c->job = job;
     int rc = find_sides(c, err);
     if (!rc)
-        rc = run_alone(c, err);
+        rc = run_sides_alone(c, err);
     for (int s = 0; s < c->streams && job->requests && !rc; s++)
         rc = dram_fates_init(&c->fates[s], &c->stream[s], err);
     if (job->requests)

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/dram/dram_commands.h"
+#include "replay/dram/dram_files.h"
 #include "trace/base/mem.h"
 
 /* Everything one channel's run needs. */

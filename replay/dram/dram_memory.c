@@ -8,7 +8,6 @@
 #endif
 
 #include "replay/dram/dram_line.h"
-#include "replay/dram/dram_slice.h"
 
 /* --- made and freed --- */
 
@@ -51,10 +50,9 @@ int dram_memory_init(struct dram_memory *m, const struct platform *platform, con
     m->due_dram = mem_zalloc(m->channels + 1, sizeof *m->due_dram, err);
     m->due_core = mem_zalloc(m->channels + 1, sizeof *m->due_core, err);
     m->waiting = mem_zalloc((m->channels + 63) / 64, sizeof *m->waiting, err);
-    m->of_channel = mem_zalloc(m->channels, sizeof *m->of_channel, err);
     m->camp = mem_zalloc(m->channels, sizeof *m->camp, err);
-    if (!m->awake || !m->due || !m->replying || !m->part || !m->due_dram || !m->due_core || !m->waiting ||
-        !m->of_channel || !m->camp || dram_slices_init(m, dram, err) || wheel_init(&m->delays, m->subs, err))
+    if (!m->awake || !m->due || !m->replying || !m->part || !m->due_dram || !m->due_core || !m->waiting || !m->camp ||
+        dram_slices_init(m, dram, err) || wheel_init(&m->delays, m->subs, err))
         return -1;
     wheel_reset(&m->delays, 0);
     for (uint32_t c = 0; c < m->channels; c++)
@@ -84,7 +82,6 @@ void dram_memory_release(struct dram_memory *m)
     free(m->waiting);
     free(m->flight);
     free(m->unused);
-    free(m->of_channel);
     free(m->camp);
     memset(m, 0, sizeof *m);
 }
@@ -176,8 +173,6 @@ static void send(struct dram_memory *m, uint32_t input, uint32_t sub)
         dram_slice_room(m, sub, v, false);
     m->stats.packets[pim]++;
     m->in_flight++;
-    const uint32_t now = ++m->of_channel[sub / DRAM_SUBS];
-    m->stats.in_flight_most = now > m->stats.in_flight_most ? now : m->stats.in_flight_most;
     m->port[p].pop(m->port[p].ctx, sm, m->clocks.core);
     if (m->port[p].heads[sm / 64] >> sm % 64 & 1)
         show(m, p, sm);
@@ -238,13 +233,10 @@ static void replies_leave(struct dram_memory *m)
         const struct dram_flight *f = &m->flight[flight];
         ring_pop(&s->away);
         const int64_t cycles = m->clocks.dram - f->since;
-        const unsigned class = f->pim;
-        dram_latency_add(&m->latency[class], cycles);
+        dram_latency_add(&m->latency[f->pim], cycles);
         if (m->took)
             dram_latency_add(&m->took[f->took], cycles);
-        m->stats.in_flight_cycles[class] += cycles;
         m->stats.replies++;
-        m->of_channel[(uint32_t)sub / DRAM_SUBS]--;
         m->in_flight--;
         m->port[p].reply(m->port[p].ctx, (uint32_t)o - m->first[p], f->token, m->clocks.core);
         m->unused[m->unused_count++] = flight;

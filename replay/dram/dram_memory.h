@@ -25,7 +25,6 @@
 #include "models/gpu/crossbar.h"
 #include "models/gpu/sms.h"
 #include "models/gpu/wheel.h"
-#include "replay/dram/dram_clocks.h"
 #include "replay/dram/dram_l2.h"
 #include "replay/dram/dram_partition.h"
 
@@ -111,11 +110,8 @@ struct dram_room {
 struct dram_memory_stats {
     uint64_t packets[2];             /* into the interconnect, by class */
     uint64_t reads, fetches, merges; /* of L2: sectors asked for, sent to DRAM, joined */
-    uint64_t writes, write_backs;    /* packets; requests */
     uint64_t replies;
-    int64_t in_flight_cycles[2]; /* DRAM cycles between pop and reply, summed over packets */
-    uint32_t in_flight_most;     /* of a channel at once */
-    double camp_sum;             /* of stretches: busiest channel over mean */
+    double camp_sum; /* of stretches: busiest channel over mean */
     uint64_t camp_count;
 };
 
@@ -143,8 +139,7 @@ struct dram_memory {
     struct dram_flight *flight;
     uint32_t *unused; /* flights */
     uint32_t unused_count, flights, in_flight;
-    uint32_t *of_channel; /* in flight, by channel */
-    uint32_t *camp;       /* DRAM requests of this stretch, by channel */
+    uint32_t *camp; /* DRAM requests of this stretch, by channel */
     uint32_t camp_requests;
     struct dram_latency *latency; /* [2], by class, DRAM cycles from pop to reply */
     struct dram_latency *took;    /* [DRAM_TOOK]: the same, for --latencies; NULL: not wanted */
@@ -174,6 +169,22 @@ static inline void dram_memory_wake_sub(struct dram_memory *m, uint32_t sub)
 {
     m->awake[sub / 64] |= UINT64_C(1) << sub % 64;
 }
+
+/* --- one sub-partition (replay/dram/dram_slice.c): from the interconnect's output buffer through the slice of L2 to
+ * the L2 to DRAM queues, and from DRAM back to the replies --- */
+
+/* Every sub-partition of m, empty; rooms are of [dram]. Released after failure too. */
+int dram_slices_init(struct dram_memory *m, const struct dram_platform *dram, struct err *err);
+void dram_slices_release(struct dram_memory *m);
+
+/* Cycle m->clocks.core. Returns the cycle in which it may move something again if nothing comes: INT64_MAX: none. */
+int64_t dram_slice_cycle(struct dram_memory *m, uint32_t sub);
+
+/* Whether the interconnect has room for packets of virtual channel v from now on. */
+void dram_slice_room(struct dram_memory *m, uint32_t sub, int v, bool room);
+
+/* A request has come back from DRAM: what the next cycle will need of it is fetched from this machine's memory. */
+void dram_slice_expect(const struct dram_memory *m, uint32_t sub, uint32_t id);
 
 /* After a run: packets = replies + in flight, credits, every channel's own checks. */
 int dram_memory_check(const struct dram_memory *m, bool finished, struct err *err);

@@ -2,17 +2,12 @@
 #ifndef REPLAY_DRAM_DRAM_METRICS_H
 #define REPLAY_DRAM_DRAM_METRICS_H
 
-#include "replay/dram/dram.h"
+#include "replay/dram/dram_simulation.h"
 
 extern const struct metric dram_metrics[];
 
-/* stream: NULL if the inputs were run as programs. */
+/* stream: NULL if the inputs were run as programs; simulation: NULL if they were not. */
 void dram_metrics_fill(struct outcome *run, const struct replay_job *job, const struct dram_stream *stream,
-                       const struct dram_totals *totals);
-
-/* What only a run of programs knows. */
-struct dram_simulation;
-void dram_metrics_programs(struct outcome *run, const struct dram_simulation *simulation,
-                           const struct dram_totals *totals);
+                       const struct dram_simulation *simulation, const struct dram_totals *totals);
 
 #endif

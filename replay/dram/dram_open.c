@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/dram/dram_clocks.h"
-#include "replay/dram/dram_commands.h"
+#include "replay/dram/dram_files.h"
 #include "replay/dram/dram_partition.h"
 #include "trace/base/mem.h"
 

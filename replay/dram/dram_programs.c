@@ -1,21 +1,21 @@
-#include "replay/dram/dram_programs.h"
-
+/* Front end `corun` of programs: a GPU program beside a PIM program, or another GPU program, each also alone; all
+ * channels, multiprocessors and L2 in one simulation (replay/dram/dram_simulation.h).
+ *
+ * A PIM program has pim_sms multiprocessors, a second GPU program mem2_sms, the first GPU program those that are left;
+ * alone it has all of them. Times alone are those under f3fs with its default caps and one virtual channel. Both repeat
+ * until each is done once (`loop=`). Programs are cut to about `cut` requests: GPU programs by whole waves of blocks
+ * (trace/program/cut.h), and where one is more than twice too much by the middle of each warp (trace/program/middle.h);
+ * PIM programs by the first operations of each warp (trace/program/prefix.h). Collaborative work, two programs of one
+ * input, is done once and not cut: that would change what one side is to the other. Times are DRAM cycles; nothing
+ * depends on how many threads run the policies. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "replay/dram/dram_latencies.h"
+#include "replay/dram/dram_files.h"
 #include "replay/dram/dram_metrics.h"
 #include "replay/dram/dram_sides.h"
 #include "trace/base/mem.h"
-
-/* The settings that every run shares. */
-static void set_up(const struct dram_sides *p, struct dram_simulation *run)
-{
-    const struct dram_settings *set = p->job->settings;
-    run->platform = p->job->platform;
-    run->relaunch_gap = set->relaunch_gap >= 0 ? set->relaunch_gap : 0;
-    run->progress = p->job->progress;
-}
 
 static int simulate_alone(struct dram_sides *p, uint32_t s, struct err *err)
 {
@@ -23,11 +23,15 @@ static int simulate_alone(struct dram_sides *p, uint32_t s, struct err *err)
     struct replay_policy policy = {.head = alone, .params = mem_zalloc(1, alone->state_size, err)};
     struct dram_latency *latency = mem_zalloc(2, sizeof *latency, err);
     struct dram_side *side = &p->side[s];
-    struct dram_simulation run = {.policy = &policy, .sides = 1, .vcs = 1, .limit = INT64_MAX};
+    struct dram_simulation run = {.platform = p->job->platform,
+                                  .policy = &policy,
+                                  .sides = 1,
+                                  .vcs = 1,
+                                  .limit = INT64_MAX,
+                                  .progress = p->job->progress};
     int rc = policy.params && latency ? 0 : -1;
     if (!rc) {
         param_defaults(alone->params, policy.params);
-        set_up(p, &run);
         run.side[0] = side->run;
         run.side[0].sms = side->alone_sms;
         rc = dram_simulation_run(&run, latency, err);
@@ -63,14 +67,10 @@ static int run_alone(struct dram_sides *p, uint32_t s, struct err *err)
 
 static int64_t limit_of(const struct dram_sides *p)
 {
-    const struct dram_settings *set = p->job->settings;
-    if (set->run_limit_cycles)
-        return set->run_limit_cycles;
-    int64_t longest = 0, limit;
+    int64_t longest = 0;
     for (uint32_t s = 0; s < p->sides; s++)
         longest = p->side[s].alone_cycles > longest ? p->side[s].alone_cycles : longest;
-    const bool none = !set->run_limit_factor || __builtin_mul_overflow(longest, set->run_limit_factor, &limit);
-    return none ? INT64_MAX : limit;
+    return dram_run_limit(p->job->settings, longest);
 }
 
 /* What a run gave, in the form that all front ends report. */
@@ -79,13 +79,9 @@ static void add_up(const struct dram_sides *p, const struct dram_simulation *run
     t->stats = run->stats;
     t->cycles = run->cycles;
     t->channels = (uint32_t)((const struct dram_platform *)platform_section_get(run->platform, "dram"))->channels;
-    t->noc_packets = (int64_t)(run->memory.packets[0] + run->memory.packets[1]);
     t->blacklists = run->blacklists;
     t->stuck = run->stuck;
-    for (int k = 0; k < 2; k++) {
-        t->favoured[k] = run->favoured[k];
-        t->class_cycles[k] = t->alone_cycles[k] = -1;
-    }
+    memcpy(t->favoured, run->favoured, sizeof t->favoured);
     for (uint32_t s = 0; s < run->sides; s++) {
         const int at = s == 1 || run->side[s].class == DRAM_PIM;
         t->class_cycles[at] = run->first_done[s];
@@ -94,7 +90,6 @@ static void add_up(const struct dram_sides *p, const struct dram_simulation *run
         t->requests[run->side[s].class] += run->counts[s].packets_read + run->counts[s].packets_write;
     }
     t->two_gpu_kernels = run->sides == 2 && run->side[1].class == DRAM_MEM;
-    t->mem_arrival_ratio = -1;
     if (run->side[0].class == DRAM_MEM && !t->two_gpu_kernels && run->cycles && p->side[0].alone_rate > 0)
         t->mem_arrival_ratio = (double)run->stats.in[DRAM_MEM] / (double)run->cycles / p->side[0].alone_rate;
 }
@@ -104,27 +99,26 @@ static int run_policy(const struct dram_sides *p, size_t i, struct dram_latency 
                       struct err *err)
 {
     const struct dram_settings *set = p->job->settings;
-    struct dram_totals t = {.core_cycles = -1};
-    struct dram_simulation run = {.policy = &p->job->policies[i],
+    struct dram_totals t;
+    struct dram_simulation run = {.platform = p->job->platform,
+                                  .policy = &p->job->policies[i],
                                   .job = p->job,
+                                  .progress = p->job->progress,
                                   .took = took,
                                   .sides = p->sides,
                                   .vcs = (int)set->vcs,
                                   .repeat = p->repeat,
                                   .limit = limit_of(p)};
-    set_up(p, &run);
     for (uint32_t s = 0; s < p->sides; s++)
         run.side[s] = p->side[s].run;
     if (p->sides == 1)
         run.side[0].sms = p->side[0].alone_sms;
-    t.latency = mem_zalloc(2, sizeof *t.latency, err);
-    if (!t.latency || dram_simulation_run(&run, t.latency, err)) {
+    if (dram_totals_init(&t, err) || dram_simulation_run(&run, t.latency, err)) {
         free(t.latency);
         return err_at(err, "%s", p->job->policies[i].head->name);
     }
     add_up(p, &run, &t);
-    dram_metrics_fill(out, p->job, NULL, &t);
-    dram_metrics_programs(out, &run, &t);
+    dram_metrics_fill(out, p->job, NULL, &run, &t);
     for (uint32_t s = 0; s < p->sides; s++)
         if (*p->side[s].left_out)
             outcome_note(out, "%s: %s (cut=none: whole)", p->side[s].name, p->side[s].left_out);

@@ -1,4 +1,4 @@
-#include "replay/dram/dram_programs.h"
+#include <math.h>
 
 #include "replay/dram/dram_testing.h"
 
@@ -7,6 +7,12 @@ static int64_t whole(const struct replay_result *r, size_t run, const char *name
     const struct metric_value *v = outcome_get(&r->runs[run], name);
     ck_assert_msg(v && v->known, "%s is unknown", name);
     return v->whole;
+}
+
+/* Into the interconnect, all passes; gv100 has 32 channels. */
+static double packets(const struct replay_result *r)
+{
+    return round(test_real(r, 0, "noc_packets_per_kcycle") * (double)whole(r, 0, "total_cycles") * 32 / 1000);
 }
 
 static const char conv[] = "mem=synth:conv2d,n=1024", triad[] = "mem=synth:triad,bytes=8MiB",
@@ -18,7 +24,7 @@ START_TEST(a_program_without_company_runs_as_alone)
     struct replay_result r;
     test_replay(&r, specs, 1, "vcs=1", "f3fs", NULL);
     ck_assert_int_eq(whole(&r, 0, "mem_cycles"), whole(&r, 0, "mem_alone_cycles"));
-    ck_assert_int_eq(whole(&r, 0, "mem_requests"), whole(&r, 0, "noc_packets"));
+    ck_assert(packets(&r) == (double)whole(&r, 0, "mem_requests"));
     replay_release(&r);
     test_replay(&r, pim, 1, "vcs=1", "f3fs", NULL);
     ck_assert_int_eq(whole(&r, 0, "pim_cycles"), whole(&r, 0, "pim_alone_cycles"));
@@ -159,12 +165,12 @@ START_TEST(a_cut_inside_warps_finds_in_l2_what_the_whole_finds)
     const double memory = 125.0 * 7856 / 32, writes = 13.0 * 13 * 13 * 400;
     struct replay_result r;
     test_replay(&r, specs, 1, "cut=none,vcs=1,l2_bytes=768KiB", "frfcfs", NULL);
-    const double all = test_real(&r, 0, "l2_hit_ratio"), cold = memory / ((double)whole(&r, 0, "noc_packets") - writes);
+    const double all = test_real(&r, 0, "l2_hit_ratio"), cold = memory / (packets(&r) - writes);
     replay_release(&r);
     test_replay(&r, specs, 1, "cut=100000,vcs=1,l2_bytes=768KiB", "frfcfs", NULL);
     const double cut = test_real(&r, 0, "l2_hit_ratio");
     ck_assert_int_eq(cuts(&r), 1);
-    ck_assert_int_lt(whole(&r, 0, "noc_packets"), 200000);
+    ck_assert(packets(&r) < 200000);
     replay_release(&r);
     ck_assert_msg(cold > 0.01 && cold < 0.1, "%.3f", cold);
     ck_assert_msg(cut > all - cold && cut < all + 2 * cold, "%.3f, whole %.3f, cold %.3f", cut, all, cold);
@@ -211,7 +217,7 @@ START_TEST(two_gpu_programs_share_the_multiprocessors)
     struct replay_result r;
     test_replay(&r, specs, 2, "vcs=1,mem2_sms=20,launch_gap=0", "frfcfs", NULL);
     ck_assert(test_real(&r, 0, "mem_speedup_ratio") <= 1.01);
-    ck_assert(test_real(&r, 0, "mem2_speedup_ratio") <= 1.01);
+    ck_assert(test_real(&r, 0, "system_throughput") - test_real(&r, 0, "mem_speedup_ratio") <= 1.01);
     ck_assert_int_eq(whole(&r, 0, "pim_requests"), 0);
     replay_release(&r);
     /* Twins have memory of their own: what the copies left of one in L2 is overwritten by the other. */
@@ -232,7 +238,7 @@ START_TEST(the_language_model_is_done_once_and_reports_its_ideal)
     const double ideal = test_real(&r, 0, "ideal_speedup_ratio"), got = test_real(&r, 0, "concurrent_speedup_ratio");
     ck_assert_msg(ideal > 1.2 && ideal < 2, "ideal %.3f", ideal);
     ck_assert_msg(got > 1, "concurrent %.3f", got);
-    ck_assert_int_eq(whole(&r, 0, "noc_packets"), whole(&r, 0, "mem_requests") + whole(&r, 0, "pim_requests"));
+    ck_assert(packets(&r) == (double)(whole(&r, 0, "mem_requests") + whole(&r, 0, "pim_requests")));
     ck_assert_int_eq(cuts(&r), 0);
     replay_release(&r);
 }

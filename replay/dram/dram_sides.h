@@ -1,5 +1,5 @@
 /* dram_sides: the programs of a co-run, from its inputs: of which class each is, on how many multiprocessors it runs,
- * together and alone, and how it is cut. What the rules are stands in replay/dram/dram_programs.h. */
+ * together and alone, and how it is cut. What the rules are stands in replay/dram/dram_programs.c. */
 #ifndef REPLAY_DRAM_DRAM_SIDES_H
 #define REPLAY_DRAM_DRAM_SIDES_H
 

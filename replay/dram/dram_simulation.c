@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/dram/dram_commands.h"
+#include "replay/dram/dram_files.h"
 #include "trace/base/mem.h"
 
 /* A run while it goes on. */
@@ -129,7 +129,7 @@ static int end(struct running *r, uint32_t s, struct err *err)
         r->left--;
     }
     if (run->repeat && r->left)
-        r->start[s] = c->core + 1 + (int64_t)((double)run->relaunch_gap * c->dram_period / c->core_period);
+        r->start[s] = c->core + 1;
     return 0;
 }
 
@@ -208,8 +208,7 @@ static void collect(struct running *r)
     run->cycles = r->memory.clocks.dram;
     run->memory = r->memory.stats;
     run->blacklists = rules->favoured != NULL;
-    for (int k = 0; k < 2; k++)
-        run->stats.last_out[k] = run->stats.first_in[k] = -1;
+    run->stats.last_out[0] = run->stats.last_out[1] = -1;
     for (uint32_t c = 0; c < r->memory.channels; c++) {
         dram_stats_add(&run->stats, &r->memory.part[c].channel->stats);
         for (int class = 0; class < 2 && rules->favoured; class ++)

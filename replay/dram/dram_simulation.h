@@ -26,7 +26,6 @@ struct dram_simulation {
     uint32_t sides;
     int vcs;
     bool repeat;                     /* a side that is done starts again until all are done once */
-    int64_t relaunch_gap;            /* DRAM cycles between the end of a pass and the start of the next */
     int64_t limit;                   /* DRAM cycles */
     const struct progress *progress; /* cancelled? may be NULL */
     /* What came of it. */

@@ -152,7 +152,6 @@ START_TEST(a_pitch_of_8_kib_camps_on_one_channel)
     camps.blocks = 256;
     struct dram_simulation run = simulate("frfcfs", 1, &camps, NULL);
     ck_assert_double_eq(run.memory.camp_sum / (double)run.memory.camp_count, 32);
-    ck_assert_uint_gt(run.memory.in_flight_most, 1500); /* its buffers are full */
     const int64_t alone = run.first_done[0];
     camps.lane_stride = 8192 + 256;
     run = simulate("frfcfs", 1, &camps, NULL);

@@ -1,5 +1,3 @@
-#include "replay/dram/dram_slice.h"
-
 #include "replay/dram/dram_line.h"
 
 enum { NOC_FREE = 4 }; /* free places of the L2 queue that the interconnect asks for (artifact: SECTOR_CHUNCK_SIZE) */
@@ -200,7 +198,6 @@ static void write_back(struct dram_memory *m, uint32_t sub, int v, const struct 
 {
     const struct dram_addr a = dram_l2_decode(&m->l2, r->victim, false);
     const int sectors = __builtin_popcount(r->write_back);
-    m->stats.write_backs++;
     to_dram(m, sub, v,
             (struct dram_waiting){a.row, dram_id(DRAM_ID_WRITE_BACK, sub, 0), (uint8_t)a.bank,
                                   (uint8_t)(sectors | DRAM_IS_WRITE | DRAM_IS_POSTED)});
@@ -208,7 +205,6 @@ static void write_back(struct dram_memory *m, uint32_t sub, int v, const struct 
 
 static void count(struct dram_memory *m, const struct l2_question *q, enum l2_answer answer)
 {
-    m->stats.writes += !q->reads;
     m->stats.reads += q->reads;
     m->stats.fetches += answer == L2_FETCH;
     m->stats.merges += answer == L2_MERGED;

@@ -4,8 +4,7 @@
 #include "models/dram/dram_platform.h"
 #include "replay/derive/derive_source.h"
 #include "replay/derive/testing_program.h"
-#include "replay/dram/dram.h"
-#include "trace/base/testing.h"
+#include "replay/dram/dram_testing.h"
 
 enum { N = 100000 };
 
@@ -116,28 +115,18 @@ END_TEST
 START_TEST(write_backs_by_themselves_hold_nobody_up)
 {
     enum { GAP = 1000000 };
-    struct err err = {""};
-    bool usage;
-    struct input program = generated(), recording = written(&program, true, "alone.db");
-    const char *sets[] = {"mem_window=1", "launch_gap=1000000"};
-    const struct replay_request request = {.engine = &engine_dram,
-                                           .platform = "v100",
-                                           .policy_list = "fcfs",
-                                           .sets = sets,
-                                           .set_count = 2,
-                                           .inputs = &recording,
-                                           .input_count = 1,
-                                           .threads = 1};
-    struct replay_result result;
-    ck_assert_msg(replay_run(&request, &result, &usage, &err) == 0, "%s", err.msg);
-    const struct metric_value *in = outcome_get(&result.runs[0], "requests_in"),
-                              *out = outcome_get(&result.runs[0], "requests_out"),
-                              *cycles = outcome_get(&result.runs[0], "total_cycles");
-    ck_assert(in->known && out->known && in->whole > 3 * N * 4 / 128);
-    ck_assert_int_eq(in->whole, out->whole);
-    ck_assert(cycles->known && cycles->whole < GAP); /* the second launch has it all in L2 */
-    replay_release(&result);
-    input_close(&recording);
+    struct input program = generated();
+    struct dram_stream s = loaded(&program, 1);
+    int64_t in = 0, out = 0;
+    for (uint32_t c = 0; c < s.channels; c++) {
+        struct dram_stats stats;
+        ck_assert_int_lt(test_window(&s, platform, c, 1, GAP, &stats), GAP); /* the second launch has it all in L2 */
+        in += stats.in[DRAM_MEM];
+        out += stats.out[DRAM_MEM];
+    }
+    ck_assert_int_gt(in, 3 * N * 4 / 128);
+    ck_assert_int_eq(in, out);
+    dram_stream_release(&s);
     platform_free(platform);
 }
 END_TEST

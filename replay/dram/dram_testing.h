@@ -1,8 +1,9 @@
-/* dram_testing: import a CSV of requests and replay it, for the dram engine's tests. */
+/* dram_testing: import a CSV of requests and replay it, for the dram engine's tests; what the engine counted. */
 #ifndef REPLAY_DRAM_DRAM_TESTING_H
 #define REPLAY_DRAM_DRAM_TESTING_H
 
-#include "replay/dram/dram.h"
+#include "replay/dram/dram_window.h"
+#include "trace/base/mem.h"
 #include "trace/base/testing.h"
 #include "trace/import/reader.h"
 
@@ -23,6 +24,65 @@ static inline const char *test_import(const char *path, const char *name)
     return to;
 }
 
+/* What the controllers counted in the last replay of a stream by test_counting, by policy. */
+static struct dram_stats test_stats[16];
+
+/* An open loop's policies once more, for what no metric says. */
+static inline int test_count(const struct replay_job *job, struct outcome *runs, struct err *err)
+{
+    const struct dram_settings *set = job->settings;
+    const bool direct = set->front == DRAM_FRONT_DIRECT;
+    struct dram_stream s;
+    ck_assert(!dram_stream_load(&s, job->inputs, job->input_count, UINT64_MAX, job->platform,
+                                direct ? DRAM_CLOCK_DRAM : DRAM_CLOCK_CORE, NULL, err));
+    ck_assert(set->vcs == 1 || !dram_stream_split(&s, err));
+    struct replay_job quiet = *job;
+    quiet.commands = NULL;
+    for (size_t i = 0; i < job->policy_count && i < sizeof test_stats / sizeof *test_stats; i++) {
+        struct dram_totals t;
+        ck_assert(!dram_totals_init(&t, err));
+        ck_assert(!(direct ? dram_direct_run : dram_partition_run)(&quiet, &job->policies[i], &s, NULL, &t, err));
+        test_stats[i] = t.stats;
+        free(t.latency);
+    }
+    dram_stream_release(&s);
+    return engine_dram.replay(job, runs, err);
+}
+
+/* The engine, with test_stats. */
+static inline const struct engine *test_counting(void)
+{
+    static struct engine counting;
+    counting = engine_dram;
+    counting.replay = test_count;
+    return &counting;
+}
+
+/* The MEM requests of a channel alone in a window; counted in *stats. Returns the cycles. */
+static inline int64_t test_window(const struct dram_stream *stream, const struct platform *platform, uint32_t channel,
+                                  int64_t window, int64_t launch_gap, struct dram_stats *stats)
+{
+    struct err err = {""};
+    struct dram_source source;
+    struct dram_latency *latency = mem_zalloc(2, sizeof *latency, &err);
+    const struct policy_head *fcfs = &dram_policy_find("fcfs")->head;
+    const struct replay_policy policy = {.head = fcfs, .params = mem_zalloc(1, fcfs->state_size, &err)};
+    const struct replay_job job = {.platform = platform};
+    param_defaults(fcfs->params, policy.params);
+    ck_assert(!dram_source_init(&source, stream, channel, DRAM_MEM, &err));
+    source.window = window;
+    source.launch_gap = launch_gap;
+    struct dram_window w = {.source = &source, .sources = 1, .stats = latency};
+    ck_assert(!dram_window_init(&w, &job, &policy, 1, &err));
+    const int64_t cycles = dram_window_run(&w, INT64_MAX);
+    *stats = w.part.channel->stats;
+    dram_window_release(&w);
+    dram_source_release(&source);
+    free(policy.params);
+    free(latency);
+    return cycles;
+}
+
 /* Replay inputs ("mem=SPEC", "pim=SPEC" or a plain SPEC); set: "key=value,..." */
 static inline void test_replay(struct replay_result *result, const char *const *specs, size_t n, const char *set,
                                const char *policies, const char *requests)
@@ -37,7 +97,8 @@ static inline void test_replay(struct replay_result *result, const char *const *
     }
     const char *sets[] = {set};
     FILE *file = requests ? fopen(requests, "w") : NULL;
-    const struct replay_request request = {.engine = &engine_dram,
+    const bool counts = strncmp(set, "front=", 6) == 0 && strncmp(set, "front=corun", 11) != 0;
+    const struct replay_request request = {.engine = counts ? test_counting() : &engine_dram,
                                            .policy_list = policies,
                                            .sets = sets,
                                            .set_count = 1,

@@ -1,11 +1,15 @@
-#include "replay/dram/dram_requests.h"
+#include "replay/dram/dram_files.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "replay/dram/dram_sides.h"
+#include "trace/base/csv_text.h"
 #include "trace/base/mem.h"
+
+/* --- --requests --- */
 
 int dram_fates_init(struct dram_fates *fates, const struct dram_stream *stream, struct err *err)
 {
@@ -81,6 +85,43 @@ int dram_requests_write(FILE *file, const struct replay_policy *policy, const st
     return 0;
 }
 
+/* --- --commands --- */
+
+void dram_commands_head(FILE *file)
+{
+    (void)fputs("cycle,channel,command,bank,bank_mask,row,request\n", file);
+}
+
+static void write_command(void *ctx, const struct dram_channel *ch, int64_t cycle, const char *command,
+                          dram_banks banks, uint32_t row, uint32_t id)
+{
+    const struct dram_commands *log = ctx;
+    const bool refresh = strcmp(command, "REF") == 0;
+    (void)fprintf(log->file, "%lld,%u,%s,", (long long)cycle, log->channel,
+                  refresh && !ch->timing.refresh_all ? "REFB" : command);
+    if (banks & (banks - 1))
+        (void)fprintf(log->file, ",%llu,", (unsigned long long)banks);
+    else
+        (void)fprintf(log->file, "%d,%llu,", __builtin_ctzll(banks), (unsigned long long)banks);
+    if (!refresh && strcmp(command, "PRE") != 0)
+        (void)fprintf(log->file, "%u", row);
+    if (log->requests && id != DRAM_NO_REQUEST)
+        (void)fprintf(log->file, ",%llu\n", (unsigned long long)(log->requests->ids ? log->requests->ids[id] : id));
+    else
+        (void)fputs(",\n", log->file);
+}
+
+void dram_commands_attach(struct dram_commands *log, struct dram_channel *ch, const struct replay_job *job)
+{
+    if (!job->commands)
+        return;
+    log->file = job->commands;
+    ch->explain = INT64_MAX;
+    ch->every = true;
+    ch->on_command = write_command;
+    ch->on_command_ctx = log;
+}
+
 /* --- --explain --- */
 
 struct explain {
@@ -107,8 +148,8 @@ static const char *why_of(const struct dram_channel *ch, const char *command, dr
                : "its bank's row is open and every column rule has run out; first from the scan's start";
 }
 
-static void on_command(void *ctx, const struct dram_channel *ch, int64_t cycle, const char *command, dram_banks banks,
-                       uint32_t row, uint32_t id)
+static void explain_command(void *ctx, const struct dram_channel *ch, int64_t cycle, const char *command,
+                            dram_banks banks, uint32_t row, uint32_t id)
 {
     const struct explain *e = ctx;
     char where[32];
@@ -137,6 +178,60 @@ void dram_explain_attach(struct dram_channel *ch, const struct replay_job *job, 
     e = (struct explain){job->explain_file, policy->head->name, requests,
                          dram_sides_are(job, NULL) > 0 ? "a program" : "a request"};
     ch->explain = job->explain;
-    ch->on_command = on_command;
+    ch->on_command = explain_command;
     ch->on_command_ctx = &e;
+}
+
+/* --- --latencies --- */
+
+enum { WIDE = 16, STEPS = 8 }; /* below: a bin is one cycle; above: STEPS bins to a power of two */
+
+void dram_latencies_head(FILE *file)
+{
+    (void)fputs("policy,kind,from_cycles,below_cycles,requests\n", file);
+}
+
+/* The first count behind the bin of `cycles`. */
+static int64_t bin_end(int64_t cycles)
+{
+    if (cycles < WIDE)
+        return cycles + 1;
+    const int64_t wide = INT64_C(1) << (63 - __builtin_clzll((unsigned long long)cycles) - 3);
+    const int64_t from = cycles / wide * wide;
+    return from > INT64_MAX - wide ? INT64_MAX : from + wide;
+}
+
+static void write_kind(FILE *file, const char *policy, const char *kind, const struct dram_latency *l)
+{
+    int i = 0;
+    while (i < LATENCY_BUCKETS) {
+        const int64_t from = dram_latency_least(i), below = bin_end(from);
+        int64_t requests = 0;
+        for (; i < LATENCY_BUCKETS && dram_latency_least(i) < below; i++)
+            requests += l->buckets[i];
+        if (requests) {
+            csv_text_put(file, policy, false);
+            (void)fprintf(file, ",%s,%" PRId64 ",%" PRId64 ",%" PRId64 "\n", kind, from, below, requests);
+        }
+    }
+}
+
+void dram_latencies_write(FILE *file, const struct replay_policy *policy, const struct dram_latency *kinds)
+{
+    static const char *const names[] = {"mem-read", "mem-write", "pim", "l2-hit"};
+    char label[256];
+    replay_policy_label(policy, label, sizeof label);
+    for (int k = 0; k < DRAM_TOOK; k++)
+        write_kind(file, label, names[k], &kinds[k]);
+}
+
+void dram_latencies_add(struct dram_latency *kinds, const struct dram_stream *stream, const struct dram_fates *fates)
+{
+    for (uint32_t c = 0; c < stream->channels; c++)
+        for (size_t i = 0; i < stream->channel[c].count; i++) {
+            const struct dram_request *r = &stream->channel[c].requests[i];
+            const int64_t done = fates->channel[c].done[i];
+            if (done >= 0)
+                dram_latency_add(&kinds[dram_took_of(r->flags)], done - r->arrival);
+        }
 }
