@@ -266,8 +266,30 @@ START_TEST(each_platform_is_said_once)
 }
 END_TEST
 
+START_TEST(a_metric_of_an_earlier_release_is_reported_and_one_that_is_gone_says_what_serves_now)
+{
+    struct run_set set = {0};
+    struct report report;
+    struct err err = {""};
+    json_t *root = json_pack("{s:s,s:s,s:s,s:{},s:[{s:s,s:{},s:{s:f,s:i}}]}", "engine", "dram", "input", "synth:gpu-g1",
+                             "platform", "gv100", "settings", "runs", "policy", "fcfs", "params", "metrics", "time_ns",
+                             1.0, "mem_latency_p99_cycles", 288);
+    ck_assert_msg(root && run_set_add_json(&set, root, "test", &err) == 0, "%s", err.msg);
+    json_decref(root);
+    struct report_options how = {.metrics = "mem_latency_p99_cycles"};
+    ck_assert_msg(report_make(&report, &set, &how, &err) == 0, "%s", err.msg);
+    ck_assert_double_eq(report.cells[report.columns - 1].value.real, 288);
+    report_release(&report);
+    how.metrics = "switches_mem_to_pim";
+    ck_assert_int_eq(report_make(&report, &set, &how, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, "now: mode_switches"));
+    run_set_release(&set);
+}
+END_TEST
+
 TEST_MAIN("report", all_metrics_stand_in_the_order_of_their_engine, each_platform_is_said_once,
           a_run_by_kernel_has_a_row_for_each_with_the_metrics_it_has,
           by_gpu_kernel_the_pim_kernels_are_aggregated_as_declared, policies_rank_by_what_their_engine_says,
           the_best_fixed_is_added_for_each_setting, none_counts_as_fixed_and_adaptive_does_not,
-          a_pivot_has_a_column_for_each_value_and_an_aggregate)
+          a_pivot_has_a_column_for_each_value_and_an_aggregate,
+          a_metric_of_an_earlier_release_is_reported_and_one_that_is_gone_says_what_serves_now)
