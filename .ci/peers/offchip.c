@@ -1,8 +1,8 @@
 /* usage: offchip STREAM POLICY [KEY=VALUE,..]   offchip's controller on a stream, all checks on, channel after channel
  *        offchip --write NAME CHANNELS REQUESTS STREAM   sequential, random, mixed, sparse; REQUESTS in all
  *
- * sequential: consecutive atoms of one channel of the gv100 map, one a cycle; random: any bank and row; mixed: random, one
- * third writes; sparse: random, one per 100 cycles. */
+ * sequential: consecutive atoms of one channel of the gv100 map, one a cycle; random: any bank and row; mixed: random,
+ * one third writes; sparse: random, one per 100 cycles. */
 #include <string.h>
 
 #include "models/dram/dram_platform.h"
@@ -48,14 +48,12 @@ struct line {
 static double run(const struct line *line, const struct dram_policy *policy, const struct dram_platform *platform,
                   int64_t *cycles)
 {
-    static struct dram_latency latency[2];
     struct err err = {""};
     struct dram_channel *channel = aligned_alloc(64, sizeof *channel);
     void *state = calloc(1, policy->head.state_size);
     if (!channel || !state || (policy->head.params && (param_defaults(policy->head.params, state), 0)))
         exit(1);
-    struct dram_feed feed = {
-        .requests = line->requests, .count = line->n, .vcs = 1, .limit = INT64_MAX, .latency = latency};
+    struct dram_feed feed = {.requests = line->requests, .count = line->n, .vcs = 1, .limit = INT64_MAX};
     const double start = peer_seconds();
     const int failed = dram_channel_init(channel, platform, &err);
     if (!failed)
@@ -84,7 +82,8 @@ int main(int argc, char **argv)
     struct param_list list;
     struct err err = {""};
     param_defaults(dram_params, &platform);
-    if (param_list_init(&list, argc > 3 ? argv[3] : "", &err) || param_list_apply(&list, dram_params, &platform, &err)) {
+    if (param_list_init(&list, argc > 3 ? argv[3] : "", &err) ||
+        param_list_apply(&list, dram_params, &platform, &err)) {
         fprintf(stderr, "%s\n", err.msg);
         return 1;
     }

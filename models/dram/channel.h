@@ -83,10 +83,11 @@ struct dram_stats {
     int64_t activates, precharges, columns; /* commands; one to all banks counts once */
     int64_t slot_sum, slot_cycles;          /* occupied slots summed over cycles; cycles with any */
     int64_t in[2], out[2];                  /* requests */
-    int64_t columns_in;                     /* column commands that the entered requests ask for */
-    int64_t refreshes;                      /* commands, of all banks or of one */
-    int64_t last_out[2];                    /* cycle of the last completion, -1: none */
-    int64_t first_in[2];                    /* cycle of the first entry, -1: none */
+    int64_t answered[2], answer_cycles[2]; /* requests, and the cycles they took, as whoever feeds the channel saw it */
+    int64_t columns_in;                    /* column commands that the entered requests ask for */
+    int64_t refreshes;                     /* commands, of all banks or of one */
+    int64_t last_out[2];                   /* cycle of the last completion, -1: none */
+    int64_t first_in[2];                   /* cycle of the first entry, -1: none */
 };
 
 /* A request that is done (or known to be): reported in order of `done`. */
@@ -97,6 +98,12 @@ struct dram_completion {
 };
 
 enum { DRAM_COMPLETIONS = 256 };
+
+static inline void dram_answered(struct dram_stats *s, enum dram_class class, int64_t cycles)
+{
+    s->answered[class]++;
+    s->answer_cycles[class] += cycles;
+}
 
 /* Where a loop writes what became of each request, by id; any may be NULL. -1 is "never". */
 struct dram_fate {

@@ -33,7 +33,6 @@ static void fill(const struct dram_platform *hw, struct random *x)
 
 static int run(const char *name, const struct dram_platform *hw, int64_t *commands)
 {
-    static struct dram_latency latency[2];
     static struct dram_channel channel;
     static uint32_t none;
     struct err err = {""};
@@ -51,8 +50,7 @@ static int run(const char *name, const struct dram_platform *hw, int64_t *comman
                              .ids = {&none, &none},
                              .ids_count = {REQUESTS, 0},
                              .vcs = 1,
-                             .limit = INT64_MAX,
-                             .latency = latency};
+                             .limit = INT64_MAX};
     const clock_t start = clock();
     p->loops->feed(&channel, state, &feed);
     const double s = (double)(clock() - start) / CLOCKS_PER_SEC;

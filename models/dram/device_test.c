@@ -17,20 +17,14 @@ static struct dram_channel channel;
 /* Runs the first n requests; returns the cycles from 0 to the last data. */
 static int64_t run(const struct dram_platform *hw, uint32_t n)
 {
-    static struct dram_latency latency[2];
     static uint32_t ids[MOST];
     const struct dram_policy *p = dram_policy_find("frfcfs");
     struct err err = {""};
     void *state = calloc(1, p->head.state_size);
     ck_assert_msg(!dram_channel_init(&channel, hw, &err), "%s", err.msg);
     channel.fate.done = done;
-    struct dram_feed feed = {.requests = requests,
-                             .count = n,
-                             .ids = {ids, ids},
-                             .ids_count = {n, 0},
-                             .vcs = 1,
-                             .limit = INT64_MAX,
-                             .latency = latency};
+    struct dram_feed feed = {
+        .requests = requests, .count = n, .ids = {ids, ids}, .ids_count = {n, 0}, .vcs = 1, .limit = INT64_MAX};
     p->loops->feed(&channel, state, &feed);
     free(state);
     ck_assert_msg(feed.finished && !dram_channel_check(&channel, true, &err), "%s", err.msg);

@@ -10,16 +10,14 @@
 #include <stdint.h>
 
 #include "models/dram/channel.h"
-#include "models/dram/latency.h"
 
 struct dram_feed {
     const struct dram_request *requests; /* ascending arrival; ids are positions */
     uint32_t count;
     const uint32_t *ids[2]; /* two virtual channels: positions by class; else NULL */
     uint32_t ids_count[2];
-    int vcs;                      /* 1 or 2 */
-    int64_t limit;                /* cycles at most; INT64_MAX: none */
-    struct dram_latency *latency; /* [2], by class; done - arrival */
+    int vcs;       /* 1 or 2 */
+    int64_t limit; /* cycles at most; INT64_MAX: none */
     /* Results: */
     int64_t cycles; /* last completion + 1, or the limit, or where nothing could happen any more */
     bool finished;  /* every request was served */

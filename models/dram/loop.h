@@ -35,8 +35,8 @@ DRAM_INLINE void dram_drain(struct dram_channel *ch, struct dram_feed *feed)
 {
     while (ch->completion_head != ch->completion_tail) {
         const struct dram_completion *c = &ch->completions[ch->completion_head++ % DRAM_COMPLETIONS];
-        dram_latency_add(&feed->latency[c->flags & DRAM_IS_PIM ? DRAM_PIM : DRAM_MEM],
-                         c->done - feed->requests[c->id].arrival);
+        dram_answered(&ch->stats, c->flags & DRAM_IS_PIM ? DRAM_PIM : DRAM_MEM,
+                      c->done - feed->requests[c->id].arrival);
     }
 }
 

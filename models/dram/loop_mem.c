@@ -60,14 +60,10 @@ DRAM_INLINE void mem_end_stats(struct dram_channel *ch, const struct dram_mem *m
     s->columns += m->columns;
     s->columns_in += m->in.columns_in;
     s->out[DRAM_MEM] += m->out.count;
+    s->answered[DRAM_MEM] += m->out.count;
+    s->answer_cycles[DRAM_MEM] += m->out.latency_sum;
     if (m->out.last >= 0)
         s->last_out[DRAM_MEM] = ch->base + m->out.last;
-}
-
-DRAM_INLINE void mem_end_latency(struct dram_latency *latency, const struct dram_mem *m)
-{
-    latency->count += m->out.count;
-    latency->sum += m->out.latency_sum;
 }
 
 /* Requests that entered in this run get their numbers: ids ascend as they entered. */
@@ -219,7 +215,6 @@ DRAM_INLINE int64_t mem_run_as(struct dram_channel *ch, struct dram_feed *feed, 
                               .bank_mask = ch->bank_mask,
                               .all_banks = (2u << ch->bank_mask) - 1,
                               .base = ch->base,
-                              .buckets = feed->latency[DRAM_MEM].buckets,
                               .one = feed->vcs == 1,
                               .fates = fates,
                               .device = device};
@@ -237,7 +232,6 @@ DRAM_INLINE int64_t mem_run_as(struct dram_channel *ch, struct dram_feed *feed, 
             heads->arrival[DRAM_MEM] = dram_feed_arrival(feed, DRAM_MEM, m.in.head);
     }
     mem_end(ch, &m, &from, begin, t);
-    mem_end_latency(&feed->latency[DRAM_MEM], &m);
     *result = (struct dram_mem_result){~m.unasked & DRAM_ALL, m.served};
     return ch->base + t;
 }

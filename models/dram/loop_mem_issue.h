@@ -8,13 +8,6 @@ enum { MEM_ACT_CALMS = 2 }; /* see MEM_CALM */
 
 /* --- commands --- */
 
-/* A request took as many cycles from its arrival to the end of its data. */
-DRAM_INLINE void mem_latency(struct mem_out *out, int64_t *buckets, int64_t latency)
-{
-    out->latency_sum += latency;
-    buckets[(uint64_t)latency < LATENCY_EXACT ? (uint32_t)latency : dram_latency_bucket(latency)]++;
-}
-
 /* A request had its last column command at t. */
 DRAM_INLINE void mem_done(struct dram_channel *ch, struct mem_out *out, const struct mem_source *from, uint32_t id,
                           int32_t t, int32_t done)
@@ -25,7 +18,7 @@ DRAM_INLINE void mem_done(struct dram_channel *ch, struct mem_out *out, const st
         ch->fate.column[id] = from->base + t;
     if (from->fates && ch->fate.done)
         ch->fate.done[id] = from->base + done;
-    mem_latency(out, from->buckets, from->base + done - from->requests[id].arrival);
+    out->latency_sum += from->base + done - from->requests[id].arrival;
 }
 
 /* A column command to bank b at t, for the row of its slot; returns when its data end. */

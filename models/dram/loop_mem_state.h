@@ -57,9 +57,8 @@ struct mem_source {
     uint32_t count;
     int32_t queue;
     int64_t base;
-    int64_t *buckets; /* of the latency */
-    uint32_t first;   /* id of the first request that enters in this run; UINT32_MAX: none is left */
-    bool one;         /* one virtual channel: PIM requests stand in the same line */
+    uint32_t first; /* id of the first request that enters in this run; UINT32_MAX: none is left */
+    bool one;       /* one virtual channel: PIM requests stand in the same line */
     int bank_mask;
     unsigned all_banks;
     bool fates;  /* the channel has some of struct dram_fate */

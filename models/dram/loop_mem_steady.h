@@ -287,7 +287,7 @@ DRAM_INLINE void mem_steady_serve(struct dram_channel *ch, struct mem_stream *s,
         differs = q->rows[i] ^ row;
     }
     for (int takes = __builtin_popcountll(columns) - !stays; takes > 0; takes--) {
-        mem_latency(&out, from->buckets, done + __builtin_ctzll(left) - requests[id].arrival);
+        out.latency_sum += done + __builtin_ctzll(left) - requests[id].arrival;
         left &= left - 1;
         const int i = __builtin_ctzll(same);
         same &= same - 1;
@@ -295,7 +295,7 @@ DRAM_INLINE void mem_steady_serve(struct dram_channel *ch, struct mem_stream *s,
         differs |= q->rows[i] ^ row;
     }
     if (left) /* nothing is selected after it */
-        mem_latency(&out, from->buckets, done + __builtin_ctzll(left) - requests[id].arrival);
+        out.latency_sum += done + __builtin_ctzll(left) - requests[id].arrival;
     s->out = out;
     ch->slot_id[b] = id;
     ch->slot_row[b] = row ^ differs;

@@ -74,27 +74,24 @@ static struct dram_platform platform_of(struct random *x)
 /* The same with and without what test_run() writes down of each request. */
 static void compare(const char *policy, int vcs, int seed)
 {
-    static struct dram_latency latency[2];
     test_hurried = true;
     test_run(policy, "", requests, REQUESTS, vcs);
     const struct dram_stats stats = test_stats;
     const struct dram_legal legal = test_channel.legal;
     const int64_t cycles = test_feed.cycles;
     const uint32_t seq = test_channel.seq;
-    memcpy(latency, test_latency, sizeof latency);
     test_hurried = false;
     test_run(policy, "", requests, REQUESTS, vcs);
     ck_assert_msg(cycles == test_feed.cycles, "seed %d vcs %d: %lld cycles, %lld", seed, vcs, (long long)cycles,
                   (long long)test_feed.cycles);
     ck_assert_msg(memcmp(&stats, &test_stats, sizeof stats) == 0, "seed %d vcs %d: counters differ", seed, vcs);
-    ck_assert_msg(memcmp(latency, test_latency, sizeof latency) == 0, "seed %d vcs %d: latencies differ", seed, vcs);
     ck_assert_msg(memcmp(&legal, &test_channel.legal, sizeof legal) == 0, "seed %d vcs %d: watch differs", seed, vcs);
     ck_assert_msg(seq == test_channel.seq, "seed %d vcs %d: entries counted to %u, %u", seed, vcs, seq,
                   test_channel.seq);
     int64_t sum = 0;
     for (int i = 0; i < REQUESTS; i++)
         sum += test_done[i] - requests[i].arrival;
-    ck_assert_int_eq(sum, latency[0].sum + latency[1].sum);
+    ck_assert_int_eq(sum, stats.answer_cycles[0] + stats.answer_cycles[1]);
 }
 
 START_TEST(runs_of_hits_are_what_their_cycles_are)
@@ -116,11 +113,10 @@ START_TEST(runs_of_hits_are_what_their_cycles_are)
 END_TEST
 
 /* A rule that asks nothing, PRE a cycle after PRE, has each command told to the device's watch; with refresh alone only
- * models/dram/legal.h is told, and the watch follows at the end of a run: the same counters and latencies, and a watch
+ * models/dram/legal.h is told, and the watch follows at the end of a run: the same counters, and a watch
  * that knows the same commands. */
 START_TEST(a_refresh_needs_no_second_look)
 {
-    static struct dram_latency latency[2];
     int64_t refreshes = 0;
     for (int seed = 1; seed <= SEEDS; seed++) {
         struct random x = {(uint64_t)seed};
@@ -137,13 +133,11 @@ START_TEST(a_refresh_needs_no_second_look)
         test_run(policies[seed % 4], "", requests, REQUESTS, vcs);
         const struct dram_stats stats = test_stats;
         const struct dram_watch watch = test_channel.device.watch;
-        memcpy(latency, test_latency, sizeof latency);
         ck_assert(!test_channel.device.rules);
         platform.ppd = 1;
         test_run(policies[seed % 4], "", requests, REQUESTS, vcs);
         ck_assert(test_channel.device.rules);
         ck_assert_msg(memcmp(&stats, &test_stats, sizeof stats) == 0, "seed %d: counters differ", seed);
-        ck_assert_msg(memcmp(latency, test_latency, sizeof latency) == 0, "seed %d: latencies differ", seed);
         ck_assert_msg(memcmp(watch.row, test_channel.device.watch.row, sizeof watch.row) == 0, "seed %d: rows", seed);
         for (int k = 0; k < DRAM_WATCH_TIMES; k++)
             ck_assert_msg(watch.at[k] == test_channel.device.watch.at[k], "seed %d: time %d is %lld, %lld", seed, k,

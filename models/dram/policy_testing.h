@@ -17,7 +17,6 @@ static struct dram_channel test_channel;
 static void *test_state;                          /* of the policy, after the run */
 static const struct dram_platform *test_platform; /* NULL: the default */
 static bool test_hurried;                         /* nothing is written down of each request */
-static struct dram_latency test_latency[2];
 
 /* test_state, with params "cap=32,..." or "". */
 static inline void test_start(const struct dram_policy *p, const char *params)
@@ -50,7 +49,6 @@ static inline void test_run_limited(const char *policy, const char *params, cons
     memset(test_sched, 0xff, sizeof test_sched);
     memset(test_column, 0xff, sizeof test_column);
     memset(test_done, 0xff, sizeof test_done);
-    memset(test_latency, 0, sizeof test_latency);
     if (!test_hurried)
         test_channel.fate = (struct dram_fate){test_enter, test_sched, test_column, test_done};
     uint32_t count[2] = {0, 0};
@@ -63,8 +61,7 @@ static inline void test_run_limited(const char *policy, const char *params, cons
                                    .ids = {ids[0], ids[1]},
                                    .ids_count = {count[0], count[1]},
                                    .vcs = vcs,
-                                   .limit = limit ? limit : INT64_MAX,
-                                   .latency = test_latency};
+                                   .limit = limit ? limit : INT64_MAX};
     p->loops->feed(&test_channel, test_state, &test_feed);
     ck_assert_msg(!dram_channel_check(&test_channel, test_feed.finished, &err), "%s", err.msg);
     test_stats = test_channel.stats;

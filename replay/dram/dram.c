@@ -48,15 +48,13 @@ void dram_stats_add(struct dram_stats *sum, const struct dram_stats *s)
             sum->last_out[c] = s->last_out[c];
 }
 
-int dram_totals_init(struct dram_totals *totals, struct err *err)
+struct dram_totals dram_totals_new(void)
 {
-    *totals = (struct dram_totals){.latency = mem_zalloc(2, sizeof *totals->latency, err),
-                                   .stats.last_out = {-1, -1},
-                                   .class_cycles = {-1, -1},
-                                   .alone_cycles = {-1, -1},
-                                   .core_cycles = -1,
-                                   .mem_arrival_ratio = -1};
-    return totals->latency ? 0 : -1;
+    return (struct dram_totals){.stats.last_out = {-1, -1},
+                                .class_cycles = {-1, -1},
+                                .alone_cycles = {-1, -1},
+                                .core_cycles = -1,
+                                .mem_arrival_ratio = -1};
 }
 
 int64_t dram_run_limit(const struct dram_settings *set, int64_t alone)
@@ -92,14 +90,12 @@ static int replay_open(const struct replay_job *job, const struct dram_stream *s
     if (job->requests)
         dram_requests_head(job->requests);
     for (size_t i = 0; i < job->policy_count && !rc; i++) {
-        struct dram_totals totals;
-        rc = dram_totals_init(&totals, err);
+        struct dram_totals totals = dram_totals_new();
         memcpy(totals.requests, stream->class_count, sizeof totals.requests);
-        if (!rc && fates.channel)
+        if (fates.channel)
             dram_fates_clear(&fates, stream);
-        if (!rc)
-            rc = (set->front == DRAM_FRONT_DIRECT ? dram_direct_run : dram_partition_run)(
-                job, &job->policies[i], stream, fates.channel ? &fates : NULL, &totals, err);
+        rc = (set->front == DRAM_FRONT_DIRECT ? dram_direct_run : dram_partition_run)(
+            job, &job->policies[i], stream, fates.channel ? &fates : NULL, &totals, err);
         if (rc)
             err_at(err, "%s", job->policies[i].head->name);
         else
@@ -108,7 +104,6 @@ static int replay_open(const struct replay_job *job, const struct dram_stream *s
             rc = dram_requests_write(job->requests, &job->policies[i], stream, &fates, err);
         if (!rc && job->latencies && i < job->listed_count)
             rc = write_latencies(job, i, stream, &fates, err);
-        free(totals.latency);
     }
     dram_fates_release(&fates);
     return rc;

@@ -13,6 +13,7 @@
 #include "models/dram/dram_platform.h"
 #include "models/dram/dram_policy.h"
 #include "models/gpu/gpu.h"
+#include "replay/dram/dram_latency.h"
 #include "replay/dram/dram_stream.h"
 #include "replay/run/engine.h"
 
@@ -42,28 +43,27 @@ static inline enum dram_took dram_took_of(uint8_t flags)
 
 /* What one run of one policy gave, over all channels. */
 struct dram_totals {
-    struct dram_stats stats;      /* sums; last_out is the latest */
-    struct dram_latency *latency; /* [2], by class */
-    struct dram_latency *took;    /* [DRAM_TOOK], --latencies of a closed loop; else NULL */
-    int64_t cycles;               /* DRAM cycles, the longest channel's */
-    int64_t class_cycles[2];      /* until the last completion of the (first pass of the) class; -1: never */
-    int64_t alone_cycles[2];      /* the same of the class alone; -1: not run */
-    int64_t core_cycles;          /* partition only; else -1 */
-    size_t requests[2];           /* asked for, all channels */
-    int64_t favoured[2];          /* corun: cycles in which a class goes first because the other is blacklisted */
-    double mem_arrival_ratio;     /* corun: MEM arrival rate at the controller over that alone; < 0: unknown */
-    uint32_t channels;            /* with requests */
-    bool starved[2];              /* the class made no end within the limit */
-    bool blacklists;              /* favoured is known */
-    bool two_gpu_kernels;         /* corun: [1] of cycles, alone and starved is a second MEM side */
-    bool stuck;                   /* nothing could happen any more */
+    struct dram_stats stats;   /* sums; last_out is the latest */
+    struct dram_latency *took; /* [DRAM_TOOK], --latencies of a closed loop; else NULL */
+    int64_t cycles;            /* DRAM cycles, the longest channel's */
+    int64_t class_cycles[2];   /* until the last completion of the (first pass of the) class; -1: never */
+    int64_t alone_cycles[2];   /* the same of the class alone; -1: not run */
+    int64_t core_cycles;       /* partition only; else -1 */
+    size_t requests[2];        /* asked for, all channels */
+    int64_t favoured[2];       /* corun: cycles in which a class goes first because the other is blacklisted */
+    double mem_arrival_ratio;  /* corun: MEM arrival rate at the controller over that alone; < 0: unknown */
+    uint32_t channels;         /* with requests */
+    bool starved[2];           /* the class made no end within the limit */
+    bool blacklists;           /* favoured is known */
+    bool two_gpu_kernels;      /* corun: [1] of cycles, alone and starved is a second MEM side */
+    bool stuck;                /* nothing could happen any more */
 };
 
 /* A copy of the policy's state, ready for one channel. Freed with free(). */
 void *dram_state_new(const struct replay_policy *policy, struct err *err);
 
-/* Nothing yet; latency is freed by the caller, after failure too. */
-int dram_totals_init(struct dram_totals *totals, struct err *err);
+/* Nothing yet. */
+struct dram_totals dram_totals_new(void);
 
 /* Add a channel's stats to the totals. */
 void dram_stats_add(struct dram_stats *sum, const struct dram_stats *stats);

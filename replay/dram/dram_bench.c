@@ -63,7 +63,6 @@ static uint32_t fill(const char *name, struct random *r)
 static void run(const char *name, const char *policy_name)
 {
     struct random r = {1};
-    static struct dram_latency latency[2];
     struct dram_platform platform;
     const struct dram_policy *policy = dram_policy_find(policy_name);
     struct dram_channel *channel = aligned_alloc(64, sizeof *channel);
@@ -80,8 +79,7 @@ static void run(const char *name, const char *policy_name)
                              .ids = {ids[0], ids[1]},
                              .ids_count = {count[0], count[1]},
                              .vcs = 2,
-                             .limit = INT64_MAX,
-                             .latency = latency};
+                             .limit = INT64_MAX};
     double best = 1e9;
     for (int i = 0; i < RUNS; i++) {
         memset(state, 0, policy->head.state_size);

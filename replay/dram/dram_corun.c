@@ -37,7 +37,7 @@ struct corun {
 struct lane {
     struct dram_window window;
     struct dram_source source[2];
-    struct dram_latency *latency, *took;
+    struct dram_latency *took;
     struct dram_commands commands;
     int64_t cycles;
     int64_t *fate; /* four arrays of the first passes' requests, then of later ones' */
@@ -102,7 +102,6 @@ static void lane_release(struct lane *lane)
     dram_window_release(&lane->window);
     for (int s = 0; s < 2; s++)
         dram_source_release(&lane->source[s]);
-    free(lane->latency);
     free(lane->took);
     free(lane->fate);
 }
@@ -177,8 +176,7 @@ static int lane_run(struct lane *lane, struct corun *c, const struct together *r
     if (!p->sources)
         return 0;
     p->source = lane->source;
-    p->stats = lane->latency = mem_zalloc(2, sizeof *lane->latency, err);
-    if (!p->stats || dram_window_init(p, c->job, run->policy, run->vcs, err))
+    if (dram_window_init(p, c->job, run->policy, run->vcs, err))
         return -1;
     if (run->watch && lane_watch(lane, err))
         return -1;
@@ -204,10 +202,8 @@ static void add_lane(struct dram_totals *totals, const struct lane *lane, const 
     totals->channels++;
     totals->cycles = lane->cycles > totals->cycles ? lane->cycles : totals->cycles;
     totals->blacklists = rules->favoured != NULL;
-    for (int k = 0; k < 2; k++) {
-        totals->favoured[k] += rules->favoured ? rules->favoured(part->state, (enum dram_class)k) : 0;
-        dram_latency_merge(&totals->latency[k], &lane->latency[k]);
-    }
+    for (int k = 0; k < 2 && rules->favoured; k++)
+        totals->favoured[k] += rules->favoured(part->state, (enum dram_class)k);
     for (int k = 0; k < DRAM_TOOK && lane->took; k++)
         dram_latency_merge(&totals->took[k], &lane->took[k]);
     for (int s = 0; s < lane->window.sources; s++) {
@@ -244,15 +240,14 @@ static int run_channels(struct corun *c, const struct together *run, struct dram
 
 static int run_alone(struct corun *c, struct side *side, const struct replay_policy *policy, struct err *err)
 {
-    struct dram_totals t;
+    struct dram_totals t = dram_totals_new();
     const struct together alone = {.sides = side, .count = 1, .policy = policy, .vcs = 1, .limit = INT64_MAX};
-    int rc = dram_totals_init(&t, err) ? -1 : run_channels(c, &alone, &t, err);
+    int rc = run_channels(c, &alone, &t, err);
     if (!rc && t.starved[side->class])
         rc = err_set(err, "the %s side alone makes no end", side->class == DRAM_PIM ? "PIM" : "MEM");
     side->alone_cycles = t.class_cycles[side->class];
     if (t.cycles)
         side->alone_rate = (double)(t.stats.in[0] + t.stats.in[1]) / (double)t.cycles;
-    free(t.latency);
     return rc;
 }
 
@@ -303,10 +298,8 @@ static int run_policy(struct corun *c, size_t i, struct outcome *run, struct err
                                  .told = true,
                                  .watch = job->requests && listed,
                                  .took = job->latencies && listed};
-    struct dram_totals t;
-    int rc = dram_totals_init(&t, err);
-    if (!rc && all.took && !(t.took = mem_zalloc(DRAM_TOOK, sizeof *t.took, err)))
-        rc = -1;
+    struct dram_totals t = dram_totals_new();
+    int rc = all.took && !(t.took = mem_zalloc(DRAM_TOOK, sizeof *t.took, err)) ? -1 : 0;
     for (int s = 0; s < c->streams && all.watch; s++)
         dram_fates_clear(&c->fates[s], &c->stream[s]);
     if (!rc)
@@ -317,7 +310,6 @@ static int run_policy(struct corun *c, size_t i, struct outcome *run, struct err
         dram_latencies_write(job->latencies, all.policy, t.took);
     if (!rc)
         report(c, &all, &t, run);
-    free(t.latency);
     free(t.took);
     progress_add(job->progress, 1);
     return rc ? err_at(err, "%s", all.policy->head->name) : 0;

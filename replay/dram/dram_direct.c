@@ -13,7 +13,6 @@ struct run {
     struct dram_fate *fate;
     struct dram_channel *channel;
     struct dram_feed feed;
-    struct dram_latency *latency; /* [2] */
     struct dram_commands commands;
 };
 
@@ -37,8 +36,7 @@ static int run_channel(struct run *run, bool explain, struct err *err)
                                    .ids = {c->class_ids[0], c->class_ids[1]},
                                    .ids_count = {(uint32_t)c->class_count[0], (uint32_t)c->class_count[1]},
                                    .vcs = (int)set->vcs,
-                                   .limit = set->run_limit_cycles ? set->run_limit_cycles : INT64_MAX,
-                                   .latency = run->latency};
+                                   .limit = set->run_limit_cycles ? set->run_limit_cycles : INT64_MAX};
     policy->loops->feed(run->channel, state, &run->feed);
     free(state);
     progress_add(run->job->progress, c->count);
@@ -53,7 +51,6 @@ static void add(struct dram_totals *totals, const struct run *run)
     if (run->feed.cycles > totals->cycles)
         totals->cycles = run->feed.cycles;
     for (int c = 0; c < 2; c++) {
-        dram_latency_merge(&totals->latency[c], &run->latency[c]);
         if (!run->requests->class_count[c])
             continue;
         if ((size_t)run->channel->stats.out[c] < run->requests->class_count[c])
@@ -76,8 +73,7 @@ int dram_direct_run(const struct replay_job *job, const struct replay_policy *po
         run.fate = fates ? &fates->channel[i] : NULL;
         run.commands = (struct dram_commands){.channel = i, .requests = run.requests};
         run.channel = aligned_alloc(64, sizeof *run.channel);
-        run.latency = mem_zalloc(2, sizeof *run.latency, &mine);
-        int rc = run.channel && run.latency ? run_channel(&run, i == 0, &mine) : err_set(&mine, "out of memory");
+        int rc = run.channel ? run_channel(&run, i == 0, &mine) : err_set(&mine, "out of memory");
 #pragma omp critical(dram_direct)
         {
             if (rc && !failed) {
@@ -88,7 +84,6 @@ int dram_direct_run(const struct replay_job *job, const struct replay_policy *po
                 add(totals, &run);
         }
         free(run.channel);
-        free(run.latency);
     }
     return failed ? -1 : 0;
 }

@@ -29,8 +29,7 @@ static int ports_init(struct dram_memory *m, const struct dram_port *ports, uint
 }
 
 int dram_memory_init(struct dram_memory *m, const struct platform *platform, const struct replay_policy *policy,
-                     int vcs, const struct dram_port *ports, uint32_t count, struct dram_latency *latency,
-                     struct err *err)
+                     int vcs, const struct dram_port *ports, uint32_t count, struct err *err)
 {
     const struct dram_platform *dram = platform_section_get(platform, "dram");
     const struct gpu *gpu = platform_section_get(platform, "gpu");
@@ -39,7 +38,6 @@ int dram_memory_init(struct dram_memory *m, const struct platform *platform, con
     m->channels = (uint32_t)dram->channels;
     m->subs = m->channels * DRAM_SUBS;
     m->rop = dram->rop_latency;
-    m->latency = latency;
     dram_clocks_init(&m->clocks, gpu->clock_hz, dram->clock_hz);
     if (dram_l2_init(&m->l2, dram, gpu, err) || ports_init(m, ports, count, err))
         return -1;
@@ -233,10 +231,10 @@ static void replies_leave(struct dram_memory *m)
         const struct dram_flight *f = &m->flight[flight];
         ring_pop(&s->away);
         const int64_t cycles = m->clocks.dram - f->since;
-        dram_latency_add(&m->latency[f->pim], cycles);
+        m->stats.answered[f->pim]++;
+        m->stats.answer_cycles[f->pim] += cycles;
         if (m->took)
             dram_latency_add(&m->took[f->took], cycles);
-        m->stats.replies++;
         m->in_flight--;
         m->port[p].reply(m->port[p].ctx, (uint32_t)o - m->first[p], f->token, m->clocks.core);
         m->unused[m->unused_count++] = flight;
@@ -371,9 +369,10 @@ int dram_memory_check(const struct dram_memory *m, bool finished, struct err *er
     const uint64_t sent = m->stats.packets[0] + m->stats.packets[1];
     if (m->out_of_memory)
         return err_set(err, "out of memory");
-    if (sent != m->stats.replies + m->in_flight || (finished && m->in_flight))
+    const uint64_t replies = (uint64_t)(m->stats.answered[0] + m->stats.answered[1]);
+    if (sent != replies + m->in_flight || (finished && m->in_flight))
         return err_set(err, "packet conservation check failed: %llu packets sent, %llu replies, %u on their way",
-                       (unsigned long long)sent, (unsigned long long)m->stats.replies, m->in_flight);
+                       (unsigned long long)sent, (unsigned long long)replies, m->in_flight);
     for (uint32_t c = 0; c < m->channels; c++) {
         if (dram_channel_check(m->part[c].channel, false, err))
             return err_at(err, "channel %u", c);

@@ -108,10 +108,10 @@ struct dram_room {
 };
 
 struct dram_memory_stats {
-    uint64_t packets[2];             /* into the interconnect, by class */
-    uint64_t reads, fetches, merges; /* of L2: sectors asked for, sent to DRAM, joined */
-    uint64_t replies;
-    double camp_sum; /* of stretches: busiest channel over mean */
+    uint64_t packets[2];                   /* into the interconnect, by class */
+    uint64_t reads, fetches, merges;       /* of L2: sectors asked for, sent to DRAM, joined */
+    int64_t answered[2], answer_cycles[2]; /* replies, and their DRAM cycles from pop to reply, by class */
+    double camp_sum;                       /* of stretches: busiest channel over mean */
     uint64_t camp_count;
 };
 
@@ -141,16 +141,14 @@ struct dram_memory {
     uint32_t unused_count, flights, in_flight;
     uint32_t *camp; /* DRAM requests of this stretch, by channel */
     uint32_t camp_requests;
-    struct dram_latency *latency; /* [2], by class, DRAM cycles from pop to reply */
-    struct dram_latency *took;    /* [DRAM_TOOK]: the same, for --latencies; NULL: not wanted */
+    struct dram_latency *took; /* [DRAM_TOOK]: DRAM cycles from pop to reply, for --latencies; NULL: not wanted */
     struct dram_memory_stats stats;
     bool out_of_memory;
 };
 
-/* An idle memory at cycle 0. latency: two, cleared, the caller's. Released after failure too. */
+/* An idle memory at cycle 0. Released after failure too. */
 int dram_memory_init(struct dram_memory *m, const struct platform *platform, const struct replay_policy *policy,
-                     int vcs, const struct dram_port *ports, uint32_t count, struct dram_latency *latency,
-                     struct err *err);
+                     int vcs, const struct dram_port *ports, uint32_t count, struct err *err);
 void dram_memory_release(struct dram_memory *m);
 
 /* DRAM cycle m->clocks.dram. */

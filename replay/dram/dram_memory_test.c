@@ -73,7 +73,6 @@ static uint32_t add(struct lists *l, uint32_t sm, int64_t ready, uint8_t kind, u
 
 static struct platform *platform;
 static struct replay_policy policy;
-static struct dram_latency *latency;
 static struct dram_memory m;
 
 static void open_memory(const char *name, int vcs, struct lists *lists, uint32_t count)
@@ -83,7 +82,6 @@ static void open_memory(const char *name, int vcs, struct lists *lists, uint32_t
     policy.head = &dram_policy_find(name)->head;
     policy.params = mem_zalloc(1, policy.head->state_size, &err);
     param_defaults(policy.head->params, policy.params);
-    latency = mem_zalloc(2, sizeof *latency, &err);
     struct dram_port port[2];
     for (uint32_t p = 0; p < count; p++)
         port[p] = (struct dram_port){.ctx = &lists[p],
@@ -92,14 +90,13 @@ static void open_memory(const char *name, int vcs, struct lists *lists, uint32_t
                                      .head = list_head,
                                      .pop = list_pop,
                                      .reply = list_reply};
-    ck_assert_msg(dram_memory_init(&m, platform, &policy, vcs, port, count, latency, &err) == 0, "%s", err.msg);
+    ck_assert_msg(dram_memory_init(&m, platform, &policy, vcs, port, count, &err) == 0, "%s", err.msg);
 }
 
 static void close_memory(void)
 {
     dram_memory_release(&m);
     free(policy.params);
-    free(latency);
     platform_free(platform);
 }
 

@@ -71,8 +71,9 @@ struct facts {
     REAL(dram_arrival_per_kcycle, MEAN, "requests into the controller per 1000 DRAM cycles and channel",               \
          1000.0 * (double)(s->in[0] + s->in[1]) / f->channel_cycles)                                                   \
     REAL(mem_latency_mean_cycles, MEAN, "done - arrival of MEM requests (--latencies: how they are spread)",           \
-         mean(&t->latency[DRAM_MEM]))                                                                                  \
-    REAL(pim_latency_mean_cycles, MEAN, "done - arrival of PIM requests", mean(&t->latency[DRAM_PIM]))                 \
+         (double)s->answer_cycles[DRAM_MEM] / (double)s->answered[DRAM_MEM])                                           \
+    REAL(pim_latency_mean_cycles, MEAN, "done - arrival of PIM requests",                                              \
+         (double)s->answer_cycles[DRAM_PIM] / (double)s->answered[DRAM_PIM])                                           \
     REAL(l1_hit_ratio, MEAN, "programs: sectors of loads that sent no packet / sectors of loads, first GPU program",   \
          (double)(f->gpu->hits + f->gpu->merged) / (double)f->gpu->load_sectors)                                       \
     REAL(l2_hit_ratio, MEAN, "programs: reads at L2 that made no DRAM read / reads at L2",                             \
@@ -93,11 +94,6 @@ static double fairness(const struct facts *f)
 {
     const double a = f->speedup[0], b = f->speedup[1];
     return f->t->starved[0] || f->t->starved[1] ? 0 : a < b ? a / b : b / a;
-}
-
-static double mean(const struct dram_latency *l)
-{
-    return (double)l->sum / (double)l->count;
 }
 
 static double mem_bytes(const struct facts *f)

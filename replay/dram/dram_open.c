@@ -18,7 +18,6 @@ struct open_loop {
     uint32_t *source[DRAM_SUBS][DRAM_VCS];
     uint32_t source_count[DRAM_SUBS][DRAM_VCS], source_head[DRAM_SUBS][DRAM_VCS];
     int last_in[DRAM_SUBS];
-    struct dram_latency *latency_stats;
     struct dram_fate *fate;
     struct dram_clocks clocks;
     int64_t core_before; /* core cycle counter in the DRAM cycle before this one */
@@ -90,7 +89,7 @@ static void replies(struct open_loop *p, int64_t k, int64_t core)
         const struct dram_request *r = &p->requests->requests[c->id];
         const int class = (r->flags & DRAM_IS_PIM) != 0;
         const int64_t done = c->flags & DRAM_IS_POSTED ? core : p->core_before;
-        dram_latency_add(&p->latency_stats[class], done - r->arrival);
+        dram_answered(&p->part.channel->stats, (enum dram_class) class, done - r->arrival);
         p->last_done[class] = done;
         if (p->fate)
             p->fate->done[c->id] = done;
@@ -210,7 +209,7 @@ int dram_partition_run(const struct replay_job *job, const struct replay_policy 
     for (uint32_t i = 0; i < stream->channels; i++) {
         if (!stream->channel[i].count)
             continue;
-        struct open_loop p = {.requests = &stream->channel[i], .latency_stats = totals->latency};
+        struct open_loop p = {.requests = &stream->channel[i]};
         p.fate = fates ? &fates->channel[i] : NULL;
         p.commands = (struct dram_commands){.channel = i, .requests = p.requests};
         const int rc = run_channel(&p, job, policy, totals, i == 0, err);

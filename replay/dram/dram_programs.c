@@ -21,7 +21,6 @@ static int simulate_alone(struct dram_sides *p, uint32_t s, struct err *err)
 {
     const struct policy_head *alone = &dram_policy_alone()->head;
     struct replay_policy policy = {.head = alone, .params = mem_zalloc(1, alone->state_size, err)};
-    struct dram_latency *latency = mem_zalloc(2, sizeof *latency, err);
     struct dram_side *side = &p->side[s];
     struct dram_simulation run = {.platform = p->job->platform,
                                   .policy = &policy,
@@ -29,12 +28,12 @@ static int simulate_alone(struct dram_sides *p, uint32_t s, struct err *err)
                                   .vcs = 1,
                                   .limit = INT64_MAX,
                                   .progress = p->job->progress};
-    int rc = policy.params && latency ? 0 : -1;
+    int rc = policy.params ? 0 : -1;
     if (!rc) {
         param_defaults(alone->params, policy.params);
         run.side[0] = side->run;
         run.side[0].sms = side->alone_sms;
-        rc = dram_simulation_run(&run, latency, err);
+        rc = dram_simulation_run(&run, err);
     }
     if (!rc && run.first_done[0] < 0)
         rc = err_set(err, "the %s side alone makes no end", side->run.class == DRAM_PIM ? "PIM" : "MEM");
@@ -42,7 +41,6 @@ static int simulate_alone(struct dram_sides *p, uint32_t s, struct err *err)
     if (!rc && run.cycles)
         side->alone_rate = (double)run.stats.in[DRAM_MEM] / (double)run.cycles;
     free(policy.params);
-    free(latency);
     return rc ? err_at(err, "alone") : 0;
 }
 
@@ -99,7 +97,7 @@ static int run_policy(const struct dram_sides *p, size_t i, struct dram_latency 
                       struct err *err)
 {
     const struct dram_settings *set = p->job->settings;
-    struct dram_totals t;
+    struct dram_totals t = dram_totals_new();
     struct dram_simulation run = {.platform = p->job->platform,
                                   .policy = &p->job->policies[i],
                                   .job = p->job,
@@ -113,16 +111,13 @@ static int run_policy(const struct dram_sides *p, size_t i, struct dram_latency 
         run.side[s] = p->side[s].run;
     if (p->sides == 1)
         run.side[0].sms = p->side[0].alone_sms;
-    if (dram_totals_init(&t, err) || dram_simulation_run(&run, t.latency, err)) {
-        free(t.latency);
+    if (dram_simulation_run(&run, err))
         return err_at(err, "%s", p->job->policies[i].head->name);
-    }
     add_up(p, &run, &t);
     dram_metrics_fill(out, p->job, NULL, &run, &t);
     for (uint32_t s = 0; s < p->sides; s++)
         if (*p->side[s].left_out)
             outcome_note(out, "%s: %s (cut=none: whole)", p->side[s].name, p->side[s].left_out);
-    free(t.latency);
     progress_add(p->job->progress, 1);
     return 0;
 }

@@ -53,7 +53,7 @@ static int attach_commands(struct running *r, struct err *err)
     return 0;
 }
 
-static int set_up(struct running *r, struct dram_latency *latency, struct err *err)
+static int set_up(struct running *r, struct err *err)
 {
     struct dram_simulation *run = r->run;
     const struct gpu *gpu = platform_section_get(run->platform, "gpu");
@@ -80,7 +80,7 @@ static int set_up(struct running *r, struct dram_latency *latency, struct err *e
         run->first_done[s] = -1;
     }
     r->left = run->sides;
-    if (dram_memory_init(&r->memory, run->platform, run->policy, run->vcs, port, run->sides, latency, err))
+    if (dram_memory_init(&r->memory, run->platform, run->policy, run->vcs, port, run->sides, err))
         return -1;
     for (uint32_t s = 0; s < run->sides; s++)
         dram_l2_copy_in(&r->memory.l2, run->side[s].program, run->side[s].offset, gpu->l2_bytes);
@@ -214,15 +214,19 @@ static void collect(struct running *r)
         for (int class = 0; class < 2 && rules->favoured; class ++)
             run->favoured[class] += rules->favoured(r->memory.part[c].state, (enum dram_class) class);
     }
+    for (int k = 0; k < 2; k++) {
+        run->stats.answered[k] = run->memory.answered[k];
+        run->stats.answer_cycles[k] = run->memory.answer_cycles[k];
+    }
     for (uint32_t s = 0; s < run->sides; s++)
         if (run->first_done[s] < 0)
             sms_counts(r->sms[s], &run->counts[s]);
 }
 
-int dram_simulation_run(struct dram_simulation *run, struct dram_latency *latency, struct err *err)
+int dram_simulation_run(struct dram_simulation *run, struct err *err)
 {
     struct running r = {.run = run};
-    int rc = set_up(&r, latency, err);
+    int rc = set_up(&r, err);
     if (rc == 0)
         rc = simulate(&r, err);
     if (rc == 0)

@@ -38,7 +38,7 @@ struct dram_simulation {
     bool blacklists, stuck;
 };
 
-/* latency: two, cleared. -1 with *err set. */
-int dram_simulation_run(struct dram_simulation *run, struct dram_latency *latency, struct err *err);
+/* -1 with *err set. */
+int dram_simulation_run(struct dram_simulation *run, struct err *err);
 
 #endif

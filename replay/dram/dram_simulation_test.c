@@ -73,7 +73,6 @@ static const struct plain pim = {.alloc = {.name = "P", .addr = UINT64_C(0x10000
                                  .kind = PROGRAM_PIM};
 
 static struct platform *platform;
-static struct dram_latency *latency;
 
 static struct dram_simulation simulate(const char *name, int vcs, const struct plain *a, const struct plain *b)
 {
@@ -92,8 +91,7 @@ static struct dram_simulation simulate(const char *name, int vcs, const struct p
         run.side[run.sides] = (struct dram_simulation_side){
             .program = &program[run.sides], .class = is_pim ? DRAM_PIM : DRAM_MEM, .sms = is_pim ? 8 : 72};
     }
-    memset(latency, 0, 2 * sizeof *latency);
-    ck_assert_msg(dram_simulation_run(&run, latency, &err) == 0, "%s", err.msg);
+    ck_assert_msg(dram_simulation_run(&run, &err) == 0, "%s", err.msg);
     free(policy.params);
     return run;
 }
@@ -103,13 +101,11 @@ static void open_all(void)
     struct err err = {""};
     platform = platform_load("gv100", &err);
     ck_assert_msg(platform != NULL, "%s", err.msg);
-    latency = mem_zalloc(2, sizeof *latency, &err);
 }
 
 static void close_all(void)
 {
     platform_free(platform);
-    free(latency);
 }
 
 START_TEST(each_sector_is_a_packet_and_each_packet_has_its_reply)
@@ -117,10 +113,10 @@ START_TEST(each_sector_is_a_packet_and_each_packet_has_its_reply)
     open_all();
     const struct dram_simulation run = simulate("f3fs", 1, &reads, NULL);
     ck_assert_uint_eq(run.memory.packets[DRAM_MEM], 128 * 32 * 4);
-    ck_assert_uint_eq(run.memory.replies, 128 * 32 * 4);
+    ck_assert_int_eq(run.memory.answered[DRAM_MEM], 128 * 32 * 4);
     ck_assert_uint_eq(run.memory.fetches, 128 * 32 * 4);
     ck_assert_int_eq(run.stats.in[DRAM_MEM], 128 * 32 * 4);
-    ck_assert_int_eq(latency[DRAM_MEM].count, 128 * 32 * 4);
+    ck_assert_int_eq(run.stats.answered[DRAM_MEM], 128 * 32 * 4);
     ck_assert_uint_eq(run.counts[0].packets_read, 128 * 32 * 4);
     close_all();
 }

@@ -39,11 +39,9 @@ static inline int test_count(const struct replay_job *job, struct outcome *runs,
     struct replay_job quiet = *job;
     quiet.commands = NULL;
     for (size_t i = 0; i < job->policy_count && i < sizeof test_stats / sizeof *test_stats; i++) {
-        struct dram_totals t;
-        ck_assert(!dram_totals_init(&t, err));
+        struct dram_totals t = dram_totals_new();
         ck_assert(!(direct ? dram_direct_run : dram_partition_run)(&quiet, &job->policies[i], &s, NULL, &t, err));
         test_stats[i] = t.stats;
-        free(t.latency);
     }
     dram_stream_release(&s);
     return engine_dram.replay(job, runs, err);
@@ -64,7 +62,6 @@ static inline int64_t test_window(const struct dram_stream *stream, const struct
 {
     struct err err = {""};
     struct dram_source source;
-    struct dram_latency *latency = mem_zalloc(2, sizeof *latency, &err);
     const struct policy_head *fcfs = &dram_policy_find("fcfs")->head;
     const struct replay_policy policy = {.head = fcfs, .params = mem_zalloc(1, fcfs->state_size, &err)};
     const struct replay_job job = {.platform = platform};
@@ -72,14 +69,13 @@ static inline int64_t test_window(const struct dram_stream *stream, const struct
     ck_assert(!dram_source_init(&source, stream, channel, DRAM_MEM, &err));
     source.window = window;
     source.launch_gap = launch_gap;
-    struct dram_window w = {.source = &source, .sources = 1, .stats = latency};
+    struct dram_window w = {.source = &source, .sources = 1};
     ck_assert(!dram_window_init(&w, &job, &policy, 1, &err));
     const int64_t cycles = dram_window_run(&w, INT64_MAX);
     *stats = w.part.channel->stats;
     dram_window_release(&w);
     dram_source_release(&source);
     free(policy.params);
-    free(latency);
     return cycles;
 }
 

@@ -175,7 +175,7 @@ static int sub_of(const struct dram_request *r)
 static void answer(struct dram_window *w, int source, uint32_t i, int64_t t)
 {
     struct dram_source *s = &w->source[source];
-    dram_latency_add(&w->stats[s->class], t - s->issued[i]);
+    dram_answered(&w->part.channel->stats, s->class, t - s->issued[i]);
     if (w->took) {
         const uint8_t flags = s->requests[i].flags;
         dram_latency_add(&w->took[flags & DRAM_L2_HIT ? DRAM_TOOK_L2_HIT : dram_took_of(flags)], t - s->issued[i]);

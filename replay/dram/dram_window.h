@@ -58,10 +58,9 @@ struct dram_window {
     struct dram_issued issued[DRAM_SUBS][2]; /* by class */
     uint32_t most_pim;                       /* issued and not yet in the partition */
     int last_in[DRAM_SUBS];
-    uint32_t total;             /* requests of all sources */
-    double core_cycles;         /* of a DRAM cycle */
-    struct dram_latency *stats; /* [2]: done - issue */
-    struct dram_latency *took;  /* [DRAM_TOOK]: the same, for --latencies; NULL: not wanted */
+    uint32_t total;            /* requests of all sources */
+    double core_cycles;        /* of a DRAM cycle */
+    struct dram_latency *took; /* [DRAM_TOOK]: done - issue, for --latencies; NULL: not wanted */
 };
 
 /* source and sources are set. Released after failure too. The partition knows a request by its position in the first

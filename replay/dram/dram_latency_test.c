@@ -1,4 +1,4 @@
-#include "models/dram/latency.h"
+#include "replay/dram/dram_latency.h"
 
 #include "trace/base/testing.h"
 
@@ -38,5 +38,5 @@ START_TEST(buckets_ascend_to_the_largest_count)
 }
 END_TEST
 
-TEST_MAIN("latency", counts_are_exact_below_4096_cycles, buckets_above_are_low_by_less_than_a_hundredth,
+TEST_MAIN("dram_latency", counts_are_exact_below_4096_cycles, buckets_above_are_low_by_less_than_a_hundredth,
           buckets_ascend_to_the_largest_count)

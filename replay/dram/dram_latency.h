@@ -1,8 +1,8 @@
-/* latency: a histogram of cycle counts with an exact sum.
+/* dram_latency: a histogram of cycle counts with an exact sum.
  *
  * Counts below 4096 have a bucket each; above, a bucket is 1/128 of its power of two wide. */
-#ifndef MODELS_DRAM_LATENCY_H
-#define MODELS_DRAM_LATENCY_H
+#ifndef REPLAY_DRAM_DRAM_LATENCY_H
+#define REPLAY_DRAM_DRAM_LATENCY_H
 
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-#include "models/dram/latency.h"
+#include "replay/dram/dram_latency.h"
 
 void dram_latency_merge(struct dram_latency *a, const struct dram_latency *b)
 {
