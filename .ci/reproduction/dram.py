@@ -100,7 +100,7 @@ def pictures(b):
     b.call(["sweep", "dram", "synth:llm", "--policy", POLICIES, "--grid", "vcs=1|2", "-q", "-o", llm], json_out=False)
     b.source()
     kernels = [f"dram --mem synth:gpu-g{g} --policy f3fs --set vcs=1" for g in range(1, 21)] + [f"dram --pim synth:pim-{p} --policy f3fs --set vcs=1" for p in KERNELS]
-    return "\n".join((b.picture("f3fs-character", "bars --metric noc_arrival_per_kcycle,dram_arrival_per_kcycle,bank_parallelism,mem_row_hit_ratio,pim_row_hit_ratio", kernels, "each kernel alone, figure 4"), b.picture("f3fs-fairness", "bars --metric fairness_index --over vcs --aggregate declared", pairs, "fairness by policy, figure 8a"),
+    return "\n".join((b.picture("f3fs-character", "bars --metric noc_packets_per_kcycle,dram_arrival_per_kcycle,bank_parallelism,mem_row_hit_ratio,pim_row_hit_ratio", kernels, "each kernel alone, figure 4"), b.picture("f3fs-fairness", "bars --metric fairness_index --over vcs --aggregate declared", pairs, "fairness by policy, figure 8a"),
                       b.picture("f3fs-throughput", "stacked --metric mem_speedup_ratio,pim_speedup_ratio --aggregate declared", pairs, "throughput by policy, figure 8b"), b.picture("f3fs-switches", "bars --metric mode_switches --over vcs --aggregate declared", pairs, "mode switches by policy, figure 10a"),
                       b.picture("f3fs-llm", "bars --metric concurrent_speedup_ratio,ideal_speedup_ratio --over vcs", [llm], "language model, figure 11")))
 
