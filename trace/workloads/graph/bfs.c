@@ -7,7 +7,6 @@
 
 #include "trace/base/mem.h"
 #include "trace/workloads/graph/traversal_program.h"
-#include "trace/workloads/workloads.h"
 
 /* Bottom-up pays when the frontier's lists hold more than 1/14 of the elements not yet reached (Beamer's alpha). */
 enum { BOTTOM_UP_SHARE = 14 };
@@ -83,21 +82,9 @@ static int advance(struct traversal *t, struct err *err)
     return 0;
 }
 
-static const struct traversal_algorithm bfs = {
+const struct traversal_algorithm traversal_bfs = {
     .rooted = true,
     .kernel = {.name = "bfs", .values = "labels", .value_bytes = 4, .reads = true, .tells = true},
     .values_new = values_new,
     .begin = begin,
     .advance = advance};
-
-static void *bfs_open(const void *params, struct err *err)
-{
-    return traversal_open(&bfs, params, err);
-}
-
-const struct workload_type workload_bfs = {
-    .name = "bfs",
-    .summary = "breadth-first search by levels over a graph in host memory",
-    .source = "dissertation, section 2.4; EMOGI 382dbcc, bfs.cu",
-    TRAVERSAL_ROWS(bfs),
-};

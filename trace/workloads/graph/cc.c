@@ -5,7 +5,6 @@
 
 #include "trace/base/mem.h"
 #include "trace/workloads/graph/traversal_program.h"
-#include "trace/workloads/workloads.h"
 
 /* Labels, and the labels as they were when the launch began (jacobi). */
 static void *values_new(struct traversal *t, struct err *err)
@@ -47,29 +46,17 @@ static int advance(struct traversal *t, struct err *err)
     return 0;
 }
 
-static const struct traversal_algorithm cc = {.changes_own = true,
-                                              .kernel = {.name = "cc",
-                                                         .values = "components",
-                                                         .value_bytes = 8,
-                                                         .values_written = true,
-                                                         .own = "components",
-                                                         .flags = true,
-                                                         .raises = true,
-                                                         .reads = true,
-                                                         .atomic = true,
-                                                         .tells = true},
-                                              .values_new = values_new,
-                                              .begin = begin,
-                                              .advance = advance};
-
-static void *cc_open(const void *params, struct err *err)
-{
-    return traversal_open(&cc, params, err);
-}
-
-const struct workload_type workload_cc = {
-    .name = "cc",
-    .summary = "connected components by label propagation over a graph in host memory",
-    .source = "dissertation, section 2.5; EMOGI 382dbcc, cc.cu",
-    TRAVERSAL_ROWS(cc),
-};
+const struct traversal_algorithm traversal_cc = {.changes_own = true,
+                                                 .kernel = {.name = "cc",
+                                                            .values = "components",
+                                                            .value_bytes = 8,
+                                                            .values_written = true,
+                                                            .own = "components",
+                                                            .flags = true,
+                                                            .raises = true,
+                                                            .reads = true,
+                                                            .atomic = true,
+                                                            .tells = true},
+                                                 .values_new = values_new,
+                                                 .begin = begin,
+                                                 .advance = advance};

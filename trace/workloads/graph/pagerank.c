@@ -7,7 +7,6 @@
 
 #include "trace/base/mem.h"
 #include "trace/workloads/graph/traversal_program.h"
-#include "trace/workloads/workloads.h"
 
 static const double damping = 0.85; /* EMOGI's ALPHA */
 
@@ -48,26 +47,14 @@ static int advance(struct traversal *t, struct err *err)
     return 0;
 }
 
-static const struct traversal_algorithm pagerank = {.kernel = {.name = "pagerank",
-                                                               .values = "residuals",
-                                                               .value_bytes = 4,
-                                                               .own = "deltas",
-                                                               .flags = true,
-                                                               .clears = true,
-                                                               .always = true,
-                                                               .atomic = true},
-                                                    .values_new = values_new,
-                                                    .begin = begin,
-                                                    .advance = advance};
-
-static void *pagerank_open(const void *params, struct err *err)
-{
-    return traversal_open(&pagerank, params, err);
-}
-
-const struct workload_type workload_pagerank = {
-    .name = "pagerank",
-    .summary = "delta-push PageRank over a graph in host memory",
-    .source = "dissertation, section 2.5; EMOGI 382dbcc, pagerank.cu",
-    TRAVERSAL_ROWS(pagerank),
-};
+const struct traversal_algorithm traversal_pagerank = {.kernel = {.name = "pagerank",
+                                                                  .values = "residuals",
+                                                                  .value_bytes = 4,
+                                                                  .own = "deltas",
+                                                                  .flags = true,
+                                                                  .clears = true,
+                                                                  .always = true,
+                                                                  .atomic = true},
+                                                       .values_new = values_new,
+                                                       .begin = begin,
+                                                       .advance = advance};

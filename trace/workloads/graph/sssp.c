@@ -7,7 +7,6 @@
 
 #include "trace/base/mem.h"
 #include "trace/workloads/graph/traversal_program.h"
-#include "trace/workloads/workloads.h"
 
 static const int64_t unreached = INT64_MAX;
 
@@ -48,29 +47,17 @@ static int advance(struct traversal *t, struct err *err)
     return 0;
 }
 
-static const struct traversal_algorithm sssp = {.rooted = true,
-                                                .weighted = true,
-                                                .kernel = {.name = "sssp",
-                                                           .values = "costs",
-                                                           .value_bytes = 4,
-                                                           .own = "costs",
-                                                           .own_first = true,
-                                                           .flags = true,
-                                                           .clears = true,
-                                                           .reads = true,
-                                                           .atomic = true},
-                                                .values_new = values_new,
-                                                .begin = begin,
-                                                .advance = advance};
-
-static void *sssp_open(const void *params, struct err *err)
-{
-    return traversal_open(&sssp, params, err);
-}
-
-const struct workload_type workload_sssp = {
-    .name = "sssp",
-    .summary = "shortest paths by frontier relaxations over a weighted graph in host memory",
-    .source = "dissertation, section 2.5; EMOGI 382dbcc, sssp.cu",
-    TRAVERSAL_ROWS(sssp),
-};
+const struct traversal_algorithm traversal_sssp = {.rooted = true,
+                                                   .weighted = true,
+                                                   .kernel = {.name = "sssp",
+                                                              .values = "costs",
+                                                              .value_bytes = 4,
+                                                              .own = "costs",
+                                                              .own_first = true,
+                                                              .flags = true,
+                                                              .clears = true,
+                                                              .reads = true,
+                                                              .atomic = true},
+                                                   .values_new = values_new,
+                                                   .begin = begin,
+                                                   .advance = advance};

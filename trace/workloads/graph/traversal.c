@@ -7,8 +7,9 @@
 #include "trace/base/units.h"
 #include "trace/graph/graph_generate.h"
 #include "trace/workloads/graph/traversal_program.h"
+#include "trace/workloads/workloads.h"
 
-const struct param traversal_param_table[] = {
+static const struct param traversal_param_table[] = {
     GRAPH_SOURCE_ROWS(traversal_params),
     PARAM_TEXT_ROW(traversal_params, root, NULL,
                    "start vertex; auto: the one of largest degree; none given: `roots` of them"),
@@ -190,3 +191,30 @@ uint64_t frontier_next(const struct frontier *f, uint64_t v, uint64_t end)
     }
     return end;
 }
+
+/* Algorithm X as scans and as a program. */
+#define TRAVERSAL(X, what, from)                                                                                       \
+    static void *X##_open(const void *params, struct err *err)                                                         \
+    {                                                                                                                  \
+        return traversal_open(&traversal_##X, params, err);                                                            \
+    }                                                                                                                  \
+    const struct workload_type workload_##X = {                                                                        \
+        .name = #X,                                                                                                    \
+        .summary = what,                                                                                               \
+        .source = "dissertation, section " from,                                                                       \
+        .produces = WORKLOAD_SCANS,                                                                                    \
+        .params = traversal_param_table,                                                                               \
+        .params_size = sizeof(struct traversal_params),                                                                \
+        .open = X##_open,                                                                                              \
+        .close = traversal_close,                                                                                      \
+        .ops = &traversal_ops,                                                                                         \
+        .next = traversal_records,                                                                                     \
+        .views = VIEW_ALL,                                                                                             \
+        .program = traversal_program,                                                                                  \
+        .program_as = traversal_program_as,                                                                            \
+    };
+TRAVERSAL(bfs, "breadth-first search by levels over a graph in host memory", "2.4; EMOGI 382dbcc, bfs.cu")
+TRAVERSAL(cc, "connected components by label propagation over a graph in host memory", "2.5; EMOGI 382dbcc, cc.cu")
+TRAVERSAL(sssp, "shortest paths by frontier relaxations over a weighted graph in host memory",
+          "2.5; EMOGI 382dbcc, sssp.cu")
+TRAVERSAL(pagerank, "delta-push PageRank over a graph in host memory", "2.5; EMOGI 382dbcc, pagerank.cu")

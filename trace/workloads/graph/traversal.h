@@ -131,6 +131,5 @@ void traversal_swap(struct traversal *t);
 uint32_t traversal_element_bytes(const struct traversal_params *params);
 int traversal_records(void *state, struct record *records, size_t cap, size_t *n, struct err *err);
 extern const struct scan_ops traversal_ops;
-extern const struct param traversal_param_table[];
 
 #endif

@@ -28,10 +28,6 @@ int traversal_program(void *state, struct program *program, struct err *err);
 int traversal_program_as(void *state, const char *kernel, struct program *program, struct err *err);
 void traversal_program_free(struct traversal *t); /* all of them */
 
-/* Rows of a workload_type: algorithm X as scans and as a program, of a state that X_open() opens. */
-#define TRAVERSAL_ROWS(X)                                                                                              \
-    .produces = WORKLOAD_SCANS, .params = traversal_param_table, .params_size = sizeof(struct traversal_params),       \
-    .open = X##_open, .close = traversal_close, .ops = &traversal_ops, .next = traversal_records, .views = VIEW_ALL,   \
-    .program = traversal_program, .program_as = traversal_program_as
+extern const struct traversal_algorithm traversal_bfs, traversal_cc, traversal_sssp, traversal_pagerank;
 
 #endif
