@@ -7,6 +7,7 @@
 
 #include "cmd/cmd.h"
 #include "trace/base/mem.h"
+#include "trace/base/param_value.h"
 #include "trace/base/suggest.h"
 #include "trace/export/exporter.h"
 #include "trace/store/output.h"

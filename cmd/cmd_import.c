@@ -11,6 +11,7 @@
 #include "cmd/console/progress_line.h"
 #include "trace/base/folder_names.h"
 #include "trace/base/mem.h"
+#include "trace/base/param_value.h"
 #include "trace/base/suggest.h"
 #include "trace/import/reader.h"
 #include "trace/import/sample.h"

@@ -7,6 +7,7 @@
 #include "cmd/lists.h"
 #include "replay/run/engine.h"
 #include "replay/run/platform_json.h"
+#include "trace/base/param.h"
 #include "trace/base/units.h"
 
 #define LISTS                                                                                                          \

@@ -295,7 +295,7 @@ static int record_packets(const char *to)
     struct err err = {""};
     struct capture_options options_of_capture;
     struct nettlp_options o;
-    param_defaults(nettlp_params, &o);
+    nettlp_defaults(&o);
     if (nettlp_capture_options(&o, false, &options_of_capture, &err))
         return cmd_usage("%s", err.msg);
     int status = cmd_writes(to, force);

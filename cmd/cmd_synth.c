@@ -9,6 +9,8 @@
 #include "cmd/console/progress_line.h"
 #include "cmd/graph_file.h"
 #include "trace/base/mem.h"
+#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 #include "trace/event/dram_addr.h"
 #include "trace/program/pages.h"
 #include "trace/program/touches.h"

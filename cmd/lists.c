@@ -6,6 +6,7 @@
 #include "replay/figure/plot.h"
 #include "replay/run/engine.h"
 #include "trace/base/json_tree.h"
+#include "trace/base/param.h"
 #include "trace/export/exporter.h"
 #include "trace/import/reader.h"
 #include "trace/workloads/workload.h"

@@ -7,6 +7,8 @@
 #include "models/dram/policy_testing.h"
 #include "models/plugin/plugin.h"
 #include "models/policies.h"
+#include "models/sections.h"
+#include "trace/base/param_value.h"
 #include "trace/base/random.h"
 
 static struct err err;

@@ -7,6 +7,7 @@
 
 #include "models/base/platform_inside.h"
 #include "trace/base/mem.h"
+#include "trace/base/param.h"
 #include "trace/base/suggest.h"
 
 char *platform_keep(struct platform *platform, const char *text, struct err *err)

@@ -14,8 +14,12 @@
 #ifndef MODELS_BASE_PLATFORM_H
 #define MODELS_BASE_PLATFORM_H
 
+#include <stddef.h>
+
 #include "models/base/platform_form.h"
-#include "trace/base/param.h"
+#include "trace/base/err.h"
+
+struct param; /* trace/base/param.h */
 
 /* A number that is no chip's own: a standard's, a driver's default, or how exactly a model is run. `rest` is what would
  * stand behind '|'. */

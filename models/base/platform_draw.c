@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "models/base/platform_inside.h"
+#include "trace/base/param.h"
 #include "trace/base/random.h"
 
 /* A range wider than this is drawn evenly in its logarithm. */

@@ -13,6 +13,7 @@
 #ifndef MODELS_BASE_PLATFORM_DRAW_H
 #define MODELS_BASE_PLATFORM_DRAW_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "models/base/platform.h"

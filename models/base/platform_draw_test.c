@@ -4,6 +4,7 @@
 
 #include "models/gpu/gpu.h"
 #include "models/uvm/uvm_platform.h"
+#include "trace/base/param.h"
 #include "trace/base/testing.h"
 
 static const char mine[] = "[platform]\nname = mine\n[gpu]\nsms = 80 | sheet\n"

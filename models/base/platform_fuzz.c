@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "models/base/platform_draw.h"
+#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,6 +3,7 @@
 
 #include "models/base/platform_inside.h"
 #include "trace/base/ini.h"
+#include "trace/base/param.h"
 #include "trace/base/units.h"
 
 /* What the reader's callback needs. */

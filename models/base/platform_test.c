@@ -3,6 +3,7 @@
 #include "models/gpu/gpu.h"
 #include "models/uvm/uvm_platform.h"
 #include "models/zerocopy/pcie.h"
+#include "trace/base/param.h"
 #include "trace/base/testing.h"
 
 static struct platform *load(const char *text, struct err *err)

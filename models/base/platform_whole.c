@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "models/base/platform_inside.h"
+#include "trace/base/param.h"
 
 /* What lacks is added up to this many names. */
 enum { NAMES = 6 };

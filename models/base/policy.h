@@ -9,8 +9,11 @@
 #define MODELS_BASE_POLICY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
-#include "trace/base/param.h"
+#include "trace/base/err.h"
+
+struct param; /* trace/base/param.h */
 
 /* Whose struct begins with a head, of those that a file may bring (models/plugin/plugin.h). */
 enum policy_interface {

@@ -2,7 +2,9 @@
 #ifndef MODELS_DRAM_DRAM_PLATFORM_H
 #define MODELS_DRAM_DRAM_PLATFORM_H
 
-#include "trace/base/param.h"
+#include <stdint.h>
+
+#include "trace/base/err.h"
 
 /* Row and column commands on pins of their own, one of each a cycle; or one command a cycle. */
 enum dram_command_bus { DRAM_BUS_DUAL, DRAM_BUS_SINGLE };
@@ -48,7 +50,5 @@ struct dram_platform {
     int64_t launch_latency; /* core cycles between two launches of a kernel */
     int64_t pim_sms;        /* multiprocessors that issue PIM requests */
 };
-
-extern const struct param dram_params[];
 
 #endif

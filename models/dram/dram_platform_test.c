@@ -4,6 +4,7 @@
 #include "models/base/platform_draw.h"
 #include "models/dram/channel.h"
 #include "models/gpu/gpu.h"
+#include "models/sections.h"
 #include "trace/base/testing.h"
 #include "trace/workloads/pim/pim_program.h"
 

@@ -2,6 +2,8 @@
  * latencies and the same end whether what becomes of each request is written down, which goes cycle by cycle
  * (loop_test.c compares that with every cycle stepped), or not. */
 #include "models/dram/policy_testing.h"
+#include "models/sections.h"
+#include "trace/base/param_value.h"
 #include "trace/base/random.h"
 
 enum { REQUESTS = 3000, SEEDS = 400 };

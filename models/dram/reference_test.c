@@ -2,6 +2,8 @@
 #include "models/dram/reference_testing.h"
 
 #include "models/dram/policy_testing.h"
+#include "models/sections.h"
+#include "trace/base/param_value.h"
 #include "trace/base/random.h"
 
 enum { REQUESTS = 600, LIMIT = 200000 };

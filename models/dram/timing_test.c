@@ -2,6 +2,8 @@
 
 #include "models/base/platform.h"
 #include "models/dram/dram_platform.h"
+#include "models/sections.h"
+#include "trace/base/param_value.h"
 #include "trace/base/testing.h"
 
 START_TEST(derived_rules_are_the_artifacts)

@@ -3,6 +3,8 @@
 
 #include "models/base/platform.h"
 #include "models/dram/dram_platform.h"
+#include "models/sections.h"
+#include "trace/base/param_value.h"
 #include "trace/base/testing.h"
 
 /* Two banks between which the scope holds and no narrower one does. */

@@ -2,7 +2,9 @@
 #ifndef MODELS_GPU_GPU_H
 #define MODELS_GPU_GPU_H
 
-#include "trace/base/param.h"
+#include <stdint.h>
+
+#include "trace/base/err.h"
 
 struct gpu {
     int64_t sms;             /* streaming multiprocessors */
@@ -36,7 +38,5 @@ struct gpu {
     int64_t l1_banks;           /* sectors a cycle; sector number modulo this is the bank */
     int64_t miss_queue;         /* sectors that missed L1 and wait for the input buffer */
 };
-
-extern const struct param gpu_params[];
 
 #endif

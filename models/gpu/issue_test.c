@@ -1,5 +1,7 @@
 #include "models/gpu/issue.h"
 
+#include "models/sections.h"
+#include "trace/base/param_value.h"
 #include "trace/base/testing.h"
 
 static struct gpu volta(void)

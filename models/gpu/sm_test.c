@@ -1,6 +1,8 @@
 #include "models/gpu/sm.h"
 
 #include "models/gpu/sms_testing.h"
+#include "models/sections.h"
+#include "trace/base/param_value.h"
 #include "trace/program/random_testing.h"
 
 /* --- what is kept of a body --- */

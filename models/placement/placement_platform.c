@@ -1,4 +1,5 @@
 #include "models/placement/placement_platform.h"
+#include "trace/base/param.h"
 
 static const struct param params[] = {
     PARAM_REAL_ROW(placement_platform, l_hd, "ms/byte", 0, 1, 1e-7, "copy host to device"),

@@ -6,6 +6,8 @@
 #ifndef MODELS_PLACEMENT_PLACEMENT_PLATFORM_H
 #define MODELS_PLACEMENT_PLACEMENT_PLATFORM_H
 
+#include <stdint.h>
+
 #include "models/base/platform.h"
 
 struct placement_platform {

@@ -10,6 +10,7 @@
 #include "models/dram/dram_policy.h"
 #include "models/dram/loop.h"
 #include "models/placement/placement_policy.h"
+#include "models/uvm/evict/evict_params.h"
 #include "models/uvm/locality.h"
 #include "models/uvm/prefetch/fixed.h"
 #include "models/uvm/prefetch/tree.h"
@@ -20,6 +21,7 @@
 #include "models/zerocopy/row.h"
 #include "models/zerocopy/window.h"
 #include "trace/base/mem.h"
+#include "trace/base/param.h"
 #include "trace/base/random.h"
 
 /* Counted up when what a policy is told or asked changes its meaning, though no size. */

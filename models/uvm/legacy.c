@@ -1,4 +1,5 @@
 #include "models/uvm/legacy.h"
+#include "trace/base/param.h"
 
 #include <string.h>
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
+#include "trace/base/param_value.h"
 
 static int agree_init(void *state, struct err *err)
 {

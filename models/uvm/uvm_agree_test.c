@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "trace/base/param_value.h"
 #include "trace/base/testing.h"
 
 static struct err err;

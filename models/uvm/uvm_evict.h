@@ -98,18 +98,6 @@ const struct uvm_evict_policy *uvm_evict_find(const char *name);
 /* Whether memory is handed out in pieces: what the parameter `capacity` in a prepared state says. */
 bool uvm_evict_in_pieces(const struct uvm_evict_policy *policy, const void *state);
 
-/* A state of the policies without further parameters, and its table. */
-struct uvm_evict_plain {
-    int64_t capacity; /* enum uvm_evict_capacity */
-};
-enum uvm_evict_capacity { UVM_EVICT_CHUNK, UVM_EVICT_PIECE };
-extern const struct param uvm_evict_plain_params[] PLUGIN_API(uvm_evict_plain_params);
-
-/* The row `capacity` of struct S, which has a field of that name. */
-#define UVM_EVICT_CAPACITY_ROW(S, value)                                                                               \
-    PARAM_CHOICE_ROW(S, capacity, "chunk|piece", value,                                                                \
-                     "what memory is handed out in: 2 MiB chunks, or 64 KiB pieces, which no driver does")
-
 /* How many remote accesses bring a block back under `counter`: by the paper's formula (models/uvm/evict/counter.c).
  * occupancy: share of the memory in use, 0 to 1; round_trips: of the block. */
 double uvm_evict_counter_threshold(int64_t t, int64_t p, double occupancy, bool oversubscribed, uint32_t round_trips);

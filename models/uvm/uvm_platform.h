@@ -14,7 +14,9 @@
 #ifndef MODELS_UVM_UVM_PLATFORM_H
 #define MODELS_UVM_UVM_PLATFORM_H
 
-#include "trace/base/param.h"
+#include <stdint.h>
+
+#include "trace/base/err.h"
 
 enum uvm_utlb { UVM_UTLB_BLOCKED, UVM_UTLB_FREE };
 
@@ -54,7 +56,5 @@ struct uvm_platform {
     double launch_ns;       /* from the end of a launch to the start of the next */
     double cpu_fault_ns;    /* one CPU fault without its copy */
 };
-
-extern const struct param uvm_platform_params[];
 
 #endif

@@ -1,6 +1,8 @@
+#include "models/sections.h"
 #include "models/zerocopy/link.h"
 
 #include "models/base/platform.h"
+#include "trace/base/param_value.h"
 #include "trace/base/testing.h"
 
 /* Useful GB/s of `requests` of one size on a platform, long enough for nothing else to count. */

@@ -8,6 +8,7 @@
 #include "models/base/platform.h"
 #include "replay/calibrate/fit.h"
 #include "trace/base/mem.h"
+#include "trace/base/param.h"
 #include "trace/base/units.h"
 #include "trace/import/source.h"
 #include "trace/store/store.h"

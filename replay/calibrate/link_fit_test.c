@@ -1,8 +1,10 @@
+#include "models/sections.h"
 #include "replay/calibrate/link_fit.h"
 
 #include <math.h>
 
 #include "models/base/platform.h"
+#include "trace/base/param_value.h"
 #include "trace/base/testing.h"
 
 /* Requests of one size, on `warps` warps (0: the issue bound is left out). */

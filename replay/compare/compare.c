@@ -10,6 +10,7 @@
 #include "replay/robust/robust_say.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
+#include "trace/base/param.h"
 
 const struct metric compare_metrics[] = {
     {"time_ns", METRIC_REAL, METRIC_SUM, "from the first transfer to the end of the last kernel"},
@@ -20,12 +21,17 @@ const struct metric compare_metrics[] = {
     {"back_ns", METRIC_REAL, METRIC_SUM, "bringing the results to the CPU afterwards"},
     {0}};
 
-const struct param compare_settings[] = {
+static const struct param compare_settings[] = {
     UVM_MANAGED_ROW(compare_set, oversubscription_pct, PARAM_INT, "%", 0, 100000, 0,
                     "footprint / available GPU memory x 100; 0: the platform's memory"),
     UVM_MANAGED_ROW(compare_set, gpu_memory_bytes, PARAM_BYTES, "bytes", 0, 0x1p45, 0,
                     "GPU memory for the program's data; 0: by oversubscription_pct"),
     {0}};
+
+const struct param *compare_setting(const char *key)
+{
+    return param_find(compare_settings, key);
+}
 
 static const char *const mechanisms[COMPARE_MECHANISMS] = {
     [COMPARE_COPY] = "copy",     [COMPARE_MANAGED] = "managed", [COMPARE_ZEROCOPY] = "zerocopy",
@@ -247,9 +253,8 @@ static const char *choose(const struct compare_request *request, const struct in
 
 static int set_one(struct compare_set *set, struct platform *platform, const struct param_pair *pair, struct err *err)
 {
-    return param_find(compare_settings, pair->key)
-               ? param_set(compare_settings, set, pair->key, pair->value, err)
-               : platform_set(platform, pair->key, pair->value, compare_settings, err);
+    return compare_setting(pair->key) ? param_set(compare_settings, set, pair->key, pair->value, err)
+                                      : platform_set(platform, pair->key, pair->value, compare_settings, err);
 }
 
 static int apply_sets(const struct compare_request *request, struct compare_set *set, struct platform *platform,

@@ -20,6 +20,8 @@
 #include "replay/run/engine.h"
 #include "replay/uvm/uvm_managed.h"
 
+struct param; /* trace/base/param.h */
+
 enum compare_mechanism {
     COMPARE_COPY,
     COMPARE_MANAGED,
@@ -33,9 +35,9 @@ enum compare_mechanism {
 
 const char *compare_mechanism_name(enum compare_mechanism mechanism); /* "copy", "managed", .. */
 
-extern const struct metric compare_metrics[]; /* of every row; ends with a zeroed row */
-extern const struct param compare_settings[]; /* --set, besides numbers of the platform; ends with a zeroed row */
-extern const struct engine engine_compare;    /* what results say of rows; nothing replays it */
+extern const struct metric compare_metrics[];         /* of every row; ends with a zeroed row */
+const struct param *compare_setting(const char *key); /* --set, besides numbers of the platform; NULL: it is none */
+extern const struct engine engine_compare;            /* what results say of rows; nothing replays it */
 
 struct compare_row {
     enum compare_mechanism mechanism;

@@ -10,6 +10,7 @@
 
 #include "models/zerocopy/warp.h"
 #include "replay/compare/compare_parts.h"
+#include "trace/base/param_value.h"
 
 /* How the input would be aligned. */
 struct aligning {

@@ -7,6 +7,7 @@
 #include "replay/run/platform_json.h"
 #include "replay/run/replay_robust.h"
 #include "trace/base/json_tree.h"
+#include "trace/base/param_value.h"
 #include "trace/base/units.h"
 #include "trace/base/version.h"
 
@@ -43,7 +44,7 @@ static json_t *given(const struct compare_request *request, const json_t *settin
             return NULL;
         }
         for (size_t p = 0; p < list.count; p++)
-            if (!param_find(compare_settings, list.pairs[p].key))
+            if (!compare_setting(list.pairs[p].key))
                 json_tree_put(&all, list.pairs[p].key,
                               units_parse_real(list.pairs[p].value, &number, NULL) ? json_tree_text(list.pairs[p].value)
                                                                                    : json_real(number));

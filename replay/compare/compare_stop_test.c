@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "replay/compare/compare_testing.h"
+#include "trace/base/param.h"
 #include "trace/workloads/workload.h"
 
 /* A size for each program that any mechanism but one has a row for; at least one, or the test fails. */

@@ -7,6 +7,7 @@
 #include "replay/dram/dram_metrics.h"
 #include "replay/dram/dram_sides.h"
 #include "trace/base/mem.h"
+#include "trace/base/param.h"
 
 static const struct param settings[] = {
     PARAM_CHOICE_ROW(dram_settings, front, "corun|direct|partition", DRAM_FRONT_CORUN, "what brings the requests"),

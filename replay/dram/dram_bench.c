@@ -8,6 +8,8 @@
 
 #include "models/dram/dram_platform.h"
 #include "models/dram/dram_policy.h"
+#include "models/sections.h"
+#include "trace/base/param_value.h"
 #include "trace/base/random.h"
 
 enum { REQUESTS = 400000, SPARSE = 100000, RUNS = 3 };

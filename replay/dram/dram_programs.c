@@ -16,6 +16,7 @@
 #include "replay/dram/dram_metrics.h"
 #include "replay/dram/dram_sides.h"
 #include "trace/base/mem.h"
+#include "trace/base/param_value.h"
 
 static int simulate_alone(struct dram_sides *p, uint32_t s, struct err *err)
 {

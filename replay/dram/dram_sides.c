@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "models/gpu/occupancy.h"
+#include "models/sections.h"
 #include "replay/run/shared.h"
 #include "trace/base/mem.h"
 

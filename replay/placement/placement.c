@@ -8,6 +8,7 @@
 #include "replay/placement/placement_record.h"
 #include "replay/placement/placement_set.h"
 #include "replay/run/engine.h"
+#include "trace/base/param.h"
 
 struct settings {
     int64_t mode;         /* 0 serial, 1 corun */

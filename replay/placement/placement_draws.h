@@ -7,6 +7,8 @@
 #ifndef REPLAY_PLACEMENT_PLACEMENT_DRAWS_H
 #define REPLAY_PLACEMENT_PLACEMENT_DRAWS_H
 
+#include <stdint.h>
+
 #include "models/base/platform.h"
 #include "models/placement/overhead.h"
 

@@ -2,6 +2,7 @@
  * (placement_draws.h). Rows what,of,stated,least,most,below: mean response of auto against device and managed memory,
  * percent, and in how many draws it is below 0; then the error of a time alone, its mean and its worst task. Programs
  * are looked at with cut=200000, as the reproduction has them. */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -6,10 +6,11 @@
 
 #include "trace/base/ini.h"
 #include "trace/base/mem.h"
+#include "trace/base/param.h"
 
 enum { TASKS_MAX = 100000 };
 
-const struct param placement_task_params[] = {
+static const struct param placement_task_params[] = {
     PARAM_BYTES_ROW(placement_keys, bytes_hd, 0, 0x1p50, 0, "bytes copied host to device"),
     PARAM_BYTES_ROW(placement_keys, bytes_dh, 0, 0x1p50, 0, "bytes copied device to host"),
     PARAM_INT_ROW(placement_keys, copies, "", 0, 1e12, 0, "copy calls"),
@@ -37,6 +38,11 @@ const struct param placement_task_params[] = {
     PARAM_REAL_ROW(placement_keys, measured_pinned_ms, "ms", -1, 1e9, -1, "measured under pinned memory"),
     {0}};
 
+void placement_keys_default(struct placement_keys *keys)
+{
+    param_defaults(placement_task_params, keys);
+}
+
 struct placement_task *placement_tasks_add(struct placement_tasks *tasks, const char *name, struct err *err)
 {
     if (tasks->count >= TASKS_MAX) {
@@ -48,8 +54,8 @@ struct placement_task *placement_tasks_add(struct placement_tasks *tasks, const 
     struct placement_task *task = &tasks->tasks[tasks->count++];
     memset(task, 0, sizeof *task);
     (void)snprintf(task->name, sizeof task->name, "%s", name);
-    param_defaults(placement_task_params, &task->lo);
-    param_defaults(placement_task_params, &task->hi);
+    placement_keys_default(&task->lo);
+    placement_keys_default(&task->hi);
     return task;
 }
 

@@ -6,6 +6,8 @@
 #ifndef REPLAY_PLACEMENT_PLACEMENT_TASKS_H
 #define REPLAY_PLACEMENT_PLACEMENT_TASKS_H
 
+#include <stdint.h>
+
 #include "models/placement/overhead.h"
 
 /* One end of the bounds; the keys of a section. Table III of Bateni et al. 2020 and what the equations need beside it.
@@ -34,7 +36,7 @@ struct placement_keys {
     double measured_device_ms, measured_managed_ms, measured_pinned_ms; /* response times; -1: not measured */
 };
 
-extern const struct param placement_task_params[];
+void placement_keys_default(struct placement_keys *keys);
 
 struct placement_task {
     char name[64];

@@ -204,7 +204,7 @@ START_TEST(guideline_11_holds_over_random_corun_sets)
         for (size_t i = 0; i < list.count; i++) {
             struct placement_task *t = &tasks[i];
             memset(t, 0, sizeof *t);
-            param_defaults(placement_task_params, &t->lo);
+            placement_keys_default(&t->lo);
             t->lo.bytes_hd = t->lo.shared_bytes = (int64_t)any(64 << 20);
             t->lo.copies = 1;
             t->lo.kernels = 1 + (int64_t)any(400);
@@ -254,7 +254,7 @@ START_TEST(what_kernels_are_spared_shortens_them)
         struct placement_task t = {0};
         struct placement_tasks list = {.tasks = &t, .count = 1};
         struct placement_set set;
-        param_defaults(placement_task_params, &t.lo);
+        placement_keys_default(&t.lo);
         t.lo.kernels = t.lo.dirty_kernels = 1;
         t.lo.compute_ms = 20;
         t.lo.managed_ms = managed[i];

@@ -5,6 +5,7 @@
 #include "replay/figure/form.h"
 #include "replay/report/report.h"
 #include "replay/run/engine.h"
+#include "trace/base/param.h"
 #include "trace/base/testing.h"
 
 enum { SEEDS = 60, AXES = 4, VALUES = 3, POLICIES = 4 };

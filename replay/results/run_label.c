@@ -8,6 +8,7 @@
 #include "replay/results/case_keys.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
+#include "trace/base/param_value.h"
 
 /* The two halves of a policy with the parameters of a run. */
 struct halves {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "trace/base/json_tree.h"
+#include "trace/base/param.h"
 
 const char *robust_at(const struct platform_axis *axis, double value, char *buf, size_t size)
 {

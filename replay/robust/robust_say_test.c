@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "trace/base/param.h"
 #include "trace/base/testing.h"
 
 struct owner {

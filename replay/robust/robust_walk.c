@@ -4,6 +4,7 @@
 
 #include "replay/robust/robust_inside.h"
 #include "trace/base/mem.h"
+#include "trace/base/param.h"
 
 /* A bracket no wider than this share of the range is a crossing. */
 static const double narrow = 1. / 256;

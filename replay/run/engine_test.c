@@ -2,6 +2,7 @@
 #include "replay/run/engine.h"
 #include "replay/run/platform_use.h"
 
+#include "trace/base/param.h"
 #include "trace/base/testing.h"
 
 struct rate {

@@ -8,6 +8,7 @@
 #include <xxhash.h>
 
 #include "trace/base/mem.h"
+#include "trace/base/param.h"
 #include "trace/base/regular_file.h"
 #include "trace/graph/graph.h"
 #include "trace/store/dbfile.h"

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "trace/base/json_tree.h"
+#include "trace/base/param.h"
 
 json_t *platform_json_value(const struct param *row, const void *owner)
 {

@@ -1,6 +1,7 @@
 #include "replay/run/platform_json.h"
 
 #include "trace/base/json_tree.h"
+#include "trace/base/param.h"
 #include "trace/base/testing.h"
 
 static struct platform *load(const char *text)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "trace/base/json_tree.h"
+#include "trace/base/param.h"
 
 static const char head_begins[] = "platform ";
 

@@ -1,5 +1,6 @@
 #include "replay/run/platform_use.h"
 
+#include "trace/base/param.h"
 #include "trace/base/testing.h"
 
 static const char *const gpu[] = {"gpu", NULL}, *const both[] = {"pcie", "gpu", NULL};

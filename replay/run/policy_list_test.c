@@ -1,5 +1,6 @@
 #include "replay/run/policy_list.h"
 
+#include "trace/base/param.h"
 #include "trace/base/testing.h"
 
 struct capped {

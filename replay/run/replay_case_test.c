@@ -1,5 +1,6 @@
 #include "replay/run/replay_case.h"
 
+#include "trace/base/param.h"
 #include "trace/base/testing.h"
 
 static struct err err;

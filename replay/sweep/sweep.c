@@ -8,6 +8,7 @@
 
 #include "replay/run/policy_list.h"
 #include "trace/base/mem.h"
+#include "trace/base/param_value.h"
 #include "trace/base/units.h"
 #include "trace/base/version.h"
 

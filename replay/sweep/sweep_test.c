@@ -1,5 +1,6 @@
 #include "replay/sweep/sweep.h"
 
+#include "trace/base/param.h"
 #include "trace/base/testing.h"
 
 struct capped {

@@ -14,6 +14,7 @@
 #include "replay/uvm/uvm_touching.h"
 #include "trace/base/csv_text.h"
 #include "trace/base/mem.h"
+#include "trace/base/param.h"
 #include "trace/uvm/recording.h"
 
 static const struct param settings[] = {

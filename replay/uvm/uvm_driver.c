@@ -8,6 +8,7 @@
 #include "replay/uvm/recorder/uvm_watch.h"
 #include "replay/uvm/uvm_driver_parts.h"
 #include "trace/base/mem.h"
+#include "trace/base/param_value.h"
 
 int uvm_driver_init(struct uvm_driver *d, struct uvm_memory *memory, const struct uvm_platform *platform,
                     const struct uvm_policy *policy, const void *policy_params, bool traced, struct err *err)

@@ -4,6 +4,7 @@
 
 #include "models/base/platform_draw.h"
 #include "replay/uvm/uvm_touching.h"
+#include "trace/base/param.h"
 #include "trace/base/testing.h"
 
 static const uint64_t gib = UINT64_C(1) << 30;

@@ -6,6 +6,8 @@
 
 #include "replay/uvm/uvm_windows.h"
 #include "trace/base/mem.h"
+#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 
 /* Source: driver 545.23.06, uvm_perf_fault_batch_count. */
 enum { BATCH_PAGES = 256 };

@@ -1,6 +1,8 @@
+#include "models/sections.h"
 #include "replay/uvm/uvm_open_loop.h"
 
 #include "replay/uvm/uvm_recorded_testing.h"
+#include "trace/base/param_value.h"
 
 enum { BASE = 0x40000000 };
 

@@ -1,7 +1,9 @@
+#include "models/sections.h"
 #include "replay/uvm/uvm_recorded.h"
 
 #include "replay/uvm/recording/uvm_gain.h"
 #include "replay/uvm/uvm_recorded_testing.h"
+#include "trace/base/param_value.h"
 
 enum { BASE = 0x40000000 };
 

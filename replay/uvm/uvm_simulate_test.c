@@ -4,6 +4,7 @@
 
 #include "models/base/platform.h"
 #include "replay/uvm/actor_trace.h"
+#include "trace/base/param_value.h"
 #include "trace/base/testing.h"
 #include "trace/program/pages.h"
 #include "trace/program/touches.h"

@@ -13,6 +13,7 @@
 #include "replay/zerocopy/zerocopy_uvm.h"
 #include "trace/base/crew.h"
 #include "trace/base/mem.h"
+#include "trace/base/param.h"
 
 static const struct param settings[] = {
     PARAM_REAL_ROW(zerocopy_settings, gpu_memory_ratio, "", 0, 1e6, 0,

@@ -9,6 +9,7 @@
 #include "replay/zerocopy/zerocopy_simulated.h"
 #include "trace/base/dense.h"
 #include "trace/base/mem.h"
+#include "trace/base/param.h"
 
 struct own_params {
     int64_t reuse;

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "replay/uvm/uvm_touching.h"
+#include "trace/base/param.h"
 
 enum { FEW_CHUNKS = 50 };
 

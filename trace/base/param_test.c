@@ -1,3 +1,4 @@
+#include "trace/base/err.h"
 #include "trace/base/param.h"
 
 #include "trace/base/testing.h"

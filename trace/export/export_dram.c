@@ -4,6 +4,7 @@
  * read/write trace) from packed addresses and "LD 0xADDR" (load/store trace) from byte addresses. Neither has a form
  * for PIM requests or requests served by L2, which are left out and counted; sizes and, for Ramulator, times are lost.
  */
+#include "trace/base/param.h"
 #include "trace/export/exporter.h"
 
 #include <inttypes.h>

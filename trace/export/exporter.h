@@ -10,8 +10,9 @@
 #include <stdio.h>
 
 #include "trace/base/err.h"
-#include "trace/base/param.h"
 #include "trace/store/store.h"
+
+struct param; /* trace/base/param.h */
 
 enum { EXPORTER_REASONS = 16 };
 

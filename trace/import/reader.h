@@ -11,10 +11,11 @@
 #include <stddef.h>
 
 #include "trace/base/err.h"
-#include "trace/base/param.h"
 #include "trace/event/record.h"
 #include "trace/import/source.h"
 #include "trace/store/store.h"
+
+struct param; /* trace/base/param.h */
 
 enum { READER_PROBE_BYTES = 4096 };
 

@@ -7,7 +7,7 @@
 #ifndef TRACE_PROGRAM_PLAN_H
 #define TRACE_PROGRAM_PLAN_H
 
-#include "trace/base/param.h"
+#include "trace/base/err.h"
 #include "trace/program/emit.h"
 
 enum { PLAN_ARRAYS = 24, PLAN_KERNELS = 12 }; /* of one program, at most */

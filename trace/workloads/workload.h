@@ -7,7 +7,8 @@
 #ifndef TRACE_WORKLOADS_WORKLOAD_H
 #define TRACE_WORKLOADS_WORKLOAD_H
 
-#include "trace/base/param.h"
+#include "trace/base/err.h"
+#include "trace/base/param_value.h"
 #include "trace/event/record.h"
 #include "trace/program/program.h"
 

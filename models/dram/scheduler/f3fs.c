@@ -12,6 +12,7 @@
  * gupta-2025-f3fs section V; policy 4 of the artifact. Differs: nothing known. */
 #include "models/dram/dram_policy.h"
 #include "models/dram/loop.h"
+#include "trace/base/param.h"
 
 struct f3fs {
     int64_t mem_cap, pim_cap;

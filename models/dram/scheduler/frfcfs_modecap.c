@@ -9,6 +9,7 @@
 #include "models/dram/dram_policy.h"
 #include "models/dram/loop.h"
 #include "models/dram/scheduler/frfcfs_rules.h"
+#include "trace/base/param.h"
 
 struct frfcfs_modecap {
     struct frfcfs_rules rules;

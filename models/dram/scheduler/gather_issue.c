@@ -7,6 +7,7 @@
  * Differs: the text names the watermarks only; that PIM also goes when no MEM waits is the artifact's. */
 #include "models/dram/dram_policy.h"
 #include "models/dram/loop.h"
+#include "trace/base/param.h"
 
 struct gather_issue {
     int64_t high, low; /* waiting PIM requests */

@@ -13,6 +13,7 @@
 
 #include "models/uvm/uvm_policy.h"
 #include "trace/base/err.h"
+#include "trace/base/param.h"
 
 struct uvm_fixed_state {
     int64_t granularity;

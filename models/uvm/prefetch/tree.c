@@ -17,6 +17,7 @@
 #include "models/uvm/prefetch/tree.h"
 
 #include "models/uvm/uvm_policy.h"
+#include "trace/base/param.h"
 
 struct uvm_tree_state {
     int64_t threshold;

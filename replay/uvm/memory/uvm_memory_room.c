@@ -4,6 +4,7 @@
 
 #include "replay/uvm/memory/uvm_memory_parts.h"
 #include "trace/base/mem.h"
+#include "trace/base/param_value.h"
 
 enum { PIECES = UVM_BLOCK_PIECES };
 

@@ -20,6 +20,7 @@
 
 #include "trace/base/folder_names.h"
 #include "trace/base/mem.h"
+#include "trace/base/param.h"
 #include "trace/import/access/accelsim_kernel.h"
 #include "trace/import/reader.h"
 

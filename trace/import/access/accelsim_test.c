@@ -1,3 +1,4 @@
+#include "trace/base/param_value.h"
 #include "trace/import/reader.h"
 
 #include <sys/stat.h>

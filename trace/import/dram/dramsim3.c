@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "trace/base/param.h"
 #include "trace/import/dram/dram_out.h"
 #include "trace/import/reader.h"
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "trace/base/param.h"
 #include "trace/event/dram_addr.h"
 #include "trace/import/dram/dram_out.h"
 #include "trace/import/reader.h"

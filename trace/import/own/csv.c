@@ -7,6 +7,7 @@
 
 #include "trace/base/csv_text.h"
 #include "trace/base/mem.h"
+#include "trace/base/param.h"
 #include "trace/import/field.h"
 #include "trace/import/own/csv_names.h"
 

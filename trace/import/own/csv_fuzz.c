@@ -1,4 +1,5 @@
 /* Any bytes as format csv, ours and another tool's: a trace or an error, never a crash. */
+#include "trace/base/param_value.h"
 #include "trace/import/own/csv.h"
 
 #include "trace/import/fuzzing.h"

@@ -1,4 +1,5 @@
 #include "trace/import/own/csv_names.h"
+#include "trace/base/param_value.h"
 
 #include <string.h>
 

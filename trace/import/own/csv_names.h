@@ -7,7 +7,8 @@
 #ifndef TRACE_IMPORT_OWN_CSV_NAMES_H
 #define TRACE_IMPORT_OWN_CSV_NAMES_H
 
-#include "trace/base/param.h"
+#include "trace/base/err.h"
+#include "trace/base/param_value.h"
 #include "trace/event/record.h"
 #include "trace/import/field.h"
 

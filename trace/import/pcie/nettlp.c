@@ -7,10 +7,11 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
+#include "trace/base/param.h"
 
 enum { FILE_BUFFER = 1 << 18 };
 
-const struct param nettlp_params[] = {
+static const struct param nettlp_params[] = {
     PARAM_INT_ROW(nettlp_options, tlp_offset, "bytes", -1, 65535, -1,
                   "a TLP starts at this byte of every packet, whatever the link type; -1: find it by the link type"),
     PARAM_CHOICE_ROW(nettlp_options, clock, "pcap|adapter", CAPTURE_CLOCK_PCAP,
@@ -18,6 +19,11 @@ const struct param nettlp_params[] = {
     PARAM_TEXT_ROW(nettlp_options, ports, NULL, "UDP ports LO-HI; default 14198, 0x3000-0x30ff and 0x4000-0x40ff"),
     PARAM_TEXT_ROW(nettlp_options, adapter, NULL, "IPv4 address that one end must have; default: any"),
     {0}};
+
+void nettlp_defaults(struct nettlp_options *options)
+{
+    param_defaults(nettlp_params, options);
+}
 
 int nettlp_capture_options(const struct nettlp_options *options, bool strict, struct capture_options *capture,
                            struct err *err)

@@ -17,7 +17,7 @@ struct nettlp_options {
     const char *ports, *adapter;
 };
 
-extern const struct param nettlp_params[];
+void nettlp_defaults(struct nettlp_options *options);
 
 /* Check the texts. */
 int nettlp_capture_options(const struct nettlp_options *options, bool strict, struct capture_options *capture,

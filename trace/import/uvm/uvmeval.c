@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
+#include "trace/base/param.h"
 #include "trace/import/reader.h"
 #include "trace/import/uvm/uvmeval_batch.h"
 #include "trace/import/uvm/uvmeval_line.h"

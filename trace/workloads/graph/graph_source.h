@@ -7,7 +7,7 @@
 #ifndef TRACE_WORKLOADS_GRAPH_GRAPH_SOURCE_H
 #define TRACE_WORKLOADS_GRAPH_GRAPH_SOURCE_H
 
-#include "trace/base/param.h"
+#include "trace/base/err.h"
 #include "trace/graph/graph.h"
 
 struct graph_source {

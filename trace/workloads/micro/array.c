@@ -27,6 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/base/param.h"
 #include "trace/program/plan.h"
 #include "trace/workloads/scan.h"
 #include "trace/workloads/workloads.h"

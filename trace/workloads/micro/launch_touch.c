@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "trace/base/param.h"
 #include "trace/workloads/workloads.h"
 
 enum { PAGE = 4096 };

@@ -13,6 +13,7 @@
  * Differs: registers (30) and what a thread on the border does (13 instructions) are conv2d's and assumed. */
 #include <stdlib.h>
 
+#include "trace/base/param.h"
 #include "trace/program/plan.h"
 #include "trace/workloads/workloads.h"
 

@@ -14,6 +14,7 @@
  * Differs: what comes before the loop and between turns (2 and 5 instructions) is assumed, as for `array`. */
 #include <stdlib.h>
 
+#include "trace/base/param.h"
 #include "trace/program/plan.h"
 #include "trace/workloads/workloads.h"
 

@@ -10,6 +10,7 @@
  * Differs: the 20 instructions before a thread's loop are left out (10 that a thread without a trip does are not). */
 #include <stdlib.h>
 
+#include "trace/base/param.h"
 #include "trace/program/plan.h"
 #include "trace/workloads/workloads.h"
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
+#include "trace/base/param.h"
 #include "trace/workloads/ml/gather_rows.h"
 #include "trace/workloads/workloads.h"
 

@@ -24,6 +24,7 @@
 #include <stdlib.h>
 
 #include "trace/base/mem.h"
+#include "trace/base/param.h"
 #include "trace/workloads/pim/pim_program.h"
 #include "trace/workloads/workloads.h"
 

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "trace/base/mem.h"
+#include "trace/base/param.h"
 #include "trace/program/emit.h"
 #include "trace/workloads/ml/yolov2_net.h"
 #include "trace/workloads/workloads.h"

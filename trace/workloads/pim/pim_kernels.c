@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "trace/base/mem.h"
+#include "trace/base/param.h"
 #include "trace/event/dram_addr.h"
 #include "trace/workloads/pim/pim_program.h"
 #include "trace/workloads/stream.h"

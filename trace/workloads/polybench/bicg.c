@@ -17,6 +17,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "trace/base/param.h"
 #include "trace/program/plan.h"
 #include "trace/workloads/workloads.h"
 

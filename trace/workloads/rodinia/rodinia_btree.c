@@ -22,6 +22,7 @@
  * Differs: the tree of the file mil.txt grows by insertion, its nodes are half full to full; the length of ranges is
  * assumed; loads of a node's number that the compiler can keep are left out. */
 #include "trace/base/mem.h"
+#include "trace/base/param.h"
 #include "trace/base/random.h"
 #include "trace/workloads/rodinia/rodinia.h"
 

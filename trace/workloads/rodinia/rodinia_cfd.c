@@ -13,6 +13,7 @@
  * GPU memory are not made. */
 #include <math.h>
 
+#include "trace/base/param.h"
 #include "trace/base/random.h"
 #include "trace/workloads/rodinia/rodinia.h"
 

@@ -18,6 +18,7 @@
  * local search makes 5 kmax ln kmax = 299. `saves` is not calibrated. The copies of TABLE and P before each launch are
  * left out. */
 #include "trace/base/mem.h"
+#include "trace/base/param.h"
 #include "trace/base/random.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
