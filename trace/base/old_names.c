@@ -28,7 +28,7 @@ static const struct {
     {"drain_cycles", "drain_cycles_per_switch"},
     {"dram-ablation", "bars --metric fairness_index,system_throughput"},
     {"dram-character",
-     "bars --metric noc_arrival_per_kcycle,dram_arrival_per_kcycle,bank_parallelism,mem_row_hit_ratio"},
+     "bars --metric noc_packets_per_kcycle,dram_arrival_per_kcycle,bank_parallelism,mem_row_hit_ratio"},
     {"dram-fairness", "bars --metric fairness_index --over vcs --aggregate declared"},
     {"dram-llm", "bars --metric concurrent_speedup_ratio,ideal_speedup_ratio --over vcs"},
     {"dram-pairs", "bars --metric fairness_index,system_throughput"},
