@@ -41,6 +41,8 @@ CSTD    := -std=gnu17 -D_GNU_SOURCE
 WARN     = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 $(WERROR)
 OPT     ?= -O2 -g
 SAN     ?=
+# Product code converts no value that may change; clang means more by it.
+CONVERT  = $(if $(findstring clang,$(CC)),,-Wconversion -Wno-sign-conversion)
 INCLUDE := -I. -I$(BUILD)/gen
 PKG     := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 LIBS    := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -ldl -lm
@@ -60,6 +62,7 @@ CMD_C   := $(filter-out cmd/version.c,$(filter $(wildcard cmd/*.c) cmd/policy/cm
 LIB_C   := $(filter-out $(CMD_C),$(CODE_C))
 GEN_C   := $(BUILD)/gen/embedded.c
 OBJ      = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+$(call OBJ,$(CODE_C) $(APART)): OWN += $(CONVERT)
 TESTS   := $(patsubst %_test.c,$(BUILD)/test/%,$(TEST_C))
 FUZZERS := $(patsubst %_fuzz.c,$(BUILD)/fuzz/%,$(FUZZ_C))
 BENCHES := $(patsubst %_bench.c,$(BUILD)/bench/%,$(BENCH_C))

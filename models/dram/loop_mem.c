@@ -16,10 +16,10 @@ DRAM_INLINE void mem_begin(struct dram_channel *ch, struct dram_mem *m, struct m
     dram_find_matches(ch, DRAM_ALL);
     m->scan = mem_scan_from(ch->prio);
     m->in.waiting = ch->waiting[DRAM_MEM];
-    m->occupied = ch->occupied;
-    m->active = ch->active;
-    m->in.pending = ch->pending;
-    m->streak = ch->streak;
+    m->occupied = (unsigned)ch->occupied;
+    m->active = (unsigned)ch->active;
+    m->in.pending = (unsigned)ch->pending;
+    m->streak = (unsigned)ch->streak;
     m->ccd_ok = ch->ccd_ok;
     m->rrd_ok = ch->rrd_ok;
     m->rtw_ok = ch->rtw_ok;

@@ -112,7 +112,7 @@ DRAM_INLINE bool mem_issue_column(struct dram_channel *ch, struct dram_mem *m, c
     unsigned columns =
         (t >= m->wtr_ok ? mem_banks(m->due, MEM_RD) : 0) | (t >= m->rtw_ok ? mem_banks(m->due, MEM_WR) : 0);
     if (from->device)
-        columns = dram_device_columns(ch, t, columns, mem_banks(m->due, MEM_RD));
+        columns = (unsigned)dram_device_columns(ch, t, columns, mem_banks(m->due, MEM_RD));
     while (columns) {
         const int b = mem_first(columns, scan), g = b & ch->group_mask;
         if (ch->ccdl_ok[g] <= t) {
@@ -131,7 +131,7 @@ DRAM_INLINE bool mem_issue_row(struct dram_channel *ch, struct dram_mem *m, cons
     const unsigned acts = mem_banks(m->due, MEM_ACT);
     unsigned rows = mem_banks(m->due, MEM_PRE) | (t >= m->rrd_ok ? acts : 0);
     if (from->device) /* after the column command: it may hold the pins of both */
-        rows = dram_device_rows(ch, t, rows, acts);
+        rows = (unsigned)dram_device_rows(ch, t, rows, acts);
     while (rows) {
         const int b = mem_first(rows, scan), g = b & ch->group_mask;
         if (acts >> b & 1) {

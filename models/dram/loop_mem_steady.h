@@ -97,7 +97,7 @@ DRAM_INLINE void mem_steady_plan(const struct dram_channel *ch, const struct mem
     int left[DRAM_NARROW];
     mem_steady_count(ch, s, p, p->banks, p->t, left);
     unsigned reads = s->reads, empty = p->banks & ~reads, scan = s->scan, clash = 0, group = 0;
-    unsigned closed = ch->group_banks[(unsigned)p->first & mask] & closes;
+    unsigned closed = (unsigned)ch->group_banks[(unsigned)p->first & mask] & closes;
     uint64_t bit = 1;
     int32_t k = 0, wakes = s->wakes - p->t;
     for (unsigned asleep = s->asleep; k < n; k++, bit += bit) {
@@ -120,7 +120,7 @@ DRAM_INLINE void mem_steady_plan(const struct dram_channel *ch, const struct mem
         const unsigned go = can & scan ? can & scan : can, gone = go & -go;
         const int b = __builtin_ctz(go);
         clash |= group & gone;
-        group = ch->group_banks[(unsigned)b & mask];
+        group = (unsigned)ch->group_banks[(unsigned)b & mask];
         closed = group & closes;
         reads = (reads | taken) ^ gone;
         empty = (empty ^ taken) | gone;
