@@ -4,10 +4,10 @@
 
 #include "cmd/policy/policy_build.h"
 
+#include "models/base/sections.h"
 #include "models/dram/policy_testing.h"
 #include "models/plugin/plugin.h"
 #include "models/policies.h"
-#include "models/sections.h"
 #include "trace/base/param_value.h"
 #include "trace/base/random.h"
 

@@ -2,9 +2,9 @@
 
 #include "models/base/platform.h"
 #include "models/base/platform_draw.h"
+#include "models/base/sections.h"
 #include "models/dram/channel.h"
 #include "models/gpu/gpu.h"
-#include "models/sections.h"
 #include "trace/base/testing.h"
 #include "trace/workloads/pim/pim_program.h"
 

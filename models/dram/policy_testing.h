@@ -2,9 +2,9 @@
 #ifndef MODELS_DRAM_POLICY_TESTING_H
 #define MODELS_DRAM_POLICY_TESTING_H
 
+#include "models/base/sections.h"
 #include "models/dram/dram_platform.h"
 #include "models/dram/dram_policy.h"
-#include "models/sections.h"
 #include "trace/base/param_value.h"
 #include "trace/base/testing.h"
 

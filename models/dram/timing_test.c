@@ -1,8 +1,8 @@
 #include "models/dram/timing.h"
 
 #include "models/base/platform.h"
+#include "models/base/sections.h"
 #include "models/dram/dram_platform.h"
-#include "models/sections.h"
 #include "trace/base/param_value.h"
 #include "trace/base/testing.h"
 

@@ -1,6 +1,6 @@
 #include "models/gpu/issue.h"
 
-#include "models/sections.h"
+#include "models/base/sections.h"
 #include "trace/base/param_value.h"
 #include "trace/base/testing.h"
 

@@ -1,7 +1,7 @@
 #include "models/gpu/occupancy.h"
 
 #include "models/base/platform.h"
-#include "models/sections.h"
+#include "models/base/sections.h"
 #include "trace/base/param_value.h"
 #include "trace/base/testing.h"
 

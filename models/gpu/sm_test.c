@@ -1,7 +1,7 @@
 #include "models/gpu/sm.h"
 
+#include "models/base/sections.h"
 #include "models/gpu/sms_testing.h"
-#include "models/sections.h"
 #include "trace/base/param_value.h"
 #include "trace/program/random_testing.h"
 

@@ -1,5 +1,5 @@
 #include "models/uvm/uvm_platform.h"
-#include "models/sections.h"
+#include "models/base/sections.h"
 
 /* Defaults are the TITAN V's; where each comes from stands in models/platforms/titanv.ini. */
 const struct param uvm_platform_params[] = {

@@ -1,4 +1,4 @@
-#include "models/sections.h"
+#include "models/base/sections.h"
 #include "models/zerocopy/link.h"
 
 #include "models/base/platform.h"

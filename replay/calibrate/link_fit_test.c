@@ -1,4 +1,4 @@
-#include "models/sections.h"
+#include "models/base/sections.h"
 #include "replay/calibrate/link_fit.h"
 
 #include <math.h>

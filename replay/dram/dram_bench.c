@@ -6,9 +6,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "models/base/sections.h"
 #include "models/dram/dram_platform.h"
 #include "models/dram/dram_policy.h"
-#include "models/sections.h"
 #include "trace/base/param_value.h"
 #include "trace/base/random.h"
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/base/sections.h"
 #include "models/gpu/occupancy.h"
-#include "models/sections.h"
 #include "replay/run/shared.h"
 #include "trace/base/mem.h"
 

@@ -1,4 +1,4 @@
-#include "models/sections.h"
+#include "models/base/sections.h"
 #include "replay/uvm/uvm_open_loop.h"
 
 #include "replay/uvm/uvm_recorded_testing.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/sections.h"
+#include "models/base/sections.h"
 #include "replay/uvm/uvm_recorded.h"
 #include "trace/base/param_value.h"
 

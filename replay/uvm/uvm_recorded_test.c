@@ -1,4 +1,4 @@
-#include "models/sections.h"
+#include "models/base/sections.h"
 #include "replay/uvm/uvm_recorded.h"
 
 #include "replay/uvm/recording/uvm_gain.h"

@@ -1,5 +1,5 @@
+#include "models/base/sections.h"
 #include "models/dram/policy_testing.h"
-#include "models/sections.h"
 #include "trace/base/param_value.h"
 
 START_TEST(the_tiny_trace_is_done_as_on_the_artifacts_controller)

@@ -1,6 +1,6 @@
 /* The rows of the sections of platform files. */
-#ifndef MODELS_SECTIONS_H
-#define MODELS_SECTIONS_H
+#ifndef MODELS_BASE_SECTIONS_H
+#define MODELS_BASE_SECTIONS_H
 
 #include "trace/base/param.h"
 

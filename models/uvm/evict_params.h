@@ -1,6 +1,6 @@
 /* The parameter that evict policies share. */
-#ifndef MODELS_UVM_EVICT_EVICT_PARAMS_H
-#define MODELS_UVM_EVICT_EVICT_PARAMS_H
+#ifndef MODELS_UVM_EVICT_PARAMS_H
+#define MODELS_UVM_EVICT_PARAMS_H
 
 #include "trace/base/err.h"
 #include "trace/base/param.h"
