@@ -185,15 +185,12 @@ def make(name, t):
             for _ in range(t):
                 f.write(text)
         return path, t * (text.count("\n") - text.count("#"))
-    lines = {
-        "cupti-csv": ("", lambda i: "1,{},{},{:x},32768,0,1,0,767,2\n".format(*migration(i))),
+    lines = {"cupti-csv": ("", lambda i: "1,{},{},{:x},32768,0,1,0,767,2\n".format(*migration(i))),
         "csv": ("kind,time_ns,addr,bytes,flags,id\n", lambda i: f"TOUCH,{i * 32},{0x7F0000000000 + i * 7919 % 262144 * 4096},4096,1,{i % 80}\n"),
-        "uvmeval": ("s,\n", lambda i: ("b,\ns,\n" if i % 256 == 255 else "") +
-                    f"f,{0x7FB144000000 + i * 4096:x},{i * 32},0,1,2,1,0,0,0,127,{i % 40},0,1,63\n"),
+        "uvmeval": ("s,\n", lambda i: ("b,\ns,\n" if i % 256 == 255 else "") + f"f,{0x7FB144000000 + i * 4096:x},{i * 32},0,1,2,1,0,0,0,127,{i % 40},0,1,63\n"),
         "dram-csv": ("id,arrival_cycle,kind,bank,row,col\n", lambda i: f"{i},{i},{'WR' if i % 3 == 0 else 'RD'},{i % 16},{i // 64 % 8192},{i % 64}\n"),
         "dramsim3": ("", lambda i: f"0x{i * 7919 % 16777216 * 64:X} {'WRITE' if i % 3 == 0 else 'READ'} {i}\n"),
-        "ramulator": ("", lambda i: f"{'ST' if i % 3 == 0 else 'LD'} 0x{i * 7919 % 16777216 * 64:x}\n"),
-    }
+        "ramulator": ("", lambda i: f"{'ST' if i % 3 == 0 else 'LD'} 0x{i * 7919 % 16777216 * 64:x}\n"),}
     head, line = lines[name]
     with open(path, "w") as f:
         f.write(head)

@@ -234,8 +234,7 @@ class Book:
         finally:
             self.used, self.read = used, read
 
-    def row(self, place, claim, paper, ours, why="", neutral=None, low=None, high=None, relation=None, unit="", form=None, always=False,
-            fit=None, given=None, definition=False, bound=False, apart=False, held=False):
+    def row(self, place, claim, paper, ours, why="", neutral=None, low=None, high=None, relation=None, unit="", form=None, always=False, fit=None, given=None, definition=False, bound=False, apart=False, held=False):
         """ours: a function or a value. paper: a number, with `relation` (> >= < <=) a bound; None (low..high); or a text, with
         ours a bool, or a pair of a bool and what to show. why: shown where the row is off, always with a leading '!'; a function
         is called only then, or `always`. form: how to print ours. fit, given: what was set to this number, 'PLATFORM KEY' or
@@ -298,8 +297,7 @@ class Book:
 
     def misses(self):
         text = self.reasons_of(True)
-        return ("\n## Misses\n\nEach reason with the rows that it makes miss, those of predictions first: published, ours.\n\n"
-                "| | why | rows |\n| --- | --- | --- |\n" + text) if text else ""
+        return ("\n## Misses\n\nEach reason with the rows that it makes miss, those of predictions first: published, ours.\n\n" "| | why | rows |\n| --- | --- | --- |\n" + text) if text else ""
 
     def remarks(self):
         text = self.reasons_of(False)

@@ -6,28 +6,24 @@ from statistics import mean
 from book import NotRun
 
 KERNELS = ("add", "copy", "daxpy", "scale", "bn-fwd", "bn-bwd", "fc", "kmeans", "grim")
-RODINIA = ("btree", "backprop", "bfs", "cfd", "dwt2d", "gaussian", "heartwall", "hotspot", "hotspot3d", "huffman", "kmeans", "lavamd", "lud", "mummergpu",
-           "nn", "nw", "pathfinder", "srad-v1", "srad-v2", "streamcluster")
+RODINIA = ("btree", "backprop", "bfs", "cfd", "dwt2d", "gaussian", "heartwall", "hotspot", "hotspot3d", "huffman", "kmeans", "lavamd", "lud", "mummergpu", "nn", "nw", "pathfinder", "srad-v1", "srad-v2", "streamcluster")
 SEEDED = ("bfs", "cfd", "streamcluster", "btree", "mummergpu")
 POLICIES = "fcfs,mem-first,pim-first,frfcfs,frfcfs-cap,bliss,frrr-fcfs,gather-issue,f3fs,f3fs:count=requests"
-METRICS = ("fairness_index,system_throughput,mem_speedup_ratio,pim_speedup_ratio,mem_arrival_ratio,mode_switches,"
-           "conflicts_per_switch,drain_cycles_per_switch,pim_row_hit_ratio,mem_favoured_ratio,pim_favoured_ratio,starved")
+METRICS = ("fairness_index,system_throughput,mem_speedup_ratio,pim_speedup_ratio,mem_arrival_ratio,mode_switches," "conflicts_per_switch,drain_cycles_per_switch,pim_row_hit_ratio,mem_favoured_ratio,pim_favoured_ratio,starved")
 NAMES = POLICIES.split(",")
 DRAWS = 4
 DRAWN_GPUS, DRAWN_PIMS = (3, 4, 6, 10, 11, 15, 17, 19), ("add", "scale", "bn-fwd")  # 24 of the 180 pairs
 NEW = "not explained; the table of all policies has the numbers"
 ON24 = "on 24 pairs, cut=100000"
 QUEUE = f"it follows the queue before the controller, and how many multiprocessors: {ON24}, "
-FALLS = {("frfcfs", 1): "59 % with dram.noc_queue=512, 53 % with 64, 63 % with 2048, 58 % with mem_sms=20",
-         ("mem-first", 1): "78 % with dram.noc_queue=512, 77 % with 64, 81 % with 2048, 75 % with mem_sms=20",
+FALLS = {("frfcfs", 1): "59 % with dram.noc_queue=512, 53 % with 64, 63 % with 2048, 58 % with mem_sms=20", ("mem-first", 1): "78 % with dram.noc_queue=512, 77 % with 64, 81 % with 2048, 75 % with mem_sms=20",
          ("mem-first", 2): "7 % with dram.noc_queue=512, 11 % with 64, 12 % with 2048, 12 % with mem_sms=20"}
 GROWTH = "4.30 with dram.noc_queue=512, 3.82 with 64, 4.71 with 2048, 3.56 with mem_sms=20"
 GROW = f"none do, whatever was changed: {ON24}, at most 0.79 (G6 beside G&I), 0.90 with dram.noc_queue=64, 0.66 with 2048, 0.89 with dram.queue=16, 0.83 with columns above banks in the address map"
 SUSTAINS = f"FR-FCFS and FR-RR-FCFS are a tie: {ON24}, 59.4 and 59.1 %, 52.8 and 52.2 % with dram.noc_queue=64; it holds with 2048 (62.9, 63.2 %), with mem_sms=20 (58.3, 59.7 %), with dram.l2_misses=48 (57.7, 59.1 %) and with columns above banks in the address map (59.3, 59.5 %)"
 CAP_FAIR = f"a tie in VC1 that follows the queue before the controller: {ON24}, +0.1 % with dram.noc_queue=512, +1.9 % with 64, -2.3 % with 2048, -3.4 % with mem_sms=20"
 WORST = f"it follows the queue before the controller: {ON24}, -11 % with dram.noc_queue=512, 3 % with 64, -5 % with 2048"
-FAIREST = {1: f"what stands before the controller decides: {ON24}, MEM-First 0.62 and FR-RR-FCFS 0.61, with dram.noc_queue=64 0.68 and 0.69, and then, as with 2048 and "
-              "with mem_sms=20 (0.51 both), it is the fairest",
+FAIREST = {1: f"what stands before the controller decides: {ON24}, MEM-First 0.62 and FR-RR-FCFS 0.61, with dram.noc_queue=64 0.68 and 0.69, and then, as with 2048 and " "with mem_sms=20 (0.51 both), it is the fairest",
            2: f"FR-FCFS-Cap is the fairest, {ON24}, too (0.77, FR-RR-FCFS 0.57), whatever was changed: dram.noc_queue (64, 2048), dram.queue=16, dram.l2_misses=48, mem_sms=20, launch_gap=0, order=hoisted; with columns above banks in the address map FR-RR-FCFS is "
               "fairer than FR-FCFS and BLISS (0.65, 0.61, 0.61): its MEM mode lasts while rows are open"}
 CHANGES = "tile=16, shared=0, order=columns, dram.noc_queue of 64 and 2048, columns above banks in the address map"
@@ -82,8 +78,7 @@ def load(b, draw=None):
     args += ["--policy", POLICIES, "--grid", "vcs=1|2", *(() if draw is None else draw.sets), "-q", "-o", b.path(name)]
     shown = None
     if draw is None:
-        shown = ("offchip sweep dram $(for g in $(seq 20); do echo --mem synth:gpu-g$g; done) $(for p in " + " ".join(KERNELS) +
-                 f"; do echo --pim synth:pim-$p; done) --policy {POLICIES} --grid 'vcs=1|2' -o pairs.results")
+        shown = ("offchip sweep dram $(for g in $(seq 20); do echo --mem synth:gpu-g$g; done) $(for p in " + " ".join(KERNELS) + f"; do echo --pim synth:pim-$p; done) --policy {POLICIES} --grid 'vcs=1|2' -o pairs.results")
     b.call(args, json_out=False, full=True, shown=shown)
     table = {}
     for r in b.call(["report", b.path(name), "--no-best", "--metric", METRICS, "--format", "json"])["rows"]:
@@ -214,8 +209,7 @@ work is, or whole), and the assumed numbers of the platform.
     for key, name, fig, v80, v8 in (("noc_packets_per_kcycle", "interconnect", "Fig. 4a", 0.822, 3.95), ("dram_arrival_per_kcycle", "DRAM", "Fig. 4b", 2.07, 8.33)):
         b.row(f"IV, {fig}", f"{name} arrival rate, PIM over GPU on 8 SMs", v8, lambda key=key: rate(key, 8),
               "ours of the GPU kernels are higher, since what a cut leaves out has passed through L2; while it had not, L2 served more and the ratios were 2.81 and 8.10, near the paper's for the wrong reason", neutral=1)
-        b.row(f"IV, {fig}", f"{name} arrival rate, PIM over GPU on 80 SMs", v80, lambda key=key: rate(key, 80),
-              "the machine code of the published simulator's PTX is not recorded; rates follow from ours", neutral=1)
+        b.row(f"IV, {fig}", f"{name} arrival rate, PIM over GPU on 80 SMs", v80, lambda key=key: rate(key, 80), "the machine code of the published simulator's PTX is not recorded; rates follow from ours", neutral=1)
     b.row("IV, Fig. 4c", "bank parallelism of PIM alone", 16, lambda: min(alone(f"pim-{p}", "bank_parallelism") for p in KERNELS), "!by construction: PIM commands go to all banks", definition=True)
     b.row("IV, Fig. 4d", "row hits of G6 alone, on 80 SMs", 32, lambda: 100 * alone("gpu-g6", "mem_row_hit_ratio"), "of the cut: 36 % when run whole (cut=none, frfcfs), 39 % with 1,000,000 requests", unit=" %")
     for metric, want, fig in (("noc_packets_per_kcycle", 4, "4a"), ("dram_arrival_per_kcycle", 15, "4b"), ("bank_parallelism", 6, "4c"), ("mem_row_hit_ratio", 17, "4d")):
@@ -226,32 +220,24 @@ work is, or whole), and the assumed numbers of the platform.
     b.row("IV, Fig. 4", "PIM kernels vary very little (here: largest over least of the nine at most 1.5 in arrivals at interconnect and DRAM)", 1.5,
           lambda: max(spreads([alone(f"pim-{p}", k) for p in KERNELS]) for k in ("noc_packets_per_kcycle", "dram_arrival_per_kcycle")), NEW, relation="<=")
     b.row("IV, Fig. 4d", "PIM kernels have high row locality: least of the nine above the median of the GPU kernels on 80 SMs, percent", "yes",
-          lambda: (lambda p, g: (p > g, f"{p:.1f} against {g:.1f} %"))(100 * min(alone(f"pim-{p}", "pim_row_hit_ratio") for p in KERNELS), 100 * sorted(alone(f"gpu-g{i}", "mem_row_hit_ratio") or 0 for i in range(1, 21))[10]),
-          NEW)
+          lambda: (lambda p, g: (p > g, f"{p:.1f} against {g:.1f} %"))(100 * min(alone(f"pim-{p}", "pim_row_hit_ratio") for p in KERNELS), 100 * sorted(alone(f"gpu-g{i}", "mem_row_hit_ratio") or 0 for i in range(1, 21))[10]), NEW)
     b.none("IV, Fig. 5", "GPU kernels on 72 SMs without contention", "a bar without a number", "a baseline of the figure")
-    b.row("IV, Fig. 5", "slowdown of GPU kernels beside P1, average", 60, lambda: slowdown("--pim synth:pim-add"),
-          "kernels that compute or hit in L2 (G7, G10, G18) lose little", neutral=0, unit=" %")
-    b.row("IV, Fig. 5", "slowdown of GPU kernels on 72 SMs beside the worst of G4, G6, G15, G17 on 8 SMs", 30,
-          lambda: max(slowdown(f"--mem synth:gpu-g{o},sms=8") for o in (4, 6, 15, 17)),
+    b.row("IV, Fig. 5", "slowdown of GPU kernels beside P1, average", 60, lambda: slowdown("--pim synth:pim-add"), "kernels that compute or hit in L2 (G7, G10, G18) lose little", neutral=0, unit=" %")
+    b.row("IV, Fig. 5", "slowdown of GPU kernels on 72 SMs beside the worst of G4, G6, G15, G17 on 8 SMs", 30, lambda: max(slowdown(f"--mem synth:gpu-g{o},sms=8") for o in (4, 6, 15, 17)),
           "the paper took the four for what they do on 8 SMs, which it does not print", neutral=0, unit=" %")
     windowed("V, Fig. 6", "fall of MEM arrivals, FR-FCFS, VC1", 41, lambda h: drop("frfcfs", 1, h), QUEUE + FALLS["frfcfs", 1], neutral=0, unit=" %")
     windowed("V, Fig. 6", "fall of MEM arrivals, MEM-First, VC1", 68, lambda h: drop("mem-first", 1, h), QUEUE + FALLS["mem-first", 1], neutral=0, unit=" %")
     windowed("V, Fig. 6", "fall of MEM arrivals, MEM-First, VC2", 9, lambda h: drop("mem-first", 2, h), QUEUE + FALLS["mem-first", 2], neutral=0, unit=" %")
-    windowed("V, Fig. 6", "MEM-First, growth of the rate, VC1 to VC2", 2.87, lambda h: (100 - drop("mem-first", 2, h)) / (100 - drop("mem-first", 1, h)),
-             QUEUE + GROWTH, neutral=1)
-    b.row("V, Fig. 6", "worst fall of MEM arrivals, any policy, VC1 (up to)", 95,
-          lambda: max(100 * (1 - min(pairs(p, 1, "mem_arrival_ratio"))) for p in NAMES), neutral=0, unit=" %")
+    windowed("V, Fig. 6", "MEM-First, growth of the rate, VC1 to VC2", 2.87, lambda h: (100 - drop("mem-first", 2, h)) / (100 - drop("mem-first", 1, h)), QUEUE + GROWTH, neutral=1)
+    b.row("V, Fig. 6", "worst fall of MEM arrivals, any policy, VC1 (up to)", 95, lambda: max(100 * (1 - min(pairs(p, 1, "mem_arrival_ratio"))) for p in NAMES), neutral=0, unit=" %")
 
     b.row("V, Fig. 6a", "some GPU kernels' arrivals grow beside PIM, averaged over the PIM kernels (any policy, VC1): most, over alone", 1,
           lambda: max(mean(r) for p in NAMES for g in range(1, 21) if g not in silent() for r in [pairs(p, 1, "mem_arrival_ratio", gpus=(g,))]), GROW, relation=">")
     b.row("V, Fig. 6a", "FR-FCFS sustains a higher arrival rate than the others, VC1", "yes",
-          lambda: (lambda v: (min(v, key=v.get) == "frfcfs", ", ".join(f"{k} {x:.0f} %" for k, x in sorted(v.items(), key=lambda i: i[1])[:4])))({p: drop(p, 1) for p in NAMES[:8]}),
-          SUSTAINS)
-    b.row("V, Fig. 6b", "most policies' arrivals rise with VC2 (here: more than half of the eight)", "yes",
-          lambda: (lambda v: (sum(v) > 4, f"{sum(v)} of 8"))([drop(p, 2) < drop(p, 1) for p in NAMES[:8]]), NEW)
+          lambda: (lambda v: (min(v, key=v.get) == "frfcfs", ", ".join(f"{k} {x:.0f} %" for k, x in sorted(v.items(), key=lambda i: i[1])[:4])))({p: drop(p, 1) for p in NAMES[:8]}), SUSTAINS)
+    b.row("V, Fig. 6b", "most policies' arrivals rise with VC2 (here: more than half of the eight)", "yes", lambda: (lambda v: (sum(v) > 4, f"{sum(v)} of 8"))([drop(p, 2) < drop(p, 1) for p in NAMES[:8]]), NEW)
     b.row("V, Fig. 6b", "MEM-First's arrivals rise the most with VC2", "yes",
-          lambda: (lambda v: (max(v, key=v.get) == "mem-first", ", ".join(f"{k} {x:.2f}" for k, x in sorted(v.items(), key=lambda i: -i[1])[:3])))({p: (100 - drop(p, 2)) / (100 - drop(p, 1)) for p in NAMES[:8]}),
-          NEW)
+          lambda: (lambda v: (max(v, key=v.get) == "mem-first", ", ".join(f"{k} {x:.2f}" for k, x in sorted(v.items(), key=lambda i: -i[1])[:3])))({p: (100 - drop(p, 2)) / (100 - drop(p, 1)) for p in NAMES[:8]}), NEW)
 
     def mem_share(p, v, draw=None, pims=None):
         m, q = (mean(pairs(p, v, k, draw, pims=pims)) for k in ("mem_speedup_ratio", "pim_speedup_ratio"))
@@ -259,29 +245,24 @@ work is, or whole), and the assumed numbers of the platform.
 
     for v, paper in ((1, 41), (2, 45)):
         windowed("VI-A, Fig. 8b", f"MEM share of ST, FR-FCFS, VC{v}", paper, lambda h, v=v: mem_share("frfcfs", v, h), neutral=50, unit=" %")
-    windowed("VI-A, Fig. 8b", "least MEM share of a PIM kernel, FR-FCFS, VC1 (P5, P6)", 35,
-             lambda h: min(mem_share("frfcfs", 1, h, (p,)) for p in (KERNELS if h is None else DRAWN_PIMS)), neutral=50, unit=" %")
+    windowed("VI-A, Fig. 8b", "least MEM share of a PIM kernel, FR-FCFS, VC1 (P5, P6)", 35, lambda h: min(mem_share("frfcfs", 1, h, (p,)) for p in (KERNELS if h is None else DRAWN_PIMS)), neutral=50, unit=" %")
     for v, paper in ((1, -3.7), (2, -2.8)):
         windowed("VI-A", f"ST, FR-FCFS-Cap(32) against FR-FCFS, VC{v}", paper, lambda h, v=v: change(st("frfcfs-cap", v, h), st("frfcfs", v, h)), neutral=0, unit=" %")
     starved = lambda p, v: sum(1 for x in pairs(p, v, "starved") if x)  # noqa: E731
-    b.row("VI-A", "FR-FCFS-Cap is fairer than FR-FCFS: FI, VC1 and VC2", "yes",
-          lambda: (lambda v: (min(v) > 0, ", ".join(f"{x:+.1f} %" for x in v)))([change(fi("frfcfs-cap", v), fi("frfcfs", v)) for v in (1, 2)]), CAP_FAIR)
+    b.row("VI-A", "FR-FCFS-Cap is fairer than FR-FCFS: FI, VC1 and VC2", "yes", lambda: (lambda v: (min(v) > 0, ", ".join(f"{x:+.1f} %" for x in v)))([change(fi("frfcfs-cap", v), fi("frfcfs", v)) for v in (1, 2)]), CAP_FAIR)
     b.row("VI-A, Fig. 10a", "FR-FCFS-Cap switches more than FR-FCFS, VC1 and VC2: least ratio", 1, lambda: min(switches("frfcfs-cap", v) / switches("frfcfs", v) for v in (1, 2)), NEW, relation=">")
     b.row("VI-A", "switching helps FCFS's fairness especially in VC2: FI, VC2 over VC1", 1, lambda: fi("fcfs", 2) / fi("fcfs", 1), NEW, relation=">")
-    b.row("VI-A, Fig. 8a", "under MEM-First and PIM-First fairness of 0 is common: pairs that starve, each and VC, at least (here: 1 of 10)", 18,
-          lambda: min(starved(p, v) for p in ("mem-first", "pim-first") for v in (1, 2)), STARVES, relation=">=")
+    b.row("VI-A, Fig. 8a", "under MEM-First and PIM-First fairness of 0 is common: pairs that starve, each and VC, at least (here: 1 of 10)", 18, lambda: min(starved(p, v) for p in ("mem-first", "pim-first") for v in (1, 2)), STARVES, relation=">=")
     b.row("VI-A, Fig. 10a", "MEM-First and PIM-First switch more in VC1 than in VC2", "yes",
           lambda: (lambda v: (all(x > y for x, y in v), ", ".join(f"{x:.2f}, {y:.2f}" for x, y in v)))([(switches(p, 1), switches(p, 2)) for p in ("mem-first", "pim-first")]), NEW)
     b.row("VI-A", "G&I favours PIM: PIM share of ST, VC1 and VC2, least", 50, lambda: min(100 - mem_share("gather-issue", v) for v in (1, 2)), NEW, relation=">", unit=" %")
     b.none("VI-A", "BLISS performs best with a low threshold", "yes", "a sweep of 180 pairs for each threshold; not run")
-    b.row("VI-A, Fig. 8a", "FR-FCFS-Cap starves (P3, P6) in VC1, not in VC2", "yes",
-          lambda: (starved("frfcfs-cap", 1) > 0 and starved("frfcfs-cap", 2) == 0, f"{starved('frfcfs-cap', 1)} and {starved('frfcfs-cap', 2)} pairs"), STARVES)
+    b.row("VI-A, Fig. 8a", "FR-FCFS-Cap starves (P3, P6) in VC1, not in VC2", "yes", lambda: (starved("frfcfs-cap", 1) > 0 and starved("frfcfs-cap", 2) == 0, f"{starved('frfcfs-cap', 1)} and {starved('frfcfs-cap', 2)} pairs"), STARVES)
     both = "both classes keep their queues full, so soon after a clearing both are blacklisted, and then the rules are FR-FCFS's"
     for name, paper, f in (("MEM-First", 20, lambda: 100 * mean(pairs("bliss", 2, "mem_favoured_ratio"))), ("PIM-First", 20, lambda: 100 * mean(pairs("bliss", 2, "pim_favoured_ratio"))),
                            ("FR-FCFS", 60, lambda: 100 * (1 - mean(pairs("bliss", 2, "mem_favoured_ratio")) - mean(pairs("bliss", 2, "pim_favoured_ratio"))))):
         b.row("VI-A", f"time of BLISS as {name}, VC2 (around)", paper, f, both, unit=" %")
-    b.row("VI-A", "BLISS below FR-FCFS in FI and ST, VC1 and VC2", "yes", lambda: (lambda v: (max(v) <= 0, "FI, ST by " + ", ".join(f"{x:+.1f} %" for x in v)))(
-        [change(f("bliss", v), f("frfcfs", v)) for v in (1, 2) for f in (fi, st)]), both)
+    b.row("VI-A", "BLISS below FR-FCFS in FI and ST, VC1 and VC2", "yes", lambda: (lambda v: (max(v) <= 0, "FI, ST by " + ", ".join(f"{x:+.1f} %" for x in v)))([change(f("bliss", v), f("frfcfs", v)) for v in (1, 2) for f in (fi, st)]), both)
     for v, paper in ((1, 0.55), (2, 0.77)):
         windowed("VI-A, Fig. 8a", f"mean FI of FR-RR-FCFS, VC{v}", paper, lambda h, v=v: fi("frrr-fcfs", v, h))
     b.row("VI-A", "row hits of Scale (P4), alone", 99.6, lambda: 100 * alone("pim-scale", "pim_row_hit_ratio"), unit=" %")
@@ -296,8 +277,7 @@ work is, or whole), and the assumed numbers of the platform.
         windowed("VII-B", f"F3FS ({name}) ST against FR-RR-FCFS, VC2", 2.6, lambda h, f=f: change(st(f, 2, h), st("frrr-fcfs", 2, h)), neutral=0, unit=" %", **req)
         for v, a, c in ((1, 76.76, 28.98), (2, 146.22, 29.84)):
             for key, paper, short in (("fairness_index", a, "FI"), ("system_throughput", c, "ST")):
-                windowed("VII-B", f"worst pair, F3FS ({name}) {short} against FR-RR-FCFS, VC{v}", paper,
-                         lambda h, f=f, v=v, key=key: change(min(pairs(f, v, key, h)), min(pairs("frrr-fcfs", v, key, h))),
+                windowed("VII-B", f"worst pair, F3FS ({name}) {short} against FR-RR-FCFS, VC{v}", paper, lambda h, f=f, v=v, key=key: change(min(pairs(f, v, key, h)), min(pairs("frrr-fcfs", v, key, h))),
                          WORST if (name, v, short) == ("cyc", 1, "FI") else "", neutral=0, unit=" %", **req)
         windowed("VII-B, IX", f"F3FS ({name}) VC2 against FR-RR-FCFS VC1, FI", 48, lambda h, f=f: change(fi(f, 2, h), fi("frrr-fcfs", 1, h)), neutral=0, unit=" %", **req)
         windowed("VII-B, IX", f"F3FS ({name}) VC2 against FR-RR-FCFS VC1, ST", 13, lambda h, f=f: change(st(f, 2, h), st("frrr-fcfs", 1, h)), neutral=0, unit=" %", **req)
@@ -308,17 +288,14 @@ work is, or whole), and the assumed numbers of the platform.
     for unit_name, suffix in (("cyc", ""), ("req", ",count=requests")):
         for v, cap, paper in caps:
             pol = f"frrr-fcfs,f3fs:{cap}{suffix}"
-            windowed("VII-B, Fig. 11", f"LLM, F3FS ({unit_name}, {cap}) against FR-RR-FCFS, VC{v}", paper,
-                    lambda w, pol=pol, v=v: (lambda r: change(r[1], r[0]))(llm(pol, v, w)), "" if suffix else CAPS[v], neutral=0, unit=" %", apart=bool(suffix))
+            windowed("VII-B, Fig. 11", f"LLM, F3FS ({unit_name}, {cap}) against FR-RR-FCFS, VC{v}", paper, lambda w, pol=pol, v=v: (lambda r: change(r[1], r[0]))(llm(pol, v, w)), "" if suffix else CAPS[v], neutral=0, unit=" %", apart=bool(suffix))
         pol = f"frrr-fcfs,f3fs:mem_cap=64,pim_cap=64{suffix}"
         windowed("IX", f"LLM, F3FS ({unit_name}, 64/64) VC2 against FR-RR-FCFS VC1", 13.14, lambda w, pol=pol: change(llm(pol, 2, w)[1], llm(pol, 1, w)[0]), neutral=0, unit=" %", apart=bool(suffix))
     base = ",".join(NAMES[:8])
     for v, paper in ((1, "gather-issue"), (2, "frfcfs")):
-        b.row("VI-B, Fig. 11", f"LLM, best baseline, VC{v}", paper,
-              lambda v=v, paper=paper: (lambda r: (NAMES[r.index(max(r))] == paper, f"{NAMES[r.index(max(r))]} {max(r):.2f}, {paper} {r[NAMES.index(paper)]:.2f}"))(llm(base, v)),
+        b.row("VI-B, Fig. 11", f"LLM, best baseline, VC{v}", paper, lambda v=v, paper=paper: (lambda r: (NAMES[r.index(max(r))] == paper, f"{NAMES[r.index(max(r))]} {max(r):.2f}, {paper} {r[NAMES.index(paper)]:.2f}"))(llm(base, v)),
               lambda v=v, paper=paper: f"it is in {sum(max(r) == r[NAMES.index(paper)] for r in (llm(base, v, d) for d in draws()))} of {len(draws())} draws of what is assumed; nor with {CHANGES}")
-    b.row("VI-B, Fig. 11", "LLM, VC1: no policy gives a speed-up (here: at most 1.05)", "yes",
-          lambda: (lambda v: (max(v) <= 1.05, f"at most {max(v):.2f}"))(llm(POLICIES, 1)),
+    b.row("VI-B, Fig. 11", "LLM, VC1: no policy gives a speed-up (here: at most 1.05)", "yes", lambda: (lambda v: (max(v) <= 1.05, f"at most {max(v):.2f}"))(llm(POLICIES, 1)),
           lambda: "at most 1.02 with products straight from memory (shared=0), 1.24 with tile=16, 1.36 and 1.11 with dram.noc_queue of 64 and 2048; "
           f"it holds in {sum(max(llm(POLICIES, 1, d)) <= 1.05 for d in draws())} of {len(draws())} draws of what is assumed")
     for unit_name, suffix in (("cyc", ""), ("req", ",count=requests")):
@@ -330,15 +307,12 @@ work is, or whole), and the assumed numbers of the platform.
         windowed("VI-B", f"LLM, PIM-First over G&I, {name}, VC1", paper, lambda w, key=key: (lambda r: r[0] / r[1])(llm(pims, 1, w, key)), neutral=1)
     windowed("VI-B", "LLM, G&I, VC2: close to sequential", 1, lambda w: llm(base, 2, w)[NAMES.index("gather-issue")])
     windowed("VI-B", "LLM, MEM-First, VC2: a speed-up", 1, lambda w: llm(base, 2, w)[NAMES.index("mem-first")], relation=">")
-    b.row("VII-B, Fig. 11", "LLM, F3FS (cyc, 256/128) matches the best baseline (G&I), VC1: over the best", 1,
-          lambda: llm("frrr-fcfs,f3fs:mem_cap=256,pim_cap=128", 1)[1] / max(llm(base, 1)), "see the rows of Fig. 11: which is best differs from the paper")
-    b.row("VII-B, Fig. 11", "LLM, F3FS (cyc, 64/64) matches the best baseline (FR-FCFS), VC2: over the best", 1,
-          lambda: llm("frrr-fcfs,f3fs:mem_cap=64,pim_cap=64", 2)[1] / max(llm(base, 2)), "see the rows of Fig. 11: which is best differs from the paper")
+    b.row("VII-B, Fig. 11", "LLM, F3FS (cyc, 256/128) matches the best baseline (G&I), VC1: over the best", 1, lambda: llm("frrr-fcfs,f3fs:mem_cap=256,pim_cap=128", 1)[1] / max(llm(base, 1)), "see the rows of Fig. 11: which is best differs from the paper")
+    b.row("VII-B, Fig. 11", "LLM, F3FS (cyc, 64/64) matches the best baseline (FR-FCFS), VC2: over the best", 1, lambda: llm("frrr-fcfs,f3fs:mem_cap=64,pim_cap=64", 2)[1] / max(llm(base, 2)), "see the rows of Fig. 11: which is best differs from the paper")
     b.none("VI-B", "LLM: QKV generation, on the GPU, is the longer of the two", "yes", "an input: the sizes of its kernels")
 
     def ablated(policy, key):
-        return [b.replay(f"dram --mem synth:gpu-g{g} --pim synth:pim-copy --policy frfcfs-cap,frfcfs-modecap --set vcs=2", full=True)[policy][key]
-                or 0.05 for g in range(1, 21) if g != 11]
+        return [b.replay(f"dram --mem synth:gpu-g{g} --pim synth:pim-copy --policy frfcfs-cap,frfcfs-modecap --set vcs=2", full=True)[policy][key] or 0.05 for g in range(1, 21) if g != 11]
 
     def ablation(policy):
         return geomean(ablated(policy, "fairness_index"))
@@ -354,24 +328,18 @@ work is, or whole), and the assumed numbers of the platform.
     for unit_name, i in (("cyc", 2), ("req", 4)):
         windowed("VII-C, Fig. 14a", f"ablation, LLM, asymmetric caps 256/128 against 256/256 ({unit_name}), VC2", 10, lambda w, i=i: (lambda r: change(r[i + 1], r[i]))(llm(pol, 2, w)), neutral=0, unit=" %", apart=unit_name == "req")
     copies = dict(gpus=[g for g in range(1, 21) if g != 11], pims=("copy",))
-    b.row("VII-C, Fig. 14a", "ablation, LLM: asymmetric caps (cyc) beat FR-FCFS-Cap, VC2: speed-up over its", 1, lambda: (lambda r: r[3] / r[0])(llm(pol, 2)),
-          lambda: over_draws(lambda d: (lambda r: r[3] / r[0])(llm(pol, 2, d)), None, None, ""), relation=">")
-    b.row("VII-C, Fig. 14a", "ablation, P2 without kmeans: current mode first (cyc, 256) raises ST over the cap on modes", 1,
-          lambda: mean(pairs("f3fs", 2, "system_throughput", **copies)) / mean(ablated(1, "system_throughput")), NEW, relation=">")
-    b.row("VII-C, Fig. 14a", "the same keeps nearly the same FI (here: within 10 %): FI over that of the cap on modes", None,
-          lambda: geomean(pairs("f3fs", 2, "fairness_index", **copies)) / ablation(1), NEW, low=0.9, high=1.1)
+    b.row("VII-C, Fig. 14a", "ablation, LLM: asymmetric caps (cyc) beat FR-FCFS-Cap, VC2: speed-up over its", 1, lambda: (lambda r: r[3] / r[0])(llm(pol, 2)), lambda: over_draws(lambda d: (lambda r: r[3] / r[0])(llm(pol, 2, d)), None, None, ""), relation=">")
+    b.row("VII-C, Fig. 14a", "ablation, P2 without kmeans: current mode first (cyc, 256) raises ST over the cap on modes", 1, lambda: mean(pairs("f3fs", 2, "system_throughput", **copies)) / mean(ablated(1, "system_throughput")), NEW, relation=">")
+    b.row("VII-C, Fig. 14a", "the same keeps nearly the same FI (here: within 10 %): FI over that of the cap on modes", None, lambda: geomean(pairs("f3fs", 2, "fairness_index", **copies)) / ablation(1), NEW, low=0.9, high=1.1)
     b.none("VII-C, Fig. 14a", "ablation, P2: asymmetric caps lower the fairness", "yes", "19 pairs under one more policy, not run: Fig. 14a prints no number of them")
 
     def queue(size, vcs=2, key="system_throughput"):
-        return mean(b.replay(f"dram --mem synth:gpu-g{g} --pim synth:pim-add --policy f3fs --set vcs={vcs} --set noc_queue={size}", full=True)[0][key]
-                    for g in (2, 8, 15, 20))
+        return mean(b.replay(f"dram --mem synth:gpu-g{g} --pim synth:pim-add --policy f3fs --set vcs={vcs} --set noc_queue={size}", full=True)[0][key] for g in (2, 8, 15, 20))
 
-    b.row("VII-C, Fig. 14b", "interconnect queue of 256, 512, 1024, VC2, F3FS: ST", "no visible change",
-          lambda: (lambda s: (max(s) / min(s) < 1.01, " / ".join(f"{x:.4f}" for x in s)))([queue(n) for n in (256, 512, 1024)]),
+    b.row("VII-C, Fig. 14b", "interconnect queue of 256, 512, 1024, VC2, F3FS: ST", "no visible change", lambda: (lambda s: (max(s) / min(s) < 1.01, " / ".join(f"{x:.4f}" for x in s)))([queue(n) for n in (256, 512, 1024)]),
           "of the cut, by nn (G15) alone: 1.1321 / 1.1321 / 1.1350 with cut=1000000")
     b.row("VII-C, Fig. 14b", "interconnect queue of 256, 512, 1024, VC1, F3FS: fairness (the paper shows VC2 only)", "no visible change",
-          lambda: (lambda s: (max(s) / min(s) < 1.01, " / ".join(f"{x:.3f}" for x in s)))([queue(n, 1, "fairness_index") for n in (256, 512, 1024)]),
-          "in VC1 what stands before the memory controller is what MEM requests wait behind", apart=True)
+          lambda: (lambda s: (max(s) / min(s) < 1.01, " / ".join(f"{x:.3f}" for x in s)))([queue(n, 1, "fairness_index") for n in (256, 512, 1024)]), "in VC1 what stands before the memory controller is what MEM requests wait behind", apart=True)
 
     def split(g, vcs=2, policy="f3fs"):
         return tuple(mean(pairs(policy, vcs, k, gpus=(g,))) for k in ("mem_speedup_ratio", "pim_speedup_ratio"))
@@ -380,50 +348,39 @@ work is, or whole), and the assumed numbers of the platform.
         v = [mean(pairs(p, c, key, gpus=(g,))) for p in ("frfcfs", "frfcfs-cap", "bliss", "frrr-fcfs", "f3fs") for c in (1, 2)]
         return max(v) / min(v)
 
-    b.row("VII-B, Fig. 13", "ST of G10 varies least over fair policies and VCs, of G6, G10, G11, G17, G19", "yes",
-          lambda: (lambda v: (min(v, key=v.get) == 10, ", ".join(f"G{g} {x:.2f}" for g, x in v.items())))({g: spread(g) for g in (6, 10, 11, 17, 19)}))
+    b.row("VII-B, Fig. 13", "ST of G10 varies least over fair policies and VCs, of G6, G10, G11, G17, G19", "yes", lambda: (lambda v: (min(v, key=v.get) == 10, ", ".join(f"G{g} {x:.2f}" for g, x in v.items())))({g: spread(g) for g in (6, 10, 11, 17, 19)}))
     b.row("VII-B, Fig. 13a", "FI of G10 varies least over fair policies and VCs, of G6, G10, G11, G17, G19", "yes",
           lambda: (lambda v: (min(v, key=v.get) == 10, ", ".join(f"G{g} {x:.2f}" for g, x in v.items())))({g: spread(g, "fairness_index") for g in (6, 10, 11, 17, 19)}), NEW)
     b.row("VII-B, Figs. 10b, 10c", "F3FS pays comparable costs a switch to FR-RR-FCFS, VC1 (here: conflicts and drain within 25 %)", "comparable",
-          lambda: (lambda v: (all(abs(x) <= 25 for x in v), ", ".join(f"{x:+.0f} %" for x in v)))([change(mean(pairs("f3fs", 1, k)), mean(pairs("frrr-fcfs", 1, k))) for k in ("conflicts_per_switch", "drain_cycles_per_switch")]),
-          NEW)
+          lambda: (lambda v: (all(abs(x) <= 25 for x in v), ", ".join(f"{x:+.0f} %" for x in v)))([change(mean(pairs("f3fs", 1, k)), mean(pairs("frrr-fcfs", 1, k))) for k in ("conflicts_per_switch", "drain_cycles_per_switch")]), NEW)
     b.row("VII-B", "G6 drains longer under F3FS than under the other fair policies, VC2", "yes",
-          lambda: (lambda v: (max(v, key=v.get) == "f3fs", ", ".join(f"{k} {x:.1f}" for k, x in v.items())))({p: mean(pairs(p, 2, "drain_cycles_per_switch", gpus=(6,))) for p in ("frfcfs", "frfcfs-cap", "bliss", "frrr-fcfs", "f3fs")}),
-          NEW)
-    b.row("VII-B, Fig. 13a", "F3FS works well with G19: FI at least that of FR-RR-FCFS, VC2, over it", 1,
-          lambda: geomean(pairs("f3fs", 2, "fairness_index", gpus=(19,))) / geomean(pairs("frrr-fcfs", 2, "fairness_index", gpus=(19,))), NEW, relation=">=")
+          lambda: (lambda v: (max(v, key=v.get) == "f3fs", ", ".join(f"{k} {x:.1f}" for k, x in v.items())))({p: mean(pairs(p, 2, "drain_cycles_per_switch", gpus=(6,))) for p in ("frfcfs", "frfcfs-cap", "bliss", "frrr-fcfs", "f3fs")}), NEW)
+    b.row("VII-B, Fig. 13a", "F3FS works well with G19: FI at least that of FR-RR-FCFS, VC2, over it", 1, lambda: geomean(pairs("f3fs", 2, "fairness_index", gpus=(19,))) / geomean(pairs("frrr-fcfs", 2, "fairness_index", gpus=(19,))), NEW, relation=">=")
     for g, who in ((6, "MEM"), (11, "MEM"), (17, "PIM")):
-        b.row("VII-B, Fig. 13", f"F3FS favours the {'GPU' if who == 'MEM' else 'PIM'} side with G{g}, VC2", "yes",
-              lambda g=g, who=who: (lambda m, p: ((m > p) == (who == "MEM"), f"MEM {m:.2f}, PIM {p:.2f}"))(*split(g)),
+        b.row("VII-B, Fig. 13", f"F3FS favours the {'GPU' if who == 'MEM' else 'PIM'} side with G{g}, VC2", "yes", lambda g=g, who=who: (lambda m, p: ((m > p) == (who == "MEM"), f"MEM {m:.2f}, PIM {p:.2f}"))(*split(g)),
               lambda g=g: "counted in requests MEM {:.2f}, PIM {:.2f}".format(*split(g, 2, "f3fs:count=requests")))
     b.none("VII-A, Fig. 12", "area: F3FS 275 LUT and 143 FF, FR-FCFS 377 and 88", "275/143; 377/88", "hardware area is not modelled")
     b.none("V", "area of the second virtual channel", "about 5 %", "hardware area is not modelled")
 
     order = lambda v: sorted(NAMES, key=lambda p: -switches(p, v))  # noqa: E731
     b.row("VI-A, Fig. 10a", "FCFS, MEM-First and PIM-First switch most, VC1", "yes", lambda: (set(order(1)[:3]) == {"fcfs", "mem-first", "pim-first"}, " > ".join(order(1))))
-    b.row("VI-A, Fig. 10a", "F3FS switches least among the fair ones (FR-FCFS, Cap, BLISS, FR-RR-FCFS), VC1", "yes",
-          lambda: (lambda s: (s[0] == min(s), "FR-FCFS, Cap, BLISS, FR-RR over F3FS: " + ", ".join(f"{x / s[0]:.1f}" for x in s[1:])))(
+    b.row("VI-A, Fig. 10a", "F3FS switches least among the fair ones (FR-FCFS, Cap, BLISS, FR-RR-FCFS), VC1", "yes", lambda: (lambda s: (s[0] == min(s), "FR-FCFS, Cap, BLISS, FR-RR over F3FS: " + ", ".join(f"{x / s[0]:.1f}" for x in s[1:])))(
               [switches(p, 1) for p in ("f3fs", "frfcfs", "frfcfs-cap", "bliss", "frrr-fcfs")]))
     b.row("VI-A", "FR-RR-FCFS is fairer with VC2 than with VC1", "yes", lambda: (lambda x, y: (y > x, f"{x:.2f}, {y:.2f}"))(fi("frrr-fcfs", 1), fi("frrr-fcfs", 2)),
           lambda: f"it holds in {sum(fi('frrr-fcfs', 2, d) > fi('frrr-fcfs', 1, d) for d in draws())} of {len(draws())} draws of what is assumed")
     for v in (1, 2):
-        b.row("VI-A", f"FR-RR-FCFS is the fairest baseline, VC{v}", "yes", lambda v=v: (lambda x: (max(x, key=x.get) == "frrr-fcfs", ", ".join(f"{k} {y:.2f}" for k, y in sorted(x.items(), key=lambda i: -i[1])[:3])))(
-            {p: fi(p, v) for p in NAMES[:8]}),
+        b.row("VI-A", f"FR-RR-FCFS is the fairest baseline, VC{v}", "yes", lambda v=v: (lambda x: (max(x, key=x.get) == "frrr-fcfs", ", ".join(f"{k} {y:.2f}" for k, y in sorted(x.items(), key=lambda i: -i[1])[:3])))({p: fi(p, v) for p in NAMES[:8]}),
             lambda v=v: FAIREST[v] + f"; it holds in {sum(max(NAMES[:8], key=lambda p: fi(p, v, d)) == 'frrr-fcfs' for d in draws())} of {len(draws())} draws of what is assumed")
     if b.select:
         return
     b.subsection("Directions over draws", f"In how many of {DRAWS} draws of what is assumed (24 pairs each) a statement of the paper holds.")
     b.table("statement", "holds in")
-    for text, test in ((("FR-RR-FCFS fairer with VC2 than with VC1"), lambda d: fi("frrr-fcfs", 2, d) > fi("frrr-fcfs", 1, d)),
-                       ("F3FS (cyc) fairer than FR-RR-FCFS, VC2", lambda d: fi("f3fs", 2, d) > fi("frrr-fcfs", 2, d)),
-                       ("F3FS (req) fairer than FR-RR-FCFS, VC2", lambda d: fi("f3fs:count=requests", 2, d) > fi("frrr-fcfs", 2, d)),
-                       ("F3FS (cyc) VC2 fairer than FR-RR-FCFS VC1", lambda d: fi("f3fs", 2, d) > fi("frrr-fcfs", 1, d)),
-                       ("F3FS (cyc) of higher ST than FR-FCFS, VC1", lambda d: st("f3fs", 1, d) > st("frfcfs", 1, d)),
-                       ("F3FS (cyc) of higher ST than FR-RR-FCFS, VC2", lambda d: st("f3fs", 2, d) > st("frrr-fcfs", 2, d)),
+    for text, test in ((("FR-RR-FCFS fairer with VC2 than with VC1"), lambda d: fi("frrr-fcfs", 2, d) > fi("frrr-fcfs", 1, d)), ("F3FS (cyc) fairer than FR-RR-FCFS, VC2", lambda d: fi("f3fs", 2, d) > fi("frrr-fcfs", 2, d)),
+                       ("F3FS (req) fairer than FR-RR-FCFS, VC2", lambda d: fi("f3fs:count=requests", 2, d) > fi("frrr-fcfs", 2, d)), ("F3FS (cyc) VC2 fairer than FR-RR-FCFS VC1", lambda d: fi("f3fs", 2, d) > fi("frrr-fcfs", 1, d)),
+                       ("F3FS (cyc) of higher ST than FR-FCFS, VC1", lambda d: st("f3fs", 1, d) > st("frfcfs", 1, d)), ("F3FS (cyc) of higher ST than FR-RR-FCFS, VC2", lambda d: st("f3fs", 2, d) > st("frrr-fcfs", 2, d)),
                        ("FR-FCFS-Cap of lower ST than FR-FCFS, VC1 and VC2", lambda d: all(st("frfcfs-cap", v, d) < st("frfcfs", v, d) for v in (1, 2))),
                        ("BLISS below FR-FCFS in FI and ST, VC1 and VC2", lambda d: all(f("bliss", v, d) <= f("frfcfs", v, d) for v in (1, 2) for f in (fi, st))),
-                       ("MEM-First's fall of arrivals smaller with VC2", lambda d: drop("mem-first", 2, d) < drop("mem-first", 1, d)),
-                       ("LLM, VC1: no policy above 1.05", lambda d: max(llm(POLICIES, 1, d)) <= 1.05)):
+                       ("MEM-First's fall of arrivals smaller with VC2", lambda d: drop("mem-first", 2, d) < drop("mem-first", 1, d)), ("LLM, VC1: no policy above 1.05", lambda d: max(llm(POLICIES, 1, d)) <= 1.05)):
         try:
             b.line(text, f"{sum(test(d) for d in draws())} of {len(draws())}" if draws() else "not run in quick mode")
         except NotRun:
@@ -437,7 +394,6 @@ work is, or whole), and the assumed numbers of the platform.
         return
     for p in NAMES:
         for v in (1, 2):
-            b.line(p, v, f"{fi(p, v):.2f}", f"{st(p, v):.3f}", f"{mean(pairs(p, v, 'mem_speedup_ratio')):.2f}", f"{mean(pairs(p, v, 'pim_speedup_ratio')):.2f}",
-                   f"{drop(p, v):.0f}", f"{switches(p, v):.3f}",
+            b.line(p, v, f"{fi(p, v):.2f}", f"{st(p, v):.3f}", f"{mean(pairs(p, v, 'mem_speedup_ratio')):.2f}", f"{mean(pairs(p, v, 'pim_speedup_ratio')):.2f}", f"{drop(p, v):.0f}", f"{switches(p, v):.3f}",
                    f"{mean(pairs(p, v, 'conflicts_per_switch')):.2f}", f"{mean(pairs(p, v, 'drain_cycles_per_switch')):.1f}", starved(p, v))
     b.source()

@@ -7,10 +7,8 @@ DENSE = "the recording has 287 batches for 264 services, ours one for each of 25
 # Micro-benchmarks: name, workload, touches, measured ms of each run with the data on the host and with no data.
 COSTS = (("a dependent chain of new VA blocks", "pattern=chain,bytes=2000MiB,step=2MiB", (43.864, 24.849, 18.692), (15.641, 14.491, 14.461)),
          ("a chain in steps of 64 KiB, 256 MiB", "pattern=chain,bytes=256MiB,step=64KiB", (25.486, 44.230, 27.498), (19.645, 24.154, 15.967)),
-         ("1 random page in each of 2,048 VA blocks", "pattern=sparse,bytes=4GiB,pages_per_block=1", (33.705, 26.993), (17.829, 13.315)),
-         ("4 random pages in each", "pattern=sparse,bytes=4GiB,pages_per_block=4", (78.708, 77.296), (28.887, 29.510)),
-         ("16 random pages in each", "pattern=sparse,bytes=4GiB,pages_per_block=16", (266.337, 271.699), (105.066, 115.714)),
-         ("64 random pages in each of 512", "pattern=sparse,bytes=1GiB,pages_per_block=64", (69.617, 67.133), (37.597, 36.652)),
+         ("1 random page in each of 2,048 VA blocks", "pattern=sparse,bytes=4GiB,pages_per_block=1", (33.705, 26.993), (17.829, 13.315)), ("4 random pages in each", "pattern=sparse,bytes=4GiB,pages_per_block=4", (78.708, 77.296), (28.887, 29.510)),
+         ("16 random pages in each", "pattern=sparse,bytes=4GiB,pages_per_block=16", (266.337, 271.699), (105.066, 115.714)), ("64 random pages in each of 512", "pattern=sparse,bytes=1GiB,pages_per_block=64", (69.617, 67.133), (37.597, 36.652)),
          ("all 512 pages in each of 512", "pattern=sparse,bytes=1GiB,pages_per_block=512", (150.156, 106.204), (83.102, 63.415)))
 
 
@@ -32,13 +30,11 @@ without tracing scatter by 10 to 30 % between runs. The costs of the driver were
                   SCATTER + ("; ours grows with the size, the measurement by 4.8 from 256 MiB on: one run, not explained" if mib == 1024 else ""), fit="h200 copy_run_ns")
     b.row("kernel time", "random, 256 MiB, ms", 39.5, lambda: uvm("array,bytes=256MiB,pattern=random")["time_ns"] / 1e6,
           "one set of costs for seventeen programs: this one comes out low where the sparse ones (below) come out high; 13 batches for the recording's 16", fit="h200 copy_run_ns")
-    for name, spec, lo, hi, why in (
-            ("stride", "array,bytes=256MiB", 71, 77, "15 % more records than recorded (below), each at the recorded 2.5 us"),
+    for name, spec, lo, hi, why in (("stride", "array,bytes=256MiB", 71, 77, "15 % more records than recorded (below), each at the recorded 2.5 us"),
             ("2DCONV", "conv2d,bytes=256MiB", 59, 59, "fewer migration records than recorded (below), each at the recorded 2.6 us"),
             ("random", "array,bytes=256MiB,pattern=random", 43, 47, "low as without tracing; the 2.5 us of its records hide behind the driver's work in ours, where tracing takes 4 to 7 ms more on the chip")):
         b.row("kernel time", f"{name}, 256 MiB, while traced, ms", None, lambda spec=spec: uvm(spec, True)["time_ns"] / 1e6, why, low=lo, high=hi)
-    b.row("recording", "migration records, stride, 256 MiB", 13110, lambda: uvm("array,bytes=256MiB", True)["migration_records"],
-          "a service of ours is moved in 59 pieces, the recording's in 50: faulted pages lie farther apart")
+    b.row("recording", "migration records, stride, 256 MiB", 13110, lambda: uvm("array,bytes=256MiB", True)["migration_records"], "a service of ours is moved in 59 pieces, the recording's in 50: faulted pages lie farther apart")
     b.row("recording", "migration records, 2DCONV, 64 MiB", 1042, lambda: uvm("conv2d,bytes=64MiB", True)["migration_records"],
           "the recording's 1,335 faulted pages lie in 518 runs of 2.6; ours come row by row from neighbouring thread blocks and join into fewer, longer runs")
     for name, spec, batches, services, why in (("stride, 256 MiB", "array,bytes=256MiB", 287, 264, DENSE), ("2DCONV, 64 MiB", "conv2d,bytes=64MiB", 95, None, SCATTER),
@@ -63,8 +59,7 @@ without tracing scatter by 10 to 30 % between runs. The costs of the driver were
         b.row("recording", f"{place}: services that the driver's tree explains", "all" if not lossy else "all but where records are lost",
               lambda v=verify, lossy=lossy: (lambda m: ((m["services"] > m["services_exact"]) == lossy, f"{m['services_exact']:,} of {m['services']:,}"))(v()["metrics"]))
         b.row("recording", f"{place}: verdict", "incomplete" if lossy else "complete", lambda v=verify, want="incomplete" if lossy else "complete": (lambda x: (x == want, x))(v()["verdict"]))
-        bytes_, why = {"stride, 256 MiB": (268435456, ""), "2DCONV, 64 MiB": (33177600, "!the input array: the output was on no processor and moved without a copy")}.get(
-            place, (90955776, "!the part that the first recording kept (86.7 MiB of 256)"))
+        bytes_, why = {"stride, 256 MiB": (268435456, ""), "2DCONV, 64 MiB": (33177600, "!the input array: the output was on no processor and moved without a copy")}.get(place, (90955776, "!the part that the first recording kept (86.7 MiB of 256)"))
         b.row("recording", f"{place}: bytes recorded", bytes_, lambda v=verify: v()["metrics"]["recorded_bytes"], why, definition=True)
     b.none("recording", "random, bicg kernel 1, triad: services that the tree explains", "1,005 of 1,005; 640 of 640; misses at allocations' edges", "those recordings are not at hand")
     b.none("recording", "loss with a flush every 0.2 to 5 ms", "none in 11 of 12", "a matter of the recorder, docs/recording.md; no replay")
@@ -79,12 +74,10 @@ without tracing scatter by 10 to 30 % between runs. The costs of the driver were
     bfs = "zerocopy synth:bfs,graph=kron,scale={},element={},root=auto,reuse={} --platform h200 --policy naive,merged,aligned{}"
     for element, counts in ((8, (1983244, 730365, 600966)), (4, (1022923, 492333, 360130))):
         for i, (name, n) in enumerate(zip(("naive", "merged", "aligned"), counts)):
-            b.row("counters, BFS, kron 18", f"{element} B, {name}, requests of all launches", n, lambda element=element, i=i: b.replay(bfs.format(18, element, "l1", ""), full=True)[i]["requests"],
-                  fit="L1's properties were chosen on these counts")
+            b.row("counters, BFS, kron 18", f"{element} B, {name}, requests of all launches", n, lambda element=element, i=i: b.replay(bfs.format(18, element, "l1", ""), full=True)[i]["requests"], fit="L1's properties were chosen on these counts")
     urand = bfs.replace("kron", "urand")
     for i, (name, n) in enumerate((("naive", 6569627), ("merged", 767884), ("aligned", 748286))):
-        b.row("counters, BFS, urand 18", f"8 B, {name}, requests of all launches", n, lambda i=i: b.replay(urand.format(18, 8, "l1", ""), full=True)[i]["requests"],
-              fit="L1's properties were chosen on these counts")
+        b.row("counters, BFS, urand 18", f"8 B, {name}, requests of all launches", n, lambda i=i: b.replay(urand.format(18, 8, "l1", ""), full=True)[i]["requests"], fit="L1's properties were chosen on these counts")
     for i, name, paper in ((1, "merged", 79), (2, "aligned", 94)):
         b.row("counters, one sweep, kron 18, 8 B", f"requests, {name}, as a share of those without reuse between warps", paper,
               lambda i=i: 100 * b.replay(sweep.format(18, 8, "l1", ""), full=True)[i]["requests"] / b.replay(sweep.format(18, 8, "none", ""), full=True)[i]["requests"], unit=" %", fit="the rule that joins a warp's requests was found on kron's sweep")
@@ -113,8 +106,7 @@ without tracing scatter by 10 to 30 % between runs. The costs of the driver were
     for size, paper in ((65536, 17.200), (131072, 26.008), (262144, 34.567), (524288, 42.147)):
         b.row("copies", f"{size // 1024} KiB to the device, GB/s", paper, lambda size=size: copy(size)[1])
     b.row("copies", "half of the block copy's rate, at kB (about)", 140, lambda: next(k for k in range(20, 400, 5) if copy(k * 1000)[1] >= 55.3 / 2))
-    b.row("copies", "90 % of it, at kB (near)", 1700, lambda: next(k for k in range(1000, 3000, 100) if copy(k * 1000)[1] >= 0.9 * 55.3),
-          "set-up of 2.6 us and one rate: the measured rate still grows a little between 1 and 2 MB")
+    b.row("copies", "90 % of it, at kB (near)", 1700, lambda: next(k for k in range(1000, 3000, 100) if copy(k * 1000)[1] >= 0.9 * 55.3), "set-up of 2.6 us and one rate: the measured rate still grows a little between 1 and 2 MB")
     for row, paper in ((480, (38.3, 45.0)), (512, (48.93, 47.27)), (1024, (47.7, 48.1)), (1028, (36.8, 44.4))):
         for i, policy in enumerate(("naive", "shift")):
             b.row("row gather", f"rows of {row:,} B, {policy}, GB/s", paper[i], lambda row=row, i=i: b.replay(f"zerocopy synth:gather,row_bytes={row},reuse=l1 --platform h200 --policy naive,shift")[i]["bandwidth_bytes_per_s"] / 1e9,
@@ -122,12 +114,10 @@ without tracing scatter by 10 to 30 % between runs. The costs of the driver were
     for element, times, sweeps in ((8, (56.1, 10.3, 9.9, 18.3), (27.4, 5.7, 5.6, 19.1)), (4, (37.3, 8.4, 7.5, 12.8), (13.9, 3.3, 3.2, 11.4))):
         names = ("naive", "merged", "aligned", "managed")
         for i, (name, ms) in enumerate(zip(names, times)):
-            b.row("BFS, kron 20", f"{element} B, {name}, ms", ms, lambda element=element, i=i: b.replay(bfs.format(20, element, "l1", ",uvm"), full=True)[i]["time_ns"] / 1e6,
-                  "managed: what an H200's batches of a graph are was not recorded" if i == 3 else
+            b.row("BFS, kron 20", f"{element} B, {name}, ms", ms, lambda element=element, i=i: b.replay(bfs.format(20, element, "l1", ",uvm"), full=True)[i]["time_ns"] / 1e6, "managed: what an H200's batches of a graph are was not recorded" if i == 3 else
                   "as aligned, 5 % too fast; splitting lines costs the chip 0.9 ms more than aligning them, ours 0.3" if i == 1 else "", fit="h200 visit_ns" if i < 3 else None)
         for i, (name, ms) in enumerate(zip(names, sweeps)):
-            b.row("one sweep, kron 20", f"{element} B, {name}, ms", ms, lambda element=element, i=i: b.replay(
-                sweep.format(20, element, "l1", ",uvm"), full=True)[i]["time_ns"] / 1e6,
+            b.row("one sweep, kron 20", f"{element} B, {name}, ms", ms, lambda element=element, i=i: b.replay(sweep.format(20, element, "l1", ",uvm"), full=True)[i]["time_ns"] / 1e6,
                 "the kernel's loop over 4 B elements is unrolled further than its loads here" if i == 0 else
                 "a batch for each block or two (219 at 8 B, 155 at 4 B), where BFS has 79: what an H200's are was not recorded; its sums visit no neighbour, ours do" if i == 3 else "")
     b.none("BFS, kron 20", "in GPU memory, 8 B / 4 B, ms", "3.2 / 3.0", "nothing crosses the link; the GPU's own memory is not modelled")

@@ -103,8 +103,7 @@ def of_verdict(t, verdict_):
 
 def others(t):
     """The other kinds, in words."""
-    counts = [(bounds(t), "bounds hold")] + [(t[k].total(), word) for k, word in (
-        ("fit", "rows are fits"), ("input", "inputs"), ("definition", "definitions"), ("other reading", "other readings"))]
+    counts = [(bounds(t), "bounds hold")] + [(t[k].total(), word) for k, word in (("fit", "rows are fits"), ("input", "inputs"), ("definition", "definitions"), ("other reading", "other readings"))]
     counts += [(of_verdict(t, "not covered"), "are not covered"), (of_verdict(t, "not run"), "were not run in this mode")]
     return ", ".join(f"{n} {words}" for n, words in counts if n)
 

@@ -119,8 +119,7 @@ darknet's yolov2.cfg at 608 x 608 from its layer table (.ci/reproduction/yolov2.
         for p in ("tx2", "agx"):
             for task, tx2, agx, kernels in TABLE4:
                 want = NAMES[tx2 if p == "tx2" else agx]
-                b.row("V, Table IV", f"{task}, {kernels:,} kernels, {p.upper()}, {kind}", want,
-                      lambda p=p, task=task, want=want, kind=kind: (lambda got: (got[0] == want, f"{got[0]}; margins {got[1]}"))(chosen(kind, p, task)), INPUTS, apart=kind == "example")
+                b.row("V, Table IV", f"{task}, {kernels:,} kernels, {p.upper()}, {kind}", want, lambda p=p, task=task, want=want, kind=kind: (lambda got: (got[0] == want, f"{got[0]}; margins {got[1]}"))(chosen(kind, p, task)), INPUTS, apart=kind == "example")
     for rule in ("in-flight", "printed", "physical"):
         for p in ("tx2", "agx"):
             b.row("IV, eq. 7", f"of the seven as the paper places them, {p.upper()}, penalty_rule={rule}: examples", 7,
@@ -153,8 +152,7 @@ def motivation(b, inputs, run):
     for task, name, claim, holds in (("gaussian", "Gaussian", "D is the best", lambda t: t[0] < t[1]), ("gaussian", "Gaussian", "H is the worst", lambda t: t[2] == max(t)), ("nw", "NW", "of D and M, D is the worse", lambda t: t[0] > t[1])):
         b.row("III-A, Fig. 2", f"{name}, TX2, GPU time: {claim}", "yes", lambda task=task, holds=holds: (lambda t: (holds(t), text(t) + " ms"))(times(task)[0]), "the size of the input is not printed")
     for task, name in (("gaussian", "Gaussian"), ("nw", "NW")):
-        b.row("III-A, Fig. 2", f"{name}, TX2: the GPU is used less under M than under H", "yes", lambda task=task: (lambda u: (u[1] < u[2], text(u)))(times(task)[1]),
-              "equation 8 maps at every launch under H, equation 3 only where the CPU wrote")
+        b.row("III-A, Fig. 2", f"{name}, TX2: the GPU is used less under M than under H", "yes", lambda task=task: (lambda u: (u[1] < u[2], text(u)))(times(task)[1]), "equation 8 maps at every launch under H, equation 3 only where the CPU wrote")
     for task, name in (("gaussian", "Gaussian"), ("nw", "NW")):
         b.row("III-A, Fig. 2", f"{name}, TX2: the GPU is used less under M than under D", "yes", lambda task=task: (lambda u: (u[1] < u[0], text(u)))(times(task)[1]), rates)
     b.row("III-A, Fig. 2", "NW, TX2: GPU utilisation under M is below 50 %", "yes", lambda: (lambda u: (u[1] < 0.5, f"{100 * u[1]:.0f} %"))(times("nw")[1]), "ours is kernels' time over all time; the paper's counter sees a launch that maps as idle")
@@ -177,8 +175,7 @@ def motivation(b, inputs, run):
         if d:
             b.row("III-B, Table I", f"footprint of YOLO under D, {count} at once, MB", d, lambda count=count: count * (2 * (t["both"] + t["input"]) + t["workspace"]) / 1e6, why)
         else:
-            b.row("III-B, Table I", "three under D", "fails", lambda: (lambda need: (need > 0.386**-1 * 2745, f"{need:,.0f} MB"))(3 * (2 * (t["both"] + t["input"]) + t["workspace"]) / 1e6),
-                  "of the 7,111 MB that 2,745 MB are 38.6 % of; " + why)
+            b.row("III-B, Table I", "three under D", "fails", lambda: (lambda need: (need > 0.386**-1 * 2745, f"{need:,.0f} MB"))(3 * (2 * (t["both"] + t["input"]) + t["workspace"]) / 1e6), "of the 7,111 MB that 2,745 MB are 38.6 % of; " + why)
         b.row("III-B, Table I", f"footprint of YOLO under M, {count} at once, MB", m, lambda count=count: count * (t["both"] + t["input"] + t["workspace"]) / 1e6, why)
     b.row("III-B, Table I", "YOLO under D over under M: the program yolov2", 2745 / 1311, lambda: (lambda r: r[0]["footprint_bytes"] / r[1]["footprint_bytes"])(b.replay("placement synth:yolov2 --platform tx2 --policy device,managed --set cut=1000", full=True)),
           "the paper's is more than twice: under D something beside the copies is there twice", neutral=1, apart=True)

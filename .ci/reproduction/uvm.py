@@ -48,8 +48,7 @@ def write(b):
         return not bad, "in all cases" if not bad else "not in " + ", ".join(bad)
 
     def fewest_bytes(pcts):
-        bad = [f"{w} {p} %" for w in RANDOM for p in pcts for r in [run(w, p)]
-               if r[K4]["h2d_bytes"] != min(r[i]["h2d_bytes"] for i in (TREE, K4, K64, M2))]
+        bad = [f"{w} {p} %" for w in RANDOM for p in pcts for r in [run(w, p)] if r[K4]["h2d_bytes"] != min(r[i]["h2d_bytes"] for i in (TREE, K4, K64, M2))]
         return not bad, "in all cases" if not bad else "not in " + ", ".join(bad)
 
     def ends(ws, pcts, want, policy=ADAPTIVE):
@@ -68,8 +67,7 @@ two that the paper compares with, and against tree.
 
 {b.picture("lee-speedup", "bars --metric speedup_ratio", [command(w, p) for w in ALL for p in (0, *OVER)], "speed-up over tree, figures 3 and 4", full=True, only=DRAWN)}
 {b.picture("lee-locality", "box --metric r_median", [command(w) for w in ALL], "R by workload and policy, memory sufficient, figure 1", full=True, only=DRAWN)}""")
-    b.row("II-A", "faults per batch, at most; batches per routine, at most", "256 and 20",
-          lambda: (lambda r: (all(x["faults"] <= 256 * x["batches"] and x["batches"] <= 20 * x["routines"] for x in r),
+    b.row("II-A", "faults per batch, at most; batches per routine, at most", "256 and 20", lambda: (lambda r: (all(x["faults"] <= 256 * x["batches"] and x["batches"] <= 20 * x["routines"] for x in r),
                               "kept in all runs"))([x for w in ALL for x in run(w)]), given="titanv batch_faults")
     full = "with sufficient memory tree fills a block before its neighbours are needed, so few blocks stand in a batch; the paper does not say under which policy and memory R was taken"
     tree = "R is blocks over batches: under tree a block is full after one or two batches, where 0.2 needs five, which is what 4 KiB gives (next rows)"
@@ -80,35 +78,28 @@ two that the paper compares with, and against tree.
         b.row("Fig. 1", f"median R, {w}, under tree (the stock driver), memory sufficient", paper, lambda w=w: run(w)[TREE]["r_median"], tree if w in REGULAR else full, neutral=1)
         b.row("Fig. 1", f"median R, {w}, under 4 KiB, memory sufficient", paper, lambda w=w: run(w)[K4]["r_median"], page[w], neutral=1, apart=True)
         for policy, name in ((TREE, "tree"), (K4, "4 KiB")):
-            b.row("Fig. 1", f"median R, {w}, under {name}, oversubscribed, mean of four ratios", paper,
-                  lambda w=w, policy=policy: mean(run(w, p)[policy]["r_median"] for p in OVER),
+            b.row("Fig. 1", f"median R, {w}, under {name}, oversubscribed, mean of four ratios", paper, lambda w=w, policy=policy: mean(run(w, p)[policy]["r_median"] for p in OVER),
                   "see the table at the end of the page: R by policy and memory", neutral=1, apart=True)
     b.row("Fig. 1", "median R, kernel 2 of bicg alone, under 4 KiB", 24, lambda: b.replay("uvm synth:bicg,bytes=8GiB,kernel=2 --policy fixed:granularity=4KiB", full=True)[0]["r_median"],
           "a batch reaches the rows, 181 KiB apart, of so many warps; how many the paper's hold is not printed", neutral=1, apart=True)
     b.row("II-A", "R of the random programs is two orders of magnitude larger than of the regular ones: least over most, under tree", 11.1 / 0.2,
           lambda: min(run(w)[TREE]["r_median"] for w in RANDOM) / max(run(w)[TREE]["r_median"] for w in REGULAR), full, neutral=1)
     b.row("II-A", "the same, under 4 KiB", 11.1 / 0.2, lambda: min(run(w)[K4]["r_median"] for w in RANDOM) / max(run(w)[K4]["r_median"] for w in REGULAR), page["bicg"], neutral=1, apart=True)
-    b.row("Fig. 3a", "4 KiB against tree, sufficient, average ('average slowdown of 0.2x', read as relative performance)", 0.2,
-          lambda: mean(speeds(ALL, (0,), K4)), neutral=1)
+    b.row("Fig. 3a", "4 KiB against tree, sufficient, average ('average slowdown of 0.2x', read as relative performance)", 0.2, lambda: mean(speeds(ALL, (0,), K4)), neutral=1)
     b.row("Fig. 3a", "2 MiB against tree, sufficient, average", 1.5, lambda: mean(speeds(ALL, (0,), M2)), CLOSED, neutral=1)
     b.row("Fig. 3b", "2 MiB against tree, oversubscribed, regular programs, average", 1.3, lambda: mean(speeds(REGULAR, OVER, M2)),
           "what is gained is the cost of tree's smaller batches, as with sufficient memory; in fdtd2d at 150 % tree also brings a third more bytes", neutral=1)
     b.row("Fig. 3b", "4 KiB against tree, oversubscribed, random programs, average", 2.2, lambda: mean(speeds(RANDOM, OVER, K4)),
           "4 KiB is ahead only in bicg at 200 %: in nw it brings a seventh of tree's bytes or less, and its batches take longer than that saves; the paper's one ratio is not printed", neutral=1)
-    b.row("Fig. 3b", "the same at 200 % only", 2.2, lambda: mean(speeds(RANDOM, (200,), K4)),
-          "the paper's one ratio is not printed; at 200 % tree thrashes in both, and 4 KiB is ahead in bicg alone", neutral=1, apart=True)
+    b.row("Fig. 3b", "the same at 200 % only", 2.2, lambda: mean(speeds(RANDOM, (200,), K4)), "the paper's one ratio is not printed; at 200 % tree thrashes in both, and 4 KiB is ahead in bicg alone", neutral=1, apart=True)
     b.row("II-B, Fig. 3a", "every program gains from 2 MiB over tree, sufficient", 1, lambda: min(speeds(ALL, (0,), M2)), CLOSED, relation=">")
-    b.row("II-B, Fig. 3b", "under oversubscription tree brings more bytes than 4 KiB, random programs, each ratio: bytes of tree over 4 KiB, least", 1,
-          lambda: min(run(w, p)[TREE]["h2d_bytes"] / run(w, p)[K4]["h2d_bytes"] for w in RANDOM for p in OVER),
+    b.row("II-B, Fig. 3b", "under oversubscription tree brings more bytes than 4 KiB, random programs, each ratio: bytes of tree over 4 KiB, least", 1, lambda: min(run(w, p)[TREE]["h2d_bytes"] / run(w, p)[K4]["h2d_bytes"] for w in RANDOM for p in OVER),
           "up to 150 % bicg thrashes under no policy: bytes differ by how often evicted pages come back, and at 4 KiB kernel 2 takes longest to pass", relation=">")
-    b.row("III, Fig. 3a", "best fixed granularity, sufficient", "2 MiB for all four",
-          lambda: (lambda g: (all(x == M2 for x in g), ", ".join(f"{w} {LADDER[x - K4]}" for w, x in zip(ALL, g))))(
-              [max(RUNGS, key=lambda i: speed(w, 0, i)) for w in ALL]),
+    b.row("III, Fig. 3a", "best fixed granularity, sufficient", "2 MiB for all four", lambda: (lambda g: (all(x == M2 for x in g), ", ".join(f"{w} {LADDER[x - K4]}" for w, x in zip(ALL, g))))([max(RUNGS, key=lambda i: speed(w, 0, i)) for w in ALL]),
           "at 1 GiB it is 2 MiB in all four (models-uvm.md); at 8 GiB a row of conv2d and of nw is 128 KiB, so that few rows lie in a block")
     for w in ALL:
         want = "2 MiB" if w in REGULAR else "4 KiB"
-        b.row("IV-C", f"best of 4 KiB and 2 MiB, oversubscribed, {w}", want,
-              lambda w=w, want=want: (lambda best: (all(x == want for x in best), ", ".join(f"{p} %: {x}" for p, x in zip(OVER, best))))(
+        b.row("IV-C", f"best of 4 KiB and 2 MiB, oversubscribed, {w}", want, lambda w=w, want=want: (lambda best: (all(x == want for x in best), ", ".join(f"{p} %: {x}" for p, x in zip(OVER, best))))(
                   ["2 MiB" if speed(w, p, M2) >= speed(w, p, K4) else "4 KiB" for p in OVER]), BICG if w == "bicg" else "4 KiB brings the fewest bytes and makes the most batches (see the table), and what a batch costs decides here")
     OSCILLATES = "as printed, R_hi = 1: a sweep over k arrays has R = k at 2 MiB, so the granularity shrinks, below 1 it grows again, and so on; in nw R stays above it down to 4 KiB (models-uvm.md)"
     BLIND = "while A is at a bound the granularity goes to that end of the ladder: rungs are not compared, so where one between or the other end is best, the rule cannot know"
@@ -117,16 +108,13 @@ two that the paper compares with, and against tree.
         kind = {"fit": "`adaptive` r_hi, a_min, on these cases"} if fitted else {}
         other = kind or {"apart": True}
         for end, paper, f in (("lower", 1.24, min), ("upper", 1.90, max)):
-            b.row("IV-C, Fig. 4a", f"{name} against tree, sufficient, {end} end (abstract: 1.2 to 1.9)", paper, lambda f=f, policy=policy: f(speeds(ALL, (0,), policy)),
-                  "nw: " + CLOSED if fitted else OSCILLATES, neutral=1, **kind)
-        for end, paper, f, why in (("lower", 1.07, min, "nw at 110 %: R is large, so it goes down to 4 KiB, which loses to tree there (0.41)"),
-                                   ("upper", 2.45, max, "bicg at 200 %: tree thrashes there (959 GiB in), 2 MiB does not; the others reach 1.67")):
+            b.row("IV-C, Fig. 4a", f"{name} against tree, sufficient, {end} end (abstract: 1.2 to 1.9)", paper, lambda f=f, policy=policy: f(speeds(ALL, (0,), policy)), "nw: " + CLOSED if fitted else OSCILLATES, neutral=1, **kind)
+        for end, paper, f, why in (("lower", 1.07, min, "nw at 110 %: R is large, so it goes down to 4 KiB, which loses to tree there (0.41)"), ("upper", 2.45, max, "bicg at 200 %: tree thrashes there (959 GiB in), 2 MiB does not; the others reach 1.67")):
             b.row("IV-C, Fig. 4b", f"{name} against tree, oversubscribed, {end} end (abstract: 1.1 to 2.5)", paper, lambda f=f, policy=policy: f(speeds(ALL, OVER, policy)), why if fitted else OSCILLATES, neutral=1, **kind)
         b.row("contributions", f"{name} against tree, sufficient, average", 1.5, lambda policy=policy: mean(speeds(ALL, (0,), policy)), CLOSED if fitted else OSCILLATES, neutral=1, **kind)
         b.row("contributions", f"{name} against tree, oversubscribed, average over four ratios", 1.8, lambda policy=policy: mean(speeds(ALL, OVER, policy)),
               "bicg at 200 % (79.7) lifts the mean; the other fifteen cases average 1.27" if fitted else OSCILLATES, neutral=1, **kind)
-        b.row("contributions", f"{name}, the same at 200 % only", 1.8, lambda policy=policy: mean(speeds(ALL, (200,), policy)),
-              "bicg (79.7), where tree thrashes and 2 MiB does not; the other three average 1.21" if fitted else OSCILLATES, neutral=1, **other)
+        b.row("contributions", f"{name}, the same at 200 % only", 1.8, lambda policy=policy: mean(speeds(ALL, (200,), policy)), "bicg (79.7), where tree thrashes and 2 MiB does not; the other three average 1.21" if fitted else OSCILLATES, neutral=1, **other)
         for among, against in (((K4, M2), "the better of 4 KiB and 2 MiB"), (RUNGS, "the best rung of the ladder")):
             for pcts, when in (((0,), "average, sufficient"), (OVER, "average, oversubscribed")):
                 b.row("abstract, IV-C", f"{name} as a share of {against}, {when}", 98, lambda pcts=pcts, among=among, policy=policy: mean(shares(pcts, among, policy)), BLIND if fitted else OSCILLATES, unit=" %", **(kind if among == (K4, M2) else other))
@@ -134,8 +122,7 @@ two that the paper compares with, and against tree.
 
     b.row("IV-C", "4 KiB makes the most batches and 2 MiB the fewest of 4 KiB, tree, 2 MiB, sufficient", "implied", lambda: most_and_least(ALL, (0,), "batches"))
     b.row("IV-C", "the same, oversubscribed, regular programs", "implied", lambda: most_and_least(REGULAR, OVER, "batches"))
-    b.row("IV-C", "the same, oversubscribed, random programs", "implied", lambda: most_and_least(RANDOM, OVER, "batches"),
-          "there tree thrashes, and makes more batches than 4 KiB")
+    b.row("IV-C", "the same, oversubscribed, random programs", "implied", lambda: most_and_least(RANDOM, OVER, "batches"), "there tree thrashes, and makes more batches than 4 KiB")
     b.row("IV-C", "4 KiB brings the fewest bytes, oversubscribed, random programs", "implied", lambda: fewest_bytes(OVER),
           "up to 150 % bicg thrashes under no policy: bytes differ by how often evicted pages come back, and at 4 KiB kernel 2 takes longest to pass; at 200 % it thrashes under tree, not at 2 MiB (see the table)")
     for policy, name in READINGS:
@@ -151,11 +138,9 @@ two that the paper compares with, and against tree.
         b.row("III", claim, paper, lambda key=key: float(settings("adaptive")[key]), given="`adaptive` " + key)
     b.row("III", "R above which A falls (eq. 3)", 1, lambda: float(settings("adaptive")["r_hi"]),
           "in a closed loop at 2 MiB k concurrent streams give R = k, so 1 shrinks regular programs; 4 was fitted. `adaptive-literal` has 1 (models-uvm.md)", fit="`adaptive` r_hi")
-    b.row("III-B", "the fine stage: granularity grows at D = 1, shrinks at D = 0", "both",
-          lambda: (lambda x: (x == "literal", f"fine={x}"))(settings("adaptive")["fine"]),
+    b.row("III-B", "the fine stage: granularity grows at D = 1, shrinks at D = 0", "both", lambda: (lambda x: (x == "literal", f"fine={x}"))(settings("adaptive")["fine"]),
           "a setting; off, because it only ever shrinks: regular programs have no batch of six blocks or more, and five can hold no outlier. `adaptive-literal` has it", given="`adaptive` fine")
-    b.row("II-B", "residency above which tree prefetches a region", 50, lambda: float(settings("tree")["threshold"]),
-          "!the driver's number; for whole 64 KiB regions of a block the two are the same", unit=" %", given="`tree` threshold")
+    b.row("II-B", "residency above which tree prefetches a region", 50, lambda: float(settings("tree")["threshold"]), "!the driver's number; for whole 64 KiB regions of a block the two are the same", unit=" %", given="`tree` threshold")
     def example():
         """Figure 2 as a recording: eight leaves brought by the program's own prefetch, then the two faults and what they bring."""
         db = b.path("figure2.db")
@@ -175,8 +160,7 @@ two that the paper compares with, and against tree.
 def tables(b, run, speed):
     """Each case, and R."""
     b.subsection("Each case: speed over tree, bytes and batches")
-    b.table("program", "memory", "tree, s", *LADDER, FITTED, PRINTED, "best rung",
-            "GiB in, tree / 4 KiB / 2 MiB / adaptive / literal", "batches, tree / 4 KiB / 2 MiB / adaptive / literal", "from")
+    b.table("program", "memory", "tree, s", *LADDER, FITTED, PRINTED, "best rung", "GiB in, tree / 4 KiB / 2 MiB / adaptive / literal", "batches, tree / 4 KiB / 2 MiB / adaptive / literal", "from")
     for w in ALL:
         for p in (0, *OVER):
             if b.quick:

@@ -16,8 +16,7 @@ def table():
     out = []
     for name, numbers in re.findall(r"([A-Z]+)(?:\(([-0-9, ]+)\))?,?\s*", text[:text.index("};")]):
         numbers = [int(n) for n in numbers.split(",")] if numbers else []
-        out.append({"CONVOLUTION": ("c", *numbers), "LINEAR": ("c", *numbers, "linear"), "ROUTE": ("r", *[n for n in numbers if n >= 0]),
-                    "MAXIMUM": "p", "REORG": "o", "REGION": "g"}[name])
+        out.append({"CONVOLUTION": ("c", *numbers), "LINEAR": ("c", *numbers, "linear"), "ROUTE": ("r", *[n for n in numbers if n >= 0]), "MAXIMUM": "p", "REORG": "o", "REGION": "g"}[name])
     assert len(out) == 32
     return out
 
@@ -56,8 +55,7 @@ def layers(side=608):
 def totals(side=608):
     rows, workspace = layers(side)
     both = sum(r[1] for r in rows)
-    return {"both": both, "workspace": workspace, "flop": sum(r[2] for r in rows), "kernels": sum(r[3] for r in rows), "touched": sum(r[4] for r in rows),
-            "input": 4 * 3 * side * side, "output": 4 * 425 * (side // 32) ** 2}
+    return {"both": both, "workspace": workspace, "flop": sum(r[2] for r in rows), "kernels": sum(r[3] for r in rows), "touched": sum(r[4] for r in rows), "input": 4 * 3 * side * side, "output": 4 * 425 * (side // 32) ** 2}
 
 
 def by_layer(gflops, efficiency):
@@ -72,7 +70,6 @@ def task(name, gflops, low=0.3, high=0.9, source=None):
     arrays = sum({"c": 16, "p": 3}.get(r[0], 2) for r in layers()[0])
     ms = t["flop"] / gflops / 1e6
     lines = [f"[{name}]", f"bytes_hd = {t['both'] + t['input']}", f"bytes_dh = {2 * t['output']}", f"copies = {arrays + 3}", f"kernels = {t['kernels']}",
-             f"dirty_kernels = {len(LAYERS)}", f"dirty_bytes = {t['both'] + t['workspace'] + t['input']}", f"kernel_bytes = {t['touched'] // t['kernels']}",
-             f"shared_bytes = {t['both'] + t['input']}", f"private_bytes = {t['workspace']}",
+             f"dirty_kernels = {len(LAYERS)}", f"dirty_bytes = {t['both'] + t['workspace'] + t['input']}", f"kernel_bytes = {t['touched'] // t['kernels']}", f"shared_bytes = {t['both'] + t['input']}", f"private_bytes = {t['workspace']}",
              f"compute_ms = {ms / high:.4f}..{ms / low:.4f}" if low != high else f"compute_ms = {ms / low:.4f}"]
     return "\n".join(lines + ([f"source_policy = {source}"] if source else [])) + "\n"

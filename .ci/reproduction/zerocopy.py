@@ -18,8 +18,7 @@ def write(b):
 
     def traverse(graph, traversal, platform, element, ratio, full):
         root = ",roots=1,root=auto" if traversal in ("bfs", "sssp") else ""
-        return b.replay(f"zerocopy synth:{traversal},graph={graph},element={element}{root} --platform {platform} "
-                        f"--set gpu_memory_ratio={ratio} --policy {PATTERNS}", full=full)
+        return b.replay(f"zerocopy synth:{traversal},graph={graph},element={element}{root} --platform {platform} " f"--set gpu_memory_ratio={ratio} --policy {PATTERNS}", full=full)
 
     def stand(graph, traversal="bfs", platform="v100", element=8):
         return traverse(f"{graph},scale={20 if traversal == 'bfs' else 18}", traversal, platform, element, 2.2, True)
@@ -56,21 +55,17 @@ constants fitted to its rates stand under both readings.
 {b.picture("emogi-bandwidth", "bars --metric link_bytes_per_s", expected, "bandwidth by pattern, figure 2.9")}
 {b.picture("emogi-speedup", "bars --metric speedup_ratio", [bfs.format(g) for g in ("kron", "urand")], "speed-up over unified memory, figure 2.10", full=True)}
 {b.picture("emogi-amplification", "bars --metric read_amplification_ratio", [bfs.format(g) for g in ("kron", "urand")], "read amplification, figure 2.11", full=True)}""")
-    b.row("2.3.3, Fig. 2.5", "strided toy, GB/s (read off the figure: 4.7 to 4.8)", None, lambda: toy("naive")["link_bytes_per_s"] / 1e9,
-          "", low=4.7, high=4.8, fit="v100 round_trip_ns")
+    b.row("2.3.3, Fig. 2.5", "strided toy, GB/s (read off the figure: 4.7 to 4.8)", None, lambda: toy("naive")["link_bytes_per_s"] / 1e9, "", low=4.7, high=4.8, fit="v100 round_trip_ns")
     b.row("2.3.3, Fig. 2.5", "aligned toy, GB/s", 12.23, lambda: toy("merged")["link_bytes_per_s"] / 1e9, fit="v100 efficiency")
-    b.row("2.3.3, Fig. 2.5", "shifted by 32 B: below the aligned toy", "yes", lambda: (lambda x, y: (x < y, f"{x:.2f} of {y:.2f} GB/s"))(
-        toy("merged", ",offset=8")["link_bytes_per_s"] / 1e9, toy("merged")["link_bytes_per_s"] / 1e9))
+    b.row("2.3.3, Fig. 2.5", "shifted by 32 B: below the aligned toy", "yes", lambda: (lambda x, y: (x < y, f"{x:.2f} of {y:.2f} GB/s"))(toy("merged", ",offset=8")["link_bytes_per_s"] / 1e9, toy("merged")["link_bytes_per_s"] / 1e9))
     b.row("2.3.3", "requests that the strided toy makes, all of 32 B", "yes", lambda: (lambda m: (m["requests_32"] == m["requests"], f"{m['requests_32']:,} of {m['requests']:,}"))(toy("naive")), definition=True)
     b.row("2.3.3", "32 B requests, 1.6 us round trip, 256 tags: GiB/s (printed as GB/s)", 4.77, lambda: toy("naive", "", "v100 --set round_trip_ns=1600")["link_bytes_per_s"] / GIB, definition=True)
-    b.row("2.3.3", "32 B requests, 1.0 us round trip, 256 tags: GiB/s", 7.63, lambda: toy("naive", "", "v100 --set round_trip_ns=1000")["link_bytes_per_s"] / GIB,
-          "!here the wire, at 38 % of overhead, holds up nearly as much as the tags", definition=True)
+    b.row("2.3.3", "32 B requests, 1.0 us round trip, 256 tags: GiB/s", 7.63, lambda: toy("naive", "", "v100 --set round_trip_ns=1000")["link_bytes_per_s"] / GIB, "!here the wire, at 38 % of overhead, holds up nearly as much as the tags", definition=True)
     for reading, unit in (("decimal", "10^9"), ("binary", "2^30")):
         b.row("2.3.3", f"round trip with 256 tags, us, fitted to the toys' rates as {unit} B/s", None, lambda reading=reading: fitted(b, "v100", reading)["round_trip_ns"] / 1e3,
               "!only the other reading falls on the published range; v100.ini keeps the decimal one" if reading == "decimal" else "!at its upper end", low=1.0, high=1.6, fit="v100 round_trip_ns")
     for size, paper, policy in ((32, 36, "naive"), (128, 12.3, "merged")):
-        b.row("2.3.3", f"TLP header over a packet of {size} B and header (the paper: at least 18 B)", paper,
-              lambda policy=policy, size=size: (lambda m: 100 * 20 * m["requests"] / (m["payload_bytes"] + 20 * m["requests"]))(toy(policy)),
+        b.row("2.3.3", f"TLP header over a packet of {size} B and header (the paper: at least 18 B)", paper, lambda policy=policy, size=size: (lambda m: 100 * 20 * m["requests"] / (m["payload_bytes"] + 20 * m["requests"]))(toy(policy)),
               "ours counts 20 B a completion: 12 of header, 4 of framing with the sequence number, 4 of LCRC", unit=" %", definition=True)
     b.row("2.3.3", "128 B requests outstanding for 16 GB/s (printed; GiB/s by its arithmetic) at 1.0 us", 135, lambda: 16 * GIB / (lambda m: m["payload_bytes"] / m["requests"])(toy("merged")) * 1e-6, definition=True)
     b.row("2.3.3, Fig. 2.5", "host DRAM bytes over payload, strided (32 B requests)", 2, lambda: (lambda m: m["host_dram_bytes"] / m["payload_bytes"])(toy("naive", mib=64)), neutral=1, definition=True)
@@ -86,36 +81,28 @@ constants fitted to its rates stand under both readings.
     b.row("2.5.3, Fig. 2.6", "the same, ML", 46.7, lambda: share("ml", "merged"), unit=" %")
     for g, paper in (("gk", 1.86), ("gu", 1.25)):
         b.row("2.5.3, Fig. 2.6", f"growth of the share of 128 B requests, merged to aligned, {g.upper()}", paper, lambda g=g: share(g, "aligned") / share(g, "merged"), neutral=1)
-    b.row("2.5.3, Fig. 2.6", "GU grows least of the six", "yes", lambda: (lambda v: (min(v, key=v.get) == "gu", ", ".join(f"{g.upper()} {x:.2f}" for g, x in v.items())))(
-        {g: share(g, "aligned") / share(g, "merged") for g in GRAPHS}))
-    b.row("2.5.3, Fig. 2.8", "fewer requests, naive to merged (up to)", 83.3,
-          lambda: max(100 * (1 - expect(g, "merged", "requests") / expect(g, "naive", "requests")) for g in GRAPHS), neutral=0, unit=" %")
-    b.row("2.5.3, Fig. 2.8", "fewer requests, merged to aligned (up to; ML)", 28.8,
-          lambda: 100 * (1 - expect("ml", "aligned", "requests") / expect("ml", "merged", "requests")), neutral=0, unit=" %")
+    b.row("2.5.3, Fig. 2.6", "GU grows least of the six", "yes", lambda: (lambda v: (min(v, key=v.get) == "gu", ", ".join(f"{g.upper()} {x:.2f}" for g, x in v.items())))({g: share(g, "aligned") / share(g, "merged") for g in GRAPHS}))
+    b.row("2.5.3, Fig. 2.8", "fewer requests, naive to merged (up to)", 83.3, lambda: max(100 * (1 - expect(g, "merged", "requests") / expect(g, "naive", "requests")) for g in GRAPHS), neutral=0, unit=" %")
+    b.row("2.5.3, Fig. 2.8", "fewer requests, merged to aligned (up to; ML)", 28.8, lambda: 100 * (1 - expect("ml", "aligned", "requests") / expect("ml", "merged", "requests")), neutral=0, unit=" %")
     for name, paper in (("naive", 4.7), ("merged", 11)):
-        b.row("2.5.3, Fig. 2.9", f"bandwidth of BFS, {name}, up to, GB/s", paper, lambda name=name: max(expect(g, name, "link_bytes_per_s") for g in GRAPHS) / 1e9,
-              fit="v100 round_trip_ns" if name == "naive" else None)
+        b.row("2.5.3, Fig. 2.9", f"bandwidth of BFS, {name}, up to, GB/s", paper, lambda name=name: max(expect(g, name, "link_bytes_per_s") for g in GRAPHS) / 1e9, fit="v100 round_trip_ns" if name == "naive" else None)
     b.row("2.5.3, Fig. 2.9", "merged, up to, as a share of the block copy (about)", 90, lambda: 100 * max(expect(g, "merged", "link_bytes_per_s") for g in GRAPHS) / toy("copy")["link_bytes_per_s"], unit=" %", apart=True)
     b.row("2.5.3, Fig. 2.9", "of the six graphs GU's bandwidth gains least from aligning", "yes", lambda: (lambda v: (min(v, key=v.get) == "gu", ", ".join(f"{g.upper()} {x:.2f}" for g, x in v.items())))(
         {g: (expect(g, "aligned", "link_bytes_per_s") - expect(g, "merged", "link_bytes_per_s")) / 1e9 for g in GRAPHS}), "in ours every graph gains little")
-    b.row("2.5.3, Fig. 2.9", "aligned above merged, GB/s, mean of six graphs", None,
-          lambda: mean(expect(g, "aligned", "link_bytes_per_s") - expect(g, "merged", "link_bytes_per_s") for g in GRAPHS) / 1e9,
+    b.row("2.5.3, Fig. 2.9", "aligned above merged, GB/s, mean of six graphs", None, lambda: mean(expect(g, "aligned", "link_bytes_per_s") - expect(g, "merged", "link_bytes_per_s") for g in GRAPHS) / 1e9,
           lambda: "merged is 0.5 GB/s faster than published; the bounds of wire and tags are joined with an exponent of 12, with 8 this is {:.2f}".format(mean(
               expect(g, "aligned", "link_bytes_per_s", platform="v100 --set sharpness=8") - expect(g, "merged", "link_bytes_per_s", platform="v100 --set sharpness=8") for g in GRAPHS) / 1e9), low=0.5, high=1.0, neutral=0)
-    b.row("2.5.3, Fig. 2.9", "bandwidth of uvm, GB/s", 9, lambda: mean(stand(g)[UVM]["link_bytes_per_s"] for g in ("kron", "urand")) / 1e9,
-          "v100's costs of faults are titanv's")
+    b.row("2.5.3, Fig. 2.9", "bandwidth of uvm, GB/s", 9, lambda: mean(stand(g)[UVM]["link_bytes_per_s"] for g in ("kron", "urand")) / 1e9, "v100's costs of faults are titanv's")
     b.row("2.5.3, Fig. 2.9", "block copy, GB/s", 12.3, lambda: toy("copy")["link_bytes_per_s"] / 1e9, fit="v100 copy_payload_bytes")
     b.row("2.5.3, Fig. 2.9", "block copy reaches it at 16 MB: of 16 MB over of 512 MiB", 1, lambda: toy("copy", mib=16)["link_bytes_per_s"] / toy("copy")["link_bytes_per_s"])
     for i, name, paper, why in ((NAIVE, "naive", 0.73, lambda: "uvm is half as fast here as published: see its bandwidth; how often a lane fetches its sector again was not published; ours (four loads issued together) reads {:.2f} times the list".format(mean(stand(g)[NAIVE]["read_amplification_ratio"] for g in ("kron", "urand")))),
                                 (MERGED, "merged", 3.24, "uvm is half as fast here as published: see its bandwidth")):
         b.row("2.5.3, Fig. 2.10", f"BFS over uvm, {name}, mean", paper, lambda i=i: mean(speeds(i, UVM)), why, neutral=1)
-    b.row("2.5.3, Fig. 2.10", "BFS over uvm, merged, SK (stand-in)", 1.21, lambda: (lambda r: r[UVM]["time_ns"] / r[MERGED]["time_ns"])(stand_in("sk")),
-          "the stand-in's list just fits, as below; uvm is half as fast here as published", neutral=1)
+    b.row("2.5.3, Fig. 2.10", "BFS over uvm, merged, SK (stand-in)", 1.21, lambda: (lambda r: r[UVM]["time_ns"] / r[MERGED]["time_ns"])(stand_in("sk")), "the stand-in's list just fits, as below; uvm is half as fast here as published", neutral=1)
     b.row("2.5.3, Fig. 2.10", "BFS, aligned over merged, mean", 1.10, lambda: mean(speeds(ALIGNED, MERGED)), neutral=1)
     four = ("bfs", "sssp", "cc", "pagerank")
     for place, paper in (("2.5.4, Fig. 2.12", 2.60), ("2.1", 2.93)):
-        b.row(place, "aligned over uvm, mean of bfs, sssp, cc, pagerank", paper, lambda: mean(speeds(ALIGNED, UVM, four)),
-              "uvm is half as fast here as published; the dissertation prints two means, and two graphs stand for six", neutral=1, apart=paper == 2.93)
+        b.row(place, "aligned over uvm, mean of bfs, sssp, cc, pagerank", paper, lambda: mean(speeds(ALIGNED, UVM, four)), "uvm is half as fast here as published; the dissertation prints two means, and two graphs stand for six", neutral=1, apart=paper == 2.93)
     for t in four:
         b.row("2.5.4, Fig. 2.12", f"aligned is the faster one over uvm, {t}: least of two graphs", 1, lambda t=t: min(speeds(ALIGNED, UVM, (t,))), relation=">")
     b.row("2.5.4, Fig. 2.12", "cc and pagerank gain less over uvm than bfs and sssp, means", "yes", lambda: (lambda v: (max(v["cc"], v["pagerank"]) < min(v["bfs"], v["sssp"]), ", ".join(f"{t} {x:.2f}" for t, x in v.items())))(
@@ -138,8 +125,7 @@ constants fitted to its rates stand under both readings.
         [mean(expect(g, "aligned", extra=t) / expect(g, "aligned", element=4, extra=t) for g in GRAPHS) for t in ("", ",traversal=sssp")]))
     b.none("2.5.4, Fig. 2.13", "PageRank gains less than BFS from 4 B", "yes", "its ratio of computing to memory is not modelled")
     for i, name, paper in ((ALIGNED, "aligned", 1.88), (UVM, "uvm", 1.53)):
-        b.row("2.5.6, Fig. 2.14", f"PCIe 3.0 to 4.0 (A100), {name}", paper,
-              lambda i=i: mean(stand(g, platform="a100-pcie3")[i]["time_ns"] / stand(g, platform="a100")[i]["time_ns"] for g in ("kron", "urand")),
+        b.row("2.5.6, Fig. 2.14", f"PCIe 3.0 to 4.0 (A100), {name}", paper, lambda i=i: mean(stand(g, platform="a100-pcie3")[i]["time_ns"] / stand(g, platform="a100")[i]["time_ns"] for g in ("kron", "urand")),
               "faults cost what titanv's do on both, so the link is a smaller share of the time" if i == UVM else "", neutral=1, fit="a100 vertex_ns" if i == ALIGNED else None)
     b.row("2.5.6", "block copy over PCIe 4.0, A100, GB/s (about)", 24, lambda: toy("copy", platform="a100")["link_bytes_per_s"] / 1e9, fit="a100 efficiency")
     rows_of_graphs(b)
@@ -164,12 +150,10 @@ def rows_of_graphs(b):
         for i, policy in ((NAIVE, "naive"), (MERGED, "merged"), (ALIGNED, "aligned")):
             paper = 1.21 if (g, policy) == ("SK", "merged") else 1 if policy == "aligned" else None
             if paper:
-                b.row("2.5.3, Fig. 2.10", f"{g} itself: BFS over uvm, {policy}", paper, lambda name=name, i=i: (lambda r: r[UVM]["time_ns"] / r[i]["time_ns"])(run(name)), why,
-                      neutral=1 if paper != 1 else None, relation=">" if paper == 1 else None)
+                b.row("2.5.3, Fig. 2.10", f"{g} itself: BFS over uvm, {policy}", paper, lambda name=name, i=i: (lambda r: r[UVM]["time_ns"] / r[i]["time_ns"])(run(name)), why, neutral=1 if paper != 1 else None, relation=">" if paper == 1 else None)
         amplified = {"FS": 5.16, "ML": 2.28, "SK": 1.14}.get(g)
         if amplified:
-            b.row("2.5.3, Fig. 2.11", f"{g} itself: read amplification of uvm", amplified, lambda name=name: run(name)[UVM]["read_amplification_ratio"], why, neutral=1,
-                  fit="v100 uvm_reserve_bytes" if g == "SK" else None)
+            b.row("2.5.3, Fig. 2.11", f"{g} itself: read amplification of uvm", amplified, lambda name=name: run(name)[UVM]["read_amplification_ratio"], why, neutral=1, fit="v100 uvm_reserve_bytes" if g == "SK" else None)
         b.row("2.5.3, Fig. 2.11", f"{g} itself: read amplification of aligned, at most", 1.31, lambda name=name: run(name)[ALIGNED]["read_amplification_ratio"], why, relation="<=")
     b.row("2.5.3, Fig. 2.6", "ML itself: share of 128 B requests, merged", 46.7, lambda: (lambda m: 100 * m["requests_128"] / m["requests"])(run("ml.bel")[MERGED]), why, unit=" %")
     b.row("2.5.3, Fig. 2.6", "FS itself: share of requests larger than 32 B, naive", 1.3, lambda: (lambda m: 100 * (1 - m["requests_32"] / m["requests"]))(run("fs.bel")[NAIVE]), why, unit=" %")
@@ -220,8 +204,7 @@ def sweeps(b, traversal, graph):
 
 def rows_of_sweeps(b):
     def times(traversal, graph, policy):
-        return [b.replay(f"zerocopy synth:expect,graph={graph},element=4,traversal={traversal},sweeps={n:.3f} --platform v100 --policy aligned,subgraph")[policy]["time_ns"] / 1e9
-                for n in sweeps(b, traversal, graph)]
+        return [b.replay(f"zerocopy synth:expect,graph={graph},element=4,traversal={traversal},sweeps={n:.3f} --platform v100 --policy aligned,subgraph")[policy]["time_ns"] / 1e9 for n in sweeps(b, traversal, graph)]
 
     why = {"sssp": "!the stand-in's lists are read {} times; that EMOGI leaves a list when the vertex's own cost drops is not modelled, and a stand-in has the degrees of its graph alone",
            "cc": "!the stand-in's lists are read {} times; the published times over those of BFS leave room for 1.86: not explained"}
@@ -277,8 +260,7 @@ RTX 3090, PCIe 4.0, 65,536 random rows.
     b.row("3.3.3", "an asynchronous copy takes to set up, us", 3.16, lambda: setup()[0] * 1e6, given="rtx3090 copy_setup_ns")
     b.row("3.3.3", "rows beyond which one copy each is better, kB (KiB by its arithmetic)", 85.5, lambda: (lambda a, r: a * r / 1024)(*setup()), definition=True)
     b.none("3.5", "the largest row, 16 kB, of that", "18.7 %", "arithmetic without a run")
-    b.row("3.3.3", "requests outstanding for the block copy's rate at 1.5 us", 324.64, lambda: copy() / 128 * 1.5e-6,
-          "!our block copy of 26.3 GB/s; the paper multiplies 25.8 with 2^30", definition=True)
+    b.row("3.3.3", "requests outstanding for the block copy's rate at 1.5 us", 324.64, lambda: copy() / 128 * 1.5e-6, "!our block copy of 26.3 GB/s; the paper multiplies 25.8 with 2^30", definition=True)
     b.row("3.3.3", "that many of 48 warps on each of 82 multiprocessors", 8.2, lambda: 100 * copy() / 128 * 1.5e-6 / 48 / 82, unit=" %", definition=True)
     b.none("3.3.3", "multiprocessors that 768 requests need", "16 of 82, 19.5 %", "arithmetic without a run")
     for pct, paper in ((2.5, 9.5), (10, 20.2), (15, 23.0)):
@@ -286,14 +268,12 @@ RTX 3090, PCIe 4.0, 65,536 random rows.
               "taken as every warp's load always in flight; what one waits between its loads was not published for this card (on the H200 it was measured)", fit="rtx3090 load_ns" if pct == 2.5 else "rtx3090 issue_sharpness")
     b.row("3.4.3, Fig. 3.12", "no significant gain beyond 15 % of the GPU: all of it over 15 % (here: at most 1.1)", 1.1, lambda: sms(100) / sms(15), "where every load is always in flight, the link is what 15 % do not fill", relation="<=")
     b.none("3.4.3, Fig. 3.12", "a minibatch takes least with 10 % of the GPU", "10 %", "needs the training kernels' times, which are not published")
-    b.row("3.4.3, Fig. 3.13", "share of the GPU at which 16 B lanes reach 90 % of their best (saturate at about)", 5, lambda: first_share(lambda p: sms(p, 16)),
-          "whole multiprocessors of 82, and the same missing wait between loads", unit=" %")
+    b.row("3.4.3, Fig. 3.13", "share of the GPU at which 16 B lanes reach 90 % of their best (saturate at about)", 5, lambda: first_share(lambda p: sms(p, 16)), "whole multiprocessors of 82, and the same missing wait between loads", unit=" %")
     b.row("3.4.3, Fig. 3.13", "the same, 4 B lanes", 20, lambda: first_share(lambda p: sms(p, 4)), "as the row before", unit=" %", fit="rtx3090 issue_sharpness")
     rows_of_training(b)
     b.none("3.2", "header of a PCIe packet, B", "12 to 16", "an input: 12 B in a completion, 16 B in a read request; 4 of framing and 4 of LCRC come on top")
     for size, paper, kib in (("256 kB", 90, 250), ("64 kB", 50, 62.5)):
-        b.row("3.2", f"a DMA of {size}, share of the link's peak" + (" (less than)" if paper == 50 else ""), paper,
-              lambda kib=kib: 100 * (lambda a, r: kib * 1024 / (a + kib * 1024 / r) / r)(*setup()),
+        b.row("3.2", f"a DMA of {size}, share of the link's peak" + (" (less than)" if paper == 50 else ""), paper, lambda kib=kib: 100 * (lambda a, r: kib * 1024 / (a + kib * 1024 / r) / r)(*setup()),
               "3.16 us a copy cannot give both: at 25.8 GB/s it allows 44 % at 64 kB and 76 % at 256 kB", unit=" %", relation="<" if paper == 50 else ">=")
     if not b.select:
         datasets(b, gather)
@@ -351,8 +331,7 @@ def rows_of_hot(b):
     b.none("4.4", "reordering papers100M (111 M vertices, 3.2 G edges), s", "31", "the data set is not at hand")
 
 
-UNKNOWN = ("stage times are not published: training from nothing to twice the CPU's gathering; who disturbs whom by its bounds; "
-           "that several GPUs share the host's copies too was added after two of these rows had failed")
+UNKNOWN = ("stage times are not published: training from nothing to twice the CPU's gathering; who disturbs whom by its bounds; " "that several GPUs share the host's copies too was added after two of these rows had failed")
 
 
 def epochs(b, command, sets, training, policies):

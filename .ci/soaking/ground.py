@@ -47,8 +47,7 @@ class Ground:
     def step(self, name, fn):
         t, passed, failed = time.monotonic(), self.passed, len(self.failures)
         said = fn(self)
-        print(f"{name:9} {self.passed - passed} passed, {len(self.failures) - failed} failed, "
-              f"{time.monotonic() - t:.0f} s: {said}", flush=True)
+        print(f"{name:9} {self.passed - passed} passed, {len(self.failures) - failed} failed, " f"{time.monotonic() - t:.0f} s: {said}", flush=True)
 
     def check(self, good, what, *about):
         """Count a claim; say what was wrong with it."""
@@ -109,8 +108,7 @@ class Ground:
             for which, value in (limit or {}).items():
                 resource.setrlimit(which, (value, value))
         return subprocess.Popen([self.program, *args], stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE,
-                                text=True, errors="replace", env={**os.environ, **(env or {})}, cwd=cwd or self.work,
-                                preexec_fn=limits)
+                                text=True, errors="replace", env={**os.environ, **(env or {})}, cwd=cwd or self.work, preexec_fn=limits)
 
     def end(self, process, timeout=120):
         try:

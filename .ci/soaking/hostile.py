@@ -41,11 +41,9 @@ def damaged(g, n):
     g.must("replay", "-q", "uvm", trace, "--platform", "h200", "--policy", "tree,fixed,adaptive", "-o", results)
     bad, ends = g.path("bad.db"), collections.Counter()
     reads = {trace: (["info", bad], ["verify", bad], ["replay", "uvm", bad], ["export", bad, "--format", "csv", "-o", "-"],
-                     ["plot", "timeline", bad, "--script"],
-                     ["sql", bad, "SELECT count(*), total(time), max(addr) FROM records"]),
+                     ["plot", "timeline", bad, "--script"], ["sql", bad, "SELECT count(*), total(time), max(addr) FROM records"]),
              results: (["report", bad], ["report", bad, "--pivot", "policy"], ["plot", "bars", bad, "--script"],
-                       ["merge", bad, "-o", g.path("merged.db"), "--force"],
-                       ["sql", bad, "SELECT count(*), sum(value) FROM metrics"])}
+                       ["merge", bad, "-o", g.path("merged.db"), "--force"], ["sql", bad, "SELECT count(*), sum(value) FROM metrics"])}
     for i in range(n):
         good = (trace, results)[i % 2]
         with open(good, "rb") as f:

@@ -63,8 +63,7 @@ def recording(g):
     with open(events, "w", encoding="ascii") as f:
         f.write(g.events())
     env = {"LD_LIBRARY_PATH": standin, "STANDIN_EVENTS": events, "TMPDIR": g.folder("tmp"),
-           "OFFCHIP_CUPTI": os.path.join(standin, "libcupti.so"), "OFFCHIP_INJECT":
-           os.path.join(g.build, "liboffchip_inject.so")}
+           "OFFCHIP_CUPTI": os.path.join(standin, "libcupti.so"), "OFFCHIP_INJECT": os.path.join(g.build, "liboffchip_inject.so")}
     plays = [act for part in range(1, 9) for act in (f"play:{part}/8", "sleep:10")]
     return env, [os.path.join(standin, "target"), "init", "context", "alloc", *plays, "destroy", "say:done", "exit:0"]
 

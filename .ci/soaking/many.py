@@ -28,16 +28,14 @@ def storm(g, name, n, argv):
     """Record `argv`, which starts n processes; what recording costs."""
     folder, temporary = g.folder(f"many-{name}"), g.folder(f"tmp-{name}")
     standin = os.path.join(g.build, "standin")
-    env = {"LD_LIBRARY_PATH": standin, "OFFCHIP_CUPTI": os.path.join(standin, "libcupti.so"), "TMPDIR": temporary,
-           "STANDIN_EVENTS": events(g.path("many.csv"))}
+    env = {"LD_LIBRARY_PATH": standin, "OFFCHIP_CUPTI": os.path.join(standin, "libcupti.so"), "TMPDIR": temporary, "STANDIN_EVENTS": events(g.path("many.csv"))}
     bare, _ = cost(n, lambda: subprocess.run(argv, env={**os.environ, **env}, check=True))
     wall, done = cost(n, lambda: g.run("record", "-q", "-o", os.path.join(folder, "t-%p.db"), "--", *argv, env=env, timeout=600))
     g.check(done.rc == 0 and not done.err, f"{n} short processes ({name}) are recorded without a word", done)
     files = glob.glob(os.path.join(folder, "*"))
     g.check(len(files) == n and all(f.endswith(".db") for f in files), f"{n} short processes are {n} files", len(files), done)
     whole = [f for f in files if g.rows(f, "SELECT sum(records) FROM chunks") == [(KERNELS + FAULTS,)] and
-             g.rows(f, "SELECT value FROM origin WHERE key = 'state'") == [("complete",)] and
-             g.rows(f, "SELECT count(*) FROM dropped") == [(0,)]]
+             g.rows(f, "SELECT value FROM origin WHERE key = 'state'") == [("complete",)] and g.rows(f, "SELECT count(*) FROM dropped") == [(0,)]]
     g.check(len(whole) == len(files), "each of them is whole", len(whole), len(files), done)
     if files:
         g.sound(files[0], done)

@@ -18,8 +18,7 @@ def replays(g, n):
 def writers(g, n):
     """n replays write to one results file, two at a time: every run is there, once."""
     path = g.path("shared.db")
-    waiting = [["replay", "-q", "uvm", f"synth:triad,bytes={i}MiB", "--policy", "tree,fixed", "-o", path]
-               for i in range(1, n + 1)]
+    waiting = [["replay", "-q", "uvm", f"synth:triad,bytes={i}MiB", "--policy", "tree,fixed", "-o", path] for i in range(1, n + 1)]
     while waiting:
         for process in [g.start(*words) for words in waiting[:2]]:
             done = g.end(process)
