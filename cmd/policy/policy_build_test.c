@@ -80,7 +80,6 @@ struct result {
 static void run(const struct dram_policy *p, const struct dram_request *r, int vcs, struct result *out)
 {
     static struct dram_channel channel;
-    static struct dram_latency latency[2];
     static uint32_t ids[2][REQUESTS];
     uint32_t count[2] = {0, 0};
     struct dram_platform platform;
@@ -97,8 +96,7 @@ static void run(const struct dram_policy *p, const struct dram_request *r, int v
                              .ids = {ids[0], ids[1]},
                              .ids_count = {count[0], count[1]},
                              .vcs = vcs,
-                             .limit = 200000,
-                             .latency = latency};
+                             .limit = 200000};
     void *state = calloc(1, p->head.state_size);
     param_defaults(p->head.params, state);
     p->loops->feed(&channel, state, &feed);
