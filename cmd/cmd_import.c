@@ -494,7 +494,8 @@ const struct command cmd_import = {
     .examples =
         "  offchip import recording.csv.xz -o s.db\n"
         "  zcat part*.csv.gz | offchip import --format cupti-csv - -o all.db\n"
-        "  offchip import --columns time=ts,addr=address,kind=op --kinds R=DRAM_READ,W=DRAM_WRITE t.csv -o t.db\n"
+        "  offchip import --columns time=ts,addr=address,kind=op --kinds R=DRAM_READ,W=DRAM_WRITE --time-unit us t.csv "
+        "-o t.db\n"
         "  offchip import app.1041.db app.1042.db -o app.db\n"
         "  offchip import recording.csv.xz --from 2ms --to 10ms -o part.db",
     .options = options,
