@@ -13,7 +13,6 @@
 #include "trace/base/param_value.h"
 #include "trace/event/dram_addr.h"
 #include "trace/program/pages.h"
-#include "trace/program/touches.h"
 #include "trace/store/store.h"
 #include "trace/workloads/graph/graph_source.h"
 #include "trace/workloads/scan.h"

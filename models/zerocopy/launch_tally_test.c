@@ -2,8 +2,8 @@
 
 #include "models/gpu/sectors.h"
 #include "models/gpu/sms_testing.h"
-#include "trace/program/placed.h"
 #include "trace/program/random_testing.h"
+#include "trace/program/wrapped.h"
 
 static struct err err;
 

@@ -5,7 +5,7 @@
 #include "models/zerocopy/host_reads.h"
 #include "replay/compare/compare_mixed.h"
 #include "trace/base/mem.h"
-#include "trace/program/placed.h"
+#include "trace/program/wrapped.h"
 
 enum { SIMULATED_LOADS = 100000 }; /* of a launch: what replay zerocopy has where nobody says otherwise */
 

@@ -8,7 +8,6 @@
 #include "trace/base/mem.h"
 #include "trace/event/actor.h"
 #include "trace/program/pages.h"
-#include "trace/program/touches.h"
 #include "trace/store/writer.h"
 
 /* Warps of a multiprocessor, where the shape of a launch was not recorded. Source: CUDA programming guide, compute

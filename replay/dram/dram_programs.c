@@ -5,7 +5,7 @@
  * alone it has all of them. Times alone are those under f3fs with its default caps and one virtual channel. Both repeat
  * until each is done once (`loop=`). Programs are cut to about `cut` requests: GPU programs by whole waves of blocks
  * (trace/program/cut.h), and where one is more than twice too much by the middle of each warp (trace/program/middle.h);
- * PIM programs by the first operations of each warp (trace/program/prefix.h). Collaborative work, two programs of one
+ * PIM programs by the first operations of each warp (trace/program/wrapped.h). Collaborative work, two programs of one
  * input, is done once and not cut: that would change what one side is to the other. Times are DRAM cycles; nothing
  * depends on how many threads run the policies. */
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* dram_remains: what the work that a cut leaves out would have left in L2, gap by gap (trace/program/rest.h).
+/* dram_remains: what the work that a cut leaves out would have left in L2, gap by gap (trace/program/cut.h).
  *
  * A cut keeps the same blocks of every launch, and every pass. Without the others their data would stay in L2 from
  * launch to launch, which the whole program's do not: between two stretches that are kept the work left out has
@@ -14,7 +14,7 @@
 #define REPLAY_DRAM_DRAM_REMAINS_H
 
 #include "replay/dram/dram_l2.h"
-#include "trace/program/rest.h"
+#include "trace/program/cut.h"
 
 struct dram_remains;
 

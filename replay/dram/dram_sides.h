@@ -6,7 +6,7 @@
 #include "replay/dram/dram_simulation.h"
 #include "trace/program/cut.h"
 #include "trace/program/middle.h"
-#include "trace/program/prefix.h"
+#include "trace/program/wrapped.h"
 
 struct dram_side {
     const char *name;

@@ -12,7 +12,6 @@
 #include "trace/base/testing.h"
 #include "trace/event/actor.h"
 #include "trace/program/pages.h"
-#include "trace/program/touches.h"
 #include "trace/store/writer.h"
 
 static const char *const programs[] = {"array,bytes=9MiB,blocks=16",

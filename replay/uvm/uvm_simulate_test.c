@@ -7,7 +7,6 @@
 #include "trace/base/param_value.h"
 #include "trace/base/testing.h"
 #include "trace/program/pages.h"
-#include "trace/program/touches.h"
 #include "trace/workloads/workload.h"
 
 /* A run of a workload on a shipped platform; `setting` = "name=value" of the policy, or NULL. */

@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
-#include "trace/program/access_pages.h"
-#include "trace/program/kept_step.h"
+#include "trace/program/step.h"
 
 static bool shares_pages(const struct program_pages *pages)
 {

@@ -1,4 +1,4 @@
-#include "trace/program/rest.h"
+#include "trace/program/cut.h"
 
 #include <stdlib.h>
 

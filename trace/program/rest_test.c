@@ -1,4 +1,4 @@
-#include "trace/program/rest.h"
+#include "trace/program/cut.h"
 
 #include "trace/program/random_testing.h"
 #include "trace/program/walked_testing.h"

@@ -1,9 +1,10 @@
-#include "trace/program/touches.h"
+#include "trace/program/pages.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "trace/base/mem.h"
+#include "trace/store/store.h"
 
 static int store_allocations(struct store *store, const struct actor_ops *ops, const void *state, struct err *err)
 {

@@ -1,6 +1,7 @@
-#include "trace/program/touches.h"
+#include "trace/program/pages.h"
 
 #include "trace/base/testing.h"
+#include "trace/store/store.h"
 
 /* Two warps; each loads its page, computes, stores to the other allocation; then one step of instructions alone. */
 static struct actor_alloc allocs[2] = {{.name = "in", .bytes = 1 << 20, .host = true}, {.name = "out", .bytes = 4096}};

@@ -1,6 +1,6 @@
 #include "trace/workloads/ml/gather_rows.h"
 
-#include "trace/program/loop.h"
+#include "trace/program/emit.h"
 
 enum { TABLE, INDEX, OUTPUT };
 enum { LANES = PROGRAM_LANES, INDEX_BYTES = 8 };
