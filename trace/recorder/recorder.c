@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "trace/base/mem.h"
-#include "trace/recorder/recorder_socket.h"
 #include "trace/store/output.h"
 
 enum {

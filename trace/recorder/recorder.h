@@ -76,7 +76,27 @@ int recorder_find_sanitizer(const char *program, char *path, size_t size, struct
 /* offchip_accesses.fatbin: OFFCHIP_ACCESS_PATCH, or where the library is looked for. */
 int recorder_find_patch(char *path, size_t size, struct err *err);
 
-/* Of recorder_run(): start options->argv, which finds the recorder at `socket_name`. -1 with *err set if a library is
+/* --- of recorder_run(): where recorded programs connect to, and who may record into a file; neither leaves a file
+ * behind
+ * ---
+ *
+ * Both are names of Linux's abstract namespace (trace/recorder/wire/record_address.h), which the kernel frees with
+ * the process that has them, however it ends. They are of one network namespace: a program that the target starts in
+ * another one (unshare -n, a container of its own) does not find the recorder and runs unrecorded. */
+
+enum { RECORDER_SOCKET_NAME = 64 };
+
+/* Listen; name gets what a program is told. The descriptor, or -1 with *err set. */
+int recorder_socket_listen(char name[RECORDER_SOCKET_NAME], struct err *err);
+
+/* The next connection, -1 if there is none. Only this user and root may connect: others are turned away. */
+int recorder_socket_accept(int listener);
+
+/* Have the file `path` for ourselves until the returned descriptor is closed. -1 with *err set if another recorder on
+ * this machine writes it. */
+int recorder_socket_claim(const char *path, struct err *err);
+
+/* Start options->argv, which finds the recorder at `socket_name`. -1 with *err set if a library is
  * missing or the program cannot be run; then nothing runs. */
 int recorder_start(const struct recorder_options *options, const char *socket_name, pid_t *child, struct err *err);
 

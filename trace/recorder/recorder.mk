@@ -42,7 +42,7 @@ $(BUILD)/standin/no_memory.so: fixtures/standin/no_memory.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(filter-out $(SAN),$(STANDIN_FLAGS)) -shared $< -o $@
 STANDIN_FLAGS = $(CSTD) -O1 -g -Wall -Wextra $(WERROR) -I. -fPIC $(SAN) $(LDFLAGS)
-$(addprefix $(BUILD)/test/trace/recorder/,recorder recorder_ends recorder_others recorder_box recorder_search recorder_ranges recorder_accesses recorder_counters wire/cupti_metrics): \
+$(addprefix $(BUILD)/test/trace/recorder/,recorder recorder_ends recorder_others recorder_box recorder_search recorder_events recorder_accesses recorder_counters wire/cupti_metrics): \
     | $(INJECT) $(ACCESSES) $(STANDIN)
 cli check: $(INJECT) $(ACCESSES) $(STANDIN)
 # Our declarations of CUPTI against the real ones, where the toolkit is installed.

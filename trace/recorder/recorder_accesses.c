@@ -1,4 +1,4 @@
-#include "trace/recorder/recorder_accesses.h"
+#include "trace/recorder/recorder_events.h"
 
 #include "trace/recorder/wire/sanitizer_abi.h"
 

@@ -1,5 +1,5 @@
 /* Any messages about accesses, whose types alone are made possible ones: a trace or an error, never a crash. */
-#include "trace/recorder/recorder_accesses.h"
+#include "trace/recorder/recorder_events.h"
 
 #include <string.h>
 

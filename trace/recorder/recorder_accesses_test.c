@@ -1,4 +1,4 @@
-#include "trace/recorder/recorder_accesses.h"
+#include "trace/recorder/recorder_events.h"
 
 #include <signal.h>
 #include <sys/wait.h>

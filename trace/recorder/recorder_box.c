@@ -1,7 +1,9 @@
-#include "trace/recorder/recorder_box.h"
+#include "trace/recorder/recorder_search.h"
 
+#include <ctype.h>
 #include <dlfcn.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +11,9 @@
 #include <unistd.h>
 
 #include "trace/recorder/wire/cupti_abi.h"
+#include "trace/recorder/wire/sanitizer_abi.h"
+
+enum { PROBE_WAIT_S = 20 };
 
 /* --- in the child --- */
 
@@ -62,11 +67,12 @@ static const char *init_failure(abi_result result)
                            : NULL;
 }
 
-static void look(struct recorder_box *box)
+static void look_at_driver(const char *path, void *what)
 {
+    struct recorder_box *box = what;
     struct abi_driver driver;
     abi_result (*init)(unsigned flags) = NULL;
-    void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+    void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
     if (!library) {
         const char *why = dlerror();
         (void)snprintf(box->why, sizeof box->why, "%s", why ? why : "libcuda.so.1 cannot be loaded");
@@ -88,6 +94,25 @@ static void look(struct recorder_box *box)
         look_at_gpu(&driver, i, &box->gpus[i]);
 }
 
+static void look_at_library(const char *path, void *what)
+{
+    struct recorder_probe *p = what;
+    void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+    if (!library) {
+        const char *why = dlerror();
+        (void)snprintf(p->why, sizeof p->why, "%s", why ? why : "it cannot be loaded");
+        return;
+    }
+    abi_result (*version)(uint32_t *) = NULL;
+    void *get = dlsym(library, "cuptiGetVersion");
+    memcpy(&version, &get, sizeof get);
+    p->loads = true;
+    p->ranges = dlsym(library, "cuptiRangeProfilerEnable") != NULL;
+    p->since = dlsym(library, SAN_SINCE) != NULL;
+    if (version)
+        (void)version(&p->api);
+}
+
 /* --- here --- */
 
 static bool read_all(int fd, void *to, size_t bytes)
@@ -98,29 +123,28 @@ static bool read_all(int fd, void *to, size_t bytes)
     return at == bytes;
 }
 
-static void look_apart(struct recorder_box *box)
+/* What `look` writes to *what in a process of its own, which an alarm ends. False: it died, by *signal; or there is
+ * none, -1. */
+static bool look_apart(void (*look)(const char *path, void *what), const char *path, void *what, size_t bytes,
+                       unsigned seconds, int *signal)
 {
-    int ends[2];
+    int ends[2], status = 0;
     pid_t child = pipe(ends) ? -1 : fork();
+    *signal = -1;
     if (child == 0) {
-        (void)alarm(BOX_WAIT_S);
+        (void)alarm(seconds);
         unsetenv("CUDA_INJECTION64_PATH"); /* whatever is to be loaded into programs is not for this one */
-        look(box);
-        _exit(write(ends[1], box, sizeof *box) != (ssize_t)sizeof *box);
+        look(path, what);
+        _exit(write(ends[1], what, bytes) != (ssize_t)bytes);
     }
     if (child < 0)
-        return;
-    struct recorder_box found;
-    int status = 0;
+        return false;
     close(ends[1]);
-    bool whole = read_all(ends[0], &found, sizeof found);
+    bool whole = read_all(ends[0], what, bytes);
     close(ends[0]);
     (void)waitpid(child, &status, 0);
-    if (whole)
-        *box = found;
-    else
-        (void)snprintf(box->why, sizeof box->why, "the driver does not start: signal %d",
-                       WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+    *signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    return whole;
 }
 
 /* The first line of a file that holds `word`; false: none. */
@@ -139,10 +163,12 @@ static bool line_with(const char *root, const char *path, const char *word, char
 
 void recorder_box_look(struct recorder_box *box, const char *root)
 {
+    int signal;
     char line[512];
     const char *pipes = getenv("CUDA_MPS_PIPE_DIRECTORY");
     *box = (struct recorder_box){.counters_for_all = true};
-    look_apart(box);
+    if (!look_apart(look_at_driver, "libcuda.so.1", box, sizeof *box, BOX_WAIT_S, &signal) && signal >= 0)
+        (void)snprintf(box->why, sizeof box->why, "the driver does not start: signal %d", signal);
     /* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.04  Tue ..." */
     if (line_with(root, "/proc/driver/nvidia/version", "NVRM", line, sizeof line)) {
         const char *module = strstr(line, "Module");
@@ -163,4 +189,46 @@ int recorder_box_capability(const struct recorder_box *box)
         if (box->gpus[i].capability && (!least || box->gpus[i].capability < least))
             least = box->gpus[i].capability;
     return least;
+}
+
+/* --- libraries --- */
+
+int recorder_probe_cuda_of(unsigned api)
+{
+    static const int versions[] = {[18] = 11080, [19] = 12000, [20] = 12020, [21] = 12030, [22] = 12040, [23] = 12050,
+                                   [24] = 12060, [25] = 12070, [26] = 12080, [27] = 12090, [28] = 12090};
+    if (api >= 130000)
+        return (int)(api / 10000) * 1000 + (int)(api / 100 % 100) * 10;
+    return api < sizeof versions / sizeof *versions ? versions[api] : 0;
+}
+
+/* "12.10" at p; 0: no version, or one that CUDA never had (a driver's, a year). */
+static int version_at(const char *p)
+{
+    char *end;
+    long major = strtol(p, &end, 10), minor = 0;
+    if (end[0] == '.' && isdigit((unsigned char)end[1]))
+        minor = strtol(end + 1, &end, 10);
+    return major >= 8 && major < 100 && minor < 100 ? (int)(major * 1000 + minor * 10) : 0;
+}
+
+int recorder_probe_path_version(const char *path)
+{
+    static const char *const marks[] = {"cuda-", "cuda/", "cuda", "libcupti.so.", "/cu"};
+    int best = 0;
+    for (size_t m = 0; m < sizeof marks / sizeof *marks; m++)
+        for (const char *p = path; (p = strstr(p, marks[m])); p++) {
+            int version = version_at(p + strlen(marks[m]));
+            if (version && (best == 0 || (version / 1000 == best / 1000 && version > best)))
+                best = version;
+        }
+    return best;
+}
+
+void recorder_probe(const char *path, struct recorder_probe *p)
+{
+    int signal;
+    *p = (struct recorder_probe){.why = "it could not be tried"};
+    if (!look_apart(look_at_library, path, p, sizeof *p, PROBE_WAIT_S, &signal) && signal >= 0)
+        (void)snprintf(p->why, sizeof p->why, "it crashes when it is loaded (signal %d)", signal);
 }

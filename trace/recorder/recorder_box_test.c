@@ -1,4 +1,4 @@
-#include "trace/recorder/recorder_box.h"
+#include "trace/recorder/recorder_search.h"
 
 #include <dlfcn.h>
 #include <sys/stat.h>

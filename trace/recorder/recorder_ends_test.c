@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "trace/recorder/recorder_socket.h"
+#include "trace/recorder/recorder.h"
 #include "trace/recorder/testing_recorder.h"
 #include "trace/store/store.h"
 

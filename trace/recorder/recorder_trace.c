@@ -9,9 +9,7 @@
 
 #include "trace/base/mem.h"
 #include "trace/event/uvm_event.h"
-#include "trace/recorder/record_order.h"
-#include "trace/recorder/recorder_accesses.h"
-#include "trace/recorder/recorder_ranges.h"
+#include "trace/recorder/recorder_events.h"
 #include "trace/store/store.h"
 #include "trace/uvm/allocations.h"
 #include "trace/uvm/batches.h"

@@ -3,7 +3,7 @@
  * Stream "uvm" (ns on CUPTI's clock, byte addresses; extra columns process_id, src_id, dst_id) gets unified-memory
  * events, kernels, copies, allocations, advice and prefetches in the order of their times; tables kernels, allocations,
  * counters, parameters, origin, skipped and dropped the rest. A recording of accesses has the stream "accesses" instead
- * (recorder_accesses.h). The file is created when the first event is written: in place, and at the end where that comes
+ * (recorder_events.h). The file is created when the first event is written: in place, and at the end where that comes
  * sooner. Events stand in the order of their times, but for one that comes after a later one was written: a kernel is
  * known at its end only, and one that took longer than RECORDER_TRACE_HOLD_MS stands behind what happened in it. */
 #ifndef TRACE_RECORDER_RECORDER_TRACE_H

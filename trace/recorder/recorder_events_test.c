@@ -1,7 +1,8 @@
-#include "trace/recorder/recorder_ranges.h"
+#include "trace/recorder/recorder_events.h"
 
 #include <sys/wait.h>
 
+#include "trace/base/testing.h"
 #include "trace/recorder/testing_recorder.h"
 #include "trace/store/store.h"
 
@@ -86,5 +87,43 @@ START_TEST(a_programs_own_ranges_are_recorded_with_their_names)
 }
 END_TEST
 
-TEST_MAIN("recorder_ranges", a_range_is_known_at_its_end_and_a_name_is_written_once,
-          a_programs_own_ranges_are_recorded_with_their_names)
+START_TEST(messages_come_out_by_time_and_equal_times_by_arrival)
+{
+    static const int64_t times[] = {5, 3, 9, 3, 1, 9, 3, 0, 7};
+    struct record_order order = {0};
+    for (size_t i = 0; i < 9; i++) {
+        struct record_pipe_message m = {.id = i};
+        m.time = times[i];
+        ck_assert_int_eq(record_order_put(&order, &m, &err), 0);
+    }
+    static const uint64_t expected[] = {7, 4, 1, 3, 6, 0, 8, 2, 5};
+    struct record_pipe_message m;
+    for (size_t i = 0; i < 9; i++) {
+        ck_assert(record_order_take(&order, 0, &m));
+        ck_assert_uint_eq(m.id, expected[i]);
+    }
+    ck_assert(!record_order_take(&order, 0, &m));
+    record_order_release(&order);
+}
+END_TEST
+
+START_TEST(at_most_the_kept_number_is_held_back)
+{
+    struct record_order order = {0};
+    struct record_pipe_message m = {0};
+    for (int i = 0; i < 10; i++) {
+        m.time = 10 - i;
+        ck_assert_int_eq(record_order_put(&order, &m, &err), 0);
+        if (i < 4)
+            ck_assert(!record_order_take(&order, 4, &m));
+        else
+            ck_assert(record_order_take(&order, 4, &m));
+    }
+    ck_assert_uint_eq(order.n, 4);
+    record_order_release(&order);
+}
+END_TEST
+
+TEST_MAIN("recorder_events", a_range_is_known_at_its_end_and_a_name_is_written_once,
+          a_programs_own_ranges_are_recorded_with_their_names, messages_come_out_by_time_and_equal_times_by_arrival,
+          at_most_the_kept_number_is_held_back)
