@@ -76,13 +76,11 @@ int recorder_find_sanitizer(const char *program, char *path, size_t size, struct
 /* offchip_accesses.fatbin: OFFCHIP_ACCESS_PATCH, or where the library is looked for. */
 int recorder_find_patch(char *path, size_t size, struct err *err);
 
-/* --- of recorder_run(): where recorded programs connect to, and who may record into a file; neither leaves a file
- * behind
- * ---
+/* --- of recorder_run(): where recorded programs connect to, and who may record into a file ---
  *
- * Both are names of Linux's abstract namespace (trace/recorder/wire/record_address.h), which the kernel frees with
- * the process that has them, however it ends. They are of one network namespace: a program that the target starts in
- * another one (unshare -n, a container of its own) does not find the recorder and runs unrecorded. */
+ * Both are names of Linux's abstract namespace (trace/recorder/wire/record_pipe.h), which the kernel frees with the
+ * process that has them, however it ends: no file is left. They are of one network namespace: a program that the target
+ * starts in another one (unshare -n, a container of its own) does not find the recorder and runs unrecorded. */
 
 enum { RECORDER_SOCKET_NAME = 64 };
 
@@ -96,8 +94,8 @@ int recorder_socket_accept(int listener);
  * this machine writes it. */
 int recorder_socket_claim(const char *path, struct err *err);
 
-/* Start options->argv, which finds the recorder at `socket_name`. -1 with *err set if a library is
- * missing or the program cannot be run; then nothing runs. */
+/* Start options->argv, which finds the recorder at `socket_name`. -1 with *err set if a library is missing or
+ * the program cannot be run; then nothing runs. */
 int recorder_start(const struct recorder_options *options, const char *socket_name, pid_t *child, struct err *err);
 
 #endif

@@ -24,7 +24,7 @@ $(BUILD)/standin/libcuda.so.1: fixtures/standin/libcuda.c fixtures/standin/stand
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(STANDIN_FLAGS) -shared -Wl,-soname,$(@F) $< -ldl -o $@
 $(BUILD)/standin/libcupti.so: fixtures/standin/libcupti.c fixtures/standin/libcupti_profiler.c \
-    fixtures/standin/standin.h trace/recorder/wire/cupti_abi.h trace/recorder/wire/cupti_abi_profiler.h
+    fixtures/standin/standin.h trace/recorder/wire/cupti_abi.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(STANDIN_FLAGS) -shared -Wl,-soname,$(@F) $(filter %.c,$^) -lpthread -o $@
 $(BUILD)/standin/libprofiler.so: fixtures/standin/libprofiler.c $(BUILD)/standin/libcupti.so
@@ -34,7 +34,7 @@ $(BUILD)/standin/libsanitizer-public.so: fixtures/standin/libsanitizer.c fixture
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(STANDIN_FLAGS) -shared $< -lpthread -o $@
 $(BUILD)/standin/target: fixtures/standin/target.c fixtures/standin/standin.h trace/recorder/wire/cupti_abi.h \
-    trace/recorder/wire/record_pipe.h trace/recorder/wire/record_address.h
+    trace/recorder/wire/record_pipe.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(STANDIN_FLAGS) $< -ldl -lpthread -o $@
 # An allocator in front of the C library's: no sanitiser's can be there too.
@@ -51,7 +51,7 @@ CUDA_INCLUDE := $(firstword $(patsubst %/cupti.h,%,$(wildcard $(CUDA_HOME)/inclu
     /usr/local/cuda/extras/CUPTI/include/cupti.h /usr/local/cuda-*/include/cupti.h)))
 ifneq ($(CUDA_INCLUDE),)
 check: $(BUILD)/standin/abi_check.o
-$(BUILD)/standin/abi_check.o: fixtures/standin/abi_check.c trace/recorder/wire/cupti_abi.h trace/recorder/wire/cupti_abi_profiler.h
+$(BUILD)/standin/abi_check.o: fixtures/standin/abi_check.c trace/recorder/wire/cupti_abi.h
 	@mkdir -p $(@D)
 	@mkdir -p $(@D)/empty && : > $(@D)/empty/string # one header asks for C++'s, needlessly
 	$(Q)$(CC) $(CSTD) -I. -isystem $(CUDA_INCLUDE) -isystem $(CUDA_INCLUDE)/../../../include \

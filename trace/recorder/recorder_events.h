@@ -59,8 +59,8 @@ int recorder_ranges_take(struct recorder_ranges *ranges, const struct record_pip
                          struct record *record, int64_t *name, struct err *err);
 void recorder_ranges_release(struct recorder_ranges *ranges);
 
-/* --- the launches and accesses that a recorded process sends
- * (trace/recorder/inject/sanitizer_inject.h), as records of the stream "accesses" (trace/access/access.h). ---
+/* --- the launches and accesses that a recorded process sends (trace/recorder/inject/sanitizer_inject.h), as records of
+ * the stream "accesses" (trace/access/access.h) ---
  *
  * Messages: LAUNCH, then for each access ACCESS and the LANES or NARROW that it announces, then LAUNCH_END. Memory that
  * was allocated is an ALLOC record between them, and a row of table allocations. */

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "trace/recorder/wire/record_address.h"
+#include "trace/recorder/wire/record_pipe.h"
 #include "trace/store/output.h"
 
 enum { BACKLOG = 1024 };

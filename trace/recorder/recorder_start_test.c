@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "trace/base/testing.h"
-#include "trace/recorder/wire/record_address.h"
+#include "trace/recorder/wire/record_pipe.h"
 
 static struct err err;
 

@@ -16,7 +16,7 @@
 
 #include "trace/base/hash.h"
 #include "trace/recorder/inject/inject.h"
-#include "trace/recorder/wire/record_address.h"
+#include "trace/recorder/wire/record_pipe.h"
 
 enum { HIGH_FD = 700, START_MESSAGES = 4096, CONNECT_WAIT_S = 2, MOST_WAITS = 20 };
 

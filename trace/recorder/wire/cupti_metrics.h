@@ -8,7 +8,7 @@
 #define TRACE_RECORDER_WIRE_CUPTI_METRICS_H
 
 #include "trace/base/err.h"
-#include "trace/recorder/wire/cupti_abi_profiler.h"
+#include "trace/recorder/wire/cupti_abi.h"
 
 enum { CUPTI_METRICS = 8 }; /* of one group at most */
 

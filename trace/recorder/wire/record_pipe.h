@@ -11,10 +11,13 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include "trace/base/err.h"
 
-#define RECORD_PIPE_SOCKET     "OFFCHIP_RECORD_SOCKET" /* record_address.h */
+#define RECORD_PIPE_SOCKET     "OFFCHIP_RECORD_SOCKET" /* record_address() */
 #define RECORD_PIPE_WANT       "OFFCHIP_RECORD_WANT"   /* "uvm,counters-l2": the group of cupti_metrics.h comes last */
 #define RECORD_PIPE_COUNTERS   "counters-"             /* of RECORD_PIPE_WANT */
 #define RECORD_PIPE_SITES      "sites,"                /* of RECORD_PIPE_WANT: call sites of managed allocations */
@@ -146,5 +149,24 @@ enum {
     PLAN_ORDERS = 32,
     PLAN_SITE_BYTES = 512 /* of a SITE, with its end */
 };
+
+/* --- the Unix socket that a recorded program finds its recorder at ---
+ *
+ * A name that begins with '@' stands in Linux's abstract namespace: there is no file, so a recorder that is killed
+ * leaves nothing behind, and the kernel gives the name free. Any other name is a path. */
+
+/* The address of `name` and its length; 0: the name is too long. */
+static inline socklen_t record_address(const char *name, struct sockaddr_un *address)
+{
+    size_t n = strlen(name);
+    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
+    if (n == 0 || n >= sizeof address->sun_path)
+        return 0;
+    memcpy(address->sun_path, name, n);
+    if (name[0] != '@')
+        return (socklen_t)sizeof *address;
+    address->sun_path[0] = 0;
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n);
+}
 
 #endif
