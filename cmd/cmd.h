@@ -9,6 +9,12 @@
 #include "cmd/console/opt.h"
 #include "trace/base/json_tree.h"
 
+struct graph;
+struct graph_options;
+struct policy_head;
+struct run_diff;
+struct run_set;
+
 enum exit_status {
     EXIT_DONE = 0,
     EXIT_DATA = 1, /* data or run-time error */
@@ -90,5 +96,42 @@ const char *version_fact(size_t index, const char **value);
 /* `offchip record --check`: what this machine has for recording, what is missing, and how to get it. program: what is
  * to be recorded, may be NULL. Returns an exit status: 0 if unified memory can be recorded. */
 int cmd_record_check(const char *program);
+
+/* Compile `source`, the C file of a policy, with the C compiler ($CC, else cc; $CFLAGS behind our own flags), load what
+ * comes of it, and write it to `output`, which takes its name when it is whole. The compiler's messages go to stderr.
+ * The loaded head; NULL with *err set. */
+const struct policy_head *policy_build(const char *source, const char *output, bool replace, struct err *err);
+
+/* --- diff_runs: in what runs differ, printed; and the operands that name them: FILE or FILE#N --- */
+
+/* Whether an operand names runs: a results file or JSON, or one run of it. */
+bool diff_runs_is(const char *operand);
+
+/* FILE#N where there is no file of that name: FILE and N; else the operand and 0. Freed with free(); NULL: no memory.
+ */
+char *diff_runs_split(const char *operand, size_t *nth);
+
+/* The documented object; NULL as json_tree.h says. operands, sets: of both. */
+json_t *diff_runs_json(const struct run_diff *diff, const char *const operands[2], const struct run_set *sets);
+
+void diff_runs_csv(const struct run_diff *diff);
+
+/* Tables for people. Unless `all`, the numbers of a platform where they are many, and parts of runs, are left out:
+ * *numbers and *parts get how many. */
+void diff_runs_table(const struct run_diff *diff, const char *const operands[2], const struct run_set *sets, bool all,
+                     size_t *numbers, size_t *parts);
+
+/* --- graph_file: graphs on the command line; used by `graph` and `synth` --- */
+
+/* Read `spec`: a graph file or prefix, or synth:WORKLOAD of a generator of graphs. from: a format's name, or NULL. */
+int graph_file_read(const char *spec, const char *from, const struct graph_options *options, struct graph *graph,
+                    struct err *err);
+
+/* cmd_writes() of every file that graph_file_write() would make. */
+int graph_file_writes(const char *path, const char *to, bool force);
+
+/* Write to `path`, in the format named `to` or, if that is NULL, by the path's ending. An existing file is an error
+ * unless force. */
+int graph_file_write(const char *path, const char *to, bool force, const struct graph *graph, struct err *err);
 
 #endif

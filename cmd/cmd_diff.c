@@ -7,8 +7,8 @@
 
 #include "cmd/cmd.h"
 #include "cmd/console/table.h"
-#include "cmd/diff_runs.h"
 #include "replay/calibrate/ledger.h"
+#include "replay/results/run_diff.h"
 #include "trace/base/ini.h"
 #include "trace/base/regular_file.h"
 #include "trace/recorder/plan.h"

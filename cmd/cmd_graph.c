@@ -8,9 +8,9 @@
 
 #include "cmd/cmd.h"
 #include "cmd/console/table.h"
-#include "cmd/graph_file.h"
 #include "models/zerocopy/score.h"
 #include "trace/base/units.h"
+#include "trace/graph/graph.h"
 #include "trace/graph/graph_generate.h"
 #include "trace/graph/graph_reorder.h"
 #include "trace/store/output.h"

@@ -11,7 +11,6 @@
 
 #include "cmd/cmd.h"
 #include "cmd/console/printable.h"
-#include "cmd/record/record_twice.h"
 #include "cmd/record/record_views.h"
 #include "trace/import/pcie/live.h"
 #include "trace/import/pcie/nettlp.h"

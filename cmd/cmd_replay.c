@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/console/notes.h"
 #include "cmd/console/printable.h"
 #include "cmd/console/progress_line.h"
 #include "cmd/console/table.h"

@@ -7,11 +7,11 @@
 
 #include "cmd/cmd.h"
 #include "cmd/console/progress_line.h"
-#include "cmd/graph_file.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
 #include "trace/base/param_value.h"
 #include "trace/event/dram_addr.h"
+#include "trace/graph/graph.h"
 #include "trace/program/pages.h"
 #include "trace/store/store.h"
 #include "trace/workloads/graph/graph_source.h"
@@ -73,7 +73,7 @@ static void describe(const struct workload_type *type, struct stream *stream)
     (void)snprintf(stream->name, sizeof stream->name, "%s", type->produces == WORKLOAD_SCANS ? "scans" : "requests");
     stream->unit = TIME_NONE;
     stream->space = ADDR_BYTES;
-    if (type->produces == WORKLOAD_REQUESTS) { /* trace/workloads/stream.h */
+    if (type->produces == WORKLOAD_REQUESTS) { /* trace/workloads/workload.h */
         stream->unit = TIME_CYCLES;
         (void)snprintf(stream->clock, sizeof stream->clock, "dram");
         stream->space = ADDR_DRAM_PACKED;

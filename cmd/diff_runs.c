@@ -1,4 +1,4 @@
-#include "cmd/diff_runs.h"
+#include "cmd/cmd.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -64,7 +64,7 @@ static json_t *set_json(const char *operand, const struct run_set *set)
     return json_pack("{s:o,s:I}", "file", json_tree_text(operand), "runs", (json_int_t)set->count);
 }
 
-json_t *diff_runs_json(const struct run_diff *diff, const char *const operands[2], const struct run_set sets[2])
+json_t *diff_runs_json(const struct run_diff *diff, const char *const operands[2], const struct run_set *sets)
 {
     json_t *rows = json_array();
     for (size_t i = 0; i < diff->count; i++) {
@@ -240,7 +240,7 @@ static void print_alone(const struct run_diff *diff, bool parts)
     }
 }
 
-void diff_runs_table(const struct run_diff *diff, const char *const operands[2], const struct run_set sets[2], bool all,
+void diff_runs_table(const struct run_diff *diff, const char *const operands[2], const struct run_set *sets, bool all,
                      size_t *numbers, size_t *parts)
 {
     *numbers = count_rows(diff, RUN_DIFF_FACT, true, false);

@@ -1,11 +1,11 @@
-#include "cmd/graph_file.h"
+#include "cmd/cmd.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cmd.h"
 #include "trace/base/mem.h"
+#include "trace/graph/graph.h"
 #include "trace/workloads/graph/graph_source.h"
 #include "trace/workloads/workload.h"
 

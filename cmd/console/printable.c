@@ -1,9 +1,15 @@
 #include "cmd/console/printable.h"
 
+#include <ctype.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
-#include "cmd/console/lines.h"
+#include "cmd/console/opt.h"
 
 char *printable(char *text)
 {
@@ -70,4 +76,115 @@ void printable_print(FILE *to, const char *format, ...)
         (void)fputs(text, to);
     }
     free(text);
+}
+
+/* --- lines --- */
+
+enum { LEAST = 20, HANGING = 2 };
+
+size_t lines_width(FILE *to)
+{
+    const char *text = getenv("COLUMNS");
+    char *end = NULL;
+    const unsigned long given = text ? strtoul(text, &end, 10) : 0;
+    struct winsize size;
+    if (text && end != text && *end == 0 && given >= LEAST && given <= INT_MAX)
+        return given;
+    if (!isatty(fileno(to)) || ioctl(fileno(to), TIOCGWINSZ, &size) || size.ws_col < LEAST)
+        return 0;
+    return size.ws_col;
+}
+
+size_t lines_columns(const char *text, size_t bytes)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < bytes; i++)
+        n += ((unsigned char)text[i] & 0xC0) != 0x80;
+    return n;
+}
+
+size_t lines_trimmed(const char *text, size_t bytes)
+{
+    while (bytes > 0 && text[bytes - 1] == ' ')
+        bytes--;
+    return bytes;
+}
+
+/* Whether the comma at text[n] stands in a number, "1,234". */
+static bool in_number(const char *text, size_t n)
+{
+    return text[n] == ',' && n > 0 && isdigit((unsigned char)text[n - 1]) && isdigit((unsigned char)text[n + 1]) &&
+           isdigit((unsigned char)text[n + 2]) && isdigit((unsigned char)text[n + 3]);
+}
+
+size_t lines_piece(const char *text)
+{
+    size_t n = strcspn(text, " ,|;");
+    while (in_number(text, n))
+        n += 1 + strcspn(text + n + 1, " ,|;");
+    while (text[n] && strchr(" ,|;", text[n]))
+        n++;
+    return n;
+}
+
+size_t lines_bytes(const char *text, size_t room)
+{
+    size_t n = lines_piece(text);
+    for (size_t next; text[n] && (next = n + lines_piece(text + n)); n = next)
+        if (lines_columns(text, lines_trimmed(text, next)) > room)
+            break;
+    return n;
+}
+
+void lines_print(FILE *to, const char *text)
+{
+    const size_t room = lines_width(to), indent = strspn(text, " ");
+    size_t before = 0; /* columns in front of this line */
+    while (room && lines_columns(text, strlen(text)) + before > room) {
+        const size_t lead = before ? 0 : indent;
+        const size_t bytes = lead + lines_bytes(text + lead, room > before + lead ? room - before - lead : 1);
+        if (text[bytes] == 0)
+            break;
+        (void)fprintf(to, "%*s%.*s\n", (int)before, "", (int)lines_trimmed(text, bytes), text);
+        text += bytes;
+        before = indent + HANGING < room / 2 ? indent + HANGING : 0;
+    }
+    (void)fprintf(to, "%*s%s\n", (int)before, "", text);
+}
+
+/* --- notes --- */
+
+static size_t cut;
+
+/* Where the last clause of the first n bytes ends, behind enough to say something; 0: there is none. */
+static size_t clause(const char *note, size_t n)
+{
+    while (--n > NOTES_LEAST)
+        if ((note[n] == ';' || note[n] == ':') && note[n + 1] == ' ')
+            return n;
+    return 0;
+}
+
+size_t notes_shown(const char *note)
+{
+    size_t n = strlen(note), shorter;
+    if (opt_verbose || strncmp(note, "refused", strlen("refused")) == 0)
+        return n;
+    while (lines_columns(note, n) > NOTES_COLUMNS && (shorter = clause(note, n)) > 0)
+        n = shorter;
+    return n;
+}
+
+void notes_print(const char *whose, const char *note)
+{
+    const size_t n = notes_shown(note);
+    cut += note[n] != 0;
+    printable_print(stdout, "%s: %.*s%s\n", whose, (int)n, note, note[n] ? " .." : "");
+}
+
+void notes_say_cut(void)
+{
+    if (cut)
+        printable_print(stdout, "notes that end in .. are cut: -v prints all of them\n");
+    cut = 0;
 }

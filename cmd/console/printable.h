@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 /* Every control character, C0, DEL and C1 in UTF-8 (U+0080 to U+009F), becomes '?', byte by byte, in place. Returns
@@ -16,8 +17,43 @@ void printable_fail(void);
 bool printable_failed(void);
 
 /* As fprintf(), the outcome made plain except for the line ends in the format itself, at its end. The first one fits a
- * whole line to a terminal (cmd/console/lines.h). */
+ * whole line to a terminal (below). */
 void printable_print(FILE *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void printable_vprint(FILE *to, const char *format, va_list ap) __attribute__((format(printf, 2, 0)));
+
+/* --- lines: text fitted to the width of a terminal: where a line may end, and how much of a text stands in it. Widths
+ * are in columns, one for each character of UTF-8; `bytes` bytes of a text are whole characters --- */
+
+/* Columns that a line may have: COLUMNS, where it is set to 20 or more, else those of the terminal; 0: as many as it
+ * needs. */
+size_t lines_width(FILE *to);
+
+size_t lines_columns(const char *text, size_t bytes);
+/* `bytes` without the spaces at the end of them. */
+size_t lines_trimmed(const char *text, size_t bytes);
+
+/* Bytes of the piece that text begins with, up to where a line may end: behind spaces, and behind marks that join
+ * (, | ;), but not inside "1,234". */
+size_t lines_piece(const char *text);
+/* Bytes of text that stand in a line of `room` columns: whole pieces, one at least, spaces at the end not counted. */
+size_t lines_bytes(const char *text, size_t room);
+
+/* Print text and a line end; what does not fit goes to further lines, two columns further in than the first. */
+void lines_print(FILE *to, const char *text);
+
+/* --- notes: what a run says besides its numbers, for people. A long note is cut at the end of a clause; all of it
+ * stands under --verbose, in JSON and in results --- */
+
+enum { NOTES_COLUMNS = 120, NOTES_LEAST = 20 }; /* of a note that is not cut; of a clause that says something */
+
+/* Bytes of a note that are printed: all of a short one, of a refusal, and under --verbose; else as many whole clauses,
+ * behind which "; " or ": " stands, as fit NOTES_COLUMNS columns, or the first that is more than a name. */
+size_t notes_shown(const char *note);
+
+/* "WHOSE: NOTE" on standard output, with " .." where it is cut. */
+void notes_print(const char *whose, const char *note);
+
+/* Behind the notes: a line that says how to see those that were cut whole, if any was since the last time. */
+void notes_say_cut(void);
 
 #endif

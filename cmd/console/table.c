@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/console/lines.h"
 #include "cmd/console/printable.h"
 #include "trace/base/csv_text.h"
 #include "trace/base/mem.h"

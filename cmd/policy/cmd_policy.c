@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/policy/policy_build.h"
+#include "models/plugin/plugin_load.h"
 
 static const char *output;
 static bool force;

@@ -1,4 +1,4 @@
-#include "cmd/policy/policy_build.h"
+#include "cmd/cmd.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "models/plugin/plugin_load.h"
 #include "trace/base/program_folder.h"
 #include "trace/store/output.h"
 

@@ -2,11 +2,12 @@
  * are refused. */
 #define TESTING_FORK CK_FORK
 
-#include "cmd/policy/policy_build.h"
+#include "cmd/cmd.h"
 
 #include "models/base/sections.h"
 #include "models/dram/policy_testing.h"
 #include "models/plugin/plugin.h"
+#include "models/plugin/plugin_load.h"
 #include "models/policies.h"
 #include "trace/base/param_value.h"
 #include "trace/base/random.h"

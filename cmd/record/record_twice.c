@@ -1,10 +1,9 @@
-#include "cmd/record/record_twice.h"
+#include "cmd/record/record_views.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/record/record_views.h"
 #include "trace/base/mem.h"
 
 static const char requests[] = "l2_sysmem_requests", sectors[] = "l2_sysmem_sectors";

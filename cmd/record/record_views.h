@@ -29,4 +29,15 @@ int record_copy_facts(struct store *in, struct store *out, struct err *err);
 /* A stream, all of it; one that is not there is no error. */
 int record_copy_stream(struct store *in, struct store *out, const char *name, struct err *err);
 
+/* --- `offchip record --counters --counter-group l2+sectors`, for chips that do not count requests and sectors in one
+ * pass: the counters of a second run of the same program, added to those of the first --- */
+
+/* Whether the recording in `path` counted requests without sectors, so that a second run is of use. -1 with *err set if
+ * it cannot be read. */
+int record_lacks_sectors(const char *path, struct err *err);
+
+/* Add the sectors that `second` counted to `first`, in place of it. Both must have launched the same kernels in the
+ * same order; -1 with *err set if not: then `first` is as it was. */
+int record_join(const char *first, const char *second, const char *command_line, struct err *err);
+
 #endif
