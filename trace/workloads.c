@@ -1,6 +1,6 @@
 /* The generated workloads. A new one is its file in a folder of trace/workloads/, its name in workloads.h and
  * a line here. */
-#include "trace/workloads/workloads.h"
+#include "trace/workloads/workload.h"
 
 const struct workload_type *const workload_types[] = {
     /* DRAM requests */ &workload_pim_add,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
-#include "trace/program/lines.h"
+#include "trace/program/walk.h"
 
 enum { KINDS = 32, CHAINS = 1024, NONE = -1 };
 

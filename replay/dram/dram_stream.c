@@ -8,7 +8,7 @@
 #include "replay/derive/derive_source.h"
 #include "trace/base/mem.h"
 #include "trace/event/dram_map.h"
-#include "trace/workloads/stream.h"
+#include "trace/workloads/workload.h"
 
 enum { ATOMS_MAX = 4, CHANNELS_MAX = 4096 };
 static const int64_t latest_cycle = (INT64_C(1) << 56) - 1;

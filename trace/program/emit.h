@@ -15,6 +15,7 @@
  * trip, one turn of one trip for lanes 0 to 3. With 11 trips and a twelfth: two turns of four; a third for lanes 0 to
  * 3; three turns of one trip for the others.
  * Source: the order, unrolled loop first: what nvcc 13.0 makes for sm_90 of fixtures/cuda/kernels.cu (bicg). */
+
 struct program_warp {
     uint64_t block, thread; /* linear; thread: of lane 0, over the whole launch */
     uint32_t warp;          /* in the block */

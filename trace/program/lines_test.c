@@ -1,4 +1,4 @@
-#include "trace/program/lines.h"
+#include "trace/program/walk.h"
 
 #include "trace/base/testing.h"
 #include "trace/program/random_testing.h"

@@ -24,7 +24,7 @@ void *program_wrapped_open(const void *state, struct err *err);
 void program_wrapped_close(void *run);
 
 /* --- placed: a program of which some allocations are put into GPU memory by an explicit allocation, whatever mechanism
- * is asked about the others. All else is the whole one's: launches, bodies, addresses. --- */
+ * is asked about the others. All else is the whole one's: launches, bodies, addresses --- */
 
 struct program_placed;
 
@@ -36,7 +36,7 @@ void program_placed_free(struct program_placed *placed); /* NULL is allowed */
 /* Valid as long as `placed`. */
 const struct program *program_placed_program(const struct program_placed *placed);
 
-/* --- prefix: a program of which each warp does only its first accesses. ---
+/* --- prefix: a program of which each warp does only its first accesses ---
  *
  * For programs that cannot be cut by whole waves of blocks (trace/program/cut.h), because all of their blocks are
  * resident at once, and that no cache stands before: kernels of processing in memory, whose 32 warps each stream to a

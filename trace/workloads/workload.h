@@ -2,7 +2,7 @@
  *
  * A workload is opened with its keys. What it generates is a program (trace/program/program.h), of which each engine
  * takes its view; beside it stand closed forms of single views (scans: trace/workloads/scan.h), and what is no program:
- * streams of DRAM requests (trace/workloads/stream.h) and graphs. `synth W -o F` then `replay F` gives what
+ * streams of DRAM requests (below) and graphs. `synth W -o F` then `replay F` gives what
  * `replay synth:W` gives. */
 #ifndef TRACE_WORKLOADS_WORKLOAD_H
 #define TRACE_WORKLOADS_WORKLOAD_H
@@ -15,9 +15,20 @@
 enum workload_kind {
     WORKLOAD_PROGRAM = 1,   /* a program without a closed form of its own beside it: no ops */
     WORKLOAD_SCANS = 2,     /* neighbour-list or row reads: `ops` is a const struct scan_ops * */
-    WORKLOAD_REQUESTS = 4,  /* DRAM request stream (stream.h); no ops */
+    WORKLOAD_REQUESTS = 4,  /* DRAM request stream (STREAM_..); no ops */
     WORKLOAD_GRAPH = 8,     /* a generated graph: written with `synth kron,... -o NAME.bel` */
     WORKLOAD_LAUNCHES = 16, /* launches in closed form (launch_touch.h); no ops, not stored */
+};
+
+/* --- what a workload of DRAM requests says besides its records ---
+ *
+ * The records themselves come from workload_type.next(): DRAM_READ, DRAM_WRITE, DRAM_WRITEBACK and PIM with packed
+ * addresses (trace/event/dram_addr.h), time = DRAM cycles from the start of the pass at which the request is ready,
+ * flags bit 0 = served by L2, group = launch; KERNEL_END after the last request of a launch. Requests of different
+ * channels are independent. A DRAM_WRITEBACK belongs to the DRAM_READ before it: L2 makes it when that read misses. */
+enum {
+    STREAM_L2_HIT = 1,     /* flags of DRAM_READ and DRAM_WRITE */
+    STREAM_ONE_CHANNEL = 1 /* flags of KERNEL_END: the mark is that of the channel in addr only */
 };
 
 /* Engines that can take a view of a program. */
@@ -106,5 +117,37 @@ void workload_close(struct workload *workload);
  * come in steps: "bicg: its arrays take 900 MiB, bytes says 954 MiB: .." NULL: nothing.
  * Otherwise buf. */
 const char *workload_size_note(const struct workload *workload, char *buf, size_t size);
+
+/* --- the generated workloads, suite by suite --- */
+
+/* graph/: traversals and generated graphs. */
+extern const struct workload_type workload_bfs, workload_cc, workload_sssp, workload_pagerank, workload_expect,
+    workload_kron, workload_urand, workload_fs, workload_ml, workload_sk, workload_uk5;
+
+/* micro/: one access pattern each. */
+extern const struct workload_type workload_array, workload_triad, workload_strided, workload_stencil,
+    workload_launch_touch;
+
+/* ml/: inputs and layers of machine learning. */
+extern const struct workload_type workload_gather, workload_llm, workload_yolov2;
+
+/* pim/: kernels of processing in memory, and the GPU kernels beside them. */
+extern const struct workload_type workload_pim_add, workload_pim_copy, workload_pim_daxpy, workload_pim_scale,
+    workload_pim_bn_fwd, workload_pim_bn_bwd, workload_pim_fc, workload_pim_kmeans, workload_pim_grim,
+    workload_pim_softmax, workload_gpu_g1, workload_gpu_g2, workload_gpu_g3, workload_gpu_g4, workload_gpu_g5,
+    workload_gpu_g6, workload_gpu_g7, workload_gpu_g8, workload_gpu_g9, workload_gpu_g10, workload_gpu_g11,
+    workload_gpu_g12, workload_gpu_g13, workload_gpu_g14, workload_gpu_g15, workload_gpu_g16, workload_gpu_g17,
+    workload_gpu_g18, workload_gpu_g19, workload_gpu_g20;
+
+/* polybench/: loops of PolyBench/GPU. */
+extern const struct workload_type workload_conv2d, workload_fdtd2d, workload_bicg;
+
+/* rodinia/: loops of Rodinia, most as the F3FS artifact runs them. */
+extern const struct workload_type workload_nw, workload_rodinia_nw, workload_rodinia_nn, workload_rodinia_pathfinder,
+    workload_rodinia_gaussian, workload_rodinia_cfd, workload_rodinia_kmeans, workload_rodinia_huffman,
+    workload_rodinia_sradv2, workload_rodinia_hotspot3d, workload_rodinia_hotspot, workload_rodinia_backprop,
+    workload_rodinia_lud, workload_rodinia_srad_v1, workload_rodinia_bfs, workload_rodinia_streamcluster,
+    workload_rodinia_btree, workload_rodinia_lavamd, workload_rodinia_dwt2d, workload_rodinia_heartwall,
+    workload_rodinia_mummergpu;
 
 #endif

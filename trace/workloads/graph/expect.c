@@ -14,7 +14,7 @@
 #include "trace/base/param.h"
 #include "trace/graph/graph_generate.h"
 #include "trace/workloads/scan.h"
-#include "trace/workloads/workloads.h"
+#include "trace/workloads/workload.h"
 
 /* --- degrees of a graph at its published size, without the graph ---
  *

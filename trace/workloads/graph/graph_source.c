@@ -6,7 +6,7 @@
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
 #include "trace/graph/graph_generate.h"
-#include "trace/workloads/workloads.h"
+#include "trace/workloads/workload.h"
 
 /* Published numbers of the stand-ins; see the header. */
 static const struct stand_in {

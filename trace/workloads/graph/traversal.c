@@ -8,7 +8,7 @@
 #include "trace/base/units.h"
 #include "trace/graph/graph_generate.h"
 #include "trace/workloads/graph/traversal_program.h"
-#include "trace/workloads/workloads.h"
+#include "trace/workloads/workload.h"
 
 static const struct param traversal_param_table[] = {
     GRAPH_SOURCE_ROWS(traversal_params),

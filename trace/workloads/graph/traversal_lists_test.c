@@ -1,4 +1,4 @@
-#include "trace/workloads/graph/traversal_warp.h"
+#include "trace/workloads/graph/traversal_program.h"
 
 #include "trace/base/testing.h"
 

@@ -6,7 +6,6 @@
 
 #include "trace/base/mem.h"
 #include "trace/event/actor.h"
-#include "trace/workloads/graph/traversal_warp.h"
 
 enum { LANES = PROGRAM_LANES, LINE = 128, NONE = TRAVERSAL_NONE };
 

@@ -1,7 +1,6 @@
 #include "trace/workloads/graph/traversal_program.h"
 
 #include "trace/program/pages.h"
-#include "trace/workloads/graph/traversal_run.h"
 #include "trace/workloads/program_testing.h"
 
 enum { EDGES = 0, WARP = 32 };

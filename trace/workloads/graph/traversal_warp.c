@@ -1,4 +1,4 @@
-#include "trace/workloads/graph/traversal_warp.h"
+#include "trace/workloads/graph/traversal_program.h"
 
 enum { LANES = PROGRAM_LANES, NONE = TRAVERSAL_NONE, UNROLL = TRAVERSAL_UNROLL };
 

@@ -30,7 +30,7 @@
 #include "trace/base/param.h"
 #include "trace/program/plan.h"
 #include "trace/workloads/scan.h"
-#include "trace/workloads/workloads.h"
+#include "trace/workloads/workload.h"
 
 enum { PAGE = 4096, READS_BYTES = 16384, UNROLL_MOST = 16 };
 enum { WORDS = PAGE / 4, BLOCK_PAGES = PROGRAM_BLOCK_BYTES / PAGE };

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "trace/base/param.h"
-#include "trace/workloads/workloads.h"
+#include "trace/workloads/workload.h"
 
 enum { PAGE = 4096 };
 enum touch { WRITE, READ, NONE };

@@ -15,7 +15,7 @@
 
 #include "trace/base/param.h"
 #include "trace/program/plan.h"
-#include "trace/workloads/workloads.h"
+#include "trace/workloads/workload.h"
 
 enum { BLOCK_X = 32, BLOCK_Y = 8, REGISTERS = 30, GUARD = 13, A = 0, B = 1 };
 

@@ -16,7 +16,7 @@
 
 #include "trace/base/param.h"
 #include "trace/program/plan.h"
-#include "trace/workloads/workloads.h"
+#include "trace/workloads/workload.h"
 
 enum { WORD = 4, REGISTERS = 16, GUARD = 10, BEFORE = 2, LOOP_END = 5, UNROLL_MOST = 16 };
 

@@ -12,7 +12,7 @@
 
 #include "trace/base/param.h"
 #include "trace/program/plan.h"
-#include "trace/workloads/workloads.h"
+#include "trace/workloads/workload.h"
 
 enum { A, B, C, REGISTERS = 16, GUARD = 10, UNROLL_MOST = 16 };
 

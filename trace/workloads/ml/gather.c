@@ -10,7 +10,7 @@
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
 #include "trace/workloads/ml/gather_rows.h"
-#include "trace/workloads/workloads.h"
+#include "trace/workloads/workload.h"
 
 static const struct param gather_params[] = {
     PARAM_BYTES_ROW(gather_params, row_bytes, GATHER_ELEMENT, 1 << 24, 1024, "of a row, a multiple of 4"),

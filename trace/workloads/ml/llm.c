@@ -26,7 +26,7 @@
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
 #include "trace/workloads/pim/pim_program.h"
-#include "trace/workloads/workloads.h"
+#include "trace/workloads/workload.h"
 
 /* --- the products --- */
 

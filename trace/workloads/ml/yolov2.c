@@ -17,7 +17,7 @@
 #include "trace/base/param.h"
 #include "trace/program/emit.h"
 #include "trace/workloads/ml/yolov2_net.h"
-#include "trace/workloads/workloads.h"
+#include "trace/workloads/workload.h"
 
 enum { BLOCK = 512, FLOAT = 4, TILE = 32 /* of a product, rows and columns */, GUARD = 8, LANES = PROGRAM_LANES };
 

@@ -2,7 +2,7 @@
 #include "trace/base/testing.h"
 #include "trace/program/program.h"
 #include "trace/workloads/ml/yolov2_net.h"
-#include "trace/workloads/workloads.h"
+#include "trace/workloads/workload.h"
 
 enum { SIDE = 64, IMAGE = 0, WORKSPACE = 1, OUTPUTS = 4 + YOLOV2_CONVOLUTIONS };
 

@@ -10,8 +10,7 @@
 #include "trace/base/param.h"
 #include "trace/event/dram_addr.h"
 #include "trace/workloads/pim/pim_program.h"
-#include "trace/workloads/stream.h"
-#include "trace/workloads/workloads.h"
+#include "trace/workloads/workload.h"
 
 struct keys {
     int64_t rows, ops, period, channels, base_row;

@@ -19,7 +19,7 @@
 
 #include "trace/base/param.h"
 #include "trace/program/plan.h"
-#include "trace/workloads/workloads.h"
+#include "trace/workloads/workload.h"
 
 enum { THREADS = 256, UNROLL_MOST = 16, ONCE = 43, GUARD = 10, A = 0, R = 1, S = 2, P = 3, Q = 4 };
 

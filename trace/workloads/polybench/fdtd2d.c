@@ -18,7 +18,7 @@
 
 #include "trace/base/param.h"
 #include "trace/program/plan.h"
-#include "trace/workloads/workloads.h"
+#include "trace/workloads/workload.h"
 
 enum { BLOCK_X = 32, BLOCK_Y = 8, GUARD = 19, EX = 0, EY = 1, HZ = 2 };
 

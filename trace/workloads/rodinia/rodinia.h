@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "trace/program/plan.h"
-#include "trace/workloads/workloads.h"
+#include "trace/workloads/workload.h"
 
 enum { RODINIA_BASE = 0xC0000000u, RODINIA_ALIGN = 256 };
 
