@@ -7,9 +7,8 @@
 #include "cmd/console/progress_line.h"
 #include "cmd/console/table.h"
 #include "replay/compare/compare.h"
-#include "replay/compare/compare_experiments.h"
-#include "replay/report/decision.h"
-#include "replay/robust/robust_say.h"
+#include "replay/report/report.h"
+#include "replay/robust/robust.h"
 #include "trace/base/version.h"
 #include "trace/store/output.h"
 

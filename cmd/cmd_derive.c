@@ -10,7 +10,7 @@
 #include "models/gpu/gpu.h"
 #include "replay/derive/derive_migrations.h"
 #include "replay/derive/derive_source.h"
-#include "replay/run/platform_choice.h"
+#include "replay/run/platform_use.h"
 #include "trace/base/units.h"
 
 static const char *output, *platform_name_or_file, *kernel, *range, *migrations, *span;

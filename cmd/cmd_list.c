@@ -6,7 +6,7 @@
 #include "cmd/console/printable.h"
 #include "cmd/lists.h"
 #include "replay/run/engine.h"
-#include "replay/run/platform_json.h"
+#include "replay/run/platform_use.h"
 #include "trace/base/param.h"
 #include "trace/base/units.h"
 

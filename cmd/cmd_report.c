@@ -6,7 +6,7 @@
 #include "cmd/cmd.h"
 #include "cmd/console/printable.h"
 #include "cmd/console/table.h"
-#include "replay/report/html.h"
+#include "replay/report/report.h"
 #include "replay/results/case_table.h"
 #include "replay/results/results.h"
 #include "trace/base/version.h"

@@ -10,7 +10,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/console/progress_line.h"
-#include "replay/sweep/save_queue.h"
+#include "replay/sweep/save.h"
 #include "replay/sweep/sweep.h"
 #include "trace/base/mem.h"
 #include "trace/store/dbfile.h"

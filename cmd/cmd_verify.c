@@ -7,8 +7,8 @@
 #include "cmd/console/printable.h"
 #include "cmd/console/table.h"
 #include "replay/results/results.h"
-#include "replay/run/replay_case.h"
-#include "replay/verify/verify_results.h"
+#include "replay/run/engine.h"
+#include "replay/verify/verify.h"
 
 static int format;
 static bool strict;

@@ -3,7 +3,7 @@
 #ifndef CMD_CONSOLE_PROGRESS_LINE_H
 #define CMD_CONSOLE_PROGRESS_LINE_H
 
-#include "replay/run/progress.h"
+#include "replay/run/shared.h"
 
 struct progress_line;
 

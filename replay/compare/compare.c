@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/compare/compare_keep.h"
-#include "replay/compare/compare_stop.h"
-#include "replay/robust/robust_say.h"
+#include "replay/compare/compare_rows.h"
+#include "replay/robust/robust.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"

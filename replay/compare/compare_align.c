@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "models/zerocopy/warp.h"
-#include "replay/compare/compare_parts.h"
+#include "replay/compare/compare_rows.h"
 #include "trace/base/param_value.h"
 
 /* How the input would be aligned. */

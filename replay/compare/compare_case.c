@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/compare/compare_parts.h"
-#include "replay/run/platform_json.h"
+#include "replay/compare/compare_rows.h"
+#include "replay/run/platform_use.h"
 #include "replay/run/replay_robust.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/param_value.h"

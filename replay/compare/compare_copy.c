@@ -1,7 +1,7 @@
 #include <math.h>
 
 #include "models/zerocopy/link.h"
-#include "replay/compare/compare_parts.h"
+#include "replay/compare/compare_rows.h"
 
 static void apply(const struct compare_facts *f, struct compare_row *row)
 {

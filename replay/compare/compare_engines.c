@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/compare/compare_stop.h"
+#include "replay/compare/compare_rows.h"
 #include "replay/run/platform_use.h"
 #include "trace/workloads/scan.h"
 

@@ -1,11 +1,11 @@
-#include "replay/compare/compare_experiments.h"
+#include "replay/compare/compare.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "replay/compare/compare_parts.h"
-#include "replay/robust/robust_say.h"
+#include "replay/compare/compare_rows.h"
+#include "replay/robust/robust.h"
 #include "trace/base/json_tree.h"
 
 size_t compare_best_rows(const struct compare_result *result, size_t most, size_t *rows)

@@ -1,4 +1,4 @@
-#include "replay/compare/compare_experiments.h"
+#include "replay/compare/compare.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "replay/compare/compare_keep.h"
+#include "replay/compare/compare_rows.h"
 
 /* Its rows take the same steps: they are worked out once, where that does not take too much; and what they touch is
  * counted meanwhile. */

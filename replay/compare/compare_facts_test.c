@@ -1,4 +1,4 @@
-#include "replay/compare/compare_parts.h"
+#include "replay/compare/compare_rows.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "replay/compare/compare_keep.h"
+#include "replay/compare/compare_rows.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/compare/compare_keep.h"
-#include "replay/compare/compare_stop.h"
+#include "replay/compare/compare_rows.h"
 #include "trace/base/mem.h"
 
 /* What the driver can be told, and the rule of lee-2026; then what is asked besides where memory is short; then all. */

@@ -1,11 +1,231 @@
-#include "replay/compare/compare_mixed.h"
-
+/* compare_mixed: a mechanism for each allocation. Some are in GPU memory before the first kernel, the rest is read over
+ * the link or managed. Looked for where memory is short, or where it is asked for: with room for all, no mix of 31
+ * programs of the tree on an H200 was more than 8 % faster than one mechanism for all. A row appears only where it is
+ * faster than every one of those by more than the errors. Each mix is one run of one engine:
+ *
+ *   MIX_LINK     copied, the rest zero-copy: the program's reads simulated with that memory on the GPU
+ *                (models/zerocopy/host_reads.h), behind the copies; that simulation has a latency for memory of the
+ *                GPU but nothing else of it, so a launch takes no less than its requests and than with all of its
+ *                memory there, and no more than simulated: an interval
+ *   MIX_MANAGED  copied, the rest managed, where memory is short: the uvm engine with that memory taken off
+ *
+ * Copies come before the first kernel, by the link's rule, as the mechanism copy has them; what the CPU takes back
+ * between kernels besides. Managed beside zero-copy memory is asked of nobody: remote pages of the uvm engine have no
+ * cache and send stores as reads, so its times are a quarter to twice those of the zero-copy engine (docs/compare.md).
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/zerocopy/host_reads.h"
+#include "replay/compare/compare_rows.h"
 #include "trace/base/mem.h"
+#include "trace/program/wrapped.h"
+
+enum mix_kind { MIX_LINK, MIX_MANAGED };
+
+enum { SIMULATED_LOADS = 100000 }; /* of a launch: what replay zerocopy has where nobody says otherwise */
+
+enum { MIX_UNITS = 6 }; /* allocations that are told apart, the largest; the last of more are one */
+
+/* Allocations that share a mechanism. */
+struct mix_unit {
+    char name[32];
+    uint64_t members; /* bits of facts->totals.allocs */
+    uint64_t bytes;
+};
+
+struct mixing {
+    const struct compare_facts *facts;
+    enum mix_kind kind;
+    struct mix_unit units[MIX_UNITS];
+    size_t count;
+    double slower; /* a launch with all memory on the GPU takes so many times what it takes by the issue model */
+};
+
+/* An assignment and what its engine says. */
+struct mix {
+    uint32_t ahead; /* bit i: unit i is on the GPU before the first kernel */
+    bool asked, failed;
+    double time;   /* ns: as its engine has it, stores of MIX_LINK beside the reads */
+    double lo, hi; /* MIX_LINK: requests beside kernels, at no latency; all as simulated, stores behind it */
+    double h2d, d2h, back_ns, gpu_bytes, copy_ns;
+    struct uvm_managed_did did; /* of a run of the uvm engine */
+    struct err err;             /* of a failure */
+};
+
+/* Bits of facts->totals.allocs that are on the GPU, and their bytes. */
+static uint64_t mix_members(const struct mixing *m, uint32_t ahead)
+{
+    uint64_t members = 0;
+    for (size_t i = 0; i < m->count; i++)
+        members |= ahead >> i & 1 ? m->units[i].members : 0;
+    return members;
+}
+
+static double mix_bytes(const struct mixing *m, uint32_t ahead)
+{
+    double bytes = 0;
+    for (size_t i = 0; i < m->count; i++)
+        bytes += ahead >> i & 1 ? (double)m->units[i].bytes : 0;
+    return bytes;
+}
+
+/* --- copies --- */
+
+/* Copies of those allocations alone. -1 with *err set: out of memory. */
+static int mix_copies(const struct compare_facts *f, uint64_t members, struct program_copies *copies, struct err *err)
+{
+    struct program_totals some = f->totals;
+    struct program_alloc *allocs = mem_zalloc(some.alloc_count, sizeof *allocs, err);
+    some.launch = allocs ? mem_zalloc(some.launches, sizeof *some.launch, err) : NULL;
+    int rc = some.launch ? 0 : -1;
+    for (size_t i = 0; i < some.alloc_count && rc == 0; i++) {
+        allocs[i] = f->totals.allocs[i];
+        allocs[i].host &= members >> i & 1;
+    }
+    for (uint32_t l = 0; l < some.launches && rc == 0; l++) {
+        some.launch[l] = f->totals.launch[l];
+        some.launch[l].touched &= members;
+        some.launch[l].modified &= members;
+    }
+    some.allocs = allocs;
+    if (rc == 0)
+        program_copies_count(copies, &some);
+    free(some.launch);
+    free(allocs);
+    return rc;
+}
+
+static double mix_copies_ns(const struct compare_facts *f, const struct program_copies *c)
+{
+    const struct pcie *link = platform_section_get(f->platform, "pcie");
+    double ns = c->in_copies ? link_copy_ns(link, (double)c->in_bytes, (double)c->in_copies) : 0;
+    if (c->back_copies > c->last_copies)
+        ns += link_copy_ns(link, (double)(c->back_bytes - c->last_bytes), (double)(c->back_copies - c->last_copies));
+    return ns;
+}
+
+static int take_copies(const struct mixing *m, struct mix *mix)
+{
+    const struct compare_facts *f = m->facts;
+    struct program_copies c;
+    if (mix_copies(f, mix_members(m, mix->ahead), &c, &mix->err))
+        return -1;
+    mix->copy_ns = mix_copies_ns(f, &c);
+    mix->h2d = (double)c.in_bytes;
+    mix->d2h = (double)(c.back_bytes - c.last_bytes);
+    mix->back_ns = c.last_copies ? link_copy_ns(platform_section_get(f->platform, "pcie"), (double)c.last_bytes,
+                                                (double)c.last_copies)
+                                 : 0;
+    return 0;
+}
+
+/* --- the rest is read over the link --- */
+
+struct reading {
+    const struct mixing *mixing;
+    double time, least, payload; /* ns: as simulated, and at least */
+};
+
+/* No launch is faster than with all of its memory on the GPU, nor than its requests; one without requests is what a
+ * copy makes of it. */
+static int take_launch(void *ctx, uint32_t number, const struct host_reads_count *count, struct err *err)
+{
+    struct reading *r = ctx;
+    const struct launch_totals *launch = &r->mixing->facts->totals.launch[number];
+    const struct pcie *link = platform_section_get(r->mixing->facts->platform, "pcie");
+    (void)err;
+    if (launch->cpu)
+        return 0;
+    double kernel = launch->ms * 1e6 * r->mixing->slower;
+    bool asks = mix_requests(&count->mix) > 0;
+    r->time += asks ? fmax(count->time_ns, kernel) : kernel;
+    r->least += fmax(kernel, asks ? fmin(count->time_ns, link_service_ns(link, &count->mix)) : 0);
+    r->payload += (double)mix_payload(&count->mix);
+    return 0;
+}
+
+/* Bytes that kernels store to memory of the host. */
+static double stored(const struct compare_facts *f, uint64_t on_gpu)
+{
+    double bytes = 0;
+    for (size_t i = 0; i < f->totals.alloc_count; i++)
+        bytes += on_gpu >> i & 1 ? 0 : (double)f->totals.modified_of[i];
+    return bytes;
+}
+
+static int ask_link(const struct mixing *m, const struct program *program, struct mix *mix)
+{
+    const struct compare_facts *f = m->facts;
+    struct reading r = {.mixing = m};
+    const struct pcie *link = platform_section_get(f->platform, "pcie");
+    const struct host_reads how = {.gpu = platform_section_get(f->platform, "gpu"),
+                                   .pcie = link,
+                                   .program = program,
+                                   .weights = f->weights,
+                                   .most_loads = SIMULATED_LOADS,
+                                   .launch = take_launch,
+                                   .ctx = &r};
+    if (host_reads_run(&how, &mix->err))
+        return -1;
+    const double stores = stored(f, mix_members(m, mix->ahead));
+    double store_ns = stores / pcie_raw_bytes_per_s(link) * 1e9;
+    mix->time = mix->copy_ns + fmax(r.time, store_ns);
+    mix->lo = mix->copy_ns + fmax(r.least, store_ns);
+    mix->hi = mix->copy_ns + r.time + store_ns;
+    mix->h2d += r.payload;
+    mix->d2h += stores;
+    mix->gpu_bytes = mix_bytes(m, mix->ahead) + (double)f->device_bytes;
+    return 0;
+}
+
+/* --- the rest is managed --- */
+
+static void take_managed(struct mix *mix, const struct uvm_metrics *metrics)
+{
+    mix->time += (double)metrics->time_ns;
+    mix->lo = mix->hi = mix->time;
+    mix->h2d += (double)(metrics->h2d_bytes + metrics->remote_bytes);
+    mix->d2h += (double)metrics->d2h_bytes;
+    mix->did = uvm_managed_did(metrics);
+}
+
+static int ask_managed(const struct mixing *m, const struct program *program, struct mix *mix)
+{
+    const struct compare_facts *f = m->facts;
+    struct uvm_managed_settings settings = f->set->managed;
+    struct uvm_touching touching;
+    struct uvm_metrics metrics;
+    settings.oversubscription_pct = 0;
+    settings.gpu_memory_bytes = (int64_t)((double)f->memory - mix_bytes(m, mix->ahead));
+    if (uvm_touching_program(&touching, program, &mix->err))
+        return -1;
+    const struct uvm_managed asked = {.ops = touching.ops,
+                                      .state = touching.state,
+                                      .store = touching.store,
+                                      .platform = f->platform,
+                                      .settings = &settings};
+    int rc = uvm_managed_run(&asked, &metrics, &mix->err);
+    uvm_touching_close(&touching);
+    if (rc)
+        return -1;
+    mix->time = mix->copy_ns;
+    take_managed(mix, &metrics);
+    mix->gpu_bytes = (double)(f->memory + f->device_bytes);
+    return 0;
+}
+
+/* Ask the engine; mix->ahead is set. */
+static void mix_ask(const struct mixing *m, struct mix *mix)
+{
+    mix->asked = true;
+    struct program_placed *p = program_placed_new(&m->facts->touching.program, mix_members(m, mix->ahead), &mix->err);
+    const struct program *program = p ? program_placed_program(p) : NULL;
+    mix->failed = !p || take_copies(m, mix) || (m->kind == MIX_LINK ? ask_link : ask_managed)(m, program, mix);
+    program_placed_free(p);
+}
 
 /* --- units --- */
 
@@ -33,7 +253,7 @@ static void take_units(struct mixing *m)
 
 static const struct {
     const char *ahead, *rest;
-} words[] = {
+} mix_words[] = {
     [MIX_LINK] = {"copied", "zero-copy"},
     [MIX_MANAGED] = {"copied", "managed"},
 };
@@ -46,7 +266,7 @@ static void name_of(const struct mixing *m, uint32_t ahead, char *name, size_t s
         if (ahead >> i & 1)
             n += (size_t)snprintf(name + n, size - n, "%s%s", n ? ", " : "", m->units[i].name);
     if (n < size)
-        (void)snprintf(name + n, size - n, " %s, the rest %s", words[m->kind].ahead, words[m->kind].rest);
+        (void)snprintf(name + n, size - n, " %s, the rest %s", mix_words[m->kind].ahead, mix_words[m->kind].rest);
 }
 
 /* --- search --- */
@@ -168,8 +388,8 @@ static int put_params(const struct mixing *m, const struct mix *mix, struct comp
     for (size_t i = 0; i < t->alloc_count; i++)
         if (!t->allocs[i].device)
             bad |= json_array_append_new(on_gpu >> i & 1 ? ahead : rest, json_string(t->allocs[i].name));
-    bad |= json_object_set_new(row->params, words[m->kind].ahead, ahead);
-    return bad | json_object_set_new(row->params, words[m->kind].rest, rest);
+    bad |= json_object_set_new(row->params, mix_words[m->kind].ahead, ahead);
+    return bad | json_object_set_new(row->params, mix_words[m->kind].rest, rest);
 }
 
 /* Whether the mix, which is the last row, is faster than every row of one mechanism by more than the errors. */

@@ -1,4 +1,4 @@
-#include "replay/compare/compare_mixed.h"
+#include "replay/compare/compare_mixed.c"
 
 #include <math.h>
 

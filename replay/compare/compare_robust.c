@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/compare/compare_parts.h"
+#include "replay/compare/compare_rows.h"
 #include "trace/base/mem.h"
 
 struct drawing {

@@ -1,4 +1,4 @@
-#include "replay/compare/compare_stop.h"
+#include "replay/compare/compare_rows.h"
 
 #include <math.h>
 

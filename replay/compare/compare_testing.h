@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "replay/compare/compare_parts.h"
+#include "replay/compare/compare_rows.h"
 #include "trace/base/testing.h"
 
 static struct compare_result result; /* of the last compare_with() */

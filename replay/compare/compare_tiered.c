@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "models/zerocopy/link.h"
-#include "replay/compare/compare_parts.h"
+#include "replay/compare/compare_rows.h"
 #include "trace/base/mem.h"
 
 /* Of the table, in per cent; besides, what memory holds where that is less. */

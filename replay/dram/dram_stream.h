@@ -9,7 +9,7 @@
 #include "models/base/platform.h"
 #include "models/dram/channel.h"
 #include "replay/run/input.h"
-#include "replay/run/progress.h"
+#include "replay/run/shared.h"
 
 /* Marks kept beside the flags of struct dram_request (models/dram/channel.h). */
 enum {

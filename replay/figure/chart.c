@@ -152,6 +152,15 @@ static void fold(const char *name, size_t lines, char *text, size_t size)
     (void)snprintf(text, size, "%s", name);
 }
 
+/* A categorical axis: names at 0, 1, .. */
+struct axis {
+    char *const *names;
+    size_t count;
+    const char *labels;   /* what they are ("case"); NULL: nothing */
+    size_t panel, panels; /* of several over each other, all with this axis, it stands under the last; 0: of one */
+    size_t entries, entry_chars; /* in the legend over it, if it has panels */
+};
+
 /* How names are written. */
 struct names {
     bool level;        /* one or several lines each, else slanted */
@@ -163,7 +172,7 @@ struct names {
 };
 
 /* How deep and how far to the left names reach that are not level. */
-static void measure(const struct chart_axis *axis, struct names *names)
+static void measure(const struct axis *axis, struct names *names)
 {
     const double n = (double)axis->count;
     char text[NAME_MAX_CHARS];
@@ -178,7 +187,7 @@ static void measure(const struct chart_axis *axis, struct names *names)
     }
 }
 
-static struct names names_of(const struct chart_axis *axis)
+static struct names names_of(const struct axis *axis)
 {
     const double n = (double)axis->count;
     char text[NAME_MAX_CHARS];
@@ -205,7 +214,7 @@ static struct names names_of(const struct chart_axis *axis)
 }
 
 /* Margins of a panel, in letters: the title, a legend over the first, the names under the last. */
-static void put_margins(const struct figure_input *input, FILE *script, const struct chart_axis *axis,
+static void put_margins(const struct figure_input *input, FILE *script, const struct axis *axis,
                         const struct names *names)
 {
     const double below = names->deep + (axis->labels ? 2.3 : 0.6);
@@ -224,7 +233,7 @@ static void put_margins(const struct figure_input *input, FILE *script, const st
                   (up - each + (axis->panel + 1 < axis->panels ? 1.7 : 0)) / height);
 }
 
-static void put_names(FILE *script, const struct chart_axis *axis, const struct names *names)
+static void put_names(FILE *script, const struct axis *axis, const struct names *names)
 {
     char text[NAME_MAX_CHARS];
     for (size_t i = 0; i < axis->count; i++) {
@@ -241,7 +250,8 @@ static void put_names(FILE *script, const struct chart_axis *axis, const struct 
     }
 }
 
-void chart_tics(const struct figure_input *input, FILE *script, const struct chart_axis *axis)
+/* Names on several lines where there is room, else slanted, and the figure higher. */
+static void put_tics(const struct figure_input *input, FILE *script, const struct axis *axis)
 {
     const struct names names = names_of(axis);
     const bool last = axis->panel + 1 >= axis->panels;
@@ -352,9 +362,9 @@ void chart_write(const struct figure_input *input, FILE *script, const struct ch
         plot_legend(input, n, longest);
     else
         (void)fputs("set key off\n", script);
-    const struct chart_axis axis = {
+    const struct axis axis = {
         chart->group_names, chart->groups, chart->labels, chart->panel, chart->panels, n, longest};
-    chart_tics(input, script, &axis);
+    put_tics(input, script, &axis);
     for (size_t g = 1; g < chart->groups && !chart->stacked && n > 1; g++)
         (void)fprintf(script, "set arrow from %g, graph 0 to %g, graph 1 nohead linecolor rgb '#dddddd' back\n",
                       (double)g - 0.5, (double)g - 0.5);

@@ -3,8 +3,10 @@
 #ifndef REPLAY_FIGURE_CHART_H
 #define REPLAY_FIGURE_CHART_H
 
+#include <stdio.h>
+
 #include "replay/figure/plot.h"
-#include "replay/figure/style.h"
+#include "replay/results/case_table.h"
 
 struct chart_bar {
     bool run;             /* there is a run: what is not known of it is shown as "n/a" */
@@ -24,7 +26,7 @@ struct chart {
     int log_of;                 /* of the axis: 2 or 10 */
     double base;
     const char *labels;   /* what groups are ("case"): the axis' label; NULL: none */
-    size_t panel, panels; /* as struct chart_axis */
+    size_t panel, panels; /* of several over each other, all with one axis, which stands under the last; 0: of one */
 };
 
 /* All bars unknown, no runs. Of `engine`, NULL: series are no policies. -1: no memory. chart_release(). */
@@ -45,16 +47,39 @@ void chart_write(const struct figure_input *input, FILE *script, const struct ch
 /* The distance of tics on a linear axis that ends at `most`. */
 double chart_step(double most);
 
-/* A categorical axis: names at 0, 1, .. */
-struct chart_axis {
-    char *const *names;
-    size_t count;
-    const char *labels;   /* what they are ("case"); NULL: nothing */
-    size_t panel, panels; /* of several over each other, all with this axis, it stands under the last; 0: of one */
-    size_t entries, entry_chars; /* in the legend over it, if it has panels */
+/* style: how a series looks, the same in every figure. Colours mean policies: a policy has its hue
+ * wherever it is drawn, its variants (parameters) are lighter or darker, and another eviction policy has a hue of its
+ * own. What is no policy, a virtual channel or a size, is blue-grey or brown, by its number. In grey, fills, dashes and
+ * points tell series apart: no two of one figure have the same while there are others.
+ *
+ * Policies stand in the order of `offchip list policies`, their variants by their numbers. */
+
+struct style {
+    unsigned colour; /* 0xRRGGBB */
+    int fill;        /* 0: solid, else the number of a pattern of gnuplot */
+    int dash, point; /* of gnuplot */
 };
 
-/* Names on several lines where there is room, else slanted, and the figure higher. */
-void chart_tics(const struct figure_input *input, FILE *script, const struct chart_axis *axis);
+/* Styles of n series by the names of their policies ("fixed:granularity=4KiB", "tree+random"), as case tables give
+ * them. The hue depends on the name alone; what tells series apart in grey, and the lightness, give way to a series
+ * before that would look the same. */
+void style_policies(const char *engine, char *const *names, size_t n, struct style *out);
+
+/* The i-th of what is no policy. */
+struct style style_plain(size_t i);
+
+/* The i-th of lines that are cases: in all colours, since no line is a policy there. */
+struct style style_line(size_t i);
+
+/* The order in which two policies of an engine stand: negative, 0 or positive. */
+int style_order(const char *engine, const char *a, const char *b);
+
+/* Put the series of a table into that order, unless the engine has no list of policies. */
+int style_sort(struct case_table *table, struct err *err);
+
+/* "set linetype FIRST .." and so on: lines and points are drawn as `linetype FIRST + i`. */
+void style_put_lines(FILE *script, const struct style *styles, size_t n, size_t first);
+/* " linecolor .. fillstyle .." of a bar. */
+void style_put_fill(FILE *script, const struct style *style);
 
 #endif

@@ -39,7 +39,7 @@ struct bars {
 };
 
 /* "f3fs, vcs=1": a run by all that it differs in. */
-static char *run_label(const struct form *form, size_t i)
+static char *label_of(const struct form *form, size_t i)
 {
     char *line = form_label(form, i / form->value_count), *label = NULL;
     if (line && form->values &&
@@ -59,7 +59,7 @@ static int name_joined(struct bars *b, struct err *err)
         rc = names_add(&b->series, mem_strdup(form->metrics[m], err), err);
     for (size_t i = 0; i < form->table.rows * form->table.series * form->value_count && !rc; i++)
         if (form->at[i])
-            rc = names_add(&b->groups, run_label(form, i), err);
+            rc = names_add(&b->groups, label_of(form, i), err);
     return rc;
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "replay/figure/form.h"
-#include "replay/results/note.h"
+#include "replay/results/runs.h"
 #include "trace/base/mem.h"
 #include "trace/base/units.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "replay/figure/form.h"
-#include "replay/results/case_keys.h"
+#include "replay/results/case_table.h"
 #include "replay/run/outcome.h"
 #include "trace/base/mem.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "replay/figure/chart.h"
-#include "replay/info/info_tlp.h"
+#include "replay/info/info.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/results/case_keys.h"
-#include "replay/results/note.h"
+#include "replay/results/case_table.h"
+#include "replay/results/runs.h"
 #include "replay/run/aggregate.h"
 #include "replay/run/engine.h"
 #include "trace/base/mem.h"

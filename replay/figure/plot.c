@@ -7,8 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "replay/figure/style.h"
-#include "replay/results/note.h"
+#include "replay/figure/chart.h"
 #include "trace/store/output.h"
 
 const struct figure *figure_find(const char *name)

@@ -1,10 +1,10 @@
-#include "replay/figure/style.h"
+#include "replay/figure/chart.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/results/case_keys.h"
+#include "replay/results/case_table.h"
 #include "replay/run/engine.h"
 #include "trace/base/mem.h"
 

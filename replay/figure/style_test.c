@@ -1,4 +1,4 @@
-#include "replay/figure/style.h"
+#include "replay/figure/chart.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "replay/info/info_counters.h"
+#include "replay/info/info.h"
 
 #include "trace/base/testing.h"
 

@@ -1,4 +1,4 @@
-#include "replay/info/info_gain.h"
+#include "replay/info/info.h"
 
 #include <math.h>
 #include <stdlib.h>

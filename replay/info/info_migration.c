@@ -1,4 +1,4 @@
-#include "replay/info/info_migration.h"
+#include "replay/info/info.h"
 
 #include <stdlib.h>
 #include <string.h>

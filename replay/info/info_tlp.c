@@ -1,4 +1,4 @@
-#include "replay/info/info_tlp.h"
+#include "replay/info/info.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "replay/report/decision.h"
+#include "replay/report/report.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -6,16 +6,18 @@
 #include <string.h>
 
 #include "models/zerocopy/pcie.h"
+#include "replay/compare/compare.h"
 #include "replay/compare/compare_case.h"
-#include "replay/report/decision_parts.h"
-#include "replay/report/html_figure.h"
+#include "replay/robust/robust.h"
+#include "replay/run/platform_use.h"
 #include "trace/base/embedded.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/units.h"
 
 /* --- text --- */
 
-void decision_text(FILE *out, const char *text)
+/* Text with nothing in it active; what is not UTF-8 becomes '?'. */
+static void put_text(FILE *out, const char *text)
 {
     json_t *clean = json_tree_text(text);
     for (const char *p = clean ? json_string_value(clean) : ""; *p; p++)
@@ -32,7 +34,8 @@ void decision_text(FILE *out, const char *text)
     json_decref(clean);
 }
 
-void decision_element(FILE *out, const char *tag, const char *format, ...)
+/* An element with formatted text inside. */
+__attribute__((format(printf, 3, 4))) static void element(FILE *out, const char *tag, const char *format, ...)
 {
     char text[4096];
     va_list ap;
@@ -40,7 +43,7 @@ void decision_element(FILE *out, const char *tag, const char *format, ...)
     (void)vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
     (void)fprintf(out, "<%s>", tag);
-    decision_text(out, text);
+    put_text(out, text);
     (void)fprintf(out, "</%.*s>\n", (int)strcspn(tag, " "), tag);
 }
 
@@ -57,7 +60,8 @@ static const char *number(const char *metric, double value, char *buf, size_t si
     return buf;
 }
 
-const char *decision_value(const struct compare_row *row, const char *metric, char *buf, size_t size)
+/* A value as people read it, "242 us to 331 us", "16.0 MiB", "n/a". Returns buf. */
+static const char *value_text(const struct compare_row *row, const char *metric, char *buf, size_t size)
 {
     const struct metric_value *v = outcome_get(&row->outcome, metric);
     char lo[64], hi[64];
@@ -75,7 +79,8 @@ const char *decision_value(const struct compare_row *row, const char *metric, ch
     return buf;
 }
 
-double decision_link_ns(const struct compare_result *result, const struct compare_row *row)
+/* What the link needs at least for a row's bytes; 0: not known. */
+static double link_ns(const struct compare_result *result, const struct compare_row *row)
 {
     const struct metric_value *in = outcome_get(&row->outcome, "h2d_bytes");
     const struct metric_value *back = outcome_get(&row->outcome, "d2h_bytes");
@@ -87,7 +92,8 @@ double decision_link_ns(const struct compare_result *result, const struct compar
 
 /* --- figures --- */
 
-void decision_figure(FILE *out, const char *name, const json_t *runs, const json_t *robust, const char *caption)
+/* A figure with its words; what it does not draw stands below it. */
+static void put_figure(FILE *out, const char *name, const json_t *runs, const json_t *robust, const char *caption)
 {
     struct run_set set = {0};
     struct err err = {""};
@@ -102,13 +108,13 @@ void decision_figure(FILE *out, const char *name, const json_t *runs, const json
         !runs || run_set_add_json(&set, runs, "comparison", &err) == 0 ? html_figure(figure_find(name), &input) : NULL;
     if (svg) {
         (void)fprintf(out, "<figure class=\"%s\"><div class=\"scroll\"><img alt=\"", name);
-        decision_text(out, caption);
+        put_text(out, caption);
         (void)fprintf(out, "\" src=\"data:image/svg+xml;base64,%s\"></div>\n<figcaption>", svg);
-        decision_text(out, caption);
+        put_text(out, caption);
         json_array_foreach(notes, i, line)
         {
             (void)fputs("; ", out);
-            decision_text(out, json_string_value(line));
+            put_text(out, json_string_value(line));
         }
         (void)fputs("</figcaption></figure>\n", out);
     }
@@ -143,13 +149,13 @@ static void say_second(const struct compare_result *result, const struct compare
 {
     char time[160], name[COMPARE_NAME];
     if (!next) {
-        decision_element(out, "p", "No other mechanism has an answer.");
+        element(out, "p", "No other mechanism has an answer.");
         return;
     }
-    decision_element(
-        out, "p", "Of the other mechanisms %s is best: %s, %.3g times as long%s.", compare_row_name(next, name),
-        decision_value(next, "time_ns", time, sizeof time), compare_time(next) / compare_time(&result->rows[0]),
-        compare_tied(&result->rows[0], next) ? ", which the models cannot tell apart: time both on the machine" : "");
+    element(out, "p", "Of the other mechanisms %s is best: %s, %.3g times as long%s.", compare_row_name(next, name),
+            value_text(next, "time_ns", time, sizeof time), compare_time(next) / compare_time(&result->rows[0]),
+            compare_tied(&result->rows[0], next) ? ", which the models cannot tell apart: time both on the machine"
+                                                 : "");
 }
 
 static void answer(const struct decision *d, FILE *out)
@@ -157,17 +163,379 @@ static void answer(const struct decision *d, FILE *out)
     const struct compare_result *result = d->result;
     const struct compare_row *best = result->count ? &result->rows[0] : NULL;
     char time[160];
-    decision_element(out, "p class=dim", "%s on %s (%s), %.4g MiB", result->program, platform_name(result->platform),
-                     platform_from(result->platform), (double)result->footprint_bytes / 0x1p20);
+    element(out, "p class=dim", "%s on %s (%s), %.4g MiB", result->program, platform_name(result->platform),
+            platform_from(result->platform), (double)result->footprint_bytes / 0x1p20);
     if (!best || !best->answered) {
-        decision_element(out, "h1", "No mechanism has an answer for this input on this platform.");
+        element(out, "h1", "No mechanism has an answer for this input on this platform.");
         return;
     }
     const struct compare_row *next = compare_second(result);
-    decision_element(out, "h1", "%s (%s): %s%s.", phrase(best), best->policy,
-                     decision_value(best, "time_ns", time, sizeof time),
-                     next && compare_tied(best, next) ? ", though another mechanism may be as fast" : "");
+    element(out, "h1", "%s (%s): %s%s.", phrase(best), best->policy, value_text(best, "time_ns", time, sizeof time),
+            next && compare_tied(best, next) ? ", though another mechanism may be as fast" : "");
     say_second(result, next, out);
+}
+
+static void begin(FILE *out, const char *id, const char *title)
+{
+    (void)fprintf(out, "<section id=\"%s\">\n<h2>%s</h2>\n", id, title);
+}
+
+static void end(FILE *out)
+{
+    (void)fputs("</section>\n", out);
+}
+
+/* --- tables --- */
+
+static void table_head(FILE *out, const char *const *names)
+{
+    (void)fputs("<table>\n<thead><tr>", out);
+    for (; *names; names++)
+        element(out, "th", "%s", *names);
+    (void)fputs("</tr></thead>\n<tbody>\n", out);
+}
+
+static void table_cell(FILE *out, const char *label, const char *text)
+{
+    (void)fprintf(out, "<td%s data-label=\"", strlen(text) > 24 ? " class=\"words\"" : "");
+    put_text(out, label);
+    (void)fputs("\">", out);
+    put_text(out, text);
+    (void)fputs("</td>", out);
+}
+
+static void table_end(FILE *out)
+{
+    (void)fputs("</tbody></table>\n", out);
+}
+
+/* --- how sure --- */
+
+static void say_ties(const struct compare_result *result, FILE *out)
+{
+    char name[COMPARE_NAME], all[2048];
+    size_t n = 0, ties = 0;
+    for (size_t i = 1; i < result->count; i++)
+        if (compare_tied(&result->rows[0], &result->rows[i])) {
+            if (ties++ < 8 && n < sizeof all)
+                n += (size_t)snprintf(all + n, sizeof all - n, "%s%s", ties > 1 ? ", " : "",
+                                      compare_row_name(&result->rows[i], name));
+        }
+    if (!ties)
+        element(out, "li", "No other row is within the models' measured errors of it.");
+    else
+        element(out, "li", "Within the models' measured errors of it: %s%s.", all, ties > 8 ? " and more" : "");
+}
+
+static void say_error(const struct compare_row *best, FILE *out)
+{
+    if (best->error_ratio > 0)
+        element(out, "li", "Times of this kind were %.3g %% off where they were measured (mean).",
+                100 * best->error_ratio);
+    else
+        element(out, "li", "How far off such times are was never measured: no row here is known to win.");
+    if (outcome_get(&best->outcome, "time_ns")->interval)
+        element(out, "li", "Its time is an interval: the model leaves open what is between its ends.");
+}
+
+static void wins_table(const struct compare_result *result, FILE *out)
+{
+    static const char *const head[] = {"of the drawn rows", "wins", "tied", "flips when", NULL};
+    table_head(out, head);
+    for (size_t i = 0; i < result->drawn; i++) {
+        char text[COMPARE_NAME + 1024];
+        (void)fputs("<tr><th scope=\"row\">", out);
+        put_text(out, compare_row_name(&result->rows[i], text));
+        (void)fputs("</th>", out);
+        (void)snprintf(text, sizeof text, "%u of %u", result->robust.wins[i], result->robust.draws);
+        table_cell(out, head[1], text);
+        (void)snprintf(text, sizeof text, "%u", result->robust.ties[i]);
+        table_cell(out, head[2], text);
+        (void)robust_say_flips(&result->robust, i, text, sizeof text);
+        table_cell(out, head[3], *text ? text : "-");
+        (void)fputs("</tr>\n", out);
+    }
+    table_end(out);
+}
+
+static void sure(const struct decision *d, FILE *out)
+{
+    const struct compare_result *result = d->result;
+    char text[1024];
+    if (!result->count || !result->rows[0].answered)
+        return;
+    begin(out, "sure", "How sure");
+    (void)fputs("<ul>\n", out);
+    if (result->drawn)
+        element(out, "li",
+                "%s (%zu assumed, fitted and borrowed numbers of the platform drawn within their "
+                "ranges; a share of draws is no probability).",
+                robust_say(&result->robust, 0, text, sizeof text), result->robust.number_count);
+    else
+        element(out, "li", "Whether the platform's unknown numbers decide this was not asked: add --robust 64.");
+    if (result->rows[0].error_ratio > 0)
+        say_ties(result, out);
+    say_error(&result->rows[0], out);
+    (void)fputs("</ul>\n", out);
+    if (result->drawn)
+        wins_table(result, out);
+    end(out);
+}
+
+/* --- why --- */
+
+static const struct compare_row *prefetched(const struct compare_result *result)
+{
+    for (size_t i = 0; i < result->count; i++)
+        if (result->rows[i].answered && result->rows[i].prefetched)
+            return &result->rows[i];
+    return NULL;
+}
+
+/* What bounds a row, as far as it is known. */
+static void say_bound(const struct compare_result *result, const struct compare_row *row, FILE *out)
+{
+    const struct compare_row *whole = prefetched(result);
+    double time = compare_time(row), link = link_ns(result, row);
+    char name[COMPARE_NAME], a[64], b[64];
+    if (link > 0)
+        element(out, "li", "%s: its bytes alone keep the link for at least %s of %s (%.0f %%).",
+                compare_row_name(row, name), units_human_ns(link, a, sizeof a), units_human_ns(time, b, sizeof b),
+                100 * link / time);
+    if (row->stock && !row->prefetched && whole && time > compare_time(whole))
+        element(out, "li",
+                "%s: %s more than with everything prefetched: what faults, and waiting for their "
+                "service, cost.",
+                compare_row_name(row, name), units_human_ns(time - compare_time(whole), a, sizeof a));
+}
+
+static void say_bounds(const struct compare_result *result, FILE *out)
+{
+    (void)fputs("<ul>\n", out);
+    for (size_t i = 0; i < result->count && result->rows[i].answered; i++) {
+        size_t first = 0; /* the best of its mechanism, and the driver as it is */
+        while (result->rows[first].mechanism != result->rows[i].mechanism)
+            first++;
+        if (first == i || strcmp(result->rows[i].policy, "tree") == 0)
+            say_bound(result, &result->rows[i], out);
+    }
+    (void)fputs("</ul>\n", out);
+}
+
+static void row(const struct compare_result *result, size_t i, const char *const *head, FILE *out)
+{
+    static const char *const metrics[] = {"h2d_bytes", "d2h_bytes", "gpu_bytes", "read_amplification_ratio"};
+    const struct compare_row *r = &result->rows[i];
+    char text[COMPARE_NAME];
+    double link = link_ns(result, r);
+    (void)fprintf(out, "<tr%s><th scope=\"row\">",
+                  i == 0 && r->answered ? " class=\"best\""
+                  : r->answered         ? ""
+                                        : " class=\"none\"");
+    put_text(out, compare_row_name(r, text));
+    (void)fputs("</th>", out);
+    table_cell(out, head[1], value_text(r, "time_ns", text, sizeof text));
+    (void)snprintf(text, sizeof text, "%.2f", compare_time(r) / compare_time(&result->rows[0]));
+    table_cell(out, head[2], r->answered ? text : "n/a");
+    (void)snprintf(text, sizeof text, "%.0f %%", 100 * link / compare_time(r));
+    table_cell(out, head[3], r->answered && link > 0 ? text : "n/a");
+    for (size_t m = 0; m < 4; m++)
+        table_cell(out, head[4 + m], value_text(r, metrics[m], text, sizeof text));
+    (void)fputs("</tr>\n", out);
+}
+
+static void why(const struct decision *d, FILE *out, const json_t *runs)
+{
+    static const char *const head[] = {"mechanism",  "time",        "of the best", "link busy at least",
+                                       "to the GPU", "to the host", "GPU memory",  "read amplification",
+                                       NULL};
+    begin(out, "why", "Why");
+    put_figure(out, "compare-times", runs, NULL,
+               "Time of each mechanism, best first; whiskers reach as far as the measured error of such times");
+    table_head(out, head);
+    for (size_t i = 0; i < d->result->count; i++)
+        row(d->result, i, head, out);
+    table_end(out);
+    say_bounds(d->result, out);
+    end(out);
+}
+
+/* --- how to have it --- */
+
+static void say_plan(const struct decision *d, FILE *out)
+{
+    const struct compare_row *planned = compare_plannable(d->result);
+    char *text = NULL, name[COMPARE_NAME];
+    size_t size;
+    struct err err;
+    FILE *plan = planned ? open_memstream(&text, &size) : NULL;
+    if (!plan)
+        return;
+    int rc = compare_plan(d->result, plan, &err);
+    (void)fclose(plan);
+    if (rc == 0) {
+        element(out, "h3", "The plan for record --apply: %s", compare_row_name(planned, name));
+        element(out, "p",
+                "As plan.ini (compare -o plan.ini writes it): offchip record --apply plan.ini -o t.db -- "
+                "PROGRAM, then offchip diff plan.ini t.db for what came of it.");
+        element(out, "pre", "%s", text);
+    }
+    free(text);
+}
+
+/* What to run on the machine itself, and what it would prove. */
+static void say_experiment(const struct compare_result *result, size_t i, FILE *out)
+{
+    struct compare_experiment x;
+    char text[3000];
+    if (compare_experiment(result, i, &x))
+        element(out, "pre", "%s", compare_experiment_say(result, &x, text, sizeof text));
+}
+
+static void how(const struct decision *d, FILE *out)
+{
+    const struct compare_result *result = d->result;
+    begin(out, "apply", "How to have it");
+    size_t rows[COMPARE_MECHANISMS], n = compare_best_rows(result, COMPARE_MECHANISMS, rows);
+    for (size_t i = 0; i < n; i++) {
+        const struct compare_row *r = &result->rows[rows[i]];
+        char name[COMPARE_NAME];
+        element(out, "h3", "%s%s", i ? "Or " : "", compare_row_name(r, name));
+        (void)fputs("<ol>\n", out);
+        for (size_t a = 0; a < r->apply_count; a++)
+            element(out, "li", "%s", r->apply[a]);
+        (void)fputs("</ol>\n", out);
+        say_experiment(result, rows[i], out);
+    }
+    say_plan(d, out);
+    end(out);
+}
+
+/* --- everything else --- */
+
+static bool moves(const json_t *number, double margin)
+{
+    double lo = json_number_value(json_object_get(number, "low_margin"));
+    double hi = json_number_value(json_object_get(number, "high_margin"));
+    return !(fabs(lo / margin - 1) < 0.001 && fabs(hi / margin - 1) < 0.001);
+}
+
+static void json_cell(FILE *out, const char *label, const json_t *value, const char *unit)
+{
+    char text[200] = "n/a";
+    if (json_is_string(value))
+        (void)snprintf(text, sizeof text, "%.190s", json_string_value(value));
+    else if (json_is_number(value) && strcmp(unit, "bytes/s") == 0)
+        (void)snprintf(text, sizeof text, "%.4g GB/s", json_number_value(value) / 1e9);
+    else if (json_is_number(value))
+        (void)snprintf(text, sizeof text, "%.6g%s%.40s", json_number_value(value), *unit ? " " : "", unit);
+    table_cell(out, label, text);
+}
+
+/* The numbers that move the lead, as the tornado draws them. */
+static void numbers_table(const json_t *robust, FILE *out)
+{
+    static const char *const head[] = {"number", "low end", "high end", "lead at the low end", "lead at the high end",
+                                       NULL};
+    double margin = json_number_value(json_object_get(robust, "margin"));
+    size_t i, still = 0;
+    json_t *number;
+    table_head(out, head);
+    json_array_foreach(json_object_get(robust, "numbers"), i, number)
+    {
+        const char *unit = json_string_value(json_object_get(number, "unit"));
+        if (!moves(number, margin)) {
+            still++;
+            continue;
+        }
+        (void)fputs("<tr><th scope=\"row\">", out);
+        put_text(out, json_string_value(json_object_get(number, "number")));
+        (void)fputs("</th>", out);
+        json_cell(out, head[1], json_object_get(number, "low"), unit ? unit : "");
+        json_cell(out, head[2], json_object_get(number, "high"), unit ? unit : "");
+        json_cell(out, head[3], json_object_get(number, "low_margin"), "");
+        json_cell(out, head[4], json_object_get(number, "high_margin"), "");
+        (void)fputs("</tr>\n", out);
+    }
+    table_end(out);
+    if (still)
+        element(out, "p class=dim", "%zu other numbers move the lead by less than 0.1 %%.", still);
+}
+
+static void say_robust(const struct compare_result *result, FILE *out)
+{
+    const char *names[256];
+    char labels[256][COMPARE_NAME];
+    if (!result->drawn || result->drawn > 256)
+        return;
+    for (size_t i = 0; i < result->drawn; i++)
+        names[i] = compare_row_name(&result->rows[i], labels[i]);
+    json_t *robust = robust_json(&result->robust, names);
+    if (robust) {
+        element(out, "h3", "What the order rests on");
+        put_figure(out, "tornado", NULL, robust,
+                   "How far the best leads the next with one unknown number at either end of its range; left of 1 "
+                   "another is best");
+        numbers_table(robust, out);
+    }
+    json_decref(robust);
+}
+
+static bool noted_before(const struct compare_result *result, size_t row, const char *note)
+{
+    for (size_t i = 0; i < row; i++)
+        for (size_t n = 0; n < result->rows[i].outcome.note_count; n++)
+            if (strcmp(result->rows[i].outcome.notes[n], note) == 0)
+                return true;
+    return false;
+}
+
+static void say_notes(const struct compare_result *result, FILE *out)
+{
+    element(out, "h3", "Notes");
+    (void)fputs("<ul>\n", out);
+    for (size_t i = 0; i < result->count; i++)
+        for (size_t n = 0; n < result->rows[i].outcome.note_count; n++) {
+            const char *note = result->rows[i].outcome.notes[n];
+            char name[COMPARE_NAME];
+            if (!noted_before(result, i, note))
+                element(out, "li", "%s: %s", compare_row_name(&result->rows[i], name), note);
+        }
+    (void)fputs("</ul>\n", out);
+}
+
+static void say_platform(const struct decision *d, FILE *out)
+{
+    static const char *const all[] = {"gpu", "uvm", "pcie", "placement"};
+    const struct platform *platform = d->result->platform;
+    const char *sections[5] = {NULL};
+    size_t n = 0;
+    struct platform_use use;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (platform_has(platform, all[i]))
+            sections[n++] = all[i];
+    platform_use_count(platform, sections, &use);
+    element(out, "h3", "Made from");
+    (void)fputs("<ul>\n", out);
+    element(out, "li", "Program: %s, %.4g MiB; GPU memory for it: %s", d->result->program,
+            (double)d->result->footprint_bytes / 0x1p20, d->result->memory_bytes ? "limited" : "enough");
+    element(out, "li",
+            "Platform %s (%s): %zu numbers known, %zu assumed, %zu fitted, %zu borrowed (offchip list platforms "
+            "%s)",
+            platform_name(platform), platform_from(platform), use.kinds[PLATFORM_SOURCED], use.kinds[PLATFORM_ASSUMED],
+            use.kinds[PLATFORM_FITTED], use.kinds[PLATFORM_AS], platform_name(platform));
+    element(out, "li", "offchip %s: %s", d->version, d->command);
+    (void)fputs("</ul>\n", out);
+}
+
+static void rest(const struct decision *d, FILE *out, const json_t *runs)
+{
+    begin(out, "rest", "Everything else");
+    put_figure(out, "bars", runs, NULL, "Bytes over the link of each mechanism, both ways");
+    say_robust(d->result, out);
+    say_notes(d->result, out);
+    say_platform(d, out);
+    end(out);
 }
 
 /* --- the page --- */
@@ -186,9 +554,9 @@ static void head(const struct decision *d, FILE *out)
     const char *page = template(), *hole = strstr(page, mark);
     size_t before = hole ? (size_t)(hole - page) : strlen(page);
     (void)fwrite(page, 1, before, out);
-    decision_text(out, d->result->program);
+    put_text(out, d->result->program);
     (void)fputs(" on ", out);
-    decision_text(out, platform_name(d->result->platform));
+    put_text(out, platform_name(d->result->platform));
     (void)fputs(hole ? hole + sizeof mark - 1 : "", out);
 }
 
@@ -201,10 +569,10 @@ int decision_write(const struct decision *d, FILE *out, struct err *err)
     (void)fputs("<header>\n", out);
     answer(d, out);
     (void)fputs("</header>\n<main>\n", out);
-    decision_sure(d, out);
-    decision_why(d, out, runs);
-    decision_apply(d, out);
-    decision_rest(d, out, runs);
+    sure(d, out);
+    why(d, out, runs);
+    how(d, out);
+    rest(d, out, runs);
     (void)fputs("</main>\n</body>\n</html>\n", out);
     json_decref(runs);
     return ferror(out) ? err_set(err, "the file could not be written") : 0;

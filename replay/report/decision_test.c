@@ -1,9 +1,10 @@
-#include "replay/report/decision.h"
+#include "replay/report/report.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/compare/compare.h"
 #include "trace/base/testing.h"
 
 static struct err err;

@@ -1,4 +1,4 @@
-#include "replay/report/html.h"
+#include "replay/report/report.h"
 
 #include <string.h>
 
@@ -43,4 +43,67 @@ START_TEST(names_cannot_become_markup)
 }
 END_TEST
 
-TEST_MAIN("html", names_cannot_become_markup)
+static int line(const struct figure_input *input, FILE *script, struct err *err)
+{
+    if (!input->path)
+        return err_set(err, "nothing to draw");
+    (void)fputs("set title ", script);
+    plot_quote(script, input->path);
+    (void)fputs("\nplot 2 title 'x'\n", script);
+    return 0;
+}
+
+static const struct figure figure = {.name = "line", .kinds = FIGURE_SPEC, .width = 64, .height = 48, .write = line};
+
+/* The bytes of base64, whole groups only, without loose bits; returns how many. */
+static size_t decode(const char *text, unsigned char *out, size_t size)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t n = 0;
+    for (; *text; text += 4) {
+        unsigned v = 0, fill = 0;
+        for (int i = 0; i < 4; i++) {
+            const char *digit = text[i] == '=' ? digits : strchr(digits, text[i]);
+            ck_assert(text[i] && digit && (fill == 0 || text[i] == '='));
+            fill += text[i] == '=';
+            v = v << 6 | (unsigned)(digit - digits);
+        }
+        ck_assert(fill < 3 && n + 3 <= size && (fill == 0 || !text[4]) && (v & ((1u << 8 * fill) - 1)) == 0);
+        for (unsigned i = 0; i < 3 - fill; i++)
+            out[n++] = (unsigned char)(v >> (16 - 8 * i));
+    }
+    return n;
+}
+
+/* Titles of one to three letters more: files of every length modulo 3. */
+START_TEST(the_text_is_the_drawing)
+{
+    static unsigned char drawn[1 << 18], decoded[1 << 18];
+    unsigned lengths = 0;
+    for (const char *title = "abc"; *title; title++) {
+        const struct figure_input input = {.path = title};
+        struct err err = {""};
+        FILE *file = tmpfile();
+        ck_assert_msg(plot_draw_into(&figure, &input, "x.svg", file, &err) == 0, "%s", err.msg);
+        rewind(file);
+        const size_t n = fread(drawn, 1, sizeof drawn, file);
+        (void)fclose(file);
+        char *text = html_figure(&figure, &input);
+        ck_assert(text && n > 100 && n < sizeof drawn);
+        ck_assert_uint_eq(decode(text, decoded, sizeof decoded), n);
+        ck_assert_mem_eq(decoded, drawn, n);
+        lengths |= 1u << n % 3;
+        free(text);
+    }
+    ck_assert_uint_eq(lengths, 7);
+}
+END_TEST
+
+START_TEST(what_cannot_be_drawn_gives_no_text)
+{
+    const struct figure_input input = {.path = NULL};
+    ck_assert_ptr_null(html_figure(&figure, &input));
+}
+END_TEST
+
+TEST_MAIN("html", names_cannot_become_markup, the_text_is_the_drawing, what_cannot_be_drawn_gives_no_text)

@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "replay/results/case_table.h"
-#include "replay/results/note.h"
+#include "replay/results/runs.h"
 #include "replay/run/engine.h"
+#include "replay/run/platform_use.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/base/suggest.h"
@@ -47,7 +48,9 @@ static void consider(struct fixed *f, const struct run_set *runs, size_t i)
         f->best = i;
 }
 
-int report_add_best(struct run_set *runs, struct err *err)
+/* Append, for each case under which several runs of policies that never adapt (policy.h: fixed) stand, a copy of the
+ * fastest one that did not starve, called "best fixed". */
+static int add_best(struct run_set *runs, struct err *err)
 {
     struct case_table table;
     if (case_table_make(&table, runs, NULL, err))
@@ -550,7 +553,7 @@ int report_make(struct report *report, struct run_set *runs, const struct report
         list = "speedup_ratio";
     int rc = note_starved(report->notes, runs) || run_set_note_foreign(runs, report->notes);
     if (!rc && !options->no_best)
-        rc = report_add_best(runs, err);
+        rc = add_best(runs, err);
     if (!rc && options->by)
         rc = divide(report, runs, options, err);
     if (!rc)
@@ -568,4 +571,21 @@ int report_make(struct report *report, struct run_set *runs, const struct report
     if (rc)
         report_release(report);
     return rc && err && !err->msg[0] ? err_set(err, "out of memory while making a report") : rc;
+}
+
+int report_platforms(const struct run_set *runs, json_t *lines)
+{
+    int rc = 0;
+    for (size_t r = 0; r < runs->count && !rc; r++) {
+        const char *head = NULL;
+        size_t n;
+        json_t *said;
+        json_array_foreach(runs->runs[r].notes, n, said)
+        {
+            const char *text = json_string_value(said);
+            head = text && platform_use_is_head(text) ? text : head;
+        }
+        rc = head ? note(lines, "%s", head) : note(lines, "platform %s", runs->runs[r].platform);
+    }
+    return rc;
 }

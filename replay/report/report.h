@@ -4,6 +4,9 @@
 #ifndef REPLAY_REPORT_REPORT_H
 #define REPLAY_REPORT_REPORT_H
 
+#include <stdio.h>
+
+#include "replay/figure/plot.h"
 #include "replay/results/runs.h"
 #include "replay/run/aggregate.h"
 
@@ -49,9 +52,33 @@ void report_release(struct report *report);
  * noted it (replay/run/platform_use.h); its name alone where they did not. -1: no memory. */
 int report_platforms(const struct run_set *runs, json_t *lines);
 
-/* Append to the set, for each case under which several runs of policies that never adapt
- * (policy.h: fixed) stand, a copy of the fastest one that did not
- * starve, called "best fixed". */
-int report_add_best(struct run_set *runs, struct err *err);
+/* html: runs as one self-contained HTML file: the best policy of each input first, then a table of all runs that sorts
+ * and filters, then figures; a section for each engine. */
+
+/* Write the runs, with the metrics of a comma-separated list (NULL: the headline of each engine) and those by which
+ * policies rank, and every figure that can be drawn from them. Names in the results cannot become markup or script,
+ * and the page asks for nothing outside itself. */
+int html_write(const struct run_set *runs, const char *metrics, const char *version, FILE *out, struct err *err);
+
+/* A figure as it stands inside a page: SVG in base64, freed by the caller; NULL if it cannot be drawn from this, or
+ * gnuplot is not there. */
+char *html_figure(const struct figure *figure, const struct figure_input *input);
+
+/* decision: the page of a comparison: the answer, how sure, why, how to have it, then everything else. One HTML file
+ * without script that needs no network: plain tables, figures of replay/figure as SVG inside. */
+
+struct compare_request;
+struct compare_result;
+
+struct decision {
+    const struct compare_request *request;
+    const struct compare_result *result;
+    const char *command; /* that made it, to be shown */
+    const char *version; /* of offchip */
+};
+
+/* -1 with *err set if the file could not be written or there is no memory. Without gnuplot there are no figures, which
+ * the page says. */
+int decision_write(const struct decision *decision, FILE *out, struct err *err);
 
 #endif

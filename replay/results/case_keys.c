@@ -1,4 +1,4 @@
-#include "replay/results/case_keys.h"
+#include "replay/results/case_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/results/case_keys.h"
-#include "replay/results/run_label.h"
 #include "trace/base/hash.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"

@@ -1,4 +1,4 @@
-#include "replay/results/note.h"
+#include "replay/results/runs.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "replay/results/note.h"
+#include "replay/results/runs.h"
 
 #include "trace/base/testing.h"
 #include "trace/base/version.h"

@@ -3,11 +3,48 @@
 #define REPLAY_RESULTS_RESULTS_FILE_H
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "replay/results/results.h"
-#include "replay/results/seal.h"
+#include "trace/base/err.h"
 #include "trace/store/output.h"
 #include "trace/store/schema.h"
+#include "trace/store/sqlite.h"
+
+/* seal: hashes that show whether rows of a database are what was written: 128 bits (XXH3) over typed values.
+ *
+ * seal_begin, seal_values for each row, seal_end. A sum of seals does not depend on the order, and a seal can be taken
+ * out of it again. */
+
+enum { SEAL_TEXT = 33 }; /* 32 hexadecimal digits and the end */
+
+struct seal {
+    uint64_t high, low;
+};
+
+struct sealing; /* in the making */
+
+/* NULL with *err set if there is no memory. */
+struct sealing *seal_begin(struct err *err);
+/* The columns from `first` up to `end` of the row that stmt stands on: type, length and bytes of each. */
+void seal_values(struct sealing *sealing, sqlite3_stmt *stmt, int first, int end);
+/* Frees it. */
+struct seal seal_end(struct sealing *sealing);
+
+struct seal seal_text(const char *text);
+/* A run of this content, by its key and position. */
+struct seal seal_run(const struct seal *content, const char *key, int64_t position);
+
+bool seal_equal(const struct seal *a, const struct seal *b);
+void seal_add(struct seal *sum, const struct seal *seal);
+void seal_subtract(struct seal *sum, const struct seal *seal);
+
+const char *seal_format(const struct seal *seal, char text[SEAL_TEXT]); /* returns text */
+/* -1 if text is NULL or not what seal_format() gives. */
+int seal_parse(const char *text, struct seal *seal);
+
+/* --- the open file --- */
 
 enum results_statement {
     RESULTS_INSERT,

@@ -6,16 +6,153 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/results/run_unify.h"
+#include "replay/results/case_table.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
+
+const char *run_fact_kind_name(enum run_fact_kind kind)
+{
+    static const char *const names[RUN_FACTS] = {"engine", "part",   "input",     "platform", "setting",
+                                                 "number", "policy", "parameter", "baseline", "version"};
+    return names[kind];
+}
+
+static int no_memory(struct err *err)
+{
+    return err_set(err, "out of memory while comparing runs");
+}
+
+/* --- what a run was of --- */
+
+struct fact {
+    enum run_fact_kind kind;
+    char *name;    /* "input", "mem2"; "uvm.compute_ns"; "oversubscription_pct" */
+    char *value;   /* by which it is compared, numbers by value: of an input its content, where that is known */
+    json_t *shown; /* what is said of it: of an input as it was given, of others the value */
+    char *scope;   /* within which values are one another's alternatives: of a parameter its policy, of a number its
+                      platform; with the engine in front */
+};
+
+struct facts {
+    struct fact *items;
+    size_t count, cap;
+};
+
+static void facts_release(struct facts *facts)
+{
+    for (size_t i = 0; i < facts->count; i++) {
+        free(facts->items[i].name);
+        free(facts->items[i].value);
+        free(facts->items[i].scope);
+        json_decref(facts->items[i].shown);
+    }
+    free(facts->items);
+    *facts = (struct facts){0};
+}
+
+/* Add a fact; shown is taken over, value may be NULL: the text of what is shown. */
+static int add(struct facts *facts, const struct run *run, enum run_fact_kind kind, const char *name, const char *value,
+               json_t *shown)
+{
+    const char *within = kind == RUN_FACT_PARAMETER ? run->policy : kind == RUN_FACT_NUMBER ? run->platform : "";
+    struct fact fact = {.kind = kind, .shown = shown};
+    if (asprintf(&fact.scope, "%s\n%s", run->engine, within) < 0)
+        fact.scope = NULL;
+    fact.name = mem_strdup(name, NULL);
+    fact.value = value ? mem_strdup(value, NULL) : case_keys_text(shown);
+    if (fact.scope && fact.name && fact.value && shown &&
+        mem_grow((void **)&facts->items, &facts->cap, facts->count + 1, sizeof fact, NULL) == 0) {
+        facts->items[facts->count++] = fact;
+        return 0;
+    }
+    free(fact.scope);
+    free(fact.name);
+    free(fact.value);
+    json_decref(shown);
+    return -1;
+}
+
+static int add_all(struct facts *facts, const struct run *run, enum run_fact_kind kind, const json_t *object)
+{
+    const char *name;
+    json_t *value;
+    int bad = 0;
+    json_object_foreach((json_t *)object, name, value) bad |= add(facts, run, kind, name, NULL, json_incref(value));
+    return bad;
+}
+
+static int add_inputs(struct facts *facts, const struct run *run, bool by_name)
+{
+    size_t i;
+    json_t *input;
+    int bad = 0;
+    json_array_foreach(run->run_case.inputs, i, input)
+    {
+        const char *role = json_string_value(json_object_get(input, "role"));
+        const char *hash = json_string_value(json_object_get(input, "hash"));
+        json_t *given = json_object_get(input, "input");
+        size_t nth = 1;
+        for (size_t k = 0; k < i; k++)
+            nth += json_equal(json_object_get(json_array_get(run->run_case.inputs, k), "role"),
+                              json_object_get(input, "role"));
+        char name[64];
+        (void)snprintf(name, sizeof name, nth > 1 ? "%.40s%zu" : "%.40s", role && *role ? role : "input", nth);
+        bad |= add(facts, run, RUN_FACT_INPUT, name, by_name ? NULL : hash, json_incref(given));
+    }
+    return bad;
+}
+
+/* by_name: inputs are compared as they were given, not by content. -1 with *err set: no memory; release it in any case.
+ */
+static int facts_of(struct facts *facts, const struct run *run, bool by_name, struct err *err)
+{
+    *facts = (struct facts){0};
+    char *baseline = case_keys_baseline(run);
+    int bad = !baseline || add(facts, run, RUN_FACT_ENGINE, "engine", NULL, json_string(run->engine)) ||
+              (run->part && add(facts, run, RUN_FACT_PART, run->part_by, NULL, json_string(run->part))) ||
+              add_inputs(facts, run, by_name) ||
+              add(facts, run, RUN_FACT_PLATFORM, "platform", NULL, json_string(run->platform)) ||
+              add_all(facts, run, RUN_FACT_SETTING, run->run_case.settings) ||
+              add_all(facts, run, RUN_FACT_NUMBER, run->run_case.numbers) ||
+              add(facts, run, RUN_FACT_POLICY, "policy", NULL, json_string(run->policy)) ||
+              add_all(facts, run, RUN_FACT_PARAMETER, run->params) ||
+              add(facts, run, RUN_FACT_BASELINE, "baseline", NULL, json_string(baseline)) ||
+              add(facts, run, RUN_FACT_VERSION, "version", NULL, json_string(run->run_case.version));
+    free(baseline);
+    return bad ? no_memory(err) : 0;
+}
+
+/* The fact of that kind and name, or NULL; looked for first at `hint`. */
+static const struct fact *facts_find(const struct facts *facts, size_t hint, enum run_fact_kind kind, const char *name)
+{
+    for (size_t i = 0; i < facts->count; i++) {
+        const struct fact *fact = &facts->items[(hint + i) % facts->count];
+        if (fact->kind == kind && strcmp(fact->name, name) == 0)
+            return fact;
+    }
+    return NULL;
+}
+
+/* Whether an input of a run has no hash of its content, as in files of version 1 and 2. */
+static bool is_unhashed(const struct run *run)
+{
+    size_t i;
+    json_t *input;
+    json_array_foreach(run->run_case.inputs, i, input)
+    {
+        const char *hash = json_string_value(json_object_get(input, "hash"));
+        if (!hash || !*hash)
+            return true;
+    }
+    return false;
+}
 
 /* One of the two sets. */
 struct side {
     const struct run_set *set;
-    struct run_facts *facts; /* [run] */
-    char **keys;             /* [run]: what it is matched by */
-    size_t *partner;         /* [run]: of the other set; SIZE_MAX: none */
+    struct facts *facts; /* [run] */
+    char **keys;         /* [run]: what it is matched by */
+    size_t *partner;     /* [run]: of the other set; SIZE_MAX: none */
 };
 
 struct making {
@@ -26,14 +163,9 @@ struct making {
     struct err *err;
 };
 
-static int no_memory(struct err *err)
-{
-    return err_set(err, "out of memory while comparing runs");
-}
-
 /* --- what varies within a set --- */
 
-static int mark(struct making *m, const struct run_fact *fact, json_t *seen)
+static int mark(struct making *m, const struct fact *fact, json_t *seen)
 {
     char *key = NULL, *place = NULL;
     int bad = asprintf(&key, "%d\n%s", (int)fact->kind, fact->name) < 0;
@@ -59,7 +191,7 @@ static int mark_all(struct making *m, const struct side *side)
     return bad ? no_memory(m->err) : 0;
 }
 
-static bool varies(const struct making *m, const struct run_fact *fact)
+static bool varies(const struct making *m, const struct fact *fact)
 {
     char key[256];
     (void)snprintf(key, sizeof key, "%d\n%s", (int)fact->kind, fact->name);
@@ -69,12 +201,12 @@ static bool varies(const struct making *m, const struct run_fact *fact)
 /* --- who is whose like --- */
 
 /* What varies of a run as one text, whatever its order. */
-static char *match_key(const struct making *m, const struct run_facts *facts)
+static char *match_key(const struct making *m, const struct facts *facts)
 {
     json_t *all = json_object();
     int bad = !all;
     for (size_t k = 0; k < facts->count && !bad; k++) {
-        const struct run_fact *fact = &facts->items[k];
+        const struct fact *fact = &facts->items[k];
         char *name = NULL;
         if (!varies(m, fact))
             continue;
@@ -140,9 +272,9 @@ static int append(char **text, const char *separator, const char *name, const ch
 static char *case_label(const struct making *m, const struct side *side, size_t i)
 {
     char *label = mem_strdup("", NULL);
-    const struct run_facts *facts = &side->facts[i];
+    const struct facts *facts = &side->facts[i];
     for (size_t k = 0; k < facts->count && label; k++) {
-        const struct run_fact *fact = &facts->items[k];
+        const struct fact *fact = &facts->items[k];
         if (fact->kind == RUN_FACT_POLICY || fact->kind == RUN_FACT_PARAMETER || !varies(m, fact) ||
             (fact->kind == RUN_FACT_ENGINE && !m->engines))
             continue;
@@ -157,7 +289,7 @@ static char *case_label(const struct making *m, const struct side *side, size_t 
 static char *policy_label(const struct making *m, const struct side *side, size_t i)
 {
     char *label = mem_strdup(side->set->runs[i].policy, NULL);
-    const struct run_facts *facts = &side->facts[i];
+    const struct facts *facts = &side->facts[i];
     const char *separator = ":";
     for (size_t k = 0; k < facts->count && label; k++)
         if (facts->items[k].kind == RUN_FACT_PARAMETER && varies(m, &facts->items[k])) {
@@ -207,9 +339,9 @@ static int add_row(struct making *m, struct run_diff_row row, json_t *a, json_t 
 }
 
 /* A fact in which a pair differs; the same of several pairs is said once. */
-static int add_fact(struct making *m, const struct run *run, const struct run_fact *a, const struct run_fact *b)
+static int add_fact(struct making *m, const struct run *run, const struct fact *a, const struct fact *b)
 {
-    const struct run_fact *any = a ? a : b;
+    const struct fact *any = a ? a : b;
     json_t *from = a ? a->shown : NULL, *to = b ? b->shown : NULL, *content[2] = {NULL, NULL};
     if (any->kind == RUN_FACT_INPUT && a && b && json_equal(from, to)) { /* of one name, but not the same */
         from = content[0] = json_string(a->value);
@@ -242,14 +374,14 @@ static int add_fact(struct making *m, const struct run *run, const struct run_fa
 static int diff_facts(struct making *m, size_t i)
 {
     const struct run *run = &m->side[0].set->runs[i];
-    const struct run_facts *a = &m->side[0].facts[i], *b = &m->side[1].facts[m->side[0].partner[i]];
+    const struct facts *a = &m->side[0].facts[i], *b = &m->side[1].facts[m->side[0].partner[i]];
     for (size_t k = 0; k < a->count; k++) {
-        const struct run_fact *other = run_facts_find(b, k, a->items[k].kind, a->items[k].name);
+        const struct fact *other = facts_find(b, k, a->items[k].kind, a->items[k].name);
         if ((!other || strcmp(other->value, a->items[k].value) != 0) && add_fact(m, run, &a->items[k], other))
             return -1;
     }
     for (size_t k = 0; k < b->count; k++)
-        if (!run_facts_find(a, k, b->items[k].kind, b->items[k].name) && add_fact(m, run, NULL, &b->items[k]))
+        if (!facts_find(a, k, b->items[k].kind, b->items[k].name) && add_fact(m, run, NULL, &b->items[k]))
             return -1;
     return 0;
 }
@@ -340,7 +472,7 @@ static int side_init(struct side *side, const struct run_set *set, bool by_name,
     if (!side->facts || !side->keys || !side->partner)
         return -1;
     for (size_t i = 0; i < set->count; i++)
-        if (run_facts_of(&side->facts[i], &set->runs[i], by_name, err))
+        if (facts_of(&side->facts[i], &set->runs[i], by_name, err))
             return -1;
     return 0;
 }
@@ -349,7 +481,7 @@ static void side_release(struct side *side)
 {
     for (size_t i = 0; side->set && i < side->set->count; i++) {
         if (side->facts)
-            run_facts_release(&side->facts[i]);
+            facts_release(&side->facts[i]);
         if (side->keys)
             free(side->keys[i]);
     }
@@ -361,7 +493,7 @@ static void side_release(struct side *side)
 static bool any_unhashed(const struct run_set *set)
 {
     for (size_t i = 0; i < set->count; i++)
-        if (run_facts_unhashed(&set->runs[i]))
+        if (is_unhashed(&set->runs[i]))
             return true;
     return false;
 }

@@ -9,7 +9,25 @@
 #ifndef REPLAY_RESULTS_RUN_DIFF_H
 #define REPLAY_RESULTS_RUN_DIFF_H
 
-#include "replay/results/run_facts.h"
+#include "replay/results/runs.h"
+
+/* What a run was of, one by one: engine, inputs, platform and its numbers, settings, policy and parameters,
+ * what its speed-ups are relative to, version, and of a part which. */
+enum run_fact_kind {
+    RUN_FACT_ENGINE,
+    RUN_FACT_PART,
+    RUN_FACT_INPUT,
+    RUN_FACT_PLATFORM,
+    RUN_FACT_SETTING,
+    RUN_FACT_NUMBER, /* of the platform */
+    RUN_FACT_POLICY,
+    RUN_FACT_PARAMETER, /* of the policy */
+    RUN_FACT_BASELINE,
+    RUN_FACT_VERSION,
+    RUN_FACTS
+};
+
+const char *run_fact_kind_name(enum run_fact_kind kind); /* "engine", "part", "input", .. */
 
 enum run_diff_what {
     RUN_DIFF_FACT,   /* of what was run: kind says what */

@@ -1,11 +1,10 @@
-#include "replay/results/run_label.h"
+#include "replay/results/case_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "models/base/policy.h"
-#include "replay/results/case_keys.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/base/param_value.h"

@@ -1,6 +1,6 @@
-#include "replay/results/run_label.h"
+#include "replay/results/case_table.h"
 
-#include "replay/run/policy_list.h"
+#include "replay/run/engine.h"
 #include "trace/base/testing.h"
 
 /* What results call a policy is what a replay called it, whatever list it came from. */

@@ -1,4 +1,4 @@
-#include "replay/results/run_unify.h"
+#include "replay/results/runs.h"
 
 #include <stdlib.h>
 #include <string.h>

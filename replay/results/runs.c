@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "replay/results/results.h"
-#include "replay/results/run_unify.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/base/regular_file.h"
@@ -377,7 +376,8 @@ static const char *text_of(const json_t *v, char *buf, size_t size)
     return buf;
 }
 
-const char *run_workload(const struct run *run, char *buf, size_t size)
+/* "conv2d" of "synth:conv2d,bytes=8GiB"; the file's name without folder otherwise. */
+static const char *workload_of(const struct run *run, char *buf, size_t size)
 {
     const char *p = run->input;
     if (strncmp(p, "synth:", 6) == 0) {
@@ -428,7 +428,7 @@ const char *run_key(const struct run *run, const char *key, char *buf, size_t si
             return buf;
         }
     if (strcmp(key, "workload") == 0)
-        return run_workload(run, buf, size);
+        return workload_of(run, buf, size);
     if (run->part_by && strcmp(key, run->part_by) == 0) {
         (void)snprintf(buf, size, "%s", run->part);
         return buf;

@@ -63,7 +63,20 @@ bool run_unbound(const struct run *run, const char *name);
  * part what it is a part by ("kernel") its name. Returns buf, or NULL if the run has no such thing. */
 const char *run_key(const struct run *run, const char *key, char *buf, size_t size);
 
-/* "conv2d" of "synth:conv2d,bytes=8GiB"; the file's name without folder otherwise. */
-const char *run_workload(const struct run *run, char *buf, size_t size);
+/* note: sentences that reports and figures say beside what they show, as a JSON array of texts. */
+
+/* Add a sentence; one that is there already is not added again. notes: NULL: nobody listens. -1: no memory. */
+int note(json_t *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Say which runs another release of offchip than this one made, and which release. -1: no memory. */
+int run_set_note_foreign(const struct run_set *set, json_t *notes);
+
+/* Bring runs of several files together: of runs with one key the first stays. -1 with *err set, which names both files,
+ * policy and input, if two of them have other metrics, intervals or parts; or if there is no memory. The set is whole
+ * after a failure. */
+int run_set_unify(struct run_set *set, struct err *err);
+
+/* Whether two JSON values are equal, numbers by value: 5 is 5.0, which is how SQLite may give it back. */
+bool run_same_value(const json_t *a, const json_t *b);
 
 #endif

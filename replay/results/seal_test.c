@@ -1,4 +1,4 @@
-#include "replay/results/seal.h"
+#include "replay/results/results_file.h"
 
 #include <string.h>
 

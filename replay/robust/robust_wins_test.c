@@ -1,4 +1,4 @@
-#include "replay/robust/robust_inside.h"
+#include "replay/robust/robust.c"
 
 #include <math.h>
 
@@ -23,7 +23,7 @@ static struct robust_value any_value(void)
 }
 
 /* a at its worst end, times 1 + the larger error, is still better than b at its best end. */
-static bool beats(const struct robust_question *q, const struct robust_value *v, size_t a, size_t b)
+static bool surely_beats(const struct robust_question *q, const struct robust_value *v, size_t a, size_t b)
 {
     const double room = 1 + (q->errors ? fmax(q->errors[a], q->errors[b]) : 0);
     if (v[a].state != ROBUST_STANDS || v[b].state != ROBUST_STANDS)
@@ -48,12 +48,12 @@ START_TEST(what_nothing_beats_wins_and_the_first_of_the_best_is_best)
         struct robust_here here = {.values = v, .wins = wins};
         for (size_t a = 0; a < q.answers; a++)
             v[a] = any_value();
-        robust_judge(&q, &here);
+        judge(&q, &here);
         size_t best = ROBUST_NONE;
         for (size_t b = q.answers; b-- > 0;) {
             bool beaten = v[b].state != ROBUST_STANDS;
             for (size_t a = 0; a < q.answers; a++)
-                beaten |= beats(&q, v, a, b);
+                beaten |= surely_beats(&q, v, a, b);
             ck_assert(wins[b] == !beaten);
             if (!beaten && (best == ROBUST_NONE || lead(&q, v, b, best) >= 0))
                 best = b;
@@ -64,10 +64,10 @@ START_TEST(what_nothing_beats_wins_and_the_first_of_the_best_is_best)
             for (size_t a = 0; a < q.answers; a++)
                 if (a != of && v[a].state == ROBUST_STANDS && v[of].state == ROBUST_STANDS)
                     least = fmin(least, q.more_is_better ? v[of].value / v[a].value : v[a].value / v[of].value);
-            const double margin = robust_margin(&q, &here, of);
+            const double margin = margin_of(&q, &here, of);
             ck_assert(isnan(least) ? isnan(margin) : margin == least);
         }
-        ck_assert(isnan(robust_margin(&q, &here, ROBUST_NONE)));
+        ck_assert(isnan(margin_of(&q, &here, ROBUST_NONE)));
     }
 }
 END_TEST

@@ -4,10 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/run/platform_json.h"
 #include "replay/run/platform_use.h"
-#include "replay/run/policy_list.h"
-#include "replay/run/replay_case.h"
 #include "replay/run/replay_robust.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"

@@ -7,10 +7,10 @@
 
 #include "models/base/platform.h"
 #include "models/base/policy.h"
+#include "replay/results/run_case.h"
 #include "replay/run/input.h"
 #include "replay/run/outcome.h"
-#include "replay/run/platform_choice.h"
-#include "replay/run/progress.h"
+#include "replay/run/platform_use.h"
 #include "replay/run/shared.h"
 
 /* One policy of the list, with its parameters; of two axes both, as "tree+random" names them. */
@@ -173,5 +173,47 @@ const char *replay_policy_name(const struct replay_policy *policy, char *buf, si
 /* Its label (models/base/policy.h), "fixed:granularity=64KiB+random:seed=2". Returns buf. (in replay/run/policy_list.c)
  */
 const char *replay_policy_label(const struct replay_policy *policy, char *buf, size_t size);
+
+/* replay_case: the case of a request (replay/results/run_case.h), and what names its runs in a results file. Works on
+ * a prepared result as well as on a finished one. */
+
+/* -1 with *err set on failure: then there is nothing to release. */
+int replay_case(const struct replay_request *request, const struct replay_result *result, struct run_case *run_case,
+                struct err *err);
+
+/* {"policy":..,"params":{..}}: what the speed-ups of the request are relative to. NULL with *err set. */
+json_t *replay_relative_to(const struct replay_result *result, struct err *err);
+
+/* The key of one of its runs, an index into result->policies. */
+int replay_key(const struct run_case *run_case, const struct replay_result *result, size_t run, char key[RUN_CASE_HASH],
+               struct err *err);
+
+/* policy_list: "fcfs,f3fs:mem_cap=256,pim_cap=128,fixed:granularity=64KiB" into policies with their parameters.
+ *
+ * Items are separated by commas, but for those inside [], which belong to a value; an item with '=' and no ':' before
+ * it is a parameter of the policy before it. Policies of two axes are joined: "tree:threshold=40+random:seed=2"; a '+'
+ * followed by the name of a policy of the second axis splits an item first, and later parameters belong to the half
+ * written last, but for those that name it, "evict.seed=2". Either half may be a file, "./mine.so:pages=16", which is
+ * loaded (models/plugin/plugin_load.h). */
+
+struct policy_list {
+    struct replay_policy *policies;
+    size_t count, cap;
+    char **texts; /* what text parameters point at */
+    size_t text_count, text_cap;
+};
+
+/* Append the policies of `text` for `engine`. On failure *err names the item and what was expected. */
+int policy_list_add(struct policy_list *list, const struct engine *engine, const char *text, struct err *err);
+void policy_list_release(struct policy_list *list);
+
+/* Store a parameter of a policy: of its first half, or by "evict.seed" of its second. */
+int replay_policy_set(const struct replay_policy *policy, const char *key, const char *value, struct err *err);
+
+/* Release what a policy holds. */
+void replay_policy_release(struct replay_policy *policy);
+
+/* Whether two policies are the same with the same parameters. */
+bool replay_policy_same(const struct replay_policy *a, const struct replay_policy *b);
 
 #endif

@@ -1,4 +1,4 @@
-#include "replay/run/platform_choice.h"
+#include "replay/run/platform_use.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "replay/run/platform_choice.h"
+#include "replay/run/platform_use.h"
 
 #include "models/base/platform.h"
 #include "trace/base/testing.h"

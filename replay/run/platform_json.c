@@ -1,4 +1,4 @@
-#include "replay/run/platform_json.h"
+#include "replay/run/platform_use.h"
 
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-#include "replay/run/platform_json.h"
+#include "replay/run/platform_use.h"
 
 #include "trace/base/json_tree.h"
 #include "trace/base/param.h"

@@ -1,8 +1,48 @@
-/* platform_use: what a run takes from its platform: which sections, and on what their numbers rest. */
+/* platform_use: which platform a run is of, and what it takes from it: sections, numbers, and on what these rest. */
 #ifndef REPLAY_RUN_PLATFORM_USE_H
 #define REPLAY_RUN_PLATFORM_USE_H
 
-#include "replay/run/engine.h"
+#include <jansson.h>
+
+#include "models/base/platform.h"
+#include "trace/store/store.h"
+
+/* platform_choice: which platform a run is of: the one that was named, else that of the GPU that its recordings name,
+ * else the engine's default. A recording whose GPU no platform is of gets none: whose numbers to take
+ * instead is for the user to say.
+ *
+ * GPUs are compared by the name that their driver gives, as `record` and Nsight Systems keep it (origin gpu.N.name,
+ * gpu.name.N), with the list `gpus` of each shipped platform. */
+
+enum platform_choice_how {
+    PLATFORM_CHOICE_GIVEN,
+    PLATFORM_CHOICE_DEFAULT,
+    PLATFORM_CHOICE_RECORDED,
+};
+
+struct platform_choice {
+    enum platform_choice_how how;
+    char name[256]; /* of the platform, or a file; a given one is not kept here */
+    char gpu[128];  /* that the recording names; "": none */
+};
+
+/* The choice where no platform was named and no recording names its GPU. */
+void platform_choice_default(const char *name, struct platform_choice *choice);
+
+/* The platform of a recording. 1, or 0 if it names no GPU; -1 with *err set: it names one that no platform is of, and
+ * the nearest platform is named, or several. */
+int platform_choice_recorded(const struct store *store, struct platform_choice *choice, struct err *err);
+
+/* The GPU that it names; NULL: none, or several. */
+const char *platform_choice_gpu(const struct store *store);
+
+/* Where a GPU of that name stands among generations: its compute capability, "9.0"; "" where the name does not tell. */
+const char *platform_choice_compute(const char *gpu);
+
+/* --- what a run takes from it --- */
+
+struct outcome;
+struct replay_result;
 
 /* The numbers of the sections in use. */
 struct platform_use {
@@ -29,5 +69,22 @@ void platform_use_note(const struct replay_result *result, struct outcome *run);
 /* {"from":"shipped","chosen":"default"|"given"|"recording","gpu":null,"sections":[..],"numbers":45,"sourced":..,
  * "assumed":..,"fitted":..,"as":..,"given":..,"borrowed":[{"section","as","low","high","why"},..]}. NULL: no memory. */
 json_t *platform_use_json(const struct replay_result *result);
+
+/* --- its numbers as JSON --- */
+
+/* The value of a row: integers exact, a choice by its name, a text that is not given null. NULL: no memory. */
+json_t *platform_json_value(const struct param *row, const void *owner);
+
+/* {"uvm.service_ns":13000,..}: every number, whether stated or not. NULL: no memory. */
+json_t *platform_json_numbers(const struct platform *platform);
+
+/* {"name":..,"summary":..,"sections":{"uvm":{"service_ns":{"value","unit","kind","source","low","high"},..},..}}: the
+ * numbers that are stated, borrowed or general, of the sections that the platform has. low and high are the value's own
+ * where it has no range, null of a text. NULL: no memory. */
+json_t *platform_json_list(const struct platform *platform);
+
+/* What a number of the list rests on, with whose it is: "titanv, factor 0.5..1.25: ..", "a general default: ..". */
+const char *platform_json_source(const struct platform *platform, const char *section, const struct platform_number *n,
+                                 char *buf, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-#include "replay/run/policy_list.h"
+#include "replay/run/engine.h"
 
 #include <stdio.h>
 #include <stdlib.h>

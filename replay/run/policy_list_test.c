@@ -1,4 +1,4 @@
-#include "replay/run/policy_list.h"
+#include "replay/run/engine.h"
 
 #include "trace/base/param.h"
 #include "trace/base/testing.h"

@@ -1,4 +1,4 @@
-#include "replay/run/replay_case.h"
+#include "replay/run/engine.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef REPLAY_RUN_REPLAY_ROBUST_H
 #define REPLAY_RUN_REPLAY_ROBUST_H
 
-#include "replay/robust/robust_say.h"
+#include "replay/robust/robust.h"
 #include "replay/run/engine.h"
 
 struct replay_robustness {

@@ -1,15 +1,30 @@
-/* shared: what the points of one sweep find out once and use again: a pair of numbers by a text that says what they
- * depend on. An engine looks there before it computes, and leaves its answer behind; what comes out is the same with
- * and without. Any number of threads. Two that ask for the same at once both compute it. */
+/* shared: what runs beside each other share: how far they have come, and what they find out once. */
 #ifndef REPLAY_RUN_SHARED_H
 #define REPLAY_RUN_SHARED_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "trace/base/err.h"
 
+/* progress: how far long work has come. The replay side only counts; cmd/ decides whether and how to show it. */
+struct progress {
+    _Atomic uint64_t done;  /* units of work finished */
+    _Atomic uint64_t total; /* 0: unknown */
+    _Atomic int cancelled;  /* set by ^C: engines stop at the next batch with an error */
+};
+
+static inline void progress_add(struct progress *p, uint64_t units)
+{
+    if (p)
+        atomic_fetch_add_explicit(&p->done, units, memory_order_relaxed);
+}
+
+/* What the points of one sweep find out once and use again: a pair of numbers by a text that says what they
+ * depend on. An engine looks there before it computes, and leaves its answer behind; what comes out is the same with
+ * and without. Any number of threads. Two that ask for the same at once both compute it. */
 enum { SHARED_MOST = 1 << 16 /* answers kept; later ones are not */ };
 
 struct shared_value {

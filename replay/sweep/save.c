@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/run/replay_case.h"
+#include "replay/run/engine.h"
 #include "replay/run/replay_robust.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"

@@ -1,4 +1,4 @@
-#include "replay/sweep/save_queue.h"
+#include "replay/sweep/save.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 #include "replay/placement/placement.h"
-#include "replay/sweep/save_queue.h"
+#include "replay/sweep/save.h"
 
 #include <pthread.h>
 #include <unistd.h>

@@ -6,7 +6,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "replay/run/policy_list.h"
+#include "replay/run/engine.h"
 #include "trace/base/mem.h"
 #include "trace/base/param_value.h"
 #include "trace/base/units.h"

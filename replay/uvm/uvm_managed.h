@@ -8,7 +8,6 @@
 #define REPLAY_UVM_UVM_MANAGED_H
 
 #include "replay/run/engine.h"
-#include "replay/run/policy_list.h"
 #include "replay/uvm/uvm_simulate.h"
 
 /* Off, by how the lapse adapts, as enum uvm_lapse has it, or by the driver's version. */

@@ -9,7 +9,7 @@
 
 #include "models/uvm/uvm_platform.h"
 #include "models/uvm/uvm_policy.h"
-#include "replay/run/progress.h"
+#include "replay/run/shared.h"
 #include "replay/uvm/uvm_owners.h"
 
 enum uvm_hidden {

@@ -13,7 +13,7 @@
 #include "models/uvm/uvm_platform.h"
 #include "models/uvm/uvm_policy.h"
 #include "models/zerocopy/pcie.h"
-#include "replay/run/progress.h"
+#include "replay/run/shared.h"
 #include "replay/uvm/uvm_driver.h"
 #include "replay/uvm/uvm_parts.h"
 #include "replay/uvm/uvm_ring.h"

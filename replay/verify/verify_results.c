@@ -1,4 +1,4 @@
-#include "replay/verify/verify_results.h"
+#include "replay/verify/verify.h"
 
 #include "replay/results/results.h"
 #include "trace/base/version.h"

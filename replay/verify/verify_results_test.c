@@ -1,4 +1,4 @@
-#include "replay/verify/verify_results.h"
+#include "replay/verify/verify.h"
 
 #include <sqlite3.h>
 

@@ -1,4 +1,4 @@
-#include "replay/verify/verify_silence.h"
+#include "replay/verify/verify_collect.h"
 
 #include "trace/base/testing.h"
 

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "models/uvm/prefetch/tree.h"
-#include "replay/verify/verify_recording.h"
+#include "replay/verify/verify_testing.h"
 #include "trace/import/reader.h"
 
 #define BASE 0x7f0000000000ull

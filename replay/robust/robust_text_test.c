@@ -1,4 +1,4 @@
-#include "replay/robust/robust_say.h"
+#include "replay/robust/robust.h"
 
 #include <math.h>
 
@@ -89,5 +89,5 @@ START_TEST(json_has_names_and_values_as_given)
 }
 END_TEST
 
-TEST_MAIN("robust_say", a_sentence_says_wins_and_flips, a_draw_that_is_lost_is_not_robust,
+TEST_MAIN("robust_text", a_sentence_says_wins_and_flips, a_draw_that_is_lost_is_not_robust,
           json_has_names_and_values_as_given)

@@ -1,4 +1,4 @@
-#include "replay/robust/robust_say.h"
+#include "replay/robust/robust.h"
 
 #include <math.h>
 #include <stdio.h>

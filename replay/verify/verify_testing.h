@@ -1,9 +1,9 @@
-/* verify_recording: recordings made up for the tests of verify; a small driver, page by page and naive on purpose.
+/* verify_testing: recordings made up for the tests of verify; a small driver, page by page and naive on purpose.
  *
  * Programs are calls of touch_cpu() and gpu_batch() over allocations; the driver populates, prefetches, migrates and
  * evicts by the rules of uvm_perf_prefetch.c (driver 545.23.06) and emits what CUPTI would show. Only for tests. */
-#ifndef REPLAY_VERIFY_VERIFY_RECORDING_H
-#define REPLAY_VERIFY_VERIFY_RECORDING_H
+#ifndef REPLAY_VERIFY_VERIFY_TESTING_H
+#define REPLAY_VERIFY_VERIFY_TESTING_H
 
 #include "replay/verify/verify.h"
 #include "trace/base/testing.h"

@@ -1,6 +1,7 @@
-/* compare_parts: what the files of this folder share. */
-#ifndef REPLAY_COMPARE_COMPARE_PARTS_H
-#define REPLAY_COMPARE_COMPARE_PARTS_H
+/* compare_rows: how the rows of a comparison are made, one mechanism after the other; when a row stops; where rows
+ * that are done are kept. */
+#ifndef REPLAY_COMPARE_COMPARE_ROWS_H
+#define REPLAY_COMPARE_COMPARE_ROWS_H
 
 #include <pthread.h>
 
@@ -48,8 +49,8 @@ struct compare_facts {
     pthread_mutex_t
         *engines;   /* the input is one, and engines that walk it do so one at a time; NULL: nobody else does */
     int threads;    /* that such an engine may have */
-    double most_ns; /* rows that take longer may stop; 0: none do (compare_stop.h) */
-    struct compare_keep *keep; /* where rows go as they are done (compare_keep.h); NULL: nowhere */
+    double most_ns; /* rows that take longer may stop; 0: none do */
+    struct compare_keep *keep; /* where rows go as they are done; NULL: nowhere */
 };
 
 int compare_facts_open(struct compare_facts *facts, const struct compare_request *request, const struct input *input,
@@ -125,12 +126,73 @@ int compare_tiered_rows(const struct compare_facts *facts, const struct scan_set
 int compare_align_rows(const struct compare_facts *facts, const struct scan_setup *setup, const char *policies,
                        struct compare_result *result, struct err *err);
 
-/* A mechanism for each allocation (compare_mixed.h), behind all other rows. */
+/* A mechanism for each allocation (compare_mixed.c), behind all other rows. */
 int compare_mixed_rows(const struct compare_facts *facts, struct compare_result *result,
                        const struct uvm_metrics *prefetched, struct err *err);
 
 /* What has to be done for a row to come true; its hints are those of the row. */
 void compare_apply_managed(const struct compare_facts *facts, struct compare_row *row, const char *policy);
 void compare_apply_zerocopy(const struct compare_facts *facts, struct compare_row *row, const char *policy);
+
+/* compare_stop: rows that are far behind the best are not run to their end.
+ *
+ * The program prefetched whole is asked first. A row of unified or host memory that has taken more than COMPARE_NEAR
+ * times as long stops: its time is at least that, whatever is left of it, and it is more than COMPARE_NEAR times the
+ * best's, which is that row or a faster one. Nothing else is known of such a row; it stands behind those with a time.
+ * Only where the whole memory fits, and where nothing but the table asks: draws of all rows, mixes, experiments and
+ * results files have each row whole.
+ * In a draw, of any program, a row of unified or host memory stops when it is beaten (replay/robust/robust.h) and
+ * slower than two others: whoever asks who wins, and by how much the first leads, learns the same. Not the row that is
+ * first where nothing is drawn: by how much it falls behind is asked. Example: prefetched 8.5 ms; 4 KiB a fault is
+ * stopped when its kernels have run for 25.5 ms, which it takes to move a quarter of the data; run to its end it takes
+ * 99 ms. */
+
+/* Whether rows of this program stop at all. */
+bool compare_stops(const struct compare_facts *facts);
+
+/* ns, by that run; 0: none stop. */
+double compare_stop_ns(const struct compare_facts *facts, const struct uvm_metrics *prefetched);
+
+/* ns, of a draw, by the rows that are there or as they were: one of unified memory that faults (COMPARE_MANAGED), or of
+ * host memory (COMPARE_ZEROCOPY), that takes longer is beaten by one of them, and slower than two. 0: none stop. */
+double compare_stop_drawn_ns(const struct compare_facts *facts, enum compare_mechanism mechanism,
+                             const struct compare_result *result);
+
+/* The row was stopped at `ns`: its time and the note. */
+void compare_stop_row(struct compare_row *row, double ns);
+
+/* compare_keep: rows on their way to a results file, each written as soon as it is done, so that an interrupted
+ * comparison goes on where it was.
+ *
+ * compare_keep_open (which adds the rows that stand in the file to the result), compare_keep_has, compare_keep_row and
+ * compare_keep_stage while rows are computed, compare_keep_end when they are ranked; compare_keep_close. In a file that
+ * is not replaced the comparison counts as a sweep that has not ended (results.h) until compare_keep_end(). Rows that
+ * an engine refused together are asked for anew. */
+
+/* Stages of compare_rows(). compare_row.order is a row's place in its stage, behind all of the stages before. */
+enum compare_stage { COMPARE_STAGE_MANAGED, COMPARE_STAGE_COPY, COMPARE_STAGE_ENGINES };
+
+/* *keep is NULL where no results are asked for. -1 with *err set: nothing to close. */
+int compare_keep_open(struct compare_keep **keep, const struct compare_facts *facts, struct compare_result *result,
+                      struct err *err);
+void compare_keep_close(
+    struct compare_keep *keep); /* NULL is allowed; a replaced file that has not ended is as it was */
+
+/* Whether such a row stood in the file. keep: NULL: no. */
+bool compare_keep_has(const struct compare_keep *keep, enum compare_mechanism mechanism, const char *policy);
+
+/* Whether any row of a mechanism did. */
+bool compare_keep_has_any(const struct compare_keep *keep, enum compare_mechanism mechanism);
+
+/* Write a row that is done; by any thread. keep: NULL: nothing to do, like the next two. */
+int compare_keep_row(struct compare_keep *keep, const struct compare_result *result, const struct compare_row *row,
+                     struct err *err);
+
+/* A stage is over: its rows are those from `first` on; they get their order, and are written together. */
+int compare_keep_stage(struct compare_keep *keep, struct compare_result *result, size_t first, enum compare_stage stage,
+                       struct err *err);
+
+/* All rows in the order that they have now; where some were drawn, these once more with what came of the draws. */
+int compare_keep_end(struct compare_keep *keep, const struct compare_result *result, struct err *err);
 
 #endif
