@@ -2,15 +2,242 @@
  *
  * graph=...: the rows that k-hop neighbour sampling asks for, one launch for each batch (trace/graph/graph_sample.h).
  * rows=FILE: one row number a line; without it `count` rows drawn uniformly. Row r starts at byte r row_bytes. The
- * scans are the closed form of what the program (gather_program.c) reads of the table. Source: dissertation, chapter 3
+ * scans are the closed form of what the program (below) reads of the table. Source: dissertation, chapter 3
  * (UnifiedTensor). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
-#include "trace/workloads/ml/gather_rows.h"
+#include "trace/graph/graph_generate.h"
+#include "trace/graph/graph_reorder.h"
+#include "trace/graph/graph_sample.h"
+#include "trace/graph/graph_text.h"
+#include "trace/import/source.h"
+#include "trace/program/emit.h"
+#include "trace/workloads/graph/graph_source.h"
+#include "trace/workloads/scan.h"
 #include "trace/workloads/workload.h"
+
+/* --- the kernel, access by access ---
+ *
+ * A launch copies the rows of one batch into a dense output in a grid-stride loop: thread i copies element i, column
+ * i mod F of output row i div F (F elements a row), then i + all threads, i + 2 x all threads, .. It loads the row's
+ * number, the element, and stores it. kernel=shift rotates the column that is read and written by (destination start -
+ * source start) mod 32 elements inside the row, if F > 32 and F mod 32 != 0, so that a warp's reads start on a 128 B
+ * line. Worked example: rows of 480 B, shift, output row 0 from table row 1 (element 120): rotated by (0 - 120) mod 32
+ * = 8, so threads 0 to 31 read columns 8 to 39: bytes 512 to 639 of the table. The reads of the table are those that
+ * the scans make under the pattern of the same name (models/zerocopy/row.h). Source: dissertation, section 3.3,
+ * listing 3.2 (UnifiedTensor's aligned gather), which does not say how many blocks: as many as the arrays' loop has by
+ * default. Differs: row numbers of 8 bytes, listing 3.2 has 4; instructions between accesses are counted from that
+ * listing. */
+enum { GATHER_ELEMENT = 4 };
+enum gather_kernel { GATHER_NAIVE, GATHER_SHIFT };
+
+/* What is gathered; stays the caller's. */
+struct gather_rows {
+    const uint64_t *rows; /* row numbers, those of all batches */
+    uint64_t count;
+    const uint64_t *ends; /* of batches, in rows; NULL: one batch */
+    uint64_t batches;     /* 1 where ends is NULL */
+    uint64_t table_rows, row_elements;
+    uint64_t table; /* byte address of row 0 */
+    int64_t threads_per_block;
+    int64_t blocks; /* of a launch, at most; 0: as many as there are elements for: nobody loops */
+    enum gather_kernel kernel;
+};
+
+struct gather_program {
+    struct gather_rows of;
+    struct program_alloc allocs[3];
+};
+
+enum { TABLE, INDEX, OUTPUT };
+enum { LANES = PROGRAM_LANES, INDEX_BYTES = 8 };
+
+/* Instructions of the source: i, its row and column and the end of the output; the element's address; the rotation. */
+enum { START = 8, ADDRESS = 3, ROTATE = 6 };
+
+/* Rows of a launch, and the first of them. */
+static uint64_t batch_of(const struct gather_rows *g, uint32_t launch, uint64_t *first)
+{
+    *first = g->ends && launch ? g->ends[launch - 1] : 0;
+    return (g->ends ? g->ends[launch] : g->count) - *first;
+}
+
+/* Fails if the kernel cannot be launched so. */
+static int gather_program_init(struct gather_program *p, const struct gather_rows *rows, struct err *err)
+{
+    uint64_t most = 1, first;
+    if (rows->threads_per_block % LANES)
+        return err_set(err, "threads_per_block is %lld; the program's kernel needs a multiple of %d",
+                       (long long)rows->threads_per_block, LANES);
+    if (rows->batches > UINT32_MAX)
+        return err_set(err, "%llu batches; the program has at most 2^32 - 1 launches",
+                       (unsigned long long)rows->batches);
+    for (uint32_t b = 0; b < rows->batches; b++) {
+        uint64_t n = batch_of(rows, b, &first);
+        most = n > most ? n : most;
+    }
+    uint64_t row_bytes = rows->row_elements * GATHER_ELEMENT;
+    p->of = *rows;
+    p->allocs[TABLE] = (struct program_alloc){
+        .name = "table", .addr = rows->table, .bytes = rows->table_rows * row_bytes, .host = true};
+    p->allocs[INDEX] = (struct program_alloc){
+        .name = "index", .bytes = (rows->count ? rows->count : 1) * INDEX_BYTES, .host = true, .device = true};
+    p->allocs[OUTPUT] = (struct program_alloc){.name = "output", .bytes = most * row_bytes, .device = true};
+    program_place(&p->allocs[INDEX], 2, 0, 0);
+    return 0;
+}
+
+static const struct program_alloc *allocs(const void *state, size_t *n)
+{
+    *n = 3;
+    return ((const struct gather_program *)state)->allocs;
+}
+
+static uint32_t launches(const void *state)
+{
+    return (uint32_t)((const struct gather_program *)state)->of.batches;
+}
+
+/* Of a launch that copies so many elements. */
+static uint64_t blocks_of(const struct gather_rows *g, uint64_t elements)
+{
+    uint64_t threads = (uint64_t)g->threads_per_block, blocks = (elements + threads - 1) / threads;
+    if (g->blocks && blocks > (uint64_t)g->blocks)
+        return (uint64_t)g->blocks;
+    return blocks ? blocks : 1;
+}
+
+static void launch(const void *state, uint32_t number, struct program_launch *out)
+{
+    const struct gather_rows *g = &((const struct gather_program *)state)->of;
+    uint64_t first;
+    *out = (struct program_launch){.kernel = g->kernel == GATHER_SHIFT ? "gather_shift" : "gather_naive",
+                                   .blocks = blocks_of(g, batch_of(g, number, &first) * g->row_elements),
+                                   .threads = (uint32_t)g->threads_per_block};
+}
+
+/* Lanes that access neighbouring bytes, or all the same ones, need no address each. */
+static void settle(struct program_access *a)
+{
+    if (!a->active)
+        return;
+    uint64_t stride = a->lane[1] - a->lane[0];
+    if (a->active & 2 && stride != 0 && stride != a->bytes)
+        return;
+    for (unsigned l = 1; l < LANES && a->active >> l & 1; l++)
+        if (a->lane[l] - a->lane[l - 1] != stride)
+            return;
+    a->addr = a->lane[0];
+    a->lane_stride = a->active & 2 ? (int64_t)stride : a->bytes;
+    a->lane = NULL;
+}
+
+static uint64_t *access_of(struct program_body *b, const struct gather_program *p, unsigned alloc, uint32_t active,
+                           uint16_t before)
+{
+    struct program_access *a = program_load(b, p->allocs, alloc, 0, alloc == INDEX ? INDEX_BYTES : GATHER_ELEMENT);
+    a->active = active;
+    a->before = before;
+    return program_scatter(b, a);
+}
+
+/* A warp that reads neighbours of one row and writes neighbours: no lane needs an address of its own. */
+static void in_one_row(struct program_body *b, const struct gather_program *p, uint64_t number, uint64_t in,
+                       uint64_t out, bool rotates)
+{
+    struct program_access *a = program_load(b, p->allocs, INDEX, number * INDEX_BYTES, INDEX_BYTES);
+    a->lane_stride = 0;
+    a->before = START;
+    a = program_load(b, p->allocs, TABLE, in * GATHER_ELEMENT, GATHER_ELEMENT);
+    a->before = rotates ? ADDRESS + ROTATE : ADDRESS;
+    a = program_store(b, p->allocs, OUTPUT, out * GATHER_ELEMENT, GATHER_ELEMENT);
+    a->before = ADDRESS;
+}
+
+static int body(void *run, uint32_t launch_number, uint64_t warp, uint32_t index, struct program_body *b,
+                struct err *err)
+{
+    (void)err;
+    const struct gather_program *p = run;
+    const struct gather_rows *g = &p->of;
+    uint64_t first, width = g->row_elements, elements = batch_of(g, launch_number, &first) * width;
+    uint64_t step = blocks_of(g, elements) * (uint64_t)g->threads_per_block; /* the loop's */
+    if (warp * LANES >= elements)
+        return program_no_trip(index, START, b);
+    if (warp * LANES + index * step >= elements)
+        return 0;
+    warp += index * step / LANES;
+    b->last = warp * LANES + step >= elements;
+    bool rotates = g->kernel == GATHER_SHIFT && width > LANES && width % LANES != 0;
+    uint32_t active = program_first_lanes(elements - warp * LANES);
+    uint64_t to = warp * LANES / width, at = warp * LANES % width; /* the row and column that the lane writes */
+    if (active == UINT32_MAX && at + LANES <= width) {
+        uint64_t from = g->rows[first + to], column = at + (rotates ? (to - from) * width % LANES : 0);
+        column -= column >= width ? width : 0;
+        if (column + LANES <= width) {
+            in_one_row(b, p, first + to, from * width + column, to * width + column, rotates);
+            return 1;
+        }
+    }
+    uint64_t *numbers = access_of(b, p, INDEX, active, START);
+    uint64_t *in = access_of(b, p, TABLE, active, rotates ? ADDRESS + ROTATE : ADDRESS);
+    uint64_t *out = access_of(b, p, OUTPUT, active, ADDRESS);
+    for (unsigned l = 0; l < LANES; l++) {
+        uint64_t from = g->rows[first + to], column = at;
+        if (rotates)
+            column += (to - from) * width % LANES;
+        if (column >= width)
+            column -= width;
+        numbers[l] = p->allocs[INDEX].addr + (first + to) * INDEX_BYTES;
+        in[l] = p->allocs[TABLE].addr + (from * width + column) * GATHER_ELEMENT;
+        out[l] = p->allocs[OUTPUT].addr + (to * width + column) * GATHER_ELEMENT;
+        if (warp * LANES + l + 1 >= elements)
+            continue; /* lanes behind the last element access nothing */
+        at = at + 1 < width ? at + 1 : 0;
+        to += at == 0;
+    }
+    b->access[2].kind = RECORD_WRITE;
+    b->access[2].use = 0;
+    for (int i = 0; i < 3; i++)
+        settle(&b->access[i]);
+    return 1;
+}
+
+/* state: a const struct gather_program *. */
+static const struct program_ops gather_program_ops = {
+    .allocs = allocs, .launches = launches, .launch = launch, .body = body};
+
+/* --- the workload --- */
+
+struct gather_params {
+    int64_t row_bytes, count, table_rows, reuse, threads_per_block, blocks, kernel, compute_ns;
+    const char *rows, *recorded;
+    struct graph_source source; /* its seed is that of every draw */
+    const char *fan_outs;
+    int64_t seeds, batches, labels, accesses;
+    double labelled_pct, inside;
+    int64_t communities;
+};
+
+/* The state of the workload. */
+struct gather {
+    struct gather_params p;
+    uint64_t *rows;
+    size_t n, cap;
+    double *recorded; /* accesses to each row; NULL: none */
+    uint64_t table_rows, elements, at;
+    struct graph graph; /* of neighbour sampling; empty otherwise */
+    uint32_t *labelled;
+    uint64_t labelled_count;
+    uint64_t *ends; /* of each batch, in rows; NULL: one launch for all */
+    uint64_t batches, batch;
+    struct scan *scans;
+    struct scan_writer writer;
+    struct gather_program programs[2]; /* by enum gather_kernel */
+};
 
 static const struct param gather_params[] = {
     PARAM_BYTES_ROW(gather_params, row_bytes, GATHER_ELEMENT, 1 << 24, 1024, "of a row, a multiple of 4"),
@@ -42,6 +269,134 @@ static const struct param gather_params[] = {
                      "which kernel the program is; the zerocopy engine's policies try each"),
     PARAM_NS_AUTO_ROW(gather_params, compute_ns, 0, 1e9, "of a warp whose data is all at hand; auto: by instructions"),
     {0}};
+
+/* --- which rows are copied, in which order --- */
+
+/* Row numbers, one a line, below `limit`. */
+static int read_file(const char *path, uint64_t limit, uint64_t **rows, size_t *n, size_t *cap, struct err *err)
+{
+    struct source *source = source_open(path, err);
+    if (!source)
+        return -1;
+    char *line;
+    size_t length;
+    int rc;
+    while ((rc = source_line(source, &line, &length, err)) > 0) {
+        const char *p = line;
+        uint64_t row;
+        unsigned long long at = source_line_number(source);
+        if (*line == '#' || graph_line_done(line))
+            continue;
+        if (!graph_take_u64(&p, &row) || !graph_line_done(p) || row >= (1ULL << 40)) {
+            rc = err_set(err, "%s: line %llu: '%.40s' is no row number", path, at, line);
+            break;
+        }
+        if (row >= limit) {
+            rc = err_set(err, "%s: line %llu: row %llu; the table has %llu", path, at, (unsigned long long)row,
+                         (unsigned long long)limit);
+            break;
+        }
+        if ((rc = mem_grow((void **)rows, cap, *n + 1, sizeof **rows, err)))
+            break;
+        (*rows)[(*n)++] = row;
+    }
+    source_close(source);
+    return rc == 0 && *n == 0 ? err_set(err, "%s: no row numbers", path) : rc;
+}
+
+static int read_rows(struct gather *g, struct err *err)
+{
+    if (read_file(g->p.rows, g->table_rows ? g->table_rows : UINT64_MAX, &g->rows, &g->n, &g->cap, err))
+        return -1;
+    for (size_t i = 0; i < g->n && !g->p.table_rows; i++)
+        if (g->rows[i] >= g->table_rows)
+            g->table_rows = g->rows[i] + 1;
+    return 0;
+}
+
+/* How often another run asked for each row. */
+static int read_recorded(struct gather *g, struct err *err)
+{
+    uint64_t *rows = NULL;
+    size_t n = 0, cap = 0;
+    int rc = read_file(g->p.recorded, g->table_rows, &rows, &n, &cap, err);
+    if (!rc && !(g->recorded = mem_zalloc(g->table_rows, sizeof *g->recorded, err)))
+        rc = -1;
+    for (size_t i = 0; i < n && !rc; i++)
+        g->recorded[rows[i]]++;
+    free(rows);
+    return rc;
+}
+
+static int draw_rows(struct gather *g, struct err *err)
+{
+    enum { TABLE_BYTES = 512 << 20 };
+    if (!g->table_rows)
+        g->table_rows = (uint64_t)(TABLE_BYTES / g->p.row_bytes);
+    g->n = (size_t)g->p.count;
+    g->rows = mem_zalloc(g->n, sizeof *g->rows, err);
+    if (!g->rows)
+        return -1;
+    for (size_t i = 0; i < g->n; i++)
+        g->rows[i] = random_mix((uint64_t)g->p.source.seed * 7919 + i) % g->table_rows;
+    return 0;
+}
+
+static int open_graph(struct gather *g, struct err *err)
+{
+    bool skewed = strcmp(g->p.source.graph, "skewed-communities") == 0;
+    if (!skewed && strcmp(g->p.source.graph, "communities") != 0)
+        return graph_source_open(&g->p.source, &g->graph, err);
+    const struct graph_communities recipe = {.scale = (int)g->p.source.scale,
+                                             .k = g->p.source.k,
+                                             .communities = g->p.communities,
+                                             .inside = g->p.inside,
+                                             .skewed = skewed,
+                                             .seed = (uint64_t)g->p.source.seed};
+    return graph_from_communities(&recipe, &g->graph, err);
+}
+
+static int sample_rows(struct gather *g, struct err *err)
+{
+    struct graph_sample how = {.seeds = (uint64_t)g->p.seeds,
+                               .batches = (uint64_t)g->p.batches,
+                               .all = g->p.accesses == 1,
+                               .seed = (uint64_t)g->p.source.seed};
+    if (graph_sample_fan_outs(&how, g->p.fan_outs, err) || open_graph(g, err) ||
+        graph_sample_labels(g->graph.vertices, g->p.labelled_pct, g->p.labels == 1, how.seed, &g->labelled,
+                            &g->labelled_count, err))
+        return -1;
+    how.labelled = g->labelled;
+    how.labelled_count = g->labelled_count;
+    g->batches = how.batches;
+    g->ends = mem_zalloc(how.batches, sizeof *g->ends, err);
+    if (!g->ends)
+        return -1;
+    struct graph reversed = {0};
+    if (!g->graph.symmetric && graph_transpose(&g->graph, &reversed, err))
+        return -1;
+    uint64_t count = 0;
+    int rc = graph_sample_rows(g->graph.symmetric ? &g->graph : &reversed, &how, &g->rows, &count, g->ends, err);
+    graph_release(&reversed);
+    g->n = (size_t)count;
+    if (!g->table_rows)
+        g->table_rows = g->graph.vertices;
+    if (!rc && g->table_rows < g->graph.vertices)
+        rc = err_set(err, "table_rows is %llu; the graph has %llu vertices", (unsigned long long)g->table_rows,
+                     (unsigned long long)g->graph.vertices);
+    return rc;
+}
+
+/* Fill rows, n, table_rows and, where the keys ask for them, recorded, graph, labelled, ends and batches from g->p; all
+ * else of them is zero before. What has been filled is the caller's to free in any case. */
+static int gather_rows_find(struct gather *g, struct err *err)
+{
+    g->table_rows = (uint64_t)g->p.table_rows;
+    int rc = g->p.rows ? read_rows(g, err) : g->p.source.graph ? sample_rows(g, err) : draw_rows(g, err);
+    return !rc && g->p.recorded ? read_recorded(g, err) : rc;
+}
+
+/* --- opened, and read as scans --- */
 
 static void gather_close(void *state)
 {

@@ -1,11 +1,10 @@
-#include "trace/workloads/ml/gather_rows.h"
+/* The kernel by itself: its own functions, by including it. */
+#include "trace/workloads/ml/gather.c"
 
 #include "trace/base/testing.h"
 #include "trace/program/pages.h"
 #include "trace/program/walk.h"
 #include "trace/workloads/workload.h"
-
-enum { TABLE, INDEX, OUTPUT };
 
 /* Seven rows in batches of 3, 0 and 4. */
 static const uint64_t rows[] = {4, 0, 9, 9, 1, 4, 3}, ends[] = {3, 3, 7};
