@@ -11,7 +11,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/console/printable.h"
-#include "cmd/record/record_views.h"
+#include "cmd/record_views.h"
 #include "trace/import/pcie/live.h"
 #include "trace/import/pcie/nettlp.h"
 #include "trace/recorder/plan.h"

@@ -1,7 +1,7 @@
 /* record_views: `offchip record --requests` and `--dram`: a recording of accesses made into the stream that is
  * asked for. */
-#ifndef CMD_RECORD_RECORD_VIEWS_H
-#define CMD_RECORD_RECORD_VIEWS_H
+#ifndef CMD_RECORD_VIEWS_H
+#define CMD_RECORD_VIEWS_H
 
 #include <stdbool.h>
 
@@ -19,15 +19,6 @@ int record_views_platform(const char *platform, struct err *err);
  * command_line: for the origin. -1 with *err set: path is as it was. */
 int record_views_make(const char *path, enum record_view view, const char *platform, const char *command_line,
                       struct err *err);
-
-/* --- what a recording holds, into a new trace that takes its place --- */
-
-/* The rows of a plain table as they are. */
-int record_copy_table(struct store *in, struct store *out, const char *table, struct err *err);
-/* Origin (but for what the new trace says of itself), what was left out and what was lost, the driver's parameters. */
-int record_copy_facts(struct store *in, struct store *out, struct err *err);
-/* A stream, all of it; one that is not there is no error. */
-int record_copy_stream(struct store *in, struct store *out, const char *name, struct err *err);
 
 /* --- `offchip record --counters --counter-group l2+sectors`, for chips that do not count requests and sectors in one
  * pass: the counters of a second run of the same program, added to those of the first --- */
