@@ -81,7 +81,7 @@ static int serial_body(struct walk *w, const struct program_body *b, struct err 
     for (uint64_t turn = 0; turn < b->turns; turn++) {
         w->op.wait++;
         for (uint32_t i = 0; i < b->count; i++) {
-            w->op.wait += stalls >> i & 1;
+            w->op.wait += (uint32_t)(stalls >> i & 1);
             if (wanted >> i & 1 && emit(w, &b->access[i], turn, err))
                 return -1;
         }
@@ -179,7 +179,7 @@ static int advance(struct walk *w, uint32_t place, struct err *err)
     at->done = rc == 0;
     if (rc <= 0)
         return rc;
-    at->wait += at->stalls >> (at->access - 1) & 1;
+    at->wait += (uint32_t)(at->stalls >> (at->access - 1) & 1);
     if (a->kind == PROGRAM_BARRIER)
         return 0;
     begin_warp(w, at->warp);
