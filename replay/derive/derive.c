@@ -6,7 +6,7 @@
 
 #include "models/gpu/occupancy.h"
 #include "replay/derive/derive_launches.h"
-#include "replay/derive/derive_memory.h"
+#include "replay/derive/derive_space.h"
 #include "trace/base/mem.h"
 
 struct walk {

@@ -16,7 +16,7 @@
  * accesses: the expansion of a generated program as a recording of it.
  * Order is that of the accesses; launches are kept (KERNEL, KERNEL_END, group). There is no time, but for dram where
  * `migrations` or `span_ns` is given: then nothing marks a launch's end. Memory that is the
- * GPU's own whatever mechanism is asked about (derive_memory.h) has no touches and no requests over the link.
+ * GPU's own whatever mechanism is asked about (derive_space.h) has no touches and no requests over the link.
  * Worked example: vector add of 65,536 floats, 2,048 warps: 6,144 touches of 192 pages; 4,096 reads and 2,048 writes of
  * 128 B; through an L2 that holds it all, 4,096 fetches and 2,048 write-backs of 128 B. */
 #ifndef REPLAY_DERIVE_DERIVE_H

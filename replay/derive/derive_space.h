@@ -1,6 +1,4 @@
-/* derive_space: which stretches of the address space a recording touches.
- *
- * derive_space_touch() for every page, derive_space_merge() once, then the rows, which ascend and do not overlap. */
+/* derive_space: which addresses stay on the GPU, and which stretches of the address space a recording touches. */
 #ifndef REPLAY_DERIVE_DERIVE_SPACE_H
 #define REPLAY_DERIVE_DERIVE_SPACE_H
 
@@ -8,8 +6,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "replay/derive/derive_memory.h"
+#include "replay/derive/derive.h"
 #include "trace/base/dense.h"
+
+/* Which addresses are GPU memory whatever mechanism is asked about.
+ *
+ * Of a generated program: its allocations that say so (program_alloc.device). Of a recording: memory allocated on the
+ * device, if the recording's table allocations names managed, pinned or registered memory beside it: then the program
+ * itself keeps apart what stays on the GPU (labels, flags) and what comes from the host (the graph). A recording whose
+ * program allocates all its memory on the device is asked what would be if it did not: nothing is left out. */
+struct derive_range {
+    uint64_t first, last; /* bytes */
+};
+
+/* Zeroed before open. */
+struct derive_memory {
+    struct derive_range *device, *host; /* each ascending; host: where the program can have them elsewhere */
+    size_t devices, hosts, device_cap, host_cap;
+};
+
+int derive_memory_open(struct derive_memory *memory, const struct derive_source *source, struct err *err);
+void derive_memory_release(struct derive_memory *memory);
+
+/* Whether the byte lies in memory that stays on the GPU; what was both at different times does not. */
+bool derive_memory_stays(const struct derive_memory *memory, uint64_t addr);
 
 struct derive_stretch {
     uint64_t first, last; /* pages of 4 KiB */
@@ -17,7 +37,8 @@ struct derive_stretch {
     bool read;            /* something in it is read */
 };
 
-/* Zeroed before use. */
+/* Zeroed before use: derive_space_touch() for every page, derive_space_merge() once, then the rows, which ascend and do
+ * not overlap. */
 struct derive_space {
     struct derive_stretch *rows; /* once merged */
     size_t count, row_cap;

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "replay/derive/derive_launches.h"
-#include "replay/derive/derive_memory.h"
 #include "replay/derive/derive_space.h"
 #include "trace/base/dense.h"
 #include "trace/base/mem.h"

@@ -1,9 +1,9 @@
 /* The lists of a generated program are those that the walk derives into a trace, which is then read. */
-#include "replay/derive/program_reads.h"
+#include "replay/derive/derive_scans.h"
 
 #include "replay/derive/derive_source.h"
 #include "replay/derive/testing_program.h"
-#include "replay/zerocopy/zerocopy_trace.h"
+#include "replay/zerocopy/zerocopy.h"
 #include "trace/base/testing.h"
 #include "trace/program/random_testing.h"
 #include "trace/workloads/workload.h"

@@ -1,7 +1,7 @@
 /* Launches of odd shapes, through every view: one thread, blocks of 1,024, blocks that end within a warp, kernels whose
  * warps do nothing, bodies without an access, grids of 2^31 blocks. */
 #include "models/base/platform.h"
-#include "replay/derive/program_reads.h"
+#include "replay/derive/derive_scans.h"
 #include "replay/placement/placement_program.h"
 #include "replay/placement/program_hits.h"
 #include "replay/run/one_program_testing.h"

@@ -4,13 +4,9 @@
 #include <string.h>
 
 #include "models/policies.h"
+#include "replay/derive/derive_scans.h"
 #include "replay/derive/derive_source.h"
-#include "replay/derive/program_reads.h"
-#include "replay/zerocopy/zerocopy_baseline.h"
-#include "replay/zerocopy/zerocopy_own.h"
-#include "replay/zerocopy/zerocopy_run.h"
-#include "replay/zerocopy/zerocopy_trace.h"
-#include "replay/zerocopy/zerocopy_uvm.h"
+#include "replay/zerocopy/zerocopy.h"
 #include "trace/base/crew.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"

@@ -1,9 +1,164 @@
-/* zerocopy: the engine. */
+/* zerocopy: the engine; one policy of it at work, fed the launches of a workload; its baselines. */
 #ifndef REPLAY_ZEROCOPY_ZEROCOPY_H
 #define REPLAY_ZEROCOPY_ZEROCOPY_H
 
+#include <stdio.h>
+
+#include "models/zerocopy/host_reads.h"
+#include "models/zerocopy/link.h"
+#include "models/zerocopy/pattern.h"
+#include "replay/derive/derive.h"
 #include "replay/run/engine.h"
+#include "replay/uvm/uvm_managed.h"
+#include "replay/zerocopy/zerocopy_tier.h"
+#include "trace/store/store.h"
+#include "trace/workloads/scan.h"
+#include "trace/workloads/workload.h"
 
 extern const struct engine engine_zerocopy;
+
+struct zerocopy_settings {
+    double gpu_memory_ratio; /* bytes of the first structure / GPU memory; 0: as `managed` says */
+    struct uvm_managed_settings managed;
+    struct tier_settings tier;
+    double sm_share_pct;     /* of the multiprocessors that read */
+    int64_t simulated_loads; /* of a launch, reuse=l1; 0: all */
+};
+
+/* What a run reads of the platform and the workload. */
+struct zerocopy_context {
+    const struct pcie *pcie;
+    const struct gpu *gpu;
+    const struct platform *platform;
+    const struct input *input;
+    const struct zerocopy_settings *settings;
+    struct scan_setup setup;
+    struct tier *tier;                    /* what is served without the link */
+    const struct derive_source *program;  /* of the input; NULL: it is none */
+    const struct workload *workload;      /* the input; NULL: it is none */
+    int threads;                          /* at most */
+    double most_ns;                       /* of struct replay_job */
+    const struct launch_weights *weights; /* likewise */
+    bool fed;                             /* the scans go by: elements are counted */
+    /* `setup` is not known, but will be by this; NULL: it is known. -1 with *err set. */
+    int (*describe)(void *reading, struct scan_setup *setup, struct err *err);
+    void *reading;
+    double served_elements; /* by it, of all launches */
+    FILE *launches;         /* --requests: a row for each launch and policy; NULL: none */
+};
+
+/* Sums over all launches. */
+struct zerocopy_totals {
+    struct request_mix mix;
+    double time_ns, bound_ns[LINK_BOUNDS];
+    double payload_bytes; /* over the link; whole unless an expectation */
+    double remote_bytes;  /* of them, uvm: of accesses to pages that lie with the CPU */
+    double d2h_bytes;     /* back over the link, if writes_known */
+    bool writes_known;
+    double host_dram_bytes;
+    double needed_bytes; /* of the elements read */
+    double elements;     /* of the first structure */
+    bool elements_known; /* and with them needed_bytes */
+    uint64_t launches;
+};
+
+struct zerocopy_run;
+
+/* Another mechanism for the same reads; all but `finish` may be NULL (nothing to do). */
+struct zerocopy_baseline {
+    struct policy_head head; /* .baseline is true */
+    bool cpu_gathers;        /* what is needed is brought together by the CPU, which samples too */
+    int (*open)(struct zerocopy_run *run, struct outcome *out, struct err *err);
+    int (*scans)(struct zerocopy_run *run, const struct scan *scans, size_t n, struct err *err);
+    int (*launch)(struct zerocopy_run *run, struct err *err);
+    int (*finish)(struct zerocopy_run *run, uint64_t runs, struct outcome *out, struct err *err);
+};
+
+struct zerocopy_run {
+    const char *name;                         /* of the policy */
+    const struct zerocopy_pattern *pattern;   /* NULL: a baseline */
+    const struct zerocopy_baseline *baseline; /* NULL: a pattern */
+    const struct zerocopy_context *context;
+    const void *params; /* of the policy */
+    enum scan_reuse reuse;
+    struct pattern_view views[2];
+    struct pattern_counter *counters[2];
+    double launch_elements; /* read in the launch that is going on */
+    struct zerocopy_totals totals;
+    bool simulated;         /* reuse=l1: `program` says it all, when the run is finished */
+    struct program program; /* the workload's with this pattern's kernel */
+    bool refused;           /* the policy is not defined for this input; a note says why */
+};
+
+/* Open, feed, end each launch, finish (metrics into *out; `runs` traversals were run), close. A policy that the input
+ * does not suit leaves its metrics unknown and says why in a note; the other calls then do nothing. */
+int zerocopy_run_open(struct zerocopy_run *run, const struct replay_policy *policy,
+                      const struct zerocopy_context *context, struct outcome *out, struct err *err);
+int zerocopy_run_scans(struct zerocopy_run *run, const struct scan *scans, size_t n, struct err *err);
+int zerocopy_run_launch(struct zerocopy_run *run, uint32_t launch, struct err *err);
+int zerocopy_run_finish(struct zerocopy_run *run, uint64_t runs, struct outcome *out, struct err *err);
+void zerocopy_run_close(struct zerocopy_run *run);
+
+/* Add a launch that asks this of the link: its time and its requests, and its row of --requests. */
+void zerocopy_run_add_launch(struct zerocopy_run *run, uint32_t launch, const struct link_launch *asked);
+
+/* The same of a launch that was simulated, with its time. */
+void zerocopy_run_add_simulated(struct zerocopy_run *run, uint32_t launch, const struct host_reads_count *count);
+
+/* Time of one load of a lane's own whose next depends on it, ns: the load, and where the kernel waits for memory of the
+ * GPU between two of them, that; 0: the platform does not say, or the loads do not depend on each other. */
+double zerocopy_dependent_ns(const struct zerocopy_context *context);
+
+/* Bytes of all structures together; elements of one scan in bytes over all structures. */
+double zerocopy_structure_bytes(const struct scan_setup *setup);
+double zerocopy_element_bytes(const struct scan_setup *setup);
+
+/* Store what every policy stores. link: counted requests; without it those metrics stay unknown. */
+void zerocopy_metrics(const struct zerocopy_totals *totals, const struct scan_setup *setup, double runs, bool link,
+                      struct outcome *out);
+
+extern const struct metric zerocopy_metric_table[];
+
+/* Other mechanisms for the same reads. A new one is a line here and one in the list of zerocopy.c.
+ *
+ * copy: one block copy of the whole structure. dma: the CPU gathers what is needed into a staging buffer, then a block
+ * copy. subgraph: as dma, level by level, for the lists of active vertices (Subway's way; its time to find them is in
+ * cpu_lists_bytes_per_s). uvm: unified memory: the program itself, by the uvm engine (replay/uvm/uvm_managed.h).
+ * Source: dissertation, sections 2.5 (subgraph) and 3.5 (dma); Subway: Sabet et al., EuroSys 2020. */
+extern const struct zerocopy_baseline zerocopy_dma, zerocopy_copy, zerocopy_subgraph, zerocopy_uvm;
+
+/* own: the requests that the program's own loads make, when the data that they reach is in host memory.
+ *
+ * No kernel is rewritten: each load of each warp asks for the sectors it touches (models/zerocopy/warp.h), in the
+ * program's order, less what the reuse rule says is still held. Memory that the program keeps on the GPU itself is not
+ * asked for over the link. Time is that of the link model (models/zerocopy/link.h), with what follows from the program:
+ * resident warps from the shape of the launch, loads at once from what waits for what, dependent loads those of the
+ * warp with the most waits.
+ * Worked example: 2,048 warps that load 128 B of a and 128 B of b together, then store 128 B of c: 4,096 requests of
+ * 128 B in 2,048 waits, two loads at once; 2,048 writes of 128 B besides.
+ * Differs: writes are posted and cost no time; atomics over the link are counted only. Of a recording each load is
+ * waited for, since what waits for what is not in it. It asks for a program in the context; refused without one. */
+extern const struct zerocopy_baseline zerocopy_own;
+
+/* Whether a policy is own with reuse=l1: it is simulated, and asks for no scans. */
+bool zerocopy_own_simulates(const struct replay_policy *policy);
+
+/* All launches of the program into the run's totals, and its metrics and notes into *out: their requests and times are
+ * those of its warps, L1s and link, simulated (models/zerocopy/host_reads.h). */
+int zerocopy_simulate(struct zerocopy_run *run, const struct program *program, uint64_t runs, struct outcome *out,
+                      struct err *err);
+
+/* The scans of a stored trace, launch by launch, as trace/workloads/scan.h has them.
+ *
+ * Made by `synth W -o F`, or by anything that writes SCAN records and the table of structures. Where the trace keeps
+ * the keys of a scanning workload, the launch is set up as that workload would; else as neighbour lists read by blocks
+ * of 128 threads. Lanes must ascend within a launch; lists of a launch must too, and lie inside their structure. */
+struct zerocopy_trace;
+
+/* NULL with *err set if the trace holds no scans. The store must stay open. */
+struct zerocopy_trace *zerocopy_trace_open(struct store *store, struct err *err);
+void zerocopy_trace_close(struct zerocopy_trace *trace);
+
+extern const struct scan_ops zerocopy_trace_ops; /* state: a struct zerocopy_trace * */
 
 #endif

@@ -1,4 +1,9 @@
-#include "replay/zerocopy/zerocopy_baseline.h"
+#include "replay/zerocopy/zerocopy.h"
+
+#include <math.h>
+
+#include "replay/uvm/uvm_touching.h"
+#include "trace/base/param.h"
 
 /* Bytes moved without requests of their own: host lines are the bytes themselves. */
 static int moved(struct zerocopy_run *run, double bytes, uint64_t runs, struct outcome *out)
@@ -59,3 +64,105 @@ const struct zerocopy_baseline zerocopy_subgraph = {
     .cpu_gathers = true,
     .launch = gather_launch,
     .finish = gather_finish};
+
+enum { FEW_CHUNKS = 50 };
+
+struct uvm_params {
+    const char *paging;
+};
+
+static const struct param params[] = {PARAM_TEXT_ROW(uvm_params, paging, "tree", UVM_MANAGED_PAGING), {0}};
+
+static int uvm_open(struct zerocopy_run *run, struct outcome *out, struct err *err)
+{
+    const struct zerocopy_context *c = run->context;
+    struct policy_list paging;
+    int rc = uvm_managed_policy(&paging, ((const struct uvm_params *)run->params)->paging, err);
+    policy_list_release(&paging);
+    run->refused = true;
+    if (c->setup.scale > 0)
+        outcome_note(out, "unified memory depends on which vertices a level reaches; an expectation does not know");
+    else if (!uvm_touching_is(c->input))
+        outcome_note(out, "which pages are touched is not known: the input says what is read, not by which accesses");
+    else if (c->tier->rank)
+        outcome_note(out, "rows that are kept on the GPU are known to the patterns, not to the program's own pages");
+    else
+        run->refused = false;
+    return rc ? err_at(err, "policy uvm: paging") : 0;
+}
+
+static void note(const struct zerocopy_run *run, const struct uvm_managed *asked, const struct uvm_metrics *m,
+                 uint64_t runs, struct outcome *out)
+{
+    (void)run;
+    uvm_managed_note(asked, m, out);
+    if (m->chunks && m->chunks < FEW_CHUNKS)
+        outcome_note(out, "GPU memory is only %llu chunks of 2 MiB: amplification depends on single chunks",
+                     (unsigned long long)m->chunks);
+    if (runs > 1 && m->evictions == 0)
+        outcome_note(out,
+                     "what fits GPU memory stays there: time is that of %llu traversals, of which the first moves the "
+                     "structure, shared among them",
+                     (unsigned long long)runs);
+}
+
+/* The settings, gpu_memory_ratio as bytes. */
+static struct uvm_managed_settings settings_of(const struct zerocopy_context *c)
+{
+    struct uvm_managed_settings settings = c->settings->managed;
+    const struct scan_structure *first = &c->setup.structures[0];
+    if (c->settings->gpu_memory_ratio > 0)
+        settings.gpu_memory_bytes =
+            (int64_t)fmax(1, (double)(first->elements * first->element) / c->settings->gpu_memory_ratio);
+    return settings;
+}
+
+static int ask(struct zerocopy_run *run, const struct uvm_touching *touching, const struct replay_policy *paging,
+               uint64_t runs, struct outcome *out, struct err *err)
+{
+    const struct zerocopy_context *c = run->context;
+    const struct uvm_managed_settings settings = settings_of(c);
+    const struct uvm_managed managed = {.ops = touching->ops,
+                                        .state = touching->state,
+                                        .store = touching->store,
+                                        .platform = c->platform,
+                                        .gpu = c->gpu,
+                                        .policy = paging,
+                                        .settings = &settings};
+    struct uvm_metrics m;
+    if (uvm_managed_run(&managed, &m, err))
+        return -1;
+    struct zerocopy_totals *t = &run->totals;
+    t->time_ns = (double)m.time_ns;
+    t->remote_bytes = (double)m.remote_bytes;
+    t->d2h_bytes = (double)m.d2h_bytes;
+    t->writes_known = true;
+    t->payload_bytes = t->host_dram_bytes = (double)(m.h2d_bytes + m.remote_bytes);
+    zerocopy_metrics(t, &c->setup, (double)runs, false, out);
+    note(run, &managed, &m, runs, out);
+    return 0;
+}
+
+static int uvm_finish(struct zerocopy_run *run, uint64_t runs, struct outcome *out, struct err *err)
+{
+    struct uvm_touching touching;
+    struct policy_list paging;
+    int rc = uvm_managed_policy(&paging, ((const struct uvm_params *)run->params)->paging, err);
+    if (rc == 0 && (rc = uvm_touching_open(&touching, run->context->input, err)) == 0) {
+        rc = ask(run, &touching, paging.count ? paging.policies : NULL, runs, out, err);
+        uvm_touching_close(&touching);
+    }
+    policy_list_release(&paging);
+    return rc;
+}
+
+const struct zerocopy_baseline zerocopy_uvm = {
+    .head = {.name = "uvm",
+             .summary = "baseline: unified memory, as the uvm engine has it of the same program",
+             .source = "dissertation, section 2.5; replay/uvm/uvm_managed.h",
+             .params = params,
+             .state_size = sizeof(struct uvm_params),
+             .error = 0.15, /* the uvm engine's */
+             .baseline = true},
+    .open = uvm_open,
+    .finish = uvm_finish};

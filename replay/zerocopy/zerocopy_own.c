@@ -1,4 +1,4 @@
-#include "replay/zerocopy/zerocopy_own.h"
+#include "replay/zerocopy/zerocopy.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -6,7 +6,6 @@
 
 #include "models/gpu/occupancy.h"
 #include "replay/derive/derive_launches.h"
-#include "replay/zerocopy/zerocopy_simulated.h"
 #include "trace/base/dense.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"

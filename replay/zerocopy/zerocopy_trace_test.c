@@ -1,4 +1,4 @@
-#include "replay/zerocopy/zerocopy_trace.h"
+#include "replay/zerocopy/zerocopy.h"
 
 #include "replay/run/engine.h"
 #include "trace/base/testing.h"

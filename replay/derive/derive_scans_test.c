@@ -1,4 +1,4 @@
-#include "replay/derive/list_ends.h"
+#include "replay/derive/derive_scans.h"
 
 #include "trace/base/random.h"
 #include "trace/base/testing.h"
@@ -93,5 +93,5 @@ START_TEST(a_run_that_no_instruction_makes_becomes_several)
 }
 END_TEST
 
-TEST_MAIN("list_ends", lists_are_the_runs_in_order_less_what_others_hold, the_worked_example,
+TEST_MAIN("derive_scans", lists_are_the_runs_in_order_less_what_others_hold, the_worked_example,
           a_run_that_no_instruction_makes_becomes_several)
