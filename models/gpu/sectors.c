@@ -1,4 +1,4 @@
-#include "models/gpu/sectors.h"
+#include "models/gpu/sm.h"
 
 enum { LINE = 128, SECTOR = 32 };
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "models/gpu/sms.h"
-#include "models/zerocopy/launch_part.h"
-#include "models/zerocopy/link_queue.h"
+#include "models/zerocopy/launch_tally.h"
+#include "models/zerocopy/link.h"
 #include "trace/base/mem.h"
 
 /* An answer on its way. */

@@ -3,7 +3,7 @@
  * over the link.
  *
  * The link is a queue that serves one request after the other in the order in which they come: each takes the time that
- * it adds to those around it (wire, tags, host lines, joined by sharpness: link_queue.h) and is answered load_ns later.
+ * it adds to those around it (wire, tags, host lines, joined by sharpness: link.h) and is answered load_ns later.
  * So what a lone load takes is load_ns, what a launch takes is the requests' time where there are enough warps, and
  * both and everything in between follow where there are not. Lines of labels, offsets and weights take their places in
  * the same L1 as the lists. A sector that is on its way is asked for once by each warp, and by others only once its
@@ -13,7 +13,7 @@
  * apart, the latter up to 8. That was seen of host memory alone: a sector of the GPU's own memory is asked for once. A
  * request is what one load asks for of one line, by the platform's rule (warp.h). Stores to host memory are posted:
  * answered at once and not counted. A launch of more loads than asked for is sampled: four groups of its
- * multiprocessors (launch_part.h, launch_tally.h), each with the share of the link that its lines are of all, one after
+ * multiprocessors (launch_tally.h), each with the share of the link that its lines are of all, one after
  * the other; one of which nothing is read from the host as one group. Counts are the mean of the groups', each divided
  * by its share; the groups' differences give the standard error; the time is the longest group's, and the block with
  * the longest chain of loads is in one of them. Worked example, one warp that reads 4 B a lane of one line, H200: one

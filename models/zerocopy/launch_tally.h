@@ -1,6 +1,6 @@
 /* launch_tally: what a launch reads of host memory, by multiprocessor, counted body by body as its warps go by.
  *
- * Blocks go to the multiprocessors in turn (launch_part.h). Counted are the lines that loads touch, caches not
+ * Blocks go to the multiprocessors in turn. Counted are the lines that loads touch, caches not
  * regarded, and of each warp how often it waits for host memory, turn by turn; the block of the warp that waits most is
  * remembered, since a launch may last as long as that. Which memory is the host's may be said afterwards: then lines
  * are counted by allocation, and waits by which allocations a body reads; of two warps one is forgotten if the other
@@ -47,5 +47,27 @@ bool launch_tally_get(const struct launch_tally *tally, const struct program_all
  * *err set. */
 int launch_weigh(const struct program *program, void *run, uint32_t launch, struct launch_tally *tally,
                  struct launch_weight *weight, struct err *err);
+
+/* What some of a GPU's multiprocessors get of a launch, as a program of that one launch.
+ *
+ * Blocks go to the multiprocessors in turn, so of n multiprocessors number r gets blocks r, r + n, r + 2 n, ..; a part
+ * is the blocks of some r, in their order. So neighbours of a block are the blocks that run beside it on the whole GPU.
+ * Worked example: 300 blocks, 132 multiprocessors, parts 0 and 40: blocks 0, 40, 132, 172, 264.
+ * Source: systematic sampling in clusters. Differs: on a real GPU later blocks go to whichever multiprocessor is done
+ * first; within a part they do. */
+struct launch_part {
+    const struct program *whole;
+    void *run; /* of the whole, not closed here */
+    uint32_t launch, sms;
+    struct program_launch shape; /* of the whole launch */
+    uint32_t kept;               /* multiprocessors of the part */
+    uint32_t of[PART_SMS];       /* ascending */
+    struct program program;      /* the part: valid while the struct stays where it is */
+};
+
+/* `kept` of `sms` multiprocessors, sms / kept apart, from `first` < sms / kept on; the caller may put others in of[],
+ * ascending. */
+void launch_part_init(struct launch_part *part, const struct program *whole, void *run, uint32_t launch, uint32_t sms,
+                      uint32_t kept, uint32_t first);
 
 #endif

@@ -1,6 +1,6 @@
 #include "models/zerocopy/launch_tally.h"
 
-#include "models/gpu/sectors.h"
+#include "models/gpu/sm.h"
 #include "models/gpu/sms_testing.h"
 #include "trace/program/random_testing.h"
 #include "trace/program/wrapped.h"
@@ -263,7 +263,34 @@ START_TEST(too_many_chains_are_not_told)
 }
 END_TEST
 
+/* The example of the head, and parts that together are the whole. */
+START_TEST(parts_take_the_blocks_of_their_multiprocessors)
+{
+    static struct launch_part part;
+    static const uint64_t expected[] = {0, 40, 132, 172, 264};
+    struct hand_program p;
+    struct program program = hand_program(&p, 300, 128, lines);
+    struct program_launch shape;
+    launch_part_init(&part, &program, &p, 0, 132, 2, 0);
+    part.of[1] = 40;
+    part.program.ops->launch(part.program.state, 0, &shape);
+    ck_assert_uint_eq(shape.blocks, 5);
+    for (uint64_t warp = 0; warp < 20; warp++) {
+        struct program_body body;
+        ck_assert_int_eq(program_body(&part.program, &part, 0, warp, 0, &body, NULL), 1);
+        ck_assert_uint_eq(body.access[0].addr, p.alloc.addr + (expected[warp / 4] * 4 + warp % 4) * 4096);
+    }
+    uint64_t blocks = 0;
+    for (uint32_t first = 0; first < 33; first++) {
+        launch_part_init(&part, &program, &p, 0, 132, 4, first);
+        part.program.ops->launch(part.program.state, 0, &shape);
+        blocks += shape.blocks;
+    }
+    ck_assert_uint_eq(blocks, 300);
+}
+END_TEST
+
 TEST_MAIN("launch_tally", a_body_that_cannot_be_made_is_told_unless_nobody_asks_for_it,
           a_load_weighs_the_lines_of_its_lanes, a_launch_weighs_the_lines_of_its_multiprocessors,
           the_heaviest_depends_on_what_lies_on_the_gpu, told_apart_and_added_they_weigh_as_each_program_alone,
-          too_many_chains_are_not_told)
+          too_many_chains_are_not_told, parts_take_the_blocks_of_their_multiprocessors)

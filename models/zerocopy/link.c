@@ -1,6 +1,7 @@
 #include "models/zerocopy/link.h"
 
 #include <math.h>
+#include <string.h>
 
 double link_join(const double *x, int n, double s)
 {
@@ -59,4 +60,95 @@ double link_time_ns(const struct pcie *p, const struct gpu *gpu, const struct li
 double link_copy_ns(const struct pcie *p, double bytes, double copies)
 {
     return copies * p->copy_setup_ns + bytes / pcie_copy_bytes_per_s(p) * 1e9;
+}
+
+enum { LOOK = 64, WITHOUT_TAGS = 256 };
+
+void link_queue_init(struct link_queue *q, const struct pcie *p)
+{
+    memset(q, 0, sizeof *q);
+    q->sharpness = p->sharpness;
+    q->half = (uint32_t)(p->tags ? p->tags : WITHOUT_TAGS) / 2;
+    q->half += q->half == 0;
+    q->look = 1;
+    for (uint32_t from = 0; from < LINE_SECTORS; from++)
+        for (uint32_t to = from; to < LINE_SECTORS; to++) {
+            struct request_mix one = {0};
+            mix_run(&one, from, to);
+            link_bounds_ns(p, &one, q->of[from][to]);
+        }
+}
+
+/* The weights of what is around. */
+static void look(struct link_queue *q)
+{
+    double sum[LINK_ISSUE], f = 0;
+    for (int i = 0; i < LINK_ISSUE; i++)
+        sum[i] = q->now[i] + q->before[i];
+    f = link_join(sum, LINK_ISSUE, q->sharpness);
+    for (int i = 0; i < LINK_ISSUE; i++)
+        q->weight[i] = f > 0 ? pow(sum[i] / f, q->sharpness - 1) : 0;
+    if (q->n < q->half) {
+        q->look = q->n + (q->n < LOOK ? q->n : LOOK);
+        return;
+    }
+    memcpy(q->before, q->now, sizeof q->before);
+    memset(q->now, 0, sizeof q->now);
+    q->n = 0;
+    q->look = q->half < LOOK ? q->half : LOOK;
+}
+
+static double weigh(const struct link_queue *q, const double *bounds)
+{
+    double ns = 0;
+    for (int i = 0; i < LINK_ISSUE; i++)
+        ns += q->weight[i] * bounds[i];
+    return ns;
+}
+
+double link_queue_add(struct link_queue *q, uint32_t from, uint32_t to)
+{
+    const double *bounds = q->of[from][to];
+    for (int i = 0; i < LINK_ISSUE; i++)
+        q->now[i] += bounds[i];
+    if (++q->n >= q->look)
+        look(q);
+    return weigh(q, bounds);
+}
+
+double link_queue_grow(struct link_queue *q, uint32_t had_from, uint32_t had_to, uint32_t from, uint32_t to)
+{
+    const double *had = q->of[had_from][had_to], *bounds = q->of[from][to];
+    for (int i = 0; i < LINK_ISSUE; i++)
+        q->now[i] += bounds[i] - had[i];
+    return weigh(q, bounds) - weigh(q, had);
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+bool counter_sizes(uint64_t n, uint64_t s, struct counter_sizes *b)
+{
+    if (n > UINT64_MAX / LINE_SECTORS || s < n || s > LINE_SECTORS * n)
+        return false;
+    uint64_t above = s - n, below = LINE_SECTORS * n - s; /* sectors over all-32 B, and under all-128 B */
+    for (uint64_t k = 1; k <= LINE_SECTORS; k++) {
+        /* c requests of k sectors leave n - c requests, which take any n - c to 4 (n - c) sectors. */
+        uint64_t most = n;
+        if (k > 1)
+            most = smaller(most, above / (k - 1));
+        if (k < LINE_SECTORS)
+            most = smaller(most, below / (LINE_SECTORS - k));
+        b->most[k - 1] = most;
+        b->least[k - 1] = 0;
+    }
+    /* Without 32 B at least 2 sectors each; without 128 B at most 3. One sector over needs a 64 B request, one under a
+     * 96 B request; any other number is reached without them. */
+    b->least[0] = above < n ? n - above : 0;
+    b->least[3] = below < n ? n - below : 0;
+    b->least[1] = above == 1;
+    b->least[2] = below == 1;
+    return true;
 }

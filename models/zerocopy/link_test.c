@@ -4,6 +4,7 @@
 #include "models/base/platform.h"
 #include "trace/base/param_value.h"
 #include "trace/base/testing.h"
+#include "trace/graph/graph_generate.h"
 
 /* Useful GB/s of `requests` of one size on a platform, long enough for nothing else to count. */
 static double rate(const char *name, int sectors, int lines, enum link_bound *bound)
@@ -134,7 +135,161 @@ START_TEST(further_requests_wait_for_the_first_and_jumps_add_to_host_memory)
 }
 END_TEST
 
+static struct platform *link_of(const char *name, struct pcie *pcie)
+{
+    struct platform *p = platform_load(name, NULL);
+    ck_assert_ptr_nonnull(p);
+    *pcie = *(const struct pcie *)platform_section_get(p, "pcie");
+    return p;
+}
+
+START_TEST(the_worked_example)
+{
+    struct pcie pcie;
+    struct link_queue q;
+    struct platform *platform = link_of("h200", &pcie);
+    double ns = 0;
+    link_queue_init(&q, &pcie);
+    for (int i = 0; i < 100000; i++)
+        ns += link_queue_add(&q, i % 2 ? 0 : 1, i % 2 ? 0 : 3);
+    ck_assert_double_eq_tol(128 * 50000 / ns, 38.5, 0.05);
+    struct request_mix one = {0}, other = {0};
+    mix_run(&one, 1, 3);
+    mix_run(&other, 0, 0);
+    ck_assert_double_gt(link_service_ns(&pcie, &one) + link_service_ns(&pcie, &other), 1.05 * ns / 50000);
+    platform_free(platform);
+}
+END_TEST
+
+START_TEST(requests_of_one_kind_take_what_each_takes_alone)
+{
+    struct pcie pcie;
+    struct link_queue q;
+    struct platform *platform = link_of("v100", &pcie);
+    for (uint32_t from = 0; from < LINE_SECTORS; from++)
+        for (uint32_t to = from; to < LINE_SECTORS; to++) {
+            struct request_mix one = {0};
+            mix_run(&one, from, to);
+            link_queue_init(&q, &pcie);
+            for (int i = 0; i < 3000; i++)
+                ck_assert_double_eq_tol(link_queue_add(&q, from, to), link_service_ns(&pcie, &one), 1e-9);
+        }
+    platform_free(platform);
+}
+END_TEST
+
+/* Drawn mixes in any order; some requests grow. */
+START_TEST(a_steady_mix_takes_what_the_formula_says)
+{
+    static const char *const names[] = {"h200", "v100", "rtx3090", "a100"};
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct pcie pcie;
+        struct link_queue q;
+        struct platform *platform = link_of(names[seed % 4], &pcie);
+        struct request_mix mix = {0};
+        double ns = 0;
+        uint64_t s = seed, kinds = 1 + random_mix(seed) % 6;
+        link_queue_init(&q, &pcie);
+        for (int i = 0; i < 100000; i++) {
+            s = random_mix(s);
+            uint64_t kind = random_mix(seed * 100 + s % kinds);
+            uint32_t from = kind % 4, to = from + kind / 4 % (4 - from), had = from + (to - from) / 2;
+            if (s >> 32 & 1) {
+                ns += link_queue_add(&q, from, to);
+            } else {
+                ns += link_queue_add(&q, from, had);
+                ns += link_queue_grow(&q, from, had, from, to);
+            }
+            mix_run(&mix, from, to);
+        }
+        ck_assert_double_eq_tol(ns / link_service_ns(&pcie, &mix), 1, 0.002);
+        platform_free(platform);
+    }
+}
+END_TEST
+
+START_TEST(a_link_without_tags_has_a_window_too)
+{
+    struct pcie pcie;
+    struct link_queue q;
+    struct platform *platform = link_of("h200", &pcie);
+    pcie.tags = 0;
+    link_queue_init(&q, &pcie);
+    for (int i = 0; i < 1000; i++)
+        ck_assert_double_gt(link_queue_add(&q, 0, 3), 2.4);
+    platform_free(platform);
+}
+END_TEST
+
+/* Every way to make s sectors of n requests. */
+static void enumerate(uint64_t n, uint64_t s, struct counter_sizes *b, int *ways)
+{
+    *ways = 0;
+    for (uint64_t a = 0; a <= n; a++)
+        for (uint64_t c = 0; a + c <= n; c++)
+            for (uint64_t d = 0; a + c + d <= n; d++) {
+                const uint64_t count[LINE_SECTORS] = {a, c, d, n - a - c - d};
+                if (count[0] + 2 * count[1] + 3 * count[2] + 4 * count[3] != s)
+                    continue;
+                for (int k = 0; k < LINE_SECTORS; k++) {
+                    b->least[k] = *ways == 0 || count[k] < b->least[k] ? count[k] : b->least[k];
+                    b->most[k] = *ways == 0 || count[k] > b->most[k] ? count[k] : b->most[k];
+                }
+                ++*ways;
+            }
+}
+
+START_TEST(bounds_are_those_of_all_ways_to_make_the_sectors)
+{
+    for (uint64_t n = 0; n <= 12; n++)
+        for (uint64_t s = 0; s <= 4 * n + 2; s++) {
+            struct counter_sizes found = {0}, expected = {0};
+            int ways;
+            enumerate(n, s, &expected, &ways);
+            ck_assert_int_eq(counter_sizes(n, s, &found), ways > 0);
+            for (int k = 0; k < LINE_SECTORS; k++) {
+                ck_assert_msg(found.least[k] == expected.least[k] && found.most[k] == expected.most[k],
+                              "%lu requests, %lu sectors, size %d", (unsigned long)n, (unsigned long)s, k + 1);
+                /* One way, or none: the bounds meet. */
+                ck_assert(ways > 1 || found.least[k] == found.most[k]);
+            }
+        }
+}
+END_TEST
+
+/* Measured: H200, driver 580.159.04, 64 MiB of u32: aligned and strided. */
+START_TEST(the_measured_aligned_and_strided_sweeps_have_one_size)
+{
+    struct counter_sizes b;
+    ck_assert(counter_sizes(524288, 2097152, &b));
+    ck_assert_uint_eq(b.least[3], 524288);
+    ck_assert_uint_eq(b.most[3], 524288);
+    ck_assert_uint_eq(b.most[0] + b.most[1] + b.most[2], 0);
+    ck_assert(counter_sizes(3244883, 3244883, &b));
+    ck_assert_uint_eq(b.least[0], 3244883);
+    ck_assert_uint_eq(b.most[3], 0);
+    ck_assert(!counter_sizes(UINT64_MAX, UINT64_MAX, &b));
+}
+END_TEST
+
+/* The same two sweeps' bytes on the link, and the model's own way there and back. */
+START_TEST(link_bytes_give_the_requests_and_the_payload)
+{
+    ck_assert_double_eq_tol(counter_link_requests(8390000), 524288, 524288 * 1e-3);
+    ck_assert_double_eq_tol(counter_link_payload(8390000, 73400000), 67108864, 67108864 * 1e-3);
+    ck_assert_double_eq_tol(counter_link_requests(51920000), 3244883, 3244883 * 1e-3);
+    ck_assert_double_eq_tol(counter_link_payload(51920000, 142780000), 3244883.0 * 32, 3244883 * 32e-3);
+    const struct request_mix mix = {.by_size = {5, 3, 2, 7}};
+    ck_assert_double_eq(counter_link_requests((double)link_up_bytes(&mix)), 17);
+    ck_assert_double_eq(counter_link_payload((double)link_up_bytes(&mix), (double)link_down_bytes(&mix)),
+                        (double)mix_payload(&mix));
+}
+END_TEST
+
 TEST_MAIN("link", toy_bandwidths_are_the_published_and_measured_ones, block_copies_have_the_measured_curve,
           few_multiprocessors_are_bound_by_their_warps, wire_bytes_are_what_counters_see,
           walks_are_the_misses_of_a_cache_that_forgets_at_random,
-          further_requests_wait_for_the_first_and_jumps_add_to_host_memory)
+          further_requests_wait_for_the_first_and_jumps_add_to_host_memory, the_worked_example,
+          requests_of_one_kind_take_what_each_takes_alone, a_steady_mix_takes_what_the_formula_says,
+          a_link_without_tags_has_a_window_too, bounds_are_those_of_all_ways_to_make_the_sectors,
+          the_measured_aligned_and_strided_sweeps_have_one_size, link_bytes_give_the_requests_and_the_payload)

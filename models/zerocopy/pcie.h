@@ -1,6 +1,6 @@
 /* pcie: numbers of a GPU's link to host memory; section [pcie] of a platform file.
  *
- * 0 means "no such bound known" where a key says so. Times of link.h and l1.h are made from these alone. */
+ * 0 means "no such bound known" where a key says so. Times of link.h and lane.h are made from these alone. */
 #ifndef MODELS_ZEROCOPY_PCIE_H
 #define MODELS_ZEROCOPY_PCIE_H
 
@@ -40,7 +40,7 @@ struct pcie {
     double cpu_lists_bytes_per_s; /* the CPU finds and copies the lists of active vertices */
     double peer_bytes_per_s;      /* from other GPUs (NVLink), all links together; 0: no such link */
     int64_t uvm_reserve_bytes;    /* GPU memory that managed data cannot have */
-    /* L1 (l1.h); l1_shared_block 0 with l1_steady 0: not measured. */
+    /* L1 (lane.h); l1_shared_block 0 with l1_steady 0: not measured. */
     int64_t l1_block_bytes; /* shared memory that the system takes for each resident block */
     double l1_together;     /* re-fetch strength while blocks run in step (the first wave) */
     double l1_steady;       /* later; 0: no L1 model for this platform */

@@ -12,6 +12,7 @@
 #ifndef MODELS_ZEROCOPY_RESIDENCY_H
 #define MODELS_ZEROCOPY_RESIDENCY_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -27,8 +28,17 @@ struct residency {
 };
 
 /* percents: 0..100, together at most 100 (asserted). rank is not copied. */
-void residency_init(struct residency *residency, const uint32_t *rank, uint64_t rows, double local_pct,
-                    double shared_pct, uint64_t gpus, enum residency_layout layout);
+static inline void residency_init(struct residency *residency, const uint32_t *rank, uint64_t rows, double local_pct,
+                                  double shared_pct, uint64_t gpus, enum residency_layout layout)
+{
+    assert(local_pct >= 0 && shared_pct >= 0 && local_pct + shared_pct <= 100 && gpus > 0);
+    *residency = (struct residency){.rank = rank,
+                                    .rows = rows,
+                                    .local = (uint64_t)((double)rows * local_pct / 100),
+                                    .shared = (uint64_t)((double)rows * shared_pct / 100),
+                                    .gpus = gpus,
+                                    .layout = layout};
+}
 
 static inline enum residency_place residency_of(const struct residency *r, uint64_t row)
 {

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "models/dram/energy.h"
+#include "models/dram/dram_platform.h"
 #include "replay/derive/derive_source.h"
 
 /* What the rows are computed from. */

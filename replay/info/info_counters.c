@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/zerocopy/counter_model.h"
+#include "models/zerocopy/link.h"
 #include "trace/base/hash.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"

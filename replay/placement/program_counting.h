@@ -5,7 +5,7 @@
 #ifndef REPLAY_PLACEMENT_PROGRAM_COUNTING_H
 #define REPLAY_PLACEMENT_PROGRAM_COUNTING_H
 
-#include "models/gpu/issue.h"
+#include "models/gpu/occupancy.h"
 #include "replay/placement/program_totals.h"
 #include "trace/program/pages.h"
 

@@ -3,7 +3,7 @@
  * Bytes touched: distinct pages of 4 KiB of managed memory, since that is what a GPU maps. Bytes modified: distinct
  * sectors of 32 B, since that is what a cache writes back. Both are of one launch: two launches that touch the same
  * page have one each. Memory that is the GPU's in any case (program_alloc.device) is neither touched nor modified.
- * Time of a kernel: each warp takes what models/gpu/issue.h says of its steps one after the other (or
+ * Time of a kernel: each warp takes what models/gpu/occupancy.h says of its steps one after the other (or
  * program.compute_ns a turn), every turn of a body as long as its first; the kernel takes as long as its longest warp,
  * or as all of them together on as many places as are resident, whichever is more. Launches themselves take no time.
  * Worked example: 64 warps of 100 ns each on 16 places: 64 x 100 / 16 = 400 ns; 3 warps on 16 places: 100 ns. */

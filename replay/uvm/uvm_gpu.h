@@ -21,7 +21,7 @@
 #define REPLAY_UVM_UVM_GPU_H
 
 #include "models/gpu/gpu.h"
-#include "models/gpu/issue.h"
+#include "models/gpu/occupancy.h"
 #include "models/uvm/uvm_platform.h"
 #include "replay/uvm/memory/uvm_memory.h"
 #include "replay/uvm/uvm_remote.h"

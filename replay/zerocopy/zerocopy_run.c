@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "models/zerocopy/host_reads.h"
-#include "models/zerocopy/l1.h"
+#include "models/zerocopy/lane.h"
 
 const struct metric zerocopy_metric_table[] = {
     {"time_ns", METRIC_REAL, METRIC_SUM, "time of the launches; several roots: the mean of them, as every count below"},

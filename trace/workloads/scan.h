@@ -37,7 +37,7 @@ enum scan_reuse {
     REUSE_PREVWARP, /* not those that the previous warp load touched */
     REUSE_WARP,     /* not those that the same warp requested in the same launch */
     REUSE_GROUP4,   /* naive: a lane's four loads issued together request a sector once */
-    REUSE_L1,       /* the platform's L1 data cache (models/zerocopy/l1.h) */
+    REUSE_L1,       /* the platform's L1 data cache (models/zerocopy/lane.h) */
 };
 #define SCAN_REUSE_NAMES "auto|none|prevwarp|warp|group4|l1"
 
