@@ -18,7 +18,7 @@ struct dram_hooks {
     bool fifo;       /* both classes wait in one queue, whose head alone is looked at */
     bool needs_hits; /* leaves() is told of row hits */
     /* In MEM mode with no PIM request waiting, leaves() stays and changes nothing, stalled() is 0, advance() does
-     * nothing and next() is never: such cycles are left to models/dram/loop_mem.h, which calls asked() and alone() at
+     * nothing and next() is never: such cycles are left to models/dram/loop_mem.c, which calls asked() and alone() at
      * their end. */
     bool quiet;
     bool loaded; /* set by the program for a policy of one's own: that next() lies ahead is not taken for granted */

@@ -4,9 +4,9 @@
  * functions of the loop are inlined there, and with them the hooks, which are constant: a policy costs no call, and a
  * hook that it leaves out costs nothing.
  *
- * What a cycle is: models/dram/loop_cycle.h, made of loop_queue.h (entering), loop_select.h (slots), loop_issue.h
- * (commands) and loop_pim.h. Building it for AVX2 as well and choosing at run time gained nothing (measured: AMD EPYC
- * with AVX-512, gcc 12.2, -2 to +1 %): the hot work is on 16-bit masks. */
+ * What a cycle is: models/dram/loop_cycle.h, made of loop_queue.h (entering), loop_select.h (slots) and loop_device.h.
+ * Building it for AVX2 as well and choosing at run time gained nothing (measured: AMD EPYC with AVX-512, gcc 12.2, -2
+ * to +1 %): the hot work is on 16-bit masks. */
 #ifndef MODELS_DRAM_LOOP_H
 #define MODELS_DRAM_LOOP_H
 
@@ -21,7 +21,28 @@ int64_t dram_loop_step(struct dram_channel *channel, const struct dram_hooks *ho
     PLUGIN_API(dram_loop_step);
 #else
 #include "models/dram/loop_cycle.h"
-#include "models/dram/loop_mem.h"
+
+/* Cycles without a PIM request go through models/dram/loop_mem_cycle.h. 0: through this loop, like all others. */
+enum { DRAM_LOOP_MEM = 1 };
+
+/* Whether dram_mem_run() may run the channel as it is. */
+static inline bool dram_mem_may_run(const struct dram_channel *ch)
+{
+    return DRAM_LOOP_MEM && ch->mode == DRAM_MEM && !ch->waiting[DRAM_PIM] && !ch->pim_in_slots &&
+           ch->pim_activate == INT32_MAX && ch->near && !ch->device.held && ch->explain <= 0;
+}
+
+/* What a run tells the policy. */
+struct dram_mem_result {
+    unsigned asked; /* banks that a scan of idle banks asked */
+    int64_t served; /* requests selected */
+};
+
+/* Visit the cycles from `now` on, with their entries, up to the one in which a PIM request may enter, a refresh falls
+ * due, the limit comes near or all requests of the feed were served. Returns the cycle to go on with: `now` if there
+ * was nothing to do. */
+int64_t dram_mem_run(struct dram_channel *channel, struct dram_feed *feed, struct dram_feed_heads *heads, int64_t now,
+                     struct dram_mem_result *result);
 
 /* Whether a request that enters after cycle `now` can change anything before the next event: not a PIM request behind
  * another one in the slots, with no MEM request to turn the mode for. */

@@ -1,7 +1,7 @@
-#include "models/dram/loop_mem.h"
+#include "models/dram/loop.h"
 
 #include "models/dram/loop_cycle.h"
-#include "models/dram/loop_mem_single.h"
+#include "models/dram/loop_mem_cycle.h"
 #include "models/dram/loop_mem_stream.h"
 
 enum { SHORTEST = 16 }; /* cycles and requests for which taking the state over is worth it */

@@ -10,12 +10,94 @@
 #ifndef REPLAY_DRAM_DRAM_H
 #define REPLAY_DRAM_DRAM_H
 
+#include <stdint.h>
+
+#include "models/base/platform.h"
+#include "models/dram/channel.h"
 #include "models/dram/dram_platform.h"
 #include "models/dram/dram_policy.h"
 #include "models/gpu/gpu.h"
-#include "replay/dram/dram_latency.h"
-#include "replay/dram/dram_stream.h"
 #include "replay/run/engine.h"
+#include "replay/run/input.h"
+#include "replay/run/shared.h"
+
+/* A histogram of cycle counts with an exact sum.
+ *
+ * Counts below 4096 have a bucket each; above, a bucket is 1/128 of its power of two wide. */
+enum { LATENCY_EXACT = 4096, LATENCY_STEPS = 128, LATENCY_BUCKETS = LATENCY_EXACT + LATENCY_STEPS * 51 };
+
+struct dram_latency {
+    int64_t count, sum;
+    int64_t buckets[LATENCY_BUCKETS];
+};
+
+static inline uint32_t dram_latency_bucket(int64_t cycles)
+{
+    if (cycles < LATENCY_EXACT)
+        return cycles < 0 ? 0 : (uint32_t)cycles;
+    const int power = 63 ^ __builtin_clzll((unsigned long long)cycles); /* at least 12 */
+    return (uint32_t)(LATENCY_EXACT + (power - 12) * LATENCY_STEPS + ((cycles >> (power - 7)) & (LATENCY_STEPS - 1)));
+}
+
+static inline void dram_latency_add(struct dram_latency *l, int64_t cycles)
+{
+    l->count++;
+    l->sum += cycles;
+    l->buckets[dram_latency_bucket(cycles)]++;
+}
+
+/* Add all of b to a. */
+void dram_latency_merge(struct dram_latency *a, const struct dram_latency *b);
+
+/* The least count of a bucket. */
+int64_t dram_latency_least(int bucket);
+
+/* The requests of the dram engine's inputs, by channel and in order of arrival.
+ *
+ * An input that is a program (a recording of accesses, or a generated one) is taken through the platform's L2
+ * (replay/derive/derive.h): its requests have no times.
+ * Memory: 16 bytes per request and 8 for its id. Released with dram_stream_release(). */
+
+/* Marks kept beside the flags of struct dram_request (models/dram/channel.h). */
+enum {
+    DRAM_L2_HIT = 64,     /* served by L2: goes as far as the L2 front, not to the controller */
+    DRAM_LAUNCH_END = 128 /* the last request of a launch: everything is done before the next one begins */
+};
+
+struct dram_stream_channel {
+    struct dram_request *requests;
+    uint64_t *ids; /* as in the input; NULL where they are 0, 1, 2, ... */
+    size_t count, cap, ids_cap;
+    size_t class_count[2];
+    uint32_t *class_ids[2]; /* positions by class, made by dram_stream_split() */
+};
+
+struct dram_stream {
+    struct dram_stream_channel *channel;
+    uint32_t channels; /* highest channel seen + 1 */
+    size_t count, class_count[2];
+    bool untimed; /* an input had no times: everything arrives at 0 */
+    bool marked;  /* launches are marked */
+};
+
+/* Which clock arrivals are wanted in. */
+enum dram_clock { DRAM_CLOCK_DRAM, DRAM_CLOCK_CORE };
+
+/* -1 with *err set if the platform has no PIM units. */
+int dram_without_pim(const struct platform *platform, struct err *err);
+
+/* Read every input of the given roles ("" matches any) into *stream; MEM before PIM where arrivals are equal.
+ * roles: a bit for each input to be taken. -1 with *err set: what is wrong with which input. */
+int dram_stream_load(struct dram_stream *stream, const struct input *inputs, size_t count, uint64_t take,
+                     const struct platform *platform, enum dram_clock clock, struct progress *progress,
+                     struct err *err);
+void dram_stream_release(struct dram_stream *stream);
+
+/* Whether the input holds no requests of its own and is a program: they are derived. */
+bool dram_stream_derives(const struct input *input);
+
+/* Make class_ids of every channel. */
+int dram_stream_split(struct dram_stream *stream, struct err *err);
 
 enum dram_front { DRAM_FRONT_CORUN, DRAM_FRONT_DIRECT, DRAM_FRONT_PARTITION };
 

@@ -1,13 +1,13 @@
 /* Front end `corun` of streams of requests that are no programs: a GPU kernel's beside a PIM kernel's (or another GPU
- * kernel's), each also alone. Every channel is a run of its own (replay/dram/dram_window.h). Times alone are those
+ * kernel's), each also alone. Every channel is a run of its own (replay/dram/dram_window.c). Times alone are those
  * under f3fs with its default caps and one virtual channel. Programs: replay/dram/dram_programs.c. */
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "replay/dram/dram_files.h"
-#include "replay/dram/dram_metrics.h"
-#include "replay/dram/dram_window.h"
+#include "replay/dram/dram_partition.h"
+#include "replay/dram/dram_simulation.h"
 #include "trace/base/mem.h"
 #include "trace/base/param_value.h"
 

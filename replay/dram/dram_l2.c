@@ -1,4 +1,4 @@
-#include "replay/dram/dram_l2.h"
+#include "replay/dram/dram_memory.h"
 
 /* What of an address says the slice. With XORs no bits are the slice's own: the whole line number says the set. */
 static void slice_of_map(const struct dram_l2 *l, struct l2_shape *shape)

@@ -1,4 +1,4 @@
-#include "replay/dram/dram_metrics.h"
+#include "replay/dram/dram_simulation.h"
 
 #include <math.h>
 

@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "replay/dram/dram_files.h"
-#include "replay/dram/dram_metrics.h"
 #include "replay/dram/dram_sides.h"
+#include "replay/dram/dram_simulation.h"
 #include "trace/base/mem.h"
 #include "trace/base/param_value.h"
 

@@ -1,4 +1,4 @@
-#include "replay/dram/dram_remains.h"
+#include "replay/dram/dram_simulation.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "replay/dram/dram_stream.h"
+#include "replay/dram/dram.h"
 
 #include <stdlib.h>
 #include <string.h>

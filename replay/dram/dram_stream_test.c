@@ -1,5 +1,5 @@
 /* The requests of inputs that are programs, and inputs of different clocks side by side. */
-#include "replay/dram/dram_stream.h"
+#include "replay/dram/dram.h"
 
 #include "models/dram/dram_platform.h"
 #include "replay/derive/derive_source.h"

@@ -2,7 +2,7 @@
 #ifndef REPLAY_DRAM_DRAM_TESTING_H
 #define REPLAY_DRAM_DRAM_TESTING_H
 
-#include "replay/dram/dram_window.h"
+#include "replay/dram/dram_partition.h"
 #include "trace/base/mem.h"
 #include "trace/base/testing.h"
 #include "trace/import/reader.h"

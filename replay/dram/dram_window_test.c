@@ -1,4 +1,4 @@
-#include "replay/dram/dram_window.h"
+#include "replay/dram/dram_partition.h"
 
 #include "replay/dram/dram_testing.h"
 
