@@ -11,7 +11,7 @@
 #ifndef MODELS_DRAM_LOOP_MEM_CYCLE_H
 #define MODELS_DRAM_LOOP_MEM_CYCLE_H
 
-#include "models/dram/feed.h"
+#include "models/dram/dram_policy.h"
 #include "models/dram/loop_device.h"
 #include "models/dram/loop_select.h"
 

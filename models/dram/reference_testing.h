@@ -2,7 +2,7 @@
  *
  * Every cycle is looked at. A command is given in the first cycle in which models/dram/watch.h finds no row that
  * forbids it; nothing is computed ahead and no counter is kept. Policies: fcfs, mem-first, pim-first, frfcfs; requests
- * enter as in models/dram/feed.h.
+ * enter as in models/dram/dram_policy.h.
  *
  * A cycle, in order: a PIM request whose column command was given leaves the slots; a refresh that is due takes hold of
  * its banks, unless a PIM request is in the slots; mode update; selection of one request; commands: of the PIM request,

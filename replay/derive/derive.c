@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "models/gpu/occupancy.h"
-#include "replay/derive/derive_launches.h"
+#include "replay/derive/derive_source.h"
 #include "replay/derive/derive_space.h"
 #include "trace/base/mem.h"
 

@@ -1,5 +1,5 @@
 #include "replay/derive/derive.h"
-#include "replay/derive/derive_launches.h"
+#include "replay/derive/derive_source.h"
 #include "trace/access/access.h"
 
 struct writing {

@@ -1,6 +1,6 @@
 #include "models/gpu/l2.h"
-#include "replay/derive/derive_launches.h"
 #include "replay/derive/derive_migrations.h"
+#include "replay/derive/derive_source.h"
 #include "trace/store/writer.h"
 
 struct fetching {

@@ -1,8 +1,8 @@
 #include <string.h>
 
 #include "models/zerocopy/warp.h"
-#include "replay/derive/derive_launches.h"
 #include "replay/derive/derive_scans.h"
+#include "replay/derive/derive_source.h"
 #include "trace/pcie/tlp_tally.h"
 #include "trace/store/writer.h"
 

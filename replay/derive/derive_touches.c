@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/derive/derive_launches.h"
+#include "replay/derive/derive_source.h"
 #include "replay/derive/derive_space.h"
 #include "trace/base/dense.h"
 #include "trace/base/mem.h"

@@ -1,7 +1,7 @@
 /* dram: MEM and PIM requests through one memory controller per channel, under scheduling policies that can be swapped.
  *
  * Three front ends bring the requests to the controllers (models/dram/channel.h):
- * - direct: open loop with back-pressure (models/dram/feed.h);
+ * - direct: open loop with back-pressure (models/dram/dram_policy.h);
  * - partition: the memory partition of the artifact, two clocks, L2 to DRAM queues, credits
  * (replay/dram/dram_partition.c);
  * - corun: two sides, closed loop: programs through interconnect and L2 (replay/dram/dram_programs.c), streams with a

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "models/gpu/occupancy.h"
-#include "replay/derive/derive_launches.h"
+#include "replay/derive/derive_source.h"
 #include "trace/base/dense.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
