@@ -5,7 +5,7 @@
 #include "models/base/platform.h"
 #include "models/dram/dram_platform.h"
 #include "models/gpu/gpu.h"
-#include "models/placement/placement_platform.h"
+#include "models/placement/overhead.h"
 #include "models/uvm/legacy.h"
 #include "models/uvm/uvm_platform.h"
 #include "models/zerocopy/pcie.h"

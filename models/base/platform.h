@@ -2,7 +2,7 @@
  *
  * Sections are [platform] (name, summary, base, gpus, compute) and one per kind of hardware: [gpu] [uvm] [pcie] [dram]
  * [placement] [legacy]. Each section is described by a param table that lives with its model; a key no table knows is
- * an error. How a number is written stands in platform_form.h, how a file is written in docs/platforms.md.
+ * an error. How a number is written stands at enum platform_kind, how a file is written in docs/platforms.md.
  *
  * A platform is whole, or it refuses: what a file does not state, and no general default of the section gives, has no
  * value, and platform_whole() names it. A section may be another platform's (`as = NAME | LOW..HIGH: why`): its numbers
@@ -10,16 +10,46 @@
  * it; what counts neither time nor rate stays. A few numbers of one's own may stand behind that line.
  *
  * The shipped files (models/platforms/X.ini) are embedded in the program; an installed file of that name is read
- * instead (platform_shipped.h). A name with '/' or ".ini" is read from disk. */
+ * instead (platform_shipped.c). A name with '/' or ".ini" is read from disk. */
 #ifndef MODELS_BASE_PLATFORM_H
 #define MODELS_BASE_PLATFORM_H
 
 #include <stddef.h>
 
-#include "models/base/platform_form.h"
 #include "trace/base/err.h"
 
 struct param; /* trace/base/param.h */
+
+/* How a number stands in a platform file, and on what it rests.
+ *
+ *     key = VALUE | SOURCE                              known: a data sheet, a paper, a measurement
+ *     key = VALUE | assumed LOW..HIGH: WHY              not known on this chip
+ *     key = VALUE | fitted LOW..HIGH: TO WHAT           chosen so that the model gives WHAT
+ *     key = VALUE | as NAME LOW..HIGH: WHY              platform NAME's, not this chip's own
+ *     as = NAME | LOW..HIGH: WHY                        the whole section is NAME's; LOW..HIGH multiplies its times
+ *     as = none | WHY                                   the chip has nothing of the kind, or nothing is known
+ *
+ * LOW and HIGH are written like the value; a text (a DRAM's map) has none, nor has it a range. The value is what is
+ * used when nothing is drawn. A source that begins with `assumed`, `fitted` or `as` is one of these forms, or an error.
+ */
+enum platform_kind { PLATFORM_SOURCED, PLATFORM_ASSUMED, PLATFORM_FITTED, PLATFORM_AS, PLATFORM_KINDS };
+
+const char *platform_kind_name(enum platform_kind kind); /* "sourced", "assumed", "fitted", "as" */
+
+/* The parts of a line. All point into the text that was cut. */
+struct platform_form {
+    enum platform_kind kind;
+    const char *value;
+    const char *as;         /* NAME, NULL: none */
+    const char *low, *high; /* NULL: no range */
+    const char *why;        /* the source, WHY or WHAT; not empty */
+};
+
+/* Cut what stands behind `key =` into its parts; `text` is written to. -1 with *err set: what was expected. */
+int platform_form_cut(char *text, const char *key, struct platform_form *form, struct err *err);
+
+/* The same of a section's `as = NAME | LOW..HIGH: WHY` and `as = none | WHY`. */
+int platform_form_cut_section(char *text, struct platform_form *form, struct err *err);
 
 /* A number that is no chip's own: a standard's, a driver's default, or how exactly a model is run. `rest` is what would
  * stand behind '|'. */

@@ -1,4 +1,4 @@
-#include "models/base/platform_form.h"
+#include "models/base/platform.h"
 
 #include <stdbool.h>
 #include <string.h>

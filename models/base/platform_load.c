@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "models/base/platform_inside.h"
+#include "models/base/platform_type.h"
 #include "trace/base/ini.h"
 #include "trace/base/param.h"
 #include "trace/base/units.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "models/base/platform_inside.h"
+#include "models/base/platform_type.h"
 #include "trace/base/embedded.h"
 #include "trace/base/program_folder.h"
 #include "trace/base/suggest.h"

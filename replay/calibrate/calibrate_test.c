@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "models/placement/placement_platform.h"
+#include "models/placement/overhead.h"
 #include "trace/base/testing.h"
 #include "trace/store/store.h"
 

@@ -1,6 +1,6 @@
 /* platform_inside: what a platform is made of, for the files of models/base/platform*.c alone. */
-#ifndef MODELS_BASE_PLATFORM_INSIDE_H
-#define MODELS_BASE_PLATFORM_INSIDE_H
+#ifndef MODELS_BASE_PLATFORM_TYPE_H
+#define MODELS_BASE_PLATFORM_TYPE_H
 
 #include "models/base/platform.h"
 
