@@ -10,7 +10,6 @@
 #include "models/dram/dram_policy.h"
 #include "models/dram/loop.h"
 #include "models/placement/placement_policy.h"
-#include "models/uvm/evict_params.h"
 #include "models/uvm/locality.h"
 #include "models/uvm/prefetch/fixed.h"
 #include "models/uvm/prefetch/tree.h"

@@ -1,4 +1,4 @@
-#include "models/uvm/uvm_agree.h"
+#include "models/uvm/uvm_policy.h"
 
 #include <string.h>
 

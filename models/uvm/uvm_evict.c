@@ -1,5 +1,4 @@
 #include "models/uvm/uvm_evict.h"
-#include "models/uvm/evict_params.h"
 #include "trace/base/param_value.h"
 
 _Static_assert(offsetof(struct uvm_evict_policy, head) == 0, "a head in the list is its policy");

@@ -1,4 +1,3 @@
-#include "models/uvm/evict_params.h"
 #include "models/uvm/uvm_evict.h"
 
 #include "models/uvm/evict/evict_testing.h"

@@ -1,5 +1,11 @@
 #include "models/uvm/uvm_policy.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/mem.h"
+#include "trace/base/param_value.h"
+
 _Static_assert(offsetof(struct uvm_policy, head) == 0, "a head in the list is its policy");
 
 const struct uvm_policy *uvm_policy_of(const struct policy_head *head)
@@ -33,3 +39,59 @@ int uvm_policy_plan(const struct uvm_policy *policy, const void *state, const st
                    "or outside of it",
                    policy->head.name, (unsigned long long)block->addr);
 }
+
+/* --- two as one --- */
+
+static int agree_init(void *state, struct err *err)
+{
+    struct uvm_agree *a = state;
+    for (int i = 0; i < 2; i++) {
+        const struct uvm_policy *p = a->policy[i];
+        if (!(a->state[i] = mem_zalloc(1, p->head.state_size, err)))
+            return -1;
+        if (a->params[i])
+            memcpy(a->state[i], a->params[i], p->head.state_size);
+        else if (p->head.params)
+            param_defaults(p->head.params, a->state[i]);
+        if (p->init && p->init(a->state[i], err))
+            return -1;
+    }
+    return 0;
+}
+
+static void agree_plan(const void *state, const struct uvm_block *block, const struct page_mask *faulted,
+                       struct page_mask *plan)
+{
+    const struct uvm_agree *a = state;
+    struct page_mask other = *plan;
+    a->policy[0]->plan(a->state[0], block, faulted, plan);
+    if (*a->apart)
+        return;
+    a->policy[1]->plan(a->state[1], block, faulted, &other);
+    *a->apart = memcmp(plan, &other, sizeof other) != 0;
+}
+
+static void agree_learn(void *state, const struct uvm_batch *batch)
+{
+    struct uvm_agree *a = state;
+    for (int i = 0; i < 2; i++)
+        if (a->policy[i]->learn && !(i && *a->apart))
+            a->policy[i]->learn(a->state[i], batch);
+}
+
+static void agree_release(void *state)
+{
+    struct uvm_agree *a = state;
+    for (int i = 0; i < 2; i++) {
+        if (a->policy[i]->release && a->state[i])
+            a->policy[i]->release(a->state[i]);
+        free(a->state[i]);
+    }
+}
+
+const struct uvm_policy uvm_agree = {
+    .head = {.name = "agree", .summary = "two prefetchers that decide alike", .state_size = sizeof(struct uvm_agree)},
+    .init = agree_init,
+    .plan = agree_plan,
+    .release = agree_release,
+    .learn = agree_learn};

@@ -18,4 +18,8 @@ struct uvm_settings {
 
 extern const struct engine engine_uvm;
 
+/* Mode legacy, managed memory before demand paging: decisions at launches and at CPU faults, so that policies of fault
+ * batches have nothing to decide. */
+int uvm_legacy_replay(const struct replay_job *job, struct outcome *runs, struct err *err);
+
 #endif

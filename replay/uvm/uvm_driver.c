@@ -4,9 +4,8 @@
 #include <string.h>
 
 #include "models/uvm/prefetch/tree.h"
-#include "replay/uvm/memory/uvm_memory_parts.h"
-#include "replay/uvm/recorder/uvm_watch.h"
-#include "replay/uvm/uvm_driver_parts.h"
+#include "replay/uvm/memory/uvm_memory.h"
+#include "replay/uvm/uvm_room.h"
 #include "trace/base/mem.h"
 #include "trace/base/param_value.h"
 
@@ -71,6 +70,88 @@ static const uint32_t *sort_pages(uint32_t *pages, uint32_t *other, uint32_t n)
         other = t;
     }
     return pages;
+}
+
+/* --- thrashing pages: throttled, or pinned to the CPU and mapped --- */
+
+int uvm_driver_notice(struct uvm_driver *d, enum uvm_lapse lapse, struct err *err)
+{
+    if (uvm_thrashing_init(&d->thrashing, d->memory->block_count, lapse, err))
+        return -1;
+    d->notices = true;
+    for (uint32_t i = 0; i < d->memory->block_count; i++)
+        d->memory->blocks[i].block.thrashing = &d->thrashing.blocks[i].thrashing;
+    return 0;
+}
+
+/* A page stays with the CPU, and the GPU maps it until its pin is over. */
+static int pin_to_cpu(struct uvm_driver *d, uint32_t number, unsigned page, struct err *err)
+{
+    struct page_mask one = {{0}};
+    if (mem_grow((void **)&d->pinned, &d->pinned_cap, d->pinned_head + d->pinned_count + 1, sizeof *d->pinned, err))
+        return -1;
+    page_mask_set(&one, page);
+    uvm_memory_map_remote(d->memory, number, &one, false);
+    d->pinned[d->pinned_head + d->pinned_count++] =
+        (struct uvm_pinned){d->thrashing.blocks[number].pages[page].pin_ns, number, (uint16_t)page};
+    return 0;
+}
+
+int64_t uvm_driver_unpin(struct uvm_driver *d, int64_t time_ns)
+{
+    for (; d->pinned_count && d->pinned[d->pinned_head].until_ns <= time_ns; d->pinned_count--) {
+        const struct uvm_pinned *p = &d->pinned[d->pinned_head++];
+        struct page_mask one = {{0}};
+        page_mask_set(&one, p->page);
+        (void)uvm_thrashing_unpin(&d->thrashing, p->block, p->page, time_ns);
+        uvm_memory_unmap_remote(d->memory, p->block, &one);
+    }
+    if (d->pinned_count)
+        return d->pinned[d->pinned_head].until_ns;
+    d->pinned_head = 0;
+    return INT64_MAX;
+}
+
+/* Take out of a block's faulted pages those that wait, and those that stay with the CPU. */
+static int hold_back(struct uvm_driver *d, uint32_t number, struct page_mask *faulted, struct uvm_clocks *at,
+                     struct err *err)
+{
+    struct page_mask held = {{0}};
+    uint32_t mapped = 0;
+    if (!d->thrashing.blocks[number].pages)
+        return 0;
+    PAGE_MASK_EACH(page, faulted)
+    {
+        enum uvm_processor place;
+        enum uvm_hint hint = uvm_thrashing_hint(&d->thrashing, number, page, UVM_GPU, (int64_t)at->cpu, &place);
+        if (hint == UVM_HINT_NONE || (hint == UVM_HINT_PIN && place == UVM_GPU))
+            continue;
+        page_mask_set(&held, page);
+        d->throttled |= hint == UVM_HINT_THROTTLE;
+        if (hint == UVM_HINT_PIN && pin_to_cpu(d, number, page, err))
+            return -1;
+        mapped += hint == UVM_HINT_PIN;
+        if (!d->thrashing.blocks[number].pages)
+            break; /* the hint dropped the table */
+    }
+    page_mask_andnot(faulted, faulted, &held);
+    if (!mapped)
+        return 0;
+    at->cpu += d->platform->service_ns + d->platform->fault_page_ns * mapped;
+    d->faults += mapped;
+    uvm_memory_note_mapped(d->memory, number, mapped, !page_mask_any(faulted));
+    return 0;
+}
+
+/* When the CPU may go on with a fault on a page: it sleeps while it is throttled. *pin: the page is to stay with it. */
+static int64_t slept(struct uvm_driver *d, uint32_t number, unsigned page, int64_t time_ns, bool *pin)
+{
+    enum uvm_processor place = UVM_NOBODY;
+    enum uvm_hint hint;
+    while ((hint = uvm_thrashing_hint(&d->thrashing, number, page, UVM_CPU, time_ns, &place)) == UVM_HINT_THROTTLE)
+        time_ns = d->thrashing.blocks[number].pages[page].end_ns + 1;
+    *pin = hint == UVM_HINT_PIN;
+    return time_ns;
 }
 
 /* --- services --- */
@@ -359,7 +440,7 @@ int uvm_driver_batch(struct uvm_driver *d, const uint32_t *pages, uint32_t n, in
                 return -1;
         } else {
             page_mask_andnot(&faulted, &faulted, &b->block.resident);
-            if (d->notices && uvm_driver_hold_back(d, number, &faulted, &at, err))
+            if (d->notices && hold_back(d, number, &faulted, &at, err))
                 return -1;
             if (page_mask_any(&faulted) && service(d, number, &faulted, &at, err))
                 return -1;
@@ -494,7 +575,7 @@ void uvm_driver_cpu_touch(struct uvm_driver *d, uint32_t page, int64_t time_ns, 
     if (page_mask_test(&b->host_mapped, own))
         return;
     if (d->notices && page_mask_test(&b->block.resident, own))
-        time_ns = uvm_driver_sleep(d, number, own, time_ns, &pin);
+        time_ns = slept(d, number, own, time_ns, &pin);
     /* The tree counts what is resident on the destination: here the CPU. */
     struct uvm_block block = b->block;
     block.resident = b->host_valid;
@@ -513,6 +594,6 @@ void uvm_driver_cpu_touch(struct uvm_driver *d, uint32_t page, int64_t time_ns, 
     *end_ns = time_ns + (int64_t)(ns + 0.5);
     if (d->notices && page_mask_any(&moved) && !uvm_driver_read_mostly(d, number))
         uvm_thrashing_event(&d->thrashing, number, &moved, UVM_CPU, *end_ns);
-    if (pin && uvm_driver_pin_to_cpu(d, number, own, NULL))
+    if (pin && pin_to_cpu(d, number, own, NULL))
         d->thrashing.failed = true;
 }

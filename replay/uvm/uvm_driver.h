@@ -10,12 +10,48 @@
 #ifndef REPLAY_UVM_UVM_DRIVER_H
 #define REPLAY_UVM_UVM_DRIVER_H
 
+#include <stdint.h>
+
+#include "models/uvm/block.h"
 #include "models/uvm/thrashing.h"
 #include "models/uvm/uvm_platform.h"
 #include "models/uvm/uvm_policy.h"
 #include "replay/uvm/memory/uvm_memory.h"
 #include "replay/uvm/uvm_ring.h"
-#include "replay/uvm/uvm_work.h"
+#include "trace/event/record.h"
+
+/* What the costs are paid for, besides batches, services and faults. */
+struct uvm_work {
+    uint64_t new_blocks;
+    uint64_t moved_pages, moved_runs;       /* made resident; contiguous runs of them */
+    uint64_t unmapped_pages, unmapped_runs; /* of those, mapped by the CPU */
+    uint64_t copied_runs;
+    uint64_t copied_services,
+        copied_faults;      /* services that a recording shows, and the faulted pages of their records */
+    uint64_t empty_batches; /* that served nothing */
+};
+
+/* What moves in a simulated run, told as it happens: what a recorder of the run would see, and more. Calls come from
+ * one thread. Pages are in their block's own numbering; nothing that is pointed at outlives the call. */
+struct uvm_watched_move {
+    uint32_t kind; /* RECORD_MIGRATE_H2D or RECORD_MIGRATE_D2H */
+    const struct uvm_block *block;
+    const struct page_mask *pages; /* copied, for `cause` */
+    enum record_cause cause;
+    const struct page_mask *besides; /* copied with them as RECORD_CAUSE_PREFETCH; disjoint; NULL: none */
+    double start_ns, end_ns;         /* of the copies, ns since the first launch */
+};
+
+struct uvm_watch {
+    void (*moved)(void *ctx, const struct uvm_watched_move *move);
+    /* The CPU faults on a page. */
+    void (*cpu_fault)(void *ctx, int64_t time_ns, uint64_t addr, enum record_access access);
+    /* A launch of the GPU that began at start_ns is over. */
+    void (*kernel)(void *ctx, const char *kernel, int64_t start_ns, int64_t end_ns);
+    /* A batch is over: from its first fault, as far as that is known, to its replay; one of its pages. */
+    void (*batch)(void *ctx, int64_t start_ns, int64_t end_ns, uint64_t addr, uint64_t faults_of_page);
+    void *ctx;
+};
 
 /* When the driver tells the GPU to repeat what waits: uvm_perf_fault_replay_policy 2, 0, 1, 3. */
 enum uvm_replay {

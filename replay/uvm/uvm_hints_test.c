@@ -1,4 +1,4 @@
-#include "replay/uvm/uvm_hints.h"
+#include "replay/uvm/uvm_managed.h"
 
 #include "trace/base/testing.h"
 

@@ -1,9 +1,8 @@
-#include "replay/uvm/uvm_legacy.h"
+#include "replay/uvm/uvm.h"
 
 #include <math.h>
 
 #include "models/uvm/legacy.h"
-#include "replay/uvm/uvm.h"
 #include "trace/base/testing.h"
 
 static struct replay_result result;

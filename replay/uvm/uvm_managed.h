@@ -7,8 +7,13 @@
 #ifndef REPLAY_UVM_UVM_MANAGED_H
 #define REPLAY_UVM_UVM_MANAGED_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "models/uvm/thrashing.h"
 #include "replay/run/engine.h"
 #include "replay/uvm/uvm_simulate.h"
+#include "trace/event/actor.h"
 
 /* Off, by how the lapse adapts, as enum uvm_lapse has it, or by the driver's version. */
 enum uvm_thrashing_mode { UVM_THRASHING_OFF, UVM_THRASHING_FIXED, UVM_THRASHING_DRIVER = 4 };
@@ -22,7 +27,7 @@ struct uvm_managed_settings {
     int64_t thrashing;                       /* enum uvm_thrashing_mode */
     int64_t access_counters;                 /* 1: notifications migrate what is mapped remotely */
     int64_t replay_policy;                   /* enum uvm_replay */
-    const char *advise, *prefetch, *discard; /* replay/uvm/uvm_hints.h; NULL: none */
+    const char *advise, *prefetch, *discard; /* struct uvm_hints; NULL: none */
 };
 
 #define UVM_MANAGED_ROW(S, F, type, unit, lo, hi, value, help)                                                         \
@@ -65,7 +70,7 @@ struct uvm_managed {
     const struct platform *platform;
     const struct gpu *gpu;              /* a part of the platform's; NULL: all of it */
     const struct replay_policy *policy; /* of the uvm engine; NULL: the driver's own */
-    const struct replay_policy *other;  /* with `policy`: asked beside it (models/uvm/uvm_agree.h) */
+    const struct replay_policy *other;  /* with `policy`: asked beside it (struct uvm_agree) */
     bool
         *apart; /* with `other`: set if that answered otherwise; if not, the metrics are its too, but the granularity */
     const struct uvm_managed_settings *settings; /* NULL: the defaults of UVM_MANAGED_ROWS */
@@ -104,5 +109,42 @@ void uvm_managed_note(const struct uvm_managed *m, const struct uvm_metrics *met
  * [] where it has a comma (UVM_MANAGED_PAGING, a parameter of other engines); *err says what is wrong with it. text:
  * NULL for the driver's own, then *list is empty. Released with policy_list_release() in any case. */
 int uvm_managed_policy(struct policy_list *list, const char *text, struct err *err);
+
+/* --- what changed between versions of the driver --- */
+
+/* The major version in what a driver says of itself, e.g. 580 of "NVRM version: NVIDIA UNIX x86_64 Kernel Module
+ * 580.159.04"; 0: there is none, as in NULL. */
+int64_t uvm_version_in(const char *text);
+
+/* How the lapse of thrashing detection adapts. Read in uvm_perf_thrashing.c of 525.60.13 to 580.126.20 (fixed),
+ * 590.48.01 and 595.45.04 (adapting, as it is written). */
+enum uvm_lapse uvm_version_lapse(int64_t driver);
+
+enum { UVM_VERSION_DISCARDS = 580 };
+
+/* Whether a program can discard memory, and discarded chunks have a list of their own. Read in 570.148.08 (no) and
+ * 580.126.20 (yes). */
+bool uvm_version_discards(int64_t driver);
+
+/* What a program tells the driver of its memory, as settings: advise=[A:read-mostly,B:preferred-host],
+ * prefetch=[A,B] and discard=[A,B].
+ *
+ * Advice: read-mostly, preferred-host, accessed-by (cudaMemAdvise of the GPU); an allocation may have several.
+ * Prefetch: cudaMemPrefetchAsync of all of it before the first launch. Discard: cuMemDiscardBatchAsync of all of it
+ * behind each kernel: what it holds is not wanted again, and nothing moves. A whole block then stands in a list of its
+ * own (UVM_MEMORY_DISCARDED), whose chunks go after unused ones and before any policy is asked, without a copy. Touched
+ * again it faults, has nothing to copy, and is used as before, in the chunk that it kept. The call costs nothing here
+ * (not known); for the prefetcher discarded pages count as not there (inferred). "all" stands for every allocation. */
+struct uvm_hints {
+    uint32_t *advice; /* by allocation, enum actor_advice; NULL: none */
+    bool *prefetch;   /* by allocation; NULL: none */
+    bool *discard;    /* likewise */
+};
+
+/* advise, prefetch, discard: the texts of the settings, or NULL. -1 with *err set: an unknown allocation or advice.
+ * Released with uvm_hints_release() in any case. */
+int uvm_hints_init(struct uvm_hints *h, const struct actor_alloc *allocs, size_t n, const char *advise,
+                   const char *prefetch, const char *discard, struct err *err);
+void uvm_hints_release(struct uvm_hints *h);
 
 #endif

@@ -186,5 +186,28 @@ START_TEST(a_run_is_the_same_where_what_it_reads_is)
 }
 END_TEST
 
+START_TEST(a_driver_says_its_version)
+{
+    ck_assert_int_eq(uvm_version_in("NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.04  Sat Oct 4 12:00:00"),
+                     580);
+    ck_assert_int_eq(
+        uvm_version_in("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  590.48.01  Release Build"), 590);
+    ck_assert_int_eq(uvm_version_in("460.27.04"), 460);
+    ck_assert_int_eq(uvm_version_in(NULL), 0);
+    ck_assert_int_eq(uvm_version_in(""), 0);
+    ck_assert_int_eq(uvm_version_in("no 12.0 here, nor 580 alone, nor 99999999999999999999.1"), 0);
+}
+END_TEST
+
+START_TEST(the_lapse_adapts_from_590_on)
+{
+    ck_assert_int_eq(uvm_version_lapse(460), UVM_LAPSE_FIXED);
+    ck_assert_int_eq(uvm_version_lapse(589), UVM_LAPSE_FIXED);
+    ck_assert_int_eq(uvm_version_lapse(590), UVM_LAPSE_WRITTEN);
+    ck_assert(!uvm_version_discards(570) && uvm_version_discards(580));
+}
+END_TEST
+
 TEST_MAIN("uvm_managed", policies_that_decide_alike_have_one_run, memory_is_as_told_else_what_the_platform_has,
-          a_prefetcher_and_its_eviction_are_one_text, a_run_is_the_same_where_what_it_reads_is)
+          a_prefetcher_and_its_eviction_are_one_text, a_run_is_the_same_where_what_it_reads_is,
+          a_driver_says_its_version, the_lapse_adapts_from_590_on)

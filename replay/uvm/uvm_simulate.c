@@ -4,10 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/uvm/recorder/uvm_watch.h"
 #include "replay/uvm/uvm_driver.h"
 #include "replay/uvm/uvm_gpu.h"
-#include "replay/uvm/uvm_pending.h"
 #include "replay/uvm/uvm_windows.h"
 #include "trace/base/mem.h"
 
@@ -15,13 +13,102 @@
  * of drivers 525.60.13 to 595.45.04. */
 enum { UPDATE_PUT_PCT = 50 };
 
+/* --- what is pending: pages that come, and replays, each at its time --- */
+
+/* In an arrival's block: none comes, the GPU replays. */
+#define PENDING_REPLAY UINT32_MAX
+
+/* With replay_policy=batch-flush the driver waits for each replay, so nothing is left behind a batch; otherwise it goes
+ * on while copies and replays of earlier ones are still to come. */
+struct pending {
+    struct uvm_arrival *events; /* [head, count), in order of time; what was added first, first */
+    size_t head, count, cap;
+};
+
+static void pending_release(struct pending *p)
+{
+    free(p->events);
+    *p = (struct pending){0};
+}
+
+/* Pages that come again have gone meanwhile: they come now, not when they would have. */
+static void come_again(struct pending *p, const struct uvm_arrival *event)
+{
+    for (size_t i = p->head; i < p->count; i++)
+        if (p->events[i].block == event->block)
+            page_mask_andnot(&p->events[i].pages, &p->events[i].pages, &event->pages);
+}
+
+/* Pages come, or with PENDING_REPLAY a replay does. */
+static int pending_add(struct pending *p, const struct uvm_arrival *event, struct err *err)
+{
+    if (event->block != PENDING_REPLAY)
+        come_again(p, event);
+    if (p->head == p->count)
+        p->head = p->count = 0;
+    if (p->head && p->count == p->cap) {
+        memmove(p->events, p->events + p->head, (p->count - p->head) * sizeof *p->events);
+        p->count -= p->head;
+        p->head = 0;
+    }
+    if (mem_grow((void **)&p->events, &p->cap, p->count + 1, sizeof *p->events, err))
+        return -1;
+    size_t i = p->count++;
+    for (; i > p->head && p->events[i - 1].time_ns > event->time_ns; i--)
+        p->events[i] = p->events[i - 1];
+    p->events[i] = *event;
+    return 0;
+}
+
+/* A replay at `time_ns`. */
+static int pending_add_replay(struct pending *p, int64_t time_ns, struct err *err)
+{
+    return pending_add(p, &(struct uvm_arrival){.time_ns = time_ns, .block = PENDING_REPLAY}, err);
+}
+
+static void happen(struct uvm_gpu *g, const struct uvm_arrival *event)
+{
+    if (event->block == PENDING_REPLAY)
+        uvm_gpu_replay(g, event->time_ns);
+    else
+        uvm_memory_show(g->memory, event->block, &event->pages);
+}
+
+/* The GPU runs until `until_ns`, what is pending by then included, or, with interrupts on, until it is to be answered:
+ * g->stop_ns. */
+static int pending_run(struct pending *p, struct uvm_gpu *g, int64_t until_ns, struct err *err)
+{
+    for (;;) {
+        bool more = p->head < p->count && p->events[p->head].time_ns <= until_ns;
+        int64_t stop_ns = more ? p->events[p->head].time_ns : until_ns;
+        if (uvm_gpu_run(g, stop_ns, err))
+            return -1;
+        if (!more || g->stop_ns < stop_ns)
+            return 0;
+        happen(g, &p->events[p->head++]);
+    }
+}
+
+/* No actor runs: all of it happens. Returns when the last of it does, or `time_ns` if that is later. */
+static int64_t pending_settle(struct pending *p, struct uvm_gpu *g, int64_t time_ns)
+{
+    for (; p->head < p->count; p->head++) {
+        const struct uvm_arrival *event = &p->events[p->head];
+        time_ns = event->time_ns > time_ns ? event->time_ns : time_ns;
+        happen(g, event);
+    }
+    return time_ns;
+}
+
+/* --- a run --- */
+
 struct simulation {
     const struct uvm_run *run;
     struct uvm_memory memory;
     struct uvm_driver driver;
     struct uvm_gpu gpu;
     struct uvm_windows windows;
-    struct uvm_pending pending;
+    struct pending pending;
     uint32_t *pages; /* of the batch in hand */
     struct uvm_fetched fetched;
     struct actor_alloc *allocs; /* the workload's, with the run's advice */
@@ -119,7 +206,7 @@ static void tell_batch(const struct simulation *s, int64_t end_ns)
 
 static int run_until(struct simulation *s, int64_t until_ns)
 {
-    return uvm_pending_run(&s->pending, &s->gpu, until_ns, s->err);
+    return pending_run(&s->pending, &s->gpu, until_ns, s->err);
 }
 
 /* The flush of a batch of n entries, for which PUT is read again if too many were duplicates, and the replay. */
@@ -131,7 +218,7 @@ static int flush_and_replay(struct simulation *s, uint32_t n, int64_t end_ns)
         (void)uvm_ring_flush_again(&s->gpu.ring, s->driver.flush_ns);
     else
         (void)uvm_ring_flush(&s->gpu.ring);
-    return uvm_pending_add_replay(&s->pending, end_ns, s->err) || run_until(s, end_ns) ? -1 : 0;
+    return pending_add_replay(&s->pending, end_ns, s->err) || run_until(s, end_ns) ? -1 : 0;
 }
 
 /* The end of a batch of n entries, fetched at *time. *time: when the driver comes back to the fault buffer. Where it
@@ -143,15 +230,15 @@ static int end_batch(struct simulation *s, uint32_t n, bool evicted, int64_t end
     int64_t free_ns = evicted ? end_ns : d->flush_ns;
     int rc = 0;
     for (size_t i = 0; i < d->arrival_count && rc == 0; i++)
-        rc = uvm_pending_add(&s->pending, &d->arrivals[i], s->err);
+        rc = pending_add(&s->pending, &d->arrivals[i], s->err);
     if (rc == 0 && d->replay == UVM_REPLAY_BATCH_FLUSH) {
         *time = end_ns + (int64_t)s->run->platform->poll_ns;
         return flush_and_replay(s, n, end_ns);
     }
     for (size_t i = 0; i < d->replay_count && rc == 0; i++)
-        rc = uvm_pending_add_replay(&s->pending, d->replays[i], s->err);
+        rc = pending_add_replay(&s->pending, d->replays[i], s->err);
     if (rc == 0 && d->replay == UVM_REPLAY_BATCH)
-        rc = uvm_pending_add_replay(&s->pending, end_ns, s->err);
+        rc = pending_add_replay(&s->pending, end_ns, s->err);
     *time = free_ns > *time ? free_ns : *time + 1;
     return rc;
 }
@@ -200,7 +287,7 @@ static int replay_once(struct simulation *s, bool none, bool evicted, int64_t *t
     int64_t replay_ns = (int64_t)(done + s->run->platform->batch_after_ns + 0.5);
     if (d->replay != UVM_REPLAY_ONCE && (d->replay == UVM_REPLAY_BATCH_FLUSH || !none))
         return 0;
-    if (uvm_pending_add_replay(&s->pending, replay_ns, s->err))
+    if (pending_add_replay(&s->pending, replay_ns, s->err))
         return -1;
     if (!evicted)
         return 0;
@@ -306,7 +393,7 @@ static int run_all(struct simulation *s, int64_t *end_ns)
     for (;;) {
         while (s->gpu.cpu_phase) {
             int64_t from = time > s->gpu.launch_end_ns ? time : s->gpu.launch_end_ns;
-            from = uvm_pending_settle(&s->pending, &s->gpu, from);
+            from = pending_settle(&s->pending, &s->gpu, from);
             if (run_cpu_phase(s, &from) || uvm_gpu_next_launch(&s->gpu, from, s->err))
                 return -1;
             s->gpu.launch_end_ns = from;
@@ -338,7 +425,7 @@ static int run_all(struct simulation *s, int64_t *end_ns)
         if (wake(s, &time) || run_routine(s, &time) || (s->gpu.remote.pending_count && serve_counters(s, &time)))
             return -1;
     }
-    (void)uvm_pending_settle(&s->pending, &s->gpu, time);
+    (void)pending_settle(&s->pending, &s->gpu, time);
     *end_ns = s->gpu.launch_end_ns;
     return 0;
 }
@@ -461,7 +548,7 @@ int uvm_simulate(const struct uvm_run *run, struct uvm_metrics *metrics, struct 
     int rc = simulate(s, metrics);
     uvm_gpu_release(&s->gpu);
     uvm_windows_release(&s->windows);
-    uvm_pending_release(&s->pending);
+    pending_release(&s->pending);
     uvm_driver_release(&s->driver);
     uvm_memory_release(&s->memory);
     free(s->pages);

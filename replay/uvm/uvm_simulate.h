@@ -17,7 +17,6 @@
 #include "replay/uvm/uvm_driver.h"
 #include "replay/uvm/uvm_parts.h"
 #include "replay/uvm/uvm_ring.h"
-#include "replay/uvm/uvm_work.h"
 #include "trace/event/actor.h"
 
 /* One finished batch, for observers. All times in ns since the first launch. */

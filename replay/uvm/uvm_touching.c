@@ -106,3 +106,197 @@ void uvm_touching_close(struct uvm_touching *t)
     free(t->pages);
     memset(t, 0, sizeof *t);
 }
+
+/* --- touches beside a recording --- */
+
+const struct input *uvm_touches_input(const struct replay_job *job)
+{
+    for (size_t i = 0; i < job->input_count; i++)
+        if (job->inputs[i].role && strcmp(job->inputs[i].role, "touches") == 0)
+            return &job->inputs[i];
+    return NULL;
+}
+
+bool uvm_touches_first_only(const struct input *touches)
+{
+    return touches->store && store_origin_get(touches->store, "touches");
+}
+
+/* --- which pages are touched --- */
+
+struct marking {
+    const struct uvm_recording *recording;
+    const struct actor_alloc *allocs;
+    size_t alloc_count;
+    int64_t *shifts; /* of each allocation: address in the recording less that of the touches */
+    struct page_mask *touched;
+    uint64_t outside;
+};
+
+static void mark(struct marking *m, uint32_t page)
+{
+    size_t lo = 0, hi = m->alloc_count;
+    while (lo + 1 < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (m->allocs[mid].first_page <= page)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    const struct actor_alloc *a = &m->allocs[lo];
+    uint64_t addr = a->addr + (uint64_t)(page - a->first_page) * ACTOR_PAGE_BYTES + (uint64_t)m->shifts[lo];
+    const struct uvm_piece *piece = uvm_recording_piece(m->recording, addr);
+    if (piece)
+        page_mask_set(&m->touched[piece - m->recording->pieces], uvm_block_page(&piece->shape, addr));
+    else
+        m->outside++;
+}
+
+static int mark_actor(struct marking *m, const struct actor_ops *ops, void *run, uint32_t launch, uint32_t actor,
+                      struct actor_step *step, struct err *err)
+{
+    struct actor_at at = {0};
+    int rc;
+    while ((rc = ops->step(run, launch, actor, &at, step, err)) == 1)
+        for (uint32_t i = 0; i < step->count + step->stores; i++)
+            mark(m, step->page[i]);
+    return rc;
+}
+
+static int mark_all(struct marking *m, const struct actor_ops *ops, const void *state, struct err *err)
+{
+    struct actor_step *step = mem_zalloc(1, sizeof *step, err);
+    void *run = ops->run_open ? ops->run_open(state, err) : (void *)(uintptr_t)state;
+    int rc = step && run ? 0 : -1;
+    for (uint32_t l = 0; rc == 0 && l < ops->launches(state); l++) {
+        struct actor_launch launch;
+        ops->launch(state, l, &launch);
+        for (uint32_t a = 0; rc == 0 && a < launch.actors && !launch.cpu; a++)
+            rc = mark_actor(m, ops, run, l, a, step, err);
+    }
+    if (ops->run_close && run)
+        ops->run_close(run);
+    free(step);
+    return rc;
+}
+
+/* --- the same program? --- */
+
+static uint64_t pages_of(uint64_t addr, uint64_t bytes)
+{
+    return (addr + bytes + ACTOR_PAGE_BYTES - 1) / ACTOR_PAGE_BYTES - addr / ACTOR_PAGE_BYTES;
+}
+
+/* Match the allocations by their order; false if they do not agree. */
+static bool match(struct marking *m)
+{
+    const struct uvm_recording *r = m->recording;
+    if (r->allocation_count != m->alloc_count)
+        return false;
+    for (size_t a = 0; a < m->alloc_count; a++) {
+        m->shifts[a] = (int64_t)(r->allocations[a].start - m->allocs[a].addr);
+        if (m->shifts[a] % ACTOR_BLOCK_BYTES ||
+            pages_of(m->allocs[a].addr, m->allocs[a].bytes) !=
+                (r->allocations[a].end - r->allocations[a].start) / ACTOR_PAGE_BYTES)
+            return false;
+    }
+    return true;
+}
+
+static uint64_t missing(const struct uvm_recording *r, const struct page_mask *touched)
+{
+    uint64_t n = 0;
+    for (size_t p = 0; p < r->piece_count; p++) {
+        struct page_mask rest;
+        page_mask_andnot(&rest, &r->pieces[p].touched, &touched[p]);
+        n += page_mask_count(&rest);
+    }
+    return n;
+}
+
+/* Launches of kernels. */
+static uint64_t launches(const struct actor_ops *ops, const void *state)
+{
+    uint64_t n = 0;
+    for (uint32_t l = 0; l < ops->launches(state); l++) {
+        struct actor_launch launch;
+        ops->launch(state, l, &launch);
+        n += !launch.cpu;
+    }
+    return n;
+}
+
+/* Not a page too few, no launch and no page too many, as far as the recording tells. */
+static int judge(const struct uvm_recording *r, uint64_t untouched, uint64_t outside, uint64_t launched,
+                 struct err *err)
+{
+    if (untouched)
+        return err_set(err,
+                       "%llu of the pages that faulted in the recording are not touched: it is of another program, or "
+                       "its memory lies elsewhere",
+                       (unsigned long long)untouched);
+    if (r->known_sizes && !r->more_memory && outside)
+        return err_set(err,
+                       "%llu touches lie outside of the allocations that the recording names: it is of a larger "
+                       "program",
+                       (unsigned long long)outside);
+    if (r->kernels && launched > r->kernels)
+        return err_set(err, "it is of %llu launches, the recording of %llu: it is of a larger program",
+                       (unsigned long long)launched, (unsigned long long)r->kernels);
+    return 0;
+}
+
+/* Take note of what the actors touch, by piece. Touches that lie in no piece of the recording are left out; *outside:
+ * how many. -1 with *err set if the touches are not of the recorded program. */
+static int check(const struct uvm_recording *r, const struct actor_ops *ops, const void *state,
+                 struct page_mask *touched, uint64_t *outside, struct err *err)
+{
+    struct marking m = {.recording = r, .touched = touched};
+    m.allocs = ops->allocs(state, &m.alloc_count);
+    m.shifts = mem_zalloc(m.alloc_count, sizeof *m.shifts, err);
+    int rc = m.shifts ? mark_all(&m, ops, state, err) : -1;
+    uint64_t first = rc ? 0 : missing(r, touched), rest = first;
+    if (first && match(&m)) {
+        memset(touched, 0, r->piece_count * sizeof *touched);
+        m.outside = 0;
+        rc = mark_all(&m, ops, state, err);
+        rest = rc ? 0 : missing(r, touched);
+    }
+    free(m.shifts);
+    *outside = m.outside;
+    return rc ? rc : judge(r, rest ? first : 0, m.outside, launches(ops, state), err);
+}
+
+/* What the recording leaves open of touches that fit it. */
+static void say_open(const struct uvm_recording *r, const struct actor_ops *ops, const void *state, uint64_t outside,
+                     struct outcome *note)
+{
+    const uint64_t launched = launches(ops, state);
+    if (outside)
+        outcome_note(
+            note,
+            "touches: %llu lie in memory that the recording does not show: memory without data, or of a larger "
+            "program, which cannot be told as the recording does not name its allocations",
+            (unsigned long long)outside);
+    if (launched < r->kernels)
+        outcome_note(note,
+                     "touches: of %llu launches, the recording has %llu kernels: the others are taken to touch "
+                     "nothing",
+                     (unsigned long long)launched, (unsigned long long)r->kernels);
+}
+
+int uvm_touches_fit(const struct replay_job *job, struct recording wanted, const struct actor_ops *ops,
+                    const void *state, struct outcome *notes, struct err *err)
+{
+    struct uvm_recording r;
+    uint64_t outside = 0;
+    if (uvm_recording_load(&r, job->inputs[0].store, wanted, err))
+        return -1;
+    struct page_mask *touched = mem_zalloc(r.piece_count, sizeof *touched, err);
+    int rc = touched ? check(&r, ops, state, touched, &outside, err) : -1;
+    for (size_t i = 0; rc == 0 && i < job->policy_count; i++)
+        say_open(&r, ops, state, outside, &notes[i]);
+    free(touched);
+    uvm_recording_release(&r);
+    return rc;
+}

@@ -14,7 +14,6 @@
  * x86 only when told to, as this policy does. */
 #include <stdlib.h>
 
-#include "models/uvm/evict_params.h"
 #include "models/uvm/uvm_evict.h"
 #include "trace/base/mem.h"
 

@@ -4,7 +4,6 @@
  * its first piece first; it gives up all.
  * Example. 3 chunks; services of A, B, C, A; then D needs one: A goes, although it was serviced last.
  * Source: the textbook's baseline. Differs: nothing known. */
-#include "models/uvm/evict_params.h"
 #include "models/uvm/uvm_evict.h"
 
 static uint32_t arrived(const void *state, const struct uvm_evict_view *view, uint32_t block)

@@ -5,7 +5,6 @@
  * one: B goes, and the order is C, A, D. Source: driver 525.60.13 to 595.45.04, uvm_pmm_gpu.c,
  * pick_root_chunk_to_evict(). Differs: with capacity=piece a block holds only the 64 KiB pieces that it needs, and
  * gives up all of them. */
-#include "models/uvm/evict_params.h"
 #include "models/uvm/uvm_evict.h"
 
 static struct uvm_victim pick(void *state, const struct uvm_evict_view *view)

@@ -4,7 +4,6 @@
  * Example. A cyclic sweep over blocks 0 to 4 with 4 chunks, one page of one block per batch, 3 rounds: lru misses every
  * time, 15 services and 11 evictions; mru keeps what the next round needs, 9 services and 5 evictions.
  * Source: the textbook's, best for cyclic sweeps over more than fits. Differs: nothing known. */
-#include "models/uvm/evict_params.h"
 #include "models/uvm/uvm_evict.h"
 
 static struct uvm_victim pick(void *state, const struct uvm_evict_view *view)

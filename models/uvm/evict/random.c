@@ -6,7 +6,6 @@
  * Source: the usual baseline. The generator: SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number
  * Generators, OOPSLA 2014). Differs: nothing known; a draw modulo n is uneven by less than n / 2^64. */
 #include "trace/base/random.h"
-#include "models/uvm/evict_params.h"
 #include "models/uvm/uvm_evict.h"
 
 struct uvm_evict_random_state {

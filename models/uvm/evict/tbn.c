@@ -10,7 +10,6 @@
  * unified virtual memory, ISCA 2019; gpgpu-sim_UVMSmart, commit bafab5d, gpu-sim.cc, eviction policy 1.
  * Differs: age is the leaf's last service, as a driver sees no accesses; there a leaf is always whole, here it may hold
  * fewer than 16 pages (granularities under 64 KiB). */
-#include "models/uvm/evict_params.h"
 #include "models/uvm/uvm_evict.h"
 #include "trace/base/err.h"
 

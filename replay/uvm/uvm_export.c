@@ -1,4 +1,4 @@
-#include "replay/uvm/recorder/uvm_export.h"
+#include "replay/uvm/uvm_export.h"
 
 #include <inttypes.h>
 #include <math.h>

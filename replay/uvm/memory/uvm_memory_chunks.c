@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/uvm/memory/uvm_memory_parts.h"
+#include "replay/uvm/memory/uvm_memory.h"
 #include "trace/base/mem.h"
 #include "trace/base/param_value.h"
 

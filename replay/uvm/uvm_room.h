@@ -1,7 +1,6 @@
-/* uvm_driver_parts: what uvm_driver.c, uvm_driver_room.c (memory for what comes) and uvm_driver_hold.c (thrashing
- * pages) share. */
-#ifndef REPLAY_UVM_UVM_DRIVER_PARTS_H
-#define REPLAY_UVM_UVM_DRIVER_PARTS_H
+/* uvm_room: memory for what comes: evictions on the way of a batch, before and behind it. */
+#ifndef REPLAY_UVM_UVM_ROOM_H
+#define REPLAY_UVM_UVM_ROOM_H
 
 #include "replay/uvm/uvm_driver.h"
 
@@ -33,16 +32,6 @@ int uvm_driver_room_ahead(struct uvm_driver *d, uint32_t number, const struct pa
 
 /* After a batch that ended at `end_ns`: free chunks behind its back. */
 int uvm_driver_evict_behind(struct uvm_driver *d, double end_ns, struct err *err);
-
-/* Take out of a block's faulted pages those that wait, and those that stay with the CPU. */
-int uvm_driver_hold_back(struct uvm_driver *d, uint32_t number, struct page_mask *faulted, struct uvm_clocks *at,
-                         struct err *err);
-
-/* When the CPU may go on with a fault on a page: it sleeps while it is throttled. *pin: the page is to stay with it. */
-int64_t uvm_driver_sleep(struct uvm_driver *d, uint32_t number, unsigned page, int64_t time_ns, bool *pin);
-
-/* A page stays with the CPU, and the GPU maps it until its pin is over. */
-int uvm_driver_pin_to_cpu(struct uvm_driver *d, uint32_t number, unsigned page, struct err *err);
 
 static inline bool uvm_driver_read_mostly(const struct uvm_driver *d, uint32_t number)
 {

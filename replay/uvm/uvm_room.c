@@ -1,7 +1,6 @@
-/* The part of uvm_driver that gets memory for what comes: evictions on the way of a batch, before and behind it. */
-#include "replay/uvm/memory/uvm_memory_parts.h"
-#include "replay/uvm/recorder/uvm_watch.h"
-#include "replay/uvm/uvm_driver_parts.h"
+#include "replay/uvm/uvm_room.h"
+#include "replay/uvm/memory/uvm_memory.h"
+#include "replay/uvm/uvm_driver.h"
 #include "trace/base/mem.h"
 
 static void tell_eviction(const struct uvm_driver *d, const struct uvm_evicted *out, double start_ns, double end_ns)

@@ -10,12 +10,12 @@
  * Use: init, run with uvm_export_watch(), write, release.
  * Source: specification of CUPTI's records in docs/trace-format.md; driver 545.23.06, uvm_va_block.c
  * (block_copy_resident_pages_between(): a record ends at every gap and at every change of cause). */
-#ifndef REPLAY_UVM_RECORDER_UVM_EXPORT_H
-#define REPLAY_UVM_RECORDER_UVM_EXPORT_H
+#ifndef REPLAY_UVM_UVM_EXPORT_H
+#define REPLAY_UVM_UVM_EXPORT_H
 
 #include <stdio.h>
 
-#include "replay/uvm/recorder/uvm_watch.h"
+#include "replay/uvm/uvm_driver.h"
 #include "trace/event/actor.h"
 #include "trace/store/store.h"
 
