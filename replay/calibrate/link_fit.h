@@ -7,7 +7,41 @@
 #ifndef REPLAY_CALIBRATE_LINK_FIT_H
 #define REPLAY_CALIBRATE_LINK_FIT_H
 
-#include "replay/calibrate/link_rows.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "models/zerocopy/link.h"
+#include "trace/base/err.h"
+#include "trace/import/source.h"
+
+struct link_row {
+    char name[64];
+    struct link_launch launch; /* of all launches together; no requests: a block copy */
+    double chain_loads;        /* that wait for each other, of the longest list */
+    double launches;           /* >= 1 */
+    double copy_bytes, copies;
+    double time_ns; /* measured */
+    bool lines_known;
+};
+
+struct link_rows {
+    struct link_row *rows;
+    size_t count, cap;
+    size_t skipped; /* kernels of recordings whose counters and times do not belong together */
+};
+
+/* Add the rows of one file. On failure *err names file and line; what was read stays. */
+int link_rows_read(struct link_rows *rows, const char *path, struct err *err);
+
+/* The CSV form alone; path is for messages. */
+int link_rows_csv(struct link_rows *rows, struct source *source, const char *path, struct err *err);
+
+void link_rows_release(struct link_rows *rows);
+
+static inline bool link_row_is_copy(const struct link_row *row)
+{
+    return row->copy_bytes > 0;
+}
 
 enum link_cost {
     COST_WIRE,    /* ns per wire byte */

@@ -1,7 +1,7 @@
 /* Rows of measured link times as CSV. */
 #include <stdint.h>
 
-#include "replay/calibrate/link_rows.h"
+#include "replay/calibrate/link_fit.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

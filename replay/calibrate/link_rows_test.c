@@ -1,4 +1,4 @@
-#include "replay/calibrate/link_rows.h"
+#include "replay/calibrate/link_fit.h"
 
 #include "trace/base/testing.h"
 #include "trace/store/store.h"

@@ -7,8 +7,7 @@
 
 #include "models/zerocopy/launch_weights.h"
 #include "replay/compare/compare.h"
-#include "replay/placement/program_copies.h"
-#include "replay/placement/totals_watch.h"
+#include "replay/placement/program_totals.h"
 #include "replay/uvm/uvm_managed.h"
 #include "replay/uvm/uvm_touching.h"
 #include "trace/event/actor_tracks.h"

@@ -5,8 +5,8 @@
 
 #include "models/gpu/gpu.h"
 #include "replay/placement/placement_program.h"
-#include "replay/placement/placement_record.h"
 #include "replay/placement/placement_set.h"
+#include "replay/placement/placement_tasks.h"
 #include "replay/run/engine.h"
 #include "trace/base/param.h"
 
@@ -42,7 +42,7 @@ static const struct metric metrics[] = {
     {"overlap_ns", METRIC_REAL, METRIC_SUM, "execution hidden in idle periods"},
     {"pairs", METRIC_INT, METRIC_SUM, "managed launches in whose mapping device kernels ran"},
     {"optimum_ratio", METRIC_REAL, METRIC_GEOMEAN,
-     "time / a bound below the time of any placements and any order (replay/placement/schedule_bound.h)"},
+     "time / a bound below the time of any placements and any order (replay/placement/placement_schedule.h)"},
     {"tasks_device", METRIC_INT, METRIC_SUM, "tasks under device memory"},
     {"tasks_managed", METRIC_INT, METRIC_SUM, "tasks under managed memory"},
     {"tasks_pinned", METRIC_INT, METRIC_SUM, "tasks under host-pinned memory"},

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/placement/program_copies.h"
-#include "replay/placement/program_hits.h"
+#include "replay/placement/program_totals.h"
 #include "replay/uvm/uvm_touching.h"
 #include "trace/base/mem.h"
 #include "trace/workloads/workload.h"

@@ -1,5 +1,5 @@
 /* placement_program: a program as a task to be placed; table III of Bateni et al. 2020 from its allocations, launches
- * and accesses (program_totals.h, program_hits.h).
+ * and accesses (program_totals.h, program_hits.c).
  *
  *     B_hd, N_m   memory that the CPU has written is copied before the first kernel after it, whole allocations
  *     B_dh, N_m   memory that a kernel has written is copied back before the CPU touches it, and at the end
@@ -20,7 +20,7 @@
 
 /* How a program is looked at. */
 struct placement_look {
-    uint64_t cut; /* memory instructions that are run through the L2, at most (program_hits.h); 0: all */
+    uint64_t cut; /* memory instructions that are run through the L2, at most (program_hits.c); 0: all */
     const struct uvm_managed_settings *managed; /* of a GPU with page faults */
     const struct replay_policy *paging;         /* likewise; NULL: the driver's own */
 };

@@ -1,4 +1,4 @@
-#include "replay/placement/placement_record.h"
+#include "replay/placement/placement_tasks.h"
 
 #include "trace/base/testing.h"
 

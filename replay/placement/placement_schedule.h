@@ -21,6 +21,7 @@
 #include <stddef.h>
 
 #include "models/placement/overhead.h"
+#include "trace/base/err.h"
 
 struct schedule_task {
     enum placement placement;
@@ -63,5 +64,44 @@ double schedule_overlap_ms(const struct schedule_task *a, const struct schedule_
 int schedule_run(struct schedule *schedule, struct schedule_task *tasks, size_t count, bool corun,
                  const struct schedule_task *other, struct err *err);
 void schedule_release(struct schedule *schedule);
+
+/* --- how soon a set of tasks could be done at best, whatever their placements and order --- */
+
+/* A set takes its tasks' times less what overlaps, and no more can overlap than the device kernels execute (A), nor
+ * than the managed ones map (B): time >= max(sum alone - A, sum alone - B) >= l (sum alone - A) + (1 - l) (sum alone -
+ * B) for any l in [0, 1], which is least where each task by itself has the form that makes its own part least. The
+ * bound is the largest of these over a grid of l. It is below the optimum: it cuts kernels, and any order will do.
+ * Worked example: one task, 5 ms of execution; device copies 4 ms, managed maps 1 and flushes 2: l = 0: device 9,
+ * managed 8 - 1 = 7; l = 1: device 4, managed 8; at l = 1/3 both are 7.33, the bound; alone it takes 8.
+ * forms: for each task what it is under device, managed and pinned memory, one after the other; one of `kernels` 0 is
+ * not to be had. Arrivals only make it later. */
+double schedule_bound_ms(const struct schedule_task *forms, size_t count);
+
+/* --- waiting tasks in order of deadline, and the first of them that fits --- */
+
+/* What a waiting task offers next: a device kernel's execution, or the mapping that a managed launch begins with. */
+struct schedule_offer {
+    bool waiting;
+    double exec_ms; /* of a device kernel; INFINITY: none, or one that takes no time */
+    double idle_ms; /* of a managed launch; -1: none */
+};
+
+/* A tree over ranks: every answer takes time in the logarithm of the number of tasks. */
+struct schedule_queue {
+    struct schedule_offer *node; /* 1 the root, children of i are 2 i and 2 i + 1: any, least, most of those below */
+    size_t leaves;               /* a power of two */
+};
+
+/* Nobody waits. Released after failure too. */
+int schedule_queue_init(struct schedule_queue *queue, size_t count, struct err *err);
+void schedule_queue_release(struct schedule_queue *queue);
+
+void schedule_queue_set(struct schedule_queue *queue, size_t rank, struct schedule_offer offer);
+
+/* The first rank >= `from` that waits; that waits with a device kernel of at most `room` ms; that waits with a mapping
+ * of at least `exec` ms. SIZE_MAX: none. */
+size_t schedule_queue_first(const struct schedule_queue *queue, size_t from);
+size_t schedule_queue_device(const struct schedule_queue *queue, size_t from, double room);
+size_t schedule_queue_managed(const struct schedule_queue *queue, size_t from, double exec);
 
 #endif

@@ -1,6 +1,7 @@
 #include "replay/placement/placement_schedule.h"
 
 #include <math.h>
+#include <stdint.h>
 
 #include "replay/placement/schedule_testing.h"
 #include "trace/base/testing.h"
@@ -365,9 +366,76 @@ START_TEST(small_sets_against_the_best_by_trying_all)
 }
 END_TEST
 
+START_TEST(the_worked_example)
+{
+    const struct schedule_task forms[PLACEMENTS] = {
+        {.placement = PLACEMENT_DEVICE, .kernels = 1, .exec_ms = 5, .copy_in_ms = 4},
+        {.placement = PLACEMENT_MANAGED, .kernels = 1, .mappings = 1, .exec_ms = 5, .idle_ms = 1, .flush_ms = 2}};
+    double bound = schedule_bound_ms(forms, 1);
+    ck_assert_double_le(bound, 22.0 / 3);
+    ck_assert_double_ge(bound, 22.0 / 3 - 5.0 / 64);
+}
+END_TEST
+
+START_TEST(random_sets_it_is_never_above_the_best_of_all_placements_and_orders)
+{
+    double least = 1, sum = 0;
+    enum { ROUNDS = 300 };
+    for (int round = 0; round < ROUNDS; round++) {
+        struct schedule_task forms[3 * PLACEMENTS];
+        size_t n = 1 + (size_t)schedule_any(2.99);
+        for (size_t i = 0; i < n; i++)
+            schedule_any_forms(&forms[PLACEMENTS * i], 2);
+        double best = schedule_best_of_all_ms(forms, n), bound = schedule_bound_ms(forms, n);
+        ck_assert_double_le(bound, best + 1e-9);
+        least = fmin(least, bound / best);
+        sum += bound / best;
+    }
+    printf("bound / optimum: mean %.3f, least %.3f\n", sum / ROUNDS, least);
+    ck_assert_double_gt(sum / ROUNDS, 0.9);
+}
+END_TEST
+
+static uint64_t state = 3;
+static double any(double hi)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return hi * (double)(state >> 40) / 0x1p24;
+}
+
+/* Against a look at everybody, over queues of 1 to 40 with offers that come and go. */
+START_TEST(the_first_that_fits_is_what_a_plain_search_finds)
+{
+    for (size_t count = 1; count <= 40; count++) {
+        struct schedule_queue queue;
+        struct schedule_offer offers[40] = {{0}};
+        ck_assert_int_eq(schedule_queue_init(&queue, count, NULL), 0);
+        for (int round = 0; round < 300; round++) {
+            size_t at = (size_t)any((double)count - 0.01), from = (size_t)any((double)count + 1.99);
+            bool device = any(1) < 0.5;
+            offers[at] = (struct schedule_offer){any(1) < 0.7, device ? any(4) : INFINITY, device ? -1 : floor(any(4))};
+            schedule_queue_set(&queue, at, offers[at]);
+            double x = floor(any(5));
+            size_t expect[3] = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
+            for (size_t i = count; i-- > from;) {
+                expect[0] = offers[i].waiting ? i : expect[0];
+                expect[1] = offers[i].waiting && offers[i].exec_ms <= x ? i : expect[1];
+                expect[2] = offers[i].waiting && offers[i].idle_ms >= x ? i : expect[2];
+            }
+            ck_assert_uint_eq(schedule_queue_first(&queue, from), expect[0]);
+            ck_assert_uint_eq(schedule_queue_device(&queue, from, x), expect[1]);
+            ck_assert_uint_eq(schedule_queue_managed(&queue, from, x), expect[2]);
+        }
+        schedule_queue_release(&queue);
+    }
+}
+END_TEST
+
 TEST_MAIN("placement_schedule", a_device_kernel_hides_in_the_idle_period_of_a_managed_one,
           overlap_is_where_launches_map, kernels_of_several_tasks_share_an_idle_period,
           a_task_is_placed_by_its_neighbour, what_does_not_fit_or_may_not_pair_runs_alone,
           late_tasks_wait_for_their_arrival, random_sets_many_rounds_at_once_are_the_rounds_one_by_one,
           random_sets_a_corun_is_never_slower_and_only_mapping_is_overlapped, random_arrivals_a_corun_ends_no_later,
-          small_sets_against_the_best_by_trying_all)
+          small_sets_against_the_best_by_trying_all, the_worked_example,
+          random_sets_it_is_never_above_the_best_of_all_placements_and_orders,
+          the_first_that_fits_is_what_a_plain_search_finds)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/placement/schedule_bound.h"
+#include "replay/placement/placement_schedule.h"
 #include "trace/base/mem.h"
 
 int placement_set_init(struct placement_set *set, size_t count, struct err *err)

@@ -13,7 +13,7 @@ struct placement_set {
     struct schedule schedule;
     double overhead_ms; /* of the chosen placements */
     double overlap_ms;
-    double bound_ms; /* no placements and no order end sooner (schedule_bound.h) */
+    double bound_ms; /* no placements and no order end sooner (placement_schedule.h) */
 };
 
 /* Room for `count` tasks. Released after failure too. */

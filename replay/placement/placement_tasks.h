@@ -1,5 +1,5 @@
 /* placement_tasks: what is placed: tasks of an INI file, one section each, or the one task that a recording shows
- * (placement_record.h) or that a program is (placement_program.h).
+ * (placement_record.c) or that a program is (placement_program.h).
  *
  * Every input is a number or, where only bounds are known, LO..HI; `struct placement_task` holds both ends, so results
  * become intervals. */
@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "models/placement/overhead.h"
+#include "trace/store/store.h"
 
 /* One end of the bounds; the keys of a section. Table III of Bateni et al. 2020 and what the equations need beside it.
  */
@@ -86,5 +87,8 @@ enum placement placement_task_source(const struct placement_keys *keys, enum pla
 /* Bytes that the task holds under a placement: buffers that are copied count twice under device memory, once
  * otherwise. */
 double placement_task_bytes(const struct placement_keys *keys, enum placement placement);
+
+/* The one task of a recording. *err if it has no kernel with a time, or cannot say what managed memory did. */
+int placement_tasks_record(struct placement_tasks *tasks, struct store *store, struct err *err);
 
 #endif

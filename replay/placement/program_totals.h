@@ -11,6 +11,8 @@
 #define REPLAY_PLACEMENT_PROGRAM_TOTALS_H
 
 #include "models/gpu/gpu.h"
+#include "models/zerocopy/launch_weights.h"
+#include "trace/program/pages.h"
 #include "trace/program/program.h"
 
 struct launch_totals {
@@ -42,5 +44,49 @@ struct program_totals {
 int program_totals_init(struct program_totals *totals, const struct program *program, const struct gpu *gpu,
                         struct err *err);
 void program_totals_release(struct program_totals *totals);
+
+/* What is copied where a program's memory is copied: memory that the CPU has written before the first
+ * kernel after it, memory that a kernel has written before the CPU touches it and at the end; whole allocations.
+ *
+ * Memory that is the GPU's in any case is never copied; scratch is not copied back.
+ * Worked example: A written by the CPU, a kernel reads A and writes B (8 bytes each): A goes in, B comes back last. */
+struct program_copies {
+    int64_t in_bytes, in_copies;
+    int64_t back_bytes, back_copies; /* all of them */
+    int64_t last_bytes, last_copies; /* of them, at the end: nobody in the program waits for those */
+    int64_t dirty_kernels;           /* kernels that find memory written by the CPU since the kernel before */
+    int64_t dirty_bytes;             /* pages that those touch */
+    uint64_t copied;                 /* allocations that ever are, bit by number */
+};
+
+void program_copies_count(struct program_copies *copies, const struct program_totals *totals);
+
+/* --- what the L2 serves of it (program_hits.c) --- */
+
+struct program_hits {
+    uint64_t sectors, hits; /* of managed memory */
+    uint64_t instructions;  /* that were run, all memory */
+    bool cut;               /* not all of them */
+};
+
+/* cut: 0: none. totals: of the same program. */
+int program_hits_run(struct program_hits *hits, const struct program *program, const struct program_totals *totals,
+                     const struct gpu *gpu, uint64_t cut, struct err *err);
+
+/* --- the same, counted as runs go by (totals_watch.c) --- */
+
+struct totals_watch;
+
+/* `pages` stay as long as the watch, and `weights`, which get what is counted as the totals do; NULL: they are not
+ * asked for. NULL with *err set. */
+struct totals_watch *totals_watch_open(const struct program_pages *pages, const struct gpu *gpu,
+                                       struct launch_weights *weights, struct err *err);
+
+/* State: the watch. A launch that does not fit on a multiprocessor fails its first step. */
+extern const struct actor_ops totals_watch_ops;
+
+/* The totals, once, when all runs are closed; to be released. */
+void totals_watch_end(struct totals_watch *watch, struct program_totals *totals);
+void totals_watch_close(struct totals_watch *watch); /* NULL: nothing */
 
 #endif

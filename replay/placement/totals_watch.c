@@ -1,4 +1,9 @@
-#include "replay/placement/totals_watch.h"
+/* totals_watch: the totals of a program (program_totals.h), counted while somebody else takes its steps.
+ *
+ * The page view of the program with all steps as they are; what goes by is counted, so that its bodies are made once
+ * for both. The totals are those of program_totals_init(), to the bit, if each actor of each launch that no other is
+ * like took all its steps, once and in order, and every run was through with a launch before any began the next. */
+#include "replay/placement/program_totals.h"
 
 #include <pthread.h>
 #include <stdlib.h>

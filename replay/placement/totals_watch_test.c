@@ -1,4 +1,4 @@
-#include "replay/placement/totals_watch.h"
+#include "replay/placement/program_totals.h"
 
 #include "replay/placement/program_testing.h"
 #include "trace/base/testing.h"

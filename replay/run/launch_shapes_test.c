@@ -3,7 +3,7 @@
 #include "models/base/platform.h"
 #include "replay/derive/derive_scans.h"
 #include "replay/placement/placement_program.h"
-#include "replay/placement/program_hits.h"
+#include "replay/placement/program_totals.h"
 #include "replay/run/one_program_testing.h"
 #include "replay/uvm/uvm_simulate.h"
 #include "trace/program/random_testing.h"
