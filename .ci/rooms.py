@@ -5,7 +5,7 @@ import re
 import sys
 
 TOPS = ("trace", "models", "replay", "cmd")
-APART = re.compile(r"_(test|fuzz|bench)\.c$|testing[^/]*\.h$|/fuzzing\.h$")
+APART = re.compile(r"_(test|fuzz|bench)\.c$|testing[^/]*\.h$")
 
 
 def scan():

@@ -9,7 +9,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/console/progress_line.h"
-#include "trace/base/folder_names.h"
+#include "trace/base/folder.h"
 #include "trace/base/mem.h"
 #include "trace/base/param_value.h"
 #include "trace/base/suggest.h"

@@ -13,7 +13,6 @@
 #include "trace/base/json_tree.h"
 #include "trace/base/quantile.h"
 #include "trace/base/units.h"
-#include "trace/uvm/batch_rows.h"
 #include "trace/uvm/summary.h"
 
 /* Behind those of summary_by. */

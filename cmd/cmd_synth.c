@@ -10,7 +10,7 @@
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
 #include "trace/base/param_value.h"
-#include "trace/event/dram_addr.h"
+#include "trace/event/dram_map.h"
 #include "trace/graph/graph.h"
 #include "trace/program/pages.h"
 #include "trace/store/store.h"

@@ -8,7 +8,7 @@
 
 #include "models/base/platform_type.h"
 #include "trace/base/embedded.h"
-#include "trace/base/program_folder.h"
+#include "trace/base/folder.h"
 #include "trace/base/suggest.h"
 
 /* Installed files: share/offchip/platforms/NAME.ini. */

@@ -1,6 +1,6 @@
 /* derive: an engine's view of the accesses of a program, recorded or generated.
  *
- * A source is a recording of accesses (stream "accesses", trace/access/access.h) or a generated program, whose
+ * A source is a recording of accesses (stream "accesses", trace/program/access.h) or a generated program, whose
  * instructions trace/program/walk.h makes; what is derived is the same for both.
  * touches: one step per warp instruction, with the 4 KiB pages it reaches: loads, which are waited for, stores, which
  *     are not, atomics; actors are warps numbered by first appearance in their launch; before them one managed ALLOC

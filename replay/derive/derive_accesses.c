@@ -1,6 +1,6 @@
 #include "replay/derive/derive.h"
 #include "replay/derive/derive_source.h"
-#include "trace/access/access.h"
+#include "trace/program/access.h"
 
 struct writing {
     struct access_sink sink;

@@ -1,7 +1,7 @@
 /* Any records, as a hostile or damaged trace may hold them: verify says something about them and returns. */
 #include "replay/verify/verify.h"
 
-#include "trace/import/fuzzing.h"
+#include "trace/import/testing_fuzz.h"
 
 enum { BYTES = 12, MAX = 4096 };
 

@@ -1,4 +1,4 @@
-#include "trace/base/old_names.h"
+#include "trace/base/suggest.h"
 
 #include <stddef.h>
 #include <string.h>

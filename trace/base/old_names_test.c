@@ -1,6 +1,5 @@
-#include "trace/base/old_names.h"
-
 #include "trace/base/suggest.h"
+
 #include "trace/base/testing.h"
 
 START_TEST(an_old_name_says_what_to_write_now_and_a_new_one_nothing)

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trace/base/old_names.h"
-
 enum { LONGEST = 48 };
 
 static size_t least(size_t a, size_t b)

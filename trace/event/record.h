@@ -39,7 +39,7 @@ enum record_kind {
                            touches of warps it stands for; extra columns: actor_extras[] of trace/event/actor.h */
     RECORD_SCAN,        /* an actor reads `bytes` bytes of a structure from addr on; flags = row of table structures;
                            id = lane or vertex; group = launch */
-    RECORD_DRAM_READ,   /* addr (bytes or packed, trace/event/dram_addr.h); bytes; id = request number */
+    RECORD_DRAM_READ,   /* addr (bytes or packed, trace/event/dram_map.h); bytes; id = request number */
     RECORD_DRAM_WRITE,  /* as DRAM_READ */
     RECORD_DRAM_WRITEBACK, /* an L2 write-back: as DRAM_READ, bytes = 32, 64, 96 or 128 */
     RECORD_PIM,            /* one all-bank PIM request: as DRAM_READ */

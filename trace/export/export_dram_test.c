@@ -1,6 +1,6 @@
 #include "trace/export/exporter.h"
 
-#include "trace/import/dram/dram_reading.h"
+#include "trace/import/dram/testing_dram.h"
 #include "trace/import/reader.h"
 
 #define ROWS                                                                                                           \

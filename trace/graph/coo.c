@@ -1,4 +1,4 @@
-#include "trace/graph/coo.h"
+#include "trace/graph/npy.h"
 
 #include <inttypes.h>
 #include <math.h>

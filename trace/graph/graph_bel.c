@@ -9,7 +9,7 @@
 
 #include "trace/base/mem.h"
 #include "trace/graph/graph.h"
-#include "trace/graph/graph_values.h"
+#include "trace/graph/graph_build.h"
 #include "trace/import/source.h"
 #include "trace/store/output.h"
 

@@ -8,8 +8,11 @@
 #ifndef TRACE_GRAPH_GRAPH_BUILD_H
 #define TRACE_GRAPH_GRAPH_BUILD_H
 
+#include <stdio.h>
+
 #include "trace/base/dense.h"
 #include "trace/graph/graph.h"
+#include "trace/import/source.h"
 
 enum graph_build_flags {
     GRAPH_MIRROR = 1,     /* also store the reverse of every edge; of a self loop once */
@@ -62,5 +65,51 @@ void graph_list_release(struct graph_list *list);
 int graph_list_check(uint64_t vertices, uint64_t edges, struct err *err);
 /* The same where a file says how many rows or columns its matrix has. */
 int graph_list_sides(uint64_t vertices, uint64_t entries, struct err *err);
+
+/* --- numbers and edges in lines of text graph formats (graph_text.c) --- */
+
+/* Take an unsigned decimal number at *p (blanks before it are skipped); it must end at a blank or the line's end.
+ * Moves *p past it. False if there is none or it exceeds 2^64 - 1. */
+bool graph_take_u64(const char **p, uint64_t *value);
+
+/* The same, signed and 64-bit. */
+bool graph_take_i64(const char **p, int64_t *value);
+
+/* A real number, locale-free, finite. */
+bool graph_take_real(const char **p, double *value);
+
+/* Whether only blanks are left. */
+bool graph_line_done(const char *p);
+
+/* The next line in the first n bytes of a file that is no comment and not empty, from *at on, cut to the buffer; false
+ * if there is none. */
+bool graph_head_line(const unsigned char *head, size_t n, size_t *at, char *line, size_t size);
+
+/* Write a line for each element, "source target [weight]"; the first vertex has the number `first`. */
+void graph_text_edges(FILE *file, const struct graph *graph, uint64_t first, bool weighted);
+
+/* --- arrays of little-endian values in binary graph files (graph_values.c), read so that memory follows what the file
+ * really holds, never what its header claims --- */
+
+/* Exactly n bytes into buf; `what` and the byte offset stand in the message if the input ends early. */
+int graph_read_bytes(struct source *source, void *buf, size_t n, const char *what, struct err *err);
+
+/* One u64. */
+int graph_read_u64(struct source *source, uint64_t *value, const char *what, struct err *err);
+
+/* n u64 values into a new array *values. */
+int graph_read_offsets(struct source *source, uint64_t n, uint64_t **values, const char *what, struct err *err);
+
+/* n ids of `width` (4 or 8) bytes, every `stride` bytes (a 4-byte weight follows each id where stride is width + 4),
+ * into graph->targets, or graph->wide if graph->vertices exceeds 2^32; weights into graph->weights. Ids are checked
+ * against graph->vertices. */
+int graph_read_targets(struct source *source, uint64_t n, int width, bool weighted, struct graph *graph,
+                       struct err *err);
+
+/* An error unless the input ends here. */
+int graph_read_end(struct source *source, struct err *err);
+
+/* Write n values, all or nothing; *err names path. */
+int graph_write_bytes(FILE *file, const char *path, const void *data, size_t n, struct err *err);
 
 #endif

@@ -14,7 +14,6 @@
 
 #include "trace/graph/graph.h"
 #include "trace/graph/graph_build.h"
-#include "trace/graph/graph_text.h"
 #include "trace/import/source.h"
 
 /* Names in lower case, without anything but letters and digits. */

@@ -13,7 +13,6 @@
 
 #include "trace/graph/graph.h"
 #include "trace/graph/graph_build.h"
-#include "trace/graph/graph_text.h"
 #include "trace/import/source.h"
 #include "trace/store/output.h"
 

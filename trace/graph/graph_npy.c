@@ -16,9 +16,8 @@
 #include <unistd.h>
 
 #include "trace/base/mem.h"
-#include "trace/graph/coo.h"
 #include "trace/graph/graph_build.h"
-#include "trace/import/zip.h"
+#include "trace/graph/npy.h"
 
 /* --- arrays that are known by name: offsets and ids (CSR, CSC), sources and targets, or pairs --- */
 

@@ -10,8 +10,8 @@
 
 #include "trace/base/mem.h"
 #include "trace/graph/graph.h"
+#include "trace/graph/graph_build.h"
 #include "trace/graph/graph_reorder.h"
-#include "trace/graph/graph_values.h"
 #include "trace/import/source.h"
 #include "trace/store/output.h"
 

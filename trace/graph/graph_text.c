@@ -1,4 +1,4 @@
-#include "trace/graph/graph_text.h"
+#include "trace/graph/graph_build.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "trace/graph/graph_values.h"
+#include "trace/graph/graph_build.h"
 
 #include <errno.h>
 #include <string.h>

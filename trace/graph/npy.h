@@ -11,7 +11,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "trace/graph/graph.h"
 #include "trace/import/source.h"
+
+/* --- the members of a zip archive, stored or deflated, with sizes beyond 4 GiB (zip64) where need be ---
+ *
+ * Everything is taken from the directory at the archive's end and held against the file: members must lie inside it,
+ * and no deflated one may claim more than deflate can make of its bytes. Source: PKWARE APPNOTE 6.3.3; RFC 1951.
+ *
+ * Only the directory is read here, and not by libzip (1.7.3 in Debian 12), because a member is then a part of a file
+ * like any other: source.h reads it from where it lies with the one function that inflates gzip too, a window at a
+ * time, as many members at once as a graph has arrays (indptr, indices, data), each through a descriptor of its own,
+ * checks size and sum, and says at which byte it stands. libzip does not tell where a member lies; it would need a
+ * second kind of source, whose archive is opened once more for each reader, and bring OpenSSL and libbz2 (of encryption
+ * and packings that NumPy does not write) into the program and its bundle. */
+
+struct zip_member {
+    char name[128]; /* longer ones are cut */
+    struct source_part part;
+};
+
+/* The members of archive `path` in the directory's order, freed with free(). At most 65,535. */
+int zip_members(const char *path, struct zip_member **members, size_t *n, struct err *err);
+
+/* --- one array --- */
 
 /* Where an array is: `path` itself, or a part of it. */
 struct npy_place {
@@ -54,5 +77,34 @@ bool npy_text(struct npy *array, char *text, size_t size);
 
 /* An error unless the items end here; checks what an archive says of them. */
 int npy_end(struct npy *array, struct err *err);
+
+/* --- edges in arrays of sources and targets, one for each edge, into lists (coo.c) ---
+ *
+ * The arrays are read twice, so that beside the graph itself (4 bytes an element, 8 a vertex, 4 an element with
+ * weights) nothing is kept that grows with it.
+ *
+ * First the elements of every vertex are counted, then they are put where they belong: lists keep the arrays' order. */
+
+enum coo_form {
+    COO_PAIRS,   /* `from` holds source, target, source, target ... */
+    COO_ARRAYS,  /* `from` holds the sources after skip_from items, `to` the targets after skip_to */
+    COO_COLUMNS, /* `from` holds the sources of the edges to column 0, 1 ..., of which offsets[] says where they begin
+                  */
+};
+
+struct coo {
+    enum coo_form form;
+    struct npy_place from, to, weights; /* weights.path NULL: none */
+    uint64_t skip_from, skip_to;
+    const uint64_t *offsets; /* COO_COLUMNS: columns + 1 values, checked */
+    uint64_t edges;
+    uint64_t vertices; /* known from elsewhere; 0: the largest id + 1 */
+};
+
+/* Weights are kept if all are whole 32-bit numbers. */
+int coo_read(const struct coo *coo, const struct graph_options *options, struct graph *graph, struct err *err);
+
+/* `count` weights of an array of as many into graph->weights, which stays NULL if they are not such. */
+int coo_weights(const struct npy_place *place, uint64_t count, struct graph *graph, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-#include "trace/pcie/tlp_flows.h"
+#include "trace/pcie/tlp_sink.h"
 
 #include "trace/base/testing.h"
 

@@ -1,4 +1,4 @@
-#include "trace/pcie/tlp_match.h"
+#include "trace/pcie/tlp_sink.h"
 
 #include <stdlib.h>
 

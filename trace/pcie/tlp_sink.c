@@ -6,7 +6,6 @@
 
 #include "trace/base/mem.h"
 #include "trace/base/quantile.h"
-#include "trace/pcie/tlp_match.h"
 #include "trace/pcie/tlp_tally.h"
 #include "trace/store/writer.h"
 

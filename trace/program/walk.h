@@ -6,7 +6,7 @@
 #ifndef TRACE_PROGRAM_WALK_H
 #define TRACE_PROGRAM_WALK_H
 
-#include "trace/access/access.h"
+#include "trace/program/access.h"
 #include "trace/program/program.h"
 
 /* --- lines: the 128 B lines and 32 B sectors that one memory instruction of a program touches, in order of first

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "trace/import/fuzzing.h"
+#include "trace/import/testing_fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {

@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "trace/access/access.h"
 #include "trace/base/dense.h"
 #include "trace/base/err.h"
 #include "trace/event/record.h"
+#include "trace/program/access.h"
 #include "trace/recorder/wire/record_pipe.h"
 #include "trace/uvm/allocations.h"
 
@@ -60,7 +60,7 @@ int recorder_ranges_take(struct recorder_ranges *ranges, const struct record_pip
 void recorder_ranges_release(struct recorder_ranges *ranges);
 
 /* --- the launches and accesses that a recorded process sends (trace/recorder/inject/sanitizer_inject.h), as records of
- * the stream "accesses" (trace/access/access.h) ---
+ * the stream "accesses" (trace/program/access.h) ---
  *
  * Messages: LAUNCH, then for each access ACCESS and the LANES or NARROW that it announces, then LAUNCH_END. Memory that
  * was allocated is an ALLOC record between them, and a row of table allocations. */

@@ -1,4 +1,4 @@
-#include "trace/store/column.h"
+#include "trace/store/chunk.h"
 
 #include "trace/base/testing.h"
 

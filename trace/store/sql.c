@@ -7,7 +7,6 @@
 
 #include "trace/store/dbfile.h"
 #include "trace/store/schema.h"
-#include "trace/store/vtab.h"
 
 static bool listed(const char *const *list, const char *name)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
-#include "trace/store/store_parts.h"
+#include "trace/store/store_file.h"
 
 /* How many bytes a valid UTF-8 character at s has, 0: none is there. */
 static size_t utf8_length(const unsigned char *s)

@@ -4,7 +4,7 @@
 
 #include "trace/base/mem.h"
 #include "trace/store/dbfile.h"
-#include "trace/store/store_parts.h"
+#include "trace/store/store_file.h"
 
 /* Facts are committed after so many rows, or when the oldest waits this long. */
 enum { COMMIT_ROWS = 4096, COMMIT_MS = 1000 };

@@ -4,7 +4,7 @@
 #include <sqlite3ext.h>
 SQLITE_EXTENSION_INIT1
 
-#include "trace/store/vtab.h"
+#include "trace/store/sql.h"
 
 /* The name that SQLite derives from the file's, offchip_records.so. */
 __attribute__((visibility("default"))) int sqlite3_offchiprecords_init(sqlite3 *db, char **message,

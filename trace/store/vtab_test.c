@@ -1,4 +1,4 @@
-#include "trace/store/vtab.h"
+#include "trace/store/sql.h"
 
 #include "trace/base/testing.h"
 #include "trace/store/store.h"

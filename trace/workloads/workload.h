@@ -23,7 +23,7 @@ enum workload_kind {
 /* --- what a workload of DRAM requests says besides its records ---
  *
  * The records themselves come from workload_type.next(): DRAM_READ, DRAM_WRITE, DRAM_WRITEBACK and PIM with packed
- * addresses (trace/event/dram_addr.h), time = DRAM cycles from the start of the pass at which the request is ready,
+ * addresses (trace/event/dram_map.h), time = DRAM cycles from the start of the pass at which the request is ready,
  * flags bit 0 = served by L2, group = launch; KERNEL_END after the last request of a launch. Requests of different
  * channels are independent. A DRAM_WRITEBACK belongs to the DRAM_READ before it: L2 makes it when that read misses. */
 enum {

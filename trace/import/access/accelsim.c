@@ -3,7 +3,7 @@
  * 0 to 6, raw and grouped by thread block. Option kernel chooses kernels by id or name. Names with a slash are not
  * followed.
  *
- * Global accesses become ACCESS records of stream "accesses" (trace/access/access.h), one launch per kernel trace, in
+ * Global accesses become ACCESS records of stream "accesses" (trace/program/access.h), one launch per kernel trace, in
  * the order of the files: kernel, block, warp, instruction. Copies to the device become COPY records and rows of table
  * allocations. There is no time. Left out and counted: shared, local, constant and texture accesses (local addresses in
  * these traces are the same for every thread, so nothing can be said of their lines), copies of other directions, list
@@ -18,10 +18,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "trace/base/folder_names.h"
+#include "trace/base/folder.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
-#include "trace/import/access/accelsim_kernel.h"
+#include "trace/import/access/accelsim.h"
 #include "trace/import/reader.h"
 
 enum { PATH_BYTES = 4096 };

@@ -1,4 +1,4 @@
-#include "trace/import/access/accelsim_kernel.h"
+#include "trace/import/access/accelsim.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,6 @@
 
 #include "trace/base/mem.h"
 #include "trace/base/units.h"
-#include "trace/import/access/accelsim_line.h"
 
 enum { BULK_LANES = ACCESS_LANES };
 

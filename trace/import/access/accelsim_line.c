@@ -1,4 +1,4 @@
-#include "trace/import/access/accelsim_line.h"
+#include "trace/import/access/accelsim.h"
 
 #include <string.h>
 

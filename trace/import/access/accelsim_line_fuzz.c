@@ -1,5 +1,5 @@
 /* Any line under any header: parsed or refused; addresses only within the array. */
-#include "trace/import/access/accelsim_line.h"
+#include "trace/import/access/accelsim.h"
 
 #include <string.h>
 

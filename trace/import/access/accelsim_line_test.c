@@ -1,4 +1,4 @@
-#include "trace/import/access/accelsim_line.h"
+#include "trace/import/access/accelsim.h"
 
 #include "trace/base/testing.h"
 #include "trace/event/record.h"

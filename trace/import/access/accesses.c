@@ -6,17 +6,17 @@
  * PC, active mask and addresses (one per active lane) are hexadecimal; FLAGS: bit 0 read, 1 write, 2 atomic (both 0 and
  * 1: atomic, too); BYTES per lane, BLOCK (linear) and WARP (in the block) are decimal. The lines of a kernel follow its
  * #kernel line, in order of arrival; a dimension of 0 was not recorded. They become ACCESS records
- * (trace/access/access.h), one launch per kernel. Left out and counted: lines that do not fit. A kernel with fewer
+ * (trace/program/access.h), one launch per kernel. Left out and counted: lines that do not fit. A kernel with fewer
  * lines than announced makes the trace incomplete. Source: our recorder; measured: H200, driver 580.159.04, CUDA 13.0,
  * 2026-11. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/access/access.h"
 #include "trace/base/mem.h"
 #include "trace/import/field.h"
 #include "trace/import/reader.h"
+#include "trace/program/access.h"
 
 struct reading {
     struct reader_context *context;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trace/event/dram_addr.h"
+#include "trace/event/dram_map.h"
 #include "trace/import/dram/dram_out.h"
 #include "trace/import/reader.h"
 

@@ -1,7 +1,7 @@
 #include "trace/import/reader.h"
 
-#include "trace/event/dram_addr.h"
-#include "trace/import/dram/dram_reading.h"
+#include "trace/event/dram_map.h"
+#include "trace/import/dram/testing_dram.h"
 
 #define HEADER "id,arrival_cycle,kind,bank,row,col\n"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
-#include "trace/event/dram_addr.h"
+#include "trace/event/dram_map.h"
 #include "trace/import/field.h"
 
 int dram_out_open(struct dram_out *out, struct reader_context *context, const char *clock, bool packed, struct err *err)

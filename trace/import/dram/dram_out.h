@@ -15,7 +15,7 @@ struct dram_out {
 };
 
 /* Make the stream. clock: "dram" or "core", NULL if the source has no times. packed: addresses are
- * trace/event/dram_addr.h's.
+ * trace/event/dram_map.h's.
  */
 int dram_out_open(struct dram_out *out, struct reader_context *context, const char *clock, bool packed,
                   struct err *err);

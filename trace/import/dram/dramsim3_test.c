@@ -1,6 +1,6 @@
 #include "trace/import/reader.h"
 
-#include "trace/import/dram/dram_reading.h"
+#include "trace/import/dram/testing_dram.h"
 
 START_TEST(both_tools_operations_are_read)
 {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "trace/base/param.h"
-#include "trace/event/dram_addr.h"
+#include "trace/event/dram_map.h"
 #include "trace/import/dram/dram_out.h"
 #include "trace/import/reader.h"
 

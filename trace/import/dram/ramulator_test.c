@@ -1,7 +1,7 @@
 #include "trace/import/reader.h"
 
-#include "trace/event/dram_addr.h"
-#include "trace/import/dram/dram_reading.h"
+#include "trace/event/dram_map.h"
+#include "trace/import/dram/testing_dram.h"
 
 START_TEST(load_store_lines_are_addresses_without_time)
 {

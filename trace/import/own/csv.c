@@ -9,7 +9,6 @@
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
 #include "trace/import/field.h"
-#include "trace/import/own/csv_names.h"
 
 enum column {
     COLUMN_KIND,

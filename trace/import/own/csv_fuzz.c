@@ -2,7 +2,7 @@
 #include "trace/base/param_value.h"
 #include "trace/import/own/csv.h"
 
-#include "trace/import/fuzzing.h"
+#include "trace/import/testing_fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {

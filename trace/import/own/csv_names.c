@@ -1,5 +1,5 @@
-#include "trace/import/own/csv_names.h"
 #include "trace/base/param_value.h"
+#include "trace/import/own/csv.h"
 
 #include <string.h>
 

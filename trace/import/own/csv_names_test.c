@@ -1,4 +1,4 @@
-#include "trace/import/own/csv_names.h"
+#include "trace/import/own/csv.h"
 
 #include "trace/base/testing.h"
 

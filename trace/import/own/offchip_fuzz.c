@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "trace/import/fuzzing.h"
 #include "trace/import/reader.h"
+#include "trace/import/testing_fuzz.h"
 #include "trace/store/sql.h"
 #include "trace/store/store.h"
 

@@ -37,9 +37,4 @@ int offchip_inputs_tables(struct offchip_inputs *inputs, struct store *store, in
 /* Give a record the new numbers. */
 int offchip_input_renumber(const struct offchip_input *input, struct record *record, struct err *err);
 
-/* --- what they say of themselves, put together (offchip_facts.c) --- */
-
-/* skipped: how many items the inputs left out, all together. */
-int offchip_facts(const struct offchip_inputs *inputs, struct store *store, uint64_t *skipped, struct err *err);
-
 #endif

@@ -1,4 +1,4 @@
-#include "trace/import/pcie/nettlp.h"
+#include "trace/import/pcie/capture.h"
 
 #include <pcap/pcap.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "trace/import/pcie/nettlp_frame.h"
+#include "trace/import/pcie/capture.h"
 
 #include <arpa/inet.h>
 #include <stdbool.h>

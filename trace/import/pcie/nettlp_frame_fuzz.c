@@ -1,10 +1,9 @@
 /* Any bytes as frames of every link layer: found, decoded, matched and counted, or left out. Memory stays bounded. */
-#include "trace/import/pcie/nettlp_frame.h"
+#include "trace/import/pcie/capture.h"
 
 #include <string.h>
 
-#include "trace/pcie/tlp_flows.h"
-#include "trace/pcie/tlp_match.h"
+#include "trace/pcie/tlp_sink.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

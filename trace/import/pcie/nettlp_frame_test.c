@@ -1,4 +1,4 @@
-#include "trace/import/pcie/nettlp_frame.h"
+#include "trace/import/pcie/capture.h"
 
 #include "trace/base/testing.h"
 #include "trace/event/testing_tlp.h"

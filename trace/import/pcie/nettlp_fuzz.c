@@ -1,7 +1,7 @@
 /* Any bytes as a capture, and as raw packets at an offset: a trace or an error, never a crash. */
-#include "trace/import/pcie/nettlp.h"
+#include "trace/import/pcie/capture.h"
 
-#include "trace/import/fuzzing.h"
+#include "trace/import/testing_fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {

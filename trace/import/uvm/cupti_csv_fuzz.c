@@ -1,7 +1,7 @@
 /* Any bytes as rows of CUPTI: a trace or an error, never a crash. */
 #include "trace/import/reader.h"
 
-#include "trace/import/fuzzing.h"
+#include "trace/import/testing_fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {

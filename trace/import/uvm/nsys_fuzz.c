@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "trace/import/fuzzing.h"
+#include "trace/import/testing_fuzz.h"
 
 enum { TABLES = 7, COLUMNS_MAX = 8 };
 

@@ -27,9 +27,7 @@
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
 #include "trace/import/reader.h"
-#include "trace/import/uvm/uvmeval_batch.h"
-#include "trace/import/uvm/uvmeval_line.h"
-#include "trace/import/uvm/uvmeval_touches.h"
+#include "trace/import/uvm/uvmeval.h"
 
 /* A batch is 256 faults, by module parameter a few thousand; more than this is no batch. */
 enum { ITEMS_MAX = 1 << 20 };

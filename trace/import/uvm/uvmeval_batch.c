@@ -1,4 +1,4 @@
-#include "trace/import/uvm/uvmeval_batch.h"
+#include "trace/import/uvm/uvmeval.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "trace/import/uvm/uvmeval_line.h"
+#include "trace/import/uvm/uvmeval.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "trace/import/uvm/uvmeval_touches.h"
+#include "trace/import/uvm/uvmeval.h"
 
 #include <stdio.h>
 #include <stdlib.h>

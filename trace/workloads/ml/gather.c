@@ -9,10 +9,10 @@
 
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
+#include "trace/graph/graph_build.h"
 #include "trace/graph/graph_generate.h"
 #include "trace/graph/graph_reorder.h"
 #include "trace/graph/graph_sample.h"
-#include "trace/graph/graph_text.h"
 #include "trace/import/source.h"
 #include "trace/program/emit.h"
 #include "trace/workloads/graph/graph_source.h"

@@ -8,7 +8,7 @@
 
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
-#include "trace/event/dram_addr.h"
+#include "trace/event/dram_map.h"
 #include "trace/workloads/pim/pim_program.h"
 #include "trace/workloads/workload.h"
 

@@ -1,8 +1,8 @@
-/* store_parts: what the files of the store share; nobody else includes it.
+/* store_file: a store while it is open, as the files of the store know it; nobody else includes this.
  *
- * store.c makes, opens and closes; store_write.c appends; store_read.c has the cursors; store_facts.c the tables. */
-#ifndef TRACE_STORE_STORE_PARTS_H
-#define TRACE_STORE_STORE_PARTS_H
+ * store.c makes, opens, reads and closes; store_write.c appends; store_facts.c has the tables. */
+#ifndef TRACE_STORE_STORE_FILE_H
+#define TRACE_STORE_STORE_FILE_H
 
 #include "trace/store/chunk.h"
 #include "trace/store/directory.h"

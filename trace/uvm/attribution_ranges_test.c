@@ -1,4 +1,5 @@
-#include "trace/uvm/nesting.h"
+/* Looks at the ranges themselves. */
+#include "trace/uvm/attribution.c"
 
 #include "trace/base/random.h"
 #include "trace/base/testing.h"
@@ -120,5 +121,5 @@ START_TEST(ranges_of_a_trace_are_read_with_their_names)
 }
 END_TEST
 
-TEST_MAIN("nesting", any_ranges_have_the_innermost_one_at_each_moment,
+TEST_MAIN("attribution_ranges", any_ranges_have_the_innermost_one_at_each_moment,
           a_range_that_never_ends_is_open_to_the_last_moment, ranges_of_a_trace_are_read_with_their_names)

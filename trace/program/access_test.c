@@ -1,4 +1,4 @@
-#include "trace/access/access.h"
+#include "trace/program/access.h"
 
 #include "trace/base/testing.h"
 

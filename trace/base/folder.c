@@ -1,10 +1,13 @@
-#include "trace/base/folder_names.h"
+#include "trace/base/folder.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { NAMES = 4, NAME_BYTES = 48, FOLDER_BYTES = 4096, ENTRIES_MAX = 100000 };
 
@@ -52,4 +55,18 @@ const char *folder_names_beside(const char *path, char *text, size_t size)
     if (slash && (size_t)(slash - path) + 1 < sizeof folder)
         (void)snprintf(folder, sizeof folder, "%.*s", (int)(slash - path) + 1, path);
     return folder_names(folder, text, size);
+}
+
+bool program_folder(char folder[PATH_MAX])
+{
+    Dl_info self;
+    ssize_t n = readlink("/proc/self/exe", folder, PATH_MAX - 1);
+    folder[n > 0 ? n : 0] = 0;
+    char *slash = strrchr(folder, '/');
+    if (slash && (strncmp(slash, "/ld-", 4) == 0 || strcmp(slash, "/ld.so") == 0) &&
+        dladdr((const void *)(uintptr_t)program_folder, &self) && realpath(self.dli_fname, folder))
+        slash = strrchr(folder, '/');
+    if (slash)
+        *slash = 0;
+    return slash != NULL;
 }

@@ -1,4 +1,4 @@
-#include "trace/import/zip.h"
+#include "trace/graph/npy.h"
 
 #include <stdint.h>
 
@@ -64,4 +64,4 @@ START_TEST(a_damaged_directory_is_refused_or_stays_inside_the_file)
 }
 END_TEST
 
-TEST_MAIN("zip", members_are_unpacked_and_checked, a_damaged_directory_is_refused_or_stays_inside_the_file)
+TEST_MAIN("npy", members_are_unpacked_and_checked, a_damaged_directory_is_refused_or_stays_inside_the_file)

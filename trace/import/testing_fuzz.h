@@ -1,7 +1,8 @@
-/* fuzzing: any bytes through a reader, as import would read them, into a trace in memory that is emptied between runs.
+/* testing_fuzz: any bytes through a reader, as import would read them, into a trace in memory that is emptied between
+ * runs.
  */
-#ifndef TRACE_IMPORT_FUZZING_H
-#define TRACE_IMPORT_FUZZING_H
+#ifndef TRACE_IMPORT_TESTING_FUZZ_H
+#define TRACE_IMPORT_TESTING_FUZZ_H
 
 #include <stdlib.h>
 

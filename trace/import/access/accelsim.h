@@ -1,4 +1,16 @@
-/* accelsim_line: one instruction line of an Accel-Sim trace, as the NVBit tracer writes it, versions 0 to 6.
+/* accelsim: a kernel's trace file of Accel-Sim and each of its instruction lines, for the reader accelsim.c. */
+#ifndef TRACE_IMPORT_ACCESS_ACCELSIM_H
+#define TRACE_IMPORT_ACCESS_ACCELSIM_H
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/base/range_map.h"
+#include "trace/import/reader.h"
+#include "trace/program/access.h"
+
+/* --- one instruction line, as the NVBit tracer writes it, versions 0 to 6 ---
  *
  *     [tbx tby tbz warp [sm warp_sm]] [source line] PC mask nd R.. OPCODE ns R.. W [mode addresses] [imm ..]
  *
@@ -8,11 +20,6 @@
  * multicast flag, [multicast mask], bytes, bytes out of bounds, a count, then addresses, or base and deltas.
  * What follows the addresses is not read. The width comes from the opcode (W is wrong in old traces).
  * Source: accel-sim-framework, tracer_nvbit versions 3 (release, 2260456), 5 (dev) and 6; its readme of the formats. */
-#ifndef TRACE_IMPORT_ACCESS_ACCELSIM_LINE_H
-#define TRACE_IMPORT_ACCESS_ACCELSIM_LINE_H
-
-#include <stdbool.h>
-#include <stdint.h>
 
 /* What the header of a trace says about its lines. */
 struct accelsim_header {
@@ -49,5 +56,37 @@ struct accelsim_op {
 
 /* Parse a line (ended by zero, not changed). NULL, or what is wrong with it. */
 const char *accelsim_parse(const char *line, const struct accelsim_header *header, struct accelsim_op *op);
+
+/* --- one kernel's trace file: header, thread blocks and warps, into ACCESS records --- */
+
+enum { ACCELSIM_MEMORIES_MAX = 8192 };
+
+/* Where lanes' addresses lie, and the memory that the list names (row 0; of more than ACCELSIM_MEMORIES_MAX pieces the
+ * rest is not known). */
+struct accelsim_extent {
+    struct range_map known;
+    bool built, overflown;
+    uint64_t lowest, highest, lanes, outside;
+};
+
+int accelsim_extent_add(struct accelsim_extent *extent, uint64_t addr, uint64_t bytes, struct err *err);
+
+/* What all kernels of one import share. */
+struct accelsim_import {
+    struct reader_context *context;
+    struct access_sink sink;
+    uint64_t shared, local, constant, texture; /* accesses left out */
+    uint64_t missing_blocks, missing_kernels, empty_kernels, empty_warps, kernels;
+    uint64_t unreadable; /* instruction lines */
+    int64_t copies;      /* to the device */
+    const char *chosen;  /* kernels: an id, or a name's regular expression; NULL: all */
+    bool by_id;
+    regex_t name;
+    uint64_t passed_over; /* kernels not chosen */
+    struct accelsim_extent extent;
+};
+
+/* Read one kernel trace called `name` (for messages) to its end. */
+int accelsim_kernel(struct accelsim_import *import, const char *name, struct source *source, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-#include "trace/base/folder_names.h"
+#include "trace/base/folder.h"
 
 #include <sys/stat.h>
 
@@ -37,4 +37,4 @@ START_TEST(long_names_and_short_room_do_no_harm)
 }
 END_TEST
 
-TEST_MAIN("folder_names", the_first_names_and_how_many_more, long_names_and_short_room_do_no_harm)
+TEST_MAIN("folder", the_first_names_and_how_many_more, long_names_and_short_room_do_no_harm)

@@ -1,8 +1,6 @@
-#include "trace/access/access.h"
+#include "trace/program/access.h"
 
 #include <stdlib.h>
-
-#include "trace/access/line_set.h"
 
 int access_lines(const uint64_t *addrs, int n, uint32_t bytes, struct access_line *lines)
 {

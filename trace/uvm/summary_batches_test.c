@@ -1,4 +1,4 @@
-#include "trace/uvm/batch_rows.h"
+#include "trace/uvm/summary.h"
 
 #include "trace/base/testing.h"
 
@@ -92,5 +92,5 @@ START_TEST(a_recording_of_cupti_does_not_say_reads_and_utlbs)
 }
 END_TEST
 
-TEST_MAIN("batch_rows", faults_of_a_drivers_log_are_counted_by_kind_and_utlb,
+TEST_MAIN("summary_batches", faults_of_a_drivers_log_are_counted_by_kind_and_utlb,
           a_recording_of_cupti_does_not_say_reads_and_utlbs)

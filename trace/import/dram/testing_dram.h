@@ -1,6 +1,6 @@
-/* dram_reading: read text with one reader into a trace and look at it; for the tests of the DRAM readers. */
-#ifndef TRACE_IMPORT_DRAM_DRAM_READING_H
-#define TRACE_IMPORT_DRAM_DRAM_READING_H
+/* testing_dram: read text with one reader into a trace and look at it; for the tests of the DRAM readers. */
+#ifndef TRACE_IMPORT_DRAM_TESTING_DRAM_H
+#define TRACE_IMPORT_DRAM_TESTING_DRAM_H
 
 #include "trace/base/testing.h"
 #include "trace/import/reader.h"
