@@ -160,11 +160,11 @@ def make(name, t):
     """The input of a reader; its path and what it holds."""
     n, path = 100000 * t, "in." + name
     if name == "nettlp":
-        subprocess.run([BUILD + "/bench/trace/import/pcie/nettlp", path, str(n)], check=True)
+        subprocess.run([BUILD + "/bench/trace/import/nettlp", path, str(n)], check=True)
         return path, 3 * n
     if name == "accelsim":
         path = "kernel-1.traceg"
-        subprocess.run([BUILD + "/bench/trace/import/access/accelsim", path, str(n)], check=True)
+        subprocess.run([BUILD + "/bench/trace/import/accelsim", path, str(n)], check=True)
         return path, n
     if name == "nsys":
         path = "in.sqlite"

@@ -21,7 +21,7 @@ grep -nE '\b(exit|abort) ?\(|\bprintf ?\(|\bputs ?\(' $(find trace replay models
 # Doors of libraries.
 door() { lib=$1; shift; for f in $(grep -lE "^#include <$lib>" $sources $headers); do case " $* " in *" $f "*) ;; *) echo "$f" | grep -qE '_(test|fuzz|bench)\.c$' || say "$f includes <$lib>; allowed: $*" ;; esac; done; }
 # Everything else of ours reaches it through trace/store/sqlite.h, which knows of the extension.
-door sqlite3.h trace/store/sqlite.h trace/import/uvm/nsys.c
+door sqlite3.h trace/store/sqlite.h trace/import/nsys.c
 # Without memory uthash itself would exit.
 door uthash.h trace/base/hash.h
 
@@ -92,7 +92,7 @@ done
 for f in $(grep -oE '`(trace|models|replay|cmd|fixtures|docs)/[A-Za-z0-9_./]*`' docs/architecture.md | tr -d '`' | sort -u); do
     [ -e "$f" ] || say "docs/architecture.md names $f, which is not there"
 done
-for d in $(find trace models replay cmd -type d); do
+for d in $(find trace models replay cmd -mindepth 1 -type d); do
     grep -qF "\`$d/\`" docs/architecture.md || grep -qF "\`${d##*/}/\`" docs/architecture.md || say "docs/architecture.md has no line for $d/"
 done
 

@@ -8,7 +8,7 @@
 #include "cmd/console/table.h"
 #include "models/base/platform.h"
 #include "replay/calibrate/calibrate.h"
-#include "replay/calibrate/ledger.h"
+#include "replay/calibrate/prediction_log.h"
 #include "trace/store/output.h"
 
 static const char *output, *base, *predict;
@@ -127,7 +127,7 @@ static int write_file(const struct calibration *c, const char *from)
 
 /* --- a ledger: how far off predictions were --- */
 
-static json_t *error_json(const struct ledger_error *e)
+static json_t *error_json(const struct prediction_log_error *e)
 {
     return json_pack("{s:o,s:o,s:o,s:I,s:I,s:o,s:o,s:o,s:I,s:I}", "platform", json_tree_text(e->platform), "mechanism",
                      json_tree_text(e->mechanism), "metric", json_tree_text(e->metric), "n", (json_int_t)e->n,
@@ -145,7 +145,7 @@ static void error_number(struct table *t, bool known, double value)
         table_cell(t, "%s", format == FORMAT_CSV ? "" : "n/a");
 }
 
-static int print_errors(const struct ledger_error *errors, size_t count)
+static int print_errors(const struct prediction_log_error *errors, size_t count)
 {
     static const char *const names[] = {"platform",    "mechanism",          "metric",         "n",
                                         "left_out",    "mean_abs_log_ratio", "mean_log_ratio", "worst_ratio",
@@ -157,7 +157,7 @@ static int print_errors(const struct ledger_error *errors, size_t count)
     for (size_t i = 0; i < NAMES; i++)
         table_cell(&t, "%s", names[i]);
     for (size_t i = 0; i < count; i++) {
-        const struct ledger_error *e = &errors[i];
+        const struct prediction_log_error *e = &errors[i];
         table_cell(&t, "%s", e->platform);
         table_cell(&t, "%s", e->mechanism);
         table_cell(&t, "%s", e->metric);
@@ -182,19 +182,19 @@ static int print_errors(const struct ledger_error *errors, size_t count)
 /* One ledger of all files. Nothing is fitted to what judges the models. */
 static int judge(int count, char **paths)
 {
-    struct ledger all = {0};
+    struct prediction_log all = {0};
     struct err err = {""};
     int rc = 0;
     for (int i = 0; i < count && rc == 0; i++) {
-        struct ledger one;
-        if ((rc = ledger_read(&one, paths[i], &err)))
+        struct prediction_log one;
+        if ((rc = prediction_log_read(&one, paths[i], &err)))
             break;
         for (size_t r = 0; r < one.count && rc == 0; r++)
-            rc = ledger_add(&all, &one.rows[r], &err) < 0 ? -1 : 0;
-        ledger_release(&one);
+            rc = prediction_log_add(&all, &one.rows[r], &err) < 0 ? -1 : 0;
+        prediction_log_release(&one);
     }
     size_t n = 0;
-    struct ledger_error *errors = rc ? NULL : ledger_errors(&all, &n, &err);
+    struct prediction_log_error *errors = rc ? NULL : prediction_log_errors(&all, &n, &err);
     int status = !errors ? cmd_fail(EXIT_DATA, "%s", err.msg)
                  : n     ? print_errors(errors, n)
                          : cmd_fail(EXIT_NOTHING, "the ledger has no rows");
@@ -203,7 +203,7 @@ static int judge(int count, char **paths)
                 "where one "
                 "of both is 0; nothing was fitted to these rows");
     free(errors);
-    ledger_release(&all);
+    prediction_log_release(&all);
     return status;
 }
 

@@ -8,7 +8,7 @@
 #include "cmd/console/table.h"
 #include "replay/compare/compare.h"
 #include "replay/report/report.h"
-#include "replay/robust/robust.h"
+#include "replay/run/robust.h"
 #include "trace/base/version.h"
 #include "trace/store/output.h"
 

@@ -7,7 +7,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/console/table.h"
-#include "replay/calibrate/ledger.h"
+#include "replay/calibrate/prediction_log.h"
 #include "replay/results/run_diff.h"
 #include "trace/base/ini.h"
 #include "trace/base/regular_file.h"
@@ -219,7 +219,7 @@ static int hash_plan(const char *path, char hash[33], struct err *err)
 static int keep(struct store *store, const char *plan, const struct predictions *p, const struct measured *m)
 {
     struct err err = {""};
-    struct ledger_row rows[PREDICTIONS];
+    struct prediction_log_row rows[PREDICTIONS];
     char plan_hash[33], recording[33];
     size_t added;
     if (hash_plan(plan, plan_hash, &err) || store_hash(store, recording, &err))
@@ -230,20 +230,20 @@ static int keep(struct store *store, const char *plan, const struct predictions 
     for (size_t i = 0; i < p->count; i++) {
         const double *found = measured_as(m, p->items[i].name);
         const bool time = strcmp(p->items[i].name, "time_ns") == 0;
-        rows[i] = (struct ledger_row){.texts = {[LEDGER_PROGRAM] = (char *)p->about[PROGRAM],
-                                                [LEDGER_PLATFORM] = (char *)p->about[PLATFORM],
-                                                [LEDGER_PLAN] = plan_hash,
-                                                [LEDGER_RECORDING] = recording,
-                                                [LEDGER_MECHANISM] = (char *)p->about[MECHANISM],
-                                                [LEDGER_POLICY] = (char *)p->about[POLICY],
-                                                [LEDGER_METRIC] = (char *)p->items[i].name,
-                                                [LEDGER_STATE] = (char *)state},
-                                      .predicted = p->items[i].value,
-                                      .low = time ? p->time_lo : NAN,
-                                      .high = time ? p->time_hi : NAN,
-                                      .measured = found ? *found : NAN};
+        rows[i] = (struct prediction_log_row){.texts = {[LEDGER_PROGRAM] = (char *)p->about[PROGRAM],
+                                                        [LEDGER_PLATFORM] = (char *)p->about[PLATFORM],
+                                                        [LEDGER_PLAN] = plan_hash,
+                                                        [LEDGER_RECORDING] = recording,
+                                                        [LEDGER_MECHANISM] = (char *)p->about[MECHANISM],
+                                                        [LEDGER_POLICY] = (char *)p->about[POLICY],
+                                                        [LEDGER_METRIC] = (char *)p->items[i].name,
+                                                        [LEDGER_STATE] = (char *)state},
+                                              .predicted = p->items[i].value,
+                                              .low = time ? p->time_lo : NAN,
+                                              .high = time ? p->time_hi : NAN,
+                                              .measured = found ? *found : NAN};
     }
-    if (ledger_append(ledger, rows, p->count, &added, &err))
+    if (prediction_log_append(ledger, rows, p->count, &added, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     cmd_say("%zu of %zu rows are new in %s", added, p->count, ledger);
     return EXIT_DONE;

@@ -9,13 +9,13 @@
 
 #include "cmd/cmd.h"
 #include "cmd/console/progress_line.h"
-#include "trace/base/folder.h"
+#include "trace/base/dir_list.h"
 #include "trace/base/mem.h"
 #include "trace/base/param_value.h"
 #include "trace/base/suggest.h"
+#include "trace/derived/batches.h"
 #include "trace/import/reader.h"
 #include "trace/import/sample.h"
-#include "trace/uvm/batches.h"
 
 static const char *format, *output;
 static struct opt_list sets;
@@ -99,7 +99,7 @@ static int check_operands(int argc, char **argv)
 }
 
 /* Open input `path` and find its reader; *source stays NULL for a reader of whole files. */
-static int open_input(const char *path, const struct reader **reader, struct source **source, struct err *err)
+static int open_input(const char *path, const struct reader **reader, struct input_stream **source, struct err *err)
 {
     struct stat st;
     char others[300];
@@ -110,26 +110,26 @@ static int open_input(const char *path, const struct reader **reader, struct sou
         return err_set(err, "format %s reads a file or folder, not standard input", (*reader)->name);
     if (!piped && stat(path, &st))
         return err_set(err, "cannot open '%s': %s; %s", path, strerror(errno),
-                       folder_names_beside(path, others, sizeof others));
+                       dir_list_beside(path, others, sizeof others));
     if (*reader && (*reader)->whole_file)
         return 0;
     if (!piped && S_ISDIR(st.st_mode) && !*reader) {
         *reader = reader_probe(path, (const unsigned char *)"", 0, err);
         return *reader ? 0
                        : err_set(err, "'%s' is a folder that no format reads (accelsim: one with a kernelslist); %s",
-                                 path, folder_names(path, others, sizeof others));
+                                 path, dir_list(path, others, sizeof others));
     }
-    *source = source_open_piped(path, err);
+    *source = input_stream_open_piped(path, err);
     if (!*source)
         return -1;
     const unsigned char *head;
     size_t n;
-    if (source_peek(*source, READER_PROBE_BYTES, &head, &n, err))
+    if (input_stream_peek(*source, READER_PROBE_BYTES, &head, &n, err))
         return err_at(err, "%s", shown(path));
     if (!*reader)
         *reader = reader_probe(shown(path), head, n, err);
     if (*reader && (*reader)->whole_file) {
-        source_close(*source);
+        input_stream_close(*source);
         *source = NULL;
         if (piped)
             return err_set(err, "format %s reads a file or folder, not standard input", (*reader)->name);
@@ -179,7 +179,7 @@ static void *read_options(const struct reader *reader, struct err *err)
 
 /* --- one input --- */
 
-static int store_source(struct import *im, const struct reader *reader, struct source *source, struct err *err)
+static int store_source(struct import *im, const struct reader *reader, struct input_stream *source, struct err *err)
 {
     struct store *store = im->context.store;
     char key[48], text[33];
@@ -194,11 +194,11 @@ static int store_source(struct import *im, const struct reader *reader, struct s
     if (!source)
         return 0;
     (void)snprintf(key, sizeof key, "source.%d.bytes", im->context.file_index);
-    (void)snprintf(text, sizeof text, "%" PRIu64, source_compressed_offset(source));
+    (void)snprintf(text, sizeof text, "%" PRIu64, input_stream_compressed_offset(source));
     if (store_origin(store, key, text, err))
         return -1;
     (void)snprintf(key, sizeof key, "source.%d.xxh3_128", im->context.file_index);
-    source_hash(source, text);
+    input_stream_hash(source, text);
     return store_origin(store, key, text, err);
 }
 
@@ -211,19 +211,19 @@ static void note_format(struct import *im, const struct reader *reader)
 }
 
 /* Read an opened input into the trace. */
-static int read_input(struct import *im, const struct reader *reader, struct source *source, struct err *err)
+static int read_input(struct import *im, const struct reader *reader, struct input_stream *source, struct err *err)
 {
     void *values = read_options(reader, err);
     if (!values)
         return -1;
     im->context.options = values;
     if (source)
-        source_on_read(source, count_bytes, im);
+        input_stream_on_read(source, count_bytes, im);
     int rc = reader_run(reader, &im->context, source, err);
     if (rc == 0)
         rc = store_source(im, reader, source, err);
     if (source)
-        im->finished_bytes += source_compressed_offset(source);
+        im->finished_bytes += input_stream_compressed_offset(source);
     free(values);
     note_format(im, reader);
     return rc;
@@ -235,13 +235,13 @@ static int read_input(struct import *im, const struct reader *reader, struct sou
 static const struct reader *joint_reader(const char *path)
 {
     struct stat st;
-    struct source *source = NULL;
+    struct input_stream *source = NULL;
     const struct reader *reader = NULL;
     struct err ignored;
     if (strcmp(path, "-") == 0 || stat(path, &st) || !S_ISREG(st.st_mode))
         return NULL;
     (void)open_input(path, &reader, &source, &ignored);
-    source_close(source);
+    input_stream_close(source);
     return reader && reader->read_all ? reader : NULL;
 }
 
@@ -439,7 +439,7 @@ static int import_all(struct import *im, int argc, char **argv)
         return read_joint(im, joint, argc, argv, &err) ? give_up(im, EXIT_DATA, &err) : EXIT_DONE;
     for (int i = 0; i < argc; i++) {
         const struct reader *reader = NULL;
-        struct source *source = NULL;
+        struct input_stream *source = NULL;
         im->context.path = argv[i];
         im->context.file_index = i;
         int rc = open_input(argv[i], &reader, &source, &err);
@@ -447,7 +447,7 @@ static int import_all(struct import *im, int argc, char **argv)
         if (rc == 0 && i == 0) {
             void *values = read_options(reader, &err);
             if (!values) {
-                source_close(source);
+                input_stream_close(source);
                 return cmd_usage("%s", err.msg);
             }
             free(values);
@@ -455,7 +455,7 @@ static int import_all(struct import *im, int argc, char **argv)
         }
         if (rc == 0)
             rc = read_input(im, reader, source, &err);
-        source_close(source);
+        input_stream_close(source);
         if (rc)
             return give_up(im, EXIT_DATA, &err);
     }

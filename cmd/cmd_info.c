@@ -9,11 +9,12 @@
 #include "cmd/cmd.h"
 #include "cmd/console/printable.h"
 #include "cmd/console/table.h"
-#include "replay/info/info.h"
+#include "cmd/info.h"
+#include "replay/report/tlp_sizes.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/quantile.h"
 #include "trace/base/units.h"
-#include "trace/uvm/summary.h"
+#include "trace/derived/summary.h"
 
 /* Behind those of summary_by. */
 enum { BY_BATCH = SUMMARY_BY_RANGE + 1 };
@@ -340,7 +341,7 @@ static int fill(struct info *info, const char *path, struct err *err)
             return -1;
         json_tree_put(o, pairs[i], values);
     }
-    if (info_counters_json(info->store, o, err) || info_tlp_json(info->store, o, err) ||
+    if (info_counters_json(info->store, o, err) || tlp_sizes_json(info->store, o, err) ||
         info_gain_json(info->store, o, err) || info_migration_json(info->store, o, err))
         return -1;
     return json_tree_check(*o, err);

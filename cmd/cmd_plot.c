@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "replay/figure/plot.h"
+#include "replay/report/plot.h"
 #include "trace/base/suggest.h"
 #include "trace/import/sample.h"
 

@@ -12,7 +12,7 @@
 #include "cmd/cmd.h"
 #include "cmd/console/printable.h"
 #include "cmd/record_views.h"
-#include "trace/import/pcie/capture.h"
+#include "trace/import/capture.h"
 #include "trace/recorder/plan.h"
 #include "trace/recorder/recorder.h"
 #include "trace/recorder/wire/cupti_metrics.h"

@@ -10,7 +10,7 @@
 #include "cmd/console/table.h"
 #include "replay/run/platform_use.h"
 #include "replay/run/replay_robust.h"
-#include "replay/sweep/save.h"
+#include "replay/run/save.h"
 #include "trace/base/mem.h"
 
 enum { CSV_COUNTS = 4 };

@@ -10,8 +10,8 @@
 
 #include "cmd/cmd.h"
 #include "cmd/console/progress_line.h"
-#include "replay/sweep/save.h"
-#include "replay/sweep/sweep.h"
+#include "replay/run/save.h"
+#include "replay/run/sweep.h"
 #include "trace/base/mem.h"
 #include "trace/store/dbfile.h"
 #include "trace/store/output.h"
@@ -52,7 +52,7 @@ struct work {
     size_t points, threads; /* of this part; of all points together */
     atomic_size_t next;
     struct progress progress;
-    struct shared *answers;
+    struct sweep_cache *answers;
     atomic_size_t ran, found;
     char id[33];
     int own;              /* descriptor of `aside`, which nobody else may fill; -1: none */
@@ -349,7 +349,7 @@ static int execute(const struct sweep *sweep)
         return status;
     if (check_inputs(sweep, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
-    if (!(s.answers = shared_new(&err)))
+    if (!(s.answers = sweep_cache_new(&err)))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     (void)pthread_mutex_init(&s.lock, NULL);
     s.points = (s.total + s.parts - 1 - s.part) / s.parts;
@@ -358,7 +358,7 @@ static int execute(const struct sweep *sweep)
     struct progress_line *meter = progress_line_start(&s.progress, "sweep");
     run_all(&s);
     progress_line_stop(meter);
-    shared_free(s.answers);
+    sweep_cache_free(s.answers);
     if (!s.failed && !queue_of(&s, &err)) /* a shard may have no point */
         fail(&s, false, &err);
     if (save_queue_close(s.queue, &err) || (!s.failed && finish_file(&s, &err)))

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "replay/figure/plot.h"
+#include "replay/report/plot.h"
 #include "replay/run/engine.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/param.h"

@@ -3,7 +3,7 @@
 #ifndef CMD_CONSOLE_PROGRESS_LINE_H
 #define CMD_CONSOLE_PROGRESS_LINE_H
 
-#include "replay/run/shared.h"
+#include "replay/run/sweep_cache.h"
 
 struct progress_line;
 

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "models/base/platform_type.h"
+#include "trace/base/dir_list.h"
 #include "trace/base/embedded.h"
-#include "trace/base/folder.h"
 #include "trace/base/suggest.h"
 
 /* Installed files: share/offchip/platforms/NAME.ini. */

@@ -173,7 +173,7 @@ int dram_channel_check(const struct dram_channel *ch, bool finished, struct err 
     if (ch->legal.bad)
         return err_set(err, "DRAM timing check failed: %s of bank %d at cycle %lld comes too early or to the wrong row",
                        ch->legal.bad, ch->legal.bad_bank, (long long)(ch->base + ch->legal.bad_cycle));
-    if (dram_watch_check(&ch->device.watch, err))
+    if (command_checker_check(&ch->device.watch, err))
         return -1;
     for (int c = 0; c < 2; c++) {
         int64_t slots = 0;

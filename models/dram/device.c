@@ -21,7 +21,7 @@ void dram_device_init(struct dram_device *d, const struct dram_platform *p, cons
         d->act[i] = DRAM_LONG_AGO;
     d->due = tm->interval ? tm->interval : INT64_MAX;
     d->refreshed = -1;
-    dram_watch_init(&d->watch, p);
+    command_checker_init(&d->watch, p);
 }
 
 static void shift(int32_t *cycle, int64_t by)
@@ -66,7 +66,7 @@ void dram_device_gave(struct dram_channel *ch, enum dram_command command, dram_b
 {
     struct dram_device *d = &ch->device;
     const struct dram_timing *tm = &ch->timing;
-    dram_watch_command(&d->watch, command, banks, row, ch->base + t);
+    command_checker_command(&d->watch, command, banks, row, ch->base + t);
     dram_device_hold_bus(d, tm, command, t);
     if (command == DRAM_ACT) {
         d->act[d->acts++ & 3] = t;
@@ -87,10 +87,10 @@ static void follow(struct dram_channel *ch, enum dram_command command, int b, in
 {
     if (t == DRAM_LONG_AGO)
         return;
-    struct dram_watch *w = &ch->device.watch;
-    int64_t *at[] = {&w->at[dram_watch_at(DRAM_SAME_BANK, command, b)],
-                     &w->at[dram_watch_at(DRAM_SAME_GROUP, command, ch->group_of[b])],
-                     &w->at[dram_watch_at(DRAM_SAME_CHANNEL, command, 0)]};
+    struct command_checker *w = &ch->device.watch;
+    int64_t *at[] = {&w->at[command_checker_at(DRAM_SAME_BANK, command, b)],
+                     &w->at[command_checker_at(DRAM_SAME_GROUP, command, ch->group_of[b])],
+                     &w->at[command_checker_at(DRAM_SAME_CHANNEL, command, 0)]};
     for (size_t i = 0; i < sizeof at / sizeof *at; i++)
         *at[i] = ch->base + t > *at[i] ? ch->base + t : *at[i];
 }

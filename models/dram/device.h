@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "models/dram/watch.h"
+#include "models/dram/command_checker.h"
 
 struct dram_channel;
 
@@ -40,7 +40,7 @@ struct dram_device {
     int32_t after;   /* the next hold comes no earlier: there is one refresh at a time */
     int64_t due;     /* cycle (not offset) of the next; INT64_MAX: never */
     int refreshed;   /* bank refreshed last; -1 */
-    struct dram_watch watch;
+    struct command_checker watch;
 };
 
 void dram_device_init(struct dram_device *device, const struct dram_platform *platform,

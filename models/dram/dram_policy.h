@@ -51,8 +51,8 @@ struct dram_hooks {
     bool fifo;       /* both classes wait in one queue, whose head alone is looked at */
     bool needs_hits; /* leaves() is told of row hits */
     /* In MEM mode with no PIM request waiting, leaves() stays and changes nothing, stalled() is 0, advance() does
-     * nothing and next() is never: such cycles are left to models/dram/loop_mem.c, which calls asked() and alone() at
-     * their end. */
+     * nothing and next() is never: such cycles are left to models/dram/loop_mem/loop_mem.c, which calls asked() and
+     * alone() at their end. */
     bool quiet;
     bool loaded; /* set by the program for a policy of one's own: that next() lies ahead is not taken for granted */
     /* Mode update of this cycle: not DRAM_STAY to change channel->mode; the state is reset then. hits: banks whose next

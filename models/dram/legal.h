@@ -137,7 +137,7 @@ void dram_legal_pim_rows(struct dram_legal *l, const struct dram_timing *tm, con
                          dram_banks precharged, int32_t pre, dram_banks activated, int32_t act, uint32_t row);
 
 /* A refresh closes banks at t; it allows them ACT from `over` on, other banks from `others`. That its own commands are
- * legal is checked by models/dram/watch.h. */
+ * legal is checked by models/dram/command_checker.h. */
 void dram_legal_close(struct dram_legal *l, dram_banks banks, int32_t t);
 void dram_legal_refresh(struct dram_legal *l, dram_banks banks, int32_t over, int32_t others);
 

@@ -22,7 +22,7 @@ int64_t dram_loop_step(struct dram_channel *channel, const struct dram_hooks *ho
 #else
 #include "models/dram/loop_cycle.h"
 
-/* Cycles without a PIM request go through models/dram/loop_mem_cycle.h. 0: through this loop, like all others. */
+/* Cycles without a PIM request go through models/dram/loop_mem/cycle.h. 0: through this loop, like all others. */
 enum { DRAM_LOOP_MEM = 1 };
 
 /* Whether dram_mem_run() may run the channel as it is. */

@@ -53,7 +53,7 @@ DRAM_INLINE int32_t dram_device_gave_one(struct dram_channel *ch, enum dram_comm
     struct dram_device *d = &ch->device;
     const struct dram_timing *tm = &ch->timing;
     const int g = ch->group_of[b];
-    dram_watch_one(&d->watch, command, b, g, row, ch->base + t);
+    command_checker_one(&d->watch, command, b, g, row, ch->base + t);
     dram_device_hold_bus(d, tm, command, t);
     switch (command) {
     case DRAM_ACT:

@@ -47,7 +47,7 @@ static void compare(const struct dram_platform *hw, enum reference_policy policy
     memset(fates, 0xff, sizeof fates);
     reference_init(&c, hw, policy, requests, (struct dram_fate){fates[0], fates[1], fates[2], fates[3]});
     reference_run(&c, REQUESTS, vcs, LIMIT);
-    ck_assert_msg(!dram_watch_check(&c.watch, &err), "%s", err.msg);
+    ck_assert_msg(!command_checker_check(&c.watch, &err), "%s", err.msg);
     /* A PIM request's commands are known, and counted, when it is selected: at a run's limit that is early. */
     const bool finished = c.out[DRAM_MEM] + c.out[DRAM_PIM] == REQUESTS;
     for (int i = 0; i < REQUESTS; i++)

@@ -1,8 +1,8 @@
 /* reference_testing: a channel and its controller written as slowly and plainly as can be, to compare the loop with.
  *
- * Every cycle is looked at. A command is given in the first cycle in which models/dram/watch.h finds no row that
- * forbids it; nothing is computed ahead and no counter is kept. Policies: fcfs, mem-first, pim-first, frfcfs; requests
- * enter as in models/dram/dram_policy.h.
+ * Every cycle is looked at. A command is given in the first cycle in which models/dram/command_checker.h finds no row
+ * that forbids it; nothing is computed ahead and no counter is kept. Policies: fcfs, mem-first, pim-first, frfcfs;
+ * requests enter as in models/dram/dram_policy.h.
  *
  * A cycle, in order: a PIM request whose column command was given leaves the slots; a refresh that is due takes hold of
  * its banks, unless a PIM request is in the slots; mode update; selection of one request; commands: of the PIM request,
@@ -15,8 +15,8 @@
 #include <string.h>
 
 #include "models/dram/channel.h"
+#include "models/dram/command_checker.h"
 #include "models/dram/dram_platform.h"
-#include "models/dram/watch.h"
 
 enum reference_policy { REFERENCE_FCFS, REFERENCE_MEM_FIRST, REFERENCE_PIM_FIRST, REFERENCE_FRFCFS };
 static const char *const reference_policies[] = {"fcfs", "mem-first", "pim-first", "frfcfs"};
@@ -27,7 +27,7 @@ struct reference {
     struct dram_platform hw;
     enum reference_policy policy;
     const struct dram_request *request;
-    struct dram_watch watch;
+    struct command_checker watch;
     struct dram_fate fate; /* by request, -1: never */
     /* Waiting, oldest first; fcfs has one queue, [DRAM_MEM]. */
     uint32_t queue[2][REFERENCE_QUEUE];
@@ -65,7 +65,7 @@ static inline void reference_init(struct reference *c, const struct dram_platfor
     c->policy = policy;
     c->request = requests;
     c->fate = fate;
-    dram_watch_init(&c->watch, hw);
+    command_checker_init(&c->watch, hw);
     c->pim = c->refreshed = -1;
     for (int b = 0; b < DRAM_BANKS; b++) {
         c->slot[b] = -1;
@@ -247,9 +247,9 @@ static inline void reference_select(struct reference *c, int64_t t)
 static inline bool reference_give(struct reference *c, enum dram_command command, dram_banks banks, uint32_t row,
                                   int64_t t)
 {
-    if (dram_watch_forbids(&c->watch, command, banks, t))
+    if (command_checker_forbids(&c->watch, command, banks, t))
         return false;
-    dram_watch_command(&c->watch, command, banks, row, t);
+    command_checker_command(&c->watch, command, banks, row, t);
     c->activates += command == DRAM_ACT;
     c->precharges += command == DRAM_PRE;
     for (int b = 0; b < c->hw.banks; b++)

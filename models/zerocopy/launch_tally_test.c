@@ -2,8 +2,8 @@
 
 #include "models/gpu/sm.h"
 #include "models/gpu/sms_testing.h"
+#include "trace/program/program_adapter.h"
 #include "trace/program/random_testing.h"
-#include "trace/program/wrapped.h"
 
 static struct err err;
 

@@ -79,7 +79,7 @@ struct coalescer {
     void *user;
     uint64_t warp;  /* that the set belongs to */
     uint64_t *seen; /* sectors requested by this warp: open addressing, value + 1; cleared for each warp, asked
-                       for each lane, so ours and no uthash (trace/base/dense.h) */
+                       for each lane, so ours and no uthash (trace/base/id_map.h) */
     size_t seen_size, used;
     uint64_t previous[128]; /* sectors of the last load, sorted */
     size_t previous_count;

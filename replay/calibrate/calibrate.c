@@ -10,7 +10,7 @@
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
 #include "trace/base/units.h"
-#include "trace/import/source.h"
+#include "trace/import/input_stream.h"
 #include "trace/store/store.h"
 
 void calibration_add(struct calibration *c, const char *section, const char *key, double value, double error,
@@ -275,14 +275,14 @@ static int placement_row(struct rows *rows, char *line, const char *path, uint64
 
 static int placement_file(struct rows *rows, const char *path, struct err *err)
 {
-    struct source *source = source_open(path, err);
+    struct input_stream *source = input_stream_open(path, err);
     if (!source)
         return -1;
     char *line;
     size_t n;
     int more, rc = 0;
-    while (!rc && (more = source_line(source, &line, &n, err)) != 0) {
-        uint64_t number = source_line_number(source);
+    while (!rc && (more = input_stream_line(source, &line, &n, err)) != 0) {
+        uint64_t number = input_stream_line_number(source);
         if (more < 0)
             rc = err_at(err, "%s", path);
         else if (number == 1 && strcmp(line, "what,bytes,ms") != 0)
@@ -290,7 +290,7 @@ static int placement_file(struct rows *rows, const char *path, struct err *err)
         else if (number > 1 && *line && *line != '#')
             rc = placement_row(rows, line, path, number, err);
     }
-    source_close(source);
+    input_stream_close(source);
     return rc;
 }
 

@@ -12,7 +12,7 @@
 
 #include "models/zerocopy/link.h"
 #include "trace/base/err.h"
-#include "trace/import/source.h"
+#include "trace/import/input_stream.h"
 
 struct link_row {
     char name[64];
@@ -34,7 +34,7 @@ struct link_rows {
 int link_rows_read(struct link_rows *rows, const char *path, struct err *err);
 
 /* The CSV form alone; path is for messages. */
-int link_rows_csv(struct link_rows *rows, struct source *source, const char *path, struct err *err);
+int link_rows_csv(struct link_rows *rows, struct input_stream *source, const char *path, struct err *err);
 
 void link_rows_release(struct link_rows *rows);
 

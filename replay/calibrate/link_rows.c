@@ -160,16 +160,16 @@ static int csv_row(struct csv *csv, struct link_rows *rows, const char *line, st
     return add(rows, &row, err);
 }
 
-int link_rows_csv(struct link_rows *rows, struct source *source, const char *path, struct err *err)
+int link_rows_csv(struct link_rows *rows, struct input_stream *source, const char *path, struct err *err)
 {
     struct csv csv = {.path = path};
     char *line;
     size_t n;
     int more, rc = 0;
-    while (!rc && (more = source_line(source, &line, &n, err)) != 0) {
+    while (!rc && (more = input_stream_line(source, &line, &n, err)) != 0) {
         if (more < 0)
             return err_at(err, "%s", path);
-        csv.line = source_line_number(source);
+        csv.line = input_stream_line_number(source);
         if (!*line || *line == '#')
             continue;
         rc = csv.count ? csv_row(&csv, rows, line, err) : csv_header(&csv, line, err);
@@ -297,19 +297,19 @@ static int read_recording(struct link_rows *rows, const char *path, struct err *
 int link_rows_read(struct link_rows *rows, const char *path, struct err *err)
 {
     static const char magic[] = "SQLite format 3";
-    struct source *source = source_open(path, err);
+    struct input_stream *source = input_stream_open(path, err);
     if (!source)
         return -1;
     const unsigned char *head;
     size_t got;
-    int rc = source_peek(source, sizeof magic, &head, &got, err);
+    int rc = input_stream_peek(source, sizeof magic, &head, &got, err);
     if (rc)
         (void)err_at(err, "%s", path);
     else if (got == sizeof magic && memcmp(head, magic, sizeof magic) == 0)
         rc = read_recording(rows, path, err);
     else
         rc = link_rows_csv(rows, source, path, err);
-    source_close(source);
+    input_stream_close(source);
     return rc;
 }
 

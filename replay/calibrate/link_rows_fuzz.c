@@ -8,10 +8,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct err err = {""};
     struct link_rows rows = {0};
-    struct source *source = source_from_memory(data, size, &err);
+    struct input_stream *source = input_stream_from_memory(data, size, &err);
     if (source)
         (void)link_rows_csv(&rows, source, "fuzz", &err);
-    source_close(source);
+    input_stream_close(source);
     link_rows_release(&rows);
     return 0;
 }

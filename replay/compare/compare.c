@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "replay/compare/compare_rows.h"
-#include "replay/robust/robust.h"
+#include "replay/run/robust.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
@@ -151,7 +151,7 @@ const struct compare_row *compare_second(const struct compare_result *result)
     return NULL;
 }
 
-/* As replay/robust/robust.h has it: one beats the other if it does at its worst end and with the larger error. */
+/* As replay/run/robust.h has it: one beats the other if it does at its worst end and with the larger error. */
 bool compare_tied(const struct compare_row *a, const struct compare_row *b)
 {
     double error = 1 + fmax(a->error_ratio, b->error_ratio);

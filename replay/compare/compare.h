@@ -16,8 +16,8 @@
 #include <stdio.h>
 
 #include "models/base/platform.h"
-#include "replay/robust/robust.h"
 #include "replay/run/engine.h"
+#include "replay/run/robust.h"
 #include "replay/uvm/uvm_managed.h"
 
 struct param; /* trace/base/param.h */
@@ -66,7 +66,7 @@ struct compare_request {
     uint64_t stop_from; /* bytes: of programs that have as many, rows that are far behind stop (compare_rows.h); 0:
                            none, nor in draws, and those ask for every row anew */
     int threads;        /* at most this many */
-    uint32_t draws;     /* of the platform's uncertain numbers (replay/robust/robust.h) */
+    uint32_t draws;     /* of the platform's uncertain numbers (replay/run/robust.h) */
     struct progress *progress;
     const char *results;              /* rows are kept in this results file, and not asked for if they stand there;
                                          NULL: in none */

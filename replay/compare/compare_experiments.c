@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "replay/compare/compare_rows.h"
-#include "replay/robust/robust.h"
+#include "replay/run/robust.h"
 #include "trace/base/json_tree.h"
 
 size_t compare_best_rows(const struct compare_result *result, size_t most, size_t *rows)

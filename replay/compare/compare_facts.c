@@ -62,11 +62,11 @@ int compare_facts_open(struct compare_facts *f, const struct compare_request *re
 {
     *f = (struct compare_facts){
         .request = request, .input = input, .platform = platform, .set = set, .threads = request->threads};
-    if (!uvm_touching_is(input)) {
+    if (!actor_input_is(input)) {
         err_set(&f->uncounted, "the input does not say what is touched");
         return 0;
     }
-    if (uvm_touching_open(&f->touching, input, err))
+    if (actor_input_open(&f->touching, input, err))
         return -1;
     f->touches = true;
     f->allocs = f->touching.ops->allocs(f->touching.state, &f->alloc_count);
@@ -89,7 +89,7 @@ void compare_facts_close(struct compare_facts *f)
     totals_watch_close(f->watch);
     launch_weights_close(f->weights);
     if (f->touches)
-        uvm_touching_close(&f->touching);
+        actor_input_close(&f->touching);
 }
 
 bool compare_read_only(const struct compare_facts *f, size_t i)

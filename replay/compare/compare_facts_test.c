@@ -49,7 +49,7 @@ START_TEST(a_name_that_no_hint_can_carry_is_refused)
         program_random_init(&random, 2, &program);
         (void)snprintf(random.allocs[0].name, sizeof random.allocs[0].name, "%s", names[i]);
         program.ops = &tidy_ops;
-        ck_assert_int_eq(uvm_touching_program(&f.touching, &program, &err), 0);
+        ck_assert_int_eq(actor_input_program(&f.touching, &program, &err), 0);
         f.touches = true;
         f.ops = f.touching.ops;
         f.actors = f.touching.state;

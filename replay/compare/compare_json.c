@@ -1,5 +1,5 @@
 #include "replay/compare/compare.h"
-#include "replay/robust/robust.h"
+#include "replay/run/robust.h"
 #include "trace/base/json_tree.h"
 
 static json_t *row_json(const struct compare_row *row, struct err *err)

@@ -21,7 +21,7 @@
 #include "models/zerocopy/host_reads.h"
 #include "replay/compare/compare_rows.h"
 #include "trace/base/mem.h"
-#include "trace/program/wrapped.h"
+#include "trace/program/program_adapter.h"
 
 enum mix_kind { MIX_LINK, MIX_MANAGED };
 
@@ -196,11 +196,11 @@ static int ask_managed(const struct mixing *m, const struct program *program, st
 {
     const struct compare_facts *f = m->facts;
     struct uvm_managed_settings settings = f->set->managed;
-    struct uvm_touching touching;
+    struct actor_input touching;
     struct uvm_metrics metrics;
     settings.oversubscription_pct = 0;
     settings.gpu_memory_bytes = (int64_t)((double)f->memory - mix_bytes(m, mix->ahead));
-    if (uvm_touching_program(&touching, program, &mix->err))
+    if (actor_input_program(&touching, program, &mix->err))
         return -1;
     const struct uvm_managed asked = {.ops = touching.ops,
                                       .state = touching.state,
@@ -208,7 +208,7 @@ static int ask_managed(const struct mixing *m, const struct program *program, st
                                       .platform = f->platform,
                                       .settings = &settings};
     int rc = uvm_managed_run(&asked, &metrics, &mix->err);
-    uvm_touching_close(&touching);
+    actor_input_close(&touching);
     if (rc)
         return -1;
     mix->time = mix->copy_ns;

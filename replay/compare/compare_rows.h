@@ -8,8 +8,8 @@
 #include "models/zerocopy/launch_weights.h"
 #include "replay/compare/compare.h"
 #include "replay/placement/program_totals.h"
+#include "replay/uvm/actor_input.h"
 #include "replay/uvm/uvm_managed.h"
-#include "replay/uvm/uvm_touching.h"
 #include "trace/event/actor_tracks.h"
 #include "trace/workloads/scan.h"
 
@@ -26,7 +26,7 @@ struct compare_facts {
     const struct platform *platform;
     const struct compare_set *set;
     bool touches; /* `touching` is open: what is touched is known */
-    struct uvm_touching touching;
+    struct actor_input touching;
     struct launch_weights *weights; /* of `touching`, for simulations of its reads; NULL: none are known */
     struct totals_watch *watch;     /* that `tracks` were made with; NULL: they were not */
     struct actor_tracks *tracks;    /* the steps of `touching`, worked out; NULL: they are not kept */
@@ -140,7 +140,7 @@ void compare_apply_zerocopy(const struct compare_facts *facts, struct compare_ro
  * best's, which is that row or a faster one. Nothing else is known of such a row; it stands behind those with a time.
  * Only where the whole memory fits, and where nothing but the table asks: draws of all rows, mixes, experiments and
  * results files have each row whole.
- * In a draw, of any program, a row of unified or host memory stops when it is beaten (replay/robust/robust.h) and
+ * In a draw, of any program, a row of unified or host memory stops when it is beaten (replay/run/robust.h) and
  * slower than two others: whoever asks who wins, and by how much the first leads, learns the same. Not the row that is
  * first where nothing is drawn: by how much it falls behind is asked. Example: prefetched 8.5 ms; 4 KiB a fault is
  * stopped when its kernels have run for 25.5 ms, which it takes to move a quarter of the data; run to its end it takes

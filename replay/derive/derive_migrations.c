@@ -3,10 +3,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "trace/base/dense.h"
+#include "trace/base/id_map.h"
 #include "trace/base/mem.h"
+#include "trace/derived/recording.h"
 #include "trace/store/writer.h"
-#include "trace/uvm/recording.h"
 
 enum { PAGE = 4096, BLOCK_PAGES = 512 };
 
@@ -148,7 +148,7 @@ struct derive_arrivals {
     int64_t zero;
     int64_t *start; /* of kernels, ascending */
     size_t kernels, kernel_cap, launched;
-    struct dense pages, warps, blocks;
+    struct id_map pages, warps, blocks;
     bool *owed; /* by VA block: faults brought it, and no access has reached it yet */
     size_t owed_cap;
     int64_t *ready; /* by page: ns in which it has come */
@@ -170,7 +170,7 @@ static int note_block(struct derive_arrivals *a, uint64_t page, bool brought, st
 {
     uint32_t i;
     const uint32_t known = a->blocks.count;
-    if (dense_number(&a->blocks, page / BLOCK_PAGES, &i, err) ||
+    if (id_map_number(&a->blocks, page / BLOCK_PAGES, &i, err) ||
         mem_grow((void **)&a->owed, &a->owed_cap, a->blocks.count, sizeof *a->owed, err))
         return -1;
     a->owed[i] = brought && (i == known || a->owed[i]);
@@ -189,7 +189,7 @@ static int note_arrival(void *ctx, const struct record *r, struct err *err)
         uint32_t i;
         const uint32_t known = a->pages.count;
         const uint64_t until = (page + 1) * PAGE < end ? (page + 1) * PAGE : end;
-        if (dense_number(&a->pages, page, &i, err) ||
+        if (id_map_number(&a->pages, page, &i, err) ||
             mem_grow((void **)&a->ready, &a->ready_cap, a->pages.count, sizeof *a->ready, err))
             return -1;
         if (i < known)
@@ -234,9 +234,9 @@ void derive_arrivals_free(struct derive_arrivals *a)
     if (!a)
         return;
     free(a->start);
-    dense_release(&a->pages);
-    dense_release(&a->warps);
-    dense_release(&a->blocks);
+    id_map_release(&a->pages);
+    id_map_release(&a->warps);
+    id_map_release(&a->blocks);
     free(a->owed);
     free(a->ready);
     free(a->clock);
@@ -254,7 +254,7 @@ int derive_arrivals_launch(struct derive_arrivals *a, struct err *err)
     if (a->launched == a->kernels)
         return wrong_kernels(a, "more", err);
     a->launched++;
-    dense_clear(&a->warps);
+    id_map_clear(&a->warps);
     return 0;
 }
 
@@ -276,7 +276,7 @@ static int64_t pages_ready(struct derive_arrivals *a, const struct program_op *o
     for (int i = 0; i < op->lines; i++) {
         uint32_t page;
         const uint32_t known = a->pages.count;
-        if (dense_number(&a->pages, op->line[i].addr / PAGE, &page, err) ||
+        if (id_map_number(&a->pages, op->line[i].addr / PAGE, &page, err) ||
             mem_grow((void **)&a->ready, &a->ready_cap, a->pages.count, sizeof *a->ready, err))
             return -1;
         if (note_block(a, op->line[i].addr / PAGE, false, err))
@@ -293,7 +293,7 @@ int64_t derive_arrivals_op(struct derive_arrivals *a, const struct program_op *o
     uint32_t warp;
     const uint32_t known = a->warps.count;
     const int64_t ready = pages_ready(a, op, err);
-    if (ready < 0 || dense_number(&a->warps, op->id, &warp, err) ||
+    if (ready < 0 || id_map_number(&a->warps, op->id, &warp, err) ||
         mem_grow((void **)&a->clock, &a->clock_cap, a->warps.count, sizeof *a->clock, err))
         return -1;
     struct warp_clock *c = &a->clock[warp];

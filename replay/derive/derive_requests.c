@@ -3,7 +3,7 @@
 #include "models/zerocopy/warp.h"
 #include "replay/derive/derive_scans.h"
 #include "replay/derive/derive_source.h"
-#include "trace/pcie/tlp_tally.h"
+#include "trace/derived/tlp_tally.h"
 #include "trace/store/writer.h"
 
 struct requesting {

@@ -103,7 +103,7 @@ bool derive_memory_stays(const struct derive_memory *m, uint64_t addr)
 int derive_space_touch(struct derive_space *s, uint64_t page, bool read, struct err *err)
 {
     uint32_t known = s->numbers.count, i;
-    if (dense_number(&s->numbers, page / ACTOR_BLOCK_PAGES, &i, err) ||
+    if (id_map_number(&s->numbers, page / ACTOR_BLOCK_PAGES, &i, err) ||
         mem_grow((void **)&s->blocks, &s->cap, (size_t)i + 1, sizeof *s->blocks, err))
         return -1;
     struct derive_stretch *r = &s->blocks[i];
@@ -178,7 +178,7 @@ int derive_space_merge(struct derive_space *s, struct store *in, const struct de
 void derive_space_release(struct derive_space *s)
 {
     free(s->blocks);
-    dense_release(&s->numbers);
+    id_map_release(&s->numbers);
     free(s->rows);
     *s = (struct derive_space){0};
 }

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "replay/derive/derive.h"
-#include "trace/base/dense.h"
+#include "trace/base/id_map.h"
 
 /* Which addresses are GPU memory whatever mechanism is asked about.
  *
@@ -45,7 +45,7 @@ struct derive_space {
     /* While it is filled: the touched part of each VA block. */
     struct derive_stretch *blocks;
     size_t cap;
-    struct dense numbers; /* block to index */
+    struct id_map numbers; /* block to index */
 };
 
 int derive_space_touch(struct derive_space *space, uint64_t page, bool read, struct err *err);

@@ -4,9 +4,9 @@
 
 #include "trace/base/testing.h"
 #include "trace/event/tlp.h"
-#include "trace/import/access/testing_accelsim.h"
-#include "trace/import/access/testing_access.h"
 #include "trace/import/reader.h"
+#include "trace/import/testing_accelsim.h"
+#include "trace/import/testing_access.h"
 
 static struct derive_options all = {.last = UINT64_MAX, .reuse = REUSE_NONE, .l2_bytes = 6 << 20, .l2_ways = 24};
 static struct program_counts counts;

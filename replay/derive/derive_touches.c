@@ -3,7 +3,7 @@
 
 #include "replay/derive/derive_source.h"
 #include "replay/derive/derive_space.h"
-#include "trace/base/dense.h"
+#include "trace/base/id_map.h"
 #include "trace/base/mem.h"
 #include "trace/event/actor.h"
 #include "trace/program/pages.h"
@@ -19,7 +19,7 @@ struct touching {
     struct derive_launches launches;
     struct derive_memory memory;
     struct derive_space space;
-    struct dense actors; /* of the launch */
+    struct id_map actors; /* of the launch */
     struct writer writer;
     uint32_t launch;
     int64_t step; /* number of the instruction in its launch */
@@ -57,7 +57,7 @@ static int begin_launch(void *ctx, const struct record *kernel, struct err *err)
     struct touching *t = ctx;
     struct program_launch l;
     const int64_t extras[ACTOR_EXTRAS] = {0};
-    dense_clear(&t->actors);
+    id_map_clear(&t->actors);
     t->step = 0;
     t->launch = kernel->group;
     struct record r = {
@@ -80,7 +80,7 @@ static int add_touches(void *ctx, const struct program_op *op, struct err *err)
     int64_t extras[ACTOR_EXTRAS] = {1, op->sectors, 1};
     uint32_t actor;
     int n = pages_of(op, pages);
-    if (dense_number(&t->actors, op->id, &actor, err))
+    if (id_map_number(&t->actors, op->id, &actor, err))
         return -1;
     struct record r = {.kind = RECORD_TOUCH,
                        .time = t->step++,
@@ -183,7 +183,7 @@ int derive_touches(const struct derive_source *source, struct store *out, const 
     derive_launches_release(&t.launches);
     derive_memory_release(&t.memory);
     derive_space_release(&t.space);
-    dense_release(&t.actors);
+    id_map_release(&t.actors);
     writer_close(&t.writer);
     return rc;
 }

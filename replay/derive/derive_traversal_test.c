@@ -10,8 +10,8 @@
 #include "replay/run/engine.h"
 #include "trace/base/testing.h"
 #include "trace/graph/graph_generate.h"
-#include "trace/import/access/testing_access.h"
 #include "trace/import/reader.h"
+#include "trace/import/testing_access.h"
 
 enum { LANES = 32, BLOCK_WARPS = 4, BLOCK_THREADS = BLOCK_WARPS * LANES };
 

@@ -2,8 +2,8 @@
  * bytes a lane, lines and sectors (fixtures/traces/accesses_h200.txt.xz). Only the order among warps is the GPU's own.
  * Where the arrays lay when it was recorded stands here: what was recorded has no allocations. */
 #include "replay/derive/derive.h"
-#include "trace/import/access/testing_access.h"
 #include "trace/import/reader.h"
+#include "trace/import/testing_access.h"
 #include "trace/workloads/workload.h"
 
 enum { OPS = 60000, LINES = 32 };

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/dram/corun_clients.h"
 #include "replay/dram/dram_files.h"
-#include "replay/dram/dram_sides.h"
 #include "replay/dram/dram_simulation.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
@@ -123,7 +123,7 @@ static int replay(const struct replay_job *job, struct outcome *runs, struct err
     if (job->latencies)
         dram_latencies_head(job->latencies);
     if (set->front == DRAM_FRONT_CORUN) {
-        const int programs = dram_sides_are(job, err);
+        const int programs = corun_clients_are(job, err);
         return programs < 0 ? -1 : (programs ? dram_programs_replay : dram_corun_replay)(job, runs, err);
     }
     struct dram_stream stream;

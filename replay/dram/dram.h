@@ -4,8 +4,8 @@
  * - direct: open loop with back-pressure (models/dram/dram_policy.h);
  * - partition: the memory partition of the artifact, two clocks, L2 to DRAM queues, credits
  * (replay/dram/dram_partition.c);
- * - corun: two sides, closed loop: programs through interconnect and L2 (replay/dram/dram_programs.c), streams with a
- * window of outstanding requests (replay/dram/dram_corun.c).
+ * - corun: two sides, closed loop: programs through interconnect and L2 (replay/dram/corun_programs.c), streams with a
+ * window of outstanding requests (replay/dram/corun_streams.c).
  */
 #ifndef REPLAY_DRAM_DRAM_H
 #define REPLAY_DRAM_DRAM_H
@@ -19,7 +19,7 @@
 #include "models/gpu/gpu.h"
 #include "replay/run/engine.h"
 #include "replay/run/input.h"
-#include "replay/run/shared.h"
+#include "replay/run/sweep_cache.h"
 
 /* A histogram of cycle counts with an exact sum.
  *
@@ -161,7 +161,7 @@ int dram_partition_run(const struct replay_job *job, const struct replay_policy 
                        const struct dram_stream *stream, struct dram_fates *fates, struct dram_totals *totals,
                        struct err *err);
 
-/* Every policy in a closed loop: of streams of requests; of programs, if every input is one (dram_sides_are()). */
+/* Every policy in a closed loop: of streams of requests; of programs, if every input is one (corun_clients_are()). */
 int dram_corun_replay(const struct replay_job *job, struct outcome *runs, struct err *err);
 int dram_programs_replay(const struct replay_job *job, struct outcome *runs, struct err *err);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/dram/dram_sides.h"
+#include "replay/dram/corun_clients.h"
 #include "trace/base/csv_text.h"
 #include "trace/base/mem.h"
 
@@ -176,7 +176,7 @@ void dram_explain_attach(struct dram_channel *ch, const struct replay_job *job, 
     if (!job->explain || !job->explain_file)
         return;
     e = (struct explain){job->explain_file, policy->head->name, requests,
-                         dram_sides_are(job, NULL) > 0 ? "a program" : "a request"};
+                         corun_clients_are(job, NULL) > 0 ? "a program" : "a request"};
     ch->explain = job->explain;
     ch->on_command = explain_command;
     ch->on_command_ctx = &e;

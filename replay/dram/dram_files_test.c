@@ -2,7 +2,7 @@
  */
 #include "replay/dram/dram_files.h"
 
-#include "models/dram/watch.h"
+#include "models/dram/command_checker.h"
 #include "replay/dram/dram_testing.h"
 #include "trace/base/random.h"
 
@@ -59,12 +59,12 @@ static enum dram_command command_of(const char *name)
 /* Every row is legal where its channel stands, and rows are as many as were counted. */
 static void check_commands(FILE *file, const struct replay_result *result, bool open_loop)
 {
-    struct dram_watch *watch = calloc(CHANNELS, sizeof *watch);
+    struct command_checker *watch = calloc(CHANNELS, sizeof *watch);
     ck_assert_ptr_nonnull(watch);
     int64_t count[DRAM_COMMANDS] = {0}, before[CHANNELS] = {0};
     char line[128];
     for (int c = 0; c < CHANNELS; c++)
-        dram_watch_init(&watch[c], platform_section_get(result->platform, "dram"));
+        command_checker_init(&watch[c], platform_section_get(result->platform, "dram"));
     ck_assert_ptr_nonnull(fgets(line, sizeof line, file));
     ck_assert_str_eq(line, "cycle,channel,command,bank,bank_mask,row,request\n");
     while (fgets(line, sizeof line, file)) {
@@ -82,7 +82,7 @@ static void check_commands(FILE *file, const struct replay_result *result, bool 
         if (*field[3])
             ck_assert_uint_eq(banks, 1u << strtoul(field[3], NULL, 10));
         before[channel] = cycle;
-        dram_watch_command(&watch[channel], command, banks, (uint32_t)strtoul(field[5], NULL, 10), cycle);
+        command_checker_command(&watch[channel], command, banks, (uint32_t)strtoul(field[5], NULL, 10), cycle);
         count[command]++;
     }
     for (int c = 0; c < CHANNELS; c++)

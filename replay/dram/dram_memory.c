@@ -7,7 +7,7 @@
 #include <immintrin.h>
 #endif
 
-#include "replay/dram/dram_line.h"
+#include "replay/dram/dram_ring.h"
 
 /* What of an address says the slice. With XORs no bits are the slice's own: the whole line number says the set. */
 static void slice_of_map(const struct dram_l2 *l, struct l2_shape *shape)
@@ -143,7 +143,7 @@ int dram_memory_init(struct dram_memory *m, const struct platform *platform, con
     m->waiting = mem_zalloc((m->channels + 63) / 64, sizeof *m->waiting, err);
     m->camp = mem_zalloc(m->channels, sizeof *m->camp, err);
     if (!m->awake || !m->due || !m->replying || !m->part || !m->due_dram || !m->due_core || !m->waiting || !m->camp ||
-        dram_slices_init(m, dram, err) || wheel_init(&m->delays, m->subs, err))
+        l2_slices_init(m, dram, err) || wheel_init(&m->delays, m->subs, err))
         return -1;
     wheel_reset(&m->delays, 0);
     for (uint32_t c = 0; c < m->channels; c++)
@@ -154,7 +154,7 @@ int dram_memory_init(struct dram_memory *m, const struct platform *platform, con
 
 void dram_memory_release(struct dram_memory *m)
 {
-    dram_slices_release(m);
+    l2_slices_release(m);
     for (uint32_t c = 0; m->part && c < m->channels; c++)
         dram_partition_release(&m->part[c]);
     for (uint32_t p = 0; p < DRAM_PORTS; p++)
@@ -261,7 +261,7 @@ static void send(struct dram_memory *m, uint32_t input, uint32_t sub)
         dram_memory_wake_sub(m, sub);
     packet_push(s, &s->noc[v], &m->noc[v], (unsigned)v, &packet);
     if (ring_full(&s->noc[v], &m->noc[v]))
-        dram_slice_room(m, sub, v, false);
+        l2_slice_room(m, sub, v, false);
     m->stats.packets[pim]++;
     m->in_flight++;
     m->port[p].pop(m->port[p].ctx, sm, m->clocks.core);
@@ -346,7 +346,7 @@ static void slices_cycle(struct dram_memory *m, int64_t t)
         m->awake[w] = 0;
         for (uint64_t rest = some; rest; rest &= rest - 1) {
             const uint32_t sub = w * 64 + (uint32_t)__builtin_ctzll(rest);
-            const int64_t next = dram_slice_cycle(m, sub);
+            const int64_t next = l2_slice_cycle(m, sub);
             if (next == t + 1)
                 dram_memory_wake_sub(m, sub);
             else if (next != INT64_MAX)
@@ -385,7 +385,7 @@ static void leave(struct dram_memory *m, uint32_t c, int64_t k)
             number_push(s, &s->back, &m->back, done->id);
             m->core_next = m->clocks.core;
             dram_memory_wake_sub(m, sub);
-            dram_slice_expect(m, sub, done->id);
+            l2_slice_expect(m, sub, done->id);
             part->full[sub % DRAM_SUBS] = ring_full(&s->back, &m->back);
         }
         dram_partition_leave(part, (int)(sub % DRAM_SUBS));

@@ -1,7 +1,7 @@
 /* dram_partition: what stands between L2 and one channel's controller, and the controller: two L2 to DRAM queues for
  * each of two sub-partitions, credits, the latency queue, the way back.
  *
- * Whoever feeds it (a stream of requests: replay/dram/dram_open.c; L2 slices behind an interconnect:
+ * Whoever feeds it (a stream of requests: replay/dram/front_partition.c; L2 slices behind an interconnect:
  * replay/dram/dram_memory.c) ticks it once each DRAM cycle k, while the core clock stands at cycle `core`:
  *
  *     if (dram_partition_due(p, k, core)) {

@@ -97,7 +97,7 @@ static void pass_gaps(struct running *r, uint32_t s)
 {
     if (r->run->side[s].remains) {
         uint64_t blocks, ended = sms_reached(r->sms[s], &blocks);
-        dram_remains_put(r->run->side[s].remains, &r->gap[s], ended, blocks, &r->memory.l2);
+        l2_warmup_put(r->run->side[s].remains, &r->gap[s], ended, blocks, &r->memory.l2);
     }
 }
 

@@ -17,35 +17,35 @@
  * Source: caches warmed without time between samples, as in Wunderlich et al., SMARTS, ISCA 2003.
  * Differs: no L1 stands before it, so that lines that L1 has are used again; a sector written in part is readable; of a
  * gap only the end is walked, sixteen times as many sector accesses as L2 has sectors. */
-struct dram_remains;
+struct l2_warmup;
 
 /* Sector accesses that are walked of a gap. */
-static inline uint64_t dram_remains_sectors(int64_t l2_bytes)
+static inline uint64_t l2_warmup_sectors(int64_t l2_bytes)
 {
     return 16 * (uint64_t)l2_bytes / L2_SECTOR;
 }
 
 /* l2: an empty one, used and left empty. offset: added to the program's addresses. resident, ctx: as in
  * trace/program/walk.h. NULL with *err set. */
-struct dram_remains *dram_remains_new(const struct program_rest *rest, struct dram_l2 *l2, uint64_t offset,
-                                      uint64_t (*resident)(const void *ctx, const struct program_launch *launch),
-                                      const void *ctx, struct err *err);
-void dram_remains_free(struct dram_remains *remains); /* NULL is allowed */
+struct l2_warmup *l2_warmup_new(const struct program_rest *rest, struct dram_l2 *l2, uint64_t offset,
+                                uint64_t (*resident)(const void *ctx, const struct program_launch *launch),
+                                const void *ctx, struct err *err);
+void l2_warmup_free(struct l2_warmup *remains); /* NULL is allowed */
 
 /* What gap number *next and those behind it do to that L2, as far as the kept program has come to them: so many
  * launches have ended, and so many blocks of the one after them have begun. *next becomes the first gap ahead. */
-void dram_remains_put(const struct dram_remains *remains, uint32_t *next, uint64_t ended, uint64_t blocks,
-                      struct dram_l2 *l2);
+void l2_warmup_put(const struct l2_warmup *remains, uint32_t *next, uint64_t ended, uint64_t blocks,
+                   struct dram_l2 *l2);
 
 /* A side: a program on multiprocessors of its own. */
 struct dram_simulation_side {
     const struct program *program;
     enum dram_class class;
     uint32_t sms;
-    int64_t launch_cycles;              /* core cycles from a launch's start to its first block */
-    uint64_t offset;                    /* added to its addresses */
-    const double *kept;                 /* by launch, as in struct sms_options */
-    const struct dram_remains *remains; /* of the work that its cut leaves out; NULL: none */
+    int64_t launch_cycles;           /* core cycles from a launch's start to its first block */
+    uint64_t offset;                 /* added to its addresses */
+    const double *kept;              /* by launch, as in struct sms_options */
+    const struct l2_warmup *remains; /* of the work that its cut leaves out; NULL: none */
 };
 
 struct dram_simulation {

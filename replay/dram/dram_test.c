@@ -44,24 +44,24 @@ static void check_requests(const char *stream, int vcs, const char *ours)
     struct err err;
     (void)snprintf(path, sizeof path, "fixtures/dram/%s_direct_vc%d.csv.xz", stream, vcs);
     static char expected[8192][POLICIES * 4][12];
-    struct source *source = source_open(path, &err);
+    struct input_stream *source = input_stream_open(path, &err);
     ck_assert_msg(source != NULL, "%s", err.msg);
     char *line, *fields[64];
     size_t length, n = 0;
-    ck_assert_int_eq(source_line(source, &line, &length, &err), 1);
-    while (source_line(source, &line, &length, &err) == 1) {
+    ck_assert_int_eq(input_stream_line(source, &line, &length, &err), 1);
+    while (input_stream_line(source, &line, &length, &err) == 1) {
         ck_assert_int_eq(split(line, fields, 64), 1 + POLICIES * 4);
         for (int k = 0; k < POLICIES * 4; k++)
             (void)snprintf(expected[n][k], sizeof expected[n][k], "%s", fields[1 + k]);
         ck_assert_uint_lt(++n, 8192);
     }
-    source_close(source);
-    source = source_open(ours, &err);
+    input_stream_close(source);
+    source = input_stream_open(ours, &err);
     ck_assert_msg(source != NULL, "%s", err.msg);
-    ck_assert_int_eq(source_line(source, &line, &length, &err), 1);
+    ck_assert_int_eq(input_stream_line(source, &line, &length, &err), 1);
     ck_assert_str_eq(line, "policy,id,enter,sched,col,done");
     for (size_t row = 0; row < n * POLICIES; row++) {
-        ck_assert_int_eq(source_line(source, &line, &length, &err), 1);
+        ck_assert_int_eq(input_stream_line(source, &line, &length, &err), 1);
         if (line[0] == '"') /* the policy's name holds a comma */
             line = strchr(line + 1, '"') + 1;
         ck_assert_int_eq(split(line, fields, 64), 6);
@@ -71,7 +71,7 @@ static void check_requests(const char *stream, int vcs, const char *ours)
                           "%s vc%d %s request %zu column %d: %s, expected %s", stream, vcs, truth[row / n], row % n, k,
                           fields[2 + k], expected[row % n][row / n * 4 + (size_t)k]);
     }
-    source_close(source);
+    input_stream_close(source);
 }
 
 /* Compare every summary row of the stream. */
@@ -81,15 +81,15 @@ static void check_summary(const char *front, const char *stream, int vcs, const 
     char path[128];
     struct err err;
     (void)snprintf(path, sizeof path, "fixtures/dram/summary_%s.csv", front);
-    struct source *source = source_open(path, &err);
+    struct input_stream *source = input_stream_open(path, &err);
     ck_assert_msg(source != NULL, "%s", err.msg);
     char *line, *fields[64], *names[64], header[2048];
     size_t length;
-    ck_assert_int_eq(source_line(source, &line, &length, &err), 1);
+    ck_assert_int_eq(input_stream_line(source, &line, &length, &err), 1);
     (void)snprintf(header, sizeof header, "%s", line);
     const int n = split(header, names, 64);
     int rows = 0;
-    while (source_line(source, &line, &length, &err) == 1) {
+    while (input_stream_line(source, &line, &length, &err) == 1) {
         ck_assert_int_eq(split(line, fields, 64), n);
         if (strcmp(fields[0], stream) != 0 || atoi(fields[2]) != vcs)
             continue;
@@ -122,7 +122,7 @@ static void check_summary(const char *front, const char *stream, int vcs, const 
                                   stream, vcs, fields[1], names[k], (long long)columns[c].ours, fields[k]);
     }
     ck_assert_int_eq(rows, POLICIES);
-    source_close(source);
+    input_stream_close(source);
 }
 
 static void check_front(const char *front)

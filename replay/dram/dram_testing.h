@@ -14,12 +14,12 @@ static inline const char *test_import(const char *path, const char *name)
     const char *to = testing_file(name);
     struct store *store = store_create(to, true, "test", &err);
     ck_assert_msg(store != NULL, "%s", err.msg);
-    struct source *source = source_open(path, &err);
+    struct input_stream *source = input_stream_open(path, &err);
     ck_assert_msg(source != NULL, "%s", err.msg);
     struct reader_context context = {.store = store, .path = path, .strict = true};
     ck_assert_msg(!read_dram_csv.read(&context, source, &err), "%s: %s", path, err.msg);
     ck_assert_msg(!store_finish(store, &err), "%s", err.msg);
-    source_close(source);
+    input_stream_close(source);
     store_close(store);
     return to;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "replay/placement/program_totals.h"
-#include "replay/uvm/uvm_touching.h"
+#include "replay/uvm/actor_input.h"
 #include "trace/base/mem.h"
 #include "trace/workloads/workload.h"
 
@@ -77,9 +77,9 @@ static const char *describe(struct placement_tasks *tasks, const char *name, con
 static int page(struct placement_task *task, const struct program *program, const struct platform *platform,
                 const struct placement_look *look, struct err *err)
 {
-    struct uvm_touching touching;
+    struct actor_input touching;
     struct uvm_metrics m;
-    if (platform_whole(platform, "uvm", err) || uvm_touching_program(&touching, program, err))
+    if (platform_whole(platform, "uvm", err) || actor_input_program(&touching, program, err))
         return -1;
     const struct uvm_managed managed = {.ops = touching.ops,
                                         .state = touching.state,
@@ -87,7 +87,7 @@ static int page(struct placement_task *task, const struct program *program, cons
                                         .policy = look->paging,
                                         .settings = look->managed};
     int rc = uvm_managed_run(&managed, &m, err);
-    uvm_touching_close(&touching);
+    actor_input_close(&touching);
     if (rc)
         return -1;
     double ms = (double)m.time_ns / 1e6 - task->lo.compute_ms;

@@ -403,14 +403,14 @@ void program_totals_release(struct program_totals *totals)
 
 /* --- copies --- */
 
-struct ledger {
+struct prediction_log {
     const struct program_totals *totals;
     struct program_copies *copies;
     uint64_t cpu_new, gpu_new; /* allocations whose latest bytes only one side has */
 };
 
 /* Copy every allocation of `which`. */
-static void copy_all(struct ledger *g, uint64_t which, int64_t *bytes, int64_t *copies)
+static void copy_all(struct prediction_log *g, uint64_t which, int64_t *bytes, int64_t *copies)
 {
     for (size_t i = 0; i < g->totals->alloc_count; i++)
         if (which >> i & 1) {
@@ -420,7 +420,7 @@ static void copy_all(struct ledger *g, uint64_t which, int64_t *bytes, int64_t *
     g->copies->copied |= which;
 }
 
-static void launch(struct ledger *g, const struct launch_totals *t)
+static void launch(struct prediction_log *g, const struct launch_totals *t)
 {
     struct program_copies *c = g->copies;
     if (t->cpu) {
@@ -443,7 +443,7 @@ static void launch(struct ledger *g, const struct launch_totals *t)
 void program_copies_count(struct program_copies *copies, const struct program_totals *totals)
 {
     *copies = (struct program_copies){0};
-    struct ledger g = {.totals = totals, .copies = copies};
+    struct prediction_log g = {.totals = totals, .copies = copies};
     for (size_t i = 0; i < totals->alloc_count; i++)
         if (totals->allocs[i].host && !totals->allocs[i].device)
             g.cpu_new |= 1ull << i;

@@ -3,9 +3,9 @@
 #include "replay/placement/program_testing.h"
 #include "trace/base/testing.h"
 #include "trace/event/actor.h"
+#include "trace/program/program_adapter.h"
 #include "trace/program/random_testing.h"
 #include "trace/program/walk.h"
-#include "trace/program/wrapped.h"
 
 START_TEST(the_hand_worked_program_counts_as_worked)
 {

@@ -2,7 +2,7 @@
  * random sweeps over every setting, policy, parameter, input, platform and number, made up rather than simulated. */
 #include <math.h>
 
-#include "replay/figure/form.h"
+#include "replay/report/figure_form.h"
 #include "replay/report/report.h"
 #include "replay/run/engine.h"
 #include "trace/base/param.h"

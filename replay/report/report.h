@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "replay/figure/plot.h"
+#include "replay/report/plot.h"
 #include "replay/results/runs.h"
 #include "replay/run/aggregate.h"
 

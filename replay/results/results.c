@@ -257,7 +257,7 @@ int results_has(struct results *results, const char *key, struct err *err)
     return has;
 }
 
-int results_read_digest(struct results *results, int64_t *runs, struct seal *digest, struct err *err)
+int results_read_digest(struct results *results, int64_t *runs, struct row_hash *digest, struct err *err)
 {
     sqlite3_stmt *stmt = results_statement(results, RESULTS_DIGEST, err);
     if (!stmt)
@@ -265,7 +265,7 @@ int results_read_digest(struct results *results, int64_t *runs, struct seal *dig
     int rc = sqlite3_step(stmt);
     int failed = rc != SQLITE_ROW ? results_failed(results, err) : 0;
     if (!failed && (sqlite3_column_int64(stmt, 2) != 1 || sqlite3_column_type(stmt, 0) != SQLITE_INTEGER ||
-                    seal_parse((const char *)sqlite3_column_text(stmt, 1), digest)))
+                    row_hash_parse((const char *)sqlite3_column_text(stmt, 1), digest)))
         failed = err_set(err, "'%s': table digest is damaged", results->path);
     if (!failed)
         *runs = sqlite3_column_int64(stmt, 0);

@@ -19,30 +19,30 @@
 
 enum { SEAL_TEXT = 33 }; /* 32 hexadecimal digits and the end */
 
-struct seal {
+struct row_hash {
     uint64_t high, low;
 };
 
-struct sealing; /* in the making */
+struct row_hashing; /* in the making */
 
 /* NULL with *err set if there is no memory. */
-struct sealing *seal_begin(struct err *err);
+struct row_hashing *row_hash_begin(struct err *err);
 /* The columns from `first` up to `end` of the row that stmt stands on: type, length and bytes of each. */
-void seal_values(struct sealing *sealing, sqlite3_stmt *stmt, int first, int end);
+void row_hash_values(struct row_hashing *sealing, sqlite3_stmt *stmt, int first, int end);
 /* Frees it. */
-struct seal seal_end(struct sealing *sealing);
+struct row_hash row_hash_end(struct row_hashing *sealing);
 
-struct seal seal_text(const char *text);
+struct row_hash row_hash_text(const char *text);
 /* A run of this content, by its key and position. */
-struct seal seal_run(const struct seal *content, const char *key, int64_t position);
+struct row_hash row_hash_run(const struct row_hash *content, const char *key, int64_t position);
 
-bool seal_equal(const struct seal *a, const struct seal *b);
-void seal_add(struct seal *sum, const struct seal *seal);
-void seal_subtract(struct seal *sum, const struct seal *seal);
+bool row_hash_equal(const struct row_hash *a, const struct row_hash *b);
+void row_hash_add(struct row_hash *sum, const struct row_hash *seal);
+void row_hash_subtract(struct row_hash *sum, const struct row_hash *seal);
 
-const char *seal_format(const struct seal *seal, char text[SEAL_TEXT]); /* returns text */
-/* -1 if text is NULL or not what seal_format() gives. */
-int seal_parse(const char *text, struct seal *seal);
+const char *row_hash_format(const struct row_hash *seal, char text[SEAL_TEXT]); /* returns text */
+/* -1 if text is NULL or not what row_hash_format() gives. */
+int row_hash_parse(const char *text, struct row_hash *seal);
 
 /* --- the open file --- */
 
@@ -79,7 +79,7 @@ struct results {
     bool collided; /* the last failure was a run that is there with other numbers */
     /* Of the transaction that writes. */
     int64_t runs;
-    struct seal digest;
+    struct row_hash digest;
     /* Of this object, for results_settle(). */
     int64_t transactions, added;
 };
@@ -122,12 +122,12 @@ sqlite3_stmt *results_statement(struct results *results, enum results_statement 
 json_t *results_parse(const char *text, json_type type, const char *what, struct err *err);
 
 /* The digest as the file has it. */
-int results_read_digest(struct results *results, int64_t *runs, struct seal *digest, struct err *err);
+int results_read_digest(struct results *results, int64_t *runs, struct row_hash *digest, struct err *err);
 
 /* The hash of everything of a run but its key and its position, and that of its numbers alone: what came out, whatever
  * its input and its platform are called. row: on the columns above. */
-int results_seal_content(struct results *results, sqlite3_stmt *row, struct seal *content, struct err *err);
-int results_seal_numbers(struct results *results, sqlite3_stmt *row, struct seal *numbers, struct err *err);
+int results_hash_content(struct results *results, sqlite3_stmt *row, struct row_hash *content, struct err *err);
+int results_hash_numbers(struct results *results, sqlite3_stmt *row, struct row_hash *numbers, struct err *err);
 
 /* The sweeps that have not ended in `from`, into *results too. */
 int results_merge_sweeps(struct results *results, struct results *from, struct err *err);

@@ -14,7 +14,7 @@ static const char columns_before_3[] =
 /* --- seals --- */
 
 /* The rows of a run in another table, after the columns that say which run it is. */
-static int seal_rows(struct results *results, enum results_statement which, struct sealing *sealing, int64_t run,
+static int seal_rows(struct results *results, enum results_statement which, struct row_hashing *sealing, int64_t run,
                      struct err *err)
 {
     sqlite3_stmt *stmt = results_statement(results, which, err);
@@ -22,7 +22,7 @@ static int seal_rows(struct results *results, enum results_statement which, stru
         return -1;
     int rc = sqlite3_bind_int64(stmt, 1, run);
     while (rc == SQLITE_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-        seal_values(sealing, stmt, 0, sqlite3_column_count(stmt));
+        row_hash_values(sealing, stmt, 0, sqlite3_column_count(stmt));
         rc = SQLITE_OK;
     }
     int failed = rc != SQLITE_DONE ? results_failed(results, err) : 0;
@@ -31,25 +31,25 @@ static int seal_rows(struct results *results, enum results_statement which, stru
 }
 
 /* The columns from `first` up to `end`, and the rows in metrics and parts. */
-static int seal(struct results *results, sqlite3_stmt *row, int first, int end, struct seal *seal, struct err *err)
+static int seal(struct results *results, sqlite3_stmt *row, int first, int end, struct row_hash *seal, struct err *err)
 {
-    struct sealing *sealing = seal_begin(err);
+    struct row_hashing *sealing = row_hash_begin(err);
     if (!sealing)
         return -1;
     int64_t run = sqlite3_column_int64(row, RESULTS_ID);
-    seal_values(sealing, row, first, end);
+    row_hash_values(sealing, row, first, end);
     int failed =
         seal_rows(results, RESULTS_METRICS, sealing, run, err) || seal_rows(results, RESULTS_PARTS, sealing, run, err);
-    *seal = seal_end(sealing);
+    *seal = row_hash_end(sealing);
     return failed ? -1 : 0;
 }
 
-int results_seal_content(struct results *results, sqlite3_stmt *row, struct seal *content, struct err *err)
+int results_hash_content(struct results *results, sqlite3_stmt *row, struct row_hash *content, struct err *err)
 {
     return seal(results, row, 0, RESULTS_CONTENT, content, err);
 }
 
-int results_seal_numbers(struct results *results, sqlite3_stmt *row, struct seal *numbers, struct err *err)
+int results_hash_numbers(struct results *results, sqlite3_stmt *row, struct row_hash *numbers, struct err *err)
 {
     return seal(results, row, RESULTS_METRICS_TEXT, RESULTS_INTERVALS + 1, numbers, err);
 }
@@ -61,40 +61,41 @@ static int check_platform(struct results *results, sqlite3_stmt *row, struct err
     char found[SEAL_TEXT];
     if (hash && !*hash)
         return 0;
-    const struct seal seal = seal_text(numbers ? numbers : "");
-    if (hash && strcmp(seal_format(&seal, found), hash) == 0)
+    const struct row_hash seal = row_hash_text(numbers ? numbers : "");
+    if (hash && strcmp(row_hash_format(&seal, found), hash) == 0)
         return 0;
     return err_set(err, "'%s': run %lld: the numbers of its platform are not what was written", results->path,
                    (long long)sqlite3_column_int64(row, RESULTS_ID));
 }
 
 /* Whether the row is what was written; its seal is added to *sum. */
-static int check_row(struct results *results, sqlite3_stmt *row, struct seal *sum, struct err *err)
+static int check_row(struct results *results, sqlite3_stmt *row, struct row_hash *sum, struct err *err)
 {
-    struct seal content, stored;
-    if (results_seal_content(results, row, &content, err))
+    struct row_hash content, stored;
+    if (results_hash_content(results, row, &content, err))
         return -1;
     const char *key = (const char *)sqlite3_column_text(row, RESULTS_KEY);
-    const struct seal seal = seal_run(&content, key ? key : "", sqlite3_column_int64(row, RESULTS_POSITION));
-    if (seal_parse((const char *)sqlite3_column_text(row, RESULTS_HASH), &stored) || !seal_equal(&seal, &stored)) {
+    const struct row_hash seal = row_hash_run(&content, key ? key : "", sqlite3_column_int64(row, RESULTS_POSITION));
+    if (row_hash_parse((const char *)sqlite3_column_text(row, RESULTS_HASH), &stored) ||
+        !row_hash_equal(&seal, &stored)) {
         const char *policy = (const char *)sqlite3_column_text(row, RESULTS_POLICY);
         return err_set(err, "'%s': run %lld (policy %.40s) is not what was written: its hash does not fit",
                        results->path, (long long)sqlite3_column_int64(row, RESULTS_ID), policy ? policy : "?");
     }
-    seal_add(sum, &seal);
+    row_hash_add(sum, &seal);
     return check_platform(results, row, err);
 }
 
-static int check_digest(struct results *results, int64_t runs, const struct seal *sum, struct err *err)
+static int check_digest(struct results *results, int64_t runs, const struct row_hash *sum, struct err *err)
 {
     int64_t written;
-    struct seal digest;
+    struct row_hash digest;
     if (results_read_digest(results, &written, &digest, err))
         return -1;
     if (written != runs)
         return err_set(err, "'%s' has %lld runs; %lld were written", results->path, (long long)runs,
                        (long long)written);
-    return seal_equal(sum, &digest)
+    return row_hash_equal(sum, &digest)
                ? 0
                : err_set(err, "'%s': the digest of its %lld runs does not fit", results->path, (long long)runs);
 }
@@ -268,7 +269,7 @@ static int complete(struct results *results, sqlite3_stmt *stmt, struct results_
 struct reading {
     struct results *results;
     int64_t runs;
-    struct seal sum;
+    struct row_hash sum;
     int (*fn)(void *ctx, const struct results_run *run);
     void *ctx;
 };

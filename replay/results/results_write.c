@@ -114,7 +114,7 @@ static const char *otherwise(const char *text, const char *empty)
 /* A run as it stands in the file; its hash, once it has one. */
 struct row {
     int64_t run, position;
-    struct seal seal;
+    struct row_hash seal;
 };
 
 static int put_row(struct results *results, const struct results_run *run, const char *key, struct row *row,
@@ -122,8 +122,8 @@ static int put_row(struct results *results, const struct results_run *run, const
 {
     char platform_hash[SEAL_TEXT] = "";
     if (run->numbers && *run->numbers) {
-        struct seal numbers = seal_text(run->numbers);
-        if (put_platform(results, run->numbers, seal_format(&numbers, platform_hash), err))
+        struct row_hash numbers = row_hash_text(run->numbers);
+        if (put_platform(results, run->numbers, row_hash_format(&numbers, platform_hash), err))
             return -1;
     }
     sqlite3_stmt *stmt = results_statement(results, RESULTS_INSERT, err);
@@ -178,8 +178,8 @@ static int put_values(struct results *results, const struct results_run *run, in
 
 /* What is sealed is what the file gives back, not what was handed over: columns may convert. */
 static int seal_of(struct results *results, int64_t run,
-                   int (*seal)(struct results *results, sqlite3_stmt *row, struct seal *seal, struct err *err),
-                   struct seal *out, struct err *err)
+                   int (*seal)(struct results *results, sqlite3_stmt *row, struct row_hash *seal, struct err *err),
+                   struct row_hash *out, struct err *err)
 {
     sqlite3_stmt *stmt = results_statement(results, RESULTS_RUN, err);
     if (!stmt)
@@ -195,17 +195,17 @@ static int seal_of(struct results *results, int64_t run,
 static int seal_row(struct results *results, const struct row *row, const char *key, struct err *err)
 {
     char hash[SEAL_TEXT];
-    struct seal content;
-    if (seal_of(results, row->run, results_seal_content, &content, err))
+    struct row_hash content;
+    if (seal_of(results, row->run, results_hash_content, &content, err))
         return -1;
-    const struct seal seal = seal_run(&content, key, row->position);
+    const struct row_hash seal = row_hash_run(&content, key, row->position);
     sqlite3_stmt *stmt = results_statement(results, RESULTS_SEAL, err);
     if (!stmt)
         return -1;
     if (sqlite3_bind_int64(stmt, 1, row->run) || sqlite3_bind_text(stmt, 2, key, -1, SQLITE_STATIC) ||
-        sqlite3_bind_text(stmt, 3, seal_format(&seal, hash), -1, SQLITE_STATIC))
+        sqlite3_bind_text(stmt, 3, row_hash_format(&seal, hash), -1, SQLITE_STATIC))
         return results_failed(results, err);
-    seal_add(&results->digest, &seal);
+    row_hash_add(&results->digest, &seal);
     results->runs++;
     return run_once(results, stmt, err);
 }
@@ -237,7 +237,7 @@ static int find_row(struct results *results, const char *key, struct row *row, s
     if (found == 1) {
         row->run = sqlite3_column_int64(stmt, 0);
         row->position = sqlite3_column_int64(stmt, 1);
-        if (seal_parse((const char *)sqlite3_column_text(stmt, 2), &row->seal))
+        if (row_hash_parse((const char *)sqlite3_column_text(stmt, 2), &row->seal))
             found = err_set(err, "'%s': run %lld has no hash", results->path, (long long)row->run);
     }
     (void)sqlite3_reset(stmt);
@@ -248,11 +248,11 @@ static int find_row(struct results *results, const char *key, struct row *row, s
 static int put_again(struct results *results, const struct results_run *run, const char *key, const struct row *old,
                      const struct row *new, struct err *err)
 {
-    struct seal ours, theirs;
-    if (seal_of(results, old->run, results_seal_numbers, &theirs, err) ||
-        seal_of(results, new->run, results_seal_numbers, &ours, err))
+    struct row_hash ours, theirs;
+    if (seal_of(results, old->run, results_hash_numbers, &theirs, err) ||
+        seal_of(results, new->run, results_hash_numbers, &ours, err))
         return -1;
-    if (!seal_equal(&ours, &theirs)) {
+    if (!row_hash_equal(&ours, &theirs)) {
         results->collided = true;
         return err_set(err,
                        "'%s' has other numbers for the same case: run %lld, policy %.60s of engine %.30s on '%.100s'",
@@ -261,7 +261,7 @@ static int put_again(struct results *results, const struct results_run *run, con
     }
     if (run->position < 0 || run->position >= old->position)
         return delete_row(results, new->run, err);
-    seal_subtract(&results->digest, &old->seal);
+    row_hash_subtract(&results->digest, &old->seal);
     results->runs--;
     return delete_row(results, old->run, err) || seal_row(results, new, key, err) ? -1 : 0;
 }
@@ -318,7 +318,7 @@ static int write_digest(struct results *results, struct err *err)
     if (!stmt)
         return -1;
     if (sqlite3_bind_int64(stmt, 1, results->runs) ||
-        sqlite3_bind_text(stmt, 2, seal_format(&results->digest, hash), -1, SQLITE_STATIC))
+        sqlite3_bind_text(stmt, 2, row_hash_format(&results->digest, hash), -1, SQLITE_STATIC))
         return results_failed(results, err);
     return run_once(results, stmt, err);
 }

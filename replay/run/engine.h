@@ -11,7 +11,7 @@
 #include "replay/run/input.h"
 #include "replay/run/outcome.h"
 #include "replay/run/platform_use.h"
-#include "replay/run/shared.h"
+#include "replay/run/sweep_cache.h"
 
 /* One policy of the list, with its parameters; of two axes both, as "tree+random" names them. */
 struct replay_policy {
@@ -40,9 +40,9 @@ struct replay_job {
     double most_ns;  /* zerocopy: reads that are proved to take longer may stop, time_ns is then at least that
                         (outcome.h), other metrics unknown; 0: none stop */
     const struct launch_weights *weights; /* zerocopy: of a program that the input may be; NULL: none are known */
-    bool brief;                /* zerocopy: metrics of what the reader needs, not of the link, may stay unknown */
-    struct progress *progress; /* may be NULL */
-    struct shared *shared;     /* with the other points of a sweep; may be NULL */
+    bool brief;                 /* zerocopy: metrics of what the reader needs, not of the link, may stay unknown */
+    struct progress *progress;  /* may be NULL */
+    struct sweep_cache *shared; /* with the other points of a sweep; may be NULL */
     const struct replay_recording *recording; /* write what a recorder would have seen of the only run; NULL: no */
 };
 
@@ -117,7 +117,7 @@ struct replay_request {
     const struct launch_weights *weights; /* likewise */
     bool brief;                           /* likewise */
     struct progress *progress;
-    struct shared *shared;                    /* NULL: there are no other requests */
+    struct sweep_cache *shared;               /* NULL: there are no other requests */
     const struct replay_recording *recording; /* as in struct replay_job */
     uint32_t draws;      /* that put the order of the policies to the test (replay/run/replay_robust.h); 0: none */
     const char *version; /* of the models; NULL: this program's */

@@ -1,13 +1,13 @@
 /* replay_robust: how far the order of a request's policies rests on unknown numbers of the platform
- * (replay/robust/robust.h): the same request on other platforms, one thread each, its files and recordings left out.
+ * (replay/run/robust.h): the same request on other platforms, one thread each, its files and recordings left out.
  *
  * What decides is the first of the engine's ranks, differences within the model's measured error are ties. A policy
  * that is starved, that the engine refused (no value and no interval) or whose value is an estimate never wins. */
 #ifndef REPLAY_RUN_REPLAY_ROBUST_H
 #define REPLAY_RUN_REPLAY_ROBUST_H
 
-#include "replay/robust/robust.h"
 #include "replay/run/engine.h"
+#include "replay/run/robust.h"
 
 struct replay_robustness {
     struct robust robust; /* its answers are the listed policies */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/base/dense.h"
+#include "trace/base/id_map.h"
 #include "trace/base/mem.h"
 
 enum { PER_SM = 64, KERNEL_CHARS = 48 }; /* warps of a multiprocessor, for traces that do not say */
@@ -38,8 +38,8 @@ struct actor_trace {
     uint64_t *starts;
     size_t start_count, start_cap;
     /* While it is read. */
-    bool open;           /* the last launch still takes touches */
-    struct dense actors; /* of the open launch */
+    bool open;            /* the last launch still takes touches */
+    struct id_map actors; /* of the open launch */
 };
 
 /* --- reading --- */
@@ -85,7 +85,7 @@ static int open_launch(struct actor_trace *t, uint64_t number, struct actor_laun
     *l = (struct launch){.number = number, .shape = shape, .first = t->touch_count};
     (void)snprintf(l->kernel, sizeof l->kernel, "launch %llu", (unsigned long long)number);
     t->open = true;
-    dense_clear(&t->actors);
+    id_map_clear(&t->actors);
     return 0;
 }
 
@@ -185,7 +185,7 @@ static int add_touch(struct actor_trace *t, const struct record *r, const int64_
             return err_set(err, "the touch of 0x%llx lies outside every allocation", (unsigned long long)r->addr);
         touch.page = actor_page(a, r->addr / ACTOR_PAGE_BYTES * ACTOR_PAGE_BYTES - a->addr);
     }
-    if (dense_number(&t->actors, r->id, &touch.actor, err) ||
+    if (id_map_number(&t->actors, r->id, &touch.actor, err) ||
         mem_grow((void **)&t->touches, &t->touch_cap, t->touch_count + 1, sizeof *t->touches, err))
         return -1;
     t->touches[t->touch_count++] = touch;
@@ -338,7 +338,7 @@ struct actor_trace *actor_trace_open(struct store *store, struct err *err)
         actor_trace_close(t);
         return NULL;
     }
-    dense_release(&t->actors);
+    id_map_release(&t->actors);
     return t;
 }
 
@@ -350,7 +350,7 @@ void actor_trace_close(struct actor_trace *t)
     free(t->touches);
     free(t->launches);
     free(t->starts);
-    dense_release(&t->actors);
+    id_map_release(&t->actors);
     free(t);
 }
 

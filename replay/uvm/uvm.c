@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "models/uvm/legacy.h"
+#include "replay/uvm/actor_input.h"
 #include "replay/uvm/uvm_fault_log.h"
 #include "replay/uvm/uvm_recorded.h"
-#include "replay/uvm/uvm_touching.h"
 #include "trace/base/csv_text.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
-#include "trace/uvm/recording.h"
+#include "trace/derived/recording.h"
 #include "trace/workloads/micro/launch_touch.h"
 
 static const struct param settings[] = {
@@ -206,7 +206,7 @@ int uvm_legacy_replay(const struct replay_job *job, struct outcome *runs, struct
 
 struct closed_loop {
     const struct replay_job *job;
-    struct uvm_touching touching;
+    struct actor_input touching;
     struct batch_log *logs;             /* one per policy; NULL: none wanted */
     const struct uvm_fault_log *faults; /* the actors are of such a log; NULL: they are whole */
     const struct replay_job *beside;    /* whose recording is of the same program; NULL: none */
@@ -254,7 +254,7 @@ static int run_one(const struct closed_loop *loop, size_t i, struct outcome *out
 {
     const struct replay_job *job = loop->job;
     const struct uvm_settings *set = job->settings;
-    struct uvm_parts parts = {0};
+    struct breakdown parts = {0};
     struct uvm_metrics m;
     if (refused(loop, i, outcome))
         return 0;
@@ -279,9 +279,9 @@ static int run_one(const struct closed_loop *loop, size_t i, struct outcome *out
     else if (rc == 0) {
         report_metrics(&m, outcome);
         uvm_managed_note(&managed, &m, outcome);
-        rc = uvm_parts_report(&parts, outcome, err);
+        rc = breakdown_report(&parts, outcome, err);
     }
-    uvm_parts_release(&parts);
+    breakdown_release(&parts);
     return rc;
 }
 
@@ -415,11 +415,11 @@ static int replay_touching(const struct replay_job *job, const struct replay_job
     const struct input *input = &job->inputs[0];
     struct closed_loop loop = {.job = job, .beside = beside};
     struct uvm_fault_log log;
-    if (uvm_touching_open(&loop.touching, input, err))
+    if (actor_input_open(&loop.touching, input, err))
         return -1;
     int rc = look_for_gaps(&loop, &log, input->store, err);
     if (rc == 0)
-        uvm_touching_keep(&loop.touching, job->policy_count, job->threads);
+        actor_input_keep(&loop.touching, job->policy_count, job->threads);
     if (rc == 0)
         rc = replay_loop(&loop, runs, err);
     for (size_t i = 0; i < job->policy_count && rc == 0; i++) {
@@ -428,7 +428,7 @@ static int replay_touching(const struct replay_job *job, const struct replay_job
         else if (loop.first_only)
             derive_note_extent(input->store, &runs[i]);
     }
-    uvm_touching_close(&loop.touching);
+    actor_input_close(&loop.touching);
     return rc;
 }
 

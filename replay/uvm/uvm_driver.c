@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "models/uvm/prefetch/tree.h"
-#include "replay/uvm/memory/uvm_memory.h"
+#include "replay/uvm/uvm_memory.h"
 #include "replay/uvm/uvm_room.h"
 #include "trace/base/mem.h"
 #include "trace/base/param_value.h"

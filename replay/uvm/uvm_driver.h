@@ -16,8 +16,8 @@
 #include "models/uvm/thrashing.h"
 #include "models/uvm/uvm_platform.h"
 #include "models/uvm/uvm_policy.h"
-#include "replay/uvm/memory/uvm_memory.h"
-#include "replay/uvm/uvm_ring.h"
+#include "replay/uvm/fault_buffer.h"
+#include "replay/uvm/uvm_memory.h"
 #include "trace/event/record.h"
 
 /* What the costs are paid for, besides batches, services and faults. */

@@ -7,9 +7,9 @@
 
 #include "models/uvm/prefetch/tree.h"
 #include "trace/base/mem.h"
+#include "trace/derived/allocations.h"
+#include "trace/derived/batches.h"
 #include "trace/store/writer.h"
-#include "trace/uvm/allocations.h"
-#include "trace/uvm/batches.h"
 
 static void add(struct uvm_export *x, const struct record *record)
 {

@@ -1,7 +1,7 @@
 #include "replay/uvm/uvm_export.h"
 
 #include "replay/run/engine.h"
-#include "replay/uvm/recording/uvm_recording.h"
+#include "replay/uvm/uvm_recording.h"
 #include "trace/base/random.h"
 #include "trace/base/testing.h"
 

@@ -2,8 +2,8 @@
 
 #include "replay/uvm/actor_trace.h"
 #include "trace/base/testing.h"
-#include "trace/import/access/testing_access.h"
 #include "trace/import/reader.h"
+#include "trace/import/testing_access.h"
 
 #define BASE 0x7f5000000000ull
 

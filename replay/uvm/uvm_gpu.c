@@ -47,7 +47,7 @@ struct uvm_utlb_state {
     uint32_t *waiting;        /* slots, oldest first */
     uint32_t *storing;        /* slots with stores under way */
     struct uvm_listed *table; /* pages reported since the last replay, NONE where free: open addressing; one touch, one
-                        look-up, so no uthash (trace/base/dense.h) */
+                        look-up, so no uthash (trace/base/id_map.h) */
 };
 
 /* Room for `slots` slots; only grows, between launches. */
@@ -99,7 +99,7 @@ int uvm_gpu_init(struct uvm_gpu *g, const struct actor_ops *ops, const void *sta
     g->table_mask = table - 1;
     g->utlbs = mem_zalloc(utlbs, sizeof *g->utlbs, err);
     g->reported = mem_zalloc(utlbs, sizeof *g->reported * table, err);
-    if (!g->utlbs || !g->reported || uvm_ring_init(&g->ring, platform, err))
+    if (!g->utlbs || !g->reported || fault_buffer_init(&g->ring, platform, err))
         return -1;
     for (uint32_t u = 0; u < utlbs; u++)
         g->utlbs[u].table = g->reported + (size_t)u * table;
@@ -120,7 +120,7 @@ void uvm_gpu_release(struct uvm_gpu *g)
     free(g->resumed);
     free(g->groups);
     free(g->reported);
-    uvm_ring_release(&g->ring);
+    fault_buffer_release(&g->ring);
     uvm_remote_release(&g->remote);
     memset(g, 0, sizeof *g);
 }
@@ -333,7 +333,7 @@ static void interrupt(struct uvm_gpu *g)
 {
     if (g->interrupt_ns == UVM_GPU_NEVER)
         return;
-    const int64_t first = uvm_ring_first_ns(&g->ring), from = first < g->answer_ns ? g->answer_ns : first;
+    const int64_t first = fault_buffer_first_ns(&g->ring), from = first < g->answer_ns ? g->answer_ns : first;
     const int64_t look = from + (top_half(g, first) ? (int64_t)g->platform->top_half_ns : g->interrupt_ns);
     if (look < g->stop_ns)
         g->stop_ns = look;
@@ -341,7 +341,7 @@ static void interrupt(struct uvm_gpu *g)
 
 bool uvm_gpu_top_half(struct uvm_gpu *g)
 {
-    return uvm_ring_any(&g->ring) && top_half(g, uvm_ring_first_ns(&g->ring));
+    return fault_buffer_any(&g->ring) && top_half(g, fault_buffer_first_ns(&g->ring));
 }
 
 /* Report a miss of part `part` of a multiprocessor to a micro-TLB that has room. */
@@ -358,7 +358,7 @@ static void report(struct uvm_gpu *g, struct uvm_utlb_state *u, uint32_t page, u
         time = walk(g, u, page, l, time, g->platform->fault_gap_ns);
     if (l)
         l->parts |= 1u << part;
-    uvm_ring_report(&g->ring, page, (uint32_t)(u - g->utlbs), time);
+    fault_buffer_report(&g->ring, page, (uint32_t)(u - g->utlbs), time);
     interrupt(g);
 }
 
@@ -625,7 +625,7 @@ static inline void look_ahead(const struct uvm_gpu *g, uint32_t slot)
 int uvm_gpu_run(struct uvm_gpu *g, int64_t until, struct err *err)
 {
     g->stop_ns = until;
-    if (uvm_ring_any(&g->ring))
+    if (fault_buffer_any(&g->ring))
         interrupt(g);
     for (int64_t bucket; (bucket = next_bucket(g)) >= 0;) {
         int64_t start = bucket << UVM_GPU_BUCKET_SHIFT, end = start + (1ll << UVM_GPU_BUCKET_SHIFT);
@@ -757,7 +757,7 @@ static inline void look_at_pending(const struct uvm_slot *s)
 
 void uvm_gpu_replay(struct uvm_gpu *g, int64_t time)
 {
-    uvm_ring_replay(&g->ring, time);
+    fault_buffer_replay(&g->ring, time);
     g->epoch++;
     g->replay_ns = time;
     uint32_t limit = (uint32_t)g->platform->utlb_faults;

@@ -5,8 +5,8 @@
  * the actors, and a stalled one costs nothing until a replay.
  *
  * A micro-TLB looks for missing pages one by one, `fault_gap_ns` apart, reports each once for every part of the
- * multiprocessor that asks, and at most `utlb_faults` until the next replay; replay/uvm/uvm_ring.h has what becomes of
- * the entries. While it is full, no further miss of its multiprocessors is reported, and with utlb=blocked their
+ * multiprocessor that asks, and at most `utlb_faults` until the next replay; replay/uvm/fault_buffer.h has what becomes
+ * of the entries. While it is full, no further miss of its multiprocessors is reported, and with utlb=blocked their
  * accesses to resident pages wait as well. A replay empties the micro-TLBs; every waiting access asks again, stores
  * first, then loads, oldest first. Actors that are `together`, a block's warps, give up their places together.
  *
@@ -23,9 +23,9 @@
 #include "models/gpu/gpu.h"
 #include "models/gpu/occupancy.h"
 #include "models/uvm/uvm_platform.h"
-#include "replay/uvm/memory/uvm_memory.h"
+#include "replay/uvm/fault_buffer.h"
+#include "replay/uvm/uvm_memory.h"
 #include "replay/uvm/uvm_remote.h"
-#include "replay/uvm/uvm_ring.h"
 #include "trace/event/actor.h"
 
 #define UVM_GPU_NEVER  INT64_MAX
@@ -74,11 +74,11 @@ struct uvm_gpu {
     void *ctx;
     bool cpu_phase; /* the next launch is the CPU's; uvm_gpu_next_launch() goes on */
     bool finished;
-    struct uvm_ring ring; /* the fault buffer */
-    int64_t answer_ns;    /* the driver answers no fault as if it had been written earlier */
-    int64_t awake_ns;     /* until then its processor is awake; UVM_GPU_ASLEEP: it is not */
-    int64_t stop_ns;      /* run no further */
-    int64_t interrupt_ns; /* a fault stops the run so much later; UVM_GPU_NEVER while the driver is at work */
+    struct fault_buffer ring; /* the fault buffer */
+    int64_t answer_ns;        /* the driver answers no fault as if it had been written earlier */
+    int64_t awake_ns;         /* until then its processor is awake; UVM_GPU_ASLEEP: it is not */
+    int64_t stop_ns;          /* run no further */
+    int64_t interrupt_ns;     /* a fault stops the run so much later; UVM_GPU_NEVER while the driver is at work */
     uint64_t touches;
     struct uvm_remote remote; /* the link, for pages that lie with the CPU */
     struct err *err;

@@ -64,7 +64,7 @@ struct uvm_managed_settings {
 
 /* One question. Zero where not said otherwise. */
 struct uvm_managed {
-    const struct actor_ops *ops; /* replay/uvm/uvm_touching.h */
+    const struct actor_ops *ops; /* replay/uvm/actor_input.h */
     const void *state;
     const struct store *store; /* that the actors were read from: a recording's own driver wins; NULL: generated */
     const struct platform *platform;
@@ -77,7 +77,7 @@ struct uvm_managed {
     bool traced;                                 /* as under CUPTI's tracing */
     int64_t most_ns;                             /* as in struct uvm_run */
     struct progress *progress;
-    struct uvm_parts *parts; /* as in struct uvm_run, and the three below */
+    struct breakdown *parts; /* as in struct uvm_run, and the three below */
     void (*on_batch)(void *ctx, const struct uvm_batch_seen *seen);
     void *ctx;
     const struct replay_recording *recording; /* gets what a recorder would have seen; NULL: not wanted */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "models/base/platform_draw.h"
-#include "replay/uvm/uvm_touching.h"
+#include "replay/uvm/actor_input.h"
 #include "trace/base/param.h"
 #include "trace/base/testing.h"
 
@@ -64,7 +64,7 @@ END_TEST
 
 /* A run under a policy, with the memory, advice and prefetches of `set`; another policy is asked beside it if not NULL,
  * and *apart tells whether that answered otherwise. */
-static struct uvm_metrics ran(const struct uvm_touching *touching, const struct platform *platform,
+static struct uvm_metrics ran(const struct actor_input *touching, const struct platform *platform,
                               const struct uvm_managed_settings *set, const char *policy, const char *other,
                               bool *apart)
 {
@@ -97,9 +97,9 @@ START_TEST(policies_that_decide_alike_have_one_run)
     int alike = 0, different = 0;
     for (size_t p = 0; p < 3; p++) {
         struct input input;
-        struct uvm_touching touching;
+        struct actor_input touching;
         ck_assert_int_eq(input_open(&input, programs[p], "", false, &err), 0);
-        ck_assert_int_eq(uvm_touching_open(&touching, &input, &err), 0);
+        ck_assert_int_eq(actor_input_open(&touching, &input, &err), 0);
         for (int64_t pct = 0; pct <= 150; pct += 150)
             for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
                 const struct uvm_managed_settings set = {
@@ -115,7 +115,7 @@ START_TEST(policies_that_decide_alike_have_one_run)
                 alike += !apart;
                 different += apart && both.time_ns != other.time_ns;
             }
-        uvm_touching_close(&touching);
+        actor_input_close(&touching);
         input_close(&input);
     }
     ck_assert_int_gt(alike, 10);
@@ -124,7 +124,7 @@ START_TEST(policies_that_decide_alike_have_one_run)
 }
 END_TEST
 
-static void check_moved(const struct uvm_touching *touching, const struct platform *p,
+static void check_moved(const struct actor_input *touching, const struct platform *p,
                         const struct uvm_managed_settings *set, const char *policy, int *same, int *different)
 {
     const struct uvm_metrics was = ran(touching, p, set, policy, NULL, NULL);
@@ -171,13 +171,13 @@ START_TEST(a_run_is_the_same_where_what_it_reads_is)
     int same = 0, different = 0;
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         struct input input;
-        struct uvm_touching touching;
+        struct actor_input touching;
         struct err err = {""};
         struct platform *platform = platform_load(runs[i].platform, &err);
         ck_assert_msg(platform && input_open(&input, runs[i].program, "", false, &err) == 0, "%s", err.msg);
-        ck_assert_int_eq(uvm_touching_open(&touching, &input, &err), 0);
+        ck_assert_int_eq(actor_input_open(&touching, &input, &err), 0);
         check_moved(&touching, platform, &runs[i].set, runs[i].policy, &same, &different);
-        uvm_touching_close(&touching);
+        actor_input_close(&touching);
         input_close(&input);
         platform_free(platform);
     }

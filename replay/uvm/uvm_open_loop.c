@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/uvm/uvm_windows.h"
+#include "replay/uvm/locality_windows.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
 #include "trace/base/param_value.h"
 #include "trace/base/units.h"
-#include "trace/uvm/attribution.h"
+#include "trace/derived/attribution.h"
 
 /* --- owners --- */
 
@@ -204,7 +204,7 @@ struct loop {
     struct uvm_open_loop *out;
     void *state;
     struct place *places;
-    struct uvm_windows windows;
+    struct locality_windows windows;
     struct uvm_batch_block *served; /* of the open batch */
     size_t served_count, served_cap;
     uint64_t open_pages;
@@ -259,7 +259,7 @@ static int close_batch(struct loop *l, bool routine_end, struct err *err)
     l->time_ns += l->wait_ns + fmax(l->cpu_ns, l->copy_ns) + p->batch_after_ns;
     l->kernel->time_ns += (int64_t)l->time_ns - before;
     l->wait_ns = routine_end ? p->interrupt_ns : p->poll_ns;
-    if (uvm_windows_add(&l->windows, "", &batch, err))
+    if (locality_windows_add(&l->windows, "", &batch, err))
         return -1;
     if (l->run->policy->learn)
         l->run->policy->learn(l->state, &batch);
@@ -458,7 +458,7 @@ static int finish(struct loop *l, struct err *err)
 {
     struct uvm_metrics metrics = {0};
     struct uvm_open_loop *out = l->out;
-    if (uvm_windows_close(&l->windows, &metrics, err))
+    if (locality_windows_close(&l->windows, &metrics, err))
         return -1;
     out->r_p25 = metrics.r.p25;
     out->r_median = metrics.r.median;
@@ -478,7 +478,7 @@ static int loop_init(struct loop *l, const struct uvm_open_loop_run *run, struct
     *out = (struct uvm_open_loop){.covers = true};
     l->state = mem_zalloc(1, run->policy->head.state_size, err);
     l->places = l->state ? mem_zalloc(r->piece_count, sizeof *l->places, err) : NULL;
-    if (!l->places || uvm_windows_init(&l->windows, err))
+    if (!l->places || locality_windows_init(&l->windows, err))
         return -1;
     if (run->policy->head.state_size && run->params)
         memcpy(l->state, run->params, run->policy->head.state_size);
@@ -512,7 +512,7 @@ int uvm_open_loop_run(const struct uvm_open_loop_run *run, struct uvm_open_loop 
         rc = finish(&l, err);
     free(l.state);
     free(l.places);
-    uvm_windows_release(&l.windows);
+    locality_windows_release(&l.windows);
     free(l.served);
     return rc;
 }

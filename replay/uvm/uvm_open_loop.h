@@ -10,15 +10,15 @@
 #include "models/uvm/uvm_platform.h"
 #include "models/uvm/uvm_policy.h"
 #include "replay/run/outcome.h"
-#include "replay/run/shared.h"
-#include "replay/uvm/recording/uvm_recording.h"
+#include "replay/run/sweep_cache.h"
+#include "replay/uvm/uvm_recording.h"
 
 /* Which kernel each event of a recording belongs to, which allocation each piece, and what moved of them as
  * recorded.
  *
  * An event belongs to the kernel that runs at its start; there is one owner for events under several kernels and one
  * for those under none. Allocations are those the trace names, else the stretches of memory that were inferred
- * (replay/uvm/recording/uvm_recording.h); what was recorded outside of them has an owner too. Constant after init:
+ * (replay/uvm/uvm_recording.h); what was recorded outside of them has an owner too. Constant after init:
  * several runs may read it at the same time. */
 struct uvm_owners {
     struct uvm_owner {

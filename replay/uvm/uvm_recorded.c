@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/uvm/recording/uvm_gain.h"
 #include "replay/uvm/uvm.h"
+#include "replay/uvm/uvm_gain.h"
 #include "trace/base/mem.h"
 #include "trace/base/units.h"
 

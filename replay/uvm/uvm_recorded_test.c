@@ -1,7 +1,7 @@
 #include "models/base/sections.h"
 #include "replay/uvm/uvm_recorded.h"
 
-#include "replay/uvm/recording/uvm_gain.h"
+#include "replay/uvm/uvm_gain.h"
 #include "replay/uvm/uvm_recorded_testing.h"
 #include "trace/base/param_value.h"
 

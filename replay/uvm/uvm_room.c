@@ -1,6 +1,6 @@
 #include "replay/uvm/uvm_room.h"
-#include "replay/uvm/memory/uvm_memory.h"
 #include "replay/uvm/uvm_driver.h"
+#include "replay/uvm/uvm_memory.h"
 #include "trace/base/mem.h"
 
 static void tell_eviction(const struct uvm_driver *d, const struct uvm_evicted *out, double start_ns, double end_ns)

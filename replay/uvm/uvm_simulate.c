@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/uvm/locality_windows.h"
 #include "replay/uvm/uvm_driver.h"
 #include "replay/uvm/uvm_gpu.h"
-#include "replay/uvm/uvm_windows.h"
 #include "trace/base/mem.h"
 
 /* Duplicates among the entries of a batch over which the flush reads PUT again: uvm_perf_fault_replay_update_put_ratio
@@ -107,7 +107,7 @@ struct simulation {
     struct uvm_memory memory;
     struct uvm_driver driver;
     struct uvm_gpu gpu;
-    struct uvm_windows windows;
+    struct locality_windows windows;
     struct pending pending;
     uint32_t *pages; /* of the batch in hand */
     struct uvm_fetched fetched;
@@ -137,7 +137,7 @@ uint64_t uvm_simulate_chunks(const struct uvm_run *run, uint64_t blocks)
 /* What moved since the last call is the kernel's. */
 static int credit_moves(struct simulation *s, const char *kernel, uint64_t batches)
 {
-    struct uvm_part *part = s->run->parts ? uvm_parts_kernel(s->run->parts, kernel, s->err) : NULL;
+    struct uvm_part *part = s->run->parts ? breakdown_kernel(s->run->parts, kernel, s->err) : NULL;
     if (!part)
         return s->run->parts ? -1 : 0;
     uvm_account_add(&part->account, &s->memory.total, &s->credited);
@@ -150,7 +150,7 @@ static int credit_moves(struct simulation *s, const char *kernel, uint64_t batch
 /* The time since the last call is the kernel's. */
 static int credit_time(struct simulation *s, const char *kernel, int64_t until_ns)
 {
-    struct uvm_part *part = s->run->parts ? uvm_parts_kernel(s->run->parts, kernel, s->err) : NULL;
+    struct uvm_part *part = s->run->parts ? breakdown_kernel(s->run->parts, kernel, s->err) : NULL;
     if (part)
         part->time_ns += until_ns - s->credited_ns;
     s->credited_ns = until_ns;
@@ -183,7 +183,7 @@ static int fill_allocations(struct simulation *s)
 {
     const struct uvm_memory *m = &s->memory;
     for (size_t a = 0; s->run->parts && a < m->alloc_count; a++) {
-        struct uvm_part *part = uvm_parts_allocation(s->run->parts, m->allocs[a].name, s->err);
+        struct uvm_part *part = breakdown_allocation(s->run->parts, m->allocs[a].name, s->err);
         if (!part)
             return -1;
         part->account = m->account[a];
@@ -215,9 +215,9 @@ static int flush_and_replay(struct simulation *s, uint32_t n, int64_t end_ns)
     if (run_until(s, s->driver.flush_ns))
         return -1;
     if ((n - s->driver.distinct) * 100 > n * UPDATE_PUT_PCT)
-        (void)uvm_ring_flush_again(&s->gpu.ring, s->driver.flush_ns);
+        (void)fault_buffer_flush_again(&s->gpu.ring, s->driver.flush_ns);
     else
-        (void)uvm_ring_flush(&s->gpu.ring);
+        (void)fault_buffer_flush(&s->gpu.ring);
     return pending_add_replay(&s->pending, end_ns, s->err) || run_until(s, end_ns) ? -1 : 0;
 }
 
@@ -252,7 +252,7 @@ static int run_batch(struct simulation *s, uint32_t n, int64_t *time)
     uint32_t launch = s->gpu.launch < s->gpu.launch_count ? s->gpu.launch : s->gpu.launch_count - 1;
     const char *kernel = s->gpu.current.kernel;
     if (uvm_driver_batch(d, s->pages, n, fetch_ns, &end_ns, s->err) ||
-        uvm_windows_add(&s->windows, kernel, &d->batch, s->err) || credit_moves(s, kernel, 1))
+        locality_windows_add(&s->windows, kernel, &d->batch, s->err) || credit_moves(s, kernel, 1))
         return -1;
     if (s->run->watch)
         tell_batch(s, end_ns);
@@ -273,8 +273,8 @@ static int run_batch(struct simulation *s, uint32_t n, int64_t *time)
 static uint32_t fetch(struct simulation *s, int64_t time)
 {
     if (s->gpu.ring.get == s->gpu.ring.put)
-        uvm_ring_read_put(&s->gpu.ring, time);
-    s->fetched = uvm_ring_fetch(&s->gpu.ring, (uint32_t)s->run->platform->batch_faults, s->pages);
+        fault_buffer_read_put(&s->gpu.ring, time);
+    s->fetched = fault_buffer_fetch(&s->gpu.ring, (uint32_t)s->run->platform->batch_faults, s->pages);
     return s->fetched.raw;
 }
 
@@ -369,7 +369,7 @@ static int wake(struct simulation *s, int64_t *time)
     s->gpu.interrupt_ns = UVM_GPU_NEVER;
     if (!top)
         return 0;
-    uvm_ring_read_put(&s->gpu.ring, *time);
+    fault_buffer_read_put(&s->gpu.ring, *time);
     *time += (int64_t)fmax(0, p->interrupt_ns - p->top_half_ns);
     return run_until(s, *time);
 }
@@ -398,7 +398,7 @@ static int run_all(struct simulation *s, int64_t *end_ns)
                 return -1;
             s->gpu.launch_end_ns = from;
         }
-        if (s->gpu.finished && !uvm_ring_any(&s->gpu.ring))
+        if (s->gpu.finished && !fault_buffer_any(&s->gpu.ring))
             break;
         if ((s->stopped = too_long(s)))
             return 0;
@@ -408,15 +408,15 @@ static int run_all(struct simulation *s, int64_t *end_ns)
         int64_t unpin = uvm_driver_unpin(&s->driver, s->gpu.now > time ? s->gpu.now : time);
         if (run_until(s, unpin))
             return -1;
-        if (!uvm_ring_any(&s->gpu.ring) && unpin != UVM_GPU_NEVER && s->gpu.now >= unpin && !s->gpu.finished)
+        if (!fault_buffer_any(&s->gpu.ring) && unpin != UVM_GPU_NEVER && s->gpu.now >= unpin && !s->gpu.finished)
             continue; /* mappings of pinned pages go */
-        if (!uvm_ring_any(&s->gpu.ring) && s->gpu.remote.pending_count) {
+        if (!fault_buffer_any(&s->gpu.ring) && s->gpu.remote.pending_count) {
             time = s->gpu.stop_ns == UVM_GPU_NEVER ? s->gpu.now : s->gpu.stop_ns;
             if (serve_counters(s, &time))
                 return -1;
             continue;
         }
-        if (!uvm_ring_any(&s->gpu.ring)) {
+        if (!fault_buffer_any(&s->gpu.ring)) {
             if (s->gpu.finished || s->gpu.cpu_phase)
                 continue;
             return err_set(s->err, "check violated: actors wait, but no fault is pending");
@@ -476,9 +476,9 @@ static int fill_metrics(struct simulation *s, int64_t end_ns, struct uvm_metrics
     m->work = d->work;
     if (d->policy->granularity)
         m->granularity_final_bytes = d->policy->granularity(d->policy_state);
-    if (run->parts && uvm_parts_check(run->parts, total, m->batches, m->time_ns, s->err))
+    if (run->parts && breakdown_check(run->parts, total, m->batches, m->time_ns, s->err))
         return -1;
-    return uvm_windows_close(&s->windows, m, s->err);
+    return locality_windows_close(&s->windows, m, s->err);
 }
 
 /* The workload's allocations with the run's advice; NULL with *err set. */
@@ -516,7 +516,7 @@ static int simulate(struct simulation *s, struct uvm_metrics *m)
     if (!s->pages || uvm_memory_init(&s->memory, allocs, n, uvm_simulate_chunks(run, blocks), s->err) ||
         uvm_memory_evict_by(&s->memory, run->evict, run->evict_params, s->err) ||
         uvm_driver_init(&s->driver, &s->memory, run->platform, run->policy, run->policy_params, run->traced, s->err) ||
-        uvm_windows_init(&s->windows, s->err) ||
+        locality_windows_init(&s->windows, s->err) ||
         uvm_gpu_init(&s->gpu, run->ops, run->state, run->gpu, run->platform, &s->memory, s->err) || init_remote(s))
         return -1;
     s->driver.two_engines = run->two_engines;
@@ -547,7 +547,7 @@ int uvm_simulate(const struct uvm_run *run, struct uvm_metrics *metrics, struct 
     s->err = err;
     int rc = simulate(s, metrics);
     uvm_gpu_release(&s->gpu);
-    uvm_windows_release(&s->windows);
+    locality_windows_release(&s->windows);
     pending_release(&s->pending);
     uvm_driver_release(&s->driver);
     uvm_memory_release(&s->memory);

@@ -13,10 +13,10 @@
 #include "models/uvm/uvm_platform.h"
 #include "models/uvm/uvm_policy.h"
 #include "models/zerocopy/pcie.h"
-#include "replay/run/shared.h"
+#include "replay/run/sweep_cache.h"
+#include "replay/uvm/breakdown.h"
+#include "replay/uvm/fault_buffer.h"
 #include "replay/uvm/uvm_driver.h"
-#include "replay/uvm/uvm_parts.h"
-#include "replay/uvm/uvm_ring.h"
 #include "trace/event/actor.h"
 
 /* One finished batch, for observers. All times in ns since the first launch. */
@@ -56,7 +56,7 @@ struct uvm_run {
     enum uvm_replay replay;    /* 0: behind each batch, the fault buffer emptied */
     int64_t most_ns;           /* a run that is proved to take longer stops; 0: none does */
     struct progress *progress; /* may be NULL */
-    struct uvm_parts *parts;   /* zeroed; gets the run by kernel and allocation; NULL: not wanted */
+    struct breakdown *parts;   /* zeroed; gets the run by kernel and allocation; NULL: not wanted */
     void (*on_batch)(void *ctx, const struct uvm_batch_seen *seen); /* NULL: nobody looks */
     void *ctx;
     const struct uvm_watch *watch; /* told of what moves; NULL: nobody */

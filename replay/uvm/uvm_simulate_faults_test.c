@@ -1,5 +1,5 @@
 /* The worked examples of the fault path in the closed loop: a few warps, whose faults come when the example says. Those
- * of the buffer alone are in uvm_ring_test.c, of one service in uvm_driver_test.c. */
+ * of the buffer alone are in fault_buffer_test.c, of one service in uvm_driver_test.c. */
 #include "models/base/platform.h"
 #include "replay/uvm/uvm_simulate.h"
 #include "trace/base/testing.h"

@@ -1,5 +1,5 @@
 /* Every eviction under every prefetcher, on programs made at random: what must hold of all of them. Each run checks
- * itself (uvm_memory_check(), uvm_parts_check()): bytes, residency, memory, no page twice. */
+ * itself (uvm_memory_check(), breakdown_check()): bytes, residency, memory, no page twice. */
 #include "models/base/platform.h"
 #include "replay/uvm/random_actors_testing.h"
 #include "replay/uvm/uvm_driver.h"
@@ -21,7 +21,7 @@ static void run_all(const struct platform *platform, uint64_t seed, int64_t chun
     random_actors_init(&actors, seed, seed % 3 ? 0 : ACTOR_READ_MOSTLY | ACTOR_PREFERRED_HOST | ACTOR_ACCESSED_BY);
     for (size_t p = 0; uvm_policy_of(uvm_policies[p]); p++)
         for (size_t e = 0; uvm_evict_policies[e]; e++) {
-            struct uvm_parts parts = {0};
+            struct breakdown parts = {0};
             struct uvm_run run = {.ops = &random_actors_ops,
                                   .state = &actors,
                                   .gpu = platform_section_get(platform, "gpu"),
@@ -40,7 +40,7 @@ static void run_all(const struct platform *platform, uint64_t seed, int64_t chun
             int rc = uvm_simulate(&run, &m, &err);
             ck_assert_msg(rc == 0, "seed %d, %s+%s: %s", (int)seed, uvm_policies[p]->name, uvm_evict_policies[e]->name,
                           err.msg);
-            uvm_parts_release(&parts);
+            breakdown_release(&parts);
             run.parts = NULL;
             ck_assert_int_eq(uvm_simulate(&run, &again, &err), 0);
             ck_assert_int_eq(again.time_ns, m.time_ns);
@@ -83,7 +83,7 @@ START_TEST(random_programs_under_all_replay_policies)
         few.utlb_faults = seed % 4 ? few.utlb_faults : 3;
         few.utlb = seed % 11 ? UVM_UTLB_FREE : UVM_UTLB_BLOCKED;
         for (int replay = UVM_REPLAY_BATCH_FLUSH; replay <= UVM_REPLAY_ONCE; replay++) {
-            struct uvm_parts parts = {0};
+            struct breakdown parts = {0};
             struct uvm_run run = {.ops = &random_actors_ops,
                                   .state = &actors,
                                   .gpu = platform_section_get(platform, "gpu"),
@@ -100,7 +100,7 @@ START_TEST(random_programs_under_all_replay_policies)
             struct err err = {""};
             int rc = uvm_simulate(&run, &m, &err);
             ck_assert_msg(rc == 0, "seed %d, replay %d: %s", (int)seed, replay, err.msg);
-            uvm_parts_release(&parts);
+            breakdown_release(&parts);
             ck_assert_msg(!touched || touched == m.touched_bytes, "seed %d, replay %d: another program", (int)seed,
                           replay);
             touched = m.touched_bytes;

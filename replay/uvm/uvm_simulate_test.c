@@ -78,12 +78,12 @@ START_TEST(one_page_in_each_of_n_blocks_is_one_service_each)
 }
 END_TEST
 
-/* Two kernels over five allocations, with and without evictions; uvm_parts_check() holds within the run itself. */
+/* Two kernels over five allocations, with and without evictions; breakdown_check() holds within the run itself. */
 START_TEST(kernels_and_allocations_add_up_to_the_run)
 {
     for (int64_t pct = 0; pct <= 150; pct += 150) {
         struct setup s;
-        struct uvm_parts parts = {0};
+        struct breakdown parts = {0};
         open_run(&s, "bicg,bytes=32MiB", "titanv", "tree", NULL, NULL);
         s.run.oversubscription_pct = pct;
         struct uvm_metrics without = simulate(&s.run);
@@ -114,7 +114,7 @@ START_TEST(kernels_and_allocations_add_up_to_the_run)
         ck_assert_uint_eq(touched, m.touched_bytes);
         ck_assert_uint_eq(allocs->items[0].touched_pages * 4096, allocs->items[0].structure_bytes); /* the matrix */
         ck_assert_uint_eq(kernels->items[0].account.evictions == 0, pct == 0);
-        uvm_parts_release(&parts);
+        breakdown_release(&parts);
         close_run(&s);
     }
 }

@@ -5,7 +5,7 @@
  * rests on a contradiction, a count of drops, an interrupted recording, or a silence: a kernel that ran on without a
  * record, far beyond its usual gaps, while pages of the memory it was reading had not moved. What could be a loss but
  * need not be is a finding without that verdict. Each finding is a sentence with its numbers and its first place.
- * Source of the rules: replay/verify/verify_block.h, trace/uvm/services.h, trace/uvm/batches.h. */
+ * Source of the rules: replay/verify/verify_block.h, trace/derived/services.h, trace/derived/batches.h. */
 #ifndef REPLAY_VERIFY_VERIFY_H
 #define REPLAY_VERIFY_VERIFY_H
 
@@ -13,7 +13,7 @@
 
 #include "replay/run/outcome.h"
 #include "replay/verify/verify_block.h"
-#include "trace/uvm/recording.h"
+#include "trace/derived/recording.h"
 
 extern const struct metric verify_metrics[];
 

@@ -8,7 +8,7 @@
 
 #include "replay/verify/verify_block.h"
 #include "trace/base/err.h"
-#include "trace/uvm/batches.h"
+#include "trace/derived/batches.h"
 
 /* What the program says of a range of memory: an allocation, advice, a prefetch of its own. */
 struct verify_range {

@@ -539,10 +539,10 @@ static void check_fixture(const char *path, struct verify *v)
     struct err err = {""};
     const char *db = testing_file("fixture.db");
     struct reader_context context = {.store = store_create(db, true, "test", &err), .path = path};
-    struct source *source = source_open(path, &err);
+    struct input_stream *source = input_stream_open(path, &err);
     ck_assert_msg(context.store && source, "%s", err.msg);
     ck_assert_msg(reader_run(reader_find("cupti-csv"), &context, source, &err) == 0, "%s", err.msg);
-    source_close(source);
+    input_stream_close(source);
     ck_assert_int_eq(store_finish(context.store, &err), 0);
     store_close(context.store);
     struct store *store = store_open(db, &err);

@@ -7,9 +7,9 @@
 #include "replay/derive/derive_scans.h"
 #include "replay/derive/derive_source.h"
 #include "replay/zerocopy/zerocopy.h"
-#include "trace/base/crew.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
+#include "trace/base/thread_pool.h"
 
 static const struct param settings[] = {
     PARAM_REAL_ROW(zerocopy_settings, gpu_memory_ratio, "", 0, 1e6, 0,
@@ -126,7 +126,7 @@ static double elements_of(const struct scan *scans, size_t n)
 struct feed {
     struct scan *all, *link; /* link: those not served from GPU memory; the same array where nothing is */
     size_t n, links;
-    struct crew *crew;
+    struct thread_pool *crew;
     struct err *errs; /* of each run */
 };
 
@@ -135,7 +135,7 @@ enum { FEED_SCANS = 64 * SCAN_BATCH, FEED_FEW = 1024 };
 static int feed_open(struct feed *f, bool filtered, const struct replay_job *job, struct err *err)
 {
     int runs = (int)job->policy_count;
-    f->crew = crew_open(job->threads < runs ? job->threads : runs);
+    f->crew = thread_pool_open(job->threads < runs ? job->threads : runs);
     f->errs = mem_zalloc(job->policy_count, sizeof *f->errs, err);
     f->all = f->link = mem_zalloc(FEED_SCANS, sizeof *f->all, err);
     if (f->all && filtered)
@@ -149,7 +149,7 @@ static void feed_close(struct feed *f)
         free(f->link);
     free(f->all);
     free(f->errs);
-    crew_close(f->crew);
+    thread_pool_close(f->crew);
 }
 
 static void feed_add(struct feed *f, const struct scan_batch *batch, const struct scan *link, size_t links)
@@ -180,7 +180,7 @@ static void feed_run(void *ctx, size_t r)
 static int feed_runs(struct feed *f, const struct replay_job *job, struct zerocopy_run *runs, struct err *err)
 {
     struct feeding to = {f, runs, f->errs};
-    crew_run(f->n > FEED_FEW ? f->crew : NULL, job->policy_count, feed_run, &to);
+    thread_pool_run(f->n > FEED_FEW ? f->crew : NULL, job->policy_count, feed_run, &to);
     f->n = f->links = 0;
     for (size_t r = 0; r < job->policy_count; r++)
         if (f->errs[r].msg[0])

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "replay/uvm/uvm_touching.h"
+#include "replay/uvm/actor_input.h"
 #include "trace/base/param.h"
 
 /* Bytes moved without requests of their own: host lines are the bytes themselves. */
@@ -82,7 +82,7 @@ static int uvm_open(struct zerocopy_run *run, struct outcome *out, struct err *e
     run->refused = true;
     if (c->setup.scale > 0)
         outcome_note(out, "unified memory depends on which vertices a level reaches; an expectation does not know");
-    else if (!uvm_touching_is(c->input))
+    else if (!actor_input_is(c->input))
         outcome_note(out, "which pages are touched is not known: the input says what is read, not by which accesses");
     else if (c->tier->rank)
         outcome_note(out, "rows that are kept on the GPU are known to the patterns, not to the program's own pages");
@@ -117,7 +117,7 @@ static struct uvm_managed_settings settings_of(const struct zerocopy_context *c)
     return settings;
 }
 
-static int ask(struct zerocopy_run *run, const struct uvm_touching *touching, const struct replay_policy *paging,
+static int ask(struct zerocopy_run *run, const struct actor_input *touching, const struct replay_policy *paging,
                uint64_t runs, struct outcome *out, struct err *err)
 {
     const struct zerocopy_context *c = run->context;
@@ -145,12 +145,12 @@ static int ask(struct zerocopy_run *run, const struct uvm_touching *touching, co
 
 static int uvm_finish(struct zerocopy_run *run, uint64_t runs, struct outcome *out, struct err *err)
 {
-    struct uvm_touching touching;
+    struct actor_input touching;
     struct policy_list paging;
     int rc = uvm_managed_policy(&paging, ((const struct uvm_params *)run->params)->paging, err);
-    if (rc == 0 && (rc = uvm_touching_open(&touching, run->context->input, err)) == 0) {
+    if (rc == 0 && (rc = actor_input_open(&touching, run->context->input, err)) == 0) {
         rc = ask(run, &touching, paging.count ? paging.policies : NULL, runs, out, err);
-        uvm_touching_close(&touching);
+        actor_input_close(&touching);
     }
     policy_list_release(&paging);
     return rc;

@@ -6,7 +6,7 @@
 
 #include "models/gpu/occupancy.h"
 #include "replay/derive/derive_source.h"
-#include "trace/base/dense.h"
+#include "trace/base/id_map.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
 
@@ -36,8 +36,8 @@ struct owning {
     /* The launch that is going on. */
     uint32_t launch;
     struct program_launch shape;
-    struct dense numbers; /* of its warps */
-    uint64_t last_id;     /* the warp of the load before, and its number + 1 (0: none): a walk stays with a warp */
+    struct id_map numbers; /* of its warps */
+    uint64_t last_id;      /* the warp of the load before, and its number + 1 (0: none): a walk stays with a warp */
     uint32_t last;
     struct warp *warps;
     size_t cap;
@@ -71,7 +71,7 @@ static int begin_launch(void *ctx, const struct record *kernel, struct err *err)
 static int add_load(struct owning *o, const struct program_op *op, struct err *err)
 {
     uint32_t known = o->numbers.count, i = o->last - 1;
-    if (((!o->last || op->id != o->last_id) && dense_number(&o->numbers, op->id, &i, err)) ||
+    if (((!o->last || op->id != o->last_id) && id_map_number(&o->numbers, op->id, &i, err)) ||
         mem_grow((void **)&o->warps, &o->cap, (size_t)i + 1, sizeof *o->warps, err))
         return -1;
     struct warp *w = &o->warps[i];
@@ -131,7 +131,7 @@ static void close_launch(struct owning *o)
     o->run->totals.launches++;
     o->reads.mix = (struct request_mix){0};
     coalescer_launch(&o->reads);
-    dense_clear(&o->numbers);
+    id_map_clear(&o->numbers);
     o->loads = o->waits = 0;
     o->longest = o->last = 0;
     o->shape = (struct program_launch){0};
@@ -208,7 +208,7 @@ static int own_finish(struct zerocopy_run *run, uint64_t runs, struct outcome *o
     derive_launches_release(&o.launches);
     coalescer_release(&o.reads);
     coalescer_release(&o.writes);
-    dense_release(&o.numbers);
+    id_map_release(&o.numbers);
     free(o.warps);
     return rc;
 }

@@ -4,9 +4,9 @@
 #include "replay/derive/derive_source.h"
 #include "replay/derive/testing_program.h"
 #include "trace/base/testing.h"
-#include "trace/import/access/testing_accelsim.h"
-#include "trace/import/access/testing_access.h"
 #include "trace/import/reader.h"
+#include "trace/import/testing_accelsim.h"
+#include "trace/import/testing_access.h"
 
 enum { N = 3 << 16, WARPS = N / 32, BLOCKS = N / VECADD_THREADS };
 

@@ -1,7 +1,7 @@
 /* regular_file: opens a file that somebody named as an input, or says at once that it is none.
  *
  * A directory, a pipe, a device or a socket is an error: nothing here waits for a writer, and nothing reads without
- * end. Import's pipes are opened by trace/import/source.h. */
+ * end. Import's pipes are opened by trace/import/input_stream.h. */
 #ifndef TRACE_BASE_REGULAR_FILE_H
 #define TRACE_BASE_REGULAR_FILE_H
 

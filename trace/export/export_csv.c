@@ -1,4 +1,4 @@
-/* export_csv: a stream as the plain form that trace/import/own/csv.h describes; reading it back gives the same records.
+/* export_csv: a stream as the plain form that trace/import/csv.h describes; reading it back gives the same records.
  */
 #include "trace/export/exporter.h"
 
@@ -8,7 +8,7 @@
 
 #include "trace/base/csv_text.h"
 #include "trace/base/mem.h"
-#include "trace/import/own/csv.h"
+#include "trace/import/csv.h"
 
 /* Names of kernels by row. */
 struct names {

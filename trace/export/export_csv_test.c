@@ -1,7 +1,7 @@
 #include "trace/export/exporter.h"
 
 #include "trace/base/testing.h"
-#include "trace/import/own/csv.h"
+#include "trace/import/csv.h"
 
 static int add_name(void *ctx, const struct store_value *v, size_t n)
 {
@@ -20,10 +20,10 @@ START_TEST(what_is_written_reads_back_to_the_same_records)
                  "18446744073709551615,4294967295,,-9223372036854775808\n"
                  "PIM,3,0,0x40,32,0,1,0,,9\nKERNEL,4,1,0x0,0,0,1,8,'=1+1,0\n" CSV_END "4\n";
     struct err err = {""};
-    struct source *source = source_from_memory(text, sizeof text - 1, &err);
+    struct input_stream *source = input_stream_from_memory(text, sizeof text - 1, &err);
     struct reader_context context = {.store = store_create(testing_file("t.db"), true, "t", &err), .path = "in"};
     ck_assert_msg(reader_run(&read_csv, &context, source, &err) == 0, "%s", err.msg);
-    source_close(source);
+    input_stream_close(source);
     ck_assert_int_eq(store_finish(context.store, &err), 0);
     store_close(context.store);
 

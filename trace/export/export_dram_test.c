@@ -1,7 +1,7 @@
 #include "trace/export/exporter.h"
 
-#include "trace/import/dram/testing_dram.h"
 #include "trace/import/reader.h"
+#include "trace/import/testing_dram.h"
 
 #define ROWS                                                                                                           \
     "id,arrival_cycle,kind,bank,row,col,channel\n0,5,RD,3,100,7,31\n1,6,WR,15,4095,63,0\n2,8,WR96,1,9,0,2\n"           \

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/base/dense.h"
+#include "trace/base/id_map.h"
 #include "trace/base/mem.h"
 #include "trace/graph/graph_build.h"
 
@@ -91,7 +91,7 @@ static int walk_next(struct walk *k, struct err *err)
 
 struct making {
     const struct graph_options *options;
-    struct dense labels;
+    struct id_map labels;
     size_t cap;    /* of offsets */
     uint64_t most; /* ids are below */
     bool whole;
@@ -103,7 +103,7 @@ static int number_them(struct making *m, struct walk *k, struct err *err)
     for (size_t i = 0; i < k->n; i++) {
         uint32_t u, v;
         if (m->options->relabel) {
-            if (dense_number(&m->labels, k->u[i], &u, err) || dense_number(&m->labels, k->v[i], &v, err))
+            if (id_map_number(&m->labels, k->u[i], &u, err) || id_map_number(&m->labels, k->v[i], &v, err))
                 return -1;
             k->u[i] = u;
             k->v[i] = v;
@@ -237,7 +237,7 @@ int coo_read(const struct coo *coo, const struct graph_options *options, struct 
         rc = survey(coo, k, &m, err);
     if (!rc)
         rc = make(coo, k, &m, g, err);
-    dense_release(&m.labels);
+    id_map_release(&m.labels);
     free(k);
     return rc;
 }

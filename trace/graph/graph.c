@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/import/source.h"
+#include "trace/import/input_stream.h"
 
 /* What has a signature first. */
 const struct graph_format *const graph_formats[] = {
@@ -131,13 +131,13 @@ static const struct graph_format *find_by_content(const char *path, struct err *
     unsigned char head[GRAPH_HEAD];
     size_t n = 0;
     struct err open_err = {""};
-    struct source *source = source_open(path, &open_err);
+    struct input_stream *source = input_stream_open(path, &open_err);
     if (source) {
         const unsigned char *data;
-        int rc = source_peek(source, GRAPH_HEAD, &data, &n, err);
+        int rc = input_stream_peek(source, GRAPH_HEAD, &data, &n, err);
         if (!rc)
             memcpy(head, data, n);
-        source_close(source);
+        input_stream_close(source);
         if (rc) {
             (void)err_at(err, "%s", path);
             return NULL;
@@ -162,11 +162,11 @@ static const struct graph_format *find_by_content(const char *path, struct err *
 static int parse_file(const char *path, const struct graph_format *format, const struct graph_options *options,
                       struct graph *graph, struct err *err)
 {
-    struct source *source = source_open(path, err);
+    struct input_stream *source = input_stream_open(path, err);
     if (!source)
         return -1;
     int rc = format->parse(source, options, graph, err);
-    source_close(source);
+    input_stream_close(source);
     return rc ? err_at(err, "%s", path) : 0;
 }
 

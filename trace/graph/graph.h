@@ -52,7 +52,7 @@ struct graph_options {
 enum { GRAPH_HEAD = 4096 };
 enum graph_probe { GRAPH_NO, GRAPH_MAYBE, GRAPH_YES };
 
-struct source;
+struct input_stream;
 
 /* A file format of graphs. */
 struct graph_format {
@@ -64,7 +64,8 @@ struct graph_format {
     enum graph_probe (*probe)(const char *path, const unsigned char *head, size_t n);
     int (*read)(const char *path, const struct graph_options *options, struct graph *graph, struct err *err);
     /* What an open file holds, where `read` is NULL. */
-    int (*parse)(struct source *source, const struct graph_options *options, struct graph *graph, struct err *err);
+    int (*parse)(struct input_stream *source, const struct graph_options *options, struct graph *graph,
+                 struct err *err);
     /* Write, whole or not at all; path is what the user gave. Existing files are an error unless `replace`. NULL: the
      * format is only read. */
     int (*write)(const char *path, bool replace, const struct graph *graph, struct err *err);
@@ -96,7 +97,7 @@ int graph_load(const char *path, const struct graph_format *format, const struct
                struct graph *graph, struct err *err);
 
 /* The parts of a .bel graph from open sources, each read to its end; for fuzzing. `weights` may be NULL. */
-int graph_bel_parse(struct source *col, struct source *dst, struct source *weights, struct graph *graph,
-                    struct err *err);
+int graph_bel_parse(struct input_stream *col, struct input_stream *dst, struct input_stream *weights,
+                    struct graph *graph, struct err *err);
 
 #endif

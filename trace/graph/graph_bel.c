@@ -10,7 +10,7 @@
 #include "trace/base/mem.h"
 #include "trace/graph/graph.h"
 #include "trace/graph/graph_build.h"
-#include "trace/import/source.h"
+#include "trace/import/input_stream.h"
 #include "trace/store/output.h"
 
 static const char *const packings[] = {"", ".xz", ".gz", ".zst"};
@@ -58,7 +58,7 @@ static enum graph_probe probe(const char *path, const unsigned char *head, size_
     return name ? GRAPH_YES : GRAPH_NO;
 }
 
-static int header(struct source *source, uint64_t *count, struct err *err)
+static int header(struct input_stream *source, uint64_t *count, struct err *err)
 {
     uint64_t placeholder;
     if (graph_read_u64(source, count, "the header", err) || graph_read_u64(source, &placeholder, "the header", err))
@@ -66,7 +66,7 @@ static int header(struct source *source, uint64_t *count, struct err *err)
     return 0;
 }
 
-static int parse_col(struct source *col, struct graph *graph, struct err *err)
+static int parse_col(struct input_stream *col, struct graph *graph, struct err *err)
 {
     uint64_t count;
     if (header(col, &count, err))
@@ -82,7 +82,7 @@ static int parse_col(struct source *col, struct graph *graph, struct err *err)
     return 0;
 }
 
-static int parse_dst(struct source *dst, struct graph *graph, struct err *err)
+static int parse_dst(struct input_stream *dst, struct graph *graph, struct err *err)
 {
     uint64_t count;
     if (header(dst, &count, err))
@@ -93,7 +93,7 @@ static int parse_dst(struct source *dst, struct graph *graph, struct err *err)
     return graph_read_targets(dst, count, 8, false, graph, err) || graph_read_end(dst, err) ? -1 : 0;
 }
 
-static int parse_val(struct source *val, struct graph *graph, struct err *err)
+static int parse_val(struct input_stream *val, struct graph *graph, struct err *err)
 {
     uint64_t count;
     if (header(val, &count, err))
@@ -110,7 +110,8 @@ static int parse_val(struct source *val, struct graph *graph, struct err *err)
                : 0;
 }
 
-int graph_bel_parse(struct source *col, struct source *dst, struct source *val, struct graph *graph, struct err *err)
+int graph_bel_parse(struct input_stream *col, struct input_stream *dst, struct input_stream *val, struct graph *graph,
+                    struct err *err)
 {
     if (parse_col(col, graph, err))
         return err_at(err, ".col");
@@ -124,12 +125,12 @@ int graph_bel_parse(struct source *col, struct source *dst, struct source *val, 
 static int read_bel(const char *path, const struct graph_options *options, struct graph *graph, struct err *err)
 {
     (void)options;
-    struct source *sources[PARTS] = {NULL, NULL, NULL};
+    struct input_stream *sources[PARTS] = {NULL, NULL, NULL};
     int rc = 0;
     for (int i = 0; i < PARTS && !rc; i++) {
         char *name = part_path(path, part_names[i]);
         if (name)
-            rc = (sources[i] = source_open(name, err)) ? 0 : -1;
+            rc = (sources[i] = input_stream_open(name, err)) ? 0 : -1;
         else if (i < 2)
             rc = err_set(err, "%.*s%s: no such file; a .bel graph is the files .col and .dst", (int)prefix_length(path),
                          path, part_names[i]);
@@ -139,7 +140,7 @@ static int read_bel(const char *path, const struct graph_options *options, struc
         rc = err_at(err, "%.*s", (int)prefix_length(path), path);
     for (int i = 0; i < PARTS; i++)
         if (sources[i])
-            source_close(sources[i]);
+            input_stream_close(sources[i]);
     return rc;
 }
 

@@ -257,7 +257,7 @@ int graph_builder_finish(struct graph_builder *b, uint64_t vertices, int flags, 
 static int vertex(struct graph_list *list, uint64_t id, uint32_t *v, struct err *err)
 {
     if (list->options->relabel)
-        return dense_number(&list->labels, id, v, err);
+        return id_map_number(&list->labels, id, v, err);
     if (id >= UINT32_MAX - 1)
         return err_set(err, "vertex id %" PRIu64 " is too large; expected below 2^32 - 2, or --relabel", id);
     *v = (uint32_t)id;
@@ -306,5 +306,5 @@ int graph_list_finish(struct graph_list *list, struct graph *graph, struct err *
 void graph_list_release(struct graph_list *list)
 {
     graph_builder_release(&list->builder);
-    dense_release(&list->labels);
+    id_map_release(&list->labels);
 }

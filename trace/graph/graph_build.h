@@ -10,9 +10,9 @@
 
 #include <stdio.h>
 
-#include "trace/base/dense.h"
+#include "trace/base/id_map.h"
 #include "trace/graph/graph.h"
-#include "trace/import/source.h"
+#include "trace/import/input_stream.h"
 
 enum graph_build_flags {
     GRAPH_MIRROR = 1,     /* also store the reverse of every edge; of a self loop once */
@@ -48,7 +48,7 @@ int graph_builder_finish(struct graph_builder *builder, uint64_t vertices, int f
  *     graph_list_release(&list);                             (always) */
 struct graph_list {
     const struct graph_options *options;
-    struct dense labels; /* relabel: vertices by first appearance */
+    struct id_map labels; /* relabel: vertices by first appearance */
     struct graph_builder builder;
     uint64_t vertices; /* largest id + 1, without relabelling */
 };
@@ -92,22 +92,22 @@ void graph_text_edges(FILE *file, const struct graph *graph, uint64_t first, boo
  * really holds, never what its header claims --- */
 
 /* Exactly n bytes into buf; `what` and the byte offset stand in the message if the input ends early. */
-int graph_read_bytes(struct source *source, void *buf, size_t n, const char *what, struct err *err);
+int graph_read_bytes(struct input_stream *source, void *buf, size_t n, const char *what, struct err *err);
 
 /* One u64. */
-int graph_read_u64(struct source *source, uint64_t *value, const char *what, struct err *err);
+int graph_read_u64(struct input_stream *source, uint64_t *value, const char *what, struct err *err);
 
 /* n u64 values into a new array *values. */
-int graph_read_offsets(struct source *source, uint64_t n, uint64_t **values, const char *what, struct err *err);
+int graph_read_offsets(struct input_stream *source, uint64_t n, uint64_t **values, const char *what, struct err *err);
 
 /* n ids of `width` (4 or 8) bytes, every `stride` bytes (a 4-byte weight follows each id where stride is width + 4),
  * into graph->targets, or graph->wide if graph->vertices exceeds 2^32; weights into graph->weights. Ids are checked
  * against graph->vertices. */
-int graph_read_targets(struct source *source, uint64_t n, int width, bool weighted, struct graph *graph,
+int graph_read_targets(struct input_stream *source, uint64_t n, int width, bool weighted, struct graph *graph,
                        struct err *err);
 
 /* An error unless the input ends here. */
-int graph_read_end(struct source *source, struct err *err);
+int graph_read_end(struct input_stream *source, struct err *err);
 
 /* Write n values, all or nothing; *err names path. */
 int graph_write_bytes(FILE *file, const char *path, const void *data, size_t n, struct err *err);

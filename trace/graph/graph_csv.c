@@ -14,7 +14,7 @@
 
 #include "trace/graph/graph.h"
 #include "trace/graph/graph_build.h"
-#include "trace/import/source.h"
+#include "trace/import/input_stream.h"
 
 /* Names in lower case, without anything but letters and digits. */
 static const char *const sources[] = {"source",     "src",      "from",       "u",     "sourceid", "srcid",
@@ -177,19 +177,19 @@ static const char *behind_mark(const char *line)
     return strncmp(line, "\xef\xbb\xbf", 3) == 0 ? line + 3 : line;
 }
 
-static int parse(struct source *source, struct csv *c, struct graph *graph, struct err *err)
+static int parse(struct input_stream *source, struct csv *c, struct graph *graph, struct err *err)
 {
     char *line;
     size_t length;
     int rc;
     bool header = false;
-    while ((rc = source_line(source, &line, &length, err)) > 0) {
+    while ((rc = input_stream_line(source, &line, &length, err)) > 0) {
         if (*line == '#' || graph_line_done(line))
             continue;
         if (strlen(line) != length)
-            return err_set(err, "line %" PRIu64 ": a zero byte", source_line_number(source));
+            return err_set(err, "line %" PRIu64 ": a zero byte", input_stream_line_number(source));
         if (header ? parse_line(c, line, err) : parse_header(c, behind_mark(line), err))
-            return err_at(err, "line %" PRIu64, source_line_number(source));
+            return err_at(err, "line %" PRIu64, input_stream_line_number(source));
         header = true;
     }
     if (rc < 0)
@@ -205,7 +205,8 @@ static int parse(struct source *source, struct csv *c, struct graph *graph, stru
     return 0;
 }
 
-static int parse_csv(struct source *source, const struct graph_options *options, struct graph *graph, struct err *err)
+static int parse_csv(struct input_stream *source, const struct graph_options *options, struct graph *graph,
+                     struct err *err)
 {
     struct csv c = {.whole = true, .list = {.options = options}};
     int rc = parse(source, &c, graph, err);

@@ -11,7 +11,7 @@
 
 #include "trace/graph/graph.h"
 #include "trace/graph/graph_build.h"
-#include "trace/import/source.h"
+#include "trace/import/input_stream.h"
 #include "trace/store/output.h"
 
 /* Whether the first line that is no comment has two or three numbers. */
@@ -79,24 +79,24 @@ static int parse_line(struct el *el, const char *line, struct err *err)
     return graph_list_edge(&el->list, from, to, el->weighted, (int32_t)weight, err);
 }
 
-static int parse(struct source *source, struct el *el, struct graph *graph, struct err *err)
+static int parse(struct input_stream *source, struct el *el, struct graph *graph, struct err *err)
 {
     char *line;
     size_t length;
     int rc;
-    while ((rc = source_line(source, &line, &length, err)) > 0) {
+    while ((rc = input_stream_line(source, &line, &length, err)) > 0) {
         if (*line == '#' || *line == '%' || graph_line_done(line))
             continue;
         if (strlen(line) != length)
-            return err_set(err, "line %" PRIu64 " holds a zero byte", source_line_number(source));
+            return err_set(err, "line %" PRIu64 " holds a zero byte", input_stream_line_number(source));
         if (parse_line(el, line, err))
-            return err_at(err, "line %" PRIu64, source_line_number(source));
+            return err_at(err, "line %" PRIu64, input_stream_line_number(source));
     }
     return rc < 0 ? -1 : graph_list_finish(&el->list, graph, err);
 }
 
-static int parse_any(struct source *source, bool weighted, const struct graph_options *options, struct graph *graph,
-                     struct err *err)
+static int parse_any(struct input_stream *source, bool weighted, const struct graph_options *options,
+                     struct graph *graph, struct err *err)
 {
     struct el el = {.list = {.options = options}, .weighted = weighted};
     int rc = parse(source, &el, graph, err);
@@ -104,12 +104,14 @@ static int parse_any(struct source *source, bool weighted, const struct graph_op
     return rc;
 }
 
-static int parse_el(struct source *source, const struct graph_options *options, struct graph *graph, struct err *err)
+static int parse_el(struct input_stream *source, const struct graph_options *options, struct graph *graph,
+                    struct err *err)
 {
     return parse_any(source, false, options, graph, err);
 }
 
-static int parse_wel(struct source *source, const struct graph_options *options, struct graph *graph, struct err *err)
+static int parse_wel(struct input_stream *source, const struct graph_options *options, struct graph *graph,
+                     struct err *err)
 {
     return parse_any(source, true, options, graph, err);
 }

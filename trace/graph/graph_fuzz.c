@@ -3,21 +3,21 @@
 #include <stdint.h>
 
 #include "trace/graph/graph.h"
-#include "trace/import/source.h"
+#include "trace/import/input_stream.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void fuzz_bel(const uint8_t *data, size_t size, struct graph *graph)
 {
     size_t cut = size ? data[0] * (size - 1) / 255 : 0;
-    struct source *col = size ? source_from_memory(data + 1, cut, NULL) : NULL;
-    struct source *dst = col ? source_from_memory(data + 1 + cut, size - 1 - cut, NULL) : NULL;
+    struct input_stream *col = size ? input_stream_from_memory(data + 1, cut, NULL) : NULL;
+    struct input_stream *dst = col ? input_stream_from_memory(data + 1 + cut, size - 1 - cut, NULL) : NULL;
     if (dst)
         (void)graph_bel_parse(col, dst, NULL, graph, NULL);
     if (col)
-        source_close(col);
+        input_stream_close(col);
     if (dst)
-        source_close(dst);
+        input_stream_close(dst);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -29,13 +29,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (data[0] % 8 == 0) {
         fuzz_bel(data + 1, size - 1, &graph);
     } else {
-        struct source *source = source_from_memory(data + 1, size - 1, NULL);
+        struct input_stream *source = input_stream_from_memory(data + 1, size - 1, NULL);
         if (!source)
             return 0;
         static const struct graph_format *const formats[] = {NULL,      &graph_sg,  &graph_wsg,   &graph_mtx,
                                                              &graph_el, &graph_wel, &graph_metis, &graph_csv};
         (void)formats[data[0] % 8]->parse(source, &options, &graph, NULL);
-        source_close(source);
+        input_stream_close(source);
     }
     graph_release(&graph);
     return 0;

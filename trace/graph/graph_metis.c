@@ -13,13 +13,13 @@
 #include "trace/base/mem.h"
 #include "trace/graph/graph.h"
 #include "trace/graph/graph_build.h"
-#include "trace/import/source.h"
+#include "trace/import/input_stream.h"
 
 /* A hub's line is longer than any buffer, so the file is cut into numbers and ends of lines, not into lines. */
 enum token { TOKEN_BAD = -1, TOKEN_END, TOKEN_NUMBER, TOKEN_LINE };
 
 struct tokens {
-    struct source *source; /* NULL: only what is in the buffer */
+    struct input_stream *source; /* NULL: only what is in the buffer */
     const unsigned char *at, *end;
     uint64_t line; /* of the token last returned, from 1 */
     bool begins;   /* at the first byte of a line */
@@ -31,7 +31,7 @@ static int peek(struct tokens *t, struct err *err)
 {
     if (t->at == t->end && t->source) {
         size_t got;
-        if (source_read(t->source, t->buffer, sizeof t->buffer, &got, err))
+        if (input_stream_read(t->source, t->buffer, sizeof t->buffer, &got, err))
             return -2;
         t->at = t->buffer;
         t->end = t->buffer + got;
@@ -245,7 +245,8 @@ static int parse(struct metis *m, struct graph *g, struct err *err)
 }
 
 /* Memory follows the lines read, not the header. Errors name the line. */
-static int parse_metis(struct source *source, const struct graph_options *options, struct graph *graph, struct err *err)
+static int parse_metis(struct input_stream *source, const struct graph_options *options, struct graph *graph,
+                       struct err *err)
 {
     (void)options;
     struct metis m = {.tokens = mem_zalloc(1, sizeof *m.tokens, err)};

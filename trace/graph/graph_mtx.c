@@ -13,7 +13,7 @@
 
 #include "trace/graph/graph.h"
 #include "trace/graph/graph_build.h"
-#include "trace/import/source.h"
+#include "trace/import/input_stream.h"
 #include "trace/store/output.h"
 
 static const char banner[] = "%%MatrixMarket";
@@ -64,17 +64,17 @@ static int parse_banner(const char *line, struct mtx *m, struct err *err)
 }
 
 /* The next line that is no comment and not empty: 1, 0 at the end, -1. */
-static int content(struct source *source, char **line, struct err *err)
+static int content(struct input_stream *source, char **line, struct err *err)
 {
     size_t length;
     int rc;
-    while ((rc = source_line(source, line, &length, err)) > 0)
+    while ((rc = input_stream_line(source, line, &length, err)) > 0)
         if (**line != '%' && !graph_line_done(*line))
             return 1;
     return rc;
 }
 
-static int parse_size(struct source *source, struct mtx *m, struct err *err)
+static int parse_size(struct input_stream *source, struct mtx *m, struct err *err)
 {
     char *line;
     int rc = content(source, &line, err);
@@ -84,13 +84,13 @@ static int parse_size(struct source *source, struct mtx *m, struct err *err)
     if (rc == 0 || !graph_take_u64(&p, &m->rows) || !graph_take_u64(&p, &m->columns) ||
         !graph_take_u64(&p, &m->entries) || !graph_line_done(p))
         return err_set(err, "line %" PRIu64 ": expected the size line 'rows columns entries'",
-                       source_line_number(source));
+                       input_stream_line_number(source));
     if (m->rows >= UINT32_MAX || m->columns >= UINT32_MAX)
         return err_set(err, "line %" PRIu64 ": %" PRIu64 " rows and %" PRIu64 " columns; ids are 32-bit",
-                       source_line_number(source), m->rows, m->columns);
+                       input_stream_line_number(source), m->rows, m->columns);
     if (m->mirrored && m->rows != m->columns)
         return err_set(err, "line %" PRIu64 ": a symmetric matrix of %" PRIu64 " rows and %" PRIu64 " columns",
-                       source_line_number(source), m->rows, m->columns);
+                       input_stream_line_number(source), m->rows, m->columns);
     return 0;
 }
 
@@ -119,7 +119,7 @@ static int add(struct graph_builder *b, struct mtx *m, uint32_t i, uint32_t j, d
     return 0;
 }
 
-static int parse_entries(struct source *source, struct mtx *m, struct graph_builder *b, struct err *err)
+static int parse_entries(struct input_stream *source, struct mtx *m, struct graph_builder *b, struct err *err)
 {
     for (uint64_t n = 0; n < m->entries; n++) {
         char *line;
@@ -131,23 +131,23 @@ static int parse_entries(struct source *source, struct mtx *m, struct graph_buil
         uint64_t i = 0, j = 0;
         double value = 1;
         if (parse_entry(line, m, &i, &j, &value))
-            return err_set(err, "line %" PRIu64 ": '%.60s' is no entry 'row column%s'", source_line_number(source),
-                           line, m->field == FIELD_PATTERN ? "" : " value");
+            return err_set(err, "line %" PRIu64 ": '%.60s' is no entry 'row column%s'",
+                           input_stream_line_number(source), line, m->field == FIELD_PATTERN ? "" : " value");
         if (i < 1 || i > m->rows || j < 1 || j > m->columns)
             return err_set(err, "line %" PRIu64 ": entry (%" PRIu64 ", %" PRIu64 ") is outside %" PRIu64 " x %" PRIu64,
-                           source_line_number(source), i, j, m->rows, m->columns);
+                           input_stream_line_number(source), i, j, m->rows, m->columns);
         if (add(b, m, (uint32_t)(i - 1), (uint32_t)(j - 1), value, err))
             return -1;
     }
     return 0;
 }
 
-static int parse(struct source *source, struct graph_builder *b, struct graph *graph, struct err *err)
+static int parse(struct input_stream *source, struct graph_builder *b, struct graph *graph, struct err *err)
 {
     struct mtx m = {0};
     char *line;
     size_t length;
-    int rc = source_line(source, &line, &length, err);
+    int rc = input_stream_line(source, &line, &length, err);
     if (rc < 0)
         return -1;
     if (parse_banner(rc ? line : "", &m, err) || parse_size(source, &m, err) || parse_entries(source, &m, b, err))
@@ -156,7 +156,7 @@ static int parse(struct source *source, struct graph_builder *b, struct graph *g
         return -1;
     if (rc > 0)
         return err_set(err, "line %" PRIu64 ": more than the %" PRIu64 " entries that the size line states",
-                       source_line_number(source), m.entries);
+                       input_stream_line_number(source), m.entries);
     uint64_t vertices = m.rows > m.columns ? m.rows : m.columns;
     if (graph_list_sides(vertices, b->count, err))
         return -1;
@@ -170,7 +170,8 @@ static int parse(struct source *source, struct graph_builder *b, struct graph *g
     return 0;
 }
 
-static int parse_mtx(struct source *source, const struct graph_options *options, struct graph *graph, struct err *err)
+static int parse_mtx(struct input_stream *source, const struct graph_options *options, struct graph *graph,
+                     struct err *err)
 {
     (void)options;
     struct graph_builder b = {0};

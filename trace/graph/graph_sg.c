@@ -12,7 +12,7 @@
 #include "trace/graph/graph.h"
 #include "trace/graph/graph_build.h"
 #include "trace/graph/graph_reorder.h"
-#include "trace/import/source.h"
+#include "trace/import/input_stream.h"
 #include "trace/store/output.h"
 
 enum { SG_HEAD = 17 };
@@ -54,7 +54,7 @@ static enum graph_probe probe_wsg(const char *path, const unsigned char *head, s
 }
 
 /* One direction: offsets and elements. */
-static int parse_side(struct source *source, bool weighted, struct graph *g, struct err *err)
+static int parse_side(struct input_stream *source, bool weighted, struct graph *g, struct err *err)
 {
     if (graph_read_offsets(source, g->vertices + 1, &g->offsets, "offsets", err))
         return -1;
@@ -63,7 +63,7 @@ static int parse_side(struct source *source, bool weighted, struct graph *g, str
     return graph_check(g, err);
 }
 
-static int parse_any(struct source *source, bool weighted, struct graph *g, struct err *err)
+static int parse_any(struct input_stream *source, bool weighted, struct graph *g, struct err *err)
 {
     unsigned char head[SG_HEAD];
     if (graph_read_bytes(source, head, sizeof head, "the header", err))
@@ -88,13 +88,15 @@ static int parse_any(struct source *source, bool weighted, struct graph *g, stru
     return graph_read_end(source, err);
 }
 
-static int parse_sg(struct source *source, const struct graph_options *options, struct graph *graph, struct err *err)
+static int parse_sg(struct input_stream *source, const struct graph_options *options, struct graph *graph,
+                    struct err *err)
 {
     (void)options;
     return parse_any(source, false, graph, err);
 }
 
-static int parse_wsg(struct source *source, const struct graph_options *options, struct graph *graph, struct err *err)
+static int parse_wsg(struct input_stream *source, const struct graph_options *options, struct graph *graph,
+                     struct err *err)
 {
     (void)options;
     return parse_any(source, true, graph, err);

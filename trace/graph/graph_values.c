@@ -7,27 +7,27 @@
 
 enum { PIECE = 1 << 16 };
 
-int graph_read_bytes(struct source *source, void *buf, size_t n, const char *what, struct err *err)
+int graph_read_bytes(struct input_stream *source, void *buf, size_t n, const char *what, struct err *err)
 {
     size_t done = 0;
     while (done < n) {
         size_t got;
-        if (source_read(source, (char *)buf + done, n - done, &got, err))
+        if (input_stream_read(source, (char *)buf + done, n - done, &got, err))
             return -1;
         if (got == 0)
-            return err_set(err, "the file ends at byte %llu inside %s", (unsigned long long)source_offset(source),
+            return err_set(err, "the file ends at byte %llu inside %s", (unsigned long long)input_stream_offset(source),
                            what);
         done += got;
     }
     return 0;
 }
 
-int graph_read_u64(struct source *source, uint64_t *value, const char *what, struct err *err)
+int graph_read_u64(struct input_stream *source, uint64_t *value, const char *what, struct err *err)
 {
     return graph_read_bytes(source, value, sizeof *value, what, err);
 }
 
-int graph_read_offsets(struct source *source, uint64_t n, uint64_t **values, const char *what, struct err *err)
+int graph_read_offsets(struct input_stream *source, uint64_t n, uint64_t **values, const char *what, struct err *err)
 {
     size_t cap = 0;
     *values = NULL;
@@ -62,7 +62,8 @@ static int take(const unsigned char *raw, uint64_t piece, int width, bool weight
     return 0;
 }
 
-int graph_read_targets(struct source *source, uint64_t n, int width, bool weighted, struct graph *g, struct err *err)
+int graph_read_targets(struct input_stream *source, uint64_t n, int width, bool weighted, struct graph *g,
+                       struct err *err)
 {
     unsigned char raw[4096 * 12];
     size_t stride = (size_t)width + (weighted ? 4 : 0), id_cap = 0, weight_cap = 0;
@@ -84,14 +85,15 @@ int graph_read_targets(struct source *source, uint64_t n, int width, bool weight
     return 0;
 }
 
-int graph_read_end(struct source *source, struct err *err)
+int graph_read_end(struct input_stream *source, struct err *err)
 {
     const unsigned char *data;
     size_t got;
-    if (source_peek(source, 1, &data, &got, err))
+    if (input_stream_peek(source, 1, &data, &got, err))
         return -1;
     if (got)
-        return err_set(err, "bytes follow the end of the data at byte %llu", (unsigned long long)source_offset(source));
+        return err_set(err, "bytes follow the end of the data at byte %llu",
+                       (unsigned long long)input_stream_offset(source));
     return 0;
 }
 

@@ -89,7 +89,7 @@ static int find_directory(const struct zip *z, struct directory *d, struct err *
 }
 
 /* Sizes and offset of 4 bytes that say "see zip64" are replaced from the extra field, in this order. */
-static void widen(const unsigned char *extra, size_t n, struct source_part *part, uint64_t *local)
+static void widen(const unsigned char *extra, size_t n, struct input_stream_part *part, uint64_t *local)
 {
     uint64_t *wide[] = {&part->bytes, &part->packed_bytes, local};
     for (size_t at = 0; at + 4 <= n;) {
@@ -149,7 +149,7 @@ static int take_entry(const struct zip *z, const unsigned char *dir, uint64_t n,
         if ((unsigned char)m->name[i] < ' ')
             m->name[i] = '?';
     uint64_t local = little(p + 42, 4);
-    m->part = (struct source_part){
+    m->part = (struct input_stream_part){
         .crc = (uint32_t)little(p + 16, 4), .packed_bytes = little(p + 20, 4), .bytes = little(p + 24, 4)};
     widen(p + ENTRY_BYTES + name, extra, &m->part, &local);
     *at += ENTRY_BYTES + name + extra + comment;
@@ -273,7 +273,7 @@ static int parse_header(char *header, struct npy_shape *s, struct err *err)
                                                                                                                 : 0;
 }
 
-static int read_header(struct source *source, struct npy_shape *s, struct err *err)
+static int read_header(struct input_stream *source, struct npy_shape *s, struct err *err)
 {
     unsigned char head[12];
     size_t length;
@@ -327,11 +327,12 @@ static int check_size(const struct npy_place *place, uint64_t header, struct npy
 int npy_open(struct npy *a, const struct npy_place *place, uint64_t skip, struct err *err)
 {
     *a = (struct npy){.name = place->name, .at = skip};
-    a->source = place->part ? source_open_part(place->path, place->part, err) : source_open(place->path, err);
+    a->source =
+        place->part ? input_stream_open_part(place->path, place->part, err) : input_stream_open(place->path, err);
     if (!a->source)
         return -1;
-    if (read_header(a->source, &a->shape, err) || check_size(place, source_offset(a->source), &a->shape, err) ||
-        (skip && source_skip(a->source, skip * a->shape.width, err))) {
+    if (read_header(a->source, &a->shape, err) || check_size(place, input_stream_offset(a->source), &a->shape, err) ||
+        (skip && input_stream_skip(a->source, skip * a->shape.width, err))) {
         npy_close(a);
         return err_at(err, "%s", place->name);
     }
@@ -340,7 +341,7 @@ int npy_open(struct npy *a, const struct npy_place *place, uint64_t skip, struct
 
 void npy_close(struct npy *a)
 {
-    source_close(a->source);
+    input_stream_close(a->source);
     a->source = NULL;
 }
 

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "trace/graph/graph.h"
-#include "trace/import/source.h"
+#include "trace/import/input_stream.h"
 
 /* --- the members of a zip archive, stored or deflated, with sizes beyond 4 GiB (zip64) where need be ---
  *
@@ -28,7 +28,7 @@
 
 struct zip_member {
     char name[128]; /* longer ones are cut */
-    struct source_part part;
+    struct input_stream_part part;
 };
 
 /* The members of archive `path` in the directory's order, freed with free(). At most 65,535. */
@@ -39,8 +39,8 @@ int zip_members(const char *path, struct zip_member **members, size_t *n, struct
 /* Where an array is: `path` itself, or a part of it. */
 struct npy_place {
     const char *path;
-    const char *name;               /* for messages */
-    const struct source_part *part; /* NULL: the whole file, packed or not */
+    const char *name;                     /* for messages */
+    const struct input_stream_part *part; /* NULL: the whole file, packed or not */
 };
 
 struct npy_shape {
@@ -55,7 +55,7 @@ struct npy_shape {
 };
 
 struct npy {
-    struct source *source;
+    struct input_stream *source;
     struct npy_shape shape;
     const char *name;
     uint64_t at; /* items taken */

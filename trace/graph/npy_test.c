@@ -26,17 +26,17 @@ START_TEST(members_are_unpacked_and_checked)
     ck_assert_uint_eq(n, 5);
     ck_assert_str_eq(m[0].name, "indices.npy");
     for (size_t i = 0; i < n; i++) {
-        struct source *s = source_open_part(archive, &m[i].part, &err);
+        struct input_stream *s = input_stream_open_part(archive, &m[i].part, &err);
         ck_assert_ptr_nonnull(s);
-        ck_assert_int_eq(source_read(s, text, sizeof text, &got, &err), 0);
+        ck_assert_int_eq(input_stream_read(s, text, sizeof text, &got, &err), 0);
         ck_assert_uint_eq(got, m[i].part.bytes);
         ck_assert_int_eq(memcmp(text, "\x93NUMPY", 6), 0);
-        source_close(s);
+        input_stream_close(s);
         m[i].part.crc ^= 1;
-        s = source_open_part(archive, &m[i].part, &err);
-        ck_assert_int_eq(source_read(s, text, sizeof text, &got, &err), -1);
+        s = input_stream_open_part(archive, &m[i].part, &err);
+        ck_assert_int_eq(input_stream_read(s, text, sizeof text, &got, &err), -1);
         ck_assert_msg(strstr(err.msg, "check sum"), "%s", err.msg);
-        source_close(s);
+        input_stream_close(s);
     }
     free(m);
 }

@@ -1,6 +1,6 @@
 /* field: one field of a line of text, cut off at a separator, and turned into a number without locale or allocation.
  *
- * A cursor walks over a line that ends with a zero byte (source_line()). Numbers must fill their field. */
+ * A cursor walks over a line that ends with a zero byte (input_stream_line()). Numbers must fill their field. */
 #ifndef TRACE_IMPORT_FIELD_H
 #define TRACE_IMPORT_FIELD_H
 

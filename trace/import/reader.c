@@ -97,7 +97,8 @@ const struct reader *reader_probe(const char *path, const unsigned char *head, s
     return NULL;
 }
 
-int reader_run(const struct reader *reader, struct reader_context *context, struct source *source, struct err *err)
+int reader_run(const struct reader *reader, struct reader_context *context, struct input_stream *source,
+               struct err *err)
 {
     int rc = reader->read(context, source, err);
     if (rc == 0)

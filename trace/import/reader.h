@@ -12,7 +12,7 @@
 
 #include "trace/base/err.h"
 #include "trace/event/record.h"
-#include "trace/import/source.h"
+#include "trace/import/input_stream.h"
 #include "trace/store/store.h"
 
 struct param; /* trace/base/param.h */
@@ -47,7 +47,7 @@ struct reader_context {
 };
 
 struct reader {
-    const char *name;            /* as for --format: "cupti-csv" is trace/import/uvm/cupti_csv.c */
+    const char *name;            /* as for --format: "cupti-csv" is trace/import/cupti_csv.c */
     const char *summary;         /* one line for `offchip list formats` */
     const struct param *options; /* NULL: none */
     size_t options_size;
@@ -56,7 +56,7 @@ struct reader {
     /* Read the whole input into context->store. Formats of one stream of bytes read from `source`; formats that are
      * databases or folders open context->path themselves (then whole_file is true and source is NULL). -1: *err says
      * what is wrong and where (line, byte or packet). */
-    int (*read)(struct reader_context *context, struct source *source, struct err *err);
+    int (*read)(struct reader_context *context, struct input_stream *source, struct err *err);
     bool whole_file;
     /* Of formats whose inputs belong together: all of them in one call; context->path is the first. NULL: one by one.
      */
@@ -77,7 +77,8 @@ const struct reader *reader_probe(const char *path, const unsigned char *head, s
 const char *reader_advice(const char *path);
 
 /* Read one input: reader->read() and reader_flush(). The error gets the path in front. */
-int reader_run(const struct reader *reader, struct reader_context *context, struct source *source, struct err *err);
+int reader_run(const struct reader *reader, struct reader_context *context, struct input_stream *source,
+               struct err *err);
 
 /* The input ends where it should not, but what was read is good: the trace is kept and marked incomplete, and the
  * reason (a whole sentence) is shown. */

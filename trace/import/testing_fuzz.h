@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
+#include "trace/derived/batches.h"
 #include "trace/import/reader.h"
-#include "trace/uvm/batches.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -47,7 +47,7 @@ static inline void fuzzing_read(const struct reader *reader, const char *path, c
 {
     struct err err;
     struct reader_context context = {.store = fuzzing_store(), .options = options, .path = path};
-    struct source *source = reader->whole_file ? NULL : source_from_memory(data, n, &err);
+    struct input_stream *source = reader->whole_file ? NULL : input_stream_from_memory(data, n, &err);
     (void)reader->probe(path, data, n < READER_PROBE_BYTES ? n : READER_PROBE_BYTES);
     if ((source || reader->whole_file) && reader_run(reader, &context, source, &err) == 0) {
         if (batches_write(context.store, NULL, NULL, &err) == 0) {
@@ -56,7 +56,7 @@ static inline void fuzzing_read(const struct reader *reader, const char *path, c
             fuzzing_read_back(context.store);
         }
     }
-    source_close(source);
+    input_stream_close(source);
 }
 
 #endif

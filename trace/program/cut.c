@@ -5,14 +5,14 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
+#include "trace/program/program_adapter.h"
 #include "trace/program/walk.h"
-#include "trace/program/wrapped.h"
 
 enum { STRETCHES = 4, SAMPLES = 16, TOGETHER = 3 };
 static const double ENOUGH = 0.9; /* of the work: what the kernels do of which something is kept */
 
 struct program_cut {
-    struct program_wrapped wrapped;    /* first */
+    struct program_adapter wrapped;    /* first */
     struct program_cut_launch *launch; /* every launch of the whole program */
     uint32_t *kept;                    /* numbers of those that are kept, ascending */
     uint32_t launches, kept_count;
@@ -278,7 +278,7 @@ static void cut_launch(const void *state, uint32_t launch, struct program_launch
 static int cut_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
                     struct err *err)
 {
-    const struct program_wrapped_run *r = run;
+    const struct program_adapter_run *r = run;
     const struct program *whole = &r->wrapped->whole;
     const struct program_cut *cut = (const struct program_cut *)r->wrapped;
     const struct program_cut_launch *k = &cut->launch[cut->kept[launch]];
@@ -286,12 +286,12 @@ static int cut_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, s
     return whole->ops->body(r->run, cut->kept[launch], kept_warp, index, body, err);
 }
 
-static const struct program_ops cut_ops = {.allocs = program_wrapped_allocs,
+static const struct program_ops cut_ops = {.allocs = program_adapter_allocs,
                                            .launches = cut_launch_count,
                                            .launch = cut_launch,
                                            .body = cut_body,
-                                           .run_open = program_wrapped_open,
-                                           .run_close = program_wrapped_close};
+                                           .run_open = program_adapter_open,
+                                           .run_close = program_adapter_close};
 
 struct program_cut *program_cut_new(const struct program *whole, uint64_t sectors,
                                     uint64_t (*resident)(const void *ctx, const struct program_launch *launch),

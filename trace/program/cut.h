@@ -18,7 +18,7 @@
 #ifndef TRACE_PROGRAM_CUT_H
 #define TRACE_PROGRAM_CUT_H
 
-#include "trace/program/middle.h"
+#include "trace/program/warp_slice.h"
 
 struct program_cut;
 
@@ -77,11 +77,11 @@ struct program_rest_point {
 
 /* whole: what was cut; it and the cut must outlive the rest. sectors: of a gap, about so many sector accesses from its
  * end, by the cut's estimates, a wave at least. middle: of the cut's program, if its warps are themselves cut
- * (trace/program/middle.h; else NULL): the heads of a kept wave are the end of the gap before it, its tails the
+ * (trace/program/warp_slice.h; else NULL): the heads of a kept wave are the end of the gap before it, its tails the
  * beginning of the one behind it; it must outlive the rest too. to_the_end: with the gap at the end, which only a
  * program that begins again comes behind. NULL with *err set. */
 struct program_rest *program_rest_new(const struct program *whole, const struct program_cut *cut, uint64_t sectors,
-                                      const struct program_middle *middle, bool to_the_end, struct err *err);
+                                      const struct warp_slice *middle, bool to_the_end, struct err *err);
 void program_rest_free(struct program_rest *rest); /* NULL is allowed */
 
 /* Valid as long as the rest; it may have no launch at all. */

@@ -3,9 +3,9 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "trace/import/access/testing_access.h"
+#include "trace/import/input_stream.h"
 #include "trace/import/reader.h"
-#include "trace/import/source.h"
+#include "trace/import/testing_access.h"
 #include "trace/recorder/recorder_trace.h"
 #include "trace/recorder/testing_recorder.h"
 #include "trace/recorder/wire/sanitizer_abi.h"
@@ -245,17 +245,17 @@ START_TEST(the_h200s_accesses_come_through_whole)
 {
     char text[512], output[512];
     (void)snprintf(text, sizeof text, "%s", testing_file("h200.txt"));
-    struct source *source = source_open("fixtures/traces/accesses_h200.txt.xz", &err);
+    struct input_stream *source = input_stream_open("fixtures/traces/accesses_h200.txt.xz", &err);
     ck_assert_msg(source != NULL, "%s", err.msg);
     FILE *f = fopen(text, "wb");
     static char buf[1 << 16];
     size_t got;
     do {
-        ck_assert_int_eq(source_read(source, buf, sizeof buf, &got, &err), 0);
+        ck_assert_int_eq(input_stream_read(source, buf, sizeof buf, &got, &err), 0);
         (void)fwrite(buf, 1, got, f);
     } while (got > 0);
     (void)fclose(f);
-    source_close(source);
+    input_stream_close(source);
     (void)snprintf(output, sizeof output, "%s", testing_file("h200.db"));
     setenv("OFFCHIP_RECORD_RING_BYTES", "65536", 1); /* 1,024 units, 63 times round and more */
     record_text(text, output, NULL, "init context kernels", (struct recorder_options){0});

@@ -64,7 +64,7 @@ enum { MARK = 1, BEGIN = 2, MOST_OPEN = 1 << 20 };
 static int name_of(struct recorder_ranges *r, uint64_t text, uint32_t *row, int64_t *name, struct err *err)
 {
     uint64_t before = r->names.count;
-    if (dense_number(&r->names, text, row, err))
+    if (id_map_number(&r->names, text, row, err))
         return -1;
     if (r->names.count > before)
         *name = *row;
@@ -117,7 +117,7 @@ int recorder_ranges_take(struct recorder_ranges *r, const struct record_pipe_mes
 
 void recorder_ranges_release(struct recorder_ranges *r)
 {
-    dense_release(&r->names);
+    id_map_release(&r->names);
     free(r->open);
     *r = (struct recorder_ranges){0};
 }

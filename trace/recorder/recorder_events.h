@@ -6,12 +6,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "trace/base/dense.h"
 #include "trace/base/err.h"
+#include "trace/base/id_map.h"
+#include "trace/derived/allocations.h"
 #include "trace/event/record.h"
 #include "trace/program/access.h"
 #include "trace/recorder/wire/record_pipe.h"
-#include "trace/uvm/allocations.h"
 
 /* --- messages in the order of their times, with bounded memory ---
  *
@@ -43,7 +43,7 @@ void record_order_release(struct record_order *order);
 /* --- the ranges that a program names itself (NVTX), from their beginnings and ends --- */
 
 struct recorder_ranges {
-    struct dense names; /* number of a text: row of table strings */
+    struct id_map names; /* number of a text: row of table strings */
     struct recorder_range {
         uint64_t number;
         int64_t time, name;

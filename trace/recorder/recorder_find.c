@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "trace/base/folder.h"
+#include "trace/base/dir_list.h"
 #include "trace/recorder/recorder.h"
 #include "trace/recorder/recorder_search.h"
 #include "trace/recorder/wire/record_pipe.h"

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "trace/import/source.h"
+#include "trace/import/input_stream.h"
 #include "trace/recorder/testing_recorder.h"
 #include "trace/store/store.h"
 
@@ -23,18 +23,18 @@ static struct err err;
 static void write_events(void)
 {
     const char *path = testing_file("events.csv");
-    struct source *source = source_open("fixtures/traces/uvm_conv_64MiB_complete.csv.xz", &err);
+    struct input_stream *source = input_stream_open("fixtures/traces/uvm_conv_64MiB_complete.csv.xz", &err);
     ck_assert_msg(source, "%s", err.msg);
     FILE *f = fopen(path, "wb");
     ck_assert_ptr_nonnull(f);
     char buf[4096];
     size_t got;
     do {
-        ck_assert_int_eq(source_read(source, buf, sizeof buf, &got, &err), 0);
+        ck_assert_int_eq(input_stream_read(source, buf, sizeof buf, &got, &err), 0);
         (void)fwrite(buf, 1, got, f);
     } while (got > 0);
     (void)fclose(f);
-    source_close(source);
+    input_stream_close(source);
     setenv("STANDIN_EVENTS", path, 1);
 }
 

@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include "trace/base/mem.h"
+#include "trace/derived/allocations.h"
+#include "trace/derived/batches.h"
 #include "trace/event/uvm_event.h"
 #include "trace/recorder/recorder_events.h"
 #include "trace/store/store.h"
-#include "trace/uvm/allocations.h"
-#include "trace/uvm/batches.h"
 
 enum { EXTRAS = 3, REASONS = 32, FACTS_MAX = 4096, PROBLEMS_MAX = 256 };
 

@@ -13,7 +13,7 @@
 #include "trace/graph/graph_generate.h"
 #include "trace/graph/graph_reorder.h"
 #include "trace/graph/graph_sample.h"
-#include "trace/import/source.h"
+#include "trace/import/input_stream.h"
 #include "trace/program/emit.h"
 #include "trace/workloads/graph/graph_source.h"
 #include "trace/workloads/scan.h"
@@ -275,16 +275,16 @@ static const struct param gather_params[] = {
 /* Row numbers, one a line, below `limit`. */
 static int read_file(const char *path, uint64_t limit, uint64_t **rows, size_t *n, size_t *cap, struct err *err)
 {
-    struct source *source = source_open(path, err);
+    struct input_stream *source = input_stream_open(path, err);
     if (!source)
         return -1;
     char *line;
     size_t length;
     int rc;
-    while ((rc = source_line(source, &line, &length, err)) > 0) {
+    while ((rc = input_stream_line(source, &line, &length, err)) > 0) {
         const char *p = line;
         uint64_t row;
-        unsigned long long at = source_line_number(source);
+        unsigned long long at = input_stream_line_number(source);
         if (*line == '#' || graph_line_done(line))
             continue;
         if (!graph_take_u64(&p, &row) || !graph_line_done(p) || row >= (1ULL << 40)) {
@@ -300,7 +300,7 @@ static int read_file(const char *path, uint64_t limit, uint64_t **rows, size_t *
             break;
         (*rows)[(*n)++] = row;
     }
-    source_close(source);
+    input_stream_close(source);
     return rc == 0 && *n == 0 ? err_set(err, "%s: no row numbers", path) : rc;
 }
 

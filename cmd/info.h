@@ -1,0 +1,46 @@
+/* info: what `info` says of a trace as JSON, besides what it holds; each adds its keys to *root, as json_tree_put()
+ * does.
+ */
+#ifndef CMD_INFO_H
+#define CMD_INFO_H
+
+#include <jansson.h>
+
+#include "trace/store/store.h"
+
+/* info_counters: what `info` says of a trace's hardware counters per kernel, as JSON.
+ *
+ * "counters": a row per kernel: launches, each counter's total over them (null if the kernel has none), and what
+ * follows from them: mean_request_bytes (sectors x 32 / requests), link_requests (bytes up / 16), link_payload_bytes.
+ * "request_sizes": rows of kernel, size_bytes, at_least, at_most: how many requests have the size; equal where it
+ * follows. Bounds are taken launch by launch and added. A trace without such counters gets no key. */
+
+/* Add the keys to *root, as json_tree_put() does. */
+int info_counters_json(struct store *store, json_t **root, struct err *err);
+
+/* info_migration: what `info` says of the bytes that unified memory moved to the GPU, as JSON.
+ *
+ * "migration": h2d_bytes; h2d_distinct_bytes, of 4 KiB pages that were moved at least once, to a GPU of a process;
+ * remigration_ratio, the first over the second: 1 if nothing was moved twice; bytes_per_fault, what fault service moved
+ * (faulted pages and the driver's prefetch) over the faulted 4 KiB pages; fault_to_migration_ns, over the batches that
+ * a fault record begins, from its time to the first copy of its services: batches, min, q1, median, q3, max. Null: not
+ * known. Services and batches are rebuilt (trace/derived/batches.h). A trace without such migrations gets no key.
+ *
+ * Example: 64 KiB moved for 2 faulted pages, evicted, 4 KiB of it moved again for 1: h2d_bytes 69632, distinct 65536,
+ * remigration_ratio 1.0625, bytes_per_fault 69632 / 3. */
+
+/* Add the key to *root, as json_tree_put() does. */
+int info_migration_json(struct store *store, json_t **root, struct err *err);
+
+/* info_gain: what `info` says of a recording of managed memory: how much of its kernels' time fault service covers, and
+ * what can be gained at most (replay/uvm/uvm_gain.h), as JSON.
+ *
+ * "fault_service": for each recording of the trace (trace/derived/recording.h) process and gpu (null where it does not
+ * say), kernel_ns, served_ns, gain_at_most_ratio (null where there is no limit or none is known) and "said": the
+ * sentence that `replay uvm` has of it, or why the recording cannot be looked at. A trace without migrations, or whose
+ * recordings name no kernel, gets no key. */
+
+/* Add the key to *root, as json_tree_put() does. */
+int info_gain_json(struct store *store, json_t **root, struct err *err);
+
+#endif

@@ -1,0 +1,85 @@
+/* chart: bars in groups, each with what is known of it: a number, an interval as an error bar, "n/a", "0". The bars of
+ * every figure with groups are drawn here. */
+#ifndef REPLAY_REPORT_CHART_H
+#define REPLAY_REPORT_CHART_H
+
+#include <stdio.h>
+
+#include "replay/report/plot.h"
+#include "replay/results/case_table.h"
+
+struct chart_bar {
+    bool run;             /* there is a run: what is not known of it is shown as "n/a" */
+    double value, lo, hi; /* value: NAN where it is not known; lo = hi where there is no interval */
+};
+
+struct chart {
+    size_t groups, series;
+    char *const *group_names;
+    char *const *series_names;  /* "": the only series, which needs no name */
+    const struct style *styles; /* [series] */
+    struct chart_bar *bars;     /* [group * series + series] */
+    const char *block;          /* data blocks are called $BLOCK0 .., one for each series drawn */
+    bool stacked;               /* a group's bars on top of each other */
+    bool box;                   /* from `lo` to `hi`, with a line at the value */
+    bool log;                   /* from `base` up or down; else from 0 */
+    int log_of;                 /* of the axis: 2 or 10 */
+    double base;
+    const char *labels;   /* what groups are ("case"): the axis' label; NULL: none */
+    size_t panel, panels; /* of several over each other, all with one axis, which stands under the last; 0: of one */
+};
+
+/* All bars unknown, no runs. Of `engine`, NULL: series are no policies. -1: no memory. chart_release(). */
+int chart_init(struct chart *chart, const char *engine, char *const *groups, size_t group_count, char *const *series,
+               size_t series_count, struct err *err);
+void chart_release(struct chart *chart);
+
+/* What a run says of a metric, over `unit`. Whether it knows it. */
+bool chart_take(struct chart_bar *bar, const struct run *run, const char *metric, double unit);
+
+/* Where the bars of a group stand: the middle of the i-th of n, and half the width of one. */
+double chart_at(size_t group, size_t i, size_t n, double *half);
+
+/* Data, axes and "plot ..", without a line's end: more may follow. Series without a bar are not drawn, nor in the
+ * legend. */
+void chart_write(const struct figure_input *input, FILE *script, const struct chart *chart);
+
+/* The distance of tics on a linear axis that ends at `most`. */
+double chart_step(double most);
+
+/* style: how a series looks, the same in every figure. Colours mean policies: a policy has its hue
+ * wherever it is drawn, its variants (parameters) are lighter or darker, and another eviction policy has a hue of its
+ * own. What is no policy, a virtual channel or a size, is blue-grey or brown, by its number. In grey, fills, dashes and
+ * points tell series apart: no two of one figure have the same while there are others.
+ *
+ * Policies stand in the order of `offchip list policies`, their variants by their numbers. */
+
+struct style {
+    unsigned colour; /* 0xRRGGBB */
+    int fill;        /* 0: solid, else the number of a pattern of gnuplot */
+    int dash, point; /* of gnuplot */
+};
+
+/* Styles of n series by the names of their policies ("fixed:granularity=4KiB", "tree+random"), as case tables give
+ * them. The hue depends on the name alone; what tells series apart in grey, and the lightness, give way to a series
+ * before that would look the same. */
+void style_policies(const char *engine, char *const *names, size_t n, struct style *out);
+
+/* The i-th of what is no policy. */
+struct style style_plain(size_t i);
+
+/* The i-th of lines that are cases: in all colours, since no line is a policy there. */
+struct style style_line(size_t i);
+
+/* The order in which two policies of an engine stand: negative, 0 or positive. */
+int style_order(const char *engine, const char *a, const char *b);
+
+/* Put the series of a table into that order, unless the engine has no list of policies. */
+int style_sort(struct case_table *table, struct err *err);
+
+/* "set linetype FIRST .." and so on: lines and points are drawn as `linetype FIRST + i`. */
+void style_put_lines(FILE *script, const struct style *styles, size_t n, size_t first);
+/* " linecolor .. fillstyle .." of a bar. */
+void style_put_fill(FILE *script, const struct style *style);
+
+#endif

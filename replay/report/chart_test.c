@@ -1,0 +1,147 @@
+#include "replay/report/chart.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "trace/base/testing.h"
+
+static char group_a[] = "a", group_b[] = "b \"quoted\" 5 %", s0[] = "one", s1[] = "two", s2[] = "none has it";
+static char *const groups[] = {group_a, group_b}, *const series[] = {s0, s1, s2};
+
+static char *script_of(struct chart *chart)
+{
+    struct figure_size size = {20, 400};
+    const struct figure_input input = {.path = "x", .size = &size};
+    char *text = NULL;
+    size_t n;
+    FILE *out = open_memstream(&text, &n);
+    chart_write(&input, out, chart);
+    (void)fclose(out);
+    return text;
+}
+
+static void init(struct chart *chart)
+{
+    struct err err = {""};
+    ck_assert_int_eq(chart_init(chart, NULL, groups, 2, series, 3, &err), 0);
+    chart->bars[0] = (struct chart_bar){true, 2, 1, 4};
+    chart->bars[1] = (struct chart_bar){true, 3, 3, 3};
+    chart->bars[3] = (struct chart_bar){true, 0, 0, 0};
+    chart->bars[4] = (struct chart_bar){true, NAN, NAN, NAN};
+}
+
+static void has(const char *text, const char *part, bool expected)
+{
+    ck_assert_msg((strstr(text, part) != NULL) == expected, "%s\nin\n%s", part, text);
+}
+
+START_TEST(what_is_known_is_drawn_and_only_that_is_in_the_legend)
+{
+    struct chart chart;
+    init(&chart);
+    char *text = script_of(&chart);
+    has(text, "$p0 << EOD\n-0.2 2 1 4 \"a\"\n0.8 0 0 0 \"b \\\"quoted\\\" 5 %\"\nEOD\n", true);
+    has(text, "$p1 << EOD\n0.2 3 3 3 \"a\"\nEOD\n", true);
+    has(text, "$p0 using 1:($4>$3?$2:NaN):3:4 with yerrorbars", true);
+    has(text, "pointsize 0 ", false); /* in SVG a scale of 0, which librsvg draws nothing of the figure for */
+    has(text, "$p1 using 1:($4>$3?$2:NaN):3:4", false); /* it has no interval */
+    has(text, "none has it", false);
+    has(text, " 0}\" at 0.8,", true);   /* no bar is to be seen */
+    has(text, " n/a}\" at 1.2,", true); /* nor here, for another reason */
+    free(text);
+    chart_release(&chart);
+}
+END_TEST
+
+/* Worked: 3 stands on 2. */
+START_TEST(parts_stand_on_each_other)
+{
+    struct chart chart;
+    init(&chart);
+    chart.stacked = true;
+    char *text = script_of(&chart);
+    has(text, "$p0 << EOD\n0 2 0 2 \"a\"\n", true);
+    has(text, "$p1 << EOD\n0 3 2 5 \"a\"\n", true);
+    free(text);
+    chart_release(&chart);
+}
+END_TEST
+
+START_TEST(an_axis_has_a_few_round_tics)
+{
+    ck_assert_double_eq(chart_step(1), 0.2);
+    ck_assert_double_eq(chart_step(8700), 2000);
+    ck_assert_double_eq(chart_step(16), 5);
+    for (double most = 1e-3; most < 1e6; most *= 1.07) {
+        const double tics = most / chart_step(most);
+        ck_assert_msg(tics >= 3 && tics < 7.6, "%g: %g", most, tics);
+    }
+}
+END_TEST
+
+START_TEST(long_names_are_slanted_or_upright_and_never_cut)
+{
+    static char names[30][40];
+    char *list[30];
+    struct err err = {""};
+    struct chart chart;
+    for (int i = 0; i < 30; i++) {
+        (void)snprintf(names[i], sizeof names[i], "a-name-that-is-long-%d", i);
+        list[i] = names[i];
+    }
+    for (size_t n = 6; n <= 30; n += 24) {
+        ck_assert_int_eq(chart_init(&chart, NULL, list, n, series, 1, &err), 0);
+        for (size_t i = 0; i < n; i++)
+            chart.bars[i] = (struct chart_bar){true, 1, 1, 1};
+        char *text = script_of(&chart);
+        has(text, n == 6 ? "rotate by 35 right" : "rotate by 90 right", true);
+        for (size_t i = 0; i < n; i++)
+            has(text, names[i], true);
+        free(text);
+        chart_release(&chart);
+    }
+}
+END_TEST
+
+/* The n-th place of a margin in a script, as a share of the height. */
+static double margin(const char *text, const char *which, int n)
+{
+    double at = -1;
+    for (int i = 0; i <= n; i++) {
+        text = strstr(text, which);
+        ck_assert_msg(text != NULL, "no %s", which);
+        ck_assert_int_eq(sscanf(text += strlen(which), " at screen %lf", &at), 1);
+    }
+    return at;
+}
+
+START_TEST(panels_stand_under_each_other_and_under_the_legend)
+{
+    struct figure_size size = {20, 400};
+    const struct figure_input input = {.path = "x", .size = &size};
+    struct chart chart;
+    char *text = NULL;
+    size_t n;
+    FILE *out = open_memstream(&text, &n);
+    static char a[] = "a name as long as a line of the legend", b[] = "another one as long as a line of it", c[] = "x";
+    char *const long_names[] = {a, b, c};
+    init(&chart);
+    chart.series_names = long_names;
+    chart.panels = 3;
+    for (chart.panel = 0; chart.panel < 3; chart.panel++)
+        chart_write(&input, out, &chart);
+    (void)fclose(out);
+    ck_assert_double_lt(margin(text, "set tmargin", 0), 0.9);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_double_gt(margin(text, "set tmargin", i), margin(text, "set bmargin", i));
+        if (i)
+            ck_assert_double_lt(margin(text, "set tmargin", i) + 0.02, margin(text, "set bmargin", i - 1));
+    }
+    free(text);
+    chart_release(&chart);
+}
+END_TEST
+
+TEST_MAIN("chart", panels_stand_under_each_other_and_under_the_legend,
+          what_is_known_is_drawn_and_only_that_is_in_the_legend, parts_stand_on_each_other,
+          an_axis_has_a_few_round_tics, long_names_are_slanted_or_upright_and_never_cut)

@@ -1,0 +1,141 @@
+/* Figure compare-times: the time of each mechanism of a comparison (replay/compare), with what is not known of it. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/report/figure_form.h"
+#include "replay/results/runs.h"
+#include "trace/base/mem.h"
+#include "trace/base/units.h"
+
+enum { ROWS_MAX = 24, ROWS_USUAL = 10, WIDTH = 760, HEIGHT = 430 };
+
+static const double name_scale = 0.85; /* of letters in names, which are long */
+
+/* Those with a time, in order, and the ends of the axis. */
+struct rows {
+    const struct run *runs[ROWS_MAX];
+    char *labels[ROWS_MAX];
+    size_t count, longest; /* of what stands beside them, in letters */
+    double lo, hi;
+};
+
+static double error_of(const struct run *run)
+{
+    double error;
+    return run_metric(run, "error_ratio", &error) && error > 0 ? 1 + error : 1;
+}
+
+static int collect(const struct figure_form *form, struct rows *rows, struct err *err)
+{
+    struct chart_bar time;
+    size_t more = 0, all = 0;
+    for (size_t i = 0; i < form->runs.count; i++) {
+        const struct run *run = &form->runs.runs[i];
+        if (!chart_take(&time, run, "time_ns", 1) || !(time.value > 0))
+            continue;
+        more += all++ >= ROWS_MAX;
+        if (all > ROWS_MAX)
+            continue;
+        rows->runs[rows->count] = run;
+        rows->labels[rows->count] =
+            figure_form_label(form, form->table.row_of[i] * form->table.series + form->table.series_of[i]);
+        if (!rows->labels[rows->count++])
+            return err_set(err, "out of memory");
+        rows->lo = fmin(rows->lo, time.lo / error_of(run));
+        rows->hi = fmax(rows->hi, time.hi * error_of(run));
+    }
+    plot_note_missing(form->input, more, "there is room for 24");
+    return figure_form_check(form, "time_ns", rows->count, err);
+}
+
+/* The first row stands on top. */
+static void y_axis(const struct figure_input *input, FILE *script, const struct rows *rows)
+{
+    (void)plot_taller(input, ((double)rows->count - ROWS_USUAL) * PLOT_LINE);
+    (void)fprintf(script, "set yrange [%g:-0.6]\nset ytics scale 0 (", (double)rows->count - 0.4);
+    for (size_t i = 0; i < rows->count; i++) {
+        (void)fprintf(script, "%s\"{/*%.2f \".", i ? ", " : "", name_scale);
+        plot_quote(script, rows->labels[i]);
+        (void)fprintf(script, ".\"}\" %zu", i);
+    }
+    (void)fputs(")\nset grid xtics noytics\nset border 1\nset key off\nset ylabel 'mechanism'\n", script);
+}
+
+/* y, value, ends of the interval, ends with the measured error of such times, text. */
+static void put_data(FILE *script, struct rows *rows, double unit)
+{
+    (void)fputs("$t << EOD\n", script);
+    for (size_t i = 0; i < rows->count; i++) {
+        struct chart_bar t;
+        char text[2][64], both[140];
+        const double error = error_of(rows->runs[i]);
+        (void)chart_take(&t, rows->runs[i], "time_ns", unit);
+        (void)units_human_ns(t.lo * unit, text[0], sizeof text[0]);
+        (void)units_human_ns(t.hi * unit, text[1], sizeof text[1]);
+        const bool one = strcmp(text[0], text[1]) == 0;
+        (void)snprintf(both, sizeof both, "%s%s%s%s", run_unbound(rows->runs[i], "time_ns") ? "~" : "", text[0],
+                       one ? "" : " to ", one ? "" : text[1]);
+        rows->longest = strlen(both) > rows->longest ? strlen(both) : rows->longest;
+        (void)fprintf(script, "%zu %.9g %.9g %.9g %.9g %.9g ", i, t.value, t.lo, t.hi, t.lo / error, t.hi * error);
+        plot_quote(script, both);
+        (void)fputc('\n', script);
+    }
+    (void)fputs("EOD\n", script);
+}
+
+/* Texts stand in a column right of the plot. */
+static void draw(const struct figure_form *form, FILE *script, struct rows *rows)
+{
+    const char *name;
+    const double unit = figure_form_unit(form, "time_ns", rows->hi, &name);
+    const bool decades = rows->hi > 10 * rows->lo;
+    put_data(script, rows, unit);
+    y_axis(form->input, script, rows);
+    char label[120];
+    (void)snprintf(label, sizeof label, "time%s (%s)\\nthick: left open by the model; whiskers: and the measured error",
+                   decades ? ", log scale" : "", name);
+    plot_xlabel(form->input, script, label, 2);
+    (void)fprintf(script, "set rmargin %.1f\n%sset xrange [%.9g:%.9g]\nset format x '%%g'\n",
+                  (double)rows->longest * name_scale + 3, decades ? "set logscale x\n" : "",
+                  decades ? rows->lo / unit / 1.1 : 0, rows->hi / unit * 1.05);
+    if (decades)
+        plot_tics(script, rows->lo / unit, rows->hi / unit);
+    else
+        (void)fprintf(script, "set xtics 0,%.9g\n", chart_step(rows->hi / unit));
+    plot_title_runs(script, "Time of each mechanism", form->input->runs);
+    (void)fprintf(script,
+                  "plot $t using 2:1:5:6 with xerrorbars pointtype 0 linewidth 1.5 linecolor rgb '#444444', "
+                  "$t using 3:1:($4-$3):(0) with vectors nohead linewidth 7 linecolor rgb '#56B4E9', "
+                  "$t every ::0::0 using 2:1 with points pointtype 7 pointsize 1.3 linecolor rgb '#0072B2', "
+                  "$t every ::1 using 2:1 with points pointtype 6 pointsize 1.1 linewidth 2 linecolor rgb '#0072B2', "
+                  "$t using (%.9g):1:7 with labels left offset 1,0\n",
+                  rows->hi / unit * 1.05);
+}
+
+static int write(const struct figure_input *input, FILE *script, struct err *err)
+{
+    struct figure_form form;
+    struct rows rows = {.lo = INFINITY};
+    if (figure_form_init(&form, input, "time_ns", NULL, err))
+        return -1;
+    int rc = collect(&form, &rows, err);
+    if (!rc)
+        draw(&form, script, &rows);
+    for (size_t i = 0; i < rows.count; i++)
+        free(rows.labels[i]);
+    figure_form_release(&form);
+    return rc;
+}
+
+const struct figure figure_compare_times = {
+    .name = "compare-times",
+    .summary = "the time of each mechanism, with its interval and measured error",
+    .needs = "results of compare",
+    .source = "ours",
+    .kinds = FIGURE_RESULTS,
+    .width = WIDTH,
+    .height = HEIGHT,
+    .write = write,
+    .engine = "compare",
+};

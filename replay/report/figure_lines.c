@@ -1,0 +1,196 @@
+/* Figure lines: a metric over a number that a sweep varied: a setting, a number of the platform, a parameter of a
+ * policy. A line is a policy under one case. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/report/figure_form.h"
+#include "replay/results/case_table.h"
+#include "replay/run/outcome.h"
+#include "trace/base/mem.h"
+
+enum { MOST_LINES = 24, MOST_TICS = 10 };
+
+struct lines {
+    struct figure_form form;
+    const char *key;
+    size_t count;               /* lines of the form */
+    size_t *points;             /* [line] */
+    struct style *styles;       /* [series] */
+    double lo, hi, least, most; /* ends of both axes */
+};
+
+static void reach(struct lines *l, double x, const struct chart_bar *y)
+{
+    l->lo = fmin(l->lo, x);
+    l->hi = fmax(l->hi, x);
+    l->least = fmin(l->least, y->lo);
+    l->most = fmax(l->most, y->hi);
+}
+
+/* Count the points of all lines and find the ends of the axes. How many. */
+static size_t measure(struct lines *l)
+{
+    struct chart_bar y;
+    double x;
+    size_t all = 0, elsewhere = 0;
+    for (size_t i = 0; i < l->count * l->form.value_count; i++) {
+        if (!l->form.at[i] || !figure_form_take(&y, l->form.at[i], l->form.metrics[0]))
+            continue;
+        if (!case_keys_number(l->form.values[i % l->form.value_count], &x)) {
+            elsewhere++;
+            continue;
+        }
+        reach(l, x, &y);
+        l->points[i / l->form.value_count]++;
+        all++;
+    }
+    plot_note_missing(l->form.input, elsewhere, "they have no number on this axis");
+    return all;
+}
+
+static void put_data(const struct lines *l, FILE *script, size_t line, double unit)
+{
+    struct chart_bar y;
+    double x;
+    (void)fprintf(script, "$l%zu << EOD\n", line);
+    for (size_t v = 0; v < l->form.value_count; v++)
+        if (figure_form_take(&y, l->form.at[line * l->form.value_count + v], l->form.metrics[0]) &&
+            case_keys_number(l->form.values[v], &x))
+            (void)fprintf(script, "%.9g %.9g %.9g %.9g\n", x, y.value / unit, y.lo / unit, y.hi / unit);
+    (void)fputs("EOD\n", script);
+}
+
+/* Lines have the colours of their policies; cases of one policy differ in dashes and points, and in colours too where
+ * there is but one policy. */
+static void put_plot(const struct lines *l, FILE *script)
+{
+    const struct case_table *t = &l->form.table;
+    size_t drawn = 0;
+    (void)fputs("plot ", script);
+    for (size_t i = 0; i < l->count; i++) {
+        if (!l->points[i])
+            continue;
+        const struct style as = t->rows > 1 ? style_line(i) : l->styles[i % t->series];
+        const unsigned colour = t->series > 1 ? l->styles[i % t->series].colour : as.colour;
+        char *label = figure_form_label(&l->form, i);
+        (void)fprintf(
+            script,
+            "%s$l%zu using 1:2:3:4 with yerrorlines linecolor rgb '#%06X' linewidth 2.5 dashtype %d pointtype "
+            "%d title ",
+            drawn++ ? ", " : "", i, colour, as.dash, as.point);
+        plot_quote(script, label ? label : "");
+        free(label);
+    }
+    (void)fputc('\n', script);
+}
+
+/* Room for the legend. How many lines there are. */
+static size_t put_legend(const struct lines *l)
+{
+    size_t lines = 0, longest = 0;
+    for (size_t i = 0; i < l->count; i++) {
+        char *label = l->points[i] ? figure_form_label(&l->form, i) : NULL;
+        longest = label && strlen(label) > longest ? strlen(label) : longest;
+        lines += l->points[i] > 0;
+        free(label);
+    }
+    plot_legend(l->form.input, lines, longest);
+    return lines;
+}
+
+static const char *unit_of(const char *key)
+{
+    const size_t n = strlen(key);
+    return *metric_unit(key) ? metric_unit(key) : n > 4 && strcmp(key + n - 4, "_pct") == 0 ? "%" : "number";
+}
+
+/* A few values stand as they were given: "64KiB". */
+static void put_tics(const struct lines *l, FILE *script)
+{
+    double x;
+    for (size_t v = 0, n = 0; v < l->form.value_count && l->form.value_count <= MOST_TICS; v++)
+        if (case_keys_number(l->form.values[v], &x)) {
+            (void)fputs(n++ ? "set xtics add (" : "set xtics (", script);
+            plot_quote(script, l->form.values[v]);
+            (void)fprintf(script, " %.9g)\n", x);
+        }
+}
+
+static void put_axes(const struct lines *l, FILE *script, const char *unit)
+{
+    const char *metric = l->form.metrics[0];
+    const bool gain = figure_form_is_gain(metric), log = gain || (l->least > 0 && l->most / l->least > 100);
+    const bool wide = l->lo > 0 && l->hi / l->lo >= 16;
+    char name[80], title[200];
+    (void)snprintf(title, sizeof title, "%s over %.80s", metric, l->key);
+    plot_title_runs(script, title, l->form.input->runs);
+    (void)fputs("set xlabel \"\".", script);
+    plot_quote(script, l->key);
+    (void)fprintf(script, ".\"%s (%s)\"\n", wide ? ", log scale" : "", unit_of(l->key));
+    figure_form_ylabel(&l->form, script, metric, figure_form_name(metric, name, sizeof name), log, unit, false);
+    if (log)
+        (void)fprintf(script, "set logscale y %d\nset format y '%%g'\n", gain ? 2 : 10);
+    else
+        (void)fputs("set yrange [0:*]\n", script);
+    if (gain)
+        figure_form_line_at_one(script);
+    if (wide)
+        (void)fputs("set logscale x\nset format x '%g'\n", script);
+    put_tics(l, script);
+    if (l->hi > l->lo)
+        (void)fprintf(script, "set xrange [%.9g:%.9g]\n", l->lo, l->hi);
+}
+
+static int draw(struct lines *l, FILE *script, struct err *err)
+{
+    const struct case_table *t = &l->form.table;
+    const char *unit;
+    l->count = t->rows * t->series;
+    l->points = mem_zalloc(l->count, sizeof *l->points, err);
+    l->styles = mem_zalloc(t->series, sizeof *l->styles, err);
+    if (!l->points || !l->styles || figure_form_check(&l->form, l->form.metrics[0], measure(l), err))
+        return -1;
+    const size_t lines = put_legend(l);
+    if (lines > MOST_LINES)
+        return err_set(err, "%zu lines could not be told apart; --aggregate combines inputs", lines);
+    style_policies(l->form.engine, t->series_labels, t->series, l->styles);
+    const double by = figure_form_unit(&l->form, l->form.metrics[0], l->most, &unit);
+    for (size_t i = 0; i < l->count; i++)
+        if (l->points[i])
+            put_data(l, script, i, by);
+    put_axes(l, script, unit);
+    put_plot(l, script);
+    return 0;
+}
+
+static int lines(const struct figure_input *input, FILE *script, struct err *err)
+{
+    struct lines l = {.lo = INFINITY, .hi = -INFINITY, .least = INFINITY};
+    char *key = input->over ? mem_strdup(input->over, err) : case_keys_axis(input->runs);
+    if (!key)
+        return err_set(err,
+                       "no setting differs between the runs; sweep one, such as --grid service_ns=4000|13000|30000, "
+                       "or name a parameter of a policy by --over");
+    l.key = key;
+    int rc = figure_form_init(&l.form, input, NULL, key, err);
+    if (!rc && l.form.metric_count > 1)
+        rc = err_set(err, "lines are of one metric");
+    rc = rc ? rc : draw(&l, script, err);
+    figure_form_release(&l.form);
+    free(l.points);
+    free(l.styles);
+    free(key);
+    return rc;
+}
+
+const struct figure figure_lines = {
+    .name = "lines",
+    .summary = "a metric over a number that a sweep varied, a line for each case and policy",
+    .needs = "runs of one engine, one number varied",
+    .source = "the line charts of all papers",
+    .kinds = FIGURE_RESULTS,
+    .width = 1000,
+    .height = 560,
+    .write = lines,
+};

@@ -1,0 +1,346 @@
+#include "replay/report/plot.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "replay/report/chart.h"
+#include "trace/store/output.h"
+
+const struct figure *figure_find(const char *name)
+{
+    for (size_t i = 0; figures[i]; i++)
+        if (strcmp(figures[i]->name, name) == 0)
+            return figures[i];
+    return NULL;
+}
+
+static const char style[] = "set encoding utf8\n"
+                            "set grid ytics linecolor rgb '#dddddd' linewidth 1\n"
+                            "set border 3 linecolor rgb '#444444'\n"
+                            "set tics nomirror\n"
+                            "set key tmargin center horizontal reverse Left samplen 1.5\n"
+                            "set errorbars small\n"
+                            "set rmargin 3\n";
+
+/* Write a figure from the runs of its engine. */
+static int write_results(const struct figure *figure, const struct figure_input *input, FILE *out, struct err *err)
+{
+    struct run_set runs = {0};
+    const char *engine = figure->engine || !input->runs->count ? figure->engine : input->runs->runs[0].engine;
+    if (!engine)
+        return err_set(err, "the results hold no run");
+    int rc = run_set_add_engine(&runs, input->runs, engine, err);
+    if (!rc && !runs.count)
+        rc = err_set(err, "the results hold no run of the %s engine", engine);
+    const size_t others = input->runs->count - runs.count;
+    if (!rc && others)
+        rc = note(input->notes, "%zu runs of other engines than %s are left out", others, engine);
+    struct figure_input own = *input;
+    own.runs = &runs;
+    if (!rc)
+        rc = run_set_note_foreign(&runs, input->notes) || figure->write(&own, out, err) ? -1 : 0;
+    run_set_release(&runs);
+    return rc;
+}
+
+static void put_plain_lines(FILE *out)
+{
+    struct style plain[8];
+    for (size_t i = 0; i < 8; i++)
+        plain[i] = style_plain(i);
+    style_put_lines(out, plain, 8, 1);
+}
+
+int plot_script(const struct figure *figure, const struct figure_input *input, FILE *out, struct err *err)
+{
+    struct figure_size size = {(double)figure->width / PLOT_LETTERS, figure->height};
+    struct figure_input own = *input;
+    if (!own.size)
+        own.size = &size;
+    (void)fprintf(out, "# offchip figure %s: %s\n", figure->name, figure->summary);
+    (void)fputs(style, out);
+    put_plain_lines(out);
+    int rc = figure->kinds & FIGURE_RESULTS ? write_results(figure, &own, out, err) : figure->write(&own, out, err);
+    own.size->height = fmin(fmax(own.size->height, figure->height * 0.5), figure->height * 4.0);
+    (void)fprintf(out, "unset multiplot\n# drawn at %d x %.0f pixels\n", figure->width, own.size->height);
+    return rc ? err_at(err, "figure %s", figure->name) : 0;
+}
+
+void plot_note_missing(const struct figure_input *input, size_t runs, const char *what)
+{
+    if (runs)
+        (void)note(input->notes, "%zu of %zu runs are not drawn: %s", runs, input->runs->count, what);
+}
+
+void plot_note_unbound(const struct figure_input *input, const char *metric)
+{
+    size_t open = 0;
+    double value;
+    for (size_t i = 0; i < input->runs->count; i++)
+        open += run_unbound(&input->runs->runs[i], metric) && run_metric(&input->runs->runs[i], metric, &value);
+    if (open)
+        (void)note(input->notes, "the %s of %zu of %zu runs is an estimate", metric, open, input->runs->count);
+}
+
+void plot_quote(FILE *script, const char *text)
+{
+    (void)fputc('"', script);
+    for (const char *p = text; *p; p++) {
+        if (strchr("\"\\$`", *p))
+            (void)fprintf(script, "\\%c", *p);
+        else if (strchr("_^@&~{}", *p)) /* enhanced text mode's own signs */
+            (void)fprintf(script, "\\\\%c", *p);
+        else if (*p == '>' && p - text >= 2 && p[-1] == ']' &&
+                 p[-2] == ']') /* no XML text, and gnuplot's SVGs keep it */
+            (void)fputs(" >", script);
+        else if ((unsigned char)*p < ' ')
+            (void)fputc('?', script);
+        else
+            (void)fputc(*p, script);
+    }
+    (void)fputc('"', script);
+}
+
+double plot_taller(const struct figure_input *input, double letters)
+{
+    input->size->height += letters * input->size->letter;
+    return input->size->height / input->size->letter;
+}
+
+double plot_legend_lines(size_t entries, size_t longest)
+{
+    const double width = (double)longest * 0.68 + 5; /* as wide as gnuplot takes them to be */
+    return ceil((double)entries / fmax(1, floor((PLOT_LETTERS - 10) / width)));
+}
+
+void plot_legend(const struct figure_input *input, size_t entries, size_t longest)
+{
+    (void)plot_taller(input, (plot_legend_lines(entries, longest) - 1) * PLOT_LINE);
+}
+
+static void put_title(FILE *script, const char *layout, const char *what, const char *common)
+{
+    (void)fprintf(script, "set multiplot%s title ", layout);
+    (void)fputs(" \"{/:Bold*1.05 \".", script);
+    plot_quote(script, what);
+    (void)fputs(".\"}", script);
+    if (common && *common) {
+        (void)fputs("\\n{/*0.85 \".", script);
+        plot_quote(script, common);
+        (void)fputs(".\"}\\n{/*0.2  }", script);
+    }
+    (void)fputs("\"\n", script);
+}
+
+void plot_title(FILE *script, const char *what, const char *common)
+{
+    put_title(script, " layout 1,1", what, common);
+}
+
+void plot_xlabel(const struct figure_input *input, FILE *script, const char *label, size_t lines)
+{
+    const double line = 1.3, below = 2.6 + line * (double)lines;
+    (void)fprintf(script,
+                  "set bmargin at screen %.4f\nset label \"%s\" at screen 0.5, screen 0 offset 0,%.1f center # x\n",
+                  below / plot_taller(input, 0), label, (double)lines - 0.4);
+}
+
+void plot_tics(FILE *script, double lo, double hi)
+{
+    double step = pow(10, floor(log10((hi - lo) / 5)));
+    step *= (hi - lo) / step > 25 ? 5 : (hi - lo) / step > 10 ? 2 : 1;
+    (void)fputs("set xtics (", script);
+    int n = 0;
+    if (hi / lo < 5) {
+        for (double k = ceil(lo / step); k * step <= hi && n < 40; k++)
+            (void)fprintf(script, "%s'%g' %.9g", n++ ? ", " : "", k * step, k * step);
+    } else {
+        static const double parts[] = {1, 2, 5};
+        const bool decades = hi / lo > 1e4;
+        for (double d = floor(log10(lo)); d <= log10(hi) && n < 60; d++)
+            for (int p = 0; p < (decades ? 1 : 3); p++)
+                if (parts[p] * pow(10, d) >= lo && parts[p] * pow(10, d) <= hi)
+                    (void)fprintf(script, "%s'%g' %.9g", n++ ? ", " : "", parts[p] * pow(10, d), parts[p] * pow(10, d));
+    }
+    (void)fputs(")\n", script);
+}
+
+/* Whether all runs that have such a key have the same; its text, "" where none has it. */
+static bool same(const struct run_set *runs, const char *key, char *text, size_t size)
+{
+    char other[256];
+    *text = 0;
+    for (size_t i = 0; i < runs->count; i++) {
+        const char *value = run_key(&runs->runs[i], key, other, sizeof other);
+        if (i == 0)
+            (void)snprintf(text, size, "%s", value ? value : "");
+        else if (strcmp(text, value ? value : "") != 0)
+            return false;
+    }
+    return true;
+}
+
+static void title_runs(FILE *script, const char *layout, const char *what, const struct run_set *runs)
+{
+    static const struct {
+        const char *key, *before, *after;
+    } keys[] = {{"platform", "", ""}, {"workload", "", ""}, {"mem", "mem ", ""},
+                {"pim", "pim ", ""},  {"bytes", "", ""},    {"oversubscription_pct", "footprint ", " % of memory"}};
+    char text[128], line[400] = "";
+    size_t used = 0;
+    for (size_t k = 0; k < sizeof keys / sizeof *keys && used < sizeof line; k++) {
+        if (!same(runs, keys[k].key, text, sizeof text) || !*text || strchr(text, '='))
+            continue;
+        if (strncmp(text, "synth:", 6) == 0)
+            memmove(text, text + 6, strlen(text + 6) + 1);
+        const bool fits = k == 5 && strcmp(text, "0") == 0;
+        used +=
+            (size_t)snprintf(line + used, sizeof line - used, "%s%s%s%s", used ? ", " : "",
+                             fits ? "memory sufficient" : keys[k].before, fits ? "" : text, fits ? "" : keys[k].after);
+    }
+    put_title(script, layout, what, line);
+}
+
+void plot_title_runs(FILE *script, const char *what, const struct run_set *runs)
+{
+    title_runs(script, " layout 1,1", what, runs);
+}
+
+void plot_title_panels(FILE *script, const char *what, const struct run_set *runs)
+{
+    title_runs(script, "", what, runs);
+}
+
+static const char *terminal(const char *path, int width, int height, char *buf, size_t size)
+{
+    const char *dot = strrchr(path, '.');
+    const double letter = (double)width / PLOT_LETTERS;
+    if (dot && strcmp(dot, ".svg") == 0)
+        (void)snprintf(buf, size,
+                       "set terminal svg size %d,%d dynamic enhanced font 'sans,%.0f' background rgb 'white'\n", width,
+                       height, letter);
+    else if (dot && strcmp(dot, ".png") == 0)
+        (void)snprintf(buf, size, "set terminal pngcairo size %d,%d enhanced font 'sans,%.1f'\n", width, height,
+                       letter * 0.75);
+    else if (dot && strcmp(dot, ".pdf") == 0)
+        (void)snprintf(buf, size, "set terminal pdfcairo size %.2fin,%.2fin enhanced font 'sans,%.1f'\n", width / 96.0,
+                       height / 96.0, letter * 0.75);
+    else
+        return NULL;
+    return buf;
+}
+
+bool plot_can_draw(const char *path)
+{
+    char term[256];
+    return terminal(path, 0, 0, term, sizeof term) != NULL;
+}
+
+/* Run gnuplot on `script`: it draws into `to`; what it says on stderr goes to *err. */
+static int run_gnuplot(FILE *script, FILE *to, struct err *err)
+{
+    int fds[2];
+    if (pipe(fds))
+        return err_set(err, "cannot make a pipe: %s", strerror(errno));
+    pid_t pid = fork();
+    if (pid == 0) {
+        (void)lseek(fileno(script), 0, SEEK_SET);
+        (void)dup2(fileno(script), STDIN_FILENO);
+        (void)dup2(fileno(to), STDOUT_FILENO);
+        (void)dup2(fds[1], STDERR_FILENO);
+        (void)close(fds[0]);
+        (void)execlp("gnuplot", "gnuplot", "-", (char *)NULL); /* /dev/stdin would need /proc */
+        _exit(127);
+    }
+    (void)close(fds[1]);
+    char said[300] = "";
+    size_t n = 0;
+    for (;;) {
+        char rest[256];
+        size_t room = sizeof said - 1 - n;
+        ssize_t got = read(fds[0], room ? said + n : rest, room ? room : sizeof rest);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        n += room ? (size_t)got : 0;
+    }
+    said[n] = 0;
+    (void)close(fds[0]);
+    int status = 0;
+    if (pid < 0 || waitpid(pid, &status, 0) < 0)
+        return err_set(err, "cannot start gnuplot: %s", strerror(errno));
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+        return err_set(err, "gnuplot is not installed (Debian package gnuplot-nox)");
+    if (!WIFEXITED(status) || WEXITSTATUS(status))
+        return err_set(err, "gnuplot failed: %s", said);
+    return 0;
+}
+
+/* The figure's part of the script comes first, since it says how high the figure is. */
+static int draw(const struct figure *figure, const struct figure_input *input, const char *name, FILE *to,
+                struct err *err)
+{
+    struct figure_size room = {(double)figure->width / PLOT_LETTERS, figure->height};
+    struct figure_input own = *input;
+    own.size = &room;
+    char *text = NULL, term[256];
+    size_t size = 0;
+    FILE *body = open_memstream(&text, &size), *script = tmpfile();
+    int rc = body && script ? plot_script(figure, &own, body, err)
+                            : err_set(err, "cannot make a temporary file: %s", strerror(errno));
+    const bool good = body && fclose(body) == 0;
+    if (!rc) {
+        (void)fputs(terminal(name, figure->width, (int)room.height, term, sizeof term), script);
+        (void)fwrite(text, 1, size, script);
+        (void)fputs("set output\n", script);
+        rc = !good || fflush(script) || ferror(script) || fflush(to)
+                 ? err_set(err, "cannot write the figure's script: %s", strerror(errno))
+                 : run_gnuplot(script, to, err);
+    }
+    if (script)
+        (void)fclose(script);
+    free(text);
+    return rc;
+}
+
+/* Set the time at which cairo says it made a PDF to 1970: the same command gives the same bytes. A pipe stays as it is.
+ */
+static int forget_time(FILE *file, struct err *err)
+{
+    static const char key[] = "/CreationDate (D:", time[] = "19700101000000";
+    size_t matched = 0;
+    int c;
+    if (fseek(file, 0, SEEK_SET))
+        return 0;
+    while (matched < sizeof key - 1 && (c = fgetc(file)) != EOF)
+        matched = c == key[matched] ? matched + 1 : c == key[0];
+    bool bad = matched == sizeof key - 1 && (fseek(file, 0, SEEK_CUR) || fputs(time, file) < 0);
+    bad |= fseek(file, 0, SEEK_END) != 0;
+    return bad ? err_set(err, "cannot write the figure: %s", strerror(errno)) : 0;
+}
+
+int plot_draw_into(const struct figure *figure, const struct figure_input *input, const char *name, FILE *to,
+                   struct err *err)
+{
+    if (!plot_can_draw(name))
+        return err_set(err, "'%s' should end in .svg, .png or .pdf", name);
+    int rc = draw(figure, input, name, to, err);
+    const char *dot = strrchr(name, '.');
+    if (!rc && strcmp(dot, ".pdf") == 0)
+        rc = forget_time(to, err);
+    return rc;
+}
+
+int plot_draw(const struct figure *figure, const struct figure_input *input, const char *path, bool replace,
+              struct err *err)
+{
+    struct output output;
+    if (output_open(&output, path, replace, err))
+        return -1;
+    return output_close(&output, plot_draw_into(figure, input, path, output.file, err), err);
+}

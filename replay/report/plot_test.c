@@ -1,0 +1,119 @@
+#include "replay/report/plot.h"
+
+#include <time.h>
+
+#include "trace/base/testing.h"
+
+static int line(const struct figure_input *input, FILE *script, struct err *err)
+{
+    if (!input->path)
+        return err_set(err, "nothing to draw");
+    (void)fputs("set title ", script);
+    plot_quote(script, input->path);
+    (void)fputs("\n$d << EOD\n1 1\n2 4\nEOD\nplot $d with linespoints title 'x'\n", script);
+    return 0;
+}
+
+static int broken(const struct figure_input *input, FILE *script, struct err *err)
+{
+    (void)input;
+    (void)err;
+    (void)fputs("plot nosuchfunction(\n", script);
+    return 0;
+}
+
+static const struct figure good = {
+    .name = "good",
+    .summary = "a line",
+    .source = "ours",
+    .kinds = FIGURE_SPEC,
+    .width = 640,
+    .height = 480,
+    .write = line,
+};
+static const struct figure bad = {
+    .name = "bad",
+    .summary = "a mistake",
+    .source = "ours",
+    .kinds = FIGURE_SPEC,
+    .width = 640,
+    .height = 480,
+    .write = broken,
+};
+
+static long size_of(const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    if (!f)
+        return -1;
+    (void)fseek(f, 0, SEEK_END);
+    long n = ftell(f);
+    (void)fclose(f);
+    return n;
+}
+
+START_TEST(a_figure_is_drawn_in_every_format)
+{
+    static const char *const names[] = {"it's a plot.svg", "a.png", "a.pdf"};
+    struct figure_input input = {.path = "bytes_read \"$(id)\" `id` {x}^2"};
+    for (size_t i = 0; i < 3; i++) {
+        struct err err = {""};
+        const char *path = testing_file(names[i]);
+        ck_assert_msg(plot_draw(&good, &input, path, true, &err) == 0, "%s", err.msg);
+        ck_assert_int_gt(size_of(path), 500);
+    }
+}
+END_TEST
+
+START_TEST(the_same_figure_is_the_same_bytes_at_any_time)
+{
+    static const char *const names[] = {"svg", "png", "pdf"};
+    struct figure_input input = {.path = "x"};
+    const time_t start = time(NULL);
+    char first[3][16], second[16], command[300];
+    struct err err = {""};
+    for (int i = 0; i < 3; i++) {
+        (void)snprintf(first[i], sizeof first[i], "first.%s", names[i]);
+        ck_assert_msg(plot_draw(&good, &input, testing_file(first[i]), true, &err) == 0, "%s", err.msg);
+    }
+    while (time(NULL) <= start + 1) /* dates have seconds */
+        (void)usleep(100000);
+    for (int i = 0; i < 3; i++) {
+        (void)snprintf(second, sizeof second, "second.%s", names[i]);
+        ck_assert_msg(plot_draw(&good, &input, testing_file(second), true, &err) == 0, "%s", err.msg);
+        (void)snprintf(command, sizeof command, "cd %s && cmp %s %s", testing_path, first[i], second);
+        ck_assert_int_eq(system(command), 0);
+    }
+}
+END_TEST
+
+START_TEST(failures_leave_no_file_and_say_why)
+{
+    struct figure_input input = {.path = "x"};
+    struct err err = {""};
+    const char *path = testing_file("b.svg");
+    ck_assert_int_eq(plot_draw(&bad, &input, path, true, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, "gnuplot failed"));
+    ck_assert_int_eq(size_of(path), -1);
+    input.path = NULL;
+    ck_assert_int_eq(plot_draw(&good, &input, path, true, &err), -1);
+    ck_assert_str_eq(err.msg, "figure good: nothing to draw");
+    ck_assert_int_eq(plot_draw(&good, &input, "a.bmp", true, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, ".svg, .png or .pdf"));
+}
+END_TEST
+
+START_TEST(text_cannot_act_as_gnuplot_code)
+{
+    char *text;
+    size_t n;
+    FILE *f = open_memstream(&text, &n);
+    plot_quote(f, "a\"; system('id') $x `y` b_c\n ]>]]>");
+    (void)fclose(f);
+    ck_assert_str_eq(text, "\"a\\\"; system('id') \\$x \\`y\\` b\\\\_c? ]>]] >\"");
+    free(text);
+}
+END_TEST
+
+TEST_MAIN("plot", the_same_figure_is_the_same_bytes_at_any_time, a_figure_is_drawn_in_every_format,
+          failures_leave_no_file_and_say_why, text_cannot_act_as_gnuplot_code)

@@ -1,0 +1,54 @@
+/* save: the runs of a request into a results file. */
+#ifndef REPLAY_RUN_SAVE_H
+#define REPLAY_RUN_SAVE_H
+
+#include "replay/results/results.h"
+#include "replay/run/engine.h"
+
+/* The runs of a finished request as they will stand in the file. Its texts are its own, except the engine's and the
+ * policies' names, which never go away. */
+struct save_point {
+    struct results_run *runs;
+    size_t count;
+    char **texts;
+    size_t text_count, text_cap;
+};
+
+/* position: of the first run, negative to append. On failure there is nothing to release. */
+int save_point_init(struct save_point *point, const struct replay_request *request, const struct replay_result *result,
+                    int64_t position, struct err *err);
+void save_point_release(struct save_point *point);
+
+/* Add all runs in one transaction. position: as above. */
+int replay_save(struct results *results, const struct replay_request *request, const struct replay_result *result,
+                int64_t position, struct err *err);
+
+/* Whether every run that the prepared result would give is in the file: 1, 0 or -1 with *err set. */
+int replay_saved(struct results *results, const struct replay_request *request, const struct replay_result *result,
+                 struct err *err);
+
+/* save_queue: finished points on their way to a results file. A thread of its own writes what is there in one
+ * transaction, so that nobody waits for the disk at every point and a sweep of small points is not as slow as the disk.
+ *
+ * save_queue_open, then from any thread save_queue_has and save_queue_add, then save_queue_close. */
+
+/* A point is on the disk at most about this long after it was added: what a killed program may have to run again. */
+enum { SAVE_QUEUE_MS = 200 };
+
+struct save_queue;
+
+/* results is the queue's until it is closed. Before the first point is written, results_sweep_begin() is called for
+ * `sweep` (NULL: none) of so many points. NULL with *err set on failure. */
+struct save_queue *save_queue_open(struct results *results, const char *sweep, int64_t points, struct err *err);
+
+/* replay_saved() of the file. */
+int save_queue_has(struct save_queue *queue, const struct replay_request *request, const struct replay_result *result,
+                   struct err *err);
+
+/* The point is the queue's from here on. -1 with *err set if writing failed before, then the point is released. */
+int save_queue_add(struct save_queue *queue, struct save_point *point, struct err *err);
+
+/* Write what is left and free the queue; -1 with *err set if anything could not be written. NULL is allowed. */
+int save_queue_close(struct save_queue *queue, struct err *err);
+
+#endif

@@ -1,0 +1,27 @@
+/* crew: threads that share out pieces of work and sleep in between.
+ *
+ * For work that comes in many short turns with something serial before each: OpenMP's threads spin while they wait for
+ * the next turn, which cost a fifth to a quarter of a traversal's processor time, and two thirds of it where others use
+ * the processors too.
+ *
+ *     struct thread_pool *crew = thread_pool_open(threads);
+ *     thread_pool_run(crew, pieces, fn, ctx);
+ *     thread_pool_close(crew);
+ *
+ * fn(ctx, 0) to fn(ctx, pieces - 1) are called once each, by whichever thread is free.
+ * One thread calls; it works, too. What fn wrote is seen by the caller when thread_pool_run() returns. */
+#ifndef TRACE_BASE_THREAD_POOL_H
+#define TRACE_BASE_THREAD_POOL_H
+
+#include <stddef.h>
+
+struct thread_pool;
+
+/* `threads` in all, the caller counted; where the system gives fewer, fewer. NULL: there is no memory, or 1 was asked
+ * for; thread_pool_run() then does all of it in the caller. */
+struct thread_pool *thread_pool_open(int threads);
+void thread_pool_close(struct thread_pool *crew); /* NULL is allowed */
+
+void thread_pool_run(struct thread_pool *crew, size_t pieces, void (*fn)(void *ctx, size_t piece), void *ctx);
+
+#endif

@@ -1,0 +1,75 @@
+/* batches: which services were handled in one fetch from the GPU's fault buffer.
+ *
+ * The driver sorts a batch by address, so inside it VA blocks are serviced in ascending order. Where GPU fault records
+ * exist (CUPTI kind 4; each is one batch: its start is near the previous one's end), they are the batches and services
+ * go to the record in whose time they lie (or right behind whose services they follow in address and time, less than 1
+ * ms after it ended: copies may lag behind the driver); overlapping records are told apart by the ascending order and
+ * by their address, one page of the batch. Elsewhere:
+ *   - a batch ends for certain where the block does not ascend;
+ *   - in a run of ascending blocks whose median gap is over 50 us every gap over 50 us ends a batch (a batch costs the
+ *     driver at least 60 us; inside one, services follow each other after some 2 us);
+ *   - in another run a gap over 50 us ends a batch only if the pieces together had more than 256 faulted pages, or the
+ *     run has fewer than 8 services and the gap is over 5 times the median gap.
+ * Each batch carries the rule that began it and a confidence: 0.99 a fault record, 0.9 both ends certain, 0.7 an end by
+ * time, 0.5 an unsplit gap over 50 us inside, or a service that lies in no fault record.
+ * Source: driver 545.23.06, uvm_gpu_replayable_faults.c (sort and service order, 256 entries a batch); measured: H200,
+ * driver 580.159.04, 2026-11 (gaps inside a batch: median 1.7 us; between batches: at least 55 us).
+ * Use: batches_add() for every batch of records, batches_rebuild(), read or batches_store(), batches_release(). */
+#ifndef TRACE_DERIVED_BATCHES_H
+#define TRACE_DERIVED_BATCHES_H
+
+#include "trace/derived/recording.h"
+#include "trace/derived/services.h"
+
+enum { BATCHES_FAULT_LIMIT = 256, BATCHES_GAP_NS = 50000 };
+
+enum batch_rule {
+    BATCH_FIRST,       /* the first service */
+    BATCH_BLOCK,       /* the VA block does not ascend */
+    BATCH_GAP,         /* a gap over 50 us where gaps usually are */
+    BATCH_GAP_FULL,    /* a gap over 50 us, and more than 256 faulted pages without it */
+    BATCH_GAP_OUTLIER, /* a gap over 50 us and over 5 median gaps in a short run */
+    BATCH_RECORD,      /* a GPU fault record */
+    BATCH_NO_RECORD    /* there are fault records, but none at the time of this service */
+};
+
+const char *batch_rule_name(enum batch_rule rule); /* as stored */
+
+struct batch {
+    size_t first, count; /* services [first, first + count); count 0: a fault record without a migration */
+    int64_t start_ns, end_ns;
+    uint64_t fault_pages;
+    int64_t record; /* its fault record, -1: none */
+    enum batch_rule rule;
+    double confidence;
+};
+
+/* A GPU fault record (CUPTI kind 4). */
+struct fault_record {
+    int64_t start_ns, end_ns;
+    uint64_t addr;  /* one faulted page of the batch */
+    uint64_t value; /* fault groups of that page */
+    uint64_t order;
+};
+
+struct batches {
+    struct services services; /* host to device */
+    struct fault_record *records;
+    size_t record_count, record_cap;
+    struct batch *items; /* in order of start */
+    size_t count, cap;
+    size_t rebuilt;   /* batches by time and address alone */
+    size_t confirmed; /* of these, how many hold exactly the services of one fault record */
+};
+
+void batches_init(struct batches *batches);
+void batches_release(struct batches *batches);
+
+int batches_add(struct batches *batches, const struct record *records, size_t n, struct err *err);
+int batches_rebuild(struct batches *batches, struct err *err);
+
+/* Rebuild the batches of every recording of a trace being made (all that was appended so far) and write its tables
+ * batches and services, before store_finish(): what import and record call. The counts may be NULL. */
+int batches_write(struct store *store, size_t *batch_count, size_t *service_count, struct err *err);
+
+#endif

@@ -1,0 +1,269 @@
+#include "trace/derived/batches.h"
+
+#include "trace/base/testing.h"
+
+enum { US = 1000 };
+static const uint64_t base = 0x7f0000000000;
+
+/* One service of `faults` pages in VA block `number`. */
+static struct record at(int64_t start_us, int64_t end_us, uint64_t number, uint64_t faults)
+{
+    return (struct record){.kind = RECORD_MIGRATE_H2D,
+                           .time = start_us * US,
+                           .duration = (end_us - start_us) * US,
+                           .addr = base + number * SERVICES_BLOCK_BYTES,
+                           .bytes = faults * SERVICES_PAGE_BYTES,
+                           .flags = RECORD_CAUSE_FAULT};
+}
+
+static struct record fault(int64_t start_us, int64_t end_us, uint64_t number)
+{
+    return (struct record){.kind = RECORD_FAULT,
+                           .time = start_us * US,
+                           .duration = (end_us - start_us) * US,
+                           .addr = base + number * SERVICES_BLOCK_BYTES,
+                           .bytes = 1,
+                           .flags = RECORD_READ};
+}
+
+static void rebuild(struct batches *b, const struct record *records, size_t n)
+{
+    struct err err = {""};
+    batches_init(b);
+    ck_assert_int_eq(batches_add(b, records, n, &err), 0);
+    ck_assert_msg(batches_rebuild(b, &err) == 0, "%s", err.msg);
+}
+
+static void expect(const struct batches *b, size_t n, const size_t *services)
+{
+    ck_assert_uint_eq(b->count, n);
+    size_t next = 0;
+    for (size_t i = 0; i < n; i++) {
+        ck_assert_uint_eq(b->items[i].count, services[i]);
+        if (services[i] > 0)
+            ck_assert_uint_eq(b->items[i].first, next);
+        next += services[i];
+    }
+    ck_assert_uint_eq(next, b->services.count);
+}
+
+START_TEST(a_block_that_does_not_ascend_begins_a_batch)
+{
+    const struct record records[] = {at(0, 10, 1, 9),  at(12, 20, 2, 9), at(22, 30, 5, 9),
+                                     at(32, 40, 5, 9), at(42, 50, 4, 9), at(52, 60, 6, 9)};
+    struct batches b;
+    rebuild(&b, records, 6);
+    expect(&b, 3, (const size_t[]){3, 1, 2});
+    ck_assert_int_eq(b.items[1].rule, BATCH_BLOCK);
+    ck_assert_double_eq(b.items[1].confidence, 0.9);
+    ck_assert_uint_eq(b.items[0].fault_pages, 27);
+    ck_assert_uint_eq(b.rebuilt, 3);
+    batches_release(&b);
+}
+END_TEST
+
+START_TEST(gaps_end_batches_where_gaps_are_usual)
+{
+    /* A sweep: one block after the other, each a batch. */
+    const struct record records[] = {at(0, 100, 1, 40), at(200, 300, 2, 40), at(400, 500, 3, 40), at(600, 700, 4, 40)};
+    struct batches b;
+    rebuild(&b, records, 4);
+    expect(&b, 4, (const size_t[]){1, 1, 1, 1});
+    ck_assert_int_eq(b.items[1].rule, BATCH_GAP);
+    batches_release(&b);
+}
+END_TEST
+
+START_TEST(one_gap_in_a_dense_long_run_does_not_end_a_batch_below_256_faults)
+{
+    struct record records[12];
+    for (size_t i = 0; i < 12; i++)
+        records[i] = at((int64_t)i * 10 + (i >= 6 ? 400 : 0), (int64_t)i * 10 + 8 + (i >= 6 ? 400 : 0), i, 20);
+    struct batches b;
+    rebuild(&b, records, 12);
+    expect(&b, 1, (const size_t[]){12});
+    ck_assert_double_eq(b.items[0].confidence, 0.5);
+    batches_release(&b);
+    for (size_t i = 0; i < 12; i++)
+        records[i].bytes = 45 * SERVICES_PAGE_BYTES;
+    rebuild(&b, records, 12);
+    expect(&b, 2, (const size_t[]){6, 6});
+    ck_assert_int_eq(b.items[1].rule, BATCH_GAP_FULL);
+    batches_release(&b);
+}
+END_TEST
+
+START_TEST(an_outlying_gap_ends_a_batch_in_a_short_run)
+{
+    const struct record records[] = {at(0, 10, 1, 9), at(12, 20, 2, 9), at(22, 30, 3, 9), at(330, 340, 4, 9)};
+    struct batches b;
+    rebuild(&b, records, 4);
+    expect(&b, 2, (const size_t[]){3, 1});
+    ck_assert_int_eq(b.items[1].rule, BATCH_GAP_OUTLIER);
+    batches_release(&b);
+}
+END_TEST
+
+START_TEST(a_gap_of_just_50_us_ends_nothing)
+{
+    for (int longer = 0; longer <= 1; longer++) {
+        struct record records[] = {at(0, 100, 1, 40), at(150, 250, 2, 40), at(300, 400, 3, 40), at(450, 550, 4, 40)};
+        for (int i = 1; i < 4; i++)
+            records[i].time += i * longer; /* 50,000 or 50,001 ns */
+        struct batches b;
+        rebuild(&b, records, 4);
+        ck_assert_uint_eq(b.count, longer ? 4 : 1);
+        ck_assert_double_eq(b.items[0].confidence, longer ? 0.7 : 0.9);
+        batches_release(&b);
+    }
+    /* Nor are gaps usual where the median is just that. */
+    struct record usual[] = {at(0, 100, 1, 40), at(150, 250, 2, 40), at(300, 400, 3, 40), at(450, 550, 4, 40)};
+    usual[3].time++;
+    struct batches one;
+    rebuild(&one, usual, 4);
+    expect(&one, 1, (const size_t[]){4});
+    ck_assert_double_eq(one.items[0].confidence, 0.5);
+    batches_release(&one);
+    /* Nor outside every fault record, nor for a copy that lags behind its own. */
+    for (int longer = 0; longer <= 1; longer++) {
+        struct record outside[] = {fault(0, 10, 9), at(100, 110, 1, 9), at(160, 170, 2, 9)};
+        struct record lagging[] = {fault(0, 50, 1), at(20, 40, 1, 9), at(90, 95, 3, 9)};
+        outside[2].time += longer;
+        lagging[2].time += longer;
+        struct batches b;
+        rebuild(&b, outside, 3);
+        ck_assert_uint_eq(b.count, longer ? 3 : 2); /* the record's own, empty, too */
+        batches_release(&b);
+        rebuild(&b, lagging, 3);
+        ck_assert_uint_eq(b.count, longer ? 2 : 1);
+        batches_release(&b);
+    }
+}
+END_TEST
+
+START_TEST(a_batch_is_confirmed_by_all_services_of_a_record_and_no_other)
+{
+    /* The record holds two services, cut into two batches: the front one and the back one are half of it each. */
+    const struct record records[] = {fault(0, 100, 1), at(10, 20, 5, 9), at(22, 30, 1, 9)};
+    struct batches b;
+    rebuild(&b, records, 3);
+    expect(&b, 1, (const size_t[]){2});
+    ck_assert_uint_eq(b.rebuilt, 2);
+    ck_assert_uint_eq(b.confirmed, 0);
+    batches_release(&b);
+}
+END_TEST
+
+START_TEST(fault_records_are_the_batches_and_empty_ones_stay)
+{
+    const struct record records[] = {fault(0, 100, 1),   at(20, 40, 1, 9),   at(42, 60, 3, 9),
+                                     fault(101, 150, 1), fault(151, 300, 2), at(200, 250, 2, 9)};
+    struct batches b;
+    rebuild(&b, records, 6);
+    expect(&b, 3, (const size_t[]){2, 0, 1});
+    ck_assert_int_eq(b.items[1].rule, BATCH_RECORD);
+    ck_assert_int_eq(b.items[1].start_ns, 101 * US);
+    ck_assert_uint_eq(b.rebuilt, 2);
+    ck_assert_uint_eq(b.confirmed, 2);
+    batches_release(&b);
+}
+END_TEST
+
+START_TEST(fault_records_correct_a_wrong_cut)
+{
+    /* By time and address one batch; the records say two. */
+    const struct record records[] = {at(20, 40, 1, 9), at(42, 60, 3, 9), fault(0, 41, 1), fault(41, 80, 3)};
+    struct batches b;
+    rebuild(&b, records, 4);
+    expect(&b, 2, (const size_t[]){1, 1});
+    ck_assert_uint_eq(b.rebuilt, 1);
+    ck_assert_uint_eq(b.confirmed, 0);
+    batches_release(&b);
+}
+END_TEST
+
+START_TEST(overlapping_fault_records_are_told_apart_by_the_ascending_order)
+{
+    /* Two records overlap in 90..120; the service at 100 ascends, so it still belongs to the first. */
+    const struct record records[] = {fault(0, 120, 1),   fault(90, 200, 1),  at(20, 40, 1, 9),  at(60, 80, 4, 9),
+                                     at(100, 110, 7, 9), at(112, 118, 1, 9), at(130, 150, 2, 9)};
+    struct batches b;
+    rebuild(&b, records, 7);
+    expect(&b, 2, (const size_t[]){3, 2});
+    batches_release(&b);
+}
+END_TEST
+
+START_TEST(copies_that_lag_behind_the_driver_stay_with_their_record)
+{
+    const struct record records[] = {fault(0, 50, 1),  at(20, 40, 1, 9),   at(45, 60, 3, 9),
+                                     at(62, 80, 4, 9), fault(200, 300, 1), at(220, 240, 1, 9)};
+    struct batches b;
+    rebuild(&b, records, 6);
+    expect(&b, 2, (const size_t[]){3, 1});
+    batches_release(&b);
+}
+END_TEST
+
+START_TEST(services_outside_every_fault_record_are_kept)
+{
+    const struct record records[] = {at(10, 20, 1, 9), fault(100, 200, 2), at(120, 140, 2, 9), at(1300, 1310, 5, 9),
+                                     at(1312, 1320, 6, 9)};
+    struct batches b;
+    rebuild(&b, records, 5);
+    expect(&b, 3, (const size_t[]){1, 1, 2});
+    ck_assert_int_eq(b.items[0].rule, BATCH_NO_RECORD);
+    ck_assert_int_eq(b.items[2].rule, BATCH_NO_RECORD);
+    batches_release(&b);
+}
+END_TEST
+
+struct rows {
+    int64_t n, services, faults;
+};
+
+static int count_batch(void *ctx, const struct store_value *v, size_t n)
+{
+    struct rows *rows = ctx;
+    ck_assert_uint_eq(n, 9);
+    ck_assert_int_eq(v[0].i, rows->n);
+    ck_assert_int_eq(v[1].i, rows->services);
+    rows->n++;
+    rows->services += v[2].i;
+    rows->faults += v[5].i;
+    return 0;
+}
+
+START_TEST(the_tables_of_a_trace_hold_every_service_once)
+{
+    struct err err = {""};
+    const struct record records[] = {at(0, 10, 1, 9), at(12, 20, 2, 9), at(100, 110, 1, 7)};
+    struct stream stream = {.name = "uvm", .unit = TIME_NS};
+    struct store *store = store_create(testing_file("b.db"), true, "test", &err);
+    int index;
+    size_t batches, services;
+    ck_assert_int_eq(store_stream_add(store, &stream, &index, &err), 0);
+    ck_assert_int_eq(store_append(store, index, records, NULL, 3, &err), 0);
+    ck_assert_msg(batches_write(store, &batches, &services, &err) == 0, "%s", err.msg);
+    ck_assert_uint_eq(batches, 2);
+    ck_assert_uint_eq(services, 3);
+    ck_assert_int_eq(store_finish(store, &err), 0);
+    store_close(store);
+    store = store_open(testing_file("b.db"), &err);
+    struct rows rows = {0};
+    ck_assert_int_eq(store_rows(store, "batches", count_batch, &rows, &err), 0);
+    ck_assert_int_eq(rows.n, 2);
+    ck_assert_int_eq(rows.services, 3);
+    ck_assert_int_eq(rows.faults, 25);
+    store_close(store);
+}
+END_TEST
+
+TEST_MAIN("batches", a_block_that_does_not_ascend_begins_a_batch, gaps_end_batches_where_gaps_are_usual,
+          one_gap_in_a_dense_long_run_does_not_end_a_batch_below_256_faults,
+          an_outlying_gap_ends_a_batch_in_a_short_run, a_gap_of_just_50_us_ends_nothing,
+          a_batch_is_confirmed_by_all_services_of_a_record_and_no_other,
+          fault_records_are_the_batches_and_empty_ones_stay, fault_records_correct_a_wrong_cut,
+          overlapping_fault_records_are_told_apart_by_the_ascending_order,
+          copies_that_lag_behind_the_driver_stay_with_their_record, services_outside_every_fault_record_are_kept,
+          the_tables_of_a_trace_hold_every_service_once)

@@ -1,0 +1,70 @@
+/* summary: what a trace holds, counted in one pass over its streams: per stream and kind, and per kernel, allocation
+ * or range; and per fault batch. */
+#ifndef TRACE_DERIVED_SUMMARY_H
+#define TRACE_DERIVED_SUMMARY_H
+
+#include "trace/derived/attribution.h"
+#include "trace/store/store.h"
+
+/* Records of one kind in one stream. */
+struct summary_kind {
+    uint64_t records, bytes;
+    int64_t time_first, time_last; /* smallest start and largest end; 0 without records */
+};
+
+struct summary_stream {
+    struct summary_kind kinds[RECORD_KINDS];
+    int64_t time_first, time_last;
+};
+
+/* Unified-memory traffic of one owner: the kernels or ranges of a name, or an allocation. */
+struct summary_row {
+    uint64_t records, fault_records, cpu_faults;
+    uint64_t h2d_bytes, fault_bytes, prefetch_bytes, d2h_bytes, evicted_bytes;
+};
+
+enum summary_by { SUMMARY_BY_NONE, SUMMARY_BY_KERNEL, SUMMARY_BY_ALLOCATION, SUMMARY_BY_RANGE };
+
+struct summary {
+    struct summary_stream *streams;
+    size_t stream_count;
+    struct attribution owners; /* by summary_by */
+    struct summary_row *rows;  /* one for each of them */
+    size_t row_count;          /* 0: the trace names no owner */
+};
+
+/* Count. Of streams in ns a record belongs to the kernel that runs, or the range that is innermost, at its start. */
+int summary_init(struct summary *summary, struct store *store, enum summary_by by, struct err *err);
+void summary_release(struct summary *summary);
+
+/* --- the fault batches of a trace one by one: when, how many faults of which kind, how many VA blocks and
+ * uTLBs ---
+ *
+ * When, pages and rule stand in table batches. Reads, writes, atomics and uTLBs are counted over FAULT records that say
+ * their batch and uTLB (a driver's fault log, stream column utlb); a recording of CUPTI has one FAULT record a batch,
+ * which does not say them: they stay unknown. */
+
+enum { BATCH_UNKNOWN = -1 };
+
+/* Numbers may be BATCH_UNKNOWN. */
+struct batch_row {
+    int64_t batch;
+    int64_t start_ns, time_ns;
+    int64_t raw_faults;  /* entries of the fault buffer */
+    int64_t fault_pages; /* distinct pages */
+    int64_t reads, writes, atomics;
+    int64_t blocks; /* distinct VA blocks */
+    int64_t utlbs;  /* distinct */
+    char rule[24];
+    double confidence; /* negative: unknown */
+};
+
+struct batch_rows {
+    struct batch_row *items; /* in order of batch */
+    size_t count, cap;
+};
+
+int batch_rows_init(struct batch_rows *rows, struct store *store, struct err *err);
+void batch_rows_release(struct batch_rows *rows);
+
+#endif

@@ -1,0 +1,171 @@
+/* tlp_sink: PCIe packets on their way into a trace; put in order of time, matched, counted and stored.
+ *
+ * A capture's packets are not in order of time, so the sink holds TLP_SINK_WINDOW of them, sorts them (equal times stay
+ * in the order of the file) and lets the older half go: the order is exact as long as no packet is more than half a
+ * window late; those that are keep their place and are counted (late_packets).
+ * Streams: "tlp" (RECORD_TLP, trace/event/tlp.h; extra columns adapter_ticks, sequence, packet) and "tlp_reads", the
+ * memory reads that got their answer, in order of completion: the request's record with duration = latency (0 if a
+ * completion was seen before the request) and extra columns received_bytes, completions, early, error. Tables:
+ * tlp_histogram, tlp_latency, tlp_flows, tlp_totals, tlp_defects. Order: open, direction and add as packets come,
+ * finish, free. One capture file or live source per sink. */
+#ifndef TRACE_DERIVED_TLP_SINK_H
+#define TRACE_DERIVED_TLP_SINK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/base/err.h"
+#include "trace/event/record.h"
+#include "trace/event/tlp.h"
+#include "trace/store/store.h"
+
+/* --- who sends PCIe packets to whom in a capture; sequence gaps and the adapter's clock of each (tlp_flows.c) ---
+ *
+ * A flow is (source, destination, VLAN). Its number goes into the record's group; table tlp_flows keeps the rest.
+ * Frames whose time stamp is 0 come from software (libtlp): they have no sequence and no clock.
+ * Source: NetTLP adapter RTL (10-bit sequence up to v0.18, 16-bit later; a 156.25 MHz tick is 6.4 ns). */
+
+/* Beyond these, all further flows share the last number. */
+enum { TLP_FLOWS_MOST = 4096 };
+
+struct tlp_flow {
+    uint32_t source, destination; /* hosts: IPv4 in host order, or what tlp_flows_host() says */
+    int32_t vlan;                 /* -1: none */
+    uint64_t packets;             /* with a TLP, sound or not */
+    uint64_t stamped;             /* of them, with a time stamp */
+    uint16_t sequence, sequence_most;
+    uint64_t gaps10, gaps16; /* breaks of the sequence, counted modulo 1,024 and 65,536 */
+    uint64_t ticks;          /* unwrapped, since the first stamped packet */
+    uint64_t stamp;          /* the last */
+    int64_t first_ns;        /* capture time of the first stamped packet */
+};
+
+struct tlp_flows;
+
+struct tlp_flows *tlp_flows_new(struct err *err);
+void tlp_flows_free(struct tlp_flows *flows); /* NULL is allowed */
+
+/* An IPv6 address (16 bytes) as a host: a number of 240.0.0.0/12, which no IPv4 host has. Beyond TLP_FLOWS_MOST of them
+ * all further ones share the last. */
+uint32_t tlp_flows_host(struct tlp_flows *flows, const unsigned char address[16]);
+
+enum { TLP_HOST_TEXT = 48 };
+/* A host's address in text. */
+const char *tlp_flows_address(const struct tlp_flows *flows, uint32_t host, char text[TLP_HOST_TEXT]);
+
+/* The number of a flow, from 0, added if new. */
+uint32_t tlp_flows_find(struct tlp_flows *flows, uint32_t source, uint32_t destination, int32_t vlan);
+
+uint32_t tlp_flows_count(const struct tlp_flows *flows);
+struct tlp_flow *tlp_flows_at(struct tlp_flows *flows, uint32_t number);
+
+/* Count one packet of the flow: its sequence and time stamp (32 bits, 0: none). Returns the time on the adapter's clock
+ * in ns, counted from the capture time of the flow's first stamped packet; time_ns itself without a stamp. */
+int64_t tlp_flow_packet(struct tlp_flow *flow, uint16_t sequence, uint64_t stamp, int64_t time_ns);
+
+/* Breaks of the sequence: modulo 1,024 unless a number above 1,023 was seen. */
+uint64_t tlp_flow_gaps(const struct tlp_flow *flow);
+
+/* --- requests and the completions that answer them (tlp_match.c) ---
+ *
+ * A completion carries requester and tag of its request and travels the other way, so the key is (requester, 10-bit
+ * tag, side of the requester). Each key has a FIFO, since a tag is reused before the capture shows the earlier request
+ * complete; a completion that the capture shows before its request is parked and given to the next request of that
+ * key. A request is complete when its bytes have arrived, or a completion says that nothing is left (byte count at
+ * most its own bytes); a completion with an error status closes it.
+ *
+ * Packets are fed in the order of their time. Memory is bounded: at most TLP_MATCH_MOST requests and parked completions
+ * are held, the oldest gives way (and counts as never completed, or unmatched).
+ * Source: PCI Express Base Specification 4.0, sections 2.2.9 and 2.3.1.1 (byte count of split completions). */
+
+enum { TLP_MATCH_MOST = 1 << 18 };
+
+/* How long a completion waits for its request: capture hosts reorder by microseconds. */
+#define TLP_MATCH_PARK_NS 10000000
+/* How long a request stays open. Source: base specification 4.0, 7.5.3.16, completion timeout range D: up to 64 s. */
+#define TLP_MATCH_OPEN_NS 64000000000
+
+/* A request that got its answer. */
+struct tlp_read {
+    struct record request; /* as given */
+    int64_t latency;       /* of the last completion after the request; 0 if early */
+    uint32_t received;     /* bytes */
+    uint32_t completions;
+    bool early; /* a completion was seen before it: no latency */
+    bool error; /* closed by a completion with an error status */
+};
+
+struct tlp_match_counts {
+    uint64_t reads;           /* memory reads fed */
+    uint64_t completed_reads; /* of them, with all data */
+    uint64_t failed_reads;    /* of them, closed by an error status */
+    uint64_t others;          /* other non-posted requests: I/O, configuration, atomic */
+    uint64_t completed_others;
+    uint64_t matched;    /* completions given to a request */
+    uint64_t unmatched;  /* completions whose request was never seen */
+    uint64_t early;      /* of the matched: parked first */
+    uint64_t reused;     /* requests whose tag was still open */
+    uint64_t unanswered; /* requests never completed; those still open count once tlp_match_end() is called */
+};
+
+struct tlp_match;
+
+struct tlp_match *tlp_match_new(struct err *err);
+void tlp_match_free(struct tlp_match *match); /* NULL is allowed */
+
+/* Feed one packet: a RECORD_TLP record, and the address of the side that the requester is on (the source of a request,
+ * the destination of a completion). `reply` is tlp_reply_bytes() of a request. Posted packets are ignored. Returns 1 if
+ * that closed a request (*done describes it, errors included), 0 if not, -1 with *err set when out of memory. */
+int tlp_match_feed(struct tlp_match *match, const struct record *packet, uint32_t side, uint32_t reply,
+                   struct tlp_read *done, struct err *err);
+
+/* The capture is over: what is open or parked stays so. */
+void tlp_match_end(struct tlp_match *match);
+
+const struct tlp_match_counts *tlp_match_counts(const struct tlp_match *match);
+
+/* --- tlp_sink --- */
+
+enum { TLP_SINK_WINDOW = 1 << 16 };
+
+struct tlp_item {
+    struct record record; /* as tlp_to_record() and the capture say; group is a number of tlp_flows_find() */
+    uint64_t ticks;       /* adapter time stamp, 0: none */
+    uint64_t packet;      /* position in the file, from 1 */
+    uint32_t side;        /* address of the side that the requester is on, as tlp_match_feed() wants it */
+    uint16_t sequence;
+    uint16_t reply;     /* tlp_reply_bytes(): 0..4096 */
+    uint16_t direction; /* number of tlp_sink_direction() */
+    uint16_t wire;      /* tlp_wire_bytes() */
+};
+
+struct tlp_sink;
+
+/* Of several captures in one trace, index says which this is, from 0. NULL with *err set on failure. */
+struct tlp_sink *tlp_sink_open(struct store *store, int index, struct err *err);
+void tlp_sink_free(struct tlp_sink *sink); /* NULL is allowed */
+
+/* The capture's flows, to be kept in table tlp_flows. */
+struct tlp_flows *tlp_sink_flows(struct tlp_sink *sink);
+
+/* The number of a direction by name, for the histogram; names beyond the limit share the last number. */
+uint16_t tlp_sink_direction(struct tlp_sink *sink, const char *name);
+
+int tlp_sink_add(struct tlp_sink *sink, const struct tlp_item *item, struct err *err);
+
+/* Store what is older than time; a live source calls it now and then. */
+int tlp_sink_drain(struct tlp_sink *sink, int64_t time, struct err *err);
+
+/* Write what was drained, packets and the reads that they answered, and commit: what a killed recording keeps. */
+int tlp_sink_commit(struct tlp_sink *sink, struct err *err);
+
+/* Count a packet that cannot be, by what is wrong with it. */
+void tlp_sink_defect(struct tlp_sink *sink, enum tlp_type type, const char *defect);
+
+/* Facts of the capture itself, added to table tlp_totals by tlp_sink_finish(). */
+void tlp_sink_total(struct tlp_sink *sink, const char *name, int64_t value);
+
+/* Store the rest and the tables. */
+int tlp_sink_finish(struct tlp_sink *sink, struct err *err);
+
+#endif

@@ -1,0 +1,213 @@
+/* accesses: every warp-level global access of a program as text, one a line, as recorded through compute-sanitizer.
+ *
+ *     #kernel NAME grid X,Y,Z block X,Y,Z accesses N
+ *     PC MASK FLAGS BYTES BLOCK WARP ADDR...
+ *
+ * PC, active mask and addresses (one per active lane) are hexadecimal; FLAGS: bit 0 read, 1 write, 2 atomic (both 0 and
+ * 1: atomic, too); BYTES per lane, BLOCK (linear) and WARP (in the block) are decimal. The lines of a kernel follow its
+ * #kernel line, in order of arrival; a dimension of 0 was not recorded. They become ACCESS records
+ * (trace/program/access.h), one launch per kernel. Left out and counted: lines that do not fit. A kernel with fewer
+ * lines than announced makes the trace incomplete. Source: our recorder; measured: H200, driver 580.159.04, CUDA 13.0,
+ * 2026-11. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/mem.h"
+#include "trace/import/field.h"
+#include "trace/import/reader.h"
+#include "trace/program/access.h"
+
+struct reading {
+    struct reader_context *context;
+    struct input_stream *source;
+    struct access_sink sink;
+    bool in_kernel;
+    char kernel[1024];
+    uint64_t announced, found;
+    bool counted; /* announced holds */
+};
+
+static bool hex(const char **p, uint64_t *value)
+{
+    const char *s = *p;
+    uint64_t v = 0;
+    int n = 0;
+    while (*s == ' ')
+        s++;
+    if (s[0] == '0' && s[1] == 'x')
+        s += 2;
+    for (;; s++, n++) {
+        unsigned d = field_hex_values[(unsigned char)*s];
+        if (d > 15)
+            break;
+        v = v << 4 | d;
+    }
+    if (n == 0 || n > 16 || (*s && *s != ' '))
+        return false;
+    *p = s;
+    *value = v;
+    return true;
+}
+
+static bool decimal(const char **p, uint32_t *value)
+{
+    const char *s = *p;
+    uint64_t v = 0;
+    int n = 0;
+    while (*s == ' ')
+        s++;
+    for (; *s >= '0' && *s <= '9' && n < 11; s++, n++)
+        v = v * 10 + (uint64_t)(*s - '0');
+    if (n == 0 || v > UINT32_MAX || (*s && *s != ' '))
+        return false;
+    *p = s;
+    *value = (uint32_t)v;
+    return true;
+}
+
+/* NULL, or what is wrong with the line. */
+static const char *parse(const char *p, struct access_op *op, uint64_t addrs[ACCESS_LANES])
+{
+    uint64_t mask;
+    uint32_t flags;
+    if (!hex(&p, &op->pc) || !hex(&p, &mask) || mask > UINT32_MAX)
+        return "line without program counter and mask of 32 lanes";
+    if (!decimal(&p, &flags) || (flags & 7) == 0 || flags > 7)
+        return "line whose flags are not read, write or atomic";
+    if (!decimal(&p, &op->bytes) || op->bytes == 0 || op->bytes > ACCESS_MOST_BYTES)
+        return "line without bytes per lane of 1 to 128";
+    if (!decimal(&p, &op->block) || !decimal(&p, &op->warp))
+        return "line without block and warp";
+    op->access = access_of_flags(flags);
+    op->lanes = __builtin_popcount((unsigned)mask);
+    op->addrs = addrs;
+    for (int i = 0; i < op->lanes; i++)
+        if (!hex(&p, &addrs[i]))
+            return "line with fewer addresses than active lanes";
+    while (*p == ' ')
+        p++;
+    return *p ? "line with more addresses than active lanes" : NULL;
+}
+
+static int end_kernel(struct reading *g, struct err *err)
+{
+    if (!g->in_kernel)
+        return 0;
+    g->in_kernel = false;
+    if (g->counted && g->found != g->announced)
+        reader_incomplete(g->context, "kernel %.80s: %llu accesses announced, %llu found", g->kernel,
+                          (unsigned long long)g->announced, (unsigned long long)g->found);
+    return access_launch_end(&g->sink, err);
+}
+
+/* "X,Y,Z" behind `key` in the line's tail; 0 where not recorded. */
+static void dimensions(const char *tail, const char *key, struct store_value out[3])
+{
+    uint32_t v[3] = {0};
+    const char *at = strstr(tail, key);
+    if (at)
+        (void)access_dim(at + strlen(key), v);
+    for (int i = 0; i < 3; i++)
+        out[i] = v[i] ? STORE_V_INT(v[i]) : STORE_V_NULL;
+}
+
+/* #kernel NAME [grid X,Y,Z] [block X,Y,Z] [accesses N]; text is NULL for accesses before any kernel. */
+static int begin_kernel(struct reading *g, const char *text, struct err *err)
+{
+    if (end_kernel(g, err))
+        return -1;
+    const char *grid = text ? strstr(text, " grid ") : NULL, *count = text ? strstr(text, " accesses ") : NULL;
+    size_t n = text ? strlen(text) : 0;
+    if (grid)
+        n = (size_t)(grid - text);
+    else if (count)
+        n = (size_t)(count - text);
+    (void)snprintf(g->kernel, sizeof g->kernel, "%.*s", (int)(n < sizeof g->kernel ? n : sizeof g->kernel - 1),
+                   text ? text : "?");
+    if (!text)
+        strcpy(g->kernel, "?");
+    g->counted = count != NULL;
+    g->announced = count ? strtoull(count + 10, NULL, 10) : 0;
+    g->found = 0;
+    g->in_kernel = true;
+    int64_t id = g->context->launches++;
+    struct store_value row[16] = {STORE_V_INT(id), STORE_V_TEXT(g->kernel), STORE_V_INT(id)};
+    dimensions(grid ? grid : "", " grid ", row + 5);
+    dimensions(grid ? grid : "", " block ", row + 8);
+    if (store_row(g->context->store, "kernels", row, 16, err))
+        return -1;
+    return access_launch(&g->sink, id, err);
+}
+
+static int take_line(struct reading *g, const char *line, struct err *err)
+{
+    uint64_t addrs[ACCESS_LANES];
+    struct access_op op;
+    if (line[0] == 0)
+        return 0;
+    if (strncmp(line, "#kernel ", 8) == 0)
+        return begin_kernel(g, line + 8, err);
+    if (line[0] == '#')
+        return 0;
+    const char *wrong = parse(line, &op, addrs);
+    if (wrong) {
+        char place[SOURCE_PLACE];
+        return reader_skip(g->context, wrong, input_stream_place(g->source, place), err);
+    }
+    if (!g->in_kernel && begin_kernel(g, NULL, err))
+        return -1;
+    g->found++;
+    return op.lanes ? access_add(&g->sink, &op, err) : 0;
+}
+
+static int read_text(struct reader_context *context, struct input_stream *source, struct err *err)
+{
+    struct reading *g = mem_zalloc(1, sizeof *g, err);
+    if (!g)
+        return -1;
+    g->context = context;
+    g->source = source;
+    int rc = access_open(&g->sink, context->store, err);
+    char *line;
+    size_t length;
+    while (rc == 0) {
+        int more = input_stream_line(source, &line, &length, err);
+        if (more <= 0) {
+            rc = more;
+            break;
+        }
+        rc = take_line(g, line, err);
+    }
+    /* What was read before an error is kept: the trace stays incomplete. */
+    struct err ignored;
+    if (g->sink.writer.records &&
+        (end_kernel(g, rc ? &ignored : err) || access_flush(&g->sink, rc ? &ignored : err) ||
+         store_origin(context->store, "access_order", "order of arrival", rc ? &ignored : err)))
+        rc = -1;
+    access_close(&g->sink);
+    free(g);
+    return rc;
+}
+
+static enum probe probe(const char *path, const unsigned char *head, size_t n)
+{
+    (void)path;
+    char line[READER_PROBE_BYTES + 1];
+    n = n < READER_PROBE_BYTES ? n : READER_PROBE_BYTES;
+    memcpy(line, head, n);
+    line[n] = 0;
+    line[strcspn(line, "\r\n")] = 0;
+    if (strncmp(line, "#kernel ", 8) == 0)
+        return PROBE_YES;
+    uint64_t addrs[ACCESS_LANES];
+    struct access_op op;
+    return parse(line, &op, addrs) ? PROBE_NO : PROBE_YES;
+}
+
+const struct reader read_accesses = {
+    .name = "accesses",
+    .summary = "warp-level global accesses as text: #kernel lines, then pc mask flags bytes block warp addresses",
+    .probe = probe,
+    .read = read_text,
+};

@@ -1,0 +1,400 @@
+#include "trace/import/capture.h"
+
+#include <assert.h>
+#include <pcap/pcap.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "trace/base/mem.h"
+
+enum framing { FRAMING_NETTLP, FRAMING_RAW, FRAMING_AGILENT };
+
+/* The Agilent record header, and what surrounds a TLP on the link. */
+enum {
+    AGILENT_HEADER = 20,
+    AGILENT_FLAGS_AT = 16,
+    AGILENT_UPSTREAM = 0x10,
+    LINK_STP = 0xfb,
+    LINK_FRONT = 3,
+    LINK_BACK = 5
+};
+
+/* How long a live packet may be late before it is stored out of order. */
+#define LIVE_SLACK_NS 100000000
+/* How often a live source commits: what a kill costs is this, the slack and what the kernel has not handed over. */
+#define COMMIT_NS     750000000
+/* How often a live source looks whether it shall stop. */
+enum { WAKE_MS = 100 };
+static_assert(COMMIT_NS + LIVE_SLACK_NS + WAKE_MS * INT64_C(1000000) <= 1000000000, "a kill loses at most a second");
+
+void capture_init(struct capture *c, const struct capture_options *options, struct tlp_sink *sink)
+{
+    memset(c, 0, sizeof *c);
+    c->options = *options;
+    c->sink = sink;
+}
+
+int capture_link(struct capture *c, int dlt, struct err *err)
+{
+    c->framing = FRAMING_NETTLP;
+    if (c->options.tlp_offset >= 0) {
+        c->framing = FRAMING_RAW;
+        return 0;
+    }
+    switch (dlt) {
+    case DLT_EN10MB:
+        c->link = NETTLP_LINK_ETHERNET;
+        return 0;
+    case DLT_LINUX_SLL:
+        c->link = NETTLP_LINK_COOKED;
+        return 0;
+    case DLT_LINUX_SLL2:
+        c->link = NETTLP_LINK_COOKED2;
+        return 0;
+    case DLT_RAW:
+    case DLT_IPV4:
+    case DLT_IPV6:
+        c->link = NETTLP_LINK_IP;
+        return 0;
+    case DLT_USER11:
+        c->framing = FRAMING_AGILENT;
+        return 0;
+    default:
+        break;
+    }
+    const char *name = pcap_datalink_val_to_name(dlt);
+    return err_set(err,
+                   "link type %d (%s) is not Ethernet, Linux cooked, IP or an Agilent analyser's; where each packet "
+                   "holds a TLP at byte K, give --set tlp_offset=K",
+                   dlt, name ? name : "unknown");
+}
+
+static bool is_damage(enum nettlp_verdict verdict)
+{
+    return verdict == NETTLP_MALFORMED || verdict == NETTLP_SHORT || verdict == NETTLP_TRUNCATED_HEADER ||
+           verdict == NETTLP_BAD_DATAGRAM;
+}
+
+static int skip(struct capture *c, enum nettlp_verdict verdict, const char *why, struct err *err)
+{
+    c->skipped[verdict]++;
+    if (c->options.strict && is_damage(verdict))
+        return err_set(err, "packet %llu: %s%s%s", (unsigned long long)c->packets, nettlp_reason(verdict),
+                       why ? ": " : "", why ? why : "");
+    return 0;
+}
+
+/* Decode the TLP in `kept` bytes of `bytes` announced, and hold it against them. */
+static enum nettlp_verdict decode(struct capture *c, const unsigned char *data, size_t kept, size_t bytes, bool slack,
+                                  struct tlp *tlp, const char **why)
+{
+    enum tlp_verdict v = tlp_decode(data, kept < bytes ? kept : bytes, tlp, why);
+    if (v == TLP_CUT) {
+        if (kept < bytes)
+            return NETTLP_TRUNCATED_HEADER;
+        v = TLP_MALFORMED;
+    }
+    if (v == TLP_OK)
+        v = tlp_check(tlp, bytes, slack, why);
+    if (v == TLP_OK)
+        return NETTLP_TLP;
+    tlp_sink_defect(c->sink, tlp->type, *why);
+    return NETTLP_MALFORMED;
+}
+
+static int keep(struct capture *c, const struct tlp *tlp, struct tlp_item *item, struct err *err)
+{
+    tlp_to_record(tlp, &item->record);
+    item->packet = c->packets;
+    item->reply = (uint16_t)tlp_reply_bytes(tlp);
+    item->wire = (uint16_t)tlp_wire_bytes(tlp);
+    return tlp_sink_add(c->sink, item, err);
+}
+
+/* The direction of a flow's packets is their source address. */
+static uint16_t direction_of(struct capture *c, uint32_t flow, uint32_t source)
+{
+    if (!c->flow_direction[flow]) {
+        char text[TLP_HOST_TEXT];
+        const char *name = tlp_flows_address(tlp_sink_flows(c->sink), source, text);
+        c->flow_direction[flow] = (uint16_t)(tlp_sink_direction(c->sink, name) + 1);
+    }
+    return (uint16_t)(c->flow_direction[flow] - 1);
+}
+
+static int take_nettlp(struct capture *c, int64_t time_ns, const unsigned char *data, size_t kept, size_t wire,
+                       struct err *err)
+{
+    struct nettlp_frame frame;
+    struct tlp tlp;
+    const char *why = NULL;
+    enum nettlp_verdict v = nettlp_frame_parse(c->link, &c->options.filter, data, kept, wire, &frame);
+    if (v != NETTLP_TLP)
+        return skip(c, v, NULL, err);
+    if (frame.source6) {
+        frame.source = tlp_flows_host(tlp_sink_flows(c->sink), frame.source6);
+        frame.destination = tlp_flows_host(tlp_sink_flows(c->sink), frame.destination6);
+    }
+    uint32_t number = tlp_flows_find(tlp_sink_flows(c->sink), frame.source, frame.destination, frame.vlan);
+    struct tlp_flow *flow = tlp_flows_at(tlp_sink_flows(c->sink), number);
+    int64_t adapter_ns = tlp_flow_packet(flow, frame.sequence, frame.stamp, time_ns);
+    v = decode(c, data + frame.tlp_offset, kept - frame.tlp_offset, frame.tlp_bytes, false, &tlp, &why);
+    if (v == NETTLP_TRUNCATED_HEADER && wire < frame.frame_bytes)
+        v = NETTLP_SHORT;
+    if (v == NETTLP_TLP && wire < frame.frame_bytes)
+        v = NETTLP_SHORT;
+    if (v != NETTLP_TLP)
+        return skip(c, v, why, err);
+    struct tlp_item item = {
+        .record = {.time = c->options.clock == CAPTURE_CLOCK_ADAPTER ? adapter_ns : time_ns, .group = number},
+        .ticks = frame.stamp,
+        .side = tlp_is_completion(tlp.type) ? frame.destination : frame.source,
+        .sequence = frame.sequence,
+        .direction = direction_of(c, number, frame.source),
+    };
+    return keep(c, &tlp, &item, err);
+}
+
+/* A TLP whose transport says no more than where it starts. */
+static int take_bare(struct capture *c, int64_t time_ns, const unsigned char *data, size_t kept, size_t wire,
+                     bool slack, int upstream, struct err *err)
+{
+    static const char *const directions[] = {"downstream", "upstream", "unknown"};
+    struct tlp tlp;
+    const char *why = NULL;
+    enum nettlp_verdict v = decode(c, data, kept, wire, slack, &tlp, &why);
+    if (v != NETTLP_TLP)
+        return skip(c, v, why, err);
+    bool reply = tlp_is_completion(tlp.type);
+    struct tlp_item item = {
+        .record = {.time = time_ns},
+        .side = upstream == 2 ? 0 : (uint32_t)(reply ? !upstream : upstream),
+        .direction = tlp_sink_direction(c->sink, directions[upstream]),
+    };
+    return keep(c, &tlp, &item, err);
+}
+
+static int take_agilent(struct capture *c, int64_t time_ns, const unsigned char *data, size_t kept, size_t wire,
+                        struct err *err)
+{
+    if (kept < AGILENT_HEADER + LINK_FRONT)
+        return skip(c, wire < AGILENT_HEADER + LINK_FRONT ? NETTLP_NOT_A_TLP : NETTLP_TRUNCATED_HEADER, NULL, err);
+    if (data[AGILENT_HEADER] != LINK_STP)
+        return skip(c, NETTLP_NOT_A_TLP, NULL, err);
+    size_t front = AGILENT_HEADER + LINK_FRONT;
+    size_t bytes = wire < front + LINK_BACK ? 0 : wire - front - LINK_BACK;
+    int upstream = (data[AGILENT_FLAGS_AT + 3] & AGILENT_UPSTREAM) != 0;
+    return take_bare(c, time_ns, data + front, kept - front, bytes, false, upstream, err);
+}
+
+int capture_packet(struct capture *c, int64_t time_ns, const unsigned char *data, size_t kept, size_t wire,
+                   struct err *err)
+{
+    c->packets++;
+    c->cut_packets += kept < wire;
+    if (c->framing == FRAMING_NETTLP)
+        return take_nettlp(c, time_ns, data, kept, wire, err);
+    if (c->framing == FRAMING_AGILENT)
+        return take_agilent(c, time_ns, data, kept, wire, err);
+    size_t offset = (size_t)c->options.tlp_offset;
+    if (wire <= offset)
+        return skip(c, NETTLP_NOT_A_TLP, NULL, err);
+    if (kept <= offset)
+        return skip(c, NETTLP_TRUNCATED_HEADER, NULL, err);
+    return take_bare(c, time_ns, data + offset, kept - offset, wire - offset, true, 2, err);
+}
+
+/* tv_usec holds ns where the handle was opened for them. Seconds are clamped so that the sum fits. */
+static int64_t time_of(const struct capture *c, const struct pcap_pkthdr *h)
+{
+    int64_t s = h->ts.tv_sec, most = RECORD_TIME_MAX / 1000000000 - 5000;
+    s = s > most ? most : s < -most ? -most : s;
+    int64_t fraction = h->ts.tv_usec & 0xffffffff;
+    return s * 1000000000 + (c->microseconds ? fraction * 1000 : fraction);
+}
+
+static int64_t now_ns(clockid_t clock)
+{
+    struct timespec now;
+    (void)clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* What was left out since the last call, by reason. */
+static int store_skipped(struct capture *c, struct store *store, bool zeros, struct err *err)
+{
+    for (int v = 1; v < NETTLP_VERDICTS; v++) {
+        uint64_t n = c->skipped[v] - c->told[v];
+        bool say = n || (zeros && (v == NETTLP_MALFORMED || v == NETTLP_SHORT)); /* these two are said even if 0 */
+        c->told[v] = c->skipped[v];
+        if (say && store_skip(store, nettlp_reason((enum nettlp_verdict)v), n, err))
+            return -1;
+    }
+    return 0;
+}
+
+/* Store what is old enough to be in order; once in a while also put it on the disk. */
+static int keep_live(struct capture *c, struct err *err)
+{
+    int64_t now = now_ns(CLOCK_MONOTONIC);
+    if (now < c->commit_ns)
+        return 0;
+    c->commit_ns = now + COMMIT_NS;
+    return tlp_sink_drain(c->sink, now_ns(CLOCK_REALTIME) - LIVE_SLACK_NS, err) ||
+                   store_skipped(c, c->store, false, err) || tlp_sink_commit(c->sink, err)
+               ? -1
+               : 0;
+}
+
+/* Nothing is at hand: wait for more. libpcap's own wait does not end without a packet. */
+static void wait_live(struct pcap *pcap)
+{
+    struct pollfd fd = {.fd = pcap_get_selectable_fd(pcap), .events = POLLIN};
+    (void)poll(&fd, 1, WAKE_MS);
+}
+
+int capture_loop(struct capture *c, struct pcap *pcap, bool live, const atomic_int *stop, struct err *err)
+{
+    struct pcap_pkthdr *header;
+    const unsigned char *data;
+    for (uint64_t turn = 0; !stop || !atomic_load_explicit(stop, memory_order_relaxed); turn++) {
+        int rc = pcap_next_ex(pcap, &header, &data);
+        if (rc == 1 && header->len == 0 && !live) { /* a hole of any size would be as many packets */
+            err_set(err, "packet %llu: it has 0 bytes, as where a file is filled up with zeros",
+                    (unsigned long long)c->packets + 1);
+            return 1;
+        }
+        if (rc == 1) {
+            size_t kept = header->caplen < header->len ? header->caplen : header->len;
+            if (capture_packet(c, time_of(c, header), data, kept, header->len, err))
+                return -1;
+        } else if (rc == PCAP_ERROR_BREAK) {
+            break;
+        } else if (rc == 0 && live) {
+            wait_live(pcap);
+        } else {
+            err_set(err, "packet %llu: %s", (unsigned long long)c->packets + 1, pcap_geterr(pcap));
+            return !live && strstr(pcap_geterr(pcap), "truncated") ? 1 : -1;
+        }
+        if (live && (rc == 0 || turn % 256 == 0) && keep_live(c, err))
+            return -1;
+    }
+    return 0;
+}
+
+int capture_finish(struct capture *c, struct store *store, struct err *err)
+{
+    tlp_sink_total(c->sink, "packets", (int64_t)c->packets);
+    tlp_sink_total(c->sink, "truncated_packets", (int64_t)c->cut_packets);
+    if (store_skipped(c, store, true, err))
+        return -1;
+    return tlp_sink_finish(c->sink, err);
+}
+
+/* 256 bytes hold every header: Ethernet 14, eight VLAN tags 32, IPv4 60, UDP 8, NetTLP 6, prefixes 16, TLP 16. */
+enum { SNAPLEN = 256, KERNEL_BUFFER = 64 << 20 };
+
+struct live {
+    pcap_t *pcap;
+    struct capture capture;
+    uint64_t dropped;
+};
+
+static int activate(pcap_t *pcap, const char *interface, struct err *err)
+{
+    (void)pcap_set_snaplen(pcap, SNAPLEN);
+    (void)pcap_set_promisc(pcap, 1);
+    (void)pcap_set_timeout(pcap, WAKE_MS);
+    (void)pcap_set_buffer_size(pcap, KERNEL_BUFFER);
+    (void)pcap_set_tstamp_precision(pcap, PCAP_TSTAMP_PRECISION_NANO);
+    int rc = pcap_activate(pcap);
+    char text[PCAP_ERRBUF_SIZE] = "";
+    if (rc >= 0 && pcap_setnonblock(pcap, 1, text) == 0)
+        return 0;
+    if (rc >= 0)
+        return err_set(err, "cannot capture on '%s': %s", interface, text);
+    const char *detail = pcap_geterr(pcap);
+    const char *sep = detail[0] ? ": " : "";
+    if (rc == PCAP_ERROR_PERM_DENIED || rc == PCAP_ERROR_PROMISC_PERM_DENIED)
+        return err_set(err,
+                       "no permission to capture on '%s': run as root, or give the program the capability: "
+                       "setcap cap_net_raw,cap_net_admin+ep",
+                       interface);
+    if (rc == PCAP_ERROR_NO_SUCH_DEVICE)
+        return err_set(err, "there is no network interface '%s'%s%s", interface, sep, detail);
+    return err_set(err, "cannot capture on '%s': %s%s%s", interface, pcap_statustostr(rc), sep, detail);
+}
+
+struct live *live_open(const char *interface, const struct capture_options *options, struct err *err)
+{
+    char text[PCAP_ERRBUF_SIZE] = "";
+    struct live *live = mem_zalloc(1, sizeof *live, err);
+    if (!live)
+        return NULL;
+    live->pcap = pcap_create(interface, text);
+    if (!live->pcap)
+        err_set(err, "cannot capture on '%s': %s", interface, text);
+    capture_init(&live->capture, options, NULL);
+    if (!live->pcap || activate(live->pcap, interface, err) ||
+        capture_link(&live->capture, pcap_datalink(live->pcap), err)) {
+        live_close(live);
+        return NULL;
+    }
+    live->capture.microseconds = pcap_get_tstamp_precision(live->pcap) != PCAP_TSTAMP_PRECISION_NANO;
+    return live;
+}
+
+void live_close(struct live *live)
+{
+    if (!live)
+        return;
+    if (live->pcap)
+        pcap_close(live->pcap);
+    free(live);
+}
+
+static int store_drops(struct live *live, struct store *store, struct err *err)
+{
+    struct pcap_stat stat;
+    if (pcap_stats(live->pcap, &stat))
+        return 0;
+    live->dropped = (uint64_t)stat.ps_drop + stat.ps_ifdrop;
+    if (stat.ps_drop && store_drop(store, "capture buffer full", stat.ps_drop, err))
+        return -1;
+    return stat.ps_ifdrop ? store_drop(store, "dropped by the interface", stat.ps_ifdrop, err) : 0;
+}
+
+int live_run(struct live *live, struct store *store, const atomic_int *stop, struct err *err)
+{
+    struct err ignored;
+    live->capture.sink = tlp_sink_open(store, 0, err);
+    if (!live->capture.sink)
+        return -1;
+    live->capture.store = store;
+    tlp_sink_total(live->capture.sink, "snaplen", SNAPLEN);
+    int rc = capture_loop(&live->capture, live->pcap, true, stop, err);
+    /* What was seen before an error is kept. */
+    if (capture_finish(&live->capture, store, rc ? &ignored : err) || store_drops(live, store, rc ? &ignored : err))
+        rc = -1;
+    tlp_sink_free(live->capture.sink);
+    live->capture.sink = NULL;
+    return rc;
+}
+
+uint64_t live_frames(const struct live *live)
+{
+    return live->capture.packets;
+}
+
+uint64_t live_damaged(const struct live *live)
+{
+    const uint64_t *n = live->capture.skipped;
+    return n[NETTLP_MALFORMED] + n[NETTLP_SHORT] + n[NETTLP_TRUNCATED_HEADER] + n[NETTLP_BAD_DATAGRAM];
+}
+
+uint64_t live_dropped(const struct live *live)
+{
+    return live->dropped;
+}

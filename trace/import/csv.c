@@ -1,0 +1,454 @@
+#include "trace/import/csv.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/csv_text.h"
+#include "trace/base/mem.h"
+#include "trace/base/param.h"
+#include "trace/import/field.h"
+
+enum column {
+    COLUMN_KIND,
+    COLUMN_TIME_NS,
+    COLUMN_TIME_CYCLES,
+    COLUMN_DUR_NS,
+    COLUMN_DUR_CYCLES,
+    COLUMN_ADDR,
+    COLUMN_BYTES,
+    COLUMN_FLAGS,
+    COLUMN_ID,
+    COLUMN_GROUP,
+    COLUMN_NAME,
+    COLUMN_EXTRA,                                  /* COLUMN_EXTRA + i is extra column i */
+    COLUMN_LEFT_OUT = COLUMN_EXTRA + STORE_EXTRAS, /* of another tool, not named */
+};
+
+enum { MOST_COLUMNS = 256 };
+
+static const char *const column_names[COLUMN_EXTRA] = {
+    "kind", "time_ns", "time_cycles", "dur_ns", "dur_cycles", "addr", "bytes", "flags", "id", "group", "name"};
+#define COLUMN_LIST "kind, time_ns or time_cycles, dur_ns or dur_cycles, addr, bytes, flags, id, group, name, extra:X"
+
+struct csv_options {
+    const char *stream, *clock, *addr_layout, *columns, *kinds;
+    int64_t clock_hz, time_unit;
+};
+
+static const struct param options[] = {
+    PARAM_TEXT_ROW(csv_options, stream, NULL, "name of the stream (default: from the first record's kind)"),
+    PARAM_TEXT_ROW(csv_options, clock, NULL, "name of the clock of time_cycles: core, dram"),
+    PARAM_INT_ROW(csv_options, clock_hz, "Hz", 0, 1e12, 0, "frequency of that clock, 0 if unknown"),
+    PARAM_TEXT_ROW(csv_options, addr_layout, NULL, "addresses are packed DRAM fields: 'ch:5 bank:4 row:14 col:6'"),
+    PARAM_TEXT_ROW(csv_options, columns, NULL,
+                   "another tool's names: [time=timestamp,addr=address]; others are left out"),
+    PARAM_TEXT_ROW(csv_options, kinds, NULL,
+                   "its words for kinds: [R=DRAM_READ,W=DRAM_WRITE]; or the kind of all rows"),
+    PARAM_CHOICE_ROW(csv_options, time_unit, CSV_UNITS, CSV_NS, "of columns called time and dur"),
+    {0}};
+
+struct reading {
+    struct reader_context *context;
+    struct input_stream *source;
+    struct csv_options options;
+    struct csv_names names;
+    enum column columns[MOST_COLUMNS]; /* by position in the line */
+    size_t column_count, extra_count;
+    bool has[COLUMN_LEFT_OUT], in_units; /* in_units: times are in option time_unit */
+    enum record_kind kind;               /* of the last row */
+    struct stream stream;
+    int index;             /* of the stream; -1 before the first record */
+    bool announced, ended; /* the first line promises a last one; that was met */
+    uint64_t records;
+    size_t n;
+    struct record batch[STORE_BATCH];
+    int64_t extra[STORE_EXTRAS][STORE_BATCH];
+    int64_t packed[STORE_EXTRAS * STORE_BATCH];
+};
+
+const char *csv_stream_name(enum record_kind kind)
+{
+    switch (kind) {
+    case RECORD_TLP:
+        return "tlp";
+    case RECORD_ACCESS:
+        return "accesses";
+    case RECORD_TOUCH:
+        return "touches";
+    case RECORD_SCAN:
+        return "scans";
+    case RECORD_DRAM_READ:
+    case RECORD_DRAM_WRITE:
+    case RECORD_DRAM_WRITEBACK:
+    case RECORD_PIM:
+        return "requests";
+    default:
+        return "uvm";
+    }
+}
+
+static unsigned long long line_of(const struct reading *g)
+{
+    return (unsigned long long)input_stream_line_number(g->source);
+}
+
+/* --- the header row --- */
+
+static int header_extra(struct reading *g, const struct field *f, struct err *err)
+{
+    size_t n = f->length - 6;
+    if (g->extra_count == STORE_EXTRAS)
+        return err_set(err, "line %llu: more than %d extra columns", line_of(g), STORE_EXTRAS);
+    if (n == 0 || n >= sizeof g->stream.extra[0])
+        return err_set(err, "line %llu: extra column '%.*s' needs a name of 1 to 31 bytes", line_of(g), (int)f->length,
+                       f->text);
+    memcpy(g->stream.extra[g->extra_count], f->text + 6, n);
+    g->columns[g->column_count++] = (enum column)(COLUMN_EXTRA + g->extra_count++);
+    return 0;
+}
+
+/* Columns time and dur, in the unit of option time_unit. */
+static const char *unit_column(struct reading *g, const char *ours)
+{
+    const bool cycles = g->options.time_unit == CSV_CYCLES, time = strcmp(ours, "time") == 0;
+    if (!time && strcmp(ours, "dur") != 0)
+        return ours;
+    g->in_units = true;
+    return column_names[time ? (cycles ? COLUMN_TIME_CYCLES : COLUMN_TIME_NS)
+                             : (cycles ? COLUMN_DUR_CYCLES : COLUMN_DUR_NS)];
+}
+
+/* Our name in place of another tool's; false: it is a column to be left out. */
+static bool translate(struct reading *g, struct field *f)
+{
+    const char *ours = csv_names_column(&g->names, f);
+    if (!ours)
+        return false;
+    f->text = unit_column(g, ours);
+    f->length = strlen(f->text);
+    return true;
+}
+
+static int header_column(struct reading *g, const struct field *theirs, struct err *err)
+{
+    struct field ours = *theirs;
+    const struct field *f = &ours;
+    if (g->column_count == MOST_COLUMNS)
+        return err_set(err, "line %llu: more than %d columns", line_of(g), MOST_COLUMNS);
+    if (g->options.columns && !translate(g, &ours)) {
+        g->columns[g->column_count++] = COLUMN_LEFT_OUT;
+        return 0;
+    }
+    if (f->length > 6 && memcmp(f->text, "extra:", 6) == 0)
+        return header_extra(g, f, err);
+    for (int c = 0; c < COLUMN_EXTRA; c++)
+        if (field_is(f, column_names[c])) {
+            if (g->has[c])
+                return err_set(err, "line %llu: column %s appears twice", line_of(g), column_names[c]);
+            g->has[c] = true;
+            g->columns[g->column_count++] = (enum column)c;
+            return 0;
+        }
+    if (field_is(f, "time") || field_is(f, "dur"))
+        return err_set(err, "line %llu: column '%.*s' has no unit; expected %.*s_ns or %.*s_cycles", line_of(g),
+                       (int)f->length, f->text, (int)f->length, f->text, (int)f->length, f->text);
+    return err_set(err, "line %llu: unknown column '%.*s'; expected %s", line_of(g),
+                   f->length < 40 ? (int)f->length : 40, f->text, COLUMN_LIST);
+}
+
+static int take_header(struct reading *g, char *line, struct err *err)
+{
+    struct field f;
+    int rc;
+    char *cursor = line;
+    while ((rc = field_next_quoted(&cursor, &f)) > 0)
+        if (header_column(g, &f, err))
+            return -1;
+    if (rc < 0)
+        return err_set(err, "line %llu: a quote is not closed", line_of(g));
+    const char *missing = csv_names_missing(&g->names);
+    if (missing)
+        return err_set(err, "line %llu: no column '%.40s', which option columns names", line_of(g), missing);
+    if (!g->has[COLUMN_KIND] && g->names.only == RECORD_NONE)
+        return err_set(err, "line %llu: no column 'kind'; the header row names the columns: %s", line_of(g),
+                       COLUMN_LIST);
+    bool ns = g->has[COLUMN_TIME_NS], cycles = g->has[COLUMN_TIME_CYCLES];
+    if ((ns && cycles) || (g->has[COLUMN_DUR_NS] && !ns) || (g->has[COLUMN_DUR_CYCLES] && !cycles))
+        return err_set(err, "line %llu: time and duration have different units, or a duration has no time", line_of(g));
+    g->stream.unit = ns ? TIME_NS : cycles ? TIME_CYCLES : TIME_NONE;
+    return 0;
+}
+
+/* --- records --- */
+
+static int open_stream(struct reading *g, enum record_kind first, struct err *err)
+{
+    const struct csv_options *o = &g->options;
+    struct stream *s = &g->stream;
+    (void)snprintf(s->name, sizeof s->name, "%s", o->stream ? o->stream : csv_stream_name(first));
+    if (s->unit == TIME_CYCLES) {
+        (void)snprintf(s->clock, sizeof s->clock, "%s", o->clock ? o->clock : "core");
+        s->clock_hz = o->clock_hz;
+    }
+    if (o->addr_layout) {
+        s->space = ADDR_DRAM_PACKED;
+        (void)snprintf(s->addr_layout, sizeof s->addr_layout, "%s", o->addr_layout);
+    }
+    return reader_stream(g->context, s, &g->index, err);
+}
+
+static int flush(struct reading *g, struct err *err)
+{
+    if (g->n == 0)
+        return 0;
+    for (size_t c = 0; c < g->extra_count; c++)
+        memcpy(g->packed + c * g->n, g->extra[c], g->n * sizeof(int64_t));
+    int rc = store_append(g->context->store, g->index, g->batch, g->extra_count ? g->packed : NULL, g->n, err);
+    g->n = 0;
+    return rc;
+}
+
+static int bad_value(const struct reading *g, size_t position, const struct field *f, const char *expected,
+                     struct err *err)
+{
+    const enum column c = g->columns[position];
+    return err_set(err, "line %llu, column %s: '%.*s'; expected %s", line_of(g),
+                   c < COLUMN_EXTRA ? column_names[c] : g->stream.extra[c - COLUMN_EXTRA],
+                   f->length < 60 ? (int)f->length : 60, f->text, expected);
+}
+
+static int set_kind(struct reading *g, const struct field *f, struct record *r)
+{
+    char name[32];
+    if (!field_is(f, record_kinds[g->kind].name)) { /* mostly as in the row before */
+        if (f->length >= sizeof name)
+            return -1;
+        memcpy(name, f->text, f->length);
+        name[f->length] = 0;
+        g->kind = csv_names_kind(&g->names, f);
+        g->kind = g->kind == RECORD_NONE ? record_kind_find(name) : g->kind;
+    }
+    r->kind = g->kind;
+    return r->kind == RECORD_NONE ? -1 : 0;
+}
+
+/* Of another tool's table: a time or a duration in its unit. */
+static const char *set_time(const struct reading *g, enum column c, const struct field *f, struct record *r)
+{
+    int64_t time;
+    const bool duration = c == COLUMN_DUR_NS || c == COLUMN_DUR_CYCLES;
+    if (!csv_names_time(f, (enum csv_unit)g->options.time_unit, &time) || (duration && time < 0))
+        return "a number in the unit of option time_unit, within 2^62 ns or cycles";
+    *(duration ? &r->duration : &r->time) = time;
+    return NULL;
+}
+
+/* Store one field; the error text of a bad one, or NULL. */
+static const char *set_field(struct reading *g, enum column c, const struct field *f, struct record *r)
+{
+    static const char number[] = "a whole number, decimal or 0x hexadecimal";
+    uint64_t u = 0;
+    if (c == COLUMN_KIND)
+        return set_kind(g, f, r) ? "a record kind such as MIGRATE_H2D (docs/trace-format.md lists them)" : NULL;
+    if (c == COLUMN_NAME || c == COLUMN_LEFT_OUT || f->length == 0)
+        return NULL;
+    if (g->in_units && c >= COLUMN_TIME_NS && c <= COLUMN_DUR_CYCLES)
+        return set_time(g, c, f, r);
+    if (c >= COLUMN_EXTRA)
+        return field_signed(f, &g->extra[c - COLUMN_EXTRA][g->n]) ? NULL : number;
+    if (c == COLUMN_TIME_NS || c == COLUMN_TIME_CYCLES) {
+        if (!field_signed(f, &r->time))
+            return number;
+        return r->time <= RECORD_TIME_MAX && r->time >= -RECORD_TIME_MAX ? NULL : "a time between -2^62 and 2^62";
+    }
+    if (c == COLUMN_ID && f->text[0] == '-')
+        return field_signed(f, (int64_t *)&r->id) ? NULL : number;
+    if (!field_unsigned(f, &u))
+        return number;
+    bool narrow = c == COLUMN_FLAGS || c == COLUMN_GROUP;
+    bool duration = c == COLUMN_DUR_NS || c == COLUMN_DUR_CYCLES;
+    if ((narrow && u > UINT32_MAX) || (duration && u > RECORD_TIME_MAX))
+        return narrow ? "0 to 4294967295" : "0 to 4611686018427387903";
+    if (duration)
+        r->duration = (int64_t)u;
+    else if (c == COLUMN_ADDR)
+        r->addr = u;
+    else if (c == COLUMN_BYTES)
+        r->bytes = u;
+    else if (c == COLUMN_ID)
+        r->id = u;
+    else if (c == COLUMN_FLAGS)
+        r->flags = (uint32_t)u;
+    else
+        r->group = (uint32_t)u;
+    return NULL;
+}
+
+static int add_kernel(struct reading *g, const struct field *name, struct record *r, struct err *err)
+{
+    const size_t mark = name->text && g->announced ? csv_text_mark(name->text, name->length) : 0;
+    char *text = mem_strndup(name->text ? name->text + mark : "", name->length - mark, err);
+    if (!text)
+        return -1;
+    int64_t id;
+    int rc = reader_kernel(g->context, text, g->stream.unit == TIME_NS ? r->time : INT64_MIN, r->duration, &id, err);
+    free(text);
+    r->id = (uint64_t)id;
+    if (!g->has[COLUMN_GROUP])
+        r->group = (uint32_t)id;
+    return rc;
+}
+
+static int take_line(struct reading *g, char *line, size_t length, struct err *err)
+{
+    if (memchr(line, 0, length))
+        return err_set(err, "line %llu: a zero byte in the text", line_of(g));
+    struct record r = {.kind = g->names.only};
+    struct field f, name = {NULL, 0};
+    size_t position = 0;
+    int rc;
+    char *cursor = line;
+    for (size_t c = 0; c < g->extra_count; c++)
+        g->extra[c][g->n] = 0;
+    while ((rc = field_next_quoted(&cursor, &f)) > 0 && position < g->column_count) {
+        const char *expected = set_field(g, g->columns[position], &f, &r);
+        if (expected)
+            return bad_value(g, position, &f, expected, err);
+        if (g->columns[position++] == COLUMN_NAME)
+            name = f;
+    }
+    if (rc != 0 || position != g->column_count)
+        return err_set(err, "line %llu: %s; the header row names %zu columns", line_of(g),
+                       rc < 0   ? "a quote is not closed"
+                       : rc > 0 ? "more fields than columns"
+                                : "fewer fields than columns",
+                       g->column_count);
+    if (g->index < 0 && open_stream(g, (enum record_kind)r.kind, err))
+        return -1;
+    if (r.kind == RECORD_KERNEL && add_kernel(g, &name, &r, err))
+        return -1;
+    g->batch[g->n++] = r;
+    g->records++;
+    return g->n == STORE_BATCH ? flush(g, err) : 0;
+}
+
+/* A line that starts with #: the first and the last of a file of ours say something. */
+static int take_remark(struct reading *g, const char *line, size_t length, struct err *err)
+{
+    const size_t mark = sizeof CSV_END - 1;
+    const struct field number = {line + mark, length - mark};
+    uint64_t stated;
+    if (line_of(g) == 1)
+        g->announced = strcmp(line, CSV_HEAD) == 0;
+    if (g->announced && strncmp(line, CSV_SAMPLE, sizeof CSV_SAMPLE - 1) == 0) {
+        char key[40];
+        const size_t n = strcspn(line + 2, " ");
+        (void)snprintf(key, sizeof key, "%.*s", (int)(n < sizeof key ? n : sizeof key - 1), line + 2);
+        return line[2 + n] ? store_origin(g->context->store, key, line + 3 + n, err) : 0;
+    }
+    if (!g->announced || strncmp(line, CSV_END, mark) != 0)
+        return 0;
+    if (!field_unsigned(&number, &stated) || g->ended)
+        return err_set(err, "line %llu: '%.60s'; expected the number of records, once", line_of(g), line);
+    if (stated != g->records)
+        return err_set(err, "line %llu: the end states %llu records, but there are %llu", line_of(g),
+                       (unsigned long long)stated, (unsigned long long)g->records);
+    g->ended = true;
+    return 0;
+}
+
+/* Of a file of ours: a line without its end is cut, however well it reads, and nothing stands behind the last one.
+ * Returns 1 for a cut line. */
+static int check_end(struct reading *g, size_t length, bool cut, struct err *err)
+{
+    if (g->announced && g->ended && length)
+        return err_set(err, "line %llu: something stands behind the end line", line_of(g));
+    return g->announced && cut;
+}
+
+static int read_lines(struct reading *g, struct err *err)
+{
+    char *line;
+    size_t length;
+    uint64_t start = 0;
+    int more, end;
+    bool header = false;
+    for (; (more = input_stream_line(g->source, &line, &length, err)) > 0; start = input_stream_offset(g->source)) {
+        if ((end = check_end(g, length, input_stream_offset(g->source) == start + length, err)))
+            return end < 0 ? -1 : 0;
+        if (line_of(g) == 1 && length >= 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0) {
+            line += 3; /* a byte order mark */
+            length -= 3;
+        }
+        if (length && line[0] == '#' && take_remark(g, line, length, err))
+            return -1;
+        if (length == 0 || line[0] == '#')
+            continue;
+        if (header ? take_line(g, line, length, err) : take_header(g, line, err))
+            return -1;
+        header = true;
+    }
+    if (more == 0 && !header)
+        return err_set(err, "byte 0: no header row; expected %s", COLUMN_LIST);
+    return more;
+}
+
+static int read_all(struct reader_context *context, struct input_stream *source, struct err *err)
+{
+    struct reading *g = mem_zalloc(1, sizeof *g, err);
+    if (!g)
+        return -1;
+    g->context = context;
+    g->source = source;
+    g->index = -1;
+    if (context->options)
+        g->options = *(const struct csv_options *)context->options;
+    int rc = csv_names_init(&g->names, g->options.columns, g->options.kinds, err) ? -1 : read_lines(g, err);
+    bool cut = rc == 0 && g->announced && !g->ended;
+    if (cut && g->records == 0)
+        rc = err_set(err, "line %llu: the file is cut off before its first record", line_of(g));
+    else if (cut)
+        reader_incomplete(context, "%s: the end line is missing: the file is cut off after %llu records", context->path,
+                          (unsigned long long)g->records);
+    struct err ignored;
+    if (flush(g, rc ? &ignored : err))
+        rc = -1;
+    csv_names_release(&g->names);
+    free(g);
+    return rc;
+}
+
+/* Sure when the first row that is no comment names a column "kind". */
+static enum probe probe(const char *path, const unsigned char *head, size_t n)
+{
+    (void)path;
+    const char *p = (const char *)head, *end = p + n;
+    if (n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
+        p += 3;
+    while (p < end && (*p == '#' || *p == '\n' || *p == '\r')) {
+        const char *nl = memchr(p, '\n', (size_t)(end - p));
+        p = nl ? nl + 1 : end;
+    }
+    while (p < end) {
+        const char *start = p;
+        while (p < end && *p != ',' && *p != '\n' && *p != '\r')
+            p++;
+        if (p - start == 4 && memcmp(start, "kind", 4) == 0)
+            return PROBE_YES;
+        if (p == end || *p != ',')
+            return PROBE_NO;
+        p++;
+    }
+    return PROBE_NO;
+}
+
+const struct reader read_csv = {
+    .name = "csv",
+    .summary = "our plain form: a header row naming kind, time_ns, dur_ns, addr, bytes, flags, id, group, name",
+    .options = options,
+    .options_size = sizeof(struct csv_options),
+    .probe = probe,
+    .read = read_all,
+};

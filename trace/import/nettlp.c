@@ -1,0 +1,170 @@
+#include "trace/import/capture.h"
+
+#include <pcap/pcap.h>
+#include <stdio.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/mem.h"
+#include "trace/base/param.h"
+
+enum { FILE_BUFFER = 1 << 18 };
+
+static const struct param nettlp_params[] = {
+    PARAM_INT_ROW(nettlp_options, tlp_offset, "bytes", -1, 65535, -1,
+                  "a TLP starts at this byte of every packet, whatever the link type; -1: find it by the link type"),
+    PARAM_CHOICE_ROW(nettlp_options, clock, "pcap|adapter", CAPTURE_CLOCK_PCAP,
+                     "times: the capture's, or the adapter's 6.4 ns stamps where a packet has one"),
+    PARAM_TEXT_ROW(nettlp_options, ports, NULL, "UDP ports LO-HI; default 14198, 0x3000-0x30ff and 0x4000-0x40ff"),
+    PARAM_TEXT_ROW(nettlp_options, adapter, NULL, "IPv4 address that one end must have; default: any"),
+    {0}};
+
+void nettlp_defaults(struct nettlp_options *options)
+{
+    param_defaults(nettlp_params, options);
+}
+
+int nettlp_capture_options(const struct nettlp_options *options, bool strict, struct capture_options *capture,
+                           struct err *err)
+{
+    *capture = (struct capture_options){.tlp_offset = -1, .strict = strict};
+    if (!options)
+        return 0;
+    capture->tlp_offset = options->tlp_offset;
+    capture->clock = (enum capture_clock)options->clock;
+    if (options->ports && nettlp_parse_ports(options->ports, &capture->filter, err))
+        return err_at(err, "option ports");
+    if (options->adapter && nettlp_parse_address(options->adapter, &capture->filter.adapter, err))
+        return err_at(err, "option adapter");
+    return 0;
+}
+
+/* --- a source as a FILE for libpcap --- */
+
+struct cookie {
+    struct input_stream *source;
+    struct err err; /* what input_stream_read() said */
+};
+
+static ssize_t cookie_read(void *ctx, char *buf, size_t n)
+{
+    struct cookie *c = ctx;
+    size_t got = 0;
+    if (input_stream_read(c->source, buf, n, &got, &c->err))
+        return -1;
+    return (ssize_t)got;
+}
+
+static pcap_t *open_pcap(struct cookie *cookie, char *buffer, struct err *err)
+{
+    char text[PCAP_ERRBUF_SIZE] = "";
+    FILE *file = fopencookie(cookie, "rb", (cookie_io_functions_t){.read = cookie_read});
+    if (!file) {
+        err_set(err, "out of memory to read the capture");
+        return NULL;
+    }
+    (void)setvbuf(file, buffer, _IOFBF, FILE_BUFFER);
+    (void)__fsetlocking(file, FSETLOCKING_BYCALLER); /* nobody else reads it: 2 locks a packet less */
+    pcap_t *pcap = pcap_fopen_offline_with_tstamp_precision(file, PCAP_TSTAMP_PRECISION_NANO, text);
+    if (!pcap) {
+        (void)fclose(file);
+        err_set(err, "byte 0: not a capture that can be read: %s", cookie->err.msg[0] ? cookie->err.msg : text);
+    }
+    return pcap;
+}
+
+/* What the first bytes say of the unit of the time stamps (pcapng: each interface has its own). */
+static const char *unit_of(const unsigned char *head, size_t n)
+{
+    static const unsigned char ns[2][4] = {{0x4d, 0x3c, 0xb2, 0xa1}, {0xa1, 0xb2, 0x3c, 0x4d}};
+    static const unsigned char us[2][4] = {{0xd4, 0xc3, 0xb2, 0xa1}, {0xa1, 0xb2, 0xc3, 0xd4}};
+    for (int i = 0; n >= 4 && i < 2; i++) {
+        if (memcmp(head, ns[i], 4) == 0)
+            return "ns";
+        if (memcmp(head, us[i], 4) == 0)
+            return "us";
+    }
+    return "pcapng";
+}
+
+static int store_origin_facts(struct reader_context *context, pcap_t *pcap, const char *unit, struct err *err)
+{
+    int dlt = pcap_datalink(pcap);
+    const char *name = pcap_datalink_val_to_name(dlt);
+    char text[64];
+    (void)snprintf(text, sizeof text, "%s", name ? name : "");
+    if (!name)
+        (void)snprintf(text, sizeof text, "%d", dlt);
+    return store_origin(context->store, "capture_link_type", text, err) ||
+                   store_origin(context->store, "capture_time_unit", unit, err)
+               ? -1
+               : 0;
+}
+
+static int read_packets(struct reader_context *context, struct capture *capture, struct cookie *cookie, pcap_t *pcap,
+                        struct err *err)
+{
+    if (capture_link(capture, pcap_datalink(pcap), err))
+        return -1;
+    tlp_sink_total(capture->sink, "snaplen", pcap_snapshot(pcap));
+    struct err why = {""}, ignored;
+    int rc = capture_loop(capture, pcap, false, NULL, &why);
+    /* What was read before an error is kept. */
+    if (capture_finish(capture, context->store, rc < 0 ? &ignored : err) && rc >= 0)
+        return -1;
+    for (int v = 1; v < NETTLP_VERDICTS; v++)
+        context->skips.total += capture->skipped[v];
+    if (rc < 0 || cookie->err.msg[0])
+        return err_set(err, "%s", cookie->err.msg[0] ? cookie->err.msg : why.msg);
+    if (rc > 0)
+        reader_incomplete(context, "the capture ends inside %s", why.msg);
+    return 0;
+}
+
+static int read_capture(struct reader_context *context, struct input_stream *source, struct err *err)
+{
+    struct cookie cookie = {.source = source};
+    struct capture_options options;
+    const unsigned char *head;
+    size_t got;
+    if (nettlp_capture_options(context->options, context->strict, &options, err) ||
+        input_stream_peek(source, 4, &head, &got, err))
+        return -1;
+    const char *unit = unit_of(head, got);
+    char *buffer = mem_zalloc(1, FILE_BUFFER, err);
+    struct capture *capture = buffer ? mem_zalloc(1, sizeof *capture, err) : NULL;
+    pcap_t *pcap = capture ? open_pcap(&cookie, buffer, err) : NULL;
+    struct tlp_sink *sink = pcap ? tlp_sink_open(context->store, context->file_index, err) : NULL;
+    int rc = -1;
+    if (sink) {
+        capture_init(capture, &options, sink);
+        rc = store_origin_facts(context, pcap, unit, err);
+        if (rc == 0)
+            rc = read_packets(context, capture, &cookie, pcap, err);
+    }
+    tlp_sink_free(sink);
+    if (pcap)
+        pcap_close(pcap);
+    free(capture);
+    free(buffer);
+    return rc;
+}
+
+static enum probe probe(const char *path, const unsigned char *head, size_t n)
+{
+    static const unsigned char pcapng[4] = {0x0a, 0x0d, 0x0d, 0x0a};
+    (void)path;
+    if (n < 4)
+        return PROBE_NO;
+    return memcmp(head, pcapng, 4) == 0 || strcmp(unit_of(head, n), "pcapng") != 0 ? PROBE_YES : PROBE_NO;
+}
+
+const struct reader read_nettlp = {
+    .name = "nettlp",
+    .summary = "PCIe packets in pcap or pcapng captures: NetTLP over UDP, raw TLPs at an offset, Agilent analysers",
+    .options = nettlp_params,
+    .options_size = sizeof(struct nettlp_options),
+    .probe = probe,
+    .read = read_capture,
+};

@@ -1,0 +1,443 @@
+/* offchip: our own traces as inputs, so that what several processes recorded becomes one trace.
+ *
+ * One trace is taken over as it is. Of several, only what programs do can be put together: kernels, allocations,
+ * advice, copies, faults, migrations and warp accesses. A generated workload, DRAM requests, captures and driver logs
+ * are each a whole and are refused beside others. Streams of one name become one, in order of (time, input, position in
+ * the input); a stream without time is one input after the other. They must agree in time unit, clock, address space
+ * and extra columns: nothing is converted. Numbers of kernels (and of their launches) and of allocations are given
+ * anew, in the same order of time; a record that refers to a number its trace lacks is an error. Counts of skipped and
+ * dropped items are summed; rows of counters, and driver parameters, are kept of every input. Batches and services are
+ * rebuilt by the caller from the merged records. Facts of table origin that all inputs share stay what they are
+ * (kinds.STREAM: what all could see); the others, and what says of each input when, where and from what it was made,
+ * become input.N.KEY. merge.clock says on what grounds times are taken to be of one clock. Whose a record is its extra
+ * column process_id says, as before. One input that is incomplete makes the trace incomplete. The same trace twice is
+ * refused. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/mem.h"
+#include "trace/import/offchip_input.h"
+#include "trace/import/reader.h"
+#include "trace/store/schema.h"
+#include "trace/store/writer.h"
+
+/* --- what the inputs say of themselves, put together: pairs of a key and a value, of all inputs ---
+ *
+ * A key of origin or parameters that every input has with the same value stays; others become input.N.KEY. Always so:
+ * what belongs to the making of one file (when, where, by which command, from which source). kinds.STREAM becomes what
+ * all inputs could see. Counts of skipped and dropped items are summed. */
+
+struct pair {
+    char *key, *value;
+    size_t input;
+};
+
+struct pairs {
+    struct pair *items;
+    size_t count, cap, input;
+    struct err *err;
+};
+
+static int take_pair(void *ctx, const struct store_value *values, size_t n)
+{
+    struct pairs *p = ctx;
+    (void)n;
+    if (mem_grow((void **)&p->items, &p->cap, p->count + 1, sizeof *p->items, p->err))
+        return -1;
+    struct pair *pair = &p->items[p->count++];
+    *pair = (struct pair){mem_strdup(values[0].s, p->err), NULL, p->input};
+    pair->value = pair->key ? mem_strdup(values[1].s, p->err) : NULL;
+    return pair->value ? 0 : -1;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const struct pair *x = a, *y = b;
+    int said = strcmp(x->key, y->key);
+    return said ? said : x->input < y->input ? -1 : x->input > y->input;
+}
+
+static void pairs_release(struct pairs *p)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        free(p->items[i].key);
+        free(p->items[i].value);
+    }
+    free(p->items);
+}
+
+/* Facts of the making of one file. */
+static bool is_own(const char *key)
+{
+    static const char *const keys[] = {"created", "host", "command_line", "offchip_version", "state"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(key, keys[i]) == 0)
+            return true;
+    return strncmp(key, "source.", 7) == 0 || strncmp(key, "input.", 6) == 0 || strncmp(key, "merge.", 6) == 0;
+}
+
+/* The words of `list` that `other` has too, in place. */
+static void keep_common(char *list, const char *other)
+{
+    char *to = list;
+    for (char *word = list, *end; *word; word = end) {
+        size_t n = strcspn(word, " ");
+        end = word + n + (word[n] == ' ');
+        bool common = false;
+        for (const char *o = other; !common && *o; o += strcspn(o, " "), o += *o == ' ')
+            common = strcspn(o, " ") == n && memcmp(o, word, n) == 0;
+        if (!common)
+            continue;
+        if (to != list)
+            *to++ = ' ';
+        memmove(to, word, n);
+        to += n;
+    }
+    *to = 0;
+}
+
+static int put(struct store *store, bool origin, const char *key, const char *value, struct err *err)
+{
+    const struct store_value row[] = {STORE_V_TEXT(key), STORE_V_TEXT(value)};
+    return origin ? store_origin(store, key, value, err) : store_row(store, "parameters", row, 2, err);
+}
+
+/* The n pairs of one key. */
+static int put_key(const struct pair *pairs, size_t n, size_t inputs, bool origin, struct store *store, struct err *err)
+{
+    bool shared = n == inputs && !(origin && is_own(pairs->key));
+    if (shared && origin && strncmp(pairs->key, "kinds.", 6) == 0)
+        for (size_t i = 1; i < n; i++)
+            keep_common(pairs->value, pairs[i].value);
+    else
+        for (size_t i = 1; shared && i < n; i++)
+            shared = strcmp(pairs[i].value, pairs->value) == 0;
+    if (shared)
+        return put(store, origin, pairs->key, pairs->value, err);
+    for (size_t i = 0; i < n; i++) {
+        char key[400];
+        (void)snprintf(key, sizeof key, "input.%zu.%.350s", pairs[i].input, pairs[i].key);
+        if (put(store, origin, key, pairs[i].value, err))
+            return -1;
+    }
+    return 0;
+}
+
+static int put_table(const struct offchip_inputs *inputs, bool origin, struct store *store, struct err *err)
+{
+    struct pairs p = {.err = err};
+    int rc = 0;
+    for (; rc == 0 && p.input < inputs->count; p.input++)
+        rc = store_rows(inputs->items[p.input].store, origin ? "origin" : "parameters", take_pair, &p, err);
+    if (rc == 0 && p.count)
+        qsort(p.items, p.count, sizeof *p.items, by_key);
+    for (size_t i = 0, n; rc == 0 && i < p.count; i += n) {
+        for (n = 1; i + n < p.count && strcmp(p.items[i + n].key, p.items[i].key) == 0; n++)
+            ;
+        rc = put_key(&p.items[i], n, inputs->count, origin, store, err);
+    }
+    pairs_release(&p);
+    return rc;
+}
+
+/* --- counts --- */
+
+struct counting {
+    struct store *store;
+    uint64_t *skipped; /* NULL: these are dropped ones */
+    struct err *err;
+};
+
+static int take_count(void *ctx, const struct store_value *values, size_t n)
+{
+    struct counting *c = ctx;
+    (void)n;
+    if (values[1].i < 0)
+        return err_set(c->err, "a count of %" PRId64 " items '%.80s'", values[1].i, values[0].s);
+    if (!c->skipped)
+        return store_drop(c->store, values[0].s, (uint64_t)values[1].i, c->err);
+    *c->skipped += (uint64_t)values[1].i;
+    return store_skip(c->store, values[0].s, (uint64_t)values[1].i, c->err);
+}
+
+/* skipped: how many items the inputs left out, all together. */
+static int offchip_facts(const struct offchip_inputs *inputs, struct store *store, uint64_t *skipped, struct err *err)
+{
+    if (put_table(inputs, true, store, err) || put_table(inputs, false, store, err))
+        return -1;
+    for (size_t i = 0; i < inputs->count; i++) {
+        struct counting skips = {store, skipped, err}, drops = {store, NULL, err};
+        const struct offchip_input *input = &inputs->items[i];
+        if (store_rows(input->store, "skipped", take_count, &skips, err) ||
+            store_rows(input->store, "dropped", take_count, &drops, err))
+            return err_at(err, "'%s'", input->path);
+    }
+    return 0;
+}
+
+enum { ID_BYTE = 68 }; /* of SQLite's application_id, big-endian (SQLite file format, section 1.3) */
+
+/* --- streams --- */
+
+/* One input's part of a stream, read batch by batch. */
+struct part {
+    const struct offchip_input *input;
+    struct store_cursor *cursor;
+    const struct record *records;
+    const int64_t *extra;
+    size_t n, at;
+};
+
+struct merging {
+    struct writer writer;
+    const struct stream *stream;
+    struct part *parts;
+    size_t count;
+    bool renumber;
+};
+
+static int part_fill(struct part *part, struct err *err)
+{
+    part->at = part->n = 0;
+    int rc = store_cursor_next(part->cursor, &part->records, &part->extra, &part->n, err);
+    if (rc == 0)
+        part->n = 0;
+    return rc < 0 ? -1 : 0;
+}
+
+static bool is_over(const struct part *part)
+{
+    return part->at == part->n;
+}
+
+/* Whether a's next record comes before b's, which is of a later input. Without time, inputs follow one another. */
+static bool is_first(const struct merging *m, const struct part *a, const struct part *b)
+{
+    return m->stream->unit == TIME_NONE || a->records[a->at].time <= b->records[b->at].time;
+}
+
+/* Hand over the next record of a part. */
+static int take_record(struct merging *m, struct part *part, struct err *err)
+{
+    struct record record = part->records[part->at];
+    int64_t extra[STORE_EXTRAS];
+    for (int c = 0; c < m->writer.extras; c++)
+        extra[c] = part->extra[(size_t)c * part->n + part->at];
+    if ((m->renumber && offchip_input_renumber(part->input, &record, err)) ||
+        writer_add(&m->writer, &record, m->writer.extras ? extra : NULL, err))
+        return -1;
+    return ++part->at == part->n ? part_fill(part, err) : 0;
+}
+
+static int merge_parts(struct merging *m, struct err *err)
+{
+    for (;;) {
+        struct part *first = NULL, *second = NULL;
+        for (size_t i = 0; i < m->count; i++) {
+            struct part *part = &m->parts[i];
+            if (is_over(part))
+                continue;
+            if (!first) {
+                first = part;
+            } else if (!is_first(m, first, part)) {
+                second = first;
+                first = part;
+            } else if (!second || !is_first(m, second, part)) {
+                second = part;
+            }
+        }
+        if (!first)
+            return 0;
+        /* As long as it stays the first: ties go to the earlier input. */
+        do
+            if (take_record(m, first, err))
+                return -1;
+        while (!is_over(first) &&
+               (!second || (first < second ? is_first(m, first, second) : !is_first(m, second, first))));
+    }
+}
+
+static int merge_stream(const struct offchip_inputs *inputs, struct store *store, const struct stream *stream,
+                        struct err *err)
+{
+    struct merging m = {.stream = stream, .renumber = inputs->count > 1};
+    int index, extras = 0, rc = -1;
+    while (extras < STORE_EXTRAS && stream->extra[extras][0])
+        extras++;
+    m.parts = mem_zalloc(inputs->count, sizeof *m.parts, err);
+    if (!m.parts)
+        return -1;
+    if (store_stream_add(store, stream, &index, err) == 0)
+        rc = writer_open(&m.writer, store, index, extras, err);
+    for (size_t i = 0; rc == 0 && i < inputs->count; i++) {
+        const struct offchip_input *input = &inputs->items[i];
+        int found = store_stream_find(input->store, stream->name);
+        if (found < 0)
+            continue;
+        struct part *part = &m.parts[m.count++];
+        *part = (struct part){.input = input, .cursor = store_cursor_open(input->store, found, err)};
+        rc = part->cursor ? part_fill(part, err) : -1;
+    }
+    if (rc == 0)
+        rc = merge_parts(&m, err);
+    /* What came before an error is kept: the trace stays incomplete. */
+    struct err ignored;
+    if (m.writer.records && writer_flush(&m.writer, rc ? &ignored : err))
+        rc = -1;
+    for (size_t i = 0; i < m.count; i++)
+        store_cursor_close(m.parts[i].cursor);
+    writer_close(&m.writer);
+    free(m.parts);
+    return rc;
+}
+
+static int merge_streams(const struct offchip_inputs *inputs, struct store *store, struct err *err)
+{
+    for (size_t i = 0; i < inputs->count; i++)
+        for (int s = 0; s < store_stream_count(inputs->items[i].store); s++) {
+            const struct stream *stream = store_stream(inputs->items[i].store, s);
+            if (store_stream_find(store, stream->name) < 0 && merge_stream(inputs, store, stream, err))
+                return -1;
+        }
+    return 0;
+}
+
+/* --- one trace, as it is --- */
+
+struct copying {
+    struct store *store;
+    const char *table;
+    struct err *err;
+};
+
+static int copy_row(void *ctx, const struct store_value *values, size_t n)
+{
+    struct copying *c = ctx;
+    return store_row(c->store, c->table, values, n, c->err);
+}
+
+static int count_row(void *ctx, const struct store_value *values, size_t n)
+{
+    (void)values;
+    (void)n;
+    ++*(int64_t *)ctx;
+    return 0;
+}
+
+/* Every table but those that are written otherwise; a driver's log states its batches itself. */
+static int copy_tables(struct offchip_input *input, struct store *store, int64_t *kernels, struct err *err)
+{
+    static const char *const others[] = {"origin",  "streams",    "chunks",  "skipped",
+                                         "dropped", "parameters", "batches", "services"};
+    struct schema *schema = schema_trace(err);
+    if (!schema)
+        return -1;
+    bool log = store_stream_find(input->store, "faults") >= 0 || store_stream_find(input->store, "batches") >= 0;
+    int rc = 0;
+    for (int t = 0; rc == 0 && t < schema->count; t++) {
+        struct copying c = {store, schema->table[t].name, err};
+        bool other = false;
+        for (size_t i = 0; i < (log ? 6 : sizeof others / sizeof *others); i++)
+            other |= strcmp(others[i], c.table) == 0;
+        if (!other)
+            rc = store_rows(input->store, c.table, copy_row, &c, err);
+    }
+    free(schema);
+    return rc || store_rows(input->store, "kernels", count_row, kernels, err) ? -1 : 0;
+}
+
+/* --- the inputs --- */
+
+/* Where an input was recorded; one that was merged itself, or taken over, says it of its first input. */
+static const char *recorded_on(const struct store *store)
+{
+    const char *host = store_origin_get(store, "input.0.host");
+    return host ? host : store_origin_get(store, "host");
+}
+
+/* Whether times are known to be of one clock: one recorder, one machine. */
+static bool same_clock(const struct offchip_inputs *inputs)
+{
+    const char *host = recorded_on(inputs->items[0].store);
+    for (size_t i = 0; i < inputs->count; i++) {
+        const struct store *store = inputs->items[i].store;
+        const char *format = store_origin_get(store, "format"), *clock = store_origin_get(store, "merge.clock");
+        const char *other = recorded_on(store);
+        if (!format || strcmp(format, "record") != 0 || !host || !*host || !other || strcmp(host, other) != 0 ||
+            (clock && strcmp(clock, "assumed") == 0))
+            return false;
+    }
+    return true;
+}
+
+static int store_origins(const struct offchip_inputs *inputs, struct store *store, struct err *err)
+{
+    char key[48];
+    for (size_t i = 0; i < inputs->count; i++) {
+        (void)snprintf(key, sizeof key, "input.%zu.path", i);
+        if (store_origin(store, key, inputs->items[i].path, err))
+            return -1;
+        (void)snprintf(key, sizeof key, "input.%zu.content", i);
+        if (store_origin(store, key, inputs->items[i].hash, err))
+            return -1;
+    }
+    if (inputs->count == 1)
+        return 0;
+    return store_origin(store, "merge.clock", same_clock(inputs) ? "one recorder on one host" : "assumed", err);
+}
+
+static int read_inputs(struct reader_context *context, struct offchip_inputs *inputs, struct err *err)
+{
+    struct store *store = context->store;
+    int64_t kernels = 0;
+    for (size_t i = 0; inputs->count > 1 && i < inputs->count; i++)
+        if (store_whole(inputs->items[i].store, err))
+            return -1;
+    for (size_t i = 0; i < inputs->count; i++)
+        if (!store_complete(inputs->items[i].store))
+            reader_incomplete(context, "'%s' is incomplete", inputs->items[i].path);
+    if (offchip_facts(inputs, store, &context->skips.total, err) || store_origins(inputs, store, err))
+        return -1;
+    if (inputs->count == 1 ? copy_tables(inputs->items, store, &kernels, err)
+                           : offchip_inputs_tables(inputs, store, &kernels, err))
+        return -1;
+    context->launches += kernels;
+    return merge_streams(inputs, store, err);
+}
+
+static int read_all(struct reader_context *context, const char *const *paths, size_t count, struct err *err)
+{
+    struct offchip_inputs inputs;
+    int rc = offchip_inputs_open(&inputs, paths, count, err);
+    if (rc == 0)
+        rc = read_inputs(context, &inputs, err);
+    offchip_inputs_release(&inputs);
+    return rc;
+}
+
+static int read_one(struct reader_context *context, struct input_stream *source, struct err *err)
+{
+    (void)source;
+    return read_all(context, &context->path, 1, err);
+}
+
+static enum probe probe(const char *path, const unsigned char *head, size_t n)
+{
+    static const unsigned char ours[4] = {SCHEMA_TRACE_ID >> 24 & 0xff, SCHEMA_TRACE_ID >> 16 & 0xff,
+                                          SCHEMA_TRACE_ID >> 8 & 0xff, SCHEMA_TRACE_ID & 0xff};
+    (void)path;
+    if (n < 100 || memcmp(head, "SQLite format 3", 16) != 0)
+        return PROBE_NO;
+    return memcmp(head + ID_BYTE, ours, sizeof ours) == 0 ? PROBE_YES : PROBE_NO;
+}
+
+const struct reader read_offchip = {
+    .name = "offchip",
+    .summary = "our own traces: those of several processes become one",
+    .probe = probe,
+    .read = read_one,
+    .read_all = read_all,
+    .whole_file = true,
+};

@@ -1,0 +1,184 @@
+/* ramulator: request traces of Ramulator 2 and 1, three dialects told apart by the first line:
+ *   LD 0x12345680 | ST 4096              load/store trace: addresses
+ *   R 0,0,1,2,77,5 | W ...               read/write trace: address vectors, in the order of option `levels`
+ *   0x12345680 R | 0x12345680 W          Ramulator 1
+ * No times. A line of another dialect than the first is an item left out, as are empty lines and comments, which
+ * Ramulator 2 refuses. */
+#include <stdio.h>
+#include <string.h>
+
+#include "trace/base/param.h"
+#include "trace/event/dram_map.h"
+#include "trace/import/dram_out.h"
+#include "trace/import/reader.h"
+
+enum dialect { DIALECT_NONE, LOAD_STORE, READ_WRITE, RAMULATOR_1 };
+enum level { CHANNEL, RANK, GROUP, BANK, ROW, COLUMN, LEVELS };
+
+struct options {
+    int64_t bytes;
+    int64_t groups; /* bank groups: bank = bank within the group * groups + group */
+    int64_t ranks;  /* ranks or pseudo-channels: channel = channel * ranks + rank */
+    const char *levels;
+};
+
+static const struct param options[] = {
+    PARAM_BYTES_ROW(options, bytes, 1, 128, 64, "bytes of one request; the format does not say"),
+    PARAM_INT_ROW(options, groups, "", 1, 256, 4, "bank groups of an address vector"),
+    PARAM_INT_ROW(options, ranks, "", 1, 256, 2, "ranks or pseudo-channels of an address vector"),
+    PARAM_TEXT_ROW(options, levels, "channel/rank/group/bank/row/column",
+                   "order of an address vector; pseudochannel and bankgroup are other names of rank and group"),
+    {0}};
+
+/* Options and what follows from them. */
+struct state {
+    struct options o;
+    enum level order[LEVELS];
+    int levels;
+    enum dialect dialect;
+};
+
+static int parse_levels(struct state *s, struct err *err)
+{
+    static const struct {
+        const char *name;
+        enum level level;
+    } names[] = {{"channel", CHANNEL}, {"rank", RANK}, {"pseudochannel", RANK}, {"group", GROUP}, {"bankgroup", GROUP},
+                 {"bank", BANK},       {"row", ROW},   {"column", COLUMN}};
+    unsigned seen = 0;
+    for (const char *p = s->o.levels; *p;) {
+        const size_t n = strcspn(p, "/");
+        size_t i = 0;
+        while (i < sizeof names / sizeof *names && (strlen(names[i].name) != n || strncmp(names[i].name, p, n) != 0))
+            i++;
+        if (i == sizeof names / sizeof *names || seen >> names[i].level & 1)
+            return err_set(
+                err, "levels: '%.*s' is unknown or stands twice; expected channel, rank, group, bank, row, column",
+                (int)n, p);
+        seen |= 1u << names[i].level;
+        s->order[s->levels++] = names[i].level;
+        p += n + (p[n] == '/');
+    }
+    if (!(seen >> BANK & 1) || !(seen >> ROW & 1))
+        return err_set(err, "levels: '%.100s' lacks bank or row", s->o.levels);
+    return 0;
+}
+
+static const char *parse_vector(const struct state *s, char *text, struct record *r)
+{
+    char *words[DRAM_WORDS + 1];
+    uint64_t at[LEVELS] = {0};
+    static const uint64_t most[LEVELS] = {255, 255, 255, 255, DRAM_ADDR_ROWS - 1, DRAM_ADDR_COLUMNS - 1};
+    if (dram_words(text, ",", words) != s->levels)
+        return "the address vector has not as many numbers as levels";
+    for (int i = 0; i < s->levels; i++)
+        if (!dram_decimal(words[i], most[s->order[i]], &at[s->order[i]]))
+            return "a number of the address vector is no number or too large";
+    if (at[GROUP] >= (uint64_t)s->o.groups || at[RANK] >= (uint64_t)s->o.ranks)
+        return "the bank group or rank is not below option groups or ranks";
+    const uint64_t bank = at[BANK] * (uint64_t)s->o.groups + at[GROUP];
+    if (bank >= DRAM_ADDR_BANKS)
+        return "the bank is above 255";
+    r->addr = dram_addr_pack((struct dram_addr){(uint32_t)(at[CHANNEL] * (uint64_t)s->o.ranks + at[RANK]),
+                                                (uint32_t)bank, (uint32_t)at[ROW], (uint32_t)at[COLUMN]});
+    return NULL;
+}
+
+static const char *parse(const struct state *s, char *line, struct record *r)
+{
+    char *words[DRAM_WORDS + 1];
+    if (dram_words(line, " \t", words) != 2)
+        return "not two words";
+    const char *first = words[0], *second = words[1];
+    if (s->dialect == LOAD_STORE) {
+        r->kind = strcmp(first, "LD") == 0 ? RECORD_DRAM_READ : RECORD_DRAM_WRITE;
+        if (strcmp(first, "LD") != 0 && strcmp(first, "ST") != 0)
+            return "unknown operation; expected LD or ST";
+        return dram_number(second, &r->addr) && r->addr <= INT64_MAX ? NULL : "the address is not a number below 2^63";
+    }
+    const char *op = s->dialect == READ_WRITE ? first : second;
+    r->kind = strcmp(op, "R") == 0 ? RECORD_DRAM_READ : RECORD_DRAM_WRITE;
+    if (strcmp(op, "R") != 0 && strcmp(op, "W") != 0)
+        return "unknown operation; expected R or W";
+    if (s->dialect == READ_WRITE)
+        return parse_vector(s, words[1], r);
+    return dram_number(first, &r->addr) ? NULL : "the address is not a number";
+}
+
+/* By the first line. */
+static enum dialect dialect_of(const char *line)
+{
+    if (strncmp(line, "LD ", 3) == 0 || strncmp(line, "ST ", 3) == 0)
+        return LOAD_STORE;
+    if ((line[0] == 'R' || line[0] == 'W') && line[1] == ' ' && line[2] >= '0' && line[2] <= '9' && strchr(line, ','))
+        return READ_WRITE;
+    const size_t n = strlen(line);
+    if (line[0] == '0' && (line[1] == 'x' || line[1] == 'X') && n > 4 && line[n - 2] == ' ' &&
+        (line[n - 1] == 'R' || line[n - 1] == 'W'))
+        return RAMULATOR_1;
+    return DIALECT_NONE;
+}
+
+static enum probe probe(const char *path, const unsigned char *head, size_t n)
+{
+    (void)path;
+    char line[256];
+    size_t length = 0;
+    while (length < n && head[length] != '\n' && head[length] != '\r' && length < sizeof line - 1)
+        length++;
+    memcpy(line, head, length);
+    line[length] = 0;
+    return dialect_of(line) != DIALECT_NONE ? PROBE_YES : PROBE_NO;
+}
+
+static int read_lines(struct state *s, struct dram_out *out, struct input_stream *source, char *line, size_t length,
+                      struct err *err)
+{
+    int rc = 1;
+    while (rc == 1) {
+        struct record r = {.id = out->kept, .bytes = (uint64_t)s->o.bytes};
+        const char *wrong = strlen(line) == length ? parse(s, line, &r) : "a zero byte in the line";
+        if (wrong ? dram_out_skip(out, wrong, source, err) : dram_out_add(out, &r, err))
+            return -1;
+        rc = input_stream_line(source, &line, &length, err);
+    }
+    return rc;
+}
+
+static int read(struct reader_context *context, struct input_stream *source, struct err *err)
+{
+    struct state s = {0};
+    if (context->options)
+        s.o = *(const struct options *)context->options;
+    else
+        param_defaults(options, &s.o);
+    char *line;
+    size_t length;
+    if (parse_levels(&s, err))
+        return -1;
+    int rc = input_stream_line(source, &line, &length, err);
+    if (rc == 0)
+        return err_set(err, "no request in it");
+    if (rc < 0)
+        return -1;
+    s.dialect = dialect_of(line);
+    if (s.dialect == DIALECT_NONE)
+        return err_set(err, "line 1: found '%.80s'; expected 'LD 0xADDR', 'R a,b,c,...' or '0xADDR R'", line);
+    struct dram_out out = {0};
+    rc = dram_out_open(&out, context, NULL, s.dialect == READ_WRITE, err);
+    if (!rc)
+        rc = read_lines(&s, &out, source, line, length, err);
+    if (!rc)
+        rc = dram_out_finish(&out, err);
+    dram_out_close(&out);
+    return rc;
+}
+
+const struct reader read_ramulator = {
+    .name = "ramulator",
+    .summary = "Ramulator 2 load/store and read/write traces, Ramulator 1 traces",
+    .options = options,
+    .options_size = sizeof(struct options),
+    .probe = probe,
+    .read = read,
+};

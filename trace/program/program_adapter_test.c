@@ -1,0 +1,120 @@
+#include "trace/program/program_adapter.h"
+
+#include "trace/base/testing.h"
+#include "trace/program/pages.h"
+#include "trace/program/walk.h"
+#include "trace/workloads/workload.h"
+
+/* Instructions in order, as a sum that their order and addresses change. */
+static int take(void *ctx, const struct program_op *op, struct err *err)
+{
+    uint64_t *sum = ctx;
+    (void)err;
+    *sum = *sum * 31 + op->line[0].addr + op->line[0].sectors + op->access;
+    return 0;
+}
+
+static uint64_t walk(const struct program *program, bool managed_only)
+{
+    struct err err = {""};
+    uint64_t sum = 0;
+    const struct program_walk how = {.managed_only = managed_only};
+    const struct program_taker taker = {.op = take};
+    ck_assert_msg(program_walk(program, &how, &taker, &sum, NULL, &err) == 0, "%s", err.msg);
+    return sum;
+}
+
+START_TEST(memory_is_placed_and_the_rest_is_the_same)
+{
+    struct workload w;
+    struct err err = {""};
+    struct program whole;
+    size_t n;
+    ck_assert_msg(workload_open(&w, "triad,bytes=1MiB", &err) == 0, "%s", err.msg);
+    ck_assert_int_eq(w.type->program(w.state, &whole, &err), 0);
+    for (uint64_t on_gpu = 0; on_gpu < 8; on_gpu++) {
+        struct program_placed *p = program_placed_new(&whole, on_gpu, &err);
+        const struct program *made = program_placed_program(p);
+        const struct program_alloc *allocs = made->ops->allocs(made->state, &n);
+        ck_assert_uint_eq(n, 3);
+        for (size_t i = 0; i < n; i++)
+            ck_assert_int_eq(allocs[i].device, on_gpu >> i & 1);
+        ck_assert_uint_eq(walk(made, false), walk(&whole, false));
+        if (on_gpu)
+            ck_assert_uint_ne(walk(made, true), walk(&whole, true));
+        program_placed_free(p);
+    }
+    workload_close(&w);
+}
+END_TEST
+
+/* As pages: what is placed has none. */
+START_TEST(what_is_placed_has_no_pages)
+{
+    static struct program_pages pages;
+    struct workload w;
+    struct err err = {""};
+    struct program whole;
+    ck_assert_msg(workload_open(&w, "conv2d,bytes=1MiB", &err) == 0, "%s", err.msg);
+    ck_assert_int_eq(w.type->program(w.state, &whole, &err), 0);
+    struct program_placed *p = program_placed_new(&whole, 1, &err);
+    ck_assert_int_eq(program_pages_init(&pages, program_placed_program(p), NULL, &err), 0);
+    size_t n;
+    const struct actor_alloc *allocs = program_pages_ops.allocs(&pages, &n);
+    ck_assert_uint_eq(n, 1);
+    ck_assert_str_eq(allocs[0].name, "B");
+    program_placed_free(p);
+    workload_close(&w);
+}
+END_TEST
+
+/* Instructions, in order, as a sum that their order and addresses change. */
+struct seen {
+    uint64_t count, most, sum;
+};
+
+static int take_seen(void *ctx, const struct program_op *op, struct err *err)
+{
+    (void)err;
+    struct seen *s = ctx;
+    if (s->count < s->most)
+        s->sum = s->sum * 31 + op->line[0].addr + op->line[0].sectors;
+    s->count++;
+    return 0;
+}
+
+static struct seen walk_seen(const struct program *program, uint64_t most)
+{
+    struct err err = {""};
+    struct seen s = {.most = most};
+    const struct program_walk how = {0};
+    const struct program_taker taker = {.op = take_seen};
+    ck_assert_msg(program_walk(program, &how, &taker, &s, NULL, &err) == 0, "%s", err.msg);
+    return s;
+}
+
+START_TEST(each_warp_does_its_first_accesses_in_whole_turns)
+{
+    struct workload w;
+    struct err err = {""};
+    struct program whole;
+    ck_assert_msg(workload_open(&w, "pim-add,channels=2,rows=3", &err) == 0, "%s", err.msg);
+    ck_assert_int_eq(w.type->program(w.state, &whole, &err), 0);
+    struct program_prefix *p = program_prefix_new(&whole, 100, &err);
+    ck_assert_uint_eq(walk_seen(program_prefix_program(p), 0).count, 2 * 144); /* turns of 48 */
+    ck_assert_uint_eq(program_prefix_facts(p).accesses, 144);
+    ck_assert_uint_eq(program_prefix_facts(p).whole, 3 * 8 * 48);
+    ck_assert_uint_eq(walk_seen(program_prefix_program(p), 144).sum, walk_seen(&whole, 144).sum);
+    program_prefix_free(p);
+    p = program_prefix_new(&whole, 3 * 8 * 48, &err);
+    ck_assert_uint_eq(walk_seen(program_prefix_program(p), UINT64_MAX).sum, walk_seen(&whole, UINT64_MAX).sum);
+    program_prefix_free(p);
+    p = program_prefix_new(&whole, 8 * 48 + 1, &err); /* into the second row's body */
+    ck_assert_uint_eq(walk_seen(program_prefix_program(p), 0).count, 2 * 9 * 48);
+    program_prefix_free(p);
+    workload_close(&w);
+}
+END_TEST
+
+TEST_MAIN("wrapped", memory_is_placed_and_the_rest_is_the_same, what_is_placed_has_no_pages,
+          each_warp_does_its_first_accesses_in_whole_turns)
