@@ -92,7 +92,7 @@ $(BUILD)/obj/gen/embedded.o: $(BUILD)/gen/embedded.c
 # The loops over columns and over edges drawn gain half their speed and more from vector code.
 $(BUILD)/obj/trace/store/column.o $(BUILD)/obj/trace/store/chunk.o $(BUILD)/obj/trace/graph/graph_generate.o: OWN += -O3
 # As the simulators of make bench-peers are built: a twentieth fewer instructions.
-$(BUILD)/obj/models/dram/loop_mem.o: OWN += $(filter -O3,$(OPT:-O2=-O3))
+$(BUILD)/obj/models/dram/loop_mem/loop_mem.o: OWN += $(filter -O3,$(OPT:-O2=-O3))
 
 # --- the version: looked at every time, written when it changed; only the program is linked anew for it ---
 VERSION_C = const char offchip_release[] = "$(VERSION)", offchip_version[] = "$(VERSION)$(COMMIT:%=+%)", \
