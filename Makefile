@@ -1,8 +1,8 @@
 # offchip: make | make demo | make install | make uninstall | make man | make clean | make deps | make cuda
-# tests:   make check | make unit | make cli | make golden CASE=.. | make check-html | make check-examples | make check-slurm
+# tests:   make check | make unit | make cli | make golden CASE=.. | make check-html | make check-examples
 #          | make check-gpu | make lint | make format | make docs | make asan | make tsan | make fuzz | make soak
 # numbers: make reproduce | make bench | make bench-peers PEERS=DIR
-# packages: make deb | make deb-check | make bundle | make bundle-check
+# packages: make deb | make bundle | make bundle-check
 #
 # Files are found by pattern: X.c is library code, X_test.c a Check program, X_fuzz.c a libFuzzer target, X_bench.c a
 # benchmark, cmd/*.c the program. Nothing needs registering here.
@@ -201,11 +201,8 @@ $(BUILD)/bench/%: $(BUILD)/obj/%_bench.o $(BUILD)/liboffchip.a | $(VERSION_O)
 	@mkdir -p $(@D)
 	$(call SAY,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) $^ $(VERSION_O) $(LIBS) -o $@
-$(BUILD)/bench/measure: .ci/measure.c
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(CSTD) $(WARN) -O1 $< -o $@
 # Writes docs/benchmarks.md; QUICK=1 runs the smallest sizes only and writes no page.
-bench: $(BUILD)/offchip $(BENCHES) $(BUILD)/bench/measure
+bench: $(BUILD)/offchip $(BENCHES)
 	@CC="$(CC)" BENCH_FLAGS="$(OPT) $(MARCH) $(SAN)" python3 .ci/bench.py $(BUILD) docs/benchmarks.md $(if $(QUICK),--quick)
 
 # The DRAM controller beside Ramulator 2 and DRAMsim3, whose sources lie in PEERS; never pass or fail (.ci/peers.py).
@@ -227,13 +224,11 @@ reproduce: $(BUILD)/offchip $(BUILD)/bench/replay/placement/placement_draws
 	@python3 .ci/reproduce.py $(BUILD)/offchip $(if $(QUICK),$(BUILD)/reproduction --quick,docs/reproduction) \
 	    $(if $(PAPER),--paper $(PAPER)) $(if $(ROW),--row "$(ROW)") $(if $(GRAPHS),--graphs $(GRAPHS)) $(if $(SAMPLE),--sample $(SEED) $(SAMPLE))
 
-# SOAK_N random kill -9 and all else that must not lose anything; Slurm.
+# SOAK_N random kill -9 and all else that must not lose anything.
 SOAK_N ?= 500
-.PHONY: soak check-slurm
+.PHONY: soak
 soak: all $(STANDIN)
 	@python3 .ci/soak.py $(BUILD)/offchip --n $(SOAK_N) $(if $(SOAK_SEED),--seed $(SOAK_SEED))
-check-slurm: $(BUILD)/offchip
-	@sh .ci/check_slurm.sh $(BUILD)/offchip
 
 lint: DEVELOPER = 1
 lint: $(BUILD)/offchip
@@ -241,7 +236,7 @@ lint: $(BUILD)/offchip
 format:
 	clang-format -i $$(find cmd trace replay models -name '*.[ch]')
 docs: $(BUILD)/offchip
-	sh .ci/reference.sh $(BUILD)/offchip > docs/reference.md
+	python3 .ci/reference.py $(BUILD)/offchip > docs/reference.md
 deps:
 	@sh .ci/deps.sh
 
@@ -273,14 +268,12 @@ uninstall:
 	rm -rf $(DESTDIR)$(PREFIX)/bin/offchip $(DESTDIR)$(PREFIX)/lib/offchip $(DESTDIR)$(PREFIX)/include/offchip $(SHARE)/man/man1/offchip.1 \
 	    $(SHARE)/man/man1/offchip-*.1 $(addprefix $(SHARE)/,offchip doc/offchip $(COMPLETIONS))
 
-# A package for the Debian that this is (.ci/deb.sh); deb-check installs it into a root of its own and runs it there.
-.PHONY: deb deb-check
+# A package for the Debian that this is (.ci/deb.sh).
+.PHONY: deb
 deb: all man
 	@rm -rf $(BUILD)/deb && mkdir -p $(BUILD)/deb
 	@$(MAKE) --no-print-directory install PREFIX=/usr DESTDIR=$(BUILD)/deb/root > $(BUILD)/deb/install.log
 	@sh .ci/deb.sh $(BUILD) $(VERSION) $(BUILD)/deb/root
-deb-check: deb
-	@sh .ci/deb_check.sh $(BUILD) $(BUILD)/deb/offchip_$(VERSION)_$$(dpkg --print-architecture).deb
 
 # A tree for machines without our packages, and its archive (.ci/bundle.sh). NVCC70: nvcc of a CUDA before 13, for Volta;
 # VOLTA=no: without.

@@ -23,12 +23,12 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # threads that wait take no
 
 def run(*args):
     """Wall s, processor s, peak MiB, stdout of a command."""
-    p = subprocess.run([BUILD + "/bench/measure", "measured", *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    p = subprocess.run(["/usr/bin/time", "-f", "%e %U %S %M", "-o", "measured", *map(str, args)], capture_output=True, text=True)
     if p.returncode:
         sys.exit(f"bench: {' '.join(map(str, args))}: exit {p.returncode}: {p.stderr.strip()}")
     with open("measured") as f:
-        wall, cpu, kib = f.read().split()
-    return float(wall), float(cpu), int(kib) / 1024, p.stdout
+        wall, user, system, kib = map(float, f.read().split())
+    return wall, user + system, kib / 1024, p.stdout
 
 
 def exponent(sizes, times):
@@ -269,11 +269,8 @@ the exponent lower than it is. Peaks are the process's largest resident memory.
 
 def by_hand(path):
     """What a page has that no run of this writes."""
-    try:
-        with open(path, encoding="utf-8") as f:
-            return "".join(f.read().partition(BY_HAND)[1:])
-    except FileNotFoundError:
-        return ""
+    text = open(path, encoding="utf-8").read() if os.path.exists(path) else ""
+    return "".join(text.partition(BY_HAND)[1:])
 
 
 def main():

@@ -3,11 +3,10 @@
 # need; --there: only look whether they are there.
 # The compiler in use and make are taken as given.
 need_build="pkg-config libsqlite3-dev libblosc-dev libzstd-dev zlib1g-dev liblzma-dev libpcap-dev libjansson-dev
-    libxxhash-dev uthash-dev check gnuplot-nox fonts-dejavu-core scdoc xz-utils gzip zstd python3 sqlite3"
+    libxxhash-dev uthash-dev check gnuplot-nox fonts-dejavu-core scdoc xz-utils gzip zstd python3 python3-jsonschema sqlite3"
 need_browser="chromium chromium-driver"
 need_examples="python3-pandas" # of docs/python.md; make check-examples says what it skips
-need_lint="clang-format clang-tidy cppcheck clang libclang-rt-14-dev libomp-dev git zsh fish
-    lintian"
+need_lint="clang-format clang-tidy cppcheck clang libclang-rt-14-dev libomp-dev git zsh fish time" # time: make bench
 [ "$1" = --missing ] || [ "$1" = --there ] && wanted=$need_build || wanted="$need_build $need_examples $need_lint"
 [ "$2" = --lint ] && wanted="$need_build $need_lint"
 [ "$2" = --examples ] && wanted="$need_build $need_examples"

@@ -88,14 +88,10 @@ def commands(text):
         whole = ''
 
 
-def quiet(*args, **more):
-    subprocess.run(args, check=True, stdout=subprocess.DEVNULL, **more)
-
-
 def make_inputs(folder):
     """Files of the names that examples use."""
     path = lambda name: os.path.join(folder, name)
-    offchip = lambda *args: quiet(PROGRAM, *args[:1], '-q', *args[1:])
+    offchip = lambda command, *args: subprocess.run([PROGRAM, command, '-q', *args], check=True, stdout=subprocess.DEVNULL)
     os.mkdir(folder)
 
     def write(name, lines):

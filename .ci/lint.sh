@@ -107,7 +107,7 @@ for s in bash zsh fish; do
 done
 
 # The generated page is current.
-[ -f docs/reference.md ] && { sh .ci/reference.sh "$prog" | cmp -s - docs/reference.md || say "docs/reference.md is not current: run 'make docs'"; }
+[ -f docs/reference.md ] && { python3 .ci/reference.py "$prog" | cmp -s - docs/reference.md || say "docs/reference.md is not current: run 'make docs'"; }
 
 # The pages of the reproduction are of the full mode, their figures are there, and verdicts and counts follow from their rows.
 version=$(sed -n 's/^VERSION := *\([0-9.]*\)$/\1/p' Makefile)

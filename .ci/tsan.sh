@@ -1,11 +1,11 @@
 #!/bin/sh
-# ThreadSanitizer over what runs in several threads: the tests of every folder that starts threads, a crew or OpenMP loops (a
+# ThreadSanitizer over what runs in several threads: the tests of every folder that starts threads, a thread pool or OpenMP loops (a
 # folder of injected code: those of the recorder, which run it), the tests that start threads themselves, replays that share their loops out, the cases of record
 # and sweep, and a sweep with its progress line. clang's OpenMP runtime tells the sanitizer, through libarcher, what waits
 # for what. Not covered: SQLite and blosc (not compiled for it), and a sweep's points with OpenMP loops of their own.
 # usage: tsan.sh BUILD --list | tsan.sh BUILD
 build=$1
-folders=$(grep -lE 'pthread_create|#pragma omp|crew_open' $(find trace replay models -name '*.c' ! -name '*_test.c' ! -name '*_bench.c') |
+folders=$(grep -lE 'pthread_create|#pragma omp|thread_pool_open' $(find trace replay models -name '*.c' ! -name '*_test.c' ! -name '*_bench.c') |
     xargs -n 1 dirname | sed 's,/inject$,,' | sort -u)
 tests=$({ for f in $folders; do find "$f" -maxdepth 1 -name '*_test.c'; done
     find trace replay models -name '*_test.c' -exec grep -l pthread_create {} +; } | sort -u | sed "s,^,$build/test/,; s,_test\.c$,,")

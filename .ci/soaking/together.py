@@ -18,12 +18,10 @@ def replays(g, n):
 def writers(g, n):
     """n replays write to one results file, two at a time: every run is there, once."""
     path = g.path("shared.db")
-    waiting = [["replay", "-q", "uvm", f"synth:triad,bytes={i}MiB", "--policy", "tree,fixed", "-o", path] for i in range(1, n + 1)]
-    while waiting:
-        for process in [g.start(*words) for words in waiting[:2]]:
+    for i in range(1, n + 1, 2):
+        for process in [g.start("replay", "-q", "uvm", f"synth:triad,bytes={k}MiB", "--policy", "tree,fixed", "-o", path) for k in (i, i + 1)[:n + 1 - i]]:
             done = g.end(process)
             g.check(done.rc == 0, "two writers to one results file both succeed", done)
-        del waiting[:2]
     runs = g.rows(path, "SELECT input, policy FROM runs")
     g.check(runs is not None and len(runs) == 2 * n and len(set(runs)) == 2 * n, "every run of every writer is there", runs)
     g.sound(path, "two writers")
