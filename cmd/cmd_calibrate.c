@@ -16,11 +16,10 @@ static bool force;
 static int format;
 
 static const struct opt options[] = {
-    {"output", 'o', OPT_TEXT, "FILE.ini", &output, "the platform file to write (needed)", 0, 0},
-    {"base", 0, OPT_TEXT, "PLATFORM", &base, "where all other numbers come from (default: the engine's platform)", 0,
-     0},
-    {"predict", 0, OPT_TEXT, "CSV", &predict, "zerocopy: rows to predict with what was fitted to the others", 0, 0},
-    {"force", 'f', OPT_FLAG, NULL, &force, "overwrite FILE.ini", 0, 0},
+    OPT("output", 'o', OPT_TEXT, "FILE.ini", &output, "the platform file to write (needed)"),
+    OPT("base", 0, OPT_TEXT, "PLATFORM", &base, "where all other numbers come from (default: the engine's platform)"),
+    OPT("predict", 0, OPT_TEXT, "CSV", &predict, "zerocopy: rows to predict with what was fitted to the others"),
+    OPT("force", 'f', OPT_FLAG, NULL, &force, "overwrite FILE.ini"),
     OPT_FORMAT(&format),
     {0}};
 

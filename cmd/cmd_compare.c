@@ -19,24 +19,24 @@ static bool all, mixed, whole, force;
 static int format;
 
 static const struct opt options[] = {
-    {"platform", 'P', OPT_TEXT, "NAME|FILE.ini", &platform,
-     "hardware numbers (default: of the GPU that a recording names, else h200)", 0, 0},
-    {"set", 's', OPT_LIST, "KEY=VALUE", &sets,
-     "oversubscription_pct, gpu_memory_bytes, or a number of the platform; repeatable", 0, 0},
-    {"all", 'a', OPT_FLAG, NULL, &all, "unified memory under every prefetcher with every eviction", 0, 0},
-    {"mixed", 0, OPT_FLAG, NULL, &mixed,
-     "look for a mechanism for each allocation with room for all too, and above 256 MiB", 0, 0},
-    {"whole", 0, OPT_FLAG, NULL, &whole,
-     "run every row to its end: of programs of more than 256 MiB those over 3 times the best are stopped", 0, 0},
+    OPT("platform", 'P', OPT_TEXT, "NAME|FILE.ini", &platform,
+        "hardware numbers (default: of the GPU that a recording names, else h200)"),
+    OPT("set", 's', OPT_LIST, "KEY=VALUE", &sets,
+        "oversubscription_pct, gpu_memory_bytes, or a number of the platform; repeatable"),
+    OPT("all", 'a', OPT_FLAG, NULL, &all, "unified memory under every prefetcher with every eviction"),
+    OPT("mixed", 0, OPT_FLAG, NULL, &mixed,
+        "look for a mechanism for each allocation with room for all too, and above 256 MiB"),
+    OPT("whole", 0, OPT_FLAG, NULL, &whole,
+        "run every row to its end: of programs of more than 256 MiB those over 3 times the best are stopped"),
     OPT_ROBUST(&draws),
     {"top", 0, OPT_INT, "N", &top,
      "say how to have the N best mechanisms, and what to run of each on the machine itself", 0, COMPARE_MECHANISMS},
-    {"output", 'o', OPT_TEXT, "RESULTS|PLAN.ini", &output,
-     "results file; rows that stand in it are not run again. PLAN.ini: the best answer of unified memory as a plan for "
-     "record --apply",
-     0, 0},
-    {"html", 0, OPT_TEXT, "OUT", &html, "write the decision as one self-contained HTML page", 0, 0},
-    {"force", 'f', OPT_FLAG, NULL, &force, "replace RESULTS, PLAN.ini or OUT", 0, 0},
+    OPT("output", 'o', OPT_TEXT, "RESULTS|PLAN.ini", &output,
+        "results file; rows that stand in it are not run again. PLAN.ini: the best answer of unified memory as a plan "
+        "for "
+        "record --apply"),
+    OPT("html", 0, OPT_TEXT, "OUT", &html, "write the decision as one self-contained HTML page"),
+    OPT("force", 'f', OPT_FLAG, NULL, &force, "replace RESULTS, PLAN.ini or OUT"),
     {"jobs", 'j', OPT_INT, "N", &jobs, "threads (default: all processors)", 1, 4096},
     OPT_FORMAT(&format),
     {0}};

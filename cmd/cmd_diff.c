@@ -21,11 +21,10 @@ static int format;
 static const char *ledger;
 static bool all, exit_code;
 static const struct opt options[] = {
-    {"all", 'a', OPT_FLAG, NULL, &all, "runs, in tables: all numbers of the platform, kernels and allocations too", 0,
-     0},
-    {"exit-code", 0, OPT_FLAG, NULL, &exit_code, "runs: exit status 1 if they differ in more than version", 0, 0},
-    {"ledger", 0, OPT_TEXT, "FILE.csv", &ledger,
-     "plans: append the rows to this ledger (offchip calibrate ledger reads it)", 0, 0},
+    OPT("all", 'a', OPT_FLAG, NULL, &all, "runs, in tables: all numbers of the platform, kernels and allocations too"),
+    OPT("exit-code", 0, OPT_FLAG, NULL, &exit_code, "runs: exit status 1 if they differ in more than version"),
+    OPT("ledger", 0, OPT_TEXT, "FILE.csv", &ledger,
+        "plans: append the rows to this ledger (offchip calibrate ledger reads it)"),
     OPT_FORMAT(&format),
     {0}};
 

@@ -17,11 +17,11 @@ static struct opt_list sets;
 static bool force;
 
 static const struct opt options[] = {
-    {"format", 0, OPT_TEXT, "NAME", &format, "the form to write", 0, 0},
-    {"output", 'o', OPT_TEXT, "FILE", &output, "where to; - is standard output", 0, 0},
-    {"stream", 0, OPT_TEXT, "NAME", &stream_name, "which stream (needed where the trace has several)", 0, 0},
-    {"set", 's', OPT_LIST, "KEY=VALUE", &sets, "an option of the format; repeatable", 0, 0},
-    {"force", 'f', OPT_FLAG, NULL, &force, "overwrite FILE", 0, 0},
+    OPT("format", 0, OPT_TEXT, "NAME", &format, "the form to write"),
+    OPT("output", 'o', OPT_TEXT, "FILE", &output, "where to; - is standard output"),
+    OPT("stream", 0, OPT_TEXT, "NAME", &stream_name, "which stream (needed where the trace has several)"),
+    OPT("set", 's', OPT_LIST, "KEY=VALUE", &sets, "an option of the format; repeatable"),
+    OPT("force", 'f', OPT_FLAG, NULL, &force, "overwrite FILE"),
     {0}};
 
 static void list_exporters(char *buf, size_t size, struct suggest *suggest)

@@ -21,19 +21,19 @@ static int64_t seed = 1, top;
 static int score_choice, format;
 
 static const struct opt options[] = {
-    {"output", 'o', OPT_TEXT, "OUT", &output, "graph to write, its ending says which format; score: FILE.csv", 0, 0},
-    {"from", 0, OPT_TEXT, "FORMAT", &from, "bel, mtx, npy, npz, sg, wsg, csv, el, wel or metis; default: by content", 0,
-     0},
-    {"to", 0, OPT_TEXT, "FORMAT", &to, "bel, mtx, sg, wsg, el or wel; default: by OUT's ending", 0, 0},
-    {"undirected", 0, OPT_FLAG, NULL, &undirected, "lists of edges: store both directions of each", 0, 0},
-    {"relabel", 0, OPT_FLAG, NULL, &relabel, "lists of edges: number vertices by first appearance", 0, 0},
-    {"weights", 0, OPT_TEXT, "LO:HI", &weights, "draw whole weights for every edge", 0, 0},
+    OPT("output", 'o', OPT_TEXT, "OUT", &output, "graph to write, its ending says which format; score: FILE.csv"),
+    OPT("from", 0, OPT_TEXT, "FORMAT", &from,
+        "bel, mtx, npy, npz, sg, wsg, csv, el, wel or metis; default: by content"),
+    OPT("to", 0, OPT_TEXT, "FORMAT", &to, "bel, mtx, sg, wsg, el or wel; default: by OUT's ending"),
+    OPT("undirected", 0, OPT_FLAG, NULL, &undirected, "lists of edges: store both directions of each"),
+    OPT("relabel", 0, OPT_FLAG, NULL, &relabel, "lists of edges: number vertices by first appearance"),
+    OPT("weights", 0, OPT_TEXT, "LO:HI", &weights, "draw whole weights for every edge"),
     {"seed", 0, OPT_INT, "N", &seed, "of the weights (default 1)", 0, INT64_MAX},
-    {"score", 0, OPT_CHOICE, "degree|reverse-pagerank", &score_choice, "rank vertices by (default degree)", 0, 0},
+    OPT("score", 0, OPT_CHOICE, "degree|reverse-pagerank", &score_choice, "rank vertices by (default degree)"),
     {"top", 0, OPT_INT, "N", &top, "score: print the N best vertices, not the distribution", 0, INT32_MAX},
-    {"mapping", 0, OPT_TEXT, "FILE", &mapping, "reorder: write old,new of every vertex", 0, 0},
+    OPT("mapping", 0, OPT_TEXT, "FILE", &mapping, "reorder: write old,new of every vertex"),
     OPT_FORMAT(&format),
-    {"force", 'f', OPT_FLAG, NULL, &force, "overwrite what is written", 0, 0},
+    OPT("force", 'f', OPT_FLAG, NULL, &force, "overwrite what is written"),
     {0}};
 
 static int add_weights(struct graph *graph, struct err *err)

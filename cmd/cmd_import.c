@@ -28,19 +28,18 @@ static struct sample sample;
 static const char *columns, *kinds, *time_unit;
 
 static const struct opt options[] = {
-    {"output", 'o', OPT_TEXT, "FILE", &output, "the trace to make", 0, 0},
-    {"format", 0, OPT_TEXT, "NAME", &format, "format of the inputs (default: found by content)", 0, 0},
-    {"set", 's', OPT_LIST, "KEY=VALUE", &sets, "an option of the format; repeatable", 0, 0},
-    {"columns", 0, OPT_TEXT, "OURS=THEIRS,..", &columns, "csv of another tool: its names of our columns", 0, 0},
-    {"kinds", 0, OPT_TEXT, "KIND|WORD=KIND,..", &kinds, "csv of another tool: the kind of its rows, or its words", 0,
-     0},
-    {"time-unit", 0, OPT_TEXT, "ns|us|ms|s|cycles", &time_unit, "csv of another tool: of columns time and dur", 0, 0},
-    {"from", 0, OPT_TEXT, "TIME", &from,
-     "keep what begins then or later, from the trace's start: 1.5ms, 200us, 5000cycles", 0, 0},
-    {"to", 0, OPT_TEXT, "TIME", &to, "keep what begins before then", 0, 0},
+    OPT("output", 'o', OPT_TEXT, "FILE", &output, "the trace to make"),
+    OPT("format", 0, OPT_TEXT, "NAME", &format, "format of the inputs (default: found by content)"),
+    OPT("set", 's', OPT_LIST, "KEY=VALUE", &sets, "an option of the format; repeatable"),
+    OPT("columns", 0, OPT_TEXT, "OURS=THEIRS,..", &columns, "csv of another tool: its names of our columns"),
+    OPT("kinds", 0, OPT_TEXT, "KIND|WORD=KIND,..", &kinds, "csv of another tool: the kind of its rows, or its words"),
+    OPT("time-unit", 0, OPT_TEXT, "ns|us|ms|s|cycles", &time_unit, "csv of another tool: of columns time and dur"),
+    OPT("from", 0, OPT_TEXT, "TIME", &from,
+        "keep what begins then or later, from the trace's start: 1.5ms, 200us, 5000cycles"),
+    OPT("to", 0, OPT_TEXT, "TIME", &to, "keep what begins before then"),
     {"every", 0, OPT_INT, "N", &every, "keep about one VA block (2 MiB) in N", 1, 1 << 30},
-    {"strict", 0, OPT_FLAG, NULL, &strict, "stop at the first item that would be left out", 0, 0},
-    {"force", 'f', OPT_FLAG, NULL, &force, "overwrite FILE", 0, 0},
+    OPT("strict", 0, OPT_FLAG, NULL, &strict, "stop at the first item that would be left out"),
+    OPT("force", 'f', OPT_FLAG, NULL, &force, "overwrite FILE"),
     {0}};
 
 struct import {

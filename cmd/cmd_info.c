@@ -20,10 +20,9 @@
 enum { BY_BATCH = SUMMARY_BY_RANGE + 1 };
 
 static int format, by;
-static const struct opt options[] = {{"by", 0, OPT_CHOICE, "kind|kernel|allocation|range|batch", &by,
-                                      "count by kind (default), by kernel, allocation or range of the program's own "
-                                      "(NVTX), or list the fault batches",
-                                      0, 0},
+static const struct opt options[] = {OPT("by", 0, OPT_CHOICE, "kind|kernel|allocation|range|batch", &by,
+                                         "count by kind (default), by kernel, allocation or range of the program's own "
+                                         "(NVTX), or list the fault batches"),
                                      OPT_FORMAT(&format),
                                      {0}};
 

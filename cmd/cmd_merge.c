@@ -6,8 +6,8 @@ static const char *output;
 static bool force;
 
 static const struct opt options[] = {
-    {"output", 'o', OPT_TEXT, "RESULTS", &output, "the results file to make", 0, 0},
-    {"force", 'f', OPT_FLAG, NULL, &force, "replace RESULTS if it exists", 0, 0},
+    OPT("output", 'o', OPT_TEXT, "RESULTS", &output, "the results file to make"),
+    OPT("force", 'f', OPT_FLAG, NULL, &force, "replace RESULTS if it exists"),
     {0},
 };
 

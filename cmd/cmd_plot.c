@@ -13,16 +13,16 @@ static struct sample window;
 static bool script, force;
 
 static const struct opt options[] = {
-    {"output", 'o', OPT_TEXT, "OUT.svg|png|pdf", &output, "where to draw (default: FIGURE.svg)", 0, 0},
-    {"metric", 'm', OPT_JOIN, "LIST", &metrics, "metrics, comma-separated (default: what the engine ranks by)", 0, 0},
-    {"over", 0, OPT_TEXT, "KEY", &over, "lines: the axis; else a bar for each value of a key", 0, 0},
-    {"aggregate", 0, OPT_CHOICE, "none|declared|sum|min|max|mean|geomean", &aggregate,
-     "of runs that differ in their inputs alone (default none)", 0, 0},
-    {"platform", 0, OPT_TEXT, "NAME|FILE.ini", &platform, "of a task file", 0, 0},
-    {"from", 0, OPT_TEXT, "TIME", &from, "timeline: what begins then or later, from the trace's start (2ms)", 0, 0},
-    {"to", 0, OPT_TEXT, "TIME", &until, "timeline: what begins before then", 0, 0},
-    {"script", 0, OPT_FLAG, NULL, &script, "print the gnuplot script with its data instead of drawing", 0, 0},
-    {"force", 'f', OPT_FLAG, NULL, &force, "overwrite the output", 0, 0},
+    OPT("output", 'o', OPT_TEXT, "OUT.svg|png|pdf", &output, "where to draw (default: FIGURE.svg)"),
+    OPT("metric", 'm', OPT_JOIN, "LIST", &metrics, "metrics, comma-separated (default: what the engine ranks by)"),
+    OPT("over", 0, OPT_TEXT, "KEY", &over, "lines: the axis; else a bar for each value of a key"),
+    OPT("aggregate", 0, OPT_CHOICE, "none|declared|sum|min|max|mean|geomean", &aggregate,
+        "of runs that differ in their inputs alone (default none)"),
+    OPT("platform", 0, OPT_TEXT, "NAME|FILE.ini", &platform, "of a task file"),
+    OPT("from", 0, OPT_TEXT, "TIME", &from, "timeline: what begins then or later, from the trace's start (2ms)"),
+    OPT("to", 0, OPT_TEXT, "TIME", &until, "timeline: what begins before then"),
+    OPT("script", 0, OPT_FLAG, NULL, &script, "print the gnuplot script with its data instead of drawing"),
+    OPT("force", 'f', OPT_FLAG, NULL, &force, "overwrite the output"),
     {0}};
 
 /* The file to draw into. */

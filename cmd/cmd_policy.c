@@ -7,8 +7,8 @@
 
 static const char *output;
 static bool force;
-static const struct opt options[] = {{"output", 'o', OPT_TEXT, "FILE.so", &output, "what --policy loads", 0, 0},
-                                     {"force", 'f', OPT_FLAG, NULL, &force, "replace FILE.so", 0, 0},
+static const struct opt options[] = {OPT("output", 'o', OPT_TEXT, "FILE.so", &output, "what --policy loads"),
+                                     OPT("force", 'f', OPT_FLAG, NULL, &force, "replace FILE.so"),
                                      {0}};
 
 static int build(const char *source)

@@ -19,18 +19,17 @@ static bool all, no_best, force;
 enum { MARKDOWN = FORMAT_JSON + 1 };
 
 static const struct opt options[] = {
-    {"metric", 'm', OPT_JOIN, "LIST", &metrics, "metrics to show, comma-separated (default: the engine's headline)", 0,
-     0},
-    {"all", 'a', OPT_FLAG, NULL, &all, "every metric, those that are n/a too", 0, 0},
-    {"by", 0, OPT_TEXT, "KEY", &by,
-     "one row for each kernel or allocation of a run, or each value of a key, over the other inputs", 0, 0},
-    {"pivot", 0, OPT_TEXT, "KEY", &pivot, "one column for each value of a parameter, setting, key or 'policy'", 0, 0},
-    {"aggregate", 0, OPT_CHOICE, "declared|sum|min|max|mean|geomean", &aggregate,
-     "of rows by a key and of a pivot's last row (default: what the metric declares)", 0, 0},
-    {"no-best", 0, OPT_FLAG, NULL, &no_best, "leave out the best of the fixed policies", 0, 0},
-    {"html", 0, OPT_TEXT, "OUT", &html, "write one self-contained HTML file: sorting, filters, figures", 0, 0},
-    {"force", 'f', OPT_FLAG, NULL, &force, "overwrite OUT", 0, 0},
-    {"format", 0, OPT_CHOICE, "table|csv|json|markdown", &format, "how the report is printed (default table)", 0, 0},
+    OPT("metric", 'm', OPT_JOIN, "LIST", &metrics, "metrics to show, comma-separated (default: the engine's headline)"),
+    OPT("all", 'a', OPT_FLAG, NULL, &all, "every metric, those that are n/a too"),
+    OPT("by", 0, OPT_TEXT, "KEY", &by,
+        "one row for each kernel or allocation of a run, or each value of a key, over the other inputs"),
+    OPT("pivot", 0, OPT_TEXT, "KEY", &pivot, "one column for each value of a parameter, setting, key or 'policy'"),
+    OPT("aggregate", 0, OPT_CHOICE, "declared|sum|min|max|mean|geomean", &aggregate,
+        "of rows by a key and of a pivot's last row (default: what the metric declares)"),
+    OPT("no-best", 0, OPT_FLAG, NULL, &no_best, "leave out the best of the fixed policies"),
+    OPT("html", 0, OPT_TEXT, "OUT", &html, "write one self-contained HTML file: sorting, filters, figures"),
+    OPT("force", 'f', OPT_FLAG, NULL, &force, "overwrite OUT"),
+    OPT("format", 0, OPT_CHOICE, "table|csv|json|markdown", &format, "how the report is printed (default table)"),
     {0}};
 
 /* The value, and the ends of its interval where its column has any, as replay does: numbers, empty where unknown. */

@@ -21,8 +21,8 @@
 static const char *output;
 static bool force;
 
-static const struct opt options[] = {{"output", 'o', OPT_TEXT, "FILE", &output, "the trace to make", 0, 0},
-                                     {"force", 'f', OPT_FLAG, NULL, &force, "overwrite FILE", 0, 0},
+static const struct opt options[] = {OPT("output", 'o', OPT_TEXT, "FILE", &output, "the trace to make"),
+                                     OPT("force", 'f', OPT_FLAG, NULL, &force, "overwrite FILE"),
                                      {0}};
 
 /* The keys of the workload, checked, as the origin keeps them. */

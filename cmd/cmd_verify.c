@@ -14,7 +14,7 @@ static int format;
 static bool strict;
 static int64_t process = RECORDING_ANY, gpu = RECORDING_ANY;
 static const struct opt options[] = {
-    {"strict", 0, OPT_FLAG, NULL, &strict, "exit with status 4 if the recording is incomplete", 0, 0},
+    OPT("strict", 0, OPT_FLAG, NULL, &strict, "exit with status 4 if the recording is incomplete"),
     {"process", 0, OPT_INT, "PID", &process, "of a trace that holds several processes: this one", 0, INT64_MAX},
     {"gpu", 0, OPT_INT, "N", &gpu, "of a trace that holds several GPUs: this one", 0, INT32_MAX},
     OPT_FORMAT(&format),

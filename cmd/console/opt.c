@@ -12,10 +12,10 @@ bool opt_help, opt_quiet, opt_verbose;
 int opt_progress;
 
 const struct opt opt_common[] = {
-    {"help", 'h', OPT_FLAG, NULL, &opt_help, "show this help", 0, 0},
-    {"quiet", 'q', OPT_FLAG, NULL, &opt_quiet, "print errors and results only", 0, 0},
-    {"verbose", 'v', OPT_FLAG, NULL, &opt_verbose, "say more; notes in full", 0, 0},
-    {"progress", 0, OPT_CHOICE, "auto|always|never", &opt_progress, "progress on stderr (auto: on a terminal)", 0, 0},
+    OPT("help", 'h', OPT_FLAG, NULL, &opt_help, "show this help"),
+    OPT("quiet", 'q', OPT_FLAG, NULL, &opt_quiet, "print errors and results only"),
+    OPT("verbose", 'v', OPT_FLAG, NULL, &opt_verbose, "say more; notes in full"),
+    OPT("progress", 0, OPT_CHOICE, "auto|always|never", &opt_progress, "progress on stderr (auto: on a terminal)"),
     {0}};
 
 static const struct opt *find(const struct opt *table, const char *name, size_t n, char letter)

@@ -28,6 +28,12 @@ struct opt {
     int64_t lo, hi; /* OPT_INT, inclusive */
 };
 
+/* A row that is not of OPT_INT. */
+#define OPT(...)                                                                                                       \
+    {                                                                                                                  \
+        __VA_ARGS__, 0, 0                                                                                              \
+    }
+
 /* Options every command has: --help, -q, -v, --progress. */
 extern const struct opt opt_common[];
 extern bool opt_help, opt_quiet, opt_verbose;
@@ -36,9 +42,7 @@ extern int opt_progress; /* 0 auto, 1 always, 2 never */
 /* Output format of the commands that have --format: 0 table, 1 csv, 2 json. */
 enum opt_format { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON };
 #define OPT_FORMAT(VARIABLE)                                                                                           \
-    {                                                                                                                  \
-        "format", 0, OPT_CHOICE, "table|csv|json", VARIABLE, "how results are printed (default table)", 0, 0           \
-    }
+    OPT("format", 0, OPT_CHOICE, "table|csv|json", VARIABLE, "how results are printed (default table)")
 
 #define OPT_ROBUST(VARIABLE)                                                                                           \
     {                                                                                                                  \
