@@ -33,12 +33,9 @@ static const struct {
 /* The measurements beside the fit; their array for JSON. */
 static json_t *print_rows(const struct calibration *c)
 {
-    static const char *const names[] = {"row", "measured_ns", "fitted_ns", "deviation_pct", "bound", "predicted"};
     struct table t;
     json_t *rows = json_array();
-    table_init(&t, 6);
-    for (size_t i = 0; i < 6; i++)
-        table_cell(&t, "%s", names[i]);
+    TABLE_BEGIN(&t, "row", "measured_ns", "fitted_ns", "deviation_pct", "bound", "predicted");
     for (size_t i = 0; i < c->row_count; i++) {
         const struct calibrated_row *r = &c->rows[i];
         double deviation = 100 * (r->fitted_ns / r->measured_ns - 1);
@@ -46,8 +43,7 @@ static json_t *print_rows(const struct calibration *c)
         table_cell(&t, "%.0f", r->measured_ns);
         table_cell(&t, "%.0f", r->fitted_ns);
         table_cell(&t, "%+.2f", deviation);
-        table_cell(&t, "%s", r->bound);
-        table_cell(&t, "%s", r->predicted ? "yes" : "no");
+        TABLE_WORDS(&t, r->bound, r->predicted ? "yes" : "no");
         json_tree_add(&rows, json_pack("{s:o,s:f,s:f,s:f,s:s,s:b}", "row", json_tree_text(r->name), "measured_ns",
                                        r->measured_ns, "fitted_ns", r->fitted_ns, "deviation_pct", deviation, "bound",
                                        r->bound, "predicted", r->predicted));
@@ -62,12 +58,9 @@ static json_t *print_rows(const struct calibration *c)
 
 static int print(const struct calibration *c)
 {
-    static const char *const names[] = {"number", "value", "standard_error", "rows", "residual_rms", "r2", "from"};
     struct table t;
     json_t *rows = json_array();
-    table_init(&t, 7);
-    for (size_t i = 0; i < 7; i++)
-        table_cell(&t, "%s", names[i]);
+    TABLE_BEGIN(&t, "number", "value", "standard_error", "rows", "residual_rms", "r2", "from");
     for (size_t i = 0; i < c->count; i++) {
         const struct calibrated *n = &c->numbers[i];
         table_cell(&t, "%s.%s", n->section, n->key);
@@ -138,28 +131,23 @@ static json_t *error_json(const struct prediction_log_error *e)
 
 static void error_number(struct table *t, bool known, double value)
 {
-    if (known)
-        table_cell(t, format == FORMAT_CSV ? "%.17g" : "%.3f", value);
+    if (format == FORMAT_CSV)
+        table_real(t, known, value);
+    else if (known)
+        table_cell(t, "%.3f", value);
     else
-        table_cell(t, "%s", format == FORMAT_CSV ? "" : "n/a");
+        table_cell(t, "n/a");
 }
 
 static int print_errors(const struct prediction_log_error *errors, size_t count)
 {
-    static const char *const names[] = {"platform",    "mechanism",          "metric",         "n",
-                                        "left_out",    "mean_abs_log_ratio", "mean_log_ratio", "worst_ratio",
-                                        "within_ends", "with_ends"};
-    enum { NAMES = sizeof names / sizeof *names };
     struct table t;
     json_t *rows = json_array();
-    table_init(&t, NAMES);
-    for (size_t i = 0; i < NAMES; i++)
-        table_cell(&t, "%s", names[i]);
+    TABLE_BEGIN(&t, "platform", "mechanism", "metric", "n", "left_out", "mean_abs_log_ratio", "mean_log_ratio",
+                "worst_ratio", "within_ends", "with_ends");
     for (size_t i = 0; i < count; i++) {
         const struct prediction_log_error *e = &errors[i];
-        table_cell(&t, "%s", e->platform);
-        table_cell(&t, "%s", e->mechanism);
-        table_cell(&t, "%s", e->metric);
+        TABLE_WORDS(&t, e->platform, e->mechanism, e->metric);
         table_cell(&t, "%zu", e->n);
         table_cell(&t, "%zu", e->left_out);
         error_number(&t, e->n > 0, e->mean_abs_log);
@@ -169,11 +157,11 @@ static int print_errors(const struct prediction_log_error *errors, size_t count)
         table_cell(&t, "%zu", e->bounded);
         json_tree_add(&rows, error_json(e));
     }
-    if (format != FORMAT_JSON)
-        (format == FORMAT_CSV ? table_csv : table_print)(&t, stdout);
-    table_release(&t);
-    if (format == FORMAT_JSON)
+    if (format == FORMAT_JSON) {
+        table_release(&t);
         return cmd_print_json(json_pack("{s:i,s:o}", "schema", 1, "errors", rows));
+    }
+    table_finish(&t, format == FORMAT_CSV);
     json_decref(rows);
     return EXIT_DONE;
 }

@@ -58,13 +58,9 @@ static void print_head(const struct compare_result *result)
 static void print_rows(const struct compare_result *result)
 {
     struct table t;
-    size_t columns = 3 + (result->drawn > 0);
-    for (const struct metric *m = compare_metrics; m->name; m++)
-        columns++;
-    table_init(&t, columns);
+    table_init(&t, 0);
     t.keys = 2;
-    table_cell(&t, "mechanism");
-    table_cell(&t, "policy");
+    TABLE_WORDS(&t, "mechanism", "policy");
     for (const struct metric *m = compare_metrics; m->name; m++) {
         char label[80];
         table_cell(&t, "%s", metric_label(m->name, label, sizeof label));
@@ -73,10 +69,10 @@ static void print_rows(const struct compare_result *result)
         if (m == compare_metrics && result->drawn)
             table_cell(&t, "wins");
     }
+    t.columns = t.count;
     for (size_t i = 0; i < result->count; i++) {
         const struct compare_row *row = &result->rows[i];
-        table_cell(&t, "%s", compare_mechanism_name(row->mechanism));
-        table_cell(&t, "%s", row->policy);
+        TABLE_WORDS(&t, compare_mechanism_name(row->mechanism), row->policy);
         for (size_t m = 0; m < row->outcome.count; m++) {
             char buf[160];
             table_cell(&t, "%s", table_metric(&compare_metrics[m], &row->outcome.values[m], buf, sizeof buf));
@@ -92,8 +88,7 @@ static void print_rows(const struct compare_result *result)
                 table_cell(&t, "n/a");
         }
     }
-    table_print(&t, stdout);
-    table_release(&t);
+    table_finish(&t, false);
 }
 
 /* What the order rests on: the best row, and others that win anywhere. */
@@ -157,48 +152,35 @@ static void print_notes(const struct compare_result *result)
     notes_say_cut();
 }
 
-static void csv_value(struct table *t, bool known, double value)
-{
-    if (known)
-        table_cell(t, "%.17g", value);
-    else
-        table_cell(t, "%s", "");
-}
-
 static void print_csv(const struct compare_result *result)
 {
     struct table t;
-    size_t metrics = 0;
-    while (compare_metrics[metrics].name)
-        metrics++;
     bool unbound = false;
     for (size_t i = 0; i < result->count; i++)
         unbound |= table_estimates(NULL, &result->rows[i].outcome);
-    table_init(&t, 2 + 3 * metrics + unbound);
-    table_cell(&t, "mechanism");
-    table_cell(&t, "policy");
-    for (size_t m = 0; m < metrics; m++) {
-        table_cell(&t, "%s", compare_metrics[m].name);
-        table_cell(&t, "%s_lo", compare_metrics[m].name);
-        table_cell(&t, "%s_hi", compare_metrics[m].name);
+    table_init(&t, 0);
+    TABLE_WORDS(&t, "mechanism", "policy");
+    for (const struct metric *m = compare_metrics; m->name; m++) {
+        table_cell(&t, "%s", m->name);
+        table_cell(&t, "%s_lo", m->name);
+        table_cell(&t, "%s_hi", m->name);
     }
     if (unbound)
         table_cell(&t, "unbound");
+    t.columns = t.count;
     for (size_t i = 0; i < result->count; i++) {
         const struct compare_row *row = &result->rows[i];
-        table_cell(&t, "%s", compare_mechanism_name(row->mechanism));
-        table_cell(&t, "%s", row->policy);
-        for (size_t m = 0; m < metrics; m++) {
+        TABLE_WORDS(&t, compare_mechanism_name(row->mechanism), row->policy);
+        for (size_t m = 0; m < row->outcome.count; m++) {
             const struct metric_value *v = &row->outcome.values[m];
-            csv_value(&t, v->known, v->real);
-            csv_value(&t, v->interval || v->least, v->lo);
-            csv_value(&t, v->interval, v->hi);
+            table_real(&t, v->known, v->real);
+            table_real(&t, v->interval || v->least, v->lo);
+            table_real(&t, v->interval, v->hi);
         }
         if (unbound)
             (void)table_estimates(&t, &row->outcome);
     }
-    table_csv(&t, stdout);
-    table_release(&t);
+    table_finish(&t, true);
 }
 
 static int print(const struct compare_result *result)

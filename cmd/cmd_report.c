@@ -32,22 +32,6 @@ static const struct opt options[] = {
     OPT("format", 0, OPT_CHOICE, "table|csv|json|markdown", &format, "how the report is printed (default table)"),
     {0}};
 
-/* The value, and the ends of its interval where its column has any, as replay does: numbers, empty where unknown. */
-static void exact(struct table *t, const struct report_cell *cell, bool interval)
-{
-    if (cell->value.known && cell->metric && cell->metric->type == METRIC_INT)
-        table_cell(t, "%lld", (long long)cell->value.whole);
-    else if (cell->value.known)
-        table_cell(t, "%.17g", cell->value.real);
-    else
-        table_cell(t, "%s", "");
-    for (int end = 0; interval && end < 2; end++)
-        if (cell->value.interval)
-            table_cell(t, "%.17g", end ? cell->value.hi : cell->value.lo);
-        else
-            table_cell(t, "%s", "");
-}
-
 static void human(struct table *t, const struct report_cell *cell)
 {
     static const struct metric plain = {"", METRIC_REAL, METRIC_MEAN, ""};
@@ -156,10 +140,7 @@ static void print_csv(const struct report *report)
     bool any = false;
     for (size_t i = 0; i < report->rows * report->columns; i++)
         any |= report->cells[i].value.unbound && report->cells[i].value.known;
-    size_t columns = report->columns + any;
-    for (size_t c = 0; c < report->columns; c++)
-        columns += report->intervals[c] ? 2 : 0;
-    table_init(&t, columns);
+    table_init(&t, 0);
     for (size_t c = 0; c < report->columns; c++) {
         table_cell(&t, "%s", report->header[c]);
         for (int end = 0; report->intervals[c] && end < 2; end++)
@@ -167,16 +148,16 @@ static void print_csv(const struct report *report)
     }
     if (any)
         table_cell(&t, "unbound");
+    t.columns = t.count;
     for (size_t i = 0; i < report->rows * report->columns; i++) {
         if (report->cells[i].text)
             table_cell(&t, "%s", report->cells[i].text);
         else
-            exact(&t, &report->cells[i], report->intervals[i % report->columns]);
+            table_exact(&t, report->cells[i].metric, &report->cells[i].value, report->intervals[i % report->columns]);
         if (any && (i + 1) % report->columns == 0)
             csv_unbound(&t, report, i / report->columns);
     }
-    table_csv(&t, stdout);
-    table_release(&t);
+    table_finish(&t, true);
 }
 
 /* Whether a column is printed for people: not a metric that no run knows, unless it was asked for. */

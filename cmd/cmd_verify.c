@@ -25,27 +25,20 @@ static const char *verdict_of(const struct verify *verify)
     return verify->complete ? "complete" : "incomplete";
 }
 
-static json_t *to_json(const struct verify *verify, const char *path, struct err *err)
+static int print_json(const struct verify *verify, const char *path)
 {
+    struct err err = {""};
     const struct outcome *o = &verify->outcome;
     json_t *root = json_pack("{s:i,s:o}", "schema", 1, "file", json_tree_text(path)), *findings = json_array();
-    int bad = !root || outcome_to_json(o, root, err) || json_object_del(root, "interval") ||
+    int bad = !root || outcome_to_json(o, root, &err) || json_object_del(root, "interval") ||
               json_object_del(root, "notes") || json_object_set_new(root, "verdict", json_string(verdict_of(verify)));
     for (size_t i = 0; i < o->note_count; i++)
         bad |= json_array_append_new(findings, json_string(o->notes[i]));
     bad |= json_object_set_new(root, "findings", findings);
     if (!bad)
-        return root;
+        return cmd_print_json(root);
     json_decref(root);
-    err_set(err, "out of memory while writing JSON");
-    return NULL;
-}
-
-static int print_json(const struct verify *verify, const char *path)
-{
-    struct err err = {""};
-    json_t *root = to_json(verify, path, &err);
-    return root ? cmd_print_json(root) : cmd_fail(EXIT_DATA, "%s", err.msg);
+    return cmd_fail(EXIT_DATA, "out of memory while writing JSON");
 }
 
 static void print_csv(const struct verify *verify)
@@ -57,17 +50,9 @@ static void print_csv(const struct verify *verify)
     for (size_t i = 0; i < o->count; i++)
         table_cell(&t, "%s", o->metrics[i].name);
     table_cell(&t, "%s", verdict_of(verify));
-    for (size_t i = 0; i < o->count; i++) {
-        const struct metric_value *v = &o->values[i];
-        if (!v->known)
-            table_cell(&t, "%s", "");
-        else if (o->metrics[i].type == METRIC_INT)
-            table_cell(&t, "%lld", (long long)v->whole);
-        else
-            table_cell(&t, "%.17g", v->real);
-    }
-    table_csv(&t, stdout);
-    table_release(&t);
+    for (size_t i = 0; i < o->count; i++)
+        table_exact(&t, &o->metrics[i], &o->values[i], false);
+    table_finish(&t, true);
 }
 
 static void print_table(const struct verify *verify, const char *path)
@@ -77,16 +62,13 @@ static void print_table(const struct verify *verify, const char *path)
     printable_print(stdout, "%s: %s\n", path, verdict_of(verify));
     for (size_t i = 0; i < o->note_count; i++)
         printable_print(stdout, "- %s\n", o->notes[i]);
-    table_init(&t, 2);
-    table_cell(&t, "metric");
-    table_cell(&t, "value");
+    TABLE_BEGIN(&t, "metric", "value");
     for (size_t i = 0; i < o->count; i++) {
         char buf[160];
         table_cell(&t, "%s", metric_label(o->metrics[i].name, buf, sizeof buf));
         table_cell(&t, "%s", table_metric(&o->metrics[i], &o->values[i], buf, sizeof buf));
     }
-    table_print(&t, stdout);
-    table_release(&t);
+    table_finish(&t, false);
 }
 
 static int show(const struct verify *verify, const char *path)

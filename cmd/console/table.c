@@ -20,6 +20,20 @@ void table_init(struct table *table, size_t columns)
     table->columns = columns;
 }
 
+void table_words(struct table *table, const char *const *words)
+{
+    for (; *words; words++)
+        table_cell(table, "%s", *words);
+}
+
+void table_begin(struct table *table, const char *const *words)
+{
+    table_init(table, 0);
+    for (const char *const *w = words; *w; w++)
+        table->columns++;
+    table_words(table, words);
+}
+
 void table_release(struct table *table)
 {
     for (size_t i = 0; i < table->count; i++)
@@ -44,6 +58,26 @@ void table_cell(struct table *table, const char *format, ...)
         free(text);
     table->failed = true;
     printable_fail();
+}
+
+void table_real(struct table *table, bool known, double value)
+{
+    if (known)
+        table_cell(table, "%.17g", value);
+    else
+        table_cell(table, "%s", "");
+}
+
+void table_exact(struct table *table, const struct metric *metric, const struct metric_value *value, bool ends)
+{
+    if (value->known && metric && metric->type == METRIC_INT)
+        table_cell(table, "%lld", (long long)value->whole);
+    else
+        table_real(table, value->known, value->real);
+    if (ends) {
+        table_real(table, value->interval, value->lo);
+        table_real(table, value->interval, value->hi);
+    }
 }
 
 static size_t width(const char *text)
@@ -216,6 +250,12 @@ void table_csv(const struct table *table, FILE *to)
         csv_text_put(to, table->cells[i], false);
         (void)fputc((i + 1) % table->columns ? ',' : '\n', to);
     }
+}
+
+void table_finish(struct table *table, bool csv)
+{
+    (csv ? table_csv : table_print)(table, stdout);
+    table_release(table);
 }
 
 const char *table_count(double value, char *buf, size_t size)

@@ -10,18 +10,29 @@
 struct table {
     char **cells; /* row after row */
     size_t columns, count, cap;
-    size_t
-        keys; /* the first columns, which name a row: where columns stand below they stand there again; 0: one does */
+    size_t keys; /* the first columns, which name a row and stand again where columns stand below; 0: one does */
     bool failed; /* no memory */
 };
 
-/* The first row is the header. */
+/* The first row is the header. columns: 0 if they are counted, and set, when it stands. */
 void table_init(struct table *table, size_t columns);
+/* The same with those words as the header; they end with NULL. */
+void table_begin(struct table *table, const char *const *words);
+#define TABLE_BEGIN(TABLE, ...) table_begin(TABLE, (const char *const[]){__VA_ARGS__, NULL})
 void table_release(struct table *table);
+/* Print it on standard output, as CSV or for people, and release it. */
+void table_finish(struct table *table, bool csv);
 
 /* Append one cell; a row is full after `columns` cells. Control characters are shown as '?'. A failure to get memory
  * is one of printing (printable_fail()), and nothing of the table is printed. */
 void table_cell(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A cell for each word, up to NULL. */
+void table_words(struct table *table, const char *const *words);
+#define TABLE_WORDS(TABLE, ...) table_words(TABLE, (const char *const[]){__VA_ARGS__, NULL})
+/* For CSV: an exact number, empty where it is not known. */
+void table_real(struct table *table, bool known, double value);
+/* The same of a metric, NULL: a real; ends: and two more cells, the ends of its interval. */
+void table_exact(struct table *table, const struct metric *metric, const struct metric_value *value, bool ends);
 
 /* Aligned columns: numbers to the right, the rest to the left; on a terminal the head is bold, unless NO_COLOR is set.
  * On a terminal, and where COLUMNS is set, lines are at most so long: words go to further lines of their row, and
