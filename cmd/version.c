@@ -13,56 +13,31 @@
 #include "trace/recorder/wire/cupti_abi.h"
 #include "trace/store/schema.h"
 
-enum { FACTS = 12, VALUE_BYTES = 256 };
-
 /* The libraries are asked, not their headers: what runs may be newer than what was compiled against. */
-static const char *fact(size_t index, char *buf)
-{
-    switch (index) {
-    case 0:
-        (void)snprintf(buf, VALUE_BYTES, "%s (%s)", __VERSION__, offchip_build);
-        return "compiler";
-    case 1:
-        (void)snprintf(buf, VALUE_BYTES, "version %d", SCHEMA_TRACE_VERSION);
-        return "trace files";
-    case 2:
-        (void)snprintf(buf, VALUE_BYTES, "version %d", SCHEMA_RESULTS_VERSION);
-        return "results files";
-    case 3:
-        (void)snprintf(buf, VALUE_BYTES, "of CUDA %s, loaded when recording", ABI_CUDA_VERSION);
-        return "CUPTI interface";
-    case 4:
-        (void)snprintf(buf, VALUE_BYTES, "%s", sqlite3_libversion());
-        return "SQLite";
-    case 5:
-        (void)snprintf(buf, VALUE_BYTES, "%s", blosc_get_version_string());
-        return "blosc";
-    case 6:
-        (void)snprintf(buf, VALUE_BYTES, "%s", ZSTD_versionString());
-        return "zstd";
-    case 7:
-        (void)snprintf(buf, VALUE_BYTES, "%s", zlibVersion());
-        return "zlib";
-    case 8:
-        (void)snprintf(buf, VALUE_BYTES, "%s", lzma_version_string());
-        return "liblzma";
-    case 9: {
-        unsigned version = XXH_versionNumber();
-        (void)snprintf(buf, VALUE_BYTES, "%u.%u.%u", version / 10000, version / 100 % 100, version % 100);
-        return "xxHash";
-    }
-    case 10:
-        (void)snprintf(buf, VALUE_BYTES, "%s", jansson_version_str());
-        return "jansson";
-    default:
-        (void)snprintf(buf, VALUE_BYTES, "%s", pcap_lib_version());
-        return "libpcap";
-    }
-}
-
 const char *version_fact(size_t index, const char **value)
 {
-    static char buf[VALUE_BYTES];
-    *value = buf;
-    return index < FACTS ? fact(index, buf) : NULL;
+    static char compiler[256], trace[32], results[32], xxhash[32];
+    const unsigned xxh = XXH_versionNumber();
+    const struct {
+        const char *name, *value;
+    } facts[] = {{"compiler", compiler},
+                 {"trace files", trace},
+                 {"results files", results},
+                 {"CUPTI interface", "of CUDA " ABI_CUDA_VERSION ", loaded when recording"},
+                 {"SQLite", sqlite3_libversion()},
+                 {"blosc", blosc_get_version_string()},
+                 {"zstd", ZSTD_versionString()},
+                 {"zlib", zlibVersion()},
+                 {"liblzma", lzma_version_string()},
+                 {"xxHash", xxhash},
+                 {"jansson", jansson_version_str()},
+                 {"libpcap", pcap_lib_version()}};
+    if (index >= sizeof facts / sizeof *facts)
+        return NULL;
+    (void)snprintf(compiler, sizeof compiler, "%s (%s)", __VERSION__, offchip_build);
+    (void)snprintf(trace, sizeof trace, "version %d", SCHEMA_TRACE_VERSION);
+    (void)snprintf(results, sizeof results, "version %d", SCHEMA_RESULTS_VERSION);
+    (void)snprintf(xxhash, sizeof xxhash, "%u.%u.%u", xxh / 10000, xxh / 100 % 100, xxh % 100);
+    *value = facts[index].value;
+    return facts[index].name;
 }
