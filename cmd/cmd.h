@@ -10,10 +10,7 @@
 #include "trace/base/json_tree.h"
 
 struct graph;
-struct graph_options;
 struct policy_head;
-struct run_diff;
-struct run_set;
 
 enum exit_status {
     EXIT_DONE = 0,
@@ -38,14 +35,9 @@ struct command {
 
 extern const struct command *const commands[]; /* ends with NULL */
 
-extern const struct command cmd_compare, cmd_merge, cmd_policy, cmd_sql;
-extern const struct command cmd_sweep;
-extern const struct command cmd_derive, cmd_diff;
-extern const struct command cmd_synth;
-extern const struct command cmd_graph;
-extern const struct command cmd_record;
-extern const struct command cmd_calibrate, cmd_completion, cmd_export, cmd_import, cmd_info, cmd_list, cmd_plot,
-    cmd_replay, cmd_report, cmd_verify;
+extern const struct command cmd_calibrate, cmd_compare, cmd_completion, cmd_derive, cmd_diff, cmd_export, cmd_graph,
+    cmd_import, cmd_info, cmd_list, cmd_merge, cmd_plot, cmd_policy, cmd_record, cmd_replay, cmd_report, cmd_sql,
+    cmd_sweep, cmd_synth, cmd_verify;
 
 /* "offchip: " and the message to stderr; returns `status`. */
 int cmd_fail(enum exit_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -57,8 +49,10 @@ int cmd_print_json(json_t *root);
 /* Print the runs of a results file as `offchip report` does, in that format, with every metric or the engine's
  * headline. Returns an exit status. */
 int cmd_report_print(const char *results, enum opt_format format, bool all);
-/* The usage error of an engine that does not exist. */
-int cmd_no_engine(const char *name);
+/* The usage error of a name that is in no row of a list: what: "engine" of `offchip list engines`. */
+int cmd_no_such(const char *what, const char *name);
+/* Call `each` with every name of a list, of one owner or, with NULL, of all: ("policies", "uvm"). */
+void cmd_list_names(const char *list, const char *of, void (*each)(void *ctx, const char *name), void *ctx);
 /* A sentence to stderr unless -q. */
 void cmd_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The texts of a JSON array, each as cmd_say() does. */
@@ -93,45 +87,14 @@ int cmd_adds_to(const char *results);
  * Name of fact `index`, from 0, NULL after the last; *value is valid until the next call. One thread at a time. */
 const char *version_fact(size_t index, const char **value);
 
-/* `offchip record --check`: what this machine has for recording, what is missing, and how to get it. program: what is
- * to be recorded, may be NULL. Returns an exit status: 0 if unified memory can be recorded. */
-int cmd_record_check(const char *program);
-
 /* Compile `source`, the C file of a policy, with the C compiler ($CC, else cc; $CFLAGS behind our own flags), load what
  * comes of it, and write it to `output`, which takes its name when it is whole. The compiler's messages go to stderr.
  * The loaded head; NULL with *err set. */
 const struct policy_head *policy_build(const char *source, const char *output, bool replace, struct err *err);
 
-/* --- diff_runs: in what runs differ, printed; and the operands that name them: FILE or FILE#N --- */
-
-/* Whether an operand names runs: a results file or JSON, or one run of it. */
-bool diff_runs_is(const char *operand);
-
-/* FILE#N where there is no file of that name: FILE and N; else the operand and 0. Freed with free(); NULL: no memory.
- */
-char *diff_runs_split(const char *operand, size_t *nth);
-
-/* The documented object; NULL as json_tree.h says. operands, sets: of both. */
-json_t *diff_runs_json(const struct run_diff *diff, const char *const operands[2], const struct run_set *sets);
-
-void diff_runs_csv(const struct run_diff *diff);
-
-/* Tables for people. Unless `all`, the numbers of a platform where they are many, and parts of runs, are left out:
- * *numbers and *parts get how many. */
-void diff_runs_table(const struct run_diff *diff, const char *const operands[2], const struct run_set *sets, bool all,
-                     size_t *numbers, size_t *parts);
-
-/* --- graph_file: graphs on the command line; used by `graph` and `synth` --- */
-
-/* Read `spec`: a graph file or prefix, or synth:WORKLOAD of a generator of graphs. from: a format's name, or NULL. */
-int graph_file_read(const char *spec, const char *from, const struct graph_options *options, struct graph *graph,
-                    struct err *err);
-
-/* cmd_writes() of every file that graph_file_write() would make. */
-int graph_file_writes(const char *path, const char *to, bool force);
-
-/* Write to `path`, in the format named `to` or, if that is NULL, by the path's ending. An existing file is an error
- * unless force. */
-int graph_file_write(const char *path, const char *to, bool force, const struct graph *graph, struct err *err);
+/* cmd_writes() of every file of a graph, in the format that the path's ending names (or `graph --to`). */
+int cmd_graph_writes(const char *path, bool replace);
+/* Write it in that format. An existing file is an error unless `replace`. */
+int cmd_graph_write(const char *path, bool replace, const struct graph *graph, struct err *err);
 
 #endif

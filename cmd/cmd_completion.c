@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/lists.h"
 #include "replay/run/engine.h"
 #include "trace/base/embedded.h"
 
@@ -14,6 +13,7 @@ struct asked {
     const char *first; /* operand; NULL: none yet */
     const char *word;  /* at the cursor */
     const char *tail;  /* in it, what is being completed */
+    const char *end;   /* what stands behind a name of a list */
 };
 
 /* --- offers --- */
@@ -41,19 +41,19 @@ static void offer_files(const char *ending)
     printf(":files%s\n", ending);
 }
 
-/* The names of a list, of that owner. A policy of a second axis follows a '+'. */
-static void offer_list(const struct asked *a, const char *name, const char *of, const char *end)
+/* A policy of a second axis follows a '+'. */
+static void offer_name(void *ctx, const char *name)
 {
-    const struct list *list = lists;
-    struct listing l = {0};
-    struct suggest suggest = {.word = of ? of : ""};
-    while (strcmp(list->name, name) != 0)
-        list++;
-    (void)list->fill(&l, of, &suggest);
-    for (size_t at = l.columns + list->column; at < l.table.count; at += l.columns)
-        if ((*l.table.cells[at] == '+') == (*a->tail == '+'))
-            offer(a, l.table.cells[at], strlen(l.table.cells[at]), end);
-    listing_release(&l);
+    const struct asked *a = ctx;
+    if ((*name == '+') == (*a->tail == '+'))
+        offer(a, name, strlen(name), a->end);
+}
+
+/* The names of a list, of that owner. */
+static void offer_list(struct asked *a, const char *name, const char *of, const char *end)
+{
+    a->end = end;
+    cmd_list_names(name, of, offer_name, a);
     if (strcmp(name, "platforms") == 0)
         offer_files(".ini");
     if (*end)

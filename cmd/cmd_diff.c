@@ -1,21 +1,25 @@
 /* offchip diff: in what runs differ; and what a plan predicted beside what a recording of the program with that plan
  * measured. */
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 #include "cmd/cmd.h"
+#include "cmd/console/printable.h"
 #include "cmd/console/table.h"
 #include "replay/calibrate/prediction_log.h"
+#include "replay/results/results.h"
 #include "replay/results/run_diff.h"
+#include "replay/run/engine.h"
 #include "trace/base/ini.h"
+#include "trace/base/mem.h"
 #include "trace/base/regular_file.h"
 #include "trace/recorder/plan.h"
 #include "trace/store/store.h"
-
-enum { PREDICTIONS = 32 };
-static const char prefix[] = "predicted_";
 
 static int format;
 static const char *ledger;
@@ -27,6 +31,282 @@ static const struct opt options[] = {
         "plans: append the rows to this ledger (offchip calibrate ledger reads it)"),
     OPT_FORMAT(&format),
     {0}};
+
+enum { FEW_NUMBERS = 12 }; /* of a platform: so many are listed unasked */
+
+/* --- runs --- */
+
+/* FILE#N where there is no file of that name: FILE and N; else the operand and 0. Freed with free(); NULL: no memory.
+ */
+static char *split_operand(const char *operand, size_t *nth)
+{
+    const char *mark = strrchr(operand, '#');
+    *nth = 0;
+    if (!mark || mark == operand || !mark[1] || mark[1 + strspn(mark + 1, "0123456789")] || access(operand, F_OK) == 0)
+        return mem_strdup(operand, NULL);
+    *nth = (size_t)strtoull(mark + 1, NULL, 10);
+    return mem_strndup(operand, (size_t)(mark - operand), NULL);
+}
+
+/* Whether an operand names runs: a results file or JSON, or one run of it. */
+static bool names_runs(const char *operand)
+{
+    size_t nth;
+    char *path = split_operand(operand, &nth);
+    int c = EOF;
+    bool is = path && results_is_results(path);
+    struct stat st;
+    FILE *f = path && !is && stat(path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(path, "r") : NULL;
+    while (f && (c = fgetc(f)) != EOF && isspace(c))
+        ;
+    if (f)
+        (void)fclose(f);
+    free(path);
+    return is || c == '{' || nth;
+}
+
+/* --- runs: what is printed --- */
+
+static const char *what(const struct run_diff_row *row)
+{
+    if (row->what == RUN_DIFF_FACT)
+        return run_fact_kind_name(row->kind);
+    return row->what == RUN_DIFF_ONLY ? "only" : row->part ? "part" : "metric";
+}
+
+static json_t *or_null(json_t *value)
+{
+    return value ? json_incref(value) : json_null();
+}
+
+static json_t *set_json(const char *operand, const struct run_set *set)
+{
+    return json_pack("{s:o,s:I}", "file", json_tree_text(operand), "runs", (json_int_t)set->count);
+}
+
+static json_t *runs_json(const struct run_diff *diff, char **operands, const struct run_set *sets)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < diff->count; i++) {
+        const struct run_diff_row *r = &diff->rows[i];
+        json_tree_add(&rows, json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "what", what(r), "case",
+                                       json_tree_text(r->of), "policy", json_tree_text(r->policy), "name",
+                                       json_tree_text(r->name), "a", or_null(r->a), "b", or_null(r->b), "difference",
+                                       or_null(r->difference), "percent", json_tree_real(r->percent)));
+    }
+    return json_pack("{s:i,s:o,s:o,s:I,s:I,s:b,s:o}", "schema", 1, "a", set_json(operands[0], &sets[0]), "b",
+                     set_json(operands[1], &sets[1]), "matched", (json_int_t)diff->pairs, "same",
+                     (json_int_t)diff->same, "differs", run_diff_differs(diff), "rows", rows);
+}
+
+/* Exact; nothing where it is not known. */
+static void exact(struct table *t, const json_t *value)
+{
+    if (json_is_string(value))
+        table_cell(t, "%s", json_string_value(value));
+    else if (json_is_integer(value))
+        table_cell(t, "%lld", (long long)json_integer_value(value));
+    else if (json_is_real(value))
+        table_cell(t, "%.17g", json_real_value(value));
+    else
+        table_cell(t, "%s", json_is_boolean(value) ? json_is_true(value) ? "true" : "false" : "");
+}
+
+static void runs_csv(const struct run_diff *diff)
+{
+    struct table t;
+    TABLE_BEGIN(&t, "what", "case", "policy", "name", "a", "b", "difference", "percent");
+    for (size_t i = 0; i < diff->count; i++) {
+        const struct run_diff_row *r = &diff->rows[i];
+        TABLE_WORDS(&t, what(r), r->of, r->policy, r->name);
+        exact(&t, r->a);
+        exact(&t, r->b);
+        exact(&t, r->difference);
+        table_real(&t, !isnan(r->percent), r->percent);
+    }
+    table_finish(&t, true);
+}
+
+/* The metric a row is of: NAME, NAME_lo, NAME_hi. */
+static const struct metric *metric_of(const struct run_diff_row *row)
+{
+    char name[128];
+    (void)snprintf(name, sizeof name, "%s", row->name);
+    const size_t n = strlen(name);
+    if (n > 3 && (strcmp(name + n - 3, "_lo") == 0 || strcmp(name + n - 3, "_hi") == 0))
+        name[n - 3] = 0;
+    return row->what == RUN_DIFF_METRIC ? engine_metric(row->engine, name) : NULL;
+}
+
+/* For people: a metric with its unit, a difference with its sign. */
+static void human(struct table *t, const struct run_diff_row *row, const json_t *value, bool sign)
+{
+    const struct metric *metric = metric_of(row);
+    char buf[160];
+    if (!metric || !json_is_number(value)) {
+        char *text = value ? json_tree_dump(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6)) : NULL;
+        if (json_is_string(value))
+            table_cell(t, "%s", json_string_value(value));
+        else
+            table_cell(t, "%s%s", sign && text && *text != '-' ? "+" : "", text ? text : "n/a");
+        free(text);
+        return;
+    }
+    const double number = json_number_value(value), size = sign ? fabs(number) : number;
+    const struct metric_value v = {.known = true, .whole = (int64_t)size, .real = size};
+    table_cell(t, "%s%s", sign ? number < 0 ? "-" : "+" : "", table_metric(metric, &v, buf, sizeof buf));
+}
+
+/* Two values, their difference and its percentage: the last four columns. */
+static void values(struct table *t, const struct run_diff_row *row)
+{
+    human(t, row, row->a, false);
+    human(t, row, row->b, false);
+    human(t, row, row->difference, true);
+    if (isnan(row->percent))
+        table_cell(t, "n/a");
+    else
+        table_cell(t, "%+.*f %%", fabs(row->percent) < 10 ? 2 : 1, row->percent);
+}
+
+/* A table that has rows; a line is left free before it. */
+static void print_filled(struct table *t)
+{
+    if (t->count > t->columns) {
+        (void)putchar('\n');
+        table_finish(t, false);
+    } else {
+        table_release(t);
+    }
+}
+
+static void print_facts(const struct run_diff *diff, bool numbers)
+{
+    struct table t;
+    TABLE_BEGIN(&t, "differs", "of", "A", "B", "difference", "percent");
+    for (size_t i = 0; i < diff->count; i++) {
+        const struct run_diff_row *r = &diff->rows[i];
+        if (r->what != RUN_DIFF_FACT || (r->kind == RUN_FACT_NUMBER && !numbers))
+            continue;
+        const bool same = strcmp(what(r), r->name) == 0;
+        table_cell(&t, "%s%s%s", what(r), same ? "" : " ", same ? "" : r->name);
+        table_cell(&t, "%s%s", r->of, r->policy);
+        values(&t, r);
+    }
+    print_filled(&t);
+}
+
+static void print_metrics(const struct run_diff *diff, bool parts)
+{
+    bool cases = false;
+    for (size_t i = 0; i < diff->count; i++)
+        cases |= diff->rows[i].what == RUN_DIFF_METRIC && *diff->rows[i].of && (parts || !diff->rows[i].part);
+    struct table t;
+    static const char *const head[] = {"case", "policy", "metric", "A", "B", "difference", "percent", NULL};
+    table_begin(&t, head + !cases);
+    for (size_t i = 0; i < diff->count; i++) {
+        const struct run_diff_row *r = &diff->rows[i];
+        if (r->what != RUN_DIFF_METRIC || (r->part && !parts))
+            continue;
+        if (cases)
+            table_cell(&t, "%s", r->of);
+        TABLE_WORDS(&t, r->policy, r->name);
+        values(&t, r);
+    }
+    print_filled(&t);
+}
+
+static size_t count_rows(const struct run_diff *diff, enum run_diff_what sort, bool numbers, bool parts)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < diff->count; i++) {
+        const struct run_diff_row *r = &diff->rows[i];
+        n += r->what == sort && r->part == parts && (!numbers || r->kind == RUN_FACT_NUMBER);
+    }
+    return n;
+}
+
+static void print_alone(const struct run_diff *diff, bool parts)
+{
+    bool first = true;
+    for (size_t i = 0; i < diff->count; i++) {
+        const struct run_diff_row *r = &diff->rows[i];
+        if (r->what != RUN_DIFF_ONLY || (r->part && !parts))
+            continue;
+        (void)fputs(first ? "\n" : "", stdout);
+        printable_print(stdout, "only in %s: %s%s%s\n", r->a ? "A" : "B", r->of, *r->of ? " " : "", r->policy);
+        first = false;
+    }
+}
+
+/* Unless --all is given, the numbers of a platform where they are many, and parts of runs, are left out. */
+static void runs_table(const struct run_diff *diff, char **operands, const struct run_set *sets)
+{
+    const size_t numbers = count_rows(diff, RUN_DIFF_FACT, true, false);
+    const size_t parts = count_rows(diff, RUN_DIFF_METRIC, false, true) + count_rows(diff, RUN_DIFF_ONLY, false, true);
+    const bool few = all || numbers <= FEW_NUMBERS;
+    for (int s = 0; s < 2; s++)
+        printable_print(stdout, "%c: %s, %zu run%s\n", "AB"[s], operands[s], sets[s].count,
+                        sets[s].count == 1 ? "" : "s");
+    printf("%zu matched, %zu of them with the same metrics\n", diff->pairs, diff->same);
+    print_facts(diff, few);
+    print_metrics(diff, all);
+    print_alone(diff, all);
+    if (!few)
+        cmd_say("%zu numbers of the platform differ: --all lists them", numbers);
+    if (!all && parts)
+        cmd_say("%zu metrics by kernel or allocation differ: --all lists them", parts);
+}
+
+static int load_runs(const char *operand, struct run_set *set)
+{
+    struct err err = {""};
+    struct run_set whole = {0};
+    size_t nth;
+    char *path = split_operand(operand, &nth);
+    int status = EXIT_DONE;
+    cmd_reads(path);
+    if (!path || run_set_load(nth ? &whole : set, path, &err))
+        status = cmd_fail(EXIT_DATA, "%s", path ? err.msg : "out of memory");
+    else if (nth > whole.count)
+        status = cmd_fail(EXIT_NOTHING, "'%s' has %zu runs, no run %zu", path, whole.count, nth);
+    else if (nth && run_set_add(set, &whole.runs[nth - 1], &err))
+        status = cmd_fail(EXIT_DATA, "%s", err.msg);
+    else if (!set->count)
+        status = cmd_fail(EXIT_NOTHING, "'%s' holds no runs", path);
+    run_set_release(&whole);
+    free(path);
+    return status;
+}
+
+static int diff_runs(char **argv)
+{
+    struct err err = {""};
+    struct run_set sets[2] = {{0}, {0}};
+    struct run_diff diff = {0};
+    int status = load_runs(argv[0], &sets[0]);
+    if (status == EXIT_DONE)
+        status = load_runs(argv[1], &sets[1]);
+    if (status == EXIT_DONE && run_diff_make(&diff, &sets[0], &sets[1], &err))
+        status = cmd_fail(EXIT_DATA, "%s", err.msg);
+    if (status == EXIT_DONE && format == FORMAT_JSON)
+        status = cmd_print_json(runs_json(&diff, argv, sets));
+    else if (status == EXIT_DONE && format == FORMAT_CSV)
+        runs_csv(&diff);
+    else if (status == EXIT_DONE)
+        runs_table(&diff, argv, sets);
+    if (status == EXIT_DONE && exit_code && run_diff_differs(&diff))
+        status = 1;
+    run_diff_release(&diff);
+    run_set_release(&sets[0]);
+    run_set_release(&sets[1]);
+    return status;
+}
+
+/* --- a plan and a recording --- */
+
+enum { PREDICTIONS = 32 };
+static const char prefix[] = "predicted_";
 
 /* What a recording of unified memory has of a run, by the names that engine uvm has for it. */
 enum measure { TIME_NS_SUM, H2D_BYTES, D2H_BYTES, BATCHES, MEASURES };
@@ -177,12 +457,9 @@ static void value_cell(struct table *t, const char *name, double value)
 
 static void print_table(const struct predictions *p, const struct measured *m)
 {
-    static const char *const head[] = {"metric", "predicted", "measured", "measured / predicted"};
     const bool csv = format == FORMAT_CSV;
     struct table t;
-    table_init(&t, 4);
-    for (int i = 0; i < 4; i++)
-        table_cell(&t, "%s", head[i]);
+    TABLE_BEGIN(&t, "metric", "predicted", "measured", "measured / predicted");
     for (size_t i = 0; i < p->count; i++) {
         const double *found = measured_as(m, p->items[i].name), predicted = p->items[i].value;
         char label[80];
@@ -197,8 +474,7 @@ static void print_table(const struct predictions *p, const struct measured *m)
         else
             table_cell(&t, "%s", csv ? "" : "n/a");
     }
-    (csv ? table_csv : table_print)(&t, stdout);
-    table_release(&t);
+    table_finish(&t, csv);
 }
 
 /* --- the ledger --- */
@@ -296,75 +572,14 @@ static int diff_plan(char **argv)
     return status;
 }
 
-/* --- runs --- */
-
-static int load_runs(const char *operand, struct run_set *set)
-{
-    struct err err = {""};
-    struct run_set whole = {0};
-    size_t nth;
-    char *path = diff_runs_split(operand, &nth);
-    int status = EXIT_DONE;
-    cmd_reads(path);
-    if (!path || run_set_load(nth ? &whole : set, path, &err))
-        status = cmd_fail(EXIT_DATA, "%s", path ? err.msg : "out of memory");
-    else if (nth > whole.count)
-        status = cmd_fail(EXIT_NOTHING, "'%s' has %zu runs, no run %zu", path, whole.count, nth);
-    else if (nth && run_set_add(set, &whole.runs[nth - 1], &err))
-        status = cmd_fail(EXIT_DATA, "%s", err.msg);
-    else if (!set->count)
-        status = cmd_fail(EXIT_NOTHING, "'%s' holds no runs", path);
-    run_set_release(&whole);
-    free(path);
-    return status;
-}
-
-/* What was printed of them; the table says what it left out. */
-static int print_runs(const struct run_diff *diff, const char *const operands[2], const struct run_set sets[2])
-{
-    size_t numbers = 0, parts = 0;
-    if (format == FORMAT_JSON)
-        return cmd_print_json(diff_runs_json(diff, operands, sets));
-    if (format == FORMAT_CSV)
-        diff_runs_csv(diff);
-    else
-        diff_runs_table(diff, operands, sets, all, &numbers, &parts);
-    if (numbers)
-        cmd_say("%zu numbers of the platform differ: --all lists them", numbers);
-    if (parts)
-        cmd_say("%zu metrics by kernel or allocation differ: --all lists them", parts);
-    return EXIT_DONE;
-}
-
-static int diff_runs(char **argv)
-{
-    struct err err = {""};
-    struct run_set sets[2] = {{0}, {0}};
-    const char *const operands[2] = {argv[0], argv[1]};
-    struct run_diff diff = {0};
-    int status = load_runs(argv[0], &sets[0]);
-    if (status == EXIT_DONE)
-        status = load_runs(argv[1], &sets[1]);
-    if (status == EXIT_DONE && run_diff_make(&diff, &sets[0], &sets[1], &err))
-        status = cmd_fail(EXIT_DATA, "%s", err.msg);
-    if (status == EXIT_DONE)
-        status = print_runs(&diff, operands, sets);
-    if (status == EXIT_DONE && exit_code && run_diff_differs(&diff))
-        status = 1;
-    run_diff_release(&diff);
-    run_set_release(&sets[0]);
-    run_set_release(&sets[1]);
-    return status;
-}
-
 static int run(int argc, char **argv)
 {
     if (argc != 2)
         return cmd_usage("expected two results files, two runs, or a plan and a recording");
-    const bool runs = diff_runs_is(argv[0]);
+    const bool runs = names_runs(argv[0]);
     if (runs && ledger)
         return cmd_usage("--ledger goes with a plan and a recording");
-    if (!runs && diff_runs_is(argv[1]))
+    if (!runs && names_runs(argv[1]))
         return cmd_usage("'%s' holds runs and '%s' does not", argv[1], argv[0]);
     if (!runs && (all || exit_code))
         return cmd_usage("--%s goes with runs", all ? "all" : "exit-code");

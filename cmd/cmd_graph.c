@@ -9,11 +9,14 @@
 #include "cmd/cmd.h"
 #include "cmd/console/table.h"
 #include "models/zerocopy/score.h"
+#include "trace/base/mem.h"
 #include "trace/base/units.h"
 #include "trace/graph/graph.h"
 #include "trace/graph/graph_generate.h"
 #include "trace/graph/graph_reorder.h"
 #include "trace/store/output.h"
+#include "trace/workloads/graph/graph_source.h"
+#include "trace/workloads/workload.h"
 
 static const char *output, *from, *to, *weights, *mapping;
 static bool force, undirected, relabel;
@@ -36,6 +39,92 @@ static const struct opt options[] = {
     OPT("force", 'f', OPT_FLAG, NULL, &force, "overwrite what is written"),
     {0}};
 
+/* --- files --- */
+
+/* All that can be read, or written. */
+static void format_names(bool written, char *buf, size_t size)
+{
+    size_t used = 0;
+    buf[0] = 0;
+    for (size_t i = 0; graph_formats[i] && used < size; i++)
+        if (!written || graph_formats[i]->write)
+            used += (size_t)snprintf(buf + used, size - used, "%s%s", used ? ", " : "", graph_formats[i]->name);
+}
+
+static const struct graph_format *named(const char *name, struct err *err)
+{
+    const struct graph_format *found = graph_format_find(name);
+    char known[128];
+    format_names(false, known, sizeof known);
+    if (!found)
+        (void)err_set(err, "no graph format is called '%s'; expected one of %s", name, known);
+    return found;
+}
+
+/* The workload's graph is handed over: it is moved out of the state. */
+static int generate(const char *spec, struct graph *graph, struct err *err)
+{
+    struct workload w;
+    if (workload_open(&w, spec, err))
+        return -1;
+    if (w.type->produces != WORKLOAD_GRAPH) {
+        (void)err_set(err, "workload %s makes no graph", w.type->name);
+        workload_close(&w);
+        return -1;
+    }
+    struct graph *made = w.state;
+    *graph = *made;
+    memset(made, 0, sizeof *made);
+    workload_close(&w);
+    return 0;
+}
+
+/* A graph file or prefix, or synth:WORKLOAD of a generator of graphs. */
+static int read_graph(const char *spec, struct graph *graph, struct err *err)
+{
+    const struct graph_options text = {undirected, relabel};
+    memset(graph, 0, sizeof *graph);
+    if (strncmp(spec, "synth:", 6) == 0)
+        return generate(spec + 6, graph, err);
+    const struct graph_format *as = from ? named(from, err) : NULL;
+    return from && !as ? -1 : graph_load(spec, as, &text, graph, err);
+}
+
+/* The format named with --to, or by the path's ending. */
+static const struct graph_format *format_of(const char *path, struct err *err)
+{
+    const struct graph_format *found = to ? named(to, err) : graph_format_by_suffix(path);
+    char known[128];
+    format_names(true, known, sizeof known);
+    if (!found && !to)
+        (void)err_set(err, "'%s' has the ending of no graph format (%s); name one with --to", path, known);
+    if (found && !found->write) {
+        (void)err_set(err, "format %s is only read; expected one of %s", found->name, known);
+        return NULL;
+    }
+    return found;
+}
+
+static int writes(void *replace, const char *file)
+{
+    return cmd_writes(file, *(const bool *)replace);
+}
+
+int cmd_graph_writes(const char *path, bool replace)
+{
+    struct err err = {""};
+    const struct graph_format *as = format_of(path, &err);
+    return as ? graph_format_files(as, path, writes, &replace) : cmd_usage("%s", err.msg);
+}
+
+int cmd_graph_write(const char *path, bool replace, const struct graph *graph, struct err *err)
+{
+    const struct graph_format *as = format_of(path, err);
+    return as ? as->write(path, replace, graph, err) : -1;
+}
+
+/* --- convert --- */
+
 static int add_weights(struct graph *graph, struct err *err)
 {
     int64_t lo, hi;
@@ -48,8 +137,7 @@ static int add_weights(struct graph *graph, struct err *err)
 
 static int load(const char *spec, struct graph *graph, struct err *err)
 {
-    const struct graph_options text = {undirected, relabel};
-    if (graph_file_read(spec, from, &text, graph, err))
+    if (read_graph(spec, graph, err))
         return -1;
     return weights ? add_weights(graph, err) : 0;
 }
@@ -70,17 +158,19 @@ static int convert(int argc, char **argv)
     struct graph graph;
     struct err err = {""};
     cmd_reads(argv[0]);
-    int status = graph_file_writes(output, to, force);
+    int status = cmd_graph_writes(output, force);
     if (status)
         return status;
     int rc = load(argv[0], &graph, &err);
     if (!rc)
-        rc = graph_file_write(output, to, force, &graph, &err);
+        rc = cmd_graph_write(output, force, &graph, &err);
     if (!rc)
         say_written(&graph);
     graph_release(&graph);
     return rc ? cmd_fail(EXIT_DATA, "%s", err.msg) : EXIT_DONE;
 }
+
+/* --- score and reorder --- */
 
 /* A graph with the scores and ranks of its vertices. */
 struct ranked {
@@ -154,12 +244,10 @@ static void count_cell(struct table *t, uint64_t count)
 
 static void print_table(const struct ranked *r, const struct score_share *shares, const uint64_t *list, uint64_t n)
 {
-    static const char *const names[2][5] = {{"top_pct", "vertices", "elements", "elements_pct", "score_pct"},
-                                            {"rank", "vertex", "degree", "score", "score_pct"}};
+    static const char *const names[2][6] = {{"top_pct", "vertices", "elements", "elements_pct", "score_pct", NULL},
+                                            {"rank", "vertex", "degree", "score", "score_pct", NULL}};
     struct table t;
-    table_init(&t, 5);
-    for (int i = 0; i < 5; i++)
-        table_cell(&t, "%s", names[top > 0][i]);
+    table_begin(&t, names[top > 0]);
     for (uint64_t i = 0; i < n; i++) {
         table_cell(&t, "%" PRIu64, i);
         table_cell(&t, "%" PRIu64, list[i]);
@@ -174,8 +262,7 @@ static void print_table(const struct ranked *r, const struct score_share *shares
         table_cell(&t, "%.2f", r->graph.elements ? 100.0 * (double)shares[i].elements / (double)r->graph.elements : 0);
         table_cell(&t, "%.2f", shares[i].score_sum > 0 ? 100 * shares[i].score / shares[i].score_sum : 0);
     }
-    (format == FORMAT_CSV ? table_csv : table_print)(&t, stdout);
-    table_release(&t);
+    table_finish(&t, format == FORMAT_CSV);
 }
 
 static int print_json(const struct ranked *r, const struct score_share *shares, const uint64_t *list, uint64_t n)
@@ -238,7 +325,7 @@ static int reorder(int argc, char **argv)
     if (!output)
         return cmd_usage("an output is needed: -o OUT");
     cmd_reads(argv[0]);
-    int status = graph_file_writes(output, to, force);
+    int status = cmd_graph_writes(output, force);
     if (!status && mapping)
         status = cmd_writes(mapping, force);
     if (status)
@@ -260,7 +347,7 @@ static int reorder(int argc, char **argv)
         rc = output_flush(&file, &err);
     }
     if (!rc)
-        rc = graph_file_write(output, to, force, &renumbered, &err);
+        rc = cmd_graph_write(output, force, &renumbered, &err);
     rc = output_close(&file, rc, &err);
     if (!rc)
         say_written(&renumbered);

@@ -1,14 +1,19 @@
-/* offchip list: what can be named on the command line. */
+/* offchip list: what can be named on the command line, and what the program's tables say of it. */
 #include <stdio.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
 #include "cmd/console/printable.h"
-#include "cmd/lists.h"
+#include "cmd/console/table.h"
+#include "replay/report/plot.h"
 #include "replay/run/engine.h"
 #include "replay/run/platform_use.h"
 #include "trace/base/param.h"
+#include "trace/base/suggest.h"
 #include "trace/base/units.h"
+#include "trace/export/exporter.h"
+#include "trace/import/reader.h"
+#include "trace/workloads/workload.h"
 
 #define LISTS                                                                                                          \
     "engines, policies [ENGINE], platforms [NAME|FILE.ini], programs, formats, figures, metrics [ENGINE], settings "   \
@@ -17,6 +22,316 @@
 static int format;
 static const struct opt options[] = {OPT_FORMAT(&format), {0}};
 
+/* --- rows --- */
+
+/* Things of one kind, printed as a table, as CSV or as an array of JSON objects. */
+struct listing {
+    struct table table;
+    json_t *array;
+    const char *const *names; /* of the columns and of the members alike; end with NULL */
+    const char *of;           /* whose things; NULL: all */
+    struct suggest *suggest;  /* is offered the owners' names; with `only` those of the things */
+    bool found;               /* there is such an owner */
+    bool only;                /* keep only what has suggest->word as name in that column */
+    size_t column;
+    struct err err; /* with a text: what could not be listed */
+};
+
+/* A policy of a second axis is listed behind a '+'; a metric is h2d_bytes or, as in tables, h2d. */
+static bool is_asked(struct listing *l, const char *name)
+{
+    char label[80];
+    if (!l->only)
+        return true;
+    name += *name == '+';
+    suggest_offer(l->suggest, name);
+    const char *word = l->suggest->word;
+    return strcmp(name, word) == 0 || strcmp(metric_label(name, label, sizeof label), word) == 0;
+}
+
+/* One thing; `column` of the columns is an array of words. */
+static void add_words(struct listing *l, const char *const *values, size_t column, const char *const *words,
+                      size_t count)
+{
+    char joined[256] = "";
+    if (!is_asked(l, values[l->column]))
+        return;
+    json_t *object = json_object(), *array = json_array();
+    for (size_t i = 0, used = 0; i < count && used < sizeof joined; i++) {
+        used += (size_t)snprintf(joined + used, sizeof joined - used, "%s%s", i ? " " : "", words[i]);
+        json_tree_add(&array, json_string(words[i]));
+    }
+    for (size_t i = 0; i < l->table.columns; i++) {
+        const char *text = i == column ? joined : values[i];
+        table_cell(&l->table, "%s", text ? text : "");
+        json_tree_put(&object, l->names[i], i == column ? json_incref(array) : text ? json_string(text) : json_null());
+    }
+    json_decref(array);
+    json_tree_add(&l->array, object);
+}
+
+/* One thing: as many values as columns; NULL: empty, null in JSON. */
+static void add(struct listing *l, const char *const *values)
+{
+    add_words(l, values, SIZE_MAX, NULL, 0);
+}
+
+static void listing_release(struct listing *l)
+{
+    table_release(&l->table);
+    json_decref(l->array);
+}
+
+static const char *describe_params(const struct param *table, char *buf, size_t size)
+{
+    size_t used = 0;
+    buf[0] = 0;
+    for (const struct param *p = table; p && p->name && used < size; p++) {
+        char value[128];
+        used += (size_t)snprintf(buf + used, size - used, "%s%s=%s", used ? "," : "", p->name,
+                                 param_default(p, value, sizeof value));
+    }
+    return buf;
+}
+
+#define ROW(...) add(l, (const char *const[]){__VA_ARGS__})
+
+/* Whether an owner is wanted; it is a suggestion where another one is. */
+static bool wanted(struct listing *l, const char *owner)
+{
+    const bool is = !l->of || strcmp(l->of, owner) == 0;
+    l->found |= is;
+    if (!is)
+        suggest_offer(l->suggest, owner);
+    return is;
+}
+
+/* --- what can be named --- */
+
+static void add_engine(struct listing *l, const struct engine *e)
+{
+    ROW(e->name, e->default_platform, e->default_policies, e->summary);
+}
+
+static void add_policies(struct listing *l, const struct engine *e)
+{
+    char params[1024], name[64];
+    for (int axis = 0; axis < 2; axis++)
+        for (const struct policy_head *const *p = axis ? e->second : e->policies; p && *p; p++) {
+            (void)snprintf(name, sizeof name, "%s%s", axis ? "+" : "", (*p)->name);
+            ROW(e->name, name, describe_params((*p)->params, params, sizeof params), (*p)->summary, (*p)->source);
+        }
+}
+
+static void fill_platforms(struct listing *l)
+{
+    char name[64];
+    for (size_t i = 0; platform_shipped(i, name, sizeof name); i++) {
+        struct platform *p = platform_load(name, &l->err);
+        if (!p)
+            break;
+        ROW(name, platform_summary(p));
+        platform_free(p);
+    }
+}
+
+static void fill_programs(struct listing *l)
+{
+    /* The engines that can take a view, in the order of the bits of enum workload_view. */
+    static const char *const view_names[] = {"uvm", "zerocopy", "dram", "placement"};
+    for (const struct workload_type *const *t = workload_types; *t; t++) {
+        const char *views[sizeof view_names / sizeof *view_names];
+        char keys[1024];
+        size_t count = 0;
+        for (size_t v = 0; v < sizeof view_names / sizeof *view_names; v++)
+            if ((*t)->views >> v & 1)
+                views[count++] = view_names[v];
+        const char *const values[] = {(*t)->name, NULL, describe_params((*t)->params, keys, sizeof keys), (*t)->summary,
+                                      (*t)->source};
+        add_words(l, values, 1, views, count);
+    }
+}
+
+static void fill_formats(struct listing *l)
+{
+    char params[1024];
+    for (size_t i = 0; readers[i]; i++)
+        ROW(readers[i]->name, "import", describe_params(readers[i]->options, params, sizeof params),
+            readers[i]->summary);
+    for (size_t i = 0; exporters[i]; i++)
+        ROW(exporters[i]->name, "export", describe_params(exporters[i]->options, params, sizeof params),
+            exporters[i]->summary);
+}
+
+static void fill_figures(struct listing *l)
+{
+    for (size_t i = 0; figures[i]; i++) {
+        const struct figure *f = figures[i];
+        const int kinds = f->kinds & ~FIGURE_WINDOW;
+        const char *from = kinds == FIGURE_RESULTS ? "results"
+                           : kinds == FIGURE_TRACE ? "trace"
+                           : kinds == FIGURE_SPEC  ? "file"
+                                                   : "trace, file";
+        ROW(f->name, from, f->needs, f->summary, f->source);
+    }
+}
+
+/* --- definitions --- */
+
+static void add_metrics(struct listing *l, const struct engine *e)
+{
+    for (const struct metric *m = e->metrics; m->name; m++)
+        ROW(e->name, m->name, metric_unit(m->name), metric_aggregate_name(m->aggregate), m->help);
+}
+
+/* Of a platform's number the value is the platform's: `with_default` is false. */
+static void add_param(struct listing *l, const char *owner, const struct param *p, bool with_default)
+{
+    char value[256], range[256];
+    const char *unit = p->type == PARAM_CHOICE ? "" : p->unit;
+    (void)param_range(p, range, sizeof range);
+    if (with_default)
+        ROW(owner, p->name, unit, param_default(p, value, sizeof value), range, p->help);
+    else
+        ROW(owner, p->name, unit, range, p->help);
+}
+
+static void add_params(struct listing *l, const char *owner, const struct param *table, bool with_default)
+{
+    for (const struct param *p = table; p && p->name; p++)
+        add_param(l, owner, p, with_default);
+}
+
+/* The engines that take the setting, "uvm, zerocopy". Returns the first of them. */
+static const struct engine *takers(const struct param *p, char *names, size_t size)
+{
+    const struct engine *first = NULL;
+    size_t n = 0;
+    for (const struct engine *const *e = engines; *e; e++) {
+        const struct param *own = param_find((*e)->settings, p->name);
+        if (!own || strcmp(own->help, p->help) != 0)
+            continue;
+        first = first ? first : *e;
+        n += (size_t)snprintf(names + n, size - n, "%s%s", n ? ", " : "", (*e)->name);
+    }
+    return first;
+}
+
+static void add_settings(struct listing *l, const struct engine *e)
+{
+    for (const struct param *p = e->settings; p && p->name; p++) {
+        char owners[128];
+        if (takers(p, owners, sizeof owners) == e || l->of)
+            add_param(l, owners, p, true);
+    }
+}
+
+/* A policy is of an engine, and may be asked for by the name of either. */
+static void fill_parameters(struct listing *l)
+{
+    for (const struct engine *const *e = engines; *e; e++)
+        for (int axis = 0; axis < 2; axis++)
+            for (const struct policy_head *const *p = axis ? (*e)->second : (*e)->policies; p && *p; p++) {
+                char owner[96];
+                if ((!l->of || strcmp(l->of, (*e)->name) != 0) && !wanted(l, (*p)->name))
+                    continue;
+                l->found = true;
+                (void)snprintf(owner, sizeof owner, "%s %s%s", (*e)->name, axis ? "+" : "", (*p)->name);
+                add_params(l, owner, (*p)->params, true);
+            }
+}
+
+static void fill_keys(struct listing *l)
+{
+    for (const struct workload_type *const *t = workload_types; *t; t++)
+        if (wanted(l, (*t)->name))
+            add_params(l, (*t)->name, (*t)->params, true);
+}
+
+static void fill_numbers(struct listing *l)
+{
+    for (size_t s = 0; platform_sections[s]; s++)
+        if (wanted(l, platform_sections[s]->name))
+            add_params(l, platform_sections[s]->name, platform_sections[s]->params, false);
+}
+
+#define PARAMS "unit", "default", "range", "definition"
+
+static const struct list {
+    const char *name;
+    const char *owner;                                            /* whose names `of` is one of; NULL: of nobody's */
+    size_t column;                                                /* where the names stand */
+    void (*add)(struct listing *listing, const struct engine *e); /* what an engine has; or */
+    void (*fill)(struct listing *listing);                        /* all there is, of the owner `of` */
+    const char *columns[7];
+} lists[] = {
+    {"engines", NULL, 0, add_engine, NULL, {"engine", "platform", "policies", "summary"}},
+    {"policies", "engine", 1, add_policies, NULL, {"engine", "policy", "parameters", "summary", "source"}},
+    {"platforms", NULL, 0, NULL, fill_platforms, {"platform", "summary"}},
+    {"programs", NULL, 0, NULL, fill_programs, {"name", "views", "keys", "summary", "source"}},
+    {"formats", NULL, 0, NULL, fill_formats, {"format", "for", "options", "summary"}},
+    {"figures", NULL, 0, NULL, fill_figures, {"figure", "from", "needs", "summary", "source"}},
+    {"metrics", "engine", 1, add_metrics, NULL, {"engine", "metric", "unit", "over runs", "definition"}},
+    {"settings", "engine", 1, add_settings, NULL, {"engine", "setting", PARAMS}},
+    {"parameters", "engine or policy", 1, NULL, fill_parameters, {"policy", "parameter", PARAMS}},
+    {"keys", "program", 1, NULL, fill_keys, {"program", "key", PARAMS}},
+    {"numbers", "section of platforms", 1, NULL, fill_numbers, {"section", "number", "unit", "range", "definition"}},
+    {0}};
+
+static const struct list *find_list(const char *name)
+{
+    for (const struct list *list = lists; list->name; list++)
+        if (strcmp(list->name, name) == 0)
+            return list;
+    return NULL;
+}
+
+static void start(struct listing *l, const char *const *names)
+{
+    l->names = names;
+    l->array = json_array();
+    table_begin(&l->table, names);
+}
+
+/* Fill a listing that has `of`, `suggest` and `only`. */
+static void fill(struct listing *l, const struct list *list)
+{
+    start(l, list->columns);
+    l->column = list->column;
+    if (list->fill)
+        list->fill(l);
+    for (const struct engine *const *e = engines; *e && list->add; e++)
+        if (wanted(l, (*e)->name))
+            list->add(l, *e);
+}
+
+void cmd_list_names(const char *name, const char *of, void (*each)(void *ctx, const char *name), void *ctx)
+{
+    const struct list *list = find_list(name);
+    struct listing l = {.of = of, .suggest = &(struct suggest){.word = of ? of : ""}};
+    fill(&l, list);
+    for (size_t at = l.table.columns + list->column; at < l.table.count; at += l.table.columns)
+        each(ctx, l.table.cells[at]);
+    listing_release(&l);
+}
+
+static void offer(void *suggest, const char *name)
+{
+    suggest_offer(suggest, name);
+}
+
+int cmd_no_such(const char *what, const char *name)
+{
+    char list[32], hint[SUGGEST_HINT];
+    struct suggest suggest = {.word = name};
+    (void)snprintf(list, sizeof list, "%ss", what);
+    cmd_list_names(list, NULL, offer, &suggest);
+    return cmd_usage("no %s is called '%s'; see 'offchip list %s'%s", what, name, list,
+                     suggest_hint(&suggest, hint, sizeof hint));
+}
+
+/* --- the command --- */
+
 static int finish(struct listing *l)
 {
     int status = EXIT_DONE;
@@ -24,10 +339,8 @@ static int finish(struct listing *l)
         status = cmd_fail(EXIT_DATA, "%s", l->err.msg);
     else if (format == FORMAT_JSON)
         status = cmd_print_json(json_incref(l->array));
-    else if (format == FORMAT_CSV)
-        table_csv(&l->table, stdout);
     else
-        table_print(&l->table, stdout);
+        (format == FORMAT_CSV ? table_csv : table_print)(&l->table, stdout);
     listing_release(l);
     return status;
 }
@@ -42,10 +355,8 @@ static void add_numbers(struct listing *l, const struct platform *p, const struc
         if (n->state == PLATFORM_UNSTATED)
             continue;
         (void)snprintf(name, sizeof name, "%s.%s", section->name, row->name);
-        table_cell(&l->table, "%s", name);
-        table_cell(&l->table, "%s", param_format(row, values, value, sizeof value));
-        table_cell(&l->table, "%s", row->type == PARAM_CHOICE ? "" : row->unit);
-        table_cell(&l->table, "%s", platform_kind_name(n->kind));
+        TABLE_WORDS(&l->table, name, param_format(row, values, value, sizeof value),
+                    row->type == PARAM_CHOICE ? "" : row->unit, platform_kind_name(n->kind));
         for (int end = 0; end < 2; end++)
             if (n->low == n->high)
                 table_cell(&l->table, "%s", "");
@@ -61,9 +372,9 @@ static void add_numbers(struct listing *l, const struct platform *p, const struc
 
 static void print_numbers(const struct platform *p)
 {
-    static const char *const names[] = {"number", "value", "unit", "kind", "low", "high", "source"};
+    static const char *const names[] = {"number", "value", "unit", "kind", "low", "high", "source", NULL};
     struct listing l = {0};
-    listing_start(&l, sizeof names / sizeof *names, names);
+    start(&l, names);
     for (size_t s = 0; platform_sections[s]; s++)
         if (platform_has(p, platform_sections[s]->name))
             add_numbers(&l, p, platform_sections[s]);
@@ -94,12 +405,13 @@ static int list_platform(const char *name)
 
 static int list_all(const struct list *list, const char *owner)
 {
-    struct listing l = {0};
     struct suggest suggest = {.word = owner};
+    struct listing l = {.of = owner, .suggest = &suggest};
     char hint[SUGGEST_HINT];
     if (owner && !list->owner)
         return cmd_usage("'list %s' takes no further name", list->name);
-    if (list->fill(&l, owner, &suggest))
+    fill(&l, list);
+    if (!owner || l.found)
         return finish(&l);
     listing_release(&l);
     return cmd_usage("there is no %s '%s'%s", list->owner, owner, suggest_hint(&suggest, hint, sizeof hint));
@@ -112,9 +424,9 @@ static int list_name(const char *name)
     char hint[SUGGEST_HINT];
     json_t *found = json_array();
     for (const struct list *list = lists; list->name; list++) {
-        struct listing l = {.only = &suggest, .column = list->column};
+        struct listing l = {.suggest = &suggest, .only = true};
         suggest_offer(&suggest, list->name);
-        (void)list->fill(&l, NULL, &suggest);
+        fill(&l, list);
         if (json_array_size(l.array) && format != FORMAT_JSON) {
             if (json_array_size(found))
                 (void)putchar('\n');
@@ -139,9 +451,9 @@ static int run(int argc, char **argv)
     if (argc < 1 || argc > 2)
         return cmd_usage("one of " LISTS " is needed");
     const char *name = strcmp(argv[0], "workloads") ? argv[0] : "programs"; /* which were called that before */
-    for (const struct list *list = lists; list->name; list++)
-        if (strcmp(list->name, name) == 0)
-            return list_all(list, argv[1]);
+    const struct list *list = find_list(name);
+    if (list)
+        return list_all(list, argv[1]);
     return argc == 1 ? list_name(name) : cmd_usage("cannot list '%s'; expected one of " LISTS, name);
 }
 

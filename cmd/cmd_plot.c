@@ -4,7 +4,6 @@
 
 #include "cmd/cmd.h"
 #include "replay/report/plot.h"
-#include "trace/base/suggest.h"
 #include "trace/import/sample.h"
 
 static const char *output, *metrics, *over, *platform, *from, *until;
@@ -92,23 +91,13 @@ static int from_spec(const struct figure *figure, const char *spec)
     return status;
 }
 
-static int no_such_figure(const char *name)
-{
-    char hint[SUGGEST_HINT];
-    struct suggest suggest = {.word = name};
-    for (size_t i = 0; figures[i]; i++)
-        suggest_offer(&suggest, figures[i]->name);
-    return cmd_usage("no figure is called '%s'; see 'offchip list figures'%s", name,
-                     suggest_hint(&suggest, hint, sizeof hint));
-}
-
 static int run(int argc, char **argv)
 {
     if (argc < 1)
         return cmd_usage("a figure is needed; see 'offchip list figures'");
     const struct figure *figure = figure_find(argv[0]);
     if (!figure)
-        return no_such_figure(argv[0]);
+        return cmd_no_such("figure", argv[0]);
     if (output && !plot_can_draw(output))
         return cmd_usage("'%s' should end in .svg, .png or .pdf", output);
     struct err err = {""};

@@ -1,7 +1,9 @@
 /* offchip record: run a program on a GPU and record what leaves the chip. */
 #include <inttypes.h>
+#include <limits.h>
 #include <regex.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,10 +13,15 @@
 
 #include "cmd/cmd.h"
 #include "cmd/console/printable.h"
-#include "cmd/record_views.h"
+#include "models/base/platform.h"
+#include "models/gpu/gpu.h"
+#include "replay/derive/derive.h"
+#include "trace/base/mem.h"
+#include "trace/base/units.h"
 #include "trace/import/capture.h"
 #include "trace/recorder/plan.h"
 #include "trace/recorder/recorder.h"
+#include "trace/recorder/recorder_search.h"
 #include "trace/recorder/wire/cupti_metrics.h"
 
 /* Two runs of the program, where the chip needs them. */
@@ -57,6 +64,524 @@ static const struct opt options[] = {
     OPT("check", 0, OPT_FLAG, NULL, &check, "say what this machine has for recording, and how to get what is missing"),
     {0},
 };
+
+/* --- --check: what this machine has for recording, what is missing, and how to get it --- */
+
+enum { LEAST_UVM = 60, LEAST_COUNTERS = 70, CAP_NET_RAW_BIT = 13 };
+
+struct check {
+    struct recorder_box box;
+    struct recorder_search parts[PARTS];
+};
+
+__attribute__((format(printf, 2, 3))) static void row(const char *what, const char *format, ...)
+{
+    char text[1200];
+    va_list ap;
+    va_start(ap, format);
+    (void)vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    printable_print(stdout, "%-13s%s\n", what, text);
+}
+
+static void say_driver(const struct recorder_box *box)
+{
+    if (!box->cuda)
+        row("driver", "missing: %s; recording needs an NVIDIA GPU and its driver", box->why);
+    else if (!box->driver)
+        row("driver", "CUDA %d.%d, but %s", box->cuda / 1000, box->cuda % 1000 / 10, box->why);
+    else
+        row("driver", "CUDA %d.%d%s%s", box->cuda / 1000, box->cuda % 1000 / 10, box->kernel[0] ? ", module " : "",
+            box->kernel);
+}
+
+static void say_gpus(const struct recorder_box *box)
+{
+    const struct recorder_gpu *g = &box->gpus[0];
+    char bytes[64], more[48] = "";
+    if (box->gpu_count == 0) {
+        row("GPU", "none");
+        return;
+    }
+    if (box->gpu_count > 1)
+        (void)snprintf(more, sizeof more, "; %d GPUs", box->gpu_count);
+    row("GPU", "%s, compute capability %d.%d, %d multiprocessors, %s%s%s", g->name, g->capability / 10,
+        g->capability % 10, g->sms, units_human_bytes((double)g->memory_bytes, bytes, sizeof bytes), more,
+        g->mig ? "; a MIG instance" : "");
+}
+
+/* What will be taken, and what else is there. */
+static void say_part(const struct check *c, enum recorder_part part, const char *name)
+{
+    struct err err = {""};
+    const struct recorder_library *l = recorder_search_choose(&c->parts[part], part, &c->box, false, &err);
+    char others[400] = "", version[24] = "";
+    if (!l) {
+        row(name, c->parts[part].count ? "%s" : "missing: %s",
+            c->parts[part].count ? err.msg : recorder_search_how(part));
+        return;
+    }
+    for (int i = 0; i < c->parts[part].count; i++) {
+        const struct recorder_library *o = &c->parts[part].found[i];
+        size_t n = strlen(others);
+        if (o != l && n < sizeof others - 1)
+            (void)snprintf(others + n, sizeof others - n, "%s%d.%d %s", n ? ", " : "; also ", o->cuda / 1000,
+                           o->cuda % 1000 / 10, o->from);
+    }
+    if (l->cuda)
+        (void)snprintf(version, sizeof version, "%d.%d, ", l->cuda / 1000, l->cuda % 1000 / 10);
+    row(name, "%s%s (%s)%s%s%s", version, l->path, l->from, l->good ? "" : ": ", l->good ? "" : l->why, others);
+}
+
+static bool say_uvm(const struct check *c)
+{
+    struct err err = {""};
+    char path[PATH_MAX];
+    int capability = recorder_box_capability(&c->box);
+    const char *why = NULL;
+    if (!c->box.driver)
+        why = "there is no GPU to record";
+    else if (c->box.wsl)
+        why = "WSL does not report unified memory";
+    else if (capability < LEAST_UVM)
+        why = "unified memory moves by page faults from compute capability 6.0 on";
+    else if (recorder_find_library(false, path, sizeof path, &err))
+        why = err.msg;
+    else if (!recorder_search_choose(&c->parts[PART_CUPTI], PART_CUPTI, &c->box, false, &err))
+        why = "it needs CUPTI";
+    row("record", "%s%s", why ? "no: " : "yes", why ? why : "");
+    return !why;
+}
+
+static void say_counters(const struct check *c)
+{
+    struct err err = {""};
+    const char *why = NULL;
+    if (!c->box.driver)
+        why = "there is no GPU to record";
+    else if (recorder_box_capability(&c->box) < LEAST_COUNTERS)
+        why = "the range profiler begins with compute capability 7.0";
+    else if (!recorder_search_choose(&c->parts[PART_CUPTI], PART_CUPTI, &c->box, true, &err))
+        why = "it needs a CUPTI of CUDA 12.6 or later (before 13 for Volta)";
+    else if (!c->box.counters_for_all)
+        why = "counters are for administrators here: the driver's option NVreg_RestrictProfilingToAdminUsers=0 opens "
+              "them, or record as root";
+    row("--counters", "%s%s", why ? "no: " : "yes", why ? why : "");
+}
+
+static void say_accesses(const struct check *c)
+{
+    struct err err = {""};
+    char path[PATH_MAX];
+    bool can = c->box.driver;
+    if (!can)
+        (void)err_set(&err, "there is no GPU to record");
+    else if (recorder_box_capability(&c->box) < LEAST_COUNTERS)
+        can = err_set(&err, "compute-sanitizer begins with compute capability 7.0") == 0;
+    else if (!recorder_search_choose(&c->parts[PART_SANITIZER], PART_SANITIZER, &c->box, false, &err))
+        can = err_set(&err, "it needs compute-sanitizer") == 0;
+    else
+        can = recorder_find_library(true, path, sizeof path, &err) == 0 &&
+              recorder_find_patch(path, sizeof path, &err) == 0;
+    row("--accesses", "%s%s", can ? "yes; so --touches, --requests and --dram" : "no: ", can ? "" : err.msg);
+}
+
+/* Whether packets may be captured: by root, or by the capability on the program. */
+static bool may_capture(void)
+{
+    unsigned long long effective = 0;
+    char line[256];
+    FILE *f = fopen("/proc/self/status", "re");
+    while (f && fgets(line, sizeof line, f))
+        if (strncmp(line, "CapEff:", 7) == 0)
+            effective = strtoull(line + 7, NULL, 16);
+    if (f)
+        (void)fclose(f);
+    return effective >> CAP_NET_RAW_BIT & 1;
+}
+
+static void say_beware(const struct check *c)
+{
+    const char *set = getenv("CUDA_INJECTION64_PATH"), *device = getenv("CUDA_MANAGED_FORCE_DEVICE_ALLOC");
+    const struct recorder_gpu *g = &c->box.gpus[0];
+    bool beware = false;
+    const struct {
+        bool is;
+        const char *text;
+    } all[] = {
+        {c->box.mps,
+         "the multi-process service (MPS) runs: CUPTI refuses unified memory beside it; stop it for a recording"},
+        {g->mig, "MIG instances refuse unified-memory records: record on a whole GPU"},
+        {g->page_tables,
+         "the GPU reads all memory through the host's page tables (ATS): CUPTI reports managed memory only"},
+        {g->pageable && !g->page_tables,
+         "the GPU reaches memory of malloc() by page faults (HMM), which CUPTI does not report"},
+        {set && *set, "CUDA_INJECTION64_PATH is set: another tool wants to be loaded; unset it"},
+        {device && strcmp(device, "1") == 0,
+         "CUDA_MANAGED_FORCE_DEVICE_ALLOC=1 keeps managed memory on the device: no faults; unset it"},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].is) {
+            row(beware ? "" : "beware", "%s", all[i].text);
+            beware = true;
+        }
+    if (!beware)
+        row("beware", "nothing in the way");
+}
+
+/* program: what is to be recorded, may be NULL. Returns an exit status: 0 if unified memory can be recorded. */
+static int look_around(const char *program)
+{
+    static struct check c;
+    struct err err = {""};
+    recorder_box_look(&c.box, recorder_search_root());
+    for (int p = 0; p < PARTS; p++)
+        if (recorder_search(&c.parts[p], (enum recorder_part)p, program, recorder_search_root(), &err))
+            return cmd_fail(EXIT_DATA, "%s", err.msg);
+    say_driver(&c.box);
+    say_gpus(&c.box);
+    say_part(&c, PART_CUPTI, "CUPTI");
+    say_part(&c, PART_SANITIZER, "Sanitizer");
+    bool can = say_uvm(&c);
+    say_counters(&c);
+    say_accesses(&c);
+    row("--interface", "%s",
+        may_capture() ? "yes" : "no: capturing needs root, or setcap cap_net_raw,cap_net_admin+ep");
+    say_beware(&c);
+    for (int p = 0; p < PARTS; p++)
+        recorder_search_release(&c.parts[p]);
+    return can ? EXIT_DONE : EXIT_DATA;
+}
+
+/* --- what a recording holds, into a new trace that takes its place --- */
+
+struct copying {
+    struct store *out;
+    const char *table;
+    struct err *err;
+};
+
+static int copy_row(void *ctx, const struct store_value *values, size_t n)
+{
+    const struct copying *c = ctx;
+    return store_row(c->out, c->table, values, n, c->err);
+}
+
+static int copy_origin(void *ctx, const struct store_value *values, size_t n)
+{
+    const struct copying *c = ctx;
+    static const char *const own[] = {"state", "created", "derived"};
+    for (size_t i = 0; n > 1 && i < sizeof own / sizeof *own; i++)
+        if (strcmp(values[0].s, own[i]) == 0)
+            return 0;
+    return n > 1 ? store_origin(c->out, values[0].s, values[1].s, c->err) : 0;
+}
+
+static int copy_count(void *ctx, const struct store_value *values, size_t n)
+{
+    const struct copying *c = ctx;
+    uint64_t count = n > 1 ? (uint64_t)values[1].i : 0;
+    return (strcmp(c->table, "skipped") == 0 ? store_skip : store_drop)(c->out, values[0].s, count, c->err);
+}
+
+/* The rows of a plain table as they are. */
+static int copy_table(struct store *in, struct store *out, const char *table, struct err *err)
+{
+    struct copying c = {out, table, err};
+    return store_rows(in, table, copy_row, &c, err) ? -1 : 0;
+}
+
+/* Origin (but for what the new trace says of itself), what was left out and what was lost, the driver's parameters. */
+static int copy_facts(struct store *in, struct store *out, struct err *err)
+{
+    static const char *const counts[] = {"skipped", "dropped"};
+    struct copying c = {out, "origin", err};
+    if (store_rows(in, "origin", copy_origin, &c, err) || copy_table(in, out, "parameters", err))
+        return -1;
+    for (int i = 0; i < 2; i++) {
+        c.table = counts[i];
+        if (store_rows(in, counts[i], copy_count, &c, err))
+            return -1;
+    }
+    return 0;
+}
+
+/* A stream, all of it; one that is not there is no error. */
+static int copy_stream(struct store *in, struct store *out, const char *name, struct err *err)
+{
+    int from = store_stream_find(in, name), to;
+    struct store_cursor *cursor = from < 0 ? NULL : store_cursor_open(in, from, err);
+    const struct record *records;
+    const int64_t *extra;
+    size_t n;
+    int rc = 1;
+    if (from < 0)
+        return 0;
+    if (!cursor || store_stream_add(out, store_stream(in, from), &to, err)) {
+        store_cursor_close(cursor);
+        return -1;
+    }
+    while (rc > 0 && (rc = store_cursor_next(cursor, &records, &extra, &n, err)) > 0)
+        if (store_append(out, to, records, extra, n, err))
+            rc = -1;
+    store_cursor_close(cursor);
+    return rc;
+}
+
+/* --- --requests, --dram, --touches: a recording of accesses made into the stream that is asked for --- */
+
+/* Ways of an L2 whose GPU says its size only: assumed. It hardly matters (fully associative and 16 ways differ by the
+ * conflicts of strided arrays), and `derive dram` takes another number. */
+enum { ASSUMED_WAYS = 16 };
+
+/* Before anything is run. */
+static int known_platform(struct err *err)
+{
+    struct platform *p = platform_load(platform, err);
+    platform_free(p);
+    return p ? 0 : -1;
+}
+
+/* The L2 of the platform, or of the recorded GPU. */
+static int choose_l2(struct store *in, struct derive_options *o, char text[120], struct err *err)
+{
+    const char *said = store_origin_get(in, "gpu.0.l2_bytes");
+    if (platform) {
+        struct platform *p = platform_load(platform, err);
+        if (!p)
+            return -1;
+        const struct gpu *gpu = platform_section_get(p, "gpu");
+        o->l2_bytes = gpu->l2_bytes;
+        o->l2_ways = gpu->l2_ways;
+        (void)snprintf(text, 120, "%" PRId64 " bytes, %" PRId64 " ways, as %.40s", o->l2_bytes, o->l2_ways,
+                       platform_name(p));
+        platform_free(p);
+        return 0;
+    }
+    o->l2_bytes = said ? strtoll(said, NULL, 10) : 0;
+    o->l2_ways = ASSUMED_WAYS;
+    if (o->l2_bytes < ASSUMED_WAYS * 128)
+        return err_set(err, "%s does not say how large the GPU's L2 is: --platform NAME says it", store_path(in));
+    (void)snprintf(text, 120, "%" PRId64 " bytes, as the GPU says, %d ways, assumed", o->l2_bytes, ASSUMED_WAYS);
+    return 0;
+}
+
+/* Requests by what they are and how large, in table origin: a request has whole sectors, at most a line. */
+enum { SECTOR = 32, SECTORS = 4 };
+struct histogram {
+    uint64_t n[RECORD_KINDS][SECTORS + 1];
+};
+
+static int count_requests(struct store *out, struct histogram *h, struct err *err)
+{
+    int stream = store_stream_find(out, "requests"), rc = 1;
+    struct store_cursor *cursor = stream < 0 ? NULL : store_cursor_open(out, stream, err);
+    const struct record *r;
+    const int64_t *extra;
+    size_t n;
+    while (cursor && (rc = store_cursor_next(cursor, &r, &extra, &n, err)) > 0)
+        for (size_t i = 0; i < n; i++)
+            if (r[i].bytes > 0 && r[i].bytes % SECTOR == 0 && r[i].bytes <= (uint64_t)SECTOR * SECTORS)
+                h->n[r[i].kind][r[i].bytes / SECTOR]++;
+    store_cursor_close(cursor);
+    return stream < 0 || (cursor && rc == 0) ? 0 : -1;
+}
+
+static int dram_histogram(struct store *out, struct err *err)
+{
+    static const int kinds[] = {RECORD_DRAM_READ, RECORD_DRAM_WRITE, RECORD_DRAM_WRITEBACK};
+    struct histogram h = {0};
+    char key[64], text[32];
+    if (store_flush(out, err) || count_requests(out, &h, err))
+        return -1;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (int s = 1; s <= SECTORS; s++) {
+            (void)snprintf(key, sizeof key, "dram_histogram.%s.%d", record_kinds[kinds[k]].name, s * SECTOR);
+            (void)snprintf(text, sizeof text, "%" PRIu64, h.n[kinds[k]][s]);
+            if (h.n[kinds[k]][s] && store_origin(out, key, text, err))
+                return -1;
+        }
+    return 0;
+}
+
+static int derive(struct store *in, struct store *out, struct err *err)
+{
+    struct derive_source source = {.store = in, .name = store_path(in)};
+    struct derive_options o = {.last = UINT64_MAX, .reuse = REUSE_NONE};
+    struct program_counts counts = {0};
+    char l2[120];
+    if (touches)
+        return derive_touches(&source, out, &o, &counts, err);
+    if (requests)
+        return store_origin(out, "derived", "requests", err) || store_origin(out, "reuse", "none", err) ||
+                       derive_requests(&source, out, &o, &counts, err)
+                   ? -1
+                   : 0;
+    if (choose_l2(in, &o, l2, err))
+        return -1;
+    return store_origin(out, "derived", "dram", err) || store_origin(out, "l2", l2, err) ||
+                   derive_dram(&source, out, &o, &counts, err) || dram_histogram(out, err)
+               ? -1
+               : 0;
+}
+
+/* Replace the recording of accesses in `path` by a trace of what follows from it: first touches as a program of pages,
+ * link requests and their sizes, or the DRAM requests behind an L2. What is said of the recording (origin, allocations,
+ * what was left out or lost, whether it is complete) stays; touches have allocations of their own, the stretches that
+ * they reach. -1 with *err set: path is as it was. */
+static int make_view(const char *path, struct err *err)
+{
+    struct store *in = store_open(path, err);
+    struct store *out = in ? store_create(path, OUTPUT_REPLACE, cmd_line(), err) : NULL;
+    int rc = out ? 0 : -1;
+    if (rc == 0)
+        rc = copy_facts(in, out, err) || (!touches && copy_table(in, out, "allocations", err)) || derive(in, out, err)
+                 ? -1
+                 : 0;
+    if (rc == 0)
+        rc = store_complete(in) ? store_finish(out, err) : store_keep(out, err);
+    store_close(out);
+    store_close(in);
+    return rc;
+}
+
+/* --- --counter-group l2+sectors, for chips that do not count both in one pass: the counters of a second run of the
+ * program, added to those of the first --- */
+
+static const char counted_requests[] = "l2_sysmem_requests", counted_sectors[] = "l2_sysmem_sectors";
+
+/* One counter of a run, launch by launch. */
+struct launches {
+    const char *counter;
+    char **kernels, **hows;
+    double *values;
+    size_t n, cap, how_cap, value_cap;
+    struct err *err;
+};
+
+static int take_counter(void *ctx, const struct store_value *v, size_t n)
+{
+    struct launches *l = ctx;
+    if (n < 5 || strcmp(v[1].s, l->counter) != 0)
+        return 0;
+    if (mem_grow((void **)&l->kernels, &l->cap, l->n + 1, sizeof *l->kernels, l->err) ||
+        mem_grow((void **)&l->hows, &l->how_cap, l->n + 1, sizeof *l->hows, l->err) ||
+        mem_grow((void **)&l->values, &l->value_cap, l->n + 1, sizeof *l->values, l->err))
+        return -1;
+    l->kernels[l->n] = mem_strdup(v[0].s, l->err);
+    l->hows[l->n] = mem_strdup(v[4].s, l->err);
+    l->values[l->n] = v[2].r;
+    l->n++;
+    return l->kernels[l->n - 1] && l->hows[l->n - 1] ? 0 : -1;
+}
+
+static int launches_read(struct launches *l, struct store *store, const char *counter, struct err *err)
+{
+    *l = (struct launches){.counter = counter, .err = err};
+    return store_rows(store, "counters", take_counter, l, err) ? -1 : 0;
+}
+
+static void launches_release(struct launches *l)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        free(l->kernels[i]);
+        free(l->hows[i]);
+    }
+    free(l->kernels);
+    free(l->hows);
+    free(l->values);
+}
+
+/* Whether the recording in `path` counted requests without sectors, so that a second run is of use. -1 with *err set if
+ * it cannot be read. */
+static int lacks_sectors(const char *path, struct err *err)
+{
+    struct launches has, lacks;
+    struct store *store = store_open(path, err);
+    if (!store)
+        return -1;
+    int rc = launches_read(&has, store, counted_requests, err) | launches_read(&lacks, store, counted_sectors, err);
+    rc = rc ? -1 : has.n > 0 && lacks.n == 0;
+    launches_release(&has);
+    launches_release(&lacks);
+    store_close(store);
+    return rc;
+}
+
+static int compare(const struct launches *a, const struct launches *b, struct err *err)
+{
+    for (size_t i = 0; i < a->n && i < b->n; i++)
+        if (strcmp(a->kernels[i], b->kernels[i]) != 0)
+            return err_set(err, "the program did not do the same twice: launch %zu was of %.100s and then of %.100s", i,
+                           a->kernels[i], b->kernels[i]);
+    return a->n == b->n ? 0
+                        : err_set(err, "the program did not do the same twice: %zu launches were counted and then %zu",
+                                  a->n, b->n);
+}
+
+struct adding {
+    struct store *out;
+    const struct launches *sectors;
+    size_t n; /* added so far */
+    struct err *err;
+};
+
+/* The counters of a launch stand together. */
+static int copy_counter(void *ctx, const struct store_value *v, size_t n)
+{
+    struct adding *a = ctx;
+    if (store_row(a->out, "counters", v, n, a->err))
+        return -1;
+    if (strcmp(v[1].s, counted_requests) != 0 || a->n >= a->sectors->n)
+        return 0;
+    const struct store_value row[] = {v[0], STORE_V_TEXT(counted_sectors), STORE_V_REAL(a->sectors->values[a->n]),
+                                      STORE_V_TEXT("sectors"), STORE_V_TEXT(a->sectors->hows[a->n])};
+    a->n++;
+    return store_row(a->out, "counters", row, 5, a->err);
+}
+
+static int join(struct store *first, const struct launches *more, struct store *out, struct err *err)
+{
+    static const char *const tables[] = {"kernels", "allocations", "batches", "services"};
+    struct adding adding = {.out = out, .sectors = more, .err = err};
+    if (copy_facts(first, out, err) || store_origin(out, "counter_group", "l2+sectors, two runs", err))
+        return -1;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        if (copy_table(first, out, tables[i], err))
+            return -1;
+    for (int s = 0; s < store_stream_count(first); s++)
+        if (copy_stream(first, out, store_stream(first, s)->name, err))
+            return -1;
+    return store_rows(first, "counters", copy_counter, &adding, err) ? -1 : 0;
+}
+
+/* Add the sectors that `second` counted to `first`, in place of it. Both must have launched the same kernels in the
+ * same order; -1 with *err set if not: then `first` is as it was. */
+static int join_runs(const char *first, const char *second, struct err *err)
+{
+    struct launches a = {0}, b = {0};
+    struct store *one = store_open(first, err), *two = one ? store_open(second, err) : NULL, *out = NULL;
+    int rc = two ? 0 : -1;
+    if (rc == 0)
+        rc = launches_read(&a, one, counted_requests, err) || launches_read(&b, two, counted_sectors, err) ||
+                     compare(&a, &b, err)
+                 ? -1
+                 : 0;
+    if (rc == 0 && !(out = store_create(first, OUTPUT_REPLACE, cmd_line(), err)))
+        rc = -1;
+    if (rc == 0)
+        rc = join(one, &b, out, err);
+    if (rc == 0)
+        rc = store_complete(one) && store_complete(two) ? store_finish(out, err) : store_keep(out, err);
+    launches_release(&a);
+    launches_release(&b);
+    store_close(out);
+    store_close(two);
+    store_close(one);
+    return rc;
+}
+
+/* --- a program --- */
 
 /* What shells make of it. */
 static int target_status(int status)
@@ -109,16 +634,12 @@ static const char *contradiction(void)
 static bool take_views(const struct recorder_result *result)
 {
     bool good = true;
-    enum record_view view = touches    ? RECORD_VIEW_TOUCHES
-                            : requests ? RECORD_VIEW_REQUESTS
-                            : dram     ? RECORD_VIEW_DRAM
-                                       : RECORD_VIEW_NONE;
-    for (size_t i = 0; view && i < result->file_count; i++) {
+    for (size_t i = 0; (touches || requests || dram) && i < result->file_count; i++) {
         const struct recorder_trace_summary *f = &result->files[i];
         struct err err = {""};
         if (!f->path[0] || f->fatal || f->records == 0)
             continue;
-        if (record_views_make(f->path, view, platform, cmd_line(), &err)) {
+        if (make_view(f->path, &err)) {
             (void)cmd_fail(EXIT_DATA, "%s; %s holds the accesses", err.msg, f->path);
             good = false;
         }
@@ -170,7 +691,7 @@ static int record_again(const struct recorder_options *first, const struct recor
     struct recorder_result result;
     struct err err = {""};
     char path[sizeof done->files[0].path + 16];
-    int lacks = record_lacks_sectors(done->files[0].path, &err);
+    int lacks = lacks_sectors(done->files[0].path, &err);
     if (lacks <= 0)
         return lacks < 0 ? cmd_fail(EXIT_DATA, "%s", err.msg) : status;
     (void)snprintf(path, sizeof path, "%s.sectors", done->files[0].path);
@@ -181,7 +702,7 @@ static int record_again(const struct recorder_options *first, const struct recor
     if (rc == 0 && (result.file_count != 1 || !result.files[0].path[0] || result.failed))
         rc = err_set(&err, "the second run was not recorded");
     if (rc == 0)
-        rc = record_join(done->files[0].path, result.files[0].path, cmd_line(), &err);
+        rc = join_runs(done->files[0].path, result.files[0].path, &err);
     if (result.file_count == 1 && result.files[0].path[0])
         (void)unlink(result.files[0].path);
     recorder_release(&result);
@@ -321,13 +842,13 @@ static int run(int argc, char **argv)
         return record_packets(output ? output : "offchip.db");
     }
     if (check)
-        return cmd_record_check(argc ? argv[0] : NULL);
+        return look_around(argc ? argv[0] : NULL);
     if (contradiction())
         return cmd_usage("%s", contradiction());
     accesses |= requests || dram || touches;
     if (argc == 0)
         return cmd_usage("record needs a program to run: offchip record [OPTIONS] -- CMD [ARGS]");
-    if (platform && record_views_platform(platform, &err))
+    if (platform && known_platform(&err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     cmd_reads(apply);
     char *plan = apply ? plan_read(apply, &err) : NULL;

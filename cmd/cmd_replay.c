@@ -13,8 +13,6 @@
 #include "replay/run/save.h"
 #include "trace/base/mem.h"
 
-enum { CSV_COUNTS = 4 };
-
 static const char *policy, *platform, *baseline, *output, *requests, *command_log, *latencies, *recording, *touches;
 static struct opt_list sets, mems, pims;
 static int64_t draws, explain, jobs;
@@ -47,14 +45,6 @@ static const struct opt options[] = {
     OPT("all", 'a', OPT_FLAG, NULL, &all, "every metric in the table, those that are n/a too"),
     OPT_FORMAT(&format),
     {0}};
-
-static const struct engine *pick_engine(const char *name, int *status)
-{
-    const struct engine *engine = engine_find(name);
-    if (!engine)
-        *status = cmd_no_engine(name);
-    return engine;
-}
 
 static bool has_role(const struct engine *engine, const char *role)
 {
@@ -149,8 +139,7 @@ static void print_table(const struct replay_result *result)
                    i == result->policy_count ? " (baseline)" : "");
     table_rows(&t, result, &left);
     table_wins(&t, result, runs);
-    table_print(&t, stdout);
-    table_release(&t);
+    table_finish(&t, false);
     left_out_say(&left, "under every policy");
     for (size_t i = 0; i < runs; i++)
         print_notes(result, i, replay_policy_label(&result->policies[i], text, sizeof text), false);
@@ -166,60 +155,26 @@ static bool any_interval(const struct replay_result *result, size_t metric)
     return false;
 }
 
-static void csv_value(struct table *t, const struct metric *metric, const struct metric_value *v, bool interval)
-{
-    if (!v->known)
-        table_cell(t, "%s", "");
-    else if (metric->type == METRIC_INT)
-        table_cell(t, "%lld", (long long)v->whole);
-    else
-        table_cell(t, "%.17g", v->real);
-    if (interval && v->interval) {
-        table_cell(t, "%.17g", v->lo);
-        table_cell(t, "%.17g", v->hi);
-    } else if (interval) {
-        table_cell(t, "%s", "");
-        table_cell(t, "%s", "");
-    }
-}
-
 /* What the platform of the runs is, in columns behind the metrics. */
-static void csv_platform(struct table *t, const struct replay_result *result, bool names)
+static void csv_platform(struct table *t, const struct replay_result *result)
 {
     struct platform_use use;
     platform_use_count(result->platform, result->sections, &use);
-    const size_t counts[] = {use.numbers, use.kinds[PLATFORM_ASSUMED], use.kinds[PLATFORM_FITTED],
-                             use.kinds[PLATFORM_AS]};
-    static const char *const columns[CSV_COUNTS] = {"platform_numbers", "platform_assumed", "platform_fitted",
-                                                    "platform_borrowed"};
-    table_cell(t, "%s", names ? "platform" : platform_name(result->platform));
-    table_cell(t, "%s", names ? "platform_from" : platform_from(result->platform));
-    for (size_t i = 0; i < CSV_COUNTS; i++)
-        if (names)
-            table_cell(t, "%s", columns[i]);
-        else
-            table_cell(t, "%zu", counts[i]);
+    TABLE_WORDS(t, platform_name(result->platform), platform_from(result->platform));
+    table_cell(t, "%zu", use.numbers);
+    table_cell(t, "%zu", use.kinds[PLATFORM_ASSUMED]);
+    table_cell(t, "%zu", use.kinds[PLATFORM_FITTED]);
+    table_cell(t, "%zu", use.kinds[PLATFORM_AS]);
 }
 
-/* Columns of --robust: how many, their names (run NULL), or those of one run. */
-static size_t robust_csv_columns(const struct replay_result *result)
+/* Columns of --robust. */
+static void csv_robust(struct table *t, const struct robust *r, size_t run)
 {
-    return result->robustness ? 4 : 0;
-}
-
-static void robust_csv(struct table *t, const struct replay_result *result, const size_t *run)
-{
-    static const char *const columns[] = {"robust_draws", "robust_wins", "robust_ties", "robust_flips"};
     char flips[900];
-    for (size_t i = 0; !run && i < robust_csv_columns(result); i++)
-        table_cell(t, "%s", columns[i]);
-    if (!run || !result->robustness)
-        return;
-    const struct robust *r = &result->robustness->robust;
     table_cell(t, "%u", r->draws);
-    table_cell(t, "%u", r->wins[*run]);
-    table_cell(t, "%u", r->ties[*run]);
-    table_cell(t, "%s", robust_say_flips(r, *run, flips, sizeof flips));
+    table_cell(t, "%u", r->wins[run]);
+    table_cell(t, "%u", r->ties[run]);
+    table_cell(t, "%s", robust_say_flips(r, run, flips, sizeof flips));
 }
 
 static void print_csv(const struct replay_result *result)
@@ -227,11 +182,8 @@ static void print_csv(const struct replay_result *result)
     bool unbound = false;
     for (size_t i = 0; i < result->policy_count; i++)
         unbound |= table_estimates(NULL, &result->runs[i]);
-    size_t columns = 1 + unbound + 2 + CSV_COUNTS + robust_csv_columns(result);
-    for (size_t m = 0; m < result->runs[0].count; m++)
-        columns += any_interval(result, m) ? 3 : 1;
     struct table t;
-    table_init(&t, columns);
+    table_init(&t, 0);
     table_cell(&t, "policy");
     for (size_t m = 0; m < result->runs[0].count; m++) {
         const char *name = result->engine->metrics[m].name;
@@ -243,33 +195,33 @@ static void print_csv(const struct replay_result *result)
     }
     if (unbound)
         table_cell(&t, "unbound");
-    csv_platform(&t, result, true);
-    robust_csv(&t, result, NULL);
+    TABLE_WORDS(&t, "platform", "platform_from", "platform_numbers", "platform_assumed", "platform_fitted",
+                "platform_borrowed");
+    if (result->robustness)
+        TABLE_WORDS(&t, "robust_draws", "robust_wins", "robust_ties", "robust_flips");
+    t.columns = t.count;
     for (size_t i = 0; i < result->policy_count; i++) {
         char label[256];
         table_cell(&t, "%s", replay_policy_label(&result->policies[i], label, sizeof label));
         for (size_t m = 0; m < result->runs[0].count; m++)
-            csv_value(&t, &result->engine->metrics[m], &result->runs[i].values[m], any_interval(result, m));
+            table_exact(&t, &result->engine->metrics[m], &result->runs[i].values[m], any_interval(result, m));
         if (unbound)
             (void)table_estimates(&t, &result->runs[i]);
-        csv_platform(&t, result, false);
-        robust_csv(&t, result, &i);
+        csv_platform(&t, result);
+        if (result->robustness)
+            csv_robust(&t, &result->robustness->robust, i);
     }
-    table_csv(&t, stdout);
-    table_release(&t);
+    table_finish(&t, true);
 }
 
 static int print(const struct replay_result *result, const struct replay_request *request)
 {
-    if (format == FORMAT_TABLE) {
-        print_table(result);
-    } else if (format == FORMAT_CSV) {
-        print_csv(result);
-    } else {
-        struct err err = {""};
+    struct err err = {""};
+    if (format == FORMAT_JSON) {
         json_t *root = replay_to_json(result, request, &err);
         return root ? cmd_print_json(root) : cmd_fail(EXIT_DATA, "%s", err.msg);
     }
+    (format == FORMAT_CSV ? print_csv : print_table)(result);
     return EXIT_DONE;
 }
 
@@ -481,9 +433,9 @@ static int run(int argc, char **argv)
     int status = EXIT_DONE;
     if (argc < 1)
         return cmd_usage("an engine is needed: offchip replay ENGINE INPUT");
-    const struct engine *engine = pick_engine(argv[0], &status);
+    const struct engine *engine = engine_find(argv[0]);
     if (!engine)
-        return status;
+        return cmd_no_such("engine", argv[0]);
     size_t total = (size_t)argc - 1 + mems.count + pims.count + (touches != NULL), count = 0;
     if (total == (touches != NULL))
         return cmd_usage("an input is needed: a trace file or synth:WORKLOAD[,key=value]");

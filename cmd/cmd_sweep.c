@@ -390,7 +390,7 @@ static int run(int argc, char **argv)
         return cmd_usage("an engine is needed: offchip sweep ENGINE INPUT... -o RESULTS");
     const struct engine *engine = engine_find(argv[0]);
     if (!engine)
-        return cmd_no_engine(argv[0]);
+        return cmd_no_such("engine", argv[0]);
     if (!output)
         return cmd_usage("-o RESULTS is needed");
     if ((mems.count || pims.count) && !engine->roles)

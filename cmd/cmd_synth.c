@@ -153,7 +153,7 @@ static int write_graph(const struct workload *w, struct err *err)
 {
     const struct graph_ops *ops = w->type->ops;
     const struct graph *graph = ops->graph(w->state);
-    if (graph_file_write(output, NULL, force, graph, err))
+    if (cmd_graph_write(output, force, graph, err))
         return cmd_fail(EXIT_DATA, "%s", err->msg);
     cmd_say("%s: %" PRIu64 " vertices, %" PRIu64 " elements of %s", output, graph->vertices, graph->elements,
             w->type->name);
@@ -168,8 +168,7 @@ static int check_output(const char *spec, struct err *err)
         return cmd_usage("%s", err->msg);
     (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(spec, ","), spec);
     const struct workload_type *type = workload_find(name);
-    return type && type->produces == WORKLOAD_GRAPH ? graph_file_writes(output, NULL, force)
-                                                    : cmd_writes(output, force);
+    return type && type->produces == WORKLOAD_GRAPH ? cmd_graph_writes(output, force) : cmd_writes(output, force);
 }
 
 static int run(int argc, char **argv)

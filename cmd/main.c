@@ -11,7 +11,6 @@
 #include "cmd/cmd.h"
 #include "cmd/console/printable.h"
 #include "replay/results/results.h"
-#include "replay/run/engine.h"
 #include "trace/base/mem.h"
 #include "trace/base/suggest.h"
 #include "trace/base/version.h"
@@ -53,16 +52,6 @@ int cmd_usage(const char *format, ...)
     va_end(ap);
     (void)fprintf(stderr, "Try 'offchip %s --help'.\n", running ? running->name : "");
     return EXIT_USAGE;
-}
-
-int cmd_no_engine(const char *name)
-{
-    char hint[SUGGEST_HINT];
-    struct suggest suggest = {.word = name};
-    for (size_t i = 0; engines[i]; i++)
-        suggest_offer(&suggest, engines[i]->name);
-    return cmd_usage("no engine is called '%s'; see 'offchip list engines'%s", name,
-                     suggest_hint(&suggest, hint, sizeof hint));
 }
 
 void cmd_say(const char *format, ...)
@@ -124,24 +113,19 @@ void cmd_reads_all(const char *const *words, size_t n)
         cmd_reads(words[i]);
 }
 
-struct looked_for {
-    const char *output;
-};
-
-static int is_file(void *ctx, const char *file)
+static int is_file(void *output, const char *file)
 {
     struct stat st;
-    return stat(file, &st) == 0 && S_ISREG(st.st_mode) && output_same(file, ((const struct looked_for *)ctx)->output);
+    return stat(file, &st) == 0 && S_ISREG(st.st_mode) && output_same(file, output);
 }
 
 /* Whether the input's name, or a file that it stands for as a graph, is that of the output. */
 static bool is_output(const char *input, const char *output)
 {
-    struct looked_for it = {output};
-    if (is_file(&it, input))
+    if (is_file((char *)output, input))
         return true;
     for (size_t f = 0; graph_formats[f]; f++)
-        if (graph_format_files(graph_formats[f], input, is_file, &it))
+        if (graph_format_files(graph_formats[f], input, is_file, (char *)output))
             return true;
     return false;
 }
