@@ -1,19 +1,362 @@
 /* Front end `corun` of streams of requests that are no programs: a GPU kernel's beside a PIM kernel's (or another GPU
- * kernel's), each also alone. Every channel is a run of its own (replay/dram/dram_window.c). Times alone are those
- * under f3fs with its default caps and one virtual channel. Programs: replay/dram/corun_programs.c. */
-
+ * kernel's), each also alone. Every channel is a run of its own, a closed loop before its memory partition. Times alone
+ * are those under f3fs with its default caps and one virtual channel.
+ *
+ * A stream has arrival times, and nothing in it says which request waits for which. A source is one side of a co-run on
+ * one channel. Its requests are ready at their arrival (an offset from the start of the pass or of the launch); MEM
+ * requests need a place in the window; PIM requests come at most one per pim_period into an input buffer. At a launch's
+ * end everything must be done, then launch_gap cycles pass. When all is done the pass ends; a repeated pass starts
+ * relaunch_gap later.
+ *
+ * What was issued stands before its sub-partition's (bank mod 2) L2 to DRAM queues, of which one takes one request each
+ * DRAM cycle, classes in turn, PIM first; then replay/dram/dram_partition.h. The write-back of a read goes with it.
+ * Requests marked as hits of L2 are answered at once. The streams are those behind L2: interconnect and L2 are not in
+ * the way. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/dram/dram_files.h"
 #include "replay/dram/dram_partition.h"
-#include "replay/dram/dram_simulation.h"
 #include "trace/base/mem.h"
 #include "trace/base/param_value.h"
 
 /* MEM requests of a channel in flight at full occupancy, one coalesced 4-byte load per thread: 64 warps x 4 sectors x
  * 80 / 32; DRAM cycles between a pass and the next. */
 enum { WINDOW = 640, RELAUNCH_GAP = 560 };
+
+/* --- sources --- */
+
+struct source {
+    /* What it is. */
+    const struct dram_request *requests; /* of one class, with write-backs behind their reads */
+    uint32_t count;
+    size_t work; /* requests that need an answer: not write-backs */
+    enum dram_class class;
+    int64_t window; /* in flight; INT64_MAX: not limited */
+    int64_t period; /* least cycles between two requests */
+    int64_t launch_gap, relaunch_gap;
+    bool repeat;
+    /* Where it is: */
+    uint32_t next;    /* position of the next request */
+    int64_t base;     /* cycle of the launch's start */
+    int64_t offset;   /* arrival of the launch's first request */
+    int64_t earliest; /* of the next request, by the period */
+    bool drains;      /* a launch has ended: nothing before all is done */
+    int64_t in_flight;
+    size_t done;        /* of this pass */
+    bool again;         /* in a later pass */
+    int64_t first_done; /* cycle in which the first pass was done, -1: not yet */
+    int64_t *issued;    /* cycle each request of the pass was issued, by position */
+};
+
+/* Handles of requests that were issued; `tail - head` wait. */
+struct issued {
+    uint32_t *at;
+    uint32_t head, tail, mask;
+};
+
+struct window {
+    struct source *source; /* [sources] */
+    int sources;
+    struct dram_partition part;
+    struct issued issued[DRAM_SUBS][2]; /* by class */
+    uint32_t most_pim;                  /* issued and not yet in the partition */
+    int last_in[DRAM_SUBS];
+    uint32_t total;            /* requests of all sources */
+    double core_cycles;        /* of a DRAM cycle */
+    struct dram_latency *took; /* [DRAM_TOOK]: done - issue, for --latencies; NULL: not wanted */
+};
+
+/* The class's requests in an array of their own, with no window, period or gaps. A write-back goes with the request
+ * right before it, as L2 makes it when that misses. One that follows another, or is the first (of a stream behind an L2
+ * whose victims lie on other channels), is a write by itself: it takes a place in the window until it is done. What L2
+ * still has after the last launch goes out right behind it: that is no further launch. Released after failure too. */
+static int source_init(struct source *s, const struct dram_stream *stream, uint32_t channel, enum dram_class class,
+                       struct err *err)
+{
+    const struct dram_stream_channel *c = &stream->channel[channel];
+    const bool pim = class == DRAM_PIM;
+    struct dram_request *own = mem_zalloc(c->class_count[pim] + 1, sizeof *own, err);
+    bool attaches = false; /* the request before is one that a write-back can go with */
+    uint32_t last = 0;     /* that is no write-back */
+    *s = (struct source){.requests = own, .class = class, .window = INT64_MAX, .period = 1, .first_done = -1};
+    s->issued = own ? mem_zalloc(c->class_count[pim] + 1, sizeof *s->issued, err) : NULL;
+    if (!s->issued)
+        return -1;
+    for (size_t i = 0; i < c->count; i++) {
+        if (((c->requests[i].flags & DRAM_IS_PIM) != 0) != pim)
+            continue;
+        const bool posted = c->requests[i].flags & DRAM_IS_POSTED;
+        own[s->count] = c->requests[i];
+        if (posted && !attaches)
+            own[s->count].flags &= (uint8_t)~DRAM_IS_POSTED;
+        if (!posted)
+            last = s->count;
+        s->work += !posted || !attaches;
+        s->count++;
+        attaches = !posted;
+    }
+    for (uint32_t i = last; i < s->count; i++)
+        own[i].flags &= (uint8_t)~DRAM_LAUNCH_END;
+    return 0;
+}
+
+static void source_release(struct source *s)
+{
+    free((void *)(uintptr_t)s->requests);
+    free(s->issued);
+}
+
+/* The cycle from which the next request may be issued, if nothing else stands in the way; INT64_MAX: not before
+ * something in flight is done. */
+static int64_t source_ready(const struct source *s)
+{
+    if (s->next == s->count || s->drains || s->in_flight >= s->window)
+        return INT64_MAX;
+    const int64_t at = s->base + s->requests[s->next].arrival - s->offset;
+    return at > s->earliest ? at : s->earliest;
+}
+
+/* Whether a write-back stands behind request i. */
+static bool source_evicts(const struct source *s, uint32_t i)
+{
+    return i + 1 < s->count && s->requests[i + 1].flags & DRAM_IS_POSTED;
+}
+
+/* Request `next` is issued at cycle t (it must be ready); its write-back, if it has one, goes with it. Returns its
+ * position. */
+static uint32_t source_issue(struct source *s, int64_t t)
+{
+    const uint32_t i = s->next++;
+    s->issued[i] = t;
+    s->in_flight++;
+    s->earliest = t + s->period;
+    bool end = s->requests[i].flags & DRAM_LAUNCH_END;
+    if (s->next < s->count && s->requests[s->next].flags & DRAM_IS_POSTED)
+        end |= (s->requests[s->next++].flags & DRAM_LAUNCH_END) != 0;
+    s->drains = end;
+    return i;
+}
+
+/* A request (not a write-back) is answered at cycle t. */
+static void source_answer(struct source *s, int64_t t)
+{
+    s->in_flight--;
+    s->done++;
+    if (s->done == s->work) {
+        s->again = true;
+        if (s->first_done < 0)
+            s->first_done = t;
+        s->drains = false;
+        s->done = 0;
+        s->next = s->repeat ? 0 : s->count;
+        s->offset = 0;
+        s->base = t + 1 + s->relaunch_gap;
+    } else if (s->drains && !s->in_flight) {
+        s->drains = false;
+        s->base = t + 1 + s->launch_gap;
+        s->offset = s->next < s->count ? s->requests[s->next].arrival : 0;
+    }
+}
+
+/* --- handles: the partition's ids, positions in the first source's requests, then in the second's; in a later pass
+ * `total` more --- */
+
+static uint32_t handle_of(const struct window *w, int source, uint32_t i)
+{
+    const struct source *s = &w->source[source];
+    return (source ? w->source[0].count + i : i) + (s->again ? w->total : 0);
+}
+
+/* The request, and whose it is. */
+static uint32_t position_of(const struct window *w, uint32_t handle, int *source)
+{
+    const uint32_t at = handle >= w->total ? handle - w->total : handle, first = w->source[0].count;
+    *source = at >= first;
+    return at >= first ? at - first : at;
+}
+
+/* source and sources are set. Released after failure too. */
+static int window_init(struct window *w, const struct replay_job *job, const struct replay_policy *policy, int vcs,
+                       struct err *err)
+{
+    const struct dram_platform *dram = platform_section_get(job->platform, "dram");
+    const struct gpu *gpu = platform_section_get(job->platform, "gpu");
+    w->core_cycles = (double)gpu->clock_hz / (double)dram->clock_hz;
+    w->most_pim = (uint32_t)dram->l2_queue;
+    int64_t flying = w->most_pim; /* of a sub-partition and class, at most */
+    for (int s = 0; s < w->sources; s++) {
+        const int64_t most = w->source[s].window < w->source[s].count ? w->source[s].window : w->source[s].count;
+        w->total += w->source[s].count;
+        flying = w->source[s].class == DRAM_MEM && most > flying ? most : flying;
+    }
+    const uint32_t n = dram_ring_size(2 * (size_t)flying);
+    for (int s = 0; s < DRAM_SUBS; s++)
+        for (int class = 0; class < 2; class ++) {
+            w->issued[s][class].mask = n - 1;
+            if (!(w->issued[s][class].at = mem_zalloc(n, sizeof(uint32_t), err)))
+                return -1;
+        }
+    return dram_partition_init(&w->part, job->platform, policy, vcs, err);
+}
+
+static void window_release(struct window *w)
+{
+    for (int s = 0; s < DRAM_SUBS; s++)
+        for (int class = 0; class < 2; class ++)
+            free(w->issued[s][class].at);
+    dram_partition_release(&w->part);
+}
+
+static uint32_t waiting(const struct issued *q)
+{
+    return q->tail - q->head;
+}
+
+static int sub_of(const struct dram_request *r)
+{
+    return r->flags & DRAM_IS_PIM ? 0 : r->bank % DRAM_SUBS;
+}
+
+/* A source's request i is answered in cycle t. */
+static void answer(struct window *w, int source, uint32_t i, int64_t t)
+{
+    struct source *s = &w->source[source];
+    dram_answered(&w->part.channel->stats, s->class, t - s->issued[i]);
+    if (w->took) {
+        const uint8_t flags = s->requests[i].flags;
+        dram_latency_add(&w->took[flags & DRAM_L2_HIT ? DRAM_TOOK_L2_HIT : dram_took_of(flags)], t - s->issued[i]);
+    }
+    source_answer(s, t);
+}
+
+/* What is ready is issued. */
+static bool issue(struct window *w, int64_t t)
+{
+    bool moved = false;
+    for (int s = 0; s < w->sources; s++) {
+        struct source *src = &w->source[s];
+        while (source_ready(src) <= t) {
+            const struct dram_request *r = &src->requests[src->next];
+            struct issued *to = &w->issued[sub_of(r)][src->class];
+            if (src->class == DRAM_PIM && waiting(to) == w->most_pim)
+                break;
+            const uint32_t i = source_issue(src, t);
+            moved = true;
+            if (r->flags & DRAM_L2_HIT)
+                answer(w, s, i, t);
+            else
+                to->at[to->tail++ & to->mask] = handle_of(w, s, i);
+        }
+    }
+    return moved;
+}
+
+static void push(struct window *w, int sub, int vc, uint32_t handle)
+{
+    int source;
+    const uint32_t i = position_of(w, handle, &source);
+    const struct dram_request *r = &w->source[source].requests[i];
+    dram_partition_push(&w->part, sub, vc,
+                        (struct dram_waiting){r->row, handle, r->bank, (uint8_t)(r->flags & (DRAM_L2_HIT - 1))});
+}
+
+/* One request of a sub-partition enters its L2 to DRAM queue, with its write-back if it has one. */
+static bool enter(struct window *w, int sub)
+{
+    for (int k = 0; k < 2; k++) {
+        const int class = k == 0 ? !w->last_in[sub] : w->last_in[sub], vc = w->part.vcs == 2 ? class : 0;
+        struct issued *from = &w->issued[sub][class];
+        if (!waiting(from))
+            continue;
+        const uint32_t handle = from->at[from->head & from->mask];
+        int source;
+        const uint32_t i = position_of(w, handle, &source);
+        const bool evicts = class == DRAM_MEM && source_evicts(&w->source[source], i);
+        if (dram_partition_room(&w->part, sub, vc) < 1u + evicts)
+            continue;
+        from->head++;
+        w->last_in[sub] = class;
+        push(w, sub, vc, handle);
+        if (evicts)
+            push(w, sub, vc, handle + 1);
+        return true;
+    }
+    return false;
+}
+
+/* What is done gives its credit back and is answered. */
+static bool finish(struct window *w, int64_t t)
+{
+    bool moved = false;
+    const struct dram_completion *c;
+    while ((c = dram_partition_done(&w->part, t))) {
+        const uint32_t handle = c->id;
+        const bool posted = c->flags & DRAM_IS_POSTED;
+        int source;
+        const uint32_t i = position_of(w, handle, &source);
+        /* A write-back left L2 through its read's sub-partition. */
+        dram_partition_leave(&w->part, sub_of(&w->source[source].requests[i - posted]));
+        if (!posted)
+            answer(w, source, i, t);
+        moved = true;
+    }
+    return moved;
+}
+
+/* --- the loop --- */
+
+/* The next cycle at which something can happen after a cycle in which nothing moved. */
+static int64_t next_event(const struct window *w, int64_t t)
+{
+    const struct dram_partition *p = &w->part;
+    int64_t next = p->next;
+    for (int s = 0; s < w->sources; s++) {
+        const int64_t ready = source_ready(&w->source[s]);
+        if (ready > t && ready < next)
+            next = ready;
+    }
+    for (int v = 0; v < DRAM_VCS; v++)
+        if (p->wait_due[v] != INT64_MAX) {
+            int64_t at = (int64_t)((double)p->wait_due[v] / w->core_cycles);
+            at = at > t ? at : t + 1; /* rounded down: the cycle itself or the one before */
+            next = at < next && p->wait_due[v] > (int64_t)((double)t * w->core_cycles) ? at : next;
+        }
+    if (p->done_next != INT64_MAX)
+        next = p->done_next > t && p->done_next < next ? p->done_next : next;
+    return next;
+}
+
+static bool all_done(const struct window *w)
+{
+    for (int s = 0; s < w->sources; s++)
+        if (w->source[s].first_done < 0)
+            return false;
+    return true;
+}
+
+/* Run until every source has finished a pass, or `limit` cycles, or nothing can happen. Returns the cycles run. */
+static int64_t window_run(struct window *w, int64_t limit)
+{
+    int64_t t = 0;
+    while (t < limit) {
+        const int64_t core = (int64_t)((double)t * w->core_cycles);
+        dram_partition_step(&w->part, t);
+        bool moved = finish(w, t);
+        if (all_done(w))
+            return t + 1;
+        moved |= dram_partition_move(&w->part, t, core) != 0;
+        for (int s = 0; s < DRAM_SUBS; s++)
+            moved |= enter(w, s);
+        moved |= issue(w, t);
+        const int64_t next = moved ? t + 1 : next_event(w, t);
+        if (next == INT64_MAX)
+            return t + 1;
+        t = next;
+    }
+    return limit;
+}
+
+/* --- sides --- */
 
 /* One side: whose requests, and what they were alone. */
 struct side {
@@ -36,16 +379,14 @@ struct corun {
 
 /* One channel's run. */
 struct lane {
-    struct dram_window window;
-    struct dram_source source[2];
+    struct window window;
+    struct source source[2];
     struct dram_latency *took;
     struct dram_commands commands;
     int64_t cycles;
     int64_t *fate; /* four arrays of the first passes' requests, then of later ones' */
     const struct side *side[2];
 };
-
-/* --- inputs --- */
 
 static int find_sides(struct corun *c, struct err *err)
 {
@@ -80,7 +421,7 @@ static int find_sides(struct corun *c, struct err *err)
     return 0;
 }
 
-static void set_up_source(const struct corun *c, struct dram_source *s, const struct side *side)
+static void set_up_source(const struct corun *c, struct source *s, const struct side *side)
 {
     const struct dram_settings *set = c->job->settings;
     const struct dram_platform *dram = platform_section_get(c->job->platform, "dram");
@@ -100,9 +441,9 @@ static void set_up_source(const struct corun *c, struct dram_source *s, const st
 
 static void lane_release(struct lane *lane)
 {
-    dram_window_release(&lane->window);
+    window_release(&lane->window);
     for (int s = 0; s < 2; s++)
-        dram_source_release(&lane->source[s]);
+        source_release(&lane->source[s]);
     free(lane->took);
     free(lane->fate);
 }
@@ -161,13 +502,13 @@ static int place_of(const struct together *run, const struct side *side)
 
 static int lane_run(struct lane *lane, struct corun *c, const struct together *run, uint32_t channel, struct err *err)
 {
-    struct dram_window *p = &lane->window;
+    struct window *p = &lane->window;
     const struct side *sides = run->sides;
     for (int s = 0; s < run->count; s++) {
         if (channel >= sides[s].stream->channels || !sides[s].stream->channel[channel].class_count[sides[s].class])
             continue;
-        struct dram_source *src = &lane->source[p->sources];
-        if (dram_source_init(src, sides[s].stream, channel, sides[s].class, err))
+        struct source *src = &lane->source[p->sources];
+        if (source_init(src, sides[s].stream, channel, sides[s].class, err))
             return -1;
         set_up_source(c, src, &sides[s]);
         lane->side[p->sources] = &sides[s];
@@ -177,7 +518,7 @@ static int lane_run(struct lane *lane, struct corun *c, const struct together *r
     if (!p->sources)
         return 0;
     p->source = lane->source;
-    if (dram_window_init(p, c->job, run->policy, run->vcs, err))
+    if (window_init(p, c->job, run->policy, run->vcs, err))
         return -1;
     if (run->watch && lane_watch(lane, err))
         return -1;
@@ -189,7 +530,7 @@ static int lane_run(struct lane *lane, struct corun *c, const struct together *r
     if (channel == 0 && run->told)
         dram_explain_attach(p->part.channel, c->job, run->policy,
                             run->count == 1 ? &sides[0].stream->channel[0] : NULL); /* two sides: ids are of neither */
-    lane->cycles = dram_window_run(p, run->limit);
+    lane->cycles = window_run(p, run->limit);
     if (run->watch)
         lane_report(lane, c, channel);
     return dram_channel_check(p->part.channel, false, err);

@@ -1,5 +1,5 @@
 /* Co-runs of streams that are no programs: the mixes of the ground truth (fixtures/dram), each side with its window. */
-#include "replay/dram/dram_testing.h"
+#include "replay/dram/window_testing.h"
 
 static const char policies[] = "fcfs,mem-first,pim-first,frfcfs,frfcfs-cap,bliss,frrr-fcfs,f3fs";
 enum { FCFS, FRFCFS = 3, F3FS = 7, POLICIES = 8 };
@@ -82,5 +82,25 @@ START_TEST(bliss_says_how_long_a_class_went_first)
 }
 END_TEST
 
-TEST_MAIN("dram_corun", both_sides_end_once_and_slow_each_other, a_third_side_is_refused,
-          a_run_limit_makes_a_starved_run_a_result, bliss_says_how_long_a_class_went_first)
+/* Bursts of writes to a few banks: fewer in flight, later done. */
+START_TEST(a_smaller_window_is_slower)
+{
+    struct err err = {""};
+    struct input input;
+    struct dram_stream stream;
+    struct dram_stats one, all;
+    struct platform *platform = platform_load("gv100", &err);
+    const char *path = test_import("fixtures/dram/m08_writebacks_32_128.csv.xz", "writes.offchip");
+    ck_assert_msg(platform && !input_open(&input, path, "", false, &err), "%s", err.msg);
+    ck_assert(!dram_stream_load(&stream, &input, 1, 1, platform, DRAM_CLOCK_DRAM, NULL, &err));
+    const int64_t slow = test_window(&stream, platform, 0, 1, 0, &one);
+    ck_assert_int_gt(slow, 2 * test_window(&stream, platform, 0, 640, 0, &all));
+    ck_assert_int_eq(one.in[DRAM_MEM], all.in[DRAM_MEM]);
+    dram_stream_release(&stream);
+    input_close(&input);
+    platform_free(platform);
+}
+END_TEST
+
+TEST_MAIN("corun_streams", both_sides_end_once_and_slow_each_other, a_third_side_is_refused,
+          a_run_limit_makes_a_starved_run_a_result, bliss_says_how_long_a_class_went_first, a_smaller_window_is_slower)

@@ -3,9 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/dram/corun_clients.h"
-#include "replay/dram/dram_files.h"
-#include "replay/dram/dram_simulation.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
 
@@ -25,6 +22,22 @@ static const struct param settings[] = {
     {0}};
 
 static const char *const roles[] = {"mem", "pim", NULL};
+
+void dram_latency_merge(struct dram_latency *a, const struct dram_latency *b)
+{
+    a->count += b->count;
+    a->sum += b->sum;
+    for (int i = 0; i < LATENCY_BUCKETS; i++)
+        a->buckets[i] += b->buckets[i];
+}
+
+int64_t dram_latency_least(int i)
+{
+    if (i < LATENCY_EXACT)
+        return i;
+    const int power = 12 + (i - LATENCY_EXACT) / LATENCY_STEPS;
+    return (INT64_C(1) << power) + ((int64_t)((i - LATENCY_EXACT) % LATENCY_STEPS) << (power - 7));
+}
 
 void *dram_state_new(const struct replay_policy *policy, struct err *err)
 {
@@ -47,6 +60,19 @@ void dram_stats_add(struct dram_stats *sum, const struct dram_stats *s)
     for (int c = 0; c < 2; c++)
         if (s->last_out[c] > sum->last_out[c])
             sum->last_out[c] = s->last_out[c];
+}
+
+void dram_totals_add(struct dram_totals *t, const struct dram_stats *stats, int64_t cycles, const size_t requests[2],
+                     const int64_t last_done[2])
+{
+    dram_stats_add(&t->stats, stats);
+    t->channels++;
+    t->cycles = cycles > t->cycles ? cycles : t->cycles;
+    for (int c = 0; c < 2; c++)
+        if ((size_t)stats->out[c] < requests[c])
+            t->starved[c] = true;
+        else if (requests[c] && last_done[c] + 1 > t->class_cycles[c])
+            t->class_cycles[c] = last_done[c] + 1;
 }
 
 struct dram_totals dram_totals_new(void)
@@ -123,7 +149,7 @@ static int replay(const struct replay_job *job, struct outcome *runs, struct err
     if (job->latencies)
         dram_latencies_head(job->latencies);
     if (set->front == DRAM_FRONT_CORUN) {
-        const int programs = corun_clients_are(job, err);
+        const int programs = dram_programs_are(job, err);
         return programs < 0 ? -1 : (programs ? dram_programs_replay : dram_corun_replay)(job, runs, err);
     }
     struct dram_stream stream;
@@ -167,19 +193,3 @@ const struct engine engine_dram = {
     .sections = sections,
     .replay = replay,
 };
-
-void dram_latency_merge(struct dram_latency *a, const struct dram_latency *b)
-{
-    a->count += b->count;
-    a->sum += b->sum;
-    for (int i = 0; i < LATENCY_BUCKETS; i++)
-        a->buckets[i] += b->buckets[i];
-}
-
-int64_t dram_latency_least(int i)
-{
-    if (i < LATENCY_EXACT)
-        return i;
-    const int power = 12 + (i - LATENCY_EXACT) / LATENCY_STEPS;
-    return (INT64_C(1) << power) + ((int64_t)((i - LATENCY_EXACT) % LATENCY_STEPS) << (power - 7));
-}

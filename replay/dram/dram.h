@@ -3,9 +3,9 @@
  * Three front ends bring the requests to the controllers (models/dram/channel.h):
  * - direct: open loop with back-pressure (models/dram/dram_policy.h);
  * - partition: the memory partition of the artifact, two clocks, L2 to DRAM queues, credits
- * (replay/dram/dram_partition.c);
+ *   (replay/dram/dram_partition.h);
  * - corun: two sides, closed loop: programs through interconnect and L2 (replay/dram/corun_programs.c), streams with a
- * window of outstanding requests (replay/dram/corun_streams.c).
+ *   window of outstanding requests (replay/dram/corun_streams.c).
  */
 #ifndef REPLAY_DRAM_DRAM_H
 #define REPLAY_DRAM_DRAM_H
@@ -93,6 +93,9 @@ int dram_stream_load(struct dram_stream *stream, const struct input *inputs, siz
                      struct err *err);
 void dram_stream_release(struct dram_stream *stream);
 
+/* Whether a trace has requests of its own. */
+bool dram_stream_stored(const struct store *store);
+
 /* Whether the input holds no requests of its own and is a program: they are derived. */
 bool dram_stream_derives(const struct input *input);
 
@@ -147,23 +150,105 @@ void *dram_state_new(const struct replay_policy *policy, struct err *err);
 /* Nothing yet. */
 struct dram_totals dram_totals_new(void);
 
-/* Add a channel's stats to the totals. */
+/* Add a channel's stats. */
 void dram_stats_add(struct dram_stats *sum, const struct dram_stats *stats);
+
+/* Add an open loop's channel: its stats, cycles, and of each class its requests and the cycle in which the last of them
+ * was done. */
+void dram_totals_add(struct dram_totals *totals, const struct dram_stats *stats, int64_t cycles,
+                     const size_t requests[2], const int64_t last_done[2]);
 
 /* DRAM cycles at which a co-run ends whose longest side takes `alone`; INT64_MAX: it has no limit. */
 int64_t dram_run_limit(const struct dram_settings *set, int64_t alone);
 
-/* One policy through an open-loop front end. fates may be NULL. */
-struct dram_fates;
+/* The metrics, and how they follow from what was counted. stream: NULL if the inputs were run as programs; simulation
+ * (replay/dram/dram_simulation.h): NULL if they were not. */
+struct dram_simulation;
+extern const struct metric dram_metrics[];
+void dram_metrics_fill(struct outcome *run, const struct replay_job *job, const struct dram_stream *stream,
+                       const struct dram_simulation *simulation, const struct dram_totals *totals);
+
+/* --- dram_files: what --requests, --commands and --latencies write, and what --explain prints. What fails to be
+ * written is found by whoever opened the file ---
+ *
+ * --requests: what became of every request: policy,id,enter,sched,col,done. Rows stand in the order of the policies,
+ * then of the channels, then of arrival; id is the input's, -1 stands for "never". Cycles are those of the front end's
+ * clock (partition: core cycles). Of a co-run, whose sides repeat, it is the first pass of each side; requests served
+ * by L2 never enter.
+ *
+ * --commands: every command that the controllers gave in the run of the one policy:
+ *
+ *     cycle,channel,command,bank,bank_mask,row,request
+ *
+ * Commands are ACT, PRE, RD, WR, PIM (the column command of a PIM request to all banks), REF (of all banks) and REFB
+ * (of one). A command to several banks at once is one row; its bank is empty. row is of ACT, RD, WR and PIM. request is
+ * the input's id where a stream is replayed open loop; else it is empty. Cycles are of the DRAM clock; rows of a
+ * channel stand in their order.
+ *
+ * --latencies: how long requests took, by what they are:
+ *
+ *     policy,kind,from_cycles,below_cycles,requests
+ *
+ * A row is a bin that is not empty: `requests` of them took from_cycles or more and less than below_cycles. Up to 16
+ * cycles a bin is one cycle wide, above an eighth of its power of two. Kinds are mem-read (loads, atomics), mem-write
+ * (stores, write-backs), pim, and l2-hit: reads that L2 answered, where L2 is in the run. They are the requests and the
+ * cycles of mem_latency_mean_cycles and pim_latency_mean_cycles. */
+
+/* Per-request output, by channel: cycles, -1 never. */
+struct dram_fates {
+    struct dram_fate *channel; /* NULL: not asked for */
+    uint32_t channels;
+};
+
+int dram_fates_init(struct dram_fates *fates, const struct dram_stream *stream, struct err *err);
+void dram_fates_release(struct dram_fates *fates);
+void dram_fates_clear(struct dram_fates *fates, const struct dram_stream *stream);
+
+void dram_requests_head(FILE *file);
+int dram_requests_write(FILE *file, const struct replay_policy *policy, const struct dram_stream *stream,
+                        const struct dram_fates *fates, struct err *err);
+
+/* What one channel's commands are written with; lives as long as the channel runs. */
+struct dram_commands {
+    FILE *file;
+    uint32_t channel;
+    const struct dram_stream_channel *requests; /* NULL: of no input's stream */
+};
+
+void dram_commands_head(FILE *file);
+
+/* Every command of a channel that has not begun is written; nothing without --commands. Fill *log's channel and
+ * requests first. */
+void dram_commands_attach(struct dram_commands *log, struct dram_channel *channel, const struct replay_job *job);
+
+/* Attach --explain to channel 0 of a run. requests: NULL if they have no numbers. */
+void dram_explain_attach(struct dram_channel *channel, const struct replay_job *job, const struct replay_policy *policy,
+                         const struct dram_stream_channel *requests);
+
+void dram_latencies_head(FILE *file);
+
+/* kinds: DRAM_TOOK of them. */
+void dram_latencies_write(FILE *file, const struct replay_policy *policy, const struct dram_latency *kinds);
+
+/* Add those of an open loop's requests that were done; cycles are done - arrival. */
+void dram_latencies_add(struct dram_latency *kinds, const struct dram_stream *stream, const struct dram_fates *fates);
+
+/* --- front ends --- */
+
+/* One policy through an open loop; totals of channels are added. fates may be NULL. */
 int dram_direct_run(const struct replay_job *job, const struct replay_policy *policy, const struct dram_stream *stream,
                     struct dram_fates *fates, struct dram_totals *totals, struct err *err);
 int dram_partition_run(const struct replay_job *job, const struct replay_policy *policy,
                        const struct dram_stream *stream, struct dram_fates *fates, struct dram_totals *totals,
                        struct err *err);
 
-/* Every policy in a closed loop: of streams of requests; of programs, if every input is one (corun_clients_are()). */
+/* Every policy in a closed loop: of streams of requests; of programs, if every input is one. */
 int dram_corun_replay(const struct replay_job *job, struct outcome *runs, struct err *err);
 int dram_programs_replay(const struct replay_job *job, struct outcome *runs, struct err *err);
+
+/* Whether all inputs are generated programs, or traces that such a program was written into: 1 or 0, -1 without memory.
+ */
+int dram_programs_are(const struct replay_job *job, struct err *err);
 
 extern const struct engine engine_dram;
 

@@ -1,11 +1,10 @@
-#include "replay/dram/dram_files.h"
+#include "replay/dram/dram.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/dram/corun_clients.h"
 #include "trace/base/csv_text.h"
 #include "trace/base/mem.h"
 
@@ -176,7 +175,7 @@ void dram_explain_attach(struct dram_channel *ch, const struct replay_job *job, 
     if (!job->explain || !job->explain_file)
         return;
     e = (struct explain){job->explain_file, policy->head->name, requests,
-                         corun_clients_are(job, NULL) > 0 ? "a program" : "a request"};
+                         dram_programs_are(job, NULL) > 0 ? "a program" : "a request"};
     ch->explain = job->explain;
     ch->on_command = explain_command;
     ch->on_command_ctx = &e;

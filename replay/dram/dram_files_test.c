@@ -1,6 +1,6 @@
 /* What --commands and --latencies write, against the checker that knows nothing of a controller and against counters.
  */
-#include "replay/dram/dram_files.h"
+#include "replay/dram/dram.h"
 
 #include "models/dram/command_checker.h"
 #include "replay/dram/dram_testing.h"

@@ -7,7 +7,7 @@
 #include <immintrin.h>
 #endif
 
-#include "replay/dram/dram_ring.h"
+#include "trace/base/mem.h"
 
 /* What of an address says the slice. With XORs no bits are the slice's own: the whole line number says the set. */
 static void slice_of_map(const struct dram_l2 *l, struct l2_shape *shape)
@@ -102,7 +102,169 @@ void dram_l2_copy_in(struct dram_l2 *l, const struct program *program, uint64_t 
                 dram_l2_put(l, at + offset, L2_WHOLE, 0);
 }
 
+/* --- rings --- */
+
+static inline uint32_t ring_count(const struct dram_ring *r)
+{
+    return r->tail - r->head;
+}
+
+static inline bool ring_full(const struct dram_ring *r, const struct dram_room *room)
+{
+    return r->tail - r->head == room->room;
+}
+
+static inline void ring_pop(struct dram_ring *r)
+{
+    if (++r->head == r->tail)
+        r->head = r->tail = 0;
+}
+
+enum { OF_NOC = (1 << DRAM_VCS) - 1, OF_L2 = OF_NOC << DRAM_VCS }; /* of dram_sub.some */
+
+/* Of two virtual channels that can be served, bits 0 and 1, the one that has not been served last. */
+static inline int ring_turn(unsigned able, int last)
+{
+    return able == 3 ? !last : able == 2;
+}
+
+/* Packets of noc[] and l2[]. */
+static inline const struct dram_packet *packet_first(const struct dram_sub *s, const struct dram_ring *r,
+                                                     const struct dram_room *room)
+{
+    return &s->packets[room->at + (r->head & room->mask)];
+}
+
+static inline void packet_push(struct dram_sub *s, struct dram_ring *r, const struct dram_room *room, unsigned bit,
+                               const struct dram_packet *packet)
+{
+    s->some |= (uint8_t)(1u << bit);
+    s->packets[room->at + (r->tail++ & room->mask)] = *packet;
+}
+
+static inline void packet_pop(struct dram_sub *s, struct dram_ring *r, unsigned bit)
+{
+    if (++r->head != r->tail)
+        return;
+    r->head = r->tail = 0;
+    s->some &= (uint8_t) ~(1u << bit);
+}
+
+/* Numbers of back, reply and away. */
+static inline uint32_t number_first(const struct dram_sub *s, const struct dram_ring *r, const struct dram_room *room)
+{
+    return s->numbers[room->at + (r->head & room->mask)];
+}
+
+static inline void number_push(struct dram_sub *s, struct dram_ring *r, const struct dram_room *room, uint32_t number)
+{
+    s->numbers[room->at + (r->tail++ & room->mask)] = number;
+}
+
+/* --- those that grow --- */
+
+/* Twice the room of a ring of elements of `size` bytes. False: no memory. */
+static inline bool ring_grow(void **at, struct dram_ring *r, uint32_t *mask, size_t size)
+{
+    const uint32_t n = ring_count(r);
+    char *to = mem_zalloc(2 * ((size_t)*mask + 1), size, NULL);
+    if (!to)
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        memcpy(to + i * size, (char *)*at + ((r->head + i) & *mask) * size, size);
+    free(*at);
+    *at = to;
+    *mask = 2 * *mask + 1;
+    r->head = 0;
+    r->tail = n;
+    return true;
+}
+
+/* False: no memory. */
+static inline bool filled_push(struct dram_sub *s, uint32_t flight)
+{
+    if (ring_count(&s->filled) > s->filled_mask &&
+        !ring_grow((void **)&s->fills, &s->filled, &s->filled_mask, sizeof *s->fills))
+        return false;
+    s->fills[s->filled.tail++ & s->filled_mask] = flight;
+    return true;
+}
+
+/* False: no memory. */
+static inline bool delay_push(struct dram_sub *s, const struct dram_packet *packet, int64_t due)
+{
+    if (ring_count(&s->delay) > s->delay_mask &&
+        !ring_grow((void **)&s->delayed, &s->delay, &s->delay_mask, sizeof *s->delayed))
+        return false;
+    if (s->delay_due == INT64_MAX)
+        s->delay_due = due;
+    s->delayed[s->delay.tail++ & s->delay_mask] = (struct dram_delayed){*packet, due};
+    return true;
+}
+
+static inline const struct dram_packet *delay_first(const struct dram_sub *s)
+{
+    return &s->delayed[s->delay.head & s->delay_mask].packet;
+}
+
+static inline void delay_pop(struct dram_sub *s)
+{
+    ring_pop(&s->delay);
+    s->delay_due = ring_count(&s->delay) ? s->delayed[s->delay.head & s->delay_mask].due : INT64_MAX;
+}
+
 /* --- made and freed --- */
+
+/* The ring takes its part of an array of *at places. */
+static struct dram_room room_of(int64_t room, uint32_t *at)
+{
+    const uint32_t size = dram_ring_size((size_t)room);
+    const struct dram_room r = {(uint32_t)room, size - 1, *at};
+    *at += size;
+    return r;
+}
+
+/* Every sub-partition of m, empty. Released after failure too. */
+static int slices_init(struct dram_memory *m, const struct dram_platform *dram, struct err *err)
+{
+    enum { FIRST = 64 }; /* places of a ring that grows */
+    uint32_t packets = 0, numbers = 0;
+    for (int v = 0; v < m->vcs; v++) {
+        m->noc[v] = room_of(dram->noc_queue / m->vcs, &packets);
+        m->to_l2[v] = room_of(dram->noc_l2_queue / m->vcs, &packets);
+    }
+    m->back = room_of(dram->dram_l2_queue, &numbers);
+    m->reply = room_of(dram->l2_noc_queue, &numbers);
+    m->away = room_of(dram->noc_queue, &numbers);
+    m->sub = aligned_alloc(64, m->subs * sizeof *m->sub);
+    if (!m->sub)
+        return err_set(err, "out of memory");
+    memset(m->sub, 0, m->subs * sizeof *m->sub);
+    for (uint32_t i = 0; i < m->subs; i++) {
+        struct dram_sub *s = &m->sub[i];
+        s->delay_due = INT64_MAX;
+        s->filled_mask = s->delay_mask = FIRST - 1;
+        s->packets = mem_zalloc(packets, sizeof *s->packets, err);
+        s->numbers = s->packets ? mem_zalloc(numbers, sizeof *s->numbers, err) : NULL;
+        s->fills = s->numbers ? mem_zalloc(FIRST, sizeof *s->fills, err) : NULL;
+        s->delayed = s->fills ? mem_zalloc(FIRST, sizeof *s->delayed, err) : NULL;
+        if (!s->delayed)
+            return -1;
+    }
+    return 0;
+}
+
+static void slices_release(struct dram_memory *m)
+{
+    for (uint32_t i = 0; m->sub && i < m->subs; i++) {
+        free(m->sub[i].packets);
+        free(m->sub[i].numbers);
+        free(m->sub[i].fills);
+        free(m->sub[i].delayed);
+    }
+    free(m->sub);
+    m->sub = NULL;
+}
 
 static int ports_init(struct dram_memory *m, const struct dram_port *ports, uint32_t count, struct err *err)
 {
@@ -143,7 +305,7 @@ int dram_memory_init(struct dram_memory *m, const struct platform *platform, con
     m->waiting = mem_zalloc((m->channels + 63) / 64, sizeof *m->waiting, err);
     m->camp = mem_zalloc(m->channels, sizeof *m->camp, err);
     if (!m->awake || !m->due || !m->replying || !m->part || !m->due_dram || !m->due_core || !m->waiting || !m->camp ||
-        l2_slices_init(m, dram, err) || wheel_init(&m->delays, m->subs, err))
+        slices_init(m, dram, err) || wheel_init(&m->delays, m->subs, err))
         return -1;
     wheel_reset(&m->delays, 0);
     for (uint32_t c = 0; c < m->channels; c++)
@@ -154,7 +316,7 @@ int dram_memory_init(struct dram_memory *m, const struct platform *platform, con
 
 void dram_memory_release(struct dram_memory *m)
 {
-    l2_slices_release(m);
+    slices_release(m);
     for (uint32_t c = 0; m->part && c < m->channels; c++)
         dram_partition_release(&m->part[c]);
     for (uint32_t p = 0; p < DRAM_PORTS; p++)
@@ -175,6 +337,268 @@ void dram_memory_release(struct dram_memory *m)
     free(m->unused);
     free(m->camp);
     memset(m, 0, sizeof *m);
+}
+
+enum { NOC_FREE = 4 }; /* free places of the L2 queue that the interconnect asks for (artifact: SECTOR_CHUNCK_SIZE) */
+
+/* --- a cycle of one sub-partition: from the output buffer through its slice of L2 to the L2 to DRAM queues, and from
+ * DRAM back to the replies --- */
+
+/* Whether the interconnect has room for packets of virtual channel v from now on. */
+static void set_room(struct dram_memory *m, uint32_t sub, int v, bool room)
+{
+    crossbar_set_room(&m->to, sub, (uint32_t)v, room);
+    if (m->vcs == 1) /* of both classes */
+        crossbar_set_room(&m->to, sub, 1, room);
+}
+
+/* One packet leaves the interconnect: MEM into the raster delay, PIM into its L2 queue. */
+static bool leave_noc(struct dram_memory *m, struct dram_sub *s, uint32_t sub, int64_t t)
+{
+    unsigned able = s->some & OF_NOC;
+    for (int v = 0; v < DRAM_VCS; v++)
+        if (able >> v & 1 && ring_count(&s->l2[v]) + NOC_FREE > m->to_l2[v].room)
+            able &= ~(1u << v);
+    if (!able)
+        return false;
+    const int v = ring_turn(able, s->last_noc);
+    struct dram_ring *from = &s->noc[v];
+    const struct dram_packet *packet = packet_first(s, from, &m->noc[v]);
+    if (packet->kind == DRAM_KIND_PIM)
+        packet_push(s, &s->l2[v], &m->to_l2[v], DRAM_VCS + (unsigned)v, packet);
+    else
+        m->out_of_memory |= !delay_push(s, packet, t + m->rop);
+    if (ring_full(from, &m->noc[v]))
+        set_room(m, sub, v, true);
+    packet_pop(s, from, (unsigned)v);
+    s->last_noc = (uint8_t)v;
+    return true;
+}
+
+/* The raster delay ends: one goes into the L2 queue. */
+static bool leave_delay(struct dram_memory *m, struct dram_sub *s, uint32_t sub)
+{
+    if (ring_full(&s->l2[0], &m->to_l2[0]))
+        return false;
+    const struct dram_packet *packet = delay_first(s);
+    packet_push(s, &s->l2[0], &m->to_l2[0], DRAM_VCS, packet);
+    if (ring_count(&s->l2[0]) <= 2)
+        l2_expect(m->l2.cache, sub, packet->addr);
+    delay_pop(s);
+    return true;
+}
+
+static void answer(struct dram_memory *m, struct dram_sub *s, uint32_t sub, uint32_t flight)
+{
+    number_push(s, &s->reply, &m->reply, flight);
+    m->replying[sub / 64] |= UINT64_C(1) << sub % 64;
+    __builtin_prefetch(&m->flight[flight]);
+}
+
+/* One read whose sector has come is answered. */
+static bool leave_filled(struct dram_memory *m, struct dram_sub *s, uint32_t sub)
+{
+    if (ring_full(&s->reply, &m->reply))
+        return false;
+    answer(m, s, sub, s->fills[s->filled.head & s->filled_mask]);
+    ring_pop(&s->filled);
+    return true;
+}
+
+/* The next that comes from DRAM. */
+static void expect_back(const struct dram_memory *m, const struct dram_sub *s, uint32_t sub)
+{
+    const uint32_t id = number_first(s, &s->back, &m->back);
+    if ((id >> 1 & 3) == DRAM_ID_FETCH)
+        l2_expect_way(m->l2.cache, sub, id >> 3);
+}
+
+/* The queue back from the partition has room again. */
+static void wake_partition(struct dram_memory *m, uint32_t sub)
+{
+    const uint32_t channel = sub / DRAM_SUBS;
+    m->part[channel].full[sub % DRAM_SUBS] = false;
+    dram_partition_wake(&m->part[channel]);
+    m->due_core[channel] = 0;
+}
+
+/* What comes from DRAM: a sector fills its line, a PIM request is acknowledged. */
+static bool take_back(struct dram_memory *m, struct dram_sub *s, uint32_t sub)
+{
+    const uint32_t id = number_first(s, &s->back, &m->back), which = id >> 3;
+    if ((id >> 1 & 3) == DRAM_ID_PIM) {
+        if (ring_full(&s->reply, &m->reply))
+            return false;
+        answer(m, s, sub, which);
+    } else {
+        const uint32_t *waiters;
+        const uint32_t n = l2_fill(m->l2.cache, sub, which, &waiters);
+        for (uint32_t i = 0; i < n; i++)
+            m->out_of_memory |= !filled_push(s, waiters[i]);
+    }
+    if (ring_full(&s->back, &m->back))
+        wake_partition(m, sub);
+    ring_pop(&s->back);
+    if (ring_count(&s->back))
+        expect_back(m, s, sub);
+    return true;
+}
+
+/* A request has come back from DRAM: what the next cycle will need of it is fetched from this machine's memory. */
+static void expect_fill(const struct dram_memory *m, uint32_t sub, uint32_t id)
+{
+    if ((id >> 1 & 3) == DRAM_ID_FETCH)
+        l2_expect_fill(m->l2.cache, sub, id >> 3);
+}
+
+/* --- the L2 front --- */
+
+/* Of stretches of DRAM_CAMP requests to DRAM: the busiest channel over the mean. */
+static void note_camp(struct dram_memory *m, uint32_t channel)
+{
+    m->camp[channel]++;
+    if (++m->camp_requests < DRAM_CAMP)
+        return;
+    uint32_t most = 0;
+    for (uint32_t c = 0; c < m->channels; c++) {
+        most = m->camp[c] > most ? m->camp[c] : most;
+        m->camp[c] = 0;
+    }
+    m->stats.camp_sum += (double)most * m->channels / DRAM_CAMP;
+    m->stats.camp_count++;
+    m->camp_requests = 0;
+}
+
+static void to_dram(struct dram_memory *m, uint32_t sub, int v, struct dram_waiting request)
+{
+    const uint32_t channel = sub / DRAM_SUBS;
+    dram_partition_push(&m->part[channel], (int)(sub % DRAM_SUBS), v, request);
+    m->due_core[channel] = 0;
+    m->waiting[channel / 64] |= UINT64_C(1) << channel % 64;
+    m->dram_next = m->clocks.dram;
+    if (!(request.flags & DRAM_IS_PIM))
+        note_camp(m, channel);
+}
+
+/* What L2 evicts: one request of as many columns as the line has written sectors. It lies in the slice of the line
+ * that takes its place. */
+static void write_back(struct dram_memory *m, uint32_t sub, int v, const struct l2_result *r)
+{
+    const struct dram_addr a = dram_l2_decode(&m->l2, r->victim, false);
+    const int sectors = __builtin_popcount(r->write_back);
+    to_dram(m, sub, v,
+            (struct dram_waiting){a.row, dram_id(DRAM_ID_WRITE_BACK, sub, 0), (uint8_t)a.bank,
+                                  (uint8_t)(sectors | DRAM_IS_WRITE | DRAM_IS_POSTED)});
+}
+
+static void count_answer(struct dram_memory *m, const struct l2_question *q, enum l2_answer answer)
+{
+    m->stats.reads += q->reads;
+    m->stats.fetches += answer == L2_FETCH;
+    m->stats.merges += answer == L2_MERGED;
+}
+
+/* A MEM packet at the front; false: it stays. */
+static bool ask(struct dram_memory *m, struct dram_sub *s, uint32_t sub, int v, const struct dram_packet *packet)
+{
+    if (ring_full(&s->reply, &m->reply))
+        return false;
+    const struct l2_question q = {.addr = packet->addr,
+                                  .slice = sub,
+                                  .waiter = packet->flight,
+                                  .room = dram_partition_room(&m->part[sub / DRAM_SUBS], (int)(sub % DRAM_SUBS), v),
+                                  .reads = packet->kind != DRAM_KIND_WRITE,
+                                  .writes = packet->kind != DRAM_KIND_READ,
+                                  .whole = packet->whole && packet->kind == DRAM_KIND_WRITE};
+    struct l2_result r;
+    uint32_t miss;
+    const enum l2_answer got = l2_take(m->l2.cache, &q, &r, &miss);
+    if (got == L2_WAIT)
+        return false;
+    count_answer(m, &q, got);
+    if (got == L2_HIT)
+        answer(m, s, sub, packet->flight);
+    if (m->took && got == L2_HIT && q.reads)
+        m->flight[packet->flight].took = DRAM_TOOK_L2_HIT;
+    if (got == L2_FETCH)
+        to_dram(m, sub, v,
+                (struct dram_waiting){packet->row, dram_id(DRAM_ID_FETCH, sub, miss), (uint8_t)packet->bank, 1});
+    if (r.write_back)
+        write_back(m, sub, v, &r);
+    return true;
+}
+
+/* The packet that is at the front now is asked about in the next cycle or later, the one behind it after that. */
+static void expect(const struct dram_memory *m, const struct dram_sub *s, uint32_t sub, int v)
+{
+    const struct dram_ring *line = &s->l2[v];
+    const struct dram_room *room = &m->to_l2[v];
+    const struct dram_packet *first = packet_first(s, line, room);
+    if (first->kind != DRAM_KIND_PIM)
+        l2_expect_line(m->l2.cache, sub, first->addr);
+    if (ring_count(line) < 2)
+        return;
+    const struct dram_packet *second = &s->packets[room->at + ((line->head + 1) & room->mask)];
+    if (second->kind != DRAM_KIND_PIM)
+        l2_expect(m->l2.cache, sub, second->addr);
+}
+
+static bool front(struct dram_memory *m, struct dram_sub *s, uint32_t sub)
+{
+    const struct dram_partition *part = &m->part[sub / DRAM_SUBS];
+    unsigned able = s->some >> DRAM_VCS;
+    for (int v = 0; v < DRAM_VCS; v++)
+        if (able >> v & 1 && !dram_partition_room(part, (int)(sub % DRAM_SUBS), v))
+            able &= ~(1u << v);
+    while (able) {
+        const int v = ring_turn(able, s->last_l2);
+        struct dram_ring *from = &s->l2[v];
+        able &= ~(1u << v);
+        const struct dram_packet *packet = packet_first(s, from, &m->to_l2[v]);
+        if (packet->kind == DRAM_KIND_PIM)
+            to_dram(m, sub, v,
+                    (struct dram_waiting){packet->row, dram_id(DRAM_ID_PIM, sub, packet->flight), (uint8_t)packet->bank,
+                                          1 | DRAM_IS_WRITE | DRAM_IS_PIM});
+        else if (!ask(m, s, sub, v, packet))
+            continue;
+        packet_pop(s, from, DRAM_VCS + (unsigned)v);
+        s->last_l2 = (uint8_t)v;
+        if (ring_count(from))
+            expect(m, s, sub, v);
+        return true;
+    }
+    return false;
+}
+
+/* Whether anything stands in it besides the raster delay and the replies. */
+static bool holds(const struct dram_sub *s)
+{
+    return s->some || ring_count(&s->filled) || ring_count(&s->back);
+}
+
+/* Returns the cycle in which it may move something again if nothing comes: INT64_MAX: none. */
+static int64_t slice_cycle(struct dram_memory *m, uint32_t sub)
+{
+    struct dram_sub *s = &m->sub[sub];
+    const int64_t t = m->clocks.core;
+    bool moved = s->some & OF_NOC && leave_noc(m, s, sub, t);
+    if (ring_count(&s->filled))
+        moved |= leave_filled(m, s, sub);
+    if (ring_count(&s->back))
+        moved |= take_back(m, s, sub);
+    if (s->some & OF_L2)
+        moved |= front(m, s, sub);
+    if (s->delay_due <= t)
+        moved |= leave_delay(m, s, sub);
+    if (moved && holds(s))
+        return t + 1;
+    return s->delay_due > t ? s->delay_due : INT64_MAX;
+}
+
+/* A sub-partition may move something in the next core cycle that is looked at. */
+static inline void wake_sub(struct dram_memory *m, uint32_t sub)
+{
+    m->awake[sub / 64] |= UINT64_C(1) << sub % 64;
 }
 
 /* --- flights --- */
@@ -258,10 +682,10 @@ static void send(struct dram_memory *m, uint32_t input, uint32_t sub)
     m->flight[flight] = (struct dram_flight){m->clocks.dram, m->head[input].token, (uint16_t)input, pim,
                                              (uint8_t)took_of((enum dram_kind)packet.kind)};
     if (!ring_count(&s->noc[v])) /* else it waits behind another */
-        dram_memory_wake_sub(m, sub);
+        wake_sub(m, sub);
     packet_push(s, &s->noc[v], &m->noc[v], (unsigned)v, &packet);
     if (ring_full(&s->noc[v], &m->noc[v]))
-        l2_slice_room(m, sub, v, false);
+        set_room(m, sub, v, false);
     m->stats.packets[pim]++;
     m->in_flight++;
     m->port[p].pop(m->port[p].ctx, sm, m->clocks.core);
@@ -303,7 +727,7 @@ static void replies_enter(struct dram_memory *m)
                 continue;
             number_push(s, &s->away, &m->away, number_first(s, &s->reply, &m->reply));
             if (ring_full(&s->reply, &m->reply))
-                dram_memory_wake_sub(m, sub);
+                wake_sub(m, sub);
             ring_pop(&s->reply);
             if (ring_count(&s->away) == 1)
                 show_reply(m, sub);
@@ -346,9 +770,9 @@ static void slices_cycle(struct dram_memory *m, int64_t t)
         m->awake[w] = 0;
         for (uint64_t rest = some; rest; rest &= rest - 1) {
             const uint32_t sub = w * 64 + (uint32_t)__builtin_ctzll(rest);
-            const int64_t next = l2_slice_cycle(m, sub);
+            const int64_t next = slice_cycle(m, sub);
             if (next == t + 1)
-                dram_memory_wake_sub(m, sub);
+                wake_sub(m, sub);
             else if (next != INT64_MAX)
                 wheel_set(&m->delays, sub, next);
         }
@@ -384,8 +808,8 @@ static void leave(struct dram_memory *m, uint32_t c, int64_t k)
                 return;
             number_push(s, &s->back, &m->back, done->id);
             m->core_next = m->clocks.core;
-            dram_memory_wake_sub(m, sub);
-            l2_slice_expect(m, sub, done->id);
+            wake_sub(m, sub);
+            expect_fill(m, sub, done->id);
             part->full[sub % DRAM_SUBS] = ring_full(&s->back, &m->back);
         }
         dram_partition_leave(part, (int)(sub % DRAM_SUBS));
@@ -403,7 +827,7 @@ static void channel_cycle(struct dram_memory *m, uint32_t c, int64_t k)
     if (dram_partition_move(part, k, core) & DRAM_MOVED_IN) {
         const uint32_t sub = c * DRAM_SUBS + part->last_sub; /* it has room again */
         if (m->sub[sub].some & OF_L2) {
-            dram_memory_wake_sub(m, sub);
+            wake_sub(m, sub);
             m->core_next = core;
         }
     }

@@ -200,28 +200,6 @@ static inline void dram_memory_wake(struct dram_memory *m)
     m->core_next = m->clocks.core;
 }
 
-/* A sub-partition may move something in the next core cycle that is looked at. */
-static inline void dram_memory_wake_sub(struct dram_memory *m, uint32_t sub)
-{
-    m->awake[sub / 64] |= UINT64_C(1) << sub % 64;
-}
-
-/* --- one sub-partition (replay/dram/l2_slice.c): from the interconnect's output buffer through the slice of L2 to
- * the L2 to DRAM queues, and from DRAM back to the replies --- */
-
-/* Every sub-partition of m, empty; rooms are of [dram]. Released after failure too. */
-int l2_slices_init(struct dram_memory *m, const struct dram_platform *dram, struct err *err);
-void l2_slices_release(struct dram_memory *m);
-
-/* Cycle m->clocks.core. Returns the cycle in which it may move something again if nothing comes: INT64_MAX: none. */
-int64_t l2_slice_cycle(struct dram_memory *m, uint32_t sub);
-
-/* Whether the interconnect has room for packets of virtual channel v from now on. */
-void l2_slice_room(struct dram_memory *m, uint32_t sub, int v, bool room);
-
-/* A request has come back from DRAM: what the next cycle will need of it is fetched from this machine's memory. */
-void l2_slice_expect(const struct dram_memory *m, uint32_t sub, uint32_t id);
-
 /* After a run: packets = replies + in flight, credits, every channel's own checks. */
 int dram_memory_check(const struct dram_memory *m, bool finished, struct err *err);
 

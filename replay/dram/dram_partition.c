@@ -8,22 +8,14 @@
 /* Of the ring of completions: a visit of the controller adds less than the rest. */
 enum { MOST_RETURNS = DRAM_COMPLETIONS - 32 };
 
-static uint32_t size_for(size_t room)
-{
-    uint32_t n = 1;
-    while (n < room)
-        n *= 2;
-    return n;
-}
-
 static int rings_init(struct dram_partition *p, int v, struct err *err)
 {
     struct dram_latency_queue *w = &p->wait[v];
-    w->mask = size_for((size_t)p->shared + DRAM_SUBS) - 1;
+    w->mask = dram_ring_size((size_t)p->shared + DRAM_SUBS) - 1;
     w->at = mem_zalloc(w->mask + (size_t)1, sizeof *w->at, err);
     for (int s = 0; w->at && s < DRAM_SUBS; s++) {
         struct dram_fifo *q = &p->l2[s][v];
-        q->mask = size_for(p->room) - 1;
+        q->mask = dram_ring_size(p->room) - 1;
         q->at = mem_zalloc(q->mask + (size_t)1, sizeof *q->at, err);
         if (!q->at)
             return -1;

@@ -4,11 +4,9 @@
  * Whoever feeds it (a stream of requests: replay/dram/front_partition.c; L2 slices behind an interconnect:
  * replay/dram/dram_memory.c) ticks it once each DRAM cycle k, while the core clock stands at cycle `core`:
  *
- *     if (dram_partition_due(p, k, core)) {
- *         dram_partition_step(p, k);                      the controller's cycle, if one is due
- *         while ((c = dram_partition_done(p, k))) ...     what is done; each must be released
- *         dram_partition_move(p, k, core);                one request into the latency queue, one out of it
- *     }
+ *     dram_partition_step(p, k);                      the controller's cycle, if one is due
+ *     while ((c = dram_partition_done(p, k))) ...     what is done; each must be released
+ *     dram_partition_move(p, k, core);                one request into the latency queue, one out of it
  *
  * and in core cycles pushes requests where dram_partition_room() says so. A DRAM cycle moves one request from the L2 to
  * DRAM queues into the latency queue (sub-partitions round robin, then virtual channels): it needs a credit, one
@@ -67,6 +65,15 @@ struct dram_delayed_request {
     int64_t due;
 };
 
+/* Places of a ring with that much room: a power of two. */
+static inline uint32_t dram_ring_size(size_t room)
+{
+    uint32_t n = 1;
+    while (n < room)
+        n *= 2;
+    return n;
+}
+
 /* Rings; `tail - head` wait; both are 0 when none does. */
 struct dram_fifo {
     struct dram_waiting *at;
@@ -106,12 +113,6 @@ int dram_partition_init(struct dram_partition *p, const struct platform *platfor
                         int vcs, struct err *err);
 void dram_partition_release(struct dram_partition *p);
 
-/* The virtual channel of a request with these flags. */
-static inline int dram_partition_vc(const struct dram_partition *p, uint8_t flags)
-{
-    return p->vcs == 2 && flags & DRAM_IS_PIM;
-}
-
 /* Free places of an L2 to DRAM queue. */
 static inline uint32_t dram_partition_room(const struct dram_partition *p, int sub, int vc)
 {
@@ -127,14 +128,8 @@ static inline void dram_partition_push(struct dram_partition *p, int sub, int vc
     p->some |= 1u << (sub * DRAM_VCS + vc);
 }
 
-/* Whether DRAM cycle k can change anything. What kept a request from moving is looked at again only when something
- * of this partition has changed: a visit, a push, or dram_partition_wake(). */
-static inline bool dram_partition_due(const struct dram_partition *p, int64_t k, int64_t core)
-{
-    return k >= p->next || k >= p->done_next || core >= p->move_at;
-}
-
-/* `full` may be another. */
+/* `full` may be another: what kept a request from moving is looked at again only when something of this partition has
+ * changed, by a visit, a push or this. */
 static inline void dram_partition_wake(struct dram_partition *p)
 {
     p->move_at = 0;
@@ -214,75 +209,5 @@ static inline int dram_partition_move(struct dram_partition *p, int64_t k, int64
 
 /* Requests in it that hold a credit, and in the L2 to DRAM queues. */
 int32_t dram_partition_credits(const struct dram_partition *p);
-
-/* Streams of requests that are no programs before the memory partition of one channel, closed loop.
- *
- * A stream has arrival times, and nothing in it says which request waits for which. A source is one side of a co-run on
- * one channel. Its requests are ready at their arrival (an offset from the start of the pass or of the launch); MEM
- * requests need a place in the window; PIM requests come at most one per pim_period into an input buffer. At a launch's
- * end everything must be done, then launch_gap cycles pass. When all is done the pass ends; a repeated pass starts
- * relaunch_gap later.
- *
- * What was issued stands before its sub-partition's (bank mod 2) L2 to DRAM queues, of which one takes one request each
- * DRAM cycle, classes in turn, PIM first; then replay/dram/dram_partition.h. The write-back of a read goes with it.
- * Requests marked as hits of L2 are answered at once. The streams are those behind L2: interconnect and L2 are not in
- * the way. */
-
-enum { DRAM_SOURCES = 2 };
-
-struct dram_source {
-    /* What it is: set by dram_source_init() and then constant. */
-    const struct dram_request *requests; /* of one class, with write-backs behind their reads */
-    uint32_t count;
-    size_t work; /* requests that need an answer: not write-backs */
-    enum dram_class class;
-    int64_t window; /* in flight; INT64_MAX: not limited */
-    int64_t period; /* least cycles between two requests */
-    int64_t launch_gap, relaunch_gap;
-    bool repeat;
-    /* Where it is: */
-    uint32_t next;    /* position of the next request */
-    int64_t base;     /* cycle of the launch's start */
-    int64_t offset;   /* arrival of the launch's first request */
-    int64_t earliest; /* of the next request, by the period */
-    bool drains;      /* a launch has ended: nothing before all is done */
-    int64_t in_flight;
-    size_t done;        /* of this pass */
-    bool again;         /* in a later pass */
-    int64_t first_done; /* cycle in which the first pass was done, -1: not yet */
-    int64_t *issued;    /* cycle each request of the pass was issued, by position */
-};
-
-/* Take the class's requests of channel c. Arrays are the stream's; issued is the source's own. */
-int dram_source_init(struct dram_source *s, const struct dram_stream *stream, uint32_t c, enum dram_class class,
-                     struct err *err);
-void dram_source_release(struct dram_source *s);
-
-/* Handles of requests that were issued; `tail - head` wait. */
-struct dram_issued {
-    uint32_t *at;
-    uint32_t head, tail, mask;
-};
-
-struct dram_window {
-    struct dram_source *source; /* [sources] */
-    int sources;
-    struct dram_partition part;
-    struct dram_issued issued[DRAM_SUBS][2]; /* by class */
-    uint32_t most_pim;                       /* issued and not yet in the partition */
-    int last_in[DRAM_SUBS];
-    uint32_t total;            /* requests of all sources */
-    double core_cycles;        /* of a DRAM cycle */
-    struct dram_latency *took; /* [DRAM_TOOK]: done - issue, for --latencies; NULL: not wanted */
-};
-
-/* source and sources are set. Released after failure too. The partition knows a request by its position in the first
- * source's requests, then in the second's; in a later pass by `total` more. */
-int dram_window_init(struct dram_window *w, const struct replay_job *job, const struct replay_policy *policy, int vcs,
-                     struct err *err);
-void dram_window_release(struct dram_window *w);
-
-/* Run until every source has finished a pass, or `limit` cycles, or nothing can happen. Returns the cycles run. */
-int64_t dram_window_run(struct dram_window *w, int64_t limit);
 
 #endif

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/dram/dram_files.h"
 #include "trace/base/mem.h"
 
 /* A run while it goes on. */
@@ -95,9 +94,9 @@ static int set_up(struct running *r, struct err *err)
 /* What the work left out before what comes now has done to L2. */
 static void pass_gaps(struct running *r, uint32_t s)
 {
-    if (r->run->side[s].remains) {
+    if (r->run->side[s].warmup) {
         uint64_t blocks, ended = sms_reached(r->sms[s], &blocks);
-        l2_warmup_put(r->run->side[s].remains, &r->gap[s], ended, blocks, &r->memory.l2);
+        l2_warmup_put(r->run->side[s].warmup, &r->gap[s], ended, blocks, &r->memory.l2);
     }
 }
 

@@ -30,22 +30,21 @@ static inline uint64_t l2_warmup_sectors(int64_t l2_bytes)
 struct l2_warmup *l2_warmup_new(const struct program_rest *rest, struct dram_l2 *l2, uint64_t offset,
                                 uint64_t (*resident)(const void *ctx, const struct program_launch *launch),
                                 const void *ctx, struct err *err);
-void l2_warmup_free(struct l2_warmup *remains); /* NULL is allowed */
+void l2_warmup_free(struct l2_warmup *warmup); /* NULL is allowed */
 
 /* What gap number *next and those behind it do to that L2, as far as the kept program has come to them: so many
  * launches have ended, and so many blocks of the one after them have begun. *next becomes the first gap ahead. */
-void l2_warmup_put(const struct l2_warmup *remains, uint32_t *next, uint64_t ended, uint64_t blocks,
-                   struct dram_l2 *l2);
+void l2_warmup_put(const struct l2_warmup *warmup, uint32_t *next, uint64_t ended, uint64_t blocks, struct dram_l2 *l2);
 
 /* A side: a program on multiprocessors of its own. */
 struct dram_simulation_side {
     const struct program *program;
     enum dram_class class;
     uint32_t sms;
-    int64_t launch_cycles;           /* core cycles from a launch's start to its first block */
-    uint64_t offset;                 /* added to its addresses */
-    const double *kept;              /* by launch, as in struct sms_options */
-    const struct l2_warmup *remains; /* of the work that its cut leaves out; NULL: none */
+    int64_t launch_cycles;          /* core cycles from a launch's start to its first block */
+    uint64_t offset;                /* added to its addresses */
+    const double *kept;             /* by launch, as in struct sms_options */
+    const struct l2_warmup *warmup; /* of the work that its cut leaves out; NULL: none */
 };
 
 struct dram_simulation {
@@ -72,12 +71,5 @@ struct dram_simulation {
 
 /* -1 with *err set. */
 int dram_simulation_run(struct dram_simulation *run, struct err *err);
-
-/* The dram engine's metrics and how they follow from what was counted. */
-extern const struct metric dram_metrics[];
-
-/* stream: NULL if the inputs were run as programs; simulation: NULL if they were not. */
-void dram_metrics_fill(struct outcome *run, const struct replay_job *job, const struct dram_stream *stream,
-                       const struct dram_simulation *simulation, const struct dram_totals *totals);
 
 #endif

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/dram/dram_platform.h"
-#include "models/gpu/gpu.h"
 #include "replay/derive/derive_source.h"
 #include "trace/base/mem.h"
 #include "trace/event/dram_map.h"
@@ -12,6 +10,8 @@
 
 enum { ATOMS_MAX = 4, CHANNELS_MAX = 4096 };
 static const int64_t latest_cycle = (INT64_C(1) << 56) - 1;
+static const uint64_t request_kinds = UINT64_C(1) << RECORD_DRAM_READ | UINT64_C(1) << RECORD_DRAM_WRITE |
+                                      UINT64_C(1) << RECORD_DRAM_WRITEBACK | UINT64_C(1) << RECORD_PIM;
 
 /* What one input needs while it is read. */
 struct load {
@@ -141,24 +141,30 @@ static int add_batch(struct load *load, const struct record *records, size_t n, 
 
 /* --- programs --- */
 
+bool dram_stream_stored(const struct store *store)
+{
+    for (int i = 0; i < store_stream_count(store); i++)
+        if (store_stream(store, i)->kinds & request_kinds)
+            return true;
+    return false;
+}
+
 bool dram_stream_derives(const struct input *input)
 {
-    const uint64_t requests = UINT64_C(1) << RECORD_DRAM_READ | UINT64_C(1) << RECORD_DRAM_WRITE |
-                              UINT64_C(1) << RECORD_DRAM_WRITEBACK | UINT64_C(1) << RECORD_PIM;
     if (input->workload.type)
         return !input->workload.type->next || input->workload.type->produces != WORKLOAD_REQUESTS;
-    for (int i = 0; i < store_stream_count(input->store); i++)
-        if (store_stream(input->store, i)->kinds & requests)
-            return false;
-    return store_stream_find(input->store, "accesses") >= 0;
+    return !dram_stream_stored(input->store) && store_stream_find(input->store, "accesses") >= 0;
+}
+
+static bool is_cancelled(const struct load *load)
+{
+    return load->progress && atomic_load(&load->progress->cancelled);
 }
 
 static int take_derived(void *ctx, const struct record *record, struct err *err)
 {
     struct load *load = ctx;
-    if (load->progress && atomic_load(&load->progress->cancelled))
-        return err_set(err, "cancelled");
-    return add_batch(load, record, 1, err);
+    return is_cancelled(load) ? err_set(err, "cancelled") : add_batch(load, record, 1, err);
 }
 
 static int load_program(struct load *load, const struct input *input, struct err *err)
@@ -177,7 +183,7 @@ static int load_program(struct load *load, const struct input *input, struct err
 
 /* --- streams of requests --- */
 
-static int load_workload(struct load *load, const struct input *input, struct progress *progress, struct err *err)
+static int load_workload(struct load *load, const struct input *input, struct err *err)
 {
     const struct workload_type *type = input->workload.type;
     load->packed = true;
@@ -193,7 +199,7 @@ static int load_workload(struct load *load, const struct input *input, struct pr
         rc = type->next(state, records, STORE_BATCH, &n, err);
         if (!rc)
             rc = add_batch(load, records, n, err);
-        if (progress && atomic_load(&progress->cancelled))
+        if (is_cancelled(load))
             rc = err_set(err, "cancelled");
     }
     free(records);
@@ -201,15 +207,7 @@ static int load_workload(struct load *load, const struct input *input, struct pr
     return rc;
 }
 
-static bool holds_requests(const struct record *records, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (records[i].kind >= RECORD_DRAM_READ && records[i].kind <= RECORD_PIM)
-            return true;
-    return false;
-}
-
-static void choose_clock(struct load *load, const struct stream *stream, int64_t dram_hz, int64_t core_hz)
+static void choose_clock(struct load *load, const struct stream *stream)
 {
     load->from_hz = 0;
     load->untimed = stream->unit == TIME_NONE;
@@ -218,12 +216,10 @@ static void choose_clock(struct load *load, const struct stream *stream, int64_t
     else if (stream->unit == TIME_CYCLES && stream->clock_hz)
         load->from_hz = stream->clock_hz;
     else if (stream->unit == TIME_CYCLES && strcmp(stream->clock, "core") == 0)
-        load->from_hz = core_hz;
-    (void)dram_hz;
+        load->from_hz = load->gpu->clock_hz;
 }
 
-static int load_store(struct load *load, const struct input *input, int64_t dram_hz, int64_t core_hz,
-                      struct progress *progress, struct err *err)
+static int load_store(struct load *load, const struct input *input, struct err *err)
 {
     for (int i = 0; i < store_stream_count(input->store); i++) {
         const struct stream *stream = store_stream(input->store, i);
@@ -232,22 +228,20 @@ static int load_store(struct load *load, const struct input *input, int64_t dram
             return -1;
         load->packed = stream->space == ADDR_DRAM_PACKED;
         load->expected = stream->records;
-        choose_clock(load, stream, dram_hz, core_hz);
+        choose_clock(load, stream);
         const struct record *records;
         size_t n;
         int rc;
-        bool any = false;
         while ((rc = store_cursor_next(cursor, &records, NULL, &n, err)) == 1) {
-            any |= holds_requests(records, n);
-            if (add_batch(load, records, n, err) || (progress && atomic_load(&progress->cancelled)))
+            if (add_batch(load, records, n, err) || is_cancelled(load)) {
                 rc = -1;
-            if (rc < 0)
                 break;
+            }
         }
         store_cursor_close(cursor);
         if (rc < 0)
             return -1;
-        load->stream->untimed |= any && load->untimed;
+        load->stream->untimed |= load->untimed && stream->kinds & request_kinds;
     }
     return 0;
 }
@@ -312,35 +306,31 @@ int dram_stream_load(struct dram_stream *stream, const struct input *inputs, siz
                      const struct platform *platform, enum dram_clock clock, struct progress *progress, struct err *err)
 {
     memset(stream, 0, sizeof *stream);
-    const struct dram_platform *dram = platform_section_get(platform, "dram");
-    const struct gpu *gpu = platform_section_get(platform, "gpu");
-    struct load load = {.stream = stream, .dram = dram, .gpu = gpu, .progress = progress};
-    load.to_hz = clock == DRAM_CLOCK_CORE ? gpu->clock_hz : dram->clock_hz;
-    if (dram_map_init(&load.map, dram->map, err))
+    struct load load = {.stream = stream,
+                        .dram = platform_section_get(platform, "dram"),
+                        .gpu = platform_section_get(platform, "gpu"),
+                        .progress = progress};
+    load.to_hz = clock == DRAM_CLOCK_CORE ? load.gpu->clock_hz : load.dram->clock_hz;
+    if (dram_map_init(&load.map, load.dram->map, err))
         return err_at(err, "[dram]");
     size_t taken = 0;
     for (size_t i = 0; i < count; i++) {
         if (!(take >> i & 1))
             continue;
         taken++;
-        const int rc = dram_stream_derives(&inputs[i]) ? load_program(&load, &inputs[i], err)
-                       : inputs[i].store ? load_store(&load, &inputs[i], dram->clock_hz, gpu->clock_hz, progress, err)
-                                         : load_workload(&load, &inputs[i], progress, err);
-        if (rc) {
+        if ((dram_stream_derives(&inputs[i]) ? load_program
+             : inputs[i].store               ? load_store
+                                             : load_workload)(&load, &inputs[i], err)) {
             dram_stream_release(stream);
             return err_at(err, "%s", inputs[i].spec);
         }
     }
-    if (stream->class_count[DRAM_PIM] && dram_without_pim(platform, err)) {
+    int rc = stream->class_count[DRAM_PIM] ? dram_without_pim(platform, err) : 0;
+    for (uint32_t i = 0; i < stream->channels && !rc; i++)
+        rc = sort_channel(&stream->channel[i], taken > 1, err);
+    if (rc)
         dram_stream_release(stream);
-        return -1;
-    }
-    for (uint32_t i = 0; i < stream->channels; i++)
-        if (sort_channel(&stream->channel[i], taken > 1, err)) {
-            dram_stream_release(stream);
-            return -1;
-        }
-    return 0;
+    return rc;
 }
 
 int dram_stream_split(struct dram_stream *stream, struct err *err)

@@ -1,10 +1,8 @@
 /* The requests of inputs that are programs, and inputs of different clocks side by side. */
-#include "replay/dram/dram.h"
+#include "replay/dram/window_testing.h"
 
-#include "models/dram/dram_platform.h"
 #include "replay/derive/derive_source.h"
 #include "replay/derive/testing_program.h"
-#include "replay/dram/dram_testing.h"
 
 enum { N = 100000 };
 

@@ -56,29 +56,6 @@ static inline const struct engine *test_counting(void)
     return &counting;
 }
 
-/* The MEM requests of a channel alone in a window; counted in *stats. Returns the cycles. */
-static inline int64_t test_window(const struct dram_stream *stream, const struct platform *platform, uint32_t channel,
-                                  int64_t window, int64_t launch_gap, struct dram_stats *stats)
-{
-    struct err err = {""};
-    struct dram_source source;
-    const struct policy_head *fcfs = &dram_policy_find("fcfs")->head;
-    const struct replay_policy policy = {.head = fcfs, .params = mem_zalloc(1, fcfs->state_size, &err)};
-    const struct replay_job job = {.platform = platform};
-    param_defaults(fcfs->params, policy.params);
-    ck_assert(!dram_source_init(&source, stream, channel, DRAM_MEM, &err));
-    source.window = window;
-    source.launch_gap = launch_gap;
-    struct dram_window w = {.source = &source, .sources = 1};
-    ck_assert(!dram_window_init(&w, &job, &policy, 1, &err));
-    const int64_t cycles = dram_window_run(&w, INT64_MAX);
-    *stats = w.part.channel->stats;
-    dram_window_release(&w);
-    dram_source_release(&source);
-    free(policy.params);
-    return cycles;
-}
-
 /* Replay inputs ("mem=SPEC", "pim=SPEC" or a plain SPEC); set: "key=value,..." */
 static inline void test_replay(struct replay_result *result, const char *const *specs, size_t n, const char *set,
                                const char *policies, const char *requests)

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/dram/dram_files.h"
+#include "replay/dram/dram.h"
 #include "trace/base/mem.h"
 
 /* Everything one channel's run needs. */
@@ -43,23 +43,6 @@ static int run_channel(struct run *run, bool explain, struct err *err)
     return dram_channel_check(run->channel, run->feed.finished, err);
 }
 
-static void add(struct dram_totals *totals, const struct run *run)
-{
-    dram_stats_add(&totals->stats, &run->channel->stats);
-    totals->channels++;
-    totals->stuck |= run->feed.stuck;
-    if (run->feed.cycles > totals->cycles)
-        totals->cycles = run->feed.cycles;
-    for (int c = 0; c < 2; c++) {
-        if (!run->requests->class_count[c])
-            continue;
-        if ((size_t)run->channel->stats.out[c] < run->requests->class_count[c])
-            totals->starved[c] = true;
-        else if (run->channel->stats.last_out[c] + 1 > totals->class_cycles[c])
-            totals->class_cycles[c] = run->channel->stats.last_out[c] + 1;
-    }
-}
-
 int dram_direct_run(const struct replay_job *job, const struct replay_policy *policy, const struct dram_stream *stream,
                     struct dram_fates *fates, struct dram_totals *totals, struct err *err)
 {
@@ -80,8 +63,11 @@ int dram_direct_run(const struct replay_job *job, const struct replay_policy *po
                 failed = 1;
                 err_set(err, "channel %u: %s", i, mine.msg);
             }
-            if (!rc)
-                add(totals, &run);
+            if (!rc) {
+                dram_totals_add(totals, &run.channel->stats, run.feed.cycles, run.requests->class_count,
+                                run.channel->stats.last_out);
+                totals->stuck |= run.feed.stuck;
+            }
         }
         free(run.channel);
     }

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/dram/dram_files.h"
 #include "replay/dram/dram_partition.h"
 #include "trace/base/mem.h"
 
@@ -46,7 +45,7 @@ static int open_init(struct open_loop *p, const struct replay_job *job, const st
         const struct dram_request *r = &p->requests->requests[i];
         if (r->flags & DRAM_L2_HIT)
             continue;
-        const int s = r->bank % DRAM_SUBS, v = dram_partition_vc(&p->part, r->flags);
+        const int s = r->bank % DRAM_SUBS, v = vcs == 2 && r->flags & DRAM_IS_PIM;
         p->source[s][v][p->source_count[s][v]++] = (uint32_t)i;
     }
     return 0;
@@ -184,20 +183,10 @@ static int run_channel(struct open_loop *p, const struct replay_job *job, const 
         for (int k = 0; k < 2; k++)
             *cycles[k] = *cycles[k] >= 0 && *cycles[k] < p->clocks.dram ? p->core_of[*cycles[k]] : -1;
     }
-    dram_stats_add(&totals->stats, &p->part.channel->stats);
-    totals->channels++;
+    dram_totals_add(totals, &p->part.channel->stats, p->clocks.dram, p->requests->class_count, p->last_done);
     totals->stuck |= !finished;
-    totals->cycles = p->clocks.dram > totals->cycles ? p->clocks.dram : totals->cycles;
     const int64_t core = finished ? p->core_before + 1 : p->clocks.core;
     totals->core_cycles = core > totals->core_cycles ? core : totals->core_cycles;
-    for (int c = 0; c < 2; c++) {
-        if (!p->requests->class_count[c])
-            continue;
-        if ((size_t)p->part.channel->stats.out[c] < p->requests->class_count[c])
-            totals->starved[c] = true;
-        else if (p->last_done[c] + 1 > totals->class_cycles[c])
-            totals->class_cycles[c] = p->last_done[c] + 1;
-    }
     progress_add(job->progress, p->requests->count);
     return dram_channel_check(p->part.channel, finished, err);
 }

@@ -17,7 +17,7 @@ struct l2_warmup {
 };
 
 struct making {
-    struct l2_warmup *remains;
+    struct l2_warmup *warmup;
     const struct program_rest *rest;
     struct dram_l2 *l2;
     uint64_t offset;
@@ -29,7 +29,7 @@ struct making {
 static void keep(void *ctx, uint64_t addr, uint32_t valid, uint32_t dirty)
 {
     struct making *m = ctx;
-    struct l2_warmup *r = m->remains;
+    struct l2_warmup *r = m->warmup;
     if (m->failed || mem_grow((void **)&r->line, &r->cap, r->count + 1, sizeof *r->line, m->err)) {
         m->failed = true;
         return;
@@ -43,7 +43,7 @@ static int close_gaps(struct making *m, uint32_t gap)
     for (; m->gap < gap; m->gap++) {
         l2_each(m->l2->cache, keep, m);
         l2_clear(m->l2->cache);
-        m->remains->end[m->gap] = m->remains->count;
+        m->warmup->end[m->gap] = m->warmup->count;
     }
     return m->failed ? -1 : 0;
 }
@@ -81,7 +81,7 @@ struct l2_warmup *l2_warmup_new(const struct program_rest *rest, struct dram_l2 
     r->point = r->end ? mem_zalloc(r->gaps + 1, sizeof *r->point, err) : NULL;
     for (uint32_t i = 0; r->point && i < r->gaps; i++)
         r->point[i] = points[i];
-    struct making m = {.remains = r, .rest = rest, .l2 = l2, .offset = offset, .err = err};
+    struct making m = {.warmup = r, .rest = rest, .l2 = l2, .offset = offset, .err = err};
     if (r->point && program_walk(program_rest_program(rest), &how, &taker, &m, NULL, err) == 0 &&
         close_gaps(&m, r->gaps) == 0)
         return r;
@@ -89,14 +89,14 @@ struct l2_warmup *l2_warmup_new(const struct program_rest *rest, struct dram_l2 
     return NULL;
 }
 
-void l2_warmup_free(struct l2_warmup *remains)
+void l2_warmup_free(struct l2_warmup *warmup)
 {
-    if (!remains)
+    if (!warmup)
         return;
-    free(remains->line);
-    free(remains->end);
-    free(remains->point);
-    free(remains);
+    free(warmup->line);
+    free(warmup->end);
+    free(warmup->point);
+    free(warmup);
 }
 
 static void put_gap(const struct l2_warmup *r, uint32_t gap, struct dram_l2 *l2)
@@ -108,12 +108,12 @@ static void put_gap(const struct l2_warmup *r, uint32_t gap, struct dram_l2 *l2)
     }
 }
 
-void l2_warmup_put(const struct l2_warmup *remains, uint32_t *next, uint64_t ended, uint64_t blocks, struct dram_l2 *l2)
+void l2_warmup_put(const struct l2_warmup *warmup, uint32_t *next, uint64_t ended, uint64_t blocks, struct dram_l2 *l2)
 {
-    for (; *next < remains->gaps; ++*next) {
-        const struct program_rest_point *p = &remains->point[*next];
+    for (; *next < warmup->gaps; ++*next) {
+        const struct program_rest_point *p = &warmup->point[*next];
         if (p->launch > ended || (p->launch == ended && p->block > blocks))
             return;
-        put_gap(remains, *next, l2);
+        put_gap(warmup, *next, l2);
     }
 }

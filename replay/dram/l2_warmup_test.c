@@ -57,10 +57,10 @@ static uint64_t wave_of(const void *ctx, const struct program_launch *launch)
     return *(const uint64_t *)ctx;
 }
 
-/* An L2 that is walked through, and, if there are any, the remains of what is left out. */
+/* An L2 that is walked through, and, if there are any, the warmup of what is left out. */
 struct looker {
     struct dram_l2 l2;
-    const struct l2_warmup *remains;
+    const struct l2_warmup *warmup;
     uint32_t gap, launch;
 };
 
@@ -76,8 +76,8 @@ static int read_op(void *ctx, const struct program_op *op, struct err *err)
 {
     struct looker *r = ctx;
     (void)err;
-    if (r->remains)
-        l2_warmup_put(r->remains, &r->gap, r->launch, op->id >> 32, &r->l2);
+    if (r->warmup)
+        l2_warmup_put(r->warmup, &r->gap, r->launch, op->id >> 32, &r->l2);
     dram_l2_put(&r->l2, op->line[0].addr + OFFSET, op->line[0].sectors,
                 op->access == RECORD_WRITE ? op->line[0].sectors : 0);
     return 0;
@@ -117,13 +117,13 @@ static void walk(struct looker *r, const struct program *program, const struct p
     memset(held, 0, sizeof *held);
     open_l2(&r->l2);
     ck_assert_msg(!program_walk(program, how, &looker_taker, r, NULL, &err), "%s", err.msg);
-    if (r->remains)
-        l2_warmup_put(r->remains, &r->gap, program->ops->launches(program->state), 0, &r->l2);
+    if (r->warmup)
+        l2_warmup_put(r->warmup, &r->gap, program->ops->launches(program->state), 0, &r->l2);
     l2_each(r->l2.cache, hold, held);
     dram_l2_release(&r->l2);
 }
 
-/* The kept work of a cut, to the middles of its warps if there are any, and the remains leave what `whole` left. */
+/* The kept work of a cut, to the middles of its warps if there are any, and the warmup leave what `whole` left. */
 static void leaves_the_same(const struct program *program, const struct program_cut *cut,
                             const struct warp_slice *middle, const struct program_walk *how, const struct held *whole,
                             struct held *part)
@@ -132,15 +132,15 @@ static void leaves_the_same(const struct program *program, const struct program_
     struct dram_l2 scratch;
     open_l2(&scratch);
     struct program_rest *rest = program_rest_new(program, cut, UINT64_MAX, middle, !middle, &err);
-    struct l2_warmup *remains =
+    struct l2_warmup *warmup =
         l2_warmup_new(rest, &scratch, OFFSET, how ? how->resident : NULL, how ? how->ctx : NULL, &err);
-    ck_assert_msg(rest && remains, "%s", err.msg);
-    struct looker r = {.remains = remains};
+    ck_assert_msg(rest && warmup, "%s", err.msg);
+    struct looker r = {.warmup = warmup};
     walk(&r, middle ? warp_slice_program(middle) : program_cut_program(cut), how, part);
     ck_assert_uint_eq(whole->n, part->n);
     ck_assert_mem_eq(whole->addr, part->addr, whole->n * sizeof *whole->addr);
     dram_l2_release(&scratch);
-    l2_warmup_free(remains);
+    l2_warmup_free(warmup);
     program_rest_free(rest);
 }
 
@@ -152,7 +152,7 @@ START_TEST(kept_work_and_remains_leave_what_the_whole_leaves)
     for (int w = 0; w < 3; w++)
         for (int s = 0; s < 4; s++) {
             struct held whole, part;
-            walk(&(struct looker){.remains = NULL}, &drawn, NULL, &whole);
+            walk(&(struct looker){.warmup = NULL}, &drawn, NULL, &whole);
             ck_assert_uint_gt(whole.n, 400);
             struct program_cut *cut = program_cut_new(&drawn, sectors[s], wave_of, &waves[w], &err);
             ck_assert_msg(cut != NULL, "%s", err.msg);
@@ -197,7 +197,7 @@ START_TEST(heads_warm_l2_as_the_same_accesses_in_order)
     for (int s = 0; s < 3; s++) {
         struct held whole, part;
         const struct program begun = {&ops, &to[s], -1};
-        walk(&(struct looker){.remains = NULL}, &begun, &how, &whole);
+        walk(&(struct looker){.warmup = NULL}, &begun, &how, &whole);
         ck_assert_uint_gt(whole.n, 400);
         struct program_cut *cut = program_cut_new(&program, 0, wave_of, &wave, &err);
         struct warp_slice *middle = warp_slice_new(program_cut_program(cut), shares[s], 1, &err);

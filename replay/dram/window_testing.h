@@ -1,0 +1,31 @@
+/* window_testing: a channel's requests alone in a window, for tests that look into the closed loop of streams. */
+#ifndef REPLAY_DRAM_WINDOW_TESTING_H
+#define REPLAY_DRAM_WINDOW_TESTING_H
+
+#include "replay/dram/corun_streams.c"
+#include "replay/dram/dram_testing.h"
+
+/* The MEM requests of a channel alone in a window; counted in *stats. Returns the cycles. */
+static inline int64_t test_window(const struct dram_stream *stream, const struct platform *platform, uint32_t channel,
+                                  int64_t window, int64_t launch_gap, struct dram_stats *stats)
+{
+    struct err err = {""};
+    struct source source;
+    const struct policy_head *fcfs = &dram_policy_find("fcfs")->head;
+    const struct replay_policy policy = {.head = fcfs, .params = mem_zalloc(1, fcfs->state_size, &err)};
+    const struct replay_job job = {.platform = platform};
+    param_defaults(fcfs->params, policy.params);
+    ck_assert(!source_init(&source, stream, channel, DRAM_MEM, &err));
+    source.window = window;
+    source.launch_gap = launch_gap;
+    struct window w = {.source = &source, .sources = 1};
+    ck_assert(!window_init(&w, &job, &policy, 1, &err));
+    const int64_t cycles = window_run(&w, INT64_MAX);
+    *stats = w.part.channel->stats;
+    window_release(&w);
+    source_release(&source);
+    free(policy.params);
+    return cycles;
+}
+
+#endif
