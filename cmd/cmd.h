@@ -10,6 +10,7 @@
 #include "trace/base/json_tree.h"
 
 struct graph;
+struct param;
 struct policy_head;
 
 enum exit_status {
@@ -80,6 +81,11 @@ int cmd_writes(const char *path, bool replace);
 
 /* The same for a results file that runs are added to: it is one, if it is there. */
 int cmd_adds_to(const char *results);
+
+/* A format's options: their defaults, then each KEY=VALUE of --set, whose texts they point into. Freed with free();
+ * NULL with *err set; `before` stands before KEY=VALUE where the format has none (table NULL). */
+void *cmd_format_options(const char *format, const struct param *table, size_t size, const struct opt_list *sets,
+                         const char *before, struct err *err);
 
 /* --- one client each --- */
 

@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "trace/base/mem.h"
-#include "trace/base/param_value.h"
 #include "trace/base/suggest.h"
 #include "trace/export/exporter.h"
 #include "trace/store/output.h"
@@ -54,34 +52,6 @@ static int pick_stream(struct store *store, const char *path, int *status)
     return -1;
 }
 
-static void *read_options(const struct exporter *exporter, struct err *err)
-{
-    void *values = mem_zalloc(1, exporter->options_size, err);
-    if (!values)
-        return NULL;
-    param_defaults(exporter->options, values);
-    for (size_t i = 0; i < sets.count; i++) {
-        const char *eq = strchr(sets.items[i], '=');
-        char name[64];
-        size_t n = eq ? (size_t)(eq - sets.items[i]) : 0;
-        int rc = -1;
-        if (n == 0 || n >= sizeof name)
-            err_set(err, "--set %s: expected KEY=VALUE", sets.items[i]);
-        else if (!exporter->options)
-            err_set(err, "--set %s: format %s has no options", sets.items[i], exporter->name);
-        else {
-            memcpy(name, sets.items[i], n);
-            name[n] = 0;
-            rc = param_set(exporter->options, values, name, eq + 1, err);
-        }
-        if (rc) {
-            free(values);
-            return NULL;
-        }
-    }
-    return values;
-}
-
 /* Into the file, or to standard output. */
 static int write_records(const struct exporter *exporter, struct exporter_context *context, struct err *err)
 {
@@ -120,7 +90,7 @@ static int export_trace(const struct exporter *exporter, const char *path)
     struct err err = {""};
     struct exporter_context context = {0};
     int status = EXIT_DONE;
-    void *values = read_options(exporter, &err);
+    void *values = cmd_format_options(exporter->name, exporter->options, exporter->options_size, &sets, "--set ", &err);
     if (!values)
         return cmd_usage("%s", err.msg);
     context.options = values;

@@ -143,33 +143,13 @@ static int set_option(const struct reader *reader, void *values, const char *nam
     return param_set(reader->options, values, name, value, err);
 }
 
-/* The reader's options from --set; freed with free(). The values point into argv. */
+/* The reader's options; freed with free(). */
 static void *read_options(const struct reader *reader, struct err *err)
 {
-    void *values = mem_zalloc(1, reader->options_size, err);
-    if (!values)
-        return NULL;
-    param_defaults(reader->options, values);
-    for (size_t i = 0; i < sets.count; i++) {
-        const char *eq = strchr(sets.items[i], '=');
-        char name[64];
-        size_t n = eq ? (size_t)(eq - sets.items[i]) : 0;
-        int rc = -1;
-        if (!eq || n == 0 || n >= sizeof name)
-            err_set(err, "--set %s: expected KEY=VALUE", sets.items[i]);
-        else {
-            memcpy(name, sets.items[i], n);
-            name[n] = 0;
-            rc = set_option(reader, values, name, eq + 1, err);
-        }
-        if (rc) {
-            free(values);
-            return NULL;
-        }
-    }
-    if ((columns && set_option(reader, values, "columns", columns, err)) ||
-        (kinds && set_option(reader, values, "kinds", kinds, err)) ||
-        (time_unit && set_option(reader, values, "time_unit", time_unit, err))) {
+    void *values = cmd_format_options(reader->name, reader->options, reader->options_size, &sets, "", err);
+    if (values && ((columns && set_option(reader, values, "columns", columns, err)) ||
+                   (kinds && set_option(reader, values, "kinds", kinds, err)) ||
+                   (time_unit && set_option(reader, values, "time_unit", time_unit, err)))) {
         free(values);
         return NULL;
     }

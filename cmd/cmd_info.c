@@ -27,11 +27,9 @@ static const struct opt options[] = {OPT("by", 0, OPT_CHOICE, "kind|kernel|alloc
                                      {0}};
 
 /* What --by counts by, and what its rows are called in JSON. */
-static const char *const owner_names[] = {"kind", "kernel", "allocation", "range", "batch"}, *const rows_names[] = {
-                                                                                                 "kinds", "by_kernel",
-                                                                                                 "by_allocation",
-                                                                                                 "by_range",
-                                                                                                 "by_batch"};
+static const char *const owner_names[] = {"kind", "kernel", "allocation", "range", "batch"};
+static const char *const rows_names[] = {"kinds", "by_kernel", "by_allocation", "by_range", "by_batch"};
+static const char *const tables[] = {"kernels", "allocations", "batches", "services"};
 
 /* Everything printed, as JSON; tables and CSV are made from it. */
 struct info {
@@ -91,6 +89,11 @@ static bool source_lists(const struct store *store, const char *stream, const ch
     return false;
 }
 
+static json_t *number_or_null(bool is, int64_t value)
+{
+    return is ? json_integer(value) : json_null();
+}
+
 static json_t *kind_json(const struct stream *stream, int kind, const struct summary_kind *k)
 {
     json_t *o = json_object();
@@ -99,10 +102,10 @@ static json_t *kind_json(const struct stream *stream, int kind, const struct sum
     json_tree_put(&o, "stream", json_tree_text(stream->name));
     json_tree_put(&o, "kind", json_string(record_kinds[kind].name));
     json_tree_put(&o, "records", json_integer((json_int_t)k->records));
-    json_tree_put(&o, "bytes", bytes ? json_integer((json_int_t)k->bytes) : json_null());
+    json_tree_put(&o, "bytes", number_or_null(bytes, (int64_t)k->bytes));
     json_tree_put(&o, "time_unit", json_string(time_unit_name(stream->unit)));
-    json_tree_put(&o, "time_first", times ? json_integer(k->time_first) : json_null());
-    json_tree_put(&o, "time_last", times ? json_integer(k->time_last) : json_null());
+    json_tree_put(&o, "time_first", number_or_null(times, k->time_first));
+    json_tree_put(&o, "time_last", number_or_null(times, k->time_last));
     return o;
 }
 
@@ -152,11 +155,11 @@ static json_t *streams_json(const struct info *info)
         json_tree_put(&o, "records", json_integer((json_int_t)s->records));
         json_tree_put(&o, "time_unit", json_string(time_unit_name(s->unit)));
         json_tree_put(&o, "clock", s->clock[0] ? json_tree_text(s->clock) : json_null());
-        json_tree_put(&o, "clock_hz", s->clock_hz ? json_integer(s->clock_hz) : json_null());
+        json_tree_put(&o, "clock_hz", number_or_null(s->clock_hz != 0, s->clock_hz));
         json_tree_put(&o, "addr_space", json_string(addr_space_name(s->space)));
         json_tree_put(&o, "addr_layout", s->addr_layout[0] ? json_tree_text(s->addr_layout) : json_null());
-        json_tree_put(&o, "time_first", times ? json_integer(c->time_first) : json_null());
-        json_tree_put(&o, "time_last", times ? json_integer(c->time_last) : json_null());
+        json_tree_put(&o, "time_first", number_or_null(times, c->time_first));
+        json_tree_put(&o, "time_last", number_or_null(times, c->time_last));
         json_t *extras = json_array();
         for (int e = 0; e < STORE_EXTRAS && s->extra[e][0]; e++)
             json_tree_add(&extras, json_tree_text(s->extra[e]));
@@ -204,7 +207,7 @@ static void put_counts(const struct info *info, const struct summary_row *r, jso
                   {"d2h_bytes", r->d2h_bytes, to_host},
                   {"evicted_bytes", r->evicted_bytes, to_host}};
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
-        json_tree_put(o, counts[c].name, counts[c].known ? json_integer((json_int_t)counts[c].value) : json_null());
+        json_tree_put(o, counts[c].name, number_or_null(counts[c].known, (int64_t)counts[c].value));
 }
 
 static json_t *rows_json(const struct info *info)
@@ -218,10 +221,10 @@ static json_t *rows_json(const struct info *info)
         json_tree_put(&o, owner_names[by], json_tree_text(owner->name));
         if (by != SUMMARY_BY_ALLOCATION) {
             json_tree_put(&o, by == SUMMARY_BY_KERNEL ? "launches" : "instances",
-                          rest ? json_null() : json_integer((json_int_t)owner->launches));
-            json_tree_put(&o, "time_ns", rest || owner->untimed ? json_null() : json_integer(owner->time_ns));
+                          number_or_null(!rest, (int64_t)owner->launches));
+            json_tree_put(&o, "time_ns", number_or_null(!rest && !owner->untimed, owner->time_ns));
         } else {
-            json_tree_put(&o, "size_bytes", rest ? json_null() : json_integer((json_int_t)owner->bytes));
+            json_tree_put(&o, "size_bytes", number_or_null(!rest, (int64_t)owner->bytes));
         }
         put_counts(info, r, &o);
         json_tree_add(&rows, o);
@@ -248,11 +251,6 @@ static int64_t batch_value(const struct batch_row *row, size_t column)
     return *(const int64_t *)((const char *)row + batch_columns[column].offset);
 }
 
-static json_t *known(int64_t value)
-{
-    return value == BATCH_UNKNOWN ? json_null() : json_integer(value);
-}
-
 static json_t *batches_json(const struct batch_rows *batches)
 {
     json_t *rows = json_array();
@@ -261,7 +259,8 @@ static json_t *batches_json(const struct batch_rows *batches)
         json_t *o = json_object();
         json_tree_put(&o, "batch", json_integer(row->batch));
         for (size_t c = 0; c < BATCH_COLUMNS; c++)
-            json_tree_put(&o, batch_columns[c].name, known(batch_value(row, c)));
+            json_tree_put(&o, batch_columns[c].name,
+                          number_or_null(batch_value(row, c) != BATCH_UNKNOWN, batch_value(row, c)));
         json_tree_put(&o, "rule", json_tree_text(row->rule));
         json_tree_put(&o, "confidence", row->confidence < 0 ? json_null() : json_real(row->confidence));
         json_tree_add(&rows, o);
@@ -304,7 +303,6 @@ static const json_t *asked_rows(const struct info *info)
 
 static int fill(struct info *info, const char *path, struct err *err)
 {
-    static const char *const tables[] = {"kernels", "allocations", "batches", "services"};
     json_t **o = &info->root;
     bool complete = store_complete(info->store);
     json_tree_put(o, "schema", json_integer(1));
@@ -425,11 +423,7 @@ static void print_rows(const json_t *rows, bool csv)
     {
         json_object_foreach(row, key, value) cell(&t, key, value, !csv);
     }
-    if (csv)
-        table_csv(&t, stdout);
-    else
-        table_print(&t, stdout);
-    table_release(&t);
+    table_finish(&t, csv);
 }
 
 static void print_object(const char *title, const json_t *object, const char *none)
@@ -532,7 +526,6 @@ static void print_migration(const json_t *o)
 
 static void print_table(const struct info *info)
 {
-    static const char *const counts[] = {"kernels", "allocations", "batches", "services"};
     const json_t *o = info->root;
     char buf[64];
     printable_print(stdout, "%s: %s\n", json_string_value(json_object_get(o, "file")),
@@ -541,12 +534,9 @@ static void print_table(const struct info *info)
         printable_print(stdout, "a sample: %s\n", store_sample(info->store));
     print_spans(info);
     print_rows(asked_rows(info), false);
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-        const json_t *n = json_object_get(o, counts[i]);
-        if (json_is_null(n))
-            printf("%s: n/a\n", counts[i]);
-        else
-            printf("%s: %s\n", counts[i], count_text(n, buf, sizeof buf));
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        const json_t *n = json_object_get(o, tables[i]);
+        printf("%s: %s\n", tables[i], json_is_null(n) ? "n/a" : count_text(n, buf, sizeof buf));
     }
     print_rows(json_object_get(o, "batch_distribution"), false);
     print_gain(o);

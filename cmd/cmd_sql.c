@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/console/table.h"
+#include "cmd/console/printable.h"
 #include "trace/base/csv_text.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
@@ -134,18 +134,10 @@ struct output {
     bool laid_out;
 };
 
-static size_t width_of(const char *text)
-{
-    size_t n = 0;
-    for (; *text; text++)
-        n += ((unsigned char)*text & 0xC0) != 0x80;
-    return n;
-}
-
 static void print_cells(const struct output *out, char *const *cells)
 {
     for (int c = 0; c < out->columns; c++) {
-        size_t width = width_of(cells[c]);
+        size_t width = lines_columns(cells[c], strlen(cells[c]));
         int pad = width < out->widths[c] ? (int)(out->widths[c] - width) : 0;
         bool last = c + 1 == out->columns;
         printf("%*s%s%*s%s", out->right[c] ? pad : 0, "", cells[c], out->right[c] || last ? 0 : pad, "",
@@ -158,7 +150,8 @@ static void lay_out(struct output *out)
     out->laid_out = true;
     const size_t whole = out->count - out->count % (size_t)out->columns; /* without what an error cut off */
     for (size_t i = 0; i < whole; i++) {
-        size_t width = width_of(out->cells[i]), *widest = &out->widths[i % (size_t)out->columns];
+        size_t width = lines_columns(out->cells[i], strlen(out->cells[i])),
+               *widest = &out->widths[i % (size_t)out->columns];
         *widest = width > *widest ? width : *widest;
     }
     for (size_t i = 0; i < whole; i += (size_t)out->columns)

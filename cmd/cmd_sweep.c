@@ -141,6 +141,18 @@ static void run_point(struct work *s, size_t index, const struct replay_request 
     replay_release(&result);
 }
 
+static struct replay_request request_of(const struct sweep *sweep, const struct sweep_job *job)
+{
+    return (struct replay_request){.engine = sweep->engine,
+                                   .platform = job->platform,
+                                   .policy_list = job->policy_list,
+                                   .baseline = sweep->baseline,
+                                   .sets = (const char *const *)job->sets,
+                                   .set_count = job->set_count,
+                                   .grid_count = job->set_count - sweep->set_count,
+                                   .draws = sweep->draws};
+}
+
 /* A point has the threads to itself that no other one is left for: policies and draws share them. */
 static void run_job(struct work *s, size_t index, int threads)
 {
@@ -164,18 +176,11 @@ static void run_job(struct work *s, size_t index, int threads)
     if (opened < job.spec_count) {
         fail(s, false, &err);
     } else {
-        struct replay_request request = {.engine = s->sweep->engine,
-                                         .platform = job.platform,
-                                         .policy_list = job.policy_list,
-                                         .baseline = s->sweep->baseline,
-                                         .sets = (const char *const *)job.sets,
-                                         .set_count = job.set_count,
-                                         .grid_count = job.set_count - s->sweep->set_count,
-                                         .inputs = inputs,
-                                         .input_count = opened,
-                                         .threads = threads,
-                                         .draws = s->sweep->draws,
-                                         .shared = s->answers};
+        struct replay_request request = request_of(s->sweep, &job);
+        request.inputs = inputs;
+        request.input_count = opened;
+        request.threads = threads;
+        request.shared = s->answers;
         run_point(s, index, &request);
     }
     while (opened-- > 0)
@@ -236,14 +241,7 @@ static int check_first(const struct sweep *sweep, struct err *err)
     int rc = 0;
     for (size_t i = 0; i < job.spec_count && !rc; i++)
         rc = input_check(job.specs[i], err);
-    struct replay_request request = {.engine = sweep->engine,
-                                     .platform = job.platform,
-                                     .policy_list = job.policy_list,
-                                     .baseline = sweep->baseline,
-                                     .sets = (const char *const *)job.sets,
-                                     .set_count = job.set_count,
-                                     .grid_count = job.set_count - sweep->set_count,
-                                     .draws = sweep->draws};
+    struct replay_request request = request_of(sweep, &job);
     struct replay_result result;
     if (!rc && (rc = replay_prepare(&request, &result, err)) == 0)
         replay_release(&result);

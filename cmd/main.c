@@ -12,6 +12,7 @@
 #include "cmd/console/printable.h"
 #include "replay/results/results.h"
 #include "trace/base/mem.h"
+#include "trace/base/param_value.h"
 #include "trace/base/suggest.h"
 #include "trace/base/version.h"
 #include "trace/graph/graph.h"
@@ -157,6 +158,29 @@ int cmd_adds_to(const char *path)
     struct results *results = results_open(path, RESULTS_APPEND, &err);
     results_close(results);
     return results ? EXIT_DONE : cmd_fail(EXIT_DATA, "%s", err.msg);
+}
+
+void *cmd_format_options(const char *format, const struct param *table, size_t size, const struct opt_list *sets,
+                         const char *before, struct err *err)
+{
+    void *values = mem_zalloc(1, size, err);
+    int rc = values ? 0 : -1;
+    if (values)
+        param_defaults(table, values);
+    for (size_t i = 0; i < sets->count && !rc; i++) {
+        const char *item = sets->items[i], *eq = strchr(item, '=');
+        char name[64];
+        const int n = snprintf(name, sizeof name, "%.*s", eq ? (int)(eq - item) : 0, item);
+        if (n == 0 || n >= (int)sizeof name)
+            rc = err_set(err, "--set %s: expected KEY=VALUE", item);
+        else
+            rc = table ? param_set(table, values, name, eq + 1, err)
+                       : err_set(err, "%s%s: format %s has no options", before, item, format);
+    }
+    if (!rc)
+        return values;
+    free(values);
+    return NULL;
 }
 
 /* --- signals --- */
