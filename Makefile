@@ -52,7 +52,7 @@ LDFLAGS_ALL = -fopenmp -rdynamic $(SAN) $(LDFLAGS)
 CHECK_LIBS = $(shell pkg-config --libs check)
 
 # Sources that are not part of the library: built into objects of their own.
-APART   := trace/store/vtab_extension.c $(wildcard trace/recorder/inject/*.c)
+APART   := $(wildcard trace/recorder/inject/*.c)
 ALL_C   := $(shell find cmd trace replay models -name '*.c' | LC_ALL=C sort)
 TEST_C  := $(filter %_test.c,$(ALL_C))
 FUZZ_C  := $(filter %_fuzz.c,$(ALL_C))
@@ -121,7 +121,7 @@ $(BUILD)/offchip: $(call OBJ,$(CMD_C)) $(VERSION_O) $(BUILD)/liboffchip.a
 
 # --- the table `records` as an SQLite extension: SQLite reached through its host, never by linking; not sanitised ---
 EXTENSION   := $(BUILD)/offchip_records.so
-EXTENSION_C := $(addprefix trace/,$(addprefix store/,vtab_extension.c vtab.c directory.c chunk.c column.c) \
+EXTENSION_C := $(addprefix trace/,$(addprefix store/,vtab.c directory.c chunk.c column.c) \
     event/record.c base/err.c base/mem.c)
 $(BUILD)/ext/%.o: %.c
 	@mkdir -p $(@D)

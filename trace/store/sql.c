@@ -54,18 +54,13 @@ static int may(void *ctx, int action, const char *first, const char *second, con
 }
 
 /* A trace, or else a results file: which of the two is said by the application_id. */
-static int check(sqlite3 *db, struct err *err)
+static int check(const char *path, sqlite3 *db, struct err *err)
 {
-    sqlite3_stmt *stmt = NULL;
-    int64_t id = 0;
-    if (sqlite3_prepare_v2(db, "PRAGMA application_id", -1, &stmt, NULL) == SQLITE_OK &&
-        sqlite3_step(stmt) == SQLITE_ROW)
-        id = sqlite3_column_int64(stmt, 0);
-    sqlite3_finalize(stmt);
-    struct schema *schema = id == SCHEMA_RESULTS_ID ? schema_results(err) : schema_trace(err);
+    const bool results = dbfile_application_id(path) == SCHEMA_RESULTS_ID;
+    struct schema *schema = results ? schema_results(err) : schema_trace(err);
     if (!schema)
         return -1;
-    if (id != SCHEMA_RESULTS_ID)
+    if (!results)
         schema->what = "an offchip trace or results file";
     int failed = schema_check(schema, db, 2, err);
     free(schema);
@@ -97,7 +92,7 @@ sqlite3 *sql_open(const char *path, struct err *err)
     if (dbfile_open(path, DBFILE_READ, &db, err))
         return NULL;
     schema_distrust(db);
-    int failed = check(db, err) || check_records(db, err) ? err_at(err, "'%s'", path) : 0;
+    int failed = check(path, db, err) || check_records(db, err) ? err_at(err, "'%s'", path) : 0;
     /* The first use of `records` declares its columns, which is no reading any more. */
     if (!failed && (vtab_register(db) || sqlite3_exec(db, "EXPLAIN SELECT 1 FROM records", NULL, NULL, NULL) ||
                     sqlite3_set_authorizer(db, may, NULL)))

@@ -347,3 +347,22 @@ int vtab_register(sqlite3 *db)
     };
     return sqlite3_create_module_v2(db, "records", &module, NULL, NULL);
 }
+
+#ifdef OFFCHIP_EXTENSION
+/* The table for the sqlite3 shell, Python and whatever else loads SQLite extensions:
+ *
+ *     sqlite3 trace.db -cmd '.load build/offchip_records' 'SELECT kind, count(*) FROM records GROUP BY kind'
+ *
+ * The name is what SQLite derives from the file's, offchip_records.so. */
+SQLITE_EXTENSION_INIT1
+
+__attribute__((visibility("default"))) int sqlite3_offchiprecords_init(sqlite3 *db, char **message,
+                                                                       const sqlite3_api_routines *api);
+
+int sqlite3_offchiprecords_init(sqlite3 *db, char **message, const sqlite3_api_routines *api)
+{
+    (void)message;
+    SQLITE_EXTENSION_INIT2(api);
+    return vtab_register(db);
+}
+#endif
