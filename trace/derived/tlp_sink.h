@@ -19,7 +19,7 @@
 #include "trace/event/tlp.h"
 #include "trace/store/store.h"
 
-/* --- who sends PCIe packets to whom in a capture; sequence gaps and the adapter's clock of each (tlp_flows.c) ---
+/* --- who sends PCIe packets to whom in a capture; sequence gaps and the adapter's clock of each ---
  *
  * A flow is (source, destination, VLAN). Its number goes into the record's group; table tlp_flows keeps the rest.
  * Frames whose time stamp is 0 come from software (libtlp): they have no sequence and no clock.
@@ -42,9 +42,6 @@ struct tlp_flow {
 
 struct tlp_flows;
 
-struct tlp_flows *tlp_flows_new(struct err *err);
-void tlp_flows_free(struct tlp_flows *flows); /* NULL is allowed */
-
 /* An IPv6 address (16 bytes) as a host: a number of 240.0.0.0/12, which no IPv4 host has. Beyond TLP_FLOWS_MOST of them
  * all further ones share the last. */
 uint32_t tlp_flows_host(struct tlp_flows *flows, const unsigned char address[16]);
@@ -56,73 +53,11 @@ const char *tlp_flows_address(const struct tlp_flows *flows, uint32_t host, char
 /* The number of a flow, from 0, added if new. */
 uint32_t tlp_flows_find(struct tlp_flows *flows, uint32_t source, uint32_t destination, int32_t vlan);
 
-uint32_t tlp_flows_count(const struct tlp_flows *flows);
 struct tlp_flow *tlp_flows_at(struct tlp_flows *flows, uint32_t number);
 
 /* Count one packet of the flow: its sequence and time stamp (32 bits, 0: none). Returns the time on the adapter's clock
  * in ns, counted from the capture time of the flow's first stamped packet; time_ns itself without a stamp. */
 int64_t tlp_flow_packet(struct tlp_flow *flow, uint16_t sequence, uint64_t stamp, int64_t time_ns);
-
-/* Breaks of the sequence: modulo 1,024 unless a number above 1,023 was seen. */
-uint64_t tlp_flow_gaps(const struct tlp_flow *flow);
-
-/* --- requests and the completions that answer them (tlp_match.c) ---
- *
- * A completion carries requester and tag of its request and travels the other way, so the key is (requester, 10-bit
- * tag, side of the requester). Each key has a FIFO, since a tag is reused before the capture shows the earlier request
- * complete; a completion that the capture shows before its request is parked and given to the next request of that
- * key. A request is complete when its bytes have arrived, or a completion says that nothing is left (byte count at
- * most its own bytes); a completion with an error status closes it.
- *
- * Packets are fed in the order of their time. Memory is bounded: at most TLP_MATCH_MOST requests and parked completions
- * are held, the oldest gives way (and counts as never completed, or unmatched).
- * Source: PCI Express Base Specification 4.0, sections 2.2.9 and 2.3.1.1 (byte count of split completions). */
-
-enum { TLP_MATCH_MOST = 1 << 18 };
-
-/* How long a completion waits for its request: capture hosts reorder by microseconds. */
-#define TLP_MATCH_PARK_NS 10000000
-/* How long a request stays open. Source: base specification 4.0, 7.5.3.16, completion timeout range D: up to 64 s. */
-#define TLP_MATCH_OPEN_NS 64000000000
-
-/* A request that got its answer. */
-struct tlp_read {
-    struct record request; /* as given */
-    int64_t latency;       /* of the last completion after the request; 0 if early */
-    uint32_t received;     /* bytes */
-    uint32_t completions;
-    bool early; /* a completion was seen before it: no latency */
-    bool error; /* closed by a completion with an error status */
-};
-
-struct tlp_match_counts {
-    uint64_t reads;           /* memory reads fed */
-    uint64_t completed_reads; /* of them, with all data */
-    uint64_t failed_reads;    /* of them, closed by an error status */
-    uint64_t others;          /* other non-posted requests: I/O, configuration, atomic */
-    uint64_t completed_others;
-    uint64_t matched;    /* completions given to a request */
-    uint64_t unmatched;  /* completions whose request was never seen */
-    uint64_t early;      /* of the matched: parked first */
-    uint64_t reused;     /* requests whose tag was still open */
-    uint64_t unanswered; /* requests never completed; those still open count once tlp_match_end() is called */
-};
-
-struct tlp_match;
-
-struct tlp_match *tlp_match_new(struct err *err);
-void tlp_match_free(struct tlp_match *match); /* NULL is allowed */
-
-/* Feed one packet: a RECORD_TLP record, and the address of the side that the requester is on (the source of a request,
- * the destination of a completion). `reply` is tlp_reply_bytes() of a request. Posted packets are ignored. Returns 1 if
- * that closed a request (*done describes it, errors included), 0 if not, -1 with *err set when out of memory. */
-int tlp_match_feed(struct tlp_match *match, const struct record *packet, uint32_t side, uint32_t reply,
-                   struct tlp_read *done, struct err *err);
-
-/* The capture is over: what is open or parked stays so. */
-void tlp_match_end(struct tlp_match *match);
-
-const struct tlp_match_counts *tlp_match_counts(const struct tlp_match *match);
 
 /* --- tlp_sink --- */
 
@@ -132,7 +67,7 @@ struct tlp_item {
     struct record record; /* as tlp_to_record() and the capture say; group is a number of tlp_flows_find() */
     uint64_t ticks;       /* adapter time stamp, 0: none */
     uint64_t packet;      /* position in the file, from 1 */
-    uint32_t side;        /* address of the side that the requester is on, as tlp_match_feed() wants it */
+    uint32_t side;        /* host of the requester: a request's source, a completion's destination */
     uint16_t sequence;
     uint16_t reply;     /* tlp_reply_bytes(): 0..4096 */
     uint16_t direction; /* number of tlp_sink_direction() */
