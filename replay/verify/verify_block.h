@@ -18,7 +18,7 @@
 #include <stdbool.h>
 
 #include "models/uvm/page_mask.h"
-#include "trace/derived/services.h"
+#include "trace/derived/batches.h"
 
 enum verify_event_type {
     VERIFY_ALLOC,        /* [first, first + pages) is new memory */

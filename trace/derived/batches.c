@@ -6,15 +6,106 @@
 
 #include "trace/base/mem.h"
 
-enum { SHORT_RUN = 8, OUTLIER = 5, LOOK_BACK = 64, LATE_NS = 1000000 };
+/* As stored. */
+static const char *const rule_names[] = {
+    "first",        "block-not-ascending", "gap", "gap-over-256-faults", "gap-in-short-run",
+    "fault-record", "no-fault-record"};
 
-const char *batch_rule_name(enum batch_rule rule)
+/* --- services --- */
+
+void services_init(struct services *s, enum record_kind kind)
 {
-    static const char *const names[] = {
-        "first",        "block-not-ascending", "gap", "gap-over-256-faults", "gap-in-short-run",
-        "fault-record", "no-fault-record"};
-    return names[rule];
+    memset(s, 0, sizeof *s);
+    s->kind = kind;
 }
+
+void services_release(struct services *s)
+{
+    free(s->migrations);
+    free(s->items);
+    services_init(s, s->kind);
+}
+
+int services_add(struct services *s, const struct record *records, size_t n, struct err *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct record *r = &records[i];
+        if (r->kind != (uint32_t)s->kind || (r->flags != RECORD_CAUSE_FAULT && r->flags != RECORD_CAUSE_PREFETCH) ||
+            r->bytes == 0 || r->bytes > UINT64_MAX - r->addr)
+            continue;
+        if (mem_grow((void **)&s->migrations, &s->migration_cap, s->migration_count + 1, sizeof *s->migrations, err))
+            return -1;
+        s->migrations[s->migration_count] =
+            (struct migration){r->time, r->time + r->duration, r->addr, r->bytes, s->migration_count, r->flags};
+        s->migration_count++;
+    }
+    return 0;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct migration *x = a, *y = b;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static void sort(struct services *s)
+{
+    for (size_t i = 1; i < s->migration_count; i++)
+        if (by_time(&s->migrations[i - 1], &s->migrations[i]) > 0) {
+            qsort(s->migrations, s->migration_count, sizeof *s->migrations, by_time);
+            return;
+        }
+}
+
+static uint64_t block_of(uint64_t addr)
+{
+    return addr & ~(uint64_t)(SERVICES_BLOCK_BYTES - 1);
+}
+
+/* Whole and partial pages that [addr, addr + bytes) touches. */
+static uint32_t pages_of(const struct migration *m)
+{
+    uint64_t first = m->addr / SERVICES_PAGE_BYTES, last = (m->addr + m->bytes - 1) / SERVICES_PAGE_BYTES;
+    uint64_t pages = last - first + 1;
+    return pages > UINT32_MAX ? UINT32_MAX : (uint32_t)pages;
+}
+
+static bool continues(const struct migration *previous, const struct migration *m)
+{
+    return m->start_ns == previous->end_ns && block_of(m->addr) == block_of(previous->addr) && m->addr > previous->addr;
+}
+
+int services_rebuild(struct services *s, struct err *err)
+{
+    sort(s);
+    s->count = 0;
+    for (size_t i = 0; i < s->migration_count; i++) {
+        const struct migration *m = &s->migrations[i];
+        if (i == 0 || !continues(m - 1, m)) {
+            if (mem_grow((void **)&s->items, &s->cap, s->count + 1, sizeof *s->items, err))
+                return -1;
+            s->items[s->count++] =
+                (struct service){.start_ns = m->start_ns, .block_addr = block_of(m->addr), .first = i};
+        }
+        struct service *item = &s->items[s->count - 1];
+        item->end_ns = m->end_ns;
+        item->records++;
+        if (m->cause == RECORD_CAUSE_FAULT) {
+            item->fault_pages += pages_of(m);
+            item->fault_bytes += m->bytes;
+        } else {
+            item->prefetch_pages += pages_of(m);
+            item->prefetch_bytes += m->bytes;
+        }
+    }
+    return 0;
+}
+
+/* --- batches --- */
+
+enum { SHORT_RUN = 8, OUTLIER = 5, LOOK_BACK = 64, LATE_NS = 1000000 };
 
 void batches_init(struct batches *b)
 {
@@ -166,11 +257,6 @@ static bool holds_page(const struct batches *b, const struct service *s, uint64_
     return false;
 }
 
-static uint64_t block_of(uint64_t addr)
-{
-    return addr & ~(uint64_t)(SERVICES_BLOCK_BYTES - 1);
-}
-
 /* The record that service i belongs to, or -1; `previous` is the record of the service before. *high: the first record
  * that starts after the service. Of the records that started before it the last LOOK_BACK are looked at. */
 static int64_t choose_record(const struct batches *b, size_t i, size_t *high, int64_t previous)
@@ -312,7 +398,6 @@ static int store_rows_of(const struct batches *b, size_t first_batch, size_t fir
 {
     for (size_t i = 0; i < b->count; i++) {
         const struct batch *batch = &b->items[i];
-        const char *rule = batch_rule_name(batch->rule);
         struct store_value row[] = {
             STORE_V_INT(first_batch + i),
             STORE_V_INT(first_service + batch->first),
@@ -321,7 +406,7 @@ static int store_rows_of(const struct batches *b, size_t first_batch, size_t fir
             STORE_V_INT(batch->end_ns),
             STORE_V_INT(batch->fault_pages),
             STORE_V_NULL,
-            STORE_V_TEXT(rule),
+            STORE_V_TEXT(rule_names[batch->rule]),
             STORE_V_REAL(batch->confidence),
         };
         if (store_row(store, "batches", row, sizeof row / sizeof *row, err))
@@ -376,27 +461,23 @@ static bool has_any(const struct store *store)
     return false;
 }
 
+static int write_recordings(struct store *store, size_t *batches, size_t *services, struct err *err)
+{
+    struct recordings r;
+    int rc = recordings_find(&r, store, err);
+    if (r.count == 0)
+        r.items[r.count++] = (struct recording){RECORDING_ANY, RECORDING_ANY};
+    for (size_t i = 0; rc == 0 && i < r.count; i++)
+        rc = write_recording(store, r.items[i], batches, services, err);
+    return rc;
+}
+
 int batches_write(struct store *store, size_t *batch_count, size_t *service_count, struct err *err)
 {
     size_t batches = 0, services = 0;
     if (store_flush(store, err))
         return -1;
-    if (!has_any(store)) {
-        if (batch_count)
-            *batch_count = 0;
-        if (service_count)
-            *service_count = 0;
-        return 0;
-    }
-    struct recordings *r = mem_zalloc(1, sizeof *r, err);
-    if (!r)
-        return -1;
-    int rc = recordings_find(r, store, err);
-    if (rc == 0 && r->count == 0)
-        r->items[r->count++] = (struct recording){RECORDING_ANY, RECORDING_ANY};
-    for (size_t i = 0; rc == 0 && i < r->count; i++)
-        rc = write_recording(store, r->items[i], &batches, &services, err);
-    free(r);
+    int rc = has_any(store) ? write_recordings(store, &batches, &services, err) : 0;
     if (batch_count)
         *batch_count = batches;
     if (service_count)

@@ -184,23 +184,20 @@ static void list(const struct recordings *r, char *text, size_t size)
 
 int recording_choose(struct recording *chosen, struct recording wanted, struct store *store, struct err *err)
 {
-    struct recordings *r = mem_zalloc(1, sizeof *r, err);
-    if (!r)
-        return -1;
-    int rc = recordings_find(r, store, err);
+    struct recordings r;
+    int rc = recordings_find(&r, store, err);
     size_t fitting = 0;
     *chosen = wanted;
-    for (size_t i = 0; rc == 0 && i < r->count; i++)
-        if (is_in(r->items[i], wanted)) {
-            *chosen = r->items[i];
+    for (size_t i = 0; rc == 0 && i < r.count; i++)
+        if (is_in(r.items[i], wanted)) {
+            *chosen = r.items[i];
             fitting++;
         }
-    if (rc == 0 && r->count > 0 && fitting != 1) {
+    if (rc == 0 && r.count > 0 && fitting != 1) {
         char text[512];
-        list(r, text, sizeof text);
+        list(&r, text, sizeof text);
         rc = err_set(err, "%s holds %s: %s; choose by process and GPU", store_path(store),
                      fitting ? "several recordings" : "no such recording", text);
     }
-    free(r);
     return rc;
 }
