@@ -16,8 +16,8 @@
 #include "trace/base/units.h"
 #include "trace/derived/summary.h"
 
-/* Behind those of summary_by. */
-enum { BY_BATCH = SUMMARY_BY_RANGE + 1 };
+/* Behind those of attribution_by. */
+enum { BY_BATCH = ATTRIBUTION_RANGE + 1 };
 
 static int format, by;
 static const struct opt options[] = {OPT("by", 0, OPT_CHOICE, "kind|kernel|allocation|range|batch", &by,
@@ -219,8 +219,8 @@ static json_t *rows_json(const struct info *info)
         bool rest = i + 2 >= info->summary.row_count;
         json_t *o = json_object();
         json_tree_put(&o, owner_names[by], json_tree_text(owner->name));
-        if (by != SUMMARY_BY_ALLOCATION) {
-            json_tree_put(&o, by == SUMMARY_BY_KERNEL ? "launches" : "instances",
+        if (by != ATTRIBUTION_ALLOCATION) {
+            json_tree_put(&o, by == ATTRIBUTION_KERNEL ? "launches" : "instances",
                           number_or_null(!rest, (int64_t)owner->launches));
             json_tree_put(&o, "time_ns", number_or_null(!rest && !owner->untimed, owner->time_ns));
         } else {
@@ -314,7 +314,7 @@ static int fill(struct info *info, const char *path, struct err *err)
         return -1;
     json_tree_put(o, "origin", origin);
     json_tree_put(o, "streams", streams_json(info));
-    if (by == SUMMARY_BY_NONE)
+    if (by == ATTRIBUTION_NONE)
         json_tree_put(o, "kinds", kinds_json(info));
     else if (by == BY_BATCH)
         json_tree_put(o, "by_batch", batches_json(&info->batches));
@@ -559,12 +559,12 @@ static int show(struct info *info, const char *path)
     struct err err = {""};
     info->store = store_open(path, &err);
     if (!info->store ||
-        summary_init(&info->summary, info->store, by == BY_BATCH ? SUMMARY_BY_NONE : (enum summary_by)by, &err) ||
+        summary_init(&info->summary, info->store, by == BY_BATCH ? ATTRIBUTION_NONE : (enum attribution_by)by, &err) ||
         batch_rows_init(&info->batches, info->store, &err) || fill(info, path, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     if (by == BY_BATCH && info->batches.count == 0)
         return cmd_fail(EXIT_NOTHING, "%s holds no fault batches", path);
-    if (by != SUMMARY_BY_NONE && by != BY_BATCH && info->summary.row_count == 0)
+    if (by != ATTRIBUTION_NONE && by != BY_BATCH && info->summary.row_count == 0)
         return cmd_fail(EXIT_NOTHING, "%s names no %ss", path, owner_names[by]);
     if (format == FORMAT_JSON)
         return cmd_print_json(json_incref(info->root));

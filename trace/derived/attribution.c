@@ -82,7 +82,8 @@ struct naming {
 static int take_name(void *ctx, const struct store_value *values, size_t n)
 {
     const struct naming *naming = ctx;
-    struct nesting_name *name = n >= 2 && values[1].s ? find(naming->nesting, (uint64_t)values[0].i) : NULL;
+    struct nesting_name *name = find(naming->nesting, (uint64_t)values[0].i);
+    (void)n;
     if (!name || name->text)
         return 0;
     name->text = mem_strdup(values[1].s, naming->err);
@@ -231,16 +232,6 @@ static struct owner *add(struct filling *f, const char *name)
     return &o->items[o->count++];
 }
 
-static int64_t int_of(const struct store_value *values, size_t n, size_t i, int64_t otherwise)
-{
-    return i < n && values[i].type == STORE_INT ? values[i].i : otherwise;
-}
-
-static const char *text_of(const struct store_value *values, size_t n, size_t i)
-{
-    return i < n && values[i].type == STORE_TEXT && values[i].s ? values[i].s : "";
-}
-
 /* The owner of kernels or ranges called `name`, made at first need. */
 static struct owner *named(struct filling *f, const char *name)
 {
@@ -278,9 +269,9 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool is_wanted(const struct filling *f, const struct store_value *values, size_t n)
+static bool is_wanted(const struct filling *f, int64_t row)
 {
-    uint64_t id = (uint64_t)int_of(values, n, 0, 0);
+    const uint64_t id = (uint64_t)row;
     return !f->ids || bsearch(&id, f->ids, f->id_count, sizeof id, by_number);
 }
 
@@ -288,14 +279,15 @@ static bool is_wanted(const struct filling *f, const struct store_value *values,
 static int take_kernel(void *ctx, const struct store_value *values, size_t n)
 {
     struct filling *f = ctx;
-    if (!is_wanted(f, values, n))
+    (void)n;
+    if (!is_wanted(f, values[0].i))
         return 0;
-    struct owner *owner = named(f, text_of(values, n, 1));
+    struct owner *owner = named(f, values[1].s);
     if (!owner)
         return -1;
     owner->launches++;
-    owner->untimed += n < 5 || values[3].type != STORE_INT || values[4].type != STORE_INT;
-    int64_t start = int_of(values, n, 3, 0), duration = int_of(values, n, 4, 0), end;
+    owner->untimed += values[3].type != STORE_INT || values[4].type != STORE_INT;
+    int64_t start = values[3].i, duration = values[4].i, end;
     if (start == 0 || duration <= 0 || __builtin_add_overflow(start, duration, &end))
         return 0;
     if (__builtin_add_overflow(owner->time_ns, duration, &owner->time_ns))
@@ -307,12 +299,13 @@ static int take_kernel(void *ctx, const struct store_value *values, size_t n)
 static int take_allocation(void *ctx, const struct store_value *values, size_t n)
 {
     struct filling *f = ctx;
-    if (!is_wanted(f, values, n))
+    (void)n;
+    if (!is_wanted(f, values[0].i))
         return 0;
     char name[160];
-    int64_t addr = int_of(values, n, 1, 0), bytes = int_of(values, n, 2, 0), end;
-    (void)snprintf(name, sizeof name, "%lld %.60s%s%.60s", (long long)int_of(values, n, 0, 0), text_of(values, n, 3),
-                   *text_of(values, n, 4) ? " " : "", text_of(values, n, 4));
+    int64_t addr = values[1].i, bytes = values[2].i, end;
+    (void)snprintf(name, sizeof name, "%lld %.60s%s%.60s", (long long)values[0].i, values[3].s, *values[4].s ? " " : "",
+                   values[4].s);
     struct owner *owner = add(f, name);
     if (!owner)
         return -1;

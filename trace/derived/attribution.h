@@ -11,7 +11,7 @@
 #include "trace/base/range_map.h"
 #include "trace/store/store.h"
 
-enum attribution_by { ATTRIBUTION_KERNEL, ATTRIBUTION_ALLOCATION, ATTRIBUTION_RANGE };
+enum attribution_by { ATTRIBUTION_NONE, ATTRIBUTION_KERNEL, ATTRIBUTION_ALLOCATION, ATTRIBUTION_RANGE };
 
 struct owner {
     char *name;           /* of an allocation: "3 managed a": number, kind and name, as far as they are known */

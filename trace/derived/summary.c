@@ -6,11 +6,6 @@
 
 #include "trace/base/mem.h"
 
-struct counting {
-    struct summary *summary;
-    struct err *err;
-};
-
 void summary_release(struct summary *s)
 {
     free(s->rows);
@@ -60,9 +55,8 @@ static void count_kind(struct summary_stream *stream, const struct record *r)
     k->bytes += r->bytes;
 }
 
-static void count_batch(struct counting *c, size_t stream, bool ns, const struct record *records, size_t n)
+static void count_batch(struct summary *s, int stream, bool ns, const struct record *records, size_t n)
 {
-    struct summary *s = c->summary;
     for (size_t i = 0; i < n; i++) {
         const struct record *r = &records[i];
         count_kind(&s->streams[stream], r);
@@ -73,18 +67,18 @@ static void count_batch(struct counting *c, size_t stream, bool ns, const struct
     }
 }
 
-static int count_stream(struct counting *c, struct store *store, int index)
+static int count_stream(struct summary *summary, struct store *store, int index, struct err *err)
 {
-    struct store_cursor *cursor = store_cursor_open(store, index, c->err);
+    struct store_cursor *cursor = store_cursor_open(store, index, err);
     if (!cursor)
         return -1;
     const struct record *records;
     size_t n;
     int more;
-    while ((more = store_cursor_next(cursor, &records, NULL, &n, c->err)) > 0)
-        count_batch(c, (size_t)index, store_stream(store, index)->unit == TIME_NS, records, n);
+    while ((more = store_cursor_next(cursor, &records, NULL, &n, err)) > 0)
+        count_batch(summary, index, store_stream(store, index)->unit == TIME_NS, records, n);
     store_cursor_close(cursor);
-    struct summary_stream *s = &c->summary->streams[index];
+    struct summary_stream *s = &summary->streams[index];
     bool any = false;
     for (int k = 0; k < RECORD_KINDS; k++) {
         const struct summary_kind *kind = &s->kinds[k];
@@ -97,24 +91,20 @@ static int count_stream(struct counting *c, struct store *store, int index)
     return more;
 }
 
-int summary_init(struct summary *summary, struct store *store, enum summary_by by, struct err *err)
+int summary_init(struct summary *summary, struct store *store, enum attribution_by by, struct err *err)
 {
     memset(summary, 0, sizeof *summary);
-    struct counting c = {.summary = summary, .err = err};
     summary->stream_count = (size_t)store_stream_count(store);
     summary->streams = mem_zalloc(summary->stream_count, sizeof *summary->streams, err);
     int rc = summary->streams ? 0 : -1;
-    static const enum attribution_by owners[] = {[SUMMARY_BY_KERNEL] = ATTRIBUTION_KERNEL,
-                                                 [SUMMARY_BY_ALLOCATION] = ATTRIBUTION_ALLOCATION,
-                                                 [SUMMARY_BY_RANGE] = ATTRIBUTION_RANGE};
-    if (rc == 0 && by != SUMMARY_BY_NONE)
-        rc = attribution_init(&summary->owners, store, owners[by], NULL, 0, err);
+    if (rc == 0 && by != ATTRIBUTION_NONE)
+        rc = attribution_init(&summary->owners, store, by, NULL, 0, err);
     summary->row_count = summary->owners.count;
     summary->rows = rc ? NULL : mem_zalloc(summary->row_count, sizeof *summary->rows, err);
     if (!summary->rows)
         rc = -1;
     for (int i = 0; rc == 0 && i < (int)summary->stream_count; i++)
-        rc = count_stream(&c, store, i);
+        rc = count_stream(summary, store, i, err);
     if (rc)
         summary_release(summary);
     return rc;
@@ -134,9 +124,9 @@ void batch_rows_release(struct batch_rows *rows)
     *rows = (struct batch_rows){0};
 }
 
-static int64_t number(const struct store_value *v, size_t n, size_t i)
+static int64_t number(const struct store_value *v)
 {
-    return i < n && v[i].type == STORE_INT ? v[i].i : BATCH_UNKNOWN;
+    return v->type == STORE_INT ? v->i : BATCH_UNKNOWN;
 }
 
 /* batches(batch, first_service, services, start_ns, end_ns, fault_pages, raw_faults, rule, confidence) */
@@ -144,23 +134,24 @@ static int take_batch(void *ctx, const struct store_value *v, size_t n)
 {
     struct batch_counting *c = ctx;
     struct batch_rows *rows = c->rows;
+    (void)n;
     if (mem_grow((void **)&rows->items, &rows->cap, rows->count + 1, sizeof *rows->items, c->err))
         return -1;
-    int64_t start = number(v, n, 3), end = number(v, n, 4), time, services = number(v, n, 2);
+    int64_t start = number(&v[3]), end = number(&v[4]), time, services = number(&v[2]);
     bool timed = v[3].type == STORE_INT && v[4].type == STORE_INT && !__builtin_sub_overflow(end, start, &time);
     struct batch_row *row = &rows->items[rows->count++];
-    *row = (struct batch_row){.batch = number(v, n, 0),
+    *row = (struct batch_row){.batch = number(&v[0]),
                               .start_ns = start,
                               .time_ns = timed ? time : BATCH_UNKNOWN,
-                              .raw_faults = number(v, n, 6),
-                              .fault_pages = number(v, n, 5),
+                              .raw_faults = number(&v[6]),
+                              .fault_pages = number(&v[5]),
                               .reads = BATCH_UNKNOWN,
                               .writes = BATCH_UNKNOWN,
                               .atomics = BATCH_UNKNOWN,
                               .blocks = services > 0 ? services : BATCH_UNKNOWN, /* one service for each block */
                               .utlbs = BATCH_UNKNOWN,
-                              .confidence = n > 8 && v[8].type == STORE_REAL ? v[8].r : -1};
-    (void)snprintf(row->rule, sizeof row->rule, "%s", n > 7 && v[7].type == STORE_TEXT && v[7].s ? v[7].s : "");
+                              .confidence = v[8].type == STORE_REAL ? v[8].r : -1};
+    (void)snprintf(row->rule, sizeof row->rule, "%s", v[7].s);
     return 0;
 }
 
@@ -250,8 +241,6 @@ int batch_rows_init(struct batch_rows *rows, struct store *store, struct err *er
     *rows = (struct batch_rows){0};
     struct batch_counting c = {.rows = rows, .err = err};
     int rc = store_rows(store, "batches", take_batch, &c, err) ? -1 : 0;
-    if (rc == 0 && rows->count)
-        qsort(rows->items, rows->count, sizeof *rows->items, by_batch);
     for (int s = 0; rc == 0 && rows->count && s < store_stream_count(store); s++)
         rc = take_stream(&c, store, s);
     free(c.utlbs);

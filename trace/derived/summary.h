@@ -23,18 +23,17 @@ struct summary_row {
     uint64_t h2d_bytes, fault_bytes, prefetch_bytes, d2h_bytes, evicted_bytes;
 };
 
-enum summary_by { SUMMARY_BY_NONE, SUMMARY_BY_KERNEL, SUMMARY_BY_ALLOCATION, SUMMARY_BY_RANGE };
-
 struct summary {
     struct summary_stream *streams;
     size_t stream_count;
-    struct attribution owners; /* by summary_by */
-    struct summary_row *rows;  /* one for each of them */
-    size_t row_count;          /* 0: the trace names no owner */
+    struct attribution owners;
+    struct summary_row *rows; /* one for each of them */
+    size_t row_count;         /* 0: the trace names no owner */
 };
 
-/* Count. Of streams in ns a record belongs to the kernel that runs, or the range that is innermost, at its start. */
-int summary_init(struct summary *summary, struct store *store, enum summary_by by, struct err *err);
+/* Count, for each owner too unless `by` is ATTRIBUTION_NONE. Of streams in ns a record belongs to the kernel that runs,
+ * or the range that is innermost, at its start. */
+int summary_init(struct summary *summary, struct store *store, enum attribution_by by, struct err *err);
 void summary_release(struct summary *summary);
 
 /* --- the fault batches of a trace one by one: when, how many faults of which kind, how many VA blocks and

@@ -49,7 +49,7 @@ START_TEST(kinds_are_counted_with_bytes_and_span)
     struct err err;
     struct summary s;
     struct store *store = make();
-    ck_assert_int_eq(summary_init(&s, store, SUMMARY_BY_NONE, &err), 0);
+    ck_assert_int_eq(summary_init(&s, store, ATTRIBUTION_NONE, &err), 0);
     ck_assert_uint_eq(s.stream_count, 1);
     ck_assert_uint_eq(s.streams[0].kinds[RECORD_MIGRATE_H2D].records, 2);
     ck_assert_uint_eq(s.streams[0].kinds[RECORD_MIGRATE_H2D].bytes, 12288);
@@ -66,7 +66,7 @@ START_TEST(kernels_by_name_with_a_row_for_overlaps_and_one_for_the_rest)
     struct err err;
     struct summary s;
     struct store *store = make();
-    ck_assert_int_eq(summary_init(&s, store, SUMMARY_BY_KERNEL, &err), 0);
+    ck_assert_int_eq(summary_init(&s, store, ATTRIBUTION_KERNEL, &err), 0);
     ck_assert_uint_eq(s.row_count, 4);
     ck_assert_str_eq(s.owners.items[0].name, "a");
     ck_assert_uint_eq(s.owners.items[0].launches, 2);
@@ -86,7 +86,7 @@ START_TEST(allocations_by_address_with_a_row_for_the_rest)
     struct err err;
     struct summary s;
     struct store *store = make();
-    ck_assert_int_eq(summary_init(&s, store, SUMMARY_BY_ALLOCATION, &err), 0);
+    ck_assert_int_eq(summary_init(&s, store, ATTRIBUTION_ALLOCATION, &err), 0);
     ck_assert_uint_eq(s.row_count, 4);
     ck_assert_uint_eq(s.rows[0].records, 3);
     ck_assert_uint_eq(s.rows[1].h2d_bytes, 8192);
