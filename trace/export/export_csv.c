@@ -12,7 +12,7 @@
 
 /* Names of kernels by row. */
 struct names {
-    struct {
+    struct name {
         int64_t id;
         char *name;
     } * items;
@@ -23,30 +23,29 @@ struct names {
 static int take_name(void *ctx, const struct store_value *v, size_t n)
 {
     struct names *names = ctx;
-    if (n < 2 || v[0].type != STORE_INT || !v[1].s)
+    (void)n;
+    if (v[0].type != STORE_INT)
         return 0;
     if (mem_grow((void **)&names->items, &names->cap, names->count + 1, sizeof *names->items, names->err))
         return -1;
     char *copy = mem_strdup(v[1].s, names->err);
     if (!copy)
         return -1;
-    names->items[names->count].id = v[0].i;
-    names->items[names->count++].name = copy;
+    names->items[names->count++] = (struct name){v[0].i, copy};
     return 0;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const int64_t x = ((const struct name *)a)->id, y = ((const struct name *)b)->id;
+    return (x > y) - (x < y);
 }
 
 /* Rows come in order of id. */
 static const char *name_of(const struct names *names, uint64_t id)
 {
-    size_t lo = 0, hi = names->count;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (names->items[mid].id < (int64_t)id)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo < names->count && names->items[lo].id == (int64_t)id ? names->items[lo].name : "";
+    const struct name key = {.id = (int64_t)id}, *found = bsearch(&key, names->items, names->count, sizeof key, by_id);
+    return found ? found->name : "";
 }
 
 static void put_header(FILE *to, const struct stream *stream, bool names)

@@ -29,41 +29,30 @@ struct named {
 
 struct names {
     struct named_list {
-        struct named *items;
+        struct named *items; /* in order of number, as the rows come */
         size_t count, cap;
+        size_t stream; /* column of the CUDA stream; 0: none */
+        struct err *err;
     } kernels, strings;
     char buffer[128];
-    struct err *err; /* of the reading under way */
 };
 
-/* Kernels have their CUDA stream in the last column. */
-static int add(struct names *names, struct named_list *list, const struct store_value *v, size_t last)
+static int add(void *ctx, const struct store_value *v, size_t n)
 {
+    struct named_list *list = ctx;
+    (void)n;
     if (v[0].type != STORE_INT || v[1].type != STORE_TEXT)
         return 0;
-    if (mem_grow((void **)&list->items, &list->cap, list->count + 1, sizeof *list->items, names->err))
+    if (mem_grow((void **)&list->items, &list->cap, list->count + 1, sizeof *list->items, list->err))
         return -1;
     json_t *text = json_tree_text(v[1].s);
     char *json = text ? json_tree_dump(text, JSON_ENCODE_ANY | JSON_ENSURE_ASCII) : NULL;
     json_decref(text);
     if (!json)
-        return err_set(names->err, "out of memory");
-    const bool known = last > 1 && v[last].type == STORE_INT;
-    list->items[list->count++] = (struct named){v[0].i, known ? v[last].i : -1, json};
+        return err_set(list->err, "out of memory");
+    const bool known = list->stream && v[list->stream].type == STORE_INT;
+    list->items[list->count++] = (struct named){v[0].i, known ? v[list->stream].i : -1, json};
     return 0;
-}
-
-static int add_kernel(void *ctx, const struct store_value *v, size_t n)
-{
-    struct names *names = ctx;
-    return add(names, &names->kernels, v, n - 1);
-}
-
-static int add_string(void *ctx, const struct store_value *v, size_t n)
-{
-    struct names *names = ctx;
-    (void)n;
-    return add(names, &names->strings, v, 0);
 }
 
 static int by_number(const void *a, const void *b)
@@ -76,18 +65,6 @@ static const struct named *find(const struct named_list *list, uint64_t id)
 {
     const struct named key = {.number = (int64_t)id};
     return list->count ? bsearch(&key, list->items, list->count, sizeof key, by_number) : NULL;
-}
-
-static int read_names(struct names *names, struct store *store, struct err *err)
-{
-    names->err = err;
-    if (store_rows(store, "kernels", add_kernel, names, err) || store_rows(store, "strings", add_string, names, err))
-        return -1;
-    if (names->kernels.count)
-        qsort(names->kernels.items, names->kernels.count, sizeof *names->kernels.items, by_number);
-    if (names->strings.count)
-        qsort(names->strings.items, names->strings.count, sizeof *names->strings.items, by_number);
-    return 0;
 }
 
 static void list_free(struct named_list *list)
@@ -366,28 +343,9 @@ static void put_counters(struct timeline *t)
 
 /* --- the whole --- */
 
-/* First and last time. */
-static int look(struct timeline *t, int64_t *last, struct err *err)
-{
-    const struct record *records;
-    size_t n;
-    struct store_cursor *cursor = store_cursor_open(t->context->store, t->context->stream, err);
-    if (!cursor)
-        return -1;
-    t->origin = INT64_MAX;
-    *last = INT64_MIN;
-    int rc;
-    while ((rc = store_cursor_next(cursor, &records, NULL, &n, err)) > 0)
-        for (size_t i = 0; i < n; i++) {
-            t->origin = records[i].time < t->origin ? records[i].time : t->origin;
-            *last = records[i].time > *last ? records[i].time : *last;
-        }
-    store_cursor_close(cursor);
-    return rc;
-}
-
 static int put_all(struct timeline *t, struct err *err)
 {
+    const struct stream *stream = store_stream(t->context->store, t->context->stream);
     const struct record *records;
     const int64_t *extra;
     size_t n;
@@ -397,9 +355,13 @@ static int put_all(struct timeline *t, struct err *err)
     int rc, failed = 0;
     while (!failed && (rc = store_cursor_next(cursor, &records, &extra, &n, err)) > 0 && !ferror(t->context->to))
         for (size_t i = 0; i < n && !failed; i++) {
-            failed =
-                put_record(t, &records[i], t->process_column < 0 ? 1 : extra[(size_t)t->process_column * n + i], err);
-            count(t, &records[i]);
+            const struct record *r = &records[i];
+            const int64_t process = t->process_column < 0 ? 1 : extra[(size_t)t->process_column * n + i];
+            failed = r->time < stream->time_first || r->time > stream->time_last
+                         ? err_set(err, "stream '%s' has records beyond its times: the file is damaged", stream->name)
+                         : put_record(t, r, process, err);
+            if (!failed)
+                count(t, r);
         }
     store_cursor_close(cursor);
     return failed || rc < 0 ? -1 : 0;
@@ -407,10 +369,6 @@ static int put_all(struct timeline *t, struct err *err)
 
 static int write_timeline(struct timeline *t, struct err *err)
 {
-    int64_t last;
-    if (look(t, &last, err))
-        return -1;
-    t->bin_ns = (last < t->origin ? 0 : last - t->origin) / BINS + 1;
     (void)fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", t->context->to);
     if (put_all(t, err))
         return -1;
@@ -429,10 +387,17 @@ static int write_all(struct exporter_context *context, struct err *err)
         return -1;
     t->context = context;
     t->process_column = -1;
+    t->origin = stream->time_first;
+    t->bin_ns = (stream->time_last - stream->time_first) / BINS + 1;
+    t->names.kernels = (struct named_list){.stream = 15, .err = err};
+    t->names.strings = (struct named_list){.err = err};
     for (int e = 0; e < STORE_EXTRAS; e++)
         if (strcmp(stream->extra[e], "process_id") == 0)
             t->process_column = e;
-    const int rc = read_names(&t->names, context->store, err) ? -1 : write_timeline(t, err);
+    const int rc = store_rows(context->store, "kernels", add, &t->names.kernels, err) ||
+                           store_rows(context->store, "strings", add, &t->names.strings, err)
+                       ? -1
+                       : write_timeline(t, err);
     tracks_free(&t->tracks);
     list_free(&t->names.kernels);
     list_free(&t->names.strings);
