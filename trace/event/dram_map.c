@@ -66,13 +66,9 @@ static void turn(struct dram_map *map) /* from the bottom */
 {
     for (int i = 0; i < map->parts / 2; i++) {
         const int j = map->parts - 1 - i;
-        const enum dram_field f = map->part[i].field;
-        const int bits = map->part[i].bits;
-        const uint32_t mod = map->part[i].mod;
+        const struct dram_map_part kept = map->part[i];
         map->part[i] = map->part[j];
-        map->part[j].field = f;
-        map->part[j].bits = bits;
-        map->part[j].mod = mod;
+        map->part[j] = kept;
     }
 }
 

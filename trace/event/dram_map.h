@@ -52,7 +52,7 @@ enum { DRAM_MAP_FIELDS = 16, DRAM_MAP_BITS = 64 };
 enum dram_field { DRAM_FIELD_BYTE, DRAM_FIELD_COLUMN, DRAM_FIELD_ROW, DRAM_FIELD_BANK, DRAM_FIELD_CHANNEL };
 
 struct dram_map {
-    struct {
+    struct dram_map_part {
         enum dram_field field;
         int bits;
         int shift, to;       /* of the address, or of what a remainder below has left of it; of the field */

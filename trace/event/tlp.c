@@ -131,7 +131,7 @@ static enum tlp_verdict decode_one_dw(const unsigned char *p, struct tlp *t, con
     return TLP_OK;
 }
 
-static enum tlp_verdict decode_completion(const unsigned char *p, struct tlp *t, const char **defect)
+static enum tlp_verdict decode_completion(const unsigned char *p, struct tlp *t)
 {
     t->completer = t->requester;
     t->status = p[6] >> 5;
@@ -144,7 +144,6 @@ static enum tlp_verdict decode_completion(const unsigned char *p, struct tlp *t,
         return TLP_OK;
     unsigned most = 4u * t->length_dw - (unsigned)(t->addr & 3);
     t->bytes = t->enabled_bytes = (uint16_t)(t->byte_count < most ? t->byte_count : most);
-    (void)defect;
     return TLP_OK;
 }
 
@@ -198,7 +197,7 @@ enum tlp_verdict tlp_decode(const unsigned char *data, size_t n, struct tlp *tlp
         return bad(TLP_CUT, defect, "the header is cut");
     tlp->requester = (uint16_t)be16(p + 4);
     if (shape->layout == COMPLETION)
-        return decode_completion(p, tlp, defect);
+        return decode_completion(p, tlp);
     tlp->tag |= p[6];
     switch (shape->layout) {
     case MEMORY:

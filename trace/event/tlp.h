@@ -115,27 +115,10 @@ static inline bool tlp_record_poisoned(const struct record *r)
 {
     return r->flags >> 11 & 1;
 }
-static inline unsigned tlp_record_tag(const struct record *r)
-{
-    return (unsigned)(r->id & 0x3ff);
-}
-static inline unsigned tlp_record_requester(const struct record *r)
-{
-    return (unsigned)(r->id >> 10 & 0xffff);
-}
-static inline unsigned tlp_record_completer(const struct record *r)
-{
-    return (unsigned)(r->id >> 26 & 0xffff);
-}
 static inline unsigned tlp_record_byte_count(const struct record *r) /* 1..4096; of completions */
 {
     unsigned n = (unsigned)(r->id >> 42 & 0xfff);
     return n ? n : 4096;
-}
-static inline unsigned tlp_record_length_dw(const struct record *r) /* 1..1024 */
-{
-    unsigned n = (unsigned)(r->id >> 54);
-    return n ? n : 1024;
 }
 
 #endif
