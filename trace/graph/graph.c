@@ -165,7 +165,7 @@ static int parse_file(const char *path, const struct graph_format *format, const
     struct input_stream *source = input_stream_open(path, err);
     if (!source)
         return -1;
-    int rc = format->parse(source, options, graph, err);
+    int rc = format->parse(format, source, options, graph, err);
     input_stream_close(source);
     return rc ? err_at(err, "%s", path) : 0;
 }

@@ -64,11 +64,12 @@ struct graph_format {
     enum graph_probe (*probe)(const char *path, const unsigned char *head, size_t n);
     int (*read)(const char *path, const struct graph_options *options, struct graph *graph, struct err *err);
     /* What an open file holds, where `read` is NULL. */
-    int (*parse)(struct input_stream *source, const struct graph_options *options, struct graph *graph,
-                 struct err *err);
+    int (*parse)(const struct graph_format *format, struct input_stream *source, const struct graph_options *options,
+                 struct graph *graph, struct err *err);
     /* Write, whole or not at all; path is what the user gave. Existing files are an error unless `replace`. NULL: the
      * format is only read. */
-    int (*write)(const char *path, bool replace, const struct graph *graph, struct err *err);
+    int (*write)(const struct graph_format *format, const char *path, bool replace, const struct graph *graph,
+                 struct err *err);
     /* The endings of the files that `path` stands for, ended by NULL; NULL: `path` itself is the file. */
     const char *const *parts;
 };

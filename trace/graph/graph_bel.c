@@ -49,8 +49,7 @@ static char *part_path(const char *path, const char *part)
 
 static enum graph_probe probe(const char *path, const unsigned char *head, size_t n)
 {
-    (void)head;
-    (void)n;
+    (void)head, (void)n;
     if (!prefix_length(path))
         return GRAPH_NO;
     char *name = part_path(path, ".col");
@@ -60,9 +59,10 @@ static enum graph_probe probe(const char *path, const unsigned char *head, size_
 
 static int header(struct input_stream *source, uint64_t *count, struct err *err)
 {
-    uint64_t placeholder;
-    if (graph_read_u64(source, count, "the header", err) || graph_read_u64(source, &placeholder, "the header", err))
+    uint64_t head[2];
+    if (graph_read_bytes(source, head, sizeof head, "the header", err))
         return -1;
+    *count = head[0];
     return 0;
 }
 
@@ -185,8 +185,10 @@ static void forget_weights(const char *path)
         }
 }
 
-static int write_bel(const char *path, bool replace, const struct graph *graph, struct err *err)
+static int write_bel(const struct graph_format *format, const char *path, bool replace, const struct graph *graph,
+                     struct err *err)
 {
+    (void)format;
     if (!prefix_length(path))
         return err_set(err, "'%s' does not end in .bel, the prefix of the files .bel.col and .bel.dst", path);
     struct output parts[PARTS];

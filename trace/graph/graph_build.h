@@ -66,7 +66,7 @@ int graph_list_check(uint64_t vertices, uint64_t edges, struct err *err);
 /* The same where a file says how many rows or columns its matrix has. */
 int graph_list_sides(uint64_t vertices, uint64_t entries, struct err *err);
 
-/* --- numbers and edges in lines of text graph formats (graph_text.c) --- */
+/* --- numbers and edges in lines of text graph formats --- */
 
 /* Take an unsigned decimal number at *p (blanks before it are skipped); it must end at a blank or the line's end.
  * Moves *p past it. False if there is none or it exceeds 2^64 - 1. */
@@ -88,14 +88,11 @@ bool graph_head_line(const unsigned char *head, size_t n, size_t *at, char *line
 /* Write a line for each element, "source target [weight]"; the first vertex has the number `first`. */
 void graph_text_edges(FILE *file, const struct graph *graph, uint64_t first, bool weighted);
 
-/* --- arrays of little-endian values in binary graph files (graph_values.c), read so that memory follows what the file
- * really holds, never what its header claims --- */
+/* --- arrays of little-endian values in binary graph files, read so that memory follows what the file really holds,
+ * never what its header claims --- */
 
 /* Exactly n bytes into buf; `what` and the byte offset stand in the message if the input ends early. */
 int graph_read_bytes(struct input_stream *source, void *buf, size_t n, const char *what, struct err *err);
-
-/* One u64. */
-int graph_read_u64(struct input_stream *source, uint64_t *value, const char *what, struct err *err);
 
 /* n u64 values into a new array *values. */
 int graph_read_offsets(struct input_stream *source, uint64_t n, uint64_t **values, const char *what, struct err *err);

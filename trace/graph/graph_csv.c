@@ -205,9 +205,10 @@ static int parse(struct input_stream *source, struct csv *c, struct graph *graph
     return 0;
 }
 
-static int parse_csv(struct input_stream *source, const struct graph_options *options, struct graph *graph,
-                     struct err *err)
+static int parse_csv(const struct graph_format *format, struct input_stream *source,
+                     const struct graph_options *options, struct graph *graph, struct err *err)
 {
+    (void)format;
     struct csv c = {.whole = true, .list = {.options = options}};
     int rc = parse(source, &c, graph, err);
     graph_list_release(&c.list);

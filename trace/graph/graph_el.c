@@ -95,29 +95,19 @@ static int parse(struct input_stream *source, struct el *el, struct graph *graph
     return rc < 0 ? -1 : graph_list_finish(&el->list, graph, err);
 }
 
-static int parse_any(struct input_stream *source, bool weighted, const struct graph_options *options,
-                     struct graph *graph, struct err *err)
+static int parse_el(const struct graph_format *format, struct input_stream *source, const struct graph_options *options,
+                    struct graph *graph, struct err *err)
 {
-    struct el el = {.list = {.options = options}, .weighted = weighted};
+    struct el el = {.list = {.options = options}, .weighted = format == &graph_wel};
     int rc = parse(source, &el, graph, err);
     graph_list_release(&el.list);
     return rc;
 }
 
-static int parse_el(struct input_stream *source, const struct graph_options *options, struct graph *graph,
+static int write_el(const struct graph_format *format, const char *path, bool replace, const struct graph *g,
                     struct err *err)
 {
-    return parse_any(source, false, options, graph, err);
-}
-
-static int parse_wel(struct input_stream *source, const struct graph_options *options, struct graph *graph,
-                     struct err *err)
-{
-    return parse_any(source, true, options, graph, err);
-}
-
-static int write_any(const char *path, bool replace, const struct graph *g, bool weighted, struct err *err)
-{
+    const bool weighted = format == &graph_wel;
     if (weighted && !g->weights)
         return err_set(err, "%s: the graph has no weights; write a .el file", path);
     struct output output;
@@ -125,16 +115,6 @@ static int write_any(const char *path, bool replace, const struct graph *g, bool
         return -1;
     graph_text_edges(output.file, g, 0, weighted);
     return output_close(&output, 0, err);
-}
-
-static int write_el(const char *path, bool replace, const struct graph *graph, struct err *err)
-{
-    return write_any(path, replace, graph, false, err);
-}
-
-static int write_wel(const char *path, bool replace, const struct graph *graph, struct err *err)
-{
-    return write_any(path, replace, graph, true, err);
 }
 
 const struct graph_format graph_el = {
@@ -151,6 +131,6 @@ const struct graph_format graph_wel = {
     .suffix = ".wel",
     .summary = "edge list with weights: 'source target weight' a line",
     .probe = probe_wel,
-    .parse = parse_wel,
-    .write = write_wel,
+    .parse = parse_el,
+    .write = write_el,
 };

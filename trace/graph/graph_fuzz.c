@@ -34,7 +34,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             return 0;
         static const struct graph_format *const formats[] = {NULL,      &graph_sg,  &graph_wsg,   &graph_mtx,
                                                              &graph_el, &graph_wel, &graph_metis, &graph_csv};
-        (void)formats[data[0] % 8]->parse(source, &options, &graph, NULL);
+        const struct graph_format *format = formats[data[0] % 8];
+        (void)format->parse(format, source, &options, &graph, NULL);
         input_stream_close(source);
     }
     graph_release(&graph);

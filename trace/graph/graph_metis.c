@@ -245,10 +245,10 @@ static int parse(struct metis *m, struct graph *g, struct err *err)
 }
 
 /* Memory follows the lines read, not the header. Errors name the line. */
-static int parse_metis(struct input_stream *source, const struct graph_options *options, struct graph *graph,
-                       struct err *err)
+static int parse_metis(const struct graph_format *format, struct input_stream *source,
+                       const struct graph_options *options, struct graph *graph, struct err *err)
 {
-    (void)options;
+    (void)format, (void)options;
     struct metis m = {.tokens = mem_zalloc(1, sizeof *m.tokens, err)};
     if (!m.tokens)
         return -1;

@@ -170,18 +170,20 @@ static int parse(struct input_stream *source, struct graph_builder *b, struct gr
     return 0;
 }
 
-static int parse_mtx(struct input_stream *source, const struct graph_options *options, struct graph *graph,
-                     struct err *err)
+static int parse_mtx(const struct graph_format *format, struct input_stream *source,
+                     const struct graph_options *options, struct graph *graph, struct err *err)
 {
-    (void)options;
+    (void)format, (void)options;
     struct graph_builder b = {0};
     int rc = parse(source, &b, graph, err);
     graph_builder_release(&b);
     return rc;
 }
 
-static int write_mtx(const char *path, bool replace, const struct graph *g, struct err *err)
+static int write_mtx(const struct graph_format *format, const char *path, bool replace, const struct graph *g,
+                     struct err *err)
 {
+    (void)format;
     struct output output;
     if (output_open(&output, path, replace, err))
         return -1;

@@ -9,15 +9,811 @@
  * Worked example: [[0, 0, 2], [1, 2, 0]] is 0 -> 1, 0 -> 2, 2 -> 0; so are indptr [0, 2, 2, 3], indices [1, 2, 0].
  * Weights (data) are kept if all are whole 32-bit numbers. Ids of edges may be mirrored (--undirected) and relabelled.
  * Refused: ids that are not whole numbers from 0; 2 x 2 (it can be both); arrays that do not fit each other. */
+#include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "trace/base/id_map.h"
 #include "trace/base/mem.h"
+#include "trace/base/regular_file.h"
 #include "trace/graph/graph_build.h"
-#include "trace/graph/npy.h"
+#include "trace/import/input_stream.h"
+
+/* --- the members of a zip archive, stored or deflated, with sizes beyond 4 GiB (zip64) where need be ---
+ *
+ * Everything is taken from the directory at the archive's end and held against the file: members must lie inside it,
+ * and no deflated one may claim more than deflate can make of its bytes. Source: PKWARE APPNOTE 6.3.3; RFC 1951.
+ *
+ * Only the directory is read here, and not by libzip (1.7.3 in Debian 12), because a member is then a part of a file
+ * like any other: source.h reads it from where it lies with the one function that inflates gzip too, a window at a
+ * time, as many members at once as a graph has arrays (indptr, indices, data), each through a descriptor of its own,
+ * checks size and sum, and says at which byte it stands. libzip does not tell where a member lies; it would need a
+ * second kind of source, whose archive is opened once more for each reader, and bring OpenSSL and libbz2 (of encryption
+ * and packings that NumPy does not write) into the program and its bundle. */
+
+struct zip_member {
+    char name[128]; /* longer ones are cut */
+    struct input_stream_part part;
+};
+
+enum {
+    END_BYTES = 22,                 /* end of the directory, without its comment */
+    TAIL_BYTES = END_BYTES + 65535, /* where it must stand */
+    LOCATOR_BYTES = 20,             /* of the end in zip64's form */
+    END64_BYTES = 56,
+    ENTRY_BYTES = 46,
+    LOCAL_BYTES = 30,
+    MOST_MEMBERS = 65535,
+    MOST_DIRECTORY = 64 << 20,
+    MOST_RATIO = 1032, /* that deflate reaches: 258 bytes for 2 bits */
+};
+
+struct zip {
+    int fd;
+    uint64_t bytes; /* of the file */
+};
+
+static uint64_t little(const unsigned char *p, int n)
+{
+    uint64_t v = 0;
+    for (int i = n - 1; i >= 0; i--)
+        v = v << 8 | p[i];
+    return v;
+}
+
+static int read_at(const struct zip *z, uint64_t at, unsigned char *buf, size_t n, const char *what, struct err *err)
+{
+    if (at > z->bytes || n > z->bytes - at)
+        return err_set(err, "byte %llu: the file ends inside %s", (unsigned long long)z->bytes, what);
+    for (size_t done = 0; done < n;) {
+        ssize_t got = pread(z->fd, buf + done, n - done, (off_t)(at + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return err_set(err, "byte %llu: cannot read %s", (unsigned long long)(at + done), what);
+        done += (size_t)got;
+    }
+    return 0;
+}
+
+struct zip_directory {
+    uint64_t at, bytes, members;
+};
+
+static int find_directory(const struct zip *z, struct zip_directory *d, struct err *err)
+{
+    size_t n = z->bytes < TAIL_BYTES ? (size_t)z->bytes : TAIL_BYTES, i;
+    unsigned char *tail = mem_zalloc(n + 1, 1, err), far[END64_BYTES];
+    if (!tail || read_at(z, z->bytes - n, tail, n, "the archive", err)) {
+        free(tail);
+        return -1;
+    }
+    for (i = n >= END_BYTES ? n - END_BYTES + 1 : 0; i > 0; i--)
+        if (memcmp(tail + i - 1, "PK\5\6", 4) == 0)
+            break;
+    if (i) {
+        *d = (struct zip_directory){little(tail + i + 15, 4), little(tail + i + 11, 4), little(tail + i + 9, 2)};
+        bool wide = d->at == UINT32_MAX || d->bytes == UINT32_MAX || d->members == UINT16_MAX;
+        if (wide && i > LOCATOR_BYTES && memcmp(tail + i - 1 - LOCATOR_BYTES, "PK\6\7", 4) == 0) {
+            if (read_at(z, little(tail + i - 1 - LOCATOR_BYTES + 8, 8), far, sizeof far, "zip64's end", err)) {
+                free(tail);
+                return -1;
+            }
+            *d = (struct zip_directory){little(far + 48, 8), little(far + 40, 8), little(far + 32, 8)};
+        }
+    }
+    free(tail);
+    if (!i)
+        return err_set(err, "byte %llu: the file ends without a directory of the archive",
+                       (unsigned long long)z->bytes);
+    if (d->members > MOST_MEMBERS || d->bytes > MOST_DIRECTORY || d->at > z->bytes || d->bytes > z->bytes - d->at)
+        return err_set(err, "the archive's directory is said to have %llu bytes from byte %llu, of %llu",
+                       (unsigned long long)d->bytes, (unsigned long long)d->at, (unsigned long long)z->bytes);
+    return 0;
+}
+
+/* Sizes and offset of 4 bytes that say "see zip64" are replaced from the extra field, in this order. */
+static void widen(const unsigned char *extra, size_t n, struct input_stream_part *part, uint64_t *local)
+{
+    uint64_t *wide[] = {&part->bytes, &part->packed_bytes, local};
+    for (size_t at = 0; at + 4 <= n;) {
+        size_t length = little(extra + at + 2, 2), used = 0;
+        if (length > n - at - 4)
+            return;
+        for (int i = 0; little(extra + at, 2) == 1 && i < 3; i++)
+            if (*wide[i] == UINT32_MAX && used + 8 <= length) {
+                *wide[i] = little(extra + at + 4 + used, 8);
+                used += 8;
+            }
+        at += 4 + length;
+    }
+}
+
+/* Where the member's bytes are, and whether they can be. */
+static int place_member(const struct zip *z, uint64_t local, unsigned method, unsigned flags, struct zip_member *m,
+                        struct err *err)
+{
+    unsigned char head[LOCAL_BYTES];
+    if (method != 0 && method != 8)
+        return err_set(err, "member '%s' is packed by method %u; expected stored or deflated", m->name, method);
+    if (flags & 1)
+        return err_set(err, "member '%s' is encrypted", m->name);
+    if (read_at(z, local, head, sizeof head, "a member", err))
+        return -1;
+    if (memcmp(head, "PK\3\4", 4) != 0)
+        return err_set(err, "byte %llu: no member begins here; the directory says '%s' does", (unsigned long long)local,
+                       m->name);
+    m->part.at = local + LOCAL_BYTES + little(head + 26, 2) + little(head + 28, 2);
+    m->part.deflated = method == 8;
+    uint64_t packed = m->part.packed_bytes, bytes = m->part.bytes;
+    if (m->part.at > z->bytes || packed > z->bytes - m->part.at)
+        return err_set(err, "member '%s' is said to have %llu bytes from byte %llu, of %llu", m->name,
+                       (unsigned long long)packed, (unsigned long long)m->part.at, (unsigned long long)z->bytes);
+    if (method ? bytes / MOST_RATIO > packed : bytes != packed)
+        return err_set(err, "member '%s' is said to unpack %llu bytes to %llu", m->name, (unsigned long long)packed,
+                       (unsigned long long)bytes);
+    return 0;
+}
+
+/* The entry at *at of the directory, which moves behind it. */
+static int take_entry(const struct zip *z, const unsigned char *dir, uint64_t n, uint64_t *at, struct zip_member *m,
+                      struct err *err)
+{
+    const unsigned char *p = dir + *at;
+    uint64_t left = n - *at;
+    if (left < ENTRY_BYTES || memcmp(p, "PK\1\2", 4) != 0)
+        return err_set(err, "byte %llu of the archive's directory: no entry begins here", (unsigned long long)*at);
+    size_t name = little(p + 28, 2), extra = little(p + 30, 2), comment = little(p + 32, 2);
+    if (left - ENTRY_BYTES < name + extra + comment)
+        return err_set(err, "byte %llu of the archive's directory: it ends inside an entry", (unsigned long long)*at);
+    size_t kept = name < sizeof m->name ? name : sizeof m->name - 1;
+    memcpy(m->name, p + ENTRY_BYTES, kept);
+    m->name[kept] = 0;
+    for (size_t i = 0; i < kept; i++)
+        if ((unsigned char)m->name[i] < ' ')
+            m->name[i] = '?';
+    uint64_t local = little(p + 42, 4);
+    m->part = (struct input_stream_part){
+        .crc = (uint32_t)little(p + 16, 4), .packed_bytes = little(p + 20, 4), .bytes = little(p + 24, 4)};
+    widen(p + ENTRY_BYTES + name, extra, &m->part, &local);
+    *at += ENTRY_BYTES + name + extra + comment;
+    return place_member(z, local, (unsigned)little(p + 10, 2), (unsigned)little(p + 8, 2), m, err);
+}
+
+static int list(const struct zip *z, struct zip_member **members, size_t *n, struct err *err)
+{
+    struct zip_directory d = {0};
+    if (find_directory(z, &d, err))
+        return -1;
+    unsigned char *dir = mem_zalloc((size_t)d.bytes, 1, err);
+    *members = mem_zalloc((size_t)d.members, sizeof **members, err);
+    int rc = dir && *members ? read_at(z, d.at, dir, (size_t)d.bytes, "the archive's directory", err) : -1;
+    uint64_t at = 0;
+    for (*n = 0; !rc && *n < d.members; (*n)++)
+        rc = take_entry(z, dir, d.bytes, &at, &(*members)[*n], err);
+    free(dir);
+    return rc;
+}
+
+/* The members of archive `path` in the directory's order, freed with free(). At most 65,535. */
+static int zip_members(const char *path, struct zip_member **members, size_t *n, struct err *err)
+{
+    struct zip z = {.fd = regular_file_open(path, err)};
+    struct stat st;
+    *members = NULL;
+    *n = 0;
+    if (z.fd < 0)
+        return -1;
+    int rc = fstat(z.fd, &st) ? err_set(err, "%s", strerror(errno)) : 0;
+    z.bytes = rc ? 0 : (uint64_t)st.st_size;
+    if (!rc)
+        rc = list(&z, members, n, err);
+    (void)close(z.fd);
+    if (rc) {
+        free(*members);
+        *members = NULL;
+        *n = 0;
+    }
+    return rc;
+}
+
+/* --- one array in NumPy's file form, a file of its own or a member of an .npz archive, read as a stream ---
+ *
+ * "\x93NUMPY", version 1.0, 2.0 or 3.0, the length of the header (2 bytes; from 2.0 on 4), the header as a Python
+ * dictionary {'descr': '<i8', 'fortran_order': False, 'shape': (2, 10), }, then the items. Whole numbers of 1, 2, 4 and
+ * 8 bytes, signed or not, booleans and floating-point numbers of 4 and 8 bytes in either byte order are read; all else
+ * (objects, records, text, complex numbers) is refused with its descr.
+ * Source: NumPy's numpy.lib.format (versions 1.0 to 3.0). */
+
+/* Where an array is: `path` itself, or a part of it. */
+struct npy_place {
+    const char *path;
+    const char *name;                     /* for messages */
+    const struct input_stream_part *part; /* NULL: the whole file, packed or not */
+};
+
+struct npy_shape {
+    char kind;      /* 'i', 'u', 'b', 'f' or 'S' (text: one item is what npy_text() gives) */
+    unsigned width; /* bytes of an item */
+    bool big;       /* big-endian */
+    bool fortran;   /* the first index runs fastest */
+    unsigned dimensions;
+    uint64_t size[2]; /* of the first two */
+    uint64_t items;   /* in all */
+    bool sure;        /* the file is as long as the header says: it is not packed */
+};
+
+struct npy {
+    struct input_stream *source;
+    struct npy_shape shape;
+    const char *name;
+    uint64_t at; /* items taken */
+};
+
+enum { NPY_PIECE = 4096 };
+
+static const unsigned char magic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
+enum { HEADER_MOST = 65536 };
+
+/* The value of a key in the header's dictionary; NULL if it is not there. */
+static const char *value_of(const char *header, const char *key)
+{
+    const char *at = strstr(header, key);
+    if (!at)
+        return NULL;
+    at += strlen(key);
+    while (*at == ' ')
+        at++;
+    if (*at++ != ':')
+        return NULL;
+    while (*at == ' ')
+        at++;
+    return at;
+}
+
+/* "'<i8'" */
+static int parse_descr(const char *at, struct npy_shape *s, struct err *err)
+{
+    char quote = at ? *at : 0;
+    const char *p = at ? at + 1 : "";
+    unsigned width = 0;
+    if ((quote == '\'' || quote == '"') && *p && strchr("<>|=", *p) && p[1]) {
+        char kind = p[1];
+        s->big = *p == '>';
+        for (p += 2; isdigit((unsigned char)*p) && width < 65536; p++)
+            width = 10 * width + (unsigned)(*p - '0');
+        s->kind = kind == 'U' ? 'S' : kind;
+        s->width = kind == 'U' ? 4 * width : width;
+        bool text = (kind == 'S' || kind == 'U') && width, real = kind == 'f' && (width == 4 || width == 8);
+        bool whole = (kind == 'i' || kind == 'u') && (width == 1 || width == 2 || width == 4 || width == 8);
+        if (*p == quote && (text || real || whole || (kind == 'b' && width == 1)))
+            return 0;
+    }
+    return err_set(err, "its items are %.*s; expected whole or floating-point numbers of 1 to 8 bytes",
+                   at ? (int)strcspn(at, ",}\n") : 7, at ? at : "nothing");
+}
+
+/* "(2, 10)", "(5,)", "()" */
+static int parse_shape(const char *at, struct npy_shape *s, struct err *err)
+{
+    s->items = 1;
+    if (!at || *at++ != '(')
+        return err_set(err, "its header has no shape");
+    for (;;) {
+        while (*at == ' ' || *at == ',')
+            at++;
+        if (*at == ')')
+            return 0;
+        uint64_t size = 0;
+        if (!isdigit((unsigned char)*at))
+            return err_set(err, "its header's shape is not one of whole numbers");
+        for (; isdigit((unsigned char)*at); at++) {
+            if (size > (UINT64_MAX >> 8) / 10)
+                return err_set(err, "its header's shape is too large");
+            size = size * 10 + (uint64_t)(*at - '0');
+        }
+        if (*at == 'L')
+            at++;
+        if (s->dimensions < 2)
+            s->size[s->dimensions] = size;
+        s->dimensions++;
+        if (s->dimensions > 32 || (size && s->items > (UINT64_MAX >> 8) / size))
+            return err_set(err, "its header's shape is too large");
+        s->items *= size;
+    }
+}
+
+static int parse_header(char *header, struct npy_shape *s, struct err *err)
+{
+    const char *order = value_of(header, "'fortran_order'");
+    if (*header != '{' || !order || (strncmp(order, "True", 4) != 0 && strncmp(order, "False", 5) != 0))
+        return err_set(err, "its header is no dictionary with descr, fortran_order and shape");
+    s->fortran = *order == 'T';
+    return parse_descr(value_of(header, "'descr'"), s, err) || parse_shape(value_of(header, "'shape'"), s, err) ? -1
+                                                                                                                : 0;
+}
+
+static int read_header(struct input_stream *source, struct npy_shape *s, struct err *err)
+{
+    unsigned char head[12];
+    size_t length;
+    if (graph_read_bytes(source, head, 10, "NumPy's header", err))
+        return -1;
+    if (memcmp(head, magic, sizeof magic) != 0)
+        return err_set(err, "byte 0: no array of NumPy begins here");
+    if (head[6] < 1 || head[6] > 3)
+        return err_set(err, "byte 6: version %u.%u of NumPy's form; expected 1.0 to 3.0", head[6], head[7]);
+    length = head[8] | (size_t)head[9] << 8;
+    if (head[6] > 1) {
+        if (graph_read_bytes(source, head + 10, 2, "NumPy's header", err))
+            return -1;
+        length |= (size_t)head[10] << 16 | (size_t)head[11] << 24;
+    }
+    if (length > HEADER_MOST)
+        return err_set(err, "byte 8: a header of %zu bytes; expected at most %d", length, HEADER_MOST);
+    char *header = calloc(length + 1, 1);
+    if (!header)
+        return err_set(err, "out of memory");
+    int rc = graph_read_bytes(source, header, length, "NumPy's header", err);
+    if (!rc)
+        rc = parse_header(header, s, err);
+    free(header);
+    return rc;
+}
+
+/* Whether the bytes behind the header are those of the items; false where it cannot be known before they are read. */
+static int check_size(const struct npy_place *place, uint64_t header, struct npy_shape *s, struct err *err)
+{
+    struct stat st;
+    unsigned char first[6];
+    uint64_t bytes = place->part ? place->part->bytes : 0, items = s->items * s->width;
+    if (!place->part) {
+        FILE *file = fopen(place->path, "rb");
+        bool plain = file && fread(first, 1, sizeof first, file) == sizeof first && memcmp(first, magic, 6) == 0 &&
+                     fstat(fileno(file), &st) == 0;
+        if (file)
+            (void)fclose(file);
+        if (!plain)
+            return 0;
+        bytes = (uint64_t)st.st_size;
+    }
+    if (bytes < header || bytes - header != items)
+        return err_set(err, "byte %llu: %llu bytes of items; its shape needs %llu", (unsigned long long)header,
+                       (unsigned long long)(bytes < header ? 0 : bytes - header), (unsigned long long)items);
+    s->sure = true;
+    return 0;
+}
+
+static void npy_close(struct npy *a)
+{
+    input_stream_close(a->source);
+    a->source = NULL;
+}
+
+/* Open, read the header, pass over `skip` items. */
+static int npy_open(struct npy *a, const struct npy_place *place, uint64_t skip, struct err *err)
+{
+    *a = (struct npy){.name = place->name, .at = skip};
+    a->source =
+        place->part ? input_stream_open_part(place->path, place->part, err) : input_stream_open(place->path, err);
+    if (!a->source)
+        return -1;
+    if (read_header(a->source, &a->shape, err) || check_size(place, input_stream_offset(a->source), &a->shape, err) ||
+        (skip && input_stream_skip(a->source, skip * a->shape.width, err))) {
+        npy_close(a);
+        return err_at(err, "%s", place->name);
+    }
+    return 0;
+}
+
+static int take_items(struct npy *a, unsigned char *raw, size_t n, struct err *err)
+{
+    size_t width = a->shape.width;
+    if (graph_read_bytes(a->source, raw, n * width, "the items", err))
+        return err_at(err, "%s", a->name);
+    if (a->shape.big && width > 1)
+        for (unsigned char *p = raw; p < raw + n * width; p += width)
+            for (size_t i = 0; i < width / 2; i++) {
+                unsigned char byte = p[i];
+                p[i] = p[width - 1 - i];
+                p[width - 1 - i] = byte;
+            }
+    return 0;
+}
+
+/* Items of one type to ids; the or of all is negative if one is. */
+#define WIDEN(type)                                                                                                    \
+    for (size_t i = 0; i < n; i++) {                                                                                   \
+        type item;                                                                                                     \
+        memcpy(&item, raw + i * sizeof item, sizeof item);                                                             \
+        ids[i] = (uint64_t)(int64_t)item;                                                                              \
+        any |= ids[i];                                                                                                 \
+    }
+
+static uint64_t widen_ids(const struct npy_shape *s, const unsigned char *raw, uint64_t *ids, size_t n)
+{
+    uint64_t any = 0;
+    if (s->kind == 'i' && s->width == 8)
+        WIDEN(int64_t)
+    else if (s->kind == 'i' && s->width == 4)
+        WIDEN(int32_t)
+    else if (s->kind == 'i' && s->width == 2)
+        WIDEN(int16_t)
+    else if (s->kind == 'i')
+        WIDEN(int8_t)
+    else if (s->width == 8)
+        WIDEN(uint64_t)
+    else if (s->width == 4)
+        WIDEN(uint32_t)
+    else if (s->width == 2)
+        WIDEN(uint16_t)
+    else
+        WIDEN(uint8_t)
+    return any;
+}
+
+/* The next n <= NPY_PIECE items as ids; a negative one and one of an array that is not of whole numbers is an error
+ * that names the item. */
+static int npy_ids(struct npy *a, uint64_t *ids, size_t n, struct err *err)
+{
+    unsigned char raw[NPY_PIECE * 8];
+    if (a->shape.kind != 'i' && a->shape.kind != 'u')
+        return err_set(err, "%s: its items are of type '%c%u'; ids are whole numbers ('i' or 'u')", a->name,
+                       a->shape.kind, a->shape.width);
+    if (take_items(a, raw, n, err))
+        return -1;
+    if (widen_ids(&a->shape, raw, ids, n) >> 63)
+        for (size_t i = 0; i < n; i++)
+            if (ids[i] >> 63)
+                return err_set(err, "%s: item %llu is %lld; expected an id or offset from 0", a->name,
+                               (unsigned long long)(a->at + i), (long long)ids[i]);
+    a->at += n;
+    return 0;
+}
+
+/* The next n <= NPY_PIECE items, of any kind but text. */
+static int npy_reals(struct npy *a, double *values, size_t n, struct err *err)
+{
+    unsigned char raw[NPY_PIECE * 8];
+    uint64_t whole[NPY_PIECE];
+    float narrow;
+    if (a->shape.kind == 'S')
+        return err_set(err, "%s: its items are text; expected numbers", a->name);
+    if (take_items(a, raw, n, err))
+        return -1;
+    a->at += n;
+    if (a->shape.kind == 'f' && a->shape.width == 8) {
+        memcpy(values, raw, n * sizeof *values);
+        return 0;
+    }
+    if (a->shape.kind != 'f')
+        (void)widen_ids(&a->shape, raw, whole, n);
+    for (size_t i = 0; i < n; i++) {
+        if (a->shape.kind == 'f')
+            memcpy(&narrow, raw + i * 4, 4);
+        values[i] = a->shape.kind == 'f'   ? (double)narrow
+                    : a->shape.kind == 'i' ? (double)(int64_t)whole[i]
+                                           : (double)whole[i];
+    }
+    return 0;
+}
+
+/* The only item of an array of text, in ASCII; false if it is none. */
+static bool npy_text(struct npy *a, char *text, size_t size)
+{
+    unsigned char raw[256];
+    size_t n = a->shape.width, used = 0;
+    if (a->shape.kind != 'S' || a->shape.items != 1 || n > sizeof raw ||
+        graph_read_bytes(a->source, raw, n, "the text", NULL))
+        return false;
+    for (size_t i = 0; i < n && used < size - 1; i++)
+        if (raw[i])
+            text[used++] = (char)raw[i];
+    text[used] = 0;
+    return true;
+}
+
+/* An error unless the items end here; checks what an archive says of them. */
+static int npy_end(struct npy *a, struct err *err)
+{
+    return graph_read_end(a->source, err) ? err_at(err, "%s", a->name) : 0;
+}
+
+/* --- edges in arrays of sources and targets, one for each edge, into lists ---
+ *
+ * The arrays are read twice, so that beside the graph itself (4 bytes an element, 8 a vertex, 4 an element with
+ * weights) nothing is kept that grows with it.
+ *
+ * First the elements of every vertex are counted, then they are put where they belong: lists keep the arrays' order. */
+
+enum coo_form {
+    COO_PAIRS,   /* `from` holds source, target, source, target ... */
+    COO_ARRAYS,  /* `from` holds the sources after skip_from items, `to` the targets after skip_to */
+    COO_COLUMNS, /* `from` holds the sources of the edges to column 0, 1 ..., of which offsets[] says where they begin
+                  */
+};
+
+struct coo {
+    enum coo_form form;
+    struct npy_place from, to, weights; /* weights.path NULL: none */
+    uint64_t skip_from, skip_to;
+    const uint64_t *offsets; /* COO_COLUMNS: columns + 1 values, checked */
+    uint64_t edges;
+    uint64_t vertices; /* known from elsewhere; 0: the largest id + 1 */
+};
+
+enum { PIECE = NPY_PIECE / 2 };
+
+/* Edges in the order of the arrays. */
+struct walk {
+    const struct coo *coo;
+    struct npy from, to, weights;
+    uint64_t done, column;
+    uint64_t u[NPY_PIECE], v[PIECE]; /* pairs come as both in u */
+    double w[PIECE];
+    size_t n;
+};
+
+static int walk_open(struct walk *k, const struct coo *coo, bool weights, struct err *err)
+{
+    k->coo = coo;
+    k->done = k->column = 0;
+    k->to.source = k->weights.source = NULL;
+    if (npy_open(&k->from, &coo->from, coo->skip_from, err))
+        return -1;
+    if (coo->form == COO_ARRAYS && npy_open(&k->to, &coo->to, coo->skip_to, err))
+        return -1;
+    return weights && coo->weights.path ? npy_open(&k->weights, &coo->weights, 0, err) : 0;
+}
+
+static void walk_close(struct walk *k)
+{
+    npy_close(&k->from);
+    npy_close(&k->to);
+    npy_close(&k->weights);
+}
+
+/* The arrays end where their edges do; of two halves of one array only the second. */
+static int walk_end(struct walk *k, struct err *err)
+{
+    if (k->weights.source && npy_end(&k->weights, err))
+        return -1;
+    if (k->coo->form == COO_ARRAYS && npy_end(&k->to, err))
+        return -1;
+    return k->from.at == k->from.shape.items ? npy_end(&k->from, err) : 0;
+}
+
+static void separate(struct walk *k)
+{
+    for (size_t i = 0; i < k->n; i++) {
+        uint64_t u = k->u[2 * i];
+        k->v[i] = k->u[2 * i + 1];
+        k->u[i] = u;
+    }
+}
+
+static void name_columns(struct walk *k)
+{
+    for (size_t i = 0; i < k->n; i++) {
+        while (k->coo->offsets[k->column + 1] <= k->done + i)
+            k->column++;
+        k->v[i] = k->column;
+    }
+}
+
+/* The next edges: 1, 0 at the end, -1. */
+static int walk_next(struct walk *k, struct err *err)
+{
+    uint64_t left = k->coo->edges - k->done;
+    k->n = left < PIECE ? (size_t)left : PIECE;
+    if (!k->n)
+        return walk_end(k, err);
+    if (npy_ids(&k->from, k->u, k->coo->form == COO_PAIRS ? 2 * k->n : k->n, err))
+        return -1;
+    if (k->coo->form == COO_PAIRS)
+        separate(k);
+    else if (k->coo->form == COO_COLUMNS)
+        name_columns(k);
+    else if (npy_ids(&k->to, k->v, k->n, err))
+        return -1;
+    if (k->weights.source && npy_reals(&k->weights, k->w, k->n, err))
+        return -1;
+    k->done += k->n;
+    return 1;
+}
+
+struct making {
+    const struct graph_options *options;
+    struct id_map labels;
+    size_t cap;    /* of offsets */
+    uint64_t most; /* ids are below */
+    bool whole;
+};
+
+/* The vertices of the edges at hand. */
+static int number_them(struct making *m, struct walk *k, struct err *err)
+{
+    for (size_t i = 0; i < k->n; i++) {
+        uint32_t u, v;
+        if (m->options->relabel) {
+            if (id_map_number(&m->labels, k->u[i], &u, err) || id_map_number(&m->labels, k->v[i], &v, err))
+                return -1;
+            k->u[i] = u;
+            k->v[i] = v;
+        }
+        uint64_t larger = k->u[i] > k->v[i] ? k->u[i] : k->v[i];
+        if (larger >= m->most)
+            return err_set(err, "edge %" PRIu64 " names vertex %" PRIu64 "; expected below %" PRIu64 "%s",
+                           k->done - k->n + i, larger, m->most, k->coo->vertices ? "" : ", or --relabel");
+    }
+    return 0;
+}
+
+/* Of arrays that are packed the length is a claim: read them before anything is made as large as their ids ask for. */
+static int survey(const struct coo *coo, struct walk *k, struct making *m, struct err *err)
+{
+    uint64_t largest = 0;
+    int rc = walk_open(k, coo, true, err);
+    while (!rc && (rc = walk_next(k, err)) > 0)
+        for (size_t i = 0; i < k->n; i++) {
+            largest = k->u[i] > largest ? k->u[i] : largest;
+            largest = k->v[i] > largest ? k->v[i] : largest;
+            rc = 0;
+        }
+    walk_close(k);
+    return rc || m->options->relabel ? rc : graph_list_check(largest + 1, coo->edges, err);
+}
+
+static int grow(struct making *m, const struct coo *coo, uint64_t larger, struct graph *g, struct err *err)
+{
+    if (!m->options->relabel && !coo->vertices && graph_list_check(larger + 1, coo->edges, err))
+        return -1;
+    if (mem_grow((void **)&g->offsets, &m->cap, larger + 2, sizeof *g->offsets, err))
+        return -1;
+    memset(g->offsets + g->vertices + 1, 0, (larger + 1 - g->vertices) * sizeof *g->offsets);
+    g->vertices = larger + 1;
+    return 0;
+}
+
+/* offsets[v + 1] becomes the number of v's elements. */
+static int count_elements(const struct coo *coo, struct walk *k, struct making *m, struct graph *g, struct err *err)
+{
+    int rc = walk_open(k, coo, false, err);
+    while (!rc && (rc = walk_next(k, err)) > 0) {
+        rc = number_them(m, k, err);
+        for (size_t i = 0; i < k->n && !rc; i++) {
+            uint64_t u = k->u[i], v = k->v[i], larger = u > v ? u : v;
+            if (larger >= g->vertices && (rc = grow(m, coo, larger, g, err)))
+                break;
+            g->offsets[u + 1]++;
+            if (m->options->undirected && u != v)
+                g->offsets[v + 1]++;
+        }
+    }
+    walk_close(k);
+    return rc;
+}
+
+/* -1: there is no room, since the second reading gave other edges than the first. */
+static int put(struct graph *g, uint64_t from, uint64_t to, int32_t weight)
+{
+    if (g->offsets[from] >= g->elements)
+        return -1;
+    uint64_t at = g->offsets[from]++;
+    g->targets[at] = (uint32_t)to;
+    if (g->weights)
+        g->weights[at] = weight;
+    return 0;
+}
+
+static bool fits(double weight)
+{
+    return weight == floor(weight) && fabs(weight) <= INT32_MAX;
+}
+
+/* offsets[v] is where v's next element goes, and where v + 1's begin when all are there. */
+static int fill(const struct coo *coo, struct walk *k, struct making *m, struct graph *g, struct err *err)
+{
+    int rc = walk_open(k, coo, true, err);
+    while (!rc && (rc = walk_next(k, err)) > 0) {
+        rc = number_them(m, k, err);
+        for (size_t i = 0; i < k->n && !rc; i++) {
+            uint64_t u = k->u[i], v = k->v[i];
+            m->whole = m->whole && (!g->weights || fits(k->w[i]));
+            int32_t weight = g->weights && m->whole ? (int32_t)k->w[i] : 0;
+            bool mirrored = m->options->undirected && u != v;
+            if (u >= g->vertices || v >= g->vertices || put(g, u, v, weight) || (mirrored && put(g, v, u, weight)))
+                rc = err_set(err, "edge %" PRIu64 " is not what it was before: the file changes", k->done - k->n + i);
+        }
+    }
+    walk_close(k);
+    memmove(g->offsets + 1, g->offsets, g->vertices * sizeof *g->offsets);
+    g->offsets[0] = 0;
+    return rc;
+}
+
+static int make(const struct coo *coo, struct walk *k, struct making *m, struct graph *g, struct err *err)
+{
+    if (!(g->offsets = mem_zalloc(coo->vertices + 2, sizeof *g->offsets, err)))
+        return -1;
+    m->cap = coo->vertices + 2;
+    g->vertices = coo->vertices;
+    if (count_elements(coo, k, m, g, err))
+        return -1;
+    for (uint64_t v = 0; v < g->vertices; v++)
+        g->offsets[v + 1] += g->offsets[v];
+    g->elements = g->offsets[g->vertices];
+    g->targets = mem_zalloc(g->elements, sizeof *g->targets, err);
+    if (coo->weights.path)
+        g->weights = mem_zalloc(g->elements, sizeof *g->weights, err);
+    if (!g->targets || (coo->weights.path && !g->weights) || fill(coo, k, m, g, err))
+        return -1;
+    if (!m->whole) {
+        free(g->weights);
+        g->weights = NULL;
+    }
+    g->symmetric = m->options->undirected;
+    return 0;
+}
+
+/* Weights are kept if all are whole 32-bit numbers. */
+static int coo_read(const struct coo *coo, const struct graph_options *options, struct graph *g, struct err *err)
+{
+    struct making m = {.options = options, .most = coo->vertices ? coo->vertices : UINT32_MAX - 1, .whole = true};
+    struct walk *k = mem_zalloc(1, sizeof *k, err);
+    if (!k)
+        return -1;
+    *g = (struct graph){0};
+    int rc = npy_open(&k->from, &coo->from, 0, err);
+    bool sure = !rc && k->from.shape.sure;
+    npy_close(&k->from);
+    if (!rc && !sure)
+        rc = survey(coo, k, &m, err);
+    if (!rc)
+        rc = make(coo, k, &m, g, err);
+    id_map_release(&m.labels);
+    free(k);
+    return rc;
+}
+
+/* `count` weights of an array of as many into graph->weights, which stays NULL if they are not such. */
+static int coo_weights(const struct npy_place *place, uint64_t count, struct graph *g, struct err *err)
+{
+    double piece[NPY_PIECE];
+    size_t cap = 0;
+    bool whole = true;
+    struct npy a;
+    if (npy_open(&a, place, 0, err))
+        return -1;
+    int rc = a.shape.items == count
+                 ? 0
+                 : err_set(err, "%s: %" PRIu64 " weights; expected %" PRIu64 ", one for each element", place->name,
+                           a.shape.items, count);
+    for (uint64_t done = 0; !rc && done < count;) {
+        size_t n = count - done < NPY_PIECE ? (size_t)(count - done) : NPY_PIECE;
+        if ((rc = npy_reals(&a, piece, n, err)) ||
+            (rc = mem_grow((void **)&g->weights, &cap, done + n, sizeof *g->weights, err)))
+            break;
+        for (size_t i = 0; i < n; i++) {
+            whole = whole && fits(piece[i]);
+            g->weights[done + i] = whole ? (int32_t)piece[i] : 0;
+        }
+        done += n;
+    }
+    rc = rc || npy_end(&a, err) ? -1 : 0;
+    npy_close(&a);
+    if (rc || !whole) {
+        free(g->weights);
+        g->weights = NULL;
+    }
+    return rc;
+}
 
 /* --- arrays that are known by name: offsets and ids (CSR, CSC), sources and targets, or pairs --- */
 

@@ -119,7 +119,7 @@ START_TEST(a_large_graph_is_the_one_of_its_edge_list)
     static const struct graph_options ways[] = {{false, false}, {true, false}, {false, true}, {true, true}};
     struct graph g, list, back;
     ck_assert_int_eq(graph_kron(12, 8, 1, &g, NULL), 0);
-    ck_assert_int_eq(graph_format_find("el")->write(testing_file("g.el"), true, &g, NULL), 0);
+    ck_assert_int_eq(graph_el.write(&graph_el, testing_file("g.el"), true, &g, NULL), 0);
     uint64_t *ids = calloc(2 * g.elements, sizeof *ids);
     for (uint64_t v = 0; v < g.vertices; v++)
         for (uint64_t i = g.offsets[v]; i < g.offsets[v + 1]; i++) {

@@ -63,8 +63,11 @@ static int parse_side(struct input_stream *source, bool weighted, struct graph *
     return graph_check(g, err);
 }
 
-static int parse_any(struct input_stream *source, bool weighted, struct graph *g, struct err *err)
+static int parse_sg(const struct graph_format *format, struct input_stream *source, const struct graph_options *options,
+                    struct graph *g, struct err *err)
 {
+    (void)options;
+    const bool weighted = format == &graph_wsg;
     unsigned char head[SG_HEAD];
     if (graph_read_bytes(source, head, sizeof head, "the header", err))
         return -1;
@@ -88,20 +91,6 @@ static int parse_any(struct input_stream *source, bool weighted, struct graph *g
     return graph_read_end(source, err);
 }
 
-static int parse_sg(struct input_stream *source, const struct graph_options *options, struct graph *graph,
-                    struct err *err)
-{
-    (void)options;
-    return parse_any(source, false, graph, err);
-}
-
-static int parse_wsg(struct input_stream *source, const struct graph_options *options, struct graph *graph,
-                     struct err *err)
-{
-    (void)options;
-    return parse_any(source, true, graph, err);
-}
-
 static int write_side(FILE *file, const char *path, const struct graph *g, bool weighted, struct err *err)
 {
     if (graph_write_bytes(file, path, g->offsets, (g->vertices + 1) * 8, err))
@@ -121,8 +110,10 @@ static int write_side(FILE *file, const char *path, const struct graph *g, bool 
     return 0;
 }
 
-static int write_any(const char *path, bool replace, const struct graph *g, bool weighted, struct err *err)
+static int write_sg(const struct graph_format *format, const char *path, bool replace, const struct graph *g,
+                    struct err *err)
 {
+    const bool weighted = format == &graph_wsg;
     if (g->wide || g->vertices > INT32_MAX)
         return err_set(err, "%s: GAP files have 32-bit ids; the graph has %llu vertices", path,
                        (unsigned long long)g->vertices);
@@ -150,16 +141,6 @@ static int write_any(const char *path, bool replace, const struct graph *g, bool
     return rc;
 }
 
-static int write_sg(const char *path, bool replace, const struct graph *graph, struct err *err)
-{
-    return write_any(path, replace, graph, false, err);
-}
-
-static int write_wsg(const char *path, bool replace, const struct graph *graph, struct err *err)
-{
-    return write_any(path, replace, graph, true, err);
-}
-
 const struct graph_format graph_sg = {
     .name = "sg",
     .suffix = ".sg",
@@ -174,6 +155,6 @@ const struct graph_format graph_wsg = {
     .suffix = ".wsg",
     .summary = "GAP Benchmark serialised graph with weights",
     .probe = probe_wsg,
-    .parse = parse_wsg,
-    .write = write_wsg,
+    .parse = parse_sg,
+    .write = write_sg,
 };

@@ -27,7 +27,7 @@ START_TEST(every_format_gives_back_what_was_written)
         const char *path = testing_file(names[i]);
         const struct graph_format *format = graph_format_by_suffix(path);
         ck_assert_ptr_nonnull(format);
-        ck_assert_msg(format->write(path, true, &g, &err) == 0, "%s", err.msg);
+        ck_assert_msg(format->write(format, path, true, &g, &err) == 0, "%s", err.msg);
         ck_assert_msg(graph_load(path, NULL, NULL, &back, &err) == 0, "%s", err.msg);
         bool weighted = strcmp(format->name, "sg") != 0 && strcmp(format->name, "el") != 0;
         ck_assert_int_eq(back.weights != NULL, weighted);
@@ -51,7 +51,7 @@ START_TEST(a_directed_sg_file_holds_both_directions)
     struct graph g, back;
     const char *path = testing_file("directed.sg");
     ck_assert_int_eq(graph_from_degrees(&d, &g, NULL), 0);
-    ck_assert_int_eq(graph_format_find("sg")->write(path, true, &g, NULL), 0);
+    ck_assert_int_eq(graph_sg.write(&graph_sg, path, true, &g, NULL), 0);
     ck_assert_int_eq(graph_load(path, NULL, NULL, &back, NULL), 0);
     same(&g, &back, false);
     ck_assert(!back.symmetric);
@@ -183,7 +183,7 @@ START_TEST(a_cut_sg_file_is_refused)
     struct err err = {""};
     const char *path = testing_file("cut.sg");
     ck_assert_int_eq(graph_kron(5, 4, 1, &g, NULL), 0);
-    ck_assert_int_eq(graph_format_find("sg")->write(path, true, &g, NULL), 0);
+    ck_assert_int_eq(graph_sg.write(&graph_sg, path, true, &g, NULL), 0);
     graph_release(&g);
     ck_assert_int_eq(truncate(path, 300), 0);
     ck_assert_int_eq(graph_load(path, NULL, NULL, &back, &err), -1);

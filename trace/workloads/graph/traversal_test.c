@@ -83,7 +83,7 @@ START_TEST(levels_do_not_depend_on_how_they_are_found)
     struct graph g;
     char spec[300];
     ck_assert_int_eq(graph_source_open(&(struct graph_source){"kron", 10, 16, 1}, &g, NULL), 0);
-    ck_assert_int_eq(graph_format_find("bel")->write(testing_file("k.bel"), true, &g, NULL), 0);
+    ck_assert_int_eq(graph_bel.write(&graph_bel, testing_file("k.bel"), true, &g, NULL), 0);
     graph_release(&g);
     (void)snprintf(spec, sizeof spec, "bfs,root=auto,graph=%s", testing_file("k.bel"));
     size_t n = launches(spec, a, NULL);

@@ -1,4 +1,5 @@
-#include "trace/graph/npy.h"
+/* Includes the file for the members of an archive. */
+#include "trace/graph/graph_npy.c"
 
 #include <stdint.h>
 
@@ -64,4 +65,4 @@ START_TEST(a_damaged_directory_is_refused_or_stays_inside_the_file)
 }
 END_TEST
 
-TEST_MAIN("npy", members_are_unpacked_and_checked, a_damaged_directory_is_refused_or_stays_inside_the_file)
+TEST_MAIN("graph_npy_zip", members_are_unpacked_and_checked, a_damaged_directory_is_refused_or_stays_inside_the_file)
