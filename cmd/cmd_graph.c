@@ -120,7 +120,7 @@ int cmd_graph_writes(const char *path, bool replace)
 int cmd_graph_write(const char *path, bool replace, const struct graph *graph, struct err *err)
 {
     const struct graph_format *as = format_of(path, err);
-    return as ? as->write(path, replace, graph, err) : -1;
+    return as ? as->write(as, path, replace, graph, err) : -1;
 }
 
 /* --- convert --- */

@@ -9,7 +9,6 @@
 #include "cmd/console/progress_line.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
-#include "trace/base/param_value.h"
 #include "trace/event/dram_map.h"
 #include "trace/graph/graph.h"
 #include "trace/program/pages.h"

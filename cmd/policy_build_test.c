@@ -9,7 +9,7 @@
 #include "models/plugin/plugin.h"
 #include "models/plugin/plugin_load.h"
 #include "models/policies.h"
-#include "trace/base/param_value.h"
+#include "trace/base/param.h"
 #include "trace/base/random.h"
 
 static struct err err;

@@ -8,7 +8,6 @@
 
 #include "models/base/platform_draw.h"
 #include "trace/base/param.h"
-#include "trace/base/param_value.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

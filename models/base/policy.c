@@ -1,6 +1,5 @@
 #include "models/base/policy.h"
 #include "trace/base/param.h"
-#include "trace/base/param_value.h"
 
 #include <stdio.h>
 #include <string.h>

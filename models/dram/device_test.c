@@ -5,7 +5,7 @@
 #include "models/dram/dram_platform.h"
 #include "models/dram/dram_policy.h"
 #include "models/gpu/gpu.h"
-#include "trace/base/param_value.h"
+#include "trace/base/param.h"
 #include "trace/base/random.h"
 #include "trace/base/testing.h"
 #include "trace/event/dram_map.h"

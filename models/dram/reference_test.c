@@ -3,7 +3,7 @@
 
 #include "models/base/sections.h"
 #include "models/dram/policy_testing.h"
-#include "trace/base/param_value.h"
+#include "trace/base/param.h"
 #include "trace/base/random.h"
 
 enum { REQUESTS = 600, LIMIT = 200000 };

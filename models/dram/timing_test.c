@@ -3,7 +3,7 @@
 #include "models/base/platform.h"
 #include "models/base/sections.h"
 #include "models/dram/dram_platform.h"
-#include "trace/base/param_value.h"
+#include "trace/base/param.h"
 #include "trace/base/testing.h"
 
 START_TEST(derived_rules_are_the_artifacts)

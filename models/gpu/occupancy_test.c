@@ -2,7 +2,7 @@
 
 #include "models/base/platform.h"
 #include "models/base/sections.h"
-#include "trace/base/param_value.h"
+#include "trace/base/param.h"
 #include "trace/base/testing.h"
 
 static struct gpu volta(void)

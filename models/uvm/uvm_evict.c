@@ -1,5 +1,5 @@
 #include "models/uvm/uvm_evict.h"
-#include "trace/base/param_value.h"
+#include "trace/base/param.h"
 
 _Static_assert(offsetof(struct uvm_evict_policy, head) == 0, "a head in the list is its policy");
 

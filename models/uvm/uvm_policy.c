@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
-#include "trace/base/param_value.h"
+#include "trace/base/param.h"
 
 _Static_assert(offsetof(struct uvm_policy, head) == 0, "a head in the list is its policy");
 

@@ -1,6 +1,6 @@
 /* The example of docs/adding-a-policy.md, compiled and run as the page shows it: what stands between the two marks is
  * what stands there, and a test compares them. */
-#include "trace/base/param_value.h"
+#include "trace/base/param.h"
 #include "trace/base/testing.h"
 
 /* [example] */

@@ -2,7 +2,7 @@
 #include "models/zerocopy/link.h"
 
 #include "models/base/platform.h"
-#include "trace/base/param_value.h"
+#include "trace/base/param.h"
 #include "trace/base/testing.h"
 #include "trace/graph/graph_generate.h"
 

@@ -10,7 +10,7 @@
 
 #include "models/zerocopy/warp.h"
 #include "replay/compare/compare_rows.h"
-#include "trace/base/param_value.h"
+#include "trace/base/param.h"
 
 /* How the input would be aligned. */
 struct aligning {

@@ -7,7 +7,7 @@
 #include "replay/run/platform_use.h"
 #include "replay/run/replay_robust.h"
 #include "trace/base/json_tree.h"
-#include "trace/base/param_value.h"
+#include "trace/base/param.h"
 #include "trace/base/units.h"
 #include "trace/base/version.h"
 

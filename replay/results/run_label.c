@@ -7,7 +7,7 @@
 #include "models/base/policy.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
-#include "trace/base/param_value.h"
+#include "trace/base/param.h"
 
 /* The two halves of a policy with the parameters of a run. */
 struct halves {

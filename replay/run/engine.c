@@ -9,7 +9,6 @@
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
-#include "trace/base/param_value.h"
 #include "trace/base/units.h"
 
 const struct engine *engine_find(const char *name)

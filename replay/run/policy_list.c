@@ -7,7 +7,6 @@
 #include "models/plugin/plugin_load.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
-#include "trace/base/param_value.h"
 #include "trace/base/suggest.h"
 
 static int unknown(const struct engine *engine, const struct policy_head *const *of, const char *name, struct err *err)

@@ -7,7 +7,7 @@
 #include "replay/uvm/uvm_memory.h"
 #include "replay/uvm/uvm_room.h"
 #include "trace/base/mem.h"
-#include "trace/base/param_value.h"
+#include "trace/base/param.h"
 
 int uvm_driver_init(struct uvm_driver *d, struct uvm_memory *memory, const struct uvm_platform *platform,
                     const struct uvm_policy *policy, const void *policy_params, bool traced, struct err *err)

@@ -4,7 +4,7 @@
 
 #include "replay/uvm/uvm_memory.h"
 #include "trace/base/mem.h"
-#include "trace/base/param_value.h"
+#include "trace/base/param.h"
 
 enum { PIECES = UVM_BLOCK_PIECES };
 

@@ -8,7 +8,6 @@
 #include "replay/uvm/locality_windows.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
-#include "trace/base/param_value.h"
 #include "trace/base/units.h"
 #include "trace/derived/attribution.h"
 

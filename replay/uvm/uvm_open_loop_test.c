@@ -2,7 +2,7 @@
 #include "replay/uvm/uvm_open_loop.h"
 
 #include "replay/uvm/uvm_recorded_testing.h"
-#include "trace/base/param_value.h"
+#include "trace/base/param.h"
 
 enum { BASE = 0x40000000 };
 

@@ -7,7 +7,7 @@
 
 #include "models/base/sections.h"
 #include "replay/uvm/uvm_recorded.h"
-#include "trace/base/param_value.h"
+#include "trace/base/param.h"
 
 static const struct metric metrics[] = {
     {"time_ns", METRIC_INT, METRIC_SUM, ""},           {"faults", METRIC_INT, METRIC_SUM, ""},

@@ -3,7 +3,7 @@
 
 #include "replay/uvm/uvm_gain.h"
 #include "replay/uvm/uvm_recorded_testing.h"
-#include "trace/base/param_value.h"
+#include "trace/base/param.h"
 
 enum { BASE = 0x40000000 };
 

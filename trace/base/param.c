@@ -165,19 +165,6 @@ const char *param_choice(const struct param *row, int64_t position, char *buf, s
     return buf;
 }
 
-const char *param_default(const struct param *row, char *buf, size_t size)
-{
-    if (row->type == PARAM_CHOICE)
-        return param_choice(row, (int64_t)row->value, buf, size);
-    if (row->type == PARAM_BYTES)
-        return units_format_bytes((int64_t)row->value, buf, size);
-    if (row->type == PARAM_TEXT || (row->type == PARAM_NS && row->text && row->value == PARAM_AUTO))
-        (void)snprintf(buf, size, "%s", row->text ? row->text : "");
-    else
-        (void)snprintf(buf, size, "%.15g", row->value);
-    return buf;
-}
-
 const char *param_range(const struct param *row, char *buf, size_t size)
 {
     char lo[32], hi[32];
@@ -217,6 +204,19 @@ const char *param_format(const struct param *row, const void *owner, char *buf, 
     }
     (void)snprintf(buf, size, "%lld", (long long)param_int(row, owner));
     return buf;
+}
+
+const char *param_default(const struct param *row, char *buf, size_t size)
+{
+    struct param table[2] = {*row};
+    union {
+        int64_t whole;
+        double real;
+        const char *text;
+    } value;
+    table[0].offset = 0;
+    param_defaults(table, &value);
+    return param_format(table, &value, buf, size);
 }
 
 int param_list_init(struct param_list *list, const char *text, struct err *err)

@@ -53,6 +53,105 @@ void suggest_offer(struct suggest *suggest, const char *name)
     (void)snprintf(suggest->best, sizeof suggest->best, "%s", name);
 }
 
+/* Names of an earlier release: options, settings, metrics, figures, programs and parameters in one table, in the order
+ * of the alphabet. Whoever types one is told the new one instead of a guess. A row stays for one release. Names of
+ * options stand without dashes, or with them where something else has that name. */
+static const struct {
+    const char *name, *now;
+} old_names[] = {
+    {"--adapter-ip", "--set adapter=ADDRESS of import"},
+    {"--clock", "--set clock=pcap|adapter"},
+    {"--force-injection", "env -u CUDA_INJECTION64_PATH offchip record .."},
+    {"--keep-accesses", "record --accesses, and derive from it"},
+    {"--keep-dirty", "write-backs are in the trace by their kind"},
+    {"--label-layout", "synth:gather,labels=.. with --set resident=weighted"},
+    {"--labelled-pct", "labelled_pct= of synth:gather"},
+    {"--labels", "labels= of synth:gather"},
+    {"--nettlp-port", "--set ports=LO-HI of import"},
+    {"--no-config", "there is no configuration to leave out"},
+    {"--robust-all", "--robust N, of the rows near the best"},
+    {"--seed", "--robust N with another N"},
+    {"--tie", "--robust N, with the models' measured errors"},
+    {"--time-limit", "timeout S offchip record .."},
+    {"--tlp-offset", "--set tlp_offset=K of import"},
+    {"bank_column_ratio", "channel_imbalance_ratio"},
+    {"bound_issue_ratio", "1 - bound_wire_ratio - bound_tags_ratio - bound_host_ratio"},
+    {"channel_camp_ratio", "channel_imbalance_ratio"},
+    {"channel_column_ratio", "channel_imbalance_ratio"},
+    {"columns", "column_commands"},
+    {"compare-bytes", "bars --metric h2d_bytes,d2h_bytes"},
+    {"drain_cycles", "drain_cycles_per_switch"},
+    {"dram-ablation", "bars --metric fairness_index,system_throughput"},
+    {"dram-character",
+     "bars --metric noc_packets_per_kcycle,dram_arrival_per_kcycle,bank_parallelism,mem_row_hit_ratio"},
+    {"dram-fairness", "bars --metric fairness_index --over vcs --aggregate declared"},
+    {"dram-llm", "bars --metric concurrent_speedup_ratio,ideal_speedup_ratio --over vcs"},
+    {"dram-pairs", "bars --metric fairness_index,system_throughput"},
+    {"dram-sensitivity", "lines --metric fairness_index --over KEY"},
+    {"dram-switches", "bars --metric mode_switches --over vcs --aggregate declared"},
+    {"dram-throughput", "stacked --metric mem_speedup_ratio,pim_speedup_ratio --aggregate declared"},
+    {"dram-timeline", "no figure; replay dram --commands FILE writes what a channel did"},
+    {"dram_cycles", "total_cycles (with front=partition: time_ns)"},
+    {"in_flight_max", "--latencies FILE.csv"},
+    {"legacy-runs", "lines --metric time_ns --over run_pages"},
+    {"mem2_alone_cycles", "mem_alone_cycles of the program by itself"},
+    {"mem2_cycles", "system_throughput - mem_speedup_ratio, the second side's speed-up"},
+    {"mem2_speedup_ratio", "system_throughput - mem_speedup_ratio"},
+    {"mem_accesses", "mem_row_hit_ratio"},
+    {"mem_hits", "mem_row_hit_ratio"},
+    {"mem_in_flight", "mem_latency_mean_cycles"},
+    {"mem_latency_max_cycles", "--latencies FILE.csv"},
+    {"mem_latency_p50_cycles", "--latencies FILE.csv"},
+    {"mem_latency_p95_cycles", "--latencies FILE.csv"},
+    {"mem_latency_p99_cycles", "--latencies FILE.csv"},
+    {"mem_ns", "mem_cycles"},
+    {"mem_window", "nothing: 640 requests of a channel are in flight"},
+    {"noc_arrival_per_kcycle", "noc_packets_per_kcycle"},
+    {"noc_packets", "noc_packets_per_kcycle"},
+    {"npz", "csv, or SQL (docs/python.md)"},
+    {"pcie-amplification", "bars --metric read_amplification_ratio"},
+    {"pcie-bandwidth", "bars --metric link_bytes_per_s"},
+    {"pcie-requests", "bars --metric requests"},
+    {"pcie-share", "lines --metric bandwidth_bytes_per_s --over sm_share_pct"},
+    {"pcie-sizes", "shares --metric requests_32,requests_64,requests_96,requests_128"},
+    {"pcie-speedup", "bars --metric speedup_ratio"},
+    {"pcie-toy", "bars --metric link_bytes_per_s,host_dram_bytes_per_s"},
+    {"pim_accesses", "pim_row_hit_ratio"},
+    {"pim_hits", "pim_row_hit_ratio"},
+    {"pim_in_flight", "pim_latency_mean_cycles"},
+    {"pim_latency_max_cycles", "--latencies FILE.csv"},
+    {"pim_latency_p50_cycles", "--latencies FILE.csv"},
+    {"pim_latency_p95_cycles", "--latencies FILE.csv"},
+    {"pim_latency_p99_cycles", "--latencies FILE.csv"},
+    {"pim_ns", "pim_cycles"},
+    {"placement-timeline", "timeline"},
+    {"precharges", "--commands FILE.csv"},
+    {"refreshes", "--commands FILE.csv"},
+    {"relaunch_gap", "nothing: a program starts again at once, a stream after 560 cycles"},
+    {"requests_in", "mem_requests, pim_requests"},
+    {"requests_out", "mem_requests, pim_requests"},
+    {"robust", "tornado"},
+    {"switch_conflicts", "conflicts_per_switch"},
+    {"switches_mem_to_pim", "mode_switches"},
+    {"switches_pim_to_mem", "mode_switches"},
+    {"tiering", "lines --metric hit_ratio --over local_pct"},
+    {"uvm-granularity", "lines --metric speedup_ratio --over granularity"},
+    {"uvm-locality", "box"},
+    {"uvm-sensitivity", "lines --metric speedup_ratio"},
+    {"uvm-speedup", "bars --metric speedup_ratio"},
+    {"uvm-timeline", "timeline"},
+    {"window_scale", "nothing: 640 requests of a channel are in flight"},
+};
+
+/* What to write instead of an old name; NULL: it never was one. */
+static const char *old_name(const char *name)
+{
+    for (size_t i = 0; i < sizeof old_names / sizeof *old_names; i++)
+        if (strcmp(old_names[i].name, name) == 0)
+            return old_names[i].now;
+    return NULL;
+}
+
 const char *suggest_hint(const struct suggest *suggest, char *buf, size_t size)
 {
     const char *word = suggest->word, *now = word ? old_name(word) : NULL;

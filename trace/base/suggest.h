@@ -18,17 +18,7 @@ struct suggest {
  * counts one each), or the name begins with the word, or the word stands behind its hyphen. */
 void suggest_offer(struct suggest *suggest, const char *name);
 
-/* "; did you mean 'tree'?", or what an old name is called now, or "" if nothing near was offered. Returns
- * buf. */
+/* "; did you mean 'tree'?", or what an old name is called now, or "" if nothing near was offered. Returns buf. */
 const char *suggest_hint(const struct suggest *suggest, char *buf, size_t size);
-
-/* --- names of an earlier release (old_names.c) ---
- *
- * One table for options, settings, metrics, figures, programs and parameters: whoever types an old name is told the new
- * one instead of a guess. A row stays for one release. */
-
-/* What to write instead of an old name, as the end of "; now ..": NULL if it never was a name. Names of options stand
- * without dashes, or with them where something else has that name. */
-const char *old_name(const char *name);
 
 #endif

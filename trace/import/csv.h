@@ -30,7 +30,7 @@
 #define TRACE_IMPORT_CSV_H
 
 #include "trace/base/err.h"
-#include "trace/base/param_value.h"
+#include "trace/base/param.h"
 #include "trace/event/record.h"
 #include "trace/import/field.h"
 #include "trace/import/reader.h"

@@ -1,4 +1,4 @@
-#include "trace/base/param_value.h"
+#include "trace/base/param.h"
 #include "trace/import/csv.h"
 
 #include <string.h>

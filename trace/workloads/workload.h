@@ -8,7 +8,7 @@
 #define TRACE_WORKLOADS_WORKLOAD_H
 
 #include "trace/base/err.h"
-#include "trace/base/param_value.h"
+#include "trace/base/param.h"
 #include "trace/event/record.h"
 #include "trace/program/program.h"
 

@@ -3,7 +3,7 @@
  * (loop_test.c compares that with every cycle stepped), or not. */
 #include "models/base/sections.h"
 #include "models/dram/policy_testing.h"
-#include "trace/base/param_value.h"
+#include "trace/base/param.h"
 #include "trace/base/random.h"
 
 enum { REQUESTS = 3000, SEEDS = 400 };

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "models/policies.h"
-#include "trace/base/param_value.h"
+#include "trace/base/param.h"
 #include "trace/base/testing.h"
 
 enum { KIB = 1024, MIB = 1048576 };
