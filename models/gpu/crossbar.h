@@ -37,11 +37,6 @@ void crossbar_release(struct crossbar *x);
 /* Input shows a packet at its head; it showed none. */
 void crossbar_show(struct crossbar *x, uint32_t input, uint32_t output, uint32_t class);
 
-static inline bool crossbar_shows(const struct crossbar *x, uint32_t input)
-{
-    return x->output[input] >= 0;
-}
-
 /* Whether an output has room for a class from now on. */
 static inline void crossbar_set_room(struct crossbar *x, uint32_t output, uint32_t class, bool room)
 {

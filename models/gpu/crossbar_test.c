@@ -2,6 +2,11 @@
 
 #include "trace/base/testing.h"
 
+static bool crossbar_shows(const struct crossbar *x, uint32_t input)
+{
+    return x->output[input] >= 0;
+}
+
 static struct crossbar open_(uint32_t inputs, uint32_t outputs)
 {
     struct crossbar x;

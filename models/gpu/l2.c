@@ -1,4 +1,4 @@
-#include "models/gpu/l2_place.h"
+#include "models/gpu/l2.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +8,135 @@
 #if defined(__SSE4_1__)
 #include <immintrin.h>
 #endif
+
+/* In which set of its slice a line stands.
+ *
+ * Its number in the slice is the address above the line, without the bits that choose the slice. Its set is that number
+ * modulo the sets, or the number as a polynomial over GF(2) modulo an irreducible one of as many bits; the latter is
+ * linear in the bits of the address, without the remainder that may say the slice, so it is one table for each byte.
+ * Worked example, 32 sets, x^5 + x^2 + 1, no slice bits: line 32 is x^5, which is x^2 + 1: set 5; line 33 is set 4. */
+
+enum { L2_PLACE_RUNS = 8, L2_LINE_BITS = 7 };
+
+/* Address bits above the line that belong to its number in the slice. */
+struct l2_run {
+    uint8_t shift, to;
+    uint64_t mask;
+};
+
+struct l2_place {
+    uint64_t sets; /* of a slice */
+    struct l2_run run[L2_PLACE_RUNS];
+    int runs;
+    uint32_t mod; /* as in struct l2_shape */
+    int mod_shift;
+    uint16_t (*hash)[256]; /* by byte of the address above the line; NULL: none */
+};
+
+/* The address without the remainder that says the slice. */
+static inline uint64_t l2_place_left(const struct l2_place *p, uint64_t addr)
+{
+    if (!p->mod)
+        return addr;
+    return (addr >> p->mod_shift) / p->mod << p->mod_shift | (addr & ((UINT64_C(1) << p->mod_shift) - 1));
+}
+
+enum { HASH_BITS = 10 };
+
+/* Irreducible polynomials of degree 2 to 10, the smallest ones; x^5 + x^2 + 1 is the artifact's for 32 sets. */
+static uint32_t polynomial(int degree)
+{
+    static const uint32_t table[] = {0x7, 0xb, 0x13, 0x25, 0x43, 0x83, 0x11b, 0x203, 0x409};
+    return table[degree - 2];
+}
+
+/* The runs of address bits from the line up that are not the slice's. */
+static int init_runs(struct l2_place *p, uint64_t slice_bits, struct err *err)
+{
+    uint64_t keep = ~slice_bits & ~(uint64_t)(L2_LINE - 1);
+    int to = 0;
+    while (keep) {
+        const int shift = __builtin_ctzll(keep);
+        const uint64_t above = ~(keep >> shift);
+        const int bits = above ? __builtin_ctzll(above) : 64;
+        if (p->runs == L2_PLACE_RUNS)
+            return err_set(err, "an L2 slice is chosen by address bits in more than %d groups", L2_PLACE_RUNS);
+        p->run[p->runs++] =
+            (struct l2_run){(uint8_t)shift, (uint8_t)to, bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1};
+        to += bits;
+        keep &= bits + shift >= 64 ? 0 : ~UINT64_C(0) << (shift + bits);
+    }
+    return 0;
+}
+
+static uint64_t number(const struct l2_place *p, uint64_t addr)
+{
+    uint64_t n = 0;
+    for (int i = 0; i < p->runs; i++)
+        n |= (addr >> p->run[i].shift & p->run[i].mask) << p->run[i].to;
+    return n;
+}
+
+static int init_hash(struct l2_place *p, struct err *err)
+{
+    const int degree = p->sets ? __builtin_ctzll(p->sets) : 0;
+    if (!p->sets || p->sets & (p->sets - 1) || degree < 2 || degree > HASH_BITS)
+        return err_set(err, "an L2 slice of %llu sets; hash ipoly needs a power of two from 4 to 1024",
+                       (unsigned long long)p->sets);
+    p->hash = mem_zalloc(8, sizeof *p->hash, err);
+    if (!p->hash)
+        return -1;
+    uint16_t power[64]; /* x^i modulo the polynomial */
+    for (uint32_t i = 0, r = 1; i < 64; i++) {
+        power[i] = (uint16_t)r;
+        r <<= 1;
+        if (r >> degree)
+            r ^= polynomial(degree);
+    }
+    for (unsigned bit = 0; bit + L2_LINE_BITS < 64; bit++) {
+        const uint64_t n = number(p, UINT64_C(1) << (bit + L2_LINE_BITS));
+        for (unsigned v = 0; n && v < 256; v++)
+            p->hash[bit / 8][v] ^= v >> bit % 8 & 1 ? power[__builtin_ctzll(n)] : 0;
+    }
+    return 0;
+}
+
+/* Of the shape slice_bits, mod, mod_shift and hash; sets > 0 where a hash is asked for. Released after failure too. */
+static int l2_place_init(struct l2_place *p, const struct l2_shape *shape, uint64_t sets, struct err *err)
+{
+    memset(p, 0, sizeof *p);
+    p->sets = sets;
+    p->mod = shape->mod;
+    p->mod_shift = shape->mod_shift;
+    return init_runs(p, shape->slice_bits, err) || (shape->hash == L2_HASH_IPOLY && init_hash(p, err)) ? -1 : 0;
+}
+
+static void l2_place_release(struct l2_place *p)
+{
+    free(p->hash);
+    p->hash = NULL;
+}
+
+/* The number in the slice of the line at addr. */
+static uint64_t l2_place_number(const struct l2_place *p, uint64_t addr)
+{
+    return number(p, l2_place_left(p, addr));
+}
+
+/* The set of the line at addr; there is at least one. */
+static inline uint64_t l2_place_set(const struct l2_place *p, uint64_t addr)
+{
+    if (!p->hash)
+        return l2_place_number(p, addr) % p->sets;
+    uint64_t set = 0;
+    addr = l2_place_left(p, addr);
+    const uint16_t(*table)[256] = (const uint16_t(*)[256])p->hash;
+    for (uint64_t rest = addr >> L2_LINE_BITS; rest; rest >>= 8)
+        set ^= (*table++)[rest & 0xff];
+    return set;
+}
+
+/* --- the cache --- */
 
 enum { SECTORS = L2_LINE / L2_SECTOR, LANES = 4 };
 
@@ -215,20 +344,23 @@ static void replace(struct l2 *l2, uint64_t at, const struct place *p, struct l2
     w->valid = w->dirty = 0;
 }
 
+/* The way of the set that was used first after `used`; NULL: none. */
+static const struct way *next_used(const struct l2 *l2, const struct way *set, uint32_t used)
+{
+    const struct way *next = NULL;
+    for (uint64_t i = 0; i < l2->ways; i++)
+        if (set[i].used > used && (!next || set[i].used < next->used))
+            next = &set[i];
+    return next;
+}
+
 /* The clock of accesses begins anew: each set keeps its order. */
 static void renumber(struct l2 *l2)
 {
     for (uint64_t set = 0; set < l2->slices * l2->sets; set++) {
-        struct way *w = &l2->way[set * l2->stride];
-        for (uint32_t next = 1;; next++) { /* the next oldest of those above `next` */
-            struct way *oldest = NULL;
-            for (uint64_t i = 0; i < l2->ways; i++)
-                if (w[i].used >= next && (!oldest || w[i].used < oldest->used))
-                    oldest = &w[i];
-            if (!oldest)
-                break;
-            oldest->used = next;
-        }
+        struct way *w = &l2->way[set * l2->stride], *next;
+        for (uint32_t n = 0; (next = (struct way *)next_used(l2, w, n)); next->used = ++n)
+            ;
         for (uint64_t i = 0; i < l2->ways; i++)
             l2->quick[(2 * set + 1) * l2->stride + i] = w[i].pending ? UINT32_MAX : w[i].used;
     }
@@ -282,11 +414,6 @@ int l2_flush(struct l2 *l2, int (*fn)(void *ctx, uint64_t addr, uint32_t sectors
 
 /* --- a sector at a time --- */
 
-static void join(struct miss *m, uint32_t waiter)
-{
-    m->waiter[m->count++] = waiter;
-}
-
 /* A read of a sector that is on its way to way `at`. */
 static enum l2_answer take_pending(struct l2 *l2, const struct l2_question *q, uint64_t at, const struct place *p)
 {
@@ -295,7 +422,7 @@ static enum l2_answer take_pending(struct l2 *l2, const struct l2_question *q, u
     struct miss *m = &l2->miss[(size_t)q->slice * l2->misses + w->entry[sector]];
     if (m->count == l2->merges)
         return L2_WAIT;
-    join(m, q->waiter);
+    m->waiter[m->count++] = q->waiter;
     touch(l2, at, p);
     w->dirty |= (uint8_t)(q->writes << sector);
     return L2_MERGED;
@@ -309,8 +436,8 @@ static uint32_t add_miss(struct l2 *l2, const struct l2_question *q, uint64_t at
     m->way = (uint32_t)at;
     m->order = order;
     m->sector = (uint8_t)sector;
-    m->count = 0;
-    join(m, q->waiter);
+    m->count = 1;
+    m->waiter[0] = q->waiter;
     return entry;
 }
 
@@ -429,16 +556,6 @@ void l2_put(struct l2 *l2, uint32_t slice, uint64_t addr, uint32_t valid, uint32
     l2->way[at].dirty |= (uint8_t)dirty;
 }
 
-/* The way of the set that was used first after `used`; NULL: none. */
-static const struct way *next_used(const struct l2 *l2, const struct way *set, uint32_t used)
-{
-    const struct way *next = NULL;
-    for (uint64_t i = 0; i < l2->ways; i++)
-        if (set[i].used > used && (!next || set[i].used < next->used))
-            next = &set[i];
-    return next;
-}
-
 void l2_each(const struct l2 *l2, void (*fn)(void *ctx, uint64_t addr, uint32_t valid, uint32_t dirty), void *ctx)
 {
     for (uint64_t set = 0; set < l2->slices * l2->sets; set++) {
@@ -446,11 +563,6 @@ void l2_each(const struct l2 *l2, void (*fn)(void *ctx, uint64_t addr, uint32_t 
         for (const struct way *w = next_used(l2, first, 0); w; w = next_used(l2, first, w->used))
             fn(ctx, (w->line - 1) * L2_LINE, w->valid, w->dirty);
     }
-}
-
-void l2_age(struct l2 *l2, uint32_t left)
-{
-    l2->now = UINT32_MAX - 1 - left;
 }
 
 void l2_clear(struct l2 *l2)

@@ -109,9 +109,6 @@ void l2_put(struct l2 *l2, uint32_t slice, uint64_t addr, uint32_t valid, uint32
 /* Call fn for every line, by slice and set, of a set the one used longest ago first. */
 void l2_each(const struct l2 *l2, void (*fn)(void *ctx, uint64_t addr, uint32_t valid, uint32_t dirty), void *ctx);
 
-/* As if used four thousand million times: the clock of uses begins anew after `left` more. For tests. */
-void l2_age(struct l2 *l2, uint32_t left);
-
 /* Empty it; nothing may be on its way. */
 void l2_clear(struct l2 *l2);
 

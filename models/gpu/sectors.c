@@ -1,4 +1,4 @@
-#include "models/gpu/sm.h"
+#include "models/gpu/sectors.h"
 
 enum { LINE = 128, SECTOR = 32 };
 

@@ -1,4 +1,4 @@
-#include "models/gpu/sm.h"
+#include "models/gpu/sectors.h"
 
 #include "trace/base/testing.h"
 #include "trace/program/random_testing.h"

@@ -1,4 +1,4 @@
-#include "models/gpu/sm.h"
+#include "models/gpu/sms.c"
 
 #include "models/base/sections.h"
 #include "models/gpu/sms_testing.h"

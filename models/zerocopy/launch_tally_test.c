@@ -1,6 +1,6 @@
 #include "models/zerocopy/launch_tally.h"
 
-#include "models/gpu/sm.h"
+#include "models/gpu/sectors.h"
 #include "models/gpu/sms_testing.h"
 #include "trace/program/program_adapter.h"
 #include "trace/program/random_testing.h"
