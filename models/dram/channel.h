@@ -21,8 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "models/dram/device.h"
-#include "models/dram/legal.h"
+#include "models/dram/command_checker.h"
 #include "models/dram/timing.h"
 
 enum { DRAM_QUEUE = 64 }; /* requests that wait at a bank, at most */
@@ -110,6 +109,41 @@ struct dram_fate {
     int64_t *enter, *sched, *column, *done;
 };
 
+/* What a channel's device has beyond the paper's controller: long pairs, the window of four activations, PRE
+ * after PRE, reads of two stack identifiers, command pins that a command holds, and refresh. Off where a platform
+ * states none of it.
+ *
+ * The loop asks it which of its candidates may go (models/dram/controller.h), tells it of each command, and visits no
+ * later than dram_device_next(). Cycles are offsets of the channel.
+ *
+ * Refresh. It falls due every `interval` cycles and is not put off: from the first cycle on in which it is due and no
+ * PIM request is in the slots it holds its banks (all of them, or one after another). Held banks get no command of a
+ * request; those that are open are closed together, then refreshed, in the first cycles that the rules allow, before
+ * any other row command of that cycle. A PIM request selected meanwhile gives its first command after the refresh. The
+ * row registers and row streaks of the policies stay as they are, as at any PRE. What falls due while nothing happens
+ * is made up for at the next visit, with the cycles it would have had. */
+struct dram_device {
+    bool on;    /* anything of it */
+    bool rules; /* more than refresh and other cycles for the paper's rules */
+    /* Earliest cycles. */
+    int32_t rrdl_ok[DRAM_BANKS], wtrl_ok[DRAM_BANKS]; /* by group */
+    int32_t rrdl_last, wtrl_last;                     /* the latest of them */
+    int32_t ppd_ok, row_bus_ok, column_bus_ok;
+    int32_t ccdr_ok; /* of reads in other stack identifiers than the last one's, `stack` */
+    int stack;
+    int32_t refresh_ok;    /* by the last ACT and the last refresh of a bank */
+    int32_t precharged_ok; /* by the last PRE */
+    int32_t act[4];        /* cycles of the last four ACT, by number modulo four */
+    uint32_t acts;
+    /* Refresh. */
+    dram_banks held; /* banks; 0: none */
+    int32_t since;   /* from which cycle on */
+    int32_t after;   /* the next hold comes no earlier: there is one refresh at a time */
+    int64_t due;     /* cycle (not offset) of the next; INT64_MAX: never */
+    int refreshed;   /* bank refreshed last; -1 */
+    struct command_checker watch;
+};
+
 struct dram_channel {
     struct dram_timing timing;
     int32_t queue;                       /* waiting requests per class, at most */
@@ -121,7 +155,7 @@ struct dram_channel {
     uint8_t stack_of[DRAM_BANKS];        /* a bank's stack identifier */
     dram_banks stack_banks[DRAM_STACKS]; /* banks of a stack identifier */
 
-    bool near; /* loop_mem.c looks as far ahead as any of the platform's rules, and no bank's queue can be full */
+    bool near; /* dram_mem_reaches() */
 
     int64_t base; /* cycle that offset 0 stands for */
     int64_t last; /* offset of the last visited cycle; -1 before the first */
@@ -197,6 +231,10 @@ struct dram_channel {
 /* Make an idle channel at cycle 0 with all banks precharged and never opened. */
 int dram_channel_init(struct dram_channel *channel, const struct dram_platform *platform, struct err *err);
 
+/* Whether models/dram/loop_mem/loop_mem.c looks as far ahead as each rule of the platform but those of what follows a
+ * refresh, has room for as many requests at each bank, and for as many banks. */
+bool dram_mem_reaches(const struct dram_platform *platform);
+
 /* Move `base` up to cycle `now`; called by the loops when offsets grow large. */
 void dram_channel_rebase(struct dram_channel *channel, int64_t now);
 
@@ -209,8 +247,6 @@ void dram_bank_queue_compact(struct dram_bank_queue *queue) PLUGIN_API(dram_bank
 /* Rare work of the loop: hand a command to on_command, of the `explain` first. */
 void dram_channel_explain(struct dram_channel *channel, int32_t t, const char *command, dram_banks banks, uint32_t row,
                           uint32_t id);
-void dram_channel_explain_pim(struct dram_channel *channel, dram_banks precharged, int32_t precharge,
-                              dram_banks activated, int32_t activate, uint32_t row, uint32_t id);
 
 /* fcfs at a MEM to PIM switch: of the first MEM request of each bank behind the head, those that would have hit. */
 int dram_channel_fifo_conflicts(const struct dram_channel *channel);
@@ -221,11 +257,52 @@ int dram_channel_check(const struct dram_channel *channel, bool finished, struct
 /* Of a channel in which more than DRAM_QUEUE requests may wait: whether as many wait at one bank. */
 bool dram_channel_bank_full(const struct dram_channel *channel);
 
+/* Bank b's row opens at t: the earliest cycles of what may follow in it. */
+static inline __attribute__((always_inline)) void dram_opened(struct dram_channel *ch, int b, int32_t t)
+{
+    ch->rd_ok[b] = t + ch->timing.rcd;
+    ch->wr_ok[b] = t + ch->timing.rcdwr;
+    ch->pre_ok[b] = t + ch->timing.ras;
+    ch->act_ok[b] = t + ch->timing.rc;
+}
+
 /* Room for one more request of a class. A full bank keeps all MEM requests out, since one of it may be the next. */
 static inline bool dram_channel_room(const struct dram_channel *ch, enum dram_class class)
 {
     return ch->waiting[class] < ch->queue &&
            (ch->queue <= DRAM_QUEUE || class == DRAM_PIM || !dram_channel_bank_full(ch));
 }
+
+/* --- its device --- */
+
+/* Before anything else of the visit of cycle `now`: refreshes that began before it. */
+void dram_device_catch_up(struct dram_channel *channel, int64_t now);
+
+/* The refresh's own command at t, if it can be given; whether it was. */
+bool dram_device_refresh(struct dram_channel *channel, int32_t t);
+
+/* A PIM request is selected at t while banks are held: the whole refresh. Returns the cycle of the request's first
+ * command, at the earliest. */
+int32_t dram_device_finish(struct dram_channel *channel, int32_t t);
+
+/* A command to all banks of a mask at once, of a PIM request or a refresh; to one bank: dram_device_gave_one() of
+ * models/dram/controller.h. */
+void dram_device_gave(struct dram_channel *channel, enum dram_command command, dram_banks banks, uint32_t row,
+                      int32_t t);
+
+/* A command holds its pins. */
+static inline void dram_device_hold_bus(struct dram_device *d, const struct dram_timing *tm, enum dram_command command,
+                                        int32_t t)
+{
+    const bool column = command == DRAM_RD || command == DRAM_WR;
+    const int32_t until = t + (column ? tm->column_bus : command == DRAM_ACT ? tm->act_bus : tm->pre_bus);
+    if ((column || tm->single_bus) && until > d->column_bus_ok)
+        d->column_bus_ok = until;
+    if ((!column || tm->single_bus) && until > d->row_bus_ok)
+        d->row_bus_ok = until;
+}
+
+/* The next cycle after t at which something that was not allowed is; at most `next`. */
+int32_t dram_device_next(const struct dram_channel *channel, int32_t t, int32_t next);
 
 #endif

@@ -79,6 +79,9 @@ struct dram_loops {
     void (*push)(struct dram_channel *channel, int64_t now, uint32_t row, uint32_t bank, uint8_t flags, uint32_t id);
 };
 
+/* The source of most. */
+#define DRAM_ARTIFACT "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 (branch ISPASS_2025, commit 1eea352) "
+
 struct dram_policy {
     struct policy_head head;
     const struct dram_loops *loops;

@@ -2,27 +2,23 @@
  *
  * A policy's file has a `static const struct dram_hooks` (models/dram/dram_policy.h) and the line DRAM_LOOPS. All
  * functions of the loop are inlined there, and with them the hooks, which are constant: a policy costs no call, and a
- * hook that it leaves out costs nothing.
- *
- * What a cycle is: models/dram/loop_cycle.h, made of loop_queue.h (entering), loop_select.h (slots) and loop_device.h.
- * Building it for AVX2 as well and choosing at run time gained nothing (measured: AMD EPYC with AVX-512, gcc 12.2, -2
- * to +1 %): the hot work is on 16-bit masks. */
+ * hook that it leaves out costs nothing. What a cycle is: models/dram/controller.h. Building it for AVX2 as well and
+ * choosing at run time gained nothing (measured: AMD EPYC with AVX-512, gcc 12.2, -2 to +1 %): the hot work is on
+ * 16-bit masks. */
 #ifndef MODELS_DRAM_LOOP_H
 #define MODELS_DRAM_LOOP_H
 
+#include "models/dram/controller.h"
+
 #ifdef OFFCHIP_PLUGIN
 /* A policy of one's own (models/plugin/plugin.h) is driven by the program's loop, through its hooks. */
-#include "models/dram/dram_policy.h"
-#include "models/dram/loop_queue.h"
-
 void dram_loop_feed(struct dram_channel *channel, const struct dram_hooks *hooks, void *state, struct dram_feed *feed)
     PLUGIN_API(dram_loop_feed);
 int64_t dram_loop_step(struct dram_channel *channel, const struct dram_hooks *hooks, void *state, int64_t now)
     PLUGIN_API(dram_loop_step);
 #else
-#include "models/dram/loop_cycle.h"
 
-/* Cycles without a PIM request go through models/dram/loop_mem/cycle.h. 0: through this loop, like all others. */
+/* Cycles without a PIM request go through models/dram/loop_mem/loop_mem.c. 0: through this loop, like all others. */
 enum { DRAM_LOOP_MEM = 1 };
 
 /* Whether dram_mem_run() may run the channel as it is. */

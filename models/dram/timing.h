@@ -85,6 +85,11 @@ struct dram_timing {
     bool refresh_all;
 };
 
+static inline int32_t dram_later(int32_t a, int32_t b)
+{
+    return a > b ? a : b;
+}
+
 /* Every rule of a platform; returns their number (at most DRAM_RULES_MAX). */
 size_t dram_rules(const struct dram_platform *platform, struct dram_rule rules[DRAM_RULES_MAX]);
 

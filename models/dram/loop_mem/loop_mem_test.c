@@ -115,7 +115,7 @@ START_TEST(runs_of_hits_are_what_their_cycles_are)
 END_TEST
 
 /* A rule that asks nothing, PRE a cycle after PRE, has each command told to the device's watch; with refresh alone only
- * models/dram/legal.h is told, and the watch follows at the end of a run: the same counters, and a watch
+ * dram_legal is told, and the watch follows at the end of a run: the same counters, and a watch
  * that knows the same commands. */
 START_TEST(a_refresh_needs_no_second_look)
 {

@@ -8,7 +8,6 @@
  * artifact. Differs: when a blacklist forces a switch the artifact clears copies of frfcfs's state and leaves the state
  * itself as it was, so that banks left ready may be refused service for good and the channel stops. That is bug=1; by
  * default the state is cleared as at any other switch. */
-#include "models/dram/dram_policy.h"
 #include "models/dram/loop.h"
 #include "models/dram/scheduler/frfcfs_rules.h"
 #include "trace/base/param.h"
@@ -82,8 +81,7 @@ static inline void bliss_advance(void *state, const struct dram_channel *ch, int
 static inline int64_t bliss_next(void *state, const struct dram_channel *ch, int64_t now)
 {
     struct bliss *p = state;
-    (void)ch;
-    (void)now;
+    (void)ch, (void)now;
     return p->before || p->black ? p->clear_at : INT64_MAX;
 }
 
@@ -107,8 +105,7 @@ static int64_t favoured(const void *state, enum dram_class class)
 const struct dram_policy dram_bliss = {
     .head = {.name = "bliss",
              .summary = "a class with a long run of requests is blacklisted for a while",
-             .source = "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 (branch ISPASS_2025, commit 1eea352) "
-                       "dram_sched_bliss",
+             .source = DRAM_ARTIFACT "dram_sched_bliss",
              .params = params,
              .state_size = sizeof(struct bliss)},
     .loops = &bliss_loops,

@@ -10,7 +10,6 @@
  * none. Worked example: caps of 256, stream-add PIM (0.25 requests per cycle) with an older MEM request waiting: the
  * phase ends after 257 counted cycles, about 64 requests; with count=requests after 256 requests. Source:
  * gupta-2025-f3fs section V; policy 4 of the artifact. Differs: nothing known. */
-#include "models/dram/dram_policy.h"
 #include "models/dram/loop.h"
 #include "trace/base/param.h"
 

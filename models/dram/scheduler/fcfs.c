@@ -5,13 +5,11 @@
  * yet. Worked example: reads to banks 0, 1 and 0 arrive at cycles 0, 1, 2. They are selected at 1, 2 and 14: the third
  * waits for bank 0's slot, which empties with the first one's column command at 13 (ACT at 1, tRCD 12). Source:
  * gupta-2025-f3fs section III; dram_sched.cc (FCFS), policy 1 of the artifact. Differs: nothing known. */
-#include "models/dram/dram_policy.h"
 #include "models/dram/loop.h"
 
 static inline enum dram_leave fcfs_leaves(void *state, const struct dram_channel *ch, dram_banks hits)
 {
-    (void)state;
-    (void)hits;
+    (void)state, (void)hits;
     if (!(ch->waiting[DRAM_MEM] + ch->waiting[DRAM_PIM]))
         return DRAM_STAY;
     const enum dram_class head = ch->fifo.flags[ch->fifo.head] & DRAM_IS_PIM ? DRAM_PIM : DRAM_MEM;
@@ -26,6 +24,5 @@ DRAM_LOOPS(fcfs_loops, fcfs_hooks)
 
 const struct dram_policy dram_fcfs = {.head = {.name = "fcfs",
                                                .summary = "first come, first served: one queue for both classes",
-                                               .source = "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 "
-                                                         "(branch ISPASS_2025, commit 1eea352) dram_sched.cc"},
+                                               .source = DRAM_ARTIFACT "dram_sched.cc"},
                                       .loops = &fcfs_loops};

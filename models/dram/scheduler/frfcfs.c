@@ -5,7 +5,6 @@
  * banks are ready at once, the busy one only when its next request is a miss younger than the PIM request, or none is
  * left. Source: gupta-2025-f3fs section III; policy 2 with cap 0 of the artifact. Differs: a row 0 is a row like any
  * other (the artifact takes it for "none yet"). */
-#include "models/dram/dram_policy.h"
 #include "models/dram/loop.h"
 #include "models/dram/scheduler/frfcfs_rules.h"
 
@@ -30,7 +29,6 @@ DRAM_LOOPS(frfcfs_loops, frfcfs_hooks)
 const struct dram_policy dram_frfcfs = {
     .head = {.name = "frfcfs",
              .summary = "row hits first, then the oldest, between the classes as within a bank",
-             .source = "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 (branch ISPASS_2025, commit 1eea352) "
-                       "dram_sched_pim_frfcfs",
+             .source = DRAM_ARTIFACT "dram_sched_pim_frfcfs",
              .state_size = sizeof(struct frfcfs_rules)},
     .loops = &frfcfs_loops};

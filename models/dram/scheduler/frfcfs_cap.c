@@ -7,7 +7,6 @@
  * Source: policy 2 of the artifact with a cap, which counts DRAM cycles.
  * Differs: gupta-2025-f3fs section III says "row buffer hits that bypass the oldest request"; MEM row hits that pass
  * older MEM requests are not limited, as in the artifact. */
-#include "models/dram/dram_policy.h"
 #include "models/dram/loop.h"
 #include "models/dram/scheduler/frfcfs_rules.h"
 #include "trace/base/param.h"

@@ -6,7 +6,6 @@
  * PIM phase serves 64 requests, four blocks.
  * Source: gupta-2025-f3fs section VII, ablation study, step "+Mode Cap" (figure 14a).
  * Differs: the artifact no longer holds that policy (PAWS with a fixed cap of 64); this follows the text. */
-#include "models/dram/dram_policy.h"
 #include "models/dram/loop.h"
 #include "models/dram/scheduler/frfcfs_rules.h"
 #include "trace/base/param.h"

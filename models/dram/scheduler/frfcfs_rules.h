@@ -1,4 +1,5 @@
-/* frfcfs_rules: when FR-FCFS changes between MEM and PIM; shared by frfcfs, frfcfs-cap, frfcfs-modecap and bliss.
+/* frfcfs_rules: when FR-FCFS changes between MEM and PIM; shared by frfcfs, frfcfs-cap, frfcfs-modecap and bliss;
+ * frrr-fcfs has the state and the hooks.
  *
  * PIM mode: no PIM waiting and some MEM: leave. Both waiting and a PIM request was served in this phase: leave if the
  * next PIM request is of another row and some bank's oldest MEM request is older than it.
@@ -41,8 +42,7 @@ static inline bool frfcfs_rules_leaves(struct frfcfs_rules *r, const struct dram
 static inline void frfcfs_rules_served(void *state, const struct dram_channel *ch, enum dram_class class, uint32_t row,
                                        uint32_t seq)
 {
-    (void)ch;
-    (void)seq;
+    (void)ch, (void)seq;
     if (class == DRAM_PIM)
         ((struct frfcfs_rules *)state)->row = row + 1;
 }

@@ -5,7 +5,6 @@
  * Worked example: high 56, low 32, MEM always waiting: PIM mode begins with 56 waiting and ends with 31.
  * Source: gupta-2025-f3fs section III (the gather-and-issue scheme it evaluates); policy 5 of the artifact.
  * Differs: the text names the watermarks only; that PIM also goes when no MEM waits is the artifact's. */
-#include "models/dram/dram_policy.h"
 #include "models/dram/loop.h"
 #include "trace/base/param.h"
 
@@ -45,8 +44,7 @@ DRAM_LOOPS(gather_issue_loops, gather_issue_hooks)
 const struct dram_policy dram_gather_issue = {
     .head = {.name = "gather-issue",
              .summary = "PIM requests gather to a high watermark, then issue down to a low one",
-             .source = "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 (branch ISPASS_2025, commit 1eea352) "
-                       "dram_sched_gi.cc",
+             .source = DRAM_ARTIFACT "dram_sched_gi.cc",
              .params = params,
              .state_size = sizeof(struct gather_issue)},
     .loops = &gather_issue_loops,

@@ -5,13 +5,11 @@
  * Worked example: a PIM request waits, the last MEM request leaves its queue at cycle t: PIM mode from t + 1; a MEM
  * request that enters at t + 3 brings MEM mode back at t + 4, and if a bank slot was still occupied no PIM request was
  * served. Source: gupta-2025-f3fs section III; policy 6 of the artifact. Differs: nothing known. */
-#include "models/dram/dram_policy.h"
 #include "models/dram/loop.h"
 
 static inline enum dram_leave mem_first_leaves(void *state, const struct dram_channel *ch, dram_banks hits)
 {
-    (void)state;
-    (void)hits;
+    (void)state, (void)hits;
     const bool mem = ch->waiting[DRAM_MEM] > 0, pim = ch->waiting[DRAM_PIM] > 0;
     return (ch->mode == DRAM_PIM ? mem : !mem && pim) ? DRAM_LEAVE : DRAM_STAY;
 }
@@ -24,7 +22,5 @@ DRAM_LOOPS(mem_first_loops, mem_first_hooks)
 
 const struct dram_policy dram_mem_first = {.head = {.name = "mem-first",
                                                     .summary = "PIM is served only while no MEM request waits",
-                                                    .source =
-                                                        "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 (branch "
-                                                        "ISPASS_2025, commit 1eea352) dram_sched_mem_first.cc"},
+                                                    .source = DRAM_ARTIFACT "dram_sched_mem_first.cc"},
                                            .loops = &mem_first_loops};

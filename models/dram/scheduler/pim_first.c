@@ -3,13 +3,11 @@
  * Worked example: in MEM mode a PIM request enters at cycle t; PIM mode from t + 1, PIM starts when the MEM requests
  * that already hold bank slots are done. MEM mode returns in the first cycle in which no PIM and some MEM request
  * waits. Source: gupta-2025-f3fs section III; policy 7 of the artifact. Differs: nothing known. */
-#include "models/dram/dram_policy.h"
 #include "models/dram/loop.h"
 
 static inline enum dram_leave pim_first_leaves(void *state, const struct dram_channel *ch, dram_banks hits)
 {
-    (void)state;
-    (void)hits;
+    (void)state, (void)hits;
     const bool mem = ch->waiting[DRAM_MEM] > 0, pim = ch->waiting[DRAM_PIM] > 0;
     return (ch->mode == DRAM_PIM ? !pim && mem : pim) ? DRAM_LEAVE : DRAM_STAY;
 }
@@ -22,7 +20,5 @@ DRAM_LOOPS(pim_first_loops, pim_first_hooks)
 
 const struct dram_policy dram_pim_first = {.head = {.name = "pim-first",
                                                     .summary = "MEM is served only while no PIM request waits",
-                                                    .source =
-                                                        "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 (branch "
-                                                        "ISPASS_2025, commit 1eea352) dram_sched_pim_first.cc"},
+                                                    .source = DRAM_ARTIFACT "dram_sched_pim_first.cc"},
                                            .loops = &pim_first_loops};
