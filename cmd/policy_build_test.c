@@ -4,7 +4,6 @@
 
 #include "cmd/cmd.h"
 
-#include "models/base/sections.h"
 #include "models/dram/policy_testing.h"
 #include "models/plugin/plugin.h"
 #include "models/plugin/plugin_load.h"

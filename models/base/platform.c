@@ -1,16 +1,175 @@
 #include "models/base/platform.h"
 
+#include <dirent.h>
+#include <limits.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
-#include "models/base/platform_type.h"
+#include "trace/base/dir_list.h"
+#include "trace/base/embedded.h"
+#include "trace/base/ini.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
+#include "trace/base/random.h"
 #include "trace/base/suggest.h"
+#include "trace/base/units.h"
 
-char *platform_keep(struct platform *platform, const char *text, struct err *err)
+enum { PLATFORM_SECTIONS_MAX = 16, PLATFORM_DEPTH_MAX = 4 };
+
+/* A section of one platform. */
+struct platform_part {
+    const struct platform_section *section;
+    void *values;                    /* section->size bytes */
+    struct platform_number *numbers; /* one for each row of the table */
+    size_t count;
+    bool stated;                       /* a number of it, or all */
+    struct platform_borrowed borrowed; /* as NULL: its own */
+    const char *none;                  /* NULL: not said */
+};
+
+struct platform {
+    char name[64], summary[256], from[4500], gpus[512], compute[16];
+    struct platform_part parts[PLATFORM_SECTIONS_MAX];
+    size_t part_count;
+    char **texts;
+    size_t text_count, text_cap;
+};
+
+/* --- how a number stands in a file --- */
+
+/* The parts of a line. All point into the text that was cut. */
+struct platform_form {
+    enum platform_kind kind;
+    const char *value;
+    const char *as;         /* NAME, NULL: none */
+    const char *low, *high; /* NULL: no range */
+    const char *why;        /* the source, WHY or WHAT; not empty */
+};
+
+static const char white[] = " \t";
+static const char *const kinds[PLATFORM_KINDS] = {"sourced", "assumed", "fitted", "as"};
+static const char *const forms[PLATFORM_KINDS] = {"VALUE | where it comes from", "VALUE | assumed LOW..HIGH: why",
+                                                  "VALUE | fitted LOW..HIGH: to what",
+                                                  "VALUE | as NAME LOW..HIGH: why"};
+
+const char *platform_kind_name(enum platform_kind kind)
+{
+    return kinds[kind];
+}
+
+/* Cut the text at the first character of `stops`: the part before it is returned, *text stands behind it; NULL if there
+ * is no such character. */
+static char *cut(char **text, const char *stops)
+{
+    char *start = *text, *stop = strpbrk(start, stops);
+    if (!stop)
+        return NULL;
+    *stop = 0;
+    *text = stop + 1;
+    return ini_trim(start, white);
+}
+
+/* "LOW..HIGH" to two texts; without `range` there is none. False: it is something else. */
+static bool cut_range(char *range, struct platform_form *form)
+{
+    char *dots = strstr(range, "..");
+    if (!*range)
+        return true;
+    if (!dots || strpbrk(range, white))
+        return false;
+    *dots = 0;
+    form->low = range;
+    form->high = dots + 2;
+    return *form->low && *form->high;
+}
+
+/* The kind that the first word names; *rest stands behind the word. */
+static enum platform_kind first_word(char *text, char **rest)
+{
+    size_t n = strcspn(text, " \t:,;");
+    for (int kind = PLATFORM_ASSUMED; kind < PLATFORM_KINDS; kind++)
+        if (strlen(kinds[kind]) == n && memcmp(text, kinds[kind], n) == 0) {
+            *rest = text + n;
+            return (enum platform_kind)kind;
+        }
+    *rest = text;
+    return PLATFORM_SOURCED;
+}
+
+/* "NAME LOW..HIGH" or "LOW..HIGH", before the colon. */
+static bool cut_claim(char *claim, struct platform_form *form)
+{
+    if (form->kind == PLATFORM_AS) {
+        size_t n = strcspn(claim, white);
+        form->as = claim;
+        claim += n;
+        if (n == 0)
+            return false;
+        if (*claim)
+            *claim++ = 0;
+    }
+    return cut_range(ini_trim(claim, white), form);
+}
+
+static int split(char *text, const char *key, struct platform_form *form, char **rest, struct err *err)
+{
+    *form = (struct platform_form){.kind = PLATFORM_SOURCED};
+    form->value = cut(&text, "|");
+    if (!form->value)
+        return err_set(err, "%.60s has no source; expected '%.60s = %s'", key, key, forms[PLATFORM_SOURCED]);
+    *rest = ini_trim(text, white);
+    if (!**rest)
+        return err_set(err, "%.60s has an empty source after '|'", key);
+    return 0;
+}
+
+/* Cut what stands behind `key =` into its parts; `text` is written to. -1 with *err set: what was expected. */
+static int platform_form_cut(char *text, const char *key, struct platform_form *form, struct err *err)
+{
+    char *rest;
+    if (split(text, key, form, &rest, err))
+        return -1;
+    form->kind = first_word(rest, &rest);
+    form->why = rest;
+    if (form->kind == PLATFORM_SOURCED)
+        return 0;
+    char *claim = cut(&rest, ":");
+    form->why = ini_trim(rest, white);
+    if (claim && cut_claim(claim, form) && *form->why)
+        return 0;
+    return err_set(err, "%.60s: what stands after '|' begins with '%s'; expected '%.60s = %s'", key, kinds[form->kind],
+                   key, forms[form->kind]);
+}
+
+/* The same of a section's `as = NAME | LOW..HIGH: WHY` and `as = none | WHY`. */
+static int platform_form_cut_section(char *text, struct platform_form *form, struct err *err)
+{
+    char *rest;
+    if (split(text, "as", form, &rest, err))
+        return -1;
+    form->kind = PLATFORM_AS;
+    form->as = form->value;
+    form->why = rest;
+    if (strcmp(form->as, "none") == 0)
+        return 0;
+    char *range = cut(&rest, ":");
+    form->why = ini_trim(rest, white);
+    if (*form->as && range && cut_range(range, form) && form->low && *form->why)
+        return 0;
+    return err_set(err, "expected 'as = NAME | LOW..HIGH: why', LOW..HIGH a factor of NAME's times, or 'as = none | "
+                        "why'");
+}
+
+/* --- what a platform is made of --- */
+
+/* A copy that lives as long as the platform; NULL with *err set. */
+static char *platform_keep(struct platform *platform, const char *text, struct err *err)
 {
     if (mem_grow((void **)&platform->texts, &platform->text_cap, platform->text_count + 1, sizeof *platform->texts,
                  err))
@@ -54,8 +213,9 @@ static int set_ranged(struct platform_part *part, const struct param *row, const
     return err_set(err, "%s is %.60s, outside its range %.60s..%.60s", row->name, form->value, form->low, form->high);
 }
 
-int platform_state(struct platform *platform, struct platform_part *part, const char *key, const char *text,
-                   enum platform_state state, struct err *err)
+/* Take `VALUE | ..` for one number. */
+static int platform_state(struct platform *platform, struct platform_part *part, const char *key, const char *text,
+                          enum platform_state state, struct err *err)
 {
     struct platform_form form;
     char *kept = platform_keep(platform, text, err);
@@ -85,7 +245,8 @@ static int state_general(struct platform *platform, struct platform_part *part, 
     return platform_state(platform, part, g->key, text, PLATFORM_GENERAL, err);
 }
 
-int platform_part_clear(struct platform *platform, struct platform_part *part, struct err *err)
+/* A section as platform_new() leaves it. */
+static int platform_part_clear(struct platform *platform, struct platform_part *part, struct err *err)
 {
     memset(part->values, 0, part->section->size);
     memset(part->numbers, 0, part->count * sizeof *part->numbers);
@@ -121,7 +282,8 @@ static struct platform *new_empty(struct err *err)
     return platform;
 }
 
-struct platform *platform_new(struct err *err)
+/* All sections with their general defaults and nothing stated. */
+static struct platform *platform_new(struct err *err)
 {
     struct platform *platform = new_empty(err);
     for (size_t i = 0; platform && i < platform->part_count; i++)
@@ -229,7 +391,8 @@ bool platform_is_of(const struct platform *platform, const char *gpu)
     return false;
 }
 
-struct platform_part *platform_part(struct platform *platform, const char *section)
+/* The section of that name, or NULL. */
+static struct platform_part *platform_part(struct platform *platform, const char *section)
 {
     for (size_t s = 0; s < platform->part_count; s++)
         if (strcmp(platform->parts[s].section->name, section) == 0)
@@ -288,12 +451,6 @@ const struct platform_number *platform_number(const struct platform *platform, c
     return row ? &part->numbers[row - part->section->params] : NULL;
 }
 
-const char *platform_source(const struct platform *platform, const char *section, const char *key)
-{
-    const struct platform_number *n = platform_number(platform, section, key);
-    return n && n->state == PLATFORM_STATED ? n->source : NULL;
-}
-
 const struct platform_borrowed *platform_borrowed(const struct platform *platform, const char *section)
 {
     const struct platform_part *part = part_of(platform, section);
@@ -344,6 +501,396 @@ int platform_set(struct platform *platform, const char *key, const char *value, 
             suggest_offer(&suggest, p->name);
     return err_set(err, "'%.60s' is neither a setting of the engine nor a number of the platform%s", key,
                    suggest_hint(&suggest, hint, sizeof hint));
+}
+
+/* --- shipped platforms --- */
+
+/* Installed files: share/offchip/platforms/NAME.ini. */
+enum { NAME_BYTES = 64, NAMES_MAX = 256 };
+
+static const char embedded_folder[] = "models/platforms/", end[] = ".ini";
+
+static char installed_folder[PATH_MAX]; /* "": there is none */
+static char names[NAMES_MAX][NAME_BYTES];
+static size_t name_count;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void add_name(const char *file)
+{
+    size_t n = strlen(file);
+    if (n < sizeof end || n - sizeof end + 1 >= NAME_BYTES || strcmp(file + n - sizeof end + 1, end) != 0 ||
+        *file == '.' || name_count == NAMES_MAX)
+        return;
+    char name[NAME_BYTES] = "";
+    memcpy(name, file, n - sizeof end + 1);
+    for (size_t i = 0; i < name_count; i++)
+        if (strcmp(names[i], name) == 0)
+            return;
+    memcpy(names[name_count++], name, sizeof name);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+/* Beside BIN/offchip; a bundle's program is run from ROOT/lib/offchip. */
+static void find_folder(void)
+{
+    static const char *const places[] = {"/../share/offchip/platforms", "/../../share/offchip/platforms"};
+    char program[PATH_MAX], folder[PATH_MAX + 64];
+    if (!program_folder(program))
+        return;
+    for (size_t i = 0; i < sizeof places / sizeof *places && !*installed_folder; i++) {
+        (void)snprintf(folder, sizeof folder, "%s%s", program, places[i]);
+        if (access(folder, F_OK) == 0 && !realpath(folder, installed_folder))
+            *installed_folder = 0;
+    }
+}
+
+static void find_names(void)
+{
+    for (size_t f = 0; embedded_files[f].path; f++)
+        if (strncmp(embedded_files[f].path, embedded_folder, sizeof embedded_folder - 1) == 0)
+            add_name(embedded_files[f].path + sizeof embedded_folder - 1);
+    find_folder();
+    DIR *folder = *installed_folder ? opendir(installed_folder) : NULL;
+    for (struct dirent *e; folder && (e = readdir(folder));)
+        add_name(e->d_name);
+    if (folder)
+        (void)closedir(folder);
+    qsort(names, name_count, sizeof *names, by_name);
+}
+
+const char *platform_shipped(size_t i, char *buf, size_t size)
+{
+    (void)pthread_once(&once, find_names);
+    if (i >= name_count)
+        return NULL;
+    (void)snprintf(buf, size, "%.*s", NAME_BYTES - 1, names[i]);
+    return buf;
+}
+
+static const char *embedded(const char *name)
+{
+    char path[128];
+    (void)snprintf(path, sizeof path, "%s%s%s", embedded_folder, name, end);
+    for (size_t i = 0; embedded_files[i].path; i++)
+        if (strcmp(embedded_files[i].path, path) == 0)
+            return embedded_files[i].text;
+    return NULL;
+}
+
+/* Whether the summary of a shipped platform has that word: agx is a Xavier. */
+static bool is_told_of(const char *platform, const char *word)
+{
+    const char *text = embedded(platform), *summary = text ? strstr(text, "\nsummary = ") : NULL;
+    const char *found = summary && strlen(word) > 2 ? strcasestr(summary, word) : NULL;
+    return found && found < strchr(summary + 1, '\n');
+}
+
+static int no_such_platform(const char *name, struct err *err)
+{
+    char shipped[NAME_BYTES], hint[96];
+    struct suggest suggest = {.word = name};
+    for (size_t i = 0; platform_shipped(i, shipped, sizeof shipped); i++)
+        suggest_offer(&suggest, shipped);
+    for (size_t i = 0; !suggest.distance && platform_shipped(i, shipped, sizeof shipped); i++)
+        if (is_told_of(shipped, name)) {
+            suggest.distance = 1;
+            (void)snprintf(suggest.best, sizeof suggest.best, "%s", shipped);
+        }
+    return err_set(err, "no platform is called '%.100s'; see 'offchip list platforms', or name an .ini file%s", name,
+                   suggest_hint(&suggest, hint, sizeof hint));
+}
+
+/* A shipped platform: "" and *path where an installed file is to be read, else the embedded text. NULL with *err set if
+ * there is none of that name. */
+static const char *platform_shipped_text(const char *name, char *path, size_t size, struct err *err)
+{
+    *path = 0;
+    (void)pthread_once(&once, find_names);
+    char file[sizeof installed_folder + NAME_BYTES + 8];
+    (void)snprintf(file, sizeof file, "%s/%.*s%s", installed_folder, NAME_BYTES - 1, name, end);
+    const char *text = embedded(name);
+    if (*installed_folder && strlen(name) < NAME_BYTES && access(file, F_OK) == 0) {
+        (void)snprintf(path, size, "%s", file);
+        return "";
+    }
+    if (!text)
+        no_such_platform(name, err);
+    return text;
+}
+
+/* --- reading --- */
+
+/* Read `name_or_file` into the platform, as its base or lender where depth > 0. */
+static int platform_read(struct platform *platform, const char *name_or_file, int depth, struct err *err);
+
+/* What the reader's callback needs. */
+struct load {
+    struct platform *platform;
+    int depth;
+    bool named, summarised;              /* by this file, so far */
+    bool touched[PLATFORM_SECTIONS_MAX]; /* a number of it was read from this file */
+};
+
+/* --- [platform] --- */
+
+/* What the base calls itself gives way to what this file said before it. */
+static int load_base(struct load *load, const char *base, struct err *err)
+{
+    struct platform *p = load->platform;
+    char name[sizeof p->name], summary[sizeof p->summary];
+    memcpy(name, p->name, sizeof name);
+    memcpy(summary, p->summary, sizeof summary);
+    for (size_t s = 0; s < PLATFORM_SECTIONS_MAX; s++)
+        if (load->touched[s])
+            return err_set(err, "base stands behind [%s]; expected it before all numbers", p->parts[s].section->name);
+    if (platform_read(p, base, load->depth + 1, err))
+        return -1;
+    if (load->named)
+        memcpy(p->name, name, sizeof name);
+    if (load->summarised)
+        memcpy(p->summary, summary, sizeof summary);
+    size_t used = strlen(p->from);
+    if (load->depth == 0 && used < sizeof p->from && strcmp(p->from, "shipped") != 0)
+        (void)snprintf(p->from + used, sizeof p->from - used, ", on base %s", base);
+    return 0;
+}
+
+static int set_text(char *to, size_t size, const char *key, const char *value, struct err *err)
+{
+    size_t n = strlen(value);
+    if (n >= size)
+        return err_set(err, "%s has %zu bytes; expected at most %zu", key, n, size - 1);
+    memcpy(to, value, n + 1);
+    return 0;
+}
+
+static int set_head(struct load *load, const char *key, const char *value, struct err *err)
+{
+    struct platform *p = load->platform;
+    if (strcmp(key, "base") == 0)
+        return load_base(load, value, err);
+    if (strcmp(key, "name") == 0) {
+        load->named = true;
+        return set_text(p->name, sizeof p->name, key, value, err);
+    }
+    if (strcmp(key, "summary") == 0) {
+        load->summarised = true;
+        return set_text(p->summary, sizeof p->summary, key, value, err);
+    }
+    if (strcmp(key, "compute") == 0)
+        return set_text(p->compute, sizeof p->compute, key, value, err);
+    if (strcmp(key, "gpus") == 0) /* a base's are its own */
+        return load->depth ? 0 : set_text(p->gpus, sizeof p->gpus, key, value, err);
+    return err_set(err, "'%.60s' is not known in [platform]; expected name, summary, base, gpus or compute", key);
+}
+
+/* --- numbers --- */
+
+/* +1: a time, which a factor multiplies; -1: a rate, which it divides; 0: neither. Cycles are neither: the clock that
+ * they are counted in is a rate. */
+static int platform_moves(const struct param *row)
+{
+    static const char *const times[] = {"ns", "ms", "ns/byte", "ms/byte"};
+    static const char *const rates[] = {"bytes/s", "Hz", "GT/s"};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        if (strcmp(row->unit, times[i]) == 0)
+            return 1;
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
+        if (strcmp(row->unit, rates[i]) == 0)
+            return -1;
+    return 0;
+}
+
+/* The number moved by a factor, within the row's range. */
+static double platform_times(const struct param *row, double value, double factor)
+{
+    double moved = platform_moves(row) > 0 ? value * factor : value / factor;
+    return moved < row->lo ? row->lo : moved > row->hi ? row->hi : moved;
+}
+
+/* One number of the lender's. */
+static int take_number(struct platform_part *part, size_t i, const struct platform_part *lender,
+                       struct platform *platform, struct err *err)
+{
+    const struct param *row = &part->section->params[i];
+    struct platform_number *n = &part->numbers[i];
+    if (lender->numbers[i].state != PLATFORM_STATED)
+        return 0;
+    *n = lender->numbers[i];
+    n->kind = PLATFORM_AS;
+    n->borrowed = true;
+    n->as = part->borrowed.as;
+    n->source = platform_keep(platform, n->source, err);
+    if (row->type == PARAM_TEXT) {
+        const char **text = (const char **)((char *)part->values + row->offset);
+        *text = platform_keep(platform, *text, err);
+        return n->source && *text ? 0 : -1;
+    }
+    n->moves = platform_moves(row) && row->type != PARAM_CHOICE;
+    if (n->moves) {
+        double value = param_number(row, part->values), a = platform_times(row, value, part->borrowed.low),
+               b = platform_times(row, value, part->borrowed.high);
+        n->low = a < b ? a : b;
+        n->high = a < b ? b : a;
+    }
+    return n->source ? 0 : -1;
+}
+
+static int take_section(struct platform *platform, struct platform_part *part, const struct platform_part *lender,
+                        struct err *err)
+{
+    const char *as = part->borrowed.as, *section = part->section->name;
+    if (lender->borrowed.as)
+        return err_set(err, "%s borrows its [%s] from %s itself; name %s", as, section, lender->borrowed.as,
+                       lender->borrowed.as);
+    if (!lender->stated)
+        return err_set(err, "%s has no [%s] to borrow", as, section);
+    memcpy(part->values, lender->values, part->section->size);
+    part->stated = true;
+    for (size_t i = 0; i < part->count; i++)
+        if (take_number(part, i, lender, platform, err))
+            return -1;
+    return 0;
+}
+
+/* LOW..HIGH of a factor. */
+static int set_factor(struct platform_borrowed *b, const struct platform_form *form, struct err *err)
+{
+    if (units_parse_real(form->low, &b->low, err) || units_parse_real(form->high, &b->high, err))
+        return err_at(err, "as: the factor's range");
+    if (!(b->low > 0 && b->low <= 1 && b->high >= 1 && b->high <= 1e6))
+        return err_set(err, "as: the factor's range is %.20s..%.20s; expected 0 < LOW <= 1 <= HIGH <= 1e6", form->low,
+                       form->high);
+    return 0;
+}
+
+static int borrow(struct load *load, size_t s, const char *text, struct err *err)
+{
+    struct platform *p = load->platform;
+    struct platform_part *part = &p->parts[s];
+    struct platform_form form;
+    char *kept = platform_keep(p, text, err);
+    if (!kept || platform_form_cut_section(kept, &form, err))
+        return -1;
+    if (load->touched[s])
+        return err_set(err, "as stands behind numbers of [%s]; expected it first", part->section->name);
+    if (platform_part_clear(p, part, err))
+        return -1;
+    load->touched[s] = true;
+    if (strcmp(form.as, "none") == 0) {
+        part->none = form.why;
+        return 0;
+    }
+    part->borrowed = (struct platform_borrowed){.as = form.as, .why = form.why};
+    if (set_factor(&part->borrowed, &form, err))
+        return -1;
+    struct platform *lender = platform_new(err);
+    int rc = lender ? platform_read(lender, form.as, load->depth + 1, err) : -1;
+    if (rc == 0)
+        rc = take_section(p, part, &lender->parts[s], err);
+    platform_free(lender);
+    return rc;
+}
+
+static int set_number(struct load *load, size_t s, const char *key, const char *text, struct err *err)
+{
+    struct platform_part *part = &load->platform->parts[s];
+    if (strcmp(key, "as") == 0)
+        return borrow(load, s, text, err);
+    if (part->none && load->touched[s])
+        return err_set(err, "[%s] is as none; no number can stand in it", part->section->name);
+    part->none = NULL;
+    load->touched[s] = true;
+    return platform_state(load->platform, part, key, text, PLATFORM_STATED, err);
+}
+
+/* --- files --- */
+
+static int unknown_section(const char *section, struct err *err)
+{
+    char known[200] = "";
+    size_t used = 0;
+    for (size_t s = 0; platform_sections[s] && used < sizeof known; s++)
+        used += (size_t)snprintf(known + used, sizeof known - used, " [%s]", platform_sections[s]->name);
+    return err_set(err, "[%.60s] is not a known section; expected [platform]%s", section, known);
+}
+
+/* Key NULL: the section begins. */
+static int on_value(void *ctx, const char *section, const char *key, const char *value, struct err *err)
+{
+    struct load *load = ctx;
+    size_t s = 0;
+    if (strcmp(section, "platform") == 0)
+        return key ? set_head(load, key, value, err) : 0;
+    while (s < load->platform->part_count && strcmp(load->platform->parts[s].section->name, section) != 0)
+        s++;
+    if (s == load->platform->part_count)
+        return unknown_section(section, err);
+    return key ? set_number(load, s, key, value, err) : 0;
+}
+
+static bool is_file(const char *name)
+{
+    size_t n = strlen(name);
+    return strchr(name, '/') || (n > 4 && strcmp(name + n - 4, ".ini") == 0);
+}
+
+/* Whether a file said anything at all. */
+static bool says_something(const struct platform *platform)
+{
+    for (size_t s = 0; s < platform->part_count; s++)
+        if (platform->parts[s].stated || platform->parts[s].none)
+            return true;
+    return false;
+}
+
+static int read_shipped(struct platform *platform, const char *name, int depth, const struct ini_reader *reader,
+                        struct err *err)
+{
+    char path[4400];
+    const char *text = platform_shipped_text(name, path, sizeof path, err);
+    if (!text)
+        return -1;
+    if (depth == 0)
+        (void)snprintf(platform->from, sizeof platform->from, "%s%s", *path ? "installed, " : "shipped", path);
+    return *path ? ini_read_file(path, reader, err) : ini_read_text(name, text, strlen(text), reader, err);
+}
+
+static int platform_read(struct platform *platform, const char *name_or_file, int depth, struct err *err)
+{
+    if (depth > PLATFORM_DEPTH_MAX)
+        return err_set(err, "platform '%.100s': 'base' or 'as' goes more than %d levels deep", name_or_file,
+                       PLATFORM_DEPTH_MAX);
+    struct load load = {.platform = platform, .depth = depth};
+    const struct ini_reader reader = {on_value, &load};
+    if (!is_file(name_or_file))
+        return read_shipped(platform, name_or_file, depth, &reader, err);
+    if (depth == 0)
+        (void)snprintf(platform->from, sizeof platform->from, "%s", name_or_file);
+    if (ini_read_file(name_or_file, &reader, err))
+        return -1;
+    return says_something(platform) ? 0
+                                    : err_set(err,
+                                              "%s: no number in it; expected a section such as [gpu] with 'key = VALUE "
+                                              "| source', or 'base = NAME' in [platform]",
+                                              name_or_file);
+}
+
+struct platform *platform_load(const char *name_or_file, struct err *err)
+{
+    struct platform *platform = platform_new(err);
+    if (!platform)
+        return NULL;
+    (void)snprintf(platform->name, sizeof platform->name, "%s", name_or_file);
+    if (platform_read(platform, name_or_file, 0, err)) {
+        platform_free(platform);
+        return NULL;
+    }
+    return platform;
 }
 
 /* --- whole platforms --- */
@@ -417,4 +964,178 @@ int platform_whole(const struct platform *platform, const char *section, struct 
     if (is_whole(part))
         return 0;
     return part->stated ? no_numbers(platform, part, err) : no_section(platform, part, err);
+}
+
+/* --- draws --- */
+
+/* A range wider than this is drawn evenly in its logarithm. */
+static const double log_above = 4;
+
+/* --- axes --- */
+
+static bool number_axis(const struct platform_part *part, size_t row, struct platform_axis *axis)
+{
+    const struct platform_number *n = &part->numbers[row];
+    const struct param *param = &part->section->params[row];
+    if (n->kind == PLATFORM_SOURCED || n->moves || n->low == n->high || param->type == PARAM_TEXT)
+        return false;
+    *axis =
+        (struct platform_axis){part->section->name, param, n->kind, n->low, n->high, param_number(param, part->values)};
+    return true;
+}
+
+static bool factor_axis(const struct platform_part *part, struct platform_axis *axis)
+{
+    const struct platform_borrowed *b = &part->borrowed;
+    if (!b->as || b->low == b->high)
+        return false;
+    *axis = (struct platform_axis){part->section->name, NULL, PLATFORM_AS, b->low, b->high, 1};
+    return true;
+}
+
+bool platform_axis(const struct platform *platform, size_t i, struct platform_axis *axis)
+{
+    for (size_t s = 0; s < platform->part_count; s++) {
+        const struct platform_part *part = &platform->parts[s];
+        if (factor_axis(part, axis) && i-- == 0)
+            return true;
+        for (size_t row = 0; row < part->count; row++)
+            if (number_axis(part, row, axis) && i-- == 0)
+                return true;
+    }
+    return false;
+}
+
+/* --- moving along one --- */
+
+static bool is_choice(const struct platform_axis *axis)
+{
+    return axis->row && axis->row->type == PARAM_CHOICE;
+}
+
+static bool in_log(const struct platform_axis *axis)
+{
+    return axis->low > 0 && (!axis->row || axis->high / axis->low > log_above);
+}
+
+static double between(const struct platform_axis *axis, double share)
+{
+    double low = axis->low, high = axis->high;
+    if (is_choice(axis))
+        return fmin(low + floor(share * (high - low + 1)), high);
+    if (share >= 1)
+        return high;
+    double value = in_log(axis) ? low * pow(high / low, share) : low + share * (high - low);
+    return fmin(fmax(value, low), high);
+}
+
+const char *platform_axis_name(const struct platform_axis *axis, char *buf, size_t size)
+{
+    (void)snprintf(buf, size, "%s.%s", axis->section, axis->row ? axis->row->name : "as");
+    return buf;
+}
+
+double platform_axis_at(const struct platform_axis *axis, double share)
+{
+    double value = between(axis, share);
+    return axis->row && axis->row->type != PARAM_REAL ? (double)llround(value) : value;
+}
+
+double platform_axis_share(const struct platform_axis *axis, double value)
+{
+    double low = axis->low, high = axis->high;
+    if (is_choice(axis))
+        return (value - low + 0.5) / (high - low + 1);
+    return in_log(axis) ? log(value / low) / log(high / low) : (value - low) / (high - low);
+}
+
+static void put(struct platform_part *part, size_t row, double value)
+{
+    const struct param *param = &part->section->params[row];
+    param_put_number(param, part->values, value);
+    part->numbers[row].low = part->numbers[row].high = param_number(param, part->values);
+}
+
+/* The factor of a section that is another's: all that moves with it moves. */
+static void multiply(struct platform_part *part, double factor)
+{
+    for (size_t row = 0; row < part->count; row++)
+        if (part->numbers[row].moves) {
+            const struct param *param = &part->section->params[row];
+            put(part, row, platform_times(param, param_number(param, part->values), factor));
+        }
+    part->borrowed.low = part->borrowed.high = factor;
+}
+
+/* A copy has the same axes in the same place: what was moved has no width any more. */
+static void move(struct platform *to, const struct platform_axis *axis, double share)
+{
+    struct platform_part *part = platform_part(to, axis->section);
+    double value = between(axis, share);
+    if (axis->row)
+        put(part, (size_t)(axis->row - part->section->params), value);
+    else
+        multiply(part, value);
+}
+
+struct platform *platform_moved(const struct platform *platform, size_t i, double share, struct err *err)
+{
+    struct platform_axis axis;
+    if (!platform_axis(platform, i, &axis)) {
+        err_set(err, "platform %s has no axis %zu", platform->name, i);
+        return NULL;
+    }
+    struct platform *moved = platform_copy(platform, err);
+    if (moved)
+        move(moved, &axis, share);
+    return moved;
+}
+
+static uint64_t name_of(uint64_t seed, const struct platform_axis *axis)
+{
+    uint64_t h = random_mix(seed);
+    for (const char *p = axis->section; *p; p++)
+        h = random_mix(h ^ (unsigned char)*p);
+    for (const char *p = axis->row ? axis->row->name : "as"; *p; p++)
+        h = random_mix(h ^ (unsigned char)*p << 8);
+    return h;
+}
+
+/* Where `at` lands in an order of 0..n-1 that `key` picks: a Feistel network of four rounds over the next even power of
+ * two, walked until it lands below n. */
+static uint32_t shuffled(uint32_t at, uint32_t n, uint64_t key)
+{
+    int half = 1;
+    while ((uint64_t)1 << 2 * half < n)
+        half++;
+    const uint64_t mask = ((uint64_t)1 << half) - 1;
+    uint64_t x = at;
+    do {
+        uint64_t left = x >> half, right = x & mask;
+        for (uint64_t round = 0; round < 4; round++) {
+            uint64_t next = left ^ (random_mix(key ^ random_mix(round << 32 ^ right)) & mask);
+            left = right;
+            right = next;
+        }
+        x = left << half | right;
+    } while (x >= n);
+    return (uint32_t)x;
+}
+
+struct platform *platform_draw(const struct platform *platform, uint64_t seed, uint32_t at, uint32_t draws,
+                               struct err *err)
+{
+    if (at >= draws) {
+        err_set(err, "draw %u of %u", at, draws);
+        return NULL;
+    }
+    struct platform *drawn = platform_copy(platform, err);
+    struct platform_axis axis;
+    for (size_t i = 0; drawn && platform_axis(platform, i, &axis); i++) {
+        uint64_t key = name_of(seed, &axis);
+        uint32_t stratum = shuffled(at, draws, key);
+        double within = (double)(random_mix(key ^ random_mix(at + ((uint64_t)draws << 32))) >> 11) * 0x1p-53;
+        move(drawn, &axis, ((double)stratum + within) / draws);
+    }
+    return drawn;
 }

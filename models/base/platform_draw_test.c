@@ -1,4 +1,4 @@
-#include "models/base/platform_draw.h"
+#include "models/base/platform.h"
 
 #include <math.h>
 

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "models/base/platform_draw.h"
+#include "models/base/platform.h"
 #include "trace/base/param.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,5 +1,4 @@
 /* Closed forms of the channel: latencies, bandwidths, PIM rates; timing rules by an independent watch. */
-#include "models/base/sections.h"
 #include "models/dram/policy_testing.h"
 #include "trace/base/param.h"
 

@@ -2,7 +2,6 @@
 #include "models/dram/command_checker.h"
 
 #include "models/base/platform.h"
-#include "models/base/sections.h"
 #include "models/dram/dram_platform.h"
 #include "trace/base/param.h"
 #include "trace/base/testing.h"

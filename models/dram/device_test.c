@@ -1,7 +1,6 @@
 /* Every shipped device against closed forms: latency of a channel without load, bandwidth of sequential reads, bound of
  * random ones, refresh. */
 #include "models/base/platform.h"
-#include "models/base/sections.h"
 #include "models/dram/dram_platform.h"
 #include "models/dram/dram_policy.h"
 #include "models/gpu/gpu.h"

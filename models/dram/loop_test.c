@@ -1,7 +1,6 @@
 /* Skipping cycles changes nothing: random streams through the event loop and through the same channel stepped in every
  * cycle give the same cycles for every request and the same counters, under every policy: with other timings, bank
  * groups and queues, with caps of 0, 1 and 10^9, and late in time. */
-#include "models/base/sections.h"
 #include "models/dram/policy_testing.h"
 #include "trace/base/param.h"
 #include "trace/base/random.h"

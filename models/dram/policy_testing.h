@@ -2,7 +2,6 @@
 #ifndef MODELS_DRAM_POLICY_TESTING_H
 #define MODELS_DRAM_POLICY_TESTING_H
 
-#include "models/base/sections.h"
 #include "models/dram/dram_platform.h"
 #include "models/dram/dram_policy.h"
 #include "trace/base/param.h"

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "trace/base/err.h"
+#include "trace/base/param.h"
 
 struct gpu {
     int64_t sms;             /* streaming multiprocessors */
@@ -38,5 +38,7 @@ struct gpu {
     int64_t l1_banks;           /* sectors a cycle; sector number modulo this is the bank */
     int64_t miss_queue;         /* sectors that missed L1 and wait for the input buffer */
 };
+
+extern const struct param gpu_params[];
 
 #endif

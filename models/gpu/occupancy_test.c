@@ -1,7 +1,6 @@
 #include "models/gpu/occupancy.h"
 
 #include "models/base/platform.h"
-#include "models/base/sections.h"
 #include "trace/base/param.h"
 #include "trace/base/testing.h"
 

@@ -1,6 +1,5 @@
 #include "models/gpu/sms.c"
 
-#include "models/base/sections.h"
 #include "models/gpu/sms_testing.h"
 #include "trace/base/param.h"
 #include "trace/program/random_testing.h"

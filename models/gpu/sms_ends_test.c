@@ -1,5 +1,4 @@
 /* Of a cut launch: how much of its time its beginning and end are, sms_counts.ends. */
-#include "models/base/sections.h"
 #include "models/gpu/sms_testing.h"
 #include "trace/base/param.h"
 

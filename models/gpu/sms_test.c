@@ -1,4 +1,3 @@
-#include "models/base/sections.h"
 #include "models/gpu/sms_testing.h"
 #include "trace/base/param.h"
 #include "trace/program/random_testing.h"

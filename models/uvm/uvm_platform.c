@@ -1,5 +1,4 @@
 #include "models/uvm/uvm_platform.h"
-#include "models/base/sections.h"
 
 /* Defaults are the TITAN V's; where each comes from stands in models/platforms/titanv.ini. */
 const struct param uvm_platform_params[] = {

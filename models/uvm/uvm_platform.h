@@ -16,7 +16,7 @@
 
 #include <stdint.h>
 
-#include "trace/base/err.h"
+#include "trace/base/param.h"
 
 enum uvm_utlb { UVM_UTLB_BLOCKED, UVM_UTLB_FREE };
 
@@ -56,5 +56,7 @@ struct uvm_platform {
     double launch_ns;       /* from the end of a launch to the start of the next */
     double cpu_fault_ns;    /* one CPU fault without its copy */
 };
+
+extern const struct param uvm_platform_params[];
 
 #endif

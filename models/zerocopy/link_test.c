@@ -1,4 +1,3 @@
-#include "models/base/sections.h"
 #include "models/zerocopy/link.h"
 
 #include "models/base/platform.h"

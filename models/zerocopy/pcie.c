@@ -1,5 +1,4 @@
 #include "models/zerocopy/pcie.h"
-#include "models/base/sections.h"
 
 /* Defaults: PCIe 3.0 x16 framing (PCI Express Base Specification 3.0, section 4.2.2: 128b/130b, 4 B STP token, 4 B
  * LCRC; 3-DW completion header, 4-DW request header); no bound that a platform file does not state. */

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "trace/base/err.h"
+#include "trace/base/param.h"
 
 struct pcie {
     /* The wire. */
@@ -46,6 +46,8 @@ struct pcie {
     double l1_steady;       /* later; 0: no L1 model for this platform */
     double l1_group;        /* between loads that were issued together */
 };
+
+extern const struct param pcie_params[];
 
 /* Raw rate, bytes/s in one direction: GT/s x lanes x 128/130 / 8. */
 double pcie_raw_bytes_per_s(const struct pcie *p);

@@ -1,4 +1,3 @@
-#include "models/base/sections.h"
 #include "replay/calibrate/link_fit.h"
 
 #include <math.h>

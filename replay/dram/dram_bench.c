@@ -6,7 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "models/base/sections.h"
 #include "models/dram/dram_platform.h"
 #include "models/dram/dram_policy.h"
 #include "trace/base/param.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/base/platform_draw.h"
+#include "models/base/platform.h"
 #include "models/gpu/gpu.h"
 #include "models/policies.h"
 #include "replay/placement/placement_program.h"

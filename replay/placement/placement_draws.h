@@ -1,5 +1,5 @@
 /* placement_draws: what becomes of a set of tasks when the platform's uncertain numbers are drawn from their ranges
- * (models/base/platform_draw.h), those of [placement] and of [gpu]: programs are run anew on every drawn GPU.
+ * (models/base/platform.h), those of [placement] and of [gpu]: programs are run anew on every drawn GPU.
  *
  * CO is policy auto, D device, MO managed memory for all. Of each draw: mean response of CO over that of D and of MO,
  * side by side and in turn. And how far a task's time alone lies from that of the numbers as they stand: the error that

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/base/platform_draw.h"
+#include "models/base/platform.h"
 #include "replay/placement/placement_tasks.h"
 #include "trace/base/testing.h"
 

@@ -112,8 +112,8 @@ START_TEST(shipped_integrated_platforms_state_what_programs_need)
         hand_make(&h);
         ck_assert_msg(placement_tasks_program(&tasks, "hand", &h.program, p, &(struct placement_look){0}, &err) == 0,
                       "%s", err.msg);
-        ck_assert_ptr_nonnull(platform_source(p, "gpu", "registers_per_sm"));
-        ck_assert_ptr_nonnull(platform_source(p, "gpu", "shared_bytes"));
+        ck_assert_ptr_nonnull(platform_number(p, "gpu", "registers_per_sm")->source);
+        ck_assert_ptr_nonnull(platform_number(p, "gpu", "shared_bytes")->source);
         placement_tasks_release(&tasks);
         platform_free(p);
     }

@@ -2,7 +2,7 @@
  *
  * Several answers to one question (policies, mechanisms) are computed for a platform by a callback, each with a value
  * to be small (or large) and the model's measured error. Then
- *   draws    all assumed, fitted and borrowed numbers at once, N times, from their ranges (platform_draw.h): in how
+ *   draws    all assumed, fitted and borrowed numbers at once, N times, from their ranges (platform.h): in how
  *            many draws does each answer win? Draws are no probability: the ranges say what is possible, not how likely
  *            it is.
  *   flips    each number alone, from where it stands to either end of its range: where does an answer begin or cease to
@@ -22,7 +22,7 @@
 
 #include <jansson.h>
 
-#include "models/base/platform_draw.h"
+#include "models/base/platform.h"
 
 enum robust_state {
     ROBUST_STANDS,

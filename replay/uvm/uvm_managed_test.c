@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "models/base/platform_draw.h"
+#include "models/base/platform.h"
 #include "replay/uvm/actor_input.h"
 #include "trace/base/param.h"
 #include "trace/base/testing.h"

@@ -1,4 +1,3 @@
-#include "models/base/sections.h"
 #include "replay/uvm/uvm_open_loop.h"
 
 #include "replay/uvm/uvm_recorded_testing.h"

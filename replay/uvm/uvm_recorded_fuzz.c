@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/base/sections.h"
 #include "replay/uvm/uvm_recorded.h"
 #include "trace/base/param.h"
 

@@ -1,4 +1,3 @@
-#include "models/base/sections.h"
 #include "replay/uvm/uvm_recorded.h"
 
 #include "replay/uvm/uvm_gain.h"

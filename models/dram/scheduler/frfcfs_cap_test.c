@@ -1,4 +1,3 @@
-#include "models/base/sections.h"
 #include "models/dram/policy_testing.h"
 #include "trace/base/param.h"
 
