@@ -8,6 +8,8 @@
 #ifndef MODELS_UVM_BLOCK_H
 #define MODELS_UVM_BLOCK_H
 
+#include <assert.h>
+
 #include "models/uvm/page_mask.h"
 #include "trace/base/err.h"
 
@@ -32,14 +34,28 @@ struct uvm_block {
     bool preferred;       /* the destination is the allocation's preferred location */
 };
 
-/* The block that holds the bytes [start, end) of one allocation: nothing resident, populated, not preferred.
- * start < end, both page-aligned, in one 2 MiB-aligned stretch (asserted). */
-void uvm_block_init(struct uvm_block *block, uint64_t start, uint64_t end) PLUGIN_API(uvm_block_init);
-
 /* The number of the 2 MiB-aligned stretch an address lies in. */
 static inline uint64_t uvm_block_number(uint64_t addr)
 {
     return addr / UVM_BLOCK_BYTES;
+}
+
+/* The block that holds the bytes [start, end) of one allocation: nothing resident, populated, not preferred.
+ * start < end, both page-aligned, in one 2 MiB-aligned stretch (asserted). */
+static inline void uvm_block_init(struct uvm_block *block, uint64_t start, uint64_t end)
+{
+    assert(start < end && start % UVM_PAGE_BYTES == 0 && end % UVM_PAGE_BYTES == 0);
+    assert(uvm_block_number(start) == uvm_block_number(end - 1));
+    uint64_t big_first = (start + UVM_BIG_BYTES - 1) / UVM_BIG_BYTES * UVM_BIG_BYTES;
+    uint64_t big_end = end / UVM_BIG_BYTES * UVM_BIG_BYTES;
+    bool one_region = big_first >= big_end;
+    uint64_t base = one_region ? start : start / UVM_BIG_BYTES * UVM_BIG_BYTES;
+    *block = (struct uvm_block){.addr = base,
+                                .first = (uint16_t)((start - base) / UVM_PAGE_BYTES),
+                                .end = (uint16_t)((end - base) / UVM_PAGE_BYTES),
+                                .offset = (uint16_t)(base % UVM_BLOCK_BYTES / UVM_PAGE_BYTES),
+                                .one_region = one_region,
+                                .populated = true};
 }
 
 static inline unsigned uvm_block_page(const struct uvm_block *block, uint64_t addr)

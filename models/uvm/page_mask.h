@@ -159,34 +159,30 @@ static inline unsigned page_mask_runs(const struct page_mask *m)
     return n;
 }
 
-/* The first set page at or after `from`, PAGE_MASK_PAGES if there is none. `from` may be PAGE_MASK_PAGES. */
-static inline unsigned page_mask_next(const struct page_mask *m, unsigned from)
+/* The first page at or after `from` that is set in m with the bits of `flip` turned; PAGE_MASK_PAGES: none. */
+static inline unsigned page_mask_find(const struct page_mask *m, unsigned from, uint64_t flip)
 {
     unsigned i = from >> 6;
     if (i >= PAGE_MASK_WORDS)
         return PAGE_MASK_PAGES;
-    uint64_t word = m->w[i] & ~0ull << (from & 63);
+    uint64_t word = (m->w[i] ^ flip) & ~0ull << (from & 63);
     while (!word)
         if (++i == PAGE_MASK_WORDS)
             return PAGE_MASK_PAGES;
         else
-            word = m->w[i];
+            word = m->w[i] ^ flip;
     return i * 64 + (unsigned)__builtin_ctzll(word);
 }
 
-/* The first clear page at or after `from`, PAGE_MASK_PAGES if there is none. */
+/* The first set page at or after `from`, PAGE_MASK_PAGES if there is none. `from` may be PAGE_MASK_PAGES. */
+static inline unsigned page_mask_next(const struct page_mask *m, unsigned from)
+{
+    return page_mask_find(m, from, 0);
+}
+
 static inline unsigned page_mask_next_clear(const struct page_mask *m, unsigned from)
 {
-    unsigned i = from >> 6;
-    if (i >= PAGE_MASK_WORDS)
-        return PAGE_MASK_PAGES;
-    uint64_t word = ~m->w[i] & ~0ull << (from & 63);
-    while (!word)
-        if (++i == PAGE_MASK_WORDS)
-            return PAGE_MASK_PAGES;
-        else
-            word = ~m->w[i];
-    return i * 64 + (unsigned)__builtin_ctzll(word);
+    return page_mask_find(m, from, ~0ull);
 }
 
 /* for (each set page p, ascending) */

@@ -81,6 +81,17 @@ struct uvm_policy {
     bool stock;
 };
 
+/* The plans of two policies as functions, for those that choose a granularity or want the driver's own decision.
+ * fixed: the regions of `granularity_bytes` (a power of two, 4 KiB to 2 MiB) that hold a faulted page; 4 KiB plans
+ * nothing. tree: threshold: percent, 0 to 100; a region qualifies strictly above it. */
+void uvm_fixed_plan(const struct uvm_block *block, const struct page_mask *faulted, int64_t granularity_bytes,
+                    struct page_mask *plan) PLUGIN_API(uvm_fixed_plan);
+void uvm_tree_plan(const struct uvm_block *block, const struct page_mask *faulted, int threshold,
+                   struct page_mask *plan) PLUGIN_API(uvm_tree_plan);
+
+/* Source: driver 545.23.06, uvm_perf_prefetch.c: UVM_PREFETCH_THRESHOLD_DEFAULT, uvm_perf_prefetch_min_faults. */
+enum { UVM_TREE_THRESHOLD = 51, UVM_TREE_MIN_FAULTS = 1 };
+
 /* plan(), held against its rule: a page that cannot move is an error, which names the policy. */
 int uvm_policy_plan(const struct uvm_policy *policy, const void *state, const struct uvm_block *block,
                     const struct page_mask *faulted, struct page_mask *plan, struct err *err);

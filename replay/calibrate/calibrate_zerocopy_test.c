@@ -1,7 +1,7 @@
 #include <math.h>
 
 #include "models/base/platform.h"
-#include "models/zerocopy/pcie.h"
+#include "models/zerocopy/link.h"
 #include "replay/calibrate/calibrate.h"
 #include "replay/calibrate/link_fit.h"
 #include "trace/base/testing.h"

@@ -24,7 +24,7 @@ struct ranked {
 
 static uint64_t kept_rows(const struct ranked *r, double pct)
 {
-    return (uint64_t)((double)r->rows * pct / 100); /* as models/zerocopy/residency.h */
+    return (uint64_t)((double)r->rows * pct / 100); /* as models/zerocopy/pattern.h */
 }
 
 static void name_of(char *name, size_t size, const char *pattern, const struct ranked *r, double pct)

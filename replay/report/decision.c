@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/zerocopy/pcie.h"
+#include "models/zerocopy/link.h"
 #include "replay/compare/compare.h"
 #include "replay/compare/compare_case.h"
 #include "replay/run/platform_use.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/uvm/prefetch/tree.h"
+#include "models/uvm/uvm_policy.h"
 #include "replay/uvm/uvm_memory.h"
 #include "replay/uvm/uvm_room.h"
 #include "trace/base/mem.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/uvm/prefetch/tree.h"
+#include "models/uvm/uvm_policy.h"
 #include "trace/base/mem.h"
 #include "trace/derived/allocations.h"
 #include "trace/derived/batches.h"

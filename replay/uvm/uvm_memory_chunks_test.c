@@ -1,5 +1,5 @@
 /* Eviction as the driver's examples have it: which block goes, what is copied, and that nothing is lost on the way. */
-#include "models/uvm/prefetch/tree.h"
+#include "models/uvm/uvm_policy.h"
 #include "replay/uvm/uvm_memory.h"
 #include "trace/base/testing.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/uvm/prefetch/tree.h"
+#include "models/uvm/uvm_policy.h"
 #include "trace/base/mem.h"
 
 /* Source: driver 545.23.06, uvm_perf_fault_max_batches_per_service; 150 us: measured on an H200, batches of one routine

@@ -13,7 +13,7 @@
 #define REPLAY_UVM_UVM_REMOTE_H
 
 #include "models/gpu/gpu.h"
-#include "models/zerocopy/pcie.h"
+#include "models/zerocopy/link.h"
 #include "trace/base/err.h"
 
 enum { UVM_REMOTE_SECTORS = 4, UVM_REMOTE_THRESHOLD = 256, UVM_REMOTE_BATCH = 256 };

@@ -12,7 +12,7 @@
 #include "models/uvm/uvm_evict.h"
 #include "models/uvm/uvm_platform.h"
 #include "models/uvm/uvm_policy.h"
-#include "models/zerocopy/pcie.h"
+#include "models/zerocopy/link.h"
 #include "replay/run/sweep_cache.h"
 #include "replay/uvm/breakdown.h"
 #include "replay/uvm/fault_buffer.h"

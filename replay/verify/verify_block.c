@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "models/uvm/prefetch/tree.h"
+#include "models/uvm/uvm_policy.h"
 
 /* How many events a CPU fault's migration may lie behind it: other threads fault meanwhile. */
 enum { LOOK_AHEAD = 8 };

@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "models/uvm/prefetch/tree.h"
+#include "models/uvm/uvm_policy.h"
 #include "replay/verify/verify_testing.h"
 #include "trace/import/reader.h"
 

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "models/gpu/gpu.h"
-#include "models/zerocopy/pcie.h"
-#include "models/zerocopy/residency.h"
+#include "models/zerocopy/link.h"
+#include "models/zerocopy/pattern.h"
 #include "models/zerocopy/score.h"
 #include "replay/run/outcome.h"
 #include "trace/workloads/scan.h"

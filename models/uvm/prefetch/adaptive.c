@@ -17,7 +17,7 @@
  * adaptive-literal has the paper's rules; docs/models-uvm.md lists every open point and its setting. */
 #include "models/uvm/prefetch/adaptive.h"
 
-#include "models/uvm/prefetch/fixed.h"
+#include "models/uvm/uvm_policy.h"
 #include "trace/base/err.h"
 
 #define KIB 1024ll
@@ -207,7 +207,6 @@ static void fine_batch(struct adaptive *s, bool above, int64_t *moves)
 /* Judge the outliers of a batch; kept until the window ends. */
 static void judge(struct adaptive *s, const struct uvm_batch *batch)
 {
-    s->batches_seen++;
     if (!batch->block_count || (int64_t)batch->block_count < s->fine_min_blocks)
         return;
     double fraction = adaptive_outlier_fraction(batch, s->z, s->fine_counts != 0);

@@ -50,7 +50,7 @@ struct adaptive {
     /* What the run came to. */
     int64_t windows, windows_lo, windows_mid, windows_hi; /* by R: <= r_lo, <= r_hi, above */
     int64_t grown, shrunk, fine_grown, fine_shrunk;
-    int64_t batches_seen, batches_judged, batches_outlying;
+    int64_t batches_judged, batches_outlying;
     double outlier_max;
 };
 

@@ -9,7 +9,6 @@
  * Source: "Adaptive Prefetch-Granularity Management" (lee-2026), sections II and IV (4 KB and 2 MB migration); stock
  * hardware does the same with uvm_perf_prefetch_enable=0 (4 KiB), _threshold=99 (64 KiB) and _threshold=0 (2 MiB).
  * Differs: thrashing pages are left out, as the driver does for its own prefetcher; the paper is silent on them. */
-#include "models/uvm/prefetch/fixed.h"
 
 #include "models/uvm/uvm_policy.h"
 #include "trace/base/err.h"

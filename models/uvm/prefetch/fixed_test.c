@@ -1,7 +1,6 @@
-#include "models/uvm/prefetch/fixed.h"
+#include "models/uvm/uvm_policy.h"
 
 #include "models/policies.h"
-#include "models/uvm/prefetch/tree.h"
 #include "trace/base/testing.h"
 
 static uint64_t next(uint64_t *s)

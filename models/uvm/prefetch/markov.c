@@ -10,7 +10,6 @@
  * Differs: blocks of 2 MiB instead of cache lines; one successor, the last one seen. */
 #include <stdlib.h>
 
-#include "models/uvm/prefetch/tree.h"
 #include "models/uvm/uvm_policy.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"

@@ -7,9 +7,7 @@
 static void none_plan(const void *state, const struct uvm_block *block, const struct page_mask *faulted,
                       struct page_mask *plan)
 {
-    (void)state;
-    (void)block;
-    (void)faulted;
+    (void)state, (void)block, (void)faulted;
     page_mask_zero(plan);
 }
 

@@ -14,7 +14,6 @@
  * to 595.
  * Differs: pages already resident are left out of the plan (the driver leaves them in: they do not move), which covers
  * its rule for pages mapped on the CPU; the preferred-location rule of driver 595 is the engine's. */
-#include "models/uvm/prefetch/tree.h"
 
 #include "models/uvm/uvm_policy.h"
 #include "trace/base/param.h"

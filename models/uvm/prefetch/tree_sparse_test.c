@@ -5,7 +5,7 @@
  * shuffle per block.
  *
  * A service is recorded as one record per contiguous run of pages of one cause (faulted or prefetched). */
-#include "models/uvm/prefetch/tree.h"
+#include "models/uvm/uvm_policy.h"
 #include "trace/base/testing.h"
 
 /* --- mt19937_64: Matsumoto and Nishimura, parameters as in the C++ standard [rand.predef] --- */

@@ -1,4 +1,4 @@
-#include "models/uvm/prefetch/tree.h"
+#include "models/uvm/uvm_policy.h"
 
 #include "models/policies.h"
 #include "trace/base/testing.h"
