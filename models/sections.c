@@ -7,7 +7,7 @@
 #include "models/placement/overhead.h"
 #include "models/uvm/legacy.h"
 #include "models/uvm/uvm_platform.h"
-#include "models/zerocopy/pcie.h"
+#include "models/zerocopy/link.h"
 
 static const struct platform_general gpu_general[] = {
     {"l2_ways", "assumed 12..32: NVIDIA does not say; Accel-Sim's configurations take 16 to 32"},

@@ -2,7 +2,7 @@
 
 #include "models/gpu/gpu.h"
 #include "models/uvm/uvm_platform.h"
-#include "models/zerocopy/pcie.h"
+#include "models/zerocopy/link.h"
 #include "trace/base/param.h"
 #include "trace/base/testing.h"
 

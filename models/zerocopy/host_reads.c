@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "models/gpu/sms.h"
-#include "models/zerocopy/launch_tally.h"
+#include "models/zerocopy/launch_weights.h"
 #include "models/zerocopy/link.h"
 #include "trace/base/mem.h"
 

@@ -13,7 +13,7 @@
  * apart, the latter up to 8. That was seen of host memory alone: a sector of the GPU's own memory is asked for once. A
  * request is what one load asks for of one line, by the platform's rule (warp.h). Stores to host memory are posted:
  * answered at once and not counted. A launch of more loads than asked for is sampled: four groups of its
- * multiprocessors (launch_tally.h), each with the share of the link that its lines are of all, one after
+ * multiprocessors (launch_weights.h), each with the share of the link that its lines are of all, one after
  * the other; one of which nothing is read from the host as one group. Counts are the mean of the groups', each divided
  * by its share; the groups' differences give the standard error; the time is the longest group's, and the block with
  * the longest chain of loads is in one of them. Worked example, one warp that reads 4 B a lane of one line, H200: one

@@ -12,9 +12,8 @@
 #ifndef MODELS_ZEROCOPY_LANE_H
 #define MODELS_ZEROCOPY_LANE_H
 
-#include "models/gpu/gpu.h"
+#include "models/zerocopy/link.h"
 #include "models/zerocopy/pattern.h"
-#include "models/zerocopy/pcie.h"
 
 /* A lane's list: its byte address, its elements. */
 struct lane {
@@ -49,6 +48,26 @@ int lane_read_block(struct lane_reader *r, const struct scan *scans, size_t n, s
 /* The exact loads into a coalescer, any lists. */
 int lane_expand(const struct pattern_view *view, const struct scan *scans, size_t n, struct coalescer *c,
                 struct err *err) PLUGIN_API(lane_expand);
+
+/* Rows of a table gathered into a dense output by a kernel whose thread i copies element i of the output; shared
+ * by naive and shift.
+ *
+ * Element i is column i mod F of row i div F of the output (F elements a row). A warp copies 32 consecutive elements,
+ * so it may read the end of one row and the start of another. With `shift` the column read and written is rotated by
+ * (destination start - source start) mod 32 inside the row, if F > 32 and F mod 32 != 0.
+ * Worked example: 480 B rows of 4-byte elements, row 1 into output row 0: 8 requests straight, 5 shifted.
+ * Source: dissertation, section 3.3 (UnifiedTensor's aligned gather); checked against exact counts for 42 row sizes. */
+/* As zerocopy_pattern.expand. */
+int row_expand(const struct pattern_view *view, bool shift, const struct scan *scans, size_t n,
+               struct pattern_carry *carry, struct coalescer *c, struct err *err) PLUGIN_API(row_expand);
+
+/* A counter that expands rows into a coalescer. */
+struct pattern_counter *row_counter_new(const struct pattern_view *view, bool shift, struct err *err)
+    PLUGIN_API(row_counter_new);
+void row_counter_free(struct pattern_counter *counter) PLUGIN_API(row_counter_free);
+int row_count(struct pattern_counter *counter, const struct scan *scans, size_t n, struct err *err)
+    PLUGIN_API(row_count);
+int row_finish(struct pattern_counter *counter, struct pattern_count *count, struct err *err) PLUGIN_API(row_finish);
 
 /* How often lanes that walk parts of their own come back to a sector that the L1 no longer holds.
  *

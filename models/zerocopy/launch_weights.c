@@ -6,6 +6,285 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
+#include "trace/program/walk.h"
+
+enum { KINDS = 32, CHAINS = 1024, NONE = -1 };
+
+/* How often a warp waits in bodies of each kind. */
+struct chain {
+    uint64_t warp;
+    uint64_t waits[KINDS];
+};
+
+struct launch_tally {
+    uint32_t sms, columns, each;   /* each: warps of a block */
+    int8_t column[PROGRAM_ALLOCS]; /* of an allocation; NONE: on the GPU */
+    size_t allocs;
+    uint64_t loads;
+    uint64_t kind[KINDS]; /* columns that a body reads, as bits */
+    uint32_t kinds;
+    bool lost;           /* more kinds or chains than there is room for */
+    struct chain now;    /* of the warp in hand */
+    bool waited;         /* it has */
+    struct chain *chain; /* the heaviest, whatever lies on the GPU */
+    size_t chains, cap;
+    uint64_t lines[]; /* by multiprocessor, then column */
+};
+
+/* Lines that one turn of an access touches. */
+static uint64_t lines_of(const struct program_access *a)
+{
+    struct access_line line[2 * ACCESS_LANES];
+    uint64_t bytes = program_span(a, ACCESS_LINE);
+    if (bytes && a->addr + bytes > a->addr)
+        return (a->addr + bytes - 1) / ACCESS_LINE - a->addr / ACCESS_LINE + 1;
+    return (uint64_t)program_lines(a, 0, line);
+}
+
+struct launch_tally *launch_tally_new(const struct program *program, uint32_t sms, bool apart, struct err *err)
+{
+    size_t n;
+    const struct program_alloc *allocs = program->ops->allocs(program->state, &n);
+    const size_t columns = apart ? n : 1;
+    struct launch_tally *t = mem_zalloc(1, sizeof *t + sms * columns * sizeof *t->lines, err);
+    if (!t)
+        return NULL;
+    t->sms = sms;
+    t->columns = (uint32_t)columns;
+    t->allocs = n;
+    for (size_t i = 0; i < n; i++)
+        t->column[i] = (int8_t)(allocs[i].device ? NONE : apart ? (int)i : 0);
+    return t;
+}
+
+void launch_tally_free(struct launch_tally *t)
+{
+    if (t)
+        free(t->chain);
+    free(t);
+}
+
+size_t launch_tally_bytes(const struct launch_tally *t)
+{
+    return sizeof *t + (size_t)t->sms * t->columns * sizeof *t->lines + t->cap * sizeof *t->chain;
+}
+
+void launch_tally_begin(struct launch_tally *t, uint32_t warps_of_block)
+{
+    t->each = warps_of_block;
+    t->loads = 0;
+    t->kinds = 0;
+    t->chains = 0;
+    t->lost = false;
+    t->now = (struct chain){0};
+    t->waited = false;
+    memset(t->lines, 0, (size_t)t->sms * t->columns * sizeof *t->lines);
+}
+
+/* The number of a kind; KINDS: there is no room for it. */
+static uint32_t kind_of(struct launch_tally *t, uint64_t columns)
+{
+    uint32_t k = 0;
+    while (k < t->kinds && t->kind[k] != columns)
+        k++;
+    if (k == t->kinds && k < KINDS)
+        t->kind[t->kinds++] = columns;
+    t->lost |= k == KINDS;
+    return k;
+}
+
+void launch_tally_body(struct launch_tally *t, uint64_t warp, const struct program_body *body)
+{
+    uint64_t *lines = t->lines + warp / t->each % t->sms * t->columns, columns = 0;
+    for (uint32_t i = 0; i < body->count; i++) {
+        const struct program_access *a = &body->access[i];
+        if (a->kind != RECORD_READ)
+            continue;
+        t->loads += body->turns;
+        if (t->column[a->alloc] == NONE)
+            continue;
+        lines[t->column[a->alloc]] += lines_of(a) * body->turns;
+        columns |= UINT64_C(1) << t->column[a->alloc];
+    }
+    uint32_t kind = columns ? kind_of(t, columns) : KINDS;
+    if (kind == KINDS)
+        return;
+    t->now.waits[kind] += body->turns;
+    t->waited = true;
+}
+
+/* Whether a is the heavier one, or as heavy and the first, whatever lies on the GPU. */
+static bool outweighs(const struct launch_tally *t, const struct chain *a, const struct chain *b)
+{
+    for (uint32_t k = 0; k < t->kinds; k++)
+        if (a->waits[k] < b->waits[k] || (a->waits[k] == b->waits[k] && b->waits[k] && a->warp > b->warp))
+            return false;
+    return true;
+}
+
+/* Who outweighs one mostly outweighs the next, and goes to the front. */
+static bool outweighed(struct launch_tally *t, const struct chain *new)
+{
+    for (size_t i = 0; i < t->chains; i++)
+        if (outweighs(t, &t->chain[i], new)) {
+            if (i) {
+                struct chain first = t->chain[0];
+                t->chain[0] = t->chain[i];
+                t->chain[i] = first;
+            }
+            return true;
+        }
+    return false;
+}
+
+static void keep(struct launch_tally *t, const struct chain *new)
+{
+    size_t kept = 0;
+    struct err ignored;
+    if (t->lost || outweighed(t, new))
+        return;
+    for (size_t i = 0; i < t->chains; i++)
+        if (!outweighs(t, new, &t->chain[i]))
+            t->chain[kept++] = t->chain[i];
+    t->chains = kept;
+    t->lost = kept == CHAINS || mem_grow((void **)&t->chain, &t->cap, kept + 1, sizeof *t->chain, &ignored);
+    if (!t->lost)
+        t->chain[t->chains++] = *new;
+}
+
+void launch_tally_end(struct launch_tally *t, uint64_t warp)
+{
+    if (!t->waited)
+        return;
+    t->now.warp = warp;
+    keep(t, &t->now);
+    memset(t->now.waits, 0, t->kinds * sizeof *t->now.waits);
+    t->waited = false;
+}
+
+void launch_tally_add(struct launch_tally *t, const struct launch_tally *other)
+{
+    uint32_t kind[KINDS];
+    t->lost |= other->lost;
+    t->each = other->each;
+    t->loads += other->loads;
+    for (size_t i = 0; i < (size_t)t->sms * t->columns; i++)
+        t->lines[i] += other->lines[i];
+    for (uint32_t k = 0; k < other->kinds; k++)
+        kind[k] = kind_of(t, other->kind[k]);
+    for (size_t i = 0; i < other->chains && !t->lost; i++) {
+        struct chain c = {.warp = other->chain[i].warp};
+        for (uint32_t k = 0; k < other->kinds; k++)
+            c.waits[kind[k]] = other->chain[i].waits[k];
+        keep(t, &c);
+    }
+}
+
+static uint64_t waits_of(const struct launch_tally *t, const struct chain *c, uint64_t host)
+{
+    uint64_t waits = 0;
+    for (uint32_t k = 0; k < t->kinds; k++)
+        waits += t->kind[k] & host ? c->waits[k] : 0;
+    return waits;
+}
+
+bool launch_tally_get(const struct launch_tally *t, const struct program_alloc *allocs, struct launch_weight *w)
+{
+    uint64_t host = 0, longest = 0, first = 0;
+    if (t->lost)
+        return false;
+    for (size_t i = 0; i < t->allocs; i++)
+        host |= allocs[i].device || t->column[i] == NONE ? 0 : UINT64_C(1) << t->column[i];
+    *w = (struct launch_weight){.loads = t->loads};
+    for (uint32_t sm = 0; sm < t->sms; sm++) {
+        for (uint32_t c = 0; c < t->columns; c++)
+            w->of_sm[sm] += host >> c & 1 ? t->lines[sm * (size_t)t->columns + c] : 0;
+        w->lines += w->of_sm[sm];
+    }
+    for (size_t i = 0; i < t->chains; i++) {
+        uint64_t waits = waits_of(t, &t->chain[i], host);
+        if (waits > longest || (waits && waits == longest && t->chain[i].warp < first)) {
+            longest = waits;
+            first = t->chain[i].warp;
+        }
+    }
+    w->heaviest = first / t->each;
+    return true;
+}
+
+int launch_weigh(const struct program *program, void *run, uint32_t launch, struct launch_tally *t,
+                 struct launch_weight *w, struct err *err)
+{
+    size_t n;
+    struct program_launch shape = {0};
+    struct program_body body;
+    program->ops->launch(program->state, launch, &shape);
+    if (program_check_launch(&shape, launch, err))
+        return -1;
+    launch_tally_begin(t, program_warps_of_block(&shape));
+    const uint64_t warps = program_warps(&shape);
+    for (uint64_t warp = 0; warp < warps; warp++) {
+        int rc;
+        body.last = false;
+        for (uint32_t i = 0; (rc = program_body_brief(program, run, launch, warp, i, &body, err)) > 0; i++) {
+            launch_tally_body(t, warp, &body);
+            if (body.last)
+                break;
+        }
+        if (rc < 0)
+            return -1;
+        launch_tally_end(t, warp);
+    }
+    return launch_tally_get(t, program->ops->allocs(program->state, &n), w) ? 0 : err_set(err, "out of memory");
+}
+
+/* --- a part of a launch --- */
+
+static const struct program_alloc *allocs(const void *state, size_t *n)
+{
+    const struct launch_part *p = state;
+    return p->whole->ops->allocs(p->whole->state, n);
+}
+
+static uint32_t launches(const void *state)
+{
+    (void)state;
+    return 1;
+}
+
+static void launch(const void *state, uint32_t number, struct program_launch *out)
+{
+    const struct launch_part *p = state;
+    const uint64_t rows = p->shape.blocks / p->sms, rest = p->shape.blocks % p->sms;
+    (void)number;
+    *out = p->shape;
+    out->blocks = rows * p->kept;
+    for (uint32_t i = 0; i < p->kept; i++)
+        out->blocks += p->of[i] < rest;
+}
+
+static int body(void *run, uint32_t number, uint64_t warp, uint32_t index, struct program_body *out, struct err *err)
+{
+    const struct launch_part *p = run;
+    const uint64_t each = program_warps_of_block(&p->shape), at = warp / each;
+    const uint64_t block = at / p->kept * p->sms + p->of[at % p->kept];
+    (void)number;
+    return program_body(p->whole, p->run, p->launch, block * each + warp % each, index, out, err);
+}
+
+static const struct program_ops ops = {.allocs = allocs, .launches = launches, .launch = launch, .body = body};
+
+void launch_part_init(struct launch_part *p, const struct program *whole, void *run, uint32_t number, uint32_t sms,
+                      uint32_t kept, uint32_t first)
+{
+    *p = (struct launch_part){.whole = whole, .run = run, .launch = number, .sms = sms, .kept = kept};
+    whole->ops->launch(whole->state, number, &p->shape);
+    for (uint32_t i = 0; i < kept; i++)
+        p->of[i] = i * (sms / kept) + first;
+    p->program = (struct program){.ops = &ops, .state = p, .compute_ns = whole->compute_ns};
+}
+
+/* --- kept for a program --- */
 
 enum { MOST_BYTES = 128 << 20 };
 

@@ -1,13 +1,80 @@
-/* launch_weights: the tallies of a program's launches (launch_tally.h), kept for all that ask for its weights.
+/* launch_weights: what a launch reads of host memory, by multiprocessor, counted body by body as its warps go by.
+ *
+ * Blocks go to the multiprocessors in turn. Counted are the lines that loads touch, caches not
+ * regarded, and of each warp how often it waits for host memory, turn by turn; the block of the warp that waits most is
+ * remembered, since a launch may last as long as that. Which memory is the host's may be said afterwards: then lines
+ * are counted by allocation, and waits by which allocations a body reads; of two warps one is forgotten if the other
+ * waits at least as often whatever lies on the GPU.
+ * Worked example: warp 0 reads A 3 times, warp 1 A and B in one body twice. With both in host memory warp 0 is the
+ * heaviest, with A on the GPU warp 1.
+ * Threads may count warps of a launch each into a tally of their own; added in any order they make the same. */
+#ifndef MODELS_ZEROCOPY_LAUNCH_WEIGHTS_H
+#define MODELS_ZEROCOPY_LAUNCH_WEIGHTS_H
+
+#include "trace/program/program.h"
+
+enum { PART_SMS = 1024 }; /* multiprocessors, at most */
+
+struct launch_weight {
+    uint64_t loads;           /* of warps, of all memory */
+    uint64_t lines;           /* of host memory */
+    uint64_t of_sm[PART_SMS]; /* lines, by multiprocessor */
+    uint64_t heaviest;        /* block */
+};
+
+struct launch_tally;
+
+/* apart: allocations are told apart; else host memory is what the program does not keep on the GPU. NULL with *err set.
+ */
+struct launch_tally *launch_tally_new(const struct program *program, uint32_t sms, bool apart, struct err *err);
+void launch_tally_free(struct launch_tally *tally); /* NULL: nothing */
+size_t launch_tally_bytes(const struct launch_tally *tally);
+
+/* Forget all, and count a launch whose blocks have so many warps. */
+void launch_tally_begin(struct launch_tally *tally, uint32_t warps_of_block);
+/* A body of a warp, those of a warp one behind the other; and the warp's end. */
+void launch_tally_body(struct launch_tally *tally, uint64_t warp, const struct program_body *body);
+void launch_tally_end(struct launch_tally *tally, uint64_t warp);
+
+/* What another tally of the same program and launch has counted comes to this one. */
+void launch_tally_add(struct launch_tally *tally, const struct launch_tally *other);
+
+/* Of the program with these allocations on the GPU, its own among them. False: too much was to be told apart. */
+bool launch_tally_get(const struct launch_tally *tally, const struct program_alloc *allocs,
+                      struct launch_weight *weight);
+
+/* All of a launch; run: of the program, at this launch or before. The tally does not tell allocations apart. -1 with
+ * *err set. */
+int launch_weigh(const struct program *program, void *run, uint32_t launch, struct launch_tally *tally,
+                 struct launch_weight *weight, struct err *err);
+
+/* What some of a GPU's multiprocessors get of a launch, as a program of that one launch.
+ *
+ * Blocks go to the multiprocessors in turn, so of n multiprocessors number r gets blocks r, r + n, r + 2 n, ..; a part
+ * is the blocks of some r, in their order. So neighbours of a block are the blocks that run beside it on the whole GPU.
+ * Worked example: 300 blocks, 132 multiprocessors, parts 0 and 40: blocks 0, 40, 132, 172, 264.
+ * Source: systematic sampling in clusters. Differs: on a real GPU later blocks go to whichever multiprocessor is done
+ * first; within a part they do. */
+struct launch_part {
+    const struct program *whole;
+    void *run; /* of the whole, not closed here */
+    uint32_t launch, sms;
+    struct program_launch shape; /* of the whole launch */
+    uint32_t kept;               /* multiprocessors of the part */
+    uint32_t of[PART_SMS];       /* ascending */
+    struct program program;      /* the part: valid while the struct stays where it is */
+};
+
+/* `kept` of `sms` multiprocessors, sms / kept apart, from `first` < sms / kept on; the caller may put others in of[],
+ * ascending. */
+void launch_part_init(struct launch_part *part, const struct program *whole, void *run, uint32_t launch, uint32_t sms,
+                      uint32_t kept, uint32_t first);
+
+/* The tallies of a program's launches, kept for all that ask for its weights.
  *
  * Who goes over all bodies of a program anyway counts them meanwhile; simulations of its reads (host_reads.h), wherever
  * its memory lies, then need not go over them once more each. Launches whose tallies would take more than 128 MiB
  * together have none. Of programs with another kernel, weights are kept that somebody has worked out. */
-#ifndef MODELS_ZEROCOPY_LAUNCH_WEIGHTS_H
-#define MODELS_ZEROCOPY_LAUNCH_WEIGHTS_H
-
-#include "models/zerocopy/launch_tally.h"
-
 struct launch_weights;
 
 /* Of a GPU of so many multiprocessors. The program must outlive them. NULL with *err set. */

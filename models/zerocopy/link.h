@@ -11,7 +11,7 @@
  * the span that nothing foretells: another page of host memory's banks, and, of a translation cache of whatever
  * replacement but the best, a hit with the share of the span that it reaches.
  * Worked example, H200, 128 B requests alone: wire 148 B / 59.23 GB/s = 2.50 ns, host 2 lines 2.17 ns: 50.5 GB/s.
- * Source: PCIe framing as in pcie.h; the form and its constants: platform files. Differs: bounds are joined by a
+ * Source: PCIe framing as in [pcie]; the form and its constants: platform files. Differs: bounds are joined by a
  * smooth maximum, which no measurement identifies; sharpness 8 and infinity differ by 3 %. */
 #ifndef MODELS_ZEROCOPY_LINK_H
 #define MODELS_ZEROCOPY_LINK_H
@@ -20,8 +20,58 @@
 #include <stdint.h>
 
 #include "models/gpu/gpu.h"
-#include "models/zerocopy/pcie.h"
 #include "models/zerocopy/warp.h"
+#include "trace/base/param.h"
+
+/* Numbers of a GPU's link to host memory; section [pcie] of a platform file.
+ *
+ * 0 means "no such bound known" where a key says so. Times here and in lane.h are made from these alone. */
+struct pcie {
+    /* The wire. */
+    double gigatransfers;     /* GT/s of a lane: 8, 16, 32 */
+    int64_t lanes;            /* 1..32 */
+    double efficiency;        /* what DLLPs, SKP ordered sets and the host leave of the raw rate */
+    int64_t completion_bytes; /* overhead of a completion: 12 header + 4 STP token + 4 LCRC */
+    int64_t request_bytes;    /* a read request on the wire: 16 header + 4 + 4 */
+    int64_t request;          /* enum request_rule (warp.h) */
+    /* Outstanding requests. */
+    int64_t tags;         /* 0: no such bound */
+    double round_trip_ns; /* tags / round trip is one constant: requests/s */
+    /* Host memory. */
+    double host_bytes_per_s; /* in whole 64 B lines; 0: no such bound */
+    double jump_ns;          /* of host memory's time: a read that begins where none ended; 0: not modelled */
+    double walk_ns;          /* the same: such a read beyond the reach has its translation fetched; 0: not modelled */
+    double reach_bytes;      /* of host memory whose translations the GPU has at hand */
+    double sharpness;        /* exponent that joins the bounds; large: the largest alone counts */
+    /* The GPU's ability to issue. */
+    double load_ns;         /* a load's latency, unloaded link; 0: not modelled */
+    double further_ns;      /* a load's further requests, each so much behind the one before; 0: not modelled */
+    double issue_sharpness; /* exponent for too few warps */
+    double visit_ns;        /* reading a label in GPU memory, waited for; added to each dependent load */
+    double chain_sharpness; /* exponent that joins a launch's longest list with its transfer */
+    double launch_ns;       /* start and end of one launch */
+    double vertex_ns;       /* per vertex and launch: a warp that finds its vertex inactive; 0: not modelled */
+    /* Block copies. */
+    int64_t copy_payload_bytes;   /* of one completion */
+    double copy_setup_ns;         /* of one asynchronous copy */
+    double cpu_rows_bytes_per_s;  /* the CPU copies scattered rows into a staging buffer */
+    double cpu_lists_bytes_per_s; /* the CPU finds and copies the lists of active vertices */
+    double peer_bytes_per_s;      /* from other GPUs (NVLink), all links together; 0: no such link */
+    int64_t uvm_reserve_bytes;    /* GPU memory that managed data cannot have */
+    /* L1 (lane.h); l1_shared_block 0 with l1_steady 0: not measured. */
+    int64_t l1_block_bytes; /* shared memory that the system takes for each resident block */
+    double l1_together;     /* re-fetch strength while blocks run in step (the first wave) */
+    double l1_steady;       /* later; 0: no L1 model for this platform */
+    double l1_group;        /* between loads that were issued together */
+};
+
+extern const struct param pcie_params[];
+
+/* Raw rate, bytes/s in one direction: GT/s x lanes x 128/130 / 8. */
+double pcie_raw_bytes_per_s(const struct pcie *p);
+
+/* Rate of long block copies, useful bytes/s. */
+double pcie_copy_bytes_per_s(const struct pcie *p);
 
 enum link_bound { LINK_WIRE, LINK_TAGS, LINK_HOST, LINK_ISSUE, LINK_BOUNDS };
 

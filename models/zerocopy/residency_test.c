@@ -1,4 +1,4 @@
-#include "models/zerocopy/residency.h"
+#include "models/zerocopy/pattern.h"
 
 #include "trace/base/testing.h"
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "models/zerocopy/lane.h"
-#include "models/zerocopy/row.h"
 #include "trace/base/mem.h"
 
 struct pattern_counter {

@@ -1,6 +1,6 @@
 /* The counts of naive against its definition: lane by lane, load by load, sector by sector. */
 #include "models/policies.h"
-#include "models/zerocopy/row.h"
+#include "models/zerocopy/lane.h"
 #include "trace/base/random.h"
 #include "trace/base/testing.h"
 

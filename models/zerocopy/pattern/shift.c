@@ -2,7 +2,7 @@
  *
  * Differs: the rotation aligns a warp's reads only as far as the destination row starts at a multiple of 32 elements;
  * that is how the published kernel works too. */
-#include "models/zerocopy/row.h"
+#include "models/zerocopy/lane.h"
 
 static struct pattern_counter *counter_new(const struct pattern_view *view, struct err *err)
 {

@@ -27,7 +27,7 @@
  * source start) mod 32 elements inside the row, if F > 32 and F mod 32 != 0, so that a warp's reads start on a 128 B
  * line. Worked example: rows of 480 B, shift, output row 0 from table row 1 (element 120): rotated by (0 - 120) mod 32
  * = 8, so threads 0 to 31 read columns 8 to 39: bytes 512 to 639 of the table. The reads of the table are those that
- * the scans make under the pattern of the same name (models/zerocopy/row.h). Source: dissertation, section 3.3,
+ * the scans make under the pattern of the same name (models/zerocopy/lane.h). Source: dissertation, section 3.3,
  * listing 3.2 (UnifiedTensor's aligned gather), which does not say how many blocks: as many as the arrays' loop has by
  * default. Differs: row numbers of 8 bytes, listing 3.2 has 4; instructions between accesses are counted from that
  * listing. */
