@@ -1,4 +1,4 @@
-/* shift: rows gathered with the columns rotated so that warps start at a 128 B line (see row.h).
+/* shift: rows gathered with the columns rotated so that warps start at a 128 B line (see lane.h).
  *
  * Differs: the rotation aligns a warp's reads only as far as the destination row starts at a multiple of 32 elements;
  * that is how the published kernel works too. */
