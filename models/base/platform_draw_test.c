@@ -276,7 +276,7 @@ START_TEST(a_choice_takes_each_of_its_names_as_often)
 }
 END_TEST
 
-/* Worked out apart (Python), from what platform_draw.h and platform_draw.c say: a seed means the same draws for good.
+/* Worked out apart (Python), from what platform.h and platform.c say: a seed means the same draws for good.
  */
 START_TEST(a_seed_gives_the_draws_that_it_gave)
 {

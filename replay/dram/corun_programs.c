@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/base/sections.h"
 #include "models/gpu/occupancy.h"
 #include "replay/dram/dram_simulation.h"
 #include "replay/run/sweep_cache.h"
