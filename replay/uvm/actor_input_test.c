@@ -1,7 +1,7 @@
 #include "replay/uvm/actor_input.h"
 
 #include "trace/base/testing.h"
-#include "trace/program/plan.h"
+#include "trace/program/layout.h"
 
 /* Two kernels in turn, each warp one load; launches are like the one two before them, or not. */
 static int one_load(struct emit *e)
@@ -10,29 +10,29 @@ static int one_load(struct emit *e)
     return emit_end(e, 1);
 }
 
-static struct plan *plan_of(uint32_t launches, bool alike)
+static struct layout *layout_of(uint32_t launches, bool alike)
 {
     struct err err = {""};
-    struct plan *plan = plan_new(sizeof *plan, -1, &err);
-    ck_assert_ptr_nonnull(plan);
-    plan_input(plan, "a", 1 << 20);
-    plan_straight(plan, one_load, "one", 64, 64, 16, 0);
-    plan_straight(plan, one_load, "two", 64, 64, 16, 0);
-    plan->launches = launches;
-    plan->alike = alike;
-    return plan;
+    struct layout *layout = layout_new(sizeof *layout, -1, &err);
+    ck_assert_ptr_nonnull(layout);
+    layout_input(layout, "a", 1 << 20);
+    layout_straight(layout, one_load, "one", 64, 64, 16, 0);
+    layout_straight(layout, one_load, "two", 64, 64, 16, 0);
+    layout->launches = launches;
+    layout->alike = alike;
+    return layout;
 }
 
 /* Whether the steps of so many runs are kept; then they are the program's. */
 static bool kept(uint32_t launches, bool alike, size_t runs)
 {
     struct err err = {""};
-    struct plan *plan = plan_of(launches, alike);
+    struct layout *layout = layout_of(launches, alike);
     struct program program;
     struct actor_input t;
     struct actor_at at[2] = {{0}, {0}};
     struct actor_step step[2];
-    ck_assert(plan_program(plan, &program, &err) == 0 && actor_input_program(&t, &program, &err) == 0);
+    ck_assert(layout_program(layout, &program, &err) == 0 && actor_input_program(&t, &program, &err) == 0);
     void *run = t.ops->run_open(t.state, &err);
     actor_input_keep(&t, runs, 2);
     bool is = t.tracks != NULL;
@@ -44,7 +44,7 @@ static bool kept(uint32_t launches, bool alike, size_t runs)
     }
     program_pages_ops.run_close(run);
     actor_input_close(&t);
-    free(plan);
+    free(layout);
     return is;
 }
 

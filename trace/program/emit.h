@@ -73,7 +73,7 @@ struct emit {
     enum emit_order order;
     struct program_warp at;
     const void *state; /* the program's */
-    void *run;         /* what the run keeps (plan.run_open) */
+    void *run;         /* what the run keeps (layout.run_open) */
     struct err *err;   /* for a kernel that fails */
 };
 

@@ -1,6 +1,5 @@
 /* The example of docs/adding-a-program.md, compiled and run as the page shows it: what stands between the two marks is
  * what stands there, and a test compares them. */
-#include "trace/base/param.h"
 #include "trace/workloads/program_testing.h"
 
 /* [example] */
@@ -12,14 +11,12 @@
  * Worked example, n = 100, one block of 32 threads: turns of elements 1 to 32, 33 to 64, 65 to 96, then lanes 0 and 1
  * alone for elements 97 and 98.
  * Source: the loop above. Differs: instructions are counted by eye, not in machine code. */
-#include <stdlib.h>
-
-#include "trace/program/plan.h"
+#include "trace/workloads/workload.h"
 
 enum { IN, OUT, GUARD = 6 /* instructions of a thread that has nothing to do */ };
 
 struct blur {
-    struct plan plan;
+    struct layout layout;
     int64_t n, blocks, threads; /* the keys */
     uint64_t step;              /* threads in all */
 };
@@ -27,7 +24,7 @@ struct blur {
 static const struct param blur_keys[] = {PARAM_INT_ROW(blur, n, "elements", 3, 1LL << 36, 1 << 24, "of each array"),
                                          PARAM_INT_ROW(blur, blocks, "", 1, 1 << 20, 1024, "thread blocks"),
                                          PARAM_INT_ROW(blur, threads, "", 1, 1024, 256, "threads of a block"),
-                                         PLAN_COMPUTE_NS("time of a turn of a warp's loop, its data at hand"),
+                                         LAYOUT_COMPUTE_NS("time of a turn of a warp's loop, its data at hand"),
                                          {0}};
 
 static int blur(struct emit *e)
@@ -49,21 +46,22 @@ static int blur(struct emit *e)
     return emit_end(e, 3); /* i += step; compare; branch */
 }
 
-static int blur_lay_out(struct blur *b, struct err *err)
+static int blur_init(struct blur *b, struct err *err)
 {
     (void)err; /* all keys in their ranges go together */
     b->step = b->blocks * b->threads;
-    PLAN_ARRAYS(&b->plan, {"+in", b->n * 4}, {"out", b->n * 4}); /* +: the CPU has written it */
-    plan_kernel(&b->plan, blur, "blur", b->blocks, (uint32_t)b->threads, 16, 0);
+    LAYOUT_ARRAYS(&b->layout, {"+in", b->n * 4}, {"out", b->n * 4}); /* +: the CPU has written it */
+    layout_kernel(&b->layout, blur, "blur", b->blocks, (uint32_t)b->threads, 16, 0);
     return 0;
 }
 
-WORKLOAD_OF_PLAN(blur, workload_blur, "blur", "three neighbours averaged", "docs/adding-a-program.md", plan_open, free);
+WORKLOAD_OF_LAYOUT(blur, workload_blur, "blur", "three neighbours averaged", "docs/adding-a-program.md", layout_open,
+                   free);
 /* [end] */
 
 static struct blur *opened(int64_t n, int64_t blocks, int64_t threads, struct program *program)
 {
-    struct blur p = {.plan = {.compute_ns = -1}, .n = n, .blocks = blocks, .threads = threads};
+    struct blur p = {.layout = {.compute_ns = -1}, .n = n, .blocks = blocks, .threads = threads};
     struct blur *b = workload_blur.open(&p, NULL);
     ck_assert_ptr_nonnull(b);
     ck_assert_int_eq(workload_blur.program(b, program, NULL), 0);

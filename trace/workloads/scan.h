@@ -88,7 +88,7 @@ struct scan_ops {
     uint64_t (*runs)(void *state);
 };
 
-/* --- scan_record.c: scans as records, for `synth W -o F`: one SCAN record for each scan and structure (flags: the
+/* --- scans as records, for `synth W -o F`: one SCAN record for each scan and structure (flags: the
  * structure's number), in order, and a KERNEL_END after each launch --- */
 
 /* Where the writer stands; zeroed before the first call. */

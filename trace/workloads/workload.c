@@ -2,13 +2,14 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "trace/base/mem.h"
-#include "trace/base/param.h"
 #include "trace/base/suggest.h"
 #include "trace/base/units.h"
+
+#define LISTED(NAME) &workload_##NAME
+const struct workload_type *const workload_types[] = {WORKLOADS(LISTED), NULL};
 
 const struct workload_type *workload_find(const char *name)
 {
@@ -42,6 +43,12 @@ static int open_type(struct workload *w, const char *keys, struct err *err)
         return -1;
     w->state = w->type->open(w->params, err);
     return w->state ? 0 : -1;
+}
+
+void *workload_new(const void *keys, size_t bytes, struct err *err)
+{
+    void *state = mem_zalloc(1, bytes, err);
+    return state ? memcpy(state, keys, bytes) : NULL;
 }
 
 /* The type that the spec names; *keys is what follows the name. NULL with *err set if there is none. */

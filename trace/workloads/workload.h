@@ -7,10 +7,10 @@
 #ifndef TRACE_WORKLOADS_WORKLOAD_H
 #define TRACE_WORKLOADS_WORKLOAD_H
 
-#include "trace/base/err.h"
+#include <stdlib.h>
+
 #include "trace/base/param.h"
-#include "trace/event/record.h"
-#include "trace/program/program.h"
+#include "trace/program/layout.h"
 
 enum workload_kind {
     WORKLOAD_PROGRAM = 1,   /* a program without a closed form of its own beside it: no ops */
@@ -70,14 +70,14 @@ struct workload_type {
     void (*wish)(const void *state, struct workload_wish *wish); /* NULL: none */
 };
 
-/* The workload_type TYPE of a program that has every view: its state is a struct X that begins with a plan
- * (trace/program/plan.h) and holds the keys, whose rows are X_keys[]. NEW makes one (as plan_open()), X_lay_out() adds
- * arrays and kernels to it, keys set (-1 with *err set: refused), CLOSE frees it. Members that are more come last. */
-#define WORKLOAD_OF_PLAN(X, TYPE, NAME, SUMMARY, SOURCE, NEW, CLOSE, ...)                                              \
+/* The workload_type TYPE: its state is a struct X that begins with its keys, whose rows are X_keys[]. NEW makes one (as
+ * workload_new()), X_init() fills in the rest, keys set (-1 with *err set: refused), CLOSE frees it, in any case.
+ * Members of the type that are more come last. */
+#define WORKLOAD(X, TYPE, NAME, SUMMARY, SOURCE, NEW, CLOSE, ...)                                                      \
     static void *X##_open(const void *keys, struct err *err)                                                           \
     {                                                                                                                  \
         struct X *s = NEW(keys, sizeof *s, err);                                                                       \
-        if (!s || X##_lay_out(s, err) == 0)                                                                            \
+        if (!s || X##_init(s, err) == 0)                                                                               \
             return s;                                                                                                  \
         CLOSE(s);                                                                                                      \
         return NULL;                                                                                                   \
@@ -85,14 +85,20 @@ struct workload_type {
     const struct workload_type TYPE = {.name = (NAME),                                                                 \
                                        .summary = (SUMMARY),                                                           \
                                        .source = SOURCE,                                                               \
-                                       .produces = WORKLOAD_PROGRAM,                                                   \
-                                       .views = VIEW_ALL,                                                              \
                                        .params = X##_keys,                                                             \
                                        .params_size = sizeof(struct X),                                                \
                                        .open = X##_open,                                                               \
                                        .close = (CLOSE),                                                               \
-                                       .program = plan_program,                                                        \
                                        __VA_ARGS__}
+
+/* The same of a program that has every view: struct X begins with a layout (trace/program/layout.h) and has its keys
+ * behind it; NEW as layout_open(); X_init() adds arrays and kernels. */
+#define WORKLOAD_OF_LAYOUT(X, TYPE, NAME, SUMMARY, SOURCE, NEW, CLOSE, ...)                                            \
+    WORKLOAD(X, TYPE, NAME, SUMMARY, SOURCE, NEW, CLOSE, .produces = WORKLOAD_PROGRAM, .views = VIEW_ALL,              \
+             .program = layout_program, __VA_ARGS__)
+
+/* A state of so many bytes that begins with the keys; all of `keys` is copied. */
+void *workload_new(const void *keys, size_t bytes, struct err *err);
 
 struct workload {
     const struct workload_type *type;
@@ -118,36 +124,21 @@ void workload_close(struct workload *workload);
  * Otherwise buf. */
 const char *workload_size_note(const struct workload *workload, char *buf, size_t size);
 
-/* --- the generated workloads, suite by suite --- */
+/* --- the generated workloads, in the order of `offchip list programs`: a new one is its file, and its name here --- */
 
-/* graph/: traversals and generated graphs. */
-extern const struct workload_type workload_bfs, workload_cc, workload_sssp, workload_pagerank, workload_expect,
-    workload_kron, workload_urand, workload_fs, workload_ml, workload_sk, workload_uk5;
+#define WORKLOADS(X)                                                                                                   \
+    X(pim_add), X(pim_copy), X(pim_daxpy), X(pim_scale), X(pim_bn_fwd), X(pim_bn_bwd), X(pim_fc), X(pim_kmeans),       \
+        X(pim_grim), X(pim_softmax), X(gpu_g1), X(gpu_g2), X(gpu_g3), X(gpu_g4), X(gpu_g5), X(gpu_g6), X(gpu_g7),      \
+        X(gpu_g8), X(gpu_g9), X(gpu_g10), X(gpu_g11), X(gpu_g12), X(gpu_g13), X(gpu_g14), X(gpu_g15), X(gpu_g16),      \
+        X(gpu_g17), X(gpu_g18), X(gpu_g19), X(gpu_g20), X(llm), X(conv2d), X(fdtd2d), X(bicg), X(nw), X(rodinia_nw),   \
+        X(rodinia_lud), X(rodinia_srad_v1), X(rodinia_nn), X(rodinia_pathfinder), X(rodinia_gaussian), X(rodinia_cfd), \
+        X(rodinia_kmeans), X(rodinia_huffman), X(rodinia_sradv2), X(rodinia_hotspot3d), X(rodinia_hotspot),            \
+        X(rodinia_bfs), X(rodinia_streamcluster), X(rodinia_btree), X(rodinia_lavamd), X(rodinia_backprop),            \
+        X(rodinia_dwt2d), X(rodinia_heartwall), X(rodinia_mummergpu), X(triad), X(strided), X(stencil),                \
+        X(launch_touch), X(array), X(bfs), X(cc), X(sssp), X(pagerank), X(gather), X(yolov2), X(expect), X(kron),      \
+        X(urand), X(fs), X(ml), X(sk), X(uk5)
 
-/* micro/: one access pattern each. */
-extern const struct workload_type workload_array, workload_triad, workload_strided, workload_stencil,
-    workload_launch_touch;
-
-/* ml/: inputs and layers of machine learning. */
-extern const struct workload_type workload_gather, workload_llm, workload_yolov2;
-
-/* pim/: kernels of processing in memory, and the GPU kernels beside them. */
-extern const struct workload_type workload_pim_add, workload_pim_copy, workload_pim_daxpy, workload_pim_scale,
-    workload_pim_bn_fwd, workload_pim_bn_bwd, workload_pim_fc, workload_pim_kmeans, workload_pim_grim,
-    workload_pim_softmax, workload_gpu_g1, workload_gpu_g2, workload_gpu_g3, workload_gpu_g4, workload_gpu_g5,
-    workload_gpu_g6, workload_gpu_g7, workload_gpu_g8, workload_gpu_g9, workload_gpu_g10, workload_gpu_g11,
-    workload_gpu_g12, workload_gpu_g13, workload_gpu_g14, workload_gpu_g15, workload_gpu_g16, workload_gpu_g17,
-    workload_gpu_g18, workload_gpu_g19, workload_gpu_g20;
-
-/* polybench/: loops of PolyBench/GPU. */
-extern const struct workload_type workload_conv2d, workload_fdtd2d, workload_bicg;
-
-/* rodinia/: loops of Rodinia, most as the F3FS artifact runs them. */
-extern const struct workload_type workload_nw, workload_rodinia_nw, workload_rodinia_nn, workload_rodinia_pathfinder,
-    workload_rodinia_gaussian, workload_rodinia_cfd, workload_rodinia_kmeans, workload_rodinia_huffman,
-    workload_rodinia_sradv2, workload_rodinia_hotspot3d, workload_rodinia_hotspot, workload_rodinia_backprop,
-    workload_rodinia_lud, workload_rodinia_srad_v1, workload_rodinia_bfs, workload_rodinia_streamcluster,
-    workload_rodinia_btree, workload_rodinia_lavamd, workload_rodinia_dwt2d, workload_rodinia_heartwall,
-    workload_rodinia_mummergpu;
+#define WORKLOAD_OF(NAME) workload_##NAME
+extern const struct workload_type WORKLOADS(WORKLOAD_OF);
 
 #endif

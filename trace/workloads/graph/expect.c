@@ -7,11 +7,9 @@
  * dissertation, table 2.2 (sizes) and graph_source.h (widths); levels are counts of our own generators (gk, gu) or
  * guesses (the others: 10 for undirected, 20 for web graphs). */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "trace/base/mem.h"
-#include "trace/base/param.h"
 #include "trace/graph/graph_generate.h"
 #include "trace/workloads/scan.h"
 #include "trace/workloads/workload.h"

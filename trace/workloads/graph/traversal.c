@@ -1,10 +1,8 @@
 #include "trace/workloads/graph/traversal.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "trace/base/mem.h"
-#include "trace/base/param.h"
 #include "trace/base/units.h"
 #include "trace/graph/graph_generate.h"
 #include "trace/workloads/graph/traversal_program.h"

@@ -14,8 +14,8 @@ enum { LANES = PROGRAM_LANES, LINE = 128, NONE = TRAVERSAL_NONE };
 /* The next array, of n elements in GPU memory. */
 static uint8_t add(struct traversal_program *p, const char *name, uint64_t n, uint32_t bytes, bool host)
 {
-    unsigned at = p->plan.arrays;
-    struct program_alloc *a = plan_array(&p->plan, name, n * bytes);
+    unsigned at = p->layout.arrays;
+    struct program_alloc *a = layout_array(&p->layout, name, n * bytes);
     a->host = host;
     a->device = true;
     p->bytes[at] = (uint8_t)bytes;
@@ -26,9 +26,9 @@ static uint8_t add(struct traversal_program *p, const char *name, uint64_t n, ui
 static uint8_t add_structure(struct traversal_program *p, const struct scan_structure *s, uint64_t behind)
 {
     uint8_t at = add(p, s->name, behind + s->elements, s->element, true);
-    p->plan.array[at].addr = s->base - behind * s->element;
-    p->plan.array[at].device = false;
-    p->plan.array[at].advice =
+    p->layout.array[at].addr = s->base - behind * s->element;
+    p->layout.array[at].device = false;
+    p->layout.array[at].advice =
         ACTOR_READ_MOSTLY; /* EMOGI 382dbcc, bfs.cu and its like (UVM_READONLY); fixtures/cuda/bfs.cu */
     return at;
 }
@@ -42,7 +42,7 @@ static void lay_out(struct traversal_program *p, const struct scan_setup *s)
     p->edges = add_structure(p, &s->structures[0], (uint64_t)p->first_edge);
     if (s->structure_count > 1)
         p->weights = add_structure(p, &s->structures[1], 0);
-    unsigned device = p->plan.arrays;
+    unsigned device = p->layout.arrays;
     p->offsets = add(p, "offsets", vertices + 1, 8, true);
     if (p->visits) {
         p->values = p->own = add(p, k->values, vertices, k->value_bytes, k->values_written);
@@ -55,7 +55,7 @@ static void lay_out(struct traversal_program *p, const struct scan_setup *s)
         if (k->tells)
             p->changed = add(p, "changed", 1, 4, true);
     }
-    program_place(p->plan.array + device, p->plan.arrays - device, 0, 0);
+    program_place(p->layout.array + device, p->layout.arrays - device, 0, 0);
 }
 
 /* --- runs --- */
@@ -135,7 +135,7 @@ static struct traversal_program *make(struct traversal *t, enum traversal_way wa
     }
     if (!t->launches && find_launches(t, s.visits, err))
         return NULL;
-    struct traversal_program *p = plan_new(sizeof *p, t->params->compute_ns, err);
+    struct traversal_program *p = layout_new(sizeof *p, t->params->compute_ns, err);
     if (!p)
         return NULL;
     uint32_t element = s.structures[0].element, threads = (uint32_t)s.threads_per_block;
@@ -147,11 +147,11 @@ static struct traversal_program *make(struct traversal *t, enum traversal_way wa
                                         .unmasked_head = s.unmasked_head};
     (void)snprintf(p->name, sizeof p->name, "%s_%s", s.visits ? p->kernel->name : "sweep", ways[way]);
     lay_out(p, &s);
-    plan_kernel(&p->plan, traversal_warp, p->name,
-                plan_blocks(t->graph.vertices * (p->shape.each ? 1 : LANES), threads), threads, 0, 0);
-    p->plan.run_open = run_open;
-    p->plan.run_close = run_close;
-    p->plan.launches = (uint32_t)t->launches->starts[t->root_count];
+    layout_kernel(&p->layout, traversal_warp, p->name,
+                  layout_blocks(t->graph.vertices * (p->shape.each ? 1 : LANES), threads), threads, 0, 0);
+    p->layout.run_open = run_open;
+    p->layout.run_close = run_close;
+    p->layout.launches = (uint32_t)t->launches->starts[t->root_count];
     return p;
 }
 
@@ -159,7 +159,7 @@ static int program_of(struct traversal *t, enum traversal_way way, struct progra
 {
     if (!t->programs[way] && !(t->programs[way] = make(t, way, err)))
         return -1;
-    return plan_program(t->programs[way], program, err);
+    return layout_program(t->programs[way], program, err);
 }
 
 int traversal_program(void *state, struct program *program, struct err *err)

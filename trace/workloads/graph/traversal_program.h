@@ -18,8 +18,6 @@
 #ifndef TRACE_WORKLOADS_GRAPH_TRAVERSAL_PROGRAM_H
 #define TRACE_WORKLOADS_GRAPH_TRAVERSAL_PROGRAM_H
 
-#include "trace/program/plan.h"
-#include "trace/program/program.h"
 #include "trace/workloads/graph/traversal.h"
 #include "trace/workloads/workload.h"
 
@@ -149,7 +147,7 @@ enum { TRAVERSAL_ARRAYS = 10, TRAVERSAL_NONE = 255, TRAVERSAL_UNROLL = 4 };
 
 /* The state of the program. */
 struct traversal_program {
-    struct plan plan;
+    struct layout layout;
     const struct traversal *t;
     const struct traversal_kernel *kernel;
     char name[32];
@@ -162,7 +160,7 @@ struct traversal_program {
 
 /* A run. The warp asked for last is mostly asked for again. */
 struct traversal_warps {
-    struct plan_run plan_run;
+    struct layout_run layout_run;
     struct traversal_run at;
     bool known; /* what follows is of warp `warp` of the launch that `at` stands at */
     uint64_t warp;
@@ -176,6 +174,6 @@ int traversal_warps_go(struct traversal_warps *warps, const struct emit *e);
 
 /* The kernel. Body 0: the head; then one for each load and its visits, and one that clears the flag; of a sweep, one
  * for loads in fours that the same lanes make. */
-plan_body traversal_warp;
+layout_body traversal_warp;
 
 #endif

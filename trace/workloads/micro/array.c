@@ -24,11 +24,8 @@
  *
  * Source: fixtures/cuda/uvm_array.cu; one load at a time: the H200's complete recording of stride, 256 MiB, driver
  * 580.159.04, 2026-11: the faulted pages of every service lie within one trip (1 MiB), never in two. */
-#include <stdlib.h>
 #include <string.h>
 
-#include "trace/base/param.h"
-#include "trace/program/plan.h"
 #include "trace/workloads/scan.h"
 #include "trace/workloads/workload.h"
 
@@ -43,7 +40,7 @@ struct modulo {
 };
 
 struct array {
-    struct plan plan;
+    struct layout layout;
     int64_t bytes, pattern, blocks, threads, launches, unroll, pages_per_block, step, host;
     int64_t element, chunk, offset, blocks_per_sm, reuse; /* element: a choice */
     struct scan scan;                                     /* the same array read over the link */
@@ -64,7 +61,7 @@ static const struct param array_keys[] = {
     PARAM_INT_ROW(array, pages_per_block, "pages", 1, BLOCK_PAGES, 1, "of pattern sparse: pages read in every 2 MiB"),
     PARAM_BYTES_ROW(array, step, 4, 0x1p38, 65536, "of pattern chain: from one read to the next"),
     PARAM_INT_ROW(array, host, "", 0, 1, 1, "1: the CPU has written what is read; 0: nobody has"),
-    PLAN_COMPUTE_NS("time of a turn of a warp's loop, its data at hand"),
+    LAYOUT_COMPUTE_NS("time of a turn of a warp's loop, its data at hand"),
     PARAM_CHOICE_ROW(array, element, "4|8|16|1|2", 0, "zero-copy: bytes that a lane loads"),
     PARAM_INT_ROW(array, chunk, "elements", 1, 1 << 20, 32, "zero-copy, naive: of one thread"),
     PARAM_INT_ROW(array, offset, "elements", 0, 1 << 20, 0, "of pattern stride: first element read"),
@@ -298,7 +295,7 @@ static const struct scan_ops scan_ops = {setup, start, next, runs};
 /* By pattern: the kernel; once: each thread reads once, or there is but one. */
 static const struct {
     const char *name;
-    plan_body *body;
+    layout_body *body;
     uint32_t registers;
     bool once;
 } kernels[] = {{"array_stride", stride, 11, false}, {"array_random", at_random, 18, true},
@@ -324,11 +321,11 @@ static int add_arrays(struct array *a, struct err *err)
     a->pages = a->bytes / (chunks ? 2 : 1) / PAGE;
     if (chunks && a->pages == 0)
         return err_set(err, "two arrays of one page take 8,192 bytes; bytes is %lld", (long long)a->bytes);
-    plan_array(&a->plan, chunks ? "input" : "array", chunks ? a->pages * PAGE : (uint64_t)a->bytes)->host = a->host;
+    layout_array(&a->layout, chunks ? "input" : "array", chunks ? a->pages * PAGE : (uint64_t)a->bytes)->host = a->host;
     if (chunks)
-        plan_array(&a->plan, "output", a->pages * PAGE);
+        layout_array(&a->layout, "output", a->pages * PAGE);
     if (a->pattern == SPARSE)
-        plan_array(&a->plan, "page", a->all * 4)->device = true;
+        layout_array(&a->layout, "page", a->all * 4)->device = true;
     if (a->pages)
         a->of_pages = modulo_of(a->pages);
     if (chunks)
@@ -341,20 +338,20 @@ static int add_arrays(struct array *a, struct err *err)
     return 0;
 }
 
-static int array_lay_out(struct array *a, struct err *err)
+static int array_init(struct array *a, struct err *err)
 {
     uint32_t threads = a->pattern == CHAIN ? 1 : (uint32_t)a->threads, registers = kernels[a->pattern].registers;
     bool once = kernels[a->pattern].once;
     a->all = once ? threads_of(a, err) : (uint64_t)(a->blocks * a->threads);
     if (a->all == 0 || add_arrays(a, err))
         return -1;
-    (once ? plan_straight : plan_kernel)(&a->plan, kernels[a->pattern].body, kernels[a->pattern].name,
-                                         plan_blocks(a->all, threads), threads, registers, 0);
-    plan_guard(&a->plan, a->all, GUARD);
-    a->plan.launches = (uint32_t)a->launches;
+    (once ? layout_straight : layout_kernel)(&a->layout, kernels[a->pattern].body, kernels[a->pattern].name,
+                                             layout_blocks(a->all, threads), threads, registers, 0);
+    layout_guard(&a->layout, a->all, GUARD);
+    a->layout.launches = (uint32_t)a->launches;
     return 0;
 }
 
-WORKLOAD_OF_PLAN(array, workload_array, "array",
-                 "one array read in stride, at random, sparsely or as a chain; or copied page by page in chunks",
-                 "measured: H200, driver 580.159.04, 2026-11", plan_open, free, .scans = &scan_ops);
+WORKLOAD_OF_LAYOUT(array, workload_array, "array",
+                   "one array read in stride, at random, sparsely or as a chain; or copied page by page in chunks",
+                   "measured: H200, driver 580.159.04, 2026-11", layout_open, free, .scans = &scan_ops);

@@ -1,8 +1,5 @@
 #include "trace/workloads/micro/launch_touch.h"
 
-#include <stdlib.h>
-
-#include "trace/base/param.h"
 #include "trace/workloads/workload.h"
 
 enum { PAGE = 4096 };
@@ -35,15 +32,15 @@ static int touch(struct emit *e)
 /* A kernel and what the CPU does after it, each a launch. */
 static void *open_keys(const void *given, struct err *err)
 {
-    struct launch_touch *s = plan_open(given, sizeof *s, err);
+    struct launch_touch *s = layout_open(given, sizeof *s, err);
     if (!s)
         return NULL;
-    s->plan.compute_ns = PARAM_AUTO;
-    s->plan.launches = 2 * (uint32_t)s->launches;
-    plan_array(&s->plan, "managed", s->pages * PAGE);
-    plan_kernel(&s->plan, empty, "empty", 1, 1, 0, 0);
-    plan_kernel(&s->plan, touch, "touch", 1, 1, 0, 0);
-    s->plan.kernel[1].launch.cpu = true;
+    s->layout.compute_ns = PARAM_AUTO;
+    s->layout.launches = 2 * (uint32_t)s->launches;
+    layout_array(&s->layout, "managed", s->pages * PAGE);
+    layout_kernel(&s->layout, empty, "empty", 1, 1, 0, 0);
+    layout_kernel(&s->layout, touch, "touch", 1, 1, 0, 0);
+    s->layout.kernel[1].launch.cpu = true;
     return s;
 }
 
@@ -55,7 +52,7 @@ static int program(void *state, struct program *program, struct err *err)
     if (s->gpu_bytes)
         return err_set(err,
                        "launch-touch: gpu_bytes says how much a kernel reads, not what: only mode=legacy takes it");
-    return plan_program(state, program, err);
+    return layout_program(state, program, err);
 }
 
 const struct workload_type workload_launch_touch = {

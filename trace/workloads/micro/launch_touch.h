@@ -6,10 +6,10 @@
 #ifndef TRACE_WORKLOADS_MICRO_LAUNCH_TOUCH_H
 #define TRACE_WORKLOADS_MICRO_LAUNCH_TOUCH_H
 
-#include "trace/program/plan.h"
+#include "trace/program/layout.h"
 
 struct launch_touch {
-    struct plan plan;
+    struct layout layout;
     int64_t pages; /* of 4 KiB, managed */
     int64_t touch; /* 0 write, 1 read, 2 none: enum legacy_touch of models/uvm/legacy.h */
     int64_t launches;

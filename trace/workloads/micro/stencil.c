@@ -11,21 +11,17 @@
  * first load is instruction 13 of a kernel that begins on a multiple of 256 B. All loads are issued before the first is
  * used, as in conv2d.
  * Differs: registers (30) and what a thread on the border does (13 instructions) are conv2d's and assumed. */
-#include <stdlib.h>
-
-#include "trace/base/param.h"
-#include "trace/program/plan.h"
 #include "trace/workloads/workload.h"
 
 enum { BLOCK_X = 32, BLOCK_Y = 8, REGISTERS = 30, GUARD = 13, A = 0, B = 1 };
 
 struct stencil {
-    struct plan plan;
+    struct layout layout;
     int64_t n, across; /* rows and columns; blocks in x */
 };
 
 static const struct param stencil_keys[] = {PARAM_INT_ROW(stencil, n, "", 1, 1 << 18, 4096, "rows and columns"),
-                                            PLAN_COMPUTE_NS("time of a warp whose data is all at hand"),
+                                            LAYOUT_COMPUTE_NS("time of a warp whose data is all at hand"),
                                             {0}};
 
 /* Points (i, j) to (i, j + 31). */
@@ -49,16 +45,16 @@ static int stencil(struct emit *e)
     return emit_end(e, 1);
 }
 
-static int stencil_lay_out(struct stencil *s, struct err *err)
+static int stencil_init(struct stencil *s, struct err *err)
 {
     (void)err;
-    s->across = plan_blocks(s->n, BLOCK_X);
-    PLAN_ARRAYS(&s->plan, {"+a", s->n * s->n * 4}, {"b", s->n * s->n * 4});
-    plan_straight(&s->plan, stencil, "stencil", s->across * plan_blocks(s->n, BLOCK_Y), BLOCK_X * BLOCK_Y, REGISTERS,
-                  0);
+    s->across = layout_blocks(s->n, BLOCK_X);
+    LAYOUT_ARRAYS(&s->layout, {"+a", s->n * s->n * 4}, {"b", s->n * s->n * 4});
+    layout_straight(&s->layout, stencil, "stencil", s->across * layout_blocks(s->n, BLOCK_Y), BLOCK_X * BLOCK_Y,
+                    REGISTERS, 0);
     return 0;
 }
 
-WORKLOAD_OF_PLAN(stencil, workload_stencil, "stencil",
-                 "six points of a 3x3 neighbourhood, one array into another, one kernel",
-                 "recorded: H200, driver 580.159.04, CUDA 13.0, 2026-11", plan_open, free);
+WORKLOAD_OF_LAYOUT(stencil, workload_stencil, "stencil",
+                   "six points of a 3x3 neighbourhood, one array into another, one kernel",
+                   "recorded: H200, driver 580.159.04, CUDA 13.0, 2026-11", layout_open, free);

@@ -12,16 +12,12 @@
  * accesses_h200.txt.xz), which replay/derive/recorded_kernels_test.c compares, access by access.
  * Source: fixtures/cuda/zero_copy.cu (strided).
  * Differs: what comes before the loop and between turns (2 and 5 instructions) is assumed, as for `array`. */
-#include <stdlib.h>
-
-#include "trace/base/param.h"
-#include "trace/program/plan.h"
 #include "trace/workloads/workload.h"
 
 enum { WORD = 4, REGISTERS = 16, GUARD = 10, BEFORE = 2, LOOP_END = 5, UNROLL_MOST = 16 };
 
 struct strided {
-    struct plan plan;
+    struct layout layout;
     int64_t bytes, chunk, threads, unroll;
 };
 
@@ -30,7 +26,7 @@ static const struct param strided_keys[] = {
     PARAM_INT_ROW(strided, chunk, "words", 1, 1 << 20, 32, "that a thread reads"),
     PARAM_INT_ROW(strided, threads, "", 1, 1024, 256, "threads of a block"),
     PARAM_INT_ROW(strided, unroll, "", 1, UNROLL_MOST, 4, "loads issued together"),
-    PLAN_COMPUTE_NS("time of a turn of a warp's loop, its data at hand"),
+    LAYOUT_COMPUTE_NS("time of a turn of a warp's loop, its data at hand"),
     {0}};
 
 static int strided(struct emit *e)
@@ -49,18 +45,18 @@ static int strided(struct emit *e)
     return emit_end(e, part.trips + LOOP_END);
 }
 
-static int strided_lay_out(struct strided *s, struct err *err)
+static int strided_init(struct strided *s, struct err *err)
 {
     uint64_t chunks = s->bytes / WORD / s->chunk;
     uint32_t threads = (uint32_t)s->threads;
     if (chunks == 0)
         return err_set(err, "bytes is %lld; a chunk of %lld words takes %lld", (long long)s->bytes, (long long)s->chunk,
                        (long long)s->chunk * WORD);
-    plan_input(&s->plan, "a", chunks * s->chunk * WORD);
-    plan_kernel(&s->plan, strided, "strided", plan_blocks(chunks, threads), threads, REGISTERS, 0);
-    plan_guard(&s->plan, chunks, GUARD);
-    return program_check_launch(&s->plan.kernel[0].launch, 0, err);
+    layout_input(&s->layout, "a", chunks * s->chunk * WORD);
+    layout_kernel(&s->layout, strided, "strided", layout_blocks(chunks, threads), threads, REGISTERS, 0);
+    layout_guard(&s->layout, chunks, GUARD);
+    return program_check_launch(&s->layout.kernel[0].launch, 0, err);
 }
 
-WORKLOAD_OF_PLAN(strided, workload_strided, "strided", "each thread reads a chunk of an array, word by word",
-                 "fixtures/cuda/zero_copy.cu; recorded: H200, 2026-11", plan_open, free);
+WORKLOAD_OF_LAYOUT(strided, workload_strided, "strided", "each thread reads a chunk of an array, word by word",
+                   "fixtures/cuda/zero_copy.cu; recorded: H200, 2026-11", layout_open, free);

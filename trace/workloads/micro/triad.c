@@ -8,16 +8,12 @@
  * which does not unroll: a turn is 17, with loads 6 and 7 and the store 15 (from 0).
  * Source: the STREAM triad, fixtures/cuda/kernels.cu, as measured on the H200 (docs/uvm-engine.md).
  * Differs: the 20 instructions before a thread's loop are left out (10 that a thread without a trip does are not). */
-#include <stdlib.h>
-
-#include "trace/base/param.h"
-#include "trace/program/plan.h"
 #include "trace/workloads/workload.h"
 
 enum { A, B, C, REGISTERS = 16, GUARD = 10, UNROLL_MOST = 16 };
 
 struct triad {
-    struct plan plan;
+    struct layout layout;
     int64_t bytes, blocks, threads, unroll;
     uint64_t n, step; /* step: threads in all */
 };
@@ -27,7 +23,7 @@ static const struct param triad_keys[] = {
     PARAM_INT_ROW(triad, blocks, "", 1, 1 << 20, 1024, "thread blocks"),
     PARAM_INT_ROW(triad, threads, "", 1, 1024, 256, "threads of a block"),
     PARAM_INT_ROW(triad, unroll, "", 1, UNROLL_MOST, 1, "trips of a turn of the loop"),
-    PLAN_COMPUTE_NS("time of a turn of a warp's loop, its data at hand"),
+    LAYOUT_COMPUTE_NS("time of a turn of a warp's loop, its data at hand"),
     {0}};
 
 static int triad(struct emit *e)
@@ -51,15 +47,15 @@ static int triad(struct emit *e)
     return emit_end(e, 1);
 }
 
-static int triad_lay_out(struct triad *t, struct err *err)
+static int triad_init(struct triad *t, struct err *err)
 {
     (void)err;
     t->n = t->bytes / 12;
     t->step = t->blocks * t->threads;
-    plan_array(&t->plan, "+a|b|c", t->n * 4);
-    plan_kernel(&t->plan, triad, "triad", t->blocks, (uint32_t)t->threads, REGISTERS, 0);
+    layout_array(&t->layout, "+a|b|c", t->n * 4);
+    layout_kernel(&t->layout, triad, "triad", t->blocks, (uint32_t)t->threads, REGISTERS, 0);
     return 0;
 }
 
-WORKLOAD_OF_PLAN(triad, workload_triad, "triad", "c = a + 3 b over three arrays, grid-stride",
-                 "STREAM triad, docs/uvm-engine.md", plan_open, free);
+WORKLOAD_OF_LAYOUT(triad, workload_triad, "triad", "c = a + 3 b over three arrays, grid-stride",
+                   "STREAM triad, docs/uvm-engine.md", layout_open, free);

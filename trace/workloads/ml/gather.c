@@ -4,17 +4,14 @@
  * rows=FILE: one row number a line; without it `count` rows drawn uniformly. Row r starts at byte r row_bytes. The
  * scans are the closed form of what the program (below) reads of the table. Source: dissertation, chapter 3
  * (UnifiedTensor). */
-#include <stdlib.h>
 #include <string.h>
 
 #include "trace/base/mem.h"
-#include "trace/base/param.h"
 #include "trace/graph/graph_build.h"
 #include "trace/graph/graph_generate.h"
 #include "trace/graph/graph_reorder.h"
 #include "trace/graph/graph_sample.h"
 #include "trace/import/input_stream.h"
-#include "trace/program/emit.h"
 #include "trace/workloads/graph/graph_source.h"
 #include "trace/workloads/scan.h"
 #include "trace/workloads/workload.h"

@@ -19,12 +19,9 @@
  * a multiply-add, some of them wide), blocks along rows first (or columns: then a tile of W_i is read by neighbours).
  * Source: gupta-2025-f3fs section III (LLM); its artifact for the sizes; tiling: CUDA programming guide, shared memory.
  */
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "trace/base/mem.h"
-#include "trace/base/param.h"
 #include "trace/workloads/pim/pim_program.h"
 #include "trace/workloads/workload.h"
 

@@ -11,11 +11,8 @@
  * a library's in the original. Of the multiprocessor's multiplications they reach `efficiency_pct` percent, assumed 60
  * (30 to 90); instructions of the other kernels are counted by eye; 32 registers. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "trace/base/mem.h"
-#include "trace/base/param.h"
-#include "trace/program/emit.h"
 #include "trace/workloads/ml/yolov2_net.h"
 #include "trace/workloads/workload.h"
 

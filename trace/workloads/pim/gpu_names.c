@@ -7,11 +7,9 @@
  * meaning for; `window` has none: how many requests are in flight follows. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "trace/base/mem.h"
-#include "trace/base/param.h"
 #include "trace/workloads/workload.h"
 
 enum { PER_CYCLE = 10 /* of 32 channels: about a third of what they can take */ };

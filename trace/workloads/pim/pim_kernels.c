@@ -4,10 +4,7 @@
  * form: request k of all channels, then request k + 1, one each `period` cycles; trace/workloads/pim/pim_program_test.c
  * compares the two. Rows and channels beyond the address map have requests, but no addresses: as a program such a
  * kernel is refused. */
-#include <stdlib.h>
-
 #include "trace/base/mem.h"
-#include "trace/base/param.h"
 #include "trace/event/dram_map.h"
 #include "trace/workloads/pim/pim_program.h"
 #include "trace/workloads/workload.h"

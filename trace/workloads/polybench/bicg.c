@@ -15,16 +15,13 @@
  * at once and one store: measured: H200, driver 580.159.04, 2026-11.
  * Differs: the benchmark adds up in memory where its compiler cannot tell the arrays apart. */
 #include <math.h>
-#include <stdlib.h>
 
-#include "trace/base/param.h"
-#include "trace/program/plan.h"
 #include "trace/workloads/workload.h"
 
 enum { THREADS = 256, UNROLL_MOST = 16, ONCE = 43, GUARD = 10, A = 0, R = 1, S = 2, P = 3, Q = 4 };
 
 struct bicg {
-    struct plan plan;
+    struct layout layout;
     int64_t bytes, n, kernel, unroll;
 };
 
@@ -33,7 +30,7 @@ static const struct param bicg_keys[] = {
     PARAM_INT_ROW(bicg, n, "", 0, 1 << 18, 0, "rows and columns; 0: as many as `bytes` holds"),
     PARAM_INT_ROW(bicg, kernel, "", 0, 2, 0, "1: s = A^T r alone; 2: q = A p alone; 0: both"),
     PARAM_INT_ROW(bicg, unroll, "", 1, UNROLL_MOST, 4, "trips whose loads are issued together"),
-    PLAN_COMPUTE_NS("time of a turn of a warp's loop, its data at hand"),
+    LAYOUT_COMPUTE_NS("time of a turn of a warp's loop, its data at hand"),
     {0}};
 
 /* A body for each part of the loop; then the store. Element [k][thread] of A, or [thread][k], lies `along` apart from
@@ -71,22 +68,22 @@ static int kernel2(struct emit *e)
     return product(e, false, ((const struct bicg *)e->state)->n, 1);
 }
 
-static int bicg_lay_out(struct bicg *b, struct err *err)
+static int bicg_init(struct bicg *b, struct err *err)
 {
     (void)err;
     uint64_t n = b->n = b->n ? b->n : (int64_t)sqrt((double)b->bytes / 4) / 1024 * 1024;
-    PLAN_ARRAYS(&b->plan, {"+A", n * n * 4}, {"+r", n * 4}, {"s", n * 4}, {"+p", n * 4}, {"q", n * 4});
+    LAYOUT_ARRAYS(&b->layout, {"+A", n * n * 4}, {"+r", n * 4}, {"s", n * 4}, {"+p", n * 4}, {"q", n * 4});
     if (b->kernel != 2) {
-        plan_kernel(&b->plan, kernel1, "bicg_kernel1", plan_blocks(n, THREADS), THREADS, 32, 0);
-        plan_guard(&b->plan, n, GUARD);
+        layout_kernel(&b->layout, kernel1, "bicg_kernel1", layout_blocks(n, THREADS), THREADS, 32, 0);
+        layout_guard(&b->layout, n, GUARD);
     }
     if (b->kernel != 1) {
-        plan_kernel(&b->plan, kernel2, "bicg_kernel2", plan_blocks(n, THREADS), THREADS, 25, 0);
-        plan_guard(&b->plan, n, GUARD);
+        layout_kernel(&b->layout, kernel2, "bicg_kernel2", layout_blocks(n, THREADS), THREADS, 25, 0);
+        layout_guard(&b->layout, n, GUARD);
     }
-    b->plan.launches = b->plan.kernels;
+    b->layout.launches = b->layout.kernels;
     return 0;
 }
 
-WORKLOAD_OF_PLAN(bicg, workload_bicg, "bicg", "matrix-vector products with a matrix and its transpose, two kernels",
-                 "PolyBench-ACC CUDA/linear-algebra/kernels/bicg", plan_open, free);
+WORKLOAD_OF_LAYOUT(bicg, workload_bicg, "bicg", "matrix-vector products with a matrix and its transpose, two kernels",
+                   "PolyBench-ACC CUDA/linear-algebra/kernels/bicg", layout_open, free);

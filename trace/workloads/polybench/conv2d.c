@@ -11,23 +11,20 @@
  * fixtures/cuda/kernels.cu: the first load is instruction 36 (from 0), the first multiplication 55, the store 64.
  * Source: PolyBench-ACC, CUDA/stencils/2DCONV/2DConvolution.cu, written anew in fixtures/cuda/kernels.cu. */
 #include <math.h>
-#include <stdlib.h>
 
-#include "trace/base/param.h"
-#include "trace/program/plan.h"
 #include "trace/workloads/workload.h"
 
 enum { BLOCK_X = 32, BLOCK_Y = 8, REGISTERS = 30, GUARD = 23, A = 0, B = 1 };
 
 struct conv2d {
-    struct plan plan;
+    struct layout layout;
     int64_t bytes, n, across; /* rows and columns; blocks in x */
 };
 
 static const struct param conv2d_keys[] = {
     PARAM_BYTES_ROW(conv2d, bytes, 8 * BLOCK_X * BLOCK_X, 0x1p38, 0x1p33, "both arrays together"),
     PARAM_INT_ROW(conv2d, n, "", 0, 1 << 18, 0, "rows and columns; 0: as many as `bytes` holds"),
-    PLAN_COMPUTE_NS("time of a warp whose data is all at hand"),
+    LAYOUT_COMPUTE_NS("time of a warp whose data is all at hand"),
     {0}};
 
 /* Points (i, j) to (i, j + 31). */
@@ -48,15 +45,16 @@ static int conv2d(struct emit *e)
     return emit_end(e, 1);
 }
 
-static int conv2d_lay_out(struct conv2d *c, struct err *err)
+static int conv2d_init(struct conv2d *c, struct err *err)
 {
     (void)err;
     c->n = c->n ? c->n : (int64_t)sqrt((double)c->bytes / 8) / BLOCK_X * BLOCK_X;
-    c->across = plan_blocks(c->n, BLOCK_X);
-    PLAN_ARRAYS(&c->plan, {"+A", c->n * c->n * 4}, {"B", c->n * c->n * 4});
-    plan_straight(&c->plan, conv2d, "conv2d", c->across * plan_blocks(c->n, BLOCK_Y), BLOCK_X * BLOCK_Y, REGISTERS, 0);
+    c->across = layout_blocks(c->n, BLOCK_X);
+    LAYOUT_ARRAYS(&c->layout, {"+A", c->n * c->n * 4}, {"B", c->n * c->n * 4});
+    layout_straight(&c->layout, conv2d, "conv2d", c->across * layout_blocks(c->n, BLOCK_Y), BLOCK_X * BLOCK_Y,
+                    REGISTERS, 0);
     return 0;
 }
 
-WORKLOAD_OF_PLAN(conv2d, workload_conv2d, "conv2d", "3x3 stencil over one array into another, one kernel",
-                 "PolyBench-ACC CUDA/stencils/2DCONV", plan_open, free);
+WORKLOAD_OF_LAYOUT(conv2d, workload_conv2d, "conv2d", "3x3 stencil over one array into another, one kernel",
+                   "PolyBench-ACC CUDA/stencils/2DCONV", layout_open, free);

@@ -14,16 +14,13 @@
  * Differs: ex and ey lack the benchmark's extra column and row; row 0 of ey is not set from _fict_; three time steps by
  * default (the benchmark's default is 500). */
 #include <math.h>
-#include <stdlib.h>
 
-#include "trace/base/param.h"
-#include "trace/program/plan.h"
 #include "trace/workloads/workload.h"
 
 enum { BLOCK_X = 32, BLOCK_Y = 8, GUARD = 19, EX = 0, EY = 1, HZ = 2 };
 
 struct fdtd2d {
-    struct plan plan;
+    struct layout layout;
     int64_t bytes, n, steps, across; /* rows and columns; blocks in x */
 };
 
@@ -31,7 +28,7 @@ static const struct param fdtd2d_keys[] = {
     PARAM_BYTES_ROW(fdtd2d, bytes, 12 * BLOCK_X * BLOCK_X, 0x1p38, 0x1p33, "all three arrays together"),
     PARAM_INT_ROW(fdtd2d, n, "", 0, 1 << 18, 0, "rows and columns; 0: as many as `bytes` holds"),
     PARAM_INT_ROW(fdtd2d, steps, "", 1, 100000, 3, "time steps"),
-    PLAN_COMPUTE_NS("time of a warp whose data is all at hand"),
+    LAYOUT_COMPUTE_NS("time of a warp whose data is all at hand"),
     {0}};
 
 /* The warp's points (i, j) to (i, j + 31) but for some rows and columns at the edges; whether there are any. c: the
@@ -86,20 +83,21 @@ static int fdtd_step3(struct emit *e)
     return emit_end(e, 1);
 }
 
-static int fdtd2d_lay_out(struct fdtd2d *f, struct err *err)
+static int fdtd2d_init(struct fdtd2d *f, struct err *err)
 {
     (void)err;
     f->n = f->n ? f->n : (int64_t)sqrt((double)f->bytes / 12) / BLOCK_X * BLOCK_X;
-    f->across = plan_blocks(f->n, BLOCK_X);
-    uint64_t blocks = f->across * plan_blocks(f->n, BLOCK_Y);
-    plan_array(&f->plan, "+ex|ey|hz", f->n * f->n * 4);
-    plan_straight(&f->plan, fdtd_step1, "fdtd_step1", blocks, BLOCK_X * BLOCK_Y, 14, 0);
-    plan_straight(&f->plan, fdtd_step2, "fdtd_step2", blocks, BLOCK_X * BLOCK_Y, 12, 0);
-    plan_straight(&f->plan, fdtd_step3, "fdtd_step3", blocks, BLOCK_X * BLOCK_Y, 16, 0);
-    f->plan.alike = true;
-    f->plan.launches = (uint32_t)(3 * f->steps);
+    f->across = layout_blocks(f->n, BLOCK_X);
+    uint64_t blocks = f->across * layout_blocks(f->n, BLOCK_Y);
+    layout_array(&f->layout, "+ex|ey|hz", f->n * f->n * 4);
+    layout_straight(&f->layout, fdtd_step1, "fdtd_step1", blocks, BLOCK_X * BLOCK_Y, 14, 0);
+    layout_straight(&f->layout, fdtd_step2, "fdtd_step2", blocks, BLOCK_X * BLOCK_Y, 12, 0);
+    layout_straight(&f->layout, fdtd_step3, "fdtd_step3", blocks, BLOCK_X * BLOCK_Y, 16, 0);
+    f->layout.alike = true;
+    f->layout.launches = (uint32_t)(3 * f->steps);
     return 0;
 }
 
-WORKLOAD_OF_PLAN(fdtd2d, workload_fdtd2d, "fdtd2d", "finite-difference time domain, three arrays, three kernels a step",
-                 "PolyBench-ACC CUDA/stencils/FDTD-2D", plan_open, free);
+WORKLOAD_OF_LAYOUT(fdtd2d, workload_fdtd2d, "fdtd2d",
+                   "finite-difference time domain, three arrays, three kernels a step",
+                   "PolyBench-ACC CUDA/stencils/FDTD-2D", layout_open, free);

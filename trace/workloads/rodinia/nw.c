@@ -13,13 +13,12 @@
  * managed memory instead of explicit copies. */
 #include <math.h>
 
-#include "trace/base/param.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
 enum { TILE = 16, STEPS = 31 * 15, REGISTERS = 54, SHARED = 2180 };
 
 struct nw {
-    struct plan plan;
+    struct layout layout;
     int64_t bytes, order, n;    /* keys */
     int64_t columns, tiles;     /* C, T */
     unsigned matrix, reference; /* numbers of the arrays */
@@ -33,7 +32,7 @@ struct managed {
 static const struct param managed_keys[] = {
     PARAM_BYTES_ROW(nw, bytes, 8 * (TILE + 1) * (TILE + 1), 0x1p38, 0x1p33, "both arrays together"),
     PARAM_CHOICE_ROW(nw, order, "hoisted|ptx", 0, "loads first, or each used before the next"),
-    PLAN_COMPUTE_NS("time of a tile whose data is all at hand"),
+    LAYOUT_COMPUTE_NS("time of a tile whose data is all at hand"),
     {0}};
 
 static const struct param nw_keys[] = {
@@ -89,23 +88,23 @@ static void add_tiles(struct nw *s, int64_t tiles, unsigned matrix)
     s->columns = tiles * TILE + 1;
     s->matrix = matrix;
     s->reference = 1 - matrix;
-    plan_array(&s->plan, matrix == 0 ? "+itemsets|reference" : "+reference|itemsets", s->columns * s->columns * 4);
-    plan_straight(&s->plan, needle, "needle1", 0, TILE, REGISTERS, SHARED);
-    plan_straight(&s->plan, needle, "needle2", 0, TILE, REGISTERS, SHARED);
-    s->plan.kernel_of = kernel_of;
-    s->plan.shape = shape;
-    s->plan.launches = 2 * (uint32_t)tiles - 1;
+    layout_array(&s->layout, matrix == 0 ? "+itemsets|reference" : "+reference|itemsets", s->columns * s->columns * 4);
+    layout_straight(&s->layout, needle, "needle1", 0, TILE, REGISTERS, SHARED);
+    layout_straight(&s->layout, needle, "needle2", 0, TILE, REGISTERS, SHARED);
+    s->layout.kernel_of = kernel_of;
+    s->layout.shape = shape;
+    s->layout.launches = 2 * (uint32_t)tiles - 1;
 }
 
-static int managed_lay_out(struct managed *m, struct err *err)
+static int managed_init(struct managed *m, struct err *err)
 {
     (void)err;
-    m->nw.plan.order = m->nw.order ? ORDER_PTX : ORDER_HOISTED;
+    m->nw.layout.order = m->nw.order ? ORDER_PTX : ORDER_HOISTED;
     add_tiles(&m->nw, ((int64_t)sqrt((double)m->nw.bytes / 8) - 1) / TILE, 0);
     return 0;
 }
 
-static int nw_lay_out(struct nw *s, struct err *err)
+static int nw_init(struct nw *s, struct err *err)
 {
     if (s->n % TILE)
         return err_set(err, "n is %lld; expected a multiple of %d", (long long)s->n, TILE);
@@ -113,6 +112,6 @@ static int nw_lay_out(struct nw *s, struct err *err)
     return 0;
 }
 
-WORKLOAD_OF_PLAN(managed, workload_nw, "nw", "Needleman-Wunsch alignment, tiles along anti-diagonals",
-                 "Rodinia 3.1 cuda/nw", plan_open, free);
+WORKLOAD_OF_LAYOUT(managed, workload_nw, "nw", "Needleman-Wunsch alignment, tiles along anti-diagonals",
+                   "Rodinia 3.1 cuda/nw", layout_open, free);
 RODINIA(nw, "nw", "nw", "Needleman-Wunsch alignment, as Rodinia and the F3FS artifact run it", free);

@@ -10,34 +10,33 @@
 #ifndef TRACE_WORKLOADS_RODINIA_RODINIA_H
 #define TRACE_WORKLOADS_RODINIA_RODINIA_H
 
-#include <stdlib.h>
-
-#include "trace/program/plan.h"
 #include "trace/workloads/workload.h"
 
 enum { RODINIA_BASE = 0xC0000000u, RODINIA_ALIGN = 256 };
 
 /* The last rows of a program's keys: the key `order`, and what compute_ns is the time of. */
 #define RODINIA_KEYS(time)                                                                                             \
-    PARAM_CHOICE_ROW(plan, order, "ptx|hoisted", ORDER_PTX, "each value used as in PTX, or independent loads first"),  \
-        PLAN_COMPUTE_NS(time),                                                                                         \
+    PARAM_CHOICE_ROW(layout, order, "ptx|hoisted", ORDER_PTX,                                                          \
+                     "each value used as in PTX, or independent loads first"),                                         \
+        LAYOUT_COMPUTE_NS(time),                                                                                       \
     {                                                                                                                  \
         0                                                                                                              \
     }
 
-/* A state from its keys, as plan_open(), with explicit arrays. */
+/* A state from its keys, as layout_open(), with explicit arrays. */
 static inline void *rodinia_open(const void *keys, size_t bytes, struct err *err)
 {
-    struct plan *plan = plan_open(keys, bytes, err);
-    if (plan) {
-        plan->base = RODINIA_BASE;
-        plan->align = RODINIA_ALIGN;
+    struct layout *layout = layout_open(keys, bytes, err);
+    if (layout) {
+        layout->base = RODINIA_BASE;
+        layout->align = RODINIA_ALIGN;
     }
-    return plan;
+    return layout;
 }
 
 /* The program rodinia-NAME, of struct X, from a folder of Rodinia's cuda. */
 #define RODINIA(X, NAME, FOLDER, SUMMARY, CLOSE)                                                                       \
-    WORKLOAD_OF_PLAN(X, workload_rodinia_##X, "rodinia-" NAME, SUMMARY, "Rodinia 3.1 cuda/" FOLDER, rodinia_open, CLOSE)
+    WORKLOAD_OF_LAYOUT(X, workload_rodinia_##X, "rodinia-" NAME, SUMMARY, "Rodinia 3.1 cuda/" FOLDER, rodinia_open,    \
+                       CLOSE)
 
 #endif

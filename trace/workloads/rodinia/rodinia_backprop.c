@@ -4,7 +4,6 @@
  * warp is two rows of 16. Worked example: block 0, warp 0: IN[1], IN[2] in lanes 0 and 16; WT[18 to 33] and [35 to 50].
  * Source: Rodinia 3.1, cuda/backprop/backprop_cuda.cu, backprop_cuda_kernel.cu.
  * Differs: WT is not copied in again between the kernels. */
-#include "trace/base/param.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
 enum { TILE = 16, THREADS = TILE * TILE, ROW = TILE + 1 };
@@ -12,7 +11,7 @@ enum { IN, HID, WT, PART, DELTA, OLDW };
 enum { MOST = 126322560 /* 17 (n + 1) is an int in the source */ };
 
 struct backprop {
-    struct plan plan;
+    struct layout layout;
     int64_t n;
 };
 
@@ -78,16 +77,16 @@ static int adjust_weights(struct emit *e)
     return emit_end(e, i == 1 ? 1 : 4);
 }
 
-static int backprop_lay_out(struct backprop *s, struct err *err)
+static int backprop_init(struct backprop *s, struct err *err)
 {
     uint64_t n = s->n, weights = (n + 1) * ROW * 4;
     if (n % TILE)
         return err_set(err, "rodinia-backprop: %lld inputs; expected a multiple of 16", (long long)s->n);
-    PLAN_ARRAYS(&s->plan, {"+input", (n + 1) * 4}, {"output_hidden", ROW * 4}, {"+input_hidden", weights},
-                {"hidden_partial_sum", n * 4}, {"+hidden_delta", ROW * 4}, {"+input_prev_weights", weights});
-    plan_straight(&s->plan, layerforward, "bpnn_layerforward_CUDA", n / TILE, THREADS, 20, (TILE + THREADS) * 4);
-    plan_straight(&s->plan, adjust_weights, "bpnn_adjust_weights_cuda", n / TILE, THREADS, 28, 0);
-    s->plan.launches = 2;
+    LAYOUT_ARRAYS(&s->layout, {"+input", (n + 1) * 4}, {"output_hidden", ROW * 4}, {"+input_hidden", weights},
+                  {"hidden_partial_sum", n * 4}, {"+hidden_delta", ROW * 4}, {"+input_prev_weights", weights});
+    layout_straight(&s->layout, layerforward, "bpnn_layerforward_CUDA", n / TILE, THREADS, 20, (TILE + THREADS) * 4);
+    layout_straight(&s->layout, adjust_weights, "bpnn_adjust_weights_cuda", n / TILE, THREADS, 28, 0);
+    s->layout.launches = 2;
     return 0;
 }
 

@@ -19,7 +19,6 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
-#include "trace/base/param.h"
 #include "trace/base/random.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
@@ -27,7 +26,7 @@ enum { THREADS = 512, GUARD = 6, LEAST = 2, DRAWN = 3 /* 2, 3 or 4 partners */ }
 enum { NODE, EDGE, MASK, UPD, VIS, COST, OVER };
 
 struct bfs {
-    struct plan plan;
+    struct layout layout;
     int64_t n, graph, seed;
     uint32_t *start;         /* n + 1: of the list of each */
     uint32_t *edges, *level; /* level: UINT32_MAX: never reached */
@@ -200,19 +199,19 @@ static void bfs_close(void *state)
     free(b);
 }
 
-static int bfs_lay_out(struct bfs *b, struct err *err)
+static int bfs_init(struct bfs *b, struct err *err)
 {
     uint64_t n = b->n;
     uint32_t threads = n < THREADS ? (uint32_t)n : THREADS;
     if (search(b, err))
         return -1;
-    PLAN_ARRAYS(&b->plan, {"+graph_nodes", 8 * n}, {"+graph_edges", 4 * (uint64_t)b->start[n]},
-                {"+graph_mask|updating_mask|graph_visited", n}, {"+cost", 4 * n}, {"+over", 1});
-    plan_kernel(&b->plan, kernel, "Kernel", plan_blocks(n, threads), threads, 20, 0);
-    plan_guard(&b->plan, n, GUARD);
-    plan_straight(&b->plan, kernel2, "Kernel2", plan_blocks(n, threads), threads, 6, 0);
-    plan_guard(&b->plan, n, GUARD);
-    b->plan.launches = 2 * b->levels;
+    LAYOUT_ARRAYS(&b->layout, {"+graph_nodes", 8 * n}, {"+graph_edges", 4 * (uint64_t)b->start[n]},
+                  {"+graph_mask|updating_mask|graph_visited", n}, {"+cost", 4 * n}, {"+over", 1});
+    layout_kernel(&b->layout, kernel, "Kernel", layout_blocks(n, threads), threads, 20, 0);
+    layout_guard(&b->layout, n, GUARD);
+    layout_straight(&b->layout, kernel2, "Kernel2", layout_blocks(n, threads), threads, 6, 0);
+    layout_guard(&b->layout, n, GUARD);
+    b->layout.launches = 2 * b->levels;
     return 0;
 }
 

@@ -22,7 +22,6 @@
  * Differs: the tree of the file mil.txt grows by insertion, its nodes are half full to full; the length of ranges is
  * assumed; loads of a node's number that the compiler can keep are left out. */
 #include "trace/base/mem.h"
-#include "trace/base/param.h"
 #include "trace/base/random.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
@@ -37,7 +36,7 @@ struct path {
 };
 
 struct btree {
-    struct plan plan;
+    struct layout layout;
     int64_t n, fan, queries, ranges, range, kernel, seed;
     uint32_t height;                 /* edges from the root to a leaf */
     uint32_t first[LEVELS + 1];      /* node of each level; behind the leaves: all nodes */
@@ -61,7 +60,7 @@ static void set_levels(struct btree *b)
 {
     uint32_t size[LEVELS], levels = 0, n = (uint32_t)b->n; /* from the leaves up */
     do
-        size[levels++] = n = (uint32_t)plan_blocks(n, (uint32_t)b->fan);
+        size[levels++] = n = (uint32_t)layout_blocks(n, (uint32_t)b->fan);
     while (n > 1);
     b->height = levels - 1;
     for (uint32_t i = 0; i < levels; i++)
@@ -207,7 +206,7 @@ static void btree_close(void *state)
     free(state);
 }
 
-static int btree_lay_out(struct btree *b, struct err *err)
+static int btree_init(struct btree *b, struct err *err)
 {
     const uint64_t ranges = b->ranges, queries = b->queries;
     set_levels(b);
@@ -215,18 +214,18 @@ static int btree_lay_out(struct btree *b, struct err *err)
         return -1;
     uint64_t nodes = (uint64_t)b->first[b->height + 1] * NODE_WORDS * 4;
     if (b->kernel != FIND) {
-        PLAN_ARRAYS(&b->plan, {"+knodes (range)", nodes},
-                    {"+currKnode (range)|offset (range)|lastKnode|offset_2", 8 * ranges},
-                    {"+start|end|ansStart|ansLength", 4 * ranges});
-        plan_kernel(&b->plan, find_range_k, "findRangeK", ranges, ORDER, 24, 0);
+        LAYOUT_ARRAYS(&b->layout, {"+knodes (range)", nodes},
+                      {"+currKnode (range)|offset (range)|lastKnode|offset_2", 8 * ranges},
+                      {"+start|end|ansStart|ansLength", 4 * ranges});
+        layout_kernel(&b->layout, find_range_k, "findRangeK", ranges, ORDER, 24, 0);
     }
-    b->find_arrays = b->plan.arrays;
+    b->find_arrays = b->layout.arrays;
     if (b->kernel != RANGE) {
-        PLAN_ARRAYS(&b->plan, {"+records", 4 * b->n}, {"+knodes", nodes}, {"+currKnode|offset", 8 * queries},
-                    {"+keys|ans", 4 * queries});
-        plan_kernel(&b->plan, find_k, "findK", queries, ORDER, 20, 0);
+        LAYOUT_ARRAYS(&b->layout, {"+records", 4 * b->n}, {"+knodes", nodes}, {"+currKnode|offset", 8 * queries},
+                      {"+keys|ans", 4 * queries});
+        layout_kernel(&b->layout, find_k, "findK", queries, ORDER, 20, 0);
     }
-    b->plan.launches = b->plan.kernels;
+    b->layout.launches = b->layout.kernels;
     return 0;
 }
 

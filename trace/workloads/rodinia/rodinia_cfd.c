@@ -13,7 +13,6 @@
  * GPU memory are not made. */
 #include <math.h>
 
-#include "trace/base/param.h"
 #include "trace/base/random.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
@@ -23,7 +22,7 @@ enum { AREA, NB, NORM, VAR, OLD, FLUX, STEP };
 enum { INIT, FACTOR, FLUXES, TIME };
 
 struct cfd {
-    struct plan plan;
+    struct layout layout;
     int64_t n, iterations, x, window, seed;
     int64_t padded;
 };
@@ -175,23 +174,23 @@ static uint32_t like(const void *state, uint32_t launch)
     return launch < INITS ? launch : INITS - FACTOR + kernel_of(state, launch);
 }
 
-static int cfd_lay_out(struct cfd *s, struct err *err)
+static int cfd_init(struct cfd *s, struct err *err)
 {
     if (s->window & (s->window - 1))
         return err_set(err, "rodinia-cfd: window=%lld; expected a power of two", (long long)s->window);
     s->x = s->x ? s->x : lround(cbrt((double)s->n));
-    uint64_t blocks = plan_blocks(s->n, THREADS), field = blocks * THREADS * 4;
+    uint64_t blocks = layout_blocks(s->n, THREADS), field = blocks * THREADS * 4;
     s->padded = blocks * THREADS;
-    PLAN_ARRAYS(&s->plan, {"+areas", field}, {"+elements_surrounding", NEIGHBOURS * field},
-                {"+normals", 3 * NEIGHBOURS * field}, {"variables|old_variables|fluxes", FIELDS * field},
-                {"step_factors", field});
-    plan_straight(&s->plan, initialize_variables, "cuda_initialize_variables", blocks, THREADS, 24, 0);
-    plan_straight(&s->plan, compute_step_factor, "cuda_compute_step_factor", blocks, THREADS, 20, 0);
-    plan_kernel(&s->plan, compute_flux, "cuda_compute_flux", blocks, THREADS, 58, 0);
-    plan_straight(&s->plan, time_step, "cuda_time_step", blocks, THREADS, 26, 0);
-    s->plan.kernel_of = kernel_of;
-    s->plan.like = like;
-    s->plan.launches = INITS + STEPS * (uint32_t)s->iterations;
+    LAYOUT_ARRAYS(&s->layout, {"+areas", field}, {"+elements_surrounding", NEIGHBOURS * field},
+                  {"+normals", 3 * NEIGHBOURS * field}, {"variables|old_variables|fluxes", FIELDS * field},
+                  {"step_factors", field});
+    layout_straight(&s->layout, initialize_variables, "cuda_initialize_variables", blocks, THREADS, 24, 0);
+    layout_straight(&s->layout, compute_step_factor, "cuda_compute_step_factor", blocks, THREADS, 20, 0);
+    layout_kernel(&s->layout, compute_flux, "cuda_compute_flux", blocks, THREADS, 58, 0);
+    layout_straight(&s->layout, time_step, "cuda_time_step", blocks, THREADS, 26, 0);
+    s->layout.kernel_of = kernel_of;
+    s->layout.like = like;
+    s->layout.launches = INITS + STEPS * (uint32_t)s->iterations;
     return 0;
 }
 

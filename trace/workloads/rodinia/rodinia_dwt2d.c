@@ -19,7 +19,6 @@
  * Source: Rodinia 3.1, cuda/dwt2d/main.cu processDWT, components.cu, dwt_cuda/fdwt53.cu, io.h, common.h parityIdx;
  * the F3FS artifact's arguments (-d 1024x1024 -f -5 -l 3).
  * Differs: copies between levels, and to BACKUP, are left out. */
-#include "trace/base/param.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
 enum { COPY_THREADS = 256, COPY_WORDS = 192, ROWS = 8, MOST_STEPS = 15, LEAST_WIDTH = 33, LEAST_HEIGHT = 9 };
@@ -27,7 +26,7 @@ enum { VERTICAL = 80, HORIZONTAL = 40 };
 enum { R_OUT, BACKUP, G_OUT, B_OUT, R, G, B, SRC };
 
 struct dwt2d {
-    struct plan plan;
+    struct layout layout;
     int64_t width, height, levels;
 };
 
@@ -148,20 +147,20 @@ static void shape(const void *state, uint32_t launch, struct program_launch *out
     out->shared = v.window == 192 ? 8728 : v.window == 128 ? 5912 : 3096;
 }
 
-static int dwt2d_lay_out(struct dwt2d *s, struct err *err)
+static int dwt2d_init(struct dwt2d *s, struct err *err)
 {
     int64_t w = halved(s->width, s->levels - 1), h = halved(s->height, s->levels - 1), pixels = s->width * s->height;
     if (w < LEAST_WIDTH || h < LEAST_HEIGHT)
         return err_set(err, "level %lld is %lld x %lld pixels; expected at least %d x %d", (long long)s->levels,
                        (long long)w, (long long)h, LEAST_WIDTH, LEAST_HEIGHT);
-    uint64_t blocks = plan_blocks(pixels, COPY_THREADS);
-    PLAN_ARRAYS(&s->plan, {"c_r_out|backup|c_g_out|c_b_out|c_r|c_g|c_b", pixels * 4},
-                {"+src", blocks * COPY_WORDS * 4});
-    plan_straight(&s->plan, copy_src_to_components, "c_CopySrcToComponents", blocks, COPY_THREADS, 16, 768);
-    plan_kernel(&s->plan, fdwt53, "fdwt53Kernel", 0, 0, 54, 0);
-    s->plan.once_before = 1;
-    s->plan.shape = shape;
-    s->plan.launches = 1 + 3 * (uint32_t)s->levels;
+    uint64_t blocks = layout_blocks(pixels, COPY_THREADS);
+    LAYOUT_ARRAYS(&s->layout, {"c_r_out|backup|c_g_out|c_b_out|c_r|c_g|c_b", pixels * 4},
+                  {"+src", blocks * COPY_WORDS * 4});
+    layout_straight(&s->layout, copy_src_to_components, "c_CopySrcToComponents", blocks, COPY_THREADS, 16, 768);
+    layout_kernel(&s->layout, fdwt53, "fdwt53Kernel", 0, 0, 54, 0);
+    s->layout.once_before = 1;
+    s->layout.shape = shape;
+    s->layout.launches = 1 + 3 * (uint32_t)s->levels;
     return 0;
 }
 

@@ -11,13 +11,12 @@
  * blocks of one half-empty warp, each on 4 rows and 4 columns.
  * Source: Rodinia 3.1, cuda/gaussian/gaussian.cu (Fan1, Fan2, ForwardSub).
  * Differs: nothing known. */
-#include "trace/base/param.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
 enum { THREADS1 = 512, SIDE2 = 4, M = 0, A = 1, B = 2 };
 
 struct gaussian {
-    struct plan plan;
+    struct layout layout;
     int64_t n, iterations;
 };
 
@@ -70,14 +69,14 @@ static int fan2(struct emit *e)
     return emit_end(e, c == 0 ? 1 : 3);
 }
 
-static int gaussian_lay_out(struct gaussian *s, struct err *err)
+static int gaussian_init(struct gaussian *s, struct err *err)
 {
-    uint64_t n = s->n, across = plan_blocks(n, SIDE2);
+    uint64_t n = s->n, across = layout_blocks(n, SIDE2);
     (void)err;
-    PLAN_ARRAYS(&s->plan, {"+m|a", n * n * 4}, {"+b", n * 4});
-    plan_straight(&s->plan, fan1, "Fan1", plan_blocks(n, THREADS1), THREADS1, 15, 0);
-    plan_straight(&s->plan, fan2, "Fan2", across * across, SIDE2 * SIDE2, 16, 0);
-    s->plan.launches = 2 * (uint32_t)(s->iterations < s->n - 1 ? s->iterations : s->n - 1);
+    LAYOUT_ARRAYS(&s->layout, {"+m|a", n * n * 4}, {"+b", n * 4});
+    layout_straight(&s->layout, fan1, "Fan1", layout_blocks(n, THREADS1), THREADS1, 15, 0);
+    layout_straight(&s->layout, fan2, "Fan2", across * across, SIDE2 * SIDE2, 16, 0);
+    s->layout.launches = 2 * (uint32_t)(s->iterations < s->n - 1 ? s->iterations : s->n - 1);
     return 0;
 }
 

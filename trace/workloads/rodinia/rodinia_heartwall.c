@@ -19,7 +19,6 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
-#include "trace/base/param.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
 enum { THREADS = 256, WARPS = 8, SHARED = 11872, FRAME_ROWS = 656, FRAME_COLUMNS = 744, POINTS = 51, INNER = 20 };
@@ -79,7 +78,7 @@ struct trips {
 };
 
 struct heartwall {
-    struct plan plan;
+    struct layout layout;
     int64_t frames, template, area, points, video;
     int64_t inner, row[POINTS], column[POINTS];
     int64_t own[OWN];       /* elements from a block's own array to the next block's */
@@ -407,17 +406,17 @@ static void add_arrays(struct heartwall *h)
                                            "sub2", "in2_sqr", "sqr_sub2", "in_sqr",   "tMask",    "mask_conv"};
     int64_t t = h->template, a = h->area, c = t + a - 1, P = a + 2 * t, inner = h->inner, outer = h->points - inner;
     const int64_t elements[OWN] = {a * a, c * c, P * P, c * P, c * P, c * c, c * c, a * a, c * c, t * t, c * c, c * c};
-    PLAN_ARRAYS(&h->plan, {"+frame", FRAME_ROWS * FRAME_COLUMNS * 4}, {"+endoRow|endoCol", inner * 4},
-                {"tEndoRowLoc|tEndoColLoc", inner * h->video * 4}, {"+epiRow|epiCol", outer * 4},
-                {"tEpiRowLoc|tEpiColLoc", outer * h->video * 4}, {"endoT", inner * t * t * 4},
-                {"epiT", outer * t * t * 4});
+    LAYOUT_ARRAYS(&h->layout, {"+frame", FRAME_ROWS * FRAME_COLUMNS * 4}, {"+endoRow|endoCol", inner * 4},
+                  {"tEndoRowLoc|tEndoColLoc", inner * h->video * 4}, {"+epiRow|epiCol", outer * 4},
+                  {"tEpiRowLoc|tEpiColLoc", outer * h->video * 4}, {"endoT", inner * t * t * 4},
+                  {"epiT", outer * t * t * 4});
     for (unsigned i = 0; i < OWN; i++) {
-        h->own[i] = plan_blocks(elements[i] * 4, RODINIA_ALIGN) * RODINIA_ALIGN / 4;
-        plan_array(&h->plan, names[i], h->own[i] * h->points * 4);
+        h->own[i] = layout_blocks(elements[i] * 4, RODINIA_ALIGN) * RODINIA_ALIGN / 4;
+        layout_array(&h->layout, names[i], h->own[i] * h->points * 4);
     }
 }
 
-static int heartwall_lay_out(struct heartwall *h, struct err *err)
+static int heartwall_init(struct heartwall *h, struct err *err)
 {
     int32_t t = (int32_t)h->template, a = (int32_t)h->area, outputs = (t + a - 1) * (t + a - 1), rc = 0;
     if (t > a || h->frames > h->video)
@@ -426,8 +425,8 @@ static int heartwall_lay_out(struct heartwall *h, struct err *err)
     h->inner = h->points * INNER / POINTS + (h->points < 3);
     place_points(h);
     add_arrays(h);
-    plan_kernel(&h->plan, heartwall_kernel, "kernel", h->points, THREADS, 55, SHARED);
-    h->plan.launches = (uint32_t)h->frames;
+    layout_kernel(&h->layout, heartwall_kernel, "kernel", h->points, THREADS, 55, SHARED);
+    h->layout.launches = (uint32_t)h->frames;
     set_phases(h->part, t, a);
     for (int mask = 0; mask < 2; mask++) {
         h->trips[mask] = mem_zalloc((size_t)outputs, sizeof **h->trips, err);

@@ -11,13 +11,12 @@
  * stand at 68: nothing. Block 0 loads cells 0 to 11 each way and stores 0 to 9.
  * Source: Rodinia 3.1, cuda/hotspot/hotspot.cu (calculate_temp, compute_tran_temp).
  * Differs: nothing known. */
-#include "trace/base/param.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
 enum { TILE = 16, THREADS = TILE * TILE, POWER = 2 };
 
 struct hotspot {
-    struct plan plan;
+    struct layout layout;
     int64_t n, height, iterations;
     int64_t across; /* blocks each way */
 };
@@ -68,14 +67,14 @@ static int calculate_temp(struct emit *e)
     return emit_end(e, stored ? 1 : 6);
 }
 
-static int hotspot_lay_out(struct hotspot *s, struct err *err)
+static int hotspot_init(struct hotspot *s, struct err *err)
 {
     uint64_t bytes = s->n * s->n * 4;
     (void)err;
-    s->across = plan_blocks(s->n, TILE - 2 * (uint32_t)s->height);
-    PLAN_ARRAYS(&s->plan, {"+temp0", bytes}, {"temp1", bytes}, {"+power", bytes});
-    plan_straight(&s->plan, calculate_temp, "calculate_temp", s->across * s->across, THREADS, 35, 3 * THREADS * 4);
-    s->plan.launches = (uint32_t)((s->iterations - 1) / s->height + 1);
+    s->across = layout_blocks(s->n, TILE - 2 * (uint32_t)s->height);
+    LAYOUT_ARRAYS(&s->layout, {"+temp0", bytes}, {"temp1", bytes}, {"+power", bytes});
+    layout_straight(&s->layout, calculate_temp, "calculate_temp", s->across * s->across, THREADS, 35, 3 * THREADS * 4);
+    s->layout.launches = (uint32_t)((s->iterations - 1) / s->height + 1);
     return 0;
 }
 

@@ -13,7 +13,6 @@
  * 256 on.
  * Source: Rodinia 3.1, cuda/hotspot3D/opt1.cu (hotspotOpt1, hotspot_opt1).
  * Differs: nothing known. */
-#include "trace/base/param.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
 enum { BLOCK_X = 64, BLOCK_Y = 4, UNROLL = 4, POWER = 0, IN, OUT };
@@ -22,7 +21,7 @@ enum { BLOCK_X = 64, BLOCK_Y = 4, UNROLL = 4, POWER = 0, IN, OUT };
 enum { CENTRE, WEST, EAST, SOUTH, NORTH, BELOW, HEAT, LOADS };
 
 struct hotspot3d {
-    struct plan plan;
+    struct layout layout;
     int64_t nx, ny, nz, iterations;
 };
 
@@ -104,16 +103,17 @@ static uint32_t like(const void *state, uint32_t launch)
     return launch % 2;
 }
 
-static int hotspot3d_lay_out(struct hotspot3d *s, struct err *err)
+static int hotspot3d_init(struct hotspot3d *s, struct err *err)
 {
     if ((__int128)s->nx * s->ny * s->nz > INT32_MAX)
         return err_set(err, "rodinia-hotspot3d: %lld x %lld x %lld cells; the kernel counts them in an int",
                        (long long)s->nx, (long long)s->ny, (long long)s->nz);
     uint64_t bytes = s->nx * s->ny * s->nz * 4;
-    PLAN_ARRAYS(&s->plan, {"+power|in", bytes}, {"out", bytes});
-    plan_kernel(&s->plan, hotspot_opt1, "hotspotOpt1", s->nx / BLOCK_X * (s->ny / BLOCK_Y), BLOCK_X * BLOCK_Y, 40, 0);
-    s->plan.like = like;
-    s->plan.launches = (uint32_t)s->iterations;
+    LAYOUT_ARRAYS(&s->layout, {"+power|in", bytes}, {"out", bytes});
+    layout_kernel(&s->layout, hotspot_opt1, "hotspotOpt1", s->nx / BLOCK_X * (s->ny / BLOCK_Y), BLOCK_X * BLOCK_Y, 40,
+                  0);
+    s->layout.like = like;
+    s->layout.launches = (uint32_t)s->iterations;
     return 0;
 }
 

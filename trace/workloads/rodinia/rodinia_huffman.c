@@ -18,7 +18,6 @@
  * out costs it the test; codes cross one word boundary in each warp, none two (assumed). Source: Rodinia 3.1,
  * cuda/huffman: main_test_cu.cu, hist.cu, vlc_kernel_sm64huff.cu, scan.cu, scanLargeArray_kernel.cu, pack_kernels.cu.
  * Differs: every block has as many bits; the histogram's two streams run one after the other. */
-#include "trace/base/param.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
 enum { PARTS = 32, THREADS = 256, PACK = 16, SCANNED = 2 * THREADS, WORD_BITS = 32, UNROLL = 4 };
@@ -26,7 +25,7 @@ enum { BUFFER0, BUFFER1, HIST, DATA, OUT, PACKED, CODE, LEN, CW32, CW32LEN, CW32
 enum { HISTO, ENCODE, SCAN, SCAN_SUMS, ADD, PACK2 };
 
 struct huffman {
-    struct plan plan;
+    struct layout layout;
     int64_t blocks, bits, runs, sms;
     bool sums; /* the prefix sum needs sums of sums */
 };
@@ -43,7 +42,7 @@ static int histo_kernel(struct emit *e)
 {
     const struct huffman *s = e->state;
     uint64_t step = 2 * s->sms * THREADS;
-    struct program_loop loop = program_grid_stride(e->at.thread, e->at.lanes, step, s->plan.array[BUFFER0].bytes, 1);
+    struct program_loop loop = program_grid_stride(e->at.thread, e->at.lanes, step, s->layout.array[BUFFER0].bytes, 1);
     struct program_part part;
     struct emit bytes = emit_of(e, 1);
     if (e->index == 0) {
@@ -109,7 +108,7 @@ static unsigned kernel_of(const void *state, uint32_t launch)
     const struct huffman *s = state;
     if (launch < PARTS + s->runs)
         return launch < PARTS ? HISTO : ENCODE;
-    return launch + 1 == s->plan.launches ? PACK2 : SCAN + launch - PARTS - (uint32_t)s->runs;
+    return launch + 1 == s->layout.launches ? PACK2 : SCAN + launch - PARTS - (uint32_t)s->runs;
 }
 
 /* The first level sums up CIDX into CIDX2 and, where there is a second one, leaves each block's total in SUMS, which
@@ -118,7 +117,7 @@ static int prescan(struct emit *e)
 {
     const struct huffman *s = e->state;
     unsigned level = kernel_of(s, e->launch), from = level == SCAN ? CIDX : SUMS, to = level == SCAN ? CIDX2 : SUMS;
-    uint32_t threads = s->plan.kernel[level].launch.threads;
+    uint32_t threads = s->layout.kernel[level].launch.threads;
     int64_t first = 2 * e->at.block * threads + e->at.warp * PROGRAM_LANES, second = first + threads;
     bool total = e->at.warp == 0 && s->sums && level == SCAN;
     emit_load(e, from, first, 21, 5);
@@ -203,7 +202,7 @@ static int pack2(struct emit *e)
     return emit_end(e, 1);
 }
 
-static int huffman_lay_out(struct huffman *s, struct err *err)
+static int huffman_init(struct huffman *s, struct err *err)
 {
     uint64_t blocks = s->blocks, words = blocks * THREADS * 4, symbols = THREADS * 4;
     uint32_t sums = (uint32_t)(blocks / SCANNED); /* what the second level sums up */
@@ -211,18 +210,18 @@ static int huffman_lay_out(struct huffman *s, struct err *err)
         return err_set(err, "rodinia-huffman: blocks=%lld; expected a power of two", (long long)s->blocks);
     s->sums = sums > 1;
     uint32_t threads = s->sums ? THREADS : (uint32_t)blocks / 2, scanned = 2 * threads; /* of the first level */
-    PLAN_ARRAYS(&s->plan, {"+buffer0|buffer1", words / PARTS}, {"histo", symbols}, {"+sourceData|destData", words},
-                {"destDataPacked", words}, {"+codewords|codewordlens", symbols}, {"cw32|cw32len|cw32idx", words},
-                {"cindex|cindex2", blocks * 4}, {s->sums ? "scanBlockSums" : NULL, sums * 4});
+    LAYOUT_ARRAYS(&s->layout, {"+buffer0|buffer1", words / PARTS}, {"histo", symbols}, {"+sourceData|destData", words},
+                  {"destDataPacked", words}, {"+codewords|codewordlens", symbols}, {"cw32|cw32len|cw32idx", words},
+                  {"cindex|cindex2", blocks * 4}, {s->sums ? "scanBlockSums" : NULL, sums * 4});
     /* in the order of the kernels' numbers */
-    plan_kernel(&s->plan, histo_kernel, "histo_kernel", 2 * s->sms, THREADS, 10, THREADS * 4);
-    plan_straight(&s->plan, vlc_encode, "vlc_encode_kernel_sm64huff", blocks, THREADS, 20, 3 * THREADS * 4 + 16);
-    plan_straight(&s->plan, prescan, "prescan", s->sums ? sums : 1, threads, 20, (scanned + scanned / 16) * 4);
-    plan_straight(&s->plan, prescan, "prescan", 1, sums / 2, 20, (sums + sums / 16) * 4);
-    plan_straight(&s->plan, uniform_add, "uniformAdd", sums, THREADS, 16, 16);
-    plan_kernel(&s->plan, pack2, "pack2", blocks / PACK, PACK, 27, 0);
-    s->plan.kernel_of = kernel_of;
-    s->plan.launches = PARTS + (uint32_t)s->runs + (s->sums ? 3 : 1) + 1;
+    layout_kernel(&s->layout, histo_kernel, "histo_kernel", 2 * s->sms, THREADS, 10, THREADS * 4);
+    layout_straight(&s->layout, vlc_encode, "vlc_encode_kernel_sm64huff", blocks, THREADS, 20, 3 * THREADS * 4 + 16);
+    layout_straight(&s->layout, prescan, "prescan", s->sums ? sums : 1, threads, 20, (scanned + scanned / 16) * 4);
+    layout_straight(&s->layout, prescan, "prescan", 1, sums / 2, 20, (sums + sums / 16) * 4);
+    layout_straight(&s->layout, uniform_add, "uniformAdd", sums, THREADS, 16, 16);
+    layout_kernel(&s->layout, pack2, "pack2", blocks / PACK, PACK, 27, 0);
+    s->layout.kernel_of = kernel_of;
+    s->layout.launches = PARTS + (uint32_t)s->runs + (s->sums ? 3 : 1) + 1;
     return 0;
 }
 

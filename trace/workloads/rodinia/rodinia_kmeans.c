@@ -13,13 +13,12 @@
  * program makes at most.
  * Source: Rodinia 3.1, cuda/kmeans/kmeans_cuda.cu, kmeans_cuda_kernel.cu.
  * Differs: textures have no cache of their own. */
-#include "trace/base/param.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
 enum { THREADS = 256, UNROLL = 4, REGISTERS = 30, CONSTANTS = 32 * 34, IN = 0, FEAT = 1, MEM = 2 };
 
 struct kmeans {
-    struct plan plan;
+    struct layout layout;
     int64_t n, features, clusters, iterations;
 };
 
@@ -85,7 +84,7 @@ static int kmeans_point(struct emit *e)
     return emit_end(e, 9);
 }
 
-static int kmeans_lay_out(struct kmeans *s, struct err *err)
+static int kmeans_init(struct kmeans *s, struct err *err)
 {
     uint64_t bytes = s->n * s->features * 4, side = 1;
     if (s->n * s->features > INT32_MAX)
@@ -94,16 +93,16 @@ static int kmeans_lay_out(struct kmeans *s, struct err *err)
     if (s->clusters * s->features > CONSTANTS)
         return err_set(err, "rodinia-kmeans: %lld centres of %lld floats; constant memory holds %d floats",
                        (long long)s->clusters, (long long)s->features, CONSTANTS);
-    while (side * side < plan_blocks(s->n, THREADS))
+    while (side * side < layout_blocks(s->n, THREADS))
         side++;
-    PLAN_ARRAYS(&s->plan, {"+feature_flipped", bytes}, {"feature", bytes}, {"+membership", s->n * 4});
-    plan_kernel(&s->plan, invert_mapping, "invert_mapping", side * side, THREADS, REGISTERS, 0);
-    plan_guard(&s->plan, s->n, 11);
-    plan_kernel(&s->plan, kmeans_point, "kmeansPoint", side * side, THREADS, REGISTERS, 0);
-    plan_guard(&s->plan, s->n, 12);
-    s->plan.once_before = 1;
-    s->plan.alike = true;
-    s->plan.launches = 1 + (uint32_t)s->iterations;
+    LAYOUT_ARRAYS(&s->layout, {"+feature_flipped", bytes}, {"feature", bytes}, {"+membership", s->n * 4});
+    layout_kernel(&s->layout, invert_mapping, "invert_mapping", side * side, THREADS, REGISTERS, 0);
+    layout_guard(&s->layout, s->n, 11);
+    layout_kernel(&s->layout, kmeans_point, "kmeansPoint", side * side, THREADS, REGISTERS, 0);
+    layout_guard(&s->layout, s->n, 12);
+    s->layout.once_before = 1;
+    s->layout.alike = true;
+    s->layout.launches = 1 + (uint32_t)s->iterations;
     return 0;
 }
 

@@ -10,7 +10,6 @@
  * Source: Rodinia 3.1, cuda/lavaMD/kernel/kernel_gpu_cuda.cu, main.h (structs), main.c (neighbours); boxes = 10: the
  * F3FS artifact (-boxes1d 10).
  * Differs: nothing known. */
-#include "trace/base/param.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
 enum { THREADS = 128, PARTICLES = 100, ARITHMETIC = 54 * PARTICLES };
@@ -18,7 +17,7 @@ enum { BOX_WORDS = 656 / 4, OFFSET = 16 / 8, NN = 24 / 4, NUMBER = 44 / 4, NEIGH
 enum { BOX, RV, QV, FV };
 
 struct lavamd {
-    struct plan plan;
+    struct layout layout;
     int64_t boxes;
 };
 
@@ -92,13 +91,13 @@ static int lavamd_kernel(struct emit *threads)
     return emit_end(e, 3);
 }
 
-static int lavamd_lay_out(struct lavamd *s, struct err *err)
+static int lavamd_init(struct lavamd *s, struct err *err)
 {
     uint64_t boxes = s->boxes * s->boxes * s->boxes, particles = boxes * PARTICLES;
     (void)err;
-    PLAN_ARRAYS(&s->plan, {"+box", boxes * BOX_WORDS * 4}, {"+rv", particles * 32}, {"+qv", particles * 8},
-                {"+fv", particles * 32});
-    plan_kernel(&s->plan, lavamd_kernel, "kernel_gpu_cuda", boxes, THREADS, 64, 7200);
+    LAYOUT_ARRAYS(&s->layout, {"+box", boxes * BOX_WORDS * 4}, {"+rv", particles * 32}, {"+qv", particles * 8},
+                  {"+fv", particles * 32});
+    layout_kernel(&s->layout, lavamd_kernel, "kernel_gpu_cuda", boxes, THREADS, 64, 7200);
     return 0;
 }
 

@@ -8,7 +8,6 @@
  * shared memory, the multiply-add), eight around a diagonal step with its two barriers, which hold nobody as the block
  * is one warp. Source: Rodinia 3.1, cuda/lud/cuda/lud_kernel.cu; LUD_ITERS = 8, n = 2048 (-s 2048): the F3FS artifact.
  * Differs: steps=0 decomposes the whole matrix, as Rodinia itself does. */
-#include "trace/base/param.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
 enum { TILE = 32, HALF = 16, M = 0, DIAGONAL = 0, PERIMETER = 1, INTERNAL = 2 };
@@ -16,7 +15,7 @@ enum { TILE = 32, HALF = 16, M = 0, DIAGONAL = 0, PERIMETER = 1, INTERNAL = 2 };
 enum { DIAGONAL_STEPS = 961 * 3 + 31 * 8, PERIMETER_STEPS = 496 * 3, COLUMN_DIVISIONS = 32, INTERNAL_STEPS = 96 };
 
 struct lud {
-    struct plan plan;
+    struct layout layout;
     int64_t n, steps;
 };
 
@@ -88,17 +87,17 @@ static void shape(const void *state, uint32_t launch, struct program_launch *out
         out->blocks = launch % 3 == PERIMETER ? tiles : tiles * tiles;
 }
 
-static int lud_lay_out(struct lud *s, struct err *err)
+static int lud_init(struct lud *s, struct err *err)
 {
     int64_t most = s->n / TILE - 1;
     if (s->n % TILE)
         return err_set(err, "n is %lld; expected a multiple of %d", (long long)s->n, TILE);
-    plan_input(&s->plan, "m", s->n * s->n * 4);
-    plan_straight(&s->plan, diagonal, "lud_diagonal", 1, TILE, 64, 4096);
-    plan_kernel(&s->plan, perimeter, "lud_perimeter", 0, 2 * TILE, 64, 12288);
-    plan_straight(&s->plan, internal, "lud_internal", 0, TILE * TILE, 34, 8192);
-    s->plan.shape = shape;
-    s->plan.launches = 3 * (uint32_t)(s->steps && s->steps < most ? s->steps : most) + 1;
+    layout_input(&s->layout, "m", s->n * s->n * 4);
+    layout_straight(&s->layout, diagonal, "lud_diagonal", 1, TILE, 64, 4096);
+    layout_kernel(&s->layout, perimeter, "lud_perimeter", 0, 2 * TILE, 64, 12288);
+    layout_straight(&s->layout, internal, "lud_internal", 0, TILE * TILE, 34, 8192);
+    s->layout.shape = shape;
+    s->layout.launches = 3 * (uint32_t)(s->steps && s->steps < most ? s->steps : most) + 1;
     return 0;
 }
 

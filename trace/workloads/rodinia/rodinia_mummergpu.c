@@ -22,7 +22,6 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
-#include "trace/base/param.h"
 #include "trace/base/random.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
@@ -44,7 +43,7 @@ struct tree {
 };
 
 struct mummergpu {
-    struct plan plan;
+    struct layout layout;
     int64_t bases, queries, length, match, reference, seed;
     double errors;
     struct tree tree;
@@ -325,14 +324,14 @@ static void walk_release(struct walk *walk)
 /* --- a run: the walks of the warps under way --- */
 
 struct run {
-    struct plan_run plan_run;
+    struct layout_run layout_run;
     uint64_t warps;
     struct walk walk[]; /* of each warp */
 };
 
 static void *run_open(const void *state, struct err *err)
 {
-    uint64_t warps = program_warps(&((const struct plan *)state)->kernel[0].launch);
+    uint64_t warps = program_warps(&((const struct layout *)state)->kernel[0].launch);
     struct run *r = mem_zalloc(1, sizeof *r + warps * sizeof *r->walk, err);
     if (r)
         r->warps = warps;
@@ -389,7 +388,7 @@ static void mummergpu_close(void *state)
     free(m);
 }
 
-static int mummergpu_lay_out(struct mummergpu *m, struct err *err)
+static int mummergpu_init(struct mummergpu *m, struct err *err)
 {
     uint64_t q = m->queries, end = m->bases + 2; /* with s and the end */
     uint32_t threads = q < THREADS ? (uint32_t)q : THREADS;
@@ -398,14 +397,15 @@ static int mummergpu_lay_out(struct mummergpu *m, struct err *err)
                        (long long)m->match, (long long)m->length, (long long)m->bases);
     if (tree_init(&m->tree, (uint32_t)m->bases, m->seed, err) || draw_queries(m, m->seed + 1, err))
         return -1;
-    uint64_t texels = plan_blocks((uint64_t)m->tree.nodes + 1, WIDTH * BLOCK_ROWS) * BLOCK_ROWS * WIDTH * TEXEL;
-    PLAN_ARRAYS(&m->plan, {"+queries", q * (m->length + 2)}, {"+queryAddrs|queryLengths", q * 4},
-                {"+nodes|children", texels}, {"+reference", m->reference ? (plan_blocks(end, PITCH) + 4) * PITCH : end},
-                {"match_coords", q * (m->length - m->match + 1) * 8});
-    plan_kernel(&m->plan, match, "mummergpuKernel", plan_blocks(q, threads), threads, 31, 0);
-    plan_guard(&m->plan, q, GUARD);
-    m->plan.run_open = run_open;
-    m->plan.run_close = run_close;
+    uint64_t texels = layout_blocks((uint64_t)m->tree.nodes + 1, WIDTH * BLOCK_ROWS) * BLOCK_ROWS * WIDTH * TEXEL;
+    LAYOUT_ARRAYS(&m->layout, {"+queries", q * (m->length + 2)}, {"+queryAddrs|queryLengths", q * 4},
+                  {"+nodes|children", texels},
+                  {"+reference", m->reference ? (layout_blocks(end, PITCH) + 4) * PITCH : end},
+                  {"match_coords", q * (m->length - m->match + 1) * 8});
+    layout_kernel(&m->layout, match, "mummergpuKernel", layout_blocks(q, threads), threads, 31, 0);
+    layout_guard(&m->layout, q, GUARD);
+    m->layout.run_open = run_open;
+    m->layout.run_close = run_close;
     return 0;
 }
 

@@ -6,13 +6,12 @@
  * rest; warps 2 to 7 only find that they have nothing to do.
  * Source: Rodinia 3.1, cuda/nn/nn_cuda.cu (euclid).
  * Differs: nothing known. */
-#include "trace/base/param.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
 enum { THREADS = 256, GUARD = 9, LOCATIONS = 0, DISTANCES = 1 };
 
 struct nn {
-    struct plan plan;
+    struct layout layout;
     int64_t n;
 };
 
@@ -28,12 +27,12 @@ static int euclid(struct emit *e)
     return emit_end(e, 1);
 }
 
-static int nn_lay_out(struct nn *s, struct err *err)
+static int nn_init(struct nn *s, struct err *err)
 {
     (void)err;
-    PLAN_ARRAYS(&s->plan, {"+locations", s->n * 8}, {"distances", s->n * 4});
-    plan_straight(&s->plan, euclid, "euclid", plan_blocks(s->n, THREADS), THREADS, 12, 0);
-    plan_guard(&s->plan, s->n, GUARD + 1);
+    LAYOUT_ARRAYS(&s->layout, {"+locations", s->n * 8}, {"distances", s->n * 4});
+    layout_straight(&s->layout, euclid, "euclid", layout_blocks(s->n, THREADS), THREADS, 12, 0);
+    layout_guard(&s->layout, s->n, GUARD + 1);
     return 0;
 }
 

@@ -17,13 +17,12 @@
  * Source: Rodinia 3.1, cuda/pathfinder/pathfinder.cu (dynproc_kernel, calc_path); the paper's table prints
  * cols=1000000, height=4.
  * Differs: nothing known. */
-#include "trace/base/param.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
 enum { THREADS = 256, WALL = 2 };
 
 struct pathfinder {
-    struct plan plan;
+    struct layout layout;
     int64_t cols, rows, height;
 };
 
@@ -71,16 +70,16 @@ static int dynproc(struct emit *e)
     return emit_end(e, e->active ? 1 : 6);
 }
 
-static int pathfinder_lay_out(struct pathfinder *s, struct err *err)
+static int pathfinder_init(struct pathfinder *s, struct err *err)
 {
     uint64_t row = s->cols * 4;
     if (s->rows * s->cols > INT32_MAX)
         return err_set(err, "rodinia-pathfinder: %lld x %lld elements; the kernel counts them in an int",
                        (long long)s->rows, (long long)s->cols);
-    PLAN_ARRAYS(&s->plan, {"+result0", row}, {"result1", row}, {"+wall", row * (s->rows - 1)});
-    plan_kernel(&s->plan, dynproc, "dynproc_kernel", plan_blocks(s->cols, THREADS - 2 * (uint32_t)s->height), THREADS,
-                18, 2 * THREADS * 4);
-    s->plan.launches = (uint32_t)((s->rows - 2) / s->height + 1);
+    LAYOUT_ARRAYS(&s->layout, {"+result0", row}, {"result1", row}, {"+wall", row * (s->rows - 1)});
+    layout_kernel(&s->layout, dynproc, "dynproc_kernel", layout_blocks(s->cols, THREADS - 2 * (uint32_t)s->height),
+                  THREADS, 18, 2 * THREADS * 4);
+    s->layout.launches = (uint32_t)((s->rows - 2) / s->height + 1);
     return 0;
 }
 

@@ -16,7 +16,6 @@
  * Source: Rodinia 3.1, cuda/srad/srad_v1/main.cu and {extract,prepare,reduce,srad,srad2,compress}_kernel.cu; the F3FS
  * artifact's arguments (100 0.5 512 512).
  * Differs: the sums' copies to the host in each iteration are left out. */
-#include "trace/base/param.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
 enum { LOG_THREADS = 9, THREADS = 1 << LOG_THREADS, REDUCES = 4 /* of an iteration, at most */ };
@@ -24,7 +23,7 @@ enum { GUARD = 8, MATH = 30, STEP = 12, DERIVE = 36 };
 enum { I, IN, IS, JE, JW, SUM, SUM2, DN, DS, DW, DE, COEFF };
 
 struct srad_v1 {
-    struct plan plan;
+    struct layout layout;
     int64_t rows, columns, iterations;
     int64_t n, sums[REDUCES]; /* sums: no of each reduce */
     uint32_t reduces;         /* launches of reduce in an iteration */
@@ -154,30 +153,30 @@ static int prepare(struct emit *e)
     return emit_end(e, 1);
 }
 
-static void over_image(struct srad_v1 *s, plan_body *body, const char *name, uint32_t registers)
+static void over_image(struct srad_v1 *s, layout_body *body, const char *name, uint32_t registers)
 {
-    plan_straight(&s->plan, body, name, plan_blocks(s->n, THREADS), THREADS, registers, 0);
-    plan_guard(&s->plan, s->n, GUARD);
+    layout_straight(&s->layout, body, name, layout_blocks(s->n, THREADS), THREADS, registers, 0);
+    layout_guard(&s->layout, s->n, GUARD);
 }
 
-static int srad_v1_lay_out(struct srad_v1 *s, struct err *err)
+static int srad_v1_init(struct srad_v1 *s, struct err *err)
 {
     (void)err;
     s->n = s->rows * s->columns;
-    PLAN_ARRAYS(&s->plan, {"+I", s->n * 4}, {"+iN|iS", s->rows * 4}, {"+jE|jW", s->columns * 4},
-                {"sums|sums2|dN|dS|dW|dE|c", s->n * 4});
+    LAYOUT_ARRAYS(&s->layout, {"+I", s->n * 4}, {"+iN|iS", s->rows * 4}, {"+jE|jW", s->columns * 4},
+                  {"sums|sums2|dN|dS|dW|dE|c", s->n * 4});
     over_image(s, extract_compress, "extract", 14);
     over_image(s, prepare, "prepare", 10);
-    for (uint64_t no = s->n; s->reduces == 0 || no > 1; no = plan_blocks(no, THREADS)) {
+    for (uint64_t no = s->n; s->reduces == 0 || no > 1; no = layout_blocks(no, THREADS)) {
         s->sums[s->reduces++] = no;
-        plan_kernel(&s->plan, reduce, "reduce", plan_blocks(no, THREADS), THREADS, 61, 4096);
+        layout_kernel(&s->layout, reduce, "reduce", layout_blocks(no, THREADS), THREADS, 61, 4096);
     }
     over_image(s, srad, "srad", 22);
     over_image(s, srad2, "srad2", 17);
     over_image(s, extract_compress, "compress", 14);
-    s->plan.once_before = s->plan.once_behind = 1;
-    s->plan.alike = true;
-    s->plan.launches = 2 + (uint32_t)s->iterations * (s->reduces + 3);
+    s->layout.once_before = s->layout.once_behind = 1;
+    s->layout.alike = true;
+    s->layout.launches = 2 + (uint32_t)s->iterations * (s->reduces + 3);
     return 0;
 }
 

@@ -9,14 +9,13 @@
  * bytes 0 to 63; west: bytes -4 and 252.
  * Source: Rodinia 3.1, cuda/srad/srad_v2/srad.cu and srad_kernel.cu (srad_cuda_1, srad_cuda_2).
  * Differs: copies between iterations are not made. */
-#include "trace/base/param.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
 enum { TILE = 16, THREADS = TILE * TILE, J = 0, C, E, W, S, N };
 enum { COEFFICIENT = 89, EDGES = 18 }; /* instructions in shared memory */
 
 struct sradv2 {
-    struct plan plan;
+    struct layout layout;
     int64_t rows, cols, iterations;
     int64_t down, across; /* tiles */
 };
@@ -109,18 +108,18 @@ static int srad_cuda_2(struct emit *e)
     return emit_end(e, 0);
 }
 
-static int sradv2_lay_out(struct sradv2 *s, struct err *err)
+static int sradv2_init(struct sradv2 *s, struct err *err)
 {
     if (s->rows % TILE || s->cols % TILE || s->rows * s->cols > INT32_MAX)
         return err_set(err, "rodinia-srad-v2: %lld x %lld elements; expected multiples of 16, less than 2^31 in all",
                        (long long)s->rows, (long long)s->cols);
     s->down = s->rows / TILE;
     s->across = s->cols / TILE;
-    PLAN_ARRAYS(&s->plan, {"+J", s->rows * s->cols * 4}, {"C|E|W|S|N", s->rows * s->cols * 4});
-    plan_kernel(&s->plan, srad_cuda_1, "srad_cuda_1", s->down * s->across, THREADS, 22, 6 * THREADS * 4);
-    plan_kernel(&s->plan, srad_cuda_2, "srad_cuda_2", s->down * s->across, THREADS, 26, 5 * THREADS * 4);
-    s->plan.alike = true;
-    s->plan.launches = 2 * (uint32_t)s->iterations;
+    LAYOUT_ARRAYS(&s->layout, {"+J", s->rows * s->cols * 4}, {"C|E|W|S|N", s->rows * s->cols * 4});
+    layout_kernel(&s->layout, srad_cuda_1, "srad_cuda_1", s->down * s->across, THREADS, 22, 6 * THREADS * 4);
+    layout_kernel(&s->layout, srad_cuda_2, "srad_cuda_2", s->down * s->across, THREADS, 26, 5 * THREADS * 4);
+    s->layout.alike = true;
+    s->layout.launches = 2 * (uint32_t)s->iterations;
     return 0;
 }
 

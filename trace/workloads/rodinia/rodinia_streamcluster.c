@@ -18,7 +18,6 @@
  * local search makes 5 kmax ln kmax = 299. `saves` is not calibrated. The copies of TABLE and P before each launch are
  * left out. */
 #include "trace/base/mem.h"
-#include "trace/base/param.h"
 #include "trace/base/random.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
@@ -27,7 +26,7 @@ enum { WORK, TABLE, SW, P, COORD, WORKS };
 enum { ASSIGN_CENTRES, ASSIGN_ALL };
 
 struct streamcluster {
-    struct plan plan;
+    struct layout layout;
     int64_t n, dim, centres, launches, x, assign, seed;
     double saves;
     int64_t *centre;     /* their points, drawn */
@@ -136,9 +135,9 @@ static void streamcluster_close(void *state)
     free(state);
 }
 
-static int streamcluster_lay_out(struct streamcluster *s, struct err *err)
+static int streamcluster_init(struct streamcluster *s, struct err *err)
 {
-    uint64_t n = s->n, work = plan_blocks((s->centres + 1) * (n + 1) * 4, RODINIA_ALIGN) * RODINIA_ALIGN;
+    uint64_t n = s->n, work = layout_blocks((s->centres + 1) * (n + 1) * 4, RODINIA_ALIGN) * RODINIA_ALIGN;
     struct random r = {(uint64_t)s->seed};
     s->work_bytes = work;
     s->centre = mem_zalloc(s->centres, sizeof *s->centre, err);
@@ -146,12 +145,12 @@ static int streamcluster_lay_out(struct streamcluster *s, struct err *err)
         return -1;
     for (int64_t i = 0; i < s->centres; i++)
         s->centre[i] = random_below(&r, (uint32_t)n);
-    PLAN_ARRAYS(&s->plan, {"work_mem", work}, {"+center_table", n * 4}, {"switch_membership", n},
-                {"+points", n * POINT}, {"+coord", n * s->dim * 4},
-                {s->launches > 1 ? "later work_mem" : NULL, work * (s->launches - 1)});
-    plan_kernel(&s->plan, compute_cost, "kernel_compute_cost", plan_blocks(n, THREADS), THREADS, 56, 0);
-    plan_guard(&s->plan, n, GUARD);
-    s->plan.launches = (uint32_t)s->launches;
+    LAYOUT_ARRAYS(&s->layout, {"work_mem", work}, {"+center_table", n * 4}, {"switch_membership", n},
+                  {"+points", n * POINT}, {"+coord", n * s->dim * 4},
+                  {s->launches > 1 ? "later work_mem" : NULL, work * (s->launches - 1)});
+    layout_kernel(&s->layout, compute_cost, "kernel_compute_cost", layout_blocks(n, THREADS), THREADS, 56, 0);
+    layout_guard(&s->layout, n, GUARD);
+    s->layout.launches = (uint32_t)s->launches;
     return 0;
 }
 

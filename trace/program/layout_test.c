@@ -1,4 +1,4 @@
-#include "trace/program/plan.h"
+#include "trace/program/layout.h"
 
 #include <stdlib.h>
 
@@ -7,11 +7,11 @@
 enum { IN, OUT };
 
 struct state {
-    struct plan plan;
+    struct layout layout;
     int64_t n;
 };
 
-/* out[i] = in[i] of a thread i < n (plan_guard()); the others' warps do seven instructions. */
+/* out[i] = in[i] of a thread i < n (layout_guard()); the others' warps do seven instructions. */
 static int copy(struct emit *e)
 {
     emit_load(e, IN, (int64_t)e->at.thread, 3, 1);
@@ -28,15 +28,15 @@ static int mark(struct emit *e)
 
 static struct state *opened(struct program *program)
 {
-    struct state *s = plan_new(sizeof *s, 5, NULL);
+    struct state *s = layout_new(sizeof *s, 5, NULL);
     s->n = 40;
-    plan_input(&s->plan, "in", 160);
-    plan_array(&s->plan, "out", 160);
-    plan_straight(&s->plan, copy, "copy", 1, 96, 16, 0);
-    plan_guard(&s->plan, (uint64_t)s->n, 7);
-    plan_kernel(&s->plan, mark, "mark", 2, 32, 8, 64);
-    s->plan.launches = 3;
-    ck_assert_int_eq(plan_program(s, program, NULL), 0);
+    layout_input(&s->layout, "in", 160);
+    layout_array(&s->layout, "out", 160);
+    layout_straight(&s->layout, copy, "copy", 1, 96, 16, 0);
+    layout_guard(&s->layout, (uint64_t)s->n, 7);
+    layout_kernel(&s->layout, mark, "mark", 2, 32, 8, 64);
+    s->layout.launches = 3;
+    ck_assert_int_eq(layout_program(s, program, NULL), 0);
     return s;
 }
 
@@ -53,11 +53,11 @@ START_TEST(arrays_lie_one_after_the_other_on_their_boundaries)
     ck_assert_str_eq(a[OUT].name, "out");
     ck_assert_int_eq(program.compute_ns, 5);
     free(s);
-    s = plan_new(sizeof *s, 0, NULL);
-    s->plan.base = 1000;
-    s->plan.align = 256;
-    ck_assert_uint_eq(plan_array(&s->plan, "a", 257)->addr, 1024);
-    ck_assert_uint_eq(plan_array(&s->plan, "b", 1)->addr, 1536);
+    s = layout_new(sizeof *s, 0, NULL);
+    s->layout.base = 1000;
+    s->layout.align = 256;
+    ck_assert_uint_eq(layout_array(&s->layout, "a", 257)->addr, 1024);
+    ck_assert_uint_eq(layout_array(&s->layout, "b", 1)->addr, 1536);
     free(s);
 }
 END_TEST
@@ -112,15 +112,15 @@ START_TEST(a_guard_is_met_where_it_lies_in_a_warp)
     struct program_body body;
     struct state *s = opened(&program);
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
-        plan_kernel(&s->plan, copy, "copy", 1, 96, 16, 0);
-        plan_guard(&s->plan, of[i].work, 7);
-        s->plan.launches = s->plan.kernels;
-        ck_assert_int_eq(program_body(&program, s, s->plan.kernels - 1, 1, 0, &body, NULL), 1);
+        layout_kernel(&s->layout, copy, "copy", 1, 96, 16, 0);
+        layout_guard(&s->layout, of[i].work, 7);
+        s->layout.launches = s->layout.kernels;
+        ck_assert_int_eq(program_body(&program, s, s->layout.kernels - 1, 1, 0, &body, NULL), 1);
         ck_assert_uint_eq(body.count, of[i].active ? 2 : 0);
         ck_assert_uint_eq(body.count ? body.access[0].active : 0, of[i].active);
         ck_assert_uint_eq(program_instructions(&body), of[i].active ? 8 : 7);
         /* a warp without work has one body */
-        ck_assert_int_eq(program_body(&program, s, s->plan.kernels - 1, 1, 1, &body, NULL), of[i].active != 0);
+        ck_assert_int_eq(program_body(&program, s, s->layout.kernels - 1, 1, 1, &body, NULL), of[i].active != 0);
     }
     free(s);
 }
@@ -128,18 +128,18 @@ END_TEST
 
 START_TEST(arrays_of_one_size_are_named_together)
 {
-    struct plan *plan = plan_new(sizeof *plan, 0, NULL);
-    plan_array(plan, "first", 10);
-    PLAN_ARRAYS(plan, {"+a|b", 20}, {"c|d", 30});
+    struct layout *layout = layout_new(sizeof *layout, 0, NULL);
+    layout_array(layout, "first", 10);
+    LAYOUT_ARRAYS(layout, {"+a|b", 20}, {"c|d", 30});
     static const char *const names[] = {"first", "a", "b", "c", "d"};
-    ck_assert_uint_eq(plan->arrays, 5);
+    ck_assert_uint_eq(layout->arrays, 5);
     for (unsigned i = 0; i < 5; i++) {
-        ck_assert_str_eq(plan->array[i].name, names[i]);
-        ck_assert_uint_eq(plan->array[i].bytes, i == 0 ? 10 : i < 3 ? 20 : 30);
-        ck_assert_int_eq(plan->array[i].host, i == 1 || i == 2);
-        ck_assert_uint_eq(plan->array[i].addr, PROGRAM_BASE + (uint64_t)i * PROGRAM_BLOCK_BYTES);
+        ck_assert_str_eq(layout->array[i].name, names[i]);
+        ck_assert_uint_eq(layout->array[i].bytes, i == 0 ? 10 : i < 3 ? 20 : 30);
+        ck_assert_int_eq(layout->array[i].host, i == 1 || i == 2);
+        ck_assert_uint_eq(layout->array[i].addr, PROGRAM_BASE + (uint64_t)i * PROGRAM_BLOCK_BYTES);
     }
-    free(plan);
+    free(layout);
 }
 END_TEST
 
@@ -148,28 +148,28 @@ START_TEST(the_first_and_the_last_kernels_may_come_once)
 {
     static const char order[] = "abcbcbcd";
     static const uint32_t alike[] = {0, 1, 2, 1, 2, 1, 2, 7};
-    struct plan *plan = plan_new(sizeof *plan, 0, NULL);
+    struct layout *layout = layout_new(sizeof *layout, 0, NULL);
     struct program program;
     for (const char *name = "a\0b\0c\0d\0"; *name; name += 2)
-        plan_kernel(plan, mark, name, 1, 32, 8, 0);
-    plan->once_before = plan->once_behind = 1;
-    plan->launches = 8;
-    ck_assert_int_eq(plan_program(plan, &program, NULL), 0);
+        layout_kernel(layout, mark, name, 1, 32, 8, 0);
+    layout->once_before = layout->once_behind = 1;
+    layout->launches = 8;
+    ck_assert_int_eq(layout_program(layout, &program, NULL), 0);
     for (int like = 0; like < 2; like++)
         for (uint32_t l = 0; l < 8; l++) {
             struct program_launch launch;
-            plan->alike = like;
+            layout->alike = like;
             program.ops->launch(program.state, l, &launch);
             ck_assert_int_eq(*launch.kernel, order[l]);
             ck_assert_uint_eq(program_like(&program, l), like ? alike[l] : l);
         }
-    free(plan);
+    free(layout);
 }
 END_TEST
 
 static unsigned last_is_mark(const void *state, uint32_t launch)
 {
-    return launch + 1 == ((const struct state *)state)->plan.launches;
+    return launch + 1 == ((const struct state *)state)->layout.launches;
 }
 
 static void grows(const void *state, uint32_t launch, struct program_launch *out)
@@ -184,8 +184,8 @@ START_TEST(a_program_says_which_kernel_a_launch_is_and_of_what_shape)
     struct program_launch launch;
     struct program_body body;
     struct state *s = opened(&program);
-    s->plan.kernel_of = last_is_mark;
-    s->plan.shape = grows;
+    s->layout.kernel_of = last_is_mark;
+    s->layout.shape = grows;
     program.ops->launch(program.state, 1, &launch);
     ck_assert_str_eq(launch.kernel, "copy");
     ck_assert_uint_eq(launch.threads, 33);
@@ -200,7 +200,7 @@ END_TEST
 /* --- runs --- */
 
 struct count {
-    struct plan_run run;
+    struct layout_run run;
     uint32_t asked;
 };
 
@@ -233,10 +233,10 @@ START_TEST(each_run_keeps_what_is_its_own_and_may_fail)
     struct err err = {""};
     void *run[2];
     struct state *s = opened(&program);
-    s->plan.kernel[0].body = counted;
-    s->plan.run_open = count_open;
-    s->plan.run_close = count_close;
-    ck_assert_int_eq(plan_program(s, &program, NULL), 0);
+    s->layout.kernel[0].body = counted;
+    s->layout.run_open = count_open;
+    s->layout.run_close = count_close;
+    ck_assert_int_eq(layout_program(s, &program, NULL), 0);
     for (uint32_t i = 0; i < 2; i++) {
         ck_assert_int_eq(program_run_open(&program, &run[i], &err), 0);
         ck_assert_uint_eq(open_runs, i + 1);
@@ -255,7 +255,7 @@ START_TEST(each_run_keeps_what_is_its_own_and_may_fail)
 }
 END_TEST
 
-TEST_MAIN("plan", arrays_lie_one_after_the_other_on_their_boundaries, kernels_are_launched_by_turns,
+TEST_MAIN("layout", arrays_lie_one_after_the_other_on_their_boundaries, kernels_are_launched_by_turns,
           a_warp_has_the_lanes_whose_threads_have_work, a_guard_is_met_where_it_lies_in_a_warp,
           arrays_of_one_size_are_named_together, the_first_and_the_last_kernels_may_come_once,
           a_program_says_which_kernel_a_launch_is_and_of_what_shape, each_run_keeps_what_is_its_own_and_may_fail)
