@@ -206,8 +206,9 @@ static void count(struct launch_tally *t, const struct program *program, uint32_
 static void check_placed(const struct program *program, uint32_t launch, const struct launch_tally *t, uint64_t on_gpu)
 {
     static struct launch_weight apart, alone;
-    struct program_placed *placed = program_placed_new(program, on_gpu, &err);
-    const struct program *p = program_placed_program(placed);
+    struct program_placed placed;
+    program_placed_init(&placed, program, on_gpu);
+    const struct program *p = &placed.adapter.program;
     struct launch_tally *own = launch_tally_new(p, 3, false, &err);
     void *run;
     size_t n;
@@ -217,7 +218,6 @@ static void check_placed(const struct program *program, uint32_t launch, const s
     ck_assert_mem_eq(&apart, &alone, sizeof alone);
     program_run_close(p, run);
     launch_tally_free(own);
-    program_placed_free(placed);
 }
 
 START_TEST(told_apart_and_added_they_weigh_as_each_program_alone)

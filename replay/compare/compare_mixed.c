@@ -221,10 +221,9 @@ static int ask_managed(const struct mixing *m, const struct program *program, st
 static void mix_ask(const struct mixing *m, struct mix *mix)
 {
     mix->asked = true;
-    struct program_placed *p = program_placed_new(&m->facts->touching.program, mix_members(m, mix->ahead), &mix->err);
-    const struct program *program = p ? program_placed_program(p) : NULL;
-    mix->failed = !p || take_copies(m, mix) || (m->kind == MIX_LINK ? ask_link : ask_managed)(m, program, mix);
-    program_placed_free(p);
+    struct program_placed p;
+    program_placed_init(&p, &m->facts->touching.program, mix_members(m, mix->ahead));
+    mix->failed = take_copies(m, mix) || (m->kind == MIX_LINK ? ask_link : ask_managed)(m, &p.adapter.program, mix);
 }
 
 /* --- units --- */

@@ -128,8 +128,8 @@ static uint64_t resident(const void *ctx, const struct program_launch *launch)
 /* Of each launch that is kept, its share of the blocks. */
 static int keep_shares(struct client *s, struct err *err)
 {
-    uint32_t n, k = 0;
-    const struct program_cut_launch *launch = program_cut_launches(s->cut, &n);
+    uint32_t n = s->cut->launches, k = 0;
+    const struct program_cut_launch *launch = s->cut->launch;
     s->run.kept = s->kept = mem_zalloc(n + (size_t)1, sizeof *s->kept, err);
     for (uint32_t i = 0; s->kept && i < n; i++)
         if (launch[i].blocks_kept)
@@ -141,18 +141,15 @@ static int keep_shares(struct client *s, struct err *err)
 static int cut_warps(const struct corun *p, struct client *s, uint64_t sectors, struct err *err)
 {
     const struct gpu *gpu = platform_section_get(p->job->platform, "gpu");
-    uint32_t n;
     uint64_t waves = 0;
-    const struct program_cut_launch *launch = program_cut_launches(s->cut, &n);
-    for (uint32_t i = 0; i < n; i++)
-        waves += launch[i].waves_kept;
+    for (uint32_t i = 0; i < s->cut->launches; i++)
+        waves += s->cut->launch[i].waves_kept;
     s->slice = warp_slice_new(s->run.program, (double)s->budget / (double)sectors,
                               (double)l2_warmup_sectors(gpu->l2_bytes) * (double)waves / (double)sectors, err);
     if (!s->slice)
         return -1;
-    s->run.program = warp_slice_program(s->slice);
-    const struct warp_slice_facts f = warp_slice_facts(s->slice);
-    const double share = f.whole ? (double)f.accesses / (double)f.whole : 1;
+    s->run.program = &s->slice->adapter.program;
+    const double share = s->slice->whole ? (double)s->slice->accesses / (double)s->slice->whole : 1;
     const size_t at = strlen(s->left_out);
     s->keeps *= share;
     if (share < 1)
@@ -170,8 +167,8 @@ static int cut_gpu(struct corun *p, struct client *s, struct err *err)
         return -1;
     if (keep_shares(s, err))
         return -1;
-    s->run.program = program_cut_program(s->cut);
-    const struct program_cut_facts f = program_cut_facts(s->cut);
+    s->run.program = &s->cut->adapter.program;
+    const struct program_cut_facts f = s->cut->facts;
     const double launches = f.launches ? (double)f.whole_launches / (double)f.launches : 1;
     s->keeps = f.whole_sectors ? (double)f.sectors / (double)f.whole_sectors * launches : 1;
     if (f.sectors < f.whole_sectors)
@@ -195,12 +192,12 @@ static int cut_pim(struct corun *p, struct client *s, struct err *err)
     s->prefix = program_prefix_new(s->run.program, accesses ? accesses : 1, err);
     if (!s->prefix)
         return -1;
-    s->run.program = program_prefix_program(s->prefix);
-    const struct program_prefix_facts f = program_prefix_facts(s->prefix);
-    s->keeps *= f.whole ? (double)f.accesses / (double)f.whole : 1;
-    if (f.accesses < f.whole)
+    s->run.program = &s->prefix->adapter.program;
+    const uint64_t kept = s->prefix->accesses, whole = s->prefix->whole;
+    s->keeps *= whole ? (double)kept / (double)whole : 1;
+    if (kept < whole)
         (void)snprintf(s->left_out, sizeof s->left_out,
-                       "cut to the first %" PRIu64 " of %" PRIu64 " accesses of a warp", f.accesses, f.whole);
+                       "cut to the first %" PRIu64 " of %" PRIu64 " accesses of a warp", kept, whole);
     return 0;
 }
 

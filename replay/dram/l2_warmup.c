@@ -52,7 +52,7 @@ static int take_launch(void *ctx, const struct record *kernel, struct err *err)
 {
     struct making *m = ctx;
     (void)err;
-    return close_gaps(m, program_rest_gap(m->rest, kernel->group));
+    return close_gaps(m, m->rest->part[kernel->group].gap);
 }
 
 static int take_op(void *ctx, const struct program_op *op, struct err *err)
@@ -76,13 +76,13 @@ struct l2_warmup *l2_warmup_new(const struct program_rest *rest, struct dram_l2 
     struct l2_warmup *r = mem_zalloc(1, sizeof *r, err);
     if (!r)
         return NULL;
-    const struct program_rest_point *points = program_rest_points(rest, &r->gaps);
+    r->gaps = rest->gaps;
     r->end = mem_zalloc(r->gaps + 1, sizeof *r->end, err);
     r->point = r->end ? mem_zalloc(r->gaps + 1, sizeof *r->point, err) : NULL;
     for (uint32_t i = 0; r->point && i < r->gaps; i++)
-        r->point[i] = points[i];
+        r->point[i] = rest->point[i];
     struct making m = {.warmup = r, .rest = rest, .l2 = l2, .offset = offset, .err = err};
-    if (r->point && program_walk(program_rest_program(rest), &how, &taker, &m, NULL, err) == 0 &&
+    if (r->point && program_walk(&rest->adapter.program, &how, &taker, &m, NULL, err) == 0 &&
         close_gaps(&m, r->gaps) == 0)
         return r;
     l2_warmup_free(r);

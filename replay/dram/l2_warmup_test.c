@@ -136,7 +136,7 @@ static void leaves_the_same(const struct program *program, const struct program_
         l2_warmup_new(rest, &scratch, OFFSET, how ? how->resident : NULL, how ? how->ctx : NULL, &err);
     ck_assert_msg(rest && warmup, "%s", err.msg);
     struct looker r = {.warmup = warmup};
-    walk(&r, middle ? warp_slice_program(middle) : program_cut_program(cut), how, part);
+    walk(&r, middle ? &middle->adapter.program : &cut->adapter.program, how, part);
     ck_assert_uint_eq(whole->n, part->n);
     ck_assert_mem_eq(whole->addr, part->addr, whole->n * sizeof *whole->addr);
     dram_l2_release(&scratch);
@@ -200,7 +200,7 @@ START_TEST(heads_warm_l2_as_the_same_accesses_in_order)
         walk(&(struct looker){.warmup = NULL}, &begun, &how, &whole);
         ck_assert_uint_gt(whole.n, 400);
         struct program_cut *cut = program_cut_new(&program, 0, wave_of, &wave, &err);
-        struct warp_slice *middle = warp_slice_new(program_cut_program(cut), shares[s], 1, &err);
+        struct warp_slice *middle = warp_slice_new(&cut->adapter.program, shares[s], 1, &err);
         ck_assert_msg(cut && middle, "%s", err.msg);
         leaves_the_same(&program, cut, middle, &how, &whole, &part);
         warp_slice_free(middle);

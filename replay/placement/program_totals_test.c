@@ -190,15 +190,15 @@ START_TEST(modified_bytes_are_told_apart_by_allocation)
         program.ops = &ops;
         bool fits = program_totals_init(&t, &program, &gpu, &err) == 0;
         for (size_t i = 0; fits && i < t.alloc_count; i++) {
-            struct program_placed *p = program_placed_new(&program, ~(UINT64_C(1) << i), &err);
+            struct program_placed p;
+            program_placed_init(&p, &program, ~(UINT64_C(1) << i));
             uint64_t bytes = 0;
-            if (program_totals_init(&one, program_placed_program(p), &gpu, &err) == 0)
+            if (program_totals_init(&one, &p.adapter.program, &gpu, &err) == 0)
                 for (uint32_t l = 0; l < one.launches; l++)
                     bytes += one.launch[l].modified_bytes;
             ck_assert_uint_eq(t.modified_of[i], bytes);
             checked += bytes;
             program_totals_release(&one);
-            program_placed_free(p);
         }
         program_totals_release(&t);
     }

@@ -5,19 +5,10 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
-#include "trace/program/program_adapter.h"
 #include "trace/program/walk.h"
 
 enum { STRETCHES = 4, SAMPLES = 16, TOGETHER = 3 };
 static const double ENOUGH = 0.9; /* of the work: what the kernels do of which something is kept */
-
-struct program_cut {
-    struct program_adapter wrapped;    /* first */
-    struct program_cut_launch *launch; /* every launch of the whole program */
-    uint32_t *kept;                    /* numbers of those that are kept, ascending */
-    uint32_t launches, kept_count;
-    struct program_cut_facts facts;
-};
 
 uint64_t program_cut_spread(uint64_t n, uint64_t kept, uint64_t k)
 {
@@ -78,7 +69,7 @@ static bool same_kernel(const struct program_launch *a, const struct program_lau
 /* The first launch of the same kernel. */
 static uint32_t first_of(const struct program_cut *cut, uint32_t launch, const struct program_launch *shape)
 {
-    const struct program *whole = &cut->wrapped.whole;
+    const struct program *whole = &cut->adapter.whole;
     for (uint32_t l = 0; l < launch; l++) {
         struct program_launch other = {0};
         if (cut->launch[l].kernel != l)
@@ -93,7 +84,7 @@ static uint32_t first_of(const struct program_cut *cut, uint32_t launch, const s
 static int look(struct program_cut *cut, uint64_t (*resident)(const void *, const struct program_launch *),
                 const void *ctx, struct err *err)
 {
-    const struct program *whole = &cut->wrapped.whole;
+    const struct program *whole = &cut->adapter.whole;
     void *run;
     if (program_run_open(whole, &run, err))
         return -1;
@@ -271,7 +262,7 @@ static uint32_t cut_launch_count(const void *state)
 static void cut_launch(const void *state, uint32_t launch, struct program_launch *out)
 {
     const struct program_cut *cut = state;
-    cut->wrapped.whole.ops->launch(cut->wrapped.whole.state, cut->kept[launch], out);
+    cut->adapter.whole.ops->launch(cut->adapter.whole.state, cut->kept[launch], out);
     out->blocks = cut->launch[cut->kept[launch]].blocks_kept;
 }
 
@@ -279,30 +270,23 @@ static int cut_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, s
                     struct err *err)
 {
     const struct program_adapter_run *r = run;
-    const struct program *whole = &r->wrapped->whole;
-    const struct program_cut *cut = (const struct program_cut *)r->wrapped;
+    const struct program *whole = &r->adapter->whole;
+    const struct program_cut *cut = (const struct program_cut *)r->adapter;
     const struct program_cut_launch *k = &cut->launch[cut->kept[launch]];
     uint64_t kept_warp = whole_block(k, warp / k->warps) * k->warps + warp % k->warps;
     return whole->ops->body(r->run, cut->kept[launch], kept_warp, index, body, err);
 }
 
-static const struct program_ops cut_ops = {.allocs = program_adapter_allocs,
-                                           .launches = cut_launch_count,
-                                           .launch = cut_launch,
-                                           .body = cut_body,
-                                           .run_open = program_adapter_open,
-                                           .run_close = program_adapter_close};
-
 struct program_cut *program_cut_new(const struct program *whole, uint64_t sectors,
                                     uint64_t (*resident)(const void *ctx, const struct program_launch *launch),
                                     const void *ctx, struct err *err)
 {
+    static const struct program_ops ops = {PROGRAM_ADAPTER_OPS(cut_launch_count, cut_launch, cut_body)};
     struct program_cut *cut = mem_zalloc(1, sizeof *cut, err);
     if (!cut)
         return NULL;
-    cut->wrapped.whole = *whole;
+    program_adapter_init(&cut->adapter, whole, &ops);
     cut->launches = whole->ops->launches(whole->state);
-    cut->wrapped.program = (struct program){.ops = &cut_ops, .state = cut, .compute_ns = whole->compute_ns};
     cut->launch = mem_zalloc(cut->launches ? cut->launches : 1, sizeof *cut->launch, err);
     cut->kept = cut->launch ? mem_zalloc(cut->launches ? cut->launches : 1, sizeof *cut->kept, err) : NULL;
     if (cut->kept && look(cut, resident, ctx, err) == 0 && choose(cut, sectors, err) == 0)
@@ -313,25 +297,178 @@ struct program_cut *program_cut_new(const struct program *whole, uint64_t sector
 
 void program_cut_free(struct program_cut *cut)
 {
-    if (cut) {
-        free(cut->launch);
-        free(cut->kept);
-    }
+    if (!cut)
+        return;
+    free(cut->launch);
+    free(cut->kept);
     free(cut);
 }
 
-const struct program *program_cut_program(const struct program_cut *cut)
+/* --- the rest: a program of what is left out --- */
+
+static uint32_t rest_launches(const void *state)
 {
-    return &cut->wrapped.program;
+    return (uint32_t)((const struct program_rest *)state)->parts;
 }
 
-struct program_cut_facts program_cut_facts(const struct program_cut *cut)
+static void rest_launch(const void *state, uint32_t launch, struct program_launch *out)
 {
-    return cut->facts;
+    const struct program_rest *r = state;
+    r->adapter.whole.ops->launch(r->adapter.whole.state, r->part[launch].launch, out);
+    out->blocks = r->part[launch].blocks;
 }
 
-const struct program_cut_launch *program_cut_launches(const struct program_cut *cut, uint32_t *n)
+static int rest_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
+                     struct err *err)
 {
-    *n = cut->launches;
-    return cut->launch;
+    const struct program_adapter_run *w = run;
+    const struct program_rest *r = (const struct program_rest *)w->adapter;
+    const struct program_rest_part *part = &r->part[launch];
+    const uint32_t warps = r->cut->launch[part->launch].warps;
+    const uint64_t first = part->first * warps;
+    if (part->of != PROGRAM_KEPT)
+        return warp_slice_body(r->middle, part->of, part->kept, part->kept_block * warps + warp, &r->adapter.whole,
+                               w->run, part->launch, first + warp, index, body, err);
+    return r->adapter.whole.ops->body(w->run, part->launch, first + warp, index, body, err);
+}
+
+/* Waves from..to - 1 of a launch are in the gap that is open. */
+static int leave_out(struct program_rest *r, uint32_t launch, uint64_t from, uint64_t to, struct err *err)
+{
+    const struct program_cut_launch *l = &r->cut->launch[launch];
+    const uint64_t first = from * l->wave, end = to * l->wave < l->blocks ? to * l->wave : l->blocks;
+    if (first >= end)
+        return 0;
+    if (mem_grow((void **)&r->part, &r->part_cap, r->parts + 1, sizeof *r->part, err))
+        return -1;
+    r->part[r->parts++] = (struct program_rest_part){
+        .launch = launch, .gap = r->gaps, .first = first, .blocks = end - first, .of = PROGRAM_KEPT};
+    return 0;
+}
+
+/* So are heads or tails of a wave: kept wave k of kept launch `kept`. */
+static int leave_out_part(struct program_rest *r, enum warp_slice_part of, uint32_t launch, uint32_t kept, uint64_t k,
+                          struct err *err)
+{
+    const struct program_cut_launch *l = &r->cut->launch[launch];
+    const uint64_t wave = program_cut_spread(l->waves, l->waves_kept, k);
+    if (!r->middle || l->cpu)
+        return 0;
+    if (leave_out(r, launch, wave, wave + 1, err))
+        return -1;
+    struct program_rest_part *part = &r->part[r->parts - 1];
+    part->of = of;
+    part->kept = kept;
+    part->kept_block = k * l->wave;
+    return 0;
+}
+
+/* The gap that is open ends there, if anything is in it. */
+static int close_gap(struct program_rest *r, uint32_t launch, uint64_t block, struct err *err)
+{
+    if (!r->parts || r->part[r->parts - 1].gap != r->gaps)
+        return 0;
+    if (mem_grow((void **)&r->point, &r->point_cap, r->gaps + 1, sizeof *r->point, err))
+        return -1;
+    r->point[r->gaps++] = (struct program_rest_point){launch, block};
+    return 0;
+}
+
+/* What is left out of a launch, the kept one number `kept`. */
+static int divide_launch(struct program_rest *r, uint32_t launch, uint32_t kept, struct err *err)
+{
+    const struct program_cut_launch *l = &r->cut->launch[launch];
+    uint64_t next = 0; /* wave */
+    for (uint64_t k = 0; k < l->waves_kept; k++) {
+        const uint64_t wave = program_cut_spread(l->waves, l->waves_kept, k);
+        if (leave_out(r, launch, next, wave, err) || leave_out_part(r, PROGRAM_HEAD, launch, kept, k, err) ||
+            close_gap(r, kept, k * l->wave, err) || leave_out_part(r, PROGRAM_TAIL, launch, kept, k, err))
+            return -1;
+        next = wave + 1;
+    }
+    return leave_out(r, launch, next, l->waves, err);
+}
+
+static int divide(struct program_rest *r, bool to_the_end, struct err *err)
+{
+    uint32_t kept = 0;
+    for (uint32_t l = 0; l < r->cut->launches; l++) {
+        const bool is_kept = r->cut->launch[l].waves_kept > 0;
+        if (is_kept ? divide_launch(r, l, kept, err)
+                    : !r->cut->launch[l].cpu && leave_out(r, l, 0, r->cut->launch[l].waves, err))
+            return -1;
+        kept += is_kept;
+    }
+    while (!to_the_end && r->parts && r->part[r->parts - 1].gap == r->gaps)
+        r->parts--;
+    return close_gap(r, kept, 0, err);
+}
+
+/* Of a gap that is long enough with `wanted` sectors from its end: what of a part is in it. */
+static struct program_rest_part end_of(struct program_rest_part part, const struct program_cut_launch *l, double wanted)
+{
+    const double each = l->sectors / (double)l->blocks;
+    if (part.of == PROGRAM_KEPT && each > 0 && wanted / each < (double)part.blocks) {
+        const uint64_t dropped = (part.blocks - (uint64_t)(wanted / each)) / l->wave * l->wave;
+        part.first += dropped;
+        part.blocks -= dropped;
+    }
+    return part;
+}
+
+/* Of a warp's accesses. */
+static double share_of(const struct program_rest *r, enum warp_slice_part of)
+{
+    if (of == PROGRAM_KEPT)
+        return 1;
+    const struct warp_slice *m = r->middle;
+    return m->whole ? (double)(of == PROGRAM_HEAD ? m->heads : m->tails) / (double)m->whole : 0;
+}
+
+/* Of each gap only its end. */
+static void shorten(struct program_rest *r, uint64_t sectors)
+{
+    size_t to = r->parts;
+    double wanted = (double)sectors;
+    for (size_t i = r->parts; i-- > 0;) {
+        const struct program_rest_part *part = &r->part[i];
+        const struct program_cut_launch *l = &r->cut->launch[part->launch];
+        if (i + 1 < r->parts && r->part[i + 1].gap != part->gap)
+            wanted = (double)sectors;
+        if (wanted <= 0)
+            continue;
+        r->part[--to] = end_of(*part, l, wanted);
+        const double share = share_of(r, part->of);
+        wanted -= share * l->sectors / (double)l->blocks * (double)r->part[to].blocks;
+    }
+    for (size_t i = to; i < r->parts; i++)
+        r->part[i - to] = r->part[i];
+    r->parts -= to;
+}
+
+struct program_rest *program_rest_new(const struct program *whole, const struct program_cut *cut, uint64_t sectors,
+                                      const struct warp_slice *middle, bool to_the_end, struct err *err)
+{
+    static const struct program_ops ops = {PROGRAM_ADAPTER_OPS(rest_launches, rest_launch, rest_body)};
+    struct program_rest *r = mem_zalloc(1, sizeof *r, err);
+    if (!r)
+        return NULL;
+    program_adapter_init(&r->adapter, whole, &ops);
+    r->cut = cut;
+    r->middle = middle;
+    if (divide(r, to_the_end, err)) {
+        program_rest_free(r);
+        return NULL;
+    }
+    shorten(r, sectors);
+    return r;
+}
+
+void program_rest_free(struct program_rest *rest)
+{
+    if (!rest)
+        return;
+    free(rest->part);
+    free(rest->point);
+    free(rest);
 }

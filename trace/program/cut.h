@@ -20,26 +20,12 @@
 
 #include "trace/program/warp_slice.h"
 
-struct program_cut;
-
 struct program_cut_facts {
     uint64_t launches, whole_launches;
     uint64_t blocks, whole_blocks;
     uint64_t sectors, whole_sectors; /* estimates */
     uint64_t launch_sectors;         /* of the launches that are kept, were they whole */
 };
-
-/* Keep about `sectors` of sector accesses (0: everything). resident: blocks of a launch at once on the whole GPU, at
- * least 1. The program must outlive the cut. NULL with *err set. */
-struct program_cut *program_cut_new(const struct program *whole, uint64_t sectors,
-                                    uint64_t (*resident)(const void *ctx, const struct program_launch *launch),
-                                    const void *ctx, struct err *err);
-void program_cut_free(struct program_cut *cut); /* NULL is allowed */
-
-/* The shortened program; valid as long as the cut. */
-const struct program *program_cut_program(const struct program_cut *cut);
-
-struct program_cut_facts program_cut_facts(const struct program_cut *cut);
 
 /* A launch of the whole program. */
 struct program_cut_launch {
@@ -51,8 +37,20 @@ struct program_cut_launch {
     double sectors;                   /* of all of it, an estimate */
 };
 
-/* All *n of them, valid as long as the cut. */
-const struct program_cut_launch *program_cut_launches(const struct program_cut *cut, uint32_t *n);
+struct program_cut {
+    struct program_adapter adapter;
+    struct program_cut_launch *launch; /* every launch of the whole program */
+    uint32_t *kept;                    /* numbers of those that are kept, ascending */
+    uint32_t launches, kept_count;
+    struct program_cut_facts facts;
+};
+
+/* Keep about `sectors` of sector accesses (0: everything). resident: blocks of a launch at once on the whole GPU, at
+ * least 1. NULL with *err set. */
+struct program_cut *program_cut_new(const struct program *whole, uint64_t sectors,
+                                    uint64_t (*resident)(const void *ctx, const struct program_launch *launch),
+                                    const void *ctx, struct err *err);
+void program_cut_free(struct program_cut *cut); /* NULL is allowed */
 
 /* Number k of `kept` ones that are spread over n, 0 < kept <= n, k < kept: in up to four stretches, as much left out
  * before the first as behind the last and half of what is between two, rounded down. */
@@ -68,11 +66,30 @@ uint64_t program_cut_spread(uint64_t n, uint64_t kept, uint64_t k);
  * block, a fifth kept (waves 10-14, 35-39, 60-64, 85-89): gaps at blocks 0, 5, 10 and 15 of launch 0 (10, 20, 20 and
  * 20 waves), of launch 1 (25, 20, 20, 20) and at the end (10). */
 
-struct program_rest;
-
 struct program_rest_point {
     uint32_t launch; /* of the kept ones */
     uint64_t block;  /* of its kept blocks */
+};
+
+/* A launch of the rest: blocks first, first + 1 .. of a launch; all of their warps, or heads or tails of a kept wave's.
+ */
+struct program_rest_part {
+    uint32_t launch, gap; /* gaps do not descend */
+    uint64_t first, blocks;
+    enum warp_slice_part of; /* PROGRAM_KEPT: all */
+    uint32_t kept;           /* heads, tails: kept launch; */
+    uint64_t kept_block;     /* the first block in it */
+};
+
+struct program_rest {
+    struct program_adapter adapter; /* its program may have no launch at all */
+    const struct program_cut *cut;
+    const struct warp_slice *middle;
+    struct program_rest_part *part;
+    size_t parts, part_cap;
+    struct program_rest_point *point; /* of each gap, ascending */
+    size_t point_cap;
+    uint32_t gaps;
 };
 
 /* whole: what was cut; it and the cut must outlive the rest. sectors: of a gap, about so many sector accesses from its
@@ -83,12 +100,5 @@ struct program_rest_point {
 struct program_rest *program_rest_new(const struct program *whole, const struct program_cut *cut, uint64_t sectors,
                                       const struct warp_slice *middle, bool to_the_end, struct err *err);
 void program_rest_free(struct program_rest *rest); /* NULL is allowed */
-
-/* Valid as long as the rest; it may have no launch at all. */
-const struct program *program_rest_program(const struct program_rest *rest);
-
-/* The points of its gaps, ascending; and the gap of one of its launches, which do not descend. */
-const struct program_rest_point *program_rest_points(const struct program_rest *rest, uint32_t *gaps);
-uint32_t program_rest_gap(const struct program_rest *rest, uint32_t launch);
 
 #endif

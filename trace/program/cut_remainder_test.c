@@ -58,17 +58,18 @@ START_TEST(the_worked_example)
     const struct program program = {&plain_ops, &n, -1};
     struct program_cut *cut = walked_cut(&program, 40, 1);
     struct program_rest *rest = rest_of(&program, cut, UINT64_MAX, NULL);
-    const struct program_rest_point *point = program_rest_points(rest, &gaps);
+    const struct program_rest_point *point = rest->point;
+    gaps = rest->gaps;
     ck_assert_uint_eq(gaps, 9);
     for (uint32_t g = 0; g < gaps; g++)
         ck_assert(point[g].launch == launch[g] && point[g].block == blocks[g]);
-    const struct program *p = program_rest_program(rest);
+    const struct program *p = &rest->adapter.program;
     ck_assert_uint_eq(p->ops->launches(p->state), 10);
     struct walked list = {0};
     walked_add(&list, p);
     size_t at = 0;
     for (uint32_t l = 0; l < 10; l++) {
-        ck_assert_uint_eq(program_rest_gap(rest, l), gap_of[l]);
+        ck_assert_uint_eq(rest->part[l].gap, gap_of[l]);
         for (uint64_t i = 0; i < count[l]; i++, at++) {
             ck_assert_uint_eq(list.op[at].launch, l);
             ck_assert_uint_eq((list.op[at].addr >> 8) / 128, ((1 << 20) + 32 * (first[l] + i)) / 128);
@@ -92,16 +93,16 @@ START_TEST(of_a_long_gap_the_end_is_there)
             struct program_rest *all = rest_of(&program, cut, UINT64_MAX, NULL);
             struct program_rest *some = rest_of(&program, cut, sectors, NULL);
             struct walked whole = {0}, end = {0};
-            walked_add(&whole, program_rest_program(all));
-            walked_add(&end, program_rest_program(some));
-            (void)program_rest_points(all, &gaps);
+            walked_add(&whole, &all->adapter.program);
+            walked_add(&end, &some->adapter.program);
+            gaps = all->gaps;
             /* From the back, gap by gap: what is there is the whole gap's end, and enough of it. */
             size_t i = whole.n, k = end.n;
             for (uint32_t g = gaps; g-- > 0;) {
                 size_t in_whole = 0, in_end = 0;
-                while (i - in_whole > 0 && program_rest_gap(all, whole.op[i - in_whole - 1].launch) == g)
+                while (i - in_whole > 0 && all->part[whole.op[i - in_whole - 1].launch].gap == g)
                     in_whole++;
-                while (k - in_end > 0 && program_rest_gap(some, end.op[k - in_end - 1].launch) == g)
+                while (k - in_end > 0 && some->part[end.op[k - in_end - 1].launch].gap == g)
                     in_end++;
                 ck_assert_uint_ge(in_end, in_whole < sectors ? in_whole : sectors);
                 ck_assert_uint_le(in_end, in_whole);
@@ -140,11 +141,12 @@ START_TEST(heads_come_before_the_kept_wave_and_tails_behind_it)
     uint32_t n = 1, gaps;
     const struct program program = {&turns_ops, &n, -1};
     struct program_cut *cut = walked_cut(&program, 40, 10); /* one of ten waves: the fifth */
-    struct warp_slice *middle = warp_slice_new(program_cut_program(cut), 0.5, 1, &err);
+    struct warp_slice *middle = warp_slice_new(&cut->adapter.program, 0.5, 1, &err);
     struct program_rest *rest = rest_of(&program, cut, UINT64_MAX, middle);
-    const struct program_rest_point *point = program_rest_points(rest, &gaps);
+    const struct program_rest_point *point = rest->point;
+    gaps = rest->gaps;
     struct walked list = {0};
-    walked_add(&list, program_rest_program(rest));
+    walked_add(&list, &rest->adapter.program);
     ck_assert_uint_eq(gaps, 2);
     ck_assert(point[0].launch == 0 && point[0].block == 0 && point[1].launch == 1 && point[1].block == 0);
     ck_assert_uint_eq(list.n, 400 - 20);
@@ -152,12 +154,12 @@ START_TEST(heads_come_before_the_kept_wave_and_tails_behind_it)
         const size_t sector = i < 160 ? i : i < 170 ? 160 + 4 * (i - 160) : i < 180 ? 163 + 4 * (i - 170) : i + 20;
         ck_assert_uint_eq(list.op[i].addr >> 8, ((1 << 20) + 32 * sector) / 128 * 128);
         ck_assert_uint_eq(list.op[i].addr & 0xff, 1u << sector % 4);
-        ck_assert_uint_eq(program_rest_gap(rest, (uint32_t)list.op[i].launch), i < 170 ? 0 : 1);
+        ck_assert_uint_eq(rest->part[(uint32_t)list.op[i].launch].gap, i < 170 ? 0 : 1);
     }
     struct program_rest *before = program_rest_new(&program, cut, UINT64_MAX, middle, false, &err);
     struct walked some = {0};
-    (void)program_rest_points(before, &gaps);
-    walked_add(&some, program_rest_program(before));
+    gaps = before->gaps;
+    walked_add(&some, &before->adapter.program);
     ck_assert(gaps == 1 && some.n == 170);
     ck_assert_mem_eq(some.op, list.op, some.n * sizeof *some.op);
     free(list.op);
@@ -189,11 +191,12 @@ START_TEST(what_is_kept_and_the_rest_are_the_whole)
         walked_add(&whole, &program);
         struct program_cut *cut = walked_cut(&program, 1 + whole.n / (1 + seed % 7), 1 + seed % 3);
         struct warp_slice *middle =
-            seed % 2 ? warp_slice_new(program_cut_program(cut), 1.0 / (double)(1 + seed % 5), 1, &err) : NULL;
+            seed % 2 ? warp_slice_new(&cut->adapter.program, 1.0 / (double)(1 + seed % 5), 1, &err) : NULL;
         struct program_rest *rest = rest_of(&program, cut, UINT64_MAX, middle);
-        walked_add(&both, middle ? warp_slice_program(middle) : program_cut_program(cut));
-        walked_add(&both, program_rest_program(rest));
-        const struct program_rest_point *point = program_rest_points(rest, &gaps);
+        walked_add(&both, middle ? &middle->adapter.program : &cut->adapter.program);
+        walked_add(&both, &rest->adapter.program);
+        const struct program_rest_point *point = rest->point;
+        gaps = rest->gaps;
         for (uint32_t g = 1; g < gaps; g++)
             ck_assert(point[g].launch > point[g - 1].launch ||
                       (point[g].launch == point[g - 1].launch && point[g].block > point[g - 1].block));

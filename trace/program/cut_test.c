@@ -72,7 +72,7 @@ START_TEST(without_a_budget_or_below_it_nothing_is_left_out)
     static const uint64_t budgets[] = {0, 246 /* 200 + 2 x 20 + 3 x 2 */};
     for (int i = 0; i < 2; i++) {
         struct program_cut *cut = cut_of(&program, budgets[i]);
-        struct program_cut_facts f = program_cut_facts(cut);
+        struct program_cut_facts f = cut->facts;
         ck_assert_uint_eq(f.whole_sectors, 246);
         ck_assert_uint_eq(f.sectors, 246);
         ck_assert_uint_eq(f.blocks, 111);
@@ -87,7 +87,7 @@ START_TEST(a_kernel_keeps_its_share_by_threes_of_waves)
     uint32_t n = 3;
     struct program program = {&plain_ops, &n, -1};
     struct program_cut *cut = cut_of(&program, 124); /* half: three times 3 of 20 waves, 2 of 2, none of 1 */
-    struct program_cut_facts f = program_cut_facts(cut);
+    struct program_cut_facts f = cut->facts;
     ck_assert_uint_eq(f.whole_blocks, 111);
     ck_assert_uint_eq(f.blocks, 45 + 10);
     ck_assert_uint_eq(f.sectors, 90 + 40);
@@ -101,12 +101,12 @@ START_TEST(launches_go_where_a_wave_of_each_is_too_much)
     uint32_t n = 300;
     struct program program = {&plain_ops, &n, -1};
     struct program_cut *cut = cut_of(&program, 246);
-    struct program_cut_facts f = program_cut_facts(cut);
+    struct program_cut_facts f = cut->facts;
     /* A hundredth. Where 20 sectors are owed, half of two waves of the second: 30 of the first, mostly. */
     ck_assert_uint_eq(f.whole_launches, 300);
     ck_assert_uint_eq(f.launches, 8);
     ck_assert(f.sectors > 246 - 21 && f.sectors < 246 + 21);
-    const struct program *p = program_cut_program(cut);
+    const struct program *p = &cut->adapter.program;
     ck_assert_uint_eq(p->ops->launches(p->state), 8);
     program_cut_free(cut);
 }
@@ -118,8 +118,8 @@ START_TEST(launches_are_kept_by_their_work)
     struct program program = {&plain_ops, &n, -1};
     for (uint64_t budget = 100; budget <= 12000; budget += 100) {
         struct program_cut *cut = walked_cut(&program, budget, 100);
-        struct program_cut_facts f = program_cut_facts(cut);
-        const struct program *p = program_cut_program(cut);
+        struct program_cut_facts f = cut->facts;
+        const struct program *p = &cut->adapter.program;
         uint32_t large = 0;
         for (uint32_t l = 0; l < p->ops->launches(p->state); l++) {
             struct program_launch shape;
@@ -151,7 +151,7 @@ START_TEST(what_is_kept_is_part_of_the_whole_in_its_order)
         walked_add(&whole, &program);
         struct program_cut *cut = cut_of(&program, 1 + whole.n / 3);
         struct walked part = {0};
-        walked_add(&part, program_cut_program(cut));
+        walked_add(&part, &cut->adapter.program);
         size_t at = 0;
         for (size_t i = 0; i < part.n; i++, at++) {
             while (at < whole.n && !same(&part.op[i], &whole.op[at]))
@@ -173,8 +173,8 @@ START_TEST(the_last_wave_kept_is_as_short_as_it_was)
     for (uint64_t budget = 1; budget <= 200; budget++) {
         struct program_cut *cut = walked_cut(&program, budget, 7); /* 14 waves of 7 blocks and one of 2 */
         struct walked part = {0};
-        walked_add(&part, program_cut_program(cut));
-        ck_assert_uint_eq(part.n, 2 * program_cut_facts(cut).blocks);
+        walked_add(&part, &cut->adapter.program);
+        ck_assert_uint_eq(part.n, 2 * cut->facts.blocks);
         ck_assert_uint_ge(part.n + 22, budget); /* half of three waves */
         ck_assert_uint_le(part.n, budget + 22);
         for (size_t i = 1; i < part.n; i++)
@@ -203,8 +203,9 @@ START_TEST(a_kernel_of_small_launches_keeps_no_more_than_one_of_large_ones)
     const struct program program = {&ops, &n, -1};
     for (uint64_t budget = 2000; budget <= 20000; budget += 500) {
         struct program_cut *cut = walked_cut(&program, budget, 5);
-        const struct program_cut_facts f = program_cut_facts(cut);
-        const struct program_cut_launch *launch = program_cut_launches(cut, &n);
+        const struct program_cut_facts f = cut->facts;
+        const struct program_cut_launch *launch = cut->launch;
+        n = cut->launches;
         double kept[2] = {0}, whole[2] = {0};
         for (uint32_t l = 0; l < n; l++) {
             whole[l % 2] += launch[l].sectors;
@@ -256,14 +257,15 @@ START_TEST(kernels_left_out_keep_a_wave_in_their_middle_until_nine_tenths_are_th
     const struct program program = {&ops, allocs, -1};
     uint32_t n;
     struct program_cut *cut = walked_cut(&program, 1, 10);
-    const struct program_cut_launch *launch = program_cut_launches(cut, &n);
+    const struct program_cut_launch *launch = cut->launch;
+    n = cut->launches;
     /* k and l are 500 of 540. The third of k's five; of l's ten the fifth, where half of its work is done. */
     for (uint32_t l = 0, seen[3] = {0}; l < n; l++) {
         const uint32_t number = seen[kernel_of(l)]++;
         ck_assert_msg(launch[l].waves_kept == (kernel_of(l) == 0 ? number == 2 : kernel_of(l) == 1 && number == 4),
                       "launch %u", (unsigned)l);
     }
-    ck_assert_uint_eq(program_cut_facts(cut).blocks, 20);
+    ck_assert_uint_eq(cut->facts.blocks, 20);
     program_cut_free(cut);
 }
 END_TEST
@@ -276,12 +278,13 @@ START_TEST(what_is_kept_is_of_nine_tenths_of_the_work)
         struct program program;
         program_random_init(&random, seed, &program);
         struct program_cut *none = cut_of(&program, 0);
-        const uint64_t whole = program_cut_facts(none).whole_sectors;
+        const uint64_t whole = none->facts.whole_sectors;
         program_cut_free(none);
         for (uint64_t budget = 1; budget < whole; budget *= 3) {
             uint32_t n;
             struct program_cut *cut = cut_of(&program, budget);
-            const struct program_cut_launch *launch = program_cut_launches(cut, &n);
+            const struct program_cut_launch *launch = cut->launch;
+            n = cut->launches;
             double all = 0, there = 0;
             for (uint32_t l = 0; l < n; l++) {
                 bool kept = false;

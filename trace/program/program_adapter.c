@@ -5,6 +5,12 @@
 
 #include "trace/base/mem.h"
 
+void program_adapter_init(struct program_adapter *a, const struct program *whole, const struct program_ops *ops)
+{
+    a->whole = *whole;
+    a->program = (struct program){.ops = ops, .state = a, .compute_ns = whole->compute_ns};
+}
+
 const struct program_alloc *program_adapter_allocs(const void *state, size_t *n)
 {
     const struct program_adapter *w = state;
@@ -28,8 +34,8 @@ void *program_adapter_open(const void *state, struct err *err)
     struct program_adapter_run *r = mem_zalloc(1, sizeof *r, err);
     if (!r)
         return NULL;
-    r->wrapped = state;
-    if (program_run_open(&r->wrapped->whole, &r->run, err) == 0)
+    r->adapter = state;
+    if (program_run_open(&r->adapter->whole, &r->run, err) == 0)
         return r;
     free(r);
     return NULL;
@@ -39,17 +45,11 @@ void program_adapter_close(void *run)
 {
     struct program_adapter_run *r = run;
     if (r)
-        program_run_close(&r->wrapped->whole, r->run);
+        program_run_close(&r->adapter->whole, r->run);
     free(r);
 }
 
 /* --- placed --- */
-
-struct program_placed {
-    struct program_adapter wrapped; /* first */
-    struct program_alloc allocs[PROGRAM_ALLOCS];
-    size_t count;
-};
 
 static const struct program_alloc *placed_allocs(const void *state, size_t *n)
 {
@@ -62,120 +62,85 @@ static int placed_body(void *run, uint32_t number, uint64_t warp, uint32_t index
                        struct err *err)
 {
     const struct program_adapter_run *r = run;
-    return r->wrapped->whole.ops->body(r->run, number, warp, index, out, err); /* as it was asked for */
+    return r->adapter->whole.ops->body(r->run, number, warp, index, out, err); /* as it was asked for */
 }
 
 static uint32_t placed_like(const void *state, uint32_t number)
 {
-    return program_like(&((const struct program_placed *)state)->wrapped.whole, number);
+    return program_like(&((const struct program_adapter *)state)->whole, number);
 }
 
-static const struct program_ops placed_ops = {.allocs = placed_allocs,
-                                              .launches = program_adapter_launches,
-                                              .launch = program_adapter_launch,
-                                              .body = placed_body,
-                                              .run_open = program_adapter_open,
-                                              .run_close = program_adapter_close,
-                                              .like = placed_like};
-
-struct program_placed *program_placed_new(const struct program *whole, uint64_t on_gpu, struct err *err)
+void program_placed_init(struct program_placed *p, const struct program *whole, uint64_t on_gpu)
 {
-    struct program_placed *p = mem_zalloc(1, sizeof *p, err);
-    if (!p)
-        return NULL;
+    static const struct program_ops ops = {.allocs = placed_allocs,
+                                           .launches = program_adapter_launches,
+                                           .launch = program_adapter_launch,
+                                           .body = placed_body,
+                                           .run_open = program_adapter_open,
+                                           .run_close = program_adapter_close,
+                                           .like = placed_like};
     const struct program_alloc *own = whole->ops->allocs(whole->state, &p->count);
+    program_adapter_init(&p->adapter, whole, &ops);
     memcpy(p->allocs, own, p->count * sizeof *own);
     for (size_t i = 0; i < p->count; i++)
         p->allocs[i].device |= on_gpu >> i & 1;
-    p->wrapped.whole = *whole;
-    p->wrapped.program = (struct program){.ops = &placed_ops, .state = p, .compute_ns = whole->compute_ns};
-    return p;
-}
-
-void program_placed_free(struct program_placed *placed)
-{
-    free(placed);
-}
-
-const struct program *program_placed_program(const struct program_placed *placed)
-{
-    return &placed->wrapped.program;
 }
 
 /* --- prefix --- */
 
-struct program_prefix {
-    struct program_adapter wrapped; /* first */
-    uint64_t accesses;
-    /* Of warp 0 of the first launch; others whose bodies are alike end at the same place, others later or earlier: a
-     * body is looked at by itself. */
-    uint32_t *before; /* accesses in the bodies before body i, at most UINT32_MAX */
-    size_t bodies, cap;
-    struct program_prefix_facts facts;
-};
+/* Turns of the body that begin with fewer than the accesses that are kept before them. */
+static uint64_t turns_kept(const struct program_prefix *p, uint64_t before, const struct program_body *body)
+{
+    if (before >= p->most || !body->count)
+        return before >= p->most ? 0 : body->turns;
+    const uint64_t turns = (p->most - before + body->count - 1) / body->count;
+    return turns < body->turns ? turns : body->turns;
+}
 
 /* Body `index` by its own accesses and those that warp 0 has before it. */
 static int prefix_body(void *run, uint32_t number, uint64_t warp, uint32_t index, struct program_body *out,
                        struct err *err)
 {
     const struct program_adapter_run *r = run;
-    const struct program_prefix *p = (const struct program_prefix *)r->wrapped;
+    const struct program_prefix *p = (const struct program_prefix *)r->adapter;
     const uint64_t before = index < p->bodies ? p->before[index] : UINT64_MAX;
-    if (before >= p->accesses)
+    if (before >= p->most)
         return 0;
-    const int rc = program_body(&p->wrapped.whole, r->run, number, warp, index, out, err);
-    if (rc != 1 || !out->count)
-        return rc;
-    const uint64_t turns = (p->accesses - before + out->count - 1) / out->count;
-    out->turns = turns < out->turns ? turns : out->turns;
-    return 1;
+    const int rc = program_body(&p->adapter.whole, r->run, number, warp, index, out, err);
+    if (rc == 1)
+        out->turns = turns_kept(p, before, out);
+    return rc;
 }
-
-static const struct program_ops prefix_ops = {.allocs = program_adapter_allocs,
-                                              .launches = program_adapter_launches,
-                                              .launch = program_adapter_launch,
-                                              .body = prefix_body,
-                                              .run_open = program_adapter_open,
-                                              .run_close = program_adapter_close};
 
 /* Accesses before each body of warp 0. */
 static int measure(struct program_prefix *p, struct program_body *scratch, struct err *err)
 {
     void *run;
-    if (program_run_open(&p->wrapped.whole, &run, err))
-        return -1;
     int rc;
-    uint64_t sum = 0;
-    for (uint32_t i = 0; (rc = program_body(&p->wrapped.whole, run, 0, 0, i, scratch, err)) == 1; i++) {
-        if (mem_grow((void **)&p->before, &p->cap, i + 1, sizeof *p->before, err)) {
-            rc = -1;
+    if (program_run_open(&p->adapter.whole, &run, err))
+        return -1;
+    while ((rc = program_body(&p->adapter.whole, run, 0, 0, (uint32_t)p->bodies, scratch, err)) == 1) {
+        if ((rc = mem_grow((void **)&p->before, &p->cap, p->bodies + 1, sizeof *p->before, err)))
             break;
-        }
-        p->before[i] = sum < UINT32_MAX ? (uint32_t)sum : UINT32_MAX;
-        p->bodies = i + 1;
-        const uint64_t turns =
-            sum < p->accesses && scratch->count ? (p->accesses - sum + scratch->count - 1) / scratch->count : 0;
-        p->facts.accesses += (turns < scratch->turns ? turns : scratch->turns) * scratch->count;
-        sum += scratch->count * scratch->turns;
+        p->before[p->bodies++] = p->whole < UINT32_MAX ? (uint32_t)p->whole : UINT32_MAX;
+        p->accesses += turns_kept(p, p->whole, scratch) * scratch->count;
+        p->whole += scratch->count * scratch->turns;
     }
-    p->facts.whole = sum;
-    program_run_close(&p->wrapped.whole, run);
-    return rc < 0 ? -1 : 0;
+    program_run_close(&p->adapter.whole, run);
+    return rc;
 }
 
 struct program_prefix *program_prefix_new(const struct program *whole, uint64_t accesses, struct err *err)
 {
+    static const struct program_ops ops = {
+        PROGRAM_ADAPTER_OPS(program_adapter_launches, program_adapter_launch, prefix_body)};
     struct program_prefix *p = mem_zalloc(1, sizeof *p, err);
-    struct program_body *scratch = mem_zalloc(1, sizeof *scratch, err);
-    if (p && scratch) {
-        p->wrapped.whole = *whole;
-        p->accesses = accesses;
-        p->wrapped.program = (struct program){.ops = &prefix_ops, .state = p, .compute_ns = whole->compute_ns};
-        if (measure(p, scratch, err)) {
-            program_prefix_free(p);
-            p = NULL;
-        }
-    } else {
+    struct program_body *scratch = p ? mem_zalloc(1, sizeof *scratch, err) : NULL;
+    if (scratch) {
+        program_adapter_init(&p->adapter, whole, &ops);
+        p->most = accesses;
+    }
+    if (!scratch || measure(p, scratch, err)) {
         program_prefix_free(p);
         p = NULL;
     }
@@ -185,18 +150,7 @@ struct program_prefix *program_prefix_new(const struct program *whole, uint64_t 
 
 void program_prefix_free(struct program_prefix *prefix)
 {
-    if (!prefix)
-        return;
-    free(prefix->before);
+    if (prefix)
+        free(prefix->before);
     free(prefix);
-}
-
-const struct program *program_prefix_program(const struct program_prefix *prefix)
-{
-    return &prefix->wrapped.program;
-}
-
-struct program_prefix_facts program_prefix_facts(const struct program_prefix *prefix)
-{
-    return prefix->facts;
 }

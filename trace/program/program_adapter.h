@@ -1,5 +1,6 @@
-/* wrapped: a program made of another one: what all of these (cut.h, middle.h too) share, and two that are small. Memory
- * is the whole one's; a run is a run of the whole one beside the state. */
+/* program_adapter: a program made from another one, as a view of it. What all of these share (cut.h and warp_slice.h
+ * too), and two small ones: allocations put on the GPU, and the first accesses of each warp. Memory is the whole
+ * program's; a run is a run of the whole one beside the state. The whole program must outlive what is made of it. */
 #ifndef TRACE_PROGRAM_PROGRAM_ADAPTER_H
 #define TRACE_PROGRAM_PROGRAM_ADAPTER_H
 
@@ -12,50 +13,54 @@ struct program_adapter {
 
 /* What body() of its ops takes. */
 struct program_adapter_run {
-    const struct program_adapter *wrapped; /* the state */
+    const struct program_adapter *adapter; /* the state */
     void *run;                             /* of the whole */
 };
 
-/* program_ops, as the whole one has them. */
+void program_adapter_init(struct program_adapter *adapter, const struct program *whole, const struct program_ops *ops);
+
+/* program_ops, as the whole one has them; and those of a state that has its own launches and bodies. */
 const struct program_alloc *program_adapter_allocs(const void *state, size_t *n);
 uint32_t program_adapter_launches(const void *state);
 void program_adapter_launch(const void *state, uint32_t number, struct program_launch *out);
 void *program_adapter_open(const void *state, struct err *err);
 void program_adapter_close(void *run);
 
-/* --- placed: a program of which some allocations are put into GPU memory by an explicit allocation, whatever mechanism
- * is asked about the others. All else is the whole one's: launches, bodies, addresses --- */
+#define PROGRAM_ADAPTER_OPS(LAUNCHES, LAUNCH, BODY)                                                                    \
+    .allocs = program_adapter_allocs, .launches = (LAUNCHES), .launch = (LAUNCH), .body = (BODY),                      \
+    .run_open = program_adapter_open, .run_close = program_adapter_close
 
-struct program_placed;
+/* --- placed: some allocations are explicit ones in GPU memory, whatever mechanism is asked about the others. All else
+ * is the whole one's: launches, bodies, addresses --- */
 
-/* on_gpu: bit i: allocation i (of at most 64), besides those that are the GPU's in any case. The program must outlive
- * it. NULL with *err set. */
-struct program_placed *program_placed_new(const struct program *whole, uint64_t on_gpu, struct err *err);
-void program_placed_free(struct program_placed *placed); /* NULL is allowed */
+struct program_placed {
+    struct program_adapter adapter;
+    struct program_alloc allocs[PROGRAM_ALLOCS];
+    size_t count;
+};
 
-/* Valid as long as `placed`. */
-const struct program *program_placed_program(const struct program_placed *placed);
+/* on_gpu: bit i: allocation i (of at most 64), besides those that are the GPU's in any case. */
+void program_placed_init(struct program_placed *placed, const struct program *whole, uint64_t on_gpu);
 
-/* --- prefix: a program of which each warp does only its first accesses ---
+/* --- prefix: each warp does only its first accesses ---
  *
  * For programs that cannot be cut by whole waves of blocks (trace/program/cut.h), because all of their blocks are
  * resident at once, and that no cache stands before: kernels of processing in memory, whose 32 warps each stream to a
  * channel of their own. Each warp of a launch ends behind so many accesses, at the end of a turn. Worked example: turns
  * of 48 accesses, 100 asked for: three turns, 144. */
 
-struct program_prefix;
-
-struct program_prefix_facts {
-    uint64_t accesses, whole; /* of warp 0 of the first launch */
+struct program_prefix {
+    struct program_adapter adapter;
+    uint64_t most; /* accesses */
+    /* Of warp 0 of the first launch; others whose bodies are alike end at the same place, others later or earlier: a
+     * body is looked at by itself. */
+    uint32_t *before; /* accesses in the bodies before body i, at most UINT32_MAX */
+    size_t bodies, cap;
+    uint64_t accesses, whole; /* kept; all of them */
 };
 
-/* At most about `accesses` (not 0) of each warp and launch. The program must outlive it. NULL with *err set. */
+/* At most about `accesses` (not 0) of each warp and launch. NULL with *err set. */
 struct program_prefix *program_prefix_new(const struct program *whole, uint64_t accesses, struct err *err);
 void program_prefix_free(struct program_prefix *prefix); /* NULL is allowed */
-
-/* The shortened program; valid as long as the prefix. */
-const struct program *program_prefix_program(const struct program_prefix *prefix);
-
-struct program_prefix_facts program_prefix_facts(const struct program_prefix *prefix);
 
 #endif

@@ -33,8 +33,9 @@ START_TEST(memory_is_placed_and_the_rest_is_the_same)
     ck_assert_msg(workload_open(&w, "triad,bytes=1MiB", &err) == 0, "%s", err.msg);
     ck_assert_int_eq(w.type->program(w.state, &whole, &err), 0);
     for (uint64_t on_gpu = 0; on_gpu < 8; on_gpu++) {
-        struct program_placed *p = program_placed_new(&whole, on_gpu, &err);
-        const struct program *made = program_placed_program(p);
+        struct program_placed p;
+        program_placed_init(&p, &whole, on_gpu);
+        const struct program *made = &p.adapter.program;
         const struct program_alloc *allocs = made->ops->allocs(made->state, &n);
         ck_assert_uint_eq(n, 3);
         for (size_t i = 0; i < n; i++)
@@ -42,7 +43,6 @@ START_TEST(memory_is_placed_and_the_rest_is_the_same)
         ck_assert_uint_eq(walk(made, false), walk(&whole, false));
         if (on_gpu)
             ck_assert_uint_ne(walk(made, true), walk(&whole, true));
-        program_placed_free(p);
     }
     workload_close(&w);
 }
@@ -57,13 +57,13 @@ START_TEST(what_is_placed_has_no_pages)
     struct program whole;
     ck_assert_msg(workload_open(&w, "conv2d,bytes=1MiB", &err) == 0, "%s", err.msg);
     ck_assert_int_eq(w.type->program(w.state, &whole, &err), 0);
-    struct program_placed *p = program_placed_new(&whole, 1, &err);
-    ck_assert_int_eq(program_pages_init(&pages, program_placed_program(p), NULL, &err), 0);
+    struct program_placed p;
+    program_placed_init(&p, &whole, 1);
+    ck_assert_int_eq(program_pages_init(&pages, &p.adapter.program, NULL, &err), 0);
     size_t n;
     const struct actor_alloc *allocs = program_pages_ops.allocs(&pages, &n);
     ck_assert_uint_eq(n, 1);
     ck_assert_str_eq(allocs[0].name, "B");
-    program_placed_free(p);
     workload_close(&w);
 }
 END_TEST
@@ -101,16 +101,16 @@ START_TEST(each_warp_does_its_first_accesses_in_whole_turns)
     ck_assert_msg(workload_open(&w, "pim-add,channels=2,rows=3", &err) == 0, "%s", err.msg);
     ck_assert_int_eq(w.type->program(w.state, &whole, &err), 0);
     struct program_prefix *p = program_prefix_new(&whole, 100, &err);
-    ck_assert_uint_eq(walk_seen(program_prefix_program(p), 0).count, 2 * 144); /* turns of 48 */
-    ck_assert_uint_eq(program_prefix_facts(p).accesses, 144);
-    ck_assert_uint_eq(program_prefix_facts(p).whole, 3 * 8 * 48);
-    ck_assert_uint_eq(walk_seen(program_prefix_program(p), 144).sum, walk_seen(&whole, 144).sum);
+    ck_assert_uint_eq(walk_seen(&p->adapter.program, 0).count, 2 * 144); /* turns of 48 */
+    ck_assert_uint_eq(p->accesses, 144);
+    ck_assert_uint_eq(p->whole, 3 * 8 * 48);
+    ck_assert_uint_eq(walk_seen(&p->adapter.program, 144).sum, walk_seen(&whole, 144).sum);
     program_prefix_free(p);
     p = program_prefix_new(&whole, 3 * 8 * 48, &err);
-    ck_assert_uint_eq(walk_seen(program_prefix_program(p), UINT64_MAX).sum, walk_seen(&whole, UINT64_MAX).sum);
+    ck_assert_uint_eq(walk_seen(&p->adapter.program, UINT64_MAX).sum, walk_seen(&whole, UINT64_MAX).sum);
     program_prefix_free(p);
     p = program_prefix_new(&whole, 8 * 48 + 1, &err); /* into the second row's body */
-    ck_assert_uint_eq(walk_seen(program_prefix_program(p), 0).count, 2 * 9 * 48);
+    ck_assert_uint_eq(walk_seen(&p->adapter.program, 0).count, 2 * 9 * 48);
     program_prefix_free(p);
     workload_close(&w);
 }

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "trace/base/mem.h"
-#include "trace/program/program_adapter.h"
 
 /* Before a turn of a body; before turn 0 of a body that is not there: the end. */
 struct spot {
@@ -14,16 +13,8 @@ struct spot {
 /* Of a warp: its head goes from spot 0 to 1, what is kept from 1 to 2, its tail from 3 on. */
 enum { HEAD_FROM, KEPT_FROM, KEPT_TO, TAIL_FROM, SPOTS };
 
-struct spots {
+struct warp_slice_spots {
     struct spot at[SPOTS];
-};
-
-struct warp_slice {
-    struct program_adapter wrapped; /* first */
-    double share, around;
-    struct spots *warp; /* of all launches */
-    size_t *first;      /* warp of each launch */
-    struct warp_slice_facts facts;
 };
 
 /* The bodies of a warp, when it is measured. */
@@ -83,16 +74,9 @@ static int kept_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, 
                      struct err *err)
 {
     const struct program_adapter_run *r = run;
-    return warp_slice_body((const struct warp_slice *)r->wrapped, PROGRAM_KEPT, launch, warp, &r->wrapped->whole,
+    return warp_slice_body((const struct warp_slice *)r->adapter, PROGRAM_KEPT, launch, warp, &r->adapter->whole,
                            r->run, launch, warp, index, body, err);
 }
-
-static const struct program_ops ops = {.allocs = program_adapter_allocs,
-                                       .launches = program_adapter_launches,
-                                       .launch = program_adapter_launch,
-                                       .body = kept_body,
-                                       .run_open = program_adapter_open,
-                                       .run_close = program_adapter_close};
 
 /* --- measured --- */
 
@@ -103,7 +87,7 @@ static int measure(const struct warp_slice *p, void *run, uint32_t launch, uint6
     int rc;
     m->bodies = 0;
     m->accesses = 0;
-    while ((rc = program_body(&p->wrapped.whole, run, launch, warp, (uint32_t)m->bodies, &m->scratch, err)) == 1) {
+    while ((rc = program_body(&p->adapter.whole, run, launch, warp, (uint32_t)m->bodies, &m->scratch, err)) == 1) {
         if (mem_grow((void **)&m->body, &m->cap, m->bodies + 1, sizeof *m->body, err))
             return -1;
         m->body[m->bodies++] = (struct shape){m->scratch.turns, m->scratch.count};
@@ -147,10 +131,10 @@ static uint64_t part_of(uint64_t accesses, double share)
     return part < (double)accesses ? (uint64_t)part : accesses;
 }
 
-static void divide(struct warp_slice *p, const struct measured *m, struct spots *out)
+static void divide(struct warp_slice *p, const struct measured *m, struct warp_slice_spots *out)
 {
     uint64_t n = m->accesses, kept = part_of(n, p->share), around = part_of(n, p->around), from, to, head, tail;
-    *out = (struct spots){.at = {[KEPT_TO] = end, [TAIL_FROM] = end}};
+    *out = (struct warp_slice_spots){.at = {[KEPT_TO] = end, [TAIL_FROM] = end}};
     if (!n)
         return;
     kept = kept ? kept : 1;
@@ -158,10 +142,10 @@ static void divide(struct warp_slice *p, const struct measured *m, struct spots 
     out->at[KEPT_TO] = spot_behind(m, from + kept, &to);
     out->at[HEAD_FROM] = spot_before(m, from > around ? from - around : 0, &head);
     out->at[TAIL_FROM] = spot_behind(m, n - around > to ? n - around : to, &tail);
-    p->facts.accesses += to - from;
-    p->facts.heads += from - head;
-    p->facts.tails += n - tail;
-    p->facts.whole += n;
+    p->accesses += to - from;
+    p->heads += from - head;
+    p->tails += n - tail;
+    p->whole += n;
 }
 
 /* --- made --- */
@@ -170,7 +154,7 @@ static int measure_launch(struct warp_slice *p, uint32_t launch, struct measured
                           void *run, struct err *err)
 {
     struct program_launch shape = {0};
-    p->wrapped.whole.ops->launch(p->wrapped.whole.state, launch, &shape);
+    p->adapter.whole.ops->launch(p->adapter.whole.state, launch, &shape);
     const size_t n = (size_t)program_warps(&shape);
     p->first[launch] = *warps;
     if (mem_grow((void **)&p->warp, cap, *warps + n, sizeof *p->warp, err))
@@ -184,37 +168,39 @@ static int measure_launch(struct warp_slice *p, uint32_t launch, struct measured
     return 0;
 }
 
-static int measure_all(struct warp_slice *p, struct err *err)
+static int measure_all(struct warp_slice *p, struct measured *m, struct err *err)
 {
-    struct measured *m = mem_zalloc(1, sizeof *m, err);
-    const uint32_t launches = p->wrapped.whole.ops->launches(p->wrapped.whole.state);
+    const struct program *whole = &p->adapter.whole;
+    const uint32_t launches = whole->ops->launches(whole->state);
     size_t warps = 0, cap = 0;
-    void *run = NULL;
-    int rc = m && (p->first = mem_zalloc(launches + (size_t)1, sizeof *p->first, err)) &&
-                     program_run_open(&p->wrapped.whole, &run, err) == 0
-                 ? 0
-                 : -1;
-    const bool opened = rc == 0;
+    void *run;
+    int rc = 0;
+    p->first = mem_zalloc(launches + (size_t)1, sizeof *p->first, err);
+    if (!p->first || program_run_open(whole, &run, err))
+        return -1;
     for (uint32_t l = 0; l < launches && !rc; l++)
         rc = measure_launch(p, l, m, &warps, &cap, run, err);
-    if (opened)
-        program_run_close(&p->wrapped.whole, run);
-    if (m)
-        free(m->body);
-    free(m);
+    program_run_close(whole, run);
     return rc;
 }
 
 struct warp_slice *warp_slice_new(const struct program *whole, double share, double around, struct err *err)
 {
-    struct warp_slice *p = mem_zalloc(1, sizeof *p, err);
-    if (!p)
+    static const struct program_ops ops = {
+        PROGRAM_ADAPTER_OPS(program_adapter_launches, program_adapter_launch, kept_body)};
+    struct measured *m = mem_zalloc(1, sizeof *m, err);
+    struct warp_slice *p = m ? mem_zalloc(1, sizeof *p, err) : NULL;
+    if (!p) {
+        free(m);
         return NULL;
-    p->wrapped.whole = *whole;
-    p->wrapped.program = (struct program){.ops = &ops, .state = p, .compute_ns = whole->compute_ns};
+    }
+    program_adapter_init(&p->adapter, whole, &ops);
     p->share = share;
     p->around = around;
-    if (measure_all(p, err) == 0)
+    const int rc = measure_all(p, m, err);
+    free(m->body);
+    free(m);
+    if (rc == 0)
         return p;
     warp_slice_free(p);
     return NULL;
@@ -227,14 +213,4 @@ void warp_slice_free(struct warp_slice *middle)
     free(middle->warp);
     free(middle->first);
     free(middle);
-}
-
-const struct program *warp_slice_program(const struct warp_slice *middle)
-{
-    return &middle->wrapped.program;
-}
-
-struct warp_slice_facts warp_slice_facts(const struct warp_slice *middle)
-{
-    return middle->facts;
 }

@@ -121,12 +121,11 @@ START_TEST(the_worked_example)
     struct walked head = {0}, kept = {0}, tail = {0};
     add_part(&head, &program, m, PROGRAM_HEAD);
     add_part(&tail, &program, m, PROGRAM_TAIL);
-    walked_add(&kept, warp_slice_program(m));
+    walked_add(&kept, &m->adapter.program);
     must_be(&head, 80, 50);
     must_be(&kept, 130, 30);
     must_be(&tail, 250, 50);
-    const struct warp_slice_facts f = warp_slice_facts(m);
-    ck_assert(f.heads == 50 && f.accesses == 30 && f.tails == 50 && f.whole == 300);
+    ck_assert(m->heads == 50 && m->accesses == 30 && m->tails == 50 && m->whole == 300);
     free(head.op);
     free(kept.op);
     free(tail.op);
@@ -140,7 +139,7 @@ START_TEST(what_the_cpu_does_stays_whole)
     const struct program program = {&plain_ops, &cpu, -1};
     struct warp_slice *m = middle_of(&program, 0.1, 1);
     struct walked kept = {0};
-    walked_add(&kept, warp_slice_program(m));
+    walked_add(&kept, &m->adapter.program);
     must_be(&kept, 0, 300);
     free(kept.op);
     warp_slice_free(m);

@@ -1,4 +1,4 @@
-#include "trace/program/step.h"
+#include "trace/program/pages.c"
 
 #include "trace/base/testing.h"
 #include "trace/program/random_testing.h"
