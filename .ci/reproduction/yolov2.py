@@ -8,9 +8,9 @@ import re
 
 
 def table():
-    """The layers, from the program's own table (trace/workloads/ml/yolov2_net.c): ("c", filters, side[, "linear"]) a convolution,
+    """The layers, from the program's own table (trace/workloads/ml/yolov2.c): ("c", filters, side[, "linear"]) a convolution,
     "p" maximum over 2 x 2, ("r", layers..) put together, "o" 2 x 2 to channels, "g" the region layer."""
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "trace", "workloads", "ml", "yolov2_net.c"), encoding="ascii") as f:
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "trace", "workloads", "ml", "yolov2.c"), encoding="ascii") as f:
         text = f.read()
     text = re.sub(r"/\*.*?\*/", "", text[text.index("table[YOLOV2_LAYERS] = {") + 24:], flags=re.S)
     out = []

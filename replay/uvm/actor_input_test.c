@@ -12,8 +12,8 @@ static int one_load(struct emit *e)
 
 static struct layout *layout_of(uint32_t launches, bool alike)
 {
-    struct err err = {""};
-    struct layout *layout = layout_new(sizeof *layout, -1, &err);
+    struct layout *layout = calloc(1, sizeof *layout);
+    layout_init(layout, -1);
     ck_assert_ptr_nonnull(layout);
     layout_input(layout, "a", 1 << 20);
     layout_straight(layout, one_load, "one", 64, 64, 16, 0);

@@ -5,29 +5,23 @@
 
 #include "trace/base/mem.h"
 
-static void *start(struct layout *layout)
+void layout_init(struct layout *layout, int64_t compute_ns)
 {
-    if (!layout)
-        return NULL;
     layout->itself.layout = layout;
+    layout->compute_ns = compute_ns;
     layout->launches = 1;
     layout->base = PROGRAM_BASE;
     layout->align = PROGRAM_BLOCK_BYTES;
-    return layout;
-}
-
-void *layout_new(size_t bytes, int64_t compute_ns, struct err *err)
-{
-    struct layout *layout = mem_zalloc(1, bytes, err);
-    if (layout)
-        layout->compute_ns = compute_ns;
-    return start(layout);
 }
 
 void *layout_open(const void *keys, size_t bytes, struct err *err)
 {
-    void *layout = mem_zalloc(1, bytes, err);
-    return start(layout ? memcpy(layout, keys, bytes) : NULL);
+    struct layout *layout = mem_zalloc(1, bytes, err);
+    if (!layout)
+        return NULL;
+    memcpy(layout, keys, bytes);
+    layout_init(layout, layout->compute_ns);
+    return layout;
 }
 
 struct program_alloc *layout_array(struct layout *layout, const char *names, uint64_t bytes)
@@ -147,7 +141,7 @@ static int body_of(void *run, uint32_t launch, uint64_t warp, uint32_t index, st
                      .state = layout,
                      .run = run,
                      .err = err};
-    if (kernel->warps >= 0 && !layout->shape)
+    if (kernel->warps >= 0)
         e.at = (struct program_warp){.block = warp >> kernel->warps,
                                      .thread = warp * PROGRAM_LANES,
                                      .warp = (uint32_t)warp & ((1u << kernel->warps) - 1),

@@ -10,7 +10,7 @@
 #include "trace/base/param.h"
 #include "trace/program/emit.h"
 
-enum { LAYOUT_ARRAYS = 24, LAYOUT_KERNELS = 12 }; /* of one program, at most */
+enum { LAYOUT_KERNELS = 12 }; /* of one program, at most */
 
 /* A kernel: fills body number e->index of the warp at e->at. Returns as program_ops.body does; -1 only with e->err. */
 typedef int layout_body(struct emit *e);
@@ -36,7 +36,7 @@ struct layout {
     uint32_t launches;        /* 1, if not set */
     uint64_t base, align;     /* where the first array lies, on which boundaries all do; set before the first one */
     unsigned arrays, kernels;
-    struct program_alloc array[LAYOUT_ARRAYS];
+    struct program_alloc array[PROGRAM_ALLOCS];
     struct layout_kernel kernel[LAYOUT_KERNELS];
     /* Launches are the kernels one after the other, and again; but the first and the last so many kernels come once.
      * alike: a launch does what the first one of its kernel does. */
@@ -44,7 +44,7 @@ struct layout {
     bool alike;
     /* Which kernel a launch is; NULL: as said there. */
     unsigned (*kernel_of)(const void *state, uint32_t launch);
-    /* Sets what differs from layout_kernel()'s in a launch; NULL: nothing does. */
+    /* Sets what differs from layout_kernel()'s in a launch (threads only where that says 0); NULL: nothing does. */
     void (*shape)(const void *state, uint32_t launch, struct program_launch *out);
     /* What a run keeps: a struct that begins with a layout_run, or NULL with *err set; and its end. Both NULL: nothing.
      */
@@ -53,11 +53,12 @@ struct layout {
     uint32_t (*like)(const void *state, uint32_t launch); /* as in struct program_ops; NULL: by `alike` */
 };
 
-/* State of so many bytes, all zero but for its layout: arrays as the CUDA driver places large ones, each value used as
- * PTX has it. Release with free(). NULL with *err set. */
-void *layout_new(size_t bytes, int64_t compute_ns, struct err *err);
+/* A layout without anything, all zero before: arrays as the CUDA driver places large ones, each value used as PTX has
+ * it. */
+void layout_init(struct layout *layout, int64_t compute_ns);
 
-/* The same of a state whose keys are members of it: `keys` is one with nothing but them set. */
+/* State of so many bytes that begins with such a layout, whose keys are members of it: `keys` is one with nothing but
+ * them set. Release with free(). NULL with *err set. */
 void *layout_open(const void *keys, size_t bytes, struct err *err);
 
 /* The next arrays, names of up to 23 characters "a|b|c", each of so many bytes, new; with a + before the first name:

@@ -28,7 +28,8 @@ static int mark(struct emit *e)
 
 static struct state *opened(struct program *program)
 {
-    struct state *s = layout_new(sizeof *s, 5, NULL);
+    struct state *s = calloc(1, sizeof *s);
+    layout_init(&s->layout, 5);
     s->n = 40;
     layout_input(&s->layout, "in", 160);
     layout_array(&s->layout, "out", 160);
@@ -53,7 +54,8 @@ START_TEST(arrays_lie_one_after_the_other_on_their_boundaries)
     ck_assert_str_eq(a[OUT].name, "out");
     ck_assert_int_eq(program.compute_ns, 5);
     free(s);
-    s = layout_new(sizeof *s, 0, NULL);
+    s = calloc(1, sizeof *s);
+    layout_init(&s->layout, 0);
     s->layout.base = 1000;
     s->layout.align = 256;
     ck_assert_uint_eq(layout_array(&s->layout, "a", 257)->addr, 1024);
@@ -128,7 +130,8 @@ END_TEST
 
 START_TEST(arrays_of_one_size_are_named_together)
 {
-    struct layout *layout = layout_new(sizeof *layout, 0, NULL);
+    struct layout *layout = calloc(1, sizeof *layout);
+    layout_init(layout, 0);
     layout_array(layout, "first", 10);
     LAYOUT_ARRAYS(layout, {"+a|b", 20}, {"c|d", 30});
     static const char *const names[] = {"first", "a", "b", "c", "d"};
@@ -148,7 +151,8 @@ START_TEST(the_first_and_the_last_kernels_may_come_once)
 {
     static const char order[] = "abcbcbcd";
     static const uint32_t alike[] = {0, 1, 2, 1, 2, 1, 2, 7};
-    struct layout *layout = layout_new(sizeof *layout, 0, NULL);
+    struct layout *layout = calloc(1, sizeof *layout);
+    layout_init(layout, 0);
     struct program program;
     for (const char *name = "a\0b\0c\0d\0"; *name; name += 2)
         layout_kernel(layout, mark, name, 1, 32, 8, 0);

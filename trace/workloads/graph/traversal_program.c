@@ -135,9 +135,10 @@ static struct traversal_program *make(struct traversal *t, enum traversal_way wa
     }
     if (!t->launches && find_launches(t, s.visits, err))
         return NULL;
-    struct traversal_program *p = layout_new(sizeof *p, t->params->compute_ns, err);
+    struct traversal_program *p = mem_zalloc(1, sizeof *p, err);
     if (!p)
         return NULL;
+    layout_init(&p->layout, t->params->compute_ns);
     uint32_t element = s.structures[0].element, threads = (uint32_t)s.threads_per_block;
     p->t = t;
     p->kernel = &t->algorithm->kernel;

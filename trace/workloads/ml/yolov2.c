@@ -1,4 +1,4 @@
-/* yolov2: one image through darknet's YOLOv2 from load, a kernel at a time: 180 kernels (yolov2_net.h).
+/* yolov2: one image through darknet's YOLOv2 from load, a kernel at a time: 180 kernels.
  *
  * Elementwise kernels have a thread for each element, in blocks of 512: what an element needs is loaded, then stored.
  * The unrolling has a thread for each place of each channel: it copies the size x size numbers around it, those outside
@@ -11,96 +11,207 @@
  * a library's in the original. Of the multiprocessor's multiplications they reach `efficiency_pct` percent, assumed 60
  * (30 to 90); instructions of the other kernels are counted by eye; 32 registers. */
 #include <stdio.h>
+#include <string.h>
 
-#include "trace/base/mem.h"
-#include "trace/workloads/ml/yolov2_net.h"
 #include "trace/workloads/workload.h"
 
-enum { BLOCK = 512, FLOAT = 4, TILE = 32 /* of a product, rows and columns */, GUARD = 8, LANES = PROGRAM_LANES };
+/* --- the network of yolov2.cfg: its layers' shapes, arrays and kernels ---
+ *
+ * Source: darknet (pjreddie/darknet): cfg/yolov2.cfg; the arrays that make_*_layer() allocates, the kernels that
+ * forward_*_layer_gpu() launches without cuDNN for one image, gradients not filled. Every convolution is unrolled
+ * (im2col) before its product, as it was until 2018-05: 180 kernels, what bateni-2020 counts in table IV.
+ * Worked example (608 x 608): weights of 50,983,561 numbers, as many as yolov2.weights holds, 203,934,244 bytes. */
 
-/* Allocations. */
-enum {
-    IMAGE,
-    WORKSPACE,
-    INDEXES,
-    REST,
-    WEIGHTS,
-    OUTPUTS = WEIGHTS + YOLOV2_CONVOLUTIONS,
-    ALLOCS = OUTPUTS + YOLOV2_LAYERS
+enum { YOLOV2_LAYERS = 32, YOLOV2_CONVOLUTIONS = 23, YOLOV2_KERNELS = 180, YOLOV2_ANCHORS = 5, YOLOV2_STRIDE = 32 };
+
+enum yolov2_kind { YOLOV2_CONVOLUTION, YOLOV2_MAXIMUM, YOLOV2_ROUTE, YOLOV2_REORG, YOLOV2_REGION };
+
+struct yolov2_layer {
+    enum yolov2_kind kind;
+    uint32_t filters, size; /* convolution: its kernels, and their side */
+    int32_t from[2];        /* route: layers put together; -1: none */
+    bool normalised;        /* convolution: batch normalisation behind the product */
+    /* filled by yolov2_layers(): */
+    uint32_t in_side, in_channels, side, channels; /* input, output */
 };
 
+enum yolov2_kernel {
+    YOLOV2_FILL,      /* out = 0 */
+    YOLOV2_UNROLL,    /* workspace = columns of in */
+    YOLOV2_PRODUCT,   /* out += weights x workspace */
+    YOLOV2_NORMALISE, /* out, by mean and variance of its filter */
+    YOLOV2_SCALE,     /* out, by its filter's */
+    YOLOV2_BIAS,
+    YOLOV2_ACTIVATE,
+    YOLOV2_POOL,   /* out, indexes = greatest of 2 x 2 of in */
+    YOLOV2_COPY,   /* out from `first` on = out of layer `input` */
+    YOLOV2_SPREAD, /* out = in, 2 x 2 to channels */
+    YOLOV2_LOGISTIC,
+    YOLOV2_SOFTMAX /* out = softmax of in */
+};
+
+struct yolov2_launch {
+    enum yolov2_kernel kernel;
+    uint32_t layer;
+    int32_t input;  /* layer whose output it reads; -1: the image */
+    uint64_t first; /* element of out */
+    uint64_t count; /* elements of out, of the workspace for YOLOV2_UNROLL */
+};
+
+#define LAYER(KIND, N, SIZE, A, B, NORMALISED)                                                                         \
+    {                                                                                                                  \
+        .kind = (KIND), .filters = (N), .size = (SIZE), .from = {(A), (B)}, .normalised = (NORMALISED)                 \
+    }
+#define CONVOLUTION(N, SIZE) LAYER(YOLOV2_CONVOLUTION, N, SIZE, -1, -1, true)
+#define LINEAR(N, SIZE)      LAYER(YOLOV2_CONVOLUTION, N, SIZE, -1, -1, false)
+#define ROUTE(A, B)          LAYER(YOLOV2_ROUTE, 0, 0, A, B, false)
+#define MAXIMUM              LAYER(YOLOV2_MAXIMUM, 0, 0, -1, -1, false)
+#define REORG                LAYER(YOLOV2_REORG, 0, 0, -1, -1, false)
+#define REGION               LAYER(YOLOV2_REGION, 0, 0, -1, -1, false)
+
+/* The last product: 5 anchors x (80 classes + 4 + 1). .ci/reproduction/yolov2.py reads it too. */
+static const struct yolov2_layer table[YOLOV2_LAYERS] = {CONVOLUTION(32, 3),   MAXIMUM,
+                                                         CONVOLUTION(64, 3),   MAXIMUM,
+                                                         CONVOLUTION(128, 3),  CONVOLUTION(64, 1),
+                                                         CONVOLUTION(128, 3),  MAXIMUM,
+                                                         CONVOLUTION(256, 3),  CONVOLUTION(128, 1),
+                                                         CONVOLUTION(256, 3),  MAXIMUM,
+                                                         CONVOLUTION(512, 3),  CONVOLUTION(256, 1),
+                                                         CONVOLUTION(512, 3),  CONVOLUTION(256, 1),
+                                                         CONVOLUTION(512, 3),  MAXIMUM,
+                                                         CONVOLUTION(1024, 3), CONVOLUTION(512, 1),
+                                                         CONVOLUTION(1024, 3), CONVOLUTION(512, 1),
+                                                         CONVOLUTION(1024, 3), CONVOLUTION(1024, 3),
+                                                         CONVOLUTION(1024, 3), ROUTE(16, -1),
+                                                         CONVOLUTION(64, 1),   REORG,
+                                                         ROUTE(27, 24),        CONVOLUTION(1024, 3),
+                                                         LINEAR(425, 1),       REGION};
+
+/* side: of the image, a multiple of 32. */
+static void yolov2_layers(uint32_t side, struct yolov2_layer layers[YOLOV2_LAYERS])
+{
+    memcpy(layers, table, sizeof table);
+    uint32_t channels = 3;
+    for (int i = 0; i < YOLOV2_LAYERS; i++) {
+        struct yolov2_layer *l = &layers[i];
+        l->in_side = side;
+        l->in_channels = channels;
+        if (l->kind == YOLOV2_CONVOLUTION) {
+            channels = l->filters;
+        } else if (l->kind == YOLOV2_ROUTE) {
+            side = layers[l->from[0]].side;
+            channels = layers[l->from[0]].channels + (l->from[1] >= 0 ? layers[l->from[1]].channels : 0);
+        } else if (l->kind != YOLOV2_REGION) {
+            side /= 2;
+            channels *= l->kind == YOLOV2_REORG ? 4 : 1;
+        }
+        l->side = side;
+        l->channels = channels;
+    }
+}
+
+/* Numbers in the output of a layer; in the weights that are used; and in all arrays of a layer that the GPU has and the
+ * CPU has too (output and weights included, floats or ints); in the workspace of a convolution. */
+static uint64_t yolov2_outputs(const struct yolov2_layer *l)
+{
+    return (uint64_t)l->side * l->side * l->channels;
+}
+
+static uint64_t yolov2_weights(const struct yolov2_layer *l)
+{
+    if (l->kind != YOLOV2_CONVOLUTION)
+        return 0;
+    return (uint64_t)l->in_channels * l->filters * l->size * l->size + (l->normalised ? 4 : 1) * (uint64_t)l->filters;
+}
+
+static uint64_t yolov2_numbers(const struct yolov2_layer *l)
+{
+    if (l->kind != YOLOV2_CONVOLUTION)
+        return (l->kind == YOLOV2_MAXIMUM ? 3 : 2) * yolov2_outputs(l); /* output, delta, indexes */
+    uint64_t products = (uint64_t)l->in_channels * l->filters * l->size * l->size;
+    /* weights and updates; biases and updates; output and delta; with normalisation scales and updates, mean and
+     * variance, their deltas and rolling ones, x and its normal form */
+    return 2 * products + (l->normalised ? 10 : 2) * (uint64_t)l->filters + (l->normalised ? 4 : 2) * yolov2_outputs(l);
+}
+
+static uint64_t yolov2_workspace(const struct yolov2_layer *l)
+{
+    return l->kind == YOLOV2_CONVOLUTION ? (uint64_t)l->side * l->side * l->in_channels * l->size * l->size : 0;
+}
+
+static struct yolov2_launch *add(struct yolov2_launch *at, enum yolov2_kernel kernel, uint32_t layer, uint64_t count)
+{
+    *at = (struct yolov2_launch){.kernel = kernel, .layer = layer, .input = (int32_t)layer - 1, .count = count};
+    return at + 1;
+}
+
+static struct yolov2_launch *add_region(struct yolov2_launch *at, uint32_t i, const struct yolov2_layer *l)
+{
+    uint64_t cells = (uint64_t)l->side * l->side, anchor = l->channels / YOLOV2_ANCHORS * cells;
+    at = add(at, YOLOV2_COPY, i, yolov2_outputs(l));
+    for (uint64_t n = 0; n < YOLOV2_ANCHORS; n++) { /* x and y; whether there is an object */
+        at = add(at, YOLOV2_LOGISTIC, i, 2 * cells);
+        at[-1].first = n * anchor;
+        at = add(at, YOLOV2_LOGISTIC, i, cells);
+        at[-1].first = n * anchor + 4 * cells;
+    }
+    return add(at, YOLOV2_SOFTMAX, i, YOLOV2_ANCHORS * cells);
+}
+
+static void yolov2_launches(const struct yolov2_layer layers[YOLOV2_LAYERS],
+                            struct yolov2_launch launches[YOLOV2_KERNELS])
+{
+    static const enum yolov2_kernel normalised[] = {YOLOV2_NORMALISE, YOLOV2_SCALE, YOLOV2_BIAS, YOLOV2_ACTIVATE};
+    struct yolov2_launch *at = launches;
+    for (uint32_t i = 0; i < YOLOV2_LAYERS; i++) {
+        const struct yolov2_layer *l = &layers[i];
+        uint64_t n = yolov2_outputs(l);
+        if (l->kind == YOLOV2_CONVOLUTION) {
+            at = add(at, YOLOV2_FILL, i, n);
+            at = add(at, YOLOV2_UNROLL, i, yolov2_workspace(l));
+            at = add(at, YOLOV2_PRODUCT, i, n);
+            for (size_t k = l->normalised ? 0 : 2; k < 4; k++)
+                at = add(at, normalised[k], i, n);
+        } else if (l->kind == YOLOV2_ROUTE) {
+            uint64_t first = 0;
+            for (int k = 0; k < 2 && l->from[k] >= 0; k++) {
+                at = add(at, YOLOV2_COPY, i, yolov2_outputs(&layers[l->from[k]]));
+                at[-1].input = l->from[k];
+                at[-1].first = first;
+                first += at[-1].count;
+            }
+        } else if (l->kind == YOLOV2_REGION) {
+            at = add_region(at, i, l);
+        } else {
+            at = add(at, l->kind == YOLOV2_MAXIMUM ? YOLOV2_POOL : YOLOV2_SPREAD, i, n);
+        }
+    }
+}
+
+/* --- the program --- */
+
+enum { BLOCK = 512, FLOAT = 4, TILE = 32 /* of a product, rows and columns */, GUARD = 8, LANES = PROGRAM_LANES };
+enum { IMAGE, WORKSPACE, INDEXES, REST, WEIGHTS, OUTPUTS = WEIGHTS + YOLOV2_CONVOLUTIONS }; /* arrays */
+
 struct yolov2 {
-    int64_t side, efficiency_pct, compute_ns;
+    struct layout layout;
+    int64_t side, efficiency_pct;
     struct yolov2_layer layers[YOLOV2_LAYERS];
     struct yolov2_launch launches[YOLOV2_KERNELS];
     uint64_t pooled[YOLOV2_LAYERS]; /* indexes before those of this layer */
-    uint8_t weights[YOLOV2_LAYERS]; /* allocation */
-    struct program_alloc allocs[ALLOCS];
-};
-
-/* A product: filters x places, over `depth` numbers. */
-struct yolov2_product {
-    uint64_t filters, places, depth;
+    uint8_t weights[YOLOV2_LAYERS]; /* array */
 };
 
 static const struct param yolov2_keys[] = {
     PARAM_INT_ROW(yolov2, side, "", 32, 1216, 608, "of the image, a multiple of 32"),
     PARAM_INT_ROW(yolov2, efficiency_pct, "%", 1, 100, 60, "of peak multiplications that products reach"),
-    PARAM_NS_AUTO_ROW(yolov2, compute_ns, 0, 1e9, "time of a turn of a warp's loop, its data at hand"),
+    LAYOUT_COMPUTE_NS("time of a turn of a warp's loop, its data at hand"),
     {0}};
 
-static void name_it(struct program_alloc *a, const char *what, int number)
-{
-    (void)snprintf(a->name, sizeof a->name, "%s%d", what, number);
-}
-
-static void allocate(struct yolov2 *y)
-{
-    struct program_alloc *a = y->allocs;
-    uint64_t workspace = 0, indexes = 0, rest = 0;
-    int convolutions = 0;
-    for (int i = 0; i < YOLOV2_LAYERS; i++) {
-        const struct yolov2_layer *l = &y->layers[i];
-        uint64_t weights = yolov2_weights(l), outputs = yolov2_outputs(l), pooled = 0;
-        y->pooled[i] = indexes;
-        if (weights) {
-            y->weights[i] = (uint8_t)(WEIGHTS + convolutions++);
-            a[y->weights[i]] = (struct program_alloc){.bytes = weights * FLOAT, .host = true};
-            name_it(&a[y->weights[i]], "weights", i);
-        }
-        if (l->kind == YOLOV2_MAXIMUM)
-            indexes += pooled = outputs;
-        a[OUTPUTS + i] =
-            (struct program_alloc){.bytes = outputs * FLOAT, .scratch = l->kind != YOLOV2_REGION, .twin = true};
-        name_it(&a[OUTPUTS + i], "output", i);
-        rest += yolov2_numbers(l) - weights - outputs - pooled;
-        workspace = yolov2_workspace(l) > workspace ? yolov2_workspace(l) : workspace;
-    }
-    a[IMAGE] = (struct program_alloc){"image", .bytes = (uint64_t)(3 * y->side * y->side * FLOAT), .host = true};
-    a[WORKSPACE] = (struct program_alloc){"workspace", .bytes = workspace * FLOAT, .scratch = true};
-    a[INDEXES] = (struct program_alloc){"indexes", .bytes = indexes * FLOAT, .scratch = true, .twin = true};
-    a[REST] = (struct program_alloc){"rest", .bytes = rest * FLOAT, .scratch = true, .twin = true};
-    program_place(a, ALLOCS, 0, 0);
-}
-
-static void *yolov2_open(const void *params, struct err *err)
-{
-    const struct yolov2 *keys = params;
-    if (keys->side % YOLOV2_STRIDE) {
-        err_set(err, "side is %lld; expected a multiple of %d", (long long)keys->side, YOLOV2_STRIDE);
-        return NULL;
-    }
-    struct yolov2 *y = mem_zalloc(1, sizeof *y, err);
-    if (!y)
-        return NULL;
-    *y = *keys;
-    yolov2_layers((uint32_t)y->side, y->layers);
-    yolov2_launches(y->layers, y->launches);
-    allocate(y);
-    return y;
-}
-
-/* --- the kernels --- */
+/* A product: filters x places, over `depth` numbers. */
+struct yolov2_product {
+    uint64_t filters, places, depth;
+};
 
 static struct yolov2_product yolov2_product(const struct yolov2_layer *l)
 {
@@ -185,12 +296,12 @@ static int add_up(const struct emit *e, const struct yolov2_product *p, unsigned
     return 1;
 }
 
-static int product(struct emit *e, const struct yolov2_launch *k, uint64_t warp)
+static int product(struct emit *e, const struct yolov2_launch *k)
 {
     const struct yolov2 *y = e->state;
     const struct yolov2_product p = yolov2_product(&y->layers[k->layer]);
-    const uint64_t across = (p.places + TILE - 1) / TILE, block = warp / TILE, ty = warp % TILE;
-    const uint64_t row = block / across * TILE + ty, column = block % across * TILE;
+    const uint64_t across = layout_blocks(p.places, TILE), ty = e->at.warp;
+    const uint64_t row = e->at.block / across * TILE + ty, column = e->at.block % across * TILE;
     const uint32_t sums = (p.depth >= TILE) + (p.depth % TILE != 0);
     if (e->index > sums)
         return 0;
@@ -277,75 +388,93 @@ static int element(const struct emit *e, const struct yolov2_launch *k, uint64_t
     return 1;
 }
 
-static int yolov2_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
-                       struct err *err)
+static int yolov2_kernel(struct emit *e)
 {
-    const struct yolov2 *y = run;
-    const struct yolov2_launch *k = &y->launches[launch];
-    const uint64_t threads = yolov2_threads(y, k), first = warp * LANES;
-    struct emit e = {.body = body, .allocs = y->allocs, .bytes = FLOAT, .index = index, .state = y};
-    (void)err;
+    const struct yolov2 *y = e->state;
+    const struct yolov2_launch *k = &y->launches[e->launch];
+    const uint64_t threads = yolov2_threads(y, k), first = e->at.thread;
     if (k->kernel == YOLOV2_PRODUCT)
-        return product(&e, k, warp);
-    if (first >= threads)
-        return emit_idle(&e, GUARD);
-    e.active = program_first_lanes(threads - first);
+        return product(e, k);
+    if (!emit_below(e, threads))
+        return emit_idle(e, GUARD);
     if (k->kernel == YOLOV2_UNROLL)
-        return unroll_part(&e, k, first, threads - first < LANES ? threads - first : LANES);
+        return unroll_part(e, k, first, threads - first < LANES ? threads - first : LANES);
     if (k->kernel == YOLOV2_SOFTMAX)
-        return softmax(&e, k, first);
-    return index == 0 ? element(&e, k, first) : 0;
+        return softmax(e, k, first);
+    return e->index == 0 ? element(e, k, first) : 0;
 }
 
-/* --- the program --- */
+/* --- arrays and launches --- */
 
-static const struct program_alloc *yolov2_allocs(const void *state, size_t *n)
+/* WHAT0, WHAT1 ..: the array of a layer. */
+static struct program_alloc *add_of_layer(struct yolov2 *y, const char *what, int layer, uint64_t numbers)
 {
-    *n = ALLOCS;
-    return ((const struct yolov2 *)state)->allocs;
+    char name[24];
+    (void)snprintf(name, sizeof name, "%s%d", what, layer);
+    return layout_array(&y->layout, name, numbers * FLOAT);
 }
 
-static uint32_t yolov2_kernels(const void *state)
+static void add_arrays(struct yolov2 *y)
 {
-    (void)state;
-    return YOLOV2_KERNELS;
+    uint64_t workspace = 0, indexes = 0, rest = 0;
+    for (int i = 0; i < YOLOV2_LAYERS; i++) {
+        const struct yolov2_layer *l = &y->layers[i];
+        uint64_t outputs = yolov2_outputs(l), pooled = l->kind == YOLOV2_MAXIMUM ? outputs : 0;
+        y->pooled[i] = indexes;
+        indexes += pooled;
+        rest += yolov2_numbers(l) - yolov2_weights(l) - outputs - pooled;
+        workspace = yolov2_workspace(l) > workspace ? yolov2_workspace(l) : workspace;
+    }
+    LAYOUT_ARRAYS(&y->layout, {"+image", 3 * y->side * y->side * FLOAT}, {"workspace", workspace * FLOAT},
+                  {"indexes", indexes * FLOAT}, {"rest", rest * FLOAT});
+    for (unsigned i = WORKSPACE; i <= REST; i++) {
+        y->layout.array[i].scratch = true;
+        y->layout.array[i].twin = i != WORKSPACE;
+    }
+    for (int i = 0; i < YOLOV2_LAYERS; i++)
+        if (y->layers[i].kind == YOLOV2_CONVOLUTION) {
+            y->weights[i] = (uint8_t)y->layout.arrays;
+            add_of_layer(y, "weights", i, yolov2_weights(&y->layers[i]))->host = true;
+        }
+    for (int i = 0; i < YOLOV2_LAYERS; i++) {
+        struct program_alloc *output = add_of_layer(y, "output", i, yolov2_outputs(&y->layers[i]));
+        output->scratch = y->layers[i].kind != YOLOV2_REGION;
+        output->twin = true;
+    }
 }
 
-static void yolov2_launch(const void *state, uint32_t launch, struct program_launch *out)
+static unsigned kernel_of(const void *state, uint32_t launch)
+{
+    return ((const struct yolov2 *)state)->launches[launch].kernel;
+}
+
+static void shape(const void *state, uint32_t launch, struct program_launch *out)
+{
+    const struct yolov2 *y = state;
+    const struct yolov2_launch *k = &y->launches[launch];
+    const struct yolov2_product p = yolov2_product(&y->layers[k->layer]);
+    out->blocks = k->kernel == YOLOV2_PRODUCT ? layout_blocks(p.filters, TILE) * layout_blocks(p.places, TILE)
+                                              : layout_blocks(yolov2_threads(y, k), BLOCK);
+}
+
+static int yolov2_init(struct yolov2 *y, struct err *err)
 {
     static const char *const names[] = {"fill",     "im2col",  "gemm", "normalize", "scale_bias", "add_bias",
                                         "activate", "maxpool", "copy", "reorg",     "activate",   "softmax"};
-    const struct yolov2 *y = state;
-    const struct yolov2_launch *k = &y->launches[launch];
-    *out = (struct program_launch){.kernel = names[k->kernel], .threads = BLOCK, .registers = 32};
-    out->blocks = (yolov2_threads(y, k) + BLOCK - 1) / BLOCK;
-    if (k->kernel != YOLOV2_PRODUCT)
-        return;
-    struct yolov2_product p = yolov2_product(&y->layers[k->layer]);
-    out->blocks = ((p.filters + TILE - 1) / TILE) * ((p.places + TILE - 1) / TILE);
-    out->threads = TILE * TILE;
-    out->shared = 2 * TILE * TILE * FLOAT;
-}
-
-static const struct program_ops yolov2_ops = {
-    .allocs = yolov2_allocs, .launches = yolov2_kernels, .launch = yolov2_launch, .body = yolov2_body};
-
-static int yolov2_program(void *state, struct program *program, struct err *err)
-{
-    (void)err;
-    *program = (struct program){&yolov2_ops, state, ((const struct yolov2 *)state)->compute_ns};
+    if (y->side % YOLOV2_STRIDE)
+        return err_set(err, "side is %lld; expected a multiple of %d", (long long)y->side, YOLOV2_STRIDE);
+    yolov2_layers((uint32_t)y->side, y->layers);
+    yolov2_launches(y->layers, y->launches);
+    add_arrays(y);
+    for (unsigned k = 0; k < sizeof names / sizeof *names; k++)
+        layout_kernel(&y->layout, yolov2_kernel, names[k], 0, k == YOLOV2_PRODUCT ? TILE * TILE : BLOCK, 32,
+                      k == YOLOV2_PRODUCT ? 2 * TILE * TILE * FLOAT : 0);
+    y->layout.kernel_of = kernel_of;
+    y->layout.shape = shape;
+    y->layout.launches = YOLOV2_KERNELS;
     return 0;
 }
 
-const struct workload_type workload_yolov2 = {
-    .name = "yolov2",
-    .summary = "one image through darknet's YOLOv2, 32 layers, 180 kernels",
-    .source = "darknet, cfg/yolov2.cfg",
-    .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_PLACEMENT,
-    .params = yolov2_keys,
-    .params_size = sizeof(struct yolov2),
-    .open = yolov2_open,
-    .close = free,
-    .program = yolov2_program,
-};
+WORKLOAD(yolov2, workload_yolov2, "yolov2", "one image through darknet's YOLOv2, 32 layers, 180 kernels",
+         "darknet, cfg/yolov2.cfg", layout_open, free, .produces = WORKLOAD_PROGRAM, .views = VIEW_PLACEMENT,
+         .program = layout_program);

@@ -85,11 +85,7 @@ static int next(void *state, struct record *records, size_t cap, size_t *n, stru
 static int as_program(void *state, struct program *program, struct err *err)
 {
     struct state *s = state;
-    pim_program_release(&s->program);
-    if (pim_program_init(&s->program, &s->ops, s->kernel, (uint32_t)s->keys.channels, err))
-        return -1;
-    *program = (struct program){.ops = &pim_program_ops, .state = &s->program, .compute_ns = -1};
-    return 0;
+    return pim_program(&s->program, &s->ops, s->kernel, (uint32_t)s->keys.channels, program, err);
 }
 
 #define PIM(NAME, CLI, TEXT)                                                                                           \

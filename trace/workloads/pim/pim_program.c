@@ -1,11 +1,162 @@
+/* Source: gupta-2025-f3fs table III and the kernels' loops in Sacusa/PIM_apps (master, d166678); request counts per
+ * channel and shares of row changes as its address arithmetic gives them. */
 #include "trace/workloads/pim/pim_program.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "trace/base/mem.h"
 
-enum { WARPS_OF_BLOCK = 4 }; /* blocks of 128 threads */
+enum { GROUPS = 8, FC_BLOCK = 8, KMEANS_CLUSTERS = 5, KMEANS_FEATURES = 32, SOFTMAX_STEPS = 16, SOFTMAX_SCALARS = 5 };
+
+static int add(struct pim_ops *ops, uint32_t row, uint32_t group, enum pim_shape shape, struct err *err)
+{
+    if (ops->limit && ops->count == ops->limit)
+        return 0;
+    if (mem_grow((void **)&ops->op, &ops->cap, ops->count + 1, sizeof *ops->op, err))
+        return -1;
+    ops->op[ops->count++] = (struct pim_op){row, (uint8_t)group, (uint8_t)shape};
+    return 0;
+}
+
+int pim_ops_fc(struct pim_ops *ops, uint32_t rows, uint32_t groups, uint32_t base, struct err *err)
+{
+    const uint32_t input = base + rows, output = base + rows + 1;
+    for (uint32_t r = 0; r < rows; r++) {
+        if (r % FC_BLOCK == 0 && add(ops, input, r / FC_BLOCK % GROUPS, PIM_SCALAR, err))
+            return -1;
+        for (uint32_t g = 0; g < groups; g++)
+            if (add(ops, base + r, g, PIM_FULL, err) || add(ops, output, g, PIM_FULL, err) ||
+                add(ops, output, g, PIM_FULL, err))
+                return -1;
+    }
+    return 0;
+}
+
+static int build_fc(struct pim_ops *ops, uint32_t rows, uint32_t base, struct err *err)
+{
+    return pim_ops_fc(ops, rows, GROUPS, base, err);
+}
+
+/* rows: clusters. One row per feature, then the temporary row, then the centres' row for scalar loads. */
+static int build_kmeans(struct pim_ops *ops, uint32_t rows, uint32_t base, struct err *err)
+{
+    const uint32_t temp = base + KMEANS_FEATURES, centres = temp + 1;
+    for (uint32_t c = 0; c < rows; c++) {
+        for (uint32_t f = 0; f < KMEANS_FEATURES; f++) {
+            if (f % 8 == 0 && add(ops, centres, f / 8, PIM_SCALAR, err))
+                return -1;
+            for (uint32_t g = 0; g < GROUPS; g++)
+                if (add(ops, base + f, g, PIM_FULL, err) || add(ops, base + f, g, PIM_FULL, err) ||
+                    add(ops, temp, g, PIM_FULL, err) || add(ops, temp, g, PIM_FULL, err))
+                    return -1;
+        }
+        for (uint32_t g = 0; g < GROUPS; g++)
+            if (add(ops, temp, g, PIM_FULL, err) || add(ops, temp, g, PIM_FULL, err))
+                return -1;
+    }
+    return 0;
+}
+
+static int build_softmax(struct pim_ops *ops, uint32_t rows, uint32_t base, struct err *err)
+{
+    for (uint32_t r = 0; r < rows; r++) {
+        for (uint32_t i = 0; i < SOFTMAX_STEPS; i++)
+            if (add(ops, base + r, i % GROUPS, PIM_FULL, err))
+                return -1;
+        for (uint32_t i = 0; i < SOFTMAX_SCALARS; i++)
+            if (add(ops, base + r, i, PIM_SCALAR, err))
+                return -1;
+        for (uint32_t g = 0; g < GROUPS; g++)
+            if (add(ops, base + r, g, PIM_HALF, err) || add(ops, base + r, g, PIM_FULL, err))
+                return -1;
+    }
+    return 0;
+}
+
+/* bn-bwd: Z z, D dz, X dx; v var, p eps, w weight, b bias, m mean, 0 to 5 temporaries, e edz, y eydz, d dw. */
+const struct pim_kernel pim_kernels[] = {
+    {"add", 256, "ABC", "", "ABC", "", NULL},
+    {"copy", 256, "AB", "", "AB", "", NULL},
+    {"daxpy", 256, "AB", "", "ABB", "", NULL},
+    {"scale", 256, "A", "", "AA", "", NULL},
+    {"bn-fwd", 256, "XZm01bvpw", "vpvv0|wp1", "Xm01bZ", "", NULL},
+    {"bn-bwd", 256, "ZDXb012345weymdvp", "vpvv0|wp1|102", "Zb13we4w3y5D452Xm03e4333y41d", "ddd", NULL},
+    {"fc", 256, "", "", "", "", build_fc},
+    {"kmeans", KMEANS_CLUSTERS, "", "", "", "", build_kmeans},
+    {"grim", 32, "Am", "", "Amm", "", NULL},
+    {"softmax", 128, "", "", "", "", build_softmax},
+    {0}};
+
+const struct pim_kernel *pim_kernel_find(const char *name)
+{
+    for (const struct pim_kernel *k = pim_kernels; k->name; k++)
+        if (strcmp(k->name, name) == 0)
+            return k;
+    return NULL;
+}
+
+/* First row of a symbol. */
+static uint32_t row_of(const struct pim_kernel *k, char symbol, uint32_t rows, uint32_t base)
+{
+    for (const char *p = k->symbols; *p && *p != symbol; p++)
+        base += isupper((unsigned char)*p) ? rows : 1;
+    return base;
+}
+
+/* One run over the column groups with the symbols of text up to '|'. */
+static int run(struct pim_ops *ops, const struct pim_kernel *k, const char *text, uint32_t rows, uint32_t base,
+               uint32_t r, struct err *err)
+{
+    for (uint32_t g = 0; g < GROUPS; g++)
+        for (const char *p = text; *p && *p != '|'; p++) {
+            const uint32_t row = row_of(k, *p, rows, base) + (isupper((unsigned char)*p) ? r : 0);
+            if (add(ops, row, g, PIM_FULL, err))
+                return -1;
+        }
+    return 0;
+}
+
+int pim_ops_build(struct pim_ops *ops, const struct pim_kernel *k, uint32_t rows, uint32_t base, struct err *err)
+{
+    if (!rows)
+        rows = k->rows;
+    if (k->build)
+        return k->build(ops, rows, base, err);
+    for (const char *p = k->prologue; *p; p += strcspn(p, "|"), p += *p == '|')
+        if (run(ops, k, p, rows, base, 0, err))
+            return -1;
+    for (uint32_t r = 0; r < rows; r++)
+        if (run(ops, k, k->body, rows, base, r, err) || run(ops, k, k->tail, rows, base, r, err))
+            return -1;
+    return 0;
+}
+
+void pim_ops_release(struct pim_ops *ops)
+{
+    free(ops->op);
+    memset(ops, 0, sizeof *ops);
+}
+
+int pim_op_requests(const struct pim_op *op)
+{
+    static const int requests[] = {16, 8, 2};
+    return requests[op->shape];
+}
+
+void pim_op_request(const struct pim_op *op, int i, uint32_t *bank, uint32_t *column)
+{
+    if (op->shape == PIM_SCALAR) {
+        *bank = i == 0 ? 8 : 0;
+        *column = 8u * op->group;
+        return;
+    }
+    *bank = i < 8 ? 8 : 0;
+    *column = 8u * op->group + 7 - (uint32_t)(i & 7);
+}
+
+/* --- operations into bodies --- */
 
 static uint64_t address(const struct pim_program *p, const struct pim_op *op, uint32_t channel, int request)
 {
@@ -13,8 +164,6 @@ static uint64_t address(const struct pim_program *p, const struct pim_op *op, ui
     pim_op_request(op, request, &a.bank, &a.column);
     return dram_map_encode(&p->map, a);
 }
-
-/* --- operations into bodies --- */
 
 /* Whether the period of operations from `at` on is that from `first` on, `turn` strides further on. */
 static bool repeats(const struct pim_program *p, const struct pim_body *b, uint32_t turn)
@@ -59,31 +208,66 @@ static int build(struct pim_program *p, struct err *err)
     return 0;
 }
 
-int pim_program_init(struct pim_program *p, const struct pim_ops *ops, const char *kernel, uint32_t channels,
-                     struct err *err)
+/* --- the program --- */
+
+enum { WARPS_OF_BLOCK = 4 }; /* blocks of 128 threads */
+
+static int warp_of_channel(struct emit *e)
 {
-    memset(p, 0, sizeof *p);
-    p->ops = ops;
-    p->kernel = kernel;
-    p->channels = channels;
-    if (dram_map_init(&p->map, PIM_MAP, err))
-        return -1;
-    uint32_t most = 1u << p->map.bits[DRAM_FIELD_CHANNEL], rows = 1u << p->map.bits[DRAM_FIELD_ROW];
-    if (channels > most)
-        return err_set(err, "%u channels have no addresses; the address map '%s' has %u", channels, PIM_MAP, most);
-    if (ops->count == 0)
-        return err_set(err, "the kernel has no operation");
-    uint32_t low = UINT32_MAX, high = 0;
-    for (size_t i = 0; i < ops->count; i++) {
-        low = ops->op[i].row < low ? ops->op[i].row : low;
-        high = ops->op[i].row > high ? ops->op[i].row : high;
+    const struct pim_program *p = e->state;
+    const uint32_t channel = (uint32_t)(e->at.thread / PROGRAM_LANES);
+    if (channel >= p->channels || e->index >= p->bodies)
+        return 0;
+    const struct pim_body *b = &p->body[e->index];
+    e->body->turns = b->turns;
+    for (uint32_t k = 0; k < b->period; k++) {
+        const struct pim_op *op = &p->ops->op[b->first + k];
+        for (int i = 0; i < pim_op_requests(op); i++) {
+            struct program_access *a = emit_as(emit_load(e, 0, 0, 0, 0), PROGRAM_PIM);
+            a->active = 1;
+            a->addr = address(p, op, channel, i);
+            a->turn_stride = b->stride[k];
+        }
+    }
+    return emit_end(e, 0);
+}
+
+/* The rows of the operations have addresses; the array covers them. */
+static int add_rows(struct pim_program *p, struct err *err)
+{
+    uint32_t rows = 1u << p->map.bits[DRAM_FIELD_ROW], low = UINT32_MAX, high = 0;
+    for (size_t i = 0; i < p->ops->count; i++) {
+        low = p->ops->op[i].row < low ? p->ops->op[i].row : low;
+        high = p->ops->op[i].row > high ? p->ops->op[i].row : high;
     }
     if (high >= rows)
         return err_set(err, "row %u has no address; the address map '%s' has rows 0 to %u", high, PIM_MAP, rows - 1);
     uint64_t row_bytes = dram_map_encode(&p->map, (struct dram_addr){.row = 1});
-    p->alloc = (struct program_alloc){
-        .name = "rows", .addr = low * row_bytes, .bytes = (high - low + 1) * row_bytes, .device = true};
-    return build(p, err);
+    p->layout.base = low * row_bytes;
+    p->layout.align = 1;
+    layout_array(&p->layout, "rows", (high - low + 1) * row_bytes)->device = true;
+    return 0;
+}
+
+int pim_program(struct pim_program *p, const struct pim_ops *ops, const char *kernel, uint32_t channels,
+                struct program *program, struct err *err)
+{
+    uint32_t warps = channels < WARPS_OF_BLOCK ? channels : WARPS_OF_BLOCK;
+    pim_program_release(p);
+    layout_init(&p->layout, PARAM_AUTO);
+    p->ops = ops;
+    p->channels = channels;
+    if (dram_map_init(&p->map, PIM_MAP, err))
+        return -1;
+    uint32_t most = 1u << p->map.bits[DRAM_FIELD_CHANNEL];
+    if (channels > most)
+        return err_set(err, "%u channels have no addresses; the address map '%s' has %u", channels, PIM_MAP, most);
+    if (ops->count == 0)
+        return err_set(err, "the kernel has no operation");
+    if (add_rows(p, err) || build(p, err))
+        return -1;
+    layout_kernel(&p->layout, warp_of_channel, kernel, layout_blocks(channels, warps), warps * PROGRAM_LANES, 0, 0);
+    return layout_program(p, program, err);
 }
 
 void pim_program_release(struct pim_program *p)
@@ -91,50 +275,3 @@ void pim_program_release(struct pim_program *p)
     free(p->body);
     memset(p, 0, sizeof *p);
 }
-
-/* --- the program --- */
-
-static const struct program_alloc *allocs(const void *state, size_t *n)
-{
-    *n = 1;
-    return &((const struct pim_program *)state)->alloc;
-}
-
-static uint32_t launches(const void *state)
-{
-    (void)state;
-    return 1;
-}
-
-static void launch(const void *state, uint32_t number, struct program_launch *out)
-{
-    const struct pim_program *p = state;
-    uint32_t warps = p->channels < WARPS_OF_BLOCK ? p->channels : WARPS_OF_BLOCK;
-    (void)number;
-    *out = (struct program_launch){
-        .kernel = p->kernel, .blocks = (p->channels + warps - 1) / warps, .threads = warps * PROGRAM_LANES};
-}
-
-static int body(void *run, uint32_t number, uint64_t warp, uint32_t index, struct program_body *out, struct err *err)
-{
-    const struct pim_program *p = run;
-    (void)number;
-    (void)err;
-    if (warp >= p->channels || index >= p->bodies)
-        return 0;
-    const struct pim_body *b = &p->body[index];
-    out->turns = b->turns;
-    for (uint32_t k = 0; k < b->period; k++) {
-        const struct pim_op *op = &p->ops->op[b->first + k];
-        for (int i = 0; i < pim_op_requests(op); i++) {
-            struct program_access *a = program_store(out, &p->alloc, 0, 0, 4);
-            a->kind = PROGRAM_PIM;
-            a->active = 1;
-            a->addr = address(p, op, (uint32_t)warp, i);
-            a->turn_stride = b->stride[k];
-        }
-    }
-    return 1;
-}
-
-const struct program_ops pim_program_ops = {.allocs = allocs, .launches = launches, .launch = launch, .body = body};

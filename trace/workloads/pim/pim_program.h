@@ -13,12 +13,8 @@
 #ifndef TRACE_WORKLOADS_PIM_PIM_PROGRAM_H
 #define TRACE_WORKLOADS_PIM_PIM_PROGRAM_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "trace/base/err.h"
 #include "trace/event/dram_map.h"
-#include "trace/program/program.h"
+#include "trace/program/layout.h"
 
 /* The operations of a PIM kernel on one channel, as a list.
  *
@@ -41,7 +37,7 @@ struct pim_ops {
 
 /* A kernel: how its operations follow from the number of rows R of its arrays. */
 struct pim_kernel {
-    const char *name, *summary;
+    const char *name;
     uint32_t rows;        /* R in the paper's runs */
     const char *symbols;  /* allocations in order: an upper-case letter has R rows, any other one */
     const char *prologue; /* symbols per column group, runs over all groups separated by '|' */
@@ -83,22 +79,18 @@ struct pim_body {
 };
 
 struct pim_program {
+    struct layout layout;
     const struct pim_ops *ops;
-    const char *kernel;
     uint32_t channels;
     struct dram_map map;
-    struct program_alloc alloc;
     struct pim_body *body;
     size_t bodies, cap;
 };
 
-/* ops, kernel: must outlive the program. Fails if a row or a channel lies outside PIM_MAP, or if there is no operation.
- * Released after failure too. */
-int pim_program_init(struct pim_program *p, const struct pim_ops *ops, const char *kernel, uint32_t channels,
-                     struct err *err);
+/* Makes *p, zeroed or made before, and says it as a program. ops, kernel: must outlive it. Fails if a row or a channel
+ * lies outside PIM_MAP, or if there is no operation. Released after failure too. */
+int pim_program(struct pim_program *p, const struct pim_ops *ops, const char *kernel, uint32_t channels,
+                struct program *program, struct err *err);
 void pim_program_release(struct pim_program *p);
-
-/* state: a struct pim_program *. */
-extern const struct program_ops pim_program_ops;
 
 #endif
