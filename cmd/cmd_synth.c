@@ -150,8 +150,7 @@ static int write_trace(const char *spec, struct workload *w, uint64_t *total, st
 /* A generated graph goes to graph files, not to a trace. */
 static int write_graph(const struct workload *w, struct err *err)
 {
-    const struct graph_ops *ops = w->type->ops;
-    const struct graph *graph = ops->graph(w->state);
+    const struct graph *graph = w->state;
     if (cmd_graph_write(output, force, graph, err))
         return cmd_fail(EXIT_DATA, "%s", err->msg);
     cmd_say("%s: %" PRIu64 " vertices, %" PRIu64 " elements of %s", output, graph->vertices, graph->elements,

@@ -1,5 +1,5 @@
-#include "trace/event/record.h"
 #include "trace/workloads/scan.h"
+#include "trace/event/record.h"
 
 /* The next record of the batch; 0 when the batch is used up. */
 static int next_record(struct scan_writer *w, struct record *r)

@@ -84,7 +84,7 @@ struct scan_ops {
     int (*start)(void *state, struct err *err);
     /* 1 with *batch filled (valid until the next call), 0 at the end, -1 with *err set. */
     int (*next)(void *state, struct scan_batch *batch, struct err *err);
-    /* Traversals (roots) that the launches so far belong to; metrics are means over them. At least 1. */
+    /* Traversals (roots) that the launches so far belong to; metrics are means over them. At least 1; NULL: 1. */
     uint64_t (*runs)(void *state);
 };
 

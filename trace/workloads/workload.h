@@ -16,7 +16,7 @@ enum workload_kind {
     WORKLOAD_PROGRAM = 1,   /* a program without a closed form of its own beside it: no ops */
     WORKLOAD_SCANS = 2,     /* neighbour-list or row reads: `ops` is a const struct scan_ops * */
     WORKLOAD_REQUESTS = 4,  /* DRAM request stream (STREAM_..); no ops */
-    WORKLOAD_GRAPH = 8,     /* a generated graph: written with `synth kron,... -o NAME.bel` */
+    WORKLOAD_GRAPH = 8,     /* the state is a struct graph: written with `synth kron,... -o NAME.bel` */
     WORKLOAD_LAUNCHES = 16, /* launches in closed form (launch_touch.h); no ops, not stored */
 };
 

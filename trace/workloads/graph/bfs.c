@@ -2,11 +2,10 @@
  *
  * The levels are found the quick way (bottom-up where most vertices are near and the graph holds both directions of
  * every edge: Beamer et al. 2012); what a launch reads does not depend on how they were found. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "trace/base/mem.h"
-#include "trace/workloads/graph/traversal_program.h"
+#include "trace/workloads/graph/traversal.h"
 
 /* Bottom-up pays when the frontier's lists hold more than 1/14 of the elements not yet reached (Beamer's alpha). */
 enum { BOTTOM_UP_SHARE = 14 };

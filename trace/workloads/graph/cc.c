@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
-#include "trace/workloads/graph/traversal_program.h"
+#include "trace/workloads/graph/traversal.h"
 
 /* Labels, and the labels as they were when the launch began (jacobi). */
 static void *values_new(struct traversal *t, struct err *err)

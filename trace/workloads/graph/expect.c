@@ -180,7 +180,7 @@ struct expect_params {
     double sweeps, vertices, elements, sigma;
 };
 
-static const struct param expect_params[] = {
+static const struct param expect_keys[] = {
     PARAM_TEXT_ROW(expect_params, graph, "gk",
                    "gk, gu, fs, ml, sk, uk5, or kron, urand (scale, k), lognormal (vertices, elements, sigma)"),
     PARAM_CHOICE_ROW(expect_params, traversal, "bfs|sssp|cc|pagerank", 0, "sssp also reads 4-byte weights"),
@@ -266,17 +266,9 @@ static void expect_close(void *state)
     free(e);
 }
 
-static void *expect_open(const void *params, struct err *err)
+static int expect_init(struct expect *e, struct err *err)
 {
-    struct expect *e = mem_zalloc(1, sizeof *e, err);
-    if (!e)
-        return NULL;
-    e->p = *(const struct expect_params *)params;
-    if (choose(e, err) || draw(e, err)) {
-        expect_close(e);
-        return NULL;
-    }
-    return e;
+    return choose(e, err) || draw(e, err) ? -1 : 0;
 }
 
 static void setup(void *state, struct scan_setup *s)
@@ -322,23 +314,8 @@ static int next(void *state, struct scan_batch *batch, struct err *err)
     return 1;
 }
 
-static uint64_t runs(void *state)
-{
-    (void)state;
-    return 1;
-}
+static const struct scan_ops expect_ops = {setup, start, next, NULL};
 
-static const struct scan_ops expect_ops = {setup, start, next, runs};
-
-const struct workload_type workload_expect = {
-    .name = "expect",
-    .summary = "a traversal at published scale, expected from the degree distribution alone",
-    .source = "dissertation, table 2.2",
-    .produces = WORKLOAD_SCANS,
-    .params = expect_params,
-    .params_size = sizeof(struct expect_params),
-    .open = expect_open,
-    .close = expect_close,
-    .ops = &expect_ops,
-    .views = VIEW_ZEROCOPY,
-};
+WORKLOAD(expect, workload_expect, "expect",
+         "a traversal at published scale, expected from the degree distribution alone", "dissertation, table 2.2",
+         workload_new, expect_close, .produces = WORKLOAD_SCANS, .ops = &expect_ops, .views = VIEW_ZEROCOPY);

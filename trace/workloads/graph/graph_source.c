@@ -48,17 +48,6 @@ int graph_source_open(const struct graph_source *source, struct graph *graph, st
 
 /* --- graphs as workloads of their own: synth kron,scale=20 -o NAME.bel --- */
 
-struct graph_params {
-    struct graph_source source;
-};
-
-static const struct graph *state_graph(void *state)
-{
-    return state;
-}
-
-static const struct graph_ops ops = {state_graph};
-
 static void close_graph(void *state)
 {
     graph_release(state);
@@ -67,28 +56,21 @@ static void close_graph(void *state)
 
 static void *open_named(const char *name, const void *params, struct err *err)
 {
-    struct graph_source source = ((const struct graph_params *)params)->source;
+    struct graph_source source = *(const struct graph_source *)params;
     struct graph *graph = mem_zalloc(1, sizeof *graph, err);
-    if (!graph)
-        return NULL;
     source.graph = name;
-    if (graph_source_open(&source, graph, err)) {
-        free(graph);
-        return NULL;
-    }
-    return graph;
+    if (!graph || graph_source_open(&source, graph, err) == 0)
+        return graph;
+    free(graph);
+    return NULL;
 }
 
 #define GRAPH_SIZE_ROWS                                                                                                \
-    {"scale", PARAM_INT, "", 0, 31, 18, offsetof(struct graph_params, source.scale), "log2 of the vertices", NULL},    \
-    {                                                                                                                  \
-        "seed", PARAM_INT, "", 0, 0x1p53, 1, offsetof(struct graph_params, source.seed), "of the generator", NULL      \
-    }
+    PARAM_INT_ROW(graph_source, scale, "", 0, 31, 18, "log2 of the vertices"),                                         \
+        PARAM_INT_ROW(graph_source, seed, "", 0, 0x1p53, 1, "of the generator")
 
 static const struct param drawn_params[] = {
-    GRAPH_SIZE_ROWS,
-    {"k", PARAM_INT, "", 1, 1024, 16, offsetof(struct graph_params, source.k), "edges drawn per vertex", NULL},
-    {0}};
+    GRAPH_SIZE_ROWS, PARAM_INT_ROW(graph_source, k, "", 1, 1024, 16, "edges drawn per vertex"), {0}};
 static const struct param stand_in_params[] = {GRAPH_SIZE_ROWS, {0}};
 
 #define GRAPH_WORKLOAD(NAME, SUMMARY, SOURCE, PARAMS)                                                                  \
@@ -101,10 +83,9 @@ static const struct param stand_in_params[] = {GRAPH_SIZE_ROWS, {0}};
                                                   .source = SOURCE,                                                    \
                                                   .produces = WORKLOAD_GRAPH,                                          \
                                                   .params = PARAMS,                                                    \
-                                                  .params_size = sizeof(struct graph_params),                          \
+                                                  .params_size = sizeof(struct graph_source),                          \
                                                   .open = open_##NAME,                                                 \
-                                                  .close = close_graph,                                                \
-                                                  .ops = &ops}
+                                                  .close = close_graph}
 
 GRAPH_WORKLOAD(kron, "Kronecker graph, 2^scale vertices, written to a graph file",
                "Graph 500 probabilities; recipe of the H200 measurements, 2026-11", drawn_params);

@@ -15,30 +15,13 @@ struct graph_source {
     int64_t scale, k, seed;
 };
 
-/* Rows of a workload's table whose params struct S holds a `struct graph_source source`. */
-#define GRAPH_SOURCE_ROWS(S)                                                                                            \
-    {                                                                                                                   \
-        "graph",                                                                                                        \
-        PARAM_TEXT,                                                                                                     \
-        "text",                                                                                                         \
-        0,                                                                                                              \
-        0,                                                                                                              \
-        0,                                                                                                              \
-        offsetof(struct S, source.graph),                                                                               \
-        "a file, or kron, urand, fs, ml, sk, uk5",                                                                      \
-        "kron"},                                                                                                        \
-        {"scale", PARAM_INT, "", 0, 31, 18, offsetof(struct S, source.scale), "generated graphs: log2 of the vertices", \
-         NULL},                                                                                                         \
-        {"k", PARAM_INT, "", 1, 1024, 16, offsetof(struct S, source.k), "kron, urand: edges drawn per vertex", NULL},   \
-    {                                                                                                                   \
-        "seed", PARAM_INT, "", 0, 0x1p53, 1, offsetof(struct S, source.seed), "of the generators", NULL                 \
-    }
+/* Rows of a workload's table whose params begin with a struct graph_source. */
+#define GRAPH_SOURCE_ROWS                                                                                              \
+    PARAM_TEXT_ROW(graph_source, graph, "kron", "a file, or kron, urand, fs, ml, sk, uk5"),                            \
+        PARAM_INT_ROW(graph_source, scale, "", 0, 31, 18, "generated graphs: log2 of the vertices"),                   \
+        PARAM_INT_ROW(graph_source, k, "", 1, 1024, 16, "kron, urand: edges drawn per vertex"),                        \
+        PARAM_INT_ROW(graph_source, seed, "", 0, 0x1p53, 1, "of the generators")
 
 int graph_source_open(const struct graph_source *source, struct graph *graph, struct err *err);
-
-/* What WORKLOAD_GRAPH workloads give: the state's graph. */
-struct graph_ops {
-    const struct graph *(*graph)(void *state);
-};
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
-#include "trace/workloads/graph/traversal_program.h"
+#include "trace/workloads/graph/traversal.h"
 
 static const double damping = 0.85; /* EMOGI's ALPHA */
 

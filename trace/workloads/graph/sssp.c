@@ -2,11 +2,10 @@
  *
  * A vertex is active again in the launch after the one that lowered its cost. In place, a launch sees costs lowered in
  * it by vertices before (in vertex order: one of the orders a GPU may take); jacobi, only those of launches before. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "trace/base/mem.h"
-#include "trace/workloads/graph/traversal_program.h"
+#include "trace/workloads/graph/traversal.h"
 
 static const int64_t unreached = INT64_MAX;
 

@@ -5,11 +5,9 @@
 #include "trace/base/mem.h"
 #include "trace/base/units.h"
 #include "trace/graph/graph_generate.h"
-#include "trace/workloads/graph/traversal_program.h"
-#include "trace/workloads/workload.h"
 
 static const struct param traversal_param_table[] = {
-    GRAPH_SOURCE_ROWS(traversal_params),
+    GRAPH_SOURCE_ROWS,
     PARAM_TEXT_ROW(traversal_params, root, NULL,
                    "start vertex; auto: the one of largest degree; none given: `roots` of them"),
     PARAM_INT_ROW(traversal_params, roots, "", 1, 1e6, 64,
@@ -30,7 +28,7 @@ static const struct param traversal_param_table[] = {
                       "of a turn whose data is all at hand; auto: by instructions"),
     {0}};
 
-uint32_t traversal_element_bytes(const struct traversal_params *p)
+static uint32_t traversal_element_bytes(const struct traversal_params *p)
 {
     static const uint32_t bytes[] = {8, 4, 16};
     return bytes[p->element];
@@ -114,8 +112,21 @@ static int prepare(struct traversal *t, struct err *err)
     return t->values ? 0 : -1;
 }
 
-void *traversal_open(const struct traversal_algorithm *algorithm, const struct traversal_params *params,
-                     struct err *err)
+static void traversal_close(void *state)
+{
+    struct traversal *t = state;
+    traversal_program_free(t);
+    graph_release(&t->graph);
+    free(t->active.bits);
+    free(t->next.bits);
+    free(t->values);
+    free(t->roots);
+    free(t->scans);
+    free(t);
+}
+
+static void *traversal_open(const struct traversal_algorithm *algorithm, const struct traversal_params *params,
+                            struct err *err)
 {
     struct traversal *t = mem_zalloc(1, sizeof *t, err);
     if (!t)
@@ -127,19 +138,6 @@ void *traversal_open(const struct traversal_algorithm *algorithm, const struct t
         return NULL;
     }
     return t;
-}
-
-void traversal_close(void *state)
-{
-    struct traversal *t = state;
-    traversal_program_free(t);
-    graph_release(&t->graph);
-    free(t->active.bits);
-    free(t->next.bits);
-    free(t->values);
-    free(t->roots);
-    free(t->scans);
-    free(t);
 }
 
 void traversal_begin(struct traversal *t)
@@ -189,6 +187,92 @@ uint64_t frontier_next(const struct frontier *f, uint64_t v, uint64_t end)
         v = (v / 64 + 1) * 64;
     }
     return end;
+}
+
+/* --- the launches as scans: batch by batch the lists of the active vertices that have one --- */
+
+enum { EDGES_BASE = 4096 };
+static const uint64_t weights_base = 1ULL << 46; /* an allocation of its own, a page boundary */
+
+static void setup(void *state, struct scan_setup *s)
+{
+    const struct traversal *t = state;
+    const struct traversal_params *p = t->params;
+    uint32_t element = traversal_element_bytes(p);
+    *s = (struct scan_setup){
+        .shape = SCAN_LISTS,
+        .reuse = (enum scan_reuse)p->reuse,
+        .structures = {{"edges", EDGES_BASE + (uint64_t)p->base_offset, element, t->graph.elements},
+                       {"weights", weights_base, 4, t->graph.elements}},
+        .structure_count = t->algorithm->weighted ? 2 : 1,
+        .threads_per_block = p->threads_per_block,
+        .lanes = t->graph.vertices,
+        .visits = !(!t->algorithm->rooted && p->iterations == 1),
+        .unmasked_head = t->algorithm->weighted,
+    };
+}
+
+static int start(void *state, struct err *err)
+{
+    (void)err;
+    struct traversal *t = state;
+    t->root_at = 0;
+    t->launch = 0;
+    traversal_begin(t);
+    return 0;
+}
+
+/* The launch was handed out: find the next one, of this run or another. */
+static int advance(struct traversal *t, struct err *err)
+{
+    t->launch++;
+    t->round++;
+    bool more = !t->params->iterations || t->round < t->params->iterations;
+    if (more) {
+        if (t->algorithm->advance(t, err))
+            return -1;
+        traversal_swap(t);
+        t->cursor = 0;
+    }
+    t->running = more && t->active.count > 0;
+    if (!t->running && t->root_at + 1 < t->root_count) {
+        t->root_at++;
+        traversal_begin(t);
+    }
+    return 0;
+}
+
+static int next(void *state, struct scan_batch *batch, struct err *err)
+{
+    struct traversal *t = state;
+    if (!t->running)
+        return 0;
+    const struct graph *g = &t->graph;
+    uint64_t v = frontier_next(&t->active, t->cursor, g->vertices);
+    uint64_t end = (v / SCAN_BATCH + 1) * SCAN_BATCH;
+    if (end > g->vertices)
+        end = g->vertices;
+    size_t n = 0;
+    for (; v < end; v = frontier_next(&t->active, v + 1, end))
+        if (g->offsets[v + 1] > g->offsets[v])
+            t->scans[n++] = (struct scan){g->offsets[v], g->offsets[v + 1] - g->offsets[v], v};
+    t->cursor = end;
+    bool last = frontier_next(&t->active, end, g->vertices) == g->vertices;
+    *batch = (struct scan_batch){t->launch, t->scans, n, last};
+    return last && advance(t, err) ? -1 : 1;
+}
+
+static uint64_t runs(void *state)
+{
+    return ((const struct traversal *)state)->root_count;
+}
+
+const struct scan_ops traversal_ops = {setup, start, next, runs};
+
+static int traversal_records(void *state, struct record *records, size_t cap, size_t *n, struct err *err)
+{
+    struct traversal *t = state;
+    return scan_write(&t->writer, &traversal_ops, t, records, cap, n, err);
 }
 
 /* Algorithm X as scans and as a program. */

@@ -1,19 +1,16 @@
 /* traversal: graph algorithms that really run, handing out the neighbour lists that each launch reads.
  *
- * Workloads bfs, sssp, cc and pagerank share the parameters, the frontier and the batches
- * (traversal_scans.c); an algorithm only says which vertices are active first and, after a launch, next. All active
- * vertices' lists are read in a launch, in vertex order, those of the last level too; empty lists cost nothing. The
- * edge list lies at byte 4096 + base_offset, its 4-byte weights at a page of their own. The program
- * (traversal_program.h) is the same launches, access by access; the scans are its closed form. */
+ * Workloads bfs, sssp, cc and pagerank share the parameters, the frontier and the batches; an algorithm only says which
+ * vertices are active first and, after a launch, next. All active vertices' lists are read in a launch, in vertex
+ * order, those of the last level too; empty lists cost nothing. The edge list lies at byte 4096 + base_offset, its
+ * 4-byte weights at a page of their own. The program (traversal_program.c) is the same launches, access by access; the
+ * scans are its closed form. */
 #ifndef TRACE_WORKLOADS_GRAPH_TRAVERSAL_H
 #define TRACE_WORKLOADS_GRAPH_TRAVERSAL_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "trace/base/err.h"
 #include "trace/workloads/graph/graph_source.h"
 #include "trace/workloads/scan.h"
+#include "trace/workloads/workload.h"
 
 /* A set of vertices, one bit each: those whose lists a launch reads. */
 struct frontier {
@@ -44,8 +41,8 @@ static inline void frontier_add(struct frontier *f, uint64_t v)
 }
 
 struct traversal_params {
-    struct graph_source source;
-    const char *root; /* NULL: `roots` of them; "auto": the vertex of the largest degree; or a number */
+    struct graph_source source; /* first */
+    const char *root;           /* NULL: `roots` of them; "auto": the vertex of the largest degree; or a number */
     int64_t roots;
     int64_t element; /* choice: 8, 4, 16 */
     int64_t base_offset;
@@ -120,16 +117,19 @@ static inline void traversal_mark(struct traversal *t, uint64_t i)
         t->changes[i / 64] |= 1ULL << (i % 64);
 }
 
-/* For struct workload_type. */
-void *traversal_open(const struct traversal_algorithm *algorithm, const struct traversal_params *params,
-                     struct err *err);
-void traversal_close(void *state);
 /* Begin the traversal of root t->root_at anew. */
 void traversal_begin(struct traversal *t);
 /* t->active becomes t->next, which is emptied. */
 void traversal_swap(struct traversal *t);
-uint32_t traversal_element_bytes(const struct traversal_params *params);
-int traversal_records(void *state, struct record *records, size_t cap, size_t *n, struct err *err);
+
 extern const struct scan_ops traversal_ops;
+extern const struct traversal_algorithm traversal_bfs, traversal_cc, traversal_sssp, traversal_pagerank;
+
+/* --- traversal_program.c --- */
+
+/* As workload_type.program and .program_as, of a traversal that is open. They run it once. */
+int traversal_program(void *state, struct program *program, struct err *err);
+int traversal_program_as(void *state, const char *kernel, struct program *program, struct err *err);
+void traversal_program_free(struct traversal *t); /* all of them */
 
 #endif

@@ -1,4 +1,5 @@
-#include "trace/workloads/graph/traversal_program.h"
+/* The lists of a warp are the program's own: by including it. */
+#include "trace/workloads/graph/traversal_program.c"
 
 #include "trace/base/testing.h"
 

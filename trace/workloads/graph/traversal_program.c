@@ -1,13 +1,392 @@
-#include "trace/workloads/graph/traversal_program.h"
-
+/* traversal_program: the kernels of bfs, sssp, cc and pagerank, and of a sweep over all lists, access by access.
+ *
+ * A launch is a level or a round; its grid covers all vertices: naive a thread for each, merged and aligned a warp. A
+ * warp looks whether its vertex is active (bfs: its label; else a byte of an array) and ends if not. Then offsets[v],
+ * offsets[v + 1], and the list: load j of lane l is element first + j (naive), first + 32 j + l (merged), or likewise
+ * from `first` rounded down to 128 B / element size on (aligned; lanes below the list's start are masked off, but in
+ * sssp's kernel they load). Load j takes part in all lanes that have an element left: a warp goes on until its longest
+ * lane is done. Behind each element comes its visit: the neighbour's value, sssp's weight, and what the visit changes
+ * (traversal_run.h). A sweep (cc or pagerank, iterations=1) visits nobody; four loads of its loop are issued together.
+ * Worked example: bfs, kernel=merged, 8 B elements, list of 40: body 0 label and offsets; body 1 elements 0 to 31, 32
+ * labels scattered over GPU memory, stores where the label was not set; body 2 elements 32 to 39 in 8 lanes.
+ * The requests of the lists are those that the scans (traversal_ops) make under the pattern of the same name.
+ * Source: EMOGI 382dbcc, bfs.cu, sssp.cu, cc.cu, pagerank.cu; fixtures/cuda/bfs.cu; unrolling by four of a loop without
+ * a visit: H200, CUDA 13.0, 2026-11.
+ * Differs: instructions between accesses are counted from the source (an address, a comparison, a branch: one each),
+ * not from machine code; kernels that touch GPU memory only (EMOGI's `initialize` and `update`) are left out; sssp does
+ * not leave a list when its own cost falls; the public code has no naive kernel but that of bfs. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "trace/base/mem.h"
 #include "trace/event/actor.h"
+#include "trace/workloads/graph/traversal_run.h"
 
-enum { LANES = PROGRAM_LANES, LINE = 128, NONE = TRAVERSAL_NONE };
+/* Which elements of neighbour lists the lanes of a warp load, load by load.
+ *
+ * A list for each lane (naive): lane l of load j reads element first + j of its vertex's list. One list for the warp
+ * (merged, aligned): element from + 32 j + l, where `from` is the list's first, rounded down to a multiple of `round`;
+ * what lies before the list is masked off, unless the kernel loads before it tests (EMOGI's SSSP).
+ * Example: a list of elements 5 to 40, round 16: load 0 is elements 0 to 31 (lanes 0 to 4 masked), load 1 elements 32
+ * to 40. */
+struct traversal_shape {
+    bool each;          /* a list for each lane */
+    uint64_t round;     /* else: elements to round down to, 1 to 32; 1: not at all */
+    bool unmasked_head; /* likewise */
+};
+
+/* Of one warp. */
+struct traversal_lists {
+    bool each, unmasked_head;
+    uint64_t vertex;                                   /* of lane 0 */
+    uint32_t lanes, active;                            /* those with a vertex; whose vertex is in the frontier */
+    uint64_t first[PROGRAM_LANES], end[PROGRAM_LANES]; /* elements, of active lanes; one list: [0] */
+    uint64_t from;                                     /* one list: element of lane 0 in load 0 */
+    uint64_t loads;                                    /* of the longest lane; 0 where none is active */
+};
+
+struct traversal_load {
+    uint32_t reads, list;      /* lanes that load an element; those of them whose element is in the list */
+    int64_t at[PROGRAM_LANES]; /* the elements; lanes that load none: not filled */
+};
+
+enum { LANES = PROGRAM_LANES, LINE = 128, ARRAYS = 10, NONE = 255, UNROLL = 4 };
+
+/* The state of the program. */
+struct traversal_program {
+    struct layout layout;
+    const struct traversal *t;
+    const struct traversal_kernel *kernel;
+    char name[32];
+    uint8_t edges, weights, offsets, values, own, flags[2], changed; /* arrays; NONE: no such */
+    uint8_t bytes[ARRAYS];                                           /* of an element */
+    int64_t first_edge;                                              /* element 0 of the lists in its array */
+    struct traversal_shape shape;
+    bool visits;
+};
+
+/* A run. The warp asked for last is mostly asked for again. */
+struct traversal_warps {
+    struct layout_run layout_run;
+    struct traversal_run at;
+    bool known; /* what follows is of warp `warp` of the launch that `at` stands at */
+    uint64_t warp;
+    struct traversal_lists lists;
+    uint32_t part;   /* of a sweep: */
+    uint64_t part_j; /* the load that it begins with */
+};
+
+/* --- lists --- */
+
+static void one_list(const struct traversal *t, uint64_t round, struct traversal_lists *l)
+{
+    bool active = frontier_has(&t->active, l->vertex);
+    l->lanes = UINT32_MAX;
+    l->active = active ? UINT32_MAX : 0;
+    if (!active)
+        return; /* nobody asks where its list is; most are none of the launch's */
+    l->first[0] = t->graph.offsets[l->vertex];
+    l->end[0] = t->graph.offsets[l->vertex + 1];
+    l->from = l->first[0] - l->first[0] % round;
+    if (l->end[0] > l->first[0])
+        l->loads = (l->end[0] - l->from + LANES - 1) / LANES;
+}
+
+static void list_for_each(const struct traversal *t, struct traversal_lists *l)
+{
+    const uint64_t *offsets = t->graph.offsets + l->vertex;
+    l->lanes = program_first_lanes(t->graph.vertices - l->vertex);
+    l->active = (uint32_t)(t->active.bits[l->vertex / 64] >> (l->vertex % 64)) & l->lanes;
+    for (uint32_t rest = l->active; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        l->first[lane] = offsets[lane];
+        l->end[lane] = offsets[lane + 1];
+        if (l->end[lane] - l->first[lane] > l->loads)
+            l->loads = l->end[lane] - l->first[lane];
+    }
+}
+
+/* False if no lane of the warp has a vertex. The frontier is t->active. */
+static bool traversal_lists(const struct traversal *t, const struct traversal_shape *shape, uint64_t warp,
+                            struct traversal_lists *l)
+{
+    l->each = shape->each;
+    l->unmasked_head = shape->unmasked_head;
+    l->vertex = l->each ? warp * LANES : warp;
+    l->loads = 0;
+    if (l->vertex >= t->graph.vertices)
+        return false;
+    if (l->each)
+        list_for_each(t, l);
+    else
+        one_list(t, shape->round, l);
+    return true;
+}
+
+/* Load j < lists->loads. */
+static void traversal_load(const struct traversal_lists *l, uint64_t j, struct traversal_load *load)
+{
+    if (!l->each) {
+        uint64_t at = l->from + j * LANES, below = l->first[0] > at ? l->first[0] - at : 0;
+        load->reads = program_first_lanes(l->end[0] - at);
+        load->list = load->reads & ~program_first_lanes(below);
+        if (!l->unmasked_head)
+            load->reads = load->list;
+        for (unsigned lane = 0; lane < LANES; lane++)
+            load->at[lane] = (int64_t)(at + lane);
+        return;
+    }
+    load->reads = 0;
+    for (uint32_t rest = l->active; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        uint64_t at = l->first[lane] + j;
+        load->at[lane] = (int64_t)at;
+        load->reads |= (uint32_t)(at < l->end[lane]) << lane;
+    }
+    load->list = load->reads;
+}
+
+/* The first load after j, which is `load`, in which other lanes take part. */
+static uint64_t traversal_same_until(const struct traversal_lists *l, const struct traversal_load *load, uint64_t j)
+{
+    if (!l->each)
+        return load->list == UINT32_MAX ? (l->end[0] - l->from) / LANES : j + 1;
+    uint64_t until = l->loads;
+    for (uint32_t rest = load->list; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        if (l->end[lane] - l->first[lane] < until)
+            until = l->end[lane] - l->first[lane];
+    }
+    return until;
+}
+
+/* --- bodies --- */
+
+/* Instructions of the source between accesses. */
+enum { START = 6, BRANCH = 2, ADDRESS = 2, COMPARE = 2, LOOP_END = 3 };
+
+/* --- accesses; need() says when their values are used --- */
+
+/* The next instruction needs all that was loaded. */
+static void need(const struct emit *e)
+{
+    uint16_t behind = 1;
+    for (uint32_t i = e->body->count; i-- > 0; behind += (uint16_t)(1 + e->body->access[i].before))
+        if (e->body->access[i].kind == RECORD_READ && e->body->access[i].use == 0)
+            e->body->access[i].use = behind;
+}
+
+static inline struct emit of_array(const struct emit *e, unsigned array, uint32_t active)
+{
+    struct emit of = emit_of(e, ((const struct traversal_program *)e->state)->bytes[array]);
+    of.active = active;
+    return of;
+}
+
+/* Read element v of an array, or the one so much further, v being each lane's own vertex. */
+static struct program_access *of_vertex(const struct emit *e, unsigned array, const struct traversal_lists *l,
+                                        unsigned further, unsigned before)
+{
+    struct emit of = of_array(e, array, l->active);
+    struct program_access *a = emit_load(&of, array, (int64_t)l->vertex + further, before, 0);
+    return l->each ? a : emit_same(a);
+}
+
+/* Read elements of the list, or what lies at the same indices. */
+static struct program_access *elements(const struct emit *e, unsigned array, const struct traversal_lists *l,
+                                       const struct traversal_load *load)
+{
+    const struct traversal_program *p = e->state;
+    struct emit of = of_array(e, array, load->reads);
+    int64_t first = array == p->edges ? p->first_edge : 0;
+    return l->each ? emit_each(&of, array, first, load->at, 0, 0) : emit_load(&of, array, first + load->at[0], 0, 0);
+}
+
+/* Whether the vertex is active, and where its list lies. */
+static int head(const struct emit *e, const struct traversal_lists *l)
+{
+    const struct traversal_program *p = e->state;
+    if (p->visits) {
+        unsigned asked = p->flags[0] == NONE ? p->values : p->flags[e->launch % 2];
+        struct program_access *a = of_vertex(e, asked, l, 0, START);
+        a->active = l->lanes;
+        a->use = 1;
+    }
+    if (!l->active)
+        return emit_end(e, BRANCH);
+    of_vertex(e, p->offsets, l, 0, p->visits ? BRANCH + ADDRESS : START);
+    of_vertex(e, p->offsets, l, 1, 0);
+    if (p->visits && p->kernel->own_first)
+        of_vertex(e, p->own, l, 0, ADDRESS);
+    need(e);
+    return emit_end(e, COMPARE);
+}
+
+/* What a visit changes: the value of `mask` lanes' vertices, and who is told. read: of the same values, if there was
+ * such an access. */
+static void change(const struct emit *e, uint32_t mask, const struct program_access *read, const int64_t *vertex)
+{
+    const struct traversal_program *p = e->state;
+    const struct traversal_kernel *k = p->kernel;
+    unsigned kind = k->atomic ? RECORD_ATOMIC : RECORD_WRITE, next = p->flags[(e->launch + 1) % 2];
+    struct emit values = of_array(e, p->values, mask);
+    if (read)
+        emit_again(e, read, kind, COMPARE)->active = mask;
+    else
+        emit_as(emit_each(&values, p->values, 0, vertex, COMPARE, 0), kind);
+    if (k->raises) {
+        struct emit flags = of_array(e, next, mask);
+        emit_as(emit_each(&flags, next, 0, vertex, ADDRESS, 0), RECORD_WRITE);
+    }
+    if (k->tells) {
+        struct emit changed = of_array(e, p->changed, mask);
+        emit_same(emit_store(&changed, p->changed, 0, 0));
+    }
+}
+
+/* Which lanes' visits change a value; targets that are not the neighbours are put right. */
+static uint32_t changing(const struct traversal_run *at, const struct traversal_lists *l,
+                         const struct traversal_load *load, int64_t *vertex)
+{
+    uint32_t mask = 0;
+    if (at->t.algorithm->kernel.always)
+        return load->list;
+    for (uint32_t rest = load->list; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        if (!traversal_run_changes(at, (uint64_t)load->at[lane]))
+            continue;
+        mask |= 1u << lane;
+        if (traversal_run_changes_own(at, (uint64_t)load->at[lane]))
+            vertex[lane] = (int64_t)l->vertex + (l->each ? lane : 0);
+    }
+    return mask;
+}
+
+/* The values of the neighbours. */
+static const struct program_access *read_values(const struct emit *e, uint32_t lanes, const int64_t *vertex)
+{
+    unsigned values = ((const struct traversal_program *)e->state)->values;
+    struct emit of = of_array(e, values, lanes);
+    if (e->body->brief)
+        return emit_same(emit_load(&of, values, 0, ADDRESS, 0));
+    return emit_each(&of, values, 0, vertex, ADDRESS, 0);
+}
+
+/* Load j, and the visits of its elements. */
+static int visit(const struct emit *e, const struct traversal_run *at, const struct traversal_lists *l, uint64_t j)
+{
+    const struct traversal_program *p = e->state;
+    int64_t vertex[LANES]; /* of lanes that load */
+    const struct program_access *read = NULL;
+    struct traversal_load load;
+    bool brief = e->body->brief;
+    traversal_load(l, j, &load);
+    if (p->kernel->own)
+        of_vertex(e, p->own, l, 0, 0)->active = load.reads;
+    elements(e, p->edges, l, &load);
+    need(e);
+    for (uint32_t rest = brief ? 0 : load.reads; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        vertex[lane] = (int64_t)graph_target(&at->t.graph, (uint64_t)load.at[lane]);
+    }
+    if (p->kernel->reads)
+        read = read_values(e, load.reads, vertex);
+    if (p->weights != NONE)
+        elements(e, p->weights, l, &load);
+    need(e);
+    uint32_t mask = brief ? 0 : changing(at, l, &load, vertex);
+    if (mask)
+        change(e, mask, at->t.own ? NULL : read, vertex);
+    return emit_end(e, LOOP_END);
+}
+
+/* --- sweeps: loads of the loop in fours --- */
+
+static int sweep(const struct emit *e, struct traversal_warps *r, uint32_t index)
+{
+    const struct traversal_lists *l = &r->lists;
+    unsigned edges = ((const struct traversal_program *)e->state)->edges;
+    struct traversal_load load;
+    bool on = r->part <= index;
+    uint64_t j = on ? r->part_j : 0, turns = 0;
+    for (uint32_t i = on ? r->part : 0; i <= index; i++) {
+        j += turns * UNROLL;
+        r->part = i;
+        r->part_j = j;
+        if (j >= l->loads)
+            return 0;
+        traversal_load(l, j, &load);
+        turns = (traversal_same_until(l, &load, j) - j) / UNROLL;
+        turns += turns == 0;
+    }
+    for (uint64_t k = j; k < j + UNROLL && k < l->loads; k++) {
+        traversal_load(l, k, &load);
+        elements(e, edges, l, &load);
+    }
+    need(e);
+    emit_turns(e, turns, UNROLL * (l->each ? 1 : LANES));
+    return emit_end(e, UNROLL + LOOP_END);
+}
+
+/* --- the kernel --- */
+
+/* What the first visits of a warp will look at; the lists of a graph do not stay in the cache. */
+static void look_ahead(const struct traversal_run *at, const struct traversal_lists *l)
+{
+    const struct graph *g = &at->t.graph;
+    for (uint32_t rest = l->active; rest && l->loads; rest = l->each ? rest & (rest - 1) : 0) {
+        uint64_t first = l->first[l->each ? (unsigned)__builtin_ctz(rest) : 0];
+        const char *target = g->targets ? (const char *)&g->targets[first] : (const char *)&g->wide[first];
+        __builtin_prefetch(target);
+        __builtin_prefetch(target + 64);
+        if (at->t.changes)
+            __builtin_prefetch(&at->t.changes[first / 64]);
+    }
+}
+
+/* Go to the warp at e->at: its lists into r->lists, 1; 0: it has no vertex; -1 with *e->err set. */
+static int go_to_warp(struct traversal_warps *r, const struct emit *e)
+{
+    const struct traversal_program *p = e->state;
+    uint64_t warp = e->at.thread / LANES;
+    if (!(r->at.running && r->at.launch == e->launch) && traversal_run_seek(&r->at, e->launch, e->err))
+        return -1;
+    r->warp = warp;
+    r->part = 0;
+    r->part_j = 0;
+    r->known = traversal_lists(&r->at.t, &p->shape, warp, &r->lists);
+    if (r->known && p->visits && e->index < 2 && !e->body->brief)
+        look_ahead(&r->at, &r->lists);
+    return r->known;
+}
+
+static bool there(const struct traversal_warps *r, const struct emit *e)
+{
+    return r->known && r->warp == e->at.thread / LANES && r->at.running && r->at.launch == e->launch;
+}
+
+/* Body 0: the head; then one for each load and its visits, and one that clears the flag; of a sweep, one for loads in
+ * fours that the same lanes make. */
+static int traversal_warp(struct emit *e)
+{
+    const struct traversal_program *p = e->state;
+    struct traversal_warps *r = e->run;
+    const struct traversal_lists *l = &r->lists;
+    int rc = there(r, e) ? 1 : go_to_warp(r, e);
+    if (rc <= 0)
+        return rc < 0 ? -1 : emit_idle(e, START);
+    e->body->last = p->visits && e->index == (l->active ? l->loads + p->kernel->clears : 0);
+    if (e->index == 0)
+        return head(e, l);
+    if (!p->visits)
+        return sweep(e, r, e->index - 1);
+    if (e->index <= l->loads)
+        return visit(e, &r->at, l, e->index - 1);
+    if (e->index > l->loads + 1 || !l->active || !p->kernel->clears)
+        return 0;
+    emit_as(of_vertex(e, p->flags[0], l, 0, 0), RECORD_WRITE);
+    return 1;
+}
 
 /* --- memory --- */
 
@@ -77,35 +456,6 @@ static void *run_open(const void *state, struct err *err)
     return NULL;
 }
 
-/* What the first visits of a warp will look at; the lists of a graph do not stay in the cache. */
-static void look_ahead(const struct traversal_run *at, const struct traversal_lists *l)
-{
-    const struct graph *g = &at->t.graph;
-    for (uint32_t rest = l->active; rest && l->loads; rest = l->each ? rest & (rest - 1) : 0) {
-        uint64_t first = l->first[l->each ? (unsigned)__builtin_ctz(rest) : 0];
-        const char *target = g->targets ? (const char *)&g->targets[first] : (const char *)&g->wide[first];
-        __builtin_prefetch(target);
-        __builtin_prefetch(target + 64);
-        if (at->t.changes)
-            __builtin_prefetch(&at->t.changes[first / 64]);
-    }
-}
-
-int traversal_warps_go(struct traversal_warps *r, const struct emit *e)
-{
-    const struct traversal_program *p = e->state;
-    uint64_t warp = e->at.thread / LANES;
-    if (!(r->at.running && r->at.launch == e->launch) && traversal_run_seek(&r->at, e->launch, e->err))
-        return -1;
-    r->warp = warp;
-    r->part = 0;
-    r->part_j = 0;
-    r->known = traversal_lists(&r->at.t, &p->shape, warp, &r->lists);
-    if (r->known && p->visits && e->index < 2 && !e->body->brief)
-        look_ahead(&r->at, &r->lists);
-    return r->known;
-}
-
 /* --- the program --- */
 
 static const char *const ways[TRAVERSAL_WAYS] = {"naive", "merged", "aligned"};
@@ -124,7 +474,7 @@ static int find_launches(struct traversal *t, bool visits, struct err *err)
     return -1;
 }
 
-static struct traversal_program *make(struct traversal *t, enum traversal_way way, struct err *err)
+static struct traversal_program *make_program(struct traversal *t, enum traversal_way way, struct err *err)
 {
     struct scan_setup s;
     traversal_ops.setup(t, &s);
@@ -158,7 +508,7 @@ static struct traversal_program *make(struct traversal *t, enum traversal_way wa
 
 static int program_of(struct traversal *t, enum traversal_way way, struct program *program, struct err *err)
 {
-    if (!t->programs[way] && !(t->programs[way] = make(t, way, err)))
+    if (!t->programs[way] && !(t->programs[way] = make_program(t, way, err)))
         return -1;
     return layout_program(t->programs[way], program, err);
 }

@@ -1,4 +1,4 @@
-#include "trace/workloads/graph/traversal_program.h"
+#include "trace/workloads/graph/traversal_run.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "trace/workloads/graph/traversal_program.h"
+#include "trace/workloads/graph/traversal_run.h"
 
 #include "trace/base/testing.h"
 #include "trace/workloads/workload.h"

@@ -282,13 +282,7 @@ static int next(void *state, struct scan_batch *batch, struct err *err)
     return 1;
 }
 
-static uint64_t runs(void *state)
-{
-    (void)state;
-    return 1;
-}
-
-static const struct scan_ops scan_ops = {setup, start, next, runs};
+static const struct scan_ops scan_ops = {setup, start, next, NULL};
 
 /* --- memory and launches --- */
 

@@ -5,7 +5,7 @@
 enum { PAGE = 4096 };
 enum touch { WRITE, READ, NONE };
 
-static const struct param keys[] = {
+static const struct param launch_touch_keys[] = {
     PARAM_INT_ROW(launch_touch, pages, "pages", 0, 1LL << 40, 1024, "of managed memory, 4 KiB each"),
     PARAM_CHOICE_ROW(launch_touch, touch, "write|read|none", WRITE,
                      "what the CPU does to every page after each launch"),
@@ -30,18 +30,16 @@ static int touch(struct emit *e)
 }
 
 /* A kernel and what the CPU does after it, each a launch. */
-static void *open_keys(const void *given, struct err *err)
+static int launch_touch_init(struct launch_touch *s, struct err *err)
 {
-    struct launch_touch *s = layout_open(given, sizeof *s, err);
-    if (!s)
-        return NULL;
+    (void)err;
     s->layout.compute_ns = PARAM_AUTO;
     s->layout.launches = 2 * (uint32_t)s->launches;
     layout_array(&s->layout, "managed", s->pages * PAGE);
     layout_kernel(&s->layout, empty, "empty", 1, 1, 0, 0);
     layout_kernel(&s->layout, touch, "touch", 1, 1, 0, 0);
     s->layout.kernel[1].launch.cpu = true;
-    return s;
+    return 0;
 }
 
 static int program(void *state, struct program *program, struct err *err)
@@ -55,15 +53,7 @@ static int program(void *state, struct program *program, struct err *err)
     return layout_program(state, program, err);
 }
 
-const struct workload_type workload_launch_touch = {
-    .name = "launch-touch",
-    .summary = "managed memory of old: an empty kernel, then every page touched by the CPU",
-    .source = "Wilt 2017: the benchmark of both tables",
-    .produces = WORKLOAD_LAUNCHES,
-    .views = VIEW_UVM,
-    .params = keys,
-    .params_size = sizeof(struct launch_touch),
-    .open = open_keys,
-    .close = free,
-    .program = program,
-};
+WORKLOAD(launch_touch, workload_launch_touch, "launch-touch",
+         "managed memory of old: an empty kernel, then every page touched by the CPU",
+         "Wilt 2017: the benchmark of both tables", layout_open, free, .produces = WORKLOAD_LAUNCHES, .views = VIEW_UVM,
+         .program = program);

@@ -210,10 +210,9 @@ static const struct program_ops gather_program_ops = {
 /* --- the workload --- */
 
 struct gather_params {
+    struct graph_source source; /* first; its seed is that of every draw */
     int64_t row_bytes, count, table_rows, reuse, threads_per_block, blocks, kernel, compute_ns;
-    const char *rows, *recorded;
-    struct graph_source source; /* its seed is that of every draw */
-    const char *fan_outs;
+    const char *rows, *recorded, *fan_outs;
     int64_t seeds, batches, labels, accesses;
     double labelled_pct, inside;
     int64_t communities;
@@ -236,20 +235,19 @@ struct gather {
     struct gather_program programs[2]; /* by enum gather_kernel */
 };
 
-static const struct param gather_params[] = {
+static const struct param gather_keys[] = {
     PARAM_BYTES_ROW(gather_params, row_bytes, GATHER_ELEMENT, 1 << 24, 1024, "of a row, a multiple of 4"),
     PARAM_TEXT_ROW(gather_params, rows, NULL, "file of row numbers, one a line; none: drawn uniformly"),
     PARAM_TEXT_ROW(gather_params, recorded, NULL,
                    "file of the row numbers of another run, one a line: what resident=recorded ranks by"),
     PARAM_INT_ROW(gather_params, count, "", 1, 1e9, 65536, "rows drawn where no file is given"),
     PARAM_INT_ROW(gather_params, table_rows, "", 0, 0x1p40, 0, "of the table; 0: what 512 MiB hold, or the file needs"),
-    {"graph", PARAM_TEXT, "text", 0, 0, 0, offsetof(struct gather_params, source.graph),
-     "rows by neighbour sampling in a file, kron, urand, fs, ml, sk, uk5, communities, skewed-communities", NULL},
-    {"scale", PARAM_INT, "", 0, 31, 18, offsetof(struct gather_params, source.scale),
-     "generated graphs: log2 of the vertices", NULL},
-    {"k", PARAM_INT, "", 1, 1024, 16, offsetof(struct gather_params, source.k), "generated graphs: draws per vertex",
-     NULL},
-    {"seed", PARAM_INT, "", 0, 0x1p53, 1, offsetof(struct gather_params, source.seed), "of every draw", NULL},
+    PARAM_TEXT_ROW(
+        graph_source, graph, NULL,
+        "rows by neighbour sampling in a file, kron, urand, fs, ml, sk, uk5, communities, skewed-communities"),
+    PARAM_INT_ROW(graph_source, scale, "", 0, 31, 18, "generated graphs: log2 of the vertices"),
+    PARAM_INT_ROW(graph_source, k, "", 1, 1024, 16, "generated graphs: draws per vertex"),
+    PARAM_INT_ROW(graph_source, seed, "", 0, 0x1p53, 1, "of every draw"),
     PARAM_TEXT_ROW(gather_params, fan_outs, "[10,25]", "neighbours sampled at each hop, the last around the seeds"),
     PARAM_INT_ROW(gather_params, seeds, "", 1, 1e9, 16, "labelled vertices that a batch starts from"),
     PARAM_INT_ROW(gather_params, batches, "", 1, 1e9, 64, "sampled batches"),
@@ -407,24 +405,15 @@ static void gather_close(void *state)
     free(g);
 }
 
-static void *gather_open(const void *params, struct err *err)
+static int gather_init(struct gather *g, struct err *err)
 {
-    struct gather *g = mem_zalloc(1, sizeof *g, err);
-    if (!g)
-        return NULL;
-    g->p = *(const struct gather_params *)params;
     g->elements = (uint64_t)g->p.row_bytes / GATHER_ELEMENT;
     g->scans = mem_zalloc(SCAN_BATCH, sizeof *g->scans, err);
-    int rc = g->scans ? 0 : -1;
-    if (!rc && g->p.row_bytes % GATHER_ELEMENT)
-        rc = err_set(err, "row_bytes is %lld; expected a multiple of 4", (long long)g->p.row_bytes);
-    if (!rc)
-        rc = gather_rows_find(g, err);
-    if (rc) {
-        gather_close(g);
-        return NULL;
-    }
-    return g;
+    if (!g->scans)
+        return -1;
+    if (g->p.row_bytes % GATHER_ELEMENT)
+        return err_set(err, "row_bytes is %lld; expected a multiple of 4", (long long)g->p.row_bytes);
+    return gather_rows_find(g, err);
 }
 
 static void setup(void *state, struct scan_setup *s)
@@ -469,13 +458,7 @@ static int next(void *state, struct scan_batch *batch, struct err *err)
     return 1;
 }
 
-static uint64_t runs(void *state)
-{
-    (void)state;
-    return 1;
-}
-
-static const struct scan_ops gather_ops = {setup, start, next, runs};
+static const struct scan_ops gather_ops = {setup, start, next, NULL};
 
 static int gather_next(void *state, struct record *records, size_t cap, size_t *n, struct err *err)
 {
@@ -506,25 +489,12 @@ static int program(void *state, struct program *out, struct err *err)
 
 static int program_as(void *state, const char *kernel, struct program *out, struct err *err)
 {
-    if (strcmp(kernel, "naive") == 0)
-        return program_of(state, GATHER_NAIVE, out, err) ? -1 : 1;
-    if (strcmp(kernel, "shift") == 0)
-        return program_of(state, GATHER_SHIFT, out, err) ? -1 : 1;
-    return 0;
+    const bool naive = strcmp(kernel, "naive") == 0;
+    if (!naive && strcmp(kernel, "shift") != 0)
+        return 0;
+    return program_of(state, naive ? GATHER_NAIVE : GATHER_SHIFT, out, err) ? -1 : 1;
 }
 
-const struct workload_type workload_gather = {
-    .name = "gather",
-    .summary = "rows of a table in host memory gathered into a dense output",
-    .source = "dissertation, chapter 3 (UnifiedTensor)",
-    .produces = WORKLOAD_SCANS,
-    .params = gather_params,
-    .params_size = sizeof(struct gather_params),
-    .open = gather_open,
-    .close = gather_close,
-    .ops = &gather_ops,
-    .next = gather_next,
-    .views = VIEW_ALL,
-    .program = program,
-    .program_as = program_as,
-};
+WORKLOAD(gather, workload_gather, "gather", "rows of a table in host memory gathered into a dense output",
+         "dissertation, chapter 3 (UnifiedTensor)", workload_new, gather_close, .produces = WORKLOAD_SCANS,
+         .ops = &gather_ops, .next = gather_next, .views = VIEW_ALL, .program = program, .program_as = program_as);

@@ -14,72 +14,70 @@
 
 enum { PER_CYCLE = 10 /* of 32 channels: about a third of what they can take */ };
 
-struct keys {
-    int64_t cycles, seed, channels, sms;
+struct name {
+    int64_t cycles, seed, channels, sms; /* keys */
     const char *window;
-};
-
-static const struct param keys[] = {
-    PARAM_INT_ROW(keys, cycles, "cycles", 0, 1e11, 0, "cut to 10 requests for each of so many cycles; 0: as cut= says"),
-    PARAM_INT_ROW(keys, seed, "", -1, 1e15, -1, "seed of what the program draws, if it draws anything; -1: its own"),
-    PARAM_INT_ROW(keys, channels, "", 0, 4096, 0, "of old commands: a program uses all channels"),
-    PARAM_INT_ROW(keys, sms, "", 0, 1024, 0, "multiprocessors; 0: all, or those left beside another program"),
-    PARAM_TEXT_ROW(keys, window, NULL, "refused: how many requests are in flight follows from the program"),
-    {0}};
-
-struct state {
-    struct keys keys;
     const struct workload_type *type; /* whose name this is */
     void *params, *inner;
 };
 
-static void close_name(void *p)
+static const struct param keys[] = {
+    PARAM_INT_ROW(name, cycles, "cycles", 0, 1e11, 0, "cut to 10 requests for each of so many cycles; 0: as cut= says"),
+    PARAM_INT_ROW(name, seed, "", -1, 1e15, -1, "seed of what the program draws, if it draws anything; -1: its own"),
+    PARAM_INT_ROW(name, channels, "", 0, 4096, 0, "of old commands: a program uses all channels"),
+    PARAM_INT_ROW(name, sms, "", 0, 1024, 0, "multiprocessors; 0: all, or those left beside another program"),
+    PARAM_TEXT_ROW(name, window, NULL, "refused: how many requests are in flight follows from the program"),
+    {0}};
+
+static void close_name(void *state)
 {
-    struct state *s = p;
+    struct name *s = state;
     if (s->inner)
         s->type->close(s->inner);
     free(s->params);
     free(s);
 }
 
+/* Open the program itself, with the seed if it has one. */
+static int open_inner(struct name *s, struct err *err)
+{
+    char seed[32];
+    if (s->window)
+        return err_set(err, "window: how many requests of %s are in flight follows from its warps; found window=%s",
+                       s->type->name, s->window);
+    s->params = mem_zalloc(1, s->type->params_size, err);
+    if (!s->params)
+        return -1;
+    param_defaults(s->type->params, s->params);
+    (void)snprintf(seed, sizeof seed, "%" PRId64, s->seed);
+    if (s->seed >= 0 && param_find(s->type->params, "seed") && param_set(s->type->params, s->params, "seed", seed, err))
+        return -1;
+    s->inner = s->type->open(s->params, err);
+    return s->inner ? 0 : -1;
+}
+
 static void *open_name(const struct workload_type *type, const void *params, struct err *err)
 {
-    struct state *s = mem_zalloc(1, sizeof *s, err);
+    struct name *s = workload_new(params, sizeof *s, err);
     if (!s)
         return NULL;
-    s->keys = *(const struct keys *)params;
     s->type = type;
-    s->params = mem_zalloc(1, type->params_size, err);
-    char seed[32];
-    (void)snprintf(seed, sizeof seed, "%" PRId64, s->keys.seed);
-    bool bad = !s->params;
-    if (s->keys.window)
-        bad = err_set(err, "window: how many requests of %s are in flight follows from its warps; found window=%s",
-                      type->name, s->keys.window);
-    if (!bad) {
-        param_defaults(type->params, s->params);
-        bad = s->keys.seed >= 0 && param_find(type->params, "seed") &&
-              param_set(type->params, s->params, "seed", seed, err);
-    }
-    if (!bad)
-        s->inner = type->open(s->params, err);
-    if (!s->inner) {
-        close_name(s);
-        return NULL;
-    }
-    return s;
+    if (open_inner(s, err) == 0)
+        return s;
+    close_name(s);
+    return NULL;
 }
 
 static int as_program(void *state, struct program *program, struct err *err)
 {
-    struct state *s = state;
+    struct name *s = state;
     return s->type->program(s->inner, program, err);
 }
 
 static void wish(const void *state, struct workload_wish *wish)
 {
-    const struct state *s = state;
-    *wish = (struct workload_wish){.sms = s->keys.sms, .requests = (uint64_t)s->keys.cycles * PER_CYCLE};
+    const struct name *s = state;
+    *wish = (struct workload_wish){.sms = s->sms, .requests = (uint64_t)s->cycles * PER_CYCLE};
 }
 
 #define GPU(N, TYPE, CLI)                                                                                              \
@@ -94,7 +92,7 @@ static void wish(const void *state, struct workload_wish *wish)
         .source = "gupta-2025-f3fs table II",                                                                          \
         .produces = WORKLOAD_PROGRAM,                                                                                  \
         .params = keys,                                                                                                \
-        .params_size = sizeof(struct keys),                                                                            \
+        .params_size = sizeof(struct name),                                                                            \
         .open = open_g##N,                                                                                             \
         .close = close_name,                                                                                           \
         .views = VIEW_DRAM,                                                                                            \

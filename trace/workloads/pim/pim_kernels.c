@@ -9,23 +9,9 @@
 #include "trace/workloads/pim/pim_program.h"
 #include "trace/workloads/workload.h"
 
-struct keys {
-    int64_t rows, ops, period, channels, base_row;
-};
-
-/* Rows of PIM data start at 4096, above those of the gpu-* workloads: the two never share a row, as separate
- * allocations never do. Period 3: a channel's share of the issuing SM's port (models/platforms/gv100.ini). */
-static const struct param keys[] = {
-    PARAM_INT_ROW(keys, rows, "rows", 0, 65536, 0, "rows of each array (kmeans: clusters); 0: the paper's"),
-    PARAM_INT_ROW(keys, ops, "", 0, 1e9, 0, "operations at most, of 16 requests each; 0: all"),
-    PARAM_INT_ROW(keys, period, "cycles", 1, 1e6, 3, "cycles between the requests of a channel"),
-    PARAM_INT_ROW(keys, channels, "", 1, 4096, 32, "channels, all with the same requests"),
-    PARAM_INT_ROW(keys, base_row, "", 0, 8000000, 4096, "first row of the kernel's arrays"),
-    {0}};
-
-struct state {
-    struct keys keys;
-    struct pim_ops ops;
+struct pim {
+    int64_t rows, ops, period, channels, base_row; /* keys */
+    struct pim_ops list;
     struct pim_program program; /* made when asked for */
     const char *kernel;
     size_t op;
@@ -34,43 +20,51 @@ struct state {
     uint64_t number; /* requests so far, of one channel */
 };
 
+/* Rows of PIM data start at 4096, above those of the gpu-* workloads: the two never share a row, as separate
+ * allocations never do. Period 3: a channel's share of the issuing SM's port (models/platforms/gv100.ini). */
+static const struct param keys[] = {
+    PARAM_INT_ROW(pim, rows, "rows", 0, 65536, 0, "rows of each array (kmeans: clusters); 0: the paper's"),
+    PARAM_INT_ROW(pim, ops, "", 0, 1e9, 0, "operations at most, of 16 requests each; 0: all"),
+    PARAM_INT_ROW(pim, period, "cycles", 1, 1e6, 3, "cycles between the requests of a channel"),
+    PARAM_INT_ROW(pim, channels, "", 1, 4096, 32, "channels, all with the same requests"),
+    PARAM_INT_ROW(pim, base_row, "", 0, 8000000, 4096, "first row of the kernel's arrays"),
+    {0}};
+
 static void close_pim(void *p)
 {
-    struct state *s = p;
+    struct pim *s = p;
     pim_program_release(&s->program);
-    pim_ops_release(&s->ops);
+    pim_ops_release(&s->list);
     free(s);
 }
 
 static void *open_pim(const char *name, const void *params, struct err *err)
 {
-    struct state *s = mem_zalloc(1, sizeof *s, err);
+    struct pim *s = workload_new(params, sizeof *s, err);
     if (!s)
         return NULL;
-    s->keys = *(const struct keys *)params;
     s->kernel = name;
-    s->ops.limit = (size_t)s->keys.ops;
-    if (pim_ops_build(&s->ops, pim_kernel_find(name), (uint32_t)s->keys.rows, (uint32_t)s->keys.base_row, err)) {
-        close_pim(s);
-        return NULL;
-    }
-    return s;
+    s->list.limit = (size_t)s->ops;
+    if (pim_ops_build(&s->list, pim_kernel_find(name), (uint32_t)s->rows, (uint32_t)s->base_row, err) == 0)
+        return s;
+    close_pim(s);
+    return NULL;
 }
 
 static int next(void *state, struct record *records, size_t cap, size_t *n, struct err *err)
 {
     (void)err;
-    struct state *s = state;
-    for (*n = 0; *n < cap && s->op < s->ops.count; (*n)++) {
-        const struct pim_op *op = &s->ops.op[s->op];
+    struct pim *s = state;
+    for (*n = 0; *n < cap && s->op < s->list.count; (*n)++) {
+        const struct pim_op *op = &s->list.op[s->op];
         struct dram_addr a = {s->channel, 0, op->row, 0};
         pim_op_request(op, s->request, &a.bank, &a.column);
         records[*n] = (struct record){.kind = RECORD_PIM,
-                                      .time = (int64_t)s->number * s->keys.period,
+                                      .time = (int64_t)s->number * s->period,
                                       .addr = dram_addr_pack(a),
                                       .bytes = 32,
-                                      .id = s->number * (uint64_t)s->keys.channels + s->channel};
-        if (++s->channel < (uint32_t)s->keys.channels)
+                                      .id = s->number * (uint64_t)s->channels + s->channel};
+        if (++s->channel < (uint32_t)s->channels)
             continue;
         s->channel = 0;
         s->number++;
@@ -84,8 +78,8 @@ static int next(void *state, struct record *records, size_t cap, size_t *n, stru
 
 static int as_program(void *state, struct program *program, struct err *err)
 {
-    struct state *s = state;
-    return pim_program(&s->program, &s->ops, s->kernel, (uint32_t)s->keys.channels, program, err);
+    struct pim *s = state;
+    return pim_program(&s->program, &s->list, s->kernel, (uint32_t)s->channels, program, err);
 }
 
 #define PIM(NAME, CLI, TEXT)                                                                                           \
@@ -99,7 +93,7 @@ static int as_program(void *state, struct program *program, struct err *err)
         .source = "gupta-2025-f3fs table III; Sacusa/PIM_apps",                                                        \
         .produces = WORKLOAD_REQUESTS,                                                                                 \
         .params = keys,                                                                                                \
-        .params_size = sizeof(struct keys),                                                                            \
+        .params_size = sizeof(struct pim),                                                                             \
         .open = open_##NAME,                                                                                           \
         .close = close_pim,                                                                                            \
         .next = next,                                                                                                  \
