@@ -21,8 +21,8 @@ static const struct param settings[] = {
                   "reuse=l1: launches of more warp loads are sampled; 0: none are"),
     {0}};
 
-/* The patterns of models/policies.h, the program's own, then the baselines of zerocopy_baseline.c. */
-static const struct policy_head *const policies[] = {ZEROCOPY_PATTERNS(POLICY_HEAD) & zerocopy_own.head,
+/* The patterns of models/policies.h, the program's own loads, then the baselines of zerocopy_baseline.c. */
+static const struct policy_head *const policies[] = {ZEROCOPY_PATTERNS(POLICY_HEAD) & zerocopy_loads.head,
                                                      &zerocopy_uvm.head,
                                                      &zerocopy_dma.head,
                                                      &zerocopy_copy.head,
@@ -89,7 +89,7 @@ static bool read_late(const struct replay_job *job)
 {
     size_t simulated = 0;
     for (size_t i = 0; i < job->policy_count; i++)
-        simulated += zerocopy_own_simulates(&job->policies[i]);
+        simulated += zerocopy_loads_simulate(&job->policies[i]);
     return job->brief && simulated == job->policy_count;
 }
 
@@ -113,75 +113,44 @@ static int reading_open(struct reading *r, const struct replay_job *job, struct 
     return r->has_program ? read_program(r, err) : derive_no_view(type, VIEW_ZEROCOPY, err);
 }
 
-static double elements_of(const struct scan *scans, size_t n)
-{
-    double elements = 0;
-    for (size_t i = 0; i < n; i++)
-        elements += (double)scans[i].count;
-    return elements;
-}
-
 /* Batches of a launch on their way to the runs: enough of them at once that a thread that has done its share, and waits
  * for the others, is not waiting most of the time. */
 struct feed {
-    struct scan *all, *link; /* link: those not served from GPU memory; the same array where nothing is */
-    size_t n, links;
-    struct thread_pool *crew;
-    struct err *errs; /* of each run */
+    struct scan *scans;
+    size_t n;
+    struct zerocopy_run *runs; /* they share nothing, so each may be on a thread of its own */
+    struct thread_pool *pool;
+    struct err *errs; /* of each run; "" */
 };
 
 enum { FEED_SCANS = 64 * SCAN_BATCH, FEED_FEW = 1024 };
 
-static int feed_open(struct feed *f, bool filtered, const struct replay_job *job, struct err *err)
+static int feed_open(struct feed *f, const struct replay_job *job, struct err *err)
 {
     int runs = (int)job->policy_count;
-    f->crew = thread_pool_open(job->threads < runs ? job->threads : runs);
+    f->pool = thread_pool_open(job->threads < runs ? job->threads : runs);
     f->errs = mem_zalloc(job->policy_count, sizeof *f->errs, err);
-    f->all = f->link = mem_zalloc(FEED_SCANS, sizeof *f->all, err);
-    if (f->all && filtered)
-        f->link = mem_zalloc(FEED_SCANS, sizeof *f->link, err);
-    return f->errs && f->all && f->link ? 0 : -1;
+    f->scans = mem_zalloc(FEED_SCANS, sizeof *f->scans, err);
+    return f->errs && f->scans ? 0 : -1;
 }
 
 static void feed_close(struct feed *f)
 {
-    if (f->link != f->all)
-        free(f->link);
-    free(f->all);
+    free(f->scans);
     free(f->errs);
-    thread_pool_close(f->crew);
+    thread_pool_close(f->pool);
 }
 
-static void feed_add(struct feed *f, const struct scan_batch *batch, const struct scan *link, size_t links)
-{
-    memcpy(f->all + f->n, batch->scans, batch->n * sizeof *f->all);
-    if (f->link != f->all)
-        memcpy(f->link + f->links, link, links * sizeof *f->link);
-    f->n += batch->n;
-    f->links += links;
-}
-
-/* What was fed, and a run's error; the runs share nothing, so each may be on a thread of its own. */
-struct feeding {
-    const struct feed *feed;
-    struct zerocopy_run *runs;
-    struct err *errs; /* of each run; "" */
-};
-
-/* Baselines get the scans that are not served from GPU memory; patterns see all and ask for each. */
 static void feed_run(void *ctx, size_t r)
 {
-    const struct feeding *to = ctx;
-    const struct feed *f = to->feed;
-    bool pattern = to->runs[r].pattern != NULL;
-    (void)zerocopy_run_scans(&to->runs[r], pattern ? f->all : f->link, pattern ? f->n : f->links, &to->errs[r]);
+    const struct feed *f = ctx;
+    (void)zerocopy_run_scans(&f->runs[r], f->scans, f->n, &f->errs[r]);
 }
 
-static int feed_runs(struct feed *f, const struct replay_job *job, struct zerocopy_run *runs, struct err *err)
+static int feed_runs(struct feed *f, const struct replay_job *job, struct err *err)
 {
-    struct feeding to = {f, runs, f->errs};
-    thread_pool_run(f->n > FEED_FEW ? f->crew : NULL, job->policy_count, feed_run, &to);
-    f->n = f->links = 0;
+    thread_pool_run(f->n > FEED_FEW ? f->pool : NULL, job->policy_count, feed_run, f);
+    f->n = 0;
     for (size_t r = 0; r < job->policy_count; r++)
         if (f->errs[r].msg[0])
             return err_set(err, "%s", f->errs[r].msg);
@@ -200,20 +169,20 @@ static int end_launch(const struct replay_job *job, struct zerocopy_context *con
 
 /* A batch, and its launch's end. */
 static int take_batch(const struct replay_job *job, const struct scan_batch *batch, struct zerocopy_context *context,
-                      struct feed *f, struct zerocopy_run *runs, struct err *err)
+                      struct feed *f, struct err *err)
 {
-    const struct scan *scans = batch->scans;
-    size_t n = batch->n;
-    double all = elements_of(scans, n), scale = context->setup.scale > 0 ? context->setup.scale : 1;
-    tier_filter(context->tier, &scans, &n);
-    double elements = elements_of(scans, n);
-    context->served_elements += all - elements;
-    feed_add(f, batch, scans, n);
+    double all = 0, scale = context->setup.scale > 0 ? context->setup.scale : 1;
+    for (size_t i = 0; i < batch->n; i++)
+        all += (double)batch->scans[i].count;
+    double served = tier_serve(context->tier, batch->scans, batch->n);
+    context->served_elements += served;
+    memcpy(f->scans + f->n, batch->scans, batch->n * sizeof *f->scans);
+    f->n += batch->n;
     for (size_t r = 0; r < job->policy_count; r++)
-        runs[r].launch_elements += elements * scale;
-    if ((batch->last || f->n + SCAN_BATCH > FEED_SCANS) && feed_runs(f, job, runs, err))
+        f->runs[r].launch_elements += (all - served) * scale;
+    if ((batch->last || f->n + SCAN_BATCH > FEED_SCANS) && feed_runs(f, job, err))
         return -1;
-    if (batch->last && end_launch(job, context, runs, batch->launch, err))
+    if (batch->last && end_launch(job, context, f->runs, batch->launch, err))
         return -1;
     progress_add(job->progress, batch->n);
     return job->progress && job->progress->cancelled ? err_set(err, "stopped") : 0;
@@ -223,22 +192,21 @@ static int feed(const struct replay_job *job, const struct scan_ops *ops, void *
                 struct zerocopy_run *runs, struct err *err)
 {
     struct scan_batch batch;
-    struct feed f = {.n = 0};
-    int rc = feed_open(&f, context->tier->rank != NULL, job, err) || ops->start(state, err) ? -1 : 0;
+    struct feed f = {.runs = runs};
+    int rc = feed_open(&f, job, err) || ops->start(state, err) ? -1 : 0;
     while (!rc && (rc = ops->next(state, &batch, err)) > 0)
-        rc = take_batch(job, &batch, context, &f, runs, err);
+        rc = take_batch(job, &batch, context, &f, err);
     feed_close(&f);
     return rc;
 }
 
-/* Whether the scans are only counted by those who look on. */
-static bool unread(const struct replay_job *job, const struct zerocopy_run *runs)
+/* Whether somebody reads the scans; a brief job does not want them counted otherwise. */
+static bool is_read(const struct replay_job *job, const struct zerocopy_run *runs)
 {
     bool any = !job->brief;
     for (size_t r = 0; r < job->policy_count; r++)
-        any |=
-            !runs[r].refused && !runs[r].simulated && (!runs[r].baseline || !zerocopy_own_simulates(&job->policies[r]));
-    return !any;
+        any |= !runs[r].refused && !runs[r].simulated && !zerocopy_loads_simulate(&job->policies[r]);
+    return any;
 }
 
 static const char launches_head[] =
@@ -264,7 +232,11 @@ static int replay_scans(const struct replay_job *job, struct reading *reading, s
                                        .settings = how,
                                        .tier = &tier,
                                        .program = reading->has_program ? &reading->program.source : NULL,
-                                       .workload = job->inputs[0].workload.type ? &job->inputs[0].workload : NULL};
+                                       .workload = job->inputs[0].workload.type ? &job->inputs[0].workload : NULL,
+                                       .launches = job->requests,
+                                       .threads = job->threads,
+                                       .most_ns = job->most_ns,
+                                       .weights = job->weights};
     if (ops == &program_reads_ops && !reading->reads) {
         context.setup.shape = SCAN_LISTS;
         context.describe = describe;
@@ -272,26 +244,14 @@ static int replay_scans(const struct replay_job *job, struct reading *reading, s
     } else {
         ops->setup(state, &context.setup);
     }
-    if (tier_open(&tier, &how->tier, &context.setup, err)) {
-        tier_close(&tier);
-        return -1;
-    }
     struct zerocopy_run *runs = mem_zalloc(job->policy_count, sizeof *runs, err);
-    if (!runs) {
-        tier_close(&tier);
-        return -1;
-    }
-    if (job->requests)
+    int rc = tier_open(&tier, &how->tier, &context.setup, err) || !runs ? -1 : 0;
+    if (!rc && job->requests)
         (void)fputs(launches_head, job->requests);
-    context.launches = job->requests;
-    context.threads = job->threads;
-    context.most_ns = job->most_ns;
-    context.weights = job->weights;
-    int rc = 0;
     for (size_t r = 0; r < job->policy_count && !rc; r++)
         rc = zerocopy_run_open(&runs[r], &job->policies[r], &context, &outcomes[r], err);
-    context.fed = !unread(job, runs);
-    if (!rc && context.fed)
+    context.fed = !rc && is_read(job, runs);
+    if (context.fed)
         rc = feed(job, ops, state, &context, runs, err);
     for (size_t r = 0; r < job->policy_count && !rc; r++)
         rc = zerocopy_run_finish(&runs[r], ops->runs ? ops->runs(state) : 1, &outcomes[r], err);
@@ -301,9 +261,8 @@ static int replay_scans(const struct replay_job *job, struct reading *reading, s
         tier_metrics(&tier, &gather, &outcomes[r]);
     }
     tier_close(&tier);
-    for (size_t r = 0; r < job->policy_count; r++)
-        if (runs[r].name)
-            zerocopy_run_close(&runs[r]);
+    for (size_t r = 0; runs && r < job->policy_count; r++)
+        zerocopy_run_close(&runs[r]);
     free(runs);
     return rc;
 }

@@ -69,8 +69,7 @@ struct zerocopy_baseline {
     struct policy_head head; /* .baseline is true */
     bool cpu_gathers;        /* what is needed is brought together by the CPU, which samples too */
     int (*open)(struct zerocopy_run *run, struct outcome *out, struct err *err);
-    int (*scans)(struct zerocopy_run *run, const struct scan *scans, size_t n, struct err *err);
-    int (*launch)(struct zerocopy_run *run, struct err *err);
+    void (*launch)(struct zerocopy_run *run);
     int (*finish)(struct zerocopy_run *run, uint64_t runs, struct outcome *out, struct err *err);
 };
 
@@ -102,9 +101,6 @@ void zerocopy_run_close(struct zerocopy_run *run);
 /* Add a launch that asks this of the link: its time and its requests, and its row of --requests. */
 void zerocopy_run_add_launch(struct zerocopy_run *run, uint32_t launch, const struct link_launch *asked);
 
-/* The same of a launch that was simulated, with its time. */
-void zerocopy_run_add_simulated(struct zerocopy_run *run, uint32_t launch, const struct host_reads_count *count);
-
 /* Time of one load of a lane's own whose next depends on it, ns: the load, and where the kernel waits for memory of the
  * GPU between two of them, that; 0: the platform does not say, or the loads do not depend on each other. */
 double zerocopy_dependent_ns(const struct zerocopy_context *context);
@@ -127,7 +123,7 @@ extern const struct metric zerocopy_metric_table[];
  * Source: dissertation, sections 2.5 (subgraph) and 3.5 (dma); Subway: Sabet et al., EuroSys 2020. */
 extern const struct zerocopy_baseline zerocopy_dma, zerocopy_copy, zerocopy_subgraph, zerocopy_uvm;
 
-/* own: the requests that the program's own loads make, when the data that they reach is in host memory.
+/* The policy own: the requests that the program's own loads make, when the data that they reach is in host memory.
  *
  * No kernel is rewritten: each load of each warp asks for the sectors it touches (models/zerocopy/warp.h), in the
  * program's order, less what the reuse rule says is still held. Memory that the program keeps on the GPU itself is not
@@ -138,10 +134,10 @@ extern const struct zerocopy_baseline zerocopy_dma, zerocopy_copy, zerocopy_subg
  * 128 B in 2,048 waits, two loads at once; 2,048 writes of 128 B besides.
  * Differs: writes are posted and cost no time; atomics over the link are counted only. Of a recording each load is
  * waited for, since what waits for what is not in it. It asks for a program in the context; refused without one. */
-extern const struct zerocopy_baseline zerocopy_own;
+extern const struct zerocopy_baseline zerocopy_loads;
 
 /* Whether a policy is own with reuse=l1: it is simulated, and asks for no scans. */
-bool zerocopy_own_simulates(const struct replay_policy *policy);
+bool zerocopy_loads_simulate(const struct replay_policy *policy);
 
 /* All launches of the program into the run's totals, and its metrics and notes into *out: their requests and times are
  * those of its warps, L1s and link, simulated (models/zerocopy/host_reads.h). */

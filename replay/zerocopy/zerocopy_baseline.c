@@ -24,15 +24,13 @@ static int copy_finish(struct zerocopy_run *run, uint64_t runs, struct outcome *
 }
 
 /* What the launch reads, gathered by the CPU and copied. */
-static int gather_launch(struct zerocopy_run *run, struct err *err)
+static void gather_launch(struct zerocopy_run *run)
 {
-    (void)err;
     const struct pcie *p = run->context->pcie;
     double bytes = run->launch_elements * zerocopy_element_bytes(&run->context->setup);
     double rate = run->context->setup.shape == SCAN_LISTS ? p->cpu_lists_bytes_per_s : p->cpu_rows_bytes_per_s;
     run->totals.payload_bytes += bytes;
     run->totals.time_ns += bytes / rate * 1e9 + link_copy_ns(p, bytes, 1);
-    return 0;
 }
 
 static int gather_finish(struct zerocopy_run *run, uint64_t runs, struct outcome *out, struct err *err)
@@ -91,10 +89,8 @@ static int uvm_open(struct zerocopy_run *run, struct outcome *out, struct err *e
     return rc ? err_at(err, "policy uvm: paging") : 0;
 }
 
-static void note(const struct zerocopy_run *run, const struct uvm_managed *asked, const struct uvm_metrics *m,
-                 uint64_t runs, struct outcome *out)
+static void note(const struct uvm_managed *asked, const struct uvm_metrics *m, uint64_t runs, struct outcome *out)
 {
-    (void)run;
     uvm_managed_note(asked, m, out);
     if (m->chunks && m->chunks < FEW_CHUNKS)
         outcome_note(out, "GPU memory is only %llu chunks of 2 MiB: amplification depends on single chunks",
@@ -139,7 +135,7 @@ static int ask(struct zerocopy_run *run, const struct actor_input *touching, con
     t->writes_known = true;
     t->payload_bytes = t->host_dram_bytes = (double)(m.h2d_bytes + m.remote_bytes);
     zerocopy_metrics(t, &c->setup, (double)runs, false, out);
-    note(run, &managed, &m, runs, out);
+    note(&managed, &m, runs, out);
     return 0;
 }
 

@@ -166,16 +166,15 @@ double zerocopy_dependent_ns(const struct zerocopy_context *c)
 static double chain_ns(const struct zerocopy_run *run, const struct pattern_count *count)
 {
     const struct pcie *p = run->context->pcie;
-    const struct scan_setup *s = &run->context->setup;
-    if (p->load_ns <= 0 || s->shape != SCAN_LISTS || s->scale > 0)
+    const bool visits = run->context->setup.visits;
+    const double each = zerocopy_dependent_ns(run->context);
+    if (each == 0)
         return 0;
-    double visit = s->visits ? p->visit_ns : 0;
     if (run->pattern->lane_walks) {
         double sectors = ceil((double)count->longest * run->views[0].element / SECTOR_BYTES);
-        return sectors * p->load_ns + ceil((double)count->longest / 4) * visit;
+        return sectors * p->load_ns + ceil((double)count->longest / 4) * (visits ? p->visit_ns : 0);
     }
-    return s->visits ? (double)count->longest_load * (p->load_ns + visit)
-                     : ceil((double)count->longest_load / 4) * p->load_ns;
+    return (visits ? (double)count->longest_load : ceil((double)count->longest_load / 4)) * each;
 }
 
 static double resident_warps(const struct zerocopy_run *run)
@@ -189,11 +188,16 @@ static double resident_warps(const struct zerocopy_run *run)
     return all;
 }
 
-static void write_launch(const struct zerocopy_run *run, uint32_t launch, const struct link_launch *l, double time)
+/* To the totals, and its row of --requests. */
+static void add_launch(struct zerocopy_run *run, uint32_t launch, const struct link_launch *l, double time,
+                       enum link_bound bound)
 {
     FILE *f = run->context->launches;
     const struct request_mix *mix = &l->mix;
     double latency = run->context->pcie->load_ns; /* the longest list in loads */
+    mix_add(&run->totals.mix, mix);
+    run->totals.time_ns += time;
+    run->totals.bound_ns[bound] += time;
     if (!f)
         return;
     (void)fprintf(f,
@@ -210,13 +214,11 @@ void zerocopy_run_add_launch(struct zerocopy_run *run, uint32_t launch, const st
     const struct zerocopy_context *c = run->context;
     enum link_bound bound;
     double time = tier_launch_ns(c->tier, c->gpu, c->pcie, link_time_ns(c->pcie, c->gpu, l, &bound));
-    mix_add(&run->totals.mix, &l->mix);
-    run->totals.time_ns += time;
-    run->totals.bound_ns[bound] += time;
-    write_launch(run, launch, l, time);
+    add_launch(run, launch, l, time, bound);
 }
 
-void zerocopy_run_add_simulated(struct zerocopy_run *run, uint32_t launch, const struct host_reads_count *count)
+/* The same of a launch that was simulated, with its time. */
+static void add_simulated(struct zerocopy_run *run, uint32_t launch, const struct host_reads_count *count)
 {
     enum link_bound bound;
     const struct zerocopy_context *c = run->context;
@@ -225,18 +227,8 @@ void zerocopy_run_add_simulated(struct zerocopy_run *run, uint32_t launch, const
     double time = tier_launch_ns(c->tier, c->gpu, c->pcie, count->time_ns);
     if (2 * link < time)
         bound = LINK_ISSUE;
-    mix_add(&run->totals.mix, &count->mix);
     run->totals.launches++;
-    run->totals.time_ns += time;
-    run->totals.bound_ns[bound] += time;
-    write_launch(run, launch, &l, time);
-}
-
-/* Rows that a launch gathers: nothing says where the next one lies. Which of them stay on the GPU is not known here. */
-static double jumps_of(const struct zerocopy_run *run)
-{
-    const struct scan_setup *s = &run->context->setup;
-    return s->shape == SCAN_ROWS && !run->context->tier->rank ? run->launch_elements / (double)s->row_elements : 0;
+    add_launch(run, launch, &l, time, bound);
 }
 
 static int launch_pattern(struct zerocopy_run *run, uint32_t launch, struct err *err)
@@ -246,8 +238,10 @@ static int launch_pattern(struct zerocopy_run *run, uint32_t launch, struct err 
     struct link_launch l = {.resident_warps = resident_warps(run),
                             .vertices = c->setup.shape == SCAN_LISTS ? (double)c->setup.lanes : 0,
                             .loads_at_once = unrolled ? 4 : 1,
-                            .jumps = jumps_of(run),
                             .span = (double)c->setup.structures[0].elements * c->setup.structures[0].element};
+    /* Nothing says where the next row lies that a launch gathers; which of them stay on the GPU is not known here. */
+    if (c->setup.shape == SCAN_ROWS && !c->tier->rank)
+        l.jumps = run->launch_elements / (double)c->setup.row_elements;
     for (size_t i = 0; i < c->setup.structure_count; i++) {
         struct pattern_count count;
         if (run->pattern->finish(run->counters[i], &count, err))
@@ -283,10 +277,8 @@ int zerocopy_run_open(struct zerocopy_run *run, const struct replay_policy *chos
 
 int zerocopy_run_scans(struct zerocopy_run *run, const struct scan *scans, size_t n, struct err *err)
 {
-    if (run->refused || run->simulated)
+    if (run->refused || run->simulated || run->baseline)
         return 0;
-    if (run->baseline)
-        return run->baseline->scans ? run->baseline->scans(run, scans, n, err) : 0;
     for (size_t i = 0; i < run->context->setup.structure_count; i++)
         if (run->pattern->count(run->counters[i], scans, n, err))
             return -1;
@@ -298,9 +290,10 @@ int zerocopy_run_launch(struct zerocopy_run *run, uint32_t launch, struct err *e
     run->totals.launches++;
     run->totals.elements += run->launch_elements;
     int rc = 0;
-    if (!run->refused && !run->simulated)
-        rc = run->pattern ? launch_pattern(run, launch, err)
-                          : (run->baseline->launch ? run->baseline->launch(run, err) : 0);
+    if (!run->refused && !run->simulated && run->pattern)
+        rc = launch_pattern(run, launch, err);
+    else if (!run->refused && run->baseline && run->baseline->launch)
+        run->baseline->launch(run);
     run->launch_elements = 0;
     return rc;
 }
@@ -381,7 +374,7 @@ static int take_launch(void *ctx, uint32_t number, const struct host_reads_count
         s->variance += error * error;
     }
     s->requests += (double)mix_requests(&count->mix);
-    zerocopy_run_add_simulated(s->run, number, count);
+    add_simulated(s->run, number, count);
     return 0;
 }
 

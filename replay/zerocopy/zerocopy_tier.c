@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/base/mem.h"
 #include "trace/graph/graph_reorder.h"
 
 /* Two that use the same thing: side by side at best, one after the other at worst. */
@@ -82,8 +81,7 @@ int tier_open(struct tier *tier, const struct tier_settings *settings, const str
                        settings->shared_pct);
     uint64_t rows = 0;
     tier->rank = rank_rows(settings, setup, &rows, err);
-    tier->kept = tier->rank ? mem_zalloc(SCAN_BATCH, sizeof *tier->kept, err) : NULL;
-    if (!tier->kept)
+    if (!tier->rank)
         return -1;
     residency_init(&tier->residency, tier->rank, rows, settings->local_pct, settings->shared_pct,
                    (uint64_t)settings->gpus, (enum residency_layout)settings->layout);
@@ -93,36 +91,25 @@ int tier_open(struct tier *tier, const struct tier_settings *settings, const str
 void tier_close(struct tier *tier)
 {
     free(tier->rank);
-    free(tier->kept);
     memset(tier, 0, sizeof *tier);
 }
 
-void tier_filter(struct tier *tier, const struct scan **scans, size_t *n)
+double tier_serve(struct tier *tier, const struct scan *scans, size_t n)
 {
-    if (!tier->row_elements)
-        return;
+    double served = 0;
     if (!tier->rank) {
-        tier->link_total += (double)*n * tier->row_bytes;
-        return;
+        tier->link_total += (double)n * tier->row_bytes;
+        return 0;
     }
-    size_t kept = 0;
-    for (size_t i = 0; i < *n; i++) {
-        const struct scan *s = &(*scans)[i];
-        switch (residency_of(&tier->residency, s->first / tier->row_elements)) {
-        case RESIDENCY_OWN:
-            tier->own_bytes += tier->row_bytes;
-            break;
-        case RESIDENCY_PEER:
-            tier->peer_bytes += tier->row_bytes;
-            break;
-        case RESIDENCY_LINK:
-            tier->kept[kept++] = *s;
-            tier->link_total += tier->row_bytes;
-            break;
-        }
+    for (size_t i = 0; i < n; i++) {
+        const enum residency_place place = residency_of(&tier->residency, scans[i].first / tier->row_elements);
+        double *bytes = place == RESIDENCY_OWN    ? &tier->own_bytes
+                        : place == RESIDENCY_PEER ? &tier->peer_bytes
+                                                  : &tier->link_total;
+        *bytes += tier->row_bytes;
+        served += place == RESIDENCY_LINK ? 0 : (double)scans[i].count;
     }
-    *scans = tier->kept;
-    *n = kept;
+    return served;
 }
 
 double tier_launch_ns(const struct tier *tier, const struct gpu *gpu, const struct pcie *pcie, double link_ns)

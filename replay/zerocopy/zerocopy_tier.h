@@ -1,8 +1,8 @@
 /* zerocopy_tier: hot rows kept near the GPU, and the training pipeline around a gather.
  *
- * Rows that residency places in the GPU's own or a peer's memory make no request: baselines are given the others only
- * (tier_filter()), patterns are given all and ask residency for each, since the lanes that copy a row keep their places
- * in the warps. Their bytes move meanwhile, so a launch takes the longest of the link, the peers and the own memory.
+ * Rows that residency places in the GPU's own or a peer's memory make no request. Patterns are given them too and ask
+ * residency for each, since the lanes that copy a row keep their places in the warps. Their bytes move meanwhile, so a
+ * launch takes the longest of the link, the peers and the own memory.
  * Several GPUs share host memory: each gets its part of the platform's host bandwidth. */
 #ifndef REPLAY_ZEROCOPY_ZEROCOPY_TIER_H
 #define REPLAY_ZEROCOPY_ZEROCOPY_TIER_H
@@ -55,7 +55,6 @@ struct tier {
     const struct tier_settings *settings;
     struct residency residency;
     uint32_t *rank;
-    struct scan *kept; /* a batch without the rows that were served */
     uint64_t row_elements;
     double row_bytes;
     double own_bytes, peer_bytes;             /* of the launch that is going on */
@@ -68,8 +67,8 @@ struct tier {
 int tier_open(struct tier *tier, const struct tier_settings *settings, const struct scan_setup *setup, struct err *err);
 void tier_close(struct tier *tier);
 
-/* What is left of a batch for the link: *scans (of *n) stays or becomes the tier's own array. */
-void tier_filter(struct tier *tier, const struct scan **scans, size_t *n);
+/* Serve what is resident of a batch. Returns its elements. */
+double tier_serve(struct tier *tier, const struct scan *scans, size_t n);
 
 /* Time of a launch whose link part takes link_ns; the bytes served are cleared by tier_launch_end(). */
 double tier_launch_ns(const struct tier *tier, const struct gpu *gpu, const struct pcie *pcie, double link_ns);

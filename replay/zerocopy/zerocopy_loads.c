@@ -10,15 +10,15 @@
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
 
-struct own_params {
+struct loads_params {
     int64_t reuse;
 };
 
-enum { OWN_AUTO, OWN_NONE, OWN_PREVWARP, OWN_WARP, OWN_L1 };
+enum { LOADS_AUTO, LOADS_NONE, LOADS_PREVWARP, LOADS_WARP, LOADS_L1 };
 
 static const struct param params[] = {
     PARAM_CHOICE_ROW(
-        own_params, reuse, "auto|none|prevwarp|warp|l1", OWN_AUTO,
+        loads_params, reuse, "auto|none|prevwarp|warp|l1", LOADS_AUTO,
         "sectors that a load need not request again; l1: simulated; auto: the input's rule, if one of these"),
     {0}};
 
@@ -28,7 +28,7 @@ struct warp {
     uint32_t waits; /* in which it did */
 };
 
-struct owning {
+struct counted_loads {
     struct zerocopy_run *run;
     struct derive_launches launches;
     struct coalescer reads, writes;
@@ -48,10 +48,10 @@ struct owning {
 static enum scan_reuse reuse_of(const struct zerocopy_run *run)
 {
     static const enum scan_reuse rules[] = {
-        [OWN_NONE] = REUSE_NONE, [OWN_PREVWARP] = REUSE_PREVWARP, [OWN_WARP] = REUSE_WARP, [OWN_L1] = REUSE_L1};
-    int64_t given = ((const struct own_params *)run->params)->reuse;
+        [LOADS_NONE] = REUSE_NONE, [LOADS_PREVWARP] = REUSE_PREVWARP, [LOADS_WARP] = REUSE_WARP, [LOADS_L1] = REUSE_L1};
+    int64_t given = ((const struct loads_params *)run->params)->reuse;
     enum scan_reuse input = run->context->setup.reuse;
-    if (given != OWN_AUTO)
+    if (given != LOADS_AUTO)
         return rules[given];
     bool known =
         input == REUSE_PREVWARP || input == REUSE_WARP || (input == REUSE_L1 && run->context->program->program);
@@ -60,7 +60,7 @@ static enum scan_reuse reuse_of(const struct zerocopy_run *run)
 
 static int begin_launch(void *ctx, const struct record *kernel, struct err *err)
 {
-    struct owning *o = ctx;
+    struct counted_loads *o = ctx;
     (void)err;
     o->launch = kernel->group;
     derive_launches_get(&o->launches, kernel->id, &o->shape);
@@ -68,7 +68,7 @@ static int begin_launch(void *ctx, const struct record *kernel, struct err *err)
 }
 
 /* A load that asked for something. */
-static int add_load(struct owning *o, const struct program_op *op, struct err *err)
+static int add_load(struct counted_loads *o, const struct program_op *op, struct err *err)
 {
     uint32_t known = o->numbers.count, i = o->last - 1;
     if (((!o->last || op->id != o->last_id) && id_map_number(&o->numbers, op->id, &i, err)) ||
@@ -91,7 +91,7 @@ static int add_load(struct owning *o, const struct program_op *op, struct err *e
 
 static int take_op(void *ctx, const struct program_op *op, struct err *err)
 {
-    struct owning *o = ctx;
+    struct counted_loads *o = ctx;
     if (op->access == RECORD_WRITE)
         return derive_coalesce(&o->writes, op, err);
     if (op->access != RECORD_READ) {
@@ -105,7 +105,7 @@ static int take_op(void *ctx, const struct program_op *op, struct err *err)
 }
 
 /* Warps at once on the whole GPU: no more than there are. */
-static double resident_warps(const struct owning *o)
+static double resident_warps(const struct counted_loads *o)
 {
     const struct gpu *gpu = o->run->context->gpu;
     const struct program_launch *l = &o->shape;
@@ -118,7 +118,7 @@ static double resident_warps(const struct owning *o)
     return fmin(all, there);
 }
 
-static void close_launch(struct owning *o)
+static void close_launch(struct counted_loads *o)
 {
     const struct zerocopy_context *c = o->run->context;
     struct link_launch l = {.mix = o->reads.mix,
@@ -145,7 +145,7 @@ static int end_launch(void *ctx, uint32_t launch, struct err *err)
     return 0;
 }
 
-static void note(const struct owning *o, struct outcome *out)
+static void note(const struct counted_loads *o, struct outcome *out)
 {
     const struct request_mix *w = &o->writes.mix;
     outcome_note(out, "the requests of the program's own loads, of all memory that it does not keep on the GPU itself");
@@ -160,7 +160,7 @@ static void note(const struct owning *o, struct outcome *out)
         outcome_note(out, "what waits for what is not recorded: each load is waited for");
 }
 
-static int walk(struct owning *o, struct err *err)
+static int walk(struct counted_loads *o, struct err *err)
 {
     static const struct program_taker taker = {begin_launch, take_op, end_launch};
     const struct derive_source *program = o->run->context->program;
@@ -172,7 +172,7 @@ static int walk(struct owning *o, struct err *err)
     return 0;
 }
 
-static int own_open(struct zerocopy_run *run, struct outcome *out, struct err *err)
+static int loads_open(struct zerocopy_run *run, struct outcome *out, struct err *err)
 {
     (void)err;
     run->refused = true;
@@ -186,11 +186,11 @@ static int own_open(struct zerocopy_run *run, struct outcome *out, struct err *e
     return 0;
 }
 
-static int own_finish(struct zerocopy_run *run, uint64_t runs, struct outcome *out, struct err *err)
+static int loads_finish(struct zerocopy_run *run, uint64_t runs, struct outcome *out, struct err *err)
 {
     if (reuse_of(run) == REUSE_L1)
         return zerocopy_simulate(run, run->context->program->program, runs, out, err);
-    struct owning o = {.run = run};
+    struct counted_loads o = {.run = run};
     struct zerocopy_totals *t = &run->totals;
     t->launches = 0;
     coalescer_init(&o.reads, reuse_of(run), NULL, NULL);
@@ -213,17 +213,17 @@ static int own_finish(struct zerocopy_run *run, uint64_t runs, struct outcome *o
     return rc;
 }
 
-bool zerocopy_own_simulates(const struct replay_policy *policy)
+bool zerocopy_loads_simulate(const struct replay_policy *policy)
 {
-    return policy->head == &zerocopy_own.head && ((const struct own_params *)policy->params)->reuse == OWN_L1;
+    return policy->head == &zerocopy_loads.head && ((const struct loads_params *)policy->params)->reuse == LOADS_L1;
 }
 
-const struct zerocopy_baseline zerocopy_own = {
+const struct zerocopy_baseline zerocopy_loads = {
     .head = {.name = "own",
              .summary = "the program's own loads, access by access, as it is written",
              .source = "dissertation, section 2.3.3 (which requests a warp's load makes)",
              .params = params,
-             .state_size = sizeof(struct own_params),
+             .state_size = sizeof(struct loads_params),
              .baseline = true},
-    .open = own_open,
-    .finish = own_finish};
+    .open = loads_open,
+    .finish = loads_finish};
