@@ -15,7 +15,7 @@
 static const char *platform, *output, *html;
 static struct opt_list sets;
 static int64_t draws, jobs, top;
-static bool all, mixed, whole, force;
+static bool all, mixed, whole, force, plan; /* plan: the output is one */
 static int format;
 
 static const struct opt options[] = {
@@ -202,12 +202,6 @@ static int print(const struct compare_result *result)
     return EXIT_DONE;
 }
 
-static bool is_plan(const char *path)
-{
-    const char *dot = strrchr(path, '.');
-    return dot && strcmp(dot, ".ini") == 0;
-}
-
 /* Each file is made whole or not at all. */
 static int write_plan(const struct compare_result *result)
 {
@@ -247,13 +241,13 @@ static void say_opened(const char *path)
 static int conclude(const struct compare_request *request, const struct compare_result *result)
 {
     int status = print(result);
-    if (output && !is_plan(output))
+    if (output && !plan)
         cmd_say("%zu rows run, %zu found finished in %s", result->count - result->found, result->found, output);
-    if (!status && (html || (output && is_plan(output))))
+    if (!status && (html || plan))
         status = cmd_printed(EXIT_DONE);
     if (!status && html)
         status = write_html(request, result);
-    if (!status && output && is_plan(output))
+    if (!status && plan)
         status = write_plan(result);
     return !status && (!result->count || !result->rows[0].answered) ? EXIT_NOTHING : status;
 }
@@ -264,7 +258,8 @@ static int run(int argc, char **argv)
         return cmd_usage("one input is needed: a trace file or synth:PROGRAM[,key=value]; found %d", argc);
     cmd_reads(argv[0]);
     cmd_reads(platform);
-    const bool plan = output && is_plan(output);
+    const char *dot = output ? strrchr(output, '.') : NULL;
+    plan = dot && strcmp(dot, ".ini") == 0;
     int writable = !output ? EXIT_DONE : plan || force ? cmd_writes(output, force) : cmd_adds_to(output);
     if (!writable && html)
         writable = cmd_writes(html, force);

@@ -141,17 +141,12 @@ static void offer_first(struct asked *a)
 
 /* --- options --- */
 
+/* "--name", "--name=value" or "-x". */
 static const struct opt *find_option(const struct asked *a, const char *word)
 {
-    const struct opt *const both[] = {a->command->options, opt_common};
-    for (size_t t = 0; t < 2; t++)
-        for (const struct opt *o = both[t]; o && o->name; o++) {
-            const size_t n = strlen(o->name);
-            if (word[1] == '-' ? strncmp(word + 2, o->name, n) == 0 && (word[2 + n] == 0 || word[2 + n] == '=')
-                               : o->letter && word[1] == o->letter && !word[2])
-                return o;
-        }
-    return NULL;
+    if (word[1] == '-')
+        return opt_find(a->command->options, word + 2, strcspn(word + 2, "="), 0);
+    return word[1] && !word[2] ? opt_find(a->command->options, NULL, 0, word[1]) : NULL;
 }
 
 static void offer_options(const struct asked *a)

@@ -148,13 +148,9 @@ static int open_source(struct derive_input *source, const struct input *in, size
 {
     unsigned any = in->workload.type ? in->workload.type->views : VIEW_UVM;
     enum workload_view view = derivations[which].view;
-    return derive_input_open(source, in, view ? view : (enum workload_view)(any & (0 - any)), err);
-}
-
-/* A recording of migrations is no program. */
-static int open_recording(struct derive_input *source, const struct input *in, struct err *err)
-{
-    *source = (struct derive_input){.source = {.store = in->store, .name = in->spec}};
+    if (derivations[which].derive != derive_migrations)
+        return derive_input_open(source, in, view ? view : (enum workload_view)(any & (0 - any)), err);
+    *source = (struct derive_input){.source = {.store = in->store, .name = in->spec}}; /* it is no program */
     return in->store ? 0
                      : err_set(err, "%s: expected a recording, such as 'replay uvm' writes with --recording", in->spec);
 }
@@ -164,8 +160,7 @@ static int derive(size_t which, const struct input *in, const struct derive_opti
     struct err err = {""};
     struct program_counts counts = {0};
     struct derive_input source;
-    if (derivations[which].derive == derive_migrations ? open_recording(&source, in, &err)
-                                                       : open_source(&source, in, which, &err))
+    if (open_source(&source, in, which, &err))
         return cmd_fail(EXIT_NOTHING, "%s", err.msg);
     struct store *out = store_create(output, force ? OUTPUT_REPLACE : OUTPUT_NEW, cmd_line(), &err);
     if (!out)

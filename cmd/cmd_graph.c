@@ -149,19 +149,14 @@ static void say_written(const struct graph *graph)
             graph->weights ? ", weighted" : "");
 }
 
-static int convert(int argc, char **argv)
+static int convert(const char *spec)
 {
-    if (argc != 1)
-        return cmd_usage("graph convert takes one graph; found %d", argc);
-    if (!output)
-        return cmd_usage("an output is needed: -o OUT");
     struct graph graph;
     struct err err = {""};
-    cmd_reads(argv[0]);
     int status = cmd_graph_writes(output, force);
     if (status)
         return status;
-    int rc = load(argv[0], &graph, &err);
+    int rc = load(spec, &graph, &err);
     if (!rc)
         rc = cmd_graph_write(output, force, &graph, &err);
     if (!rc)
@@ -283,11 +278,8 @@ static int print_json(const struct ranked *r, const struct score_share *shares, 
     return cmd_print_json(root);
 }
 
-static int score(int argc, char **argv)
+static int score(const char *spec)
 {
-    if (argc != 1)
-        return cmd_usage("graph score takes one graph; found %d", argc);
-    cmd_reads(argv[0]);
     int status = output ? cmd_writes(output, force) : EXIT_DONE;
     if (status)
         return status;
@@ -295,7 +287,7 @@ static int score(int argc, char **argv)
     struct score_share shares[SHARES] = {{.percent = 1}, {.percent = 5}, {.percent = 10}, {.percent = 25}};
     struct ranked r;
     struct err err = {""};
-    int rc = rank_graph(argv[0], &r, &err);
+    int rc = rank_graph(spec, &r, &err);
     if (!rc && output)
         rc = output_open(&file, output, force, &err);
     if (!rc && output)
@@ -318,13 +310,8 @@ static int score(int argc, char **argv)
     return status ? status : rc ? cmd_fail(EXIT_DATA, "%s", err.msg) : EXIT_DONE;
 }
 
-static int reorder(int argc, char **argv)
+static int reorder(const char *spec)
 {
-    if (argc != 1)
-        return cmd_usage("graph reorder takes one graph; found %d", argc);
-    if (!output)
-        return cmd_usage("an output is needed: -o OUT");
-    cmd_reads(argv[0]);
     int status = cmd_graph_writes(output, force);
     if (!status && mapping)
         status = cmd_writes(mapping, force);
@@ -334,7 +321,7 @@ static int reorder(int argc, char **argv)
     struct ranked r;
     struct graph renumbered = {0};
     struct err err = {""};
-    int rc = rank_graph(argv[0], &r, &err);
+    int rc = rank_graph(spec, &r, &err);
     double start = omp_get_wtime();
     if (!rc)
         rc = graph_reorder(&r.graph, r.rank, &renumbered, &err);
@@ -359,14 +346,22 @@ static int reorder(int argc, char **argv)
 /* What can be done with a graph. */
 static const struct {
     const char *name;
-    int (*run)(int argc, char **argv);
-} actions[] = {{"convert", convert}, {"score", score}, {"reorder", reorder}};
+    int (*run)(const char *spec);
+    bool writes; /* an output is needed */
+} actions[] = {{"convert", convert, true}, {"score", score, false}, {"reorder", reorder, true}};
 
 static int run(int argc, char **argv)
 {
-    for (size_t i = 0; argc > 0 && i < sizeof actions / sizeof *actions; i++)
-        if (strcmp(actions[i].name, argv[0]) == 0)
-            return actions[i].run(argc - 1, argv + 1);
+    for (size_t i = 0; argc > 0 && i < sizeof actions / sizeof *actions; i++) {
+        if (strcmp(actions[i].name, argv[0]) != 0)
+            continue;
+        if (argc != 2)
+            return cmd_usage("graph %s takes one graph; found %d", argv[0], argc - 1);
+        if (actions[i].writes && !output)
+            return cmd_usage("an output is needed: -o OUT");
+        cmd_reads(argv[1]);
+        return actions[i].run(argv[1]);
+    }
     return argc ? cmd_usage("graph cannot '%s'; expected convert, score or reorder", argv[0])
                 : cmd_usage("one of convert, score and reorder is needed");
 }

@@ -284,6 +284,13 @@ static int read_joint(struct import *im, const struct reader *reader, int argc, 
 
 /* --- the whole --- */
 
+static double seconds(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 static uint64_t records_of(const struct store *store)
 {
     uint64_t n = 0;
@@ -318,7 +325,7 @@ static int add_count(void *ctx, const struct store_value *values, size_t n)
     return 0;
 }
 
-static void summarise(const struct import *im, uint64_t records, size_t batches, size_t services, double seconds)
+static void summarise(const struct import *im, uint64_t records, size_t batches, size_t services, double took)
 {
     struct counts skips = {0}, drops = {0};
     struct err ignored;
@@ -330,7 +337,7 @@ static void summarise(const struct import *im, uint64_t records, size_t batches,
     cmd_say("%s: %" PRIu64 " records from %d input%s (%s)", output, records, im->count, im->count == 1 ? "" : "s",
             im->names);
     if (opt_verbose)
-        cmd_say("%.2f s, %.1f million records a second", seconds, 1e-6 * (double)records / seconds);
+        cmd_say("%.2f s, %.1f million records a second", took, 1e-6 * (double)records / took);
     if (services)
         cmd_say("%zu services in %zu batches", services, batches);
     const char *clock = back ? store_origin_get(back, "merge.clock") : NULL;
@@ -389,9 +396,7 @@ static int finish(struct import *im, double started)
         cmd_say("a sample: %s", store_sample(store));
     store_close(store);
     im->context.store = NULL;
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    summarise(im, records, batches, services, (double)now.tv_sec + 1e-9 * (double)now.tv_nsec - started);
+    summarise(im, records, batches, services, seconds() - started);
     return EXIT_DONE;
 }
 
@@ -449,13 +454,12 @@ static int run(int argc, char **argv)
     static struct import im;
     im.context.strict = strict;
     im.count = argc;
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    const double started = seconds();
     atomic_store(&im.progress.total, total_bytes(argc, argv));
     struct progress_line *meter = progress_line_start(&im.progress, "import");
     status = import_all(&im, argc, argv);
     progress_line_stop(meter);
-    return status ? status : finish(&im, (double)now.tv_sec + 1e-9 * (double)now.tv_nsec);
+    return status ? status : finish(&im, started);
 }
 
 const struct command cmd_import = {

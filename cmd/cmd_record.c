@@ -173,17 +173,16 @@ static void say_accesses(const struct check *c)
 {
     struct err err = {""};
     char path[PATH_MAX];
-    bool can = c->box.driver;
-    if (!can)
-        (void)err_set(&err, "there is no GPU to record");
+    const char *why = NULL;
+    if (!c->box.driver)
+        why = "there is no GPU to record";
     else if (recorder_box_capability(&c->box) < LEAST_COUNTERS)
-        can = err_set(&err, "compute-sanitizer begins with compute capability 7.0") == 0;
+        why = "compute-sanitizer begins with compute capability 7.0";
     else if (!recorder_search_choose(&c->parts[PART_SANITIZER], PART_SANITIZER, &c->box, false, &err))
-        can = err_set(&err, "it needs compute-sanitizer") == 0;
-    else
-        can = recorder_find_library(true, path, sizeof path, &err) == 0 &&
-              recorder_find_patch(path, sizeof path, &err) == 0;
-    row("--accesses", "%s%s", can ? "yes; so --touches, --requests and --dram" : "no: ", can ? "" : err.msg);
+        why = "it needs compute-sanitizer";
+    else if (recorder_find_library(true, path, sizeof path, &err) || recorder_find_patch(path, sizeof path, &err))
+        why = err.msg;
+    row("--accesses", "%s%s", why ? "no: " : "yes; so --touches, --requests and --dram", why ? why : "");
 }
 
 /* Whether packets may be captured: by root, or by the capability on the program. */
@@ -334,14 +333,6 @@ static int copy_stream(struct store *in, struct store *out, const char *name, st
  * conflicts of strided arrays), and `derive dram` takes another number. */
 enum { ASSUMED_WAYS = 16 };
 
-/* Before anything is run. */
-static int known_platform(struct err *err)
-{
-    struct platform *p = platform_load(platform, err);
-    platform_free(p);
-    return p ? 0 : -1;
-}
-
 /* The L2 of the platform, or of the recorded GPU. */
 static int choose_l2(struct store *in, struct derive_options *o, char text[120], struct err *err)
 {
@@ -453,9 +444,11 @@ static const char counted_requests[] = "l2_sysmem_requests", counted_sectors[] =
 /* One counter of a run, launch by launch. */
 struct launches {
     const char *counter;
-    char **kernels, **hows;
-    double *values;
-    size_t n, cap, how_cap, value_cap;
+    struct {
+        char *kernel, *how;
+        double value;
+    } * items;
+    size_t n, cap;
     struct err *err;
 };
 
@@ -464,15 +457,13 @@ static int take_counter(void *ctx, const struct store_value *v, size_t n)
     struct launches *l = ctx;
     if (n < 5 || strcmp(v[1].s, l->counter) != 0)
         return 0;
-    if (mem_grow((void **)&l->kernels, &l->cap, l->n + 1, sizeof *l->kernels, l->err) ||
-        mem_grow((void **)&l->hows, &l->how_cap, l->n + 1, sizeof *l->hows, l->err) ||
-        mem_grow((void **)&l->values, &l->value_cap, l->n + 1, sizeof *l->values, l->err))
+    if (mem_grow((void **)&l->items, &l->cap, l->n + 1, sizeof *l->items, l->err))
         return -1;
-    l->kernels[l->n] = mem_strdup(v[0].s, l->err);
-    l->hows[l->n] = mem_strdup(v[4].s, l->err);
-    l->values[l->n] = v[2].r;
+    l->items[l->n].kernel = mem_strdup(v[0].s, l->err);
+    l->items[l->n].how = mem_strdup(v[4].s, l->err);
+    l->items[l->n].value = v[2].r;
     l->n++;
-    return l->kernels[l->n - 1] && l->hows[l->n - 1] ? 0 : -1;
+    return l->items[l->n - 1].kernel && l->items[l->n - 1].how ? 0 : -1;
 }
 
 static int launches_read(struct launches *l, struct store *store, const char *counter, struct err *err)
@@ -484,12 +475,10 @@ static int launches_read(struct launches *l, struct store *store, const char *co
 static void launches_release(struct launches *l)
 {
     for (size_t i = 0; i < l->n; i++) {
-        free(l->kernels[i]);
-        free(l->hows[i]);
+        free(l->items[i].kernel);
+        free(l->items[i].how);
     }
-    free(l->kernels);
-    free(l->hows);
-    free(l->values);
+    free(l->items);
 }
 
 /* Whether the recording in `path` counted requests without sectors, so that a second run is of use. -1 with *err set if
@@ -511,9 +500,9 @@ static int lacks_sectors(const char *path, struct err *err)
 static int compare(const struct launches *a, const struct launches *b, struct err *err)
 {
     for (size_t i = 0; i < a->n && i < b->n; i++)
-        if (strcmp(a->kernels[i], b->kernels[i]) != 0)
+        if (strcmp(a->items[i].kernel, b->items[i].kernel) != 0)
             return err_set(err, "the program did not do the same twice: launch %zu was of %.100s and then of %.100s", i,
-                           a->kernels[i], b->kernels[i]);
+                           a->items[i].kernel, b->items[i].kernel);
     return a->n == b->n ? 0
                         : err_set(err, "the program did not do the same twice: %zu launches were counted and then %zu",
                                   a->n, b->n);
@@ -534,8 +523,8 @@ static int copy_counter(void *ctx, const struct store_value *v, size_t n)
         return -1;
     if (strcmp(v[1].s, counted_requests) != 0 || a->n >= a->sectors->n)
         return 0;
-    const struct store_value row[] = {v[0], STORE_V_TEXT(counted_sectors), STORE_V_REAL(a->sectors->values[a->n]),
-                                      STORE_V_TEXT("sectors"), STORE_V_TEXT(a->sectors->hows[a->n])};
+    const struct store_value row[] = {v[0], STORE_V_TEXT(counted_sectors), STORE_V_REAL(a->sectors->items[a->n].value),
+                                      STORE_V_TEXT("sectors"), STORE_V_TEXT(a->sectors->items[a->n].how)};
     a->n++;
     return store_row(a->out, "counters", row, 5, a->err);
 }
@@ -582,12 +571,6 @@ static int join_runs(const char *first, const char *second, struct err *err)
 }
 
 /* --- a program --- */
-
-/* What shells make of it. */
-static int target_status(int status)
-{
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
 
 static void say_file(const struct recorder_trace_summary *file)
 {
@@ -663,14 +646,14 @@ static int conclude(const struct recorder_result *result)
             say_file(&result->files[i]);
         }
     }
-    int status = target_status(result->status);
+    bool killed = WIFSIGNALED(result->status);
+    int status = killed ? 128 + WTERMSIG(result->status) : WEXITSTATUS(result->status); /* as shells have it */
     if (!take_views(result))
         return EXIT_DATA;
     if (result->stopped) {
         cmd_say("stopped waiting%s", result->left_running ? "; the program runs on, unrecorded" : "");
         return result->failed ? EXIT_DATA : result->left_running ? EXIT_STOPPED : status;
     }
-    bool killed = WIFSIGNALED(result->status);
     if (killed)
         cmd_say("the program was ended by signal %d (%s)%s", WTERMSIG(result->status),
                 strsignal(WTERMSIG(result->status)), recorded ? "" : "; nothing was recorded before that");
@@ -848,7 +831,9 @@ static int run(int argc, char **argv)
     accesses |= requests || dram || touches;
     if (argc == 0)
         return cmd_usage("record needs a program to run: offchip record [OPTIONS] -- CMD [ARGS]");
-    if (platform && known_platform(&err))
+    struct platform *known = platform ? platform_load(platform, &err) : NULL;
+    platform_free(known);
+    if (platform && !known)
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     cmd_reads(apply);
     char *plan = apply ? plan_read(apply, &err) : NULL;

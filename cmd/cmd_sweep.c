@@ -266,15 +266,6 @@ static int check_inputs(const struct sweep *sweep, struct err *err)
     return 0;
 }
 
-/* What lies aside is of another sweep. */
-static void begin_anew(struct work *s)
-{
-    (void)unlink(aside);
-    (void)close(s->own);
-    s->own = -1;
-    cmd_say("'%s' was of another sweep: begun anew", aside);
-}
-
 /* The file to be added to, or to be filled to replace another: that it can be, and is what it should be. */
 static int check_output(struct work *s)
 {
@@ -299,8 +290,12 @@ static int check_output(struct work *s)
     results_close(results);
     if (ours < 0)
         return cmd_fail(EXIT_DATA, "%s", err.msg);
-    if (aside && !ours)
-        begin_anew(s);
+    if (aside && !ours) {
+        (void)unlink(aside);
+        (void)close(s->own);
+        s->own = -1;
+        cmd_say("'%s' was of another sweep: begun anew", aside);
+    }
     return EXIT_DONE;
 }
 

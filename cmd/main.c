@@ -272,14 +272,6 @@ static int overview(FILE *to)
     return to == stdout ? EXIT_DONE : EXIT_USAGE;
 }
 
-static void print_version(void)
-{
-    const char *name, *value;
-    printf("offchip %s\n", offchip_version);
-    for (size_t i = 0; (name = version_fact(i, &value)); i++)
-        printf("  %-16s %s\n", name, value);
-}
-
 static int run(const struct command *c, int argc, char **argv)
 {
     running = c;
@@ -332,7 +324,10 @@ int main(int argc, char **argv)
     if (help && argc == 2)
         return cmd_printed(overview(stdout));
     if (is(name, "version", "--version", "-V")) {
-        print_version();
+        const char *value;
+        printf("offchip %s\n", offchip_version);
+        for (size_t i = 0; (name = version_fact(i, &value)); i++)
+            printf("  %-16s %s\n", name, value);
         return cmd_printed(EXIT_DONE);
     }
     char hint[SUGGEST_HINT];

@@ -18,7 +18,7 @@ const struct opt opt_common[] = {
     OPT("progress", 0, OPT_CHOICE, "auto|always|never", &opt_progress, "progress on stderr (auto: on a terminal)"),
     {0}};
 
-static const struct opt *find(const struct opt *table, const char *name, size_t n, char letter)
+const struct opt *opt_find(const struct opt *table, const char *name, size_t n, char letter)
 {
     const struct opt *const both[] = {table, opt_common};
     for (size_t t = 0; t < 2; t++)
@@ -28,12 +28,6 @@ static const struct opt *find(const struct opt *table, const char *name, size_t 
     return NULL;
 }
 
-static const char *option_word(const struct opt *o, char *buf, size_t size)
-{
-    (void)snprintf(buf, size, "--%s", o->name);
-    return buf;
-}
-
 static int unknown(const struct opt *table, const char *arg, size_t n, struct err *err)
 {
     char word[64], dashed[64], hint[SUGGEST_HINT];
@@ -41,8 +35,10 @@ static int unknown(const struct opt *table, const char *arg, size_t n, struct er
     struct suggest suggest = {.word = word};
     const struct opt *const both[] = {table, opt_common};
     for (size_t t = 0; t < 2; t++)
-        for (const struct opt *o = both[t]; o && o->name; o++)
-            suggest_offer(&suggest, option_word(o, dashed, sizeof dashed));
+        for (const struct opt *o = both[t]; o && o->name; o++) {
+            (void)snprintf(dashed, sizeof dashed, "--%s", o->name);
+            suggest_offer(&suggest, dashed);
+        }
     return err_set(err, "unknown option '%.60s'%s", arg, suggest_hint(&suggest, hint, sizeof hint));
 }
 
@@ -133,7 +129,7 @@ static int take(const struct opt *table, int argc, char **argv, int *i, struct e
     const char *arg = argv[*i];
     if (arg[1] == '-') {
         size_t n = strcspn(arg + 2, "=");
-        const struct opt *o = find(table, arg + 2, n, 0);
+        const struct opt *o = opt_find(table, arg + 2, n, 0);
         if (!o)
             return unknown(table, arg, n, err);
         if (o->type == OPT_FLAG)
@@ -145,7 +141,7 @@ static int take(const struct opt *table, int argc, char **argv, int *i, struct e
         return store(o, argv[++*i], err);
     }
     for (const char *p = arg + 1; *p; p++) {
-        const struct opt *o = find(table, NULL, 0, *p);
+        const struct opt *o = opt_find(table, NULL, 0, *p);
         if (!o)
             return err_set(err, "unknown option '-%c'", *p);
         if (o->type == OPT_FLAG) {

@@ -50,6 +50,9 @@ enum opt_format { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON };
             "draw unknown platform numbers N times: in how many draws does each policy win, what flips", 1, 1000000    \
     }
 
+/* The row of that long name, of n bytes, or with NULL of that letter, in the table or of every command; NULL: none. */
+const struct opt *opt_find(const struct opt *table, const char *name, size_t n, char letter);
+
 /* Parse argv[1..]; options and operands may be mixed, "--" ends options. Operands are moved to the front of argv;
  * returns their number, or -1 with *err set. With stop_at_operand the first operand ends the options. */
 int opt_parse(const struct opt *table, int argc, char **argv, bool stop_at_operand, struct err *err);

@@ -501,14 +501,6 @@ static int run_alone(struct corun *p, uint32_t s, struct err *err)
     return rc;
 }
 
-static int64_t limit_of(const struct corun *p)
-{
-    int64_t longest = 0;
-    for (uint32_t s = 0; s < p->sides; s++)
-        longest = p->side[s].alone_cycles > longest ? p->side[s].alone_cycles : longest;
-    return dram_run_limit(p->job->settings, longest);
-}
-
 /* What a run gave, in the form that all front ends report. */
 static void add_up(const struct corun *p, const struct dram_simulation *run, struct dram_totals *t)
 {
@@ -542,10 +534,13 @@ static int run_policy(const struct corun *p, size_t i, struct dram_latency *took
                                   .took = took,
                                   .sides = p->sides,
                                   .vcs = (int)set->vcs,
-                                  .repeat = p->repeat,
-                                  .limit = limit_of(p)};
-    for (uint32_t s = 0; s < p->sides; s++)
+                                  .repeat = p->repeat};
+    int64_t longest = 0;
+    for (uint32_t s = 0; s < p->sides; s++) {
         run.side[s] = p->side[s].run;
+        longest = p->side[s].alone_cycles > longest ? p->side[s].alone_cycles : longest;
+    }
+    run.limit = dram_run_limit(set, longest);
     if (p->sides == 1)
         run.side[0].sms = p->side[0].alone_sms;
     if (dram_simulation_run(&run, err))
