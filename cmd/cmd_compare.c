@@ -121,14 +121,6 @@ static void print_how(const struct compare_result *result)
     }
 }
 
-static bool has_note(const struct compare_row *row, const char *note)
-{
-    for (size_t n = 0; n < row->outcome.note_count; n++)
-        if (strcmp(row->outcome.notes[n], note) == 0)
-            return true;
-    return false;
-}
-
 /* Each note once: whose it is, or of how many rows. */
 static void print_notes(const struct compare_result *result)
 {
@@ -136,10 +128,10 @@ static void print_notes(const struct compare_result *result)
         const struct compare_row *row = &result->rows[i];
         for (size_t n = 0; n < row->outcome.note_count; n++) {
             size_t first = 0, rows = 0;
-            while (!has_note(&result->rows[first], row->outcome.notes[n]))
+            while (!outcome_has_note(&result->rows[first].outcome, row->outcome.notes[n]))
                 first++;
             for (size_t k = i; k < result->count; k++)
-                rows += has_note(&result->rows[k], row->outcome.notes[n]);
+                rows += outcome_has_note(&result->rows[k].outcome, row->outcome.notes[n]);
             char whose[300];
             if (first == i && rows > 1)
                 (void)snprintf(whose, sizeof whose, "%s, %zu rows", compare_mechanism_name(row->mechanism), rows);
@@ -160,11 +152,8 @@ static void print_csv(const struct compare_result *result)
         unbound |= table_estimates(NULL, &result->rows[i].outcome);
     table_init(&t, 0);
     TABLE_WORDS(&t, "mechanism", "policy");
-    for (const struct metric *m = compare_metrics; m->name; m++) {
-        table_cell(&t, "%s", m->name);
-        table_cell(&t, "%s_lo", m->name);
-        table_cell(&t, "%s_hi", m->name);
-    }
+    for (const struct metric *m = compare_metrics; m->name; m++)
+        table_head(&t, m->name, true);
     if (unbound)
         table_cell(&t, "unbound");
     t.columns = t.count;

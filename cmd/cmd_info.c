@@ -11,9 +11,13 @@
 #include "cmd/console/table.h"
 #include "cmd/info.h"
 #include "replay/report/tlp_sizes.h"
+#include "replay/uvm/actor_input.h"
+#include "replay/uvm/uvm_gain.h"
 #include "trace/base/json_tree.h"
+#include "trace/base/mem.h"
 #include "trace/base/quantile.h"
 #include "trace/base/units.h"
+#include "trace/derived/recording.h"
 #include "trace/derived/summary.h"
 
 /* Behind those of attribution_by. */
@@ -293,6 +297,61 @@ static json_t *distribution_json(const struct batch_rows *batches, struct err *e
     return rows;
 }
 
+/* --- what can be gained --- */
+
+/* Of a recording that cannot be loaded, why. -1 without memory. */
+static int add_gain(json_t **rows, struct store *store, struct recording of, struct err *err)
+{
+    struct uvm_recording recording;
+    struct uvm_gain gain = {0};
+    struct err why = {""};
+    char said[256];
+    bool loaded = uvm_recording_load(&recording, store, of, &why) == 0;
+    if (!loaded && err_pass_memory(&why, err))
+        return -1;
+    if (loaded) {
+        gain = uvm_gain_of(&recording);
+        uvm_recording_release(&recording);
+        if (!gain.kernel_ns)
+            return 0;
+    }
+    const double most = uvm_gain_most(&gain);
+    json_t *row = json_object();
+    json_tree_put(&row, "process", number_or_null(of.process != RECORDING_ANY, of.process));
+    json_tree_put(&row, "gpu", number_or_null(of.gpu != RECORDING_ANY, of.gpu));
+    json_tree_put(&row, "kernel_ns", number_or_null(loaded, gain.kernel_ns));
+    json_tree_put(&row, "served_ns", number_or_null(loaded, gain.served_ns));
+    json_tree_put(&row, "gain_at_most_ratio", gain.whole && isfinite(most) ? json_tree_real(most) : json_null());
+    json_tree_put(&row, "said", json_tree_text(loaded ? uvm_gain_say(&gain, said, sizeof said) : why.msg));
+    json_tree_add(rows, row);
+    return 0;
+}
+
+/* "fault_service": of a recording of managed memory, how much of its kernels' time fault service covers, and what can
+ * be gained at most (replay/uvm/uvm_gain.h): for each recording of the trace (trace/derived/recording.h) process and
+ * gpu (null where it does not say), kernel_ns, served_ns, gain_at_most_ratio (null where there is no limit or none is
+ * known) and "said": the sentence that `replay uvm` has of it, or why the recording cannot be looked at. A trace
+ * without migrations, or whose recordings name no kernel, gets no key. */
+static int gain_json(struct store *store, json_t **root, struct err *err)
+{
+    if (uvm_stored(store) != UVM_STORED_RECORDING)
+        return 0;
+    struct recordings *recordings = mem_zalloc(1, sizeof *recordings, err);
+    if (!recordings || recordings_find(recordings, store, err)) {
+        free(recordings);
+        return -1;
+    }
+    json_t *rows = json_array();
+    int rc = recordings->count ? 0 : add_gain(&rows, store, (struct recording){RECORDING_ANY, RECORDING_ANY}, err);
+    for (size_t i = 0; i < recordings->count && !rc; i++)
+        rc = add_gain(&rows, store, recordings->items[i], err);
+    if (!rc && (!rows || json_array_size(rows)))
+        json_tree_put(root, "fault_service", json_incref(rows));
+    json_decref(rows);
+    free(recordings);
+    return rc;
+}
+
 /* --- the whole --- */
 
 /* The rows that --by asks for. */
@@ -339,7 +398,7 @@ static int fill(struct info *info, const char *path, struct err *err)
         json_tree_put(o, pairs[i], values);
     }
     if (info_counters_json(info->store, o, err) || tlp_sizes_json(info->store, o, err) ||
-        info_gain_json(info->store, o, err) || info_migration_json(info->store, o, err))
+        gain_json(info->store, o, err) || info_migration_json(info->store, o, err))
         return -1;
     return json_tree_check(*o, err);
 }

@@ -57,13 +57,9 @@ static bool has_role(const struct engine *engine, const char *role)
 /* Whether every run has this note, and there are several. */
 static bool said_of_all(const struct replay_result *result, size_t runs, const char *note)
 {
-    for (size_t i = 0; i < runs; i++) {
-        size_t n = 0;
-        while (n < result->runs[i].note_count && strcmp(result->runs[i].notes[n], note) != 0)
-            n++;
-        if (n == result->runs[i].note_count)
+    for (size_t i = 0; i < runs; i++)
+        if (!outcome_has_note(&result->runs[i], note))
             return false;
-    }
     return runs > 1;
 }
 
@@ -167,16 +163,6 @@ static void csv_platform(struct table *t, const struct replay_result *result)
     table_cell(t, "%zu", use.kinds[PLATFORM_AS]);
 }
 
-/* Columns of --robust. */
-static void csv_robust(struct table *t, const struct robust *r, size_t run)
-{
-    char flips[900];
-    table_cell(t, "%u", r->draws);
-    table_cell(t, "%u", r->wins[run]);
-    table_cell(t, "%u", r->ties[run]);
-    table_cell(t, "%s", robust_say_flips(r, run, flips, sizeof flips));
-}
-
 static void print_csv(const struct replay_result *result)
 {
     bool unbound = false;
@@ -185,14 +171,8 @@ static void print_csv(const struct replay_result *result)
     struct table t;
     table_init(&t, 0);
     table_cell(&t, "policy");
-    for (size_t m = 0; m < result->runs[0].count; m++) {
-        const char *name = result->engine->metrics[m].name;
-        table_cell(&t, "%s", name);
-        if (any_interval(result, m)) {
-            table_cell(&t, "%s_lo", name);
-            table_cell(&t, "%s_hi", name);
-        }
-    }
+    for (size_t m = 0; m < result->runs[0].count; m++)
+        table_head(&t, result->engine->metrics[m].name, any_interval(result, m));
     if (unbound)
         table_cell(&t, "unbound");
     TABLE_WORDS(&t, "platform", "platform_from", "platform_numbers", "platform_assumed", "platform_fitted",
@@ -201,15 +181,20 @@ static void print_csv(const struct replay_result *result)
         TABLE_WORDS(&t, "robust_draws", "robust_wins", "robust_ties", "robust_flips");
     t.columns = t.count;
     for (size_t i = 0; i < result->policy_count; i++) {
-        char label[256];
-        table_cell(&t, "%s", replay_policy_label(&result->policies[i], label, sizeof label));
+        char text[900];
+        table_cell(&t, "%s", replay_policy_label(&result->policies[i], text, 256));
         for (size_t m = 0; m < result->runs[0].count; m++)
             table_exact(&t, &result->engine->metrics[m], &result->runs[i].values[m], any_interval(result, m));
         if (unbound)
             (void)table_estimates(&t, &result->runs[i]);
         csv_platform(&t, result);
-        if (result->robustness)
-            csv_robust(&t, &result->robustness->robust, i);
+        if (!result->robustness)
+            continue;
+        const struct robust *r = &result->robustness->robust;
+        table_cell(&t, "%u", r->draws);
+        table_cell(&t, "%u", r->wins[i]);
+        table_cell(&t, "%u", r->ties[i]);
+        table_cell(&t, "%s", robust_say_flips(r, i, text, sizeof text));
     }
     table_finish(&t, true);
 }

@@ -141,11 +141,8 @@ static void print_csv(const struct report *report)
     for (size_t i = 0; i < report->rows * report->columns; i++)
         any |= report->cells[i].value.unbound && report->cells[i].value.known;
     table_init(&t, 0);
-    for (size_t c = 0; c < report->columns; c++) {
-        table_cell(&t, "%s", report->header[c]);
-        for (int end = 0; report->intervals[c] && end < 2; end++)
-            table_cell(&t, "%s%s", report->header[c], end ? "_hi" : "_lo");
-    }
+    for (size_t c = 0; c < report->columns; c++)
+        table_head(&t, report->header[c], report->intervals[c]);
     if (any)
         table_cell(&t, "unbound");
     t.columns = t.count;

@@ -80,8 +80,7 @@ static void describe(const struct workload_type *type, struct stream *stream)
     }
 }
 
-static int write_records(struct store *store, struct workload *w, struct progress *progress, uint64_t *total,
-                         struct err *err)
+static int write_records(struct store *store, struct workload *w, struct progress *progress, struct err *err)
 {
     struct stream stream = {0};
     describe(w->type, &stream);
@@ -92,35 +91,24 @@ static int write_records(struct store *store, struct workload *w, struct progres
         rc = w->type->next(w->state, records, STORE_BATCH, &n, err);
         if (rc == 0 && n)
             rc = store_append(store, index, records, NULL, n, err);
-        *total += n;
         progress_add(progress, n);
     }
     free(records);
     return rc;
 }
 
-/* Batches of touches as they are written. */
-struct counting {
-    struct progress *progress;
-    uint64_t *total;
-};
-
-static void count(void *ctx, size_t records)
+static void count(void *progress, size_t records)
 {
-    struct counting *c = ctx;
-    *c->total += records;
-    progress_add(c->progress, records);
+    progress_add(progress, records);
 }
 
 /* A program, by the pages it touches. */
-static int write_touches(struct store *store, struct workload *w, struct progress *progress, uint64_t *total,
-                         struct err *err)
+static int write_touches(struct store *store, struct workload *w, struct progress *progress, struct err *err)
 {
     struct program program;
-    struct counting counting = {progress, total};
     struct program_pages *pages = mem_zalloc(1, sizeof *pages, err);
     int rc = !pages || w->type->program(w->state, &program, err) || program_pages_init(pages, &program, NULL, err) ||
-                     touches_write(store, &program_pages_ops, pages, count, &counting, err)
+                     touches_write(store, &program_pages_ops, pages, count, progress, err)
                  ? -1
                  : 0;
     free(pages);
@@ -138,9 +126,10 @@ static int write_trace(const char *spec, struct workload *w, uint64_t *total, st
     if (rc == 0 && w->type->produces == WORKLOAD_SCANS)
         rc = store_structures(store, w->type->ops, w->state, err);
     if (rc == 0)
-        rc = w->type->produces == WORKLOAD_PROGRAM ? write_touches(store, w, &progress, total, err)
-                                                   : write_records(store, w, &progress, total, err);
+        rc = w->type->produces == WORKLOAD_PROGRAM ? write_touches(store, w, &progress, err)
+                                                   : write_records(store, w, &progress, err);
     progress_line_stop(meter);
+    *total = atomic_load(&progress.done);
     if (rc == 0)
         rc = store_finish(store, err);
     store_close(store);

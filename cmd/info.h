@@ -1,4 +1,4 @@
-/* info: what `info` says of a trace as JSON, besides what it holds; each adds its keys to *root, as json_tree_put()
+/* info: what `info` says of a trace as JSON, besides what it holds. Each adds its keys to *root, as json_tree_put()
  * does.
  */
 #ifndef CMD_INFO_H
@@ -14,8 +14,6 @@
  * follows from them: mean_request_bytes (sectors x 32 / requests), link_requests (bytes up / 16), link_payload_bytes.
  * "request_sizes": rows of kernel, size_bytes, at_least, at_most: how many requests have the size; equal where it
  * follows. Bounds are taken launch by launch and added. A trace without such counters gets no key. */
-
-/* Add the keys to *root, as json_tree_put() does. */
 int info_counters_json(struct store *store, json_t **root, struct err *err);
 
 /* info_migration: what `info` says of the bytes that unified memory moved to the GPU, as JSON.
@@ -28,19 +26,6 @@ int info_counters_json(struct store *store, json_t **root, struct err *err);
  *
  * Example: 64 KiB moved for 2 faulted pages, evicted, 4 KiB of it moved again for 1: h2d_bytes 69632, distinct 65536,
  * remigration_ratio 1.0625, bytes_per_fault 69632 / 3. */
-
-/* Add the key to *root, as json_tree_put() does. */
 int info_migration_json(struct store *store, json_t **root, struct err *err);
-
-/* info_gain: what `info` says of a recording of managed memory: how much of its kernels' time fault service covers, and
- * what can be gained at most (replay/uvm/uvm_gain.h), as JSON.
- *
- * "fault_service": for each recording of the trace (trace/derived/recording.h) process and gpu (null where it does not
- * say), kernel_ns, served_ns, gain_at_most_ratio (null where there is no limit or none is known) and "said": the
- * sentence that `replay uvm` has of it, or why the recording cannot be looked at. A trace without migrations, or whose
- * recordings name no kernel, gets no key. */
-
-/* Add the key to *root, as json_tree_put() does. */
-int info_gain_json(struct store *store, json_t **root, struct err *err);
 
 #endif

@@ -60,6 +60,15 @@ void table_cell(struct table *table, const char *format, ...)
     printable_fail();
 }
 
+void table_head(struct table *table, const char *name, bool ends)
+{
+    table_cell(table, "%s", name);
+    if (ends) {
+        table_cell(table, "%s_lo", name);
+        table_cell(table, "%s_hi", name);
+    }
+}
+
 void table_real(struct table *table, bool known, double value)
 {
     if (known)

@@ -29,6 +29,8 @@ void table_cell(struct table *table, const char *format, ...) __attribute__((for
 /* A cell for each word, up to NULL. */
 void table_words(struct table *table, const char *const *words);
 #define TABLE_WORDS(TABLE, ...) table_words(TABLE, (const char *const[]){__VA_ARGS__, NULL})
+/* For CSV: a column's name; with `ends` also NAME_lo and NAME_hi. */
+void table_head(struct table *table, const char *name, bool ends);
 /* For CSV: an exact number, empty where it is not known. */
 void table_real(struct table *table, bool known, double value);
 /* The same of a metric, NULL: a real; ends: and two more cells, the ends of its interval. */

@@ -476,8 +476,8 @@ static int simulate_alone(struct corun *p, uint32_t s, struct err *err)
     if (!rc && run.first_done[0] < 0)
         rc = err_set(err, "the %s side alone makes no end", side->run.class == DRAM_PIM ? "PIM" : "MEM");
     side->alone_cycles = run.first_done[0];
-    if (!rc && run.cycles)
-        side->alone_rate = (double)run.stats.in[DRAM_MEM] / (double)run.cycles;
+    if (!rc && run.totals.cycles)
+        side->alone_rate = (double)run.totals.stats.in[DRAM_MEM] / (double)run.totals.cycles;
     free(policy.params);
     return rc ? err_at(err, "alone") : 0;
 }
@@ -501,15 +501,10 @@ static int run_alone(struct corun *p, uint32_t s, struct err *err)
     return rc;
 }
 
-/* What a run gave, in the form that all front ends report. */
-static void add_up(const struct corun *p, const struct dram_simulation *run, struct dram_totals *t)
+/* What the sides gave, as all front ends report it. */
+static void add_up(const struct corun *p, struct dram_simulation *run)
 {
-    t->stats = run->stats;
-    t->cycles = run->cycles;
-    t->channels = (uint32_t)((const struct dram_platform *)platform_section_get(run->platform, "dram"))->channels;
-    t->blacklists = run->blacklists;
-    t->stuck = run->stuck;
-    memcpy(t->favoured, run->favoured, sizeof t->favoured);
+    struct dram_totals *t = &run->totals;
     for (uint32_t s = 0; s < run->sides; s++) {
         const int at = s == 1 || run->side[s].class == DRAM_PIM;
         t->class_cycles[at] = run->first_done[s];
@@ -518,15 +513,14 @@ static void add_up(const struct corun *p, const struct dram_simulation *run, str
         t->requests[run->side[s].class] += run->counts[s].packets_read + run->counts[s].packets_write;
     }
     t->two_gpu_kernels = run->sides == 2 && run->side[1].class == DRAM_MEM;
-    if (run->side[0].class == DRAM_MEM && !t->two_gpu_kernels && run->cycles && p->side[0].alone_rate > 0)
-        t->mem_arrival_ratio = (double)run->stats.in[DRAM_MEM] / (double)run->cycles / p->side[0].alone_rate;
+    if (run->side[0].class == DRAM_MEM && !t->two_gpu_kernels && t->cycles && p->side[0].alone_rate > 0)
+        t->mem_arrival_ratio = (double)t->stats.in[DRAM_MEM] / (double)t->cycles / p->side[0].alone_rate;
 }
 
 /* took: for --latencies, or NULL. */
 static int run_policy(const struct corun *p, size_t i, struct dram_latency *took, struct outcome *out, struct err *err)
 {
     const struct dram_settings *set = p->job->settings;
-    struct dram_totals t = dram_totals_new();
     struct dram_simulation run = {.platform = p->job->platform,
                                   .policy = &p->job->policies[i],
                                   .job = p->job,
@@ -545,8 +539,8 @@ static int run_policy(const struct corun *p, size_t i, struct dram_latency *took
         run.side[0].sms = p->side[0].alone_sms;
     if (dram_simulation_run(&run, err))
         return err_at(err, "%s", p->job->policies[i].head->name);
-    add_up(p, &run, &t);
-    dram_metrics_fill(out, p->job, NULL, &run, &t);
+    add_up(p, &run);
+    dram_metrics_fill(out, p->job, NULL, &run, &run.totals);
     for (uint32_t s = 0; s < p->sides; s++)
         if (*p->side[s].left_out)
             outcome_note(out, "%s: %s (cut=none: whole)", p->side[s].name, p->side[s].left_out);

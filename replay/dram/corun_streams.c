@@ -54,8 +54,18 @@ struct issued {
     uint32_t head, tail, mask;
 };
 
+/* One side: whose requests, and what they were alone. */
+struct side {
+    const struct dram_stream *stream;
+    enum dram_class class;
+    int64_t alone_cycles;
+    double alone_rate; /* requests into the controllers per cycle */
+};
+
+/* One channel's run. */
 struct window {
-    struct source *source; /* [sources] */
+    struct source source[2];
+    const struct side *side[2]; /* of a source */
     int sources;
     struct dram_partition part;
     struct issued issued[DRAM_SUBS][2]; /* by class */
@@ -64,6 +74,9 @@ struct window {
     uint32_t total;            /* requests of all sources */
     double core_cycles;        /* of a DRAM cycle */
     struct dram_latency *took; /* [DRAM_TOOK]: done - issue, for --latencies; NULL: not wanted */
+    int64_t *fate;             /* --requests: four arrays of the first passes' requests, then of later ones' */
+    struct dram_commands commands;
+    int64_t cycles;
 };
 
 /* The class's requests in an array of their own, with no window, period or gaps. A write-back goes with the request
@@ -98,12 +111,6 @@ static int source_init(struct source *s, const struct dram_stream *stream, uint3
     for (uint32_t i = last; i < s->count; i++)
         own[i].flags &= (uint8_t)~DRAM_LAUNCH_END;
     return 0;
-}
-
-static void source_release(struct source *s)
-{
-    free((void *)(uintptr_t)s->requests);
-    free(s->issued);
 }
 
 /* The cycle from which the next request may be issued, if nothing else stands in the way; INT64_MAX: not before
@@ -175,7 +182,7 @@ static uint32_t position_of(const struct window *w, uint32_t handle, int *source
     return at >= first ? at - first : at;
 }
 
-/* source and sources are set. Released after failure too. */
+/* The sources are set. Released after failure too. */
 static int window_init(struct window *w, const struct replay_job *job, const struct replay_policy *policy, int vcs,
                        struct err *err)
 {
@@ -204,6 +211,12 @@ static void window_release(struct window *w)
     for (int s = 0; s < DRAM_SUBS; s++)
         for (int class = 0; class < 2; class ++)
             free(w->issued[s][class].at);
+    for (int s = 0; s < 2; s++) {
+        free((void *)(uintptr_t)w->source[s].requests);
+        free(w->source[s].issued);
+    }
+    free(w->took);
+    free(w->fate);
     dram_partition_release(&w->part);
 }
 
@@ -358,14 +371,6 @@ static int64_t window_run(struct window *w, int64_t limit)
 
 /* --- sides --- */
 
-/* One side: whose requests, and what they were alone. */
-struct side {
-    const struct dram_stream *stream;
-    enum dram_class class;
-    int64_t alone_cycles;
-    double alone_rate; /* requests into the controllers per cycle */
-};
-
 struct corun {
     const struct replay_job *job;
     struct dram_stream stream[2];
@@ -375,17 +380,6 @@ struct corun {
     uint32_t channels;
     bool repeat;
     struct dram_fates fates[2]; /* by stream: --requests, of the first passes; else empty */
-};
-
-/* One channel's run. */
-struct lane {
-    struct window window;
-    struct source source[2];
-    struct dram_latency *took;
-    struct dram_commands commands;
-    int64_t cycles;
-    int64_t *fate; /* four arrays of the first passes' requests, then of later ones' */
-    const struct side *side[2];
 };
 
 static int find_sides(struct corun *c, struct err *err)
@@ -439,36 +433,27 @@ static void set_up_source(const struct corun *c, struct source *s, const struct 
 
 /* --- runs --- */
 
-static void lane_release(struct lane *lane)
-{
-    window_release(&lane->window);
-    for (int s = 0; s < 2; s++)
-        source_release(&lane->source[s]);
-    free(lane->took);
-    free(lane->fate);
-}
-
 /* Room for every request's cycles. */
-static int lane_watch(struct lane *lane, struct err *err)
+static int window_watch(struct window *w, struct err *err)
 {
-    const size_t n = 2 * (size_t)lane->window.total;
-    int64_t *f = lane->fate = mem_zalloc(n + 1, 4 * sizeof *lane->fate, err);
+    const size_t n = 2 * (size_t)w->total;
+    int64_t *f = w->fate = mem_zalloc(n + 1, 4 * sizeof *w->fate, err);
     if (!f)
         return -1;
     memset(f, 0xff, n * 4 * sizeof *f);
-    lane->window.part.channel->fate = (struct dram_fate){f, f + n, f + 2 * n, f + 3 * n};
+    w->part.channel->fate = (struct dram_fate){f, f + n, f + 2 * n, f + 3 * n};
     return 0;
 }
 
 /* Hand the first passes' cycles to the streams' positions. */
-static void lane_report(struct lane *lane, struct corun *c, uint32_t channel)
+static void window_report(const struct window *w, struct corun *c, uint32_t channel)
 {
-    const struct dram_fate *fate = &lane->window.part.channel->fate;
+    const struct dram_fate *fate = &w->part.channel->fate;
     size_t from = 0;
-    for (int s = 0; s < lane->window.sources; s++) {
-        const struct dram_stream_channel *requests = &lane->side[s]->stream->channel[channel];
-        struct dram_fate *to = &c->fates[lane->side[s]->stream - c->stream].channel[channel];
-        const bool pim = lane->side[s]->class == DRAM_PIM;
+    for (int s = 0; s < w->sources; s++) {
+        const struct dram_stream_channel *requests = &w->side[s]->stream->channel[channel];
+        struct dram_fate *to = &c->fates[w->side[s]->stream - c->stream].channel[channel];
+        const bool pim = w->side[s]->class == DRAM_PIM;
         for (size_t i = 0, k = from; i < requests->count; i++) {
             if (((requests->requests[i].flags & DRAM_IS_PIM) != 0) != pim)
                 continue;
@@ -477,7 +462,7 @@ static void lane_report(struct lane *lane, struct corun *c, uint32_t channel)
             to->column[i] = fate->column[k];
             to->done[i] = fate->done[k++];
         }
-        from += lane->source[s].count;
+        from += w->source[s].count;
     }
 }
 
@@ -500,57 +485,51 @@ static int place_of(const struct together *run, const struct side *side)
     return run->count == 1 ? side->class == DRAM_PIM : (int)(side - run->sides);
 }
 
-static int lane_run(struct lane *lane, struct corun *c, const struct together *run, uint32_t channel, struct err *err)
+static int run_channel(struct window *w, struct corun *c, const struct together *run, uint32_t channel, struct err *err)
 {
-    struct window *p = &lane->window;
     const struct side *sides = run->sides;
     for (int s = 0; s < run->count; s++) {
         if (channel >= sides[s].stream->channels || !sides[s].stream->channel[channel].class_count[sides[s].class])
             continue;
-        struct source *src = &lane->source[p->sources];
+        struct source *src = &w->source[w->sources];
         if (source_init(src, sides[s].stream, channel, sides[s].class, err))
             return -1;
         set_up_source(c, src, &sides[s]);
-        lane->side[p->sources] = &sides[s];
         src->repeat = run->repeat;
-        p->sources++;
+        w->side[w->sources++] = &sides[s];
     }
-    if (!p->sources)
+    if (!w->sources)
         return 0;
-    p->source = lane->source;
-    if (window_init(p, c->job, run->policy, run->vcs, err))
+    if (window_init(w, c->job, run->policy, run->vcs, err) || (run->watch && window_watch(w, err)) ||
+        (run->took && !(w->took = mem_zalloc(DRAM_TOOK, sizeof *w->took, err))))
         return -1;
-    if (run->watch && lane_watch(lane, err))
-        return -1;
-    if (run->took && !(p->took = lane->took = mem_zalloc(DRAM_TOOK, sizeof *lane->took, err)))
-        return -1;
-    lane->commands.channel = channel;
+    w->commands.channel = channel;
     if (run->told)
-        dram_commands_attach(&lane->commands, p->part.channel, c->job);
+        dram_commands_attach(&w->commands, w->part.channel, c->job);
     if (channel == 0 && run->told)
-        dram_explain_attach(p->part.channel, c->job, run->policy,
+        dram_explain_attach(w->part.channel, c->job, run->policy,
                             run->count == 1 ? &sides[0].stream->channel[0] : NULL); /* two sides: ids are of neither */
-    lane->cycles = window_run(p, run->limit);
+    w->cycles = window_run(w, run->limit);
     if (run->watch)
-        lane_report(lane, c, channel);
-    return dram_channel_check(p->part.channel, false, err);
+        window_report(w, c, channel);
+    return dram_channel_check(w->part.channel, false, err);
 }
 
-static void add_lane(struct dram_totals *totals, const struct lane *lane, const struct together *run)
+static void add_channel(struct dram_totals *totals, const struct window *w, const struct together *run)
 {
     const struct dram_policy *rules = (const struct dram_policy *)run->policy->head;
-    const struct dram_partition *part = &lane->window.part;
+    const struct dram_partition *part = &w->part;
     dram_stats_add(&totals->stats, &part->channel->stats);
     totals->channels++;
-    totals->cycles = lane->cycles > totals->cycles ? lane->cycles : totals->cycles;
+    totals->cycles = w->cycles > totals->cycles ? w->cycles : totals->cycles;
     totals->blacklists = rules->favoured != NULL;
     for (int k = 0; k < 2 && rules->favoured; k++)
         totals->favoured[k] += rules->favoured(part->state, (enum dram_class)k);
-    for (int k = 0; k < DRAM_TOOK && lane->took; k++)
-        dram_latency_merge(&totals->took[k], &lane->took[k]);
-    for (int s = 0; s < lane->window.sources; s++) {
-        const int at = place_of(run, lane->side[s]);
-        const int64_t done = lane->source[s].first_done;
+    for (int k = 0; k < DRAM_TOOK && w->took; k++)
+        dram_latency_merge(&totals->took[k], &w->took[k]);
+    for (int s = 0; s < w->sources; s++) {
+        const int at = place_of(run, w->side[s]);
+        const int64_t done = w->source[s].first_done;
         totals->starved[at] |= done < 0;
         if (done + 1 > totals->class_cycles[at])
             totals->class_cycles[at] = done + 1;
@@ -565,17 +544,17 @@ static int run_channels(struct corun *c, const struct together *run, struct dram
     for (uint32_t i = 0; i < c->channels; i++) {
         if (__atomic_load_n(&failed, __ATOMIC_RELAXED))
             continue;
-        struct lane lane = {0};
+        struct window w = {0};
         struct err mine = {""};
-        const int rc = lane_run(&lane, c, run, i, &mine);
+        const int rc = run_channel(&w, c, run, i, &mine);
 #pragma omp critical(dram_corun)
         if (rc && !failed) {
             failed = 1;
             err_set(err, "channel %u: %s", i, mine.msg);
-        } else if (!rc && lane.window.sources) {
-            add_lane(totals, &lane, run);
+        } else if (!rc && w.sources) {
+            add_channel(totals, &w, run);
         }
-        lane_release(&lane);
+        window_release(&w);
     }
     return failed ? -1 : 0;
 }

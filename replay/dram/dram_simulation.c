@@ -188,7 +188,7 @@ static int simulate(struct running *r, struct err *err)
         if (c->core >= next && core_cycle(r, err))
             return -1;
         if (next == INT64_MAX && r->memory.dram_next == INT64_MAX) {
-            r->run->stuck = true;
+            r->run->totals.stuck = true;
             break;
         }
         if ((c->core & 0xffff) == 0 && cancelled(r->run))
@@ -204,18 +204,19 @@ static void collect(struct running *r)
 {
     struct dram_simulation *run = r->run;
     const struct dram_policy *rules = (const struct dram_policy *)run->policy->head;
-    run->cycles = r->memory.clocks.dram;
+    struct dram_totals *t = &run->totals;
+    t->cycles = r->memory.clocks.dram;
+    t->channels = r->memory.channels;
     run->memory = r->memory.stats;
-    run->blacklists = rules->favoured != NULL;
-    run->stats.last_out[0] = run->stats.last_out[1] = -1;
+    t->blacklists = rules->favoured != NULL;
     for (uint32_t c = 0; c < r->memory.channels; c++) {
-        dram_stats_add(&run->stats, &r->memory.part[c].channel->stats);
+        dram_stats_add(&t->stats, &r->memory.part[c].channel->stats);
         for (int class = 0; class < 2 && rules->favoured; class ++)
-            run->favoured[class] += rules->favoured(r->memory.part[c].state, (enum dram_class) class);
+            t->favoured[class] += rules->favoured(r->memory.part[c].state, (enum dram_class) class);
     }
     for (int k = 0; k < 2; k++) {
-        run->stats.answered[k] = run->memory.answered[k];
-        run->stats.answer_cycles[k] = run->memory.answer_cycles[k];
+        t->stats.answered[k] = run->memory.answered[k];
+        t->stats.answer_cycles[k] = run->memory.answer_cycles[k];
     }
     for (uint32_t s = 0; s < run->sides; s++)
         if (run->first_done[s] < 0)
@@ -225,6 +226,7 @@ static void collect(struct running *r)
 int dram_simulation_run(struct dram_simulation *run, struct err *err)
 {
     struct running r = {.run = run};
+    run->totals = dram_totals_new();
     int rc = set_up(&r, err);
     if (rc == 0)
         rc = simulate(&r, err);

@@ -60,13 +60,10 @@ struct dram_simulation {
     int64_t limit;                   /* DRAM cycles */
     const struct progress *progress; /* cancelled? may be NULL */
     /* What came of it. */
-    int64_t cycles;                       /* DRAM cycles */
     int64_t first_done[DRAM_PORTS];       /* DRAM cycles of the first pass, without counts.ends; -1: it did not end */
     struct sms_counts counts[DRAM_PORTS]; /* of the first pass, or as far as it came */
-    struct dram_stats stats;              /* of the controllers */
+    struct dram_totals totals;            /* cycles, channels, and what is of the controllers */
     struct dram_memory_stats memory;
-    int64_t favoured[2];
-    bool blacklists, stuck;
 };
 
 /* -1 with *err set. */

@@ -116,8 +116,8 @@ START_TEST(each_sector_is_a_packet_and_each_packet_has_its_reply)
     ck_assert_uint_eq(run.memory.packets[DRAM_MEM], 128 * 32 * 4);
     ck_assert_int_eq(run.memory.answered[DRAM_MEM], 128 * 32 * 4);
     ck_assert_uint_eq(run.memory.fetches, 128 * 32 * 4);
-    ck_assert_int_eq(run.stats.in[DRAM_MEM], 128 * 32 * 4);
-    ck_assert_int_eq(run.stats.answered[DRAM_MEM], 128 * 32 * 4);
+    ck_assert_int_eq(run.totals.stats.in[DRAM_MEM], 128 * 32 * 4);
+    ck_assert_int_eq(run.totals.stats.answered[DRAM_MEM], 128 * 32 * 4);
     ck_assert_uint_eq(run.counts[0].packets_read, 128 * 32 * 4);
     close_all();
 }
@@ -179,12 +179,12 @@ START_TEST(both_sides_end_under_every_policy_that_is_fair)
             const struct dram_simulation run = simulate(fair[i], vcs, &reads, &pim);
             ck_assert_msg(run.first_done[0] >= 0 && run.first_done[1] >= 0, "%s vcs=%d", fair[i], vcs);
             const int64_t both = run.first_done[0] > run.first_done[1] ? run.first_done[0] : run.first_done[1];
-            ck_assert_int_ge(run.cycles, both);
-            ck_assert_int_le(run.stats.columns, run.cycles * 32);
+            ck_assert_int_ge(run.totals.cycles, both);
+            ck_assert_int_le(run.totals.stats.columns, run.totals.cycles * 32);
         }
     const struct dram_simulation one = simulate("f3fs", 2, &reads, &pim), two = simulate("f3fs", 2, &reads, &pim);
-    ck_assert_int_eq(one.cycles, two.cycles);
-    ck_assert_int_eq(one.stats.columns, two.stats.columns);
+    ck_assert_int_eq(one.totals.cycles, two.totals.cycles);
+    ck_assert_int_eq(one.totals.stats.columns, two.totals.stats.columns);
     close_all();
 }
 END_TEST

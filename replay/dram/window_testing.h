@@ -10,20 +10,18 @@ static inline int64_t test_window(const struct dram_stream *stream, const struct
                                   int64_t window, int64_t launch_gap, struct dram_stats *stats)
 {
     struct err err = {""};
-    struct source source;
+    struct window w = {.sources = 1};
     const struct policy_head *fcfs = &dram_policy_find("fcfs")->head;
     const struct replay_policy policy = {.head = fcfs, .params = mem_zalloc(1, fcfs->state_size, &err)};
     const struct replay_job job = {.platform = platform};
     param_defaults(fcfs->params, policy.params);
-    ck_assert(!source_init(&source, stream, channel, DRAM_MEM, &err));
-    source.window = window;
-    source.launch_gap = launch_gap;
-    struct window w = {.source = &source, .sources = 1};
+    ck_assert(!source_init(&w.source[0], stream, channel, DRAM_MEM, &err));
+    w.source[0].window = window;
+    w.source[0].launch_gap = launch_gap;
     ck_assert(!window_init(&w, &job, &policy, 1, &err));
     const int64_t cycles = window_run(&w, INT64_MAX);
     *stats = w.part.channel->stats;
     window_release(&w);
-    source_release(&source);
     free(policy.params);
     return cycles;
 }

@@ -484,9 +484,8 @@ static void say_robust(const struct compare_result *result, FILE *out)
 static bool noted_before(const struct compare_result *result, size_t row, const char *note)
 {
     for (size_t i = 0; i < row; i++)
-        for (size_t n = 0; n < result->rows[i].outcome.note_count; n++)
-            if (strcmp(result->rows[i].outcome.notes[n], note) == 0)
-                return true;
+        if (outcome_has_note(&result->rows[i].outcome, note))
+            return true;
     return false;
 }
 

@@ -131,6 +131,14 @@ void outcome_at_least(struct outcome *outcome, const char *name, double lo)
     outcome->values[i] = (struct metric_value){.least = true, .lo = lo};
 }
 
+bool outcome_has_note(const struct outcome *outcome, const char *note)
+{
+    for (size_t i = 0; i < outcome->note_count; i++)
+        if (strcmp(outcome->notes[i], note) == 0)
+            return true;
+    return false;
+}
+
 void outcome_note(struct outcome *outcome, const char *format, ...)
 {
     char text[1024];
@@ -138,9 +146,8 @@ void outcome_note(struct outcome *outcome, const char *format, ...)
     va_start(ap, format);
     (void)vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
-    for (size_t i = 0; i < outcome->note_count; i++)
-        if (strcmp(outcome->notes[i], text) == 0)
-            return;
+    if (outcome_has_note(outcome, text))
+        return;
     struct err err;
     char *copy =
         mem_grow((void **)&outcome->notes, &outcome->note_cap, outcome->note_count + 1, sizeof *outcome->notes, &err)

@@ -86,6 +86,7 @@ void outcome_at_least(struct outcome *outcome, const char *name, double lo);
 void outcome_unbound(struct outcome *outcome, const char *name);
 /* Add a sentence; the same sentence twice is kept once. A failure to get memory makes outcome_check() fail. */
 void outcome_note(struct outcome *outcome, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool outcome_has_note(const struct outcome *outcome, const char *note);
 
 /* Say that something of it could not be had: outcome_check() fails with the first reason. */
 void outcome_fail(struct outcome *outcome, const struct err *why);
