@@ -373,15 +373,6 @@ static int add_kernel(void *ctx, const struct store_value *v, size_t n)
     return 0;
 }
 
-static int add_batch(void *ctx, const struct store_value *v, size_t n)
-{
-    struct measured *m = ctx;
-    (void)v;
-    (void)n;
-    m->value[BATCHES]++;
-    return 0;
-}
-
 /* A prediction begins with the first transfer that its mechanism needs: prefetches before the first kernel. */
 static void add_ahead(struct measured *m, const struct record *r)
 {
@@ -416,9 +407,11 @@ static int add_migrations(struct store *store, struct measured *m, struct err *e
 static int measure(struct store *store, struct measured *m, struct err *err)
 {
     *m = (struct measured){.first_kernel = INT64_MAX, .ahead = INT64_MAX, .ahead_until = INT64_MIN};
-    return store_rows(store, "kernels", add_kernel, m, err) || store_rows(store, "batches", add_batch, m, err)
-               ? -1
-               : add_migrations(store, m, err);
+    int64_t batches = 0;
+    if (store_rows(store, "kernels", add_kernel, m, err) || store_row_count(store, "batches", &batches, err))
+        return -1;
+    m->value[BATCHES] = (double)batches;
+    return add_migrations(store, m, err);
 }
 
 /* --- side by side --- */

@@ -63,20 +63,6 @@ static json_t *texts(struct store *store, const char *table, struct err *err)
     return NULL;
 }
 
-static int count_row(void *ctx, const struct store_value *v, size_t n)
-{
-    (void)v;
-    (void)n;
-    ++*(int64_t *)ctx;
-    return 0;
-}
-
-static int64_t rows_of(struct store *store, const char *table, struct err *err)
-{
-    int64_t n = 0;
-    return store_rows(store, table, count_row, &n, err) < 0 ? -1 : n;
-}
-
 /* --- kinds --- */
 
 /* Whether the source of a stream can give this kind: the reader lists them in origin "kinds.STREAM". */
@@ -380,8 +366,8 @@ static int fill(struct info *info, const char *path, struct err *err)
     else
         json_tree_put(o, rows_names[by], rows_json(info));
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-        int64_t n = rows_of(info->store, tables[i], err);
-        if (n < 0)
+        int64_t n = 0;
+        if (store_row_count(info->store, tables[i], &n, err))
             return -1;
         /* Batches are rebuilt at the end of an import or recording: an interrupted one does not know them. */
         json_tree_put(o, tables[i], n == 0 && !complete ? json_null() : json_integer(n));

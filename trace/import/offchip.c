@@ -318,14 +318,6 @@ static int copy_row(void *ctx, const struct store_value *values, size_t n)
     return store_row(c->store, c->table, values, n, c->err);
 }
 
-static int count_row(void *ctx, const struct store_value *values, size_t n)
-{
-    (void)values;
-    (void)n;
-    ++*(int64_t *)ctx;
-    return 0;
-}
-
 /* Every table but those that are written otherwise; a driver's log states its batches itself. */
 static int copy_tables(struct offchip_input *input, struct store *store, int64_t *kernels, struct err *err)
 {
@@ -345,7 +337,7 @@ static int copy_tables(struct offchip_input *input, struct store *store, int64_t
             rc = store_rows(input->store, c.table, copy_row, &c, err);
     }
     free(schema);
-    return rc || store_rows(input->store, "kernels", count_row, kernels, err) ? -1 : 0;
+    return rc || store_row_count(input->store, "kernels", kernels, err) ? -1 : 0;
 }
 
 /* --- the inputs --- */

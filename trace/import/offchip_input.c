@@ -16,14 +16,6 @@ static const uint64_t together = 1ull << RECORD_KERNEL | 1ull << RECORD_ALLOC | 
                                  1ull << RECORD_REMOTE_MAP | 1ull << RECORD_MIGRATE_D2D | 1ull << RECORD_RANGE |
                                  1ull << RECORD_ACCESS | 1ull << RECORD_KERNEL_END;
 
-static int count_row(void *ctx, const struct store_value *values, size_t n)
-{
-    (void)values;
-    (void)n;
-    ++*(size_t *)ctx;
-    return 1;
-}
-
 /* Whether it is the recording of a program. */
 static int check_kinds(const struct offchip_input *input, struct err *err)
 {
@@ -40,8 +32,8 @@ static int check_kinds(const struct offchip_input *input, struct err *err)
                     input->path, stream->name, record_kinds[k].name, log ? " of a driver's log" : "");
     }
     for (size_t t = 0; t < sizeof wholes / sizeof *wholes; t++) {
-        size_t rows = 0;
-        if (store_rows(input->store, wholes[t], count_row, &rows, err) < 0)
+        int64_t rows = 0;
+        if (store_row_count(input->store, wholes[t], &rows, err))
             return -1;
         if (rows)
             return err_set(err, "'%s': rows of table %s cannot be put together with those of other traces", input->path,

@@ -273,14 +273,6 @@ static int take_line(struct reading *g, const struct uvmeval_line *line, struct 
     return 0;
 }
 
-static int count_row(void *ctx, const struct store_value *v, size_t n)
-{
-    (void)v;
-    (void)n;
-    ++*(int64_t *)ctx;
-    return 0;
-}
-
 static int read_lines(struct reading *g, struct err *err)
 {
     char *text;
@@ -302,8 +294,8 @@ static int read_all(struct reading *g, struct err *err)
     struct store *store = g->context->store;
     uint64_t beside = 0;
     /* Of several logs the batches are numbered through. */
-    if (store_rows(store, "batches", count_row, &g->batch.number, err) < 0 ||
-        store_rows(store, "services", count_row, &g->batch.services, err) < 0 || read_lines(g, err) ||
+    if (store_row_count(store, "batches", &g->batch.number, err) ||
+        store_row_count(store, "services", &g->batch.services, err) || read_lines(g, err) ||
         end_batch(g, -1, false, err))
         return -1;
     if (g->faults < 0 && !g->whole_batches)

@@ -190,14 +190,6 @@ static int touch_all(struct touching *t, int faults, struct err *err)
     return rc < 0 || (t->n && store_append(t->store, t->stream, t->records, NULL, t->n, err)) ? -1 : 0;
 }
 
-static int count_row(void *ctx, const struct store_value *v, size_t n)
-{
-    (void)v;
-    (void)n;
-    ++*(int64_t *)ctx;
-    return 0;
-}
-
 int uvmeval_touches_write(struct uvmeval_spans *spans, struct store *store, int faults, uint64_t *beside,
                           struct err *err)
 {
@@ -214,7 +206,7 @@ int uvmeval_touches_write(struct uvmeval_spans *spans, struct store *store, int 
         t->allocations = &allocations;
         rc = store_stream_add(store, &stream, &t->stream, err);
     }
-    if (rc == 0 && store_rows(store, "allocations", count_row, &t->allocation, err) < 0)
+    if (rc == 0 && store_row_count(store, "allocations", &t->allocation, err))
         rc = -1;
     if (rc == 0)
         rc = touch_all(t, faults, err);

@@ -363,6 +363,18 @@ int store_rows(struct store *store, const char *name, int (*fn)(void *ctx, const
     return said && !stopped ? err_at(err, "'%s': table %s", store->path, name) : said;
 }
 
+static int count_row(void *count, const struct store_value *values, size_t n)
+{
+    (void)values, (void)n;
+    ++*(int64_t *)count;
+    return 0;
+}
+
+int store_row_count(struct store *store, const char *table, int64_t *count, struct err *err)
+{
+    return store_rows(store, table, count_row, count, err);
+}
+
 /* --- streams: writing --- */
 
 static int insert_stream(struct store *store, const struct stream *s, struct err *err)
