@@ -256,15 +256,8 @@ static int look_around(const char *program)
 
 struct copying {
     struct store *out;
-    const char *table;
     struct err *err;
 };
-
-static int copy_row(void *ctx, const struct store_value *values, size_t n)
-{
-    const struct copying *c = ctx;
-    return store_row(c->out, c->table, values, n, c->err);
-}
 
 static int copy_origin(void *ctx, const struct store_value *values, size_t n)
 {
@@ -276,33 +269,20 @@ static int copy_origin(void *ctx, const struct store_value *values, size_t n)
     return n > 1 ? store_origin(c->out, values[0].s, values[1].s, c->err) : 0;
 }
 
-static int copy_count(void *ctx, const struct store_value *values, size_t n)
+static int copy_tables(struct store *in, struct store *out, const char *const *tables, size_t n, struct err *err)
 {
-    const struct copying *c = ctx;
-    uint64_t count = n > 1 ? (uint64_t)values[1].i : 0;
-    return (strcmp(c->table, "skipped") == 0 ? store_skip : store_drop)(c->out, values[0].s, count, c->err);
-}
-
-/* The rows of a plain table as they are. */
-static int copy_table(struct store *in, struct store *out, const char *table, struct err *err)
-{
-    struct copying c = {out, table, err};
-    return store_rows(in, table, copy_row, &c, err) ? -1 : 0;
+    for (size_t i = 0; i < n; i++)
+        if (store_copy_table(in, out, tables[i], err))
+            return -1;
+    return 0;
 }
 
 /* Origin (but for what the new trace says of itself), what was left out and what was lost, the driver's parameters. */
 static int copy_facts(struct store *in, struct store *out, struct err *err)
 {
-    static const char *const counts[] = {"skipped", "dropped"};
-    struct copying c = {out, "origin", err};
-    if (store_rows(in, "origin", copy_origin, &c, err) || copy_table(in, out, "parameters", err))
-        return -1;
-    for (int i = 0; i < 2; i++) {
-        c.table = counts[i];
-        if (store_rows(in, counts[i], copy_count, &c, err))
-            return -1;
-    }
-    return 0;
+    static const char *const tables[] = {"parameters", "skipped", "dropped"};
+    struct copying c = {out, err};
+    return store_rows(in, "origin", copy_origin, &c, err) || copy_tables(in, out, tables, 3, err) ? -1 : 0;
 }
 
 /* A stream, all of it; one that is not there is no error. */
@@ -426,7 +406,8 @@ static int make_view(const char *path, struct err *err)
     struct store *out = in ? store_create(path, OUTPUT_REPLACE, cmd_line(), err) : NULL;
     int rc = out ? 0 : -1;
     if (rc == 0)
-        rc = copy_facts(in, out, err) || (!touches && copy_table(in, out, "allocations", err)) || derive(in, out, err)
+        rc = copy_facts(in, out, err) || (!touches && store_copy_table(in, out, "allocations", err)) ||
+                     derive(in, out, err)
                  ? -1
                  : 0;
     if (rc == 0)
@@ -535,9 +516,8 @@ static int join(struct store *first, const struct launches *more, struct store *
     struct adding adding = {.out = out, .sectors = more, .err = err};
     if (copy_facts(first, out, err) || store_origin(out, "counter_group", "l2+sectors, two runs", err))
         return -1;
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        if (copy_table(first, out, tables[i], err))
-            return -1;
+    if (copy_tables(first, out, tables, sizeof tables / sizeof *tables, err))
+        return -1;
     for (int s = 0; s < store_stream_count(first); s++)
         if (copy_stream(first, out, store_stream(first, s)->name, err))
             return -1;

@@ -246,17 +246,6 @@ int derive_launches_names(const struct derive_source *source, int (*fn)(void *ct
 
 /* --- writing --- */
 
-struct copying {
-    struct store *out;
-    struct err *err;
-};
-
-static int copy_row(void *ctx, const struct store_value *v, size_t n)
-{
-    const struct copying *c = ctx;
-    return store_row(c->out, "kernels", v, n, c->err);
-}
-
 /* Blocks and threads along x alone: a program numbers both in one row. */
 static int write_launch(const struct program_launch *l, uint32_t i, struct store *out, struct err *err)
 {
@@ -275,10 +264,9 @@ static int write_launch(const struct program_launch *l, uint32_t i, struct store
 
 int derive_launches_write(const struct derive_source *source, struct store *out, struct err *err)
 {
-    struct copying c = {out, err};
     const struct program *p = source->program;
     if (!p)
-        return store_rows(source->store, "kernels", copy_row, &c, err) ? -1 : 0;
+        return store_copy_table(source->store, out, "kernels", err);
     for (uint32_t i = 0; i < p->ops->launches(p->state); i++) {
         struct program_launch launch = {0};
         p->ops->launch(p->state, i, &launch);

@@ -306,18 +306,6 @@ static int merge_streams(const struct offchip_inputs *inputs, struct store *stor
 
 /* --- one trace, as it is --- */
 
-struct copying {
-    struct store *store;
-    const char *table;
-    struct err *err;
-};
-
-static int copy_row(void *ctx, const struct store_value *values, size_t n)
-{
-    struct copying *c = ctx;
-    return store_row(c->store, c->table, values, n, c->err);
-}
-
 /* Every table but those that are written otherwise; a driver's log states its batches itself. */
 static int copy_tables(struct offchip_input *input, struct store *store, int64_t *kernels, struct err *err)
 {
@@ -329,12 +317,12 @@ static int copy_tables(struct offchip_input *input, struct store *store, int64_t
     bool log = store_stream_find(input->store, "faults") >= 0 || store_stream_find(input->store, "batches") >= 0;
     int rc = 0;
     for (int t = 0; rc == 0 && t < schema->count; t++) {
-        struct copying c = {store, schema->table[t].name, err};
+        const char *table = schema->table[t].name;
         bool other = false;
         for (size_t i = 0; i < (log ? 6 : sizeof others / sizeof *others); i++)
-            other |= strcmp(others[i], c.table) == 0;
+            other |= strcmp(others[i], table) == 0;
         if (!other)
-            rc = store_rows(input->store, c.table, copy_row, &c, err);
+            rc = store_copy_table(input->store, store, table, err);
     }
     free(schema);
     return rc || store_row_count(input->store, "kernels", kernels, err) ? -1 : 0;

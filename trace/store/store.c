@@ -375,6 +375,24 @@ int store_row_count(struct store *store, const char *table, int64_t *count, stru
     return store_rows(store, table, count_row, count, err);
 }
 
+struct copying {
+    struct store *to;
+    const char *table;
+    struct err *err;
+};
+
+static int copy_row(void *ctx, const struct store_value *values, size_t n)
+{
+    const struct copying *c = ctx;
+    return store_row(c->to, c->table, values, n, c->err);
+}
+
+int store_copy_table(struct store *from, struct store *to, const char *table, struct err *err)
+{
+    struct copying c = {to, table, err};
+    return store_rows(from, table, copy_row, &c, err) ? -1 : 0;
+}
+
 /* --- streams: writing --- */
 
 static int insert_stream(struct store *store, const struct stream *s, struct err *err)
