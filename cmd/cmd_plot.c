@@ -45,49 +45,33 @@ static int draw(const struct figure *figure, const struct figure_input *input)
     return EXIT_DONE;
 }
 
-static int from_trace(const struct figure *figure, const char *path)
-{
-    struct err err = {""};
-    struct figure_input input = {.path = path,
-                                 .store = store_open(path, &err),
-                                 .window = window.window,
-                                 .from_ns = window.from,
-                                 .to_ns = window.to};
-    if (!input.store)
-        return cmd_fail(EXIT_DATA, "%s", err.msg);
-    if (store_sample(input.store))
-        cmd_say("%s is a sample: %s", path, store_sample(input.store));
-    int status = draw(figure, &input);
-    store_close(input.store);
-    return status;
-}
-
-static int from_results(const struct figure *figure, int argc, char **argv)
+/* From runs, a trace, or a file that the figure is of. */
+static int plot(const struct figure *figure, int argc, char **argv)
 {
     struct err err = {""};
     struct run_set runs = {0};
-    int status = EXIT_DONE;
-    for (int i = 0; i < argc && status == EXIT_DONE; i++)
-        if (run_set_load(&runs, argv[i], &err))
-            status = cmd_fail(EXIT_DATA, "%s", err.msg);
+    const char *dot = strrchr(argv[0], '.');
+    const bool results = figure->kinds & FIGURE_RESULTS, ini = dot && strcmp(dot, ".ini") == 0;
+    const bool trace = !results && figure->kinds & FIGURE_TRACE && !(figure->kinds & FIGURE_SPEC && ini);
     struct figure_input input = {.path = argv[0],
                                  .runs = &runs,
                                  .metrics = metrics,
                                  .over = over,
                                  .aggregate = aggregate,
+                                 .platform = platform,
+                                 .window = window.window,
+                                 .from_ns = window.from,
+                                 .to_ns = window.to,
                                  .notes = json_array()};
-    if (status == EXIT_DONE)
-        status = draw(figure, &input);
+    int rc = trace && !(input.store = store_open(argv[0], &err)) ? -1 : 0;
+    for (int i = 0; results && i < argc && !rc; i++)
+        rc = run_set_load(&runs, argv[i], &err);
+    if (trace && !rc && store_sample(input.store))
+        cmd_say("%s is a sample: %s", argv[0], store_sample(input.store));
+    int status = rc ? cmd_fail(EXIT_DATA, "%s", err.msg) : draw(figure, &input);
+    store_close(input.store);
     json_decref(input.notes);
     run_set_release(&runs);
-    return status;
-}
-
-static int from_spec(const struct figure *figure, const char *spec)
-{
-    struct figure_input input = {.path = spec, .platform = platform, .notes = json_array()};
-    int status = draw(figure, &input);
-    json_decref(input.notes);
     return status;
 }
 
@@ -111,14 +95,7 @@ static int run(int argc, char **argv)
     char path[300];
     cmd_reads_all((const char *const *)argv + 1, (size_t)argc - 1);
     int status = script ? EXIT_DONE : cmd_writes(target(figure, path, sizeof path), force);
-    if (status)
-        return status;
-    if (figure->kinds & FIGURE_RESULTS)
-        return from_results(figure, argc - 1, argv + 1);
-    const char *dot = strrchr(argv[1], '.');
-    const bool trace =
-        figure->kinds & FIGURE_TRACE && !(figure->kinds & FIGURE_SPEC && dot && strcmp(dot, ".ini") == 0);
-    return trace ? from_trace(figure, argv[1]) : from_spec(figure, argv[1]);
+    return status ? status : plot(figure, argc - 1, argv + 1);
 }
 
 const struct command cmd_plot = {
