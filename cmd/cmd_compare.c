@@ -47,14 +47,6 @@ static double time_of(const struct compare_row *row)
     return v->known ? v->real : v->interval ? (v->lo + v->hi) / 2 : 0;
 }
 
-static void print_head(const struct compare_result *result)
-{
-    char answer[512];
-    printable_print(stdout, "%s on %s (%s), %.4g MiB\n", result->program, platform_name(result->platform),
-                    platform_from(result->platform), (double)result->footprint_bytes / 0x1p20);
-    printable_print(stdout, "%s\n", compare_answer(result, answer, sizeof answer));
-}
-
 static void print_rows(const struct compare_result *result)
 {
     struct table t;
@@ -175,6 +167,7 @@ static void print_csv(const struct compare_result *result)
 static int print(const struct compare_result *result)
 {
     struct err err = {""};
+    char answer[512];
     if (format == FORMAT_JSON) {
         json_t *root = compare_to_json(result, &err);
         return root ? cmd_print_json(root) : cmd_fail(EXIT_DATA, "%s", err.msg);
@@ -183,7 +176,9 @@ static int print(const struct compare_result *result)
         print_csv(result);
         return EXIT_DONE;
     }
-    print_head(result);
+    printable_print(stdout, "%s on %s (%s), %.4g MiB\n", result->program, platform_name(result->platform),
+                    platform_from(result->platform), (double)result->footprint_bytes / 0x1p20);
+    printable_print(stdout, "%s\n", compare_answer(result, answer, sizeof answer));
     print_rows(result);
     print_robust(result);
     print_how(result);

@@ -254,14 +254,6 @@ static int csv_open(struct output files[CSV_FILES], struct err *err)
     return 0;
 }
 
-static int csv_flush(struct output files[CSV_FILES], struct err *err)
-{
-    for (int i = 0; i < CSV_FILES; i++)
-        if (files[i].file && output_flush(&files[i], err))
-            return -1;
-    return 0;
-}
-
 /* All of them or, with rc -1, none. */
 static int csv_close(struct output files[CSV_FILES], int rc, struct err *err)
 {
@@ -280,7 +272,11 @@ static int conclude(const struct replay_request *request, const struct replay_re
     if (!status && (output || requests || command_log || latencies))
         status = cmd_printed(EXIT_DONE);
     const bool none = requests && ftello(files[REQUESTS].file) == 0;
-    int rc = status || csv_flush(files, &err) || (output && save(request, result, &err)) ? -1 : 0;
+    int rc = status ? -1 : 0;
+    for (int i = 0; i < CSV_FILES && !rc; i++)
+        rc = files[i].file ? output_flush(&files[i], &err) : 0;
+    if (!rc && output)
+        rc = save(request, result, &err);
     if (none) {
         (void)output_close(&files[REQUESTS], -1, NULL);
         files[REQUESTS] = (struct output){0};

@@ -70,23 +70,17 @@ static void print_markdown(const struct table *t)
     }
 }
 
-static json_t *value_json(const struct report_cell *cell)
-{
-    if (cell->value.known && cell->metric && cell->metric->type == METRIC_INT)
-        return json_integer(cell->value.whole);
-    return cell->value.known ? json_tree_real(cell->value.real) : json_null();
-}
-
 /* The same columns as in CSV. */
 static void row_json(json_t **row, const char *name, const struct report_cell *cell, bool interval)
 {
-    json_tree_put(row, name, value_json(cell));
+    const struct metric_value *v = &cell->value;
+    const bool whole = cell->metric && cell->metric->type == METRIC_INT;
+    json_tree_put(row, name, !v->known ? json_null() : whole ? json_integer(v->whole) : json_tree_real(v->real));
     for (int end = 0; interval && end < 2; end++) {
         char *bound = NULL;
         if (asprintf(&bound, "%s%s", name, end ? "_hi" : "_lo") < 0)
             bound = NULL;
-        const double value = end ? cell->value.hi : cell->value.lo;
-        json_tree_put(row, bound, cell->value.interval ? json_tree_real(value) : json_null());
+        json_tree_put(row, bound, v->interval ? json_tree_real(end ? v->hi : v->lo) : json_null());
         free(bound);
     }
 }

@@ -41,14 +41,6 @@ struct reading {
     int threads;
 };
 
-static void reading_close(struct reading *r)
-{
-    if (r->trace)
-        zerocopy_trace_close(r->trace);
-    store_close(r->view);
-    program_reads_close(r->reads);
-}
-
 static int read_stored(struct reading *r, struct store *store, struct err *err)
 {
     r->trace = zerocopy_trace_open(store, err);
@@ -157,16 +149,6 @@ static int feed_runs(struct feed *f, const struct replay_job *job, struct err *e
     return 0;
 }
 
-static int end_launch(const struct replay_job *job, struct zerocopy_context *context, struct zerocopy_run *runs,
-                      uint32_t launch, struct err *err)
-{
-    for (size_t r = 0; r < job->policy_count; r++)
-        if (zerocopy_run_launch(&runs[r], launch, err))
-            return -1;
-    tier_launch_end(context->tier);
-    return 0;
-}
-
 /* A batch, and its launch's end. */
 static int take_batch(const struct replay_job *job, const struct scan_batch *batch, struct zerocopy_context *context,
                       struct feed *f, struct err *err)
@@ -182,8 +164,11 @@ static int take_batch(const struct replay_job *job, const struct scan_batch *bat
         f->runs[r].launch_elements += (all - served) * scale;
     if ((batch->last || f->n + SCAN_BATCH > FEED_SCANS) && feed_runs(f, job, err))
         return -1;
-    if (batch->last && end_launch(job, context, f->runs, batch->launch, err))
-        return -1;
+    for (size_t r = 0; batch->last && r < job->policy_count; r++)
+        if (zerocopy_run_launch(&f->runs[r], batch->launch, err))
+            return -1;
+    if (batch->last)
+        tier_launch_end(context->tier);
     progress_add(job->progress, batch->n);
     return job->progress && job->progress->cancelled ? err_set(err, "stopped") : 0;
 }
@@ -275,7 +260,10 @@ static int replay(const struct replay_job *job, struct outcome *outcomes, struct
         rc = replay_scans(job, &reading, outcomes, err);
     for (size_t r = 0; r < job->policy_count && rc == 0 && (reading.view || reading.ops == &program_reads_ops); r++)
         derive_notes(&reading.program.source, VIEW_ZEROCOPY, &outcomes[r]);
-    reading_close(&reading);
+    if (reading.trace)
+        zerocopy_trace_close(reading.trace);
+    store_close(reading.view);
+    program_reads_close(reading.reads);
     return rc;
 }
 
