@@ -118,15 +118,13 @@ static int begin_kernel(struct reading *g, const char *text, struct err *err)
     if (end_kernel(g, err))
         return -1;
     const char *grid = text ? strstr(text, " grid ") : NULL, *count = text ? strstr(text, " accesses ") : NULL;
-    size_t n = text ? strlen(text) : 0;
+    size_t n = text ? strlen(text) : 1;
     if (grid)
         n = (size_t)(grid - text);
     else if (count)
         n = (size_t)(count - text);
     (void)snprintf(g->kernel, sizeof g->kernel, "%.*s", (int)(n < sizeof g->kernel ? n : sizeof g->kernel - 1),
                    text ? text : "?");
-    if (!text)
-        strcpy(g->kernel, "?");
     g->counted = count != NULL;
     g->announced = count ? strtoull(count + 10, NULL, 10) : 0;
     g->found = 0;
@@ -151,10 +149,8 @@ static int take_line(struct reading *g, const char *line, struct err *err)
     if (line[0] == '#')
         return 0;
     const char *wrong = parse(line, &op, addrs);
-    if (wrong) {
-        char place[SOURCE_PLACE];
-        return reader_skip(g->context, wrong, input_stream_place(g->source, place), err);
-    }
+    if (wrong)
+        return reader_skip_line(g->context, wrong, g->source, err);
     if (!g->in_kernel && begin_kernel(g, NULL, err))
         return -1;
     g->found++;
@@ -171,14 +167,8 @@ static int read_text(struct reader_context *context, struct input_stream *source
     int rc = access_open(&g->sink, context->store, err);
     char *line;
     size_t length;
-    while (rc == 0) {
-        int more = input_stream_line(source, &line, &length, err);
-        if (more <= 0) {
-            rc = more;
-            break;
-        }
+    while (rc == 0 && (rc = input_stream_line(source, &line, &length, err)) == 1)
         rc = take_line(g, line, err);
-    }
     /* What was read before an error is kept: the trace stays incomplete. */
     struct err ignored;
     if (g->sink.writer.records &&

@@ -11,37 +11,27 @@
  *     K KERNEL       and a row of table kernels
  * streamId is not kept: CUPTI documents it as invalid for these records.
  *
- * A line that is no such row is an error with its number. Left out and counted: unknown counter kinds, migrations of
- * 0 bytes, rows that end before they start, rows without a start time.
+ * A line that is no such row is an error with its number. Left out and counted: what uvm_event.h does not believe.
  * Source: CUpti_ActivityUnifiedMemoryCounter2/3 (CUPTI 12, 13); measured: H200, driver 580.159.04, 2026-11. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "trace/base/mem.h"
+#include "trace/event/uvm_event.h"
 #include "trace/import/field.h"
 #include "trace/import/reader.h"
-
-enum { EXTRAS = 3, KINDS = 9 };
-
-static const enum record_kind record_of[KINDS] = {RECORD_NONE,      RECORD_MIGRATE_H2D, RECORD_MIGRATE_D2H,
-                                                  RECORD_CPU_FAULT, RECORD_FAULT,       RECORD_THRASH,
-                                                  RECORD_THROTTLE,  RECORD_REMOTE_MAP,  RECORD_MIGRATE_D2D};
+#include "trace/store/writer.h"
 
 /* One row as it stands in the file. */
 struct row {
-    uint64_t kind, start, end, addr, value, src, dst, stream, process, flags;
+    struct uvm_event event;
+    uint64_t src, dst, stream, process;
 };
 
 struct reading {
     struct reader_context *context;
     struct input_stream *source;
-    int stream;
-    size_t n;
-    struct record records[STORE_BATCH];
-    int64_t process[STORE_BATCH], src[STORE_BATCH], dst[STORE_BATCH];
-    int64_t extra[EXTRAS * STORE_BATCH];
+    struct writer writer;
 };
 
 /* --- one line --- */
@@ -54,11 +44,12 @@ static bool comma(const char **p)
 /* kind,start,end,addr,value,src,dst,stream,process,flags and nothing after it. */
 static bool parse_row(const char *p, struct row *r)
 {
-    return field_digits(&p, &r->kind) && comma(&p) && field_digits(&p, &r->start) && comma(&p) &&
-           field_digits(&p, &r->end) && comma(&p) && field_hex_digits(&p, &r->addr) && comma(&p) &&
-           field_digits(&p, &r->value) && comma(&p) && field_digits(&p, &r->src) && comma(&p) &&
+    struct uvm_event *e = &r->event;
+    return field_digits(&p, &e->kind) && comma(&p) && field_digits(&p, &e->start) && comma(&p) &&
+           field_digits(&p, &e->end) && comma(&p) && field_hex_digits(&p, &e->addr) && comma(&p) &&
+           field_digits(&p, &e->value) && comma(&p) && field_digits(&p, &r->src) && comma(&p) &&
            field_digits(&p, &r->dst) && comma(&p) && field_digits(&p, &r->stream) && comma(&p) &&
-           field_digits(&p, &r->process) && comma(&p) && field_digits(&p, &r->flags) && *p == 0;
+           field_digits(&p, &r->process) && comma(&p) && field_digits(&p, &e->flags) && *p == 0;
 }
 
 static bool parse_kernel(const char *p, uint64_t *start, uint64_t *end, const char **name)
@@ -90,90 +81,30 @@ static int take_note(struct reading *g, const char *line, struct err *err)
     return 0;
 }
 
-/* Why a well-formed row is left out, or NULL. */
-static const char *reject(const struct row *r)
-{
-    if (r->kind == 0 || r->kind >= KINDS)
-        return "unknown counter kind";
-    if (r->start == 0)
-        return "no start time";
-    if (r->start > RECORD_TIME_MAX || r->end > RECORD_TIME_MAX)
-        return "time out of range";
-    if (r->kind != 3 && r->end != 0 && r->end < r->start)
-        return "ends before it starts";
-    if ((r->kind <= 2 || r->kind == 8) && r->value == 0)
-        return "migration of 0 bytes";
-    if ((r->kind <= 2 || r->kind == 8) && r->value > UINT64_MAX - r->addr)
-        return "migration beyond the address space";
-    if (r->flags > UINT32_MAX)
-        return "flags out of range";
-    return NULL;
-}
-
-/* --- batches of records --- */
-
-static int flush(struct reading *g, struct err *err)
-{
-    if (g->n == 0)
-        return 0;
-    memcpy(g->extra, g->process, g->n * sizeof *g->extra);
-    memcpy(g->extra + g->n, g->src, g->n * sizeof *g->extra);
-    memcpy(g->extra + 2 * g->n, g->dst, g->n * sizeof *g->extra);
-    int rc = store_append(g->context->store, g->stream, g->records, g->extra, g->n, err);
-    g->n = 0;
-    return rc;
-}
-
-static int push(struct reading *g, const struct record *record, const struct row *r, struct err *err)
-{
-    size_t i = g->n++;
-    g->records[i] = *record;
-    g->process[i] = (int64_t)r->process;
-    g->src[i] = (int64_t)r->src;
-    g->dst[i] = (int64_t)r->dst;
-    return g->n == STORE_BATCH ? flush(g, err) : 0;
-}
-
 static int take_row(struct reading *g, const struct row *r, struct err *err)
 {
-    char where[SOURCE_PLACE];
-    const char *reason = reject(r);
-    if (reason)
-        return reader_skip(g->context, reason, input_stream_place(g->source, where), err);
-    struct record record = {
-        .time = (int64_t)r->start,
-        .addr = r->addr,
-        .flags = (uint32_t)r->flags,
-        .kind = record_of[r->kind],
-    };
-    if (r->kind == 3)
-        record.id = r->value;
-    else
-        record.bytes = r->value;
-    if (r->kind != 3 && r->end != 0)
-        record.duration = (int64_t)(r->end - r->start);
-    return push(g, &record, r, err);
+    struct record record;
+    const int64_t extra[] = {(int64_t)r->process, (int64_t)r->src, (int64_t)r->dst};
+    const char *reason = uvm_event_record(&r->event, &record);
+    return reason ? reader_skip_line(g->context, reason, g->source, err) : writer_add(&g->writer, &record, extra, err);
 }
 
 static int take_kernel(struct reading *g, uint64_t start, uint64_t end, const char *name, struct err *err)
 {
-    char where[SOURCE_PLACE];
-    if (start > RECORD_TIME_MAX || end > RECORD_TIME_MAX)
-        return reader_skip(g->context, "time out of range", input_stream_place(g->source, where), err);
-    if (end < start)
-        return reader_skip(g->context, "kernel ends before it starts", input_stream_place(g->source, where), err);
+    static const int64_t none[3];
     int64_t id;
+    if (start > RECORD_TIME_MAX || end > RECORD_TIME_MAX)
+        return reader_skip_line(g->context, "time out of range", g->source, err);
+    if (end < start)
+        return reader_skip_line(g->context, "kernel ends before it starts", g->source, err);
     if (reader_kernel(g->context, name, (int64_t)start, (int64_t)(end - start), &id, err))
         return -1;
-    struct record record = {
-        .time = (int64_t)start,
-        .duration = (int64_t)(end - start),
-        .id = (uint64_t)id,
-        .group = (uint32_t)id,
-        .kind = RECORD_KERNEL,
-    };
-    static const struct row none;
-    return push(g, &record, &none, err);
+    const struct record record = {.time = (int64_t)start,
+                                  .duration = (int64_t)(end - start),
+                                  .id = (uint64_t)id,
+                                  .group = (uint32_t)id,
+                                  .kind = RECORD_KERNEL};
+    return writer_add(&g->writer, &record, none, err);
 }
 
 static int bad_line(const struct reading *g, const char *line, struct err *err)
@@ -206,30 +137,21 @@ static int read_all(struct reader_context *context, struct input_stream *source,
 {
     static const struct stream stream = {
         .name = "uvm", .unit = TIME_NS, .space = ADDR_BYTES, .extra = {"process_id", "src_id", "dst_id"}};
-    struct reading *g = mem_zalloc(1, sizeof *g, err);
-    if (!g)
-        return -1;
-    g->context = context;
-    g->source = source;
-    int rc = reader_stream(context, &stream, &g->stream, err);
-    if (rc == 0)
-        rc = store_origin(context->store, "kinds.uvm",
-                          "KERNEL FAULT CPU_FAULT MIGRATE_H2D MIGRATE_D2H THRASH THROTTLE REMOTE_MAP MIGRATE_D2D", err);
+    struct reading g = {.context = context, .source = source};
+    struct err ignored;
     char *line;
     size_t length;
-    while (rc == 0) {
-        int more = input_stream_line(source, &line, &length, err);
-        if (more <= 0) {
-            rc = more;
-            break;
-        }
-        rc = take_line(g, line, length, err);
-    }
+    int index;
+    if (reader_stream(context, &stream, &index, err) || writer_open(&g.writer, context->store, index, 3, err))
+        return -1;
+    int rc = store_origin(context->store, "kinds.uvm",
+                          "KERNEL FAULT CPU_FAULT MIGRATE_H2D MIGRATE_D2H THRASH THROTTLE REMOTE_MAP MIGRATE_D2D", err);
+    while (rc == 0 && (rc = input_stream_line(source, &line, &length, err)) == 1)
+        rc = take_line(&g, line, length, err);
     /* What was read before an error is kept: the trace stays incomplete. */
-    struct err ignored;
-    if (flush(g, rc ? &ignored : err))
+    if (writer_flush(&g.writer, rc ? &ignored : err))
         rc = -1;
-    free(g);
+    writer_close(&g.writer);
     return rc;
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "trace/event/dram_map.h"
-#include "trace/import/dram_out.h"
+#include "trace/import/dram_requests.h"
 #include "trace/import/reader.h"
 
 static const char header[] = "id,arrival_cycle,kind,bank,row,col";
@@ -42,7 +42,7 @@ static const char *parse(char *line, int columns, struct record *r)
 {
     char *words[DRAM_WORDS + 1];
     uint64_t time, bank, row, column, channel = 0;
-    if (dram_words(line, ",", words) != columns)
+    if (dram_words(line, ',', words) != columns)
         return "not as many fields as the header";
     if (!dram_decimal(words[0], UINT64_MAX, &r->id))
         return "id is not a number";
@@ -63,7 +63,8 @@ static const char *parse(char *line, int columns, struct record *r)
     return NULL;
 }
 
-static int read_lines(struct dram_out *out, struct input_stream *source, int columns, struct err *err)
+static int read_lines(struct reader_context *context, struct writer *requests, struct input_stream *source, int columns,
+                      struct err *err)
 {
     char *line;
     size_t length;
@@ -73,7 +74,7 @@ static int read_lines(struct dram_out *out, struct input_stream *source, int col
         if (!length)
             continue;
         const char *wrong = strlen(line) == length ? parse(line, columns, &r) : "a zero byte in the line";
-        if (wrong ? dram_out_skip(out, wrong, source, err) : dram_out_add(out, &r, err))
+        if (wrong ? reader_skip_line(context, wrong, source, err) : writer_add(requests, &r, NULL, err))
             return -1;
     }
     return rc;
@@ -94,14 +95,10 @@ static int read(struct reader_context *context, struct input_stream *source, str
     if (!columns)
         return err_set(err, "line 1: found '%.80s'; expected '%s' or '%s,channel'", rc == 1 ? line : "", header,
                        header);
-    struct dram_out out = {0};
-    int result = dram_out_open(&out, context, "dram", true, err);
-    if (!result)
-        result = read_lines(&out, source, columns, err);
-    if (!result)
-        result = dram_out_finish(&out, err);
-    dram_out_close(&out);
-    return result;
+    struct writer requests = {0};
+    const int failed = dram_requests_open(&requests, context, "dram", true, err) ||
+                       read_lines(context, &requests, source, columns, err);
+    return dram_requests_finish(&requests, failed ? -1 : 0, err);
 }
 
 const struct reader read_dram_csv = {

@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "trace/base/param.h"
-#include "trace/import/dram_out.h"
+#include "trace/import/dram_requests.h"
 #include "trace/import/reader.h"
 
 struct options {
@@ -39,7 +39,7 @@ static const char *parse(char *line, struct record *r)
 {
     char *words[DRAM_WORDS + 1];
     uint64_t time;
-    if (dram_words(line, " \t", words) != 3)
+    if (dram_words(line, ' ', words) != 3)
         return "not three words: address, operation, cycle";
     if (!dram_hexadecimal(words[0], &r->addr))
         return "the address is not hexadecimal";
@@ -72,22 +72,19 @@ static enum probe probe(const char *path, const unsigned char *head, size_t n)
 static int read(struct reader_context *context, struct input_stream *source, struct err *err)
 {
     const struct options *o = context->options;
-    struct dram_out out = {0};
+    struct writer requests = {0};
     char *line;
     size_t length;
-    int rc = dram_out_open(&out, context, "dram", false, err) ? -1 : 1;
+    int rc = dram_requests_open(&requests, context, "dram", false, err) ? -1 : 1;
     while (rc == 1 && (rc = input_stream_line(source, &line, &length, err)) == 1) {
-        struct record r = {.id = out.kept, .bytes = o ? (uint64_t)o->bytes : 64};
+        struct record r = {.id = requests.total, .bytes = o ? (uint64_t)o->bytes : 64};
         if (strspn(line, " \t") == length)
             continue;
         const char *wrong = strlen(line) == length ? parse(line, &r) : "a zero byte in the line";
-        if (wrong ? dram_out_skip(&out, wrong, source, err) : dram_out_add(&out, &r, err))
+        if (wrong ? reader_skip_line(context, wrong, source, err) : writer_add(&requests, &r, NULL, err))
             rc = -1;
     }
-    if (!rc)
-        rc = dram_out_finish(&out, err);
-    dram_out_close(&out);
-    return rc;
+    return dram_requests_finish(&requests, rc, err);
 }
 
 const struct reader read_dramsim3 = {

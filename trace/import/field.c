@@ -7,7 +7,7 @@ bool field_next(const char **cursor, struct field *field)
     const char *p = *cursor;
     if (!p)
         return false;
-    size_t n = strcspn(p, ",");
+    size_t n = (size_t)(strchrnul(p, ',') - p);
     field->text = p;
     field->length = n;
     *cursor = p[n] ? p + n + 1 : NULL;

@@ -20,6 +20,7 @@
 #include "trace/derived/allocations.h"
 #include "trace/event/uvm_event.h"
 #include "trace/import/reader.h"
+#include "trace/store/writer.h"
 
 enum { EXTRAS = 3, SQL_BYTES = 16384, FACT_ROWS = 64, PROBE_ID = 68, OPS_PER_TICK = 1 << 20, TICKS_MAX = 1 << 16 };
 
@@ -45,14 +46,10 @@ enum {
 struct reading {
     struct reader_context *context;
     sqlite3 *db;
-    int stream;
     struct allocations allocations;
     uint64_t rows;
     int ticks;
-    size_t n;
-    struct record records[STORE_BATCH];
-    int64_t process[STORE_BATCH];
-    int64_t extra[EXTRAS * STORE_BATCH];
+    struct writer writer;
 };
 
 /* --- the database --- */
@@ -146,167 +143,127 @@ static void add(struct query *q, const char *format, ...)
     q->used += n > 0 && (size_t)n < sizeof q->sql - q->used ? (size_t)n : 0;
 }
 
+/* A table of events as a part of the query: its columns, and the constants that stand where a release has none. */
+static const struct table {
+    const char *table, *needed, *type; /* needed: what a row cannot do without, besides start; type: enum row_type */
+    struct {
+        const char *column, *otherwise; /* column NULL: always the constant */
+    } columns[5];                       /* C_END to C_FLAGS; C_KIND: enum uvm_counter_kind */
+    const char *values[4];              /* for C_VALUE the first of these that there is and that is not NULL */
+} tables[] = {
+    {"CUDA_GPU_MEMORY_USAGE_EVENTS",
+     "memoryOperationType",
+     "CASE t.memoryOperationType WHEN 0 THEN 3 ELSE 4 END",
+     {{NULL, "0"}, {"address", "NULL"}, {"bytes", "0"}, {"memKind", "7"}, {NULL, "0"}},
+     {NULL}},
+    {"CUPTI_ACTIVITY_KIND_MEMCPY",
+     "copyKind",
+     "CASE WHEN t.copyKind BETWEEN 11 AND 13 THEN 0 ELSE 2 END",
+     {{"end", "0"},
+      {"virtualAddress", "NULL"},
+      {"bytes", "0"},
+      {NULL, "CASE t.copyKind WHEN 11 THEN 1 WHEN 12 THEN 2 WHEN 13 THEN 8 ELSE t.copyKind END"},
+      {"migrationCause", "0"}},
+     {NULL}},
+    {"CUDA_UM_GPU_PAGE_FAULT_EVENTS",
+     NULL,
+     "0",
+     {{"end", "0"}, {"address", "NULL"}, {"numberOfPageFaults", "0"}, {NULL, "4"}, {"faultAccessType", "0"}},
+     {NULL}},
+    {"CUDA_UM_CPU_PAGE_FAULT_EVENTS",
+     NULL,
+     "0",
+     {{NULL, "0"}, {"address", "NULL"}, {NULL, NULL}, {NULL, "3"}, {NULL, "0"}},
+     {"originalFaultPc", "unresolvedFaultPc", "CpuInstruction", NULL}},
+    {"CUPTI_ACTIVITY_KIND_KERNEL",
+     NULL,
+     "1",
+     {{"end", "NULL"}, {NULL, "0"}, {NULL, "0"}, {NULL, "0"}, {NULL, "0"}},
+     {NULL}},
+};
+enum { TABLES = sizeof tables / sizeof *tables, TABLE_KERNELS = TABLES - 1 };
+
 /* A column, or a constant where this release has none. */
 static void add_column(struct query *q, const char *table, const char *column, const char *otherwise)
 {
-    if (has_column(q->g, table, column))
-        add(q, ",t.%s", column);
-    else
-        add(q, ",%s", otherwise);
+    const bool has = column && has_column(q->g, table, column);
+    add(q, ",%s%s", has ? "t." : "", has ? column : otherwise);
 }
 
 /* The first of these columns that exists and is not NULL. */
 static void add_first(struct query *q, const char *table, const char *const *columns)
 {
-    add(q, ",coalesce(NULL");
+    add(q, "coalesce(NULL");
     for (; *columns; columns++)
         if (has_column(q->g, table, *columns))
             add(q, ",t.%s", *columns);
     add(q, ",NULL)");
 }
 
-static void add_part(struct query *q, const char *type)
+/* Of a kernel its name and dimensions, else as many NULL. */
+static void add_kernel(struct query *q, const char *table, bool kernel, bool strings)
 {
-    add(q, "%sSELECT %s AS type", q->parts++ ? " UNION ALL " : "", type);
-}
-
-static void add_tail(struct query *q, const char *table, const char *name, const char *where)
-{
-    add_column(q, table, "globalPid", "0");
-    add_column(q, table, "deviceId", "0");
-    add(q, ",%s", name);
-    static const char *const dims[] = {"gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ"};
-    for (int i = 0; i < 6; i++)
-        if (strcmp(name, "NULL") != 0)
-            add_column(q, table, dims[i], "NULL");
-        else
-            add(q, ",NULL");
-    add(q, " FROM %s t %s", table, where);
-}
-
-static void add_gpu_faults(struct query *q)
-{
-    static const char table[] = "CUDA_UM_GPU_PAGE_FAULT_EVENTS";
-    add_part(q, "0");
-    add(q, ",t.start AS start");
-    add_column(q, table, "end", "0");
-    add_column(q, table, "address", "NULL");
-    add_column(q, table, "numberOfPageFaults", "0");
-    add(q, ",%d", UVM_COUNTER_GPU_FAULT);
-    add_column(q, table, "faultAccessType", "0");
-    add_tail(q, table, "NULL", "");
-}
-
-static void add_cpu_faults(struct query *q)
-{
-    static const char table[] = "CUDA_UM_CPU_PAGE_FAULT_EVENTS";
-    static const char *const counters[] = {"originalFaultPc", "unresolvedFaultPc", "CpuInstruction", NULL};
-    add_part(q, "0");
-    add(q, ",t.start AS start,0");
-    add_column(q, table, "address", "NULL");
-    add_first(q, table, counters);
-    add(q, ",%d,0", UVM_COUNTER_CPU_FAULT);
-    add_tail(q, table, "NULL", "");
-}
-
-static void add_copies(struct query *q)
-{
-    static const char table[] = "CUPTI_ACTIVITY_KIND_MEMCPY";
-    add_part(q, "CASE WHEN t.copyKind BETWEEN 11 AND 13 THEN 0 ELSE 2 END");
-    add(q, ",t.start AS start");
-    add_column(q, table, "end", "0");
-    add_column(q, table, "virtualAddress", "NULL");
-    add_column(q, table, "bytes", "0");
-    add(q, ",CASE t.copyKind WHEN 11 THEN %d WHEN 12 THEN %d WHEN 13 THEN %d ELSE t.copyKind END",
-        UVM_COUNTER_BYTES_H2D, UVM_COUNTER_BYTES_D2H, UVM_COUNTER_BYTES_D2D);
-    add_column(q, table, "migrationCause", "0");
-    add_tail(q, table, "NULL", "");
-}
-
-static void add_kernels(struct query *q, bool strings)
-{
-    static const char table[] = "CUPTI_ACTIVITY_KIND_KERNEL";
     static const char *const names[] = {"mangledName", "demangledName", "shortName", NULL};
-    char name[300] = "'kernel'";
-    if (strings) {
-        size_t used = (size_t)snprintf(name, sizeof name, "(SELECT value FROM StringIds WHERE id=coalesce(NULL");
-        for (int i = 0; names[i]; i++)
-            if (has_column(q->g, table, names[i]))
-                used += (size_t)snprintf(name + used, sizeof name - used, ",t.%s", names[i]);
-        (void)snprintf(name + used, sizeof name - used, ",NULL))");
+    static const char *const dims[] = {"gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ"};
+    add(q, kernel && strings ? ",(SELECT value FROM StringIds WHERE id=" : kernel ? ",'kernel'" : ",NULL");
+    if (kernel && strings) {
+        add_first(q, table, names);
+        add(q, ")");
     }
-    add_part(q, "1");
-    add(q, ",t.start AS start");
-    add_column(q, table, "end", "NULL");
-    add(q, ",0,0,0,0");
-    add_tail(q, table, name, "");
+    for (int i = 0; i < 6; i++)
+        add_column(q, table, kernel ? dims[i] : NULL, "NULL");
 }
 
-static void add_memory(struct query *q)
+static void add_part(struct query *q, const struct table *p, bool strings)
 {
-    static const char table[] = "CUDA_GPU_MEMORY_USAGE_EVENTS";
-    add_part(q, "CASE t.memoryOperationType WHEN 0 THEN 3 ELSE 4 END");
-    add(q, ",t.start AS start,0");
-    add_column(q, table, "address", "NULL");
-    add_column(q, table, "bytes", "0");
-    add_column(q, table, "memKind", "7");
-    add(q, ",0");
-    add_tail(q, table, "NULL", "");
+    add(q, "%sSELECT %s AS type,t.start AS start", q->parts++ ? " UNION ALL " : "", p->type);
+    for (int c = C_END; c <= C_FLAGS; c++)
+        if (c == C_VALUE && *p->values) {
+            add(q, ",");
+            add_first(q, p->table, p->values);
+        } else {
+            add_column(q, p->table, p->columns[c - C_END].column, p->columns[c - C_END].otherwise);
+        }
+    add_column(q, p->table, "globalPid", "0");
+    add_column(q, p->table, "deviceId", "0");
+    add_kernel(q, p->table, p == &tables[TABLE_KERNELS], strings);
+    add(q, " FROM %s t ", p->table);
 }
 
 /* Whether to take the table: 1 yes, 0 absent, -1 with *err set where it lacks what a row cannot do without. */
-static int wanted(struct reading *g, const char *table, const char *needed, struct err *err)
+static int wanted(struct reading *g, const struct table *p, struct err *err)
 {
-    int found = has_table(g, table, err);
-    if (found == 1 && (!has_column(g, table, "start") || (needed && !has_column(g, table, needed))))
-        return err_set(err, "table %s has no column %s: not an export of Nsight Systems that this program knows", table,
-                       needed && has_column(g, table, "start") ? needed : "start");
+    int found = has_table(g, p->table, err);
+    const bool start = found == 1 && has_column(g, p->table, "start");
+    if (found == 1 && (!start || (p->needed && !has_column(g, p->table, p->needed))))
+        return err_set(err, "table %s has no column %s: not an export of Nsight Systems that this program knows",
+                       p->table, start ? p->needed : "start");
     return found;
 }
 
 /* -1 on failure; otherwise the number of tables found. */
 static int make_query(struct query *q, struct err *err)
 {
-    int gpu = wanted(q->g, "CUDA_UM_GPU_PAGE_FAULT_EVENTS", NULL, err);
-    int cpu = gpu < 0 ? -1 : wanted(q->g, "CUDA_UM_CPU_PAGE_FAULT_EVENTS", NULL, err);
-    int copies = cpu < 0 ? -1 : wanted(q->g, "CUPTI_ACTIVITY_KIND_MEMCPY", "copyKind", err);
-    int kernels = copies < 0 ? -1 : wanted(q->g, "CUPTI_ACTIVITY_KIND_KERNEL", NULL, err);
-    int memory = kernels < 0 ? -1 : wanted(q->g, "CUDA_GPU_MEMORY_USAGE_EVENTS", "memoryOperationType", err);
-    int strings = memory < 0 ? -1 : has_table(q->g, "StringIds", err);
-    if (strings < 0)
-        return -1;
-    if (strings && has_column(q->g, "StringIds", "id") && !has_column(q->g, "StringIds", "value"))
+    int strings = has_table(q->g, "StringIds", err);
+    if (strings > 0 && has_column(q->g, "StringIds", "id") && !has_column(q->g, "StringIds", "value"))
         strings = 0;
-    if (memory)
-        add_memory(q);
-    if (copies)
-        add_copies(q);
-    if (gpu)
-        add_gpu_faults(q);
-    if (cpu)
-        add_cpu_faults(q);
-    if (kernels)
-        add_kernels(q, strings);
+    for (int i = 0; i < TABLES; i++) {
+        const int found = strings < 0 ? -1 : wanted(q->g, &tables[i], err);
+        if (found < 0)
+            return -1;
+        if (found)
+            add_part(q, &tables[i], strings);
+    }
     add(q, " ORDER BY start");
     return q->parts;
 }
 
 /* --- rows --- */
 
-static int flush(struct reading *g, struct err *err)
+static int push(struct reading *g, sqlite3_stmt *s, const struct record *record, struct err *err)
 {
-    memcpy(g->extra, g->process, g->n * sizeof *g->extra);
-    memset(g->extra + g->n, 0, 2 * g->n * sizeof *g->extra);
-    size_t n = g->n;
-    g->n = 0;
-    return n ? store_append(g->context->store, g->stream, g->records, g->extra, n, err) : 0;
-}
-
-static int push(struct reading *g, const struct record *record, int64_t process, struct err *err)
-{
-    g->process[g->n] = process;
-    g->records[g->n++] = *record;
-    return g->n == STORE_BATCH ? flush(g, err) : 0;
+    const int64_t extra[EXTRAS] = {sqlite3_column_int64(s, C_PID) >> 24 & 0xffffff}; /* PID = value / 2^24 mod 2^24 */
+    return writer_add(&g->writer, record, extra, err);
 }
 
 static int skip(struct reading *g, const char *reason, struct err *err)
@@ -314,12 +271,6 @@ static int skip(struct reading *g, const char *reason, struct err *err)
     char place[48];
     (void)snprintf(place, sizeof place, "row %" PRIu64 " in order of time", g->rows);
     return reader_skip(g->context, reason, place, err);
-}
-
-/* PID = (value / 2^24) mod 2^24. */
-static int64_t process_of(sqlite3_stmt *s)
-{
-    return sqlite3_column_int64(s, C_PID) >> 24 & 0xffffff;
 }
 
 static int take_uvm(struct reading *g, sqlite3_stmt *s, struct err *err)
@@ -338,7 +289,7 @@ static int take_uvm(struct reading *g, sqlite3_stmt *s, struct err *err)
     const char *reason = uvm_event_record(&event, &record);
     if (reason)
         return skip(g, reason, err);
-    return push(g, &record, process_of(s), err);
+    return push(g, s, &record, err);
 }
 
 static int take_kernel(struct reading *g, sqlite3_stmt *s, struct err *err)
@@ -353,7 +304,7 @@ static int take_kernel(struct reading *g, sqlite3_stmt *s, struct err *err)
         return -1;
     const struct record record = {
         .time = start, .duration = end - start, .id = (uint64_t)id, .group = (uint32_t)id, .kind = RECORD_KERNEL};
-    return push(g, &record, process_of(s), err);
+    return push(g, s, &record, err);
 }
 
 /* ENUM_CUDA_MEMCPY_OPER, 1 to 10. */
@@ -380,7 +331,7 @@ static int take_copy(struct reading *g, sqlite3_stmt *s, struct err *err)
                                   .bytes = (uint64_t)sqlite3_column_int64(s, C_VALUE),
                                   .flags = kind > 0 && kind <= 10 ? directions[kind] : 0,
                                   .kind = RECORD_COPY};
-    return push(g, &record, process_of(s), err);
+    return push(g, s, &record, err);
 }
 
 /* ENUM_CUDA_MEM_KIND: 0 pageable, 1 pinned, 2 device, 3 array, 4 managed, 5 device static, 6 managed static. */
@@ -399,7 +350,7 @@ static int take_alloc(struct reading *g, sqlite3_stmt *s, struct err *err)
                             .kind = RECORD_ALLOC};
     if (allocations_add(&g->allocations, g->context->store, &record, NULL, err))
         return -1;
-    return push(g, &record, process_of(s), err);
+    return push(g, s, &record, err);
 }
 
 static bool too_late(sqlite3_stmt *s, int column)
@@ -491,6 +442,7 @@ static int read_all(struct reading *g, struct err *err)
     if (!q)
         return -1;
     q->g = g;
+    int index;
     int parts = open_db(g, err) ? -1 : make_query(q, err);
     int rc = parts < 0 ? -1 : 0;
     if (parts == 0)
@@ -498,8 +450,9 @@ static int read_all(struct reading *g, struct err *err)
                      "an SQLite file without a table of unified-memory, copy, kernel or allocation events: no export "
                      "of Nsight Systems, or nothing of it was collected (--cuda-um-gpu-page-faults=true "
                      "--cuda-um-cpu-page-faults=true)");
-    if (rc == 0)
-        rc = reader_stream(g->context, &stream, &g->stream, err);
+    if (rc == 0 && (reader_stream(g->context, &stream, &index, err) ||
+                    writer_open(&g->writer, g->context->store, index, EXTRAS, err)))
+        rc = -1;
     if (rc == 0)
         rc = store_origin(g->context->store, "kinds.uvm",
                           "KERNEL ALLOC COPY FAULT CPU_FAULT MIGRATE_H2D MIGRATE_D2H MIGRATE_D2D", err);
@@ -510,8 +463,8 @@ static int read_all(struct reading *g, struct err *err)
     free(q);
     /* What was read before an error is kept: the trace stays incomplete. */
     struct err ignored;
-    if (parts > 0 &&
-        (flush(g, rc ? &ignored : err) || allocations_finish(&g->allocations, g->context->store, rc ? &ignored : err)))
+    if (parts > 0 && (writer_flush(&g->writer, rc ? &ignored : err) ||
+                      allocations_finish(&g->allocations, g->context->store, rc ? &ignored : err)))
         rc = -1;
     return rc;
 }
@@ -519,14 +472,11 @@ static int read_all(struct reading *g, struct err *err)
 static int read_file(struct reader_context *context, struct input_stream *source, struct err *err)
 {
     (void)source;
-    struct reading *g = mem_zalloc(1, sizeof *g, err);
-    if (!g)
-        return -1;
-    g->context = context;
-    int rc = read_all(g, err);
-    allocations_release(&g->allocations);
-    sqlite3_close(g->db);
-    free(g);
+    struct reading g = {.context = context};
+    int rc = read_all(&g, err);
+    writer_close(&g.writer);
+    allocations_release(&g.allocations);
+    sqlite3_close(g.db);
     return rc;
 }
 

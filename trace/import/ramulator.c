@@ -9,7 +9,7 @@
 
 #include "trace/base/param.h"
 #include "trace/event/dram_map.h"
-#include "trace/import/dram_out.h"
+#include "trace/import/dram_requests.h"
 #include "trace/import/reader.h"
 
 enum dialect { DIALECT_NONE, LOAD_STORE, READ_WRITE, RAMULATOR_1 };
@@ -69,7 +69,7 @@ static const char *parse_vector(const struct state *s, char *text, struct record
     char *words[DRAM_WORDS + 1];
     uint64_t at[LEVELS] = {0};
     static const uint64_t most[LEVELS] = {255, 255, 255, 255, DRAM_ADDR_ROWS - 1, DRAM_ADDR_COLUMNS - 1};
-    if (dram_words(text, ",", words) != s->levels)
+    if (dram_words(text, ',', words) != s->levels)
         return "the address vector has not as many numbers as levels";
     for (int i = 0; i < s->levels; i++)
         if (!dram_decimal(words[i], most[s->order[i]], &at[s->order[i]]))
@@ -87,7 +87,7 @@ static const char *parse_vector(const struct state *s, char *text, struct record
 static const char *parse(const struct state *s, char *line, struct record *r)
 {
     char *words[DRAM_WORDS + 1];
-    if (dram_words(line, " \t", words) != 2)
+    if (dram_words(line, ' ', words) != 2)
         return "not two words";
     const char *first = words[0], *second = words[1];
     if (s->dialect == LOAD_STORE) {
@@ -131,14 +131,14 @@ static enum probe probe(const char *path, const unsigned char *head, size_t n)
     return dialect_of(line) != DIALECT_NONE ? PROBE_YES : PROBE_NO;
 }
 
-static int read_lines(struct state *s, struct dram_out *out, struct input_stream *source, char *line, size_t length,
-                      struct err *err)
+static int read_lines(struct state *s, struct reader_context *context, struct writer *requests,
+                      struct input_stream *source, char *line, size_t length, struct err *err)
 {
     int rc = 1;
     while (rc == 1) {
-        struct record r = {.id = out->kept, .bytes = (uint64_t)s->o.bytes};
+        struct record r = {.id = requests->total, .bytes = (uint64_t)s->o.bytes};
         const char *wrong = strlen(line) == length ? parse(s, line, &r) : "a zero byte in the line";
-        if (wrong ? dram_out_skip(out, wrong, source, err) : dram_out_add(out, &r, err))
+        if (wrong ? reader_skip_line(context, wrong, source, err) : writer_add(requests, &r, NULL, err))
             return -1;
         rc = input_stream_line(source, &line, &length, err);
     }
@@ -164,14 +164,10 @@ static int read(struct reader_context *context, struct input_stream *source, str
     s.dialect = dialect_of(line);
     if (s.dialect == DIALECT_NONE)
         return err_set(err, "line 1: found '%.80s'; expected 'LD 0xADDR', 'R a,b,c,...' or '0xADDR R'", line);
-    struct dram_out out = {0};
-    rc = dram_out_open(&out, context, NULL, s.dialect == READ_WRITE, err);
-    if (!rc)
-        rc = read_lines(&s, &out, source, line, length, err);
-    if (!rc)
-        rc = dram_out_finish(&out, err);
-    dram_out_close(&out);
-    return rc;
+    struct writer requests = {0};
+    const int failed = dram_requests_open(&requests, context, NULL, s.dialect == READ_WRITE, err) ||
+                       read_lines(&s, context, &requests, source, line, length, err);
+    return dram_requests_finish(&requests, failed ? -1 : 0, err);
 }
 
 const struct reader read_ramulator = {

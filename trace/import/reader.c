@@ -126,6 +126,13 @@ int reader_skip(struct reader_context *context, const char *reason, const char *
     return 0;
 }
 
+int reader_skip_line(struct reader_context *context, const char *reason, const struct input_stream *source,
+                     struct err *err)
+{
+    char place[SOURCE_PLACE];
+    return reader_skip(context, reason, input_stream_place(source, place), err);
+}
+
 int reader_flush(struct reader_context *context, struct err *err)
 {
     struct reader_skips *skips = &context->skips;

@@ -88,6 +88,10 @@ void reader_incomplete(struct reader_context *context, const char *format, ...) 
  * with *err set to place and reason. `place` is "line 17" or "byte 4096". */
 int reader_skip(struct reader_context *context, const char *reason, const char *place, struct err *err);
 
+/* The same for the source's last line, which is its place. */
+int reader_skip_line(struct reader_context *context, const char *reason, const struct input_stream *source,
+                     struct err *err);
+
 /* The stream of the trace with this name, unit, address space and extra columns, or a new one: several inputs of one
  * format go to one stream. Where a different stream has the name, the new one is called NAME-2, NAME-3 ... */
 int reader_stream(struct reader_context *context, const struct stream *stream, int *index, struct err *err);

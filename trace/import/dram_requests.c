@@ -1,0 +1,68 @@
+#include "trace/import/dram_requests.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "trace/event/dram_map.h"
+#include "trace/import/field.h"
+
+int dram_requests_open(struct writer *requests, struct reader_context *context, const char *clock, bool packed,
+                       struct err *err)
+{
+    struct stream stream = {
+        .name = "requests", .unit = clock ? TIME_CYCLES : TIME_NONE, .space = packed ? ADDR_DRAM_PACKED : ADDR_BYTES};
+    int index;
+    if (clock)
+        (void)snprintf(stream.clock, sizeof stream.clock, "%s", clock);
+    if (packed)
+        (void)snprintf(stream.addr_layout, sizeof stream.addr_layout, "%s", DRAM_ADDR_LAYOUT);
+    return store_stream_add(context->store, &stream, &index, err) ||
+                   writer_open(requests, context->store, index, 0, err)
+               ? -1
+               : 0;
+}
+
+int dram_requests_finish(struct writer *requests, int rc, struct err *err)
+{
+    if (!rc)
+        rc = requests->total ? writer_flush(requests, err) : err_set(err, "no request in it");
+    writer_close(requests);
+    return rc;
+}
+
+int dram_words(char *line, char separator, char *words[DRAM_WORDS + 1])
+{
+    int n = 0;
+    const bool blanks = separator == ' ';
+    for (char *p = line;; *p++ = 0) {
+        if (blanks)
+            p += strspn(p, " \t");
+        if (!*p && (blanks || n == 0))
+            return n;
+        words[n++] = p;
+        if (n > DRAM_WORDS)
+            return n;
+        p = blanks ? p + strcspn(p, " \t") : strchrnul(p, separator);
+        if (!*p)
+            return n;
+    }
+}
+
+bool dram_decimal(const char *word, uint64_t most, uint64_t *value)
+{
+    return field_digits(&word, value) && !*word && *value <= most;
+}
+
+bool dram_hexadecimal(const char *word, uint64_t *value)
+{
+    if (word[0] == '0' && (word[1] == 'x' || word[1] == 'X'))
+        word += 2;
+    const char *p = word;
+    return field_hex_digits(&p, value) && !*p && p - word <= 16;
+}
+
+bool dram_number(const char *word, uint64_t *value)
+{
+    return word[0] == '0' && (word[1] == 'x' || word[1] == 'X') ? dram_hexadecimal(word, value)
+                                                                : dram_decimal(word, UINT64_MAX, value);
+}
