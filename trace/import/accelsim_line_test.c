@@ -1,15 +1,15 @@
-#include "trace/import/accelsim.h"
+#include "trace/import/accelsim.c"
 
 #include "trace/base/testing.h"
 #include "trace/event/record.h"
 
-static struct accelsim_header v3 = {.version = 3}, v5 = {.version = 5};
-static struct accelsim_op op;
+static struct header v3 = {.version = 3}, v5 = {.version = 5};
+static struct op op;
 
-static const char *parse(const struct accelsim_header *h, const char *line)
+static const char *parse(const struct header *h, const char *line)
 {
     memset(&op, 0x55, sizeof op);
-    return accelsim_parse(line, h, &op);
+    return parse_line(line, h, &op);
 }
 
 START_TEST(the_three_address_modes_give_the_same_addresses)
@@ -19,7 +19,7 @@ START_TEST(the_three_address_modes_give_the_same_addresses)
         ck_assert_uint_eq(op.addrs[i], 0x7f00 + 4 * (unsigned)i);
     ck_assert_int_eq(op.lanes, 4);
     ck_assert_uint_eq(op.pc, 0x90);
-    ck_assert_int_eq(op.space, ACCELSIM_GLOBAL);
+    ck_assert_int_eq(op.space, SPACE_GLOBAL);
     ck_assert_uint_eq(op.access, RECORD_READ);
     ck_assert_ptr_null(parse(&v3, "0090 000000f0 1 R4 LDG.E.SYS 1 R2 4 1 0x7f00 4"));
     for (int i = 0; i < 4; i++)
@@ -40,7 +40,7 @@ START_TEST(one_lane_is_a_base_without_deltas_and_no_lane_no_access)
     ck_assert_ptr_null(parse(&v5, "0090 00000000 1 R4 LDG.E.SYS 1 R2 4 1 0x0 0"));
     ck_assert_int_eq(op.lanes, 0);
     ck_assert_ptr_null(parse(&v5, "00a0 ffffffff 1 R4 IADD3 3 R4 R5 R6 0 7"));
-    ck_assert_int_eq(op.space, ACCELSIM_NONE);
+    ck_assert_int_eq(op.space, SPACE_NONE);
 }
 END_TEST
 
@@ -64,7 +64,7 @@ END_TEST
 
 START_TEST(owners_and_source_lines_come_first_where_the_version_says)
 {
-    struct accelsim_header h = {.version = 2, .owner = true};
+    struct header h = {.version = 2, .owner = true};
     ck_assert_ptr_null(parse(&h, "3 1 0 7 0090 00000001 1 R4 LDG.E 1 R2 4 2 0xff00"));
     ck_assert_uint_eq(op.block[0], 3);
     ck_assert_uint_eq(op.block[1], 1);
@@ -78,23 +78,23 @@ END_TEST
 
 START_TEST(generic_accesses_go_where_their_window_is)
 {
-    struct accelsim_header h = {.version = 4, .shared_base = 0x7f0000000000, .local_base = 0x7f0001000000};
+    struct header h = {.version = 4, .shared_base = 0x7f0000000000, .local_base = 0x7f0001000000};
     ck_assert_ptr_null(parse(&h, "0 1 1 R0 LD.E 1 R2 4 2 0x7f0000000010"));
-    ck_assert_int_eq(op.space, ACCELSIM_SHARED);
+    ck_assert_int_eq(op.space, SPACE_SHARED);
     ck_assert_ptr_null(parse(&h, "0 1 0 ST.E 2 R2 R3 4 2 0x7f0001000010"));
-    ck_assert_int_eq(op.space, ACCELSIM_LOCAL);
+    ck_assert_int_eq(op.space, SPACE_LOCAL);
     ck_assert_ptr_null(parse(&h, "0 1 0 ST.E 2 R2 R3 4 2 0x7e0001000010"));
-    ck_assert_int_eq(op.space, ACCELSIM_GLOBAL);
+    ck_assert_int_eq(op.space, SPACE_GLOBAL);
     ck_assert_ptr_null(parse(&h, "0 1 1 R0 LDS 1 R2 4 2 0x10"));
-    ck_assert_int_eq(op.space, ACCELSIM_SHARED);
+    ck_assert_int_eq(op.space, SPACE_SHARED);
     ck_assert_ptr_null(parse(&h, "0 1 1 R0 LDC 1 R2 4 2 0x10"));
-    ck_assert_int_eq(op.space, ACCELSIM_CONSTANT);
+    ck_assert_int_eq(op.space, SPACE_CONSTANT);
 }
 END_TEST
 
 START_TEST(bulk_copies_use_their_byte_count)
 {
-    struct accelsim_header h = {.version = 6};
+    struct header h = {.version = 6};
     ck_assert_ptr_null(parse(&h, "0 1 0 UBLKCP 3 UR4 UR5 UR6 4 3 0x100 0 1024 0 2 0x10000 0x20000"));
     ck_assert_int_eq(op.lanes, 2);
     ck_assert_uint_eq(op.bytes, 512);
@@ -126,7 +126,7 @@ START_TEST(lines_that_do_not_fit_say_why)
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         ck_assert_msg(parse(&v3, bad[i]) != NULL, "%s", bad[i]);
-    struct accelsim_header h = {.version = 6};
+    struct header h = {.version = 6};
     ck_assert_ptr_nonnull(parse(&h, "0 1 0 UBLKCP 0 4 3 0x100 0 1024 0 33 0x10000"));
     ck_assert_ptr_nonnull(parse(&h, "0 1 0 UBLKCP 0 4 3 0x100 0 99999999999 0 1 0x10000"));
 }
