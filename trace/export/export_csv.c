@@ -1,4 +1,4 @@
-/* export_csv: a stream as the plain form that trace/import/csv.h describes; reading it back gives the same records.
+/* export_csv: a stream as the plain form that trace/import/csv.c describes; reading it back gives the same records.
  */
 #include "trace/export/exporter.h"
 

@@ -1,5 +1,31 @@
-#include "trace/import/csv.h"
-
+/* csv: our plain text form of records. The header row names the columns, in any order:
+ *
+ *     # offchip csv 2
+ *     kind,time_ns,dur_ns,addr,bytes,flags,id,group,name
+ *     COPY,10,5,0x7f0000000000,4096,0,0,0,
+ *     # records 1
+ *
+ * A file whose first line says "# offchip csv 2" must end with the line that states its records; without, it is cut
+ * off: what it holds is kept, and the trace is incomplete. Files without that first line need no such end.
+ *
+ * Lines "# sample TEXT", "# sample.from 0" .. behind the first say that it is a part of a recording
+ * (trace/import/sample.h), and what part.
+ *
+ * kind      a name of record_kinds[] ("MIGRATE_H2D"); required
+ * time_ns   or time_cycles; none: the stream has no time. dur_ns or dur_cycles goes with it
+ * addr      byte address, decimal or 0x hexadecimal; bytes, flags, id, group: unsigned numbers, 0 where empty
+ * name      of a KERNEL row, as csv_text.h writes texts: stored in table kernels, whose row the record's id then is
+ * extra:X   a further signed 64-bit column X, at most four
+ *
+ * Lines may end in LF or CRLF; empty lines and lines that start with # are passed over; a field may stand in double
+ * quotes ("" is one quote). A line that does not fit is an error with its number and column: nothing is guessed.
+ * Left out and counted: kinds that are never stored (NONE, SKIPPED). `offchip export --format csv` writes this form.
+ *
+ * Another tool's table is read with option columns: its names of our columns, the words it has for kinds, its unit of
+ * time. Its other columns are left out; our own names do not count then.
+ *
+ * Options: stream (its name; by default from the first record's kind: uvm, tlp, accesses, touches, scans, requests),
+ * clock and clock_hz (of time_cycles). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +34,147 @@
 #include "trace/base/csv_text.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
+#include "trace/import/csv.h"
 #include "trace/import/field.h"
+#include "trace/import/reader.h"
+#include "trace/store/writer.h"
+
+/* --- how another tool's table says what ours does: its names of our columns, its words for our kinds, its unit
+ * of time ---
+ *
+ *     columns=[time=timestamp,addr=address,kind=op]   ours=theirs; columns that are not named are left out
+ *     kinds=[R=DRAM_READ,W=DRAM_WRITE]                theirs=ours; or one kind, of all rows: kinds=DRAM_READ
+ *     time_unit=us                                    of columns time and dur */
+
+/* As the choice of option time_unit. */
+enum unit { UNIT_NS, UNIT_US, UNIT_MS, UNIT_S, UNIT_CYCLES };
+#define UNITS "ns|us|ms|s|cycles"
+
+enum { PAIRS = 32 };
+
+struct names {
+    struct param_list columns, kinds;
+    enum record_kind only; /* of all rows; RECORD_NONE: rows say */
+    bool met[PAIRS];       /* columns that the header has */
+};
+
+/* A list in brackets, or without them. */
+static int list_init(struct param_list *list, const char *what, const char *text, struct err *err)
+{
+    char inner[1024];
+    size_t n = strlen(text);
+    const bool brackets = n >= 2 && text[0] == '[' && text[n - 1] == ']';
+    if (n >= sizeof inner)
+        return err_set(err, "%s: over %zu bytes", what, sizeof inner - 1);
+    memcpy(inner, text + brackets, n - 2 * (size_t)brackets);
+    inner[n - 2 * (size_t)brackets] = 0;
+    if (param_list_init(list, inner, err))
+        return err_at(err, "%s", what);
+    if (list->count == 0 || list->count > PAIRS)
+        return err_set(err, "%s: %zu names; expected 1 to %d", what, list->count, PAIRS);
+    return 0;
+}
+
+static int check_kinds(const struct names *names, struct err *err)
+{
+    for (size_t i = 0; i < names->kinds.count; i++) {
+        const struct param_pair *p = &names->kinds.pairs[i];
+        if (!p->value)
+            return err_set(err, "kinds: '%.40s' stands for no kind; expected THEIRS=KIND", p->key);
+        if (record_kind_find(p->value) == RECORD_NONE)
+            return err_set(err, "kinds: '%.40s' is no record kind such as DRAM_READ (docs/trace-format.md lists them)",
+                           p->value);
+    }
+    return 0;
+}
+
+/* Both texts may be NULL. -1 with *err set for what makes no sense. Release it in any case. */
+static int names_init(struct names *names, const char *columns, const char *kinds, struct err *err)
+{
+    *names = (struct names){.only = RECORD_NONE};
+    if (columns && list_init(&names->columns, "columns", columns, err))
+        return -1;
+    for (size_t i = 0; i < names->columns.count; i++)
+        if (!names->columns.pairs[i].value || !*names->columns.pairs[i].value)
+            return err_set(err, "columns: '%.40s' has no name; expected OURS=THEIRS", names->columns.pairs[i].key);
+    names->only = kinds ? record_kind_find(kinds) : RECORD_NONE;
+    if (!kinds || names->only != RECORD_NONE)
+        return 0;
+    return list_init(&names->kinds, "kinds", kinds, err) ? -1 : check_kinds(names, err);
+}
+
+static void names_release(struct names *names)
+{
+    param_list_release(&names->columns);
+    param_list_release(&names->kinds);
+}
+
+/* Our name of a column of theirs; NULL: it was not named. It counts as met. */
+static const char *names_column(struct names *names, const struct field *theirs)
+{
+    for (size_t i = 0; i < names->columns.count; i++)
+        if (!names->met[i] && field_is(theirs, names->columns.pairs[i].value)) {
+            names->met[i] = true;
+            return names->columns.pairs[i].key;
+        }
+    return NULL;
+}
+
+/* Their name of the first column that was named and not met; NULL: all were. */
+static const char *names_missing(const struct names *names)
+{
+    for (size_t i = 0; i < names->columns.count; i++)
+        if (!names->met[i])
+            return names->columns.pairs[i].value;
+    return NULL;
+}
+
+/* RECORD_NONE: no such word. */
+static enum record_kind names_kind(const struct names *names, const struct field *theirs)
+{
+    for (size_t i = 0; i < names->kinds.count; i++)
+        if (field_is(theirs, names->kinds.pairs[i].key))
+            return record_kind_find(names->kinds.pairs[i].value);
+    return RECORD_NONE;
+}
+
+/* The digits behind a point, as ns of a unit of 10^places; what is finer is rounded to the nearest. */
+static bool decimals(const char *p, const char *end, int places, int64_t *ns)
+{
+    int i = 0;
+    *ns = 0;
+    for (; p < end; p++, i++) {
+        if (*p < '0' || *p > '9')
+            return false;
+        if (i < places)
+            *ns = *ns * 10 + (*p - '0');
+        else if (i == places)
+            *ns += *p >= '5';
+    }
+    for (; i < places; i++)
+        *ns *= 10;
+    return true;
+}
+
+/* A time in a unit, in ns (cycles: as it is): a number with an optional sign; of us, ms and s with decimals, rounded to
+ * the nearest ns. False: it is none, or beyond 2^62. */
+static bool names_time(const struct field *field, enum unit unit, int64_t *time)
+{
+    static const int places[] = {[UNIT_NS] = 0, [UNIT_US] = 3, [UNIT_MS] = 6, [UNIT_S] = 9, [UNIT_CYCLES] = 0};
+    static const int64_t scales[] = {1, 1000, 1000000, 1000000000, 1};
+    const char *point = memchr(field->text, '.', field->length), *end = field->text + field->length;
+    const struct field before = {field->text, point ? (size_t)(point - field->text) : field->length};
+    const int64_t most = RECORD_TIME_MAX / scales[unit];
+    int64_t whole, part = 0;
+    if (!field_signed(&before, &whole) || whole > most || whole < -most)
+        return false;
+    if (point && (places[unit] == 0 || point + 1 == end || !decimals(point + 1, end, places[unit], &part)))
+        return false;
+    *time = whole * scales[unit] + (field->text[0] == '-' ? -part : part);
+    return *time <= RECORD_TIME_MAX && *time >= -RECORD_TIME_MAX;
+}
+
+/* --- the table --- */
 
 enum column {
     COLUMN_KIND,
@@ -32,43 +198,39 @@ static const char *const column_names[COLUMN_EXTRA] = {
     "kind", "time_ns", "time_cycles", "dur_ns", "dur_cycles", "addr", "bytes", "flags", "id", "group", "name"};
 #define COLUMN_LIST "kind, time_ns or time_cycles, dur_ns or dur_cycles, addr, bytes, flags, id, group, name, extra:X"
 
-struct csv_options {
+struct options {
     const char *stream, *clock, *addr_layout, *columns, *kinds;
     int64_t clock_hz, time_unit;
 };
 
 static const struct param options[] = {
-    PARAM_TEXT_ROW(csv_options, stream, NULL, "name of the stream (default: from the first record's kind)"),
-    PARAM_TEXT_ROW(csv_options, clock, NULL, "name of the clock of time_cycles: core, dram"),
-    PARAM_INT_ROW(csv_options, clock_hz, "Hz", 0, 1e12, 0, "frequency of that clock, 0 if unknown"),
-    PARAM_TEXT_ROW(csv_options, addr_layout, NULL, "addresses are packed DRAM fields: 'ch:5 bank:4 row:14 col:6'"),
-    PARAM_TEXT_ROW(csv_options, columns, NULL,
-                   "another tool's names: [time=timestamp,addr=address]; others are left out"),
-    PARAM_TEXT_ROW(csv_options, kinds, NULL,
-                   "its words for kinds: [R=DRAM_READ,W=DRAM_WRITE]; or the kind of all rows"),
-    PARAM_CHOICE_ROW(csv_options, time_unit, CSV_UNITS, CSV_NS, "of columns called time and dur"),
+    PARAM_TEXT_ROW(options, stream, NULL, "name of the stream (default: from the first record's kind)"),
+    PARAM_TEXT_ROW(options, clock, NULL, "name of the clock of time_cycles: core, dram"),
+    PARAM_INT_ROW(options, clock_hz, "Hz", 0, 1e12, 0, "frequency of that clock, 0 if unknown"),
+    PARAM_TEXT_ROW(options, addr_layout, NULL, "addresses are packed DRAM fields: 'ch:5 bank:4 row:14 col:6'"),
+    PARAM_TEXT_ROW(options, columns, NULL, "another tool's names: [time=timestamp,addr=address]; others are left out"),
+    PARAM_TEXT_ROW(options, kinds, NULL, "its words for kinds: [R=DRAM_READ,W=DRAM_WRITE]; or the kind of all rows"),
+    PARAM_CHOICE_ROW(options, time_unit, UNITS, UNIT_NS, "of columns called time and dur"),
     {0}};
 
 struct reading {
     struct reader_context *context;
     struct input_stream *source;
-    struct csv_options options;
-    struct csv_names names;
+    struct options options;
+    struct names names;
     enum column columns[MOST_COLUMNS]; /* by position in the line */
     size_t column_count, extra_count;
     bool has[COLUMN_LEFT_OUT], in_units; /* in_units: times are in option time_unit */
     enum record_kind kind;               /* of the last row */
     struct stream stream;
-    int index;             /* of the stream; -1 before the first record */
-    bool announced, ended; /* the first line promises a last one; that was met */
-    uint64_t records;
-    size_t n;
-    struct record batch[STORE_BATCH];
-    int64_t extra[STORE_EXTRAS][STORE_BATCH];
-    int64_t packed[STORE_EXTRAS * STORE_BATCH];
+    int index;                   /* of the stream; -1 before the first record */
+    bool announced, ended;       /* the first line promises a last one; that was met */
+    int64_t extra[STORE_EXTRAS]; /* of the line */
+    struct writer writer;
 };
 
-const char *csv_stream_name(enum record_kind kind)
+/* The stream's default name for a first record of this kind. */
+static const char *stream_name(enum record_kind kind)
 {
     switch (kind) {
     case RECORD_TLP:
@@ -112,7 +274,7 @@ static int header_extra(struct reading *g, const struct field *f, struct err *er
 /* Columns time and dur, in the unit of option time_unit. */
 static const char *unit_column(struct reading *g, const char *ours)
 {
-    const bool cycles = g->options.time_unit == CSV_CYCLES, time = strcmp(ours, "time") == 0;
+    const bool cycles = g->options.time_unit == UNIT_CYCLES, time = strcmp(ours, "time") == 0;
     if (!time && strcmp(ours, "dur") != 0)
         return ours;
     g->in_units = true;
@@ -123,7 +285,7 @@ static const char *unit_column(struct reading *g, const char *ours)
 /* Our name in place of another tool's; false: it is a column to be left out. */
 static bool translate(struct reading *g, struct field *f)
 {
-    const char *ours = csv_names_column(&g->names, f);
+    const char *ours = names_column(&g->names, f);
     if (!ours)
         return false;
     f->text = unit_column(g, ours);
@@ -168,7 +330,7 @@ static int take_header(struct reading *g, char *line, struct err *err)
             return -1;
     if (rc < 0)
         return err_set(err, "line %llu: a quote is not closed", line_of(g));
-    const char *missing = csv_names_missing(&g->names);
+    const char *missing = names_missing(&g->names);
     if (missing)
         return err_set(err, "line %llu: no column '%.40s', which option columns names", line_of(g), missing);
     if (!g->has[COLUMN_KIND] && g->names.only == RECORD_NONE)
@@ -185,9 +347,9 @@ static int take_header(struct reading *g, char *line, struct err *err)
 
 static int open_stream(struct reading *g, enum record_kind first, struct err *err)
 {
-    const struct csv_options *o = &g->options;
+    const struct options *o = &g->options;
     struct stream *s = &g->stream;
-    (void)snprintf(s->name, sizeof s->name, "%s", o->stream ? o->stream : csv_stream_name(first));
+    (void)snprintf(s->name, sizeof s->name, "%s", o->stream ? o->stream : stream_name(first));
     if (s->unit == TIME_CYCLES) {
         (void)snprintf(s->clock, sizeof s->clock, "%s", o->clock ? o->clock : "core");
         s->clock_hz = o->clock_hz;
@@ -196,18 +358,10 @@ static int open_stream(struct reading *g, enum record_kind first, struct err *er
         s->space = ADDR_DRAM_PACKED;
         (void)snprintf(s->addr_layout, sizeof s->addr_layout, "%s", o->addr_layout);
     }
-    return reader_stream(g->context, s, &g->index, err);
-}
-
-static int flush(struct reading *g, struct err *err)
-{
-    if (g->n == 0)
-        return 0;
-    for (size_t c = 0; c < g->extra_count; c++)
-        memcpy(g->packed + c * g->n, g->extra[c], g->n * sizeof(int64_t));
-    int rc = store_append(g->context->store, g->index, g->batch, g->extra_count ? g->packed : NULL, g->n, err);
-    g->n = 0;
-    return rc;
+    return reader_stream(g->context, s, &g->index, err) ||
+                   writer_open(&g->writer, g->context->store, g->index, (int)g->extra_count, err)
+               ? -1
+               : 0;
 }
 
 static int bad_value(const struct reading *g, size_t position, const struct field *f, const char *expected,
@@ -227,7 +381,7 @@ static int set_kind(struct reading *g, const struct field *f, struct record *r)
             return -1;
         memcpy(name, f->text, f->length);
         name[f->length] = 0;
-        g->kind = csv_names_kind(&g->names, f);
+        g->kind = names_kind(&g->names, f);
         g->kind = g->kind == RECORD_NONE ? record_kind_find(name) : g->kind;
     }
     r->kind = g->kind;
@@ -239,7 +393,7 @@ static const char *set_time(const struct reading *g, enum column c, const struct
 {
     int64_t time;
     const bool duration = c == COLUMN_DUR_NS || c == COLUMN_DUR_CYCLES;
-    if (!csv_names_time(f, (enum csv_unit)g->options.time_unit, &time) || (duration && time < 0))
+    if (!names_time(f, (enum unit)g->options.time_unit, &time) || (duration && time < 0))
         return "a number in the unit of option time_unit, within 2^62 ns or cycles";
     *(duration ? &r->duration : &r->time) = time;
     return NULL;
@@ -257,7 +411,7 @@ static const char *set_field(struct reading *g, enum column c, const struct fiel
     if (g->in_units && c >= COLUMN_TIME_NS && c <= COLUMN_DUR_CYCLES)
         return set_time(g, c, f, r);
     if (c >= COLUMN_EXTRA)
-        return field_signed(f, &g->extra[c - COLUMN_EXTRA][g->n]) ? NULL : number;
+        return field_signed(f, &g->extra[c - COLUMN_EXTRA]) ? NULL : number;
     if (c == COLUMN_TIME_NS || c == COLUMN_TIME_CYCLES) {
         if (!field_signed(f, &r->time))
             return number;
@@ -311,7 +465,7 @@ static int take_line(struct reading *g, char *line, size_t length, struct err *e
     int rc;
     char *cursor = line;
     for (size_t c = 0; c < g->extra_count; c++)
-        g->extra[c][g->n] = 0;
+        g->extra[c] = 0;
     while ((rc = field_next_quoted(&cursor, &f)) > 0 && position < g->column_count) {
         const char *expected = set_field(g, g->columns[position], &f, &r);
         if (expected)
@@ -329,9 +483,7 @@ static int take_line(struct reading *g, char *line, size_t length, struct err *e
         return -1;
     if (r.kind == RECORD_KERNEL && add_kernel(g, &name, &r, err))
         return -1;
-    g->batch[g->n++] = r;
-    g->records++;
-    return g->n == STORE_BATCH ? flush(g, err) : 0;
+    return writer_add(&g->writer, &r, g->extra, err);
 }
 
 /* A line that starts with #: the first and the last of a file of ours say something. */
@@ -352,9 +504,9 @@ static int take_remark(struct reading *g, const char *line, size_t length, struc
         return 0;
     if (!field_unsigned(&number, &stated) || g->ended)
         return err_set(err, "line %llu: '%.60s'; expected the number of records, once", line_of(g), line);
-    if (stated != g->records)
+    if (stated != g->writer.total)
         return err_set(err, "line %llu: the end states %llu records, but there are %llu", line_of(g),
-                       (unsigned long long)stated, (unsigned long long)g->records);
+                       (unsigned long long)stated, (unsigned long long)g->writer.total);
     g->ended = true;
     return 0;
 }
@@ -404,18 +556,19 @@ static int read_all(struct reader_context *context, struct input_stream *source,
     g->source = source;
     g->index = -1;
     if (context->options)
-        g->options = *(const struct csv_options *)context->options;
-    int rc = csv_names_init(&g->names, g->options.columns, g->options.kinds, err) ? -1 : read_lines(g, err);
+        g->options = *(const struct options *)context->options;
+    int rc = names_init(&g->names, g->options.columns, g->options.kinds, err) ? -1 : read_lines(g, err);
     bool cut = rc == 0 && g->announced && !g->ended;
-    if (cut && g->records == 0)
+    if (cut && g->writer.total == 0)
         rc = err_set(err, "line %llu: the file is cut off before its first record", line_of(g));
     else if (cut)
         reader_incomplete(context, "%s: the end line is missing: the file is cut off after %llu records", context->path,
-                          (unsigned long long)g->records);
+                          (unsigned long long)g->writer.total);
     struct err ignored;
-    if (flush(g, rc ? &ignored : err))
+    if (writer_flush(&g->writer, rc ? &ignored : err))
         rc = -1;
-    csv_names_release(&g->names);
+    writer_close(&g->writer);
+    names_release(&g->names);
     free(g);
     return rc;
 }
@@ -448,7 +601,7 @@ const struct reader read_csv = {
     .name = "csv",
     .summary = "our plain form: a header row naming kind, time_ns, dur_ns, addr, bytes, flags, id, group, name",
     .options = options,
-    .options_size = sizeof(struct csv_options),
+    .options_size = sizeof(struct options),
     .probe = probe,
     .read = read_all,
 };

@@ -1,6 +1,5 @@
 /* Any bytes as format csv, ours and another tool's: a trace or an error, never a crash. */
 #include "trace/base/param.h"
-#include "trace/import/csv.h"
 
 #include "trace/import/testing_fuzz.h"
 

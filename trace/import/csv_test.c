@@ -1,4 +1,5 @@
 #include "trace/import/csv.h"
+#include "trace/import/reader.h"
 
 #include "trace/base/testing.h"
 
