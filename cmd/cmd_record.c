@@ -762,8 +762,9 @@ static int keep_packets(const char *to, struct live *live, struct store *store)
         (void)store_keep(store, NULL);
     store_close(store);
     uint64_t packets = packets_of(to);
+    const struct live_counts counts = live_counts(live);
     cmd_say("%s: %" PRIu64 " PCIe packets of %" PRIu64 " frames, %" PRIu64 " damaged, %" PRIu64 " dropped%s", to,
-            packets, live_frames(live), live_damaged(live), live_dropped(live), rc ? "; incomplete" : "");
+            packets, counts.frames, counts.damaged, counts.dropped, rc ? "; incomplete" : "");
     if (rc)
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     return packets ? EXIT_DONE : EXIT_NOTHING;
@@ -773,11 +774,7 @@ static int keep_packets(const char *to, struct live *live, struct store *store)
 static int record_packets(const char *to)
 {
     struct err err = {""};
-    struct capture_options options_of_capture;
-    struct nettlp_options o;
-    nettlp_defaults(&o);
-    if (nettlp_capture_options(&o, false, &options_of_capture, &err))
-        return cmd_usage("%s", err.msg);
+    const struct capture_options options_of_capture = {.tlp_offset = -1};
     int status = cmd_writes(to, force);
     if (status)
         return status;

@@ -19,17 +19,6 @@
 #include "trace/import/reader.h"
 #include "trace/store/store.h"
 
-/* --- where in a captured frame the PCIe packet is; Ethernet, VLAN tags, IPv4 or IPv6, UDP and the NetTLP
- * header (nettlp_frame.c) ---
- *
- * Ethernet (14, or Linux cooked 16 or 20, or none) [4 per VLAN tag] IPv4 (20-60) UDP (8) NetTLP (6) TLP. Adapters send
- * IPv4; IPv6 (40 and up to eight extension headers) is what a host or a tunnel between may make of it.
- * Source: NetTLP adapter RTL v0.1 to v0.22.5 and libtlp (ports and header by release), NetTLP/tcpdump (ports); IEEE
- * 802.1Q and 802.1ad (tags), RFC 791, RFC 8200, RFC 768. Ports: 14198 up to v0.14, then 0x3000 + tag for completions
- * and, from v0.22, 0x4000 + tag for requests. The NetTLP header is a 16-bit sequence (10 bits up to v0.18) and a 32-bit
- * time stamp; before NetTLP, port 14198 carried a 3-bit version that was not 0 and a 40-bit time stamp. The time stamp
- * counts 6.4 ns ticks of the adapter's 156.25 MHz Ethernet clock; frames sent by libtlp have 0. */
-
 /* What came of a frame. NETTLP_TLP: a PCIe packet is there; all others are skipped, counted by name. */
 enum nettlp_verdict {
     NETTLP_TLP,
@@ -58,24 +47,6 @@ struct nettlp_filter {
 
 /* The link layers understood, as pcap's DLT numbers (pcap/dlt.h). */
 enum nettlp_link { NETTLP_LINK_ETHERNET, NETTLP_LINK_COOKED, NETTLP_LINK_COOKED2, NETTLP_LINK_IP };
-
-struct nettlp_frame {
-    uint32_t source, destination;                /* IPv4, host order; 0: IPv6 */
-    const unsigned char *source6, *destination6; /* 16 bytes each inside the frame; NULL: IPv4 */
-    int32_t vlan;                                /* the innermost tag's number, -1: none */
-    uint16_t port;
-    uint16_t sequence;  /* as on the wire */
-    uint64_t stamp;     /* adapter ticks of 6.4 ns; 0: none */
-    size_t tlp_offset;  /* in the captured bytes */
-    size_t tlp_bytes;   /* announced by UDP: prefixes, header, payload, ECRC */
-    size_t frame_bytes; /* the frame ends here by its IP length; origlen below it: cut on the wire */
-};
-
-/* Find the TLP in `captured` bytes of a frame that had `wire` bytes. NETTLP_TLP promises nothing about the TLP itself,
- * nor that all of its header was captured. */
-enum nettlp_verdict nettlp_frame_parse(enum nettlp_link link, const struct nettlp_filter *filter,
-                                       const unsigned char *data, size_t captured, size_t wire,
-                                       struct nettlp_frame *frame);
 
 /* "192.168.10.1" to host order, "LO-HI" or "PORT" (decimal or 0x) to a filter. */
 int nettlp_parse_address(const char *text, uint32_t *address, struct err *err);
@@ -144,28 +115,9 @@ void live_close(struct live *live); /* NULL is allowed */
 int live_run(struct live *live, struct store *store, const atomic_int *stop, struct err *err);
 
 /* After live_run(): frames seen, PCIe packets that cannot be, frames that the kernel dropped. */
-uint64_t live_frames(const struct live *live);
-uint64_t live_damaged(const struct live *live);
-uint64_t live_dropped(const struct live *live);
-
-/* --- PCIe packets in pcap and pcapng captures, from a file or a pipe (nettlp.c) ---
- *
- * NetTLP's encapsulation in Ethernet, IPv4 and UDP (every adapter release), an Analyser's pcapng, or raw TLPs at a
- * fixed offset (option tlp_offset, for DLT_USER captures). Time stamps become ns whatever the file's unit. What is
- * found goes to the streams and tables of trace/derived/tlp_sink.h; what cannot be is counted by reason: malformed,
- * short (cut on the wire), truncated_header, and for packets of other protocols what they are. A file that ends inside
- * a packet gives an incomplete trace with everything before. */
-
-struct nettlp_options {
-    int64_t tlp_offset;
-    int64_t clock;
-    const char *ports, *adapter;
+struct live_counts {
+    uint64_t frames, damaged, dropped;
 };
-
-void nettlp_defaults(struct nettlp_options *options);
-
-/* Check the texts. */
-int nettlp_capture_options(const struct nettlp_options *options, bool strict, struct capture_options *capture,
-                           struct err *err);
+struct live_counts live_counts(const struct live *live);
 
 #endif

@@ -101,9 +101,9 @@ START_TEST(packets_on_the_loopback_interface_are_recorded)
     ck_assert_int_eq(pthread_join(sender, NULL), 0);
     ck_assert_int_eq(store_finish(store, &err), 0);
     store_close(store);
-    ck_assert_uint_eq(live_dropped(live), 0);
-    ck_assert_uint_eq(live_damaged(live), 1);
-    ck_assert_uint_ge(live_frames(live), 2 * READS + 1);
+    ck_assert_uint_eq(live_counts(live).dropped, 0);
+    ck_assert_uint_eq(live_counts(live).damaged, 1);
+    ck_assert_uint_ge(live_counts(live).frames, 2 * READS + 1);
     live_close(live);
     (void)close(fd);
     store = store_open(path, &err);

@@ -1,5 +1,10 @@
-#include "trace/import/capture.h"
-
+/* nettlp: PCIe packets in pcap and pcapng captures, from a file or a pipe.
+ *
+ * NetTLP's encapsulation in Ethernet, IPv4 and UDP (every adapter release), an Analyser's pcapng, or raw TLPs at a
+ * fixed offset (option tlp_offset, for DLT_USER captures). Time stamps become ns whatever the file's unit. What is
+ * found goes to the streams and tables of trace/derived/tlp_sink.h; what cannot be is counted by reason: malformed,
+ * short (cut on the wire), truncated_header, and for packets of other protocols what they are. A file that ends inside
+ * a packet gives an incomplete trace with everything before. */
 #include <pcap/pcap.h>
 #include <stdio.h>
 #include <stdio_ext.h>
@@ -8,8 +13,14 @@
 
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
+#include "trace/import/capture.h"
 
 enum { FILE_BUFFER = 1 << 18 };
+
+struct nettlp_options {
+    int64_t tlp_offset, clock;
+    const char *ports, *adapter;
+};
 
 static const struct param nettlp_params[] = {
     PARAM_INT_ROW(nettlp_options, tlp_offset, "bytes", -1, 65535, -1,
@@ -20,13 +31,9 @@ static const struct param nettlp_params[] = {
     PARAM_TEXT_ROW(nettlp_options, adapter, NULL, "IPv4 address that one end must have; default: any"),
     {0}};
 
-void nettlp_defaults(struct nettlp_options *options)
-{
-    param_defaults(nettlp_params, options);
-}
-
-int nettlp_capture_options(const struct nettlp_options *options, bool strict, struct capture_options *capture,
-                           struct err *err)
+/* options: NULL for the defaults. */
+static int capture_options_of(const struct nettlp_options *options, bool strict, struct capture_options *capture,
+                              struct err *err)
 {
     *capture = (struct capture_options){.tlp_offset = -1, .strict = strict};
     if (!options)
@@ -128,7 +135,7 @@ static int read_capture(struct reader_context *context, struct input_stream *sou
     struct capture_options options;
     const unsigned char *head;
     size_t got;
-    if (nettlp_capture_options(context->options, context->strict, &options, err) ||
+    if (capture_options_of(context->options, context->strict, &options, err) ||
         input_stream_peek(source, 4, &head, &got, err))
         return -1;
     const char *unit = unit_of(head, got);

@@ -1,5 +1,5 @@
 /* Any bytes as a capture, and as raw packets at an offset: a trace or an error, never a crash. */
-#include "trace/import/capture.h"
+#include "trace/import/nettlp.c"
 
 #include "trace/import/testing_fuzz.h"
 

@@ -1,4 +1,4 @@
-#include "trace/import/capture.h"
+#include "trace/import/nettlp.c"
 
 #include <fcntl.h>
 #include <pthread.h>
