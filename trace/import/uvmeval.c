@@ -626,14 +626,6 @@ static int touch_all(struct touching *t, int faults, struct err *err)
     return rc ? -1 : writer_flush(&t->writer, err);
 }
 
-static int count_row(void *ctx, const struct store_value *v, size_t n)
-{
-    (void)v;
-    (void)n;
-    ++*(int64_t *)ctx;
-    return 0;
-}
-
 /* Write stream "touches" from the FAULT records of stream `faults`, which have been appended. Changes the spans.
  * *beside: faults that lie beside the range their VA block holds, and are left out. */
 static int write_touches(struct spans *spans, struct store *store, int faults, uint64_t *beside, struct err *err)
@@ -645,7 +637,7 @@ static int write_touches(struct spans *spans, struct store *store, int faults, u
     int index, rc = -1;
     if (t.utlbs && make_allocations(spans, &t.allocations, err) == 0 &&
         store_stream_add(store, &stream, &index, err) == 0 && writer_open(&t.writer, store, index, 0, err) == 0 &&
-        store_rows(store, "allocations", count_row, &t.allocation, err) == 0)
+        store_row_count(store, "allocations", &t.allocation, err) == 0)
         rc = touch_all(&t, faults, err);
     *beside = t.beside;
     writer_close(&t.writer);
