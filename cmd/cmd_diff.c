@@ -18,7 +18,7 @@
 #include "trace/base/ini.h"
 #include "trace/base/mem.h"
 #include "trace/base/regular_file.h"
-#include "trace/recorder/plan.h"
+#include "trace/recorder/advice_plan.h"
 #include "trace/store/store.h"
 
 static int format;
@@ -549,7 +549,7 @@ static int diff_plan(char **argv)
     int writable = ledger ? cmd_writes(ledger, true) : EXIT_DONE;
     if (writable)
         return writable;
-    char *plan = plan_read(argv[0], &err);
+    char *plan = advice_plan_read(argv[0], &err);
     if (!plan || ini_read_file(argv[0], &(struct ini_reader){take_key, &p}, &err)) {
         free(plan);
         return cmd_fail(EXIT_DATA, "%s", err.msg);

@@ -19,9 +19,9 @@
 #include "trace/base/mem.h"
 #include "trace/base/units.h"
 #include "trace/import/capture.h"
-#include "trace/recorder/plan.h"
+#include "trace/recorder/advice_plan.h"
 #include "trace/recorder/recorder.h"
-#include "trace/recorder/recorder_search.h"
+#include "trace/recorder/recorder_machine.h"
 #include "trace/recorder/wire/cupti_metrics.h"
 
 /* Two runs of the program, where the chip needs them. */
@@ -70,8 +70,8 @@ static const struct opt options[] = {
 enum { LEAST_UVM = 60, LEAST_COUNTERS = 70, CAP_NET_RAW_BIT = 13 };
 
 struct check {
-    struct recorder_box box;
-    struct recorder_search parts[PARTS];
+    struct recorder_machine machine;
+    struct recorder_libraries parts[PARTS];
 };
 
 __attribute__((format(printf, 2, 3))) static void row(const char *what, const char *format, ...)
@@ -84,27 +84,27 @@ __attribute__((format(printf, 2, 3))) static void row(const char *what, const ch
     printable_print(stdout, "%-13s%s\n", what, text);
 }
 
-static void say_driver(const struct recorder_box *box)
+static void say_driver(const struct recorder_machine *machine)
 {
-    if (!box->cuda)
-        row("driver", "missing: %s; recording needs an NVIDIA GPU and its driver", box->why);
-    else if (!box->driver)
-        row("driver", "CUDA %d.%d, but %s", box->cuda / 1000, box->cuda % 1000 / 10, box->why);
+    if (!machine->cuda)
+        row("driver", "missing: %s; recording needs an NVIDIA GPU and its driver", machine->why);
+    else if (!machine->driver)
+        row("driver", "CUDA %d.%d, but %s", machine->cuda / 1000, machine->cuda % 1000 / 10, machine->why);
     else
-        row("driver", "CUDA %d.%d%s%s", box->cuda / 1000, box->cuda % 1000 / 10, box->kernel[0] ? ", module " : "",
-            box->kernel);
+        row("driver", "CUDA %d.%d%s%s", machine->cuda / 1000, machine->cuda % 1000 / 10,
+            machine->kernel[0] ? ", module " : "", machine->kernel);
 }
 
-static void say_gpus(const struct recorder_box *box)
+static void say_gpus(const struct recorder_machine *machine)
 {
-    const struct recorder_gpu *g = &box->gpus[0];
+    const struct recorder_gpu *g = &machine->gpus[0];
     char bytes[64], more[48] = "";
-    if (box->gpu_count == 0) {
+    if (machine->gpu_count == 0) {
         row("GPU", "none");
         return;
     }
-    if (box->gpu_count > 1)
-        (void)snprintf(more, sizeof more, "; %d GPUs", box->gpu_count);
+    if (machine->gpu_count > 1)
+        (void)snprintf(more, sizeof more, "; %d GPUs", machine->gpu_count);
     row("GPU", "%s, compute capability %d.%d, %d multiprocessors, %s%s%s", g->name, g->capability / 10,
         g->capability % 10, g->sms, units_human_bytes((double)g->memory_bytes, bytes, sizeof bytes), more,
         g->mig ? "; a MIG instance" : "");
@@ -114,11 +114,11 @@ static void say_gpus(const struct recorder_box *box)
 static void say_part(const struct check *c, enum recorder_part part, const char *name)
 {
     struct err err = {""};
-    const struct recorder_library *l = recorder_search_choose(&c->parts[part], part, &c->box, false, &err);
+    const struct recorder_library *l = recorder_libraries_choose(&c->parts[part], part, &c->machine, false, &err);
     char others[400] = "", version[24] = "";
     if (!l) {
         row(name, c->parts[part].count ? "%s" : "missing: %s",
-            c->parts[part].count ? err.msg : recorder_search_how(part));
+            c->parts[part].count ? err.msg : recorder_libraries_how(part));
         return;
     }
     for (int i = 0; i < c->parts[part].count; i++) {
@@ -137,17 +137,17 @@ static bool say_uvm(const struct check *c)
 {
     struct err err = {""};
     char path[PATH_MAX];
-    int capability = recorder_box_capability(&c->box);
+    int capability = recorder_machine_capability(&c->machine);
     const char *why = NULL;
-    if (!c->box.driver)
+    if (!c->machine.driver)
         why = "there is no GPU to record";
-    else if (c->box.wsl)
+    else if (c->machine.wsl)
         why = "WSL does not report unified memory";
     else if (capability < LEAST_UVM)
         why = "unified memory moves by page faults from compute capability 6.0 on";
     else if (recorder_find_library(false, path, sizeof path, &err))
         why = err.msg;
-    else if (!recorder_search_choose(&c->parts[PART_CUPTI], PART_CUPTI, &c->box, false, &err))
+    else if (!recorder_libraries_choose(&c->parts[PART_CUPTI], PART_CUPTI, &c->machine, false, &err))
         why = "it needs CUPTI";
     row("record", "%s%s", why ? "no: " : "yes", why ? why : "");
     return !why;
@@ -157,13 +157,13 @@ static void say_counters(const struct check *c)
 {
     struct err err = {""};
     const char *why = NULL;
-    if (!c->box.driver)
+    if (!c->machine.driver)
         why = "there is no GPU to record";
-    else if (recorder_box_capability(&c->box) < LEAST_COUNTERS)
+    else if (recorder_machine_capability(&c->machine) < LEAST_COUNTERS)
         why = "the range profiler begins with compute capability 7.0";
-    else if (!recorder_search_choose(&c->parts[PART_CUPTI], PART_CUPTI, &c->box, true, &err))
+    else if (!recorder_libraries_choose(&c->parts[PART_CUPTI], PART_CUPTI, &c->machine, true, &err))
         why = "it needs a CUPTI of CUDA 12.6 or later (before 13 for Volta)";
-    else if (!c->box.counters_for_all)
+    else if (!c->machine.counters_for_all)
         why = "counters are for administrators here: the driver's option NVreg_RestrictProfilingToAdminUsers=0 opens "
               "them, or record as root";
     row("--counters", "%s%s", why ? "no: " : "yes", why ? why : "");
@@ -174,11 +174,11 @@ static void say_accesses(const struct check *c)
     struct err err = {""};
     char path[PATH_MAX];
     const char *why = NULL;
-    if (!c->box.driver)
+    if (!c->machine.driver)
         why = "there is no GPU to record";
-    else if (recorder_box_capability(&c->box) < LEAST_COUNTERS)
+    else if (recorder_machine_capability(&c->machine) < LEAST_COUNTERS)
         why = "compute-sanitizer begins with compute capability 7.0";
-    else if (!recorder_search_choose(&c->parts[PART_SANITIZER], PART_SANITIZER, &c->box, false, &err))
+    else if (!recorder_libraries_choose(&c->parts[PART_SANITIZER], PART_SANITIZER, &c->machine, false, &err))
         why = "it needs compute-sanitizer";
     else if (recorder_find_library(true, path, sizeof path, &err) || recorder_find_patch(path, sizeof path, &err))
         why = err.msg;
@@ -202,13 +202,13 @@ static bool may_capture(void)
 static void say_beware(const struct check *c)
 {
     const char *set = getenv("CUDA_INJECTION64_PATH"), *device = getenv("CUDA_MANAGED_FORCE_DEVICE_ALLOC");
-    const struct recorder_gpu *g = &c->box.gpus[0];
+    const struct recorder_gpu *g = &c->machine.gpus[0];
     bool beware = false;
     const struct {
         bool is;
         const char *text;
     } all[] = {
-        {c->box.mps,
+        {c->machine.mps,
          "the multi-process service (MPS) runs: CUPTI refuses unified memory beside it; stop it for a recording"},
         {g->mig, "MIG instances refuse unified-memory records: record on a whole GPU"},
         {g->page_tables,
@@ -233,12 +233,12 @@ static int look_around(const char *program)
 {
     static struct check c;
     struct err err = {""};
-    recorder_box_look(&c.box, recorder_search_root());
+    recorder_machine_look(&c.machine, recorder_machine_root());
     for (int p = 0; p < PARTS; p++)
-        if (recorder_search(&c.parts[p], (enum recorder_part)p, program, recorder_search_root(), &err))
+        if (recorder_libraries_find(&c.parts[p], (enum recorder_part)p, program, recorder_machine_root(), &err))
             return cmd_fail(EXIT_DATA, "%s", err.msg);
-    say_driver(&c.box);
-    say_gpus(&c.box);
+    say_driver(&c.machine);
+    say_gpus(&c.machine);
     say_part(&c, PART_CUPTI, "CUPTI");
     say_part(&c, PART_SANITIZER, "Sanitizer");
     bool can = say_uvm(&c);
@@ -248,7 +248,7 @@ static int look_around(const char *program)
         may_capture() ? "yes" : "no: capturing needs root, or setcap cap_net_raw,cap_net_admin+ep");
     say_beware(&c);
     for (int p = 0; p < PARTS; p++)
-        recorder_search_release(&c.parts[p]);
+        recorder_libraries_release(&c.parts[p]);
     return can ? EXIT_DONE : EXIT_DATA;
 }
 
@@ -813,7 +813,7 @@ static int run(int argc, char **argv)
     if (platform && !known)
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     cmd_reads(apply);
-    char *plan = apply ? plan_read(apply, &err) : NULL;
+    char *plan = apply ? advice_plan_read(apply, &err) : NULL;
     if (apply && !plan)
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     int status = record(argv, plan);

@@ -5,7 +5,7 @@
 
 #include "models/zerocopy/link.h"
 #include "replay/compare/compare_testing.h"
-#include "trace/recorder/plan.h"
+#include "trace/recorder/advice_plan.h"
 
 static double replayed(const char *engine, const char *spec, const char *platform, const char *policy)
 {
@@ -145,7 +145,7 @@ START_TEST(a_plan_is_what_a_recorder_reads)
     FILE *f = fopen(path, "wb");
     ck_assert_int_eq(compare_plan(&result, f, &err), 0);
     (void)fclose(f);
-    char *text = plan_read(path, &err);
+    char *text = advice_plan_read(path, &err);
     ck_assert_msg(text, "%s", err.msg);
     free(text);
     compare_release(&result);

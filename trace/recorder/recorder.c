@@ -1,18 +1,227 @@
 #include "trace/recorder/recorder.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "trace/base/mem.h"
+#include "trace/recorder/recorder_machine.h"
+#include "trace/recorder/wire/record_pipe.h"
 #include "trace/store/output.h"
+
+int recorder_check(const struct recorder_options *options, char *warning, size_t warning_bytes, struct err *err)
+{
+    char path[PATH_MAX];
+    const char *set = getenv("CUDA_INJECTION64_PATH"), *device = getenv("CUDA_MANAGED_FORCE_DEVICE_ALLOC");
+    if (warning_bytes)
+        warning[0] = 0;
+    if (set && *set)
+        return err_set(err,
+                       "CUDA_INJECTION64_PATH is already set (to %s), so another tool wants to be loaded into the "
+                       "program: unset it",
+                       set);
+    if (!options->library && recorder_find_library(options->accesses, path, sizeof path, err))
+        return -1;
+    void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+    if (!driver)
+        return err_set(
+            err,
+            "there is no CUDA driver here: libcuda.so.1 cannot be loaded (%s). Recording needs an NVIDIA GPU "
+            "and its driver; recordings made elsewhere are read with offchip import, info and replay",
+            dlerror());
+    dlclose(driver);
+    if (options->accesses && !options->patch && recorder_find_patch(path, sizeof path, err))
+        return -1;
+    if (!options->accesses && device && strcmp(device, "1") == 0)
+        (void)snprintf(
+            warning, warning_bytes,
+            "CUDA_MANAGED_FORCE_DEVICE_ALLOC=1 is set: managed memory stays on the device, so there will be no "
+            "faults and no migrations; unset it to record them");
+    return 0;
+}
+
+/* --- where recorded programs connect to, and who may record into a file ---
+ *
+ * Both are names of Linux's abstract namespace (trace/recorder/wire/record_pipe.h), which the kernel frees with the
+ * process that has them, however it ends: no file is left. They are of one network namespace: a program that the target
+ * starts in another one (unshare -n, a container of its own) does not find the recorder and runs unrecorded. */
+
+enum { BACKLOG = 1024, SOCKET_NAME = 64 };
+
+/* A socket of that name; -1 with errno set. */
+static int named(const char *name)
+{
+    struct sockaddr_un address;
+    socklen_t length = record_address(name, &address);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0 || bind(fd, (const struct sockaddr *)&address, length) == 0)
+        return fd;
+    int code = errno;
+    (void)close(fd);
+    errno = code;
+    return -1;
+}
+
+/* Listen; name gets what a program is told. The descriptor, or -1 with *err set. */
+static int socket_listen(char name[SOCKET_NAME], struct err *err)
+{
+    unsigned long long random[2] = {0};
+    (void)getrandom(random, sizeof random, GRND_NONBLOCK);
+    (void)snprintf(name, SOCKET_NAME, "@offchip-%ld-%016llx%016llx", (long)getpid(), random[0], random[1]);
+    int fd = named(name);
+    if (fd < 0)
+        return err_set(err, "%s: the recorder's socket cannot be made: %s", name, strerror(errno));
+    if (listen(fd, BACKLOG) == 0)
+        return fd;
+    err_set(err, "%s: the recorder's socket does not listen: %s", name, strerror(errno));
+    (void)close(fd);
+    return -1;
+}
+
+/* The next connection, -1 if there is none. Only this user and root may connect: others are turned away. */
+static int socket_accept(int listener)
+{
+    for (;;) {
+        struct ucred peer = {.uid = (uid_t)-1};
+        socklen_t size = sizeof peer;
+        int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd < 0 ||
+            (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && (peer.uid == geteuid() || peer.uid == 0)))
+            return fd;
+        (void)close(fd);
+    }
+}
+
+/* Have the file `path` for ourselves until the returned descriptor is closed. -1 with *err set if another recorder on
+ * this machine writes it. */
+static int socket_claim(const char *path, struct err *err)
+{
+    char name[SOCKET_NAME];
+    char *file = output_resolve(path, err);
+    if (!file)
+        return err_set(err, "out of memory");
+    struct stat st = {0};
+    char *slash = strrchr(file, '/');
+    if (slash) /* its folder as the kernel knows it: the same through every mount and link */
+        *slash = 0;
+    (void)stat(slash && slash != file ? file : slash ? "/" : ".", &st);
+    const char *last = slash ? slash + 1 : file;
+    (void)snprintf(name, sizeof name, "@offchip-file-%llx-%llx-%016llx", (unsigned long long)st.st_dev,
+                   (unsigned long long)st.st_ino, (unsigned long long)XXH3_64bits(last, strlen(last)));
+    free(file);
+    int fd = named(name);
+    if (fd < 0 && errno == EADDRINUSE)
+        return err_set(err, "another offchip record is writing '%s': give each recording a file of its own (-o)", path);
+    return fd < 0 ? err_set(err, "'%s' cannot be reserved: %s", path, strerror(errno)) : fd;
+}
+
+/* --- the program --- */
+
+/* What the injected library is told through the environment. */
+struct told {
+    char library[PATH_MAX], tool[PATH_MAX], patch[PATH_MAX], want[64], limit[24], every[24];
+};
+
+static int find_told(const struct recorder_options *o, struct told *told, struct err *err)
+{
+    const char *tool = o->accesses ? o->sanitizer : o->cupti;
+    if (o->library)
+        (void)snprintf(told->library, sizeof told->library, "%s", o->library);
+    else if (recorder_find_library(o->accesses, told->library, sizeof told->library, err))
+        return -1;
+    if (tool)
+        (void)snprintf(told->tool, sizeof told->tool, "%s", tool);
+    else if (recorder_find_part(o->accesses ? PART_SANITIZER : PART_CUPTI, o->argv[0], o->counters && !o->accesses,
+                                told->tool, sizeof told->tool, err))
+        return -1;
+    if (o->patch)
+        (void)snprintf(told->patch, sizeof told->patch, "%s", o->patch);
+    else if (o->accesses && recorder_find_patch(told->patch, sizeof told->patch, err))
+        return -1;
+    (void)snprintf(told->want, sizeof told->want, "%s%s%s%s%s", o->touches ? RECORD_PIPE_TOUCHES "," : "",
+                   o->call_sites ? RECORD_PIPE_SITES : "", o->unified_memory ? "uvm," : "",
+                   o->counters ? RECORD_PIPE_COUNTERS : "", o->counters ? o->counter_group : "");
+    (void)snprintf(told->every, sizeof told->every, "%lld", (long long)o->every);
+    (void)snprintf(told->limit, sizeof told->limit, "%lld",
+                   (long long)(o->limit ? o->limit : RECORD_PIPE_LIMIT_DEFAULT));
+    return 0;
+}
+
+static void tell(const struct recorder_options *o, const struct told *told, const char *socket_name)
+{
+    setenv("CUDA_INJECTION64_PATH", told->library, 1);
+    setenv(RECORD_PIPE_SOCKET, socket_name, 1);
+    setenv(o->accesses ? RECORD_PIPE_SANITIZER : RECORD_PIPE_CUPTI, told->tool, 1);
+    setenv(RECORD_PIPE_WANT, told->want, 1);
+    if (o->unified_memory) /* NVTX gives CUPTI the program's own ranges, unless somebody else wants them */
+        setenv("NVTX_INJECTION64_PATH", told->tool, 0);
+    if (o->plan)
+        setenv(RECORD_PIPE_PLAN, o->plan, 1);
+    else
+        unsetenv(RECORD_PIPE_PLAN);
+    if (!o->accesses)
+        return;
+    setenv(RECORD_PIPE_PATCH, told->patch, 1);
+    setenv(RECORD_PIPE_KERNELS, o->kernel ? o->kernel : "", 1);
+    setenv(RECORD_PIPE_LIMIT, told->limit, 1);
+    setenv(RECORD_PIPE_EVERY, told->every, 1);
+}
+
+/* Why the program could not be started, through a pipe that a start closes. */
+static int wait_for_start(int from, pid_t child, const char *name, struct err *err)
+{
+    int code = 0;
+    ssize_t n;
+    while ((n = read(from, &code, sizeof code)) < 0 && errno == EINTR)
+        ;
+    if (n != (ssize_t)sizeof code)
+        return 0;
+    (void)waitpid(child, NULL, 0);
+    return err_set(err, "%s cannot be run: %s", name, strerror(code));
+}
+
+/* Start options->argv, which finds the recorder at `socket_name`. -1 with *err set if a library is missing or the
+ * program cannot be run; then nothing runs. */
+static int start(const struct recorder_options *o, const char *socket_name, pid_t *child, struct err *err)
+{
+    struct told told = {.patch = ""};
+    if (find_told(o, &told, err))
+        return -1;
+    int failure[2];
+    if (pipe2(failure, O_CLOEXEC))
+        return err_set(err, "no pipe: %s", strerror(errno));
+    *child = fork();
+    if (*child == 0) {
+        tell(o, &told, socket_name);
+        for (char *const *e = o->environment; e && *e; e++)
+            putenv(*e);
+        execvp(o->argv[0], o->argv);
+        int code = errno;
+        if (write(failure[1], &code, sizeof code) < 0)
+            _exit(126);
+        _exit(127);
+    }
+    close(failure[1]);
+    int rc = *child < 0 ? err_set(err, "no new process: %s", strerror(errno))
+                        : wait_for_start(failure[0], *child, o->argv[0], err);
+    close(failure[0]);
+    return rc;
+}
+
+/* --- a recording --- */
 
 enum {
     CONNECTIONS = 256,
@@ -38,7 +247,7 @@ struct connection {
 struct run {
     const struct recorder_options *options;
     struct recorder_result *result;
-    char socket_name[RECORDER_SOCKET_NAME];
+    char socket_name[SOCKET_NAME];
     int listener, claim;
     struct connection connections[CONNECTIONS];
     size_t count, seen;
@@ -110,7 +319,7 @@ static const char *output_of(const struct recorder_options *options)
 /* False: there was none, or there is no room for it now: it waits, and what it sends waits with it. */
 static bool connection_new(struct run *run)
 {
-    int fd = run->count < CONNECTIONS ? recorder_socket_accept(run->listener) : -1;
+    int fd = run->count < CONNECTIONS ? socket_accept(run->listener) : -1;
     struct err err;
     if (fd < 0)
         return false;
@@ -379,8 +588,8 @@ static int run_all(struct run *run, struct err *err)
 {
     static const int ours[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
     struct sigaction old[4], act = {.sa_handler = on_signal};
-    run->listener = recorder_socket_listen(run->socket_name, err);
-    if (run->listener < 0 || recorder_start(run->options, run->socket_name, &run->child, err))
+    run->listener = socket_listen(run->socket_name, err);
+    if (run->listener < 0 || start(run->options, run->socket_name, &run->child, err))
         return -1;
     run->result->started = true;
     for (int i = 0; i < 4; i++)
@@ -397,7 +606,7 @@ static int try_output(const struct recorder_options *options, int *claim, struct
     char path[RECORDER_TRACE_PATH];
     if (recorder_trace_path(output_of(options), getpid(), false, path, err) || output_try(path, options->force, err))
         return -1;
-    *claim = recorder_socket_claim(path, err);
+    *claim = socket_claim(path, err);
     return *claim < 0 ? -1 : 0;
 }
 

@@ -25,11 +25,11 @@ struct recorder_options {
     const char *kernel;            /* accesses: only of kernels whose name matches this; NULL: all */
     int64_t limit;                 /* accesses: at most so many of each process; 0: RECORD_PIPE_LIMIT_DEFAULT */
     const char *library;           /* what the driver is to load; NULL: recorder_find_library() */
-    const char *cupti;             /* NULL: recorder_find_cupti() */
-    const char *sanitizer;         /* NULL: recorder_find_sanitizer() */
+    const char *cupti;             /* NULL: recorder_find_part() */
+    const char *sanitizer;         /* NULL: recorder_find_part() */
     const char *patch;             /* NULL: recorder_find_patch() */
     bool call_sites;               /* of managed allocations, too */
-    const char *plan;              /* to apply, as plan_read() gives it; NULL: none */
+    const char *plan;              /* to apply, as advice_plan_read() gives it; NULL: none */
     const char *command_line;      /* for the origin */
     const char *sysfs;             /* NULL: "/sys" */
     char *const *argv;             /* the program, ended by NULL */
@@ -61,41 +61,5 @@ int recorder_check(const struct recorder_options *options, char *warning, size_t
 int recorder_run(const struct recorder_options *options, struct recorder_result *result, struct err *err);
 
 void recorder_release(struct recorder_result *result);
-
-/* liboffchip_inject.so, or for accesses liboffchip_accesses.so: OFFCHIP_INJECT, beside this program, or ../lib/offchip
- * from it. -1: *err says where it was looked for. */
-int recorder_find_library(bool accesses, char *path, size_t size, struct err *err);
-
-/* libcupti.so: OFFCHIP_CUPTI, or the best there is for `program` (recorder_search.h), with counters one that has the
- * range profiler. As above. */
-int recorder_find_cupti(const char *program, bool counters, char *path, size_t size, struct err *err);
-
-/* libsanitizer-public.so: as CUPTI, by OFFCHIP_SANITIZER. */
-int recorder_find_sanitizer(const char *program, char *path, size_t size, struct err *err);
-
-/* offchip_accesses.fatbin: OFFCHIP_ACCESS_PATCH, or where the library is looked for. */
-int recorder_find_patch(char *path, size_t size, struct err *err);
-
-/* --- of recorder_run(): where recorded programs connect to, and who may record into a file ---
- *
- * Both are names of Linux's abstract namespace (trace/recorder/wire/record_pipe.h), which the kernel frees with the
- * process that has them, however it ends: no file is left. They are of one network namespace: a program that the target
- * starts in another one (unshare -n, a container of its own) does not find the recorder and runs unrecorded. */
-
-enum { RECORDER_SOCKET_NAME = 64 };
-
-/* Listen; name gets what a program is told. The descriptor, or -1 with *err set. */
-int recorder_socket_listen(char name[RECORDER_SOCKET_NAME], struct err *err);
-
-/* The next connection, -1 if there is none. Only this user and root may connect: others are turned away. */
-int recorder_socket_accept(int listener);
-
-/* Have the file `path` for ourselves until the returned descriptor is closed. -1 with *err set if another recorder on
- * this machine writes it. */
-int recorder_socket_claim(const char *path, struct err *err);
-
-/* Start options->argv, which finds the recorder at `socket_name`. -1 with *err set if a library is missing or
- * the program cannot be run; then nothing runs. */
-int recorder_start(const struct recorder_options *options, const char *socket_name, pid_t *child, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-#include "trace/recorder/recorder_events.h"
+#include "trace/recorder/recorder_machine.h"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -630,10 +630,10 @@ START_TEST(the_library_and_the_patch_are_found_by_their_variables_or_said_to_be_
     char path[PATH_MAX];
     const char *patch = testing_write("own.fatbin", "", 0);
     setenv("OFFCHIP_SANITIZER", "/nonexistent.so", 1);
-    ck_assert_int_eq(recorder_find_sanitizer(NULL, path, sizeof path, &err), -1);
+    ck_assert_int_eq(recorder_find_part(PART_SANITIZER, NULL, false, path, sizeof path, &err), -1);
     ck_assert_ptr_nonnull(strstr(err.msg, "OFFCHIP_SANITIZER names /nonexistent.so"));
     setenv("OFFCHIP_SANITIZER", "/dev/null", 1);
-    ck_assert_int_eq(recorder_find_sanitizer(NULL, path, sizeof path, &err), 0);
+    ck_assert_int_eq(recorder_find_part(PART_SANITIZER, NULL, false, path, sizeof path, &err), 0);
     ck_assert_str_eq(path, "/dev/null");
     setenv("OFFCHIP_ACCESS_PATCH", "/nonexistent.fatbin", 1);
     ck_assert_int_eq(recorder_find_patch(path, sizeof path, &err), -1);

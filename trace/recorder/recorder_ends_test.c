@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "trace/recorder/recorder.h"
+#include "trace/recorder/recorder.c"
 #include "trace/recorder/testing_recorder.h"
 #include "trace/store/store.h"
 
@@ -136,7 +136,7 @@ START_TEST(a_recorder_that_is_killed_has_lost_at_most_a_second_and_leaves_nothin
     ck_assert_int_eq(records_of(path, &complete), EVENTS);
     ck_assert(!complete);
     ck_assert_int_eq(rmdir(temporary), 0); /* empty */
-    int claim = recorder_socket_claim(path, &err);
+    int claim = socket_claim(path, &err);
     ck_assert_int_ge(claim, 0);
     (void)close(claim);
 }

@@ -7,12 +7,387 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "trace/base/id_map.h"
 #include "trace/base/mem.h"
 #include "trace/derived/allocations.h"
 #include "trace/derived/batches.h"
 #include "trace/event/uvm_event.h"
-#include "trace/recorder/recorder_events.h"
+#include "trace/program/access.h"
 #include "trace/store/store.h"
+
+/* --- what a recording says of the machine, and the file that it goes to --- */
+
+int recorder_trace_path(const char *pattern, int64_t process, bool numbered, char path[RECORDER_TRACE_PATH],
+                        struct err *err)
+{
+    char host[128] = "host", out[RECORDER_TRACE_PATH];
+    size_t n = 0;
+    bool named = false;
+    (void)gethostname(host, sizeof host - 1);
+    for (const char *p = pattern; *p; p++) {
+        char piece[160] = {*p};
+        if (*p == '%' && p[1] == 'p') {
+            (void)snprintf(piece, sizeof piece, "%" PRId64, process);
+            named = true;
+        } else if (*p == '%' && p[1] == 'h') {
+            (void)snprintf(piece, sizeof piece, "%s", host);
+        }
+        if (*p == '%' && (p[1] == 'p' || p[1] == 'h' || p[1] == '%'))
+            p++;
+        size_t length = strlen(piece);
+        if (n + length >= sizeof out)
+            return err_set(err, "%s: the file name is too long", pattern);
+        memcpy(out + n, piece, length);
+        n += length;
+    }
+    out[n] = 0;
+    const char *base = strrchr(out, '/'), *dot = strrchr(base ? base : out, '.');
+    int stem = dot && dot != out && dot[-1] != '/' ? (int)(dot - out) : (int)n;
+    int written = numbered && !named
+                      ? snprintf(path, RECORDER_TRACE_PATH, "%.*s.%" PRId64 "%s", stem, out, process, out + stem)
+                      : snprintf(path, RECORDER_TRACE_PATH, "%s", out);
+    return written < 0 || written >= RECORDER_TRACE_PATH ? err_set(err, "%s: the file name is too long", pattern) : 0;
+}
+
+/* Every parameter of the driver's memory module, as text. */
+static int write_parameters(struct store *store, const char *sysfs, struct err *err)
+{
+    char folder[300], path[600], name[300], value[256];
+    (void)snprintf(folder, sizeof folder, "%s/module/nvidia_uvm/parameters", sysfs);
+    DIR *dir = opendir(folder);
+    if (!dir)
+        return 0; /* no such module here, or not readable: not known */
+    struct dirent *e;
+    int rc = 0;
+    while (rc == 0 && (e = readdir(dir))) {
+        if (e->d_name[0] == '.')
+            continue;
+        (void)snprintf(path, sizeof path, "%s/%.250s", folder, e->d_name);
+        (void)snprintf(name, sizeof name, "nvidia_uvm.%.250s", e->d_name);
+        FILE *f = fopen(path, "re");
+        if (!f)
+            continue; /* some are for root only */
+        if (fgets(value, sizeof value, f)) {
+            value[strcspn(value, "\n")] = 0;
+            const struct store_value row[] = {STORE_V_TEXT(name), STORE_V_TEXT(value)};
+            rc = store_row(store, "parameters", row, 2, err);
+        }
+        (void)fclose(f);
+    }
+    closedir(dir);
+    return rc;
+}
+
+static int write_driver(struct store *store, struct err *err)
+{
+    char line[256];
+    FILE *f = fopen("/proc/driver/nvidia/version", "re");
+    if (!f)
+        return 0;
+    int rc = 0;
+    if (fgets(line, sizeof line, f)) {
+        line[strcspn(line, "\n")] = 0;
+        rc = store_origin(store, "driver", line, err);
+    }
+    (void)fclose(f);
+    return rc;
+}
+
+/* Origin "driver" and table parameters, as far as this user may read them. sysfs: "/sys". */
+static int write_machine(struct store *store, const char *sysfs, struct err *err)
+{
+    return write_driver(store, err) || write_parameters(store, sysfs, err) ? -1 : 0;
+}
+
+/* --- messages in the order of their times, with bounded memory ---
+ *
+ * CUPTI delivers buffers of several threads and devices, and a kernel only when it has ended: what arrives is nearly
+ * sorted. A heap of ORDER_MESSAGES holds back the newest; a message that comes later than that is given out late
+ * (nothing is lost). Equal times keep the order of arrival. */
+
+enum { ORDER_MESSAGES = 1 << 18 };
+
+struct order {
+    struct order_item {
+        struct record_pipe_message message;
+        uint64_t arrival;
+    } * heap;
+    size_t n, cap;
+    uint64_t arrivals;
+};
+
+static bool earlier(const struct order_item *a, const struct order_item *b)
+{
+    return a->message.time != b->message.time ? a->message.time < b->message.time : a->arrival < b->arrival;
+}
+
+static int order_put(struct order *order, const struct record_pipe_message *message, struct err *err)
+{
+    if (mem_grow((void **)&order->heap, &order->cap, order->n + 1, sizeof *order->heap, err))
+        return -1;
+    const struct order_item item = {*message, order->arrivals++};
+    size_t i = order->n++;
+    while (i > 0 && earlier(&item, &order->heap[(i - 1) / 2])) {
+        order->heap[i] = order->heap[(i - 1) / 2];
+        i = (i - 1) / 2;
+    }
+    order->heap[i] = item;
+    return 0;
+}
+
+/* Take the earliest message if more than `keep` are held. */
+static bool order_take(struct order *order, size_t keep, struct record_pipe_message *message)
+{
+    if (order->n <= keep)
+        return false;
+    *message = order->heap[0].message;
+    const struct order_item last = order->heap[--order->n];
+    size_t i = 0;
+    for (;;) {
+        size_t child = 2 * i + 1;
+        if (child >= order->n)
+            break;
+        if (child + 1 < order->n && earlier(&order->heap[child + 1], &order->heap[child]))
+            child++;
+        if (!earlier(&order->heap[child], &last))
+            break;
+        order->heap[i] = order->heap[child];
+        i = child;
+    }
+    if (order->n > 0)
+        order->heap[i] = last;
+    return true;
+}
+
+/* Take the earliest message if its time is at most `until`. */
+static bool order_take_until(struct order *order, int64_t until, struct record_pipe_message *message)
+{
+    return order->n > 0 && order->heap[0].message.time <= until && order_take(order, 0, message);
+}
+
+/* --- the ranges that a program names itself (NVTX), from their beginnings and ends --- */
+
+struct ranges {
+    struct id_map names; /* number of a text: row of table strings */
+    struct open_range {
+        uint64_t number;
+        int64_t time, name;
+        uint32_t thread;
+    } * open;
+    size_t open_count, cap;
+};
+
+enum { MARK = 1, BEGIN = 2, MOST_OPEN = 1 << 20 };
+
+static int name_of(struct ranges *r, uint64_t text, uint32_t *row, int64_t *name, struct err *err)
+{
+    uint64_t before = r->names.count;
+    if (id_map_number(&r->names, text, row, err))
+        return -1;
+    if (r->names.count > before)
+        *name = *row;
+    return 0;
+}
+
+static int range_begin(struct ranges *r, const struct record_pipe_message *m, int64_t *name, struct err *err)
+{
+    uint32_t row;
+    if (r->open_count == MOST_OPEN)
+        return err_set(err, "more than %d ranges are open at once", MOST_OPEN);
+    if (name_of(r, m->id, &row, name, err) ||
+        mem_grow((void **)&r->open, &r->cap, r->open_count + 1, sizeof *r->open, err))
+        return -1;
+    r->open[r->open_count++] = (struct open_range){m->addr, m->time, row, m->group};
+    return 0;
+}
+
+/* Ranges are mostly nested: the one that ends is among the last that began. */
+static int range_end(struct ranges *r, const struct record_pipe_message *m, struct record *record)
+{
+    for (size_t i = r->open_count; i-- > 0;) {
+        const struct open_range o = r->open[i];
+        if (o.number != m->addr || m->time < o.time)
+            continue;
+        *record = (struct record){.kind = RECORD_RANGE,
+                                  .time = o.time,
+                                  .duration = m->time - o.time,
+                                  .id = (uint64_t)o.name,
+                                  .group = o.thread};
+        r->open[i] = r->open[--r->open_count];
+        return 1;
+    }
+    return 0;
+}
+
+/* Take a RANGE message. 1: *record is a range that ended, or a mark; 0: nothing is known yet; -1 with *err set. *name:
+ * its row of table strings, if it is a new one that must be written; else it is left alone. An end without a beginning
+ * is nothing. */
+static int ranges_take(struct ranges *r, const struct record_pipe_message *m, struct record *record, int64_t *name,
+                       struct err *err)
+{
+    uint32_t row;
+    if (m->kind & BEGIN)
+        return range_begin(r, m, name, err);
+    if (!(m->kind & MARK))
+        return range_end(r, m, record);
+    if (name_of(r, m->id, &row, name, err))
+        return -1;
+    *record = (struct record){.kind = RECORD_RANGE, .time = m->time, .id = row, .group = m->group};
+    return 1;
+}
+
+/* --- the launches and accesses that a recorded process sends (trace/recorder/inject/sanitizer_inject.h), as records of
+ * the stream "accesses" (trace/program/access.h) ---
+ *
+ * Messages: LAUNCH, then for each access ACCESS and the LANES or NARROW that it announces, then LAUNCH_END. Memory that
+ * was allocated is an ALLOC record between them, and a row of table allocations. */
+
+struct accesses {
+    struct store *store;
+    struct access_sink sink;
+    bool in_launch;
+    int64_t launches;
+    struct access_op op;
+    uint64_t addrs[ACCESS_LANES];
+    int filled;       /* addresses of the access under way */
+    int64_t expected; /* LANES or NARROW messages still to come */
+    bool narrow;      /* which of them */
+    uint64_t prefetches;
+};
+
+static int accesses_open(struct accesses *a, struct store *store, struct err *err)
+{
+    a->store = store;
+    return access_open(&a->sink, store, err) || store_origin(store, "access_order", "order of arrival", err) ? -1 : 0;
+}
+
+/* Whether a message is one of those above. */
+static bool accesses_wants(const struct record_pipe_message *m)
+{
+    return m->type == RECORD_PIPE_LAUNCH || m->type == RECORD_PIPE_ACCESS || m->type == RECORD_PIPE_LANES ||
+           m->type == RECORD_PIPE_NARROW || m->type == RECORD_PIPE_LAUNCH_END;
+}
+
+static int end_launch(struct accesses *a, struct err *err)
+{
+    if (!a->in_launch)
+        return 0;
+    a->in_launch = false;
+    return access_launch_end(&a->sink, err);
+}
+
+static struct store_value dimension(uint64_t value, uint64_t mask)
+{
+    return value & mask ? STORE_V_INT(value & mask) : STORE_V_NULL;
+}
+
+static int take_launch(struct accesses *a, const struct record_pipe_message *m, const char *name, struct err *err)
+{
+    if (end_launch(a, err)) /* its end was lost */
+        return -1;
+    int64_t id = a->launches++;
+    const struct store_value row[16] = {STORE_V_INT(id),
+                                        STORE_V_TEXT(name),
+                                        STORE_V_INT(id),
+                                        STORE_V_NULL,
+                                        STORE_V_NULL,
+                                        dimension(m->addr, UINT32_MAX),
+                                        dimension(m->addr >> 32, UINT16_MAX),
+                                        dimension(m->addr >> 48, UINT16_MAX),
+                                        dimension(m->bytes, UINT16_MAX),
+                                        dimension(m->bytes >> 16, UINT16_MAX),
+                                        dimension(m->bytes >> 32, UINT16_MAX),
+                                        STORE_V_NULL,
+                                        STORE_V_NULL,
+                                        STORE_V_NULL,
+                                        STORE_V_INT(m->flags),
+                                        STORE_V_INT(m->kind)};
+    a->in_launch = true;
+    return store_row(a->store, "kernels", row, 16, err) || access_launch(&a->sink, id, err) ? -1 : 0;
+}
+
+/* The access is whole. */
+static int add_access(struct accesses *a, struct err *err)
+{
+    return a->op.access ? access_add(&a->sink, &a->op, err) : 0;
+}
+
+static int take_access(struct accesses *a, const struct record_pipe_message *m, struct err *err)
+{
+    int lanes = __builtin_popcount(m->group);
+    bool narrow = m->flags & RECORD_PIPE_ACCESS_NARROW;
+    int each = narrow ? RECORD_PIPE_NARROW_EACH : RECORD_PIPE_LANES_EACH;
+    int64_t most = (lanes + each - 2) / each;
+    if (!a->in_launch || lanes == 0 || m->kind == 0 || m->kind > ACCESS_MOST_BYTES ||
+        (m->duration != 0 && m->duration != most))
+        return err_set(err, "an access makes no sense: %s launch, %d lanes, %u bytes per lane, %lld further messages",
+                       a->in_launch ? "in a" : "outside of any", lanes, m->kind, (long long)m->duration);
+    a->op = (struct access_op){.addrs = a->addrs,
+                               .lanes = lanes,
+                               .bytes = m->kind,
+                               .access = access_of_flags(m->flags & ~RECORD_PIPE_ACCESS_NARROW),
+                               .block = (uint32_t)((uint64_t)m->time >> 32),
+                               .warp = (uint32_t)m->time,
+                               .pc = m->id};
+    a->prefetches += a->op.access == 0;
+    a->narrow = narrow;
+    a->addrs[0] = m->addr;
+    a->filled = 1;
+    a->expected = m->duration;
+    if (a->expected)
+        return 0;
+    for (; a->filled < lanes; a->filled++)
+        a->addrs[a->filled] = a->addrs[a->filled - 1] + m->extra;
+    return add_access(a, err);
+}
+
+static int take_lanes(struct accesses *a, const struct record_pipe_message *m, struct err *err)
+{
+    int each = a->narrow ? RECORD_PIPE_NARROW_EACH : RECORD_PIPE_LANES_EACH;
+    for (int i = 0; i < each && a->filled < a->op.lanes; i++)
+        a->addrs[a->filled++] = a->narrow ? a->addrs[0] + (uint64_t)(int64_t)m->narrow[i] : m->lanes[i];
+    return --a->expected == 0 ? add_access(a, err) : 0;
+}
+
+/* Take one; name: the text of a LAUNCH. A message that makes no sense here is an error. */
+static int accesses_take(struct accesses *a, const struct record_pipe_message *m, const char *name, struct err *err)
+{
+    uint32_t further = a->narrow ? RECORD_PIPE_NARROW : RECORD_PIPE_LANES;
+    bool is_further = m->type == RECORD_PIPE_LANES || m->type == RECORD_PIPE_NARROW;
+    if (a->expected > 0 ? m->type != further : is_further)
+        return err_set(err, "%lld messages with addresses are expected, and one of type %u came",
+                       (long long)a->expected, m->type);
+    switch (m->type) {
+    case RECORD_PIPE_LAUNCH:
+        return take_launch(a, m, name, err);
+    case RECORD_PIPE_ACCESS:
+        return take_access(a, m, err);
+    case RECORD_PIPE_LANES:
+    case RECORD_PIPE_NARROW:
+        return take_lanes(a, m, err);
+    default:
+        return end_launch(a, err);
+    }
+}
+
+/* An ALLOC record, whose row is written already. */
+static int accesses_alloc(struct accesses *a, const struct record *record, struct err *err)
+{
+    struct record r = *record;
+    const int64_t extra[ACCESS_EXTRAS] = {a->sink.accesses, 0};
+    r.time = 0; /* the stream has none; table allocations has */
+    return writer_add(&a->sink.writer, &r, extra, err);
+}
+
+/* The connection is over: end what is open, write what is held back. */
+static int accesses_finish(struct accesses *a, struct err *err)
+{
+    if (end_launch(a, err) || access_flush(&a->sink, err))
+        return -1;
+    return a->prefetches ? store_skip(a->store, "prefetch instructions", a->prefetches, err) : 0;
+}
+
+/* --- the trace of a process --- */
 
 enum { EXTRAS = 3, REASONS = 32, FACTS_MAX = 4096, PROBLEMS_MAX = 256 };
 
@@ -31,12 +406,11 @@ struct recorder_trace {
     char path[RECORDER_TRACE_PATH];
     char *pattern;
     struct store *store;
-    int stream;
     struct record_pipe_texts texts;
-    struct record_order order;
+    struct order order;
     struct allocations allocations;
-    struct recorder_accesses accesses;
-    struct recorder_ranges ranges;
+    struct accesses accesses;
+    struct ranges ranges;
     int64_t launches;
     struct fact *facts;
     size_t fact_count, fact_cap;
@@ -51,13 +425,7 @@ struct recorder_trace {
     int64_t written;         /* latest event that was written */
     uint64_t late;           /* events that came after a later one was written */
     uint64_t unsaved;        /* written since the last tick */
-    size_t n;
-    /* Made with the file: a process of which nothing is recorded costs as little as it can. */
-    struct recorder_batch {
-        struct record records[STORE_BATCH];
-        int64_t extra[EXTRAS][STORE_BATCH];
-        int64_t columns[EXTRAS * STORE_BATCH];
-    } * batch;
+    struct writer writer;    /* of stream uvm */
 };
 
 struct recorder_trace *recorder_trace_new(const struct recorder_trace_options *options, struct err *err)
@@ -85,6 +453,7 @@ static int open_file(struct recorder_trace *t, struct err *err)
 {
     static const struct stream stream = {
         .name = "uvm", .unit = TIME_NS, .space = ADDR_BYTES, .extra = {"process_id", "src_id", "dst_id"}};
+    int index;
     if (t->store)
         return 0;
     if (recorder_trace_path(t->pattern, t->summary.process, t->options.numbered, t->path, err))
@@ -96,11 +465,11 @@ static int open_file(struct recorder_trace *t, struct err *err)
     if (!t->store)
         return -1;
     memcpy(t->summary.path, t->path, sizeof t->path);
-    if (store_origin(t->store, "format", "record", err) || recorder_machine_write(t->store, t->options.sysfs, err))
+    if (store_origin(t->store, "format", "record", err) || write_machine(t->store, t->options.sysfs, err))
         return -1;
     if (t->options.accesses)
-        return recorder_accesses_open(&t->accesses, t->store, err);
-    if (store_stream_add(t->store, &stream, &t->stream, err) ||
+        return accesses_open(&t->accesses, t->store, err);
+    if (store_stream_add(t->store, &stream, &index, err) || writer_open(&t->writer, t->store, index, EXTRAS, err) ||
         store_origin(t->store, "kinds.uvm",
                      "KERNEL ALLOC ADVISE PREFETCH COPY FAULT CPU_FAULT MIGRATE_H2D MIGRATE_D2H THRASH THROTTLE "
                      "REMOTE_MAP MIGRATE_D2D",
@@ -111,27 +480,12 @@ static int open_file(struct recorder_trace *t, struct err *err)
 
 /* --- events, in the order of time --- */
 
-static int flush(struct recorder_trace *t, struct err *err)
-{
-    for (int e = 0; t->n && e < EXTRAS; e++)
-        memcpy(t->batch->columns + (size_t)e * t->n, t->batch->extra[e], t->n * sizeof *t->batch->columns);
-    size_t n = t->n;
-    t->n = 0;
-    return n ? store_append(t->store, t->stream, t->batch->records, t->batch->columns, n, err) : 0;
-}
-
 static int push(struct recorder_trace *t, const struct record *record, int64_t process, int64_t src, int64_t dst,
                 struct err *err)
 {
-    if (!t->batch && !(t->batch = mem_zalloc(1, sizeof *t->batch, err)))
-        return -1;
-    size_t i = t->n++;
-    t->batch->records[i] = *record;
-    t->batch->extra[0][i] = process;
-    t->batch->extra[1][i] = src;
-    t->batch->extra[2][i] = dst;
+    const int64_t extra[EXTRAS] = {process, src, dst};
     t->summary.records++;
-    return t->n == STORE_BATCH ? flush(t, err) : 0;
+    return writer_add(&t->writer, record, extra, err);
 }
 
 static int count(struct recorder_trace *t, bool dropped, const char *text, uint64_t n, struct err *err)
@@ -190,7 +544,7 @@ static int take_range(struct recorder_trace *t, const struct record_pipe_message
     int64_t name = -1;
     if (m->time <= 0)
         return count(t, false, "no start time", 1, err);
-    int done = recorder_ranges_take(&t->ranges, m, &record, &name, err);
+    int done = ranges_take(&t->ranges, m, &record, &name, err);
     if (done < 0)
         return -1;
     const struct store_value row[] = {STORE_V_INT(name), STORE_V_TEXT(record_pipe_text_get(&t->texts, m->id))};
@@ -228,7 +582,7 @@ static int take_record(struct recorder_trace *t, const struct record_pipe_messag
     const char *site = m->extra ? record_pipe_text_get(&t->texts, m->extra) : NULL;
     if (m->kind == RECORD_ALLOC && allocations_add(&t->allocations, t->store, &record, site, err))
         return -1;
-    return t->options.accesses ? recorder_accesses_alloc(&t->accesses, &record, err)
+    return t->options.accesses ? accesses_alloc(&t->accesses, &record, err)
                                : push(t, &record, t->summary.process, 0, 0, err);
 }
 
@@ -304,10 +658,10 @@ static int take_counter(struct recorder_trace *t, const struct record_pipe_messa
 }
 
 /* A message of a recording of accesses: in order of arrival, there is no other. */
-static int take_accesses(struct recorder_trace *t, const struct record_pipe_message *m, struct err *err)
+static int take_access_message(struct recorder_trace *t, const struct record_pipe_message *m, struct err *err)
 {
-    if (recorder_accesses_wants(m))
-        return recorder_accesses_take(&t->accesses, m, record_pipe_text_get(&t->texts, m->id), err);
+    if (accesses_wants(m))
+        return accesses_take(&t->accesses, m, record_pipe_text_get(&t->texts, m->id), err);
     if (m->type != RECORD_PIPE_FREE && (m->type != RECORD_PIPE_RECORD || m->kind != RECORD_ALLOC))
         return err_set(err, "a recording of accesses has no message of type %u", m->type);
     return take_event(t, m, err);
@@ -342,17 +696,17 @@ static int take_message(struct recorder_trace *t, const struct record_pipe_messa
         break;
     }
     struct record_pipe_message earliest;
-    if (!t->options.accesses && recorder_accesses_wants(m))
+    if (!t->options.accesses && accesses_wants(m))
         return err_set(err, "only a recording of accesses has messages of type %u", m->type);
     if (t->options.accesses) {
         t->unsaved++;
-        return open_file(t, err) ? -1 : take_accesses(t, m, err);
+        return open_file(t, err) ? -1 : take_access_message(t, m, err);
     }
-    if (record_order_put(&t->order, m, err))
+    if (order_put(&t->order, m, err))
         return -1;
     if (m->time > t->newest)
         t->newest = m->time;
-    return record_order_take(&t->order, RECORD_ORDER_MESSAGES, &earliest) ? write_event(t, &earliest, err) : 0;
+    return order_take(&t->order, ORDER_MESSAGES, &earliest) ? write_event(t, &earliest, err) : 0;
 }
 
 int recorder_trace_tick(struct recorder_trace *t, int64_t now_ms, struct err *err)
@@ -362,14 +716,14 @@ int recorder_trace_tick(struct recorder_trace *t, int64_t now_ms, struct err *er
         return 0;
     bool first = t->tick_ms == 0;
     t->tick_ms = now_ms;
-    while (!first && record_order_take_until(&t->order, t->horizon, &m))
+    while (!first && order_take_until(&t->order, t->horizon, &m))
         if (write_event(t, &m, err))
             return -1;
     t->horizon = t->newest;
     if (!t->store || t->unsaved == 0)
         return 0;
     t->unsaved = 0;
-    int failed = t->options.accesses ? access_flush(&t->accesses.sink, err) : flush(t, err);
+    int failed = t->options.accesses ? access_flush(&t->accesses.sink, err) : writer_flush(&t->writer, err);
     return failed || store_flush(t->store, err) ? -1 : 0;
 }
 
@@ -393,10 +747,10 @@ int recorder_trace_put(struct recorder_trace *t, const struct record_pipe_messag
 static int write_rest(struct recorder_trace *t, struct err *err)
 {
     struct record_pipe_message m;
-    while (record_order_take(&t->order, 0, &m))
+    while (order_take(&t->order, 0, &m))
         if (write_event(t, &m, err))
             return -1;
-    if (t->options.accesses ? recorder_accesses_finish(&t->accesses, err) : flush(t, err))
+    if (t->options.accesses ? accesses_finish(&t->accesses, err) : writer_flush(&t->writer, err))
         return -1;
     t->summary.records += t->accesses.sink.writer.total;
     if (t->ranges.open_count && count(t, false, "ranges of the program that did not end", t->ranges.open_count, err))
@@ -424,10 +778,12 @@ static int write_rest(struct recorder_trace *t, struct err *err)
 
 static void release(struct recorder_trace *t)
 {
-    recorder_accesses_release(&t->accesses);
-    recorder_ranges_release(&t->ranges);
+    access_close(&t->accesses.sink);
+    writer_close(&t->writer);
+    id_map_release(&t->ranges.names);
+    free(t->ranges.open);
     store_close(t->store);
-    record_order_release(&t->order);
+    free(t->order.heap);
     record_pipe_texts_release(&t->texts);
     for (size_t i = 0; i < t->fact_count; i++) {
         free(t->facts[i].key);
@@ -441,7 +797,6 @@ static void release(struct recorder_trace *t)
     free(t->problems);
     allocations_release(&t->allocations);
     free(t->pattern);
-    free(t->batch);
     free(t);
 }
 

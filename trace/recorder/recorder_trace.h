@@ -3,7 +3,7 @@
  * Stream "uvm" (ns on CUPTI's clock, byte addresses; extra columns process_id, src_id, dst_id) gets unified-memory
  * events, kernels, copies, allocations, advice and prefetches in the order of their times; tables kernels, allocations,
  * counters, parameters, origin, skipped and dropped the rest. A recording of accesses has the stream "accesses" instead
- * (recorder_events.h). The file is created when the first event is written: in place, and at the end where that comes
+ *. The file is created when the first event is written: in place, and at the end where that comes
  * sooner. Events stand in the order of their times, but for one that comes after a later one was written: a kernel is
  * known at its end only, and one that took longer than RECORDER_TRACE_HOLD_MS stands behind what happened in it. */
 #ifndef TRACE_RECORDER_RECORDER_TRACE_H
@@ -16,7 +16,6 @@
 #include "trace/recorder/wire/record_pipe.h"
 
 struct recorder_trace;
-struct store;
 
 enum { RECORDER_TRACE_PATH = 512 };
 
@@ -43,9 +42,6 @@ struct recorder_trace_summary {
  * ".PID" in front of the last dot of its name. */
 int recorder_trace_path(const char *pattern, int64_t process, bool numbered, char path[RECORDER_TRACE_PATH],
                         struct err *err);
-
-/* Origin "driver" and table parameters, as far as this user may read them. sysfs: "/sys". */
-int recorder_machine_write(struct store *store, const char *sysfs, struct err *err);
 
 struct recorder_trace *recorder_trace_new(const struct recorder_trace_options *options, struct err *err);
 

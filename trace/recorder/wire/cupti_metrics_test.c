@@ -6,6 +6,7 @@
 
 #include "trace/base/testing.h"
 #include "trace/recorder/recorder.h"
+#include "trace/recorder/recorder_machine.h"
 
 /* Two libraries answer here: the stand-in, everywhere, and the real CUPTI's host side where the toolkit is installed,
  * which needs no GPU. */
@@ -131,7 +132,7 @@ START_TEST(the_real_cupti_where_it_is_installed_answers_as_the_stand_in_does)
     struct abi_host fake, real;
     abi_result (*chips)(struct abi_host_chips *) = NULL;
     unsetenv("OFFCHIP_CUPTI");
-    void *library = SANITISED || recorder_find_cupti(NULL, false, path, sizeof path, &err)
+    void *library = SANITISED || recorder_find_part(PART_CUPTI, NULL, false, path, sizeof path, &err)
                         ? NULL
                         : dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library && !cupti_metrics_load(&real, library))

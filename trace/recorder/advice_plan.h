@@ -1,4 +1,4 @@
-/* plan: advice and prefetches to be given to a program while it is recorded (`record --apply PLAN`).
+/* advice_plan: advice and prefetches to be given to a program while it is recorded (`record --apply PLAN`).
  *
  * A file of sections (trace/base/ini.h):
  *
@@ -8,7 +8,7 @@
  *     predicted_time_ns = 21500000     (and any other key: for those who compare)
  *     [allocation 0]                   the program's first managed allocation; they count from 0
  *     bytes = 268435456                must be its size, or the allocation is left alone
- *     site = app+0x11a9, app+0x1f03    must be where it was called from (trace/recorder/wire/call_site.h); without:
+ *     site = app+0x11a9, app+0x1f03    must be where it was called from (trace/recorder/wire/record_pipe.h); without:
  *                                      anywhere
  *     advise = read-mostly, accessed-by-gpu
  *     prefetch = gpu                   right behind the allocation; gpu or cpu
@@ -18,13 +18,13 @@
  *
  * advise takes read-mostly, preferred-cpu, preferred-gpu, accessed-by-cpu and accessed-by-gpu: none of these, nor a
  * prefetch, changes what a program computes. What is none of this is an error. */
-#ifndef TRACE_RECORDER_PLAN_H
-#define TRACE_RECORDER_PLAN_H
+#ifndef TRACE_RECORDER_ADVICE_PLAN_H
+#define TRACE_RECORDER_ADVICE_PLAN_H
 
 #include "trace/base/err.h"
 
 /* Read a plan; its text as the injected library takes it (trace/recorder/wire/record_pipe.h), freed with free(). NULL
  * with *err set, naming file and line. */
-char *plan_read(const char *path, struct err *err);
+char *advice_plan_read(const char *path, struct err *err);
 
 #endif

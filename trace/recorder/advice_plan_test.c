@@ -1,4 +1,4 @@
-#include "trace/recorder/plan.h"
+#include "trace/recorder/advice_plan.h"
 
 #include "trace/base/testing.h"
 
@@ -6,7 +6,7 @@ static struct err err;
 
 static char *read_text(const char *text)
 {
-    return plan_read(testing_write("plan.ini", text, strlen(text)), &err);
+    return advice_plan_read(testing_write("plan.ini", text, strlen(text)), &err);
 }
 
 START_TEST(a_plan_is_one_line_for_each_allocation_and_kernel)
@@ -47,8 +47,8 @@ START_TEST(what_is_no_plan_is_refused_with_its_place)
         ck_assert_msg(strstr(err.msg, bad[i].words), "%s", err.msg);
         ck_assert_msg(strstr(err.msg, "plan.ini"), "%s", err.msg);
     }
-    ck_assert_ptr_null(plan_read("/nonexistent/plan.ini", &err));
+    ck_assert_ptr_null(advice_plan_read("/nonexistent/plan.ini", &err));
 }
 END_TEST
 
-TEST_MAIN("plan", a_plan_is_one_line_for_each_allocation_and_kernel, what_is_no_plan_is_refused_with_its_place)
+TEST_MAIN("advice_plan", a_plan_is_one_line_for_each_allocation_and_kernel, what_is_no_plan_is_refused_with_its_place)

@@ -1,11 +1,11 @@
-#include "trace/recorder/recorder_search.h"
+#include "trace/recorder/recorder_machine.c"
 
 #include <sys/stat.h>
 
 #include "trace/recorder/testing_recorder.h"
 
 static struct err err;
-static struct recorder_search search;
+static struct recorder_libraries search;
 
 /* A copy of the stand-in CUPTI at root/path that says it is of this API version; empty: a file that is no library. */
 static void install(const char *root, const char *path, unsigned api)
@@ -35,19 +35,20 @@ static const char *new_root(const char *name)
 
 static void look(const char *root, const char *program)
 {
-    ck_assert_msg(recorder_search(&search, PART_CUPTI, program, root, &err) == 0, "%s", err.msg);
+    ck_assert_msg(recorder_libraries_find(&search, PART_CUPTI, program, root, &err) == 0, "%s", err.msg);
 }
 
-static struct recorder_box box_of(int cuda, int capability)
+static struct recorder_machine machine_of(int cuda, int capability)
 {
-    return (struct recorder_box){.driver = true, .cuda = cuda, .gpu_count = 1, .gpus = {{.capability = capability}}};
+    return (struct recorder_machine){
+        .driver = true, .cuda = cuda, .gpu_count = 1, .gpus = {{.capability = capability}}};
 }
 
 /* The version taken, 0: none. */
 static int taken(int cuda, int capability, bool counters)
 {
-    struct recorder_box box = box_of(cuda, capability);
-    const struct recorder_library *l = recorder_search_choose(&search, PART_CUPTI, &box, counters, &err);
+    struct recorder_machine machine = machine_of(cuda, capability);
+    const struct recorder_library *l = recorder_libraries_choose(&search, PART_CUPTI, &machine, counters, &err);
     return l ? l->cuda : 0;
 }
 
@@ -63,7 +64,7 @@ START_TEST(versions_are_numbers_not_texts)
     ck_assert_int_eq(search.found[1].cuda, 12090);
     ck_assert_int_eq(search.found[2].cuda, 12040);
     ck_assert_int_eq(taken(12080, 90, false), 12100);
-    recorder_search_release(&search);
+    recorder_libraries_release(&search);
 }
 END_TEST
 
@@ -98,10 +99,10 @@ START_TEST(each_place_is_looked_at_and_one_file_under_several_names_is_one)
         for (int f = 0; f < search.count; f++)
             there |= strstr(search.found[f].path, places[i].path) &&
                      strcmp(search.found[f].from, places[i].from) == 0 &&
-                     search.found[f].cuda == recorder_probe_cuda_of(places[i].api);
+                     search.found[f].cuda == cuda_of_api(places[i].api);
         ck_assert_msg(there, "%s", places[i].path);
     }
-    recorder_search_release(&search);
+    recorder_libraries_release(&search);
 }
 END_TEST
 
@@ -119,7 +120,7 @@ START_TEST(the_python_that_is_recorded_and_the_environment_are_asked_for_theirs)
     ck_assert_int_eq(search.count, 2);
     ck_assert_str_eq(search.found[0].from, "the program's Python");
     ck_assert_str_eq(search.found[1].from, "pip (VIRTUAL_ENV)");
-    recorder_search_release(&search);
+    recorder_libraries_release(&search);
 }
 END_TEST
 
@@ -138,7 +139,7 @@ START_TEST(what_gpu_and_driver_cannot_work_with_is_passed_over)
     ck_assert_int_eq(taken(11080, 90, false), 11080);
     ck_assert_int_eq(taken(11080, 90, true), 0);
     ck_assert_ptr_nonnull(strstr(err.msg, "12.6"));
-    recorder_search_release(&search);
+    recorder_libraries_release(&search);
 }
 END_TEST
 
@@ -152,14 +153,14 @@ START_TEST(what_cannot_be_loaded_comes_last_and_its_fault_is_told)
     ck_assert_int_eq(taken(13000, 90, false), 12040);
     ck_assert(!search.found[1].good);
     ck_assert_ptr_nonnull(strstr(search.found[1].why, "too short"));
-    recorder_search_release(&search);
+    recorder_libraries_release(&search);
     root = new_root("nothing");
     look(root, NULL);
     ck_assert_int_eq(search.count, 0);
     ck_assert_int_eq(taken(13000, 90, false), 0);
     ck_assert_ptr_nonnull(strstr(err.msg, "OFFCHIP_CUPTI"));
     ck_assert_ptr_nonnull(strstr(err.msg, "pip install"));
-    recorder_search_release(&search);
+    recorder_libraries_release(&search);
 }
 END_TEST
 
@@ -174,28 +175,28 @@ START_TEST(a_variable_that_names_a_library_is_taken_at_its_word)
     look(root, NULL);
     ck_assert_int_eq(search.count, 1);
     ck_assert_int_eq(taken(13000, 90, true), 11080);
-    recorder_search_release(&search);
+    recorder_libraries_release(&search);
     setenv("OFFCHIP_CUPTI", "/nonexistent.so", 1);
-    ck_assert_int_eq(recorder_search(&search, PART_CUPTI, NULL, root, &err), -1);
+    ck_assert_int_eq(recorder_libraries_find(&search, PART_CUPTI, NULL, root, &err), -1);
     ck_assert_ptr_nonnull(strstr(err.msg, "/nonexistent.so"));
 }
 END_TEST
 
 START_TEST(versions_are_read_from_api_numbers_and_paths)
 {
-    ck_assert_int_eq(recorder_probe_cuda_of(18), 11080);
-    ck_assert_int_eq(recorder_probe_cuda_of(24), 12060);
-    ck_assert_int_eq(recorder_probe_cuda_of(130001), 13000);
-    ck_assert_int_eq(recorder_probe_cuda_of(130102), 13010);
-    ck_assert_int_eq(recorder_probe_cuda_of(99), 0);
-    ck_assert_int_eq(recorder_probe_path_version("/usr/local/cuda-12.10/x/libcupti.so.12"), 12100);
-    ck_assert_int_eq(recorder_probe_path_version("/a/nvidia/cuda_cupti/lib/libcupti.so.12"), 12000);
-    ck_assert_int_eq(recorder_probe_path_version("/hpc_sdk/24.5/cuda/12.4/libcupti.so.2024.1.1"), 12040);
-    ck_assert_int_eq(recorder_probe_path_version("/opt/libcupti.so"), 0);
+    ck_assert_int_eq(cuda_of_api(18), 11080);
+    ck_assert_int_eq(cuda_of_api(24), 12060);
+    ck_assert_int_eq(cuda_of_api(130001), 13000);
+    ck_assert_int_eq(cuda_of_api(130102), 13010);
+    ck_assert_int_eq(cuda_of_api(99), 0);
+    ck_assert_int_eq(cuda_of_path("/usr/local/cuda-12.10/x/libcupti.so.12"), 12100);
+    ck_assert_int_eq(cuda_of_path("/a/nvidia/cuda_cupti/lib/libcupti.so.12"), 12000);
+    ck_assert_int_eq(cuda_of_path("/hpc_sdk/24.5/cuda/12.4/libcupti.so.2024.1.1"), 12040);
+    ck_assert_int_eq(cuda_of_path("/opt/libcupti.so"), 0);
 }
 END_TEST
 
-TEST_MAIN("recorder_search", versions_are_numbers_not_texts,
+TEST_MAIN("recorder_machine_libraries", versions_are_numbers_not_texts,
           each_place_is_looked_at_and_one_file_under_several_names_is_one,
           the_python_that_is_recorded_and_the_environment_are_asked_for_theirs,
           what_gpu_and_driver_cannot_work_with_is_passed_over, what_cannot_be_loaded_comes_last_and_its_fault_is_told,

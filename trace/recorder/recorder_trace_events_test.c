@@ -1,4 +1,4 @@
-#include "trace/recorder/recorder_events.h"
+#include "trace/recorder/recorder_trace.c"
 
 #include <sys/wait.h>
 
@@ -20,7 +20,7 @@ static struct record_pipe_message message(uint32_t kind, int64_t time, uint64_t 
 
 START_TEST(a_range_is_known_at_its_end_and_a_name_is_written_once)
 {
-    struct recorder_ranges ranges = {0};
+    struct ranges ranges = {0};
     struct record r;
     int64_t name = -1;
     const struct record_pipe_message all[] = {message(2, 100, 1, 5), message(2, 150, 2, 6), message(1, 160, 3, 5),
@@ -29,7 +29,7 @@ START_TEST(a_range_is_known_at_its_end_and_a_name_is_written_once)
     const int64_t names[] = {0, 1, -1, -1, -1, -1}, times[] = {0, 0, 160, 100, 150, 0},
                   lengths[] = {0, 0, 0, 100, 20, 0};
     for (size_t i = 0; i < 6; i++, name = -1) {
-        ck_assert_int_eq(recorder_ranges_take(&ranges, &all[i], &r, &name, &err), done[i]);
+        ck_assert_int_eq(ranges_take(&ranges, &all[i], &r, &name, &err), done[i]);
         ck_assert_int_eq(name, names[i]);
         if (done[i]) {
             ck_assert_int_eq(r.time, times[i]);
@@ -39,7 +39,8 @@ START_TEST(a_range_is_known_at_its_end_and_a_name_is_written_once)
         }
     }
     ck_assert_uint_eq(ranges.open_count, 0);
-    recorder_ranges_release(&ranges);
+    id_map_release(&ranges.names);
+    free(ranges.open);
 }
 END_TEST
 
@@ -90,40 +91,40 @@ END_TEST
 START_TEST(messages_come_out_by_time_and_equal_times_by_arrival)
 {
     static const int64_t times[] = {5, 3, 9, 3, 1, 9, 3, 0, 7};
-    struct record_order order = {0};
+    struct order order = {0};
     for (size_t i = 0; i < 9; i++) {
         struct record_pipe_message m = {.id = i};
         m.time = times[i];
-        ck_assert_int_eq(record_order_put(&order, &m, &err), 0);
+        ck_assert_int_eq(order_put(&order, &m, &err), 0);
     }
     static const uint64_t expected[] = {7, 4, 1, 3, 6, 0, 8, 2, 5};
     struct record_pipe_message m;
     for (size_t i = 0; i < 9; i++) {
-        ck_assert(record_order_take(&order, 0, &m));
+        ck_assert(order_take(&order, 0, &m));
         ck_assert_uint_eq(m.id, expected[i]);
     }
-    ck_assert(!record_order_take(&order, 0, &m));
-    record_order_release(&order);
+    ck_assert(!order_take(&order, 0, &m));
+    free(order.heap);
 }
 END_TEST
 
 START_TEST(at_most_the_kept_number_is_held_back)
 {
-    struct record_order order = {0};
+    struct order order = {0};
     struct record_pipe_message m = {0};
     for (int i = 0; i < 10; i++) {
         m.time = 10 - i;
-        ck_assert_int_eq(record_order_put(&order, &m, &err), 0);
+        ck_assert_int_eq(order_put(&order, &m, &err), 0);
         if (i < 4)
-            ck_assert(!record_order_take(&order, 4, &m));
+            ck_assert(!order_take(&order, 4, &m));
         else
-            ck_assert(record_order_take(&order, 4, &m));
+            ck_assert(order_take(&order, 4, &m));
     }
     ck_assert_uint_eq(order.n, 4);
-    record_order_release(&order);
+    free(order.heap);
 }
 END_TEST
 
-TEST_MAIN("recorder_events", a_range_is_known_at_its_end_and_a_name_is_written_once,
+TEST_MAIN("recorder_trace_events", a_range_is_known_at_its_end_and_a_name_is_written_once,
           a_programs_own_ranges_are_recorded_with_their_names, messages_come_out_by_time_and_equal_times_by_arrival,
           at_most_the_kept_number_is_held_back)

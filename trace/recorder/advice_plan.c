@@ -1,4 +1,4 @@
-#include "trace/recorder/plan.h"
+#include "trace/recorder/advice_plan.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -218,7 +218,7 @@ static int take(void *ctx, const char *section, const char *key, const char *val
     return key ? take_key(ctx, key, value, err) : begin_section(ctx, section, err);
 }
 
-char *plan_read(const char *path, struct err *err)
+char *advice_plan_read(const char *path, struct err *err)
 {
     struct reading r = {.text = mem_zalloc(PLAN_TEXT_BYTES, 1, err)};
     const struct ini_reader reader = {take, &r};

@@ -149,7 +149,7 @@ START_TEST(a_kernel_that_does_not_come_back_is_told_while_it_waits)
 }
 END_TEST
 
-TEST_MAIN("recorder_others", the_counters_of_all_devices_are_configured_once_whichever_contexts_follow,
+TEST_MAIN("recorder_other_users", the_counters_of_all_devices_are_configured_once_whichever_contexts_follow,
           after_the_last_context_was_reset_the_next_one_is_recorded_again,
           a_program_that_profiles_itself_gets_cupti_and_keeps_what_was_recorded_before,
           a_program_that_profiles_itself_from_the_start_is_not_refused_either,

@@ -1,11 +1,11 @@
-#include "trace/recorder/recorder_search.h"
+#include "trace/recorder/recorder_machine.h"
 
 #include <dlfcn.h>
 #include <sys/stat.h>
 
 #include "trace/recorder/testing_recorder.h"
 
-static struct recorder_box box;
+static struct recorder_machine machine;
 
 /* The stand-in for the driver, under the name that the loader finds it by from now on. */
 static void load_driver(void)
@@ -18,7 +18,7 @@ static void load_driver(void)
 
 static void look(const char *root)
 {
-    recorder_box_look(&box, root);
+    recorder_machine_look(&machine, root);
 }
 
 START_TEST(the_driver_is_asked_and_its_gpus_are_known)
@@ -29,15 +29,15 @@ START_TEST(the_driver_is_asked_and_its_gpus_are_known)
     setenv("STANDIN_CAPABILITY", "70", 1);
     setenv("CUDA_INJECTION64_PATH", "/nonexistent", 1); /* not loaded by the question */
     look(testing_dir());
-    ck_assert(box.driver);
-    ck_assert_int_eq(box.cuda, 12040);
-    ck_assert_int_eq(box.gpu_count, 3);
-    ck_assert_str_eq(box.gpus[2].name, "Stand-in GPU");
-    ck_assert_int_eq(recorder_box_capability(&box), 70);
-    ck_assert(!box.gpus[0].pageable);
+    ck_assert(machine.driver);
+    ck_assert_int_eq(machine.cuda, 12040);
+    ck_assert_int_eq(machine.gpu_count, 3);
+    ck_assert_str_eq(machine.gpus[2].name, "Stand-in GPU");
+    ck_assert_int_eq(recorder_machine_capability(&machine), 70);
+    ck_assert(!machine.gpus[0].pageable);
     setenv("STANDIN_MODE", "ats", 1);
     look(testing_dir());
-    ck_assert(box.gpus[0].pageable && box.gpus[0].page_tables);
+    ck_assert(machine.gpus[0].pageable && machine.gpus[0].page_tables);
 }
 END_TEST
 
@@ -46,9 +46,9 @@ START_TEST(a_driver_without_a_gpu_says_so_and_a_missing_one_too)
     load_driver();
     setenv("STANDIN_NO_GPU", "1", 1);
     look(testing_dir());
-    ck_assert(!box.driver);
-    ck_assert_ptr_nonnull(strstr(box.why, "no GPU"));
-    ck_assert_int_eq(recorder_box_capability(&box), 0);
+    ck_assert(!machine.driver);
+    ck_assert_ptr_nonnull(strstr(machine.why, "no GPU"));
+    ck_assert_int_eq(recorder_machine_capability(&machine), 0);
 }
 END_TEST
 
@@ -65,15 +65,15 @@ START_TEST(permissions_mps_and_the_module_are_read_from_files)
                    testing_dir());
     ck_assert_int_eq(system(command), 0);
     look(testing_dir());
-    ck_assert_str_eq(box.kernel, "580.159.04");
-    ck_assert(box.counters_for_all && box.mps && box.wsl);
+    ck_assert_str_eq(machine.kernel, "580.159.04");
+    ck_assert(machine.counters_for_all && machine.mps && machine.wsl);
     (void)snprintf(command, sizeof command, "echo 'RmProfilingAdminOnly: 1' >%s/proc/driver/nvidia/params",
                    testing_dir());
     ck_assert_int_eq(system(command), 0);
     look(testing_dir());
-    ck_assert_int_eq(box.counters_for_all, geteuid() == 0);
+    ck_assert_int_eq(machine.counters_for_all, geteuid() == 0);
 }
 END_TEST
 
-TEST_MAIN("recorder_box", the_driver_is_asked_and_its_gpus_are_known,
+TEST_MAIN("recorder_machine", the_driver_is_asked_and_its_gpus_are_known,
           a_driver_without_a_gpu_says_so_and_a_missing_one_too, permissions_mps_and_the_module_are_read_from_files)

@@ -1,4 +1,4 @@
-#include "trace/recorder/recorder.h"
+#include "trace/recorder/recorder.c"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,17 +21,17 @@ static int connected(const char *name)
 
 START_TEST(a_listener_has_no_file_and_takes_connections)
 {
-    char name[RECORDER_SOCKET_NAME], other[RECORDER_SOCKET_NAME];
-    int listener = recorder_socket_listen(name, &err), second = recorder_socket_listen(other, &err);
+    char name[SOCKET_NAME], other[SOCKET_NAME];
+    int listener = socket_listen(name, &err), second = socket_listen(other, &err);
     ck_assert_int_ge(listener, 0);
     ck_assert_int_ge(second, 0);
     ck_assert_str_ne(name, other);
     ck_assert_int_eq(name[0], '@');
     ck_assert_int_eq(access(name, F_OK), -1);
-    ck_assert_int_eq(recorder_socket_accept(listener), -1);
-    int client = connected(name), taken = recorder_socket_accept(listener);
+    ck_assert_int_eq(socket_accept(listener), -1);
+    int client = connected(name), taken = socket_accept(listener);
     ck_assert_int_ge(taken, 0);
-    ck_assert_int_eq(recorder_socket_accept(listener), -1);
+    ck_assert_int_eq(socket_accept(listener), -1);
     ck_assert_int_eq(close(client) | close(taken) | close(listener) | close(second), 0);
 }
 END_TEST
@@ -42,14 +42,14 @@ START_TEST(a_file_is_claimed_once_through_every_name_and_free_again_when_closed)
     (void)snprintf(path, sizeof path, "%s", testing_file("claimed.db"));
     const char *slash = strrchr(path, '/');
     (void)snprintf(twisted, sizeof twisted, "%.*s/.%s", (int)(slash - path), path, slash);
-    int fd = recorder_socket_claim(path, &err);
+    int fd = socket_claim(path, &err);
     ck_assert_int_ge(fd, 0);
-    ck_assert_int_eq(recorder_socket_claim(twisted, &err), -1);
+    ck_assert_int_eq(socket_claim(twisted, &err), -1);
     ck_assert_ptr_nonnull(strstr(err.msg, "another offchip record"));
-    int other = recorder_socket_claim(testing_file("other.db"), &err);
+    int other = socket_claim(testing_file("other.db"), &err);
     ck_assert_int_ge(other, 0);
     ck_assert_int_eq(close(fd), 0);
-    fd = recorder_socket_claim(twisted, &err);
+    fd = socket_claim(twisted, &err);
     ck_assert_int_ge(fd, 0);
     ck_assert_int_eq(close(fd) | close(other), 0);
 }
@@ -62,9 +62,9 @@ START_TEST(a_link_claims_the_file_it_points_at)
     (void)snprintf(link, sizeof link, "%s", testing_file("link.db"));
     (void)unlink(link);
     ck_assert_int_eq(symlink(file, link), 0);
-    int fd = recorder_socket_claim(link, &err);
+    int fd = socket_claim(link, &err);
     ck_assert_int_ge(fd, 0);
-    ck_assert_int_eq(recorder_socket_claim(file, &err), -1);
+    ck_assert_int_eq(socket_claim(file, &err), -1);
     ck_assert_int_eq(close(fd), 0);
 }
 END_TEST
@@ -81,6 +81,6 @@ START_TEST(names_that_are_too_long_have_no_address)
 }
 END_TEST
 
-TEST_MAIN("recorder_start", a_listener_has_no_file_and_takes_connections,
+TEST_MAIN("recorder_socket", a_listener_has_no_file_and_takes_connections,
           a_file_is_claimed_once_through_every_name_and_free_again_when_closed, a_link_claims_the_file_it_points_at,
           names_that_are_too_long_have_no_address)
