@@ -30,7 +30,7 @@ $(BUILD)/standin/libcupti.so: fixtures/standin/libcupti.c fixtures/standin/libcu
 $(BUILD)/standin/libprofiler.so: fixtures/standin/libprofiler.c $(BUILD)/standin/libcupti.so
 	$(Q)$(CC) $(STANDIN_FLAGS) -shared $^ -o $@
 $(BUILD)/standin/libsanitizer-public.so: fixtures/standin/libsanitizer.c fixtures/standin/standin.h \
-    trace/recorder/wire/sanitizer_abi.h trace/recorder/wire/access_ring.h trace/recorder/wire/touch_table.h
+    trace/recorder/wire/sanitizer_abi.h trace/recorder/wire/access_ring.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(STANDIN_FLAGS) -shared $< -lpthread -o $@
 $(BUILD)/standin/target: fixtures/standin/target.c fixtures/standin/standin.h trace/recorder/wire/cupti_abi.h \
@@ -42,7 +42,7 @@ $(BUILD)/standin/no_memory.so: fixtures/standin/no_memory.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(filter-out $(SAN),$(STANDIN_FLAGS)) -shared $< -o $@
 STANDIN_FLAGS = $(CSTD) -O1 -g -Wall -Wextra $(WERROR) -I. -fPIC $(SAN) $(LDFLAGS)
-$(addprefix $(BUILD)/test/trace/recorder/,recorder recorder_ends recorder_others recorder_box recorder_search recorder_events recorder_accesses recorder_counters wire/cupti_metrics): \
+$(addprefix $(BUILD)/test/trace/recorder/,recorder recorder_ends recorder_other_users recorder_machine recorder_machine_libraries recorder_trace_events recorder_accesses recorder_counters wire/cupti_metrics): \
     | $(INJECT) $(ACCESSES) $(STANDIN)
 cli check: $(INJECT) $(ACCESSES) $(STANDIN)
 # Our declarations of CUPTI against the real ones, where the toolkit is installed.
@@ -72,7 +72,7 @@ ifneq ($(NVCC),)
 PATCH := $(BUILD)/offchip_accesses.fatbin
 SHARED += $(PATCH)
 all check: $(PATCH)
-$(PATCH): trace/recorder/inject/sanitizer_patch.cu trace/recorder/wire/access_ring.h trace/recorder/wire/touch_table.h \
+$(PATCH): trace/recorder/inject/sanitizer_patch.cu trace/recorder/wire/access_ring.h \
     trace/recorder/wire/sanitizer_abi.h
 	@mkdir -p $(@D)
 	$(call SAY,NVCC,$@)

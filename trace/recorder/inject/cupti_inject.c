@@ -11,7 +11,14 @@
 #include <unistd.h>
 
 /* Flushing every 0.2 to 5 ms loses nothing (measured: H200, driver 580.159.04, 256 MiB recordings). */
-enum { FLUSH_US = 1000, MAX_BYTES = 256 << 20, STUCK_S = 30, FINAL_WAIT_MS = 1000, SIGNAL_WAIT_MS = 500 };
+enum {
+    FLUSH_US = 1000,
+    MAX_BYTES = 256 << 20,
+    STUCK_S = 30,
+    FINAL_WAIT_MS = 1000,
+    SIGNAL_WAIT_MS = 500,
+    HELPER_WAIT_S = 2
+};
 enum { LOOK_US = 100000 }; /* between looks at the other threads */
 
 enum ask { ASK_NONE, ASK_DRAIN, ASK_END };
@@ -96,7 +103,7 @@ static void callback(void *user, uint32_t domain, uint32_t id, const void *data)
     if (atomic_load(&inject.ended) || atomic_load(&inject.stepped_back) || !data)
         return;
     if (domain != ABI_DOMAIN_RESOURCE) {
-        inject_api_callback(&inject.cupti, domain, id, data);
+        inject_calls_callback(&inject.cupti, domain, id, data);
         return;
     }
     const struct abi_resource_data *resource = data;
@@ -174,7 +181,7 @@ static void say_unseen(void)
     if (!*how || !inject.want_unified_memory)
         return;
     inject_fact("unseen", "what the GPU does with memory of malloc(), stacks and files, which it reaches by itself");
-    if (inject_activity_um_records() == 0 && !inject_api_managed())
+    if (inject_activity_um_records() == 0 && !inject_calls_managed())
         inject_problem(RECORD_PIPE_WARNING,
                        "no managed memory was used, but this GPU reaches all memory of the program by %s, and of that "
                        "CUPTI reports nothing: an empty recording does not say that nothing moved",
@@ -240,12 +247,9 @@ static void at_exit(void)
         (void)inject.cupti.activity_flush_all(1);
     }
     if (inject.helper_runs && !pthread_equal(pthread_self(), inject.helper)) {
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_sec += 2;
         atomic_store(&inject.ask, ASK_END);
         sem_post(&inject.wake);
-        (void)pthread_timedjoin_np(inject.helper, NULL, &until);
+        inject_join(inject.helper, HELPER_WAIT_S);
     }
     send_device_facts();
     inject_plan_finish();
@@ -293,28 +297,6 @@ static void in_child(void)
     inject_outbox_abandon();
 }
 
-static bool helper_start(void)
-{
-    sigset_t all, old;
-    sigfillset(&all);
-    if (sem_init(&inject.wake, 0, 0))
-        return false;
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    inject.helper_runs = pthread_create(&inject.helper, NULL, helper, NULL) == 0;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return inject.helper_runs;
-}
-
-static void version_fact(void)
-{
-    uint32_t version = 0;
-    char text[32];
-    if (inject.cupti.get_version && inject.cupti.get_version(&version) == ABI_SUCCESS) {
-        (void)snprintf(text, sizeof text, "%u", version);
-        inject_fact("cupti_version", text);
-    }
-}
-
 static bool subscribe(void)
 {
     abi_result result = inject.cupti.subscribe(&inject.subscriber, callback, NULL);
@@ -333,18 +315,19 @@ static bool subscribe(void)
     }
     (void)inject.cupti.enable_callback(1, inject.subscriber, ABI_DOMAIN_RESOURCE, ABI_RESOURCE_CONTEXT_CREATED);
     (void)inject.cupti.enable_callback(1, inject.subscriber, ABI_DOMAIN_RESOURCE, ABI_RESOURCE_CONTEXT_DESTROY);
-    if (inject_api_enable(&inject.cupti, inject.subscriber, inject.want_counters || inject.planned))
+    if (inject_calls_enable(&inject.cupti, inject.subscriber, inject.want_counters || inject.planned))
         inject_problem(RECORD_PIPE_WARNING, "allocations, advice and prefetches are not recorded: CUPTI offers no "
                                             "callbacks");
     return true;
 }
 
-static bool inject_start(void)
+void inject_start(void)
 {
+    uint32_t version = 0;
     size_t max_bytes = (size_t)inject_env(RECORD_PIPE_BUFFERS, 1 << 20, 1L << 40, MAX_BYTES);
     const char *path = getenv(RECORD_PIPE_SOCKET), *want = getenv(RECORD_PIPE_WANT);
     if (!path || inject_outbox_open(path, max_bytes / 2))
-        return false;
+        return;
     inject.owner = getpid();
     inject.want_unified_memory = !want || strstr(want, "uvm");
     const char *group = want ? strstr(want, RECORD_PIPE_COUNTERS) : NULL;
@@ -356,32 +339,21 @@ static bool inject_start(void)
         inject_counters_want(inject.library, &inject.cupti, group + strlen(RECORD_PIPE_COUNTERS));
     inject.planned = loaded && inject_plan_start(&inject.cupti, getenv(RECORD_PIPE_PLAN));
     if ((want && strstr(want, RECORD_PIPE_SITES)) || (inject.planned && inject_plan_wants_sites()))
-        inject_api_want_sites();
+        inject_calls_want_sites();
     inject_process_facts();
-    version_fact();
+    if (inject.cupti.get_version && inject.cupti.get_version(&version) == ABI_SUCCESS)
+        inject_fact_number("cupti_version", version);
     if (!loaded || !subscribe() || inject_activity_start(&inject.cupti, max_bytes / 2, inject.want_unified_memory)) {
         inject_outbox_goodbye(FINAL_WAIT_MS);
         inject_outbox_abandon();
-        return false;
+        return;
     }
     (void)pthread_atfork(NULL, NULL, in_child);
     inject_others_watch(step_back); /* before the helper, which looks from then on */
-    if (!helper_start())
+    inject.helper_runs = sem_init(&inject.wake, 0, 0) == 0 && inject_thread(&inject.helper, helper, NULL);
+    if (!inject.helper_runs)
         inject_problem(RECORD_PIPE_WARNING, "no thread for flushing could be started: long kernels will lose records");
     signals_start();
     (void)atexit(at_exit);
     (void)inject_outbox_send(0); /* the greeting: a process that dies at once is known */
-    return true;
-}
-
-/* What the driver calls, once, while it initialises; its meaning of the result is not documented, 1 is what NVIDIA's
- * own injection samples return. */
-__attribute__((visibility("default"))) int InitializeInjection(void);
-
-int InitializeInjection(void)
-{
-    static atomic_bool started;
-    if (!atomic_exchange(&started, true))
-        (void)inject_start();
-    return 1;
 }

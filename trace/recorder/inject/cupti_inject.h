@@ -1,10 +1,10 @@
 /* cupti_inject: the library that the CUDA driver loads into the recorded program (liboffchip_inject.so).
  *
  * CUDA_INJECTION64_PATH names the library; the driver loads it while it initialises and calls InitializeInjection().
- * Parts: cupti_inject.c (CUPTI at run time, start, helper thread, end),
- * cupti_inject_activity.c (CUPTI's buffers), cupti_inject_others.c (the program's own use of CUPTI), cupti_inject_api.c
- * (allocations, advice, prefetches by callback), cupti_inject_plan.c and cupti_inject_site.c (a plan, call sites),
- * cupti_inject_counters.c (counters per kernel); what it shares with the recorder of accesses: inject.h.
+ * Parts: cupti_inject.c (CUPTI at run time, start, helper thread, end), cupti_inject_activity.c (CUPTI's buffers),
+ * cupti_inject_calls.c (allocations, advice, prefetches by callback, and their call sites), cupti_inject_apply_plan.c
+ * (a plan is applied), cupti_inject_counters.c (counters per kernel), cupti_inject_other_users.c (the program's own use
+ * of CUPTI); what it shares with the recorder of accesses: inject.h.
  *
  * The target is never harmed: every failure of ours is reported to the recorder, and the program runs on. No thread of
  * the program ever waits for the recorder: it appends to a queue with a cap, and the helper thread sends. Nothing here
@@ -13,12 +13,10 @@
 #ifndef TRACE_RECORDER_INJECT_CUPTI_INJECT_H
 #define TRACE_RECORDER_INJECT_CUPTI_INJECT_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
 #include "trace/recorder/inject/inject.h"
-#include "trace/recorder/wire/call_site.h"
 #include "trace/recorder/wire/cupti_abi.h"
 
 /* --- CUPTI --- */
@@ -52,23 +50,17 @@ void inject_others_look(void);
 /* --- calls of the program --- */
 
 /* Enable the callbacks of the subscriber; launches too if asked. */
-int inject_api_enable(const struct abi_cupti *cupti, void *subscriber, bool launches);
-void inject_api_callback(const struct abi_cupti *cupti, uint32_t domain, uint32_t id,
-                         const struct abi_callback_data *data);
+int inject_calls_enable(const struct abi_cupti *cupti, void *subscriber, bool launches);
+void inject_calls_callback(const struct abi_cupti *cupti, uint32_t domain, uint32_t id,
+                           const struct abi_callback_data *data);
 
 /* Whether managed memory was allocated. */
-bool inject_api_managed(void);
+bool inject_calls_managed(void);
 
-/* --- call sites (cupti_inject_site.c) --- */
-
-/* Before the first inject_site(). */
-void inject_site_start(void);
-/* Where this thread's call of the driver came from; "" if the stack does not say. */
-void inject_site(char text[CALL_SITE_BYTES]);
 /* From now on managed allocations have their call sites. */
-void inject_api_want_sites(void);
+void inject_calls_want_sites(void);
 
-/* --- a plan (cupti_inject_plan.c) --- */
+/* --- a plan (cupti_inject_apply_plan.c) --- */
 
 /* Apply this plan (trace/recorder/wire/record_pipe.h) from now on; false: there is none, or it cannot be applied. */
 bool inject_plan_start(const struct abi_cupti *cupti, const char *text);

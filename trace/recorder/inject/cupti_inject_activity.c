@@ -1,4 +1,3 @@
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -289,13 +288,6 @@ uint64_t inject_activity_um_records(void)
     return atomic_load(&activity.um_records);
 }
 
-static void fact_count(const char *key, uint64_t n)
-{
-    char text[32];
-    (void)snprintf(text, sizeof text, "%llu", (unsigned long long)n);
-    inject_fact(key, text);
-}
-
 void inject_activity_dropped(const struct abi_cupti *cupti)
 {
     size_t dropped = 0;
@@ -303,7 +295,7 @@ void inject_activity_dropped(const struct abi_cupti *cupti)
         inject_count(RECORD_PIPE_DROP, "dropped by CUPTI", dropped);
     inject_count(RECORD_PIPE_DROP, "buffers refused at the memory cap (records in them: not known)",
                  atomic_exchange(&activity.refused, 0));
-    fact_count("cupti_null_buffers", atomic_load(&activity.null_buffers));
-    fact_count("cupti_empty_buffers", atomic_load(&activity.empty_buffers));
+    inject_fact_number("cupti_null_buffers", (int64_t)atomic_load(&activity.null_buffers));
+    inject_fact_number("cupti_empty_buffers", (int64_t)atomic_load(&activity.empty_buffers));
     inject_count(RECORD_PIPE_DROP, "rest of a damaged CUPTI buffer", atomic_exchange(&activity.damaged, 0));
 }

@@ -1,6 +1,7 @@
-/* The advice and prefetches of a plan (trace/recorder/plan.h), given to the program's managed memory as if it had given
- * them: behind each allocation that has the order and the size that the plan names, and before launches of the kernels
- * that it names. The calls are the driver's own; one that the driver refuses is counted and changes nothing. */
+/* The advice and prefetches of a plan (trace/recorder/advice_plan.h), given to the program's managed memory as if it
+ * had given them: behind each allocation that has the order and the size that the plan names, and before launches of
+ * the kernels that it names. The calls are the driver's own; one that the driver refuses is counted and changes
+ * nothing. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -267,11 +268,9 @@ void inject_plan_launch(const char *name, void *stream)
 
 void inject_plan_finish(void)
 {
-    char text[64];
     if (!plan.active)
         return;
-    (void)snprintf(text, sizeof text, "%llu", (unsigned long long)plan.given);
-    inject_fact("plan.calls", text);
+    inject_fact_number("plan.calls", (int64_t)plan.given);
     for (int i = 0; i < plan.allocation_count; i++) {
         const struct planned *a = &plan.allocations[i];
         if (a->instead >= 0)

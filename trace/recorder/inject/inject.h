@@ -1,11 +1,12 @@
 /* inject: what the libraries that the CUDA driver loads into a recorded program share (cupti_inject.h, which records by
  * CUPTI, and sanitizer_inject.h, which records accesses).
  *
- * Parts: inject_outbox.c (the queue to `offchip record`), inject_driver.c (libraries at run time, facts of the process
- * and its devices). */
+ * Parts: inject_outbox.c (the queue to `offchip record`), inject_driver.c (what the driver calls, threads, libraries at
+ * run time, facts of the process and its devices). */
 #ifndef TRACE_RECORDER_INJECT_INJECT_H
 #define TRACE_RECORDER_INJECT_INJECT_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,6 +24,7 @@ bool inject_offer(const struct record_pipe_message *messages, size_t n);
 /* The number of a text, which is sent the first time. Never fails: 0 is the text "?". */
 uint64_t inject_text(const char *text);
 void inject_fact(const char *key, const char *value);
+void inject_fact_number(const char *key, int64_t value);
 void inject_count(enum record_pipe_type skip_or_drop, const char *reason, uint64_t n);
 void inject_problem(enum record_pipe_problem how, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Send what is queued, waiting for a slow recorder as long as it takes something every wait_ms. 0: all sent. */
@@ -31,6 +33,15 @@ int inject_outbox_send(int wait_ms);
 void inject_outbox_goodbye(int wait_ms);
 /* Close without a word: after fork in the child, or when the recorder is gone. */
 void inject_outbox_abandon(void);
+
+/* --- start, and threads of ours --- */
+
+/* What either library does when the driver has loaded it, once. */
+void inject_start(void);
+/* Start a thread that no signal of the program's reaches. */
+bool inject_thread(pthread_t *thread, void *(*run)(void *argument), void *argument);
+/* Wait for its end, at most so long. */
+void inject_join(pthread_t thread, int seconds);
 
 /* --- libraries at run time --- */
 

@@ -1,12 +1,45 @@
 #include <dlfcn.h>
 #include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "trace/recorder/inject/inject.h"
 #include "trace/recorder/wire/cupti_abi.h"
+
+/* What the driver calls, once, while it initialises; its meaning of the result is not documented, 1 is what NVIDIA's
+ * own injection samples return. */
+__attribute__((visibility("default"))) int InitializeInjection(void);
+
+int InitializeInjection(void)
+{
+    static atomic_bool started;
+    if (!atomic_exchange(&started, true))
+        inject_start();
+    return 1;
+}
+
+bool inject_thread(pthread_t *thread, void *(*run)(void *argument), void *argument)
+{
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    const bool runs = pthread_create(thread, NULL, run, argument) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return runs;
+}
+
+void inject_join(pthread_t thread, int seconds)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += seconds;
+    (void)pthread_timedjoin_np(thread, NULL, &until);
+}
 
 const char *inject_symbols(void *library, const struct inject_symbol *symbols, size_t n)
 {
@@ -56,8 +89,7 @@ void inject_process_facts(void)
         }
         (void)fclose(f);
     }
-    (void)snprintf(text, sizeof text, "%ld", (long)getpid());
-    inject_fact("process_id", text);
+    inject_fact_number("process_id", getpid());
 }
 
 static bool load_driver(struct abi_driver *driver)
@@ -87,6 +119,13 @@ const char *inject_pageable_access(void)
     return by_page_tables ? "the host's page tables (ATS)" : by_faults ? "page faults (HMM)" : "";
 }
 
+/* "gpu.0.name" */
+static const char *gpu_key(char key[64], int ordinal, const char *what)
+{
+    (void)snprintf(key, 64, "gpu.%d.%s", ordinal, what);
+    return key;
+}
+
 static void device_facts(const struct abi_driver *driver, int ordinal)
 {
     static const struct {
@@ -102,35 +141,27 @@ static void device_facts(const struct abi_driver *driver, int ordinal)
                       {"host_page_tables", ABI_ATTRIBUTE_HOST_PAGE_TABLES}};
     int device, value;
     char key[64], text[256];
+    unsigned char uuid[16];
+    size_t bytes;
     if (driver->device_get(&device, ordinal))
         return;
-    if (driver->device_get_name(text, sizeof text, device) == ABI_SUCCESS) {
-        (void)snprintf(key, sizeof key, "gpu.%d.name", ordinal);
-        inject_fact(key, text);
-    }
-    unsigned char uuid[16];
+    if (driver->device_get_name(text, sizeof text, device) == ABI_SUCCESS)
+        inject_fact(gpu_key(key, ordinal, "name"), text);
     if (driver->device_get_uuid(uuid, device) == ABI_SUCCESS) {
         size_t at = (size_t)snprintf(text, sizeof text, "GPU-");
         for (int i = 0; i < 16; i++)
             at += (size_t)snprintf(text + at, sizeof text - at, "%s%02x",
                                    i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
-        (void)snprintf(key, sizeof key, "gpu.%d.uuid", ordinal);
-        inject_fact(key, text);
+        inject_fact(gpu_key(key, ordinal, "uuid"), text);
     }
-    size_t bytes;
-    if (driver->device_total_mem(&bytes, device) == ABI_SUCCESS) {
-        (void)snprintf(key, sizeof key, "gpu.%d.memory_bytes", ordinal);
-        (void)snprintf(text, sizeof text, "%zu", bytes);
-        inject_fact(key, text);
-    }
+    if (driver->device_total_mem(&bytes, device) == ABI_SUCCESS)
+        inject_fact_number(gpu_key(key, ordinal, "memory_bytes"), (int64_t)bytes);
     for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
         if (driver->device_get_attribute(&value, attributes[i].attribute, device))
             continue;
         by_page_tables |= attributes[i].attribute == ABI_ATTRIBUTE_HOST_PAGE_TABLES && value;
         by_faults |= attributes[i].attribute == ABI_ATTRIBUTE_PAGEABLE_ACCESS && value;
-        (void)snprintf(key, sizeof key, "gpu.%d.%s", ordinal, attributes[i].key);
-        (void)snprintf(text, sizeof text, "%d", value);
-        inject_fact(key, text);
+        inject_fact_number(gpu_key(key, ordinal, attributes[i].key), value);
     }
 }
 
@@ -147,8 +178,7 @@ void inject_device_facts(void)
     }
     if (driver.device_get_count(&count) != ABI_SUCCESS)
         return;
-    (void)snprintf(text, sizeof text, "%d", count);
-    inject_fact("gpu.count", text);
+    inject_fact_number("gpu.count", count);
     for (int i = 0; i < count && i < 64; i++)
         device_facts(&driver, i);
 }

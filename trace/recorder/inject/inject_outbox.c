@@ -206,6 +206,13 @@ void inject_fact(const char *key, const char *value)
     inject_put(&m, 1);
 }
 
+void inject_fact_number(const char *key, int64_t value)
+{
+    char text[32];
+    (void)snprintf(text, sizeof text, "%lld", (long long)value);
+    inject_fact(key, text);
+}
+
 void inject_count(enum record_pipe_type skip_or_drop, const char *reason, uint64_t n)
 {
     if (n == 0)

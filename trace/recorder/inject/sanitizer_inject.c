@@ -2,7 +2,6 @@
 
 #include <limits.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -163,14 +162,9 @@ static void *send_facts(void *unused)
 /* The driver may not be asked from a callback: a thread of its own does, once. */
 static void context_created(void)
 {
-    sigset_t all, old;
-    sigfillset(&all);
     pthread_mutex_lock(&inject.patching);
-    if (!inject.facts_asked) {
-        pthread_sigmask(SIG_SETMASK, &all, &old);
-        inject.facts_asked = pthread_create(&inject.facts, NULL, send_facts, NULL) == 0;
-        pthread_sigmask(SIG_SETMASK, &old, NULL);
-    }
+    if (!inject.facts_asked)
+        inject.facts_asked = inject_thread(&inject.facts, send_facts, NULL);
     pthread_mutex_unlock(&inject.patching);
 }
 
@@ -181,7 +175,7 @@ static void context_over(const void *context)
         if (inject.contexts[i] == context)
             inject.contexts[i] = NULL;
     pthread_mutex_unlock(&inject.patching);
-    sanitizer_ring_context_over(context);
+    sanitizer_launch_context_over(context);
 }
 
 /* --- memory --- */
@@ -274,12 +268,8 @@ static void at_exit(void)
 {
     if (getpid() != inject.owner || atomic_exchange(&inject.ended, true))
         return;
-    if (inject.facts_asked) {
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_sec += FACTS_WAIT_S;
-        (void)pthread_timedjoin_np(inject.facts, NULL, &until);
-    }
+    if (inject.facts_asked)
+        inject_join(inject.facts, FACTS_WAIT_S);
     sanitizer_launch_finish();
     say_goodbye();
 }
@@ -316,22 +306,12 @@ static bool subscribe(void)
     return false;
 }
 
-static void say_what(const struct sanitizer_wish *wish)
-{
-    char text[32];
-    if (wish->touches)
-        inject_fact("touches", "each page's first read and first write in a launch");
-    (void)snprintf(text, sizeof text, "%llu", (unsigned long long)wish->every);
-    if (wish->every > 1)
-        inject_fact("sample_every", text);
-}
-
-static bool start(void)
+void inject_start(void)
 {
     size_t max_bytes = (size_t)inject_env(RECORD_PIPE_BUFFERS, 1 << 20, (int64_t)1 << 40, MAX_BYTES);
     const char *path = getenv(RECORD_PIPE_SOCKET);
     if (!path || inject_outbox_open(path, max_bytes))
-        return false;
+        return;
     inject.owner = getpid();
     inject.patch = getenv(RECORD_PIPE_PATCH);
     inject.touches = getenv(RECORD_PIPE_WANT) && strstr(getenv(RECORD_PIPE_WANT), RECORD_PIPE_TOUCHES);
@@ -347,25 +327,16 @@ static bool start(void)
         .ring_ticks = (uint64_t)inject_env(RECORD_PIPE_RING_TICKS, 0, (int64_t)1 << 40, RING_TICKS),
         .turn_ms = inject_env(RECORD_PIPE_TURN_MS, 0, INT32_MAX, TURN_MS)};
     sanitizer_launch_start(&inject.api, &wish);
-    say_what(&wish);
+    if (wish.touches)
+        inject_fact("touches", "each page's first read and first write in a launch");
+    if (wish.every > 1)
+        inject_fact_number("sample_every", (int64_t)wish.every);
     if (!good || !subscribe()) {
         atomic_store(&inject.ended, true);
         say_goodbye();
-        return false;
+        return;
     }
     (void)pthread_atfork(NULL, NULL, in_child);
     (void)atexit(at_exit);
     (void)inject_outbox_send(0); /* the greeting: a process that dies at once is known */
-    return true;
-}
-
-/* What the driver calls, once, while it initialises. */
-__attribute__((visibility("default"))) int InitializeInjection(void);
-
-int InitializeInjection(void)
-{
-    static atomic_bool started;
-    if (!atomic_exchange(&started, true))
-        (void)start();
-    return 1;
 }

@@ -1,9 +1,11 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <regex.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "trace/recorder/inject/sanitizer_inject.h"
 
@@ -58,7 +60,7 @@ bool sanitizer_chosen(const char *name)
     return chosen;
 }
 
-/* --- launches --- */
+/* --- what all launches share --- */
 
 enum { STREAMS = 1024 };
 
@@ -71,13 +73,15 @@ static const char past_limit[] = "warp accesses past --limit",
                   not_recorded[] = "kernel launches that could not be recorded",
                   not_sent[] = "kernel launches that were over while another one ran on for too long",
                   not_read[] = "kernel launches whose accesses could not be read back",
-                  not_chosen[] = "kernel launches not chosen by --kernel";
+                  not_chosen[] = "kernel launches not chosen by --kernel",
+                  not_delivered[] = "warp accesses that the recorder did not take in time",
+                  not_filled[] = "slots of the ring that were not filled";
 
 static struct {
     struct san_api api;
+    struct sanitizer_wish wish;
     pthread_mutex_t lock; /* of what follows */
-    uint64_t limit, left, every;
-    bool touches;
+    uint64_t left;        /* of the limit */
     const void *streams[STREAMS];
     uint32_t stream_count;
     uint64_t cost;          /* accesses past the limit */
@@ -86,18 +90,452 @@ static struct {
     char first_passed[200]; /* name of a kernel */
 } launches = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Of the launch that this thread has begun. */
-static _Thread_local struct sanitizer_ring *mine;
-
 void sanitizer_launch_start(const struct san_api *api, const struct sanitizer_wish *wish)
 {
     launches.api = *api;
-    launches.limit = launches.left = wish->touches ? UINT64_MAX : wish->limit;
-    launches.every = wish->every;
-    launches.touches = wish->touches;
-    sanitizer_send_start(wish->turn_ms);
-    sanitizer_ring_start(&launches.api, wish);
+    launches.wish = *wish;
+    launches.left = wish->touches ? UINT64_MAX : wish->limit;
 }
+
+/* --- one launch at a time to the recorder --- */
+
+enum { BATCH = 1024, SEND_WAIT_MS = 2000, TURN_NAP_US = 500 };
+enum { SLOT_MESSAGES = 1 + (32 - 1 + RECORD_PIPE_LANES_EACH - 1) / RECORD_PIPE_LANES_EACH };
+
+/* One launch at a time: its thread, and the helper that drains its ring, in turn. */
+static struct {
+    pthread_mutex_t lock; /* of `taken` and `endless` */
+    bool taken;
+    bool endless; /* whose turn it is was waited for in vain */
+    bool stuck;   /* the recorder did not read for SEND_WAIT_MS: do not wait for it any more */
+    size_t n;
+    uint64_t accesses, lost, unfilled; /* in the messages; of the launch */
+    struct record_pipe_message messages[BATCH + SLOT_MESSAGES];
+} sending = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Whether it is ours now; over: that was the last try. */
+static bool take_turn(bool over, bool *endless)
+{
+    pthread_mutex_lock(&sending.lock);
+    const bool ours = !sending.taken;
+    sending.taken = true;
+    sending.endless |= !ours && over;
+    *endless = sending.endless;
+    pthread_mutex_unlock(&sending.lock);
+    return ours;
+}
+
+/* It is then this launch's turn, in whatever thread, until the end. False: it is another one's, also after turn_ms, if
+ * that was to be waited for: a kernel may run until something happens that our caller does next. Nobody waits for the
+ * same one again. */
+static bool send_begin(const struct record_pipe_message *launch, bool wait)
+{
+    const struct timespec nap = {0, TURN_NAP_US * 1000};
+    const int64_t naps = wait ? launches.wish.turn_ms * 1000 / TURN_NAP_US : 0;
+    bool endless = false;
+    for (int64_t i = 0; !take_turn(wait && i >= naps, &endless); i++) {
+        if (i >= naps || endless)
+            return false;
+        (void)nanosleep(&nap, NULL);
+    }
+    sending.accesses = sending.lost = sending.unfilled = 0;
+    sending.messages[0] = *launch;
+    sending.n = 1;
+    return true;
+}
+
+/* What was added, now. */
+static void send_flush(void)
+{
+    int wait_ms = sending.stuck ? 0 : SEND_WAIT_MS;
+    if (sending.n == 0)
+        return;
+    if (!inject_offer(sending.messages, sending.n)) {
+        (void)inject_outbox_send(wait_ms);
+        if (!inject_offer(sending.messages, sending.n))
+            sending.lost += sending.accesses;
+    }
+    /* What is sent takes no memory of the program; the recorder sets the pace. */
+    sending.stuck |= inject_outbox_send(wait_ms) != 0;
+    sending.n = 0;
+    sending.accesses = 0;
+}
+
+/* The addresses of the active lanes, in lane order; how many. */
+static uint32_t active_addresses(const struct access_slot *slot, uint64_t addrs[32])
+{
+    uint32_t n = 0;
+    for (uint32_t lane = 0; lane < 32; lane++)
+        if (slot->mask >> lane & 1)
+            addrs[n++] = slot->addrs[lane];
+    return n;
+}
+
+/* Whether all addresses lie within 2 GiB of the first, as those of one array mostly do: half the messages then. */
+static bool is_narrow(const uint64_t *addrs, uint32_t n)
+{
+    bool narrow = true;
+    for (uint32_t i = 1; i < n; i++)
+        narrow &= (int64_t)(addrs[i] - addrs[0]) == (int32_t)(addrs[i] - addrs[0]);
+    return narrow;
+}
+
+/* A message with lanes from `at` on; how many. */
+static uint32_t further_lanes(struct record_pipe_message *m, const uint64_t *addrs, uint32_t at, uint32_t n,
+                              bool narrow)
+{
+    uint32_t most = narrow ? RECORD_PIPE_NARROW_EACH : RECORD_PIPE_LANES_EACH, i = 0;
+    *m = (struct record_pipe_message){.type = narrow ? RECORD_PIPE_NARROW : RECORD_PIPE_LANES};
+    for (; i < most && at + i < n; i++)
+        if (narrow)
+            m->narrow[i] = (int32_t)(addrs[at + i] - addrs[0]);
+        else
+            m->lanes[i] = addrs[at + i];
+    return i;
+}
+
+/* The messages of an access; their number, 0 if the slot was not filled. */
+static size_t slot_messages(const struct access_slot *slot, struct record_pipe_message messages[SLOT_MESSAGES])
+{
+    uint64_t addrs[32];
+    uint32_t n = active_addresses(slot, addrs);
+    if (n == 0 || slot->bytes == 0)
+        return 0;
+    uint64_t stride = n > 1 ? addrs[1] - addrs[0] : 0;
+    bool regular = true;
+    for (uint32_t i = 1; i < n; i++)
+        regular &= addrs[i] - addrs[i - 1] == stride;
+    struct record_pipe_message *m = &messages[0];
+    *m = (struct record_pipe_message){.type = RECORD_PIPE_ACCESS, .kind = slot->bytes, .id = slot->pc};
+    m->time = (int64_t)((uint64_t)slot->block << 32 | slot->warp);
+    m->addr = addrs[0];
+    m->group = slot->mask;
+    m->flags = slot->flags;
+    if (regular) {
+        m->extra = stride;
+        return 1;
+    }
+    if (is_narrow(addrs, n))
+        m->flags |= RECORD_PIPE_ACCESS_NARROW;
+    for (uint32_t at = 1; at < n; m->duration++)
+        at += further_lanes(&messages[1 + m->duration], addrs, at, n, m->flags & RECORD_PIPE_ACCESS_NARROW);
+    return 1 + (size_t)m->duration;
+}
+
+static void send_slot(const struct access_slot *slot)
+{
+    size_t n = slot_messages(slot, sending.messages + sending.n);
+    sending.unfilled += n == 0;
+    sending.accesses += n > 0;
+    sending.n += n;
+    if (sending.n >= BATCH)
+        send_flush();
+}
+
+static void send_end(void)
+{
+    sending.messages[sending.n++] = (struct record_pipe_message){.type = RECORD_PIPE_LAUNCH_END};
+    send_flush();
+    inject_count(RECORD_PIPE_DROP, not_delivered, sending.lost);
+    inject_count(RECORD_PIPE_DROP, not_filled, sending.unfilled);
+    pthread_mutex_lock(&sending.lock);
+    sending.taken = sending.endless = false;
+    pthread_mutex_unlock(&sending.lock);
+}
+
+/* An access out of a ring. */
+static void take_slot(const struct access_slot *slot)
+{
+    pthread_mutex_lock(&launches.lock);
+    const bool kept = launches.left > 0;
+    launches.left -= kept;
+    launches.cost += !kept;
+    launches.uncounted += !kept;
+    pthread_mutex_unlock(&launches.lock);
+    if (kept)
+        send_slot(slot);
+}
+
+/* --- rings --- */
+
+enum { RINGS = 16, RELEASE_EACH = 64, NAP_US = 50, IDLE_S = 60, OVER_WAIT_S = 1, LEAST_BYTES = 1 << 16 };
+/* Blocks of the table of touches: half full with 64 GiB, 9 MB. */
+enum { TOUCH_BLOCKS = 1 << 16, LEAST_TOUCH_BLOCKS = 64 };
+
+/* What the host has, pinned. */
+struct host {
+    struct access_ring read; /* the device's, read back */
+    struct access_ring_host ring;
+};
+
+/* One of a context. Launches that overlap have one each; they are sent in turn. */
+struct ring {
+    void *context;
+    void *device; /* struct access_ring, and behind it the table of touches */
+    struct host *host;
+    uint64_t units, blocks; /* blocks: of touches */
+    uint64_t next;          /* unit to be read, of all there ever were */
+    bool busy;              /* a launch has it */
+    bool gone;              /* with its context: it is not to be looked at any more */
+    struct record_pipe_message launch;
+    bool begun; /* the launch's message is under way */
+    /* The helper, one for each launch. */
+    bool helped; /* it runs */
+    atomic_bool stop;
+};
+
+static struct {
+    pthread_mutex_t lock; /* of what follows, and of busy, gone and helped */
+    pthread_cond_t over;  /* a helper has ended */
+    struct ring rings[RINGS];
+} rings = {.lock = PTHREAD_MUTEX_INITIALIZER, .over = PTHREAD_COND_INITIALIZER};
+
+/* --- memory; the lock is held --- */
+
+static uint64_t table_bytes(const struct ring *r)
+{
+    return r->blocks * sizeof(struct touch_block);
+}
+
+static uint64_t host_bytes(const struct ring *r)
+{
+    return sizeof(struct host) + r->units * sizeof(struct access_unit);
+}
+
+/* Less than asked for is as good, but slower; a smaller table is better than none: the program needs memory too. */
+static bool ring_make(struct ring *r, void *context)
+{
+    void *host = NULL;
+    *r = (struct ring){.units = 1, .blocks = launches.wish.touches ? TOUCH_BLOCKS : 0};
+    while (r->units * 2 * sizeof(struct access_unit) <= launches.wish.ring_bytes)
+        r->units *= 2;
+    while (launches.api.alloc(context, &r->device, sizeof(struct access_ring) + table_bytes(r)) != SAN_SUCCESS)
+        if ((r->blocks /= 2) < LEAST_TOUCH_BLOCKS)
+            return false;
+    while (launches.api.alloc_host(context, &host, host_bytes(r)) != SAN_SUCCESS)
+        if ((r->units /= 2) * sizeof(struct access_unit) < LEAST_BYTES) {
+            (void)launches.api.free(context, r->device);
+            return false;
+        }
+    r->host = memset(host, 0, host_bytes(r));
+    r->context = context;
+    return true;
+}
+
+/* One that no launch has, made if there is none. */
+static struct ring *ring_get(void *context)
+{
+    struct ring *place = NULL;
+    for (int i = 0; i < RINGS; i++) {
+        struct ring *r = &rings.rings[i];
+        if (r->context == context && !r->busy && !r->gone)
+            return r;
+        if (!r->context && !r->busy && !place)
+            place = r;
+    }
+    return place && ring_make(place, context) ? place : NULL;
+}
+
+/* --- draining: by the helper while the kernel runs, then by the launch's thread --- */
+
+/* The accesses that are there; whether there was one. */
+static bool drain(struct ring *r)
+{
+    struct access_slot slot;
+    unsigned units;
+    uint64_t n = 0;
+    while ((units = access_ring_read(&r->host->ring, r->units, r->next, &slot))) {
+        if (!r->begun && !(r->begun = send_begin(&r->launch, false)))
+            break;
+        take_slot(&slot);
+        r->next += units;
+        if (++n % RELEASE_EACH == 0)
+            access_ring_release(&r->host->ring, r->next);
+        if (n == (uint64_t)RELEASE_EACH * RELEASE_EACH)
+            break; /* somebody may want us to stop */
+    }
+    access_ring_release(&r->host->ring, r->next);
+    return n > 0;
+}
+
+/* It ends when it is told to; or after a long time in which nothing came: a launch that failed has no end, and must not
+ * keep a process alive whose own threads are all over. The launch's thread takes what comes later. */
+static void *helper(void *arg)
+{
+    struct ring *r = arg;
+    const struct timespec nap = {0, NAP_US * 1000};
+    const int64_t naps = (int64_t)IDLE_S * 1000000 / NAP_US;
+    for (int64_t idle = 0; idle < naps && !atomic_load(&r->stop);) {
+        if (drain(r)) {
+            idle = 0;
+            continue;
+        }
+        if (r->begun)
+            send_flush();
+        (void)nanosleep(&nap, NULL);
+        idle++;
+    }
+    pthread_mutex_lock(&rings.lock);
+    r->helped = false;
+    pthread_cond_broadcast(&rings.over);
+    pthread_mutex_unlock(&rings.lock);
+    return NULL;
+}
+
+static bool helper_start(struct ring *r)
+{
+    pthread_t thread;
+    atomic_store(&r->stop, false);
+    r->helped = true;
+    r->helped = inject_thread(&thread, helper, r);
+    if (r->helped)
+        (void)pthread_detach(thread);
+    return r->helped;
+}
+
+/* The lock is held. */
+static void helper_stop(struct ring *r)
+{
+    atomic_store(&r->stop, true);
+    while (r->helped)
+        pthread_cond_wait(&rings.over, &rings.lock);
+}
+
+/* --- a launch has a ring --- */
+
+/* An empty ring to the device; the lock is held. */
+static bool ring_clear(struct ring *r, uint64_t capacity, uint64_t phase, void *stream)
+{
+    struct access_ring ring = access_ring_empty(&r->host->ring, r->units, r->next, launches.wish.ring_ticks);
+    ring.capacity = capacity;
+    ring.every = launches.wish.every;
+    ring.phase = phase;
+    ring.blocks = r->blocks;
+    access_ring_release(&r->host->ring, r->next);
+    return launches.api.memcpy_host_to_device(r->device, &ring, sizeof ring, stream) == SAN_SUCCESS &&
+           (r->blocks == 0 ||
+            launches.api.memset((struct access_ring *)r->device + 1, 0, table_bytes(r), stream) == SAN_SUCCESS);
+}
+
+/* A ring for this launch, with a helper that drains it, for so many accesses; NULL: there is none. phase: of the blocks
+ * that are sampled. */
+static struct ring *ring_begin(const struct san_launch *launch, uint64_t capacity, uint64_t phase,
+                               const struct record_pipe_message *message)
+{
+    pthread_mutex_lock(&rings.lock);
+    struct ring *r = ring_get(launch->context);
+    bool good = false;
+    if (r) {
+        r->launch = *message;
+        r->begun = false;
+        good = ring_clear(r, capacity, phase, launch->stream_handle) && helper_start(r);
+        if (good && launches.api.set_launch_callback_data(launch->launch, launch->function, launch->stream_handle,
+                                                          r->device) != SAN_SUCCESS) {
+            helper_stop(r);
+            good = false;
+        }
+        r->busy = good;
+    }
+    pthread_mutex_unlock(&rings.lock);
+    return good ? r : NULL;
+}
+
+/* The launch failed and has no end. */
+static void ring_give_back(struct ring *r)
+{
+    pthread_mutex_lock(&rings.lock);
+    helper_stop(r);
+    if (r->begun)
+        send_end();
+    r->begun = r->busy = false;
+    r->gone &= r->context != NULL;
+    pthread_mutex_unlock(&rings.lock);
+}
+
+struct ring_totals {
+    bool sent;               /* false: another launch never stopped being sent */
+    bool read;               /* false: the device did not say the following */
+    struct access_ring ring; /* zeroed if not read */
+};
+
+/* Wait for the kernel, send what is left, and the launch's end. */
+static struct ring_totals ring_end(struct ring *r, const struct san_launch *launch)
+{
+    struct ring_totals totals = {0};
+    const struct access_ring *read = &r->host->read;
+    const bool over = launches.api.stream_synchronize(launch->stream_handle) == SAN_SUCCESS;
+    pthread_mutex_lock(&rings.lock);
+    helper_stop(r);
+    const bool gone = r->gone;
+    pthread_mutex_unlock(&rings.lock);
+    if (gone) {
+        ring_give_back(r);
+        return totals;
+    }
+    totals.read = over && launches.api.memcpy_device_to_host(&r->host->read, r->device, sizeof *read,
+                                                             launch->stream_handle) == SAN_SUCCESS;
+    totals.sent = r->begun || send_begin(&r->launch, true);
+    r->begun = totals.sent;
+    while (totals.sent && drain(r))
+        ;
+    while (totals.sent && totals.read && r->next < read->head) { /* a kernel that is over has filled its units */
+        sending.unfilled++;
+        r->next++;
+        (void)drain(r);
+    }
+    if (totals.read) {
+        r->next = read->head;
+        totals.ring = *read;
+    }
+    if (totals.sent)
+        send_end();
+    pthread_mutex_lock(&rings.lock);
+    r->begun = r->busy = false;
+    r->gone |= !totals.read; /* who knows what is still written there */
+    pthread_mutex_unlock(&rings.lock);
+    return totals;
+}
+
+void sanitizer_launch_context_over(const void *context)
+{
+    pthread_mutex_lock(&rings.lock);
+    for (int i = 0; i < RINGS; i++) {
+        struct ring *r = &rings.rings[i];
+        if (r->context != context)
+            continue;
+        helper_stop(r);
+        if (r->begun)
+            send_end();            /* what was read of it; others can send again */
+        const bool busy = r->busy; /* its launch failed, and has not given it back yet */
+        *r = (struct ring){.busy = busy, .gone = busy};
+    }
+    pthread_mutex_unlock(&rings.lock);
+}
+
+/* The process ends: stop draining. How many launches still have a ring. */
+static uint64_t rings_finish(void)
+{
+    uint64_t busy = 0;
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += OVER_WAIT_S;
+    pthread_mutex_lock(&rings.lock);
+    for (int i = 0; i < RINGS; i++) {
+        struct ring *r = &rings.rings[i];
+        busy += r->busy;
+        atomic_store(&r->stop, true);
+        int late = 0;
+        while (r->helped && late == 0)
+            late = pthread_cond_timedwait(&rings.over, &rings.lock, &until);
+    }
+    pthread_mutex_unlock(&rings.lock);
+    return busy;
+}
+
+/* --- launches --- */
+
+/* Of the launch that this thread has begun. */
+static _Thread_local struct ring *mine;
 
 static uint32_t stream_number(const void *stream)
 {
@@ -110,19 +548,6 @@ static uint32_t stream_number(const void *stream)
 }
 
 /* --- a launch begins --- */
-
-/* An access out of a ring. */
-static void take_slot(const struct access_slot *slot)
-{
-    pthread_mutex_lock(&launches.lock);
-    const bool kept = launches.left > 0;
-    launches.left -= kept;
-    launches.cost += !kept;
-    launches.uncounted += !kept;
-    pthread_mutex_unlock(&launches.lock);
-    if (kept)
-        sanitizer_send_slot(slot);
-}
 
 static struct record_pipe_message launch_message(const struct san_launch *l, uint32_t stream)
 {
@@ -138,8 +563,8 @@ static struct record_pipe_message launch_message(const struct san_launch *l, uin
 /* Blocks of a launch that the sample leaves out: all but those whose number + phase is a multiple of `every`. */
 static uint64_t left_out(const struct san_launch *l, uint64_t phase)
 {
-    uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2], every = launches.every;
-    if (every < 2 || launches.touches)
+    uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2], every = launches.wish.every;
+    if (every < 2 || launches.wish.touches)
         return 0;
     uint64_t first = (every - phase % every) % every;
     return blocks - (blocks > first ? (blocks - first - 1) / every + 1 : 0);
@@ -158,13 +583,13 @@ static bool choose(const struct san_launch *l)
 
 /* A ring for the launch; NULL: it cannot be recorded. Launches that overlap may all get what is left of the limit: the
  * first accesses to arrive keep it. */
-static struct sanitizer_ring *prepare(const struct san_launch *l)
+static struct ring *prepare(const struct san_launch *l)
 {
     pthread_mutex_lock(&launches.lock);
     const struct record_pipe_message message = launch_message(l, stream_number(l->stream_handle));
     const uint64_t left = launches.left, phase = launches.taken;
     pthread_mutex_unlock(&launches.lock);
-    struct sanitizer_ring *ring = sanitizer_ring_begin(l, left, phase, &message, take_slot);
+    struct ring *ring = ring_begin(l, left, phase, &message);
     inject_count(RECORD_PIPE_DROP, not_sampled, ring ? left_out(l, phase) : 0);
     return ring;
 }
@@ -172,7 +597,7 @@ static struct sanitizer_ring *prepare(const struct san_launch *l)
 void sanitizer_launch_begin(const struct san_launch *l)
 {
     if (mine) /* the launch before has had no end */
-        sanitizer_ring_give_back(mine);
+        ring_give_back(mine);
     const bool chosen = choose(l);
     mine = chosen ? prepare(l) : NULL;
     if (mine)
@@ -187,9 +612,10 @@ void sanitizer_launch_end(const struct san_launch *l)
 {
     if (!mine)
         return;
-    const struct sanitizer_ring_totals totals = sanitizer_ring_end(mine, l);
+    const struct ring_totals totals = ring_end(mine, l);
     mine = NULL;
-    const uint64_t past = totals.taken > totals.capacity ? totals.taken - totals.capacity : 0;
+    const struct access_ring *ring = &totals.ring;
+    const uint64_t past = ring->taken > ring->capacity ? ring->taken - ring->capacity : 0;
     pthread_mutex_lock(&launches.lock);
     launches.cost += past;
     const uint64_t cost = past + launches.uncounted; /* or another launch's */
@@ -197,17 +623,17 @@ void sanitizer_launch_end(const struct san_launch *l)
     pthread_mutex_unlock(&launches.lock);
     inject_count(RECORD_PIPE_DROP, not_sent, !totals.sent);
     inject_count(RECORD_PIPE_DROP, past_limit, cost);
-    inject_count(RECORD_PIPE_DROP, past_ring, totals.lost);
-    inject_count(RECORD_PIPE_DROP, past_table, totals.full);
+    inject_count(RECORD_PIPE_DROP, past_ring, ring->lost);
+    inject_count(RECORD_PIPE_DROP, past_table, ring->full);
     inject_count(RECORD_PIPE_DROP, not_read, !totals.read);
     (void)inject_outbox_send(0);
 }
 
 void sanitizer_launch_finish(void)
 {
-    uint64_t busy = sanitizer_ring_finish();
+    uint64_t busy = rings_finish();
     pthread_mutex_lock(&launches.lock);
-    uint64_t limit = launches.limit, cost = launches.cost, passed = launches.taken ? 0 : launches.passed;
+    uint64_t limit = launches.wish.limit, cost = launches.cost, passed = launches.taken ? 0 : launches.passed;
     pthread_mutex_unlock(&launches.lock);
     inject_count(RECORD_PIPE_DROP, not_over, busy);
     if (passed)

@@ -1,5 +1,5 @@
 /* sanitizer_patch: what runs on the device at every global access of an instrumented kernel: offchip_access() records it
- * in a ring that the host drains meanwhile (access_ring.h); offchip_touch() its page, once (touch_table.h).
+ * in a ring that the host drains meanwhile (access_ring.h); offchip_touch() its page, once.
  *
  * compute-sanitizer's library calls these functions, once per active thread, before the instruction; user is the ring
  * that the launch was given, NULL for launches that are not recorded. No header of the Sanitizer API is needed: the
@@ -9,7 +9,6 @@
  * Build: nvcc --fatbin --compile-as-tools-patch -arch=all -I. */
 #include "trace/recorder/wire/access_ring.h"
 #include "trace/recorder/wire/sanitizer_abi.h"
-#include "trace/recorder/wire/touch_table.h"
 
 static __device__ __forceinline__ uint32_t linear_block()
 {

@@ -1,6 +1,6 @@
 /* record_pipe: the fixed-size messages that a recorded program sends to `offchip record`.
  *
- * The injected library (trace/cupti_inject*.c) connects to the Unix socket named by OFFCHIP_RECORD_SOCKET, one
+ * The injected library (trace/recorder/inject/) connects to the Unix socket named by OFFCHIP_RECORD_SOCKET, one
  * connection per process, and sends whole messages of 64 bytes; the recorder (trace/recorder/recorder.c) turns each
  * connection into one trace file. The target therefore never links SQLite, and a killed target loses only what was not
  * yet sent. The first message is HELLO; a connection that ends without BYE is an incomplete recording. Texts travel
@@ -9,6 +9,7 @@
 #ifndef TRACE_RECORDER_WIRE_RECORD_PIPE_H
 #define TRACE_RECORDER_WIRE_RECORD_PIPE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -58,7 +59,7 @@ enum record_pipe_type {
     RECORD_PIPE_UVM,       /* CUPTI's unified-memory counter record as it came: kind = counter kind, time = start,
                               duration = end (absolute), addr, bytes = value, flags, extra = source | destination << 32 */
     RECORD_PIPE_RECORD,    /* a record of enum record_kind `kind`, field by field (COPY, ADVISE, PREFETCH, ALLOC);
-                              of an ALLOC extra = text of its call site (call_site.h), 0: not known */
+                              of an ALLOC extra = text of its call site, 0: not known */
     RECORD_PIPE_FREE,      /* the allocation at addr ends at `time` */
     RECORD_PIPE_KERNEL,    /* time = start, duration = end (absolute); id = text of the name; group = correlation;
                               kind = stream; flags = device; addr = grid x | y << 32 | z << 48; bytes = block x |
@@ -135,11 +136,43 @@ void record_pipe_texts_release(struct record_pipe_texts *texts);
 int record_pipe_check(const struct record_pipe_message *message, const struct record_pipe_texts *texts,
                       struct err *err);
 
-/* A plan (trace/recorder/plan.h) on its way into the recorded program, through its environment.
+/* --- where in the program a call came from, as text: "app+0x11a9:make_arrays app+0x1f03:main libc.so.6+0x271c9" ---
+ *
+ * Return addresses, the innermost first, each as MODULE+0xOFFSET[:SYMBOL], joined by a space. MODULE is the file's name
+ * without folders, white space, commas and colons in it replaced by '_'; OFFSET is the address less where the module
+ * was loaded, in hexadecimal, as `addr2line -e MODULE` takes it (a return address is behind its call). SYMBOL is there
+ * where the module exports one. Both are the same in each run of one build of the program, wherever it is loaded. */
+
+enum {
+    CALL_SITE_FRAMES = 16, /* of the program, at most */
+    CALL_SITE_BYTES = 2048 /* of a text, with its end */
+};
+
+/* Whether a call came from this site: its addresses, joined by ',', without symbols, are all in `stack`, in that order,
+ * others between them or not. An empty site is anywhere. */
+static inline bool call_site_matches(const char *stack, const char *site)
+{
+    while (*site) {
+        size_t n = strcspn(site, ","), there;
+        do {
+            stack += strspn(stack, " ");
+            there = strcspn(stack, " :");
+            if (there == 0)
+                return false;
+            if (there == n && memcmp(stack, site, n) == 0)
+                break;
+            stack += strcspn(stack, " ");
+        } while (true);
+        stack += strcspn(stack, " ");
+        site += n + (site[n] == ',');
+    }
+    return true;
+}
+
+/* A plan (trace/recorder/advice_plan.h) on its way into the recorded program, through its environment.
  *
  * A line each: "A ORDER BYTES ADVICE PREFETCH SITE", "K LAUNCH NAME ORDERS". ADVICE: pairs NUMBER:WHERE joined by ',',
- * or
- * "-"; NUMBER as enum record_advice, WHERE 'g' (the GPU of the context) or 'c' (the CPU). PREFETCH: 'g', 'c' or '-'.
+ * or "-"; NUMBER as enum record_advice, WHERE 'g' (the GPU of the context) or 'c' (the CPU). PREFETCH: 'g', 'c' or '-'.
  * SITE: as call_site_matches() takes it, or "-". LAUNCH: -1 for each. ORDERS: numbers of allocations joined by ','. */
 enum {
     PLAN_TEXT_BYTES = 96 << 10, /* one variable of the environment holds 128 KiB */

@@ -1,7 +1,99 @@
+/* The calls of the program that move memory: allocations, advice and prefetches, by CUPTI's callbacks; and launches,
+ * for a plan and for counters. */
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <limits.h>
+#include <link.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "trace/event/record.h"
 #include "trace/recorder/inject/cupti_inject.h"
+
+/* --- call sites of managed allocations (record_pipe.h) ---
+ *
+ * By glibc's backtrace(), which loads libgcc's unwinder: in inject_calls_want_sites(), not in the middle of a call of
+ * the program. Frames of the driver, CUPTI, the runtime's library and ours are left out; a runtime that is linked into
+ * the program is a part of it. */
+
+enum { DEPTH = 64 /* of the stack, at most */ };
+
+static bool want_sites;        /* set once, before any callback */
+static char program[PATH_MAX]; /* the file of the process */
+
+static bool is_ours(const char *module)
+{
+    static const char *const names[] = {"libcuda.so", "libcupti.so", "libcudart.so", "liboffchip_inject.so"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(module, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+struct frame {
+    const char *module, *symbol; /* symbol NULL: none */
+    uintptr_t offset;
+};
+
+static bool frame_of(const char *address, struct frame *frame)
+{
+    struct link_map *map = NULL;
+    Dl_info info;
+    /* A return address may be that of the next function: its call is not. */
+    if (!dladdr1(address - 1, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
+        return false;
+    const char *path = map->l_name && *map->l_name ? map->l_name : program, *slash = strrchr(path, '/');
+    frame->module = slash ? slash + 1 : path;
+    frame->symbol = info.dli_sname;
+    frame->offset = (uintptr_t)address - map->l_addr;
+    return true;
+}
+
+/* Its text, behind a space if it is not the first; 0: it does not fit. */
+static size_t frame_text(const struct frame *frame, bool first, char *text, size_t size)
+{
+    int n = snprintf(text, size, "%s%.200s+0x%llx%s%.100s", first ? "" : " ", *frame->module ? frame->module : "?",
+                     (unsigned long long)frame->offset, frame->symbol ? ":" : "", frame->symbol ? frame->symbol : "");
+    if (n < 0 || (size_t)n >= size)
+        return 0;
+    size_t module = strnlen(frame->module, 200);
+    for (size_t i = !first; i < !first + module; i++)
+        if (strchr(" ,:\t\n", text[i]))
+            text[i] = '_';
+    return (size_t)n;
+}
+
+/* Where this thread's call of the driver came from; "" if the stack does not say. */
+static void call_site(char text[CALL_SITE_BYTES])
+{
+    void *frames[DEPTH];
+    struct frame frame;
+    size_t used = 0;
+    int depth = backtrace(frames, DEPTH), kept = 0;
+    bool within = false; /* a sanitiser's backtrace() is a frame of its own, in front of ours */
+    *text = 0;
+    for (int i = 0; i < depth && kept < CALL_SITE_FRAMES; i++) {
+        bool known = frame_of(frames[i], &frame), ours = known && is_ours(frame.module);
+        within |= ours;
+        if (!known || ours || !within)
+            continue;
+        size_t n = frame_text(&frame, kept == 0, text + used, CALL_SITE_BYTES - used);
+        text[used += n] = 0;
+        kept += n > 0;
+    }
+}
+
+void inject_calls_want_sites(void)
+{
+    void *frames[1];
+    (void)backtrace(frames, 1);
+    ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[n > 0 ? n : 0] = 0;
+    want_sites = true;
+}
+
+/* --- calls --- */
 
 /* What a call does. */
 enum call_shape {
@@ -77,7 +169,7 @@ static const uint32_t launches[] = {
     ABI_CU_LAUNCH_KERNEL_EX, ABI_CU_LAUNCH_KERNEL_EX_PTSZ, ABI_CU_GRAPH_LAUNCH,       ABI_CU_GRAPH_LAUNCH_PTSZ};
 enum { LAUNCHES = sizeof launches / sizeof *launches };
 
-int inject_api_enable(const struct abi_cupti *cupti, void *subscriber, bool want_launches)
+int inject_calls_enable(const struct abi_cupti *cupti, void *subscriber, bool want_launches)
 {
     for (size_t i = 0; want_launches && i < LAUNCHES; i++)
         (void)cupti->enable_callback(1, subscriber, ABI_DOMAIN_DRIVER, launches[i]);
@@ -120,6 +212,16 @@ static void call_alloc(const struct call *call, const void *params, struct recor
     }
 }
 
+/* Of advice and prefetches. */
+static void range_message(struct record_pipe_message *m, uint32_t kind, uint64_t address, uint64_t bytes,
+                          int32_t device)
+{
+    m->kind = kind;
+    m->addr = address;
+    m->bytes = bytes;
+    m->id = (uint64_t)(int64_t)device;
+}
+
 /* The message of a call that succeeded. */
 static void call_message(const struct call *call, const void *params, struct record_pipe_message *m)
 {
@@ -136,36 +238,24 @@ static void call_message(const struct call *call, const void *params, struct rec
         break;
     case CALL_ADVISE: {
         const struct abi_params_advise *p = params;
-        m->kind = RECORD_ADVISE;
-        m->addr = p->address;
-        m->bytes = p->bytes;
+        range_message(m, RECORD_ADVISE, p->address, p->bytes, p->device);
         m->flags = p->advice;
-        m->id = (uint64_t)(int64_t)p->device;
         break;
     }
     case CALL_ADVISE_V2: {
         const struct abi_params_advise_v2 *p = params;
-        m->kind = RECORD_ADVISE;
-        m->addr = p->address;
-        m->bytes = p->bytes;
+        range_message(m, RECORD_ADVISE, p->address, p->bytes, location_device(p->location));
         m->flags = p->advice;
-        m->id = (uint64_t)(int64_t)location_device(p->location);
         break;
     }
     case CALL_PREFETCH: {
         const struct abi_params_prefetch *p = params;
-        m->kind = RECORD_PREFETCH;
-        m->addr = p->address;
-        m->bytes = p->bytes;
-        m->id = (uint64_t)(int64_t)p->device;
+        range_message(m, RECORD_PREFETCH, p->address, p->bytes, p->device);
         break;
     }
     case CALL_PREFETCH_V2: {
         const struct abi_params_prefetch_v2 *p = params;
-        m->kind = RECORD_PREFETCH;
-        m->addr = p->address;
-        m->bytes = p->bytes;
-        m->id = (uint64_t)(int64_t)location_device(p->location);
+        range_message(m, RECORD_PREFETCH, p->address, p->bytes, location_device(p->location));
         break;
     }
     }
@@ -173,17 +263,9 @@ static void call_message(const struct call *call, const void *params, struct rec
 
 static atomic_bool managed; /* the program allocated managed memory */
 
-bool inject_api_managed(void)
+bool inject_calls_managed(void)
 {
     return atomic_load(&managed);
-}
-
-static bool want_sites; /* set once, before any callback */
-
-void inject_api_want_sites(void)
-{
-    inject_site_start();
-    want_sites = true;
 }
 
 /* Its call site goes with the message, before it is sent. */
@@ -191,7 +273,7 @@ static void note_site(struct record_pipe_message *m, char site[CALL_SITE_BYTES])
 {
     if (!want_sites)
         return;
-    inject_site(site);
+    call_site(site);
     if (*site)
         m->extra = inject_text(site);
 }
@@ -233,8 +315,8 @@ static void launch(uint32_t domain, uint32_t id, const struct abi_callback_data 
         inject_counters_launch_ends(graph ? "(CUDA graph)" : data->symbol, call_status(data) == 0);
 }
 
-void inject_api_callback(const struct abi_cupti *cupti, uint32_t domain, uint32_t id,
-                         const struct abi_callback_data *data)
+void inject_calls_callback(const struct abi_cupti *cupti, uint32_t domain, uint32_t id,
+                           const struct abi_callback_data *data)
 {
     const struct call *call = call_find(domain, id);
     if (inject_plan_gives())

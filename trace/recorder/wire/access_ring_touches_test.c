@@ -1,4 +1,4 @@
-#include "trace/recorder/wire/touch_table.h"
+#include "trace/recorder/wire/access_ring.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -120,5 +120,5 @@ START_TEST(what_has_no_room_is_counted)
 }
 END_TEST
 
-TEST_MAIN("touch_table", a_page_stands_there_once_for_reads_and_once_for_writes_in_the_order_they_came,
+TEST_MAIN("access_ring_touches", a_page_stands_there_once_for_reads_and_once_for_writes_in_the_order_they_came,
           however_many_touch_a_page_at_once_it_stands_there_once, what_has_no_room_is_counted)
