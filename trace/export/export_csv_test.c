@@ -2,6 +2,7 @@
 
 #include "trace/base/testing.h"
 #include "trace/import/csv.h"
+#include "trace/import/reader.h"
 
 static int add_name(void *ctx, const struct store_value *v, size_t n)
 {
