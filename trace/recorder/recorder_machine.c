@@ -291,7 +291,6 @@ struct looking {
     struct recorder_libraries *search;
     enum recorder_part part;
     const char *root;
-    struct err *err;
 };
 
 static void judge(struct recorder_library *l, enum recorder_part part)
@@ -391,68 +390,62 @@ static bool prefix_of(const char *program, char *prefix)
     return true;
 }
 
+/* Where toolkits and Pythons are installed; patterns. */
+static const struct place {
+    const char *variable, *path;  /* below the variable's value; NULL: below the root */
+    const char *toolkit, *python; /* what a library is from that lies there as in these; NULL: there is none */
+} installed[] = {
+    {"CUDA_HOME", "", "CUDA_HOME", NULL},
+    {"CUDA_PATH", "", "CUDA_PATH", NULL},
+    {"CUDA_ROOT", "", "CUDA_ROOT", NULL},
+    {"CUDATOOLKIT_HOME", "", "CUDATOOLKIT_HOME", NULL},
+    {"VIRTUAL_ENV", "", NULL, "pip (VIRTUAL_ENV)"},
+    {"HOME", "/.local", NULL, "pip (user)"},
+    {NULL, "/usr", NULL, "pip"},
+    {NULL, "/usr/local", NULL, "pip"},
+    {NULL, "/opt/venv", NULL, "pip"},
+    {"CONDA_PREFIX", "", "conda", "pip in conda"},
+    {NULL, "/opt/conda", "conda", "pip in conda"},
+    {"HOME", "/miniconda3", "conda", "pip in conda"},
+    {"HOME", "/anaconda3", "conda", "pip in conda"},
+    {"HOME", "/miniforge3", "conda", "pip in conda"},
+    {"HOME", "/mambaforge", "conda", "pip in conda"},
+    {"HOME", "/micromamba", "conda", "pip in conda"},
+    {NULL, "/usr/local/cuda*", "CUDA toolkit", NULL},
+    {NULL, "/opt/cuda*", "CUDA toolkit", NULL},
+    {NULL, "/usr/lib/nvidia-cuda-toolkit", "CUDA toolkit", NULL},
+    {NULL, "/usr/lib/cuda", "CUDA toolkit", NULL},
+    {"NVHPC_ROOT", "/cuda/*", "HPC SDK", NULL},
+    {NULL, "/opt/nvidia/hpc_sdk/Linux_*/*/cuda/*", "HPC SDK", NULL},
+};
+enum { INSTALLED = sizeof installed / sizeof *installed, VIRTUAL_ENV = 4 };
+
+static void look_at_place(const struct looking *at, const struct place *p)
+{
+    const char *front = p->variable ? getenv(p->variable) : at->root;
+    char folder[PATH_MAX];
+    if (!front || (p->variable && !*front))
+        return;
+    (void)snprintf(folder, sizeof folder, "%s%s", front, p->path);
+    if (p->toolkit)
+        look_below(at, folder, parts[at->part].toolkit, p->toolkit);
+    if (p->python)
+        look_at_python(at, folder, p->python);
+}
+
+/* Of the program, of VIRTUAL_ENV, of PYTHONPATH, and the first in PATH. */
 static void look_at_pythons(const struct looking *at, const char *program)
 {
-    const char *environment = getenv("VIRTUAL_ENV"), *home = getenv("HOME"), *paths = getenv("PYTHONPATH");
     char folder[PATH_MAX];
     if (program && prefix_of(program, folder))
         look_at_python(at, folder, "the program's Python");
-    if (environment)
-        look_at_python(at, environment, "pip (VIRTUAL_ENV)");
-    for (const char *p = paths; p && *p; p += strcspn(p, ":"), p += *p == ':') {
+    look_at_place(at, &installed[VIRTUAL_ENV]);
+    for (const char *p = getenv("PYTHONPATH"); p && *p; p += strcspn(p, ":"), p += *p == ':') {
         (void)snprintf(folder, sizeof folder, "%.*s", (int)strcspn(p, ":"), p);
         look_below(at, folder, parts[at->part].packages, "pip (PYTHONPATH)");
     }
     if (prefix_of("python3", folder) && !*at->root)
         look_at_python(at, folder, "pip");
-    if (home) {
-        (void)snprintf(folder, sizeof folder, "%s/.local", home);
-        look_at_python(at, folder, "pip (user)");
-    }
-    static const char *const prefixes[] = {"/usr", "/usr/local", "/opt/venv"};
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
-        (void)snprintf(folder, sizeof folder, "%s%s", at->root, prefixes[i]);
-        look_at_python(at, folder, "pip");
-    }
-}
-
-static void look_at_conda(const struct looking *at)
-{
-    static const char *const homes[] = {"/miniconda3", "/anaconda3", "/miniforge3", "/mambaforge", "/micromamba"};
-    const char *environment = getenv("CONDA_PREFIX"), *home = getenv("HOME");
-    char folder[PATH_MAX];
-    if (environment) {
-        look_below(at, environment, parts[at->part].toolkit, "conda");
-        look_at_python(at, environment, "pip in conda");
-    }
-    (void)snprintf(folder, sizeof folder, "%s/opt/conda", at->root);
-    look_below(at, folder, parts[at->part].toolkit, "conda");
-    look_at_python(at, folder, "pip in conda");
-    for (size_t i = 0; home && i < sizeof homes / sizeof *homes; i++) {
-        (void)snprintf(folder, sizeof folder, "%s%s", home, homes[i]);
-        look_below(at, folder, parts[at->part].toolkit, "conda");
-        look_at_python(at, folder, "pip in conda");
-    }
-}
-
-static void look_at_toolkits(const struct looking *at)
-{
-    static const char *const roots[] = {"/usr/local/cuda*", "/opt/cuda*", "/usr/lib/nvidia-cuda-toolkit",
-                                        "/usr/lib/cuda"};
-    static const char sdk[] = "/opt/nvidia/hpc_sdk/Linux_*/*";
-    const char *given = getenv("NVHPC_ROOT");
-    char folder[PATH_MAX];
-    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
-        (void)snprintf(folder, sizeof folder, "%s%s", at->root, roots[i]);
-        look_below(at, folder, parts[at->part].toolkit, "CUDA toolkit");
-    }
-    for (int i = 0; i < 2; i++) {
-        if (i == 0 && !given)
-            continue;
-        (void)snprintf(folder, sizeof folder, "%s%s/cuda/*", i ? at->root : "", i ? sdk : given);
-        look_below(at, folder, parts[at->part].toolkit, "HPC SDK");
-    }
-    look_below(at, at->root, parts[at->part].system, "the distribution");
 }
 
 /* The full name of what the loader finds. */
@@ -474,38 +467,29 @@ static int newer(const void *a, const void *b)
     return x->good != y->good ? y->good - x->good : (y->cuda > x->cuda) - (y->cuda < x->cuda);
 }
 
-static int named(struct recorder_libraries *s, const struct looking *at, const char *variable, const char *given)
-{
-    if (access(given, R_OK))
-        return err_set(at->err, "%s names %s, which cannot be read", variable, given);
-    s->named = true;
-    found(at, given, variable);
-    return 0;
-}
-
 int recorder_libraries_find(struct recorder_libraries *s, enum recorder_part part, const char *program,
                             const char *root, struct err *err)
 {
-    static const char *const homes[] = {"CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CUDATOOLKIT_HOME"};
     const char *given = getenv(parts[part].variable);
-    const struct looking at = {s, part, root, err};
-    *s = (struct recorder_libraries){.found = mem_zalloc(LIBRARIES_FOUND, sizeof *s->found, err)};
+    const struct looking at = {s, part, root};
+    *s = (struct recorder_libraries){.named = given && *given};
+    if (s->named && access(given, R_OK))
+        return err_set(err, "%s names %s, which cannot be read", parts[part].variable, given);
+    s->found = mem_zalloc(LIBRARIES_FOUND, sizeof *s->found, err);
     if (!s->found)
         return -1;
-    if (given && *given) {
-        if (named(s, &at, parts[part].variable, given) == 0)
-            return 0;
-        recorder_libraries_release(s);
-        return -1;
+    if (s->named) {
+        found(&at, given, parts[part].variable);
+        return 0;
     }
     if (!*root)
         look_at_loader(&at);
-    for (size_t i = 0; i < sizeof homes / sizeof *homes; i++)
-        if (getenv(homes[i]) && *getenv(homes[i]))
-            look_below(&at, getenv(homes[i]), parts[part].toolkit, homes[i]);
-    look_at_pythons(&at, program);
-    look_at_conda(&at);
-    look_at_toolkits(&at);
+    for (int i = 0; i < INSTALLED; i++)
+        if (i == VIRTUAL_ENV)
+            look_at_pythons(&at, program);
+        else
+            look_at_place(&at, &installed[i]);
+    look_below(&at, root, parts[part].system, "the distribution");
     qsort(s->found, (size_t)s->count, sizeof *s->found, newer);
     return 0;
 }
