@@ -33,4 +33,21 @@ struct uvm_event {
 /* Fill *record. NULL, or why the event is left out: a short phrase for table skipped. */
 const char *uvm_event_record(const struct uvm_event *event, struct record *record);
 
+/* The direction of an explicit copy: enum record_copy of a CUpti_ActivityMemcpyKind; 0: of another kind. */
+static inline uint32_t uvm_event_copy(int64_t kind)
+{
+    static const uint8_t directions[] = {0,
+                                         RECORD_COPY_H2D,
+                                         RECORD_COPY_D2H,
+                                         RECORD_COPY_H2D, /* to an array */
+                                         RECORD_COPY_D2H, /* from one */
+                                         RECORD_COPY_D2D,
+                                         RECORD_COPY_D2D,
+                                         RECORD_COPY_D2D,
+                                         RECORD_COPY_D2D,
+                                         RECORD_COPY_H2H,
+                                         RECORD_COPY_P2P};
+    return kind > 0 && kind <= 10 ? directions[kind] : 0;
+}
+
 #endif

@@ -1,4 +1,4 @@
-/* source: bytes from a file or a pipe, decompressed on the way (gzip, xz, zstd found by content).
+/* input_stream: bytes from a file or a pipe, decompressed on the way (gzip, xz, zstd found by content).
  *
  * Concatenated members (gzip), streams (xz) and frames (zstd) are one stream of bytes. Memory is bounded: 1.4 MiB, and
  * what the decoder needs (files that ask for more than 256 MiB are refused). Errors name the compressed byte, not the

@@ -307,29 +307,15 @@ static int take_kernel(struct reading *g, sqlite3_stmt *s, struct err *err)
     return push(g, s, &record, err);
 }
 
-/* ENUM_CUDA_MEMCPY_OPER, 1 to 10. */
-static const uint32_t directions[] = {0,
-                                      RECORD_COPY_H2D,
-                                      RECORD_COPY_D2H,
-                                      RECORD_COPY_H2D,
-                                      RECORD_COPY_D2H,
-                                      RECORD_COPY_D2D,
-                                      RECORD_COPY_D2D,
-                                      RECORD_COPY_D2D,
-                                      RECORD_COPY_D2D,
-                                      RECORD_COPY_H2H,
-                                      RECORD_COPY_P2P};
-
 static int take_copy(struct reading *g, sqlite3_stmt *s, struct err *err)
 {
     int64_t start = sqlite3_column_int64(s, C_START), end = sqlite3_column_int64(s, C_END);
-    int64_t kind = sqlite3_column_int64(s, C_KIND);
     if (start <= 0 || end < start)
         return skip(g, start <= 0 ? "no start time" : "ends before it starts", err);
     const struct record record = {.time = start,
                                   .duration = end - start,
                                   .bytes = (uint64_t)sqlite3_column_int64(s, C_VALUE),
-                                  .flags = kind > 0 && kind <= 10 ? directions[kind] : 0,
+                                  .flags = uvm_event_copy(sqlite3_column_int64(s, C_KIND)),
                                   .kind = RECORD_COPY};
     return push(g, s, &record, err);
 }

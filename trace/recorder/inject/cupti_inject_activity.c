@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/event/record.h"
+#include "trace/event/uvm_event.h"
 #include "trace/recorder/inject/cupti_inject.h"
 
 /* A record of unified memory is 112 bytes and the driver makes at most some 250,000 a second (measured: H200, driver
@@ -49,29 +49,6 @@ static void buffer_back(uint8_t *buffer)
     }
     pthread_mutex_unlock(&activity.lock);
     free(buffer);
-}
-
-static enum record_copy copy_direction(uint8_t kind)
-{
-    switch (kind) {
-    case 1: /* HtoD */
-    case 3: /* HtoA */
-        return RECORD_COPY_H2D;
-    case 2: /* DtoH */
-    case 4: /* AtoH */
-        return RECORD_COPY_D2H;
-    case 5: /* AtoA */
-    case 6: /* AtoD */
-    case 7: /* DtoA */
-    case 8: /* DtoD */
-        return RECORD_COPY_D2D;
-    case 9:
-        return RECORD_COPY_H2H;
-    case 10:
-        return RECORD_COPY_P2P;
-    default:
-        return 0;
-    }
 }
 
 static bool marker_message(const void *record, struct record_pipe_message *m)
@@ -136,7 +113,7 @@ static bool activity_message(const void *record, struct record_pipe_message *m)
         m->time = (int64_t)c.start;
         m->duration = (int64_t)(c.end - c.start);
         m->bytes = c.bytes;
-        m->flags = kind == ABI_KIND_MEMCPY2 ? RECORD_COPY_P2P : copy_direction(c.copy_kind);
+        m->flags = kind == ABI_KIND_MEMCPY2 ? RECORD_COPY_P2P : uvm_event_copy(c.copy_kind);
         return true;
     }
     case ABI_KIND_MARKER:
