@@ -15,14 +15,14 @@
 #include "trace/base/suggest.h"
 #include "trace/derived/batches.h"
 #include "trace/import/reader.h"
-#include "trace/import/sample.h"
+#include "trace/import/trace_sample.h"
 
 static const char *format, *output;
 static struct opt_list sets;
 static bool strict, force;
 static const char *from, *to;
 static int64_t every;
-static struct sample sample;
+static struct trace_sample sample;
 
 /* A table of another tool. */
 static const char *columns, *kinds, *time_unit;
@@ -84,7 +84,7 @@ static int check_operands(int argc, char **argv)
     if (format && !reader_find(format))
         return no_such_format(format);
     struct err err = {""};
-    if (sample_parse(&sample, from, to, every, &err))
+    if (trace_sample_parse(&sample, from, to, every, &err))
         return cmd_usage("%s", err.msg);
     if (!format && columns)
         format = "csv"; /* nothing in such a table says what it is */
@@ -250,7 +250,7 @@ static int find_joint(int argc, char **argv, const struct reader **joint)
 
 static int create_trace(struct import *im, struct err *err)
 {
-    im->context.store = sample_asked(&sample)
+    im->context.store = trace_sample_asked(&sample)
                             ? store_create_temporary(output, err)
                             : store_create(output, force ? OUTPUT_REPLACE : OUTPUT_NEW, cmd_line(), err);
     return im->context.store ? 0 : -1;
@@ -261,7 +261,7 @@ static int take_sample(struct import *im, uint64_t *kept, struct err *err)
 {
     struct store *whole = im->context.store;
     im->context.store = store_create(output, force ? OUTPUT_REPLACE : OUTPUT_NEW, cmd_line(), err);
-    int rc = im->context.store ? sample_copy(&sample, whole, im->context.store, kept, err) : -1;
+    int rc = im->context.store ? trace_sample_copy(&sample, whole, im->context.store, kept, err) : -1;
     store_close(whole);
     return rc;
 }
@@ -372,10 +372,11 @@ static int finish(struct import *im, double started)
     struct store *store = im->context.store;
     size_t batches = 0, services = 0;
     uint64_t kept = 1;
-    if (batches_write(store, &batches, &services, &err) || (sample_asked(&sample) && take_sample(im, &kept, &err)))
+    if (batches_write(store, &batches, &services, &err) ||
+        (trace_sample_asked(&sample) && take_sample(im, &kept, &err)))
         return give_up(im, EXIT_DATA, &err);
     store = im->context.store;
-    if (sample_asked(&sample))
+    if (trace_sample_asked(&sample))
         batches = services = 0; /* of the whole */
     if (!kept) {
         err_set(&err, "no record is in the sample: %s", store_sample(store));

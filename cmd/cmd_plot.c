@@ -4,11 +4,11 @@
 
 #include "cmd/cmd.h"
 #include "replay/report/plot.h"
-#include "trace/import/sample.h"
+#include "trace/import/trace_sample.h"
 
 static const char *output, *metrics, *over, *platform, *from, *until;
 static int aggregate;
-static struct sample window;
+static struct trace_sample window;
 static bool script, force;
 
 static const struct opt options[] = {
@@ -85,7 +85,7 @@ static int run(int argc, char **argv)
     if (output && !plot_can_draw(output))
         return cmd_usage("'%s' should end in .svg, .png or .pdf", output);
     struct err err = {""};
-    if (sample_parse(&window, from, until, 0, &err))
+    if (trace_sample_parse(&window, from, until, 0, &err))
         return cmd_usage("%s", err.msg);
     if (window.window && (!(figure->kinds & FIGURE_WINDOW) || window.unit != TIME_NS))
         return cmd_usage("--from, --to: %s",

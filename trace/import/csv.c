@@ -9,7 +9,7 @@
  * off: what it holds is kept, and the trace is incomplete. Files without that first line need no such end.
  *
  * Lines "# sample TEXT", "# sample.from 0" .. behind the first say that it is a part of a recording
- * (trace/import/sample.h), and what part.
+ * (trace/import/trace_sample.h), and what part.
  *
  * kind      a name of record_kinds[] ("MIGRATE_H2D"); required
  * time_ns   or time_cycles; none: the stream has no time. dur_ns or dur_cycles goes with it

@@ -139,7 +139,7 @@ int store_origin(struct store *store, const char *key, const char *value, struct
 /* Its value, or NULL. Valid until the store is closed. */
 const char *store_origin_get(const struct store *store, const char *key);
 
-/* What part of a recording the trace holds, as a sentence; NULL: it is no sample (trace/import/sample.h). */
+/* What part of a recording the trace holds, as a sentence; NULL: it is no sample (trace/import/trace_sample.h). */
 const char *store_sample(const struct store *store);
 /* 0, or -1 with *err set: the trace is a sample, and what is to be done needs the whole. */
 int store_whole(const struct store *store, struct err *err);

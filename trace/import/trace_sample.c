@@ -1,4 +1,4 @@
-#include "trace/import/sample.h"
+#include "trace/import/trace_sample.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -35,10 +35,10 @@ static int parse_time(const char *name, const char *text, int64_t *value, enum t
                : 0;
 }
 
-int sample_parse(struct sample *s, const char *from, const char *to, int64_t every, struct err *err)
+int trace_sample_parse(struct trace_sample *s, const char *from, const char *to, int64_t every, struct err *err)
 {
     enum time_unit unit[2] = {TIME_NS, TIME_NS};
-    *s = (struct sample){.window = from || to, .to = INT64_MAX, .every = every > 1 ? every : 0};
+    *s = (struct trace_sample){.window = from || to, .to = INT64_MAX, .every = every > 1 ? every : 0};
     if ((from && parse_time("from", from, &s->from, &unit[0], err)) ||
         (to && parse_time("to", to, &s->to, &unit[1], err)))
         return -1;
@@ -48,12 +48,12 @@ int sample_parse(struct sample *s, const char *from, const char *to, int64_t eve
     return s->from < s->to ? 0 : err_set(err, "--from %s --to %s: nothing lies between", from ? from : "0", to);
 }
 
-bool sample_asked(const struct sample *s)
+bool trace_sample_asked(const struct trace_sample *s)
 {
     return s->window || s->every;
 }
 
-bool sample_block(uint64_t addr, int64_t every)
+bool trace_sample_block(uint64_t addr, int64_t every)
 {
     return !every || random_mix(addr >> BLOCK_SHIFT) % (uint64_t)every == 0;
 }
@@ -61,7 +61,7 @@ bool sample_block(uint64_t addr, int64_t every)
 /* --- the whole, once --- */
 
 struct copying {
-    const struct sample *sample;
+    const struct trace_sample *sample;
     struct store *whole, *to;
     int64_t start, from, until; /* absolute, in the window's unit */
     int64_t last;               /* where the trace ends */
@@ -148,7 +148,7 @@ static const char *time_text(const struct copying *c, int64_t value, char *buf, 
 
 static int mark(struct copying *c)
 {
-    const struct sample *s = c->sample;
+    const struct trace_sample *s = c->sample;
     char text[300] = "", a[64], b[64], whole[64];
     if (s->window)
         (void)snprintf(text, sizeof text, "records that begin from %s to %s of %s", time_text(c, s->from, a, sizeof a),
@@ -238,7 +238,7 @@ static int copy_service(void *ctx, const struct store_value *v, size_t n)
                    ? copy_row(ctx, v, n)
                    : 0;
     struct store_value row[16];
-    if (n > 16 || !sample_block((uint64_t)v[2].i, c->sample->every) ||
+    if (n > 16 || !trace_sample_block((uint64_t)v[2].i, c->sample->every) ||
         (c->sample->window && (v[3].type != STORE_INT || !in_window(c, v[3].i))))
         return 0;
     memcpy(row, v, n * sizeof *row);
@@ -277,7 +277,7 @@ static bool choose(struct copying *c, const struct record *r)
         c->outside += !into;
         return false;
     }
-    const bool chosen = !has_block(r->kind) || sample_block(r->addr, c->sample->every);
+    const bool chosen = !has_block(r->kind) || trace_sample_block(r->addr, c->sample->every);
     c->unchosen += !chosen;
     return chosen;
 }
@@ -339,7 +339,8 @@ static int count_left_out(const struct copying *c)
     return 0;
 }
 
-int sample_copy(const struct sample *sample, struct store *whole, struct store *to, uint64_t *kept, struct err *err)
+int trace_sample_copy(const struct trace_sample *sample, struct store *whole, struct store *to, uint64_t *kept,
+                      struct err *err)
 {
     struct copying c = {.sample = sample, .whole = whole, .to = to, .err = err};
     if (store_sample(whole))

@@ -1,4 +1,4 @@
-#include "trace/import/sample.h"
+#include "trace/import/trace_sample.h"
 
 #include "trace/base/testing.h"
 
@@ -29,14 +29,14 @@ static struct store *whole(enum time_unit unit, uint32_t kind)
 static uint64_t take(struct store *from, const char *lo, const char *hi, int64_t every, unsigned char *times)
 {
     struct err err = {""};
-    struct sample sample;
+    struct trace_sample sample;
     struct store *to = store_create_memory(&err);
     const struct record *r;
     const int64_t *extra;
     uint64_t kept, found = 0;
     size_t n;
-    ck_assert_msg(sample_parse(&sample, lo, hi, every, &err) == 0, "%s", err.msg);
-    ck_assert_msg(sample_copy(&sample, from, to, &kept, &err) == 0, "%s", err.msg);
+    ck_assert_msg(trace_sample_parse(&sample, lo, hi, every, &err) == 0, "%s", err.msg);
+    ck_assert_msg(trace_sample_copy(&sample, from, to, &kept, &err) == 0, "%s", err.msg);
     ck_assert(store_sample(to) != NULL);
     struct store_cursor *cursor = store_cursor_open(to, 0, &err);
     while (store_cursor_next(cursor, &r, &extra, &n, &err) > 0)
@@ -94,11 +94,11 @@ START_TEST(about_one_block_in_n_whatever_the_stride)
     unsigned char times[RECORDS] = {0};
     (void)take(store, NULL, NULL, 8, times);
     for (int i = 0; i < RECORDS; i++)
-        ck_assert_uint_eq(times[i], i % 16 == 0 || sample_block((uint64_t)i << 21, 8));
+        ck_assert_uint_eq(times[i], i % 16 == 0 || trace_sample_block((uint64_t)i << 21, 8));
     for (uint64_t stride = 1; stride <= 4096; stride *= 8) {
         int chosen = 0;
         for (uint64_t i = 0; i < 8000; i++)
-            chosen += sample_block((i * stride << 21) + i, 8);
+            chosen += trace_sample_block((i * stride << 21) + i, 8);
         ck_assert_msg(chosen > 880 && chosen < 1120, "stride %d: %d of 8000", (int)stride, chosen); /* 4 sigma */
     }
     store_close(store);
@@ -108,11 +108,11 @@ END_TEST
 static void refuse(enum time_unit unit, uint32_t kind, const char *from, int64_t every, const char *says)
 {
     struct err err = {""};
-    struct sample sample;
+    struct trace_sample sample;
     uint64_t kept;
     struct store *store = whole(unit, kind), *to = store_create_memory(&err);
-    ck_assert_int_eq(sample_parse(&sample, from, NULL, every, &err), 0);
-    ck_assert_int_eq(sample_copy(&sample, store, to, &kept, &err), -1);
+    ck_assert_int_eq(trace_sample_parse(&sample, from, NULL, every, &err), 0);
+    ck_assert_int_eq(trace_sample_copy(&sample, store, to, &kept, &err), -1);
     ck_assert_msg(strstr(err.msg, says) != NULL, "'%s' is not in: %s", says, err.msg);
     store_close(store);
     store_close(to);
@@ -133,8 +133,8 @@ START_TEST(what_cannot_be_sampled_is_refused_by_name)
                {NULL, "4.5cycles", "--to"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct err err = {""};
-        struct sample sample;
-        ck_assert_int_eq(sample_parse(&sample, bad[i].from, bad[i].to, 1, &err), -1);
+        struct trace_sample sample;
+        ck_assert_int_eq(trace_sample_parse(&sample, bad[i].from, bad[i].to, 1, &err), -1);
         ck_assert_msg(strstr(err.msg, bad[i].says) != NULL, "'%s' is not in: %s", bad[i].says, err.msg);
     }
 }
@@ -143,17 +143,17 @@ END_TEST
 START_TEST(a_sample_of_a_sample_is_refused_and_nothing_asked_is_nothing)
 {
     struct err err = {""};
-    struct sample sample;
+    struct trace_sample sample;
     uint64_t kept;
     struct store *store = whole(TIME_CYCLES, RECORD_DRAM_READ), *part = store_create_memory(&err),
                  *to = store_create_memory(&err);
-    ck_assert_int_eq(sample_parse(&sample, "10cycles", "20cycles", 1, &err), 0);
-    ck_assert_int_eq(sample_copy(&sample, store, part, &kept, &err), 0);
+    ck_assert_int_eq(trace_sample_parse(&sample, "10cycles", "20cycles", 1, &err), 0);
+    ck_assert_int_eq(trace_sample_copy(&sample, store, part, &kept, &err), 0);
     ck_assert_int_eq(store_whole(store, &err), 0);
-    ck_assert_int_eq(sample_copy(&sample, part, to, &kept, &err), -1);
+    ck_assert_int_eq(trace_sample_copy(&sample, part, to, &kept, &err), -1);
     ck_assert_msg(strstr(err.msg, "a sample already (records that begin from 10 cycles to 20 cycles of") != NULL, "%s",
                   err.msg);
-    ck_assert(sample_parse(&sample, NULL, NULL, 1, &err) == 0 && !sample_asked(&sample));
+    ck_assert(trace_sample_parse(&sample, NULL, NULL, 1, &err) == 0 && !trace_sample_asked(&sample));
     store_close(store);
     store_close(part);
     store_close(to);
@@ -203,10 +203,10 @@ START_TEST(tables_go_with_their_records)
                           store_row(store, "services", service, 12, &err) == 0,
                       "%s", err.msg);
     }
-    struct sample sample;
+    struct trace_sample sample;
     uint64_t kept;
-    ck_assert_int_eq(sample_parse(&sample, "10us", "20us", 1, &err), 0);
-    ck_assert_msg(sample_copy(&sample, store, to, &kept, &err) == 0, "%s", err.msg);
+    ck_assert_int_eq(trace_sample_parse(&sample, "10us", "20us", 1, &err), 0);
+    ck_assert_msg(trace_sample_copy(&sample, store, to, &kept, &err) == 0, "%s", err.msg);
     ck_assert_str_eq(store_origin_get(to, "sample.start"), "1000");
     struct ids ids = {{0}, 0, 0};
     ck_assert_int_eq(store_rows(to, "kernels", take_id, &ids, &err), 0);
@@ -222,6 +222,6 @@ START_TEST(tables_go_with_their_records)
 }
 END_TEST
 
-TEST_MAIN("sample", the_example_keeps_the_second_and_third, windows_side_by_side_hold_each_record_once,
+TEST_MAIN("trace_sample", the_example_keeps_the_second_and_third, windows_side_by_side_hold_each_record_once,
           about_one_block_in_n_whatever_the_stride, what_cannot_be_sampled_is_refused_by_name,
           a_sample_of_a_sample_is_refused_and_nothing_asked_is_nothing, tables_go_with_their_records)

@@ -1,4 +1,4 @@
-/* sample: a part of a trace, by time or by VA block, for what is too long to keep.
+/* trace_sample: a part of a trace, by time or by VA block, for what is too long to keep.
  *
  * By time: a record is in the window in which it begins, so that windows side by side hold each record once. Times
  * count from the trace's start, the earliest record of any stream that has times; `to` is outside. What began before
@@ -18,12 +18,12 @@
  * third.
  *
  * Source: SHARDS, Waldspurger et al., FAST 2015, section 3.1 (hash of the location, modulo). */
-#ifndef TRACE_IMPORT_SAMPLE_H
-#define TRACE_IMPORT_SAMPLE_H
+#ifndef TRACE_IMPORT_TRACE_SAMPLE_H
+#define TRACE_IMPORT_TRACE_SAMPLE_H
 
 #include "trace/store/store.h"
 
-struct sample {
+struct trace_sample {
     bool window;
     enum time_unit unit; /* of from and to: TIME_NS or TIME_CYCLES */
     int64_t from, to;    /* from 0 on; to INT64_MAX: to the end */
@@ -31,15 +31,16 @@ struct sample {
 };
 
 /* NULL: not given; both texts NULL: no window. "1.5ms", "200us", "5000cycles". */
-int sample_parse(struct sample *sample, const char *from, const char *to, int64_t every, struct err *err);
+int trace_sample_parse(struct trace_sample *sample, const char *from, const char *to, int64_t every, struct err *err);
 
-bool sample_asked(const struct sample *sample);
+bool trace_sample_asked(const struct trace_sample *sample);
 
 /* Whether the block of an address is chosen; every 0: all are. */
-bool sample_block(uint64_t addr, int64_t every);
+bool trace_sample_block(uint64_t addr, int64_t every);
 
 /* Copy from a whole trace, finished or still written, to one that is being made. *kept: records. A stream without times
  * of that unit, or whose addresses are none of memory, is an error that names it; so is a sample. */
-int sample_copy(const struct sample *sample, struct store *whole, struct store *to, uint64_t *kept, struct err *err);
+int trace_sample_copy(const struct trace_sample *sample, struct store *whole, struct store *to, uint64_t *kept,
+                      struct err *err);
 
 #endif
