@@ -69,10 +69,8 @@ static void look_at_gpu(const struct abi_driver *d, int ordinal, struct recorder
     gpu->memory_bytes = bytes;
     gpu->capability = attribute(d, device, ABI_ATTRIBUTE_MAJOR) * 10 + attribute(d, device, ABI_ATTRIBUTE_MINOR);
     gpu->sms = attribute(d, device, ABI_ATTRIBUTE_SMS);
-    gpu->managed = attribute(d, device, ABI_ATTRIBUTE_CONCURRENT_MANAGED);
     gpu->pageable = attribute(d, device, ABI_ATTRIBUTE_PAGEABLE_ACCESS);
     gpu->page_tables = attribute(d, device, ABI_ATTRIBUTE_HOST_PAGE_TABLES);
-    gpu->integrated = attribute(d, device, ABI_ATTRIBUTE_INTEGRATED);
     gpu->mig = strstr(gpu->name, " MIG ") != NULL;
 }
 

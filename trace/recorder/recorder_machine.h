@@ -21,10 +21,8 @@ struct recorder_gpu {
     int capability; /* compute capability times 10: 90 */
     int sms;
     uint64_t memory_bytes;
-    bool managed;     /* managed memory moves by page faults (concurrent managed access) */
     bool pageable;    /* reaches all memory of a program: by page faults (HMM) or, with page_tables, by ATS */
     bool page_tables; /* through the host's page tables */
-    bool integrated;  /* shares the host's memory */
     bool mig;         /* a part of a GPU */
 };
 
