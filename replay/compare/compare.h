@@ -122,8 +122,8 @@ const char *compare_answer(const struct compare_result *result, char *buf, size_
  * prefetches. NULL: there is none. */
 const struct compare_row *compare_plannable(const struct compare_result *result);
 
-/* Write it as a plan (trace/recorder/advice_plan.h), with the predicted time and its ends. -1 with *err set: nothing to plan.
- */
+/* Write it as a plan (trace/recorder/advice_plan.h), with the predicted time and its ends. -1 with *err set: nothing to
+ * plan. */
 int compare_plan(const struct compare_result *result, FILE *to, struct err *err);
 
 /* The documented JSON object; NULL with *err set. */
