@@ -1,12 +1,12 @@
 /* placement_draws_bench PLATFORM TASKS.ini [DRAWS]: what draws of a platform's uncertain numbers make of a set of tasks
- * (placement_draws.h). Rows what,of,stated,least,most,below: mean response of auto against device and managed memory,
- * percent, and in how many draws it is below 0; then the error of a time alone, its mean and its worst task. Programs
- * are looked at with cut=200000, as the reproduction has them. */
+ * (placement_draws_testing.h). Rows what,of,stated,least,most,below: mean response of auto against device and managed
+ * memory, percent, and in how many draws it is below 0; then the error of a time alone, its mean and its worst task.
+ * Programs are looked at with cut=200000, as the reproduction has them. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "replay/placement/placement_draws.h"
+#include "replay/placement/placement_draws_testing.h"
 
 static void print(const struct placement_draws *d)
 {

@@ -1,4 +1,4 @@
-#include "replay/placement/placement_draws.h"
+#include "replay/placement/placement_draws_testing.h"
 
 #include <math.h>
 #include <string.h>

@@ -137,8 +137,8 @@ static size_t find_fills(const struct run *r, size_t m, struct fill fills[FILLS]
 {
     double room = offer(&r->tasks[m], r->left[m]).idle_ms;
     size_t n = 0;
-    for (size_t at;
-         n < FILLS && (at = schedule_queue_device(&r->queue, n ? r->rank[fills[n - 1].task] + 1 : 0, room)) < SIZE_MAX;
+    for (size_t at; n < FILLS &&
+                    (at = schedule_queue_find(&r->queue, n ? r->rank[fills[n - 1].task] + 1 : 0, room, -1)) < SIZE_MAX;
          n++) {
         double exec = r->queue.node[r->queue.leaves + at].exec_ms;
         fills[n].task = r->by_rank[at];
@@ -193,7 +193,7 @@ static void place(struct run *r, size_t t, enum placement placement)
         return;
     r->kernels[r->tasks[t].placement] -= r->tasks[t].kernels;
     r->kernels[placement] += r->tasks[t].kernels;
-    r->tasks[t] = r->other[2 * t + (placement == PLACEMENT_MANAGED)];
+    r->tasks[t] = r->other[PLACEMENTS * t + placement];
     r->left[t] = r->tasks[t].kernels;
     r->out->slots[t].reassigned = true;
     wait_in_queue(r, t, true);
@@ -202,7 +202,8 @@ static void place(struct run *r, size_t t, enum placement placement)
 /* The head and its neighbour, neither begun: one under device, the other under managed memory, if that is less. */
 static void reassign(struct run *r, size_t head)
 {
-    size_t at = schedule_queue_first(&r->queue, r->rank[head] + 1), next = at < SIZE_MAX ? r->by_rank[at] : head;
+    size_t at = schedule_queue_find(&r->queue, r->rank[head] + 1, INFINITY, -1),
+           next = at < SIZE_MAX ? r->by_rank[at] : head;
     const struct schedule_task *a = &r->tasks[head], *b = &r->tasks[next];
     if (next == head || r->started[head] || r->started[next] || a->placement == PLACEMENT_PINNED ||
         b->placement == PLACEMENT_PINNED)
@@ -210,7 +211,8 @@ static void reassign(struct run *r, size_t head)
     double least = schedule_alone_ms(a) + schedule_alone_ms(b) - schedule_overlap_ms(a, b);
     int best = -1;
     for (int managed = 0; managed < 2; managed++) { /* the head under managed memory, or the other */
-        const struct schedule_task *x = &r->other[2 * head + (size_t)managed], *y = &r->other[2 * next + !managed];
+        const struct schedule_task *x = &r->other[PLACEMENTS * head + (managed ? PLACEMENT_MANAGED : PLACEMENT_DEVICE)],
+                                   *y = &r->other[PLACEMENTS * next + (managed ? PLACEMENT_DEVICE : PLACEMENT_MANAGED)];
         double saved = schedule_overlap_ms(x, y), ms = schedule_alone_ms(x) + schedule_alone_ms(y) - saved;
         double to_device = (a->placement == PLACEMENT_MANAGED ? a->kernels : 0) +
                            (b->placement == PLACEMENT_MANAGED ? b->kernels : 0) - (managed ? a : b)->kernels;
@@ -236,7 +238,7 @@ static void release_head(struct run *r, size_t head, bool corun)
     if (corun && r->tasks[head].placement == PLACEMENT_MANAGED)
         m = head;
     else if (corun && offer(&r->tasks[head], r->left[head]).exec_ms < INFINITY) {
-        size_t at = schedule_queue_managed(&r->queue, 0, offer(&r->tasks[head], r->left[head]).exec_ms);
+        size_t at = schedule_queue_find(&r->queue, 0, INFINITY, offer(&r->tasks[head], r->left[head]).exec_ms);
         m = at < SIZE_MAX ? r->by_rank[at] : SIZE_MAX;
     }
     n = m < SIZE_MAX ? find_fills(r, m, fills) : 0;
@@ -253,7 +255,7 @@ static void run(struct run *r, bool corun)
     for (;;) {
         while (next_arrival(r) <= r->now)
             wait_in_queue(r, r->by_arrival[r->arrived++], true);
-        size_t head = schedule_queue_first(&r->queue, 0);
+        size_t head = schedule_queue_find(&r->queue, 0, INFINITY, -1);
         if (head < SIZE_MAX)
             release_head(r, r->by_rank[head], corun);
         else if (r->arrived < r->count)
@@ -434,7 +436,7 @@ static bool offers(const struct schedule_offer *o, double room, double idle)
 }
 
 /* Up from the leaf to the first subtree to the right that offers it, then down its left side. */
-static size_t find(const struct schedule_queue *queue, size_t from, double room, double idle)
+size_t schedule_queue_find(const struct schedule_queue *queue, size_t from, double room, double idle)
 {
     if (from >= queue->leaves)
         return SIZE_MAX;
@@ -450,19 +452,4 @@ static size_t find(const struct schedule_queue *queue, size_t from, double room,
     while (i < queue->leaves)
         i = offers(&queue->node[2 * i], room, idle) ? 2 * i : 2 * i + 1;
     return i - queue->leaves;
-}
-
-size_t schedule_queue_first(const struct schedule_queue *queue, size_t from)
-{
-    return find(queue, from, INFINITY, -1);
-}
-
-size_t schedule_queue_device(const struct schedule_queue *queue, size_t from, double room)
-{
-    return find(queue, from, room, -1);
-}
-
-size_t schedule_queue_managed(const struct schedule_queue *queue, size_t from, double exec)
-{
-    return find(queue, from, INFINITY, exec);
 }

@@ -1,17 +1,15 @@
 /* placement_schedule: tasks on one integrated GPU, one after another, or kernel by kernel with kernels of two tasks
  * side by side; section IV-B of Bateni et al. 2020.
  *
- * The waiting queue is ordered by earliest deadline; a task's deadline is its execution time, so the order is shortest
- * first. Each round releases the next kernel of the first task. A managed launch that maps pages leaves the GPU idle
- * while it does: the device kernels of waiting tasks, in order of deadline, run there as far as they fit whole. A
- * device kernel at the head is released with the first managed launch whose mapping it fits in. Only mapping is
- * overlapped: cache flushes, copies and the CPU's work never are, nor are two managed or two device kernels. Time
- * therefore never exceeds the tasks in turn. A managed task's launches that map come first, each maps as much; those
- * behind map nothing and wait in the queue like others.
+ * The queue is ordered by earliest deadline; a task's deadline is its execution time: shortest first. Each round
+ * releases the next kernel of the first task. A managed launch that maps pages leaves the GPU idle meanwhile: device
+ * kernels of waiting tasks run there, in order of deadline, as far as they fit whole. A device kernel at the head is
+ * released with the first managed launch whose mapping it fits in. Only mapping is overlapped, so time never exceeds
+ * the tasks in turn. A managed task's launches that map come first, each maps as much; those behind wait in the queue
+ * like others.
  *
- * Where tasks may be re-assigned, the head, not yet begun, is looked at beside the next in the queue: if one under
- * device and the other under managed memory overlap and take less together than they would as they are, that is what
- * they get, unless it would break guideline 2 (11). So the same task may be placed otherwise beside another neighbour.
+ * Re-assignment looks at the head, not yet begun, and the next in the queue: if one under device and the other under
+ * managed memory overlap and take less together than as they are, they get that, unless it breaks guideline 2 (11).
  *
  * Worked example: 1 GiB mapped in 1 of 512 launches, 9 ms, beside 1,000 device kernels of 0.1 ms: 90 run there. */
 #ifndef REPLAY_PLACEMENT_PLACEMENT_SCHEDULE_H
@@ -59,8 +57,9 @@ double schedule_alone_ms(const struct schedule_task *task);
 /* What two tasks that start together save, 0 if they may not overlap. Either order of arguments. */
 double schedule_overlap_ms(const struct schedule_task *a, const struct schedule_task *b);
 
-/* Fill *schedule. other: NULL, or every task as it would be under device (other[2 i]) and managed memory
- * (other[2 i + 1]): those that are re-assigned are changed in `tasks`. Without corun, tasks run one after another. */
+/* Fill *schedule. other: NULL, or every task as it would be under each placement (other[PLACEMENTS i + placement]; of
+ * pinned memory none is asked): those that are re-assigned are changed in `tasks`. Without corun, tasks run one after
+ * another. */
 int schedule_run(struct schedule *schedule, struct schedule_task *tasks, size_t count, bool corun,
                  const struct schedule_task *other, struct err *err);
 void schedule_release(struct schedule *schedule);
@@ -98,10 +97,8 @@ void schedule_queue_release(struct schedule_queue *queue);
 
 void schedule_queue_set(struct schedule_queue *queue, size_t rank, struct schedule_offer offer);
 
-/* The first rank >= `from` that waits; that waits with a device kernel of at most `room` ms; that waits with a mapping
- * of at least `exec` ms. SIZE_MAX: none. */
-size_t schedule_queue_first(const struct schedule_queue *queue, size_t from);
-size_t schedule_queue_device(const struct schedule_queue *queue, size_t from, double room);
-size_t schedule_queue_managed(const struct schedule_queue *queue, size_t from, double exec);
+/* The first rank >= `from` that waits with a device kernel of at most `room` ms (INFINITY: or none) and a mapping of at
+ * least `idle` ms (-1: or none). SIZE_MAX: none. */
+size_t schedule_queue_find(const struct schedule_queue *queue, size_t from, double room, double idle);
 
 #endif

@@ -78,7 +78,7 @@ START_TEST(a_task_is_placed_by_its_neighbour)
     const struct schedule_task device = {.placement = PLACEMENT_DEVICE, .kernels = 4, .exec_ms = 4, .copy_in_ms = 2};
     const struct schedule_task managed = {
         .placement = PLACEMENT_MANAGED, .kernels = 4, .mappings = 4, .exec_ms = 4, .idle_ms = 4, .flush_ms = 0.5};
-    const struct schedule_task other[] = {device, managed, device, managed};
+    const struct schedule_task other[] = {device, managed, {0}, device, managed, {0}};
     struct schedule_task t[2] = {device, device};
     struct schedule s;
     ck_assert_int_eq(schedule_run(&s, t, 1, true, other, NULL), 0);
@@ -89,7 +89,7 @@ START_TEST(a_task_is_placed_by_its_neighbour)
     ck_assert_double_eq_tol(s.end_ms, 6 + 8.5 - 4, 1e-12); /* 12 as they were */
     schedule_release(&s);
     struct schedule_task three[2] = {device, managed}; /* guideline 2: 4 managed kernels, 3 device kernels */
-    const struct schedule_task uneven[] = {device, managed, device, managed};
+    const struct schedule_task uneven[] = {device, managed, {0}, device, managed, {0}};
     three[0].kernels = 3;
     three[1] = three[0];
     ck_assert_int_eq(schedule_run(&s, three, 2, true, uneven, NULL), 0);
@@ -330,22 +330,20 @@ START_TEST(small_sets_against_the_best_by_trying_all)
     enum { ROUNDS = 400 };
     double given = 0, given_most = 0, all = 0, all_most = 0;
     for (int round = 0; round < ROUNDS; round++) {
-        struct schedule_task forms[3 * PLACEMENTS], other[6], t[3], moved[3];
+        struct schedule_task forms[3 * PLACEMENTS], t[3], moved[3];
         size_t n = 1 + (size_t)schedule_any(2.99);
         double alone = 0;
         for (size_t i = 0; i < n; i++) {
             struct schedule_task *f = &forms[PLACEMENTS * i];
             schedule_any_forms(f, 3);
             f[PLACEMENT_PINNED].exec_ms = 1e3; /* the schedule chooses between two */
-            other[2 * i] = f[PLACEMENT_DEVICE];
-            other[2 * i + 1] = f[PLACEMENT_MANAGED];
             bool managed = schedule_alone_ms(&f[PLACEMENT_MANAGED]) < schedule_alone_ms(&f[PLACEMENT_DEVICE]);
             moved[i] = t[i] = f[managed];
             alone += schedule_alone_ms(&t[i]);
         }
         struct schedule fixed, free_;
         ck_assert_int_eq(schedule_run(&fixed, t, n, true, NULL, NULL), 0);
-        ck_assert_int_eq(schedule_run(&free_, moved, n, true, other, NULL), 0);
+        ck_assert_int_eq(schedule_run(&free_, moved, n, true, forms, NULL), 0);
         double best = schedule_best_ms(t, n), best_of_all = schedule_best_of_all_ms(forms, n);
         ck_assert_double_ge(fixed.end_ms, best - 1e-9);
         ck_assert_double_ge(free_.end_ms, best_of_all - 1e-9);
@@ -422,9 +420,9 @@ START_TEST(the_first_that_fits_is_what_a_plain_search_finds)
                 expect[1] = offers[i].waiting && offers[i].exec_ms <= x ? i : expect[1];
                 expect[2] = offers[i].waiting && offers[i].idle_ms >= x ? i : expect[2];
             }
-            ck_assert_uint_eq(schedule_queue_first(&queue, from), expect[0]);
-            ck_assert_uint_eq(schedule_queue_device(&queue, from, x), expect[1]);
-            ck_assert_uint_eq(schedule_queue_managed(&queue, from, x), expect[2]);
+            ck_assert_uint_eq(schedule_queue_find(&queue, from, INFINITY, -1), expect[0]);
+            ck_assert_uint_eq(schedule_queue_find(&queue, from, x, -1), expect[1]);
+            ck_assert_uint_eq(schedule_queue_find(&queue, from, INFINITY, x), expect[2]);
         }
         schedule_queue_release(&queue);
     }

@@ -1,12 +1,17 @@
 #include "replay/placement/placement_tasks.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/placement/program_totals.h"
+#include "replay/uvm/actor_input.h"
 #include "trace/base/ini.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
+#include "trace/base/sorted.h"
+#include "trace/workloads/workload.h"
 
 enum { TASKS_MAX = 100000 };
 
@@ -208,4 +213,483 @@ enum placement placement_task_source(const struct placement_keys *keys, enum pla
 double placement_task_bytes(const struct placement_keys *keys, enum placement placement)
 {
     return (double)keys->private_bytes + (double)keys->shared_bytes * (placement == PLACEMENT_DEVICE ? 2 : 1);
+}
+
+/* --- a recording of a CUDA program as a task --- */
+
+/* Recorded: kernels, durations, copies, allocations, and of managed memory what migrated. Bounded: how many bytes
+ * kernels touch, and which launches find a dirty CPU cache. Not there: L2 figures, so pinned memory cannot be judged.
+ *
+ * Of managed memory:
+ *     bytes_hd, bytes_dh   what migrated each way, at most all that was allocated; where pages were evicted, which come
+ *                          back for no other reason, at least the pages that ever moved
+ *     copies               one for each direction that anything moved in, at most one for each allocation
+ *     S_i, N_c             at least what migrated to the GPU, in the kernels in which it did; at most everything,
+ * always compute_ms           at least the kernels' time in which nothing was served or moved, at most all of it A
+ * recording that has managed allocations and could not see migrations is refused. On a GPU without page faults nothing
+ * migrates: everything in between 0 and what is allocated. Worked example (placement_tasks_record_test.c): a kernel of
+ * 10 ms, in it two migrations of 64 KiB from 1 to 2 and 3 to 5 ms and a fault from 0.5 to 1.5: 128 KiB, 1 dirty launch,
+ * 10 - 3.5 = 6.5 to 10 ms of computing. */
+
+/* Stretches of time, or of addresses: from first to end. */
+struct stretch {
+    uint64_t first, end;
+};
+
+struct stretches {
+    struct stretch *list;
+    size_t count, cap;
+};
+
+struct reading {
+    struct placement_task *task;
+    struct stretches kernels, served, moved; /* run; faults served and pages moved; addresses ever moved */
+    struct stretches to_gpu;                 /* times */
+    int64_t managed, allocations;            /* bytes, how many */
+    int64_t migrated_hd, migrated_dh;
+    bool evicted, blind; /* pages were; a stream with managed allocations and no view of migrations */
+};
+
+static int add(struct stretches *s, uint64_t first, uint64_t length, struct err *err)
+{
+    if (mem_grow((void **)&s->list, &s->cap, s->count + 1, sizeof *s->list, err))
+        return -1;
+    s->list[s->count++] = (struct stretch){first, first + length < first ? UINT64_MAX : first + length};
+    return 0;
+}
+
+/* Sort, and join what overlaps. */
+static void join(struct stretches *s)
+{
+    size_t n = 0;
+    if (s->count)
+        qsort(s->list, s->count, sizeof *s->list, sorted_by_u64);
+    for (size_t i = 0; i < s->count; i++)
+        if (n && s->list[i].first <= s->list[n - 1].end)
+            s->list[n - 1].end = s->list[i].end > s->list[n - 1].end ? s->list[i].end : s->list[n - 1].end;
+        else
+            s->list[n++] = s->list[i];
+    s->count = n;
+}
+
+static uint64_t length(const struct stretches *joined)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < joined->count; i++)
+        sum += joined->list[i].end - joined->list[i].first;
+    return sum;
+}
+
+/* How long joined stretches a and b coincide. */
+static uint64_t common(const struct stretches *a, const struct stretches *b)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0, j = 0; i < a->count && j < b->count;) {
+        const struct stretch *x = &a->list[i], *y = &b->list[j];
+        uint64_t first = x->first > y->first ? x->first : y->first, end = x->end < y->end ? x->end : y->end;
+        sum += end > first ? end - first : 0;
+        if (x->end < y->end)
+            i++;
+        else
+            j++;
+    }
+    return sum;
+}
+
+/* How many of `kernels` (as recorded) overlap one of `moves` (joined). */
+static int64_t kernels_with(const struct stretches *kernels, const struct stretches *moves)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < kernels->count; i++) {
+        size_t low = 0; /* the first that ends after the kernel\'s start */
+        SORTED_FIRST(low, moves->count, k, moves->list[k].end <= kernels->list[i].first);
+        n += low < moves->count && moves->list[low].first < kernels->list[i].end;
+    }
+    return n;
+}
+
+/* Foreign sizes may be anything: no sum overflows. */
+static void sum_up(int64_t *sum, uint64_t bytes)
+{
+    const int64_t limit = INT64_C(1) << 60;
+    *sum = bytes > (uint64_t)limit || *sum > limit - (int64_t)bytes ? limit : *sum + (int64_t)bytes;
+}
+
+static int on_migration(struct reading *r, const struct record *m, struct err *err)
+{
+    bool hd = m->kind == RECORD_MIGRATE_H2D;
+    sum_up(hd ? &r->migrated_hd : &r->migrated_dh, m->bytes);
+    r->evicted |= m->flags == RECORD_CAUSE_EVICTION;
+    return add(&r->served, (uint64_t)m->time, (uint64_t)m->duration, err) || add(&r->moved, m->addr, m->bytes, err) ||
+                   (hd && add(&r->to_gpu, (uint64_t)m->time, (uint64_t)m->duration, err))
+               ? -1
+               : 0;
+}
+
+static int on_record(struct reading *r, const struct record *m, bool sees_migrations, struct err *err)
+{
+    struct placement_keys *lo = &r->task->lo;
+    if (m->kind == RECORD_KERNEL) {
+        lo->kernels++;
+        lo->compute_ms += (double)m->duration / 1e6;
+        return add(&r->kernels, (uint64_t)m->time, (uint64_t)m->duration, err);
+    }
+    if (m->kind == RECORD_COPY && (m->flags == RECORD_COPY_H2D || m->flags == RECORD_COPY_D2H)) {
+        lo->copies++;
+        sum_up(m->flags == RECORD_COPY_H2D ? &lo->bytes_hd : &lo->bytes_dh, m->bytes);
+    } else if (m->kind == RECORD_ALLOC && m->flags == RECORD_ALLOC_MANAGED) {
+        sum_up(&r->managed, m->bytes);
+        r->allocations++;
+        r->blind |= !sees_migrations;
+    } else if (m->kind == RECORD_ALLOC && m->flags == RECORD_ALLOC_DEVICE) {
+        sum_up(&lo->private_bytes, m->bytes);
+    } else if (m->kind == RECORD_MIGRATE_H2D || m->kind == RECORD_MIGRATE_D2H) {
+        return on_migration(r, m, err);
+    } else if (m->kind == RECORD_FAULT) {
+        return add(&r->served, (uint64_t)m->time, (uint64_t)m->duration, err);
+    }
+    r->evicted |= m->kind == RECORD_EVICT;
+    return 0;
+}
+
+static int read_streams(struct reading *r, struct store *store, struct err *err)
+{
+    for (int s = 0; s < store_stream_count(store); s++) {
+        const struct stream *stream = store_stream(store, s);
+        if (stream->unit != TIME_NS)
+            continue;
+        char key[80];
+        (void)snprintf(key, sizeof key, "kinds.%s", stream->name);
+        const char *kinds = store_origin_get(store, key);
+        bool sees = !kinds || strstr(kinds, "MIGRATE_H2D") || (stream->kinds >> RECORD_MIGRATE_H2D & 1);
+        struct store_cursor *cursor = store_cursor_open(store, s, err);
+        const struct record *records;
+        size_t n;
+        int more = cursor ? 1 : -1, rc = 0;
+        while (!rc && more == 1 && (more = store_cursor_next(cursor, &records, NULL, &n, err)) == 1)
+            for (size_t i = 0; i < n && !rc; i++)
+                rc = on_record(r, &records[i], sees, err);
+        store_cursor_close(cursor);
+        if (more < 0 || rc)
+            return -1;
+    }
+    return 0;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* What was copied was a buffer of its own, on top of what is private; managed memory is copied as a whole. */
+static void bound_sizes(struct reading *r, int64_t pages)
+{
+    struct placement_keys *lo = &r->task->lo, *hi = &r->task->hi;
+    lo->shared_bytes = most(lo->bytes_hd, lo->bytes_dh);
+    lo->private_bytes = most(lo->private_bytes - lo->shared_bytes, 0);
+    *hi = *lo;
+    int64_t managed = most(r->managed, pages);
+    lo->bytes_hd += r->evicted ? least(pages, r->migrated_hd) : r->migrated_hd;
+    hi->bytes_hd += most(managed, r->migrated_hd);
+    lo->bytes_dh += r->evicted ? 0 : r->migrated_dh;
+    hi->bytes_dh += most(managed, r->migrated_dh);
+    lo->copies += (r->migrated_hd > 0) + (r->migrated_dh > 0);
+    hi->copies += managed ? 2 * most(r->allocations, 1) : 0;
+    lo->shared_bytes += r->managed ? r->managed : pages;
+    hi->shared_bytes += managed;
+}
+
+static void bound_kernels(struct reading *r, int64_t pages)
+{
+    struct placement_keys *lo = &r->task->lo, *hi = &r->task->hi;
+    int64_t reach = hi->shared_bytes;
+    lo->dirty_kernels = r->migrated_hd ? 1 : 0;
+    if (r->migrated_hd && !r->evicted)
+        lo->dirty_kernels = most(1, kernels_with(&r->kernels, &r->to_gpu));
+    lo->dirty_bytes = r->evicted ? least(pages, r->migrated_hd) : r->migrated_hd;
+    lo->kernel_bytes = lo->dirty_bytes / lo->kernels;
+    hi->kernel_bytes = hi->written_bytes = reach;
+    hi->dirty_kernels = hi->kernels;
+    hi->dirty_bytes = -1;
+    join(&r->kernels);
+    uint64_t served = common(&r->kernels, &r->served);
+    if (r->managed && !r->migrated_hd && !r->migrated_dh)
+        lo->compute_ms = 0; /* mapping is in the kernels' time, and nothing tells it */
+    lo->compute_ms = lo->compute_ms > (double)served / 1e6 ? lo->compute_ms - (double)served / 1e6 : 0;
+}
+
+static void describe(struct reading *r, char *out, size_t size)
+{
+    struct placement_task *t = r->task;
+    if (!r->migrated_hd && !r->migrated_dh && !r->managed)
+        (void)snprintf(out, size,
+                       "task %s: copies, kernels and durations are recorded; bytes touched by kernels and dirty "
+                       "launches are bounded; L2 figures are not in a recording",
+                       t->name);
+    else
+        (void)snprintf(
+            out, size,
+            "task %s: of managed memory %lld bytes migrated to the GPU and %lld back; device memory would "
+            "copy %lld to %lld there, %lld to %lld back; kernels compute between %.4g ms, while no fault was "
+            "served and nothing moved, and all of their %.4g ms; L2 figures are not in a recording",
+            t->name, (long long)r->migrated_hd, (long long)r->migrated_dh, (long long)t->lo.bytes_hd,
+            (long long)t->hi.bytes_hd, (long long)t->lo.bytes_dh, (long long)t->hi.bytes_dh, t->lo.compute_ms,
+            t->hi.compute_ms);
+}
+
+static int make_task(struct placement_tasks *tasks, struct reading *r, struct err *err)
+{
+    char text[640];
+    join(&r->moved);
+    join(&r->served);
+    join(&r->to_gpu);
+    uint64_t moved = length(&r->moved);
+    int64_t pages = moved < 1ull << 60 ? (int64_t)moved : INT64_C(1) << 60;
+    bound_sizes(r, pages);
+    bound_kernels(r, pages);
+    r->task->recorded = r->task->bounded = r->task->no_l2 = true;
+    r->task->migrated_hd = (double)r->migrated_hd;
+    r->task->migrated_dh = (double)r->migrated_dh;
+    describe(r, text, sizeof text);
+    r->task->note = placement_tasks_keep(tasks, text, err);
+    return r->task->note ? 0 : -1;
+}
+
+static int refuse(const struct reading *r, struct store *store, struct err *err)
+{
+    const char *path = store_path(store);
+    if (r->blind)
+        return err_set(
+            err,
+            "'%s' has managed allocations and no record of migrations: what they cost cannot be told; record "
+            "the program with 'offchip record'",
+            path);
+    if (r->task->lo.kernels)
+        return 0;
+    if (store_stream_find(store, "accesses") >= 0)
+        return err_set(err,
+                       "'%s' holds accesses, which say nothing of copies and have no times: nothing to place; record "
+                       "the program without --accesses",
+                       path);
+    return err_set(err, "'%s' holds no kernel with a time in ns: nothing to place", path);
+}
+
+int placement_tasks_record(struct placement_tasks *tasks, struct store *store, struct err *err)
+{
+    memset(tasks, 0, sizeof *tasks);
+    const char *path = store_path(store), *slash = strrchr(path, '/');
+    struct reading r = {.task = placement_tasks_add(tasks, slash ? slash + 1 : path, err)};
+    if (!r.task)
+        return -1;
+    r.task->lo.kernels = 0;
+    int rc = read_streams(&r, store, err) || refuse(&r, store, err) || make_task(tasks, &r, err) ? -1 : 0;
+    free(r.kernels.list);
+    free(r.served.list);
+    free(r.moved.list);
+    free(r.to_gpu.list);
+    if (rc)
+        placement_tasks_release(tasks);
+    return rc;
+}
+
+/* --- a program as a task --- */
+
+static void count_copies(const struct program_totals *totals, struct placement_keys *k)
+{
+    struct program_copies c;
+    program_copies_count(&c, totals);
+    k->bytes_hd = c.in_bytes;
+    k->bytes_dh = c.back_bytes;
+    k->copies = c.in_copies + c.back_copies;
+    k->dirty_kernels = c.dirty_kernels;
+    k->dirty_bytes = c.dirty_bytes;
+    k->shared_bytes = 0;
+    for (size_t i = 0; i < totals->alloc_count; i++)
+        *(c.copied >> i & 1 || totals->allocs[i].twin ? &k->shared_bytes : &k->private_bytes) +=
+            (int64_t)totals->allocs[i].bytes;
+}
+
+static void count_kernels(const struct program_totals *totals, struct placement_keys *k)
+{
+    uint64_t touched = 0, modified = 0, accesses = 0, instructions = 0, loads = 0, waits = 0;
+    double warps = 0;
+    k->kernels = totals->kernels;
+    for (uint32_t l = 0; l < totals->launches; l++) {
+        const struct launch_totals *t = &totals->launch[l];
+        if (t->cpu)
+            continue;
+        touched += t->touched_bytes;
+        modified += t->modified_bytes;
+        accesses += t->accesses;
+        instructions += t->instructions;
+        loads += t->loads;
+        waits += t->waits;
+        warps += t->warps * (double)t->accesses;
+        k->compute_ms += t->ms;
+    }
+    k->kernel_bytes = (int64_t)((touched + totals->kernels / 2) / totals->kernels);
+    k->written_bytes = (int64_t)((modified + totals->kernels / 2) / totals->kernels);
+    k->l2_instructions = (double)instructions;
+    k->ilp = waits ? (double)loads / (double)waits : 1;
+    k->tlp = accesses ? warps / (double)accesses : 1;
+}
+
+static const char *describe_program(struct placement_tasks *tasks, const char *name, const struct placement_keys *k,
+                                    const struct program_hits *hits, struct err *err)
+{
+    char text[640], part[128] = "";
+    if (hits->cut)
+        (void)snprintf(part, sizeof part, " (from %" PRIu64 " memory instructions, a part of each kernel)",
+                       hits->instructions);
+    (void)snprintf(
+        text, sizeof text,
+        "task %s, from its program: %" PRId64 " kernels, %" PRId64 " of them after the CPU wrote, which touch %" PRId64
+        " bytes of pages; %" PRId64 " copies; a kernel touches %" PRId64 " bytes of pages and modifies %" PRId64
+        " of sectors; %.0f L2 instructions, hit rate %.3f%s; ILP %.3g, TLP %.3g; kernels take %.4g ms by the "
+        "issue model, the CPU's own work is not in a program (cpu_ms 0)",
+        name, k->kernels, k->dirty_kernels, k->dirty_bytes, k->copies, k->kernel_bytes, k->written_bytes,
+        k->l2_instructions, k->l2_hit_ratio, part, k->ilp, k->tlp, k->compute_ms);
+    return placement_tasks_keep(tasks, text, err);
+}
+
+/* --- managed memory on a GPU with page faults --- */
+
+/* What demand paging adds to the kernels: task and engine have one time under managed memory. Where the closed loop's
+ * kernels are faster than the sum over launches in whole waves, it takes away. */
+static int page(struct placement_task *task, const struct program *program, const struct platform *platform,
+                const struct placement_look *look, struct err *err)
+{
+    struct actor_input touching;
+    struct uvm_metrics m;
+    if (platform_whole(platform, "uvm", err) || actor_input_program(&touching, program, err))
+        return -1;
+    const struct uvm_managed managed = {.ops = touching.ops,
+                                        .state = touching.state,
+                                        .platform = platform,
+                                        .policy = look->paging,
+                                        .settings = look->managed};
+    int rc = uvm_managed_run(&managed, &m, err);
+    actor_input_close(&touching);
+    if (rc)
+        return -1;
+    double ms = (double)m.time_ns / 1e6 - task->lo.compute_ms;
+    task->lo.managed_ms = ms > 0 ? ms : 0;
+    task->lo.spared_ms = ms < 0 ? -ms : 0;
+    task->migrated_hd = (double)m.h2d_bytes;
+    task->migrated_dh = (double)m.d2h_bytes;
+    return 0;
+}
+
+static int fill(struct placement_tasks *tasks, const char *name, const struct program *program,
+                const struct program_totals *totals, const struct platform *platform, const struct placement_look *look,
+                struct err *err)
+{
+    const struct gpu *gpu = platform_section_get(platform, "gpu");
+    struct program_hits hits;
+    if (totals->kernels == 0)
+        return err_set(err, "the program launches no kernel: nothing to place");
+    if (program_hits_run(&hits, program, totals, gpu, look->cut, err))
+        return -1;
+    struct placement_task *task = placement_tasks_add(tasks, name, err);
+    if (!task)
+        return -1;
+    count_copies(totals, &task->lo);
+    count_kernels(totals, &task->lo);
+    task->lo.l2_hit_ratio = hits.sectors ? (double)hits.hits / (double)hits.sectors : 0;
+    if (platform_has(platform, "uvm") && page(task, program, platform, look, err))
+        return -1;
+    task->hi = task->lo;
+    task->note = describe_program(tasks, name, &task->lo, &hits, err);
+    return task->note ? 0 : -1;
+}
+
+/* A task more, at the end. */
+static int append(struct placement_tasks *tasks, const char *name, const struct program *program,
+                  const struct platform *platform, const struct placement_look *look, struct err *err)
+{
+    const struct gpu *gpu = platform_section_get(platform, "gpu");
+    struct program_totals totals = {0};
+    int rc = platform_whole(platform, "gpu", err) || program_totals_init(&totals, program, gpu, err) ||
+                     fill(tasks, name, program, &totals, platform, look, err)
+                 ? -1
+                 : 0;
+    program_totals_release(&totals);
+    return rc;
+}
+
+int placement_tasks_program(struct placement_tasks *tasks, const char *name, const struct program *program,
+                            const struct platform *platform, const struct placement_look *look, struct err *err)
+{
+    memset(tasks, 0, sizeof *tasks);
+    if (!append(tasks, name, program, platform, look, err))
+        return 0;
+    placement_tasks_release(tasks);
+    return -1;
+}
+
+/* --- programs of a task file --- */
+
+static int append_spec(struct placement_tasks *tasks, const char *spec, const struct platform *platform,
+                       const struct placement_look *look, struct err *err)
+{
+    struct workload workload;
+    struct program program;
+    const char *name = strncmp(spec, "synth:", 6) == 0 ? spec + 6 : spec;
+    if (workload_open(&workload, name, err))
+        return -1;
+    int rc = 0;
+    if (!workload.type->program || !(workload.type->views & VIEW_PLACEMENT))
+        rc = err_set(err, "%s has nothing to place; see 'offchip list programs'", workload.type->name);
+    if (!rc)
+        rc = workload.type->program(workload.state, &program, err) ||
+                     append(tasks, workload.type->name, &program, platform, look, err)
+                 ? -1
+                 : 0;
+    workload_close(&workload);
+    return rc;
+}
+
+/* Task t as its program has it, from the first task of the same program if that is filled. */
+static int fill_task(struct placement_tasks *tasks, size_t t, const struct placement_task *filled,
+                     const struct platform *platform, const struct placement_look *look, struct err *err)
+{
+    struct placement_task own = tasks->tasks[t], got;
+    if (filled) {
+        got = *filled;
+    } else {
+        if (append_spec(tasks, own.lo.program, platform, look, err))
+            return -1;
+        got = tasks->tasks[--tasks->count];
+    }
+    memcpy(got.name, own.name, sizeof got.name);
+    got.lo.program = got.hi.program = own.lo.program;
+    got.note = filled ? NULL : got.note;
+    tasks->tasks[t] = got;
+    return 0;
+}
+
+int placement_tasks_programs(struct placement_tasks *tasks, const struct platform *platform,
+                             const struct placement_look *look, struct err *err)
+{
+    struct placement_task *filled = mem_zalloc(tasks->count, sizeof *filled, err);
+    int rc = filled ? 0 : -1;
+    for (size_t t = 0; t < tasks->count && !rc; t++) {
+        const char *program = tasks->tasks[t].lo.program;
+        size_t first = 0;
+        if (!program)
+            continue;
+        while (first < t && (!filled[first].lo.program || strcmp(filled[first].lo.program, program) != 0))
+            first++;
+        rc = fill_task(tasks, t, first < t ? &filled[first] : NULL, platform, look, err);
+        filled[t] = rc ? filled[t] : tasks->tasks[t];
+        if (rc || placement_task_finish(tasks, t, err))
+            rc = err_at(err, "[%s]", tasks->tasks[t].name);
+    }
+    free(filled);
+    return rc;
 }

@@ -1,5 +1,5 @@
-/* placement_tasks: what is placed: tasks of an INI file, one section each, or the one task that a recording shows
- * (placement_record.c) or that a program is (placement_program.h).
+/* placement_tasks: what is placed: tasks of an INI file, one section each, or the one task that a recording shows or
+ * that a program is.
  *
  * Every input is a number or, where only bounds are known, LO..HI; `struct placement_task` holds both ends, so results
  * become intervals. */
@@ -9,10 +9,11 @@
 #include <stdint.h>
 
 #include "models/placement/overhead.h"
+#include "replay/uvm/uvm_managed.h"
+#include "trace/program/program.h"
 #include "trace/store/store.h"
 
-/* One end of the bounds; the keys of a section. Table III of Bateni et al. 2020 and what the equations need beside it.
- */
+/* One end of the bounds; the keys of a section: table III of Bateni et al. 2020 and what the equations need beside. */
 struct placement_keys {
     int64_t bytes_hd, bytes_dh; /* B_hd, B_dh */
     int64_t copies;             /* N_m */
@@ -65,7 +66,7 @@ struct placement_tasks {
 };
 
 /* Read a task file. On failure *err names file and line. Tasks with a program have only what the file says: see
- * placement_tasks_programs() in placement_program.h. */
+ * placement_tasks_programs(). */
 int placement_tasks_read(struct placement_tasks *tasks, const char *path, struct err *err);
 
 /* For the same: task t's program has filled its keys; what was given is set again, and conditions between keys hold or
@@ -84,11 +85,41 @@ void placement_task_inputs(const struct placement_keys *keys, struct placement_i
 /* Where the task's source had it; `otherwise` if it does not say. */
 enum placement placement_task_source(const struct placement_keys *keys, enum placement otherwise);
 
-/* Bytes that the task holds under a placement: buffers that are copied count twice under device memory, once
- * otherwise. */
+/* Bytes held under a placement: buffers that are copied count twice under device memory. */
 double placement_task_bytes(const struct placement_keys *keys, enum placement placement);
 
 /* The one task of a recording. *err if it has no kernel with a time, or cannot say what managed memory did. */
 int placement_tasks_record(struct placement_tasks *tasks, struct store *store, struct err *err);
+
+/* --- a program as a task --- */
+
+/* Table III of Bateni et al. 2020 from its allocations, launches and accesses (program_totals.h).
+ *
+ *     B_hd, N_m   memory that the CPU has written is copied before the first kernel after it, whole allocations
+ *     B_dh, N_m   memory that a kernel has written is copied back before the CPU touches it, and at the end
+ *     N_k, N_c    launches; those of them that find memory written by the CPU since the kernel before
+ *     S_i         pages of 4 KiB that a launch touches (mapping); B_write,i: sectors of 32 B that it modifies
+ *     N_L2, tau   memory instructions of managed memory; what the L2 serves of their sectors
+ *     ILP, TLP    loads for each wait; warps resident on a multiprocessor, averaged over memory instructions
+ *     compute_ms  sum over kernels, by the issue model
+ * A program says nothing of what the CPU computes, so cpu_ms is 0, and launching costs nothing. Memory that is the
+ * GPU's in any case is never copied and counts as private; scratch is not copied back, a twin counts twice copied or
+ * not. The platform must state the numbers of its GPU itself: no other chip's stand in for them. */
+
+/* How a program is looked at. */
+struct placement_look {
+    uint64_t cut;                               /* memory instructions that are run through the L2, at most; 0: all */
+    const struct uvm_managed_settings *managed; /* of a GPU with page faults */
+    const struct replay_policy *paging;         /* likewise; NULL: the driver's own */
+};
+
+/* Released with placement_tasks_release(); nothing to release after a failure. */
+int placement_tasks_program(struct placement_tasks *tasks, const char *name, const struct program *program,
+                            const struct platform *platform, const struct placement_look *look, struct err *err);
+
+/* The programs that tasks of a file name (`program = NAME,key=value...`): each fills what its section does not say.
+ * Tasks with the same program share its run. *err names the section. */
+int placement_tasks_programs(struct placement_tasks *tasks, const struct platform *platform,
+                             const struct placement_look *look, struct err *err);
 
 #endif

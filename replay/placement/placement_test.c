@@ -3,7 +3,6 @@
 
 #include "models/policies.h"
 #include "replay/placement/placement.h"
-#include "replay/placement/placement_set.h"
 #include "replay/run/engine.h"
 #include "trace/base/testing.h"
 

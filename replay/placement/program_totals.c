@@ -1,12 +1,35 @@
 #include "replay/placement/program_totals.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/gpu/l2.h"
 #include "models/gpu/occupancy.h"
-#include "replay/placement/program_counting.h"
 #include "trace/base/mem.h"
+#include "trace/program/program_adapter.h"
 #include "trace/program/walk.h"
+
+/* --- counting: what the totals are made of, body by body --- */
+
+/* Several threads may count the bodies of one launch, each into totals of its own: what is touched or modified for the
+ * first time is found by one of them, whichever, so that the sums are the same. */
+struct counting {
+    const struct program *program;
+    const struct program_pages *pages; /* of it */
+    const struct gpu *gpu;
+    const struct program_alloc *allocs;
+    size_t alloc_count;
+    uint64_t *page_bits;   /* touched in this launch, by page of the page view */
+    uint64_t *sector_bits; /* modified in this launch */
+    uint64_t first_sector[PROGRAM_ALLOCS];
+    size_t page_words, sector_words;
+    uint8_t origin[PROGRAM_ALLOCS]; /* by managed allocation: its number in the program */
+    /* The launch that is counted. */
+    uint32_t launch;
+    uint64_t warps, per_sm; /* per_sm: resident */
+    struct issue issue;
+};
 
 /* Set a bit; whether it was clear. */
 static bool fresh(uint64_t *bits, uint64_t i)
@@ -94,8 +117,7 @@ static void touch_access(struct counting *c, const struct program_access *a, uin
 
 /* --- instructions, sectors --- */
 
-/* The managed allocation that a line lies in; the program's allocations begin on lines or share them, never mind: its
- * first byte decides. */
+/* The managed allocation that holds a line's first byte, looked for in the one that is meant first. */
 static int alloc_of_line(const struct counting *c, unsigned meant, uint64_t line)
 {
     for (size_t i = 0; i <= c->alloc_count; i++) {
@@ -206,7 +228,8 @@ static void count_instructions(struct counting *c, const struct program_body *b,
     t->waits += pending ? b->turns : 0;
 }
 
-void counting_body(struct counting *c, const struct program_body *body, struct launch_totals *t)
+/* One body of a warp of it, but for its time. */
+static void counting_body(struct counting *c, const struct program_body *body, struct launch_totals *t)
 {
     for (uint32_t k = 0; k < body->count; k++)
         touch_access(c, &body->access[k], body->turns, t);
@@ -216,7 +239,7 @@ void counting_body(struct counting *c, const struct program_body *body, struct l
 
 /* --- time --- */
 
-double counting_step_ns(const struct actor_step *s, const struct issue *issue)
+static double counting_step_ns(const struct actor_step *s, const struct issue *issue)
 {
     return s->compute_ns != ACTOR_COMPUTE_AUTO
                ? s->compute_ns
@@ -258,7 +281,8 @@ static int count_warp(struct counting *c, void *pages, uint64_t warp, double *ns
 
 /* --- launches --- */
 
-int counting_begin(struct counting *c, uint32_t launch, struct launch_totals *t, struct err *err)
+/* The launch comes: sets `cpu` and `resident` of zeroed totals. -1: it does not fit. */
+static int counting_begin(struct counting *c, uint32_t launch, struct launch_totals *t, struct err *err)
 {
     struct program_launch shape = {0};
     c->program->ops->launch(c->program->state, launch, &shape);
@@ -279,7 +303,8 @@ int counting_begin(struct counting *c, uint32_t launch, struct launch_totals *t,
     return 0;
 }
 
-void counting_end(const struct counting *c, double longest, double all, struct launch_totals *t)
+/* It has ended: its longest warp, and all warps one after the other, ns. */
+static void counting_end(const struct counting *c, double longest, double all, struct launch_totals *t)
 {
     uint64_t sms = (uint64_t)c->gpu->sms, share = (c->warps + sms - 1) / sms;
     all /= (double)(c->warps < sms * c->per_sm ? c->warps : sms * c->per_sm);
@@ -287,7 +312,8 @@ void counting_end(const struct counting *c, double longest, double all, struct l
     t->warps = t->cpu ? 0 : (double)(share < c->per_sm ? share : c->per_sm);
 }
 
-void program_totals_modified(struct program_totals *totals, uint32_t launch, uint64_t *modified_of)
+/* What is modified of a counted launch, by allocation, goes to all launches'; the row is zeroed. */
+static void add_modified(struct program_totals *totals, uint32_t launch, uint64_t *modified_of)
 {
     for (size_t i = 0; i < totals->alloc_count; i++)
         totals->modified_of[i] += modified_of[i] * totals->times[launch];
@@ -310,7 +336,7 @@ static int count_launch(struct counting *c, void *pages, uint32_t launch, struct
     return 0;
 }
 
-int counting_open(struct counting *c, const struct program_pages *pages, const struct gpu *gpu, struct err *err)
+static int counting_open(struct counting *c, const struct program_pages *pages, const struct gpu *gpu, struct err *err)
 {
     uint64_t sectors = 0;
     *c = (struct counting){.program = pages->program, .pages = pages, .gpu = gpu};
@@ -329,7 +355,7 @@ int counting_open(struct counting *c, const struct program_pages *pages, const s
     return c->page_bits && c->sector_bits ? 0 : -1;
 }
 
-void counting_close(struct counting *c)
+static void counting_close(struct counting *c)
 {
     free(c->page_bits);
     free(c->sector_bits);
@@ -337,7 +363,8 @@ void counting_close(struct counting *c)
 
 /* --- all of it --- */
 
-int program_totals_open(struct program_totals *totals, const struct program *program, struct err *err)
+/* Totals without a launch counted. */
+static int open_totals(struct program_totals *totals, const struct program *program, struct err *err)
 {
     memset(totals, 0, sizeof *totals);
     totals->allocs = program->ops->allocs(program->state, &totals->alloc_count);
@@ -351,7 +378,8 @@ int program_totals_open(struct program_totals *totals, const struct program *pro
     return 0;
 }
 
-void program_totals_finish(struct program_totals *totals, const struct program *program)
+/* All launches that no other is like are counted. */
+static void finish_totals(struct program_totals *totals, const struct program *program)
 {
     for (uint32_t l = 0; l < totals->launches; l++) {
         totals->launch[l] = totals->launch[program_like(program, l)];
@@ -372,7 +400,7 @@ static int count_all(struct program_totals *totals, const struct program *progra
             continue;
         totals->launch[l].modified_of = modified_of;
         rc = count_launch(c, run, l, &totals->launch[l], err);
-        program_totals_modified(totals, l, modified_of);
+        add_modified(totals, l, modified_of);
         totals->launch[l].modified_of = NULL;
     }
     if (run)
@@ -384,11 +412,11 @@ int program_totals_init(struct program_totals *totals, const struct program *pro
                         struct err *err)
 {
     struct counting c = {0};
-    int rc = program_totals_open(totals, program, err);
+    int rc = open_totals(totals, program, err);
     struct program_pages *pages = rc ? NULL : mem_zalloc(1, sizeof *pages, err);
     rc = pages && count_all(totals, program, &c, pages, gpu, err) == 0 ? 0 : -1;
     if (!rc)
-        program_totals_finish(totals, program);
+        finish_totals(totals, program);
     counting_close(&c);
     free(pages);
     return rc;
@@ -403,14 +431,14 @@ void program_totals_release(struct program_totals *totals)
 
 /* --- copies --- */
 
-struct prediction_log {
+struct copying {
     const struct program_totals *totals;
     struct program_copies *copies;
     uint64_t cpu_new, gpu_new; /* allocations whose latest bytes only one side has */
 };
 
 /* Copy every allocation of `which`. */
-static void copy_all(struct prediction_log *g, uint64_t which, int64_t *bytes, int64_t *copies)
+static void copy_all(struct copying *g, uint64_t which, int64_t *bytes, int64_t *copies)
 {
     for (size_t i = 0; i < g->totals->alloc_count; i++)
         if (which >> i & 1) {
@@ -420,7 +448,7 @@ static void copy_all(struct prediction_log *g, uint64_t which, int64_t *bytes, i
     g->copies->copied |= which;
 }
 
-static void launch(struct prediction_log *g, const struct launch_totals *t)
+static void launch(struct copying *g, const struct launch_totals *t)
 {
     struct program_copies *c = g->copies;
     if (t->cpu) {
@@ -443,7 +471,7 @@ static void launch(struct prediction_log *g, const struct launch_totals *t)
 void program_copies_count(struct program_copies *copies, const struct program_totals *totals)
 {
     *copies = (struct program_copies){0};
-    struct prediction_log g = {.totals = totals, .copies = copies};
+    struct copying g = {.totals = totals, .copies = copies};
     for (size_t i = 0; i < totals->alloc_count; i++)
         if (totals->allocs[i].host && !totals->allocs[i].device)
             g.cpu_new |= 1ull << i;
@@ -452,4 +480,351 @@ void program_copies_count(struct program_copies *copies, const struct program_to
     copy_all(&g, g.gpu_new, &copies->last_bytes, &copies->last_copies);
     copies->back_bytes += copies->last_bytes;
     copies->back_copies += copies->last_copies;
+}
+
+/* --- totals_watch: the totals, counted while somebody else takes the steps --- */
+
+/* The page view of the program with all steps as they are; what goes by is counted, so that its bodies are made once
+ * for both. The totals are those of program_totals_init(), to the bit, if each actor of each launch that no other is
+ * like took all its steps, once and in order, and every run was through with a launch before any began the next. */
+
+enum { NONE = 0xFFFFFFFF };
+
+struct totals_watch {
+    const struct program_pages *pages;
+    struct launch_weights *weights; /* NULL: nobody asks for them */
+    struct program_totals totals;
+    pthread_mutex_t lock; /* of what follows, between launches */
+    struct counting counting;
+    uint32_t launch; /* that is counted; NONE: none */
+    uint32_t warps_of_block;
+    double *ns; /* of each of its warps */
+};
+
+/* One run, and what it has counted of its launch. */
+struct run {
+    struct totals_watch *watch;
+    void *pages;
+    uint32_t launch; /* NONE: none */
+    struct launch_totals counts;
+    struct launch_tally *tally;           /* NULL: nobody asks for it */
+    uint64_t modified_of[PROGRAM_ALLOCS]; /* counts.modified_of */
+    double ns, turn;                      /* of the actor so far; of the first turn of its body */
+    double turns;                         /* of that body */
+};
+
+/* All warps of the launch are through. In their order, as sums of doubles depend on it. */
+static void end_launch(struct totals_watch *w)
+{
+    double longest = 0, all = 0;
+    if (w->launch == NONE)
+        return;
+    for (uint64_t i = 0; i < w->counting.warps; i++) {
+        longest = w->ns[i] > longest ? w->ns[i] : longest;
+        all += w->ns[i];
+    }
+    counting_end(&w->counting, longest, all, &w->totals.launch[w->launch]);
+    w->launch = NONE;
+}
+
+static int begin_launch(struct totals_watch *w, uint32_t launch, struct err *err)
+{
+    end_launch(w);
+    if (counting_begin(&w->counting, launch, &w->totals.launch[launch], err))
+        return -1;
+    free(w->ns);
+    w->ns = mem_zalloc(w->counting.warps, sizeof *w->ns, err);
+    w->launch = w->ns ? launch : NONE;
+    struct actor_launch shape;
+    program_pages_ops.launch(w->pages, launch, &shape);
+    w->warps_of_block = shape.together;
+    return w->ns ? 0 : -1;
+}
+
+/* What the run has counted goes to the launch's. */
+static void hand_in(struct run *r)
+{
+    const struct launch_totals *c = &r->counts;
+    if (r->launch == NONE)
+        return;
+    struct launch_totals *t = &r->watch->totals.launch[r->launch];
+    t->touched_bytes += c->touched_bytes;
+    t->modified_bytes += c->modified_bytes;
+    t->touched |= c->touched;
+    t->modified |= c->modified;
+    t->loaded |= c->loaded;
+    t->accesses += c->accesses;
+    t->instructions += c->instructions;
+    t->loads += c->loads;
+    t->waits += c->waits;
+    add_modified(&r->watch->totals, r->launch, r->modified_of);
+    if (r->tally)
+        launch_weights_add(r->watch->weights, r->launch, r->tally);
+}
+
+static int go_to(struct run *r, uint32_t launch, struct err *err)
+{
+    struct totals_watch *w = r->watch;
+    (void)pthread_mutex_lock(&w->lock);
+    hand_in(r);
+    int rc = w->launch == launch ? 0 : begin_launch(w, launch, err);
+    r->launch = rc ? NONE : launch;
+    r->counts = (struct launch_totals){.cpu = w->totals.launch[launch].cpu, .modified_of = r->modified_of};
+    if (r->tally)
+        launch_tally_begin(r->tally, w->warps_of_block);
+    (void)pthread_mutex_unlock(&w->lock);
+    return rc;
+}
+
+/* The actor comes to a new body. 1; 0: it has none; -1. */
+static int begin_body(struct run *r, uint32_t actor, uint32_t index, struct err *err)
+{
+    const struct program_body *body;
+    r->ns = index ? r->ns + r->turn * r->turns : 0;
+    r->turn = 0;
+    int rc = program_pages_body(r->pages, r->launch, actor, index, &body, err);
+    if (rc == 1) {
+        counting_body(&r->watch->counting, body, &r->counts);
+        r->turns = (double)body->turns;
+        if (r->tally)
+            launch_tally_body(r->tally, actor, body);
+    }
+    return rc;
+}
+
+static int step(void *run, uint32_t launch, uint32_t actor, struct actor_at *at, struct actor_step *step,
+                struct err *err)
+{
+    struct run *r = run;
+    struct totals_watch *w = r->watch;
+    if (r->launch != launch && go_to(r, launch, err))
+        return -1;
+    const bool first = at->turn == 0;
+    int rc = first && at->access == 0 ? begin_body(r, actor, at->body, err) : 1;
+    if (rc == 1)
+        rc = program_pages_ops.step(r->pages, launch, actor, at, step, err);
+    if (rc == 1 && first && !r->counts.cpu)
+        r->turn += counting_step_ns(step, &w->counting.issue);
+    if (rc == 0)
+        w->ns[actor] = r->ns;
+    if (rc == 0 && r->tally)
+        launch_tally_end(r->tally, actor);
+    return rc;
+}
+
+static void *run_open(const void *state, struct err *err)
+{
+    struct totals_watch *w = (struct totals_watch *)state;
+    struct run *r = mem_zalloc(1, sizeof *r, err);
+    if (!r)
+        return NULL;
+    r->watch = w;
+    r->launch = NONE;
+    r->tally = w->weights ? launch_weights_tally(w->weights, err) : NULL;
+    r->pages = w->weights && !r->tally ? NULL : program_pages_ops.run_open(w->pages, err);
+    if (r->pages)
+        return r;
+    launch_tally_free(r->tally);
+    free(r);
+    return NULL;
+}
+
+static void run_close(void *run)
+{
+    struct run *r = run;
+    (void)pthread_mutex_lock(&r->watch->lock);
+    hand_in(r);
+    (void)pthread_mutex_unlock(&r->watch->lock);
+    program_pages_ops.run_close(r->pages);
+    launch_tally_free(r->tally);
+    free(r);
+}
+
+static const struct actor_alloc *allocs(const void *state, size_t *n)
+{
+    return program_pages_ops.allocs(((const struct totals_watch *)state)->pages, n);
+}
+
+static uint32_t launches(const void *state)
+{
+    return program_pages_ops.launches(((const struct totals_watch *)state)->pages);
+}
+
+static void launch_of(const void *state, uint32_t launch, struct actor_launch *out)
+{
+    program_pages_ops.launch(((const struct totals_watch *)state)->pages, launch, out);
+}
+
+static uint32_t like(const void *state, uint32_t launch)
+{
+    return program_pages_ops.like(((const struct totals_watch *)state)->pages, launch);
+}
+
+const struct actor_ops totals_watch_ops = {.allocs = allocs,
+                                           .launches = launches,
+                                           .launch = launch_of,
+                                           .step = step,
+                                           .run_open = run_open,
+                                           .run_close = run_close,
+                                           .like = like};
+
+struct totals_watch *totals_watch_open(const struct program_pages *pages, const struct gpu *gpu,
+                                       struct launch_weights *weights, struct err *err)
+{
+    struct totals_watch *w = mem_zalloc(1, sizeof *w, err);
+    if (!w)
+        return NULL;
+    w->pages = pages;
+    w->weights = weights;
+    w->launch = NONE;
+    (void)pthread_mutex_init(&w->lock, NULL);
+    if (open_totals(&w->totals, pages->program, err) == 0 && counting_open(&w->counting, pages, gpu, err) == 0)
+        return w;
+    totals_watch_close(w);
+    return NULL;
+}
+
+void totals_watch_end(struct totals_watch *w, struct program_totals *totals)
+{
+    end_launch(w);
+    finish_totals(&w->totals, w->pages->program);
+    *totals = w->totals;
+    w->totals = (struct program_totals){0};
+}
+
+void totals_watch_close(struct totals_watch *w)
+{
+    if (!w)
+        return;
+    program_totals_release(&w->totals);
+    counting_close(&w->counting);
+    (void)pthread_mutex_destroy(&w->lock);
+    free(w->ns);
+    free(w);
+}
+
+/* --- program_hits: how much of what a program accesses its GPU's L2 serves --- */
+
+/* A run of the program's warps through models/gpu/l2.h. As many blocks as are resident take turns, one instruction of
+ * each warp after the other (trace/program/walk.h). A loaded sector is a hit if the cache has it; a stored one always,
+ * as the cache takes it and fetches nothing. Only managed memory counts, all memory has its place in the cache. A
+ * program of more than `cut` memory instructions is run in part: of each kernel the same share of its blocks, rounded
+ * up to whole waves of resident blocks; where that is a single wave and still more than the kernel's share, of each
+ * loop the first turns. What is left out counts as what was run. Example: cut 1,000 of 4,000 instructions in 8 blocks,
+ * 2 resident: one wave, all of it. With 8 resident: the wave is all 8 blocks, and every loop ends after a quarter of
+ * its turns. Differs: no L1 stands before the L2, so what an L1 would serve counts as an access to the L2, mostly a
+ * hit; phases of the CPU pass the cache by. */
+struct part {
+    struct program_adapter adapter; /* first */
+    const struct program_totals *totals;
+    double share;  /* of the blocks of a kernel; 1: all */
+    double *turns; /* by launch: share of the turns of its loops */
+    struct l2 *l2;
+    struct program_hits *hits;
+    uint32_t launch; /* under way */
+};
+
+/* The first blocks of a launch, in whole waves. */
+static void part_launch(const void *state, uint32_t number, struct program_launch *out)
+{
+    const struct part *part = state;
+    program_adapter_launch(state, number, out);
+    uint64_t resident = part->totals->launch[number].resident;
+    if (part->share >= 1 || !resident)
+        return;
+    uint64_t blocks = (uint64_t)((double)out->blocks * part->share) + 1;
+    blocks = (blocks + resident - 1) / resident * resident;
+    if (blocks < out->blocks)
+        out->blocks = blocks;
+}
+
+/* Of the turns of a kernel that takes a single wave. */
+static double share_of_turns(const struct part *part, uint32_t number)
+{
+    struct program_launch all = {0};
+    program_adapter_launch(part, number, &all);
+    uint64_t resident = part->totals->launch[number].resident;
+    double blocks = (double)all.blocks * part->share;
+    if (part->share >= 1 || !resident || blocks >= (double)resident)
+        return 1;
+    return blocks / (double)(all.blocks < resident ? all.blocks : resident);
+}
+
+static int part_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
+                     struct err *err)
+{
+    const struct program_adapter_run *r = run;
+    const double turns = ((const struct part *)r->adapter)->turns[launch];
+    int rc = r->adapter->whole.ops->body(r->run, launch, warp, index, body, err);
+    if (turns < 1)
+        body->turns = (uint64_t)((double)body->turns * turns) + 1;
+    return rc;
+}
+
+static const struct program_ops part_ops = {PROGRAM_ADAPTER_OPS(program_adapter_launches, part_launch, part_body)};
+
+static int begin(void *ctx, const struct record *kernel, struct err *err)
+{
+    struct part *part = ctx;
+    (void)err;
+    part->launch = kernel->group;
+    return 0;
+}
+
+static bool managed(const struct program_totals *t, uint64_t line)
+{
+    for (size_t i = 0; i < t->alloc_count; i++)
+        if (t->allocs[i].device && line - t->allocs[i].addr < t->allocs[i].bytes)
+            return false;
+    return true;
+}
+
+static int access_lines_of(void *ctx, const struct program_op *op, struct err *err)
+{
+    struct part *part = ctx;
+    (void)err;
+    if (part->totals->launch[part->launch].cpu)
+        return 0;
+    bool reads = op->access != RECORD_WRITE, writes = op->access != RECORD_READ;
+    part->hits->instructions++;
+    for (int i = 0; i < op->lines; i++) {
+        const struct access_line *line = &op->line[i];
+        struct l2_result r = l2_access(part->l2, line->addr, line->sectors, reads, writes);
+        if (!managed(part->totals, line->addr))
+            continue;
+        unsigned sectors = (unsigned)__builtin_popcount(line->sectors);
+        part->hits->sectors += sectors;
+        part->hits->hits += sectors - (unsigned)__builtin_popcount(r.fetch);
+    }
+    return 0;
+}
+
+static uint64_t resident(const void *ctx, const struct program_launch *launch)
+{
+    const struct part *part = ctx;
+    (void)launch;
+    return part->totals->launch[part->launch].resident;
+}
+
+int program_hits_run(struct program_hits *hits, const struct program *program, const struct program_totals *totals,
+                     const struct gpu *gpu, uint64_t cut, struct err *err)
+{
+    memset(hits, 0, sizeof *hits);
+    uint64_t all = 0;
+    for (uint32_t l = 0; l < totals->launches; l++)
+        all += totals->launch[l].accesses;
+    struct part part = {.totals = totals, .hits = hits};
+    program_adapter_init(&part.adapter, program, &part_ops);
+    part.share = cut && all > cut ? (double)cut / (double)all : 1;
+    part.l2 = l2_new(gpu->l2_bytes, gpu->l2_ways, err);
+    part.turns = part.l2 ? mem_zalloc(totals->launches, sizeof *part.turns, err) : NULL;
+    for (uint32_t l = 0; part.turns && l < totals->launches; l++)
+        part.turns[l] = share_of_turns(&part, l);
+    struct program_walk waves = {.resident = resident, .ctx = &part};
+    struct program_taker taker = {.launch = begin, .op = access_lines_of};
+    int rc = part.turns ? program_walk(&part.adapter.program, &waves, &taker, &part, NULL, err) : -1;
+    hits->cut = part.share < 1;
+    free(part.turns);
+    l2_free(part.l2);
+    return rc;
 }

@@ -61,7 +61,7 @@ struct program_copies {
 
 void program_copies_count(struct program_copies *copies, const struct program_totals *totals);
 
-/* --- what the L2 serves of it (program_hits.c) --- */
+/* --- what the L2 serves of it --- */
 
 struct program_hits {
     uint64_t sectors, hits; /* of managed memory */
@@ -73,12 +73,11 @@ struct program_hits {
 int program_hits_run(struct program_hits *hits, const struct program *program, const struct program_totals *totals,
                      const struct gpu *gpu, uint64_t cut, struct err *err);
 
-/* --- the same, counted as runs go by (totals_watch.c) --- */
+/* --- the same, counted as runs go by --- */
 
 struct totals_watch;
 
-/* `pages` stay as long as the watch, and `weights`, which get what is counted as the totals do; NULL: they are not
- * asked for. NULL with *err set. */
+/* `pages` and `weights`, which get what is counted too (NULL: nothing does), outlive the watch. NULL with *err set. */
 struct totals_watch *totals_watch_open(const struct program_pages *pages, const struct gpu *gpu,
                                        struct launch_weights *weights, struct err *err);
 

@@ -2,7 +2,7 @@
  * warps do nothing, bodies without an access, grids of 2^31 blocks. */
 #include "models/base/platform.h"
 #include "replay/derive/derive_scans.h"
-#include "replay/placement/placement_program.h"
+#include "replay/placement/placement_tasks.h"
 #include "replay/placement/program_totals.h"
 #include "replay/run/one_program_testing.h"
 #include "replay/uvm/uvm_simulate.h"

@@ -1,4 +1,4 @@
-#include "replay/placement/placement_program.h"
+#include "replay/placement/placement_tasks.h"
 
 #include "replay/placement/program_testing.h"
 #include "trace/base/testing.h"
