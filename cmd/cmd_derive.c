@@ -8,8 +8,7 @@
 #include "cmd/cmd.h"
 #include "models/base/platform.h"
 #include "models/gpu/gpu.h"
-#include "replay/derive/derive_migrations.h"
-#include "replay/derive/derive_source.h"
+#include "replay/derive/derive.h"
 #include "replay/run/platform_use.h"
 #include "trace/base/units.h"
 

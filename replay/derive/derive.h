@@ -2,32 +2,32 @@
  *
  * A source is a recording of accesses (stream "accesses", trace/program/access.h) or a generated program, whose
  * instructions trace/program/walk.h makes; what is derived is the same for both.
- * touches: one step per warp instruction, with the 4 KiB pages it reaches: loads, which are waited for, stores, which
- *     are not, atomics; actors are warps numbered by first appearance in their launch; before them one managed ALLOC
- *     per stretch of address space that is touched or stands in table allocations (gaps below 2 MiB inside a VA block
- *     are filled, as a VA block is one). Of a generated program: its page view (trace/program/pages.h), as `synth`
- *     writes it.
- * requests: the PCIe reads and writes that the accesses make when the data is in host memory: per warp instruction and
- *     128 B line one request per run of adjacent 32 B sectors (models/zerocopy/warp.h), as TLP records MRd and MWr with
- *     4-word headers, and their histogram; with a reuse rule, less what an earlier load still holds. And the reads as
- *     lists for the zerocopy engine (replay/derive/derive_scans.h).
- * dram: the requests that reach DRAM through an L2 (models/gpu/l2.h): DRAM_READ for each run of adjacent sectors that
- *     is fetched, DRAM_WRITEBACK for each that goes back; what is still dirty at the end goes back then.
- * accesses: the expansion of a generated program as a recording of it.
- * Order is that of the accesses; launches are kept (KERNEL, KERNEL_END, group). There is no time, but for dram where
- * `migrations` or `span_ns` is given: then nothing marks a launch's end. Memory that is the
- * GPU's own whatever mechanism is asked about (derive_space.h) has no touches and no requests over the link.
- * Worked example: vector add of 65,536 floats, 2,048 warps: 6,144 touches of 192 pages; 4,096 reads and 2,048 writes of
- * 128 B; through an L2 that holds it all, 4,096 fetches and 2,048 write-backs of 128 B. */
+ * touches: a step per warp instruction with the 4 KiB pages it reaches: loads, which are waited for, stores, which are
+ *     not, atomics. Actors are warps numbered by first appearance in their launch. Before them a managed ALLOC per
+ *     stretch of address space that is touched or allocated (derive_space.h). Of a generated program: its page view.
+ * requests: the PCIe reads and writes that the accesses make of host memory: per warp instruction and 128 B line one
+ *     request per run of adjacent 32 B sectors (models/zerocopy/warp.h), as TLP records MRd and MWr with 4-word
+ * headers, and their histogram; with a reuse rule, less what an earlier load still holds. And the reads as lists
+ *     (derive_scans.h).
+ * dram: the requests behind an L2 (models/gpu/l2.h): DRAM_READ for each run of adjacent sectors that is fetched,
+ *     DRAM_WRITEBACK for each that goes back; what is dirty at the end goes back then.
+ * accesses: a generated program as a recording of it.
+ * The order is that of the accesses; launches are kept (KERNEL, KERNEL_END, group). There is no time, but for dram with
+ * `migrations` or `span_ns`, where nothing marks a launch's end. Memory that is the GPU's in any case (derive_space.h)
+ * has no touches and no requests over the link.
+ * Example: vector add of 65,536 floats, 2,048 warps: 6,144 touches of 192 pages; 4,096 reads and 2,048 writes of 128 B;
+ * through an L2 that holds it all, 4,096 fetches and 2,048 write-backs of 128 B. */
 #ifndef REPLAY_DERIVE_DERIVE_H
 #define REPLAY_DERIVE_DERIVE_H
 
 #include "models/gpu/gpu.h"
 #include "models/zerocopy/warp.h"
+#include "replay/run/input.h"
+#include "replay/run/outcome.h"
 #include "trace/program/walk.h"
 #include "trace/store/store.h"
 
-/* What is derived from; see derive_source.h. One of the two is set. */
+/* What is derived from. One of the two is set. */
 struct derive_source {
     struct store *store;           /* with accesses */
     const struct program *program; /* generated */
@@ -47,7 +47,7 @@ struct derive_options {
     enum scan_reuse reuse; /* requests: REUSE_NONE, REUSE_PREVWARP, REUSE_WARP */
     int64_t l2_bytes, l2_ways;
     struct store *migrations; /* dram: a recording of the program under unified memory: its copies besides, and the
-                                 requests no sooner than these let them (derive_migrations.h). NULL: there is no time */
+                                 requests no sooner than these let them (derive_arrivals). NULL: there is no time */
     int64_t span_ns;          /* dram: the requests at even distances over this time; 0: there is no time */
     bool offloadable;         /* leave out what is in GPU memory in any case; touches and requests set it themselves */
     enum derive_order order;
@@ -77,5 +77,96 @@ int derive_accesses(const struct derive_source *source, struct store *out, const
 typedef int (*derive_take)(void *ctx, const struct record *record, struct err *err);
 int derive_dram_records(const struct derive_source *source, const struct derive_options *options, derive_take take,
                         void *ctx, struct program_counts *counts, struct err *err);
+
+/* --- an input of a replay as what its accesses can be derived from, and what a recording of them lacks --- */
+
+/* The program of an input for one engine's view of it. */
+struct derive_input {
+    struct derive_source source;
+    struct program program;
+};
+
+/* Fill *in for `view`. A trace without accesses or a workload without the view is an error that says what it holds. The
+ * input must stay open, and *in where it is. */
+int derive_input_open(struct derive_input *in, const struct input *input, enum workload_view view, struct err *err);
+
+/* Whether the input is a recording of accesses, or a generated program that has the view. */
+bool derive_input_is(const struct input *input, enum workload_view view);
+
+/* "workload NAME has no pages to touch; its views: dram"; always -1. */
+int derive_no_view(const struct workload_type *type, enum workload_view view, struct err *err);
+
+/* The view of an input, touches for VIEW_UVM or lists for VIEW_ZEROCOPY, in a temporary trace without a name, which is
+ * gone when it is closed. NULL with *err set on failure. Of a generated program only lists. */
+struct store *derive_view(const struct derive_source *source, enum workload_view view, struct err *err);
+
+/* Say what of the program is not in a recording. */
+void derive_note_extent(struct store *store, struct outcome *outcome);
+
+/* Say what a recording lacks for this view: whether it is whole, times, what waits for what. Nothing for a generated
+ * program, but for dram that it has no times. */
+void derive_notes(const struct derive_source *source, enum workload_view view, struct outcome *outcome);
+
+/* The launches of a source, their kernels' names and shapes.
+ *
+ * Of a generated program as it says; of a recording from its table kernels, where what was not recorded is 0: blocks,
+ * threads, registers, shared. Zeroed before open. */
+struct derive_launches {
+    const struct program *program;
+    struct derive_launch { /* recorded, in the order of the ids of table kernels; kernel is NULL */
+        uint64_t id;
+        struct program_launch launch;
+    } * rows;
+    size_t count, cap;
+};
+
+int derive_launches_open(struct derive_launches *launches, const struct derive_source *source, struct err *err);
+void derive_launches_release(struct derive_launches *launches);
+
+/* The launch whose KERNEL record has this id. */
+void derive_launches_get(const struct derive_launches *launches, uint64_t id, struct program_launch *out);
+
+/* Call fn for every launch's kernel name and id; as store_rows(). */
+int derive_launches_names(const struct derive_source *source, int (*fn)(void *ctx, uint64_t id, const char *name),
+                          void *ctx, struct err *err);
+
+/* Fill table kernels of `out`: the recording's rows as they are, or the program's launches. */
+int derive_launches_write(const struct derive_source *source, struct store *out, struct err *err);
+
+/* --- what a recording's migrations do to GPU memory, as DRAM requests with times --- */
+
+/* A copy to the GPU (MIGRATE_H2D) writes its pages into GPU memory, a copy to the CPU (MIGRATE_D2H) reads them:
+ * requests of 128 B at even distances over the record's time. Addresses are the managed ones: inside a 2 MiB VA block
+ * these are those of its physical chunk (driver 545.23.06, uvm_va_block.c); chunks are taken to follow the address
+ * space. Times are ns from the recording's first kernel or migration. Copies by cudaMemcpy() have no addresses and are
+ * left out. */
+
+enum { MIGRATIONS_LINE = 128, MIGRATIONS_MOST = 2 << 20 /* bytes of one record: a VA block's */ };
+
+/* Requests as stream "migrations" of `out`: DRAM_WRITE and DRAM_READ, numbered from 0. Fails without migrations, with
+ * several processes or GPUs, or a migration that no driver makes. The source is a store; options are not looked at. */
+int derive_migrations(const struct derive_source *source, struct store *out, const struct derive_options *options,
+                      struct program_counts *counts, struct err *err);
+
+/* The same from a store to `take`, each request as a record; *n gets how many. */
+int derive_migrations_records(struct store *recording, derive_take take, void *ctx, uint64_t *n, struct err *err);
+
+/* When the accesses of a program can reach DRAM at the earliest beside the migrations of a run of it: not before its
+ * kernel's start, the end of the copy of each page that the instruction needs, and what its warp's earlier loads have
+ * waited for. Pages that no record brings are taken as there. */
+struct derive_arrivals;
+
+/* The recording must hold a kernel for each launch that is taken, and bring no page twice: which accesses came before
+ * its eviction is not in it. NULL with *err set. */
+struct derive_arrivals *derive_arrivals_new(struct store *recording, struct err *err);
+void derive_arrivals_free(struct derive_arrivals *a);
+
+/* The next launch begins. */
+int derive_arrivals_launch(struct derive_arrivals *a, struct err *err);
+/* The ns of an instruction, in order of the walk; < 0 with *err set. */
+int64_t derive_arrivals_op(struct derive_arrivals *a, const struct program_op *op, struct err *err);
+/* Whether every kernel of the recording has had its launch, and every VA block that faults brought an access (a fault's
+ * prefetch stays inside its block): a run of another size of the program is refused. */
+int derive_arrivals_end(const struct derive_arrivals *a, struct err *err);
 
 #endif

@@ -1,8 +1,7 @@
 /* Copies as DRAM requests: by hand; against what the uvm engine counts of the same run; requests of a program beside
  * its copies against both by other paths; refusals. */
-#include "replay/derive/derive_migrations.h"
+#include "replay/derive/derive.h"
 
-#include "replay/derive/derive_source.h"
 #include "replay/run/engine.h"
 #include "trace/base/testing.h"
 #include "trace/store/writer.h"

@@ -1,10 +1,9 @@
 /* derive_scans: the reads of each launch as the lists that the zerocopy engine replays.
  *
- * What a warp instruction reads without a gap is a list; the lists of a launch are put in order of address, and what an
- * earlier one holds already is left out (struct list_ends): each sector is read once per launch. The structure is the
- * stretches of memory that are read, one after the other without the gaps between them. Under the pattern merged these
- * lists make the requests of the accesses themselves where no sector is read twice; under naive they tell what a thread
- * per list would have made. */
+ * What a warp instruction reads without a gap is a list. Lists of a launch are in order of address, less what an
+ * earlier one holds (struct list_ends): each sector is read once per launch. The structure is the memory that is read,
+ * without its gaps. Under the pattern merged the lists make the requests of the accesses themselves where no sector is
+ * read twice; under naive they tell what a thread per list would have made. */
 #ifndef REPLAY_DERIVE_DERIVE_SCANS_H
 #define REPLAY_DERIVE_DERIVE_SCANS_H
 
@@ -18,14 +17,12 @@
 #include "trace/store/writer.h"
 #include "trace/workloads/scan.h"
 
-/* What the instructions of a launch read, as lists in order of address; a byte for each sector of memory.
+/* The runs of adjacent sectors that the instructions of a launch read, as lists in order of address.
  *
- * What an instruction reads without a gap is a run of sectors. The lists of a launch are its runs in order of where
- * they begin (then of where they end), less what an earlier one holds already: each sector stands in one list. A byte
- * holds the length of the longest run that ends with its sector, which is enough: a run makes a list unless one that
- * begins before it ends behind it, and the list begins where the one before it ends, or with the run. Worked example:
- * runs 3..7, 4..7, 4..8 (the last one not in it): lists 3..7 and 7..8. With 2..9 besides: 2..9 alone. Memory: 1/32 of
- * the bytes read from, whatever their number. Runs may be added by several threads at once. */
+ * A byte for each sector (1/32 of the memory) holds the length of the longest run that ends with it. That is enough: a
+ * run makes a list unless one that begins before it ends behind it, and the list begins where the one before it ends,
+ * or with the run. Example: runs 3..7, 4..7, 4..8 (the last one not in it): lists 3..7 and 7..8; with 2..9
+ * besides: 2..9 alone. Several threads may add runs at once. */
 
 /* Sectors of a run, at most; sectors with a bit in `used`; pages that are fetched ahead. */
 enum { LIST_MOST = 255, LIST_PAGE = 128, LIST_AHEAD = 8 };
@@ -76,8 +73,9 @@ struct derive_scans {
 /* Go over the accesses once for the structure, and describe it in `out`. Without any read nothing is written. */
 int derive_scans_open(struct derive_scans *scans, const struct derive_source *source, struct store *out,
                       const struct derive_options *options, struct err *err);
-void derive_scans_op(struct derive_scans *scans, const struct program_op *op);
-int derive_scans_end(struct derive_scans *scans, uint32_t launch, struct err *err);
+/* As a struct program_taker has them. */
+int derive_scans_op(void *scans, const struct program_op *op, struct err *err);
+int derive_scans_end(void *scans, uint32_t launch, struct err *err);
 int derive_scans_flush(struct derive_scans *scans, struct err *err);
 void derive_scans_close(struct derive_scans *scans);
 
@@ -89,11 +87,9 @@ int derive_lists(const struct derive_source *source, struct store *out, const st
 void derive_lists_lines(struct list_ends *ends, const struct derive_space *space, const struct access_line *line,
                         int lines);
 
-/* What a generated program reads, launch by launch, as these lists, made while they are
- * asked for: no trace is written, and threads share a launch's warps.
- *
- * The program is gone over twice, body by body and not access by access: once for the stretches of memory that it
- * reads, then launch by launch for the lists. They are those of derive_lists(). */
+/* The lists of derive_lists() of a generated program, made while they are asked for: no trace is written, and threads
+ * share a launch's warps. The program is gone over twice, body by body: for the memory that it reads, then launch by
+ * launch for the lists. */
 struct program_reads;
 
 /* source->program must be set, and stay while the reads are open. threads: at most so many at once. A program that

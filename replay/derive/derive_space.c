@@ -4,22 +4,17 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
+#include "trace/base/sorted.h"
 #include "trace/event/actor.h"
 
-static int add(struct derive_range **ranges, size_t *count, size_t *cap, uint64_t addr, uint64_t bytes, struct err *err)
+static int add(struct derive_ranges *ranges, uint64_t addr, uint64_t bytes, struct err *err)
 {
     if (bytes == 0 || addr + (bytes - 1) < addr)
         return 0;
-    if (mem_grow((void **)ranges, cap, *count + 1, sizeof **ranges, err))
+    if (mem_grow((void **)&ranges->items, &ranges->cap, ranges->count + 1, sizeof *ranges->items, err))
         return -1;
-    (*ranges)[(*count)++] = (struct derive_range){addr, addr + (bytes - 1)};
+    ranges->items[ranges->count++] = (struct derive_range){addr, addr + (bytes - 1)};
     return 0;
-}
-
-static int add_one(struct derive_memory *m, bool device, uint64_t addr, uint64_t bytes, struct err *err)
-{
-    return device ? add(&m->device, &m->devices, &m->device_cap, addr, bytes, err)
-                  : add(&m->host, &m->hosts, &m->host_cap, addr, bytes, err);
 }
 
 struct memory_table {
@@ -32,27 +27,24 @@ static int take_memory(void *ctx, const struct store_value *v, size_t n)
     const struct memory_table *t = ctx;
     if (n < 4 || v[3].type != STORE_TEXT)
         return 0;
-    return add_one(t->memory, strcmp(v[3].s, "device") == 0, (uint64_t)v[1].i, (uint64_t)v[2].i, t->err);
-}
-
-static int ranges_by_first(const void *a, const void *b)
-{
-    const struct derive_range *x = a, *y = b;
-    return (x->first > y->first) - (x->first < y->first);
+    return add(strcmp(v[3].s, "device") == 0 ? &t->memory->device : &t->memory->host, (uint64_t)v[1].i,
+               (uint64_t)v[2].i, t->err);
 }
 
 /* In order; those that overlap joined. */
-static size_t merge(struct derive_range *ranges, size_t count)
+static void merge(struct derive_ranges *ranges)
 {
+    struct derive_range *r = ranges->items;
     size_t to = 0;
-    qsort(ranges, count, sizeof *ranges, ranges_by_first);
-    for (size_t i = 0; i < count; i++) {
-        if (to && ranges[i].first <= ranges[to - 1].last)
-            ranges[to - 1].last = ranges[i].last > ranges[to - 1].last ? ranges[i].last : ranges[to - 1].last;
+    if (ranges->count)
+        qsort(r, ranges->count, sizeof *r, sorted_by_u64);
+    for (size_t i = 0; i < ranges->count; i++) {
+        if (to && r[i].first <= r[to - 1].last)
+            r[to - 1].last = r[i].last > r[to - 1].last ? r[i].last : r[to - 1].last;
         else
-            ranges[to++] = ranges[i];
+            r[to++] = r[i];
     }
-    return to;
+    ranges->count = to;
 }
 
 int derive_memory_open(struct derive_memory *m, const struct derive_source *source, struct err *err)
@@ -61,43 +53,37 @@ int derive_memory_open(struct derive_memory *m, const struct derive_source *sour
         size_t n;
         const struct program_alloc *allocs = source->program->ops->allocs(source->program->state, &n);
         for (size_t i = 0; i < n; i++)
-            if (add_one(m, allocs[i].device, allocs[i].addr, allocs[i].bytes, err))
+            if (add(allocs[i].device ? &m->device : &m->host, allocs[i].addr, allocs[i].bytes, err))
                 return -1;
     } else {
         struct memory_table table = {m, err};
         if (store_rows(source->store, "allocations", take_memory, &table, err))
             return -1;
-        if (m->hosts == 0)
-            m->devices = 0;
+        if (m->host.count == 0)
+            m->device.count = 0;
     }
-    m->devices = m->devices ? merge(m->device, m->devices) : 0;
-    m->hosts = m->hosts ? merge(m->host, m->hosts) : 0;
+    merge(&m->device);
+    merge(&m->host);
     return 0;
 }
 
 void derive_memory_release(struct derive_memory *m)
 {
-    free(m->device);
-    free(m->host);
+    free(m->device.items);
+    free(m->host.items);
     *m = (struct derive_memory){0};
 }
 
-static bool within(const struct derive_range *ranges, size_t count, uint64_t addr)
+static bool within(const struct derive_ranges *ranges, uint64_t addr)
 {
-    size_t lo = 0, hi = count;
-    while (lo < hi) {
-        size_t mid = (lo + hi) / 2;
-        if (ranges[mid].first <= addr)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo && addr <= ranges[lo - 1].last;
+    size_t at = 0;
+    SORTED_FIRST(at, ranges->count, i, ranges->items[i].first <= addr);
+    return at && addr <= ranges->items[at - 1].last;
 }
 
 bool derive_memory_stays(const struct derive_memory *m, uint64_t addr)
 {
-    return within(m->device, m->devices, addr) && !within(m->host, m->hosts, addr);
+    return within(&m->device, addr) && !within(&m->host, addr);
 }
 
 int derive_space_touch(struct derive_space *s, uint64_t page, bool read, struct err *err)
@@ -115,18 +101,10 @@ int derive_space_touch(struct derive_space *s, uint64_t page, bool read, struct 
     return 0;
 }
 
-static int by_first(const void *a, const void *b)
-{
-    const struct derive_stretch *x = a, *y = b;
-    return (x->first > y->first) - (x->first < y->first);
-}
-
 static int add_stretch(struct derive_space *s, struct derive_stretch stretch, struct err *err)
 {
-    void *rows = s->rows;
-    if (mem_grow(&rows, &s->row_cap, s->count + 1, sizeof *s->rows, err))
+    if (mem_grow((void **)&s->rows, &s->row_cap, s->count + 1, sizeof *s->rows, err))
         return -1;
-    s->rows = rows;
     s->rows[s->count++] = stretch;
     return 0;
 }
@@ -158,7 +136,7 @@ int derive_space_merge(struct derive_space *s, struct store *in, const struct de
         if (add_stretch(s, s->blocks[i], err))
             return -1;
     if (s->count)
-        qsort(s->rows, s->count, sizeof *s->rows, by_first);
+        qsort(s->rows, s->count, sizeof *s->rows, sorted_by_u64);
     size_t to = 0;
     for (size_t i = 0; i < s->count; i++) {
         struct derive_stretch *last = to ? &s->rows[to - 1] : NULL, *r = &s->rows[i];
@@ -192,14 +170,8 @@ uint64_t derive_space_bytes(const struct derive_space *s)
 uint64_t derive_space_offset(const struct derive_space *s, uint64_t addr)
 {
     uint64_t page = addr / ACTOR_PAGE_BYTES;
-    size_t lo = 0, hi = s->count;
-    while (lo < hi) {
-        size_t mid = (lo + hi) / 2;
-        if (s->rows[mid].first <= page)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    size_t lo = 0;
+    SORTED_FIRST(lo, s->count, i, s->rows[i].first <= page);
     if (!lo || page > s->rows[lo - 1].last)
         return UINT64_MAX;
     return s->rows[lo - 1].offset + (addr - s->rows[lo - 1].first * ACTOR_PAGE_BYTES);

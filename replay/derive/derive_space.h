@@ -15,14 +15,13 @@
  * device, if the recording's table allocations names managed, pinned or registered memory beside it: then the program
  * itself keeps apart what stays on the GPU (labels, flags) and what comes from the host (the graph). A recording whose
  * program allocates all its memory on the device is asked what would be if it did not: nothing is left out. */
-struct derive_range {
-    uint64_t first, last; /* bytes */
-};
-
-/* Zeroed before open. */
 struct derive_memory {
-    struct derive_range *device, *host; /* each ascending; host: where the program can have them elsewhere */
-    size_t devices, hosts, device_cap, host_cap;
+    struct derive_ranges {
+        struct derive_range {
+            uint64_t first, last; /* bytes */
+        } * items;
+        size_t count, cap;
+    } device, host; /* each ascending; host: where the program can have them elsewhere. Zeroed before open */
 };
 
 int derive_memory_open(struct derive_memory *memory, const struct derive_source *source, struct err *err);

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "models/dram/dram_platform.h"
-#include "replay/derive/derive_source.h"
+#include "replay/derive/derive.h"
 
 /* What the rows are computed from. */
 struct facts {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/derive/derive_source.h"
+#include "replay/derive/derive.h"
 #include "trace/base/mem.h"
 #include "trace/event/dram_map.h"
 #include "trace/workloads/workload.h"

@@ -1,7 +1,7 @@
 /* The requests of inputs that are programs, and inputs of different clocks side by side. */
 #include "replay/dram/window_testing.h"
 
-#include "replay/derive/derive_source.h"
+#include "replay/derive/derive.h"
 #include "replay/derive/testing_program.h"
 
 enum { N = 100000 };

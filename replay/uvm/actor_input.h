@@ -4,7 +4,7 @@
 #ifndef REPLAY_UVM_ACTOR_INPUT_H
 #define REPLAY_UVM_ACTOR_INPUT_H
 
-#include "replay/derive/derive_source.h"
+#include "replay/derive/derive.h"
 #include "replay/run/engine.h"
 #include "replay/uvm/actor_trace.h"
 #include "replay/uvm/uvm_recording.h"

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "models/policies.h"
+#include "replay/derive/derive.h"
 #include "replay/derive/derive_scans.h"
-#include "replay/derive/derive_source.h"
 #include "replay/zerocopy/zerocopy.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"

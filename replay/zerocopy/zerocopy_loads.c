@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "models/gpu/occupancy.h"
-#include "replay/derive/derive_source.h"
+#include "replay/derive/derive.h"
 #include "trace/base/id_map.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"

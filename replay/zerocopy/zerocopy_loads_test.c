@@ -1,7 +1,7 @@
 /* The policy own: what a program's own loads ask for, generated and recorded, and where it cannot be told. */
 #include "replay/zerocopy/zerocopy.h"
 
-#include "replay/derive/derive_source.h"
+#include "replay/derive/derive.h"
 #include "replay/derive/testing_program.h"
 #include "trace/base/testing.h"
 #include "trace/import/reader.h"

@@ -1,7 +1,7 @@
 /* The lists of a generated program are those that the walk derives into a trace, which is then read. */
 #include "replay/derive/derive_scans.h"
 
-#include "replay/derive/derive_source.h"
+#include "replay/derive/derive.h"
 #include "replay/derive/testing_program.h"
 #include "replay/zerocopy/zerocopy.h"
 #include "trace/base/testing.h"

@@ -1,4 +1,4 @@
-#include "replay/derive/derive_source.h"
+#include "replay/derive/derive.h"
 
 #include "replay/derive/testing_program.h"
 #include "trace/base/testing.h"
