@@ -12,7 +12,7 @@
 #include "cmd/info.h"
 #include "replay/report/tlp_sizes.h"
 #include "replay/uvm/actor_input.h"
-#include "replay/uvm/uvm_gain.h"
+#include "replay/uvm/uvm_recording.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/base/quantile.h"
@@ -314,13 +314,13 @@ static int add_gain(json_t **rows, struct store *store, struct recording of, str
 }
 
 /* "fault_service": of a recording of managed memory, how much of its kernels' time fault service covers, and what can
- * be gained at most (replay/uvm/uvm_gain.h): for each recording of the trace (trace/derived/recording.h) process and
- * gpu (null where it does not say), kernel_ns, served_ns, gain_at_most_ratio (null where there is no limit or none is
- * known) and "said": the sentence that `replay uvm` has of it, or why the recording cannot be looked at. A trace
+ * be gained at most (replay/uvm/uvm_recording.h): for each recording of the trace (trace/derived/recording.h) process
+ * and gpu (null where it does not say), kernel_ns, served_ns, gain_at_most_ratio (null where there is no limit or none
+ * is known) and "said": the sentence that `replay uvm` has of it, or why the recording cannot be looked at. A trace
  * without migrations, or whose recordings name no kernel, gets no key. */
 static int gain_json(struct store *store, json_t **root, struct err *err)
 {
-    if (uvm_stored(store) != UVM_STORED_RECORDING)
+    if (uvm_input_stored(store) != UVM_INPUT_RECORDING)
         return 0;
     struct recordings *recordings = mem_zalloc(1, sizeof *recordings, err);
     if (!recordings || recordings_find(recordings, store, err)) {

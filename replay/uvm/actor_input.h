@@ -1,4 +1,4 @@
-/* actor_input: what touches pages, of an input: a program, a recording of accesses, a trace of touches.
+/* actor_input: what an input is to unified memory, and what touches pages of it.
  *
  * Every engine that asks what unified memory costs an input opens it here, so that all of them run the same actors. */
 #ifndef REPLAY_UVM_ACTOR_INPUT_H
@@ -6,13 +6,27 @@
 
 #include "replay/derive/derive.h"
 #include "replay/run/engine.h"
-#include "replay/uvm/actor_trace.h"
-#include "replay/uvm/uvm_recording.h"
+#include "trace/derived/recording.h"
 #include "trace/event/actor.h"
 #include "trace/event/actor_tracks.h"
 #include "trace/program/pages.h"
 
+/* What unified memory finds in an input. */
+enum uvm_input {
+    UVM_INPUT_OTHER,     /* nothing that touches pages */
+    UVM_INPUT_PROGRAM,   /* a generated program with that view */
+    UVM_INPUT_ACCESSES,  /* a recording of accesses */
+    UVM_INPUT_TOUCHES,   /* page touches */
+    UVM_INPUT_FAULT_LOG, /* a driver's log of faults (uvm_fault_log.h), and touches made of it */
+    UVM_INPUT_RECORDING  /* migrations to the GPU, and no touches */
+};
+
+enum uvm_input uvm_input_of(const struct input *input);
+/* The same of a trace; NULL: UVM_INPUT_OTHER. */
+enum uvm_input uvm_input_stored(const struct store *store);
+
 struct actor_input {
+    enum uvm_input kind;
     const struct actor_ops *ops;
     const void *state;
     const struct store *store; /* that they were read from: the input's; NULL: generated */
@@ -25,19 +39,8 @@ struct actor_input {
     struct actor_tracks *tracks; /* of the program; NULL: its steps are not kept */
 };
 
-/* Whether the input has pages to touch: a program with that view, accesses, or touches. A recording of migrations has
- * not. */
+/* Whether the input has pages to touch. A recording of migrations has not. */
 bool actor_input_is(const struct input *input);
-
-/* What the uvm engine finds in a trace. */
-enum uvm_stored {
-    UVM_STORED_OTHER,     /* no pages, but perhaps accesses; also without a trace */
-    UVM_STORED_TOUCHES,   /* page touches */
-    UVM_STORED_FAULT_LOG, /* a driver's log of faults (uvm_fault_log.h), and touches made of it */
-    UVM_STORED_RECORDING  /* migrations to the GPU, and no touches */
-};
-
-enum uvm_stored uvm_stored(const struct store *store);
 
 /* Fails where there is nothing that touches pages; *err says what there is. The input must stay open, and *t where it
  * is. Nothing to close after a failure. */
@@ -49,27 +52,34 @@ int actor_input_program(struct actor_input *t, const struct program *program, st
 void actor_input_keep(struct actor_input *t, size_t runs, int threads);
 void actor_input_close(struct actor_input *t);
 
-/* --- touches beside a recording --- */
+/* --- actor_trace: a trace of TOUCH records as actors --- */
 
-/* Page touches of the same program, beside a recording of migrations (--touches FILE).
- *
- * With them every answer is the closed loop's. They must be of the recorded program: every page that faulted in the
- * recording is touched, there are no more launches than the recording has kernels, and where it names all its
- * allocations nothing is touched outside of them; a larger program at the same addresses is refused. Where the
- * recording does not name them, touches of memory that it does not show may be of memory without data or of a larger
- * program: that is said. Where addresses differ, allocations are matched in the order of their addresses if all sizes
- * agree and each lies alike in its VA blocks. */
+/* Reads the whole stream once: the touches of each launch are kept by actor, so that several runs may go over them in
+ * parallel. What actor_writer wrote runs as the workload itself would. Without the KERNEL records of generated launches
+ * a launch is a change of `group`, and 64 actors are resident on a multiprocessor. Touches of one actor with equal
+ * `time` are one step. */
+struct actor_trace;
+
+/* NULL with *err set if there is none, or it cannot be read. The store may be closed afterwards. */
+struct actor_trace *actor_trace_open(struct store *store, struct err *err);
+void actor_trace_close(struct actor_trace *trace);
+
+/* The state is the actor_trace. */
+extern const struct actor_ops actor_trace_ops;
+
+/* --- page touches of the same program, beside a recording of migrations (--touches FILE) --- */
 
 /* The job's input of role "touches", or NULL. */
 const struct input *uvm_touches_input(const struct replay_job *job);
 
-/* Whether they are each launch's first touches (`record --touches`): not which pages are touched again after an
- * eviction. */
-bool uvm_touches_first_only(const struct input *touches);
-
-/* The recording of the job's first input, against the touches: -1 with *err set if they do not fit. What cannot be told
- * is said in the notes of the job's policies. */
-int uvm_touches_fit(const struct replay_job *job, struct recording wanted, const struct actor_ops *ops,
-                    const void *state, struct outcome *notes, struct err *err);
+/* Whether touches are of the program recorded in the job's first input; -1 with *err set if they are not.
+ *
+ * Every page that faulted in the recording is touched, there are no more launches than the recording has kernels, and
+ * where it names all its allocations nothing is touched outside of them. Where it does not, touches of memory that it
+ * does not show may be of memory without data or of a larger program: the notes of the job's policies say so. Where
+ * addresses differ, allocations are matched in the order of their addresses if all sizes agree and each lies alike in
+ * its VA blocks. */
+int uvm_touches_fit(const struct replay_job *job, struct recording wanted, const struct actor_input *touches,
+                    struct outcome *notes, struct err *err);
 
 #endif

@@ -57,4 +57,76 @@ START_TEST(steps_that_are_asked_for_again_are_kept)
 }
 END_TEST
 
-TEST_MAIN("replay/actor_input", steps_that_are_asked_for_again_are_kept)
+/* A trace with a stream of records of each of these kinds, -1 ends; extra: a column of it, or NULL. */
+static struct store *trace_of(const char *name, const int *kinds, const char *extra)
+{
+    struct err err = {""};
+    const char *path = testing_file("kinds.db");
+    struct store *store = store_create(path, true, "test", &err);
+    struct stream stream = {.name = "uvm", .unit = TIME_NS};
+    int index;
+    (void)snprintf(stream.name, sizeof stream.name, "%s", name);
+    (void)snprintf(stream.extra[0], sizeof stream.extra[0], "%s", extra ? extra : "");
+    ck_assert_int_eq(store_stream_add(store, &stream, &index, &err), 0);
+    for (; *kinds >= 0; kinds++)
+        ck_assert_int_eq(store_append(store, index, &(struct record){.kind = (uint32_t)*kinds, .addr = 1 << 21},
+                                      extra ? &(int64_t){0} : NULL, 1, &err),
+                         0);
+    ck_assert_int_eq(store_finish(store, &err), 0);
+    store_close(store);
+    store = store_open(path, &err);
+    ck_assert_msg(store != NULL, "%s", err.msg);
+    return store;
+}
+
+/* Touches go before migrations, both before accesses; a log of faults is told by its column. */
+START_TEST(traces_are_told_apart_by_what_they_hold)
+{
+    static const struct {
+        const char *stream, *extra;
+        int kinds[4];
+        enum uvm_input kind;
+    } traces[] = {
+        {"uvm", NULL, {RECORD_KERNEL, RECORD_MIGRATE_H2D, -1}, UVM_INPUT_RECORDING},
+        {"uvm", NULL, {RECORD_KERNEL, RECORD_MIGRATE_D2H, -1}, UVM_INPUT_OTHER},
+        {"touches", NULL, {RECORD_ALLOC, RECORD_TOUCH, -1}, UVM_INPUT_TOUCHES},
+        {"touches", NULL, {RECORD_TOUCH, RECORD_MIGRATE_H2D, -1}, UVM_INPUT_TOUCHES},
+        {"faults", "utlb", {RECORD_FAULT, RECORD_MIGRATE_H2D, -1}, UVM_INPUT_FAULT_LOG},
+        {"accesses", "access", {RECORD_ACCESS, -1}, UVM_INPUT_ACCESSES},
+        {"accesses", "access", {RECORD_ACCESS, RECORD_MIGRATE_H2D, -1}, UVM_INPUT_RECORDING},
+        {"tlp", NULL, {RECORD_KERNEL, -1}, UVM_INPUT_OTHER},
+    };
+    for (size_t i = 0; i < sizeof traces / sizeof *traces; i++) {
+        struct store *store = trace_of(traces[i].stream, traces[i].kinds, traces[i].extra);
+        const struct input input = {.spec = "t", .store = store};
+        ck_assert_int_eq(uvm_input_stored(store), traces[i].kind);
+        ck_assert_int_eq(uvm_input_of(&input), traces[i].kind);
+        ck_assert_int_eq(actor_input_is(&input),
+                         traces[i].kind != UVM_INPUT_OTHER && traces[i].kind != UVM_INPUT_RECORDING);
+        store_close(store);
+    }
+    ck_assert_int_eq(uvm_input_stored(NULL), UVM_INPUT_OTHER);
+}
+END_TEST
+
+START_TEST(a_program_counts_if_it_has_pages_to_touch)
+{
+    struct err err = {""};
+    struct input input = {.spec = "w"};
+    struct actor_input t;
+    ck_assert_int_eq(workload_open(&input.workload, "nw,bytes=1MiB", &err), 0);
+    ck_assert_int_eq(uvm_input_of(&input), UVM_INPUT_PROGRAM);
+    ck_assert_int_eq(actor_input_open(&t, &input, &err), 0);
+    ck_assert_int_eq(t.kind, UVM_INPUT_PROGRAM);
+    actor_input_close(&t);
+    workload_close(&input.workload);
+    ck_assert_int_eq(workload_open(&input.workload, "pim-add", &err), 0);
+    ck_assert_int_eq(uvm_input_of(&input), UVM_INPUT_OTHER);
+    ck_assert_int_eq(actor_input_open(&t, &input, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, "no pages to touch"));
+    workload_close(&input.workload);
+}
+END_TEST
+
+TEST_MAIN("replay/actor_input", steps_that_are_asked_for_again_are_kept, traces_are_told_apart_by_what_they_hold,
+          a_program_counts_if_it_has_pages_to_touch)

@@ -120,8 +120,7 @@ static size_t sort_coming(struct fault_buffer *r)
     return n;
 }
 
-/* The place of an entry in the order in which the GPU takes what is ready, until the next replay. Consecutive blocks,
- * and here micro-TLBs, go to the clusters in turn. */
+/* The place of an entry in the order of writing, until the next replay. Micro-TLBs go to the clusters in turn. */
 static uint64_t turn_of(const struct fault_buffer *r, const struct uvm_entry *e)
 {
     uint64_t x = (e->page & ~UVM_FAULT_WRITE) ^ (uint64_t)(e->utlb % r->clusters) * UINT64_C(0xD6E8FEB86659FD93) ^
@@ -181,8 +180,7 @@ static void keep_rest(struct fault_buffer *r, size_t n)
     }
 }
 
-/* Whether n entries more are written by `time_ns`, in whatever order: the GPU is never idle while something is ready.
- * When it is free again then, at the latest. */
+/* Whether the GPU, never idle, writes n entries more by `time_ns`. *next_ns: when it is free again, at the latest. */
 static bool written_by(const struct fault_buffer *r, const struct uvm_entry *e, size_t n, int64_t time_ns,
                        double *next_ns)
 {
@@ -246,8 +244,7 @@ void fault_buffer_read_put(struct fault_buffer *r, int64_t time_ns)
     r->put = r->written;
 }
 
-/* Where an entry is merged: a kept one of its micro-TLB, or the last one kept, of the same page; the number of kept
- * ones if nowhere. */
+/* The kept entry of the same page and micro-TLB, or the last kept one of the page; `kept`: there is none. */
 static uint32_t merge_into(struct fault_buffer *r, const struct uvm_entry *e, uint32_t kept)
 {
     uint32_t page = e->page & ~UVM_FAULT_WRITE;

@@ -1,21 +1,16 @@
-/* fault_buffer: the fault buffer: what the GPU has written, and what the driver takes and throws away.
+/* fault_buffer: the GPU's replayable fault buffer: what the GPU writes, and what the driver fetches and flushes.
  *
- * Misses come from the micro-TLBs one after the other; the GPU writes one entry per gap_ns and moves PUT. Which of the
- * entries that are ready it writes next is not public; recordings show that it is neither the oldest nor the lowest
- * page: the faulted pages of a batch of stride reads lie scattered over all that is missing. Here an order by cluster
- * of multiprocessors, whose memory management unit walks for all of its micro-TLBs, and page stands for it that is
- * another one after each replay, and the same in every run. The driver has a copy of PUT: a fetch takes what lies
- * between GET and that copy, a flush throws away the rest of it. What is written later than the PUT that was read
- * survives, with the repetitions of the same accesses behind it. An entry that is not written when a replay comes is
- * none: its access asks again.
+ * The GPU writes one entry per gap_ns and moves PUT. Which ready entry it writes next is not public: recordings of
+ * stride reads show neither the oldest nor the lowest page. Here the order is a hash of the cluster of multiprocessors
+ * and the page; it changes with each replay and is the same in every run. A fetch takes entries from GET up to the PUT
+ * that the driver read last, a flush drops the rest up to there. What is written later survives. A replay drops entries
+ * that are not written yet: their accesses ask again.
  *
- * GET, PUT and the end of what is under way are offsets into one array, which is moved up at a replay. A driver that
- * throws nothing away may leave ever more: the buffer has room for as many entries as the micro-TLBs can list (assumed;
- * a real one has as many as the firmware says), and at a replay the newest beyond that are none, as if there had been
- * no room: their accesses ask again. So twice that is room enough. Source: uvm_gpu_replayable_faults.c of drivers
- * 525.60.13 to 595.45.04, the same in all: fetch_fault_buffer_entries() (what is merged), fault_buffer_flush_locked()
- * (what is thrown away). An entry is valid when PUT has passed it: the GPU may write out of order, which is not
- * modelled. */
+ * GET, PUT and the end of what is under way are offsets into one array, which a replay moves up. The buffer has room
+ * for as many entries as the micro-TLBs can list (assumed; a real one has what the firmware says); a replay drops the
+ * newest beyond that, so twice that is enough. Source: uvm_gpu_replayable_faults.c of drivers 525.60.13 to 595.45.04,
+ * the same in all: fetch_fault_buffer_entries() (merging), fault_buffer_flush_locked(). Differs: an entry is valid when
+ * PUT has passed it; a real GPU may write out of order. */
 #ifndef REPLAY_UVM_FAULT_BUFFER_H
 #define REPLAY_UVM_FAULT_BUFFER_H
 

@@ -63,52 +63,6 @@ static const struct metric metrics[] = {
      "of faults, those that mapped a page or made it writable, and moved none"},
     {0}};
 
-static double ratio(uint64_t a, uint64_t b)
-{
-    return b ? (double)a / (double)b : NAN;
-}
-
-static void report_metrics(const struct uvm_metrics *m, struct outcome *o)
-{
-    outcome_int(o, "time_ns", m->time_ns);
-    outcome_int(o, "faults", (int64_t)m->faults);
-    outcome_int(o, "batches", (int64_t)m->batches);
-    outcome_int(o, "routines", (int64_t)m->routines);
-    outcome_int(o, "services", (int64_t)m->services);
-    outcome_int(o, "h2d_bytes", (int64_t)m->h2d_bytes);
-    outcome_int(o, "d2h_bytes", (int64_t)m->d2h_bytes);
-    outcome_int(o, "prefetched_bytes", (int64_t)m->prefetched_bytes);
-    outcome_real(o, "prefetched_used_ratio", ratio(m->prefetched_used_bytes, m->prefetched_bytes));
-    outcome_int(o, "evictions", (int64_t)m->evictions);
-    outcome_int(o, "evicted_bytes", (int64_t)m->evicted_bytes);
-    outcome_int(o, "remote_bytes", (int64_t)m->remote_bytes);
-    outcome_int(o, "counter_notifications", (int64_t)m->notifications);
-    outcome_int(o, "throttles", (int64_t)m->throttles);
-    outcome_int(o, "pinned_pages", (int64_t)m->pins);
-    outcome_int(o, "mapped_faults", (int64_t)m->mapped);
-    outcome_int(o, "returned_bytes", (int64_t)m->returned_bytes);
-    outcome_real(o, "evicted_unused_ratio", m->evicted_unused_ratio);
-    outcome_int(o, "structure_bytes", (int64_t)m->structure_bytes);
-    outcome_int(o, "touched_bytes", (int64_t)m->touched_bytes);
-    outcome_real(o, "read_amplification_ratio", ratio(m->h2d_bytes, m->structure_bytes));
-    outcome_real(o, "overfetch_ratio", ratio(m->h2d_bytes, m->touched_bytes));
-    outcome_real(o, "r_median", m->r.median);
-    outcome_real(o, "r_p25", m->r.p25);
-    outcome_real(o, "r_p75", m->r.p75);
-    if (m->granularity_final_bytes)
-        outcome_int(o, "granularity_final_bytes", m->granularity_final_bytes);
-    outcome_int(o, "migration_records", (int64_t)m->records);
-    if (m->unheard)
-        outcome_note(o,
-                     "%llu of the pages asked for in advance were beyond the first %d of a batch: they were left out",
-                     (unsigned long long)m->unheard, UVM_ASKS);
-    for (size_t k = 0; m->kernel_count > 1 && k < m->kernel_count; k++)
-        if (m->kernels[k].windows)
-            outcome_note(o, "R of kernel %s: median %.2f, quartiles %.2f and %.2f, over %llu windows of 20 batches",
-                         m->kernels[k].kernel, m->kernels[k].r.median, m->kernels[k].r.p25, m->kernels[k].r.p75,
-                         (unsigned long long)m->kernels[k].windows);
-}
-
 /* --- the batches, one line each, for --requests --- */
 
 struct batch_log {
@@ -181,6 +135,12 @@ static void report_legacy(const struct legacy_cost *cost, const struct launch_to
 int uvm_legacy_replay(const struct replay_job *job, struct outcome *runs, struct err *err)
 {
     const struct input *input = &job->inputs[0];
+    if (job->recording)
+        return err_set(err, "--recording: managed memory before demand paging has no faults to record");
+    for (size_t i = 0; i < job->policy_count; i++)
+        if (job->policies[i].second)
+            return err_set(err, "+%s: managed memory before demand paging evicts nothing",
+                           job->policies[i].second->name);
     if (!input->workload.type || input->workload.type->produces != WORKLOAD_LAUNCHES)
         return err_set(err, "legacy mode replays the workload launch-touch; '%.100s' is none", input->spec);
     if (!platform_has(job->platform, "legacy"))
@@ -220,8 +180,7 @@ static bool has_hints(const struct uvm_managed_settings *set)
     return set->advise || set->prefetch || set->discard || set->access_counters;
 }
 
-/* Whether first touches, or a log of faults, cannot answer for a policy; a note says why. Otherwise one says what the
- * log was made with. */
+/* Whether first touches, or a log of faults, cannot answer for a policy. Notes say why, or how the log was made. */
 static bool refused(const struct closed_loop *loop, size_t i, struct outcome *outcome)
 {
     const struct uvm_fault_log *log = loop->faults;
@@ -277,9 +236,8 @@ static int run_one(const struct closed_loop *loop, size_t i, struct outcome *out
                      "takes over %g times the baseline's time, over %lld ns: not run to its end (stop_ratio=0 does)",
                      set->stop_ratio, (long long)loop->most_ns);
     else if (rc == 0) {
-        report_metrics(&m, outcome);
+        rc = uvm_metrics_report(&m, &parts, outcome, err);
         uvm_managed_note(&managed, &m, outcome);
-        rc = breakdown_report(&parts, outcome, err);
     }
     breakdown_release(&parts);
     return rc;
@@ -347,9 +305,8 @@ static int check_beside(const struct closed_loop *loop, struct outcome *runs, st
 {
     const struct replay_job *job = loop->beside;
     const struct uvm_settings *set = job->settings;
-    const char *spec = uvm_touches_input(job)->spec;
-    if (uvm_touches_fit(job, (struct recording){set->process, set->gpu}, loop->touching.ops, loop->touching.state, runs,
-                        err))
+    const char *spec = loop->job->inputs[0].spec;
+    if (uvm_touches_fit(job, (struct recording){set->process, set->gpu}, &loop->touching, runs, err))
         return err_at(err, "%s", spec);
     for (size_t i = 0; i < job->policy_count; i++)
         outcome_note(&runs[i],
@@ -379,33 +336,13 @@ static int look_for_gaps(struct closed_loop *loop, struct uvm_fault_log *log, st
     size_t n;
     const struct actor_alloc *allocs = loop->touching.ops->allocs(loop->touching.state, &n);
     uint64_t blocks = actor_space_pages(allocs, n) / ACTOR_BLOCK_PAGES;
-    loop->first_only = loop->beside && uvm_touches_first_only(&loop->job->inputs[0]);
+    loop->first_only = loop->beside && store && store_origin_get(store, "touches"); /* record --touches */
     loop->short_of_memory = set->gpu_memory_bytes ? (uint64_t)set->gpu_memory_bytes / ACTOR_BLOCK_BYTES < blocks
                                                   : set->oversubscription_pct > 100;
-    if (uvm_stored(store) != UVM_STORED_FAULT_LOG)
+    if (loop->touching.kind != UVM_INPUT_FAULT_LOG)
         return 0;
     loop->faults = log;
     return uvm_fault_log_read(log, store, allocs, n, err);
-}
-
-/* Launches in closed form, on a platform that has the numbers of managed memory before demand paging; elsewhere they
- * are a program like others. */
-static bool before_demand_paging(const struct replay_job *job)
-{
-    const struct workload_type *type = job->inputs[0].workload.type;
-    return type && type->produces == WORKLOAD_LAUNCHES && platform_has(job->platform, "legacy");
-}
-
-/* Recordings need no GPU to be run again. */
-static const char *const *uvm_sections(const struct replay_job *job)
-{
-    static const char *const legacy[] = {"legacy", NULL}, *const recorded[] = {"uvm", NULL},
-                             *const closed[] = {"uvm", "gpu", NULL};
-    if (uvm_touches_input(job))
-        return closed;
-    if (((const struct uvm_settings *)job->settings)->mode == UVM_LEGACY || before_demand_paging(job))
-        return legacy;
-    return uvm_stored(job->inputs[0].store) == UVM_STORED_RECORDING ? recorded : closed;
 }
 
 /* What touches pages: a program, accesses or touches. `beside`: the job of a recording of it, or NULL. */
@@ -433,15 +370,14 @@ static int replay_touching(const struct replay_job *job, const struct replay_job
 }
 
 /* A recording with touches of its program beside it. */
-static int replay_beside(const struct replay_job *job, const struct input *touches, struct outcome *runs,
-                         struct err *err)
+static int replay_beside(const struct replay_job *job, enum uvm_input kind, const struct input *touches,
+                         struct outcome *runs, struct err *err)
 {
     struct replay_job loop = *job;
-    const struct input *input = &job->inputs[0];
-    const enum uvm_stored found = uvm_stored(touches->store);
-    if (uvm_stored(input->store) != UVM_STORED_RECORDING)
-        return err_set(err, "--touches stands beside a recording of migrations; %s is none", input->spec);
-    if (found == UVM_STORED_FAULT_LOG || found == UVM_STORED_RECORDING)
+    const enum uvm_input beside = uvm_input_of(touches);
+    if (kind != UVM_INPUT_RECORDING)
+        return err_set(err, "--touches stands beside a recording of migrations; %s is none", job->inputs[0].spec);
+    if (beside == UVM_INPUT_FAULT_LOG || beside == UVM_INPUT_RECORDING)
         return err_set(err, "--touches %s: expected page touches of the program, or its accesses", touches->spec);
     loop.inputs = touches;
     loop.input_count = 1;
@@ -464,35 +400,63 @@ static int refuse_recorded(const struct uvm_settings *set, struct err *err)
     return 0;
 }
 
+/* Launches in closed form: by the setting, and where the platform has numbers of managed memory before demand paging;
+ * elsewhere they are a program like others. */
+static bool before_demand_paging(const struct replay_job *job)
+{
+    const struct workload_type *type = job->inputs[0].workload.type;
+    return ((const struct uvm_settings *)job->settings)->mode == UVM_LEGACY ||
+           (type && type->produces == WORKLOAD_LAUNCHES && platform_has(job->platform, "legacy"));
+}
+
+/* Recordings need no GPU to be run again. */
+static const char *const *uvm_sections(const struct replay_job *job)
+{
+    static const char *const legacy[] = {"legacy", NULL}, *const recorded[] = {"uvm", NULL},
+                             *const closed[] = {"uvm", "gpu", NULL};
+    if (uvm_touches_input(job))
+        return closed;
+    if (before_demand_paging(job))
+        return legacy;
+    return uvm_input_of(&job->inputs[0]) == UVM_INPUT_RECORDING ? recorded : closed;
+}
+
+static int refuse_to_record(const struct replay_job *job, struct err *err)
+{
+    if (!job->recording)
+        return 0;
+    return err_set(err, "--recording writes what a recorder would have seen of a simulated run; %s is a recording",
+                   job->inputs[0].spec);
+}
+
 static int uvm_replay(const struct replay_job *job, struct outcome *runs, struct err *err)
 {
     const struct input *touches = uvm_touches_input(job);
     if (job->input_count != 1u + (touches != NULL))
         return err_set(err, "the uvm engine replays one input; %zu were given", job->input_count);
-    const struct input *input = &job->inputs[0];
+    const enum uvm_input kind = uvm_input_of(&job->inputs[0]);
     if (touches)
-        return replay_beside(job, touches, runs, err);
-    const struct uvm_settings *set = job->settings;
-    if (set->mode == UVM_LEGACY || before_demand_paging(job)) {
-        if (job->recording)
-            return err_set(err, "--recording: managed memory before demand paging has no faults to record");
-        for (size_t i = 0; i < job->policy_count; i++)
-            if (job->policies[i].second)
-                return err_set(err, "+%s: managed memory before demand paging evicts nothing",
-                               job->policies[i].second->name);
+        return replay_beside(job, kind, touches, runs, err);
+    if (before_demand_paging(job))
         return uvm_legacy_replay(job, runs, err);
-    }
     for (size_t i = 0; i < job->policy_count; i++)
         if (job->policies[i].head->baseline)
             return err_set(err, "%s is for legacy mode; see 'offchip list policies'", job->policies[i].head->name);
-    const enum uvm_stored found = uvm_stored(input->store);
-    if (found == UVM_STORED_RECORDING && refuse_recorded(set, err))
-        return -1;
-    if (job->recording && (found == UVM_STORED_RECORDING || found == UVM_STORED_FAULT_LOG))
-        return err_set(err, "--recording writes what a recorder would have seen of a simulated run; %s is a recording",
-                       input->spec);
-    if (found == UVM_STORED_RECORDING)
+    switch (kind) {
+    case UVM_INPUT_RECORDING:
+        if (refuse_recorded(job->settings, err) || refuse_to_record(job, err))
+            return -1;
         return uvm_recorded_replay(job, runs, err);
+    case UVM_INPUT_FAULT_LOG:
+        if (refuse_to_record(job, err))
+            return -1;
+        break;
+    case UVM_INPUT_PROGRAM:
+    case UVM_INPUT_ACCESSES:
+    case UVM_INPUT_TOUCHES:
+    case UVM_INPUT_OTHER: /* says what there is instead */
+        break;
+    }
     return replay_touching(job, NULL, runs, err);
 }
 

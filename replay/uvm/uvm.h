@@ -18,8 +18,7 @@ struct uvm_settings {
 
 extern const struct engine engine_uvm;
 
-/* Mode legacy, managed memory before demand paging: decisions at launches and at CPU faults, so that policies of fault
- * batches have nothing to decide. */
+/* Managed memory before demand paging: decisions at launches and CPU faults, none for policies of fault batches. */
 int uvm_legacy_replay(const struct replay_job *job, struct outcome *runs, struct err *err);
 
 #endif

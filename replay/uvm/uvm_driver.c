@@ -5,9 +5,20 @@
 
 #include "models/uvm/uvm_policy.h"
 #include "replay/uvm/uvm_memory.h"
-#include "replay/uvm/uvm_room.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
+#include "trace/base/sorted.h"
+
+/* The CPU's and the copy engines' clocks within one batch. */
+struct clocks {
+    double cpu, copies, out;
+};
+
+/* What making room for a service came to. */
+struct eviction_cost {
+    double back_ns;  /* of the engine for all copies */
+    double ready_ns; /* when the memory may be written; 0: at once */
+};
 
 int uvm_driver_init(struct uvm_driver *d, struct uvm_memory *memory, const struct uvm_platform *platform,
                     const struct uvm_policy *policy, const void *policy_params, bool traced, struct err *err)
@@ -72,6 +83,188 @@ static const uint32_t *sort_pages(uint32_t *pages, uint32_t *other, uint32_t n)
     return pages;
 }
 
+/* --- memory for what comes: evictions on the way of a batch, before and behind it --- */
+
+/* What an eviction costs the copy engine, added to *ns; `from_ns`: when *ns was 0. */
+static void copy_back(struct uvm_driver *d, const struct uvm_evicted *out, double *ns, double from_ns)
+{
+    double start = from_ns + *ns;
+    const struct uvm_platform *p = d->platform;
+    d->records += out->runs;
+    d->batch.evictions++;
+    *ns += (double)out->copied_pages * UVM_PAGE_BYTES / p->d2h_bytes_per_s * 1e9;
+    if (d->traced)
+        *ns += p->trace_record_ns * out->runs;
+    if (d->watch && out->copied_pages)
+        d->watch->moved(d->watch->ctx, &(struct uvm_watched_move){.kind = RECORD_MIGRATE_D2H,
+                                                                  .block = &d->memory->blocks[out->number].block,
+                                                                  .pages = &out->copied,
+                                                                  .cause = RECORD_CAUSE_EVICTION,
+                                                                  .start_ns = start,
+                                                                  .end_ns = from_ns + *ns});
+}
+
+/* Evict before anybody waits for it, at `at_ns` of the engine for copies out. 1, 0 if the policy gives nothing, -1. */
+static int evict_early(struct uvm_driver *d, double at_ns, double *out_ns, struct err *err)
+{
+    struct uvm_evicted out;
+    if (mem_grow((void **)&d->early, &d->early_cap, d->early_head + d->early_count + 1, sizeof *d->early, err))
+        return -1;
+    int rc = uvm_memory_evict_early(d->memory, &out, err);
+    if (rc <= 0)
+        return rc;
+    if (*out_ns < at_ns)
+        *out_ns = at_ns;
+    copy_back(d, &out, out_ns, 0);
+    d->early[d->early_head + d->early_count++] = (struct uvm_early){*out_ns, out.pieces};
+    d->early_pieces += out.pieces;
+    return 1;
+}
+
+/* So many pieces were taken, of `spare` that were free: when the last of them is there that an early eviction frees. */
+static double claim(struct uvm_driver *d, uint64_t taken, uint64_t spare)
+{
+    double ready = 0;
+    uint64_t clean = spare - d->early_pieces;
+    for (uint64_t lack = taken > clean ? taken - clean : 0; lack && d->early_count;) {
+        struct uvm_early *e = &d->early[d->early_head];
+        uint32_t part = e->pieces < lack ? e->pieces : (uint32_t)lack;
+        ready = e->ready_ns;
+        e->pieces -= part;
+        d->early_pieces -= part;
+        lack -= part;
+        if (!e->pieces) {
+            d->early_head++;
+            d->early_count--;
+        }
+    }
+    if (!d->early_count)
+        d->early_head = 0;
+    return ready;
+}
+
+/* Memory for the pages `come` of a block, evicting as needed. */
+static int make_room(struct uvm_driver *d, uint32_t number, const struct page_mask *come, struct clocks *at,
+                     struct eviction_cost *room, struct err *err)
+{
+    const struct uvm_platform *p = d->platform;
+    struct uvm_memory_block *b = &d->memory->blocks[number];
+    *room = (struct eviction_cost){0};
+    if (!b->known) {
+        at->cpu += p->new_block_ns;
+        d->work.new_blocks++;
+    }
+    struct uvm_evicted out;
+    uint32_t pieces;
+    uint64_t spare = d->memory->view.free_pieces;
+    int rc;
+    while ((rc = uvm_memory_take(d->memory, number, come, &pieces, &out, err)) == 0) {
+        at->cpu += p->evict_ns + (out.more ? 0 : p->service_ns); /* the lock was dropped: the service begins anew */
+        spare = d->memory->view.free_pieces;
+        if (!d->two_engines) {
+            copy_back(d, &out, &room->back_ns, at->copies > at->cpu ? at->copies : at->cpu);
+            continue;
+        }
+        if (at->out < at->cpu)
+            at->out = at->cpu;
+        copy_back(d, &out, &at->out, 0);
+        room->ready_ns = at->out;
+    }
+    if (rc > 0 && d->early_count) {
+        double ready = claim(d, pieces, spare);
+        if (room->ready_ns < ready)
+            room->ready_ns = ready;
+    }
+    return rc < 0 ? -1 : 0;
+}
+
+/* Tells the eviction policy what the batch of n sorted pages needs; evicts what it wants evicted at once. */
+static int evict_ahead(struct uvm_driver *d, const uint32_t *sorted, uint32_t n, struct clocks *at, struct err *err)
+{
+    struct uvm_memory *m = d->memory;
+    const struct uvm_evict_policy *e = m->evict;
+    uint64_t needed = 0;
+    if ((!m->chunks || e->stock) && !d->policy->ahead)
+        return 0;
+    for (uint32_t i = 0, last = UVM_NO_BLOCK; i < n; i++) {
+        uint32_t number = sorted[i] / ACTOR_BLOCK_PAGES;
+        if (number == last)
+            continue;
+        last = number;
+        m->facts[number].asked_batch = m->view.batch;
+        needed += !m->blocks[number].chunk;
+    }
+    m->view.needs = UVM_NO_BLOCK;
+    d->asks.count = 0;
+    if (d->policy->ahead && d->policy->ahead(d->policy_state, &(struct uvm_ahead){sorted, n, &m->view}, &d->asks, err))
+        return -1;
+    if (!m->chunks)
+        return 0;
+    uint64_t ahead = e->before_batch ? e->before_batch(m->evict_state, &m->view, needed) : 0;
+    for (int rc = 1; ahead && rc; ahead--) {
+        rc = evict_early(d, at->cpu + d->platform->evict_ns, &at->out, err);
+        if (rc < 0)
+            return -1;
+        at->cpu += rc ? d->platform->evict_ns : 0;
+    }
+    return 0;
+}
+
+/* After a batch that ended at `end_ns`: frees chunks behind its back. */
+static int evict_behind(struct uvm_driver *d, double end_ns, struct err *err)
+{
+    struct uvm_memory *m = d->memory;
+    uint64_t want = m->chunks && m->evict->keep_free ? m->evict->keep_free(m->evict_state) : 0;
+    if (want > m->chunks)
+        want = m->chunks;
+    m->view.needs = UVM_NO_BLOCK;
+    for (int rc = 1; rc && uvm_memory_free_chunks(m) < want;) {
+        rc = evict_early(d, end_ns, &d->out_free_ns, err);
+        if (rc < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* What the policy asked for in a block. */
+static struct page_mask asked_of(const struct uvm_driver *d, uint32_t number)
+{
+    struct page_mask pages = {{0}};
+    const struct uvm_memory_block *b = &d->memory->blocks[number];
+    size_t lo = 0;
+    SORTED_FIRST(lo, d->asks.count, i, d->asked[i] / ACTOR_BLOCK_PAGES < number);
+    for (; lo < d->asks.count && d->asked[lo] / ACTOR_BLOCK_PAGES == number; lo++)
+        if (d->asked[lo] % ACTOR_BLOCK_PAGES >= b->block.offset)
+            page_mask_set(&pages, uvm_memory_page(b, d->asked[lo]));
+    return pages;
+}
+
+/* Memory for pages that nobody waits for, if it can be had without a block of the batch in hand: 1, else 0; -1. */
+static int make_room_ahead(struct uvm_driver *d, uint32_t number, const struct page_mask *come, struct clocks *at,
+                           struct err *err)
+{
+    struct uvm_memory *m = d->memory;
+    const struct uvm_memory_block *b = &m->blocks[number];
+    while (m->chunks) {
+        uint32_t lack = m->in_pieces || uvm_memory_shares(m, b)
+                            ? (uint32_t)__builtin_popcount(uvm_memory_pieces_of(come) & ~m->facts[number].pieces)
+                        : b->chunk ? 0
+                                   : uvm_memory_whole(b);
+        if (lack <= m->view.free_pieces)
+            break;
+        at->cpu += d->platform->evict_ns;
+        int rc = evict_early(d, at->cpu, &at->out, err);
+        if (rc <= 0)
+            return rc;
+    }
+    return 1;
+}
+
+static bool read_mostly(const struct uvm_driver *d, uint32_t number)
+{
+    return d->memory->allocs[d->memory->blocks[number].alloc].advice & ACTOR_READ_MOSTLY;
+}
+
 /* --- thrashing pages: throttled, or pinned to the CPU and mapped --- */
 
 int uvm_driver_notice(struct uvm_driver *d, enum uvm_lapse lapse, struct err *err)
@@ -113,7 +306,7 @@ int64_t uvm_driver_unpin(struct uvm_driver *d, int64_t time_ns)
 }
 
 /* Take out of a block's faulted pages those that wait, and those that stay with the CPU. */
-static int hold_back(struct uvm_driver *d, uint32_t number, struct page_mask *faulted, struct uvm_clocks *at,
+static int hold_back(struct uvm_driver *d, uint32_t number, struct page_mask *faulted, struct clocks *at,
                      struct err *err)
 {
     struct page_mask held = {{0}};
@@ -216,7 +409,7 @@ static struct page_mask unmapped_by(const struct uvm_driver *d, uint32_t number,
     const struct uvm_memory_block *b = &d->memory->blocks[number];
     struct page_mask mapped;
     page_mask_and(&mapped, moved, &b->host_mapped);
-    if (d->memory->allocs[b->alloc].advice & ACTOR_READ_MOSTLY) {
+    if (read_mostly(d, number)) {
         struct page_mask lost = written_of(d, number);
         page_mask_or(&lost, &lost, &b->writable);
         page_mask_and(&mapped, &mapped, &lost);
@@ -224,8 +417,7 @@ static struct page_mask unmapped_by(const struct uvm_driver *d, uint32_t number,
     return mapped;
 }
 
-/* The CPU's work on the pages that come: of a prefetch for each run, since runs are mapped in large pages (2 MiB where
- * they are that), of faults for each page besides. */
+/* The CPU's work on the pages that come. by_run: a prefetch maps runs in large pages, faults pay for each page too. */
 static double move_ns(struct uvm_driver *d, uint32_t number, const struct page_mask *moved, bool by_run)
 {
     const struct uvm_platform *p = d->platform;
@@ -254,24 +446,24 @@ static int arrive(struct uvm_driver *d, uint32_t number, const struct page_mask 
     if (a->time_ns < d->arrived_ns)
         a->time_ns = d->arrived_ns;
     d->arrived_ns = a->time_ns;
-    uvm_memory_hide(d->memory, number, &a->pages);
+    page_mask_andnot(&d->memory->access[number], &d->memory->access[number], &a->pages); /* until it arrives */
     d->arrival_count++;
     return 0;
 }
 
 /* Pages come to a block: memory for them, the CPU's work, the copies. The policy's hook has spoken. */
 static int bring(struct uvm_driver *d, uint32_t number, const struct page_mask *faulted, const struct page_mask *plan,
-                 enum record_cause cause, struct uvm_clocks *at, struct err *err)
+                 enum record_cause cause, struct clocks *at, struct err *err)
 {
     struct page_mask moved, copied;
-    struct uvm_room room;
+    struct eviction_cost room;
     page_mask_or(&moved, faulted, plan);
-    if (uvm_driver_make_room(d, number, &moved, at, &room, err))
+    if (make_room(d, number, &moved, at, &room, err))
         return -1;
     at->cpu += move_ns(d, number, &moved, cause == RECORD_CAUSE_USER);
     if (uvm_memory_migrate(d->memory, number, faulted, plan, &copied, err))
         return -1;
-    if (d->notices && !uvm_driver_read_mostly(d, number))
+    if (d->notices && !read_mostly(d, number))
         uvm_thrashing_event(&d->thrashing, number, &copied, UVM_GPU, (int64_t)at->cpu);
     bool copies = page_mask_any(&copied);
     double in_ns = copy_in_ns(d, &copied, faulted, plan);
@@ -289,7 +481,7 @@ static int bring(struct uvm_driver *d, uint32_t number, const struct page_mask *
 
 /* A fault on memory whose preferred location is the CPU, which the GPU reaches: pages are mapped, not moved. All of a
  * block that is nowhere yet; else the policy's, but for those that the CPU has mapped. */
-static int map_remotely(struct uvm_driver *d, uint32_t number, const struct page_mask *faulted, struct uvm_clocks *at,
+static int map_remotely(struct uvm_driver *d, uint32_t number, const struct page_mask *faulted, struct clocks *at,
                         struct err *err)
 {
     const struct uvm_platform *p = d->platform;
@@ -312,7 +504,7 @@ static int map_remotely(struct uvm_driver *d, uint32_t number, const struct page
 }
 
 /* The service of one block: `faulted` is not resident and not empty. */
-static int service(struct uvm_driver *d, uint32_t number, const struct page_mask *faulted, struct uvm_clocks *at,
+static int service(struct uvm_driver *d, uint32_t number, const struct page_mask *faulted, struct clocks *at,
                    struct err *err)
 {
     const struct uvm_platform *p = d->platform;
@@ -326,17 +518,15 @@ static int service(struct uvm_driver *d, uint32_t number, const struct page_mask
     if (uvm_policy_plan(d->policy, d->policy_state, &b->block, faulted, &plan, err))
         return -1;
     if (d->asks.count) {
-        struct page_mask asked = uvm_driver_asked(d, number);
+        struct page_mask asked = asked_of(d, number);
         uvm_block_keep_movable(&b->block, faulted, &asked);
         page_mask_or(&plan, &plan, &asked);
     }
     return bring(d, number, faulted, &plan, RECORD_CAUSE_FAULT, at, err);
 }
 
-/* Writes to pages that the GPU may only read, of memory that both hold: the CPU gives them up, nothing is copied.
- * `more`: the service goes on. */
-static void upgrade(struct uvm_driver *d, uint32_t number, const struct page_mask *pages, bool more,
-                    struct uvm_clocks *at)
+/* The GPU writes pages that both hold: the CPU gives them up, nothing is copied. `more`: the service goes on. */
+static void upgrade(struct uvm_driver *d, uint32_t number, const struct page_mask *pages, bool more, struct clocks *at)
 {
     const struct uvm_platform *p = d->platform;
     unsigned faults = page_mask_count(pages), runs = page_mask_runs(pages);
@@ -347,9 +537,8 @@ static void upgrade(struct uvm_driver *d, uint32_t number, const struct page_mas
     uvm_memory_note_mapped(d->memory, number, faults, !more);
 }
 
-/* What the policy asked for in blocks that did not fault: services without faults, for free memory or that of blocks
- * that are not of the batch in hand. */
-static int serve_asks(struct uvm_driver *d, struct uvm_clocks *at, struct err *err)
+/* Brings what the policy asked for in blocks without faults, in memory that no block of the batch in hand holds. */
+static int serve_asks(struct uvm_driver *d, struct clocks *at, struct err *err)
 {
     struct uvm_memory *m = d->memory;
     for (size_t i = 0; i < d->asks.count; i++) {
@@ -358,11 +547,11 @@ static int serve_asks(struct uvm_driver *d, struct uvm_clocks *at, struct err *e
             continue;
         m->facts[number].asked_batch = m->view.batch; /* once a batch, and it is not evicted for another */
         static const struct page_mask none;
-        struct page_mask pages = uvm_driver_asked(d, number);
+        struct page_mask pages = asked_of(d, number);
         uvm_block_keep_movable(&m->blocks[number].block, &none, &pages);
         if (!page_mask_any(&pages) || m->allocs[m->blocks[number].alloc].advice & ACTOR_PREFERRED_HOST)
             continue;
-        int rc = uvm_driver_room_ahead(d, number, &pages, at, err);
+        int rc = make_room_ahead(d, number, &pages, at, err);
         if (rc < 0)
             return -1;
         if (!rc)
@@ -375,7 +564,7 @@ static int serve_asks(struct uvm_driver *d, struct uvm_clocks *at, struct err *e
 }
 
 /* Pages of a block with faults that may be there for reading already. */
-static int service_writes(struct uvm_driver *d, uint32_t number, struct page_mask *faulted, struct uvm_clocks *at,
+static int service_writes(struct uvm_driver *d, uint32_t number, struct page_mask *faulted, struct clocks *at,
                           struct err *err)
 {
     const struct uvm_memory_block *b = &d->memory->blocks[number];
@@ -391,15 +580,28 @@ static int service_writes(struct uvm_driver *d, uint32_t number, struct page_mas
     if (service(d, number, faulted, at, err))
         return -1;
     page_mask_and(&written, &written, faulted);
-    if (d->memory->allocs[b->alloc].advice & ACTOR_READ_MOSTLY && page_mask_any(&written))
+    if (read_mostly(d, number) && page_mask_any(&written))
         (void)uvm_memory_own_copy(d->memory, number, &written);
     return 0;
 }
 
-/* When the batch's work is done: the CPU's, copies in, and copies out that it waited for with one engine. */
-static double end_of(const struct uvm_clocks *at)
+/* When the work so far is done: the CPU's, copies in, and copies out that it waited for with one engine. */
+static double done_ns(const struct clocks *at)
 {
     return at->copies > at->cpu ? at->copies : at->cpu;
+}
+
+static struct clocks clocks_at(const struct uvm_driver *d, double cpu)
+{
+    return (struct clocks){cpu, d->copies_free_ns, d->out_free_ns};
+}
+
+/* The work is over; when. */
+static double end_of(struct uvm_driver *d, const struct clocks *at)
+{
+    d->copies_free_ns = at->copies;
+    d->out_free_ns = at->out;
+    return done_ns(at);
 }
 
 int uvm_driver_batch(struct uvm_driver *d, const uint32_t *pages, uint32_t n, int64_t fetch_ns, int64_t *end_ns,
@@ -421,8 +623,8 @@ int uvm_driver_batch(struct uvm_driver *d, const uint32_t *pages, uint32_t n, in
     d->throttled = false;
     d->batches++;
     uvm_memory_begin_batch(d->memory, (uint32_t)d->batches, fetch_ns);
-    struct uvm_clocks at = {(double)fetch_ns, d->copies_free_ns, d->out_free_ns};
-    if (uvm_driver_evict_ahead(d, sorted, n, &at, err))
+    struct clocks at = clocks_at(d, (double)fetch_ns);
+    if (evict_ahead(d, sorted, n, &at, err))
         return -1;
     if (d->asks.count)
         d->asked = sort_pages(d->asks.pages, d->asks.pages + UVM_ASKS, (uint32_t)d->asks.count);
@@ -446,7 +648,7 @@ int uvm_driver_batch(struct uvm_driver *d, const uint32_t *pages, uint32_t n, in
                 return -1;
         }
         if (d->replay == UVM_REPLAY_BLOCK)
-            d->replays[d->replay_count++] = (int64_t)(end_of(&at) + p->batch_after_ns + 0.5);
+            d->replays[d->replay_count++] = (int64_t)(done_ns(&at) + p->batch_after_ns + 0.5);
         if (d->faults == before)
             continue;
         d->blocks[d->batch.block_count++] = (struct uvm_batch_block){number, d->faults - before, raw};
@@ -454,35 +656,17 @@ int uvm_driver_batch(struct uvm_driver *d, const uint32_t *pages, uint32_t n, in
     if (d->asks.count && serve_asks(d, &at, err))
         return -1;
     d->in_batch = false;
-    d->copies_free_ns = at.copies;
-    d->out_free_ns = at.out;
     d->flush_ns = (int64_t)(at.cpu + 0.5);
-    double end = end_of(&at) + (d->replay == UVM_REPLAY_ONCE ? 0 : p->batch_after_ns);
+    double end = end_of(d, &at) + (d->replay == UVM_REPLAY_ONCE ? 0 : p->batch_after_ns);
     *end_ns = (int64_t)(end + 0.5);
     if (*end_ns <= fetch_ns)
         *end_ns = fetch_ns + 1; /* a platform without costs must still move on */
     d->services += d->batch.block_count;
     d->raw_faults += n;
     d->work.empty_batches += d->batch.block_count == 0;
-    if (uvm_driver_evict_behind(d, end, err))
+    if (evict_behind(d, end, err))
         return -1;
     d->batch.free_chunks = uvm_memory_free_chunks(d->memory);
-    return 0;
-}
-
-/* Bring pages of a block outside of batches; nothing counts as faulted. */
-static int bring_alone(struct uvm_driver *d, uint32_t number, const struct page_mask *pages, enum record_cause cause,
-                       int64_t time_ns, int64_t *end_ns, struct err *err)
-{
-    static const struct page_mask none;
-    struct uvm_clocks at = {(double)time_ns, d->copies_free_ns, d->out_free_ns};
-    d->moved = 0;
-    uvm_memory_begin_batch(d->memory, (uint32_t)d->batches, time_ns);
-    if (bring(d, number, &none, pages, cause, &at, err))
-        return -1;
-    d->copies_free_ns = at.copies;
-    d->out_free_ns = at.out;
-    *end_ns = (int64_t)(end_of(&at) + 0.5);
     return 0;
 }
 
@@ -504,14 +688,21 @@ int uvm_driver_notification(struct uvm_driver *d, uint32_t number, uint32_t regi
     d->notified += page_mask_count(&pages);
     if (m->evict->on_counter && m->evict->on_counter(m->evict_state, &m->view, number, regions, err))
         return -1;
-    return bring_alone(d, number, &pages, RECORD_CAUSE_ACCESS_COUNTERS, time_ns, end_ns, err);
+    static const struct page_mask none;
+    struct clocks at = clocks_at(d, (double)time_ns);
+    d->moved = 0;
+    uvm_memory_begin_batch(m, (uint32_t)d->batches, time_ns);
+    if (bring(d, number, &none, &pages, RECORD_CAUSE_ACCESS_COUNTERS, &at, err))
+        return -1;
+    *end_ns = (int64_t)(end_of(d, &at) + 0.5);
+    return 0;
 }
 
 int uvm_driver_prefetch(struct uvm_driver *d, const bool *wanted, int64_t time_ns, int64_t *end_ns, struct err *err)
 {
     static const struct page_mask none;
     struct uvm_memory *m = d->memory;
-    struct uvm_clocks at = {(double)time_ns, d->copies_free_ns, d->out_free_ns};
+    struct clocks at = clocks_at(d, (double)time_ns);
     bool any = false;
     for (uint32_t i = 0; i < m->block_count; i++) {
         const struct uvm_block *b = &m->blocks[i].block;
@@ -526,17 +717,9 @@ int uvm_driver_prefetch(struct uvm_driver *d, const bool *wanted, int64_t time_n
             return -1;
         any = true;
     }
-    d->copies_free_ns = at.copies;
-    d->out_free_ns = at.out;
-    *end_ns = any ? (int64_t)(end_of(&at) + 0.5) : time_ns;
+    const double end = end_of(d, &at);
+    *end_ns = any ? (int64_t)(end + 0.5) : time_ns;
     return 0;
-}
-
-void uvm_driver_learn(struct uvm_driver *d, bool routine_end)
-{
-    d->batch.routine_end = routine_end;
-    if (d->policy->learn)
-        d->policy->learn(d->policy_state, &d->batch);
 }
 
 /* The CPU faulted on a page of a block: `pages` come to it, those that only the GPU holds by a copy. */
@@ -592,7 +775,7 @@ void uvm_driver_cpu_touch(struct uvm_driver *d, uint32_t page, int64_t time_ns, 
     d->records += copied > 0;
     double ns = p->cpu_fault_ns + (double)copied * UVM_PAGE_BYTES / p->d2h_bytes_per_s * 1e9;
     *end_ns = time_ns + (int64_t)(ns + 0.5);
-    if (d->notices && page_mask_any(&moved) && !uvm_driver_read_mostly(d, number))
+    if (d->notices && page_mask_any(&moved) && !read_mostly(d, number))
         uvm_thrashing_event(&d->thrashing, number, &moved, UVM_CPU, *end_ns);
     if (pin && pin_to_cpu(d, number, own, NULL))
         d->thrashing.failed = true;

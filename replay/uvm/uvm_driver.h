@@ -26,9 +26,8 @@ struct uvm_work {
     uint64_t moved_pages, moved_runs;       /* made resident; contiguous runs of them */
     uint64_t unmapped_pages, unmapped_runs; /* of those, mapped by the CPU */
     uint64_t copied_runs;
-    uint64_t copied_services,
-        copied_faults;      /* services that a recording shows, and the faulted pages of their records */
-    uint64_t empty_batches; /* that served nothing */
+    uint64_t copied_services, copied_faults; /* that a recording shows; faulted pages of their records */
+    uint64_t empty_batches;                  /* that served nothing */
 };
 
 /* What moves in a simulated run, told as it happens: what a recorder of the run would see, and more. Calls come from
@@ -151,9 +150,6 @@ int uvm_driver_notification(struct uvm_driver *d, uint32_t number, uint32_t regi
  * fault, no batch. First the copies of all blocks, so that the CPU works on one while another is copied, then the
  * mappings. Source: driver 545.23.06, uvm_migrate.c. On an H200 the copies are what takes the time: 47 to 50 GB/s. */
 int uvm_driver_prefetch(struct uvm_driver *d, const bool *wanted, int64_t time_ns, int64_t *end_ns, struct err *err);
-
-/* Tell the policy that the batch is over; afterwards, as only the caller knows whether the routine ends with it. */
-void uvm_driver_learn(struct uvm_driver *d, bool routine_end);
 
 /* The CPU touches a page at `time_ns`: nothing if it has it mapped, else one fault, served with the stock tree whatever
  * the policy. *end_ns gets the time the CPU goes on. */

@@ -1,15 +1,12 @@
-/* uvm_export: what a recorder would have seen of a simulated run: kernels, and CUPTI's unified-memory records of kinds
- * 1 to 4.
+/* uvm_export: a simulated run as a recorder would have seen it: kernels, and CUPTI's unified-memory records.
  *
  * Each contiguous stretch of pages of one service and one cause is a migration record; the copies of a service share
- * its time by their bytes, end to start without a gap. Pages that come without data leave no record. A fault record is
- * a batch. Memory that the CPU has written before the first launch was faulted in by the CPU, page by page under the
- * stock prefetcher: those faults stand in front of the run. Times of the recording start at UVM_EXPORT_START_NS.
- * A trace says the allocations besides, as `offchip record` does; what CUPTI gives as rows does not. Both say in their
- * origin that they are simulated, and under which policy: a recorder reads the driver's parameters.
- * Use: init, run with uvm_export_watch(), write, release.
- * Source: specification of CUPTI's records in docs/trace-format.md; driver 545.23.06, uvm_va_block.c
- * (block_copy_resident_pages_between(): a record ends at every gap and at every change of cause). */
+ * its time by their bytes. Pages without data leave no record. A fault record is a batch. Memory that the CPU wrote
+ * before the first launch was faulted in by the CPU under the stock prefetcher: those faults stand in front of the run.
+ * A trace names the allocations, rows of CUPTI do not. Both say in their origin that they are simulated, and the
+ * policy. Use: init, run with uvm_export_watch(), write, release. Source: CUPTI's records in docs/trace-format.md;
+ * driver 545.23.06, uvm_va_block.c (block_copy_resident_pages_between(): a record ends at every gap and at every change
+ * of cause). */
 #ifndef REPLAY_UVM_UVM_EXPORT_H
 #define REPLAY_UVM_UVM_EXPORT_H
 

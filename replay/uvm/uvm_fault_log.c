@@ -5,6 +5,7 @@
 
 #include "replay/uvm/uvm_driver.h"
 #include "trace/base/mem.h"
+#include "trace/base/sorted.h"
 
 enum { OFF_SHARE = 20, BATCH_FAULTS = 256 };
 
@@ -19,23 +20,9 @@ struct reading {
     struct err *err;
 };
 
-static bool is_log(const struct stream *stream)
+bool uvm_fault_log_stream(const struct stream *stream)
 {
     return stream->unit == TIME_NS && strcmp(stream->extra[0], "utlb") == 0;
-}
-
-bool uvm_fault_log_is(const struct store *store)
-{
-    for (int s = 0; s < store_stream_count(store); s++)
-        if (is_log(store_stream(store, s)))
-            return true;
-    return false;
-}
-
-static int by_page(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
 }
 
 /* Serve the batch as the stock driver would, in as many of its own as it takes. */
@@ -47,7 +34,7 @@ static int end_batch(struct reading *g)
     g->open = false;
     g->log->batches++;
     if (g->count)
-        qsort(g->pages, g->count, sizeof *g->pages, by_page);
+        qsort(g->pages, g->count, sizeof *g->pages, sorted_by_u32);
     for (size_t i = 0; i < g->count; i++)
         if (i == 0 || g->pages[i] != g->pages[i - 1])
             g->pages[distinct++] = g->pages[i];
@@ -70,14 +57,8 @@ static int end_batch(struct reading *g)
 /* The page of an address, or false: no allocation holds it. */
 static bool page_of(const struct uvm_memory *m, uint64_t addr, uint32_t *page)
 {
-    size_t lo = 0, hi = m->alloc_count;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (m->allocs[mid].addr <= addr)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    size_t lo = 0;
+    SORTED_FIRST(lo, m->alloc_count, i, m->allocs[i].addr <= addr);
     if (lo == 0 || addr - m->allocs[lo - 1].addr >= m->allocs[lo - 1].bytes)
         return false;
     *page = actor_page(&m->allocs[lo - 1], addr - m->allocs[lo - 1].addr);
@@ -144,7 +125,7 @@ int uvm_fault_log_read(struct uvm_fault_log *log, struct store *store, const str
                  ? -1
                  : 0;
     for (int s = 0; s < store_stream_count(store) && rc == 0; s++)
-        if (is_log(store_stream(store, s)))
+        if (uvm_fault_log_stream(store_stream(store, s)))
             rc = read_stream(&g, store, s);
     if (rc == 0)
         judge(log, &g.memory.total);

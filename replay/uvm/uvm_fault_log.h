@@ -1,11 +1,9 @@
 /* uvm_fault_log: what a driver's log of faults (reader uvmeval) can be replayed for.
  *
- * The log holds the first touch of every page, by uTLB, in order of arrival: that is a trace of touches as long as
- * nothing that was prefetched or evicted hides a touch. With prefetching off and memory sufficient any policy can be
- * replayed where memory suffices. With prefetching on, touches of prefetched pages are missing: only the stock
- * prefetcher's own run is in it. Where memory is short, pages come back by touches that no log of faults holds.
- * Whether prefetching was off shows: a fault on a page that the stock prefetcher would have brought with an earlier
- * batch. Stale entries of the fault buffer do so too, rarely: at least one fault in twenty has to (our choice).
+ * The log holds the first touch of every page, by uTLB, in order of arrival: a trace of touches, as long as no touch is
+ * hidden by a prefetch or comes back after an eviction. With prefetching off and memory for all, any policy can be
+ * replayed; with prefetching on, only the stock one. Prefetching was off if pages fault that the stock prefetcher would
+ * have brought with an earlier batch: at least one fault in twenty (our choice), as stale entries do so too.
  * Source: driver 545.23.06, uvm_perf_prefetch.c (what would have been brought). */
 #ifndef REPLAY_UVM_UVM_FAULT_LOG_H
 #define REPLAY_UVM_UVM_FAULT_LOG_H
@@ -25,8 +23,8 @@ struct uvm_fault_log {
     enum uvm_log_prefetch prefetch;
 };
 
-/* Whether a trace holds such a log. */
-bool uvm_fault_log_is(const struct store *store);
+/* Whether a stream of a trace is such a log. */
+bool uvm_fault_log_stream(const struct stream *stream);
 
 /* Read it; the allocations are those of the trace's touches, laid out. */
 int uvm_fault_log_read(struct uvm_fault_log *log, struct store *store, const struct actor_alloc *allocs, size_t n,

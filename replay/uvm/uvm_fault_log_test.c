@@ -1,6 +1,6 @@
 #include "replay/uvm/uvm_fault_log.h"
 
-#include "replay/uvm/actor_trace.h"
+#include "replay/uvm/actor_input.h"
 #include "trace/base/testing.h"
 #include "trace/import/reader.h"
 #include "trace/import/testing_access.h"
@@ -22,7 +22,7 @@ static struct uvm_fault_log read_log(unsigned step, unsigned end, unsigned per_b
     (void)fclose(f);
     struct store *store = testing_import(&read_uvmeval, path, true);
     struct err err = {""};
-    ck_assert(uvm_fault_log_is(store));
+    ck_assert(uvm_input_stored(store) == UVM_INPUT_FAULT_LOG);
     struct actor_trace *trace = actor_trace_open(store, &err);
     ck_assert_msg(trace != NULL, "%s", err.msg);
     size_t count;

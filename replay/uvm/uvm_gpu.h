@@ -1,32 +1,83 @@
 /* uvm_gpu: the multiprocessors: actors that run until they touch a page out of reach, and the fault buffer.
  *
- * Which pages are within reach changes only when the driver says so, at a batch; between two such moments every actor
- * runs by itself until it faults or the time is up, so there is no event per touch: a calendar of 1 us buckets orders
- * the actors, and a stalled one costs nothing until a replay.
+ * Pages come within reach only when the driver says so. Between two such moments each actor runs by itself until it
+ * faults or the time is up: a calendar of 1 us buckets orders the actors, and a stalled one costs nothing until a
+ * replay.
  *
- * A micro-TLB looks for missing pages one by one, `fault_gap_ns` apart, reports each once for every part of the
- * multiprocessor that asks, and at most `utlb_faults` until the next replay; replay/uvm/fault_buffer.h has what becomes
- * of the entries. While it is full, no further miss of its multiprocessors is reported, and with utlb=blocked their
- * accesses to resident pages wait as well. A replay empties the micro-TLBs; every waiting access asks again, stores
- * first, then loads, oldest first. Actors that are `together`, a block's warps, give up their places together.
+ * A micro-TLB finds missing pages one by one, `fault_gap_ns` apart. It reports each once for every part of the
+ * multiprocessor that asks, at most `utlb_faults` until the next replay. A full one reports no further miss; with
+ * utlb=blocked its accesses to resident pages wait too. A replay empties the micro-TLBs, and every waiting access asks
+ * again: stores first, then loads, oldest first. Actors that are `together`, a block's warps, end together.
  *
- * Nobody waits for a store: its page is asked for, and the actor goes on, until ACTOR_STORES such pages are under way
- * or the actor has no further step (assumed). A touch is satisfied once its page has been within reach when the actor
- * asked: it is not repeated if the page goes again. An access that finds its page after a replay goes on `walk_ns`
- * later; data that a copy has just brought lies in L2 (`fresh_ns`). When a launch begins with all memory there, its
+ * Stores are not waited for until ACTOR_STORES pages are under way or the actor has no further step (assumed). A touch
+ * is satisfied once its page was within reach when the actor asked. An access that finds its page after a replay goes
+ * on `walk_ns` later; data that has just come lies in L2 (`fresh_ns`). In a launch that begins with all memory there,
  * loads take `fresh_ns` with the share of the memory that L2 holds, else `memory_ns`. Turns of a step that ask for
- * nothing new between two batches are one step of the simulation.
- * Source: recordings of an H200, docs/uvm-engine.md; whether a full micro-TLB blocks is known of no chip. */
+ * nothing new between two batches are simulated as one. Source: recordings of an H200, docs/uvm-engine.md; whether a
+ * full micro-TLB blocks is known of no chip. */
 #ifndef REPLAY_UVM_UVM_GPU_H
 #define REPLAY_UVM_UVM_GPU_H
 
 #include "models/gpu/gpu.h"
 #include "models/gpu/occupancy.h"
 #include "models/uvm/uvm_platform.h"
+#include "models/zerocopy/link.h"
 #include "replay/uvm/fault_buffer.h"
 #include "replay/uvm/uvm_memory.h"
-#include "replay/uvm/uvm_remote.h"
 #include "trace/event/actor.h"
+
+/* --- uvm_remote: what accesses to pages that the GPU maps remotely cost, and what access counters make of them --- */
+
+/* A turn sends its sectors over the link, split evenly over its pages, in requests of up to 128 B at the cost that
+ * models/zerocopy/link.h gives requests of that size. The link serves one turn after the other; a turn takes the longer
+ * of its computing and one load's latency with its share of the link. The driver's copies and these requests do not
+ * wait for each other. Access counters count the requests to each 2 MiB block: the `threshold`-th makes a notification
+ * that names the 64 KiB regions asked for since the last one. Example: 4 pages, one of them remote, 16 sectors: one
+ * request of 128 B. Source: link.h; driver 525 to 595, uvm_gpu_access_counters.c (granularity 2 MiB, threshold 256, 32
+ * regions). Differs: what the hardware counts as one access is not published; here it is a request. */
+enum { UVM_REMOTE_SECTORS = 4, UVM_REMOTE_THRESHOLD = 256, UVM_REMOTE_BATCH = 256 };
+
+/* The counter of one block. */
+struct uvm_counter {
+    uint32_t count;   /* requests since the last notification */
+    uint32_t regions; /* bit i: one of them was to region i */
+    bool pending;
+};
+
+struct uvm_remote {
+    double request_ns[UVM_REMOTE_SECTORS]; /* of the link, by sectors of a request; 0 without a link's numbers */
+    double latency_ns;                     /* of one load */
+    double free_ns;                        /* when the link has served all so far */
+    uint64_t touches, bytes;               /* pages of turns; payload */
+    struct uvm_counter *counters;          /* by block; NULL: off */
+    uint32_t *pending;                     /* blocks with a notification, in order; room for all */
+    uint32_t pending_count;
+    uint64_t notifications;
+};
+
+/* pcie NULL: accesses are counted and cost no time. blocks: how many have a counter; 0: counters are off. */
+int uvm_remote_init(struct uvm_remote *r, const struct pcie *pcie, const struct gpu *gpu, uint32_t blocks,
+                    struct err *err);
+void uvm_remote_release(struct uvm_remote *r);
+
+/* What `pages` remote pages of a turn ask of the link that sends `sectors` for `all` pages; requests of one page into
+ * *requests, its payload into *bytes. */
+double uvm_remote_turn_ns(const struct uvm_remote *r, uint32_t pages, uint32_t all, uint32_t sectors,
+                          uint32_t *requests, uint32_t *bytes);
+
+/* `turns` turns in a row, each with compute_ns and link_ns of the link, which is booked; when the last has ended. */
+int64_t uvm_remote_turns(struct uvm_remote *r, int64_t time, uint32_t compute_ns, double link_ns, uint32_t turns);
+
+/* How long one of them takes with the link to itself. */
+uint32_t uvm_remote_alone_ns(const struct uvm_remote *r, uint32_t compute_ns, double link_ns);
+
+/* Requests went to a region of a block; true if they make the `threshold`-th, and with it a notification. */
+bool uvm_remote_count(struct uvm_remote *r, uint32_t block, uint32_t region, uint64_t requests, uint32_t threshold);
+
+/* Take the oldest notification: its block and regions; false if there is none. The counter starts anew. */
+bool uvm_remote_take(struct uvm_remote *r, uint32_t *block, uint32_t *regions);
+
+/* --- the GPU --- */
 
 #define UVM_GPU_NEVER  INT64_MAX
 #define UVM_GPU_ASLEEP INT64_MIN
@@ -96,8 +147,7 @@ int uvm_gpu_next_launch(struct uvm_gpu *g, int64_t time, struct err *err);
 /* Run every actor up to `until`, or, with the driver idle, up to the moment it answers the first fault. */
 int uvm_gpu_run(struct uvm_gpu *g, int64_t until, struct err *err);
 
-/* With interrupts on: whether the first fault's interrupt reads PUT itself, top_half_ns behind it, for a driver that
- * was awake. */
+/* Whether the first fault's interrupt reads PUT itself, top_half_ns behind it, as the driver was awake. */
 bool uvm_gpu_top_half(struct uvm_gpu *g);
 
 /* A replay at `time`: the micro-TLBs forget, every waiting access asks again. */

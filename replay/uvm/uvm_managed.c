@@ -277,29 +277,11 @@ bool uvm_managed_same(const struct platform *a, const struct platform *b, struct
                                          "l1_cycles", "l2_cycles", "l1_banks", "miss_queue",     NULL};
     /* Of [uvm], by what a run did not do: evict; evict or fault. */
     static const char *const tracing[] = {"evict_ns", "trace_record_ns", "trace_entry_ns", NULL};
-    static const char *const faults[] = {"evict_ns",
-                                         "trace_record_ns",
-                                         "trace_entry_ns",
-                                         "utlb_faults",
-                                         "utlb",
-                                         "utlb_merge",
-                                         "sm_parts",
-                                         "fault_gap_ns",
-                                         "walk_gap_ns",
-                                         "walk_ns",
-                                         "interrupt_ns",
-                                         "top_half_ns",
-                                         "awake_ns",
-                                         "gpu_fault_gap_ns",
-                                         "batch_before_ns",
-                                         "batch_after_ns",
-                                         "raw_fault_ns",
-                                         "fault_page_ns",
-                                         "service_ns",
-                                         "poll_ns",
-                                         "moved_page_ns",
-                                         "unmap_page_ns",
-                                         NULL};
+    static const char *const faults[] = {
+        "evict_ns",        "utlb",           "utlb_faults",     "utlb_merge",     "sm_parts",   "fault_gap_ns",
+        "walk_gap_ns",     "walk_ns",        "interrupt_ns",    "top_half_ns",    "awake_ns",   "gpu_fault_gap_ns",
+        "batch_before_ns", "batch_after_ns", "raw_fault_ns",    "fault_page_ns",  "service_ns", "poll_ns",
+        "moved_page_ns",   "unmap_page_ns",  "trace_record_ns", "trace_entry_ns", NULL};
     const bool linked = platform_has(a, "pcie") || platform_has(b, "pcie");
     const struct pcie *x = platform_section_get(a, "pcie"), *y = platform_section_get(b, "pcie");
     if (!did.known || !platform_same(a, b, "gpu", caches))

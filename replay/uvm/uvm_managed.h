@@ -18,8 +18,7 @@
 /* Off, by how the lapse adapts, as enum uvm_lapse has it, or by the driver's version. */
 enum uvm_thrashing_mode { UVM_THRASHING_OFF, UVM_THRASHING_FIXED, UVM_THRASHING_DRIVER = 4 };
 
-/* Part of an engine's settings; rows of its table by UVM_MANAGED_ROWS(S), where S holds a `struct uvm_managed_settings
- * managed`. */
+/* Part of an engine's settings S, as its member `managed`; rows of its table by UVM_MANAGED_ROWS(S). */
 struct uvm_managed_settings {
     int64_t oversubscription_pct;            /* footprint / available memory x 100; 0: not said */
     int64_t gpu_memory_bytes;                /* memory for managed data; 0: by oversubscription_pct */
@@ -71,8 +70,7 @@ struct uvm_managed {
     const struct gpu *gpu;              /* a part of the platform's; NULL: all of it */
     const struct replay_policy *policy; /* of the uvm engine; NULL: the driver's own */
     const struct replay_policy *other;  /* with `policy`: asked beside it (struct uvm_agree) */
-    bool
-        *apart; /* with `other`: set if that answered otherwise; if not, the metrics are its too, but the granularity */
+    bool *apart; /* with `other`: set if it answered otherwise; if not, the metrics but the granularity are its too */
     const struct uvm_managed_settings *settings; /* NULL: the defaults of UVM_MANAGED_ROWS */
     bool traced;                                 /* as under CUPTI's tracing */
     int64_t most_ns;                             /* as in struct uvm_run */
@@ -83,8 +81,7 @@ struct uvm_managed {
     const struct replay_recording *recording; /* gets what a recorder would have seen; NULL: not wanted */
 };
 
-/* 0, or -1 with *err set: what uvm_simulate() fails with, hints for no allocation, discards that the driver
- * does not have, remote accesses without [pcie]. */
+/* 0, or -1 with *err set: as uvm_simulate(), bad hints, discards before driver 580, remote accesses without [pcie]. */
 int uvm_managed_run(const struct uvm_managed *m, struct uvm_metrics *metrics, struct err *err);
 
 /* What a run did: it tells what numbers of its platform it read. Zeroed: not known. */
@@ -95,8 +92,7 @@ struct uvm_managed_did {
 
 struct uvm_managed_did uvm_managed_did(const struct uvm_metrics *metrics);
 
-/* Whether an untraced run that did that on one of two platforms is the same on the other: all that it reads of them is.
- * False where it is not known. */
+/* Whether an untraced run that did that reads the same numbers of both platforms. False where it is not known. */
 bool uvm_managed_same(const struct platform *a, const struct platform *b, struct uvm_managed_did did);
 
 /* Bytes that a footprint of `bytes` has; 0: all it needs. The rule of the head of this file. */
@@ -112,8 +108,7 @@ int uvm_managed_policy(struct policy_list *list, const char *text, struct err *e
 
 /* --- what changed between versions of the driver --- */
 
-/* The major version in what a driver says of itself, e.g. 580 of "NVRM version: NVIDIA UNIX x86_64 Kernel Module
- * 580.159.04"; 0: there is none, as in NULL. */
+/* The major version in a driver's text, 580 of "... Kernel Module 580.159.04"; 0: there is none, as in NULL. */
 int64_t uvm_version_in(const char *text);
 
 /* How the lapse of thrashing detection adapts. Read in uvm_perf_thrashing.c of 525.60.13 to 580.126.20 (fixed),
@@ -122,27 +117,22 @@ enum uvm_lapse uvm_version_lapse(int64_t driver);
 
 enum { UVM_VERSION_DISCARDS = 580 };
 
-/* Whether a program can discard memory, and discarded chunks have a list of their own. Read in 570.148.08 (no) and
- * 580.126.20 (yes). */
+/* Whether a program can discard memory. Read in 570.148.08 (no) and 580.126.20 (yes). */
 bool uvm_version_discards(int64_t driver);
 
 /* What a program tells the driver of its memory, as settings: advise=[A:read-mostly,B:preferred-host],
- * prefetch=[A,B] and discard=[A,B].
+ * prefetch=[A,B] and discard=[A,B]; "all" stands for every allocation.
  *
  * Advice: read-mostly, preferred-host, accessed-by (cudaMemAdvise of the GPU); an allocation may have several.
  * Prefetch: cudaMemPrefetchAsync of all of it before the first launch. Discard: cuMemDiscardBatchAsync of all of it
- * behind each kernel: what it holds is not wanted again, and nothing moves. A whole block then stands in a list of its
- * own (UVM_MEMORY_DISCARDED), whose chunks go after unused ones and before any policy is asked, without a copy. Touched
- * again it faults, has nothing to copy, and is used as before, in the chunk that it kept. The call costs nothing here
- * (not known); for the prefetcher discarded pages count as not there (inferred). "all" stands for every allocation. */
+ * behind each kernel (uvm_memory_discard()). The call costs nothing here (not known). */
 struct uvm_hints {
     uint32_t *advice; /* by allocation, enum actor_advice; NULL: none */
     bool *prefetch;   /* by allocation; NULL: none */
     bool *discard;    /* likewise */
 };
 
-/* advise, prefetch, discard: the texts of the settings, or NULL. -1 with *err set: an unknown allocation or advice.
- * Released with uvm_hints_release() in any case. */
+/* The texts of the settings, or NULL. -1 with *err set: an unknown allocation or advice. Released in any case. */
 int uvm_hints_init(struct uvm_hints *h, const struct actor_alloc *allocs, size_t n, const char *advise,
                    const char *prefetch, const char *discard, struct err *err);
 void uvm_hints_release(struct uvm_hints *h);

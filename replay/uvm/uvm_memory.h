@@ -1,14 +1,12 @@
-/* uvm_memory: which page of which VA block is where, and the facts by which an eviction policy chooses.
+/* uvm_memory: where each page of each VA block is, and the facts by which an eviction policy chooses.
  *
- * One 2 MiB chunk of GPU memory backs each whole block with a page resident on the GPU; blocks that their
- * allocations' edges cut short share chunks, by 64 KiB pieces as their pages need them. A shared chunk moves in the
- * order of service only when a block gets a piece of it, and goes whole, block after block. A policy with
- * capacity=piece has every block backed by those pieces that it has pages in. Memory is limited or not; the policy says
- * whose goes, the driver's least recently serviced first. Masks of a block are in the block's own numbering
- * (models/uvm/block.h); the masks that the multiprocessors read, `access` and `used`, are flat over all pages, bit page
- * % 64 of word page / 64. Source: driver 545.23.06, uvm_pmm_gpu.c (root chunks, pick_root_chunk_to_evict()),
- * uvm_va_block.c (uvm_va_block_evict_chunks()): residents are copied back clean or not, read-duplicated pages are
- * dropped. */
+ * A 2 MiB chunk of GPU memory backs each whole block with a resident page. Blocks that their allocations' edges cut
+ * short share chunks by 64 KiB pieces. A shared chunk moves in the order of service only when a block gets a piece of
+ * it, and is evicted whole, block after block. A policy with capacity=piece backs every block by the pieces that hold
+ * its pages. Masks of a block are in the block's own numbering (models/uvm/block.h); those that the multiprocessors
+ * read, `access` and `used`, are flat: bit page % 64 of word page / 64. Source: driver 545.23.06, uvm_pmm_gpu.c (root
+ * chunks, pick_root_chunk_to_evict()), uvm_va_block.c (uvm_va_block_evict_chunks()): residents are copied back clean or
+ * not, read-duplicated pages are dropped. */
 #ifndef REPLAY_UVM_UVM_MEMORY_H
 #define REPLAY_UVM_UVM_MEMORY_H
 
@@ -131,8 +129,7 @@ void uvm_memory_begin_batch(struct uvm_memory *m, uint32_t batch, int64_t fetch_
 int uvm_memory_take(struct uvm_memory *m, uint32_t number, const struct page_mask *come, uint32_t *pieces,
                     struct uvm_evicted *evicted, struct err *err);
 
-/* Evict one more victim although nobody waits for its memory. 1: into *evicted; 0: the policy has none but of the batch
- * in hand; -1. */
+/* Evicts a victim that nobody waits for. 1: into *evicted; 0: only blocks of the batch in hand are left; -1. */
 int uvm_memory_evict_early(struct uvm_memory *m, struct uvm_evicted *evicted, struct err *err);
 
 /* Whole chunks still free; 0 where unlimited. */
@@ -143,8 +140,7 @@ uint64_t uvm_memory_free_chunks(const struct uvm_memory *m);
 int uvm_memory_migrate(struct uvm_memory *m, uint32_t number, const struct page_mask *faulted,
                        const struct page_mask *planned, struct page_mask *copied, struct err *err);
 
-/* Resident pages (flat) are out of the GPU's reach until uvm_memory_show(); those that have gone meanwhile stay out. */
-void uvm_memory_hide(struct uvm_memory *m, uint32_t number, const struct page_mask *pages);
+/* Pages (flat) that are resident come within the GPU's reach; those that have gone meanwhile stay out. */
 void uvm_memory_show(struct uvm_memory *m, uint32_t number, const struct page_mask *pages);
 
 /* Faulted pages of a block were served without bringing them; `service`: and nothing else was in that service. */
@@ -156,12 +152,10 @@ void uvm_memory_map_remote(struct uvm_memory *m, uint32_t number, const struct p
 /* The GPU maps pages of a block remotely no longer; those it does not map are left alone. */
 void uvm_memory_unmap_remote(struct uvm_memory *m, uint32_t number, const struct page_mask *pages);
 
-/* The GPU writes pages that it holds beside the CPU: they are its own from now on. Returns how many the CPU had mapped.
- */
+/* The GPU writes pages that the CPU holds too: they are the GPU's alone. Returns how many the CPU had mapped. */
 uint32_t uvm_memory_own_copy(struct uvm_memory *m, uint32_t number, const struct page_mask *pages);
 
-/* Move pages back to the CPU for its own use; they stay mapped there. Returns how many had to be copied: not those that
- * both held. */
+/* Moves pages back to the CPU, which keeps them mapped. Returns how many were copied: not those that both held. */
 uint32_t uvm_memory_to_host(struct uvm_memory *m, uint32_t number, const struct page_mask *pages);
 
 /* The program discards a block: its data is lost on both sides, nothing moves, nobody maps it; a block with a chunk of
@@ -181,45 +175,17 @@ void uvm_memory_close_account(struct uvm_memory *m);
  * twice; chunks, blocks with residents, the order of service and the facts of the policy agree. -1 with *err set. */
 int uvm_memory_check(const struct uvm_memory *m, struct err *err);
 
-/* --- for the driver, and the files of this folder --- */
+/* --- for the driver --- */
 
 /* A block's mask in the numbering of the flat masks, and back. */
 struct page_mask uvm_memory_flat(const struct uvm_memory_block *b, const struct page_mask *own);
 struct page_mask uvm_memory_own(const struct uvm_memory_block *b, const struct page_mask *flat);
 
-/* Enter something that happened to a block. */
-void uvm_memory_enter(struct uvm_memory *m, const struct uvm_memory_block *b, const struct uvm_account *what);
-
-/* Pages leave the GPU: account for their use and take them from every mask. */
-void uvm_memory_leave(struct uvm_memory *m, uint32_t number, const struct page_mask *pages);
-
-/* A block that holds memory becomes the newest in the order of service. */
-void uvm_memory_newest(struct uvm_memory *m, uint32_t number);
-
-/* Nothing of a block that holds memory is resident any more: it goes to the tail of the unused or discarded ones. */
-void uvm_memory_emptied(struct uvm_memory *m, uint32_t number, enum uvm_memory_list list);
-
-static inline void uvm_memory_tell(struct uvm_memory *m, uint32_t number, enum uvm_evict_event event)
-{
-    if (m->evict->on_service)
-        m->evict->on_service(m->evict_state, &m->view, number, event);
-}
-
-/* Whether what lies with the CPU is mapped by the GPU at once; memory that is duplicated is not. */
-static inline bool uvm_memory_accessed_by(const struct uvm_memory *m, const struct uvm_memory_block *b)
-{
-    return (m->allocs[b->alloc].advice & (ACTOR_ACCESSED_BY | ACTOR_READ_MOSTLY)) == ACTOR_ACCESSED_BY;
-}
-
-/* Whether a block's memory is pieces of shared chunks: it is cut short, and memory is limited and handed out in chunks.
- */
+/* Whether a block's memory is pieces of shared chunks: it is cut short, and memory is limited and goes by chunks. */
 static inline bool uvm_memory_shares(const struct uvm_memory *m, const struct uvm_memory_block *b)
 {
     return m->chunks && !m->in_pieces && b->cut != UVM_NO_BLOCK;
 }
-
-/* The pieces of a cut block that lie in a shared chunk. */
-uint32_t uvm_memory_in_shared(const struct uvm_memory *m, uint32_t cut, uint32_t chunk);
 
 /* 64 KiB pieces of memory that back a whole block. */
 static inline uint32_t uvm_memory_whole(const struct uvm_memory_block *b)

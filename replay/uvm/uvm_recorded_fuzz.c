@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct outcome outcome;
         enum uvm_answer answer;
         struct uvm_recorded_run run = {
-            .recording = &recording, .policy = policy, .platform = &platform, .traced = n % 2};
+            .loop = {.recording = &recording, .policy = policy, .platform = &platform, .traced = n % 2}};
         if (outcome_init(&outcome, metrics, &err))
             break;
         if (uvm_recorded_run(&run, &outcome, &answer, &err) == 0)

@@ -1,7 +1,7 @@
 #include "replay/uvm/uvm_recorded.h"
 
-#include "replay/uvm/uvm_gain.h"
 #include "replay/uvm/uvm_recorded_testing.h"
+#include "replay/uvm/uvm_recording.h"
 #include "trace/base/param.h"
 
 enum { BASE = 0x40000000 };
@@ -34,8 +34,8 @@ static struct answer ask(const struct uvm_recording *r, const char *policy, cons
     struct answer a;
     struct err err = {""};
     ck_assert_int_eq(outcome_init(&a.outcome, metrics, &err), 0);
-    struct uvm_recorded_run run = {
-        .recording = r, .policy = pol, .params = params, .platform = &p, .gpu_memory_bytes = memory};
+    struct uvm_recorded_run run = {.loop = {.recording = r, .policy = pol, .params = params, .platform = &p},
+                                   .gpu_memory_bytes = memory};
     ck_assert_msg(uvm_recorded_run(&run, &a.outcome, &a.answer, &err) == 0, "%s", err.msg);
     free(params);
     return a;

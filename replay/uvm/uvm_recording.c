@@ -1,14 +1,16 @@
 #include "replay/uvm/uvm_recording.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "models/uvm/uvm_policy.h"
 #include "trace/base/mem.h"
+#include "trace/base/sorted.h"
+#include "trace/base/units.h"
 
-/* Source: driver 545.23.06, uvm_perf_fault_max_batches_per_service; 150 us: measured on an H200, batches of one routine
- * follow each other within it. */
+/* Source: driver 545.23.06, uvm_perf_fault_max_batches_per_service; gap within a routine: measured on an H200. */
 enum { ROUTINE_BATCHES = 20, ROUTINE_GAP_NS = 150000 };
 
 /* User addresses end here (x86-64 with five-level page tables); what lies above is no memory of a program. */
@@ -32,7 +34,7 @@ void uvm_recording_release(struct uvm_recording *r)
     free(r->move_kinds);
     free(r->cpu_faults);
     free(r->kernel_ids);
-    free(r->spans);
+    range_map_release(&r->spans);
     free(r->allocations);
     free(r->pieces);
     free(r->visits);
@@ -60,14 +62,6 @@ static int add_allocation(struct uvm_recording *r, uint64_t addr, uint64_t bytes
         return -1;
     r->allocations[r->allocation_count++] = (struct uvm_allocation){
         addr / UVM_PAGE_BYTES * UVM_PAGE_BYTES, (end + UVM_PAGE_BYTES - 1) / UVM_PAGE_BYTES * UVM_PAGE_BYTES, bytes};
-    return 0;
-}
-
-static int add_span(struct uvm_recording *r, const struct record *record, struct err *err)
-{
-    if (mem_grow((void **)&r->spans, &r->span_cap, r->span_count + 1, sizeof *r->spans, err))
-        return -1;
-    r->spans[r->span_count++] = (struct uvm_span){record->time, record->time + record->duration};
     return 0;
 }
 
@@ -107,7 +101,7 @@ static int add_one(struct uvm_recording *r, const struct record *record, struct 
         if (mem_grow((void **)&r->kernel_ids, &r->kernel_cap, r->kernels + 1, sizeof *r->kernel_ids, err))
             return -1;
         r->kernel_ids[r->kernels++] = record->id;
-        return record->duration > 0 ? add_span(r, record, err) : 0;
+        return range_map_add(&r->spans, record->time, record->time + record->duration, 0, err);
     default:
         return 0;
     }
@@ -125,30 +119,19 @@ int uvm_recording_add(struct uvm_recording *r, const struct record *records, siz
 
 /* --- pieces --- */
 
-static int by_number(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static int by_start(const void *a, const void *b)
-{
-    const struct uvm_allocation *x = a, *y = b;
-    return (x->start > y->start) - (x->start < y->start);
-}
-
 /* The piece that holds `addr`, or NULL. */
 struct uvm_piece *uvm_recording_piece(const struct uvm_recording *r, uint64_t addr)
 {
-    size_t lo = 0, hi = r->piece_count;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (r->pieces[mid].end <= addr)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    size_t lo = 0;
+    SORTED_FIRST(lo, r->piece_count, i, r->pieces[i].end <= addr);
     return lo < r->piece_count && r->pieces[lo].start <= addr ? &r->pieces[lo] : NULL;
+}
+
+static void reshape(struct uvm_piece *piece, uint64_t start, uint64_t end)
+{
+    piece->start = start;
+    piece->end = end;
+    uvm_block_init(&piece->shape, start, end);
 }
 
 static int add_piece(struct uvm_recording *r, uint64_t start, uint64_t end, struct err *err)
@@ -157,9 +140,7 @@ static int add_piece(struct uvm_recording *r, uint64_t start, uint64_t end, stru
         return -1;
     struct uvm_piece *piece = &r->pieces[r->piece_count++];
     memset(piece, 0, sizeof *piece);
-    piece->start = start;
-    piece->end = end;
-    uvm_block_init(&piece->shape, start, end);
+    reshape(piece, start, end);
     return 0;
 }
 
@@ -168,7 +149,7 @@ static size_t allocated_blocks(struct uvm_recording *r)
 {
     size_t n = 0;
     if (r->allocation_count)
-        qsort(r->allocations, r->allocation_count, sizeof *r->allocations, by_start);
+        qsort(r->allocations, r->allocation_count, sizeof *r->allocations, sorted_by_u64);
     for (size_t a = 0; a < r->allocation_count && !r->more_memory; a++) {
         n += uvm_block_number(r->allocations[a].end - 1) - uvm_block_number(r->allocations[a].start) + 1;
         r->more_memory = n > BLOCKS_MAX || (a && r->allocations[a].start < r->allocations[a - 1].end);
@@ -208,7 +189,7 @@ static int seen_blocks(struct uvm_recording *r, uint64_t **blocks, size_t *count
         for (uint64_t b = uvm_block_number(r->allocations[a].start); b <= uvm_block_number(r->allocations[a].end - 1);
              b++)
             (*blocks)[n++] = b;
-    qsort(*blocks, n, sizeof **blocks, by_number);
+    qsort(*blocks, n, sizeof **blocks, sorted_by_u64);
     size_t kept = 0;
     for (size_t i = 0; i < n; i++)
         if (!kept || (*blocks)[kept - 1] != (*blocks)[i])
@@ -340,14 +321,8 @@ static int by_time(const void *a, const void *b)
 /* Whether something came to a VA block: what was evicted before is over. */
 static bool came_between(const struct services *in, uint64_t block, int64_t from_ns, int64_t until_ns)
 {
-    size_t lo = 0, hi = in->count;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (in->items[mid].start_ns < from_ns)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    size_t lo = 0;
+    SORTED_FIRST(lo, in->count, i, in->items[i].start_ns < from_ns);
     for (; lo < in->count && in->items[lo].start_ns < until_ns; lo++)
         if (uvm_block_number(in->items[lo].block_addr) == block)
             return true;
@@ -404,32 +379,7 @@ static int make_events(struct uvm_recording *r, struct err *err)
     return 0;
 }
 
-static int span_by_start(const void *a, const void *b)
-{
-    const struct uvm_span *x = a, *y = b;
-    return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
-}
-
-/* Join what overlaps or touches. */
-static void join_spans(struct uvm_recording *r)
-{
-    size_t kept = 0;
-    if (r->span_count)
-        qsort(r->spans, r->span_count, sizeof *r->spans, span_by_start);
-    for (size_t i = 0; i < r->span_count; i++)
-        if (kept && r->spans[i].start_ns <= r->spans[kept - 1].end_ns)
-            r->spans[kept - 1].end_ns =
-                r->spans[i].end_ns > r->spans[kept - 1].end_ns ? r->spans[i].end_ns : r->spans[kept - 1].end_ns;
-        else
-            r->spans[kept++] = r->spans[i];
-    r->span_count = kept;
-    for (size_t i = 0; i < kept; i++)
-        if (__builtin_add_overflow(r->kernel_ns, r->spans[i].end_ns - r->spans[i].start_ns, &r->kernel_ns))
-            r->kernel_ns = INT64_MAX;
-}
-
-/* Whether nothing but faults of the GPU moved pages before the last batch: no CPU fault among the batches, no copy of
- * the program's own. */
+/* Whether nothing but faults of the GPU moved pages before the last batch. */
 static bool is_quiet(const struct uvm_recording *r)
 {
     int64_t first = INT64_MAX, last = INT64_MIN;
@@ -457,12 +407,6 @@ struct index {
         bool batch, in; /* part of a fault batch; towards the GPU */
     } * entries;
 };
-
-static void index_release(struct index *index)
-{
-    free(index->first);
-    free(index->entries);
-}
 
 static int index_make(const struct uvm_recording *r, struct index *index, struct err *err)
 {
@@ -527,13 +471,6 @@ static size_t explained(const struct uvm_recording *r, const struct index *index
             page_mask_andnot(&block.resident, &block.resident, &faulted);
     }
     return exact;
-}
-
-static void reshape(struct uvm_piece *piece, uint64_t start, uint64_t end)
-{
-    piece->start = start;
-    piece->end = end;
-    uvm_block_init(&piece->shape, start, end);
 }
 
 /* End a piece where its pages end, below (`low`) or above, if that explains more of its services. */
@@ -679,7 +616,8 @@ static int infer_extent(struct uvm_recording *r, struct err *err)
     if (!r->known_sizes)
         cut_edges(r, &index);
     int rc = fill_populated(r, &index, err);
-    index_release(&index);
+    free(index.first);
+    free(index.entries);
     if (rc == 0)
         sum_structures(r);
     return rc;
@@ -687,13 +625,13 @@ static int infer_extent(struct uvm_recording *r, struct err *err)
 
 int uvm_recording_finish(struct uvm_recording *r, struct err *err)
 {
-    join_spans(r);
-    if (batches_rebuild(&r->batches, err) || services_rebuild(&r->back, err) || make_pieces(r, err))
+    if (range_map_build(&r->spans, err))
         return -1;
-    if (r->piece_count > UINT32_MAX)
-        return err_set(err, "the recording spans %zu VA blocks; at most %u can be replayed", r->piece_count,
-                       UINT32_MAX);
-    if (make_events(r, err))
+    for (size_t i = 0; i < r->spans.count; i++)
+        if (__builtin_add_overflow(r->kernel_ns, r->spans.items[i].hi - r->spans.items[i].lo, &r->kernel_ns))
+            r->kernel_ns = INT64_MAX;
+    if (batches_rebuild(&r->batches, err) || services_rebuild(&r->back, err) || make_pieces(r, err) ||
+        make_events(r, err))
         return -1;
     r->quiet = is_quiet(r);
     return infer_extent(r, err);
@@ -724,4 +662,67 @@ int uvm_recording_load(struct uvm_recording *r, struct store *store, struct reco
     if (rc)
         uvm_recording_release(r);
     return rc;
+}
+
+/* Below this no change to unified memory is worth its while. */
+#define WORTH 1.1
+
+/* Time within the spans that some fault batch was being serviced: events are in order of start. */
+static int64_t served_ns(const struct uvm_recording *r)
+{
+    int64_t sum = 0, until = INT64_MIN;
+    size_t s = 0;
+    for (size_t e = 0; e < r->event_count; e++) {
+        const struct uvm_event *event = &r->events[e];
+        int64_t from = event->start_ns > until ? event->start_ns : until;
+        if (event->kind != UVM_EVENT_BATCH || event->end_ns <= from)
+            continue;
+        until = event->end_ns;
+        while (s < r->spans.count && r->spans.items[s].hi <= from)
+            s++;
+        for (size_t i = s; i < r->spans.count && r->spans.items[i].lo < until; i++) {
+            int64_t lo = r->spans.items[i].lo > from ? r->spans.items[i].lo : from;
+            int64_t hi = r->spans.items[i].hi < until ? r->spans.items[i].hi : until;
+            sum += hi > lo ? hi - lo : 0;
+        }
+    }
+    return sum;
+}
+
+struct uvm_gain uvm_gain_of(const struct uvm_recording *r)
+{
+    return (struct uvm_gain){.kernel_ns = r->spans.count ? r->kernel_ns : 0,
+                             .served_ns = served_ns(r),
+                             .whole = r->batches.record_count > 0};
+}
+
+double uvm_gain_most(const struct uvm_gain *g)
+{
+    return g->served_ns >= g->kernel_ns ? INFINITY : (double)g->kernel_ns / (double)(g->kernel_ns - g->served_ns);
+}
+
+const char *uvm_gain_say(const struct uvm_gain *g, char *text, size_t size)
+{
+    char time[64], gain[48];
+    const double most = uvm_gain_most(g), share = 100 * (double)g->served_ns / (double)g->kernel_ns;
+    *text = 0;
+    if (!g->kernel_ns)
+        return text;
+    (void)units_human_ns((double)g->kernel_ns, time, sizeof time);
+    if (!g->whole) {
+        (void)snprintf(text, size,
+                       "the copies for faults cover %.0f %% of the kernels' %s; without fault records the whole of "
+                       "fault service is not known, nor what unified memory may gain",
+                       share, time);
+        return text;
+    }
+    (void)snprintf(gain, sizeof gain,
+                   isinf(most)    ? "any time"
+                   : most < WORTH ? "at most %.2fx: leave it"
+                   : most < 10    ? "at most %.1fx"
+                                  : "at most %.0fx",
+                   most);
+    (void)snprintf(text, size, "fault service covers %.0f %% of the kernels' %s: a change to unified memory gains %s",
+                   share, time, gain);
+    return text;
 }

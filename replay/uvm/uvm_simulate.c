@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/uvm/locality_windows.h"
 #include "replay/uvm/uvm_driver.h"
 #include "replay/uvm/uvm_gpu.h"
+#include "replay/uvm/uvm_metrics.h"
 #include "trace/base/mem.h"
 
 /* Duplicates among the entries of a batch over which the flush reads PUT again: uvm_perf_fault_replay_update_put_ratio
@@ -24,12 +24,6 @@ struct pending {
     struct uvm_arrival *events; /* [head, count), in order of time; what was added first, first */
     size_t head, count, cap;
 };
-
-static void pending_release(struct pending *p)
-{
-    free(p->events);
-    *p = (struct pending){0};
-}
 
 /* Pages that come again have gone meanwhile: they come now, not when they would have. */
 static void come_again(struct pending *p, const struct uvm_arrival *event)
@@ -74,8 +68,7 @@ static void happen(struct uvm_gpu *g, const struct uvm_arrival *event)
         uvm_memory_show(g->memory, event->block, &event->pages);
 }
 
-/* The GPU runs until `until_ns`, what is pending by then included, or, with interrupts on, until it is to be answered:
- * g->stop_ns. */
+/* Runs the GPU until `until_ns` with what is pending by then, or, with interrupts on, until g->stop_ns. */
 static int pending_run(struct pending *p, struct uvm_gpu *g, int64_t until_ns, struct err *err)
 {
     for (;;) {
@@ -183,7 +176,7 @@ static int fill_allocations(struct simulation *s)
 {
     const struct uvm_memory *m = &s->memory;
     for (size_t a = 0; s->run->parts && a < m->alloc_count; a++) {
-        struct uvm_part *part = breakdown_allocation(s->run->parts, m->allocs[a].name, s->err);
+        struct uvm_part *part = breakdown_add(s->run->parts, OUTCOME_BY_ALLOCATION, m->allocs[a].name, s->err);
         if (!part)
             return -1;
         part->account = m->account[a];
@@ -295,8 +288,7 @@ static int replay_once(struct simulation *s, bool none, bool evicted, int64_t *t
     return run_until(s, replay_ns);
 }
 
-/* Batch after batch, up to the limit of a routine or until there is nothing to fetch. *time: the first fetch; then
- * when the driver has gone to sleep. */
+/* Batch after batch, to the limit of a routine. *time: the first fetch; then when the driver has gone to sleep. */
 static int run_routine(struct simulation *s, int64_t *time)
 {
     const struct uvm_platform *p = s->run->platform;
@@ -312,7 +304,9 @@ static int run_routine(struct simulation *s, int64_t *time)
         if (run_until(s, *time))
             return -1;
         n = b < p->routine_batches && throttled < UVM_THRASHING_BATCHES ? fetch(s, *time) : 0;
-        uvm_driver_learn(&s->driver, n == 0);
+        s->driver.batch.routine_end = n == 0;
+        if (s->driver.policy->learn)
+            s->driver.policy->learn(s->driver.policy_state, &s->driver.batch);
     }
     return replay_once(s, none, s->memory.total.evictions != evictions, time);
 }
@@ -374,12 +368,6 @@ static int wake(struct simulation *s, int64_t *time)
     return run_until(s, *time);
 }
 
-/* Whether the run takes longer than it may: its kernels so far and the one that runs, which has not ended. */
-static bool too_long(const struct simulation *s)
-{
-    return s->run->most_ns && !s->gpu.finished && !s->gpu.cpu_phase && s->gpu.now - s->cpu_ns > s->run->most_ns;
-}
-
 static int run_all(struct simulation *s, int64_t *end_ns)
 {
     const struct uvm_platform *p = s->run->platform;
@@ -400,7 +388,9 @@ static int run_all(struct simulation *s, int64_t *end_ns)
         }
         if (s->gpu.finished && !fault_buffer_any(&s->gpu.ring))
             break;
-        if ((s->stopped = too_long(s)))
+        /* Whether the kernels so far and the one that runs take longer than they may. */
+        s->stopped = s->run->most_ns && !s->gpu.finished && s->gpu.now - s->cpu_ns > s->run->most_ns;
+        if (s->stopped)
             return 0;
         s->gpu.interrupt_ns = (int64_t)p->interrupt_ns;
         s->gpu.awake_ns = s->routines ? time + (int64_t)p->awake_ns : UVM_GPU_ASLEEP;
@@ -495,14 +485,6 @@ static const struct actor_alloc *advise(struct simulation *s, size_t *n)
     return s->allocs;
 }
 
-/* The link for remote accesses, and the counters if they are on. */
-static int init_remote(struct simulation *s)
-{
-    const struct uvm_run *run = s->run;
-    bool on = run->access_counters || s->memory.remote_after_eviction;
-    return uvm_remote_init(&s->gpu.remote, run->pcie, run->gpu, on ? s->memory.block_count : 0, s->err);
-}
-
 static int simulate(struct simulation *s, struct uvm_metrics *m)
 {
     const struct uvm_run *run = s->run;
@@ -517,7 +499,10 @@ static int simulate(struct simulation *s, struct uvm_metrics *m)
         uvm_memory_evict_by(&s->memory, run->evict, run->evict_params, s->err) ||
         uvm_driver_init(&s->driver, &s->memory, run->platform, run->policy, run->policy_params, run->traced, s->err) ||
         locality_windows_init(&s->windows, s->err) ||
-        uvm_gpu_init(&s->gpu, run->ops, run->state, run->gpu, run->platform, &s->memory, s->err) || init_remote(s))
+        uvm_gpu_init(&s->gpu, run->ops, run->state, run->gpu, run->platform, &s->memory, s->err))
+        return -1;
+    bool counters = run->access_counters || s->memory.remote_after_eviction;
+    if (uvm_remote_init(&s->gpu.remote, run->pcie, run->gpu, counters ? s->memory.block_count : 0, s->err))
         return -1;
     s->driver.two_engines = run->two_engines;
     s->driver.defers = true;
@@ -548,7 +533,7 @@ int uvm_simulate(const struct uvm_run *run, struct uvm_metrics *metrics, struct 
     int rc = simulate(s, metrics);
     uvm_gpu_release(&s->gpu);
     locality_windows_release(&s->windows);
-    pending_release(&s->pending);
+    free(s->pending.events);
     uvm_driver_release(&s->driver);
     uvm_memory_release(&s->memory);
     free(s->pages);

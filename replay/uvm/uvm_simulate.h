@@ -14,9 +14,8 @@
 #include "models/uvm/uvm_policy.h"
 #include "models/zerocopy/link.h"
 #include "replay/run/sweep_cache.h"
-#include "replay/uvm/breakdown.h"
 #include "replay/uvm/fault_buffer.h"
-#include "replay/uvm/uvm_driver.h"
+#include "replay/uvm/uvm_metrics.h"
 #include "trace/event/actor.h"
 
 /* One finished batch, for observers. All times in ns since the first launch. */
@@ -60,55 +59,6 @@ struct uvm_run {
     void (*on_batch)(void *ctx, const struct uvm_batch_seen *seen); /* NULL: nobody looks */
     void *ctx;
     const struct uvm_watch *watch; /* told of what moves; NULL: nobody */
-};
-
-struct uvm_quartiles {
-    double p25, median, p75; /* NAN: no window */
-};
-
-/* R of one kernel (all launches of one name). */
-struct uvm_kernel_r {
-    char kernel[32];
-    uint64_t windows;
-    struct uvm_quartiles r;
-};
-
-enum { UVM_KERNELS = 16 };
-
-struct uvm_metrics {
-    bool stopped;        /* time_ns is more than the run's most_ns; nothing else is known */
-    int64_t time_ns;     /* from the first launch to the end of the last, CPU phases left out */
-    int64_t cpu_ns;      /* of CPU phases */
-    int64_t prefetch_ns; /* of time_ns, the program's own prefetches before its first launch */
-    uint64_t faults;     /* pages serviced as faulted; a page counts again when it faults again */
-    uint64_t raw_faults; /* fault-buffer entries taken */
-    uint64_t cpu_faults;
-    uint64_t batches, routines;
-    uint64_t services; /* VA blocks serviced, summed over batches */
-    uint64_t h2d_bytes, d2h_bytes;
-    uint64_t prefetched_bytes; /* made resident besides the faulted pages */
-    uint64_t prefetched_used_bytes;
-    uint64_t evictions;          /* VA blocks evicted */
-    uint64_t evicted_bytes;      /* copied back by evictions; d2h_bytes has the CPU's faults besides */
-    uint64_t returned_bytes;     /* of them, of pages that came again within UVM_RETURN_BATCHES batches */
-    double evicted_unused_ratio; /* of the pages that evictions sent away, prefetched and never touched; NAN: none */
-    uint64_t dropped_bytes;      /* read-mostly pages evicted without a copy */
-    uint64_t remote_touches;     /* page touches of turns that went over the link */
-    uint64_t remote_bytes;       /* their payload */
-    uint64_t throttles, pins;    /* of thrashing pages: faults put off, once a period; pages pinned */
-    uint64_t notifications;      /* of access counters */
-    uint64_t mapped;             /* of faults: only mapped remotely, or made writable */
-    uint64_t structure_bytes;    /* allocations touched */
-    uint64_t touched_bytes;      /* 4 KiB x distinct pages touched */
-    uint64_t touches;            /* page touches of warps, re-tries included */
-    uint64_t chunks;             /* 2 MiB chunks of GPU memory for managed data; 0: unlimited */
-    uint64_t unheard;            /* pages that the policy asked for beyond UVM_ASKS of a batch */
-    uint64_t records;            /* migration records that CUPTI would give */
-    struct uvm_work work;        /* what the time of the driver went into */
-    struct uvm_quartiles r;      /* distinct VA blocks / batches over windows of 20 batches */
-    struct uvm_kernel_r kernels[UVM_KERNELS];
-    size_t kernel_count;
-    int64_t granularity_final_bytes; /* of the policy; 0: it has none */
 };
 
 /* Run. Returns 0, or -1 with *err set: a bad input, no memory, cancelled, or a violated check (bytes in and out do not

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "models/base/platform.h"
-#include "replay/uvm/actor_trace.h"
+#include "replay/uvm/actor_input.h"
 #include "trace/base/param.h"
 #include "trace/base/testing.h"
 #include "trace/program/pages.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "models/uvm/block.h"
-#include "replay/uvm/actor_trace.h"
+#include "replay/uvm/actor_input.h"
 #include "replay/uvm/uvm_fault_log.h"
 #include "replay/verify/verify_collect.h"
 #include "trace/base/units.h"
@@ -415,7 +415,7 @@ int verify_run(struct verify *verify, struct store *store, struct recording want
     memset(verify, 0, sizeof *verify);
     if (outcome_init(&verify->outcome, verify_metrics, err))
         return -1;
-    if (uvm_fault_log_is(store)) {
+    if (uvm_input_stored(store) == UVM_INPUT_FAULT_LOG) {
         int bad = check_log(verify, store, err);
         if (bad)
             verify_release(verify);

@@ -11,7 +11,7 @@
  * pages, so that page / 512 is the block and page % 512 the page in the 2 MiB-aligned stretch of address space.
  *
  * Programs answer step() in closed form (trace/program/pages.h) and are never stored. actor_writer turns any of them
- * into records, and replay/uvm/actor_trace.h turns those records into actors again. */
+ * into records, and replay/uvm/actor_input.h turns those records into actors again. */
 #ifndef TRACE_EVENT_ACTOR_H
 #define TRACE_EVENT_ACTOR_H
 

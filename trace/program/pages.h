@@ -52,7 +52,7 @@ int program_pages_body(void *run, uint32_t launch, uint32_t warp, uint32_t index
 extern const struct actor_ops program_pages_ops;
 
 /* Write actors to a trace: the stream "touches" with its extra columns, tables allocations and kernels: what
- * replay/uvm/actor_trace.h reads again. A replay of the trace gives what a replay of the actors gives.
+ * replay/uvm/actor_input.h reads again. A replay of the trace gives what a replay of the actors gives.
  * wrote: called with the number of records of each batch; NULL: nobody counts. */
 int touches_write(struct store *store, const struct actor_ops *ops, const void *state,
                   void (*wrote)(void *ctx, size_t records), void *ctx, struct err *err);

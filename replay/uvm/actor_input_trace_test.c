@@ -1,4 +1,4 @@
-#include "replay/uvm/actor_trace.h"
+#include "replay/uvm/actor_input.h"
 
 #include "replay/uvm/uvm_simulate.h"
 #include "trace/base/testing.h"
@@ -174,6 +174,6 @@ START_TEST(traces_that_make_no_sense_are_refused_with_the_record)
 }
 END_TEST
 
-TEST_MAIN("replay/actor_trace", touches_of_interleaved_actors_are_sorted_by_actor,
+TEST_MAIN("replay/actor_input_trace", touches_of_interleaved_actors_are_sorted_by_actor,
           many_actors_in_any_order_keep_their_touches, stores_atomics_turns_and_instructions_come_back_as_written,
           traces_that_make_no_sense_are_refused_with_the_record)

@@ -1,4 +1,4 @@
-#include "replay/uvm/uvm_gain.h"
+#include "replay/uvm/uvm_recording.h"
 
 #include <math.h>
 
@@ -7,13 +7,12 @@
 /* Kernels at 1 to 2 ms and 3 to 5 ms, and batches (start, end in us) between other events. */
 static struct uvm_gain gain_of(const int64_t (*batches)[2], size_t n)
 {
-    static struct uvm_span spans[] = {{1000000, 2000000}, {3000000, 5000000}};
+    static struct range spans[] = {{1000000, 2000000, 0}, {3000000, 5000000, 0}};
     struct uvm_event events[8] = {{.kind = UVM_EVENT_BACK, .start_ns = 0, .end_ns = 9000000}};
     for (size_t i = 0; i < n; i++)
         events[i + 1] = (struct uvm_event){
             .kind = UVM_EVENT_BATCH, .start_ns = batches[i][0] * 1000, .end_ns = batches[i][1] * 1000};
-    const struct uvm_recording r = {.spans = spans,
-                                    .span_count = 2,
+    const struct uvm_recording r = {.spans = {.items = spans, .count = 2},
                                     .kernel_ns = 3000000,
                                     .events = events,
                                     .event_count = n + 1,
@@ -61,4 +60,5 @@ START_TEST(the_ceiling_is_what_is_left_of_the_kernels)
 }
 END_TEST
 
-TEST_MAIN("uvm_gain", time_is_counted_once_and_within_kernels_only, the_ceiling_is_what_is_left_of_the_kernels)
+TEST_MAIN("replay/uvm_recording_gain", time_is_counted_once_and_within_kernels_only,
+          the_ceiling_is_what_is_left_of_the_kernels)

@@ -1,4 +1,4 @@
-#include "replay/uvm/uvm_open_loop.h"
+#include "replay/uvm/uvm_recorded.h"
 
 #include "replay/uvm/uvm_recorded_testing.h"
 #include "trace/base/param.h"
@@ -189,7 +189,7 @@ START_TEST(pages_that_go_back_must_come_again)
 }
 END_TEST
 
-TEST_MAIN("uvm_open_loop", the_recording_policy_follows_its_own_recording_exactly,
+TEST_MAIN("replay/uvm_recorded_open_loop", the_recording_policy_follows_its_own_recording_exactly,
           a_recording_without_prefetch_gives_any_policys_run_in_its_order, time_is_the_cost_models_for_a_single_service,
           a_batch_waits_for_an_interrupt_or_for_a_look, batches_hold_at_most_256_pages,
           pages_that_go_back_must_come_again)

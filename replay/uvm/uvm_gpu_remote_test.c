@@ -1,4 +1,4 @@
-#include "replay/uvm/uvm_remote.h"
+#include "replay/uvm/uvm_gpu.h"
 
 #include "models/base/platform.h"
 #include "trace/base/testing.h"
@@ -65,5 +65,5 @@ START_TEST(the_link_serves_one_after_the_other)
 }
 END_TEST
 
-TEST_MAIN("uvm_remote", c2_the_256th_access_makes_the_notification, a_request_costs_what_the_link_says,
+TEST_MAIN("replay/uvm_gpu_remote", c2_the_256th_access_makes_the_notification, a_request_costs_what_the_link_says,
           turns_at_once_are_turns_one_by_one, the_link_serves_one_after_the_other)

@@ -1,0 +1,140 @@
+#include "replay/uvm/uvm_metrics.h"
+
+#include "replay/uvm/uvm.h"
+#include "trace/base/testing.h"
+
+/* Two kernels, one of them asked for twice, and one allocation. */
+static void fill(struct breakdown *parts)
+{
+    struct err err = {""};
+    static const char *const names[] = {"a", "b", "a"};
+    for (int i = 0; i < 3; i++) {
+        struct uvm_part *kernel = breakdown_kernel(parts, names[i], &err);
+        ck_assert_ptr_nonnull(kernel);
+        kernel->account.faults += 2;
+        kernel->account.h2d += 16;
+        kernel->batches++;
+        kernel->time_ns += 100;
+    }
+    struct uvm_part *allocation = breakdown_add(parts, OUTCOME_BY_ALLOCATION, "x", &err);
+    allocation->account = (struct uvm_account){.faults = 6, .h2d = 48, .prefetched_used = 5};
+    allocation->structure_bytes = 48 * 4096 / 3;
+    allocation->touched_pages = 12;
+}
+
+START_TEST(parts_that_do_not_add_up_are_an_error)
+{
+    struct breakdown parts = {0};
+    struct err err = {""};
+    fill(&parts);
+    const struct uvm_account total = {.faults = 6, .h2d = 48, .prefetched_used = 5};
+    ck_assert_uint_eq(parts.by[OUTCOME_BY_KERNEL].count, 2);
+    ck_assert_msg(breakdown_check(&parts, &total, 3, 300, &err) == 0, "%s", err.msg);
+    ck_assert_int_eq(breakdown_check(&parts, &total, 4, 300, &err), -1);
+    ck_assert_int_eq(breakdown_check(&parts, &total, 3, 301, &err), -1);
+    parts.by[OUTCOME_BY_ALLOCATION].items[0].account.h2d--;
+    ck_assert_int_eq(breakdown_check(&parts, &total, 3, 300, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, "by allocation"));
+    parts.by[OUTCOME_BY_ALLOCATION].items[0].account.h2d++;
+    parts.by[OUTCOME_BY_KERNEL].items[1].account.evictions++;
+    ck_assert_int_eq(breakdown_check(&parts, &total, 3, 300, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, "by kernel"));
+    breakdown_release(&parts);
+}
+END_TEST
+
+START_TEST(each_part_has_the_metrics_that_mean_something_of_it)
+{
+    static const struct uvm_metrics no_metrics;
+    struct breakdown parts = {0};
+    struct outcome o;
+    struct err err = {""};
+    fill(&parts);
+    ck_assert_int_eq(outcome_init(&o, engine_uvm.metrics, &err), 0);
+    ck_assert_int_eq(uvm_metrics_report(&no_metrics, &parts, &o, &err), 0);
+    const struct outcome *a = outcome_find_part(&o, OUTCOME_BY_KERNEL, "a");
+    ck_assert_int_eq(outcome_get(a, "faults")->whole, 4);
+    ck_assert_int_eq(outcome_get(a, "h2d_bytes")->whole, 32 * 4096);
+    ck_assert_int_eq(outcome_get(a, "time_ns")->whole, 200);
+    ck_assert(!outcome_get(a, "structure_bytes")->known);
+    const struct outcome *x = outcome_find_part(&o, OUTCOME_BY_ALLOCATION, "x");
+    ck_assert_double_eq(outcome_get(x, "read_amplification_ratio")->real, 3);
+    ck_assert_double_eq(outcome_get(x, "overfetch_ratio")->real, 4);
+    ck_assert(!outcome_get(x, "prefetched_used_ratio")->known); /* nothing was prefetched */
+    ck_assert(!outcome_get(x, "time_ns")->known);
+    outcome_release(&o);
+    breakdown_release(&parts);
+}
+END_TEST
+
+static void add(struct locality_windows *w, const char *kernel, uint64_t first, size_t n)
+{
+    struct uvm_batch_block blocks[64];
+    for (size_t i = 0; i < n; i++)
+        blocks[i] = (struct uvm_batch_block){first + i, 1, 1};
+    struct uvm_batch batch = {.blocks = blocks, .block_count = n};
+    ck_assert_int_eq(locality_windows_add(w, kernel, &batch, NULL), 0);
+}
+
+START_TEST(one_block_seen_in_twenty_batches_gives_a_twentieth)
+{
+    struct locality_windows w;
+    struct uvm_metrics m = {0};
+    ck_assert_int_eq(locality_windows_init(&w, NULL), 0);
+    for (int i = 0; i < 40; i++)
+        add(&w, "k", 3, 1);
+    ck_assert_int_eq(locality_windows_close(&w, &m, NULL), 0);
+    ck_assert_double_eq(m.r.median, 0.05);
+    ck_assert_uint_eq(m.kernels[0].windows, 2);
+    locality_windows_release(&w);
+}
+END_TEST
+
+START_TEST(kernels_have_windows_of_their_own)
+{
+    static const char one[] = "one", two[] = "two";
+    struct locality_windows w;
+    struct uvm_metrics m = {0};
+    ck_assert_int_eq(locality_windows_init(&w, NULL), 0);
+    for (int i = 0; i < 20; i++)
+        add(&w, one, 0, 1);
+    for (int i = 0; i < 20; i++)
+        add(&w, two, 0, 40);
+    ck_assert_int_eq(locality_windows_close(&w, &m, NULL), 0);
+    ck_assert_uint_eq(m.kernel_count, 2);
+    ck_assert_double_eq(m.kernels[0].r.median, 0.05);
+    ck_assert_double_eq(m.kernels[1].r.median, 2);
+    ck_assert_double_eq(m.r.median, (0.05 + 2) / 2);
+    locality_windows_release(&w);
+}
+END_TEST
+
+START_TEST(a_short_run_has_one_short_window)
+{
+    struct locality_windows w;
+    struct uvm_metrics m = {0};
+    ck_assert_int_eq(locality_windows_init(&w, NULL), 0);
+    for (int i = 0; i < 5; i++)
+        add(&w, "k", 0, 10);
+    ck_assert_int_eq(locality_windows_close(&w, &m, NULL), 0);
+    ck_assert_double_eq(m.r.median, 2);
+    locality_windows_release(&w);
+}
+END_TEST
+
+START_TEST(quartiles_interpolate)
+{
+    double v[] = {4, 1, 3, 2, 5};
+    struct uvm_quartiles q = locality_windows_quartiles(v, 5);
+    ck_assert_double_eq(q.p25, 2);
+    ck_assert_double_eq(q.median, 3);
+    ck_assert_double_eq(q.p75, 4);
+    double w[] = {1, 2};
+    ck_assert_double_eq(locality_windows_quartiles(w, 2).p25, 1.25);
+    ck_assert_double_nan(locality_windows_quartiles(w, 0).median);
+}
+END_TEST
+
+TEST_MAIN("replay/uvm_metrics", parts_that_do_not_add_up_are_an_error,
+          each_part_has_the_metrics_that_mean_something_of_it, one_block_seen_in_twenty_batches_gives_a_twentieth,
+          kernels_have_windows_of_their_own, a_short_run_has_one_short_window, quartiles_interpolate)
