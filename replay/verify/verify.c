@@ -5,10 +5,13 @@
 #include <string.h>
 
 #include "models/uvm/block.h"
+#include "replay/results/results.h"
 #include "replay/uvm/actor_input.h"
 #include "replay/uvm/uvm_fault_log.h"
 #include "replay/verify/verify_collect.h"
 #include "trace/base/units.h"
+#include "trace/base/version.h"
+#include "trace/store/schema.h"
 
 /* Plays that the search for unrecorded allocation edges may take in all. */
 enum { EDGE_BUDGET = 50000, NAMED_EDGES = 8 };
@@ -41,6 +44,7 @@ struct range {
 
 struct checking {
     struct verify *verify;
+    struct outcome *out; /* its outcome */
     struct verify_input in;
     struct verify_counts sum;
     struct range range;
@@ -94,11 +98,6 @@ static void keep_edges(struct checking *c, uint64_t block, const struct verify_e
     c->edges_found++;
 }
 
-static bool mismatched(const struct verify_counts *counts)
-{
-    return counts->exact != counts->services;
-}
-
 static void play_block(struct checking *c, const struct verify_block *block, bool infer, long *budget)
 {
     struct verify_counts counts, plain;
@@ -107,7 +106,7 @@ static void play_block(struct checking *c, const struct verify_block *block, boo
     uint64_t addr = block->events[0].block;
     recorded_edges(block, &edges);
     verify_block_play(block, &edges, &counts);
-    if (mismatched(&counts) && edges.count > 0) {
+    if (counts.exact != counts.services && edges.count > 0) {
         /* A runtime may carve small allocations out of one driver range. */
         verify_block_play(block, &none, &plain);
         if (plain.exact > counts.exact)
@@ -173,7 +172,7 @@ static bool contradicted(struct checking *c, enum verify_trouble kind, const cha
     char where[96];
     if (c->sum.trouble[kind] == 0)
         return false;
-    outcome_note(&c->verify->outcome, "%" PRIu64 " %s: %s.", c->sum.trouble[kind], what, place(c, kind, where));
+    outcome_note(c->out, "%" PRIu64 " %s: %s.", c->sum.trouble[kind], what, place(c, kind, where));
     return true;
 }
 
@@ -184,18 +183,18 @@ static bool check_services(struct checking *c)
     const struct verify_place *p = &c->sum.place[VERIFY_MISMATCH];
     const struct services *services = &c->in.batches.services;
     if (n > 0)
-        outcome_note(&c->verify->outcome,
+        outcome_note(c->out,
                      "%" PRIu64 " of %" PRIu64 " services did not prefetch what the tree gives, which means records "
                      "are missing; %s: %u pages predicted and not recorded, %u recorded and not predicted.",
                      n, c->sum.services, place(c, VERIFY_MISMATCH, where), p->surplus, p->missing);
     p = &c->sum.place[VERIFY_MISMATCH_OPEN];
     if (open == 1 && p->missing == 0 && p->time_ns == services->items[services->count - 1].start_ns)
-        outcome_note(&c->verify->outcome,
+        outcome_note(c->out,
                      "The last service recorded is cut off, or an allocation's edge cuts it (%s): %u pages that the "
                      "tree adds are not recorded.",
                      place(c, VERIFY_MISMATCH_OPEN, where), p->surplus);
     else if (open > 0)
-        outcome_note(&c->verify->outcome,
+        outcome_note(c->out,
                      "%" PRIu64 " of %" PRIu64 " services did not prefetch what the tree gives, in VA blocks whose "
                      "pages the recording does not all explain (populated on the GPU, before it began, or lost); %s: "
                      "%u pages predicted and not recorded, %u recorded and not predicted.",
@@ -216,20 +215,18 @@ static bool check_closure(struct checking *c)
     return bad;
 }
 
-static bool check_silence(struct checking *c, struct err *err, int *rc)
+static bool check_silence(struct checking *c, const struct verify_silence *s)
 {
-    struct verify_silence s;
-    *rc = verify_silence_find(&s, c->in.kernels, c->in.kernel_count, c->in.activity, c->in.activity_count, err);
-    if (*rc || !lost_in_silence(c, &s))
+    if (!lost_in_silence(c, s))
         return false;
     char unmoved[32];
     units_human_bytes((double)c->unmoved_pages * UVM_PAGE_BYTES, unmoved, sizeof unmoved);
-    outcome_note(&c->verify->outcome,
+    outcome_note(c->out,
                  "Nothing is recorded for %.1f ms from %.3f ms after the first kernel's start%s, although records "
                  "were at most %.3f ms apart otherwise, and %s that the CPU had populated in the same memory never "
                  "moved.",
-                 1e-6 * (double)s.longest_ns, 1e-6 * (double)(s.from_ns - c->in.kernels[0].start_ns),
-                 s.tail ? ", until the kernel ended" : "", 1e-6 * (double)s.usual_ns, unmoved);
+                 1e-6 * (double)s->longest_ns, 1e-6 * (double)(s->from_ns - c->in.kernels[0].start_ns),
+                 s->tail ? ", until the kernel ended" : "", 1e-6 * (double)s->usual_ns, unmoved);
     return true;
 }
 
@@ -243,13 +240,13 @@ static void note_edges(struct checking *c)
             (void)snprintf(where + used, sizeof where - used, "%s0x%" PRIx64, i ? " and " : "",
                            c->found[k].block + (uint64_t)edges->page[i] * UVM_PAGE_BYTES);
         }
-        outcome_note(&c->verify->outcome,
+        outcome_note(c->out,
                      "An allocation's edge at %s is inferred: with it every record of the 2 MiB at 0x%" PRIx64
                      " is what the rules give, without it not.",
                      where, c->found[k].block);
     }
     if (c->edges_found > NAMED_EDGES)
-        outcome_note(&c->verify->outcome, "Allocation edges are inferred in %" PRIu64 " VA blocks more.",
+        outcome_note(c->out, "Allocation edges are inferred in %" PRIu64 " VA blocks more.",
                      c->edges_found - NAMED_EDGES);
 }
 
@@ -258,42 +255,39 @@ static void note_rest(struct checking *c, bool complete)
     char bytes[32];
     units_human_bytes((double)c->unmoved_pages * UVM_PAGE_BYTES, bytes, sizeof bytes);
     if (complete && c->unmoved_pages > 0)
-        outcome_note(&c->verify->outcome,
+        outcome_note(c->out,
                      "%s that the CPU had populated in the memory in use never moved: not touched by a kernel, as far "
                      "as the records show.",
                      bytes);
     if (c->renewed)
-        outcome_note(&c->verify->outcome, "CPU writes fault anew on memory that had moved to the GPU and no record "
-                                          "moves back: taken as freed and allocated again.");
+        outcome_note(c->out, "CPU writes fault anew on memory that had moved to the GPU and no record "
+                             "moves back: taken as freed and allocated again.");
     if (c->sum.trouble[VERIFY_UNPOPULATED] > 0) {
         char where[96];
-        outcome_note(&c->verify->outcome,
+        outcome_note(c->out,
                      "%" PRIu64 " pages moved to the GPU that no recorded CPU fault had populated (%s): populated "
                      "before the recording began, or CPU fault records are missing.",
                      c->sum.trouble[VERIFY_UNPOPULATED], place(c, VERIFY_UNPOPULATED, where));
     }
     note_edges(c);
     if (c->in.too_large > 0)
-        outcome_note(&c->verify->outcome, "%" PRIu64 " migrations of more than 64 MiB are not followed.",
-                     c->in.too_large);
+        outcome_note(c->out, "%" PRIu64 " migrations of more than 64 MiB are not followed.", c->in.too_large);
     uint64_t outside = 0;
     for (size_t i = 0; i < c->in.batches.count; i++)
         outside += c->in.batches.items[i].rule == BATCH_NO_RECORD;
     if (outside > 0)
-        outcome_note(&c->verify->outcome,
-                     "%" PRIu64
-                     " of %zu batches have no GPU fault record, though others do: fault records are missing.",
-                     outside, c->in.batches.count);
+        outcome_note(
+            c->out, "%" PRIu64 " of %zu batches have no GPU fault record, though others do: fault records are missing.",
+            outside, c->in.batches.count);
     if (c->in.batches.record_count == 0 && c->sum.services > 0)
-        outcome_note(&c->verify->outcome,
-                     "There is no GPU fault record: batches are rebuilt from time and address alone.");
+        outcome_note(c->out, "There is no GPU fault record: batches are rebuilt from time and address alone.");
 }
 
 /* --- the whole --- */
 
 static void fill(struct checking *c)
 {
-    struct outcome *o = &c->verify->outcome;
+    struct outcome *o = c->out;
     const struct verify_counts *s = &c->sum;
     uint64_t expected = c->in.h2d_bytes;
     if (!c->verify->complete)
@@ -325,13 +319,12 @@ static void note_size(struct checking *c)
     units_human_bytes((double)c->in.h2d_bytes, recorded, sizeof recorded);
     units_human_bytes((double)c->in.h2d_bytes + (double)c->unmoved_pages * UVM_PAGE_BYTES, expected, sizeof expected);
     if (c->sum.cpu_faults > 0)
-        outcome_note(&c->verify->outcome,
+        outcome_note(c->out,
                      "%s of %s are recorded as moved to the GPU: the CPU had populated the rest of that memory, and no "
                      "record moves it.",
                      recorded, expected);
     else
-        outcome_note(&c->verify->outcome,
-                     "%s are recorded as moved to the GPU; how much should be is not known without CPU faults.",
+        outcome_note(c->out, "%s are recorded as moved to the GPU; how much should be is not known without CPU faults.",
                      recorded);
 }
 
@@ -355,31 +348,23 @@ static int check(struct checking *c, struct store *store, struct err *err)
     /* Where records are lost for certain, services cut off by the loss must not be explained by edges. */
     if (lost)
         play_all(c, false);
-    int rc = 0;
     bool bad = check_closure(c);
-    bad |= check_silence(c, err, &rc);
+    bad |= check_silence(c, &silence);
     if (c->in.dropped > 0)
-        outcome_note(&v->outcome, "The source counted %" PRIu64 " dropped records.", c->in.dropped);
+        outcome_note(c->out, "The source counted %" PRIu64 " dropped records.", c->in.dropped);
     if (!store_complete(store))
-        outcome_note(&v->outcome, "The recording or import was interrupted before its end.");
+        outcome_note(c->out, "The recording or import was interrupted before its end.");
     if (store_sample(store))
-        outcome_note(&v->outcome, "The trace is a sample, %s: what contradicts itself may only be left out.",
+        outcome_note(c->out, "The trace is a sample, %s: what contradicts itself may only be left out.",
                      store_sample(store));
     v->complete = !bad && c->in.dropped == 0 && store_complete(store) && !store_sample(store);
     if (!v->complete)
         note_size(c);
     note_rest(c, v->complete);
-    return rc;
+    return 0;
 }
 
 /* --- a driver's log --- */
-
-static int count_one(void *ctx, const struct store_value *v, size_t n)
-{
-    (void)v, (void)n;
-    ++*(int64_t *)ctx;
-    return 0;
-}
 
 /* Verify of a driver's log of faults (replay/uvm/uvm_fault_log.h), the outcome already initialised: its batches are as
  * logged; it has no migrations to follow, but shows whether the prefetcher was at work. */
@@ -392,9 +377,8 @@ static int check_log(struct verify *v, struct store *store, struct err *err)
     const struct actor_alloc *allocs = actor_trace_ops.allocs(trace, &n);
     struct uvm_fault_log log;
     int64_t batches = 0, dropped = 0;
-    int rc = uvm_fault_log_read(&log, store, allocs, n, err) ||
-                     store_rows(store, "batches", count_one, &batches, err) ||
-                     store_rows(store, "dropped", count_one, &dropped, err)
+    int rc = uvm_fault_log_read(&log, store, allocs, n, err) || store_row_count(store, "batches", &batches, err) ||
+                     store_row_count(store, "dropped", &dropped, err)
                  ? -1
                  : 0;
     actor_trace_close(trace);
@@ -421,7 +405,7 @@ int verify_run(struct verify *verify, struct store *store, struct recording want
             verify_release(verify);
         return bad;
     }
-    struct checking c = {.verify = verify};
+    struct checking c = {.verify = verify, .out = &verify->outcome};
     int rc = verify_collect(&c.in, store, wanted, err);
     if (rc == 0) {
         verify->nothing = c.in.records == 0;
@@ -438,4 +422,53 @@ int verify_run(struct verify *verify, struct store *store, struct recording want
 void verify_release(struct verify *verify)
 {
     outcome_release(&verify->outcome);
+}
+
+/* --- a results file --- */
+
+const struct metric verify_results_metrics[] = {
+    {"version", METRIC_INT, METRIC_MAX, "of the file; since version 3 every run carries a hash"},
+    {"runs", METRIC_INT, METRIC_SUM, "runs"},
+    {"other_release_runs", METRIC_INT, METRIC_SUM, "runs that another release of offchip made"},
+    {"metrics", METRIC_INT, METRIC_SUM, "rows in table metrics"},
+    {"parts", METRIC_INT, METRIC_SUM, "rows in table parts"},
+    {"platforms", METRIC_INT, METRIC_SUM, "sets of platform numbers"},
+    {0}};
+
+static int check_file(const char *path, struct results_counts *counts, struct err *err)
+{
+    struct results *results = results_open(path, RESULTS_READ, err);
+    int failed = results ? results_check(results, counts, err) : -1;
+    results_close(results);
+    return failed;
+}
+
+int verify_results(struct verify *verify, const char *path, struct err *err)
+{
+    struct results_counts counts;
+    *verify = (struct verify){.complete = true};
+    if (check_file(path, &counts, err) || outcome_init(&verify->outcome, verify_results_metrics, err))
+        return -1;
+    struct outcome *o = &verify->outcome;
+    outcome_int(o, "version", counts.version);
+    outcome_int(o, "runs", counts.runs);
+    outcome_int(o, "other_release_runs", counts.foreign);
+    outcome_int(o, "metrics", counts.metrics);
+    outcome_int(o, "parts", counts.parts);
+    outcome_int(o, "platforms", counts.platforms);
+    if (counts.version < SCHEMA_RESULTS_VERSION)
+        outcome_note(o,
+                     "a results file of version %d carries no hashes: its tables and texts were checked, its numbers "
+                     "cannot be",
+                     counts.version);
+    verify->complete = !counts.sweeps;
+    if (counts.sweeps)
+        outcome_note(o, "%lld sweeps of it have not ended: the same commands go on from there",
+                     (long long)counts.sweeps);
+    if (counts.foreign)
+        outcome_note(o,
+                     "%lld of %lld runs were made by another release of offchip than this one, %s, whose models may "
+                     "give other numbers",
+                     (long long)counts.foreign, (long long)counts.runs, offchip_release);
+    return 0;
 }

@@ -1,10 +1,9 @@
 /* verify: does a unified-memory recording agree with itself and with the rules that made it.
  *
- * Two questions. The self-check: rebuild the services, predict each one's prefetch with the driver's tree, compare
- * (services_exact, precision, recall). The closure: is every page where the records say it is. A verdict "incomplete"
- * rests on a contradiction, a count of drops, an interrupted recording, or a silence: a kernel that ran on without a
- * record, far beyond its usual gaps, while pages of the memory it was reading had not moved. What could be a loss but
- * need not be is a finding without that verdict. Each finding is a sentence with its numbers and its first place.
+ * Self-check: the services are rebuilt, each one's prefetch is predicted with the driver's tree and compared. Closure:
+ * every page is where the records say it is. The verdict "incomplete" rests on a contradiction, a count of drops, an
+ * interrupted recording, or a silence: a kernel ran on without a record, far beyond its usual gaps, while pages of its
+ * memory had not moved. What need not be a loss is a finding only. Each finding is a sentence with numbers and a place.
  * Source of the rules: replay/verify/verify_block.h, trace/derived/services.h, trace/derived/batches.h. */
 #ifndef REPLAY_VERIFY_VERIFY_H
 #define REPLAY_VERIFY_VERIFY_H
@@ -27,7 +26,7 @@ struct verify {
 int verify_run(struct verify *verify, struct store *store, struct recording wanted, struct err *err);
 void verify_release(struct verify *verify);
 
-/* verify_results: is a results file what was written: every run, every metric, every part, and none missing. */
+/* --- verify_results: is a results file what was written: every run, every metric, every part, and none missing --- */
 
 extern const struct metric verify_results_metrics[];
 

@@ -1,17 +1,15 @@
 /* verify_block: one 2 MiB stretch of a recording played against the rules that made it.
  *
- * Where each page is follows from the records: CPU faults populate pages on the CPU (by the driver's tree, as on the
- * GPU), host-to-device records move them to the GPU, device-to-host records back. Each service's prefetch is predicted
- * from its faulted pages and the pages resident before it, and compared. What contradicts the rules is counted by kind
- * with the first place.
+ * The records say where each page is: CPU faults populate pages on the CPU (by the driver's tree, as on the GPU),
+ * host-to-device records move them to the GPU, device-to-host records back. Each service's prefetch is predicted from
+ * its faulted pages and the pages resident before it, and compared. Contradictions are counted by kind, with the first
+ * place.
  *
- * Pages that nothing ever populated on the CPU move without a record (the driver zeroes them on the GPU), so where CPU
- * faults are recorded a predicted page counts only if the CPU ever held it.
- *
- * Allocation edges cut the stretch into VA blocks of their own. Where they are not recorded, verify_block_infer() looks
- * for edges that explain every service of the stretch.
- * Source: driver 545.23.06, uvm_va_block.c, uvm_perf_prefetch.c; measured: H200, driver 580.159.04, 2026-11 (264 of 264
- * and 1,005 of 1,005 services, 768 of 768 CPU faults). */
+ * Pages that the CPU never held move without a record (the driver zeroes them on the GPU): where CPU faults are
+ * recorded a predicted page counts only if the CPU ever held it. Allocation edges cut the stretch into VA blocks; edges
+ * that are not recorded are looked for by verify_block_infer(). Source: driver 545.23.06, uvm_va_block.c,
+ * uvm_perf_prefetch.c; measured: H200, driver 580.159.04, 2026-11 (264 of 264 and 1,005 of 1,005 services, 768 of 768
+ * CPU faults). */
 #ifndef REPLAY_VERIFY_VERIFY_BLOCK_H
 #define REPLAY_VERIFY_VERIFY_BLOCK_H
 

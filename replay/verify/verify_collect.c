@@ -5,6 +5,7 @@
 
 #include "models/uvm/uvm_policy.h"
 #include "trace/base/mem.h"
+#include "trace/base/sorted.h"
 #include "trace/base/units.h"
 
 enum { MAX_RECORD_BYTES = 64 << 20, PREFETCH_OFF = 101 };
@@ -64,12 +65,6 @@ static int push_interval(struct verify_interval **items, size_t *cap, size_t *co
     return 0;
 }
 
-/* A migration of a cause that makes no service. */
-static bool makes_service(const struct record *r)
-{
-    return r->flags == RECORD_CAUSE_FAULT || r->flags == RECORD_CAUSE_PREFETCH;
-}
-
 static int take_migration(struct verify_input *in, const struct record *r, struct err *err)
 {
     bool h2d = r->kind == RECORD_MIGRATE_H2D;
@@ -82,7 +77,7 @@ static int take_migration(struct verify_input *in, const struct record *r, struc
         return 0;
     }
     enum verify_event_type other = h2d ? VERIFY_H2D_OTHER : VERIFY_D2H_OTHER;
-    if (!makes_service(r))
+    if (r->flags != RECORD_CAUSE_FAULT && r->flags != RECORD_CAUSE_PREFETCH) /* makes no service */
         return push_range(in, other, r->time, r->addr, r->bytes, r->addr, err);
     /* Services lie in one stretch; what reaches over it is followed as a plain move. */
     uint64_t next = block_of(r->addr) + UVM_BLOCK_BYTES;
@@ -168,16 +163,6 @@ static int push_services(struct verify_input *in, const struct services *service
     return 0;
 }
 
-static int push_fault_records(struct verify_input *in, struct err *err)
-{
-    for (size_t i = 0; i < in->batches.record_count; i++) {
-        const struct fault_record *f = &in->batches.records[i];
-        if (push_interval(&in->activity, &in->activity_cap, &in->activity_count, f->start_ns, f->end_ns, 0, err))
-            return -1;
-    }
-    return 0;
-}
-
 static int by_place_and_time(const void *a, const void *b)
 {
     const struct verify_event *x = a, *y = b;
@@ -198,14 +183,8 @@ static int push_ranges(struct verify_input *in, struct err *err)
     for (size_t a = 0; a < in->range_count; a++) {
         const struct verify_range *range = &in->ranges[a];
         uint64_t last = range->addr + range->bytes - 1;
-        size_t lo = 0, hi = known;
-        while (lo < hi) {
-            size_t mid = lo + (hi - lo) / 2;
-            if (in->events[mid].block < block_of(range->addr))
-                lo = mid + 1;
-            else
-                hi = mid;
-        }
+        size_t lo = 0;
+        SORTED_FIRST(lo, known, i, in->events[i].block < block_of(range->addr));
         for (uint64_t done = UINT64_MAX; lo < known && in->events[lo].block <= last && in->event_count < limit; lo++) {
             uint64_t block = in->events[lo].block;
             if (block == done)
@@ -252,8 +231,13 @@ static int collect(struct verify_input *in, struct store *store, struct recordin
     if (store_rows(store, "parameters", take_parameter, in, err) || store_rows(store, "dropped", take_dropped, in, err))
         return -1;
     if (batches_rebuild(&in->batches, err) || services_rebuild(&in->d2h, err) ||
-        push_services(in, &in->batches.services, VERIFY_H2D, err) || push_services(in, &in->d2h, VERIFY_D2H, err) ||
-        push_fault_records(in, err) || push_ranges(in, err))
+        push_services(in, &in->batches.services, VERIFY_H2D, err) || push_services(in, &in->d2h, VERIFY_D2H, err))
+        return -1;
+    for (size_t i = 0; i < in->batches.record_count; i++)
+        if (push_interval(&in->activity, &in->activity_cap, &in->activity_count, in->batches.records[i].start_ns,
+                          in->batches.records[i].end_ns, 0, err))
+            return -1;
+    if (push_ranges(in, err))
         return -1;
     if (in->event_count > 0)
         qsort(in->events, in->event_count, sizeof *in->events, by_place_and_time);
@@ -270,4 +254,72 @@ int verify_collect(struct verify_input *in, struct store *store, struct recordin
         return 0;
     verify_input_release(in);
     return -1;
+}
+
+/* --- silences --- */
+
+enum { MIN_RECORDS = 8, TIMES_USUAL = 10, MIN_NS = 1000000, SHARE = 50 /* a fiftieth of the work */ };
+
+/* One stretch of work [from, to) and the activity that starts in it; gaps has room for n + 1. */
+static void judge(struct verify_silence *s, int64_t from, int64_t to, const struct verify_interval *activity, size_t n,
+                  int64_t *gaps)
+{
+    if (n < MIN_RECORDS)
+        return;
+    int64_t end = activity[0].end_ns;
+    size_t count = 0;
+    for (size_t i = 1; i < n; i++) {
+        gaps[count++] = activity[i].start_ns > end ? activity[i].start_ns - end : 0;
+        end = activity[i].end_ns > end ? activity[i].end_ns : end;
+    }
+    qsort(gaps, count, sizeof *gaps, sorted_by_i64);
+    int64_t usual = gaps[count - 1 - count / 20];
+    int64_t limit = usual > INT64_MAX / TIMES_USUAL ? INT64_MAX : usual * TIMES_USUAL;
+    limit = limit > MIN_NS ? limit : MIN_NS;
+    limit = limit > (to - from) / SHARE ? limit : (to - from) / SHARE;
+    double silent = 0, bytes = (double)activity[0].bytes;
+    end = activity[0].end_ns;
+    for (size_t i = 1; i <= n; i++) {
+        int64_t next = i < n ? activity[i].start_ns : to;
+        if (next > end && next - end > limit) {
+            s->count++;
+            silent += (double)(next - end);
+            if (next - end > s->longest_ns)
+                *s = (struct verify_silence){s->count, next - end, end, next, usual, to - from, s->lost_bytes, i == n};
+        }
+        if (i < n) {
+            end = activity[i].end_ns > end ? activity[i].end_ns : end;
+            bytes += (double)activity[i].bytes;
+        }
+    }
+    if (silent > 0 && silent < (double)(to - from))
+        s->lost_bytes += silent * bytes / ((double)(to - from) - silent);
+}
+
+int verify_silence_find(struct verify_silence *silence, struct verify_interval *kernels, size_t kernel_count,
+                        struct verify_interval *activity, size_t activity_count, struct err *err)
+{
+    memset(silence, 0, sizeof *silence);
+    int64_t *gaps = mem_zalloc(activity_count + 1, sizeof *gaps, err);
+    if (!gaps)
+        return -1;
+    if (kernel_count > 0)
+        qsort(kernels, kernel_count, sizeof *kernels, sorted_by_i64);
+    if (activity_count > 0)
+        qsort(activity, activity_count, sizeof *activity, sorted_by_i64);
+    size_t a = 0;
+    for (size_t k = 0; k < kernel_count;) {
+        int64_t from = kernels[k].start_ns, to = kernels[k].end_ns;
+        for (k++; k < kernel_count && kernels[k].start_ns <= to; k++)
+            to = kernels[k].end_ns > to ? kernels[k].end_ns : to;
+        while (a < activity_count && activity[a].start_ns < from)
+            a++;
+        size_t first = a;
+        while (a < activity_count && activity[a].start_ns < to)
+            a++;
+        if (a > first)
+            judge(silence, from, to, activity + first, a - first, gaps);
+    }
+    free(gaps);
+    return 0;
 }

@@ -36,9 +36,9 @@ struct verify_input {
 int verify_collect(struct verify_input *input, struct store *store, struct recording wanted, struct err *err);
 void verify_input_release(struct verify_input *input);
 
-/* verify_silence: stretches in which kernels ran and nothing was recorded, although records came steadily before.
- *
- * Kernels that overlap are one stretch of work. In it, the gaps between the records (services, fault batches) are
+/* --- verify_silence: stretches in which kernels ran and nothing was recorded, although records came steadily --- */
+
+/* Kernels that overlap are one stretch of work. In it, the gaps between the records (services, fault batches) are
  * sorted; a gap is a silence if it is over 10 times their 95th percentile, over 1 ms and over 2 % of the stretch. With
  * fewer than 8 records nothing is said. The three numbers are ours. Measured: H200, driver 580.159.04, 2026-11
  * (fixtures/ traces): in two complete recordings the longest gap is 2.5 and 3.0 times the percentile, in one that lost
