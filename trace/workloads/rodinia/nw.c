@@ -1,13 +1,13 @@
-/* nw, rodinia-nw: Needleman-Wunsch of Rodinia: two square arrays of ints, one launch per anti-diagonal of 16 x 16
+/* nw, rodinia-nw: Needleman-Wunsch of Rodinia: two square arrays of ints, a launch for each anti-diagonal of 16 x 16
  * tiles, forth and back. nw: managed memory of any size, MAT first; rodinia-nw: as it comes, REF first.
  *
- * With T tiles across (nw: the largest with 8 C^2 <= bytes) and C = 16 T + 1 columns: kernel 1 for i = 1 to T, tile X =
- * block, Y = i-1 - block; kernel 2 for i = T-1 to 1, tile X = block + T-i, Y = T-1 - block. Blocks of 16 threads, half
- * a warp. order=hoisted: what stands between two barriers is loaded before the first value is used.
+ * T tiles across (nw: the most with 8 C^2 <= bytes), C = 16 T + 1 columns. Kernel 1, i = 1 to T: tile X = block, Y =
+ * i-1 - block; kernel 2, i = T-1 to 1: X = block + T-i, Y = T-1 - block. Blocks of 16 threads, half a warp.
+ * order=hoisted: loads between two barriers come before the first use.
  * Worked example: bytes=8712 is 8 x 33^2, T = 2, launches of 1, 2 and 1 blocks; block 0 of the second is tile X = 0, Y
- * = 1, which begins at element 16 C.
- * Instructions: two before each access, 15 a step, its barrier included: assumed, after the machine code that nvcc 13.0
- * -O3 makes for sm_90 of fixtures/cuda/kernels.cu.
+ * = 1, from element 16 C on.
+ * Instructions (assumed after nvcc 13.0 -O3, sm_90, fixtures/cuda/kernels.cu): two before each access, 15 a step, its
+ * barrier included.
  * Source: Rodinia 3.1, cuda/nw/needle.cu (launches) and needle_kernel.cu (index, index_n, index_w, index_nw).
  * Differs: the barriers of the 31 steps, which hold nobody as a block is one warp, are instructions only; nw has
  * managed memory instead of explicit copies. */

@@ -1,15 +1,12 @@
-/* rodinia-bfs: breadth-first search, a thread for each node and two kernels for each level.
+/* rodinia-bfs: breadth-first search, a thread for each node and two kernels for each level, the last one too, which
+ * finds no new node.
  *
- * Blocks of 512 threads (of n, where that is less). Thread g:
- *     Kernel:  if (g < n) MASK[g]; if set: store MASK[g]; NODE[g].degree; if > 0: NODE[g].start; for each edge:
- *              EDGE[i]; VIS[id]; if not visited: COST[g]; store COST[id], UPD[id]; NODE[g].degree, .start again, as
- *              the stores might have changed them
- *     Kernel2: if (g < n) UPD[g]; if set: store MASK[g], VIS[g], OVER, UPD[g]
- * for every level, the last one too, which finds no new node. Lanes whose lists are longer go on while the others
- * wait. At level k MASK is set for nodes of level k, VIS for those up to k, UPD behind Kernel for those of level k +
- * 1: the search itself is done once, when the program is opened.
- * graph=random: as Rodinia's generator: each node in turn draws 2, 3 or 4 partners among all nodes, and both directions
- * are added to the lists of the two; lists in the order of drawing. ring: node i and its neighbours i-1, i+1.
+ * Kernel visits the edges of the nodes of a level: after a node that was not visited the thread loads its own degree
+ * and start again, as the stores might have changed them. Kernel2 moves what was found on. Lanes with longer lists go
+ * on while the others wait. At level k MASK is set for nodes of level k, VIS for those up to k, UPD behind Kernel for
+ * those of level k + 1: the search itself is done once, when the program is opened.
+ * graph=random, as Rodinia's generator: each node in turn draws 2, 3 or 4 partners among all nodes; both get an edge,
+ * in the order of drawing. ring: node i and its neighbours i-1, i+1.
  * Worked example: a ring of 64 nodes, level 0: warp 0 loads MASK, then lane 0 its degree and start, and 5 loads for
  * each of its 2 edges; warp 1 loads MASK. A ring of 4 from node 0: levels 0, 1, 2, 1.
  * Uses and instructions: assumed. order=hoisted: degree and start are awaited together.

@@ -1,23 +1,18 @@
 /* rodinia-btree: queries of a B+ tree of order 256, a block of 256 threads each: a thread compares one key of a node.
  *
- * Launches: findRangeK (`ranges` blocks), findK (`queries` blocks). A node is 2068 B: indices from byte 4 on, keys
- * from byte 1032 on. In every level block b looks at node c, in which the query lies behind key m; thread t:
- *     findK: CUR[b]; KNODE[c].keys[t]; KEY[b]; if (t <= m) keys[t+1]; if (t == m) OFF[b], indices[t], store OFF[b];
- *         barrier; if (t == 0) OFF[b], store CUR[b]; barrier
- *     its leaf: CUR[b]; keys[t]; KEY[b]; if equal: indices[t], RECORD[..], store ANS[b]
- *     findRangeK: CUR[b]; keys[t]; START[b]; if (t <= m) keys[t+1]; if (t == m) indices[t], store OFF[b]; the same
- *         with LAST, END, OFF2; barrier; if (t == 0) OFF[b], store CUR[b], OFF2[b], store LAST[b]; barrier
- *     its leaf: CUR[b]; keys[t]; START[b]; if equal: indices[t], store ASTART[b]; barrier; LAST[b]; keys[t]; END[b];
- *         if equal: indices[t], ASTART[b], store ALEN[b]
+ * Launches: findRangeK (`ranges` blocks, each both ends of a range), findK (`queries` blocks). A node is 2068 B:
+ * indices from byte 4 on, keys from byte 1032 on. In every level all threads load the number of the block's node, a key
+ * of it and the query's key; threads up to the key m that the query lies behind load the next key; thread m finds the
+ * child, or in a leaf the answer; thread 0 moves the block on to it between two barriers.
  * The tree is complete: keys 0 to n - 1 in leaves of `fan`, leaves and nodes in nodes of `fan`; the last of a level
- * holds what is left. Nodes are numbered level by level from the root on. A node's slot 0 stands for what lies below
+ * holds what is left. Nodes are numbered level by level from the root on. Slot 0 of a node stands for what lies below
  * its first key, so child i is slot i and key i of a leaf slot i + 1; record i is key i's. Queries are drawn as main()
- * does: keys among n; of a range the first key, and the one so many behind, or where that lies behind the last key, as
- * many before and the last. Worked example: n = 100, fan = 4: levels of 1, 2, 7 and 25 nodes, height 3; key 37: root
- * slot 0, node 1 slot 2, node 5 slot 1, node 19 (leaf 9) slot 2. n = 10^6, fan = 144: 6945 leaves, height 2, 3 nodes a
- * query. A query loads 24 times in each of them; further keys, at most 5 times, and 3 times more in each of the upper
- * two; twice more in the leaf. Uses and instructions: assumed. order=hoisted: the node's number and the key are awaited
- * together. Source: Rodinia 3.1, cuda/b+tree/kernel/kernel_gpu_cuda.cu, kernel_gpu_cuda_2.cu, their wrappers, main.c
+ * does: keys among n; of a range the first key and the one `range` behind, or the last key and the one as many before.
+ * Worked example: n = 100, fan = 4: levels of 1, 2, 7 and 25 nodes, height 3; key 37: root slot 0, node 1 slot 2, node
+ * 5 slot 1, node 19 (leaf 9) slot 2. n = 10^6, fan = 144: 6945 leaves, height 2: in each of 3 nodes a query loads 24
+ * times, and at most 5 times further keys; 3 times more in each of the upper two, twice in the leaf.
+ * Uses and instructions: assumed. order=hoisted: the node's number and the key are awaited together.
+ * Source: Rodinia 3.1, cuda/b+tree/kernel/kernel_gpu_cuda.cu, kernel_gpu_cuda_2.cu, their wrappers, main.c
  * (transform_to_cuda: slots, numbering); 6000 ranges, then 10000 keys: command.txt, which the F3FS artifact runs.
  * Differs: the tree of the file mil.txt grows by insertion, its nodes are half full to full; the length of ranges is
  * assumed; loads of a node's number that the compiler can keep are left out. */

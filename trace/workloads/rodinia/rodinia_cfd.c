@@ -1,16 +1,16 @@
 /* rodinia-cfd: solver of the Euler equations over an unstructured mesh, 5 variables for each of n elements.
  *
- * With N = n up to a multiple of 192, i = thread, fields one after the other (f N + i); each of 4 neighbours j: NB[j];
- * NORM[j], [j+4], [j+8]; if it is one, 5 fields of its VAR. Launches: initialize three times; then, `iterations` times,
- * step factor and three times flux and time step.
+ * N is n up to a multiple of 192; fields lie one after the other (f N + i). Launches: initialize three times; then,
+ * `iterations` times, step factor and three times flux and time step.
  * The mesh is a stand-in, as the file was not at hand: neighbours of element i are p(i-1), p(i+1), p(i-x), p(i+x);
  * outside the mesh is far field, with nothing to load; p permutes the elements within windows of `window` (1: not at
  * all). Elements from n on have the last one's neighbours, as the program pads. How far a gather spreads is the one
- * free number here: 1, 32 and 1024 give about 5, 6.5 and 29 sectors. Worked example, n = 384, x = 16, window = 1:
- * neighbours of 5: 4, 6, far field, 21; warp 0 loads neighbours -1 to 30 (31 lanes), 1 to 32, -16 to 15 (16 lanes), 16
- * to 47. Defaults: 97046 elements (fvcorr.domn.097K: the count of the usual file) and 10 iterations, where other copies
- * of the program make 2000. Source: Rodinia 3.1, cuda/cfd/euler3d.cu. Differs: the mesh; copies of VAR to OLD within
- * GPU memory are not made. */
+ * free number: 1, 32 and 1024 give about 5, 6.5 and 29 sectors.
+ * Worked example, n = 384, x = 16, window = 1: neighbours of 5: 4, 6, far field, 21; warp 0 loads neighbours -1 to 30
+ * (31 lanes), 1 to 32, -16 to 15 (16 lanes), 16 to 47.
+ * Defaults: 97046 elements (fvcorr.domn.097K), 10 iterations, where other copies of the program make 2000.
+ * Source: Rodinia 3.1, cuda/cfd/euler3d.cu.
+ * Differs: the mesh; copies of VAR to OLD within GPU memory are not made. */
 #include <math.h>
 
 #include "trace/base/random.h"

@@ -1,23 +1,20 @@
 /* rodinia-dwt2d: the 5/3 wavelet transform of a colour image, sliding windows over columns, level by level.
  *
- * Launches: copy; then for each of the colours R, G, B `levels` times fdwt53 from IN to OUT, half the size each time
- * (LL is copied back to IN in between). Pixels are ints of a plane.
- *     copy, blocks of 256: threads x < 192: word 192 b + x of SRC (3 B a pixel); stores of R, G, B at 256 b + x
- *     fdwt53 of sx x sy: blocks of W = 192 threads (sx >= 960), 128 (>= 480) or 64, a thread for each column x = W bx
- *         + t; steps = ceil(sy / 120); ceil(sx / W) x ceil(sy / (8 steps)) blocks; fy = 8 steps by
- *         first: rows fy-2 to fy (by = 0: fy to fy+2) of the own column; threads 0 to 2: of columns W bx + W, -2, -1
- *         per step s: rows fy + 8s + 1 to + 8 of the own column, then of the three; 3 barriers around the lifting; 8
- *             stores; barrier
- *     rows and columns beyond the image are mirrored: r to 2 sy - 2 - r, -x to x. Thread t stores column 2 t (t <
- *         W/2) or 2 t - W + 1 of rows fy + 8s to + 7: even columns at x/2, odd ones in the second quarter, odd rows
- *         half an image on.
- * Only copies touch BACKUP.
+ * Launches: copy (threads x < 192 of a block load a word of 4 bytes of SRC, 3 B a pixel; each stores a pixel of R, G,
+ * B); then for each colour `levels` times fdwt53 from IN to OUT, half the size each time (LL is copied back to IN in
+ * between). Only copies touch BACKUP.
+ * fdwt53 of sx x sy: blocks of W = 192 threads (sx >= 960), 128 (>= 480) or 64, a thread for each column; ceil(sx / W)
+ * x ceil(sy / (8 steps)) blocks, steps = ceil(sy / 120). First rows fy-2 to fy of the own column (in the topmost blocks
+ * fy to fy+2), fy = 8 steps by; threads 0 to 2 those of columns W bx + W, -2 and -1 too. A step loads the next eight
+ * rows likewise, lifts between 3 barriers, and stores eight rows. Rows and columns beyond the image are mirrored.
+ * Thread t stores column 2 t (t < W/2) or 2 t - W + 1: even columns at x/2, odd ones in the second quarter, odd rows
+ * half an image on.
  * Worked example: 64 x 48, 1 level: 6 blocks of 64; warp 0 loads 11 rows and 11 times three columns, warp 1 11 rows.
- * Uses: the first three rows are in flight together; each of a step's eight is used (stored to shared memory) by the
- * next instruction, or with order=hoisted all eight are in flight. Two instructions before an access, 80 for the
- * vertical lifting, 40 for each horizontal one: assumed.
- * Source: Rodinia 3.1, cuda/dwt2d/main.cu processDWT, components.cu, dwt_cuda/fdwt53.cu, io.h, common.h parityIdx;
- * the F3FS artifact's arguments (-d 1024x1024 -f -5 -l 3).
+ * Uses: the first three rows are in flight together; each of a step's eight is used by the next instruction, or with
+ * order=hoisted all eight are in flight. Two instructions before an access, 80 for the vertical lifting, 40 for each
+ * horizontal one: assumed.
+ * Source: Rodinia 3.1, cuda/dwt2d/main.cu processDWT, components.cu, dwt_cuda/fdwt53.cu, io.h, common.h parityIdx; the
+ * F3FS artifact's arguments (-d 1024x1024 -f -5 -l 3).
  * Differs: copies between levels, and to BACKUP, are left out. */
 #include "trace/workloads/rodinia/rodinia.h"
 

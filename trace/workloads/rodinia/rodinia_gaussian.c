@@ -1,12 +1,9 @@
 /* rodinia-gaussian: elimination steps of Gaussian elimination, two kernels a step.
  *
- *     step t: Fan1, 512 threads a block: if (r < n-1-t) M[r+1+t][t] = A[r+1+t][t] / A[t][t]
- *             Fan2, blocks of 4 x 4:     if (r < n-1-t and c < n-t) A[r+1+t][c+t] -= M[r+1+t][t] A[t][c+t];
- *                                        if (c == 0) B[r+1+t] -= M[r+1+t][t] B[t]
- *
- * Fan1's r is the thread; in Fan2 r = 4 bx + tx, c = 4 by + ty: lanes side by side are rows apart. Both grids stay
- * those of n. What all lanes share is loaded first. One iteration: the artifact's copy ends there (GAUSSIAN_ITERS), the
- * whole program has n - 1.
+ * Step t: Fan1, a thread for each row, sets a column of M; Fan2, blocks of 4 x 4, subtracts from A, and from B in its
+ * column 0. In Fan2 r = 4 bx + tx, c = 4 by + ty: lanes side by side are rows apart. Both grids stay those of n. What
+ * all lanes share is loaded first. One iteration: the artifact's copy ends there (GAUSSIAN_ITERS), the whole program
+ * has n - 1.
  * Worked example, n = 64, t = 0: Fan1 is 63 lanes in two warps, each loading a column of 256 B pitch; Fan2 is 16 x 16
  * blocks of one half-empty warp, each on 4 rows and 4 columns.
  * Source: Rodinia 3.1, cuda/gaussian/gaussian.cu (Fan1, Fan2, ForwardSub).

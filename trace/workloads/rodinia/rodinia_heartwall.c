@@ -1,20 +1,20 @@
 /* rodinia-heartwall: points of a heart's wall followed through a video, a block of 256 threads for each point.
  *
  * A launch for each frame of 656 x 744 floats, column-major. Frame 0: each block cuts its template of T x T elements
- * out of the frame. Later frames: it takes an area of A x A around its point, convolves it with the template in shared
- * memory (a thread for each of C x C outputs, C = T + A - 1; neighbouring lanes load neighbouring elements of the
- * area), sums area and squared area over windows (cumulative sums down and across), corrects, masks, and looks for the
- * largest. In every tenth frame the templates are renewed. What a block does is a list of phases: tables in
- * set_phases(). A phase goes over elements in rounds of 256, lets threads walk rows or columns, convolves, or handles
- * where the point is; most end with a barrier. A step is a body of a warp: a round, a walk, or trips of a convolution's
- * loops that the same lanes make. Blocks differ in addresses only, so the steps are listed once for each of the 8
- * warps. Worked example: T = 51, A = 81: a block's convolution takes 51^2 81^2 = 17,065,161 loads of lanes. T = 2, A =
- * 3: C = 4; outputs (i, j), i, j = 1 to 4, take 1, 2, 2, 1 trips in each direction: 36 loads of lanes. Uses and
- * instructions: assumed; 20 instructions before a load whose row and column are worked out, 4 before others, 3 in a
- * convolution. order=hoisted: both loads of an element come first. Source: Rodinia 3.1, cuda/heartwall/main.cu (sizes),
- * kernel.cu (phases, in its order), define.c; frames = 2: the F3FS artifact (test.avi 2). Differs: the points stand on
- * two ellipses like Rodinia's, and are always found where they were; the video's length (it spaces four small arrays)
- * is assumed; copies of frames to the GPU between launches are left out. */
+ * out of the frame. Later frames: it convolves an area of A x A around its point with the template in shared memory (a
+ * thread for each of C x C outputs, C = T + A - 1), corrects by sums over windows (cumulative sums down and across),
+ * masks, and looks for the largest. In every tenth frame the templates are renewed. What a block does is a list of
+ * phases: the tables in set_phases(). A step is a body of a warp: a round of 256 elements, a walk, or trips of a
+ * convolution's loops that the same lanes make. Blocks differ in addresses only, so the steps are listed once for each
+ * of the 8 warps.
+ * Worked example: T = 51, A = 81: a block's convolution takes 51^2 81^2 = 17,065,161 loads of lanes. T = 2, A = 3: C =
+ * 4; outputs (i, j), i, j = 1 to 4, take 1, 2, 2, 1 trips in each direction: 36 loads of lanes.
+ * Uses and instructions: assumed; 20 before a load whose row and column are worked out, 4 before others, 3 in a
+ * convolution. order=hoisted: both loads of an element come first.
+ * Source: Rodinia 3.1, cuda/heartwall/main.cu (sizes), kernel.cu (phases, in its order), define.c; frames = 2: the F3FS
+ * artifact (test.avi 2).
+ * Differs: the points stand on two ellipses like Rodinia's, and are always found where they were; the video's length
+ * (it spaces four small arrays) is assumed; copies of frames to the GPU between launches are left out. */
 #include <math.h>
 #include <string.h>
 

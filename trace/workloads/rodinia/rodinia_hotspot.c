@@ -1,12 +1,9 @@
 /* rodinia-hotspot: heat of a chip, n x n cells, `height` steps of time in a launch over 16 x 16 tiles.
  *
- *     launch k: it = min(height, iterations - k height); x = (16-2it) bx - height + tx, y likewise
- *     if (0 <= x, y < n) { t = temp[k mod 2][y][x]; p = power[y][x] }; barrier
- *     it times: where i+1 <= tx, ty <= 14-i and in range: new t from its neighbours; barrier; (but the last) barrier
- *     where computed in the last: temp[1 - k mod 2][y][x] = t
- *
- * The grid is that of it = height, so where iterations < height blocks to the right and below stand outside and only
- * meet their barriers.
+ * Launch k makes it = min(height, iterations - k height) steps; tiles lie 16 - 2 it cells apart from -height on. A
+ * thread in the grid loads temp[k mod 2] and power; in step i those within i + 1 of their tile's edge rest; what the
+ * last step computes goes to temp[1 - k mod 2]. The grid is that of it = height: where iterations < height, blocks to
+ * the right and below stand outside and only meet their barriers.
  * Worked example, n = 64, height = 4, iterations = 2: 8 x 8 blocks, 12 cells apart from -4 on; those of bx or by = 6
  * stand at 68: nothing. Block 0 loads cells 0 to 11 each way and stores 0 to 9.
  * Source: Rodinia 3.1, cuda/hotspot/hotspot.cu (calculate_temp, compute_tran_temp).

@@ -1,13 +1,10 @@
 /* rodinia-hotspot3d: heat of a stack of chips, nx x ny x nz cells, a launch a step of time.
  *
- *     thread (i, j), c = i + nx (j + ny k), for k = 0 to nz - 1:
- *         out[c] = mix of in[c], in[west], in[east], in[south], in[north], in[below], in[above], power[c]
- *
- * Loads in PTX order: plane 0: c, W, E, S, N, c + nx ny, power; then, as in[c] and the plane before are in registers,
- * W, E, S, N, c + nx ny, power; last plane: W, E, S, N, power; each followed by its store. W, E, N and S stay on c at
- * the border. The planes between are a loop unrolled by four. Blocks of 64 x 4 threads, nx / 64 by ny / 4: what is left
- * over is not computed. in and out change places after each launch. What stands between two loops is counted with the
- * last plane.
+ * Thread (i, j) goes up its column and mixes each cell of in with its six neighbours and power into out. Loads in PTX
+ * order: plane 0: c, W, E, S, N, above, power; then, as in[c] and the plane before are in registers, W, E, S, N, above,
+ * power; last plane: W, E, S, N, power; each followed by its store. W, E, N and S stay on c at the border. The planes
+ * between are a loop unrolled by four. Blocks of 64 x 4 threads, nx / 64 by ny / 4: what is left over is not computed.
+ * in and out change places after each launch. What stands between two loops is counted with the last plane.
  * Worked example, 64 x 4 x 2: one block, warp 0 is i = 0 to 31 of row 0: plane 0 loads in[0 to 31], in[0, 0 to 30],
  * in[1 to 32], in[64 to 95], in[0 to 31], in[256 to 287], power[0 to 31], stores out[0 to 31]; plane 1 likewise from
  * 256 on.

@@ -1,22 +1,21 @@
 /* rodinia-huffman: Huffman coder over `blocks` blocks of 1 KiB: histogram, codes, prefix sum, packing.
  *
- *     histo_kernel, 32 launches: a part of 32 x blocks bytes in one buffer, then the other: grid-stride over its bytes,
- *                    a shared counter each; then 256 atomic additions to HIST
+ *     histo_kernel, 32 launches: a part of 32 x blocks bytes in one buffer, then the other, by a grid-stride loop; then
+ *                     256 atomic additions to HIST
  *     vlc_encode_kernel_sm64huff, `runs` launches, block b: codes of its words, lengths summed up in shared memory by a
- *                    tree; thread 255: CIDX[b] = bits of the block; t <= bits / 32: OUT[256 b + t]
+ *                     tree; thread 255: CIDX[b] = bits of the block; t <= bits / 32: OUT[256 b + t]
  *     prescan, uniformAdd: exclusive sum of CIDX into CIDX2, 512 elements a block of threads; where there are more,
- *                    their sums (SUMS), the sums of those, and what is added to each
- *     pack2, thread t: CIDX[t], CIDX2[t] = p, d = p / 32; OUT[256 t]; atomic or PACKED[d]; for i = 1 to bits / 32 - 1:
- *                    OUT[256 t + i], store PACKED[d + i]; if bits is no multiple of 32: atomic or PACKED[d + i];
- *                    OUT[256 t + i], atomic or there and behind it
+ *                     their sums (SUMS), the sums of those, and what is added to each
+ *     pack2: thread t packs the words of block t from bit CIDX2[t] on, the first and the last by atomics
  *
  * What depends on data is one number: the bits of a coded block, 2259 at the 2.2066 bits a byte in the name of the
  * artifact's file. No kernel uses CW32, CW32LEN, CW32IDX.
  * Worked example, bits = 2259: block t's codes begin at bit 2259 t; 71 words, the first or'ed into PACKED[2259 t / 32],
  * 69 stored, the rest or'ed into two more.
  * Defaults: 1 MiB, ten runs; histogram: two blocks for each of 80 multiprocessors. A step of a tree that a warp sits
- * out costs it the test; codes cross one word boundary in each warp, none two (assumed). Source: Rodinia 3.1,
- * cuda/huffman: main_test_cu.cu, hist.cu, vlc_kernel_sm64huff.cu, scan.cu, scanLargeArray_kernel.cu, pack_kernels.cu.
+ * out costs it the test; codes cross one word boundary in each warp, none two (assumed).
+ * Source: Rodinia 3.1, cuda/huffman: main_test_cu.cu, hist.cu, vlc_kernel_sm64huff.cu, scan.cu,
+ * scanLargeArray_kernel.cu, pack_kernels.cu.
  * Differs: every block has as many bits; the histogram's two streams run one after the other. */
 #include "trace/workloads/rodinia/rodinia.h"
 

@@ -1,10 +1,6 @@
 /* rodinia-kmeans: n points of `features` floats: turned round once, then the nearest of `clusters` centres of each,
  * `iterations` times.
  *
- *     invert_mapping: if (g < n) for (i < features) FEAT[n i + g] = IN[features g + i]
- *     kmeansPoint:    if (g < n) { for (k < clusters) for (j < features) FEAT[n j + g], less a centre's feature,
- *                                  squared; MEM[g] = the nearest k }
- *
  * Both inner loops are unrolled by four; the centres are in constant memory, which is no memory traffic. Blocks are the
  * next square of what n needs: 44 x 44 for 1930. Texture fetches are read-only loads.
  * Worked example, n = 500, features = 34: 4 blocks, of which 2 have points; a warp's load of IN covers 32 lines, 136 B

@@ -1,9 +1,8 @@
 /* rodinia-lavamd: forces among the particles of neighbouring boxes, a block of 128 threads for each box of 100.
  *
- * boxes^3 boxes, number z boxes^2 + y boxes + x; a box's neighbours are the up to 26 around it, z, then y, then x
- * ascending. Doubles; a box is 656 B: offset (8 B) at 16, nn at 24, neighbour j's number at 44 + 24 j; a particle 32
- * B of RV (v, x, y, z) and of FV, 8 B of QV. Threads p < 100 are for particles, all for boxes. Lanes lie 32 B apart, so
- * each load of a field touches 32 sectors, the same for all four.
+ * boxes^3 boxes, number z boxes^2 + y boxes + x; neighbours are the up to 26 around, z, then y, then x ascending.
+ * Doubles; a box is 656 B: offset (8 B) at 16, nn at 24, neighbour j's number at 44 + 24 j; a particle 32 B of RV (v,
+ * x, y, z) and of FV, 8 B of QV: each load of a field touches 32 sectors, the same for all four.
  * Worked example: boxes = 2: 7 neighbours each; a warp loads 6 times, then 8 times 11, and 7 numbers: 101.
  * Uses: fields of RV are loaded one behind the other, each used 4 instructions later; all else assumed. 54 instructions
  * a particle (9 loads of shared memory, 45 of double arithmetic).

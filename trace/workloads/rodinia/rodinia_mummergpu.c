@@ -1,17 +1,17 @@
 /* rodinia-mummergpu: queries matched along a suffix tree, a thread for each; the least exact of Rodinia's programs
  * here.
  *
- * A query is the letter q, its bases and a zero byte. A thread loads QLEN and QADDR, then from each start whose rest is
- * at least `match` bases long: the next letter; while there is one: CHILD of the node (16 B), NODE of the child (16 B),
- * the letter behind the edge's first; letter by letter REF and the next letter, until they differ or the edge ends; if
- * the match is long enough RESULT; then NODE of the edge's upper node, and on behind its suffix link, as much further
- * down as was matched on the edge. All loads depend on each other; lanes that are done with a loop wait for the others.
- * Node i of the tree lies in row 32 (i >> 17) + i mod 32, column (i mod 2^17) >> 5 of a texture of 4096 columns.
+ * A query is the letter q, its bases and a zero byte. From each start whose rest is at least `match` bases long a
+ * thread goes down the tree: CHILD of the node, NODE of the child, then letter by letter REF and the next letter, until
+ * they differ or the edge ends; if the match is long enough it stores RESULT; then on behind the suffix link of the
+ * edge's upper node, as much further down as was matched on the edge. All loads depend on each other; lanes that are
+ * done with a loop wait for the others.
+ * Node i lies in row 32 (i >> 17) + i mod 32, column (i mod 2^17) >> 5 of a texture of 4096 columns of 16 B.
  * reference=plain: base p is byte p' = p + 1; interleaved: byte 65536 (4 (p' >> 18) + p' mod 4) + (p' mod 2^18) / 4.
  * Queries are parts of a random genome, from places drawn evenly; a base is changed to one of the three others with a
  * chance of `errors`.
- * Worked example: 25 bases, match = 20: 6 starts, the first from the root: a node for each of some 10 levels, then
- * base by base. "AA" and its end: the root has the edges "A" (2) and end (3), node 2 has "A" and end (4) and end (5).
+ * Worked example: 25 bases, match = 20: 6 starts, the first from the root: a node for each of some 10 levels, then base
+ * by base. "AA" and its end: the root has the edges "A" (2) and end (3), node 2 has "A" and end (4) and end (5).
  * Uses and instructions: assumed; three behind a loop.
  * Source: Rodinia 3.1, cuda/mummergpu/src/mummergpu_kernel.cu mummergpuKernel, suffix-tree.cpp (numbering:
  * renumberTree; children; id2addr), common.cu (REORDER_REF is 0 where the Makefile does not set it: plain); sizes: the

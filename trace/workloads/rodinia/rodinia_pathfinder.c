@@ -1,17 +1,9 @@
 /* rodinia-pathfinder: cheapest way down a grid, dynamic programming over rows, `height` rows in a launch.
  *
- *     launch t = 0, height, 2 height, .. < rows - 1; it = min(height, rows - 1 - t)
- *     x = (256 - 2 it) block - height + thread
- *     if (0 <= x < cols) prev = source[x]; barrier
- *     for (i = 0; i < it; i++) {
- *         if (0 <= x < cols && i + 1 <= thread <= 254 - i) result = wall[t + i][x] + least of three neighbours of prev
- *         barrier; if (i == it - 1) break; prev = result; barrier
- *     }
- *     if (computed in the last i) destination[x] = result
- *
- * Each launch reads one result and writes the other. Blocks are as many as cover cols at 256 - 2 height: where it <
- * height some at the right end have nothing to do but barriers. Each load stands alone between two barriers, so both
- * orders are one.
+ * Launch t = 0, height, 2 height, .. < rows - 1 makes it = min(height, rows - 1 - t) steps; thread of block b stands at
+ * x = (256 - 2 it) b - height + thread, loads one result, in each step i a row of wall if it is i + 1 within its block,
+ * and stores the other result. Blocks are as many as cover cols at 256 - 2 height: where it < height some at the right
+ * end do nothing but barriers. Each load stands alone between two barriers, so both orders are one.
  * Worked example, cols = 1000, rows = 9, height = 2: 4 launches of 4 blocks; block 0 stands at x = -2 to 253 and stores
  * x = 0 to 251, block 1 stores 252 to 503.
  * Source: Rodinia 3.1, cuda/pathfinder/pathfinder.cu (dynproc_kernel, calc_path); the paper's table prints

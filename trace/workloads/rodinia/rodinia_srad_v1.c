@@ -1,8 +1,7 @@
 /* rodinia-srad-v1: anisotropic diffusion, first version: neighbours by index arrays, sums by reduction.
  *
- * An image of R rows and C columns of floats, row index fastest; n = R C. Thread g is element e = g, row r = e mod R,
- * column c = e div R; blocks of 512. Launches: extract; `iterations` times prepare, reduce .. reduce, srad, srad2;
- * compress.
+ * An image of R rows and C columns of floats, row index fastest; n = R C; thread g is element g, blocks of 512.
+ * Launches: extract; `iterations` times prepare, reduce .. reduce, srad, srad2; compress.
  *     reduce(no, mul), ceil(no/512) blocks: if (e < no) SUM[e mul], SUM2[e mul]; barrier; 9 steps in shared memory,
  *         each with a barrier; thread 511: store SUM[512 mul block], SUM2 of the same. First no = n, mul = 1, then no
  *         = blocks, mul times 512, down to one block. In a last block of m < 512 elements, d the largest power of two

@@ -1,22 +1,20 @@
 /* rodinia-streamcluster: what opening a centre at point x would save, a thread for each point.
  *
  * n points of `dim` coordinates, stored coordinate by coordinate; K = `centres` open. A launch for each candidate x,
- * blocks of 512. Thread g < n:
- *     for d < dim: COORD[d n + g]; COORD[d n + x], the same for all
- *     P[g].weight; P[g].cost
- *     if it saves: store SW[g]; P[g].cost; WORK[g (K+1) + K]; store of the same
- *     else:        P[g].assign; TABLE[assign]; WORK[g (K+1) + TABLE]; store of the same
- * The loop stands four times in a turn. SW is a byte a point, P 32 B (weight at 0, assign, 8 B, at 16, cost at 24);
- * WORK of each later launch lies behind all, as the program allocates it anew. The points are not there, so what
- * depends on them is drawn: a lane saves with probability `saves`; points are assigned to K centres drawn among the
- * points (assign=centres), or to point 2654435761 g mod n with slot g mod K (assign=all). The candidate of launch i is
- * x + 40503 i mod n. Worked example: n = 1024, dim = 16, K = 2, saves = 0: a warp loads 32 coordinates, weight, cost,
- * assign, TABLE, WORK. Uses: COORD[d n + g] 2 instructions later; two instructions of arithmetic and two of addresses
- * for each d; all else assumed. order=hoisted: the eight loads of a turn come first. Source: Rodinia 3.1,
- * cuda/streamcluster/streamcluster_cuda.cu (kernel_compute_cost, pgain); the F3FS artifact's arguments (10 20 256 65536
- * 65536 1000 none ..). Differs: `launches` candidates instead of as many as the search for a cost tries: a call of its
- * local search makes 5 kmax ln kmax = 299. `saves` is not calibrated. The copies of TABLE and P before each launch are
- * left out. */
+ * blocks of 512. A thread loads its coordinates and x's, four times in a turn, then its weight and cost; if x saves, it
+ * adds to the last slot of its row of K + 1 in WORK, else to the slot of its own centre. SW is a byte a point, P 32 B
+ * (weight at 0, assign, 8 B, at 16, cost at 24); WORK of each later launch lies behind all, as the program allocates it
+ * anew.
+ * The points are not there, so what depends on them is drawn: a lane saves with probability `saves`; points are
+ * assigned to K centres drawn among the points (assign=centres), or to point 2654435761 g mod n with slot g mod K
+ * (assign=all). The candidate of launch i is x + 40503 i mod n.
+ * Worked example: n = 1024, dim = 16, K = 2, saves = 0: a warp loads 32 coordinates, weight, cost, assign, TABLE, WORK.
+ * Uses: the own coordinate 2 instructions later; two instructions of arithmetic and two of addresses for each; all else
+ * assumed. order=hoisted: the eight loads of a turn come first.
+ * Source: Rodinia 3.1, cuda/streamcluster/streamcluster_cuda.cu (kernel_compute_cost, pgain); the F3FS artifact's
+ * arguments (10 20 256 65536 65536 1000 none ..).
+ * Differs: `launches` candidates instead of as many as the search for a cost tries: a call of its local search makes 5
+ * kmax ln kmax = 299. `saves` is not calibrated. The copies of TABLE and P before each launch are left out. */
 #include "trace/base/mem.h"
 #include "trace/base/random.h"
 #include "trace/workloads/rodinia/rodinia.h"
