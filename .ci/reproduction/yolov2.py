@@ -16,7 +16,7 @@ def table():
     out = []
     for name, numbers in re.findall(r"([A-Z]+)(?:\(([-0-9, ]+)\))?,?\s*", text[:text.index("};")]):
         numbers = [int(n) for n in numbers.split(",")] if numbers else []
-        out.append({"CONVOLUTION": ("c", *numbers), "LINEAR": ("c", *numbers, "linear"), "ROUTE": ("r", *[n for n in numbers if n >= 0]), "MAXIMUM": "p", "REORG": "o", "REGION": "g"}[name])
+        out.append({"CONV": ("c", *numbers), "LINEAR": ("c", *numbers, "linear"), "ROUTE": ("r", *[n for n in numbers if n >= 0]), "MAXIMUM": "p", "REORG": "o", "REGION": "g"}[name])
     assert len(out) == 32
     return out
 

@@ -157,30 +157,23 @@ static int body_of(void *run, uint32_t launch, uint64_t warp, uint32_t index, st
 static void *run_open(const void *state, struct err *err)
 {
     const struct layout *layout = state;
-    struct layout_run *run = layout->run_open(layout, err);
-    if (run)
+    struct layout_run *run = layout->run_open ? layout->run_open(layout, err) : (struct layout_run *)state;
+    if (run && layout->run_open)
         run->layout = layout;
     return run;
 }
 
 static void run_close(void *run)
 {
-    ((const struct layout_run *)run)->layout->run_close(run);
+    const struct layout *layout = ((const struct layout_run *)run)->layout;
+    if (layout->run_close)
+        layout->run_close(run);
 }
 
 int layout_program(void *state, struct program *program, struct err *err)
 {
-    static const struct program_ops ops = {
-        .allocs = allocs, .launches = launches, .launch = launch_of, .body = body_of, .like = like};
-    static const struct program_ops with_runs = {.allocs = allocs,
-                                                 .launches = launches,
-                                                 .launch = launch_of,
-                                                 .body = body_of,
-                                                 .run_open = run_open,
-                                                 .run_close = run_close,
-                                                 .like = like};
-    const struct layout *layout = state;
+    static const struct program_ops ops = {allocs, launches, launch_of, body_of, run_open, run_close, like};
     (void)err;
-    *program = (struct program){layout->run_open ? &with_runs : &ops, state, layout->compute_ns};
+    *program = (struct program){&ops, state, ((const struct layout *)state)->compute_ns};
     return 0;
 }

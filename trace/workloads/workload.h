@@ -70,9 +70,26 @@ struct workload_type {
     void (*wish)(const void *state, struct workload_wish *wish); /* NULL: none */
 };
 
-/* The workload_type TYPE: its state is a struct X that begins with its keys, whose rows are X_keys[]. NEW makes one (as
- * workload_new()), X_init() fills in the rest, keys set (-1 with *err set: refused), CLOSE frees it, in any case.
- * Members of the type that are more come last. */
+/* The workload_type TYPE of a struct X that begins with its keys, those of KEYS[]; members that are more come last. */
+#define WORKLOAD_TYPE(TYPE, X, NAME, SUMMARY, SOURCE, KEYS, OPEN, CLOSE, ...)                                          \
+    const struct workload_type TYPE = {.name = (NAME),                                                                 \
+                                       .summary = (SUMMARY),                                                           \
+                                       .source = SOURCE,                                                               \
+                                       .params = KEYS,                                                                 \
+                                       .params_size = sizeof(struct X),                                                \
+                                       .open = OPEN,                                                                   \
+                                       .close = (CLOSE),                                                               \
+                                       __VA_ARGS__}
+
+/* One of several alike: opened by NEW(OF, keys, err). */
+#define WORKLOAD_NEW(TYPE, X, NAME, SUMMARY, SOURCE, KEYS, NEW, OF, CLOSE, ...)                                        \
+    static void *TYPE##_open(const void *given, struct err *err)                                                       \
+    {                                                                                                                  \
+        return NEW(OF, given, err);                                                                                    \
+    }                                                                                                                  \
+    WORKLOAD_TYPE(TYPE, X, NAME, SUMMARY, SOURCE, KEYS, TYPE##_open, CLOSE, __VA_ARGS__)
+
+/* With X_keys[]: NEW makes a state as workload_new(), and X_init() fills in the rest (-1 with *err set: refused). */
 #define WORKLOAD(X, TYPE, NAME, SUMMARY, SOURCE, NEW, CLOSE, ...)                                                      \
     static void *X##_open(const void *keys, struct err *err)                                                           \
     {                                                                                                                  \
@@ -82,14 +99,7 @@ struct workload_type {
         CLOSE(s);                                                                                                      \
         return NULL;                                                                                                   \
     }                                                                                                                  \
-    const struct workload_type TYPE = {.name = (NAME),                                                                 \
-                                       .summary = (SUMMARY),                                                           \
-                                       .source = SOURCE,                                                               \
-                                       .params = X##_keys,                                                             \
-                                       .params_size = sizeof(struct X),                                                \
-                                       .open = X##_open,                                                               \
-                                       .close = (CLOSE),                                                               \
-                                       __VA_ARGS__}
+    WORKLOAD_TYPE(TYPE, X, NAME, SUMMARY, SOURCE, X##_keys, X##_open, CLOSE, __VA_ARGS__)
 
 /* The same of a program that has every view: struct X begins with a layout (trace/program/layout.h) and has its keys
  * behind it; NEW as layout_open(); X_init() adds arrays and kernels. */

@@ -4,7 +4,6 @@
  * every edge: Beamer et al. 2012); what a launch reads does not depend on how they were found. */
 #include <string.h>
 
-#include "trace/base/mem.h"
 #include "trace/workloads/graph/traversal.h"
 
 /* Bottom-up pays when the frontier's lists hold more than 1/14 of the elements not yet reached (Beamer's alpha). */
@@ -14,11 +13,6 @@ struct bfs {
     uint64_t unreached; /* elements of vertices not yet reached */
     uint64_t visited[]; /* bitmap */
 };
-
-static void *values_new(struct traversal *t, struct err *err)
-{
-    return mem_zalloc(t->graph.vertices / 64 + 3, sizeof(uint64_t), err);
-}
 
 static void begin(struct traversal *t, uint64_t root)
 {
@@ -84,6 +78,5 @@ static int advance(struct traversal *t, struct err *err)
 const struct traversal_algorithm traversal_bfs = {
     .rooted = true,
     .kernel = {.name = "bfs", .values = "labels", .value_bytes = 4, .reads = true, .tells = true},
-    .values_new = values_new,
     .begin = begin,
     .advance = advance};

@@ -3,14 +3,7 @@
  * Of the two ends of an edge the one with the larger label takes the smaller. Source: EMOGI 382dbcc, cc.cu. */
 #include <string.h>
 
-#include "trace/base/mem.h"
 #include "trace/workloads/graph/traversal.h"
-
-/* Labels, and the labels as they were when the launch began (jacobi). */
-static void *values_new(struct traversal *t, struct err *err)
-{
-    return mem_zalloc(2 * t->graph.vertices, sizeof(uint64_t), err);
-}
 
 static void begin(struct traversal *t, uint64_t root)
 {
@@ -46,7 +39,9 @@ static int advance(struct traversal *t, struct err *err)
     return 0;
 }
 
-const struct traversal_algorithm traversal_cc = {.changes_own = true,
+/* Values: labels, and as they were when the launch began (jacobi). */
+const struct traversal_algorithm traversal_cc = {.values = 2,
+                                                 .changes_own = true,
                                                  .kernel = {.name = "cc",
                                                             .values = "components",
                                                             .value_bytes = 8,
@@ -57,6 +52,5 @@ const struct traversal_algorithm traversal_cc = {.changes_own = true,
                                                             .reads = true,
                                                             .atomic = true,
                                                             .tells = true},
-                                                 .values_new = values_new,
                                                  .begin = begin,
                                                  .advance = advance};

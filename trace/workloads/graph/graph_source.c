@@ -6,21 +6,18 @@
 #include "trace/graph/graph_generate.h"
 #include "trace/workloads/workload.h"
 
+enum { NEAR = 500 }; /* reach of a near target: a web site's pages lie together */
+
 /* Published numbers of the stand-ins; see the header. */
 static const struct stand_in {
     const char *name;
-    double mean, sigma;
-    uint64_t cap;
-    double local;
-    bool directed;
+    struct graph_degrees degrees;
 } stand_ins[] = {
-    {"fs", 55, 1.6, 5214, 0, false},
-    {"ml", 222, 1.5, 0, 0, false},
-    {"sk", 38.5, 1.2, 0, 0.9, true},
-    {"uk5", 35.3, 1.2, 0, 0.9, true},
+    {"fs", {.mean = 55, .sigma = 1.6, .cap = 5214, .reach = NEAR, .mirror = true}},
+    {"ml", {.mean = 222, .sigma = 1.5, .reach = NEAR, .mirror = true}},
+    {"sk", {.mean = 38.5, .sigma = 1.2, .local = 0.9, .reach = NEAR}},
+    {"uk5", {.mean = 35.3, .sigma = 1.2, .local = 0.9, .reach = NEAR}},
 };
-
-enum { NEAR_VERTICES = 500 }; /* reach of a near target: a web site's pages lie together */
 
 int graph_source_open(const struct graph_source *source, struct graph *graph, struct err *err)
 {
@@ -32,15 +29,9 @@ int graph_source_open(const struct graph_source *source, struct graph *graph, st
         return graph_urand((int)source->scale, source->k, seed, graph, err);
     for (size_t i = 0; i < sizeof stand_ins / sizeof *stand_ins; i++)
         if (strcmp(name, stand_ins[i].name) == 0) {
-            const struct stand_in *s = &stand_ins[i];
-            struct graph_degrees d = {.vertices = 1ULL << source->scale,
-                                      .mean = s->mean,
-                                      .sigma = s->sigma,
-                                      .cap = s->cap,
-                                      .local = s->local,
-                                      .reach = NEAR_VERTICES,
-                                      .mirror = !s->directed,
-                                      .seed = seed};
+            struct graph_degrees d = stand_ins[i].degrees;
+            d.vertices = 1ULL << source->scale;
+            d.seed = seed;
             return graph_from_degrees(&d, graph, err);
         }
     return graph_load(name, NULL, NULL, graph, err);
@@ -74,18 +65,8 @@ static const struct param drawn_params[] = {
 static const struct param stand_in_params[] = {GRAPH_SIZE_ROWS, {0}};
 
 #define GRAPH_WORKLOAD(NAME, SUMMARY, SOURCE, PARAMS)                                                                  \
-    static void *open_##NAME(const void *params, struct err *err)                                                      \
-    {                                                                                                                  \
-        return open_named(#NAME, params, err);                                                                         \
-    }                                                                                                                  \
-    const struct workload_type workload_##NAME = {.name = #NAME,                                                       \
-                                                  .summary = SUMMARY,                                                  \
-                                                  .source = SOURCE,                                                    \
-                                                  .produces = WORKLOAD_GRAPH,                                          \
-                                                  .params = PARAMS,                                                    \
-                                                  .params_size = sizeof(struct graph_source),                          \
-                                                  .open = open_##NAME,                                                 \
-                                                  .close = close_graph}
+    WORKLOAD_NEW(workload_##NAME, graph_source, #NAME, SUMMARY, SOURCE, PARAMS, open_named, #NAME, close_graph,        \
+                 .produces = WORKLOAD_GRAPH)
 
 GRAPH_WORKLOAD(kron, "Kronecker graph, 2^scale vertices, written to a graph file",
                "Graph 500 probabilities; recipe of the H200 measurements, 2026-11", drawn_params);

@@ -5,16 +5,9 @@
  * start at 1 - damping. So the first launch reads every list, later ones fewer. Source: EMOGI 382dbcc, pagerank.cu. */
 #include <string.h>
 
-#include "trace/base/mem.h"
 #include "trace/workloads/graph/traversal.h"
 
 static const double damping = 0.85; /* EMOGI's ALPHA */
-
-/* Deltas, then residuals. */
-static void *values_new(struct traversal *t, struct err *err)
-{
-    return mem_zalloc(2 * t->graph.vertices, sizeof(double), err);
-}
 
 static void begin(struct traversal *t, uint64_t root)
 {
@@ -47,7 +40,9 @@ static int advance(struct traversal *t, struct err *err)
     return 0;
 }
 
-const struct traversal_algorithm traversal_pagerank = {.kernel = {.name = "pagerank",
+/* Values: deltas, then residuals. */
+const struct traversal_algorithm traversal_pagerank = {.values = 2,
+                                                       .kernel = {.name = "pagerank",
                                                                   .values = "residuals",
                                                                   .value_bytes = 4,
                                                                   .own = "deltas",
@@ -55,6 +50,5 @@ const struct traversal_algorithm traversal_pagerank = {.kernel = {.name = "pager
                                                                   .clears = true,
                                                                   .always = true,
                                                                   .atomic = true},
-                                                       .values_new = values_new,
                                                        .begin = begin,
                                                        .advance = advance};

@@ -4,16 +4,9 @@
  * it by vertices before (in vertex order: one of the orders a GPU may take); jacobi, only those of launches before. */
 #include <string.h>
 
-#include "trace/base/mem.h"
 #include "trace/workloads/graph/traversal.h"
 
 static const int64_t unreached = INT64_MAX;
-
-/* Costs, and the costs as they were when the launch began (jacobi). */
-static void *values_new(struct traversal *t, struct err *err)
-{
-    return mem_zalloc(2 * t->graph.vertices, sizeof(int64_t), err);
-}
 
 static void begin(struct traversal *t, uint64_t root)
 {
@@ -46,7 +39,9 @@ static int advance(struct traversal *t, struct err *err)
     return 0;
 }
 
-const struct traversal_algorithm traversal_sssp = {.rooted = true,
+/* Values: costs, and as they were when the launch began (jacobi). */
+const struct traversal_algorithm traversal_sssp = {.values = 2,
+                                                   .rooted = true,
                                                    .weighted = true,
                                                    .kernel = {.name = "sssp",
                                                               .values = "costs",
@@ -57,6 +52,5 @@ const struct traversal_algorithm traversal_sssp = {.rooted = true,
                                                               .clears = true,
                                                               .reads = true,
                                                               .atomic = true},
-                                                   .values_new = values_new,
                                                    .begin = begin,
                                                    .advance = advance};

@@ -105,10 +105,15 @@ static int prepare(struct traversal *t, struct err *err)
     if (t->algorithm->weighted && (draw_weights(t, err) || check_weights(&t->graph, err)))
         return -1;
     t->scans = mem_zalloc(SCAN_BATCH, sizeof *t->scans, err);
-    if (!t->scans || frontier_init(&t->active, t->graph.vertices, err) ||
-        frontier_init(&t->next, t->graph.vertices, err) || choose_roots(t, err))
+    return !t->scans || traversal_make_room(t, err) || choose_roots(t, err) ? -1 : 0;
+}
+
+int traversal_make_room(struct traversal *t, struct err *err)
+{
+    const uint64_t vertices = t->graph.vertices, values = t->algorithm->values;
+    if (frontier_init(&t->active, vertices, err) || frontier_init(&t->next, vertices, err))
         return -1;
-    t->values = t->algorithm->values_new(t, err);
+    t->values = mem_zalloc(values ? values * vertices : vertices / 64 + 3, sizeof(uint64_t), err);
     return t->values ? 0 : -1;
 }
 
@@ -125,8 +130,7 @@ static void traversal_close(void *state)
     free(t);
 }
 
-static void *traversal_open(const struct traversal_algorithm *algorithm, const struct traversal_params *params,
-                            struct err *err)
+static void *traversal_open(const struct traversal_algorithm *algorithm, const void *params, struct err *err)
 {
     struct traversal *t = mem_zalloc(1, sizeof *t, err);
     if (!t)
@@ -276,28 +280,13 @@ static int traversal_records(void *state, struct record *records, size_t cap, si
 }
 
 /* Algorithm X as scans and as a program. */
-#define TRAVERSAL(X, what, from)                                                                                       \
-    static void *X##_open(const void *params, struct err *err)                                                         \
-    {                                                                                                                  \
-        return traversal_open(&traversal_##X, params, err);                                                            \
-    }                                                                                                                  \
-    const struct workload_type workload_##X = {                                                                        \
-        .name = #X,                                                                                                    \
-        .summary = what,                                                                                               \
-        .source = "dissertation, section " from,                                                                       \
-        .produces = WORKLOAD_SCANS,                                                                                    \
-        .params = traversal_param_table,                                                                               \
-        .params_size = sizeof(struct traversal_params),                                                                \
-        .open = X##_open,                                                                                              \
-        .close = traversal_close,                                                                                      \
-        .ops = &traversal_ops,                                                                                         \
-        .next = traversal_records,                                                                                     \
-        .views = VIEW_ALL,                                                                                             \
-        .program = traversal_program,                                                                                  \
-        .program_as = traversal_program_as,                                                                            \
-    };
-TRAVERSAL(bfs, "breadth-first search by levels over a graph in host memory", "2.4; EMOGI 382dbcc, bfs.cu")
-TRAVERSAL(cc, "connected components by label propagation over a graph in host memory", "2.5; EMOGI 382dbcc, cc.cu")
+#define TRAVERSAL(X, SUMMARY, FROM)                                                                                    \
+    WORKLOAD_NEW(workload_##X, traversal_params, #X, SUMMARY, "dissertation, section " FROM, traversal_param_table,    \
+                 traversal_open, &traversal_##X, traversal_close, .produces = WORKLOAD_SCANS, .ops = &traversal_ops,   \
+                 .next = traversal_records, .views = VIEW_ALL, .program = traversal_program,                           \
+                 .program_as = traversal_program_as)
+TRAVERSAL(bfs, "breadth-first search by levels over a graph in host memory", "2.4; EMOGI 382dbcc, bfs.cu");
+TRAVERSAL(cc, "connected components by label propagation over a graph in host memory", "2.5; EMOGI 382dbcc, cc.cu");
 TRAVERSAL(sssp, "shortest paths by frontier relaxations over a weighted graph in host memory",
-          "2.5; EMOGI 382dbcc, sssp.cu")
-TRAVERSAL(pagerank, "delta-push PageRank over a graph in host memory", "2.5; EMOGI 382dbcc, pagerank.cu")
+          "2.5; EMOGI 382dbcc, sssp.cu");
+TRAVERSAL(pagerank, "delta-push PageRank over a graph in host memory", "2.5; EMOGI 382dbcc, pagerank.cu");

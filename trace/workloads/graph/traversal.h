@@ -101,8 +101,8 @@ struct traversal_kernel {
 struct traversal_algorithm {
     bool rooted, weighted;
     bool changes_own; /* a visit may change the value of the vertex itself */
+    uint32_t values;  /* of a vertex in traversal.values, 8 B each; 0: a bit, and a value for all */
     struct traversal_kernel kernel;
-    void *(*values_new)(struct traversal *t, struct err *err);
     /* Set t->active for a new run. */
     void (*begin)(struct traversal *t, uint64_t root);
     /* The launch over t->active is done: add the vertices of the next one to t->next (which is empty). Where t->changes
@@ -119,6 +119,8 @@ static inline void traversal_mark(struct traversal *t, uint64_t i)
 
 /* Begin the traversal of root t->root_at anew. */
 void traversal_begin(struct traversal *t);
+/* Room for the frontiers, and for the algorithm's values. */
+int traversal_make_room(struct traversal *t, struct err *err);
 /* t->active becomes t->next, which is emptied. */
 void traversal_swap(struct traversal *t);
 

@@ -15,15 +15,6 @@ static bool kept(const struct traversal_run *run)
     return run->launches && run->launches->of;
 }
 
-/* What a run needs that works its launches out. */
-static int own_state(struct traversal *t, struct err *err)
-{
-    if (frontier_init(&t->active, t->graph.vertices, err) || frontier_init(&t->next, t->graph.vertices, err))
-        return -1;
-    t->values = t->algorithm->values_new(t, err);
-    return t->values ? 0 : -1;
-}
-
 int traversal_run_open(struct traversal_run *run, const struct traversal *from,
                        const struct traversal_launches *launches, bool changes, struct err *err)
 {
@@ -37,11 +28,19 @@ int traversal_run_open(struct traversal_run *run, const struct traversal *from,
     t->graph = from->graph;
     t->roots = from->roots;
     t->root_count = from->root_count;
-    if (!kept(run) && own_state(t, err))
+    if (!kept(run) && traversal_make_room(t, err))
         return -1;
     t->changes = changes ? mem_zalloc(element_words(t), sizeof *t->changes, err) : NULL;
     t->own = own ? mem_zalloc(element_words(t), sizeof *t->own, err) : NULL;
     return (t->changes || !changes) && (t->own || !own) ? 0 : -1;
+}
+
+/* Changes are no longer wanted. */
+static void forget(struct traversal_run *run)
+{
+    free(run->t.changes);
+    free(run->t.own);
+    run->t.changes = run->t.own = NULL;
 }
 
 void traversal_run_close(struct traversal_run *run)
@@ -50,18 +49,12 @@ void traversal_run_close(struct traversal_run *run)
         free(run->t.active.bits);
     free(run->t.next.bits);
     free(run->t.values);
-    traversal_run_forget(run);
+    forget(run);
     memset(run, 0, sizeof *run);
 }
 
-void traversal_run_forget(struct traversal_run *run)
-{
-    free(run->t.changes);
-    free(run->t.own);
-    run->t.changes = run->t.own = NULL;
-}
-
-int traversal_run_advance(struct traversal_run *run, struct err *err)
+/* Of a run without launches: find out what the launch that it stands at changes, and the next frontier. */
+static int advance(struct traversal_run *run, struct err *err)
 {
     struct traversal *t = &run->t;
     if (t->changes)
@@ -106,7 +99,7 @@ static int go_on(struct traversal_run *run, uint32_t launch, struct err *err)
         traversal_begin(t);
     }
     bool last = run->launch + 1 == starts[t->root_at + 1];
-    run->running = (last && !t->changes) || traversal_run_advance(run, err) == 0;
+    run->running = (last && !t->changes) || advance(run, err) == 0;
     return run->running ? 0 : -1;
 }
 
@@ -182,13 +175,13 @@ static int run_root(struct traversal_launches *l, struct traversal_run *run, uin
     traversal_begin(t);
     for (int64_t round = 1; t->active.count || round == 1; round++) {
         ++*launches;
-        if ((round < rounds || t->changes) && traversal_run_advance(run, err))
+        if ((round < rounds || t->changes) && advance(run, err))
             return -1;
         if (l->of && keep(l, t, err))
             return -1;
         if (l->of && l->bytes > most) {
             drop(l);
-            traversal_run_forget(run);
+            forget(run);
         }
         if (round == rounds)
             break;

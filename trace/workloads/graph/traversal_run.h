@@ -54,11 +54,6 @@ int traversal_run_open(struct traversal_run *run, const struct traversal *t, con
                        bool changes, struct err *err);
 void traversal_run_close(struct traversal_run *run);
 
-/* Of a run without launches: find out what the launch that it stands at changes, and the next frontier; changes are no
- * longer wanted. */
-int traversal_run_advance(struct traversal_run *run, struct err *err);
-void traversal_run_forget(struct traversal_run *run);
-
 /* Go to a launch. */
 int traversal_run_seek(struct traversal_run *run, uint32_t launch, struct err *err);
 

@@ -13,11 +13,11 @@
  * Differs: registers (30) and what a thread on the border does (13 instructions) are conv2d's and assumed. */
 #include "trace/workloads/workload.h"
 
-enum { BLOCK_X = 32, BLOCK_Y = 8, REGISTERS = 30, GUARD = 13, A = 0, B = 1 };
+enum { REGISTERS = 30, GUARD = 13, A = 0, B = 1 };
 
 struct stencil {
     struct layout layout;
-    int64_t n, across; /* rows and columns; blocks in x */
+    int64_t n; /* rows and columns */
 };
 
 static const struct param stencil_keys[] = {PARAM_INT_ROW(stencil, n, "", 1, 1 << 18, 4096, "rows and columns"),
@@ -27,13 +27,8 @@ static const struct param stencil_keys[] = {PARAM_INT_ROW(stencil, n, "", 1, 1 <
 /* Points (i, j) to (i, j + 31). */
 static int stencil(struct emit *e)
 {
-    const struct stencil *s = e->state;
-    int64_t n = s->n, block = (int64_t)e->at.block;
-    int64_t i = block / s->across * BLOCK_Y + e->at.warp, j = block % s->across * BLOCK_X, c = i * n + j;
-    e->active = j + 1 < n ? program_first_lanes((uint64_t)(n - 1 - j)) : 0;
-    if (j == 0)
-        e->active &= ~1u;
-    if (!e->active || i == 0 || i + 1 >= n)
+    int64_t n = ((const struct stencil *)e->state)->n, c;
+    if (!emit_points(e, n, 1, 1, 1, 1, &c))
         return emit_idle(e, GUARD);
     emit_load(e, A, c - n, 13, 10);
     emit_load(e, A, c - n - 1, 1, 8);
@@ -48,10 +43,9 @@ static int stencil(struct emit *e)
 static int stencil_init(struct stencil *s, struct err *err)
 {
     (void)err;
-    s->across = layout_blocks(s->n, BLOCK_X);
     LAYOUT_ARRAYS(&s->layout, {"+a", s->n * s->n * 4}, {"b", s->n * s->n * 4});
-    layout_straight(&s->layout, stencil, "stencil", s->across * layout_blocks(s->n, BLOCK_Y), BLOCK_X * BLOCK_Y,
-                    REGISTERS, 0);
+    layout_straight(&s->layout, stencil, "stencil", layout_blocks(s->n, EMIT_X) * layout_blocks(s->n, EMIT_Y),
+                    EMIT_X * EMIT_Y, REGISTERS, 0);
     return 0;
 }
 

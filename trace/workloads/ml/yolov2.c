@@ -62,30 +62,20 @@ struct yolov2_launch {
     {                                                                                                                  \
         .kind = (KIND), .filters = (N), .size = (SIZE), .from = {(A), (B)}, .normalised = (NORMALISED)                 \
     }
-#define CONVOLUTION(N, SIZE) LAYER(YOLOV2_CONVOLUTION, N, SIZE, -1, -1, true)
-#define LINEAR(N, SIZE)      LAYER(YOLOV2_CONVOLUTION, N, SIZE, -1, -1, false)
-#define ROUTE(A, B)          LAYER(YOLOV2_ROUTE, 0, 0, A, B, false)
-#define MAXIMUM              LAYER(YOLOV2_MAXIMUM, 0, 0, -1, -1, false)
-#define REORG                LAYER(YOLOV2_REORG, 0, 0, -1, -1, false)
-#define REGION               LAYER(YOLOV2_REGION, 0, 0, -1, -1, false)
+#define CONV(N, SIZE)   LAYER(YOLOV2_CONVOLUTION, N, SIZE, -1, -1, true)
+#define LINEAR(N, SIZE) LAYER(YOLOV2_CONVOLUTION, N, SIZE, -1, -1, false)
+#define ROUTE(A, B)     LAYER(YOLOV2_ROUTE, 0, 0, A, B, false)
+#define MAXIMUM         LAYER(YOLOV2_MAXIMUM, 0, 0, -1, -1, false)
+#define REORG           LAYER(YOLOV2_REORG, 0, 0, -1, -1, false)
+#define REGION          LAYER(YOLOV2_REGION, 0, 0, -1, -1, false)
 
 /* The last product: 5 anchors x (80 classes + 4 + 1). .ci/reproduction/yolov2.py reads it too. */
-static const struct yolov2_layer table[YOLOV2_LAYERS] = {CONVOLUTION(32, 3),   MAXIMUM,
-                                                         CONVOLUTION(64, 3),   MAXIMUM,
-                                                         CONVOLUTION(128, 3),  CONVOLUTION(64, 1),
-                                                         CONVOLUTION(128, 3),  MAXIMUM,
-                                                         CONVOLUTION(256, 3),  CONVOLUTION(128, 1),
-                                                         CONVOLUTION(256, 3),  MAXIMUM,
-                                                         CONVOLUTION(512, 3),  CONVOLUTION(256, 1),
-                                                         CONVOLUTION(512, 3),  CONVOLUTION(256, 1),
-                                                         CONVOLUTION(512, 3),  MAXIMUM,
-                                                         CONVOLUTION(1024, 3), CONVOLUTION(512, 1),
-                                                         CONVOLUTION(1024, 3), CONVOLUTION(512, 1),
-                                                         CONVOLUTION(1024, 3), CONVOLUTION(1024, 3),
-                                                         CONVOLUTION(1024, 3), ROUTE(16, -1),
-                                                         CONVOLUTION(64, 1),   REORG,
-                                                         ROUTE(27, 24),        CONVOLUTION(1024, 3),
-                                                         LINEAR(425, 1),       REGION};
+static const struct yolov2_layer table[YOLOV2_LAYERS] = {
+    CONV(32, 3),   MAXIMUM,       CONV(64, 3),    MAXIMUM,       CONV(128, 3),  CONV(64, 1),  CONV(128, 3),
+    MAXIMUM,       CONV(256, 3),  CONV(128, 1),   CONV(256, 3),  MAXIMUM,       CONV(512, 3), CONV(256, 1),
+    CONV(512, 3),  CONV(256, 1),  CONV(512, 3),   MAXIMUM,       CONV(1024, 3), CONV(512, 1), CONV(1024, 3),
+    CONV(512, 1),  CONV(1024, 3), CONV(1024, 3),  CONV(1024, 3), ROUTE(16, -1), CONV(64, 1),  REORG,
+    ROUTE(27, 24), CONV(1024, 3), LINEAR(425, 1), REGION};
 
 /* side: of the image, a multiple of 32. */
 static void yolov2_layers(uint32_t side, struct yolov2_layer layers[YOLOV2_LAYERS])

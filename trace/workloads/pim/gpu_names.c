@@ -81,24 +81,10 @@ static void wish(const void *state, struct workload_wish *wish)
 }
 
 #define GPU(N, TYPE, CLI)                                                                                              \
-    static void *open_g##N(const void *params, struct err *err)                                                        \
-    {                                                                                                                  \
-        return open_name(&workload_rodinia_##TYPE, params, err);                                                       \
-    }                                                                                                                  \
-    const struct workload_type workload_gpu_g##N = {                                                                   \
-        .name = "gpu-g" #N,                                                                                            \
-        .alias = "rodinia-" CLI,                                                                                       \
-        .summary = "GPU kernel G" #N " of gupta-2025-f3fs: rodinia-" CLI,                                              \
-        .source = "gupta-2025-f3fs table II",                                                                          \
-        .produces = WORKLOAD_PROGRAM,                                                                                  \
-        .params = keys,                                                                                                \
-        .params_size = sizeof(struct name),                                                                            \
-        .open = open_g##N,                                                                                             \
-        .close = close_name,                                                                                           \
-        .views = VIEW_DRAM,                                                                                            \
-        .program = as_program,                                                                                         \
-        .wish = wish,                                                                                                  \
-    }
+    WORKLOAD_NEW(workload_gpu_g##N, name, "gpu-g" #N, "GPU kernel G" #N " of gupta-2025-f3fs: rodinia-" CLI,           \
+                 "gupta-2025-f3fs table II", keys, open_name, &workload_rodinia_##TYPE, close_name,                    \
+                 .alias = "rodinia-" CLI, .produces = WORKLOAD_PROGRAM, .views = VIEW_DRAM, .program = as_program,     \
+                 .wish = wish)
 
 GPU(1, btree, "btree");
 GPU(2, backprop, "backprop");

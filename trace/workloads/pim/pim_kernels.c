@@ -83,23 +83,9 @@ static int as_program(void *state, struct program *program, struct err *err)
 }
 
 #define PIM(NAME, CLI, TEXT)                                                                                           \
-    static void *open_##NAME(const void *params, struct err *err)                                                      \
-    {                                                                                                                  \
-        return open_pim(CLI, params, err);                                                                             \
-    }                                                                                                                  \
-    const struct workload_type workload_pim_##NAME = {                                                                 \
-        .name = "pim-" CLI,                                                                                            \
-        .summary = TEXT,                                                                                               \
-        .source = "gupta-2025-f3fs table III; Sacusa/PIM_apps",                                                        \
-        .produces = WORKLOAD_REQUESTS,                                                                                 \
-        .params = keys,                                                                                                \
-        .params_size = sizeof(struct pim),                                                                             \
-        .open = open_##NAME,                                                                                           \
-        .close = close_pim,                                                                                            \
-        .next = next,                                                                                                  \
-        .views = VIEW_DRAM,                                                                                            \
-        .program = as_program,                                                                                         \
-    }
+    WORKLOAD_NEW(workload_pim_##NAME, pim, "pim-" CLI, TEXT, "gupta-2025-f3fs table III; Sacusa/PIM_apps", keys,       \
+                 open_pim, CLI, close_pim, .produces = WORKLOAD_REQUESTS, .next = next, .views = VIEW_DRAM,            \
+                 .program = as_program)
 
 PIM(add, "add", "PIM kernel P1: C = A + B");
 PIM(copy, "copy", "PIM kernel P2: B = A");

@@ -14,15 +14,15 @@
 
 #include "trace/workloads/workload.h"
 
-enum { BLOCK_X = 32, BLOCK_Y = 8, REGISTERS = 30, GUARD = 23, A = 0, B = 1 };
+enum { REGISTERS = 30, GUARD = 23, A = 0, B = 1 };
 
 struct conv2d {
     struct layout layout;
-    int64_t bytes, n, across; /* rows and columns; blocks in x */
+    int64_t bytes, n; /* n: rows and columns */
 };
 
 static const struct param conv2d_keys[] = {
-    PARAM_BYTES_ROW(conv2d, bytes, 8 * BLOCK_X * BLOCK_X, 0x1p38, 0x1p33, "both arrays together"),
+    PARAM_BYTES_ROW(conv2d, bytes, 8 * EMIT_X * EMIT_X, 0x1p38, 0x1p33, "both arrays together"),
     PARAM_INT_ROW(conv2d, n, "", 0, 1 << 18, 0, "rows and columns; 0: as many as `bytes` holds"),
     LAYOUT_COMPUTE_NS("time of a warp whose data is all at hand"),
     {0}};
@@ -31,28 +31,22 @@ static const struct param conv2d_keys[] = {
 static int conv2d(struct emit *e)
 {
     static const uint8_t before[9] = {36, 0, 1, 1, 3, 0, 0, 0, 0}, use[9] = {19, 19, 18, 17, 14, 14, 14, 14, 14};
-    const struct conv2d *c = e->state;
-    uint32_t block = (uint32_t)e->at.block, across = (uint32_t)c->across; /* a launch has fewer than 2^32 warps */
-    int64_t n = c->n, i = (int64_t)(block / across) * BLOCK_Y + e->at.warp, j = (int64_t)(block % across) * BLOCK_X;
-    e->active = j + 1 < n ? program_first_lanes((uint64_t)(n - 1 - j)) : 0;
-    if (j == 0)
-        e->active &= ~1u;
-    if (!e->active || i == 0 || i + 1 >= n)
+    int64_t n = ((const struct conv2d *)e->state)->n, c;
+    if (!emit_points(e, n, 1, 1, 1, 1, &c))
         return emit_idle(e, GUARD);
     for (int k = 0; k < 9; k++) /* column -1 of lane 0 is never accessed */
-        emit_load(e, A, (i + k / 3 - 1) * n + j + k % 3 - 1, before[k], use[k]);
-    emit_store(e, B, i * n + j, 14);
+        emit_load(e, A, c + (k / 3 - 1) * n + k % 3 - 1, before[k], use[k]);
+    emit_store(e, B, c, 14);
     return emit_end(e, 1);
 }
 
 static int conv2d_init(struct conv2d *c, struct err *err)
 {
     (void)err;
-    c->n = c->n ? c->n : (int64_t)sqrt((double)c->bytes / 8) / BLOCK_X * BLOCK_X;
-    c->across = layout_blocks(c->n, BLOCK_X);
+    c->n = c->n ? c->n : (int64_t)sqrt((double)c->bytes / 8) / EMIT_X * EMIT_X;
     LAYOUT_ARRAYS(&c->layout, {"+A", c->n * c->n * 4}, {"B", c->n * c->n * 4});
-    layout_straight(&c->layout, conv2d, "conv2d", c->across * layout_blocks(c->n, BLOCK_Y), BLOCK_X * BLOCK_Y,
-                    REGISTERS, 0);
+    layout_straight(&c->layout, conv2d, "conv2d", layout_blocks(c->n, EMIT_X) * layout_blocks(c->n, EMIT_Y),
+                    EMIT_X * EMIT_Y, REGISTERS, 0);
     return 0;
 }
 

@@ -17,38 +17,24 @@
 
 #include "trace/workloads/workload.h"
 
-enum { BLOCK_X = 32, BLOCK_Y = 8, GUARD = 19, EX = 0, EY = 1, HZ = 2 };
+enum { GUARD = 19, EX = 0, EY = 1, HZ = 2 };
 
 struct fdtd2d {
     struct layout layout;
-    int64_t bytes, n, steps, across; /* rows and columns; blocks in x */
+    int64_t bytes, n, steps; /* n: rows and columns */
 };
 
 static const struct param fdtd2d_keys[] = {
-    PARAM_BYTES_ROW(fdtd2d, bytes, 12 * BLOCK_X * BLOCK_X, 0x1p38, 0x1p33, "all three arrays together"),
+    PARAM_BYTES_ROW(fdtd2d, bytes, 12 * EMIT_X * EMIT_X, 0x1p38, 0x1p33, "all three arrays together"),
     PARAM_INT_ROW(fdtd2d, n, "", 0, 1 << 18, 0, "rows and columns; 0: as many as `bytes` holds"),
     PARAM_INT_ROW(fdtd2d, steps, "", 1, 100000, 3, "time steps"),
     LAYOUT_COMPUTE_NS("time of a warp whose data is all at hand"),
     {0}};
 
-/* The warp's points (i, j) to (i, j + 31) but for some rows and columns at the edges; whether there are any. c: the
- * element of (i, j). */
-static bool points(struct emit *e, int64_t top, int64_t left, int64_t bottom, int64_t right, int64_t *c)
-{
-    const struct fdtd2d *f = e->state;
-    uint32_t block = (uint32_t)e->at.block, across = (uint32_t)f->across; /* a launch has fewer than 2^32 warps */
-    int64_t n = f->n, i = (int64_t)(block / across) * BLOCK_Y + e->at.warp, j = (int64_t)(block % across) * BLOCK_X;
-    e->active = j + right < n ? program_first_lanes((uint64_t)(n - right - j)) : 0;
-    if (j < left)
-        e->active &= ~1u;
-    *c = i * n + j;
-    return e->active && i >= top && i + bottom < n;
-}
-
 static int fdtd_step1(struct emit *e)
 {
     int64_t n = ((const struct fdtd2d *)e->state)->n, c;
-    if (!points(e, 1, 0, 0, 0, &c))
+    if (!emit_points(e, n, 1, 0, 0, 0, &c))
         return emit_idle(e, GUARD);
     emit_load(e, HZ, c, 41, 3);
     emit_load(e, HZ, c - n, 0, 2);
@@ -59,8 +45,8 @@ static int fdtd_step1(struct emit *e)
 
 static int fdtd_step2(struct emit *e)
 {
-    int64_t c;
-    if (!points(e, 0, 1, 0, 0, &c))
+    int64_t n = ((const struct fdtd2d *)e->state)->n, c;
+    if (!emit_points(e, n, 0, 1, 0, 0, &c))
         return emit_idle(e, GUARD);
     emit_load(e, HZ, c - 1, 32, 3);
     emit_load(e, HZ, c, 0, 2);
@@ -72,7 +58,7 @@ static int fdtd_step2(struct emit *e)
 static int fdtd_step3(struct emit *e)
 {
     int64_t n = ((const struct fdtd2d *)e->state)->n, c;
-    if (!points(e, 0, 0, 1, 1, &c))
+    if (!emit_points(e, n, 0, 0, 1, 1, &c))
         return emit_idle(e, GUARD);
     emit_load(e, EX, c, 36, 8);
     emit_load(e, EX, c + 1, 0, 7);
@@ -86,13 +72,12 @@ static int fdtd_step3(struct emit *e)
 static int fdtd2d_init(struct fdtd2d *f, struct err *err)
 {
     (void)err;
-    f->n = f->n ? f->n : (int64_t)sqrt((double)f->bytes / 12) / BLOCK_X * BLOCK_X;
-    f->across = layout_blocks(f->n, BLOCK_X);
-    uint64_t blocks = f->across * layout_blocks(f->n, BLOCK_Y);
+    f->n = f->n ? f->n : (int64_t)sqrt((double)f->bytes / 12) / EMIT_X * EMIT_X;
+    uint64_t blocks = layout_blocks(f->n, EMIT_X) * layout_blocks(f->n, EMIT_Y);
     layout_array(&f->layout, "+ex|ey|hz", f->n * f->n * 4);
-    layout_straight(&f->layout, fdtd_step1, "fdtd_step1", blocks, BLOCK_X * BLOCK_Y, 14, 0);
-    layout_straight(&f->layout, fdtd_step2, "fdtd_step2", blocks, BLOCK_X * BLOCK_Y, 12, 0);
-    layout_straight(&f->layout, fdtd_step3, "fdtd_step3", blocks, BLOCK_X * BLOCK_Y, 16, 0);
+    layout_straight(&f->layout, fdtd_step1, "fdtd_step1", blocks, EMIT_X * EMIT_Y, 14, 0);
+    layout_straight(&f->layout, fdtd_step2, "fdtd_step2", blocks, EMIT_X * EMIT_Y, 12, 0);
+    layout_straight(&f->layout, fdtd_step3, "fdtd_step3", blocks, EMIT_X * EMIT_Y, 16, 0);
     f->layout.alike = true;
     f->layout.launches = (uint32_t)(3 * f->steps);
     return 0;
