@@ -15,7 +15,7 @@ static struct layout *layout_of(uint32_t launches, bool alike)
     struct layout *layout = calloc(1, sizeof *layout);
     layout_init(layout, -1);
     ck_assert_ptr_nonnull(layout);
-    layout_input(layout, "a", 1 << 20);
+    layout_array(layout, "+a", 1 << 20);
     layout_straight(layout, one_load, "one", 64, 64, 16, 0);
     layout_straight(layout, one_load, "two", 64, 64, 16, 0);
     layout->launches = launches;

@@ -49,19 +49,22 @@ void access_close(struct access_sink *s)
     writer_close(&s->writer);
 }
 
+static int add_mark(struct access_sink *s, struct record r, struct err *err)
+{
+    const int64_t extra[ACCESS_EXTRAS] = {s->accesses, 0};
+    r.group = (uint32_t)s->launch;
+    return writer_add(&s->writer, &r, extra, err);
+}
+
 int access_launch(struct access_sink *s, int64_t kernel, struct err *err)
 {
-    struct record r = {.kind = RECORD_KERNEL, .id = (uint64_t)kernel, .group = (uint32_t)kernel};
-    const int64_t extra[ACCESS_EXTRAS] = {s->accesses, 0};
     s->launch = kernel;
-    return writer_add(&s->writer, &r, extra, err);
+    return add_mark(s, (struct record){.kind = RECORD_KERNEL, .id = (uint64_t)kernel}, err);
 }
 
 int access_launch_end(struct access_sink *s, struct err *err)
 {
-    struct record r = {.kind = RECORD_KERNEL_END, .group = (uint32_t)s->launch};
-    const int64_t extra[ACCESS_EXTRAS] = {s->accesses, 0};
-    return writer_add(&s->writer, &r, extra, err);
+    return add_mark(s, (struct record){.kind = RECORD_KERNEL_END}, err);
 }
 
 int access_add(struct access_sink *s, const struct access_op *op, struct err *err)

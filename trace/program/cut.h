@@ -3,18 +3,17 @@
  *
  * A wave is as many blocks as are resident on the GPU at once. The work of a launch is estimated as the sectors that
  * its warps' instructions touch, caches not regarded, from up to 16 blocks spread over it. If all launches together
- * touch more than asked for, each kernel keeps the same share of its work, whether its launches are large or small:
- * what is owed to it adds up from launch to launch, and where it comes to half of what is kept at once of its largest
- * launch, waves of the launch are kept for it, never more than the share of its waves, rounded up. They are kept by
- * threes, since the first and the last are unlike the others; singly where three are more than twice what is asked for.
- * The waves of a launch lie in up to four stretches in the middles of equal parts of it, so that neighbours stay
- * neighbours and neither beginning nor end weighs more than it does. Kernels of which nothing is kept so keep a wave
- * each, of the launch in which the middle of their work lies, those that do most first, until the kernels of which
- * something is kept do nine tenths of the work. Memory, blocks and launches themselves are unchanged. Worked example:
- * one launch of 100 waves, a fifth asked for: waves 10-14, 35-39, 60-64 and 85-89. Source: blocks sampled in whole
- * waves, as simulators of GPUs are run on parts of kernels. Differs: times and rates hold for the part, not for the
- * whole; what the work left out would have done to caches is its reader's (the rest, below).
- */
+ * touch more than asked for, each kernel keeps the same share of its work: what is owed to it adds up from launch to
+ * launch, and where it comes to half of what is kept at once of its largest launch, waves of the launch are kept for
+ * it, never more than the share of its waves, rounded up. They are kept by threes, since the first and the last are
+ * unlike the others; singly where three are more than twice what is asked for. The waves of a launch lie in up to four
+ * stretches in the middles of equal parts of it. Kernels of which nothing is kept so keep a wave each, of the launch in
+ * which the middle of their work lies, those that do most first, until the kernels of which something is kept do nine
+ * tenths of the work.
+ * Worked example: one launch of 100 waves, a fifth asked for: waves 10-14, 35-39, 60-64 and 85-89.
+ * Source: blocks sampled in whole waves, as simulators of GPUs are run on parts of kernels.
+ * Differs: times and rates hold for the part, not for the whole; what the work left out would have done to caches is
+ * its reader's (the rest, below). */
 #ifndef TRACE_PROGRAM_CUT_H
 #define TRACE_PROGRAM_CUT_H
 

@@ -1,7 +1,7 @@
 /* layout: what a program keeps while it is open: its arrays in the order in which they are allocated, and its kernels
  * in the order in which they are launched. Its state is a struct that begins with one.
  *
- * Worked example: of a state s, layout_input(&s->layout, "in", 400), layout_array(&s->layout, "out", 400): array 0,
+ * Worked example: of a state s, layout_array(&s->layout, "+in", 400), layout_array(&s->layout, "out", 400): array 0,
  * which the CPU has written, and array 1; layout_kernel(&s->layout, blur, "blur", 2, 64, 16, 0) once: each launch is 2
  * blocks of 64 threads, of what function blur says. */
 #ifndef TRACE_PROGRAM_LAYOUT_H
@@ -64,14 +64,6 @@ void *layout_open(const void *keys, size_t bytes, struct err *err);
 /* The next arrays, names of up to 23 characters "a|b|c", each of so many bytes, new; with a + before the first name:
  * written by the CPU before the first launch. The last of them, valid as long as the state. */
 struct program_alloc *layout_array(struct layout *layout, const char *names, uint64_t bytes);
-
-/* One array, written by the CPU before the first launch. */
-static inline struct program_alloc *layout_input(struct layout *layout, const char *name, uint64_t bytes)
-{
-    struct program_alloc *a = layout_array(layout, name, bytes);
-    a->host = true;
-    return a;
-}
 
 /* layout_array() for the rows of a table. */
 struct layout_row {

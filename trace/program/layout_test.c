@@ -31,7 +31,7 @@ static struct state *opened(struct program *program)
     struct state *s = calloc(1, sizeof *s);
     layout_init(&s->layout, 5);
     s->n = 40;
-    layout_input(&s->layout, "in", 160);
+    layout_array(&s->layout, "+in", 160);
     layout_array(&s->layout, "out", 160);
     layout_straight(&s->layout, copy, "copy", 1, 96, 16, 0);
     layout_guard(&s->layout, (uint64_t)s->n, 7);

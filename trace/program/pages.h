@@ -2,18 +2,19 @@
  *
  * A step is what a warp issues until it must wait: the pages of its loads, asked for together; then, while it computes,
  * the pages of the stores that follow. Turns of a body that touch the same pages are one step (`turns`), if a turn has
- * no more than one wait: such a step is the expansion exactly, since between two turns nothing is asked that was not
- * asked before. A step loads or stores at most ACTOR_LOADS or ACTOR_STORES pages; an instruction that would exceed that
- * begins the next step.
+ * no more than one wait: such a step is the expansion exactly. A step loads or stores at most ACTOR_LOADS or
+ * ACTOR_STORES pages; an instruction that would exceed that begins the next step.
  * Allocations that are in GPU memory in any case (program_alloc.device) are not managed: their accesses cost
  * instructions, sectors and waits, but touch no page. An address outside its allocation belongs to the allocation that
- * lies there, if one does. Explicit allocations that share pages (an address on no page boundary) are moved: as managed
- * memory each is one of its own, on a 2 MiB boundary, and its accesses move with it. Example: 32 lanes load 4 B each,
- * 128 B further on each turn, from byte 0: step 1 touches page 0 in 32 turns, step 2 page 1. Source: warps as actors,
- * what one has pending: uvm-eval's logs abc_1, abc_2 of a TITAN V (64 reads of a warp arrive together, its 32 stores
- * later). Differs: a warp that waits for one load waits for all it has issued; a store between a load and its use is
- * issued when the load has come back; barriers make nobody wait; sectors are counted for each instruction by itself,
- * except where the instruction before it touched the same ones. */
+ * lies there, if one does. Explicit allocations that share pages are moved: as managed memory each is one of its own,
+ * on a 2 MiB boundary.
+ * Example: 32 lanes load 4 B each, 128 B further on each turn, from byte 0: step 1 touches page 0 in 32 turns, step 2
+ * page 1.
+ * Source: warps as actors, what one has pending: uvm-eval's logs abc_1, abc_2 of a TITAN V (64 reads of a warp arrive
+ * together, its 32 stores later).
+ * Differs: a warp that waits for one load waits for all it has issued; a store between a load and its use is issued
+ * when the load has come back; barriers make nobody wait; sectors are counted for each instruction by itself, except
+ * where the instruction before it touched the same ones. */
 #ifndef TRACE_PROGRAM_PAGES_H
 #define TRACE_PROGRAM_PAGES_H
 

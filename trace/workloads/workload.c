@@ -37,14 +37,6 @@ static int read_keys(struct workload *w, const char *keys, struct err *err)
     return w->params ? param_list_apply(&w->keys, w->type->params, w->params, err) : -1;
 }
 
-static int open_type(struct workload *w, const char *keys, struct err *err)
-{
-    if (read_keys(w, keys, err))
-        return -1;
-    w->state = w->type->open(w->params, err);
-    return w->state ? 0 : -1;
-}
-
 void *workload_new(const void *keys, size_t bytes, struct err *err)
 {
     void *state = mem_zalloc(1, bytes, err);
@@ -85,7 +77,7 @@ int workload_open(struct workload *workload, const char *spec, struct err *err)
     workload->type = type_of(spec, &keys, err);
     if (!workload->type)
         return -1;
-    if (open_type(workload, keys, err)) {
+    if (read_keys(workload, keys, err) || !(workload->state = workload->type->open(workload->params, err))) {
         const char *type_name = workload->type->name;
         workload_close(workload);
         return err_at(err, "workload %s", type_name);

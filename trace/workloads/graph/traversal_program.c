@@ -2,10 +2,8 @@
  *
  * A launch is a level or a round; its grid covers all vertices: naive a thread for each, merged and aligned a warp. A
  * warp looks whether its vertex is active (bfs: its label; else a byte of an array) and ends if not. Then offsets[v],
- * offsets[v + 1], and the list: load j of lane l is element first + j (naive), first + 32 j + l (merged), or likewise
- * from `first` rounded down to 128 B / element size on (aligned; lanes below the list's start are masked off, but in
- * sssp's kernel they load). Load j takes part in all lanes that have an element left: a warp goes on until its longest
- * lane is done. Behind each element comes its visit: the neighbour's value, sssp's weight, and what the visit changes
+ * offsets[v + 1], and the list, load by load (struct traversal_shape); a warp goes on until its longest lane is done.
+ * Behind each element comes its visit: the neighbour's value, sssp's weight, and what the visit changes
  * (traversal_run.h). A sweep (cc or pagerank, iterations=1) visits nobody; four loads of its loop are issued together.
  * Worked example: bfs, kernel=merged, 8 B elements, list of 40: body 0 label and offsets; body 1 elements 0 to 31, 32
  * labels scattered over GPU memory, stores where the label was not set; body 2 elements 32 to 39 in 8 lanes.

@@ -1,17 +1,14 @@
 /* traversal_run: the launches of a traversal in order, each with its frontier and the visits that change a value; what
- * the program of a traversal is made from.
+ * its program is made from.
  *
  * A visit changes a value if it does so when the launch's lists are read one after the other, in vertex order and
  * element by element: of several visits that would lower the same value alike, the first. That is one of the orders a
  * GPU may take, and the same in every run.
- * A run takes the launches that are kept, and of memory 1 bit (cc: 2) an element. Where none are it has frontiers and
- * values of its own besides (2 bits a vertex; bfs 1 bit, the others 16 B a vertex), goes forward by itself and starts
- * anew to go back. It shares the graph, so runs may be on threads of their own.
- * Differs: on a GPU visits at the same time may all find the old value, and all change it.
- *
- * The launches are worked out once and shared by all runs. A frontier is kept as bits, 1 a vertex; of changes only the
- * words that are not 0, 24 B each. Where all launches together take more than `most`, none is kept and each run works
- * them out by itself. */
+ * The launches are worked out once and shared by all runs: a frontier as bits, 1 a vertex; of changes only the words
+ * that are not 0, 24 B each. Where all together take more than `most`, none is kept and each run works them out by
+ * itself, with frontiers and values of its own, and starts anew to go back. A run takes besides 1 bit (cc: 2) an
+ * element. Runs share the graph and may be on threads of their own.
+ * Differs: on a GPU visits at the same time may all find the old value, and all change it. */
 #ifndef TRACE_WORKLOADS_GRAPH_TRAVERSAL_RUN_H
 #define TRACE_WORKLOADS_GRAPH_TRAVERSAL_RUN_H
 

@@ -1,27 +1,21 @@
 /* array: one managed array, read in one of six ways; the programs of the H200 recordings and micro-benchmarks.
  *
- * stride: blocks x threads threads: for (i = offset + thread; i < n; i += threads in all) sum += a[i], elements of
- *     `element` bytes; the loads of `unroll` trips are issued together, trips left over come one by one.
- * random: thread i of bytes / 16384 reads the first word of page h(i) mod pages; h multiplies i by 0x9E3779B97F4A7C15,
- *     xors it with itself shifted right 29, multiplies by 0xBF58476D1CE4E5B9, xors it with itself shifted right 32.
- * sparse: thread i reads number i of a table in GPU memory, which has `pages_per_block` random pages of every 2 MiB
- *     block in address order, then the first word of that page.
- * chain: one thread reads a word every `step` bytes, each where the one before it said.
- * chunk, chunk-random: blocks x threads threads copy the first word of each page of one array to another, each half of
- *     `bytes` (whole pages). A thread owns the chunk of ceil(pages / threads) pages that begins at its number times
- *     that, as far as there are pages, and visits them in order; or, of m pages, page (offset + p step) mod m as number
- *     p, with offset = h(2 thread + 1) mod m and the odd step = h(2 thread + 2) mod m | 1: each page once if m is a
- *     power of two.
+ *     stride: a grid-stride loop from `offset` on, elements of `element` bytes, loads of `unroll` trips issued together
+ *     random: thread i of bytes / 16384 reads the first word of page h(i) mod pages (hash() below)
+ *     sparse: thread i reads number i of a table in GPU memory, which has `pages_per_block` random pages of every 2 MiB
+ *         block in address order, then the first word of that page
+ *     chain: one thread reads a word every `step` bytes, each where the one before it said
+ *     chunk, chunk-random: blocks x threads threads copy the first word of each page of one array to another, each half
+ *         of `bytes` (whole pages). A thread owns the chunk of ceil(pages / threads) pages at its number times that and
+ *         visits them in order; or, of m pages, page (offset + p step) mod m as number p, offset = h(2 thread + 1) mod
+ * m, step = h(2 thread + 2) mod m | 1: each page once if m is a power of two
  *
- * A warp is 32 consecutive threads. The kernel runs `launches` times. host=0 leaves what is read untouched by the CPU:
- * its pages are then on no processor and need no copy.
- * Beside it stands the closed form of stride read over the link (the three zero-copy programs of the H200 runs: naive,
- * thread t reads `chunk` consecutive elements from offset + t chunk on; merged and aligned, a grid-stride loop over the
- * elements from `offset` to the end): the same loads (merged, with whole warps). The other patterns have none.
- *
- * Instructions, registers: after the machine code that nvcc 13.0 -O3 makes for sm_90 of fixtures/cuda/uvm_array.cu,
- * which does not unroll stride; what comes before a loop is left out. Of chunk and chunk-random: assumed.
- *
+ * host=0 leaves what is read untouched by the CPU: its pages are then on no processor and need no copy.
+ * Beside it stands the closed form of stride read over the link by the three zero-copy programs of the H200 runs:
+ * naive, thread t reads `chunk` consecutive elements from offset + t chunk on; merged and aligned, a grid-stride loop
+ * to the end: the same loads (merged, with whole warps). The other patterns have none.
+ * Instructions, registers: after nvcc 13.0 -O3, sm_90, fixtures/cuda/uvm_array.cu, which does not unroll stride; what
+ * comes before a loop is left out. Of chunk and chunk-random: assumed.
  * Source: fixtures/cuda/uvm_array.cu; one load at a time: the H200's complete recording of stride, 256 MiB, driver
  * 580.159.04, 2026-11: the faulted pages of every service lie within one trip (1 MiB), never in two. */
 #include <string.h>

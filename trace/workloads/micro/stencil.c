@@ -1,12 +1,8 @@
 /* stencil: six points of the 3x3 neighbourhood in an array of n x n floats into another, one kernel.
  *
- *     i = blockIdx.y 8 + threadIdx.y, j = blockIdx.x 32 + threadIdx.x, as many blocks as cover n x n
- *     if (0 < i, j < n-1)
- *         b[i][j] = a weighted sum of a at [i-1][j], [i-1][j-1], [i+1][j], [i][j-1], [i][j+1] and [i][j]
- *
  * The kernel of the H200's recording (fixtures/traces/accesses_h200.txt.xz: conv, n 512), whose loads are those six, in
- * that order; replay/derive/recorded_kernels_test.c compares it, access by access. Array a is written by the CPU; b is
- * never touched by it. A warp is 32 points of one row; on the border threads do nothing.
+ * that order; replay/derive/recorded_kernels_test.c compares it, access by access. The CPU writes a and never touches
+ * b. On the border threads do nothing.
  * Instructions between accesses: the distances of their pcs, 16 B each: loads 0, 2, 5, 7, 8 and 9, the store 18; the
  * first load is instruction 13 of a kernel that begins on a multiple of 256 B. All loads are issued before the first is
  * used, as in conv2d.

@@ -1,15 +1,12 @@
 /* strided: every thread sums `chunk` consecutive words of an array in host memory; lanes are `chunk` words apart.
  *
- *     at = thread chunk
- *     for (i = at; i < at + chunk && i < n; i++) sum += a[i]
- *
- * n is bytes / 4 down to whole chunks, and there are as many blocks of `threads` threads as cover them. The loads of
- * `unroll` trips are issued together; trips left over come one by one. The sum leaves the chip under a condition that
- * never holds, so nothing is stored.
+ * n is bytes / 4 down to whole chunks, with as many blocks of `threads` threads as cover them. The loads of `unroll`
+ * trips are issued together; trips left over come one by one. The sum leaves the chip under a condition that never
+ * holds, so nothing is stored.
  * Worked example: chunk 32: a load of a warp touches 32 lines, one sector of each, and eight loads in a row the same.
- * Pattern naive of `array` is the closed form of the same kernel read over the link.
- * Unrolling by four, loads next to each other: the pcs of the H200's recording of it (fixtures/traces/
- * accesses_h200.txt.xz), which replay/derive/recorded_kernels_test.c compares, access by access.
+ * Pattern naive of `array` is the closed form of the same kernel read over the link. Unrolling by four, loads next to
+ * each other: the pcs of the H200's recording of it (fixtures/traces/accesses_h200.txt.xz), which
+ * replay/derive/recorded_kernels_test.c compares, access by access.
  * Source: fixtures/cuda/zero_copy.cu (strided).
  * Differs: what comes before the loop and between turns (2 and 5 instructions) is assumed, as for `array`. */
 #include "trace/workloads/workload.h"
@@ -52,7 +49,7 @@ static int strided_init(struct strided *s, struct err *err)
     if (chunks == 0)
         return err_set(err, "bytes is %lld; a chunk of %lld words takes %lld", (long long)s->bytes, (long long)s->chunk,
                        (long long)s->chunk * WORD);
-    layout_input(&s->layout, "a", chunks * s->chunk * WORD);
+    layout_array(&s->layout, "+a", chunks * s->chunk * WORD);
     layout_kernel(&s->layout, strided, "strided", layout_blocks(chunks, threads), threads, REGISTERS, 0);
     layout_guard(&s->layout, chunks, GUARD);
     return program_check_launch(&s->layout.kernel[0].launch, 0, err);

@@ -1,11 +1,9 @@
 /* triad: c = a + 3 b over three arrays of n floats, grid-stride, blocks x threads threads.
  *
- *     for (i = thread; i < n; i += threads in all) c[i] = a[i] + 3 b[i]
- *
- * All three arrays are written by the CPU first; each has bytes / 3, down to a multiple of 4. A turn of a warp: load a,
- * load b, store c, `unroll` times: a load does not pass the store before it, since c may be the array that it reads.
- * Instructions, registers: counted in the machine code that nvcc 13.0 -O3 makes for sm_90 of fixtures/cuda/kernels.cu,
- * which does not unroll: a turn is 17, with loads 6 and 7 and the store 15 (from 0).
+ * The CPU writes all three arrays first; each has bytes / 3, down to a multiple of 4. A turn of a warp: load a, load b,
+ * store c, `unroll` times: a load does not pass the store before it, since c may be the array that it reads.
+ * Instructions, registers: nvcc 13.0 -O3, sm_90, fixtures/cuda/kernels.cu, which does not unroll: a turn is 17, with
+ * loads 6 and 7 and the store 15 (from 0).
  * Source: the STREAM triad, fixtures/cuda/kernels.cu, as measured on the H200 (docs/uvm-engine.md).
  * Differs: the 20 instructions before a thread's loop are left out (10 that a thread without a trip does are not). */
 #include "trace/workloads/workload.h"

@@ -1,9 +1,9 @@
 /* gather: rows of a table in host memory, copied into a dense output in the order of a row stream.
  *
  * graph=...: the rows that k-hop neighbour sampling asks for, one launch for each batch (trace/graph/graph_sample.h).
- * rows=FILE: one row number a line; without it `count` rows drawn uniformly. Row r starts at byte r row_bytes. The
- * scans are the closed form of what the program (below) reads of the table. Source: dissertation, chapter 3
- * (UnifiedTensor). */
+ * rows=FILE: one row number a line; without it `count` rows drawn uniformly. The scans are the closed form of what the
+ * program reads of the table.
+ * Source: dissertation, chapter 3 (UnifiedTensor). */
 #include <string.h>
 
 #include "trace/base/mem.h"
@@ -18,16 +18,16 @@
 
 /* --- the kernel, access by access ---
  *
- * A launch copies the rows of one batch into a dense output in a grid-stride loop: thread i copies element i, column
- * i mod F of output row i div F (F elements a row), then i + all threads, i + 2 x all threads, .. It loads the row's
- * number, the element, and stores it. kernel=shift rotates the column that is read and written by (destination start -
- * source start) mod 32 elements inside the row, if F > 32 and F mod 32 != 0, so that a warp's reads start on a 128 B
- * line. Worked example: rows of 480 B, shift, output row 0 from table row 1 (element 120): rotated by (0 - 120) mod 32
- * = 8, so threads 0 to 31 read columns 8 to 39: bytes 512 to 639 of the table. The reads of the table are those that
- * the scans make under the pattern of the same name (models/zerocopy/lane.h). Source: dissertation, section 3.3,
- * listing 3.2 (UnifiedTensor's aligned gather), which does not say how many blocks: as many as the arrays' loop has by
- * default. Differs: row numbers of 8 bytes, listing 3.2 has 4; instructions between accesses are counted from that
- * listing. */
+ * A launch copies the rows of one batch in a grid-stride loop: thread i copies element i, column i mod F of output row
+ * i div F (F elements a row). It loads the row's number, the element, and stores it. kernel=shift rotates the column
+ * that is read and written by (destination start - source start) mod 32 elements inside the row, if F > 32 and F mod 32
+ * != 0, so that a warp's reads start on a 128 B line.
+ * Worked example: rows of 480 B, shift, output row 0 from table row 1 (element 120): rotated by (0 - 120) mod 32 = 8,
+ * so threads 0 to 31 read columns 8 to 39: bytes 512 to 639 of the table.
+ * The reads of the table are those that the scans make under the pattern of the same name.
+ * Source: dissertation, section 3.3, listing 3.2 (UnifiedTensor's aligned gather), which does not say how many blocks:
+ * as many as the arrays' loop has by default.
+ * Differs: row numbers of 8 bytes, listing 3.2 has 4; instructions between accesses are counted from that listing. */
 enum { GATHER_ELEMENT = 4 };
 enum gather_kernel { GATHER_NAIVE, GATHER_SHIFT };
 

@@ -1,24 +1,21 @@
-/* The workload llm: the collaborative case, one layer of a GPT-3-like model split over PIM and GPU, done once.
+/* llm: the collaborative case, one layer of a GPT-3-like model split over PIM and GPU, done once.
  *
- * Two programs side by side. The GPU's: queries, keys and values, three matrix products of 128 x 4096 x 4096 one after
- * the other: Y_i = X W_i, one launch each, tiled through shared memory or straight from memory. The PIM's, on all
- * channels: fully connected (1024 weight rows), softmax (128 rows), fully connected on one column group (1024 rows),
- * one after the other. Both are cut to 1/scale: the PIM's rows, and the 4096 rows of weights that the products sum
- * over.
- *
- * X has m rows of k floats, W_i k rows of n, Y_i m rows of n, row after row; they are the GPU's own, X and W_i copied
- * there. A block of tile x tile threads makes one tile of Y_i: for each tile of k it loads an element of X and one of
- * W_i a thread into shared memory, meets, multiplies tile by tile, and meets again; then it stores. Blocks go along a
- * row of tiles first. Worked example, m = n = k = 64, tile 32: 4 blocks of 32 warps; a warp makes two turns of two
- * loads of 4 sectors each, then a store of 4 sectors. Straight from memory the same blocks have a thread load, for each
- * element of k, one of X, the same for its row of threads, and one of W_i; the loop is unrolled by four.
- *
+ * Two programs side by side. The GPU's: queries, keys and values, three products of 128 x 4096 x 4096: Y_i = X W_i, one
+ * launch each. The PIM's, on all channels, one after the other: fully connected (1024 weight rows), softmax (128 rows),
+ * fully connected on one column group (1024 rows). Both are cut to 1/scale: the PIM's rows, and the 4096 rows of
+ * weights that the products sum over.
+ * X has m rows of k floats, W_i k rows of n, Y_i m rows of n; they are the GPU's own, X and W_i copied there. A block
+ * of tile x tile threads makes one tile of Y_i: for each tile of k a thread loads an element of X and one of W_i into
+ * shared memory, meets, multiplies tile by tile, and meets again; then it stores. Straight from memory a thread loads,
+ * for each element of k, one of X, the same for its row of threads, and one of W_i; the loop is unrolled by four.
+ * Worked example, m = n = k = 64, tile 32: 4 blocks of 32 warps; a warp makes two turns of two loads of 4 sectors each,
+ * then a store of 4 sectors.
  * Assumed, since no code of the products is named: tiled (or straight), tile 32 (or 16: doubles what goes over the
- * interconnect), no registers kept but one sum a thread, 32 registers (24 to 128: 1 or 2 blocks of 1,024
- * threads are resident either way), 3 instructions for each product of a thread (2 to 4: two reads of shared memory and
- * a multiply-add, some of them wide), blocks along rows first (or columns: then a tile of W_i is read by neighbours).
- * Source: gupta-2025-f3fs section III (LLM); its artifact for the sizes; tiling: CUDA programming guide, shared memory.
- */
+ * interconnect), no registers kept but one sum a thread, 32 registers (24 to 128: 1 or 2 blocks of 1,024 threads are
+ * resident either way), 3 instructions for each product of a thread (2 to 4: two reads of shared memory and a multiply-
+ * add, some of them wide), blocks along rows first (or columns: then a tile of W_i is read by neighbours).
+ * Source: gupta-2025-f3fs section III (LLM); its artifact for the sizes; tiling: CUDA programming guide, shared
+ * memory. */
 #include <stdio.h>
 
 #include "trace/workloads/pim/pim_program.h"
@@ -112,7 +109,7 @@ static int gemm_init(struct gemm *g, uint64_t base, struct err *err)
     layout_init(&g->layout, PARAM_AUTO);
     g->layout.base = base;
     g->layout.align = ALIGN;
-    layout_input(&g->layout, "X", (uint64_t)g->m * g->k * FLOAT);
+    layout_array(&g->layout, "+X", (uint64_t)g->m * g->k * FLOAT);
     add_arrays(g, 'W', (uint64_t)g->k * g->n);
     add_arrays(g, 'Y', (uint64_t)g->m * g->n);
     for (unsigned i = 0; i < g->layout.arrays; i++)

@@ -1,14 +1,32 @@
-/* Source: gupta-2025-f3fs table III and the kernels' loops in Sacusa/PIM_apps (master, d166678); request counts per
+/* The workloads pim-add ... pim-softmax: a PIM kernel's requests on every channel.
+ *
+ * Each is a program (pim_program.h). Its stream of requests, what the DRAM engine takes, is its expansion in closed
+ * form: request k of all channels, then request k + 1, one each `period` cycles; trace/workloads/pim/pim_program_test.c
+ * compares the two. Rows and channels beyond the address map have requests, but no addresses: as a program such a
+ * kernel is refused.
+ * Source: gupta-2025-f3fs table III and the kernels' loops in Sacusa/PIM_apps (master, d166678); request counts per
  * channel and shares of row changes as its address arithmetic gives them. */
 #include "trace/workloads/pim/pim_program.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "trace/base/mem.h"
+#include "trace/workloads/workload.h"
 
 enum { GROUPS = 8, FC_BLOCK = 8, KMEANS_CLUSTERS = 5, KMEANS_FEATURES = 32, SOFTMAX_STEPS = 16, SOFTMAX_SCALARS = 5 };
+
+/* A kernel: how its operations follow from the number of rows R of its arrays. */
+struct pim_kernel {
+    const char *name;
+    uint32_t rows;        /* R in the paper's runs */
+    const char *symbols;  /* allocations in order: an upper-case letter has R rows, any other one */
+    const char *prologue; /* symbols per column group, runs over all groups separated by '|' */
+    const char *body;     /* symbols per row and column group */
+    const char *tail;     /* symbols per row and column group, after the body's groups */
+    /* Kernels of other shapes; NULL: the strings above. */
+    int (*build)(struct pim_ops *ops, uint32_t rows, uint32_t base, struct err *err);
+};
 
 static int add(struct pim_ops *ops, uint32_t row, uint32_t group, enum pim_shape shape, struct err *err)
 {
@@ -76,7 +94,7 @@ static int build_softmax(struct pim_ops *ops, uint32_t rows, uint32_t base, stru
 }
 
 /* bn-bwd: Z z, D dz, X dx; v var, p eps, w weight, b bias, m mean, 0 to 5 temporaries, e edz, y eydz, d dw. */
-const struct pim_kernel pim_kernels[] = {
+static const struct pim_kernel pim_kernels[] = {
     {"add", 256, "ABC", "", "ABC", "", NULL},
     {"copy", 256, "AB", "", "AB", "", NULL},
     {"daxpy", 256, "AB", "", "ABB", "", NULL},
@@ -139,13 +157,13 @@ void pim_ops_release(struct pim_ops *ops)
     memset(ops, 0, sizeof *ops);
 }
 
-int pim_op_requests(const struct pim_op *op)
+static int pim_op_requests(const struct pim_op *op)
 {
     static const int requests[] = {16, 8, 2};
     return requests[op->shape];
 }
 
-void pim_op_request(const struct pim_op *op, int i, uint32_t *bank, uint32_t *column)
+static void pim_op_request(const struct pim_op *op, int i, uint32_t *bank, uint32_t *column)
 {
     if (op->shape == PIM_SCALAR) {
         *bank = i == 0 ? 8 : 0;
@@ -157,6 +175,16 @@ void pim_op_request(const struct pim_op *op, int i, uint32_t *bank, uint32_t *co
 }
 
 /* --- operations into bodies --- */
+
+enum { PIM_PERIOD_OPS = 4 }; /* operations of a body, at most: 64 accesses */
+
+/* `turns` times operations first .. first + period - 1 of the list, every turn `stride` bytes further on. */
+struct pim_body {
+    uint32_t first;
+    uint8_t period;
+    uint32_t turns;
+    int64_t stride[PIM_PERIOD_OPS];
+};
 
 static uint64_t address(const struct pim_program *p, const struct pim_op *op, uint32_t channel, int request)
 {
@@ -275,3 +303,94 @@ void pim_program_release(struct pim_program *p)
     free(p->body);
     memset(p, 0, sizeof *p);
 }
+
+/* --- the workloads --- */
+
+struct pim {
+    int64_t rows, ops, period, channels, base_row; /* keys */
+    struct pim_ops list;
+    struct pim_program program; /* made when asked for */
+    const char *kernel;
+    size_t op;
+    int request;
+    uint32_t channel;
+    uint64_t number; /* requests so far, of one channel */
+};
+
+/* Rows of PIM data start at 4096, above those of the gpu-* workloads: the two never share a row, as separate
+ * allocations never do. Period 3: a channel's share of the issuing SM's port (models/platforms/gv100.ini). */
+static const struct param pim_keys[] = {
+    PARAM_INT_ROW(pim, rows, "rows", 0, 65536, 0, "rows of each array (kmeans: clusters); 0: the paper's"),
+    PARAM_INT_ROW(pim, ops, "", 0, 1e9, 0, "operations at most, of 16 requests each; 0: all"),
+    PARAM_INT_ROW(pim, period, "cycles", 1, 1e6, 3, "cycles between the requests of a channel"),
+    PARAM_INT_ROW(pim, channels, "", 1, 4096, 32, "channels, all with the same requests"),
+    PARAM_INT_ROW(pim, base_row, "", 0, 8000000, 4096, "first row of the kernel's arrays"),
+    {0}};
+
+static void close_pim(void *p)
+{
+    struct pim *s = p;
+    pim_program_release(&s->program);
+    pim_ops_release(&s->list);
+    free(s);
+}
+
+static void *open_pim(const char *name, const void *params, struct err *err)
+{
+    struct pim *s = workload_new(params, sizeof *s, err);
+    if (!s)
+        return NULL;
+    s->kernel = name;
+    s->list.limit = (size_t)s->ops;
+    if (pim_ops_build(&s->list, pim_kernel_find(name), (uint32_t)s->rows, (uint32_t)s->base_row, err) == 0)
+        return s;
+    close_pim(s);
+    return NULL;
+}
+
+static int next(void *state, struct record *records, size_t cap, size_t *n, struct err *err)
+{
+    (void)err;
+    struct pim *s = state;
+    for (*n = 0; *n < cap && s->op < s->list.count; (*n)++) {
+        const struct pim_op *op = &s->list.op[s->op];
+        struct dram_addr a = {s->channel, 0, op->row, 0};
+        pim_op_request(op, s->request, &a.bank, &a.column);
+        records[*n] = (struct record){.kind = RECORD_PIM,
+                                      .time = (int64_t)s->number * s->period,
+                                      .addr = dram_addr_pack(a),
+                                      .bytes = 32,
+                                      .id = s->number * (uint64_t)s->channels + s->channel};
+        if (++s->channel < (uint32_t)s->channels)
+            continue;
+        s->channel = 0;
+        s->number++;
+        if (++s->request == pim_op_requests(op)) {
+            s->request = 0;
+            s->op++;
+        }
+    }
+    return 0;
+}
+
+static int as_program(void *state, struct program *program, struct err *err)
+{
+    struct pim *s = state;
+    return pim_program(&s->program, &s->list, s->kernel, (uint32_t)s->channels, program, err);
+}
+
+#define PIM(NAME, CLI, TEXT)                                                                                           \
+    WORKLOAD_NEW(workload_pim_##NAME, pim, "pim-" CLI, TEXT, "gupta-2025-f3fs table III; Sacusa/PIM_apps", pim_keys,   \
+                 open_pim, CLI, close_pim, .produces = WORKLOAD_REQUESTS, .next = next, .views = VIEW_DRAM,            \
+                 .program = as_program)
+
+PIM(add, "add", "PIM kernel P1: C = A + B");
+PIM(copy, "copy", "PIM kernel P2: B = A");
+PIM(daxpy, "daxpy", "PIM kernel P3: B = a A + B");
+PIM(scale, "scale", "PIM kernel P4: A = a A");
+PIM(bn_fwd, "bn-fwd", "PIM kernel P5: batch normalisation, forward");
+PIM(bn_bwd, "bn-bwd", "PIM kernel P6: batch normalisation, backward");
+PIM(fc, "fc", "PIM kernel P7: fully connected layer");
+PIM(kmeans, "kmeans", "PIM kernel P8: k-means");
+PIM(grim, "grim", "PIM kernel P9: GRIM filter");
+PIM(softmax, "softmax", "PIM kernel: softmax of the language model");

@@ -35,32 +35,14 @@ struct pim_ops {
     size_t limit; /* operations at most; the rest is left off */
 };
 
-/* A kernel: how its operations follow from the number of rows R of its arrays. */
-struct pim_kernel {
-    const char *name;
-    uint32_t rows;        /* R in the paper's runs */
-    const char *symbols;  /* allocations in order: an upper-case letter has R rows, any other one */
-    const char *prologue; /* symbols per column group, runs over all groups separated by '|' */
-    const char *body;     /* symbols per row and column group */
-    const char *tail;     /* symbols per row and column group, after the body's groups */
-    /* Kernels of other shapes; NULL: the strings above. */
-    int (*build)(struct pim_ops *ops, uint32_t rows, uint32_t base, struct err *err);
-};
+struct pim_kernel;
 
-/* add copy daxpy scale bn-fwd bn-bwd fc kmeans grim softmax; ends with a row without name. */
-extern const struct pim_kernel pim_kernels[];
-
+/* add copy daxpy scale bn-fwd bn-bwd fc kmeans grim softmax; NULL: no such kernel. */
 const struct pim_kernel *pim_kernel_find(const char *name);
 
 /* Append the operations of a kernel with R = rows (0: the paper's), its first row at `base`. */
 int pim_ops_build(struct pim_ops *ops, const struct pim_kernel *kernel, uint32_t rows, uint32_t base, struct err *err);
 void pim_ops_release(struct pim_ops *ops);
-
-/* Requests of one operation. */
-int pim_op_requests(const struct pim_op *op);
-
-/* Request i of an operation: bank and column. */
-void pim_op_request(const struct pim_op *op, int i, uint32_t *bank, uint32_t *column);
 
 /* Fully connected layer of the collaborative case: like fc but with `groups` column groups only. */
 int pim_ops_fc(struct pim_ops *ops, uint32_t rows, uint32_t groups, uint32_t base, struct err *err);
@@ -68,15 +50,7 @@ int pim_ops_fc(struct pim_ops *ops, uint32_t rows, uint32_t groups, uint32_t bas
 /* The address bits that the kernels are written for; those of platform gv100. */
 #define PIM_MAP "row:13 bank:3 col:3 bank:1 ch:5 col:3 byte:5"
 
-enum { PIM_PERIOD_OPS = 4 }; /* operations of a body, at most: 64 accesses */
-
-/* `turns` times operations first .. first + period - 1 of the list, every turn `stride` bytes further on. */
-struct pim_body {
-    uint32_t first;
-    uint8_t period;
-    uint32_t turns;
-    int64_t stride[PIM_PERIOD_OPS];
-};
+struct pim_body;
 
 struct pim_program {
     struct layout layout;

@@ -3,14 +3,12 @@
  *     kernel 1, thread j: for (i = 0; i < N; i++) sum += A[i][j] r[i];  s[j] = sum
  *     kernel 2, thread i: for (j = 0; j < N; j++) sum += A[i][j] p[j];  q[i] = sum
  *
- * Arrays: A, r, p, written by the CPU; s, q, never touched by it. Blocks of 256 threads, as many as cover N. Unrolled:
- * the loads of `unroll` trips are issued together (A and r, A and r, ...), then added up; trips left over come one by
- * one; the store comes last. In kernel 1 a load of A is 128 B of a row, in kernel 2 a column of 32 rows; r and p are
- * the same for all lanes. N = sqrt(bytes / 4) down to a multiple of 1,024 (a row is whole pages), or `n`. kernel=1 or 2
- * runs one alone.
- * Instructions, order, registers: after the machine code that nvcc 13.0 -O3 makes for sm_90 of
- * fixtures/cuda/kernels.cu: a turn of four trips is 30 (kernel 1) and 23 (kernel 2) instructions; what comes before the
- * loop, 40, is counted with the store.
+ * The CPU writes A, r and p and never touches s and q. Blocks of 256 threads, as many as cover N. The loads of `unroll`
+ * trips are issued together (A and r, A and r, ...); trips left over come one by one; the store comes last. In kernel 1
+ * a load of A is 128 B of a row, in kernel 2 a column of 32 rows; r and p are the same for all lanes. N = sqrt(bytes /
+ * 4) down to a multiple of 1,024 (a row is whole pages), or `n`. kernel=1 or 2 runs one alone.
+ * Instructions, order, registers: after nvcc 13.0 -O3, sm_90, fixtures/cuda/kernels.cu: a turn of four trips is 30
+ * (kernel 1) and 23 (kernel 2) instructions; what comes before the loop, 40, is counted with the store.
  * Source: PolyBench-ACC, CUDA/linear-algebra/kernels/bicg/bicg.cu, written anew in fixtures/cuda/kernels.cu; four rows
  * at once and one store: measured: H200, driver 580.159.04, 2026-11.
  * Differs: the benchmark adds up in memory where its compiler cannot tell the arrays apart. */

@@ -1,14 +1,10 @@
 /* conv2d: the 3x3 stencil of PolyBench-ACC, B = conv(A), N x N floats, one kernel.
  *
- *     i = blockIdx.y 8 + threadIdx.y, j = blockIdx.x 32 + threadIdx.x, as many blocks as cover N x N
- *     if (0 < i, j < N-1)
- *         B[i][j] = sum of c[y][x] A[i+y-1][j+x-1], y and x from 0 to 2
- *
- * Arrays: A, written by the CPU; B, never touched by it. Blocks of 32 x 8 threads: a warp is 32 points of one row. All
- * nine loads are issued, row by row, then the first is used; the store comes last. On the border threads do nothing.
- * N = sqrt(bytes / 8) down to a multiple of 32, or `n`.
- * Instructions, order, registers: counted in the machine code that nvcc 13.0 -O3 makes for sm_90 of
- * fixtures/cuda/kernels.cu: the first load is instruction 36 (from 0), the first multiplication 55, the store 64.
+ * The CPU writes A and never touches B. Blocks of 32 x 8 threads: a warp is 32 points of one row. All nine loads are
+ * issued, row by row, then the first is used; the store comes last. On the border threads do nothing. N = sqrt(bytes /
+ * 8) down to a multiple of 32, or `n`.
+ * Instructions, order, registers: nvcc 13.0 -O3, sm_90, fixtures/cuda/kernels.cu: the first load is instruction 36
+ * (from 0), the first multiplication 55, the store 64.
  * Source: PolyBench-ACC, CUDA/stencils/2DCONV/2DConvolution.cu, written anew in fixtures/cuda/kernels.cu. */
 #include <math.h>
 

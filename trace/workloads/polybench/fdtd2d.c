@@ -1,15 +1,12 @@
 /* fdtd2d: the finite-difference kernels of PolyBench-ACC, three N x N arrays of floats, three kernels a time step.
  *
- *     i = blockIdx.y 8 + threadIdx.y, j = blockIdx.x 32 + threadIdx.x, as many blocks as cover N x N
  *     step 1: if (0 < i < N, j < N)   ey[i][j] -= 0.5 (hz[i][j] - hz[i-1][j])
  *     step 2: if (i < N, 0 < j < N)   ex[i][j] -= 0.5 (hz[i][j] - hz[i][j-1])
  *     step 3: if (i, j < N-1)         hz[i][j] -= 0.7 (ex[i][j+1] - ex[i][j] + ey[i+1][j] - ey[i][j])
  *
- * All arrays are written by the CPU first. Blocks of 32 x 8 threads: a warp is 32 points of one row. The loads of a
- * thread are independent: all are issued (in the order below), then the first is used; the store comes
- * last. N = sqrt(bytes / 12) down to a multiple of 32, or `n`.
- * Instructions, order, registers: counted in the machine code that nvcc 13.0 -O3 makes for sm_90 of
- * fixtures/cuda/kernels.cu.
+ * The CPU writes all arrays first. Blocks of 32 x 8 threads: a warp is 32 points of one row. A thread issues all its
+ * loads, then uses the first; the store comes last. N = sqrt(bytes / 12) down to a multiple of 32, or `n`.
+ * Instructions, order, registers: nvcc 13.0 -O3, sm_90, fixtures/cuda/kernels.cu.
  * Source: PolyBench-ACC, CUDA/stencils/FDTD-2D/fdtd2d.cu, written anew in fixtures/cuda/kernels.cu.
  * Differs: ex and ey lack the benchmark's extra column and row; row 0 of ey is not set from _fict_; three time steps by
  * default (the benchmark's default is 500). */

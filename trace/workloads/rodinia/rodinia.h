@@ -10,6 +10,8 @@
 #ifndef TRACE_WORKLOADS_RODINIA_RODINIA_H
 #define TRACE_WORKLOADS_RODINIA_RODINIA_H
 
+#include "trace/base/mem.h"
+#include "trace/base/random.h"
 #include "trace/workloads/workload.h"
 
 enum { RODINIA_BASE = 0xC0000000u, RODINIA_ALIGN = 256 };

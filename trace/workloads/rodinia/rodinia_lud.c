@@ -92,7 +92,7 @@ static int lud_init(struct lud *s, struct err *err)
     int64_t most = s->n / TILE - 1;
     if (s->n % TILE)
         return err_set(err, "n is %lld; expected a multiple of %d", (long long)s->n, TILE);
-    layout_input(&s->layout, "m", s->n * s->n * 4);
+    layout_array(&s->layout, "+m", s->n * s->n * 4);
     layout_straight(&s->layout, diagonal, "lud_diagonal", 1, TILE, 64, 4096);
     layout_kernel(&s->layout, perimeter, "lud_perimeter", 0, 2 * TILE, 64, 12288);
     layout_straight(&s->layout, internal, "lud_internal", 0, TILE * TILE, 34, 8192);
