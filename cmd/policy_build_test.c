@@ -145,11 +145,11 @@ static void same_as_its_source(const char *file, const char *name)
                        : (struct dram_request){t, 1 + random_below(&x, 5), 0, (uint8_t)random_below(&x, 16), TEST_RD};
         }
         for (int vcs = 1; vcs <= 2; vcs++) {
-            run(dram_policy_find(name), r, vcs, &a);
+            run((const struct dram_policy *)policy_find(dram_policies, name), r, vcs, &a);
             run((const struct dram_policy *)loaded, r, vcs, &b);
             ck_assert_msg(memcmp(&a, &b, sizeof a) == 0, "%s: seed %d, vcs %d", name, seed, vcs);
         }
-        step_through(dram_policy_find(name), r, &a);
+        step_through((const struct dram_policy *)policy_find(dram_policies, name), r, &a);
         step_through((const struct dram_policy *)loaded, r, &b);
         ck_assert_msg(memcmp(&a, &b, sizeof a) == 0, "%s: seed %d, step by step", name, seed);
     }

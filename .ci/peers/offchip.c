@@ -75,7 +75,7 @@ int main(int argc, char **argv)
         write_stream(argv[2], (uint32_t)atoi(argv[3]), (uint32_t)atoi(argv[4]), argv[5]);
         return 0;
     }
-    const struct dram_policy *policy = argc >= 3 ? dram_policy_find(argv[2]) : NULL;
+    const struct dram_policy *policy = argc >= 3 ? (const struct dram_policy *)policy_find(dram_policies, argv[2]) : NULL;
     if (!policy)
         return 2;
     struct dram_platform platform;

@@ -65,16 +65,10 @@ static void rebase_device(struct dram_device *d, int64_t by)
         shift(&d->rrdl_ok[g], by);
         shift(&d->wtrl_ok[g], by);
     }
-    shift(&d->rrdl_last, by);
-    shift(&d->wtrl_last, by);
-    shift(&d->ppd_ok, by);
-    shift(&d->ccdr_ok, by);
-    shift(&d->row_bus_ok, by);
-    shift(&d->column_bus_ok, by);
-    shift(&d->refresh_ok, by);
-    shift(&d->precharged_ok, by);
-    shift(&d->since, by);
-    shift(&d->after, by);
+    int32_t *cycles[] = {&d->rrdl_last,     &d->wtrl_last,  &d->ppd_ok,        &d->ccdr_ok, &d->row_bus_ok,
+                         &d->column_bus_ok, &d->refresh_ok, &d->precharged_ok, &d->since,   &d->after};
+    for (size_t i = 0; i < sizeof cycles / sizeof *cycles; i++)
+        shift(cycles[i], by);
     for (int i = 0; i < 4; i++) {
         const int64_t moved = (int64_t)d->act[i] - by;
         d->act[i] = moved < DRAM_LONG_AGO ? DRAM_LONG_AGO : (int32_t)moved;
@@ -97,15 +91,10 @@ void dram_channel_rebase(struct dram_channel *ch, int64_t now)
         shift(&ch->ccdl_ok[b], by);
         shift(&ch->rtpl_ok[b], by);
     }
-    shift(&ch->ccd_ok, by);
-    shift(&ch->rrd_ok, by);
-    shift(&ch->rtw_ok, by);
-    shift(&ch->wtr_ok, by);
-    shift(&ch->ccdl_last, by);
-    shift(&ch->ccdl_all, by);
-    shift(&ch->rtpl_last, by);
-    shift(&ch->pim_wtp, by);
-    shift(&ch->next_due, by);
+    int32_t *cycles[] = {&ch->ccd_ok,   &ch->rrd_ok,    &ch->rtw_ok,  &ch->wtr_ok,  &ch->ccdl_last,
+                         &ch->ccdl_all, &ch->rtpl_last, &ch->pim_wtp, &ch->next_due};
+    for (size_t i = 0; i < sizeof cycles / sizeof *cycles; i++)
+        shift(cycles[i], by);
     ch->pim_column = ch->pim_column >= by ? (int32_t)(ch->pim_column - by) : -1;
     if (ch->pim_activate != INT32_MAX)
         ch->pim_activate = ch->pim_activate >= by ? (int32_t)(ch->pim_activate - by) : -1;

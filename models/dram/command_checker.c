@@ -185,11 +185,9 @@ void dram_legal_rebase(struct dram_legal *l, int64_t by)
         shift(&l->group_rd[i], by);
         shift(&l->refreshed[i], by);
     }
-    shift(&l->any_act, by);
-    shift(&l->any_rd, by);
-    shift(&l->any_wr, by);
-    shift(&l->pim, by);
-    shift(&l->any_refreshed, by);
+    int32_t *cycles[] = {&l->any_act, &l->any_rd, &l->any_wr, &l->pim, &l->any_refreshed};
+    for (size_t i = 0; i < sizeof cycles / sizeof *cycles; i++)
+        shift(cycles[i], by);
 }
 
 /* All banks together: the same tests as bank by bank, without branches. */

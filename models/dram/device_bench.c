@@ -37,7 +37,7 @@ static int run(const char *name, const struct dram_platform *hw, int64_t *comman
     static uint32_t none;
     struct err err = {""};
     struct random x = {(uint64_t)hw->channels};
-    const struct dram_policy *p = dram_policy_find("frfcfs");
+    const struct dram_policy *p = (const struct dram_policy *)policy_find(dram_policies, "frfcfs");
     void *state = calloc(1, p->head.state_size);
     if (!state || dram_channel_init(&channel, hw, &err)) {
         (void)fprintf(stderr, "%s: %s\n", name, err.msg);

@@ -19,7 +19,7 @@ static struct dram_channel channel;
 static int64_t run(const struct dram_platform *hw, uint32_t n)
 {
     static uint32_t ids[MOST];
-    const struct dram_policy *p = dram_policy_find("frfcfs");
+    const struct dram_policy *p = (const struct dram_policy *)policy_find(dram_policies, "frfcfs");
     struct err err = {""};
     void *state = calloc(1, p->head.state_size);
     ck_assert_msg(!dram_channel_init(&channel, hw, &err), "%s", err.msg);

@@ -1,10 +1,5 @@
 #include "models/dram/dram_policy.h"
 
-const struct dram_policy *dram_policy_find(const char *name)
-{
-    return (const struct dram_policy *)policy_find(dram_policies, name);
-}
-
 const struct dram_policy *dram_policy_alone(void)
 {
     size_t i = 0;

@@ -97,9 +97,6 @@ struct dram_policy {
 /* Their heads (models/policies.h); ends with NULL. */
 extern const struct policy_head *const dram_policies[];
 
-/* The policy called `name`, or NULL. */
-const struct dram_policy *dram_policy_find(const char *name);
-
 /* The one that sides run alone under. */
 const struct dram_policy *dram_policy_alone(void);
 

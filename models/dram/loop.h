@@ -1,10 +1,9 @@
 /* loop: the controller loop, built for one policy.
  *
- * A policy's file has a `static const struct dram_hooks` (models/dram/dram_policy.h) and the line DRAM_LOOPS. All
- * functions of the loop are inlined there, and with them the hooks, which are constant: a policy costs no call, and a
- * hook that it leaves out costs nothing. What a cycle is: models/dram/controller.h. Building it for AVX2 as well and
- * choosing at run time gained nothing (measured: AMD EPYC with AVX-512, gcc 12.2, -2 to +1 %): the hot work is on
- * 16-bit masks. */
+ * A policy's file has the line DRAM_LOOPS with its hooks (struct dram_hooks, models/dram/dram_policy.h). All functions
+ * of the loop are inlined there, and with them the hooks, which are constant: a policy costs no call, and a hook that
+ * it leaves out costs nothing. What a cycle is: models/dram/controller.h. Building it for AVX2 as well and choosing at
+ * run time gained nothing (measured: AMD EPYC with AVX-512, gcc 12.2, -2 to +1 %): the hot work is on 16-bit masks. */
 #ifndef MODELS_DRAM_LOOP_H
 #define MODELS_DRAM_LOOP_H
 
@@ -163,8 +162,14 @@ DRAM_INLINE int64_t dram_loop_step(struct dram_channel *ch, const struct dram_ho
 
 #endif
 
-/* Defines the struct dram_loops `name`: the loop built for constant hooks. */
-#define DRAM_LOOPS(name, hooks)                                                                                        \
+/* Defines the struct dram_loops `name`: the loop built for a policy's hooks, which follow: `.quiet = true, .leaves =
+ * ..` (struct dram_hooks). */
+#define DRAM_LOOPS(name, ...)                                                                                          \
+    static const struct dram_hooks name##_hooks = {__VA_ARGS__};                                                       \
+    DRAM_LOOPS_OF(name, name##_hooks)
+
+/* The same for hooks that have a name. */
+#define DRAM_LOOPS_OF(name, hooks)                                                                                     \
     static void name##_feed(struct dram_channel *channel, void *state, struct dram_feed *feed)                         \
     {                                                                                                                  \
         dram_loop_feed(channel, &(hooks), state, feed);                                                                \

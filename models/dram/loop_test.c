@@ -136,7 +136,7 @@ static void compare(const struct dram_request *r, const char *const policy[2], i
     static struct dram_channel channel;
     static int64_t fate[4][REQUESTS];
     test_run_limited(policy[0], policy[1], r, REQUESTS, vcs, r[0].arrival + LIMIT);
-    const struct dram_policy *p = dram_policy_find(policy[0]);
+    const struct dram_policy *p = (const struct dram_policy *)policy_find(dram_policies, policy[0]);
     struct param_list list;
     void *state = calloc(1, p->head.state_size);
     ck_assert_int_eq(param_list_init(&list, policy[1], NULL), 0);

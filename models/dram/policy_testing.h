@@ -36,7 +36,7 @@ static inline void test_run_limited(const char *policy, const char *params, cons
                                     uint32_t n, int vcs, int64_t limit)
 {
     static uint32_t ids[2][TEST_REQUESTS];
-    const struct dram_policy *p = dram_policy_find(policy);
+    const struct dram_policy *p = (const struct dram_policy *)policy_find(dram_policies, policy);
     struct err err = {""};
     ck_assert_ptr_nonnull(p);
     ck_assert_uint_le(n, TEST_REQUESTS);

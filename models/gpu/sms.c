@@ -90,8 +90,8 @@ struct sm_scheduler {
     int64_t issued;              /* cycle of the last memory instruction */
     int32_t greedy;              /* age of its warp if it can go on at once, else -1 */
     uint32_t n;
-    uint16_t *slot; /* by age */
-    int64_t *end;   /* of a lane's stretch; by age */
+    uint16_t slot[SM_AGES]; /* by age */
+    int64_t end[SM_AGES];   /* of a lane's stretch; by age */
 };
 
 struct sm_block {
@@ -125,10 +125,9 @@ struct sm_port {
 
 /* What all multiprocessors share: the numbers, and the launch that runs. */
 struct sms {
-    const struct program *program;
+    struct sms_options o;
     void *run;
-    uint32_t schedulers, dependent, l1_cycles, banks, miss_queue, room, join_cycles;
-    bool atomics_stall, by_line;
+    uint32_t schedulers, dependent, l1_cycles, banks, miss_queue;
     struct l1_lines *own; /* the GPU's own memory, where there are join_cycles */
     uint32_t owns;
     uint32_t launch, warps_of_block, per_sm, l1_lines;
@@ -145,10 +144,8 @@ struct sms {
     struct program_body body; /* scratch */
     bool failed;
     struct err err;
-    const struct gpu *gpu;
-    const double *kept;
-    int64_t began;                   /* the launch that runs */
-    int64_t launch_cycles, begin_at; /* begin_at: of the launch that comes; INT64_MAX: one runs, or none comes */
+    int64_t began;    /* the launch that runs */
+    int64_t begin_at; /* of the launch that comes; INT64_MAX: one runs, or none comes */
     uint32_t n, words, launches;
     uint32_t last_placed;        /* multiprocessor that got the last block */
     struct program_launch shape; /* of the launch that runs */
@@ -183,8 +180,6 @@ struct sm {
     uint32_t launch;          /* that it has had a block of, + 1 */
     uint32_t *reply;          /* tokens that wait */
     size_t reply_cap, reply_head, replies;
-    uint16_t *slots;
-    int64_t *ends;
     struct sm_port port;
 };
 
@@ -555,9 +550,9 @@ static bool go_round(struct sm *m, struct sm_warp *w)
         return true;
     }
     w->turn = 0;
-    int rc = program_body(s->program, s->run, s->launch, w->number, w->index++, &s->body, &s->err);
+    int rc = program_body(s->o.program, s->run, s->launch, w->number, w->index++, &s->body, &s->err);
     if (rc > 0)
-        rc = sm_body_keep(&w->body, &s->body, s->atomics_stall, &s->err) ? -1 : 1;
+        rc = sm_body_keep(&w->body, &s->body, s->o.gpu->atomics_stall, &s->err) ? -1 : 1;
     sm_next_access(w);
     if (rc < 0)
         sm_fail(m, NULL);
@@ -689,7 +684,7 @@ static void show(struct sm *m, int64_t t)
 static void push(struct sm *m, const struct sectors_line *l, uint32_t sectors, uint32_t token, uint32_t each,
                  uint32_t load, uint8_t kind, int64_t t)
 {
-    uint32_t n = m->n, unset = m->unset, room = m->s->room;
+    uint32_t n = m->n, unset = m->unset, room = m->s->o.input_room;
     int64_t last = m->last;
     while (sectors) {
         uint32_t s = 31 - (uint32_t)__builtin_clz(sectors), at = (m->head + n++) & m->ring_mask;
@@ -718,7 +713,7 @@ void sms_pop(struct sms *s, uint32_t sm, int64_t t)
     struct sm *m = &s->sm[sm];
     m->head++;
     m->n--;
-    if (m->n - m->unset + 1 == s->room)
+    if (m->n - m->unset + 1 == s->o.input_room)
         wheel_set(&s->wheel, m->number, t + 1);
     if (m->unset)
         set_time(m, m->n - m->unset--, t + 1);
@@ -801,7 +796,7 @@ static void sm_look_up(struct sm *m, int64_t t)
     if (m->pipe_ready > t || sm_queued(m, t) + m->want > m->s->miss_queue)
         return;
     m->want = 0;
-    if (m->s->join_cycles)
+    if (m->s->o.join_cycles)
         l1_for(m->l1, t, g->load);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < g->n; i++) {
@@ -832,7 +827,7 @@ static void let_past(struct sm *m, int64_t t)
 {
     struct sm_port *p = &m->port;
     struct sectors_line *l = &p->line[p->at];
-    if (m->last >= t || m->n == m->s->room)
+    if (m->last >= t || m->n == m->s->o.input_room)
         return;
     bool atomic = p->kind == RECORD_ATOMIC;
     uint32_t token = atomic ? p->load | (uint32_t)TOKEN_ATOMIC << TOKEN_KIND
@@ -880,7 +875,7 @@ static void let_in(struct sm *m, int64_t t)
     for (uint32_t taken = 0; p->at < p->n; p->at++) {
         struct sectors_line *l = &p->line[p->at];
         uint32_t go = free_banks(l->sectors, taken, m->s->banks);
-        if (m->s->by_line && go != l->sectors)
+        if (m->s->o.by_line && go != l->sectors)
             go = g->n ? 0 : l->sectors;
         if (!go)
             return;
@@ -913,7 +908,7 @@ static void issue(struct sm *m, struct sm_warp *w, int64_t t)
     p->at = 0;
     p->n = (uint32_t)sm_body_sectors(&w->body, access, w->turn, p->line);
     uint32_t sectors = 0;
-    if (m->s->by_line)
+    if (m->s->o.by_line)
         ascend(p);
     for (uint32_t i = 0; i < p->n; i++)
         sectors += (uint32_t)__builtin_popcount(p->line[i].sectors);
@@ -965,25 +960,12 @@ static int init_l1(struct sm *m, const struct gpu *gpu, uint32_t lines, struct e
                              .hashed = gpu->l1_sets,
                              .allocate = (enum l1_allocate)gpu->l1_allocate,
                              .seed = m->number,
-                             .join_cycles = m->s->join_cycles,
+                             .join_cycles = m->s->o.join_cycles,
                              .warp_loads = PROGRAM_ACCESSES,
                              .own = m->s->own,
                              .owns = m->s->owns};
     m->l1 = l1_new(&shape, err);
     return m->l1 ? 0 : -1;
-}
-
-static int init_schedulers(struct sm *m, struct err *err)
-{
-    uint32_t n = m->s->schedulers, ages = (m->warps + n - 1) / n;
-    m->scheduler = mem_zalloc(n, sizeof *m->scheduler, err);
-    m->slots = m->scheduler ? mem_zalloc((size_t)n * ages, sizeof *m->slots, err) : NULL;
-    m->ends = m->slots ? mem_zalloc((size_t)n * ages, sizeof *m->ends, err) : NULL;
-    for (uint32_t i = 0; m->ends && i < n; i++) {
-        m->scheduler[i].slot = &m->slots[i * ages];
-        m->scheduler[i].end = &m->ends[i * ages];
-    }
-    return m->ends ? 0 : -1;
 }
 
 static int sm_init(struct sm *m, struct sms *s, uint32_t number, const struct gpu *gpu, uint32_t l1_lines,
@@ -993,13 +975,14 @@ static int sm_init(struct sm *m, struct sms *s, uint32_t number, const struct gp
     m->s = s;
     m->number = number;
     m->warps = (uint32_t)gpu->warps_per_sm;
-    m->ring_mask = power_of_two((uint64_t)s->room + s->miss_queue + 1) - 1;
+    m->ring_mask = power_of_two((uint64_t)s->o.input_room + s->miss_queue + 1) - 1;
     m->pipe_mask = power_of_two(s->l1_cycles) - 1;
     m->ring = mem_zalloc(m->ring_mask + (size_t)1, sizeof *m->ring, err);
     m->pipe = m->ring ? mem_zalloc(m->pipe_mask + (size_t)1, sizeof *m->pipe, err) : NULL;
     m->warp = m->pipe ? mem_zalloc(m->warps, sizeof *m->warp, err) : NULL;
     m->block = m->warp ? mem_zalloc(m->warps, sizeof *m->block, err) : NULL;
-    return !m->block || init_schedulers(m, err) ? -1 : init_l1(m, gpu, l1_lines, err);
+    m->scheduler = m->block ? mem_zalloc(s->schedulers, sizeof *m->scheduler, err) : NULL;
+    return m->scheduler ? init_l1(m, gpu, l1_lines, err) : -1;
 }
 
 static void sm_release(struct sm *m)
@@ -1010,8 +993,6 @@ static void sm_release(struct sm *m)
     free(m->ring);
     free(m->pipe);
     free(m->scheduler);
-    free(m->slots);
-    free(m->ends);
     free(m->warp);
     free(m->block);
     free(m->reply);
@@ -1028,10 +1009,8 @@ static void sm_reset(struct sm *m, int64_t t)
     m->turn = 0;
     for (uint32_t i = 0; i < SM_SCHEDULERS; i++)
         m->first_end[i] = INT64_MAX;
-    for (uint32_t i = 0; i < m->s->schedulers; i++) {
-        struct sm_scheduler *c = &m->scheduler[i];
-        *c = (struct sm_scheduler){.issued = t - 1, .greedy = -1, .slot = c->slot, .end = c->end};
-    }
+    for (uint32_t i = 0; i < m->s->schedulers; i++)
+        m->scheduler[i] = (struct sm_scheduler){.issued = t - 1, .greedy = -1};
     m->next_end = INT64_MAX;
     m->ready = 0;
     m->resident = m->launch = 0;
@@ -1091,7 +1070,8 @@ static int64_t due(const struct sm *m, int64_t t)
 {
     int64_t next = m->wake < m->next_end ? m->wake : m->next_end;
     bool port = m->port.at < m->port.n, past = m->port.kind != RECORD_READ && m->port.kind != RECORD_WRITE;
-    if (m->replies || (port && (past ? m->n < m->s->room : m->pipe_n < m->s->l1_cycles)) || (!port && sm_may_issue(m)))
+    if (m->replies || (port && (past ? m->n < m->s->o.input_room : m->pipe_n < m->s->l1_cycles)) ||
+        (!port && sm_may_issue(m)))
         return t + 1;
     int64_t look = look_up_time(m, t);
     next = look < next ? look : next;
@@ -1132,13 +1112,13 @@ static int check_gpu(const struct gpu *gpu, uint32_t sms, struct err *err)
 /* Lines of L1 that a launch has. */
 static int l1_lines(const struct sms *s, const struct program_launch *l, uint32_t *lines, struct err *err)
 {
-    uint64_t blocks = occupancy_resident(s->gpu, l, s->n);
-    uint64_t shared = l->shared + (uint64_t)s->gpu->block_shared_bytes;
-    int64_t bytes = occupancy_l1(s->gpu, blocks * shared, err);
+    uint64_t blocks = occupancy_resident(s->o.gpu, l, s->n);
+    uint64_t shared = l->shared + (uint64_t)s->o.gpu->block_shared_bytes;
+    int64_t bytes = occupancy_l1(s->o.gpu, blocks * shared, err);
     if (bytes < 0)
         return -1;
     *lines = (uint32_t)(bytes / L1_LINE);
-    *lines = *lines < (uint32_t)s->gpu->l1_ways ? 0 : *lines;
+    *lines = *lines < (uint32_t)s->o.gpu->l1_ways ? 0 : *lines;
     return 0;
 }
 
@@ -1149,10 +1129,10 @@ static int check_launches(const struct sms *s, uint32_t *most, struct err *err)
     for (uint32_t i = 0; i < s->launches; i++) {
         struct program_launch l = {0};
         uint32_t lines;
-        s->program->ops->launch(s->program->state, i, &l);
+        s->o.program->ops->launch(s->o.program->state, i, &l);
         if (program_check_launch(&l, i, err) || l1_lines(s, &l, &lines, err))
             return -1;
-        if (occupancy_resident(s->gpu, &l, s->n) == 0)
+        if (occupancy_resident(s->o.gpu, &l, s->n) == 0)
             return occupancy_refuse(i, l.threads, l.registers, l.shared, err);
         *most = lines > *most ? lines : *most;
     }
@@ -1161,16 +1141,13 @@ static int check_launches(const struct sms *s, uint32_t *most, struct err *err)
 
 static void take_numbers(struct sms *s, const struct sms_options *o)
 {
-    s->program = o->program;
+    s->o = *o;
+    s->o.input_room = o->input_room ? o->input_room : 1;
     s->schedulers = (uint32_t)o->gpu->schedulers;
     s->dependent = o->gpu->dependent_cycles < 1 ? 1 : (uint32_t)(o->gpu->dependent_cycles + 0.5);
     s->l1_cycles = (uint32_t)o->gpu->l1_cycles;
     s->banks = (uint32_t)o->gpu->l1_banks;
     s->miss_queue = (uint32_t)o->gpu->miss_queue;
-    s->room = o->input_room ? o->input_room : 1;
-    s->atomics_stall = o->gpu->atomics_stall;
-    s->by_line = o->by_line;
-    s->join_cycles = o->join_cycles;
     if (o->by_line && s->miss_queue < L1_SECTORS)
         s->miss_queue = L1_SECTORS;
 }
@@ -1179,7 +1156,7 @@ static void take_numbers(struct sms *s, const struct sms_options *o)
 static int own_lines(struct sms *s, struct err *err)
 {
     size_t n;
-    const struct program_alloc *a = s->program->ops->allocs(s->program->state, &n);
+    const struct program_alloc *a = s->o.program->ops->allocs(s->o.program->state, &n);
     s->own = mem_zalloc(n ? n : 1, sizeof *s->own, err);
     for (size_t i = 0; s->own && i < n; i++)
         if (a[i].device)
@@ -1191,10 +1168,7 @@ static int own_lines(struct sms *s, struct err *err)
 static int init(struct sms *s, const struct sms_options *o, struct err *err)
 {
     uint32_t lines;
-    s->gpu = o->gpu;
     s->n = o->sms;
-    s->launch_cycles = o->launch_cycles;
-    s->kept = o->kept;
     s->words = (s->n + 63) / 64;
     take_numbers(s, o);
     s->launches = o->program->ops->launches(o->program->state);
@@ -1231,7 +1205,7 @@ void sms_free(struct sms *s)
     for (uint32_t i = 0; s->sm && i < s->n; i++)
         sm_release(&s->sm[i]);
     if (s->opened)
-        program_run_close(s->program, s->run);
+        program_run_close(s->o.program, s->run);
     wheel_release(&s->wheel);
     wheel_release(&s->shown);
     free(s->own);
@@ -1249,9 +1223,9 @@ int sms_start(struct sms *s, int64_t t, struct err *err)
     if (!s->done)
         return err_set(err, "a program is started again before it has ended");
     if (s->opened)
-        program_run_close(s->program, s->run);
+        program_run_close(s->o.program, s->run);
     s->opened = false;
-    if (program_run_open(s->program, &s->run, err))
+    if (program_run_open(s->o.program, &s->run, err))
         return -1;
     s->opened = true;
     wheel_reset(&s->wheel, t);
@@ -1267,7 +1241,7 @@ int sms_start(struct sms *s, int64_t t, struct err *err)
     s->last_placed = s->n - 1;
     s->placed = s->ended = s->shape.blocks = 0;
     s->done = s->launches == 0;
-    s->begin_at = s->done ? INT64_MAX : t + s->launch_cycles;
+    s->begin_at = s->done ? INT64_MAX : t + s->o.launch_cycles;
     return 0;
 }
 
@@ -1288,7 +1262,7 @@ static void find_middle(struct sms *s, int64_t t)
 /* What the launch that has ended owes to its beginning and end, beyond their share. */
 static double ends_of(const struct sms *s)
 {
-    const double kept = s->kept ? s->kept[s->launch] : 1;
+    const double kept = s->o.kept ? s->o.kept[s->launch] : 1;
     if (kept >= 1 || !s->middles)
         return 0;
     const double each = (double)s->there / (double)s->middles;
@@ -1301,7 +1275,7 @@ static void begin(struct sms *s, int64_t t)
     struct program_launch *l = &s->shape;
     uint32_t lines = 0;
     memset(l, 0, sizeof *l);
-    s->program->ops->launch(s->program->state, s->launch, l);
+    s->o.program->ops->launch(s->o.program->state, s->launch, l);
     if (program_check_launch(l, s->launch, &s->err) || l1_lines(s, l, &lines, &s->err)) {
         s->failed = true;
         return;
@@ -1310,7 +1284,7 @@ static void begin(struct sms *s, int64_t t)
     s->placed = s->ended = 0;
     s->place_at = t;
     s->warps_of_block = program_warps_of_block(l);
-    s->per_sm = occupancy_resident(s->gpu, l, s->n);
+    s->per_sm = occupancy_resident(s->o.gpu, l, s->n);
     find_middle(s, t);
     s->l1_lines = lines;
     for (uint32_t i = 0; i < s->n; i++)
@@ -1327,7 +1301,7 @@ static void settle(struct sms *s)
     s->counts.launches++;
     s->counts.ends += ends_of(s);
     if (++s->launch < s->launches)
-        s->begin_at = s->last_end + s->launch_cycles;
+        s->begin_at = s->last_end + s->o.launch_cycles;
     else
         s->done = true;
 }

@@ -26,29 +26,34 @@ static const struct platform_general general[] = {{"l_writeback", "the worst cas
 
 const struct platform_section placement_section = {"placement", params, sizeof(struct placement_platform), general};
 
-double overhead_device(const struct placement_inputs *in, const struct placement_platform *hw)
+/* (2) O_D */
+static double overhead_device(const struct placement_inputs *in, const struct placement_platform *hw)
 {
     return in->copies * hw->t_ini + (hw->l_dh + hw->l_ini) * in->bytes_dh + hw->l_hd * in->bytes_hd;
 }
 
-double overhead_launch(const struct placement_inputs *in, const struct placement_platform *hw)
+/* (3) T_l */
+static double overhead_launch(const struct placement_inputs *in, const struct placement_platform *hw)
 {
     return in->dirty_mapped_bytes * hw->l_mapping + in->dirty_kernels * hw->c_cpu;
 }
 
-double overhead_synchronise(const struct placement_inputs *in, const struct placement_platform *hw)
+/* (4) T_s */
+static double overhead_synchronise(const struct placement_inputs *in, const struct placement_platform *hw)
 {
     double worst = in->kernels * hw->c_gpu;
     return hw->l_writeback > 0 ? fmin(in->written_bytes * hw->l_writeback, worst) : worst;
 }
 
-double overhead_managed(const struct placement_inputs *in, const struct placement_platform *hw)
+/* (5) O_M */
+static double overhead_managed(const struct placement_inputs *in, const struct placement_platform *hw)
 {
     return in->faults ? in->managed_ms : overhead_launch(in, hw) + overhead_synchronise(in, hw);
 }
 
-double overhead_penalty(const struct placement_inputs *in, const struct placement_platform *hw,
-                        struct placement_misses misses)
+/* (7) */
+static double overhead_penalty(const struct placement_inputs *in, const struct placement_platform *hw,
+                               struct placement_misses misses)
 {
     double latency = fmax(hw->l_mem - hw->l_l2, 0);
     if (misses.rule == PLACEMENT_IN_FLIGHT)
@@ -58,19 +63,23 @@ double overhead_penalty(const struct placement_inputs *in, const struct placemen
     return hidden ? 0 : latency;
 }
 
-double overhead_cache(const struct placement_inputs *in, const struct placement_platform *hw,
-                      struct placement_misses misses)
+/* (6) T_c */
+static double overhead_cache(const struct placement_inputs *in, const struct placement_platform *hw,
+                             struct placement_misses misses)
 {
     return in->l2_hit_ratio * in->l2_instructions * overhead_penalty(in, hw, misses);
 }
 
-double overhead_pinned(const struct placement_inputs *in, const struct placement_platform *hw,
-                       struct placement_misses misses)
+/* (8) O_H */
+static double overhead_pinned(const struct placement_inputs *in, const struct placement_platform *hw,
+                              struct placement_misses misses)
 {
     return overhead_cache(in, hw, misses) + in->mapped_bytes * hw->l_mapping;
 }
 
-double overhead_idle(const struct placement_inputs *in, const struct placement_platform *hw)
+/* I: the part of a managed run in which the GPU idles while pages are mapped; the only part that another task may use.
+ * Mapping happens at the launches of equation 3; under page faults nobody knows a part that is free. */
+static double overhead_idle(const struct placement_inputs *in, const struct placement_platform *hw)
 {
     return in->faults ? 0 : in->dirty_mapped_bytes * hw->l_mapping;
 }

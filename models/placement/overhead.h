@@ -63,21 +63,6 @@ struct placement_misses {
 
 enum placement { PLACEMENT_DEVICE, PLACEMENT_MANAGED, PLACEMENT_PINNED, PLACEMENTS };
 
-double overhead_device(const struct placement_inputs *in, const struct placement_platform *hw);      /* (2) O_D */
-double overhead_launch(const struct placement_inputs *in, const struct placement_platform *hw);      /* (3) T_l */
-double overhead_synchronise(const struct placement_inputs *in, const struct placement_platform *hw); /* (4) T_s */
-double overhead_managed(const struct placement_inputs *in, const struct placement_platform *hw);     /* (5) O_M */
-double overhead_cache(const struct placement_inputs *in, const struct placement_platform *hw,
-                      struct placement_misses misses); /* (6) T_c */
-double overhead_penalty(const struct placement_inputs *in, const struct placement_platform *hw,
-                        struct placement_misses misses); /* (7) */
-double overhead_pinned(const struct placement_inputs *in, const struct placement_platform *hw,
-                       struct placement_misses misses); /* (8) O_H */
-
-/* I: the part of a managed run in which the GPU idles while pages are mapped; the only part that another task may use.
- * Mapping happens at the launches of equation 3; under page faults nobody knows a part that is free. */
-double overhead_idle(const struct placement_inputs *in, const struct placement_platform *hw);
-
 /* All of it at once. A margin is right side minus left side of its guideline: >= 0 allows the conversion. */
 struct placement_overheads {
     double ms[PLACEMENTS];

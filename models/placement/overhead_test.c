@@ -1,4 +1,4 @@
-#include "models/placement/overhead.h"
+#include "models/placement/overhead.c"
 
 #include "trace/base/testing.h"
 

@@ -60,7 +60,7 @@ struct plugin {
 #define OFFCHIP_PLACEMENT(policy)        PLUGIN_EXPORT(POLICY_PLACEMENT, placement_policy, policy, NULL, NULL)
 /* The policy's `loops` are not asked. */
 #define OFFCHIP_DRAM_SCHEDULER(policy, hooks)                                                                          \
-    DRAM_LOOPS(plugin_loops, hooks)                                                                                    \
+    DRAM_LOOPS_OF(plugin_loops, hooks)                                                                                 \
     PLUGIN_EXPORT(POLICY_DRAM_SCHEDULER, dram_policy, policy, &(hooks), &plugin_loops)
 
 #endif

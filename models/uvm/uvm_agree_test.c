@@ -12,14 +12,16 @@ static struct uvm_agree both;
 static void begin(const char *first, const char *second)
 {
     apart = false;
-    both = (struct uvm_agree){.policy = {uvm_policy_find(first), uvm_policy_find(second)}, .apart = &apart};
+    both = (struct uvm_agree){.policy = {(const struct uvm_policy *)policy_find(uvm_policies, first),
+                                         (const struct uvm_policy *)policy_find(uvm_policies, second)},
+                              .apart = &apart};
     ck_assert_msg(uvm_agree.init(&both, &err) == 0, "%s", err.msg);
 }
 
 /* Pages that come with a fault on page 100 of an empty block; whether it is what the first one says. */
 static unsigned plan_of(const char *first)
 {
-    const struct uvm_policy *p = uvm_policy_find(first);
+    const struct uvm_policy *p = (const struct uvm_policy *)policy_find(uvm_policies, first);
     struct uvm_block block = {.first = 0, .end = 512};
     struct page_mask faulted = {{0}}, plan = {{0}}, own = {{0}};
     void *state = calloc(1, p->head.state_size);
@@ -81,7 +83,7 @@ END_TEST
 START_TEST(parameters_are_taken_over_and_refused_where_either_policy_refuses_them)
 {
     const int64_t sizes[] = {65536, 12288}; /* the struct of fixed is its granularity */
-    const struct uvm_policy *fixed = uvm_policy_find("fixed");
+    const struct uvm_policy *fixed = (const struct uvm_policy *)policy_find(uvm_policies, "fixed");
     ck_assert_uint_eq(fixed->head.state_size, sizeof sizes[0]);
     for (int i = 0; i < 4; i++) {
         both = (struct uvm_agree){.policy = {fixed, fixed}, .params = {&sizes[i & 1], &sizes[i >> 1]}, .apart = &apart};

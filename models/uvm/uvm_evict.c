@@ -15,11 +15,6 @@ const struct uvm_evict_policy *uvm_evict_of(const struct policy_head *head)
     return (const struct uvm_evict_policy *)uvm_evict_policies[i];
 }
 
-const struct uvm_evict_policy *uvm_evict_find(const char *name)
-{
-    return (const struct uvm_evict_policy *)policy_find(uvm_evict_policies, name);
-}
-
 bool uvm_evict_in_pieces(const struct uvm_evict_policy *policy, const void *state)
 {
     const struct param *row = param_find(policy->head.params, "capacity");

@@ -94,15 +94,8 @@ extern const struct policy_head *const uvm_evict_policies[];
 /* The policy whose head this is; of NULL the driver's. */
 const struct uvm_evict_policy *uvm_evict_of(const struct policy_head *head);
 
-/* The policy called `name`, or NULL. */
-const struct uvm_evict_policy *uvm_evict_find(const char *name);
-
 /* Whether memory is handed out in pieces: what the parameter `capacity` in a prepared state says. */
 bool uvm_evict_in_pieces(const struct uvm_evict_policy *policy, const void *state);
-
-/* How many remote accesses bring a block back under `counter`: by the paper's formula (models/uvm/evict/counter.c).
- * occupancy: share of the memory in use, 0 to 1; round_trips: of the block. */
-double uvm_evict_counter_threshold(int64_t t, int64_t p, double occupancy, bool oversubscribed, uint32_t round_trips);
 
 /* Whether a fault of the batch in hand is on this block. */
 static inline bool uvm_evict_in_hand(const struct uvm_evict_view *view, uint32_t block)

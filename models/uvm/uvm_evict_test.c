@@ -8,9 +8,9 @@ START_TEST(every_policy_is_complete_and_found_by_its_name)
     for (size_t i = 0; uvm_evict_policies[i]; i++) {
         const struct uvm_evict_policy *p = uvm_evict_of(uvm_evict_policies[i]);
         ck_assert(p->head.name && p->head.summary && p->head.source && p->pick);
-        ck_assert_ptr_eq(uvm_evict_find(p->head.name), p);
+        ck_assert_ptr_eq((const struct uvm_evict_policy *)policy_find(uvm_evict_policies, p->head.name), p);
     }
-    ck_assert_ptr_null(uvm_evict_find("tree"));
+    ck_assert_ptr_null((const struct uvm_evict_policy *)policy_find(uvm_evict_policies, "tree"));
 }
 END_TEST
 
@@ -67,10 +67,11 @@ END_TEST
 START_TEST(capacity_is_read_from_the_state)
 {
     struct uvm_evict_plain s = {UVM_EVICT_PIECE};
-    ck_assert(uvm_evict_in_pieces(uvm_evict_find("lru"), &s));
+    ck_assert(uvm_evict_in_pieces((const struct uvm_evict_policy *)policy_find(uvm_evict_policies, "lru"), &s));
     s.capacity = UVM_EVICT_CHUNK;
-    ck_assert(!uvm_evict_in_pieces(uvm_evict_find("lru"), &s));
-    ck_assert(!uvm_evict_in_pieces(uvm_evict_find("unobtrusive"), NULL)); /* has no such parameter */
+    ck_assert(!uvm_evict_in_pieces((const struct uvm_evict_policy *)policy_find(uvm_evict_policies, "lru"), &s));
+    ck_assert(!uvm_evict_in_pieces((const struct uvm_evict_policy *)policy_find(uvm_evict_policies, "unobtrusive"),
+                                   NULL)); /* has no such parameter */
 }
 END_TEST
 

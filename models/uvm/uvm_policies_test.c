@@ -7,7 +7,7 @@ START_TEST(every_policy_is_complete_and_found_by_its_name)
     const struct uvm_policy *p;
     for (size_t i = 0; (p = uvm_policy_of(uvm_policies[i])); i++) {
         ck_assert(p->head.name && p->head.summary && p->head.source && p->plan);
-        ck_assert_ptr_eq(uvm_policy_find(p->head.name), p);
+        ck_assert_ptr_eq((const struct uvm_policy *)policy_find(uvm_policies, p->head.name), p);
         ck_assert_ptr_eq(uvm_policies[i], &p->head);
         void *state = calloc(1, p->head.state_size + 1);
         param_defaults(p->head.params, state);
@@ -15,9 +15,9 @@ START_TEST(every_policy_is_complete_and_found_by_its_name)
         ck_assert_msg(!p->init || p->init(state, &err) == 0, "%s: %s", p->head.name, err.msg);
         free(state);
     }
-    ck_assert_ptr_null(uvm_policy_find("nothing"));
+    ck_assert_ptr_null((const struct uvm_policy *)policy_find(uvm_policies, "nothing"));
     ck_assert_ptr_null(uvm_policy_of(NULL));
-    ck_assert_ptr_null(uvm_policy_find("mapped"));
+    ck_assert_ptr_null((const struct uvm_policy *)policy_find(uvm_policies, "mapped"));
 }
 END_TEST
 
@@ -120,7 +120,7 @@ START_TEST(a_plan_of_pages_that_cannot_move_is_an_error)
     struct page_mask faulted = {{1}}, plan;
     struct err err = {""};
     uvm_block_init(&block, 0x200000, 0x400000);
-    const struct uvm_policy *fixed = uvm_policy_find("fixed");
+    const struct uvm_policy *fixed = (const struct uvm_policy *)policy_find(uvm_policies, "fixed");
     void *state = calloc(1, fixed->head.state_size);
     param_defaults(fixed->head.params, state);
     ck_assert_int_eq(uvm_policy_plan(fixed, state, &block, &faulted, &plan, &err), 0);

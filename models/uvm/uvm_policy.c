@@ -13,11 +13,6 @@ const struct uvm_policy *uvm_policy_of(const struct policy_head *head)
     return head && !head->baseline ? (const struct uvm_policy *)head : NULL;
 }
 
-const struct uvm_policy *uvm_policy_find(const char *name)
-{
-    return uvm_policy_of(policy_find(uvm_policies, name));
-}
-
 const struct uvm_policy *uvm_policy_stock(void)
 {
     size_t i = 0;

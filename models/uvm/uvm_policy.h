@@ -102,9 +102,6 @@ extern const struct policy_head *const uvm_policies[];
 /* The policy whose head this is, or NULL if it is a baseline or NULL. */
 const struct uvm_policy *uvm_policy_of(const struct policy_head *head);
 
-/* The policy called `name`, or NULL. */
-const struct uvm_policy *uvm_policy_find(const char *name);
-
 /* The one that is the stock driver's. */
 const struct uvm_policy *uvm_policy_stock(void);
 

@@ -55,7 +55,8 @@ double pcie_copy_bytes_per_s(const struct pcie *p)
 
 /* --- a launch --- */
 
-double link_join(const double *x, int n, double s)
+/* (sum of x^s)^(1/s), safe for large s. */
+static double link_join(const double *x, int n, double s)
 {
     double top = 0, sum = 0;
     for (int i = 0; i < n; i++)
@@ -67,7 +68,8 @@ double link_join(const double *x, int n, double s)
     return top * pow(sum, 1 / s);
 }
 
-void link_bounds_ns(const struct pcie *p, const struct request_mix *mix, double t[LINK_ISSUE])
+/* The parts of link_service_ns(), each alone. */
+static void link_bounds_ns(const struct pcie *p, const struct request_mix *mix, double t[LINK_ISSUE])
 {
     double n = (double)mix_requests(mix), rate = p->efficiency * pcie_raw_bytes_per_s(p);
     double down = (double)mix_payload(mix) + (double)p->completion_bytes * n, up = (double)p->request_bytes * n;

@@ -94,12 +94,6 @@ double link_time_ns(const struct pcie *p, const struct gpu *gpu, const struct li
 /* Time that the requests alone take, wire, tags and host lines joined: `transfer` above. */
 double link_service_ns(const struct pcie *p, const struct request_mix *mix);
 
-/* Its parts, each alone: t[LINK_WIRE], t[LINK_TAGS], t[LINK_HOST]. */
-void link_bounds_ns(const struct pcie *p, const struct request_mix *mix, double t[LINK_ISSUE]);
-
-/* (sum of x^s)^(1/s), safe for large s. */
-double link_join(const double *x, int n, double s);
-
 /* A block copy of `bytes` in `copies` pieces, ns. */
 double link_copy_ns(const struct pcie *p, double bytes, double copies);
 

@@ -1,4 +1,4 @@
-#include "models/zerocopy/link.h"
+#include "models/zerocopy/link.c"
 
 #include "models/base/platform.h"
 #include "trace/base/param.h"

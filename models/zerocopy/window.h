@@ -52,4 +52,9 @@ static inline uint32_t window_line(const struct pattern_view *view)
         return window_expand(view, round, lists_per_warp, scans, n, c, err);                                           \
     }
 
+/* All hooks of such a pattern. */
+#define WINDOW_COUNTER                                                                                                 \
+    .counter_new = counter_new, .counter_free = window_counter_free, .count = window_count, .finish = window_finish,   \
+    .expand = expand
+
 #endif

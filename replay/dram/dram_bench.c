@@ -65,7 +65,7 @@ static void run(const char *name, const char *policy_name)
 {
     struct random r = {1};
     struct dram_platform platform;
-    const struct dram_policy *policy = dram_policy_find(policy_name);
+    const struct dram_policy *policy = (const struct dram_policy *)policy_find(dram_policies, policy_name);
     struct dram_channel *channel = aligned_alloc(64, sizeof *channel);
     void *state = calloc(1, policy->head.state_size);
     if (!channel || !state)

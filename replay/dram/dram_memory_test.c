@@ -80,7 +80,7 @@ static void open_memory(const char *name, int vcs, struct lists *lists, uint32_t
 {
     struct err err = {""};
     platform = platform_load("gv100", &err);
-    policy.head = &dram_policy_find(name)->head;
+    policy.head = policy_find(dram_policies, name);
     policy.params = mem_zalloc(1, policy.head->state_size, &err);
     param_defaults(policy.head->params, policy.params);
     struct dram_port port[2];

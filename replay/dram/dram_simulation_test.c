@@ -79,7 +79,7 @@ static struct dram_simulation simulate(const char *name, int vcs, const struct p
 {
     struct err err = {""};
     struct program program[2];
-    struct replay_policy policy = {.head = &dram_policy_find(name)->head};
+    struct replay_policy policy = {.head = policy_find(dram_policies, name)};
     policy.params = mem_zalloc(1, policy.head->state_size, &err);
     param_defaults(policy.head->params, policy.params);
     struct dram_simulation run = {

@@ -11,7 +11,7 @@ static inline int64_t test_window(const struct dram_stream *stream, const struct
 {
     struct err err = {""};
     struct window w = {.sources = 1};
-    const struct policy_head *fcfs = &dram_policy_find("fcfs")->head;
+    const struct policy_head *fcfs = policy_find(dram_policies, "fcfs");
     const struct replay_policy policy = {.head = fcfs, .params = mem_zalloc(1, fcfs->state_size, &err)};
     const struct replay_job job = {.platform = platform};
     param_defaults(fcfs->params, policy.params);

@@ -14,7 +14,7 @@ static int simulate(const struct platform *platform, char **argv, struct err *er
     struct workload w;
     struct program program;
     static struct program_pages pages;
-    const struct uvm_policy *policy = uvm_policy_find(argv[2]);
+    const struct uvm_policy *policy = (const struct uvm_policy *)policy_find(uvm_policies, argv[2]);
     void *params = policy ? calloc(1, policy->head.state_size + 1) : NULL;
     if (!params || workload_open(&w, argv[1], err))
         return -1;

@@ -16,7 +16,9 @@ static void setup(uint64_t bytes, uint64_t chunks, const char *policy)
     actor_space_place(&alloc, 1);
     ck_assert_int_eq(actor_space_init(&alloc, 1, NULL), 0);
     ck_assert_int_eq(uvm_memory_init(&memory, &alloc, 1, chunks, NULL), 0);
-    ck_assert_int_eq(uvm_memory_evict_by(&memory, uvm_evict_find(policy), NULL, NULL), 0);
+    ck_assert_int_eq(uvm_memory_evict_by(
+                         &memory, (const struct uvm_evict_policy *)policy_find(uvm_evict_policies, policy), NULL, NULL),
+                     0);
 }
 
 /* A batch with one fault, on `page` of `block`, unless that is resident; the tree says what comes with it. */

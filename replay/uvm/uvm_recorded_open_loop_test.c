@@ -15,7 +15,7 @@ static struct uvm_platform platform(void)
 static struct uvm_open_loop run(const struct uvm_recording *r, const char *policy, const char *setting,
                                 enum uvm_hidden hidden, const struct uvm_platform *p)
 {
-    const struct uvm_policy *pol = uvm_policy_find(policy);
+    const struct uvm_policy *pol = (const struct uvm_policy *)policy_find(uvm_policies, policy);
     void *params = calloc(1, pol->head.state_size + 1);
     param_defaults(pol->head.params, params);
     if (setting) {

@@ -21,7 +21,7 @@ struct answer {
 
 static struct answer ask(const struct uvm_recording *r, const char *policy, const char *setting, int64_t memory)
 {
-    const struct uvm_policy *pol = uvm_policy_find(policy);
+    const struct uvm_policy *pol = (const struct uvm_policy *)policy_find(uvm_policies, policy);
     struct uvm_platform p;
     param_defaults(uvm_platform_params, &p);
     void *params = calloc(1, pol->head.state_size + 1);

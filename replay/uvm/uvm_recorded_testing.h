@@ -24,7 +24,7 @@ struct tape {
 static inline void tape_init(struct tape *t, const char *policy, const char *setting, uint64_t first_addr,
                              uint64_t bytes)
 {
-    *t = (struct tape){.policy = uvm_policy_find(policy), .now = 1000000};
+    *t = (struct tape){.policy = (const struct uvm_policy *)policy_find(uvm_policies, policy), .now = 1000000};
     t->state = calloc(1, t->policy->head.state_size + 1);
     t->records = calloc(TAPE_RECORDS, sizeof *t->records);
     param_defaults(t->policy->head.params, t->state);

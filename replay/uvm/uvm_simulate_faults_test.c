@@ -89,7 +89,7 @@ static struct uvm_metrics simulate(const struct uvm_platform *platform, const ch
                                 .state = &alloc,
                                 .gpu = &gpu,
                                 .platform = platform,
-                                .policy = uvm_policy_find(policy),
+                                .policy = (const struct uvm_policy *)policy_find(uvm_policies, policy),
                                 .two_engines = true,
                                 .replay = replay,
                                 .on_batch = see};

@@ -155,8 +155,12 @@ static double three_services(const char *policy, bool two_engines)
     actor_space_place(&alloc, 1);
     ck_assert_int_eq(actor_space_init(&alloc, 1, NULL), 0);
     ck_assert_int_eq(uvm_memory_init(&memory, &alloc, 1, 3, NULL), 0);
-    ck_assert_int_eq(uvm_memory_evict_by(&memory, uvm_evict_find(policy), NULL, NULL), 0);
-    ck_assert_int_eq(uvm_driver_init(&driver, &memory, &platform, uvm_policy_find("fixed"), NULL, false, NULL), 0);
+    ck_assert_int_eq(uvm_memory_evict_by(
+                         &memory, (const struct uvm_evict_policy *)policy_find(uvm_evict_policies, policy), NULL, NULL),
+                     0);
+    ck_assert_int_eq(uvm_driver_init(&driver, &memory, &platform,
+                                     (const struct uvm_policy *)policy_find(uvm_policies, "fixed"), NULL, false, NULL),
+                     0);
     driver.two_engines = two_engines;
     ck_assert_int_eq(uvm_driver_batch(&driver, (uint32_t[]){0, 512, 1024}, 3, 0, &end, NULL), 0);
     int64_t start = end + 1000000;

@@ -28,7 +28,7 @@ static void open_run(struct setup *s, const char *spec, const char *platform, co
     ck_assert_int_eq(program_pages_init(&s->pages, &s->program, NULL, &err), 0);
     s->platform = platform_load(platform, &err);
     ck_assert_msg(s->platform != NULL, "%s", err.msg);
-    const struct uvm_policy *p = uvm_policy_find(policy);
+    const struct uvm_policy *p = (const struct uvm_policy *)policy_find(uvm_policies, policy);
     s->params = calloc(1, p->head.state_size + 1);
     if (p->head.params)
         param_defaults(p->head.params, s->params);

@@ -71,7 +71,7 @@ static int simulate(struct platform *platform, int argc, char **argv, struct err
                           .state = &pages,
                           .gpu = platform_section_get(platform, "gpu"),
                           .platform = platform_section_get(platform, "uvm"),
-                          .policy = uvm_policy_find("tree"),
+                          .policy = (const struct uvm_policy *)policy_find(uvm_policies, "tree"),
                           .two_engines = true,
                           .traced = !getenv("UNTRACED"),
                           .on_batch = verbose ? on_batch : NULL,

@@ -86,14 +86,8 @@ static inline int64_t f3fs_next(void *state, const struct dram_channel *ch, int6
     return now + 1 + (left > 0 ? left : 0);
 }
 
-static const struct dram_hooks f3fs_hooks = {
-    .quiet = true,
-    .leaves = f3fs_leaves,
-    .served = f3fs_served,
-    .advance = f3fs_advance,
-    .next = f3fs_next,
-};
-DRAM_LOOPS(f3fs_loops, f3fs_hooks)
+DRAM_LOOPS(f3fs_loops, .quiet = true, .leaves = f3fs_leaves, .served = f3fs_served, .advance = f3fs_advance,
+           .next = f3fs_next)
 
 const struct dram_policy dram_f3fs = {
     .head = {.name = "f3fs",

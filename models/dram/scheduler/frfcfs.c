@@ -16,15 +16,8 @@ static inline enum dram_leave frfcfs_leaves(void *state, const struct dram_chann
     return DRAM_LEAVE;
 }
 
-static const struct dram_hooks frfcfs_hooks = {
-    .quiet = true,
-    .needs_hits = true,
-    .leaves = frfcfs_leaves,
-    .served = frfcfs_rules_served,
-    .stalled = frfcfs_rules_stalled,
-    .asked = frfcfs_rules_asked,
-};
-DRAM_LOOPS(frfcfs_loops, frfcfs_hooks)
+DRAM_LOOPS(frfcfs_loops, .quiet = true, .needs_hits = true, .leaves = frfcfs_leaves, .served = frfcfs_rules_served,
+           .stalled = frfcfs_rules_stalled, .asked = frfcfs_rules_asked)
 
 const struct dram_policy dram_frfcfs = {
     .head = {.name = "frfcfs",

@@ -30,7 +30,7 @@ START_TEST(the_mode_ends_with_the_cycle_above_the_cap)
         struct dram_platform platform;
         int64_t counted = 0, now = 0;
         char params[16];
-        const struct dram_policy *p = dram_policy_find("frfcfs-cap");
+        const struct dram_policy *p = (const struct dram_policy *)policy_find(dram_policies, "frfcfs-cap");
         (void)snprintf(params, sizeof params, "cap=%d", (int)cap);
         test_start(p, params);
         param_defaults(dram_params, &platform);

@@ -45,16 +45,9 @@ static inline void frfcfs_modecap_alone(void *state, int64_t served)
     p->count += served;
 }
 
-static const struct dram_hooks frfcfs_modecap_hooks = {
-    .quiet = true,
-    .needs_hits = true,
-    .leaves = frfcfs_modecap_leaves,
-    .served = frfcfs_modecap_served,
-    .alone = frfcfs_modecap_alone,
-    .stalled = frfcfs_rules_stalled,
-    .asked = frfcfs_rules_asked,
-};
-DRAM_LOOPS(frfcfs_modecap_loops, frfcfs_modecap_hooks)
+DRAM_LOOPS(frfcfs_modecap_loops, .quiet = true, .needs_hits = true, .leaves = frfcfs_modecap_leaves,
+           .served = frfcfs_modecap_served, .alone = frfcfs_modecap_alone, .stalled = frfcfs_rules_stalled,
+           .asked = frfcfs_rules_asked)
 
 const struct dram_policy dram_frfcfs_modecap = {
     .head = {.name = "frfcfs-modecap",

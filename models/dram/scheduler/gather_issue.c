@@ -35,11 +35,7 @@ static int check(const void *state, struct err *err)
     return 0;
 }
 
-static const struct dram_hooks gather_issue_hooks = {
-    .quiet = true,
-    .leaves = gather_issue_leaves,
-};
-DRAM_LOOPS(gather_issue_loops, gather_issue_hooks)
+DRAM_LOOPS(gather_issue_loops, .quiet = true, .leaves = gather_issue_leaves)
 
 const struct dram_policy dram_gather_issue = {
     .head = {.name = "gather-issue",

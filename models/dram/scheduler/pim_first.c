@@ -12,11 +12,7 @@ static inline enum dram_leave pim_first_leaves(void *state, const struct dram_ch
     return (ch->mode == DRAM_PIM ? !pim && mem : pim) ? DRAM_LEAVE : DRAM_STAY;
 }
 
-static const struct dram_hooks pim_first_hooks = {
-    .quiet = true,
-    .leaves = pim_first_leaves,
-};
-DRAM_LOOPS(pim_first_loops, pim_first_hooks)
+DRAM_LOOPS(pim_first_loops, .quiet = true, .leaves = pim_first_leaves)
 
 const struct dram_policy dram_pim_first = {.head = {.name = "pim-first",
                                                     .summary = "MEM is served only while no PIM request waits",

@@ -39,7 +39,10 @@ static const struct param params[] = {
     UVM_EVICT_CAPACITY_ROW(uvm_evict_counter_state, UVM_EVICT_CHUNK),
     {0}};
 
-double uvm_evict_counter_threshold(int64_t t, int64_t p, double occupancy, bool oversubscribed, uint32_t round_trips)
+/* How many remote accesses bring a block back, by the paper's formula. occupancy: share of the memory in use, 0 to 1.
+ */
+static double uvm_evict_counter_threshold(int64_t t, int64_t p, double occupancy, bool oversubscribed,
+                                          uint32_t round_trips)
 {
     return oversubscribed ? (double)t * (double)p * (round_trips + 1.0) : 1 + (double)t * occupancy;
 }

@@ -1,3 +1,4 @@
+#include "models/uvm/evict/counter.c"
 #include "models/uvm/evict/evict_testing.h"
 #include "trace/base/param.h"
 #include "trace/base/random.h"

@@ -20,7 +20,7 @@ struct evict_scene {
 /* The policy called `name` with its defaults, batch 10 in hand, no block with memory; block 7 needs some. */
 static inline void evict_scene(struct evict_scene *s, const char *name)
 {
-    *s = (struct evict_scene){.policy = uvm_evict_find(name)};
+    *s = (struct evict_scene){.policy = (const struct uvm_evict_policy *)policy_find(uvm_evict_policies, name)};
     s->view = (struct uvm_evict_view){.blocks = s->facts,
                                       .block_count = EVICT_BLOCKS,
                                       .oldest = UVM_NO_BLOCK,

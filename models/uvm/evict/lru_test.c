@@ -31,7 +31,7 @@ START_TEST(it_is_the_drivers_and_the_only_one)
     for (size_t i = 0; uvm_evict_policies[i]; i++)
         stock += uvm_evict_of(uvm_evict_policies[i])->stock;
     ck_assert_uint_eq(stock, 1);
-    ck_assert_ptr_eq(uvm_evict_of(NULL), uvm_evict_find("lru"));
+    ck_assert_ptr_eq(uvm_evict_of(NULL), (const struct uvm_evict_policy *)policy_find(uvm_evict_policies, "lru"));
 }
 END_TEST
 

@@ -17,9 +17,6 @@
  * adaptive-literal has the paper's rules; docs/models-uvm.md lists every open point and its setting. */
 #include "models/uvm/prefetch/adaptive.h"
 
-#include "models/uvm/uvm_policy.h"
-#include "trace/base/err.h"
-
 #define KIB 1024ll
 #define MIB 1048576ll
 
@@ -120,8 +117,10 @@ static double faults_of(const struct uvm_batch_block *block, bool raw)
     return raw && block->raw ? block->raw : block->faults;
 }
 
-/* Everything is multiplied by |B|, so that whole numbers stay exact: five blocks reach |z| = 2 but never exceed it. */
-double adaptive_outlier_fraction(const struct uvm_batch *batch, double z, bool raw)
+/* |{b : |f_b - mu| > z sigma}| / |B| with the population sigma (equations 4 to 7); 0 where sigma is 0 or the batch has
+ * no block. counts: 0 serviced pages, 1 raw faults where known.
+ * Everything is multiplied by |B|, so that whole numbers stay exact: five blocks reach |z| = 2 but never exceed it. */
+static double adaptive_outlier_fraction(const struct uvm_batch *batch, double z, bool raw)
 {
     double n = (double)batch->block_count, sum = 0, squares = 0;
     for (size_t i = 0; i < batch->block_count; i++) {

@@ -62,8 +62,4 @@ void adaptive_learn(void *state, const struct uvm_batch *batch);
 int64_t adaptive_granularity(const void *state);
 extern const struct param adaptive_findings[];
 
-/* |{b : |f_b - mu| > z sigma}| / |B| with the population sigma (equations 4 to 7); 0 where sigma is 0 or the batch has
- * no block. counts: 0 serviced pages, 1 raw faults where known. */
-double adaptive_outlier_fraction(const struct uvm_batch *batch, double z, bool raw);
-
 #endif

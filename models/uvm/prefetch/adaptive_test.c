@@ -1,12 +1,10 @@
-#include "models/uvm/prefetch/adaptive.h"
+#include "models/uvm/prefetch/adaptive.c"
 
 #include <math.h>
 
 #include "models/policies.h"
 #include "trace/base/param.h"
 #include "trace/base/testing.h"
-
-enum { KIB = 1024, MIB = 1048576 };
 
 /* A state with the defaults and then `sets`, "name=value" ended by NULL; freed by the caller. */
 static struct adaptive *make(const char *const *sets)

@@ -4,7 +4,7 @@ static void *state;
 
 static const struct uvm_policy *start(const char *depth)
 {
-    const struct uvm_policy *p = uvm_policy_find("markov");
+    const struct uvm_policy *p = (const struct uvm_policy *)policy_find(uvm_policies, "markov");
     state = ahead_start(p, "depth", depth);
     return p;
 }

@@ -4,7 +4,7 @@ static void *state;
 
 static const struct uvm_policy *start(const char *degree)
 {
-    const struct uvm_policy *p = uvm_policy_find("stride");
+    const struct uvm_policy *p = (const struct uvm_policy *)policy_find(uvm_policies, "stride");
     state = ahead_start(p, "degree", degree);
     return p;
 }

@@ -15,9 +15,5 @@ const struct zerocopy_pattern zerocopy_aligned = {
              .source = "dissertation, section 2.4.3; EMOGI 382dbcc, bfs.cu (coalesce)"},
     .shapes = 1 << SCAN_LISTS | 1 << SCAN_ARRAY,
     .defaults = {REUSE_NONE, REUSE_PREVWARP, REUSE_NONE},
-    .counter_new = counter_new,
-    .counter_free = window_counter_free,
-    .count = window_count,
-    .finish = window_finish,
-    .expand = expand,
+    WINDOW_COUNTER,
 };

@@ -14,9 +14,5 @@ const struct zerocopy_pattern zerocopy_chunk = {
              .source = "EMOGI 382dbcc, bfs.cu (coalesce and chunk)"},
     .shapes = 1 << SCAN_LISTS,
     .defaults = {REUSE_NONE, REUSE_PREVWARP, REUSE_NONE},
-    .counter_new = counter_new,
-    .counter_free = window_counter_free,
-    .count = window_count,
-    .finish = window_finish,
-    .expand = expand,
+    WINDOW_COUNTER,
 };

@@ -9,9 +9,5 @@ const struct zerocopy_pattern zerocopy_merged = {
              .source = "dissertation, sections 2.3.3 and 2.4.3 (merged)"},
     .shapes = 1 << SCAN_LISTS | 1 << SCAN_ARRAY,
     .defaults = {REUSE_NONE, REUSE_PREVWARP, REUSE_NONE},
-    .counter_new = counter_new,
-    .counter_free = window_counter_free,
-    .count = window_count,
-    .finish = window_finish,
-    .expand = expand,
+    WINDOW_COUNTER,
 };
