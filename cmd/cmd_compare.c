@@ -176,8 +176,8 @@ static int print(const struct compare_result *result)
         print_csv(result);
         return EXIT_DONE;
     }
-    printable_print(stdout, "%s on %s (%s), %.4g MiB\n", result->program, platform_name(result->platform),
-                    platform_from(result->platform), (double)result->footprint_bytes / 0x1p20);
+    printable_print(stdout, "%s on %s (%s), %.4g MiB\n", result->program, result->platform->name,
+                    result->platform->from, (double)result->footprint_bytes / 0x1p20);
     printable_print(stdout, "%s\n", compare_answer(result, answer, sizeof answer));
     print_rows(result);
     print_robust(result);

@@ -85,7 +85,7 @@ static int parse_platform(const char *name_or_file, struct gpu *gpu, char *name,
     if (rc == 0)
         rc = platform_whole(p, "gpu", err);
     *gpu = *(const struct gpu *)platform_section_get(p, "gpu");
-    (void)snprintf(name, size, "%s", platform_name(p));
+    (void)snprintf(name, size, "%s", p->name);
     platform_free(p);
     return rc;
 }

@@ -130,7 +130,7 @@ static void fill_platforms(struct listing *l)
         struct platform *p = platform_load(name, &l->err);
         if (!p)
             break;
-        ROW(name, platform_summary(p));
+        ROW(name, p->summary);
         platform_free(p);
     }
 }
@@ -379,7 +379,7 @@ static void print_numbers(const struct platform *p)
         if (platform_has(p, platform_sections[s]->name))
             add_numbers(&l, p, platform_sections[s]);
     if (format == FORMAT_TABLE)
-        printable_print(stdout, "platform %s (%s): %s\n", platform_name(p), platform_from(p), platform_summary(p));
+        printable_print(stdout, "platform %s (%s): %s\n", p->name, p->from, p->summary);
     (void)finish(&l);
     for (size_t s = 0; platform_sections[s] && format == FORMAT_TABLE; s++)
         if (platform_none(p, platform_sections[s]->name))

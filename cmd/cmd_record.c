@@ -324,8 +324,7 @@ static int choose_l2(struct store *in, struct derive_options *o, char text[120],
         const struct gpu *gpu = platform_section_get(p, "gpu");
         o->l2_bytes = gpu->l2_bytes;
         o->l2_ways = gpu->l2_ways;
-        (void)snprintf(text, 120, "%" PRId64 " bytes, %" PRId64 " ways, as %.40s", o->l2_bytes, o->l2_ways,
-                       platform_name(p));
+        (void)snprintf(text, 120, "%" PRId64 " bytes, %" PRId64 " ways, as %.40s", o->l2_bytes, o->l2_ways, p->name);
         platform_free(p);
         return 0;
     }

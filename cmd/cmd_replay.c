@@ -156,7 +156,7 @@ static void csv_platform(struct table *t, const struct replay_result *result)
 {
     struct platform_use use;
     platform_use_count(result->platform, result->sections, &use);
-    TABLE_WORDS(t, platform_name(result->platform), platform_from(result->platform));
+    TABLE_WORDS(t, result->platform->name, result->platform->from);
     table_cell(t, "%zu", use.numbers);
     table_cell(t, "%zu", use.kinds[PLATFORM_ASSUMED]);
     table_cell(t, "%zu", use.kinds[PLATFORM_FITTED]);

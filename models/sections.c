@@ -1,6 +1,5 @@
 /* The sections that a platform file may have, and which of their numbers have a general default: facts of a standard or
- * of a driver, and how a model is run. All others are a chip's or a machine's: a platform states them, or it refuses.
- */
+ * of a driver, and how a model is run. A platform states all others, or it refuses. */
 #include "models/base/platform.h"
 #include "models/dram/dram_platform.h"
 #include "models/gpu/gpu.h"

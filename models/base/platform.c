@@ -20,26 +20,7 @@
 #include "trace/base/suggest.h"
 #include "trace/base/units.h"
 
-enum { PLATFORM_SECTIONS_MAX = 16, PLATFORM_DEPTH_MAX = 4 };
-
-/* A section of one platform. */
-struct platform_part {
-    const struct platform_section *section;
-    void *values;                    /* section->size bytes */
-    struct platform_number *numbers; /* one for each row of the table */
-    size_t count;
-    bool stated;                       /* a number of it, or all */
-    struct platform_borrowed borrowed; /* as NULL: its own */
-    const char *none;                  /* NULL: not said */
-};
-
-struct platform {
-    char name[64], summary[256], from[4500], gpus[512], compute[16];
-    struct platform_part parts[PLATFORM_SECTIONS_MAX];
-    size_t part_count;
-    char **texts;
-    size_t text_count, text_cap;
-};
+enum { PLATFORM_DEPTH_MAX = 4 };
 
 /* --- how a number stands in a file --- */
 
@@ -63,8 +44,7 @@ const char *platform_kind_name(enum platform_kind kind)
     return kinds[kind];
 }
 
-/* Cut the text at the first character of `stops`: the part before it is returned, *text stands behind it; NULL if there
- * is no such character. */
+/* Cut the text at the first of `stops`; returns the part before it, *text stands behind it; NULL: there is none. */
 static char *cut(char **text, const char *stops)
 {
     char *start = *text, *stop = strpbrk(start, stops);
@@ -353,31 +333,6 @@ void platform_free(struct platform *platform)
 
 /* --- asking --- */
 
-const char *platform_name(const struct platform *platform)
-{
-    return platform->name;
-}
-
-const char *platform_summary(const struct platform *platform)
-{
-    return platform->summary;
-}
-
-const char *platform_from(const struct platform *platform)
-{
-    return platform->from;
-}
-
-const char *platform_compute(const struct platform *platform)
-{
-    return platform->compute;
-}
-
-const char *platform_gpus(const struct platform *platform)
-{
-    return platform->gpus;
-}
-
 bool platform_is_of(const struct platform *platform, const char *gpu)
 {
     size_t n = strlen(gpu);
@@ -604,8 +559,7 @@ static int no_such_platform(const char *name, struct err *err)
                    suggest_hint(&suggest, hint, sizeof hint));
 }
 
-/* A shipped platform: "" and *path where an installed file is to be read, else the embedded text. NULL with *err set if
- * there is none of that name. */
+/* The text of a shipped platform, or "" and the *path of an installed file. NULL with *err set: there is none. */
 static const char *platform_shipped_text(const char *name, char *path, size_t size, struct err *err)
 {
     *path = 0;
@@ -690,8 +644,7 @@ static int set_head(struct load *load, const char *key, const char *value, struc
 
 /* --- numbers --- */
 
-/* +1: a time, which a factor multiplies; -1: a rate, which it divides; 0: neither. Cycles are neither: the clock that
- * they are counted in is a rate. */
+/* +1: a time, which a factor multiplies; -1: a rate, which it divides; 0: neither, as cycles (the clock moves). */
 static int platform_moves(const struct param *row)
 {
     static const char *const times[] = {"ns", "ms", "ns/byte", "ms/byte"};
@@ -823,14 +776,12 @@ static int unknown_section(const char *section, struct err *err)
 static int on_value(void *ctx, const char *section, const char *key, const char *value, struct err *err)
 {
     struct load *load = ctx;
-    size_t s = 0;
     if (strcmp(section, "platform") == 0)
         return key ? set_head(load, key, value, err) : 0;
-    while (s < load->platform->part_count && strcmp(load->platform->parts[s].section->name, section) != 0)
-        s++;
-    if (s == load->platform->part_count)
+    const struct platform_part *part = part_of(load->platform, section);
+    if (!part)
         return unknown_section(section, err);
-    return key ? set_number(load, s, key, value, err) : 0;
+    return key ? set_number(load, (size_t)(part - load->platform->parts), key, value, err) : 0;
 }
 
 static bool is_file(const char *name)

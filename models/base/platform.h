@@ -31,14 +31,12 @@ struct param; /* trace/base/param.h */
  *     as = none | WHY                                   the chip has nothing of the kind, or nothing is known
  *
  * LOW and HIGH are written like the value; a text (a DRAM's map) has none, nor has it a range. The value is what is
- * used when nothing is drawn. A source that begins with `assumed`, `fitted` or `as` is one of these forms, or an error.
- */
+ * used when nothing is drawn. A source that begins with one of these words has that form, or is an error. */
 enum platform_kind { PLATFORM_SOURCED, PLATFORM_ASSUMED, PLATFORM_FITTED, PLATFORM_AS, PLATFORM_KINDS };
 
 const char *platform_kind_name(enum platform_kind kind); /* "sourced", "assumed", "fitted", "as" */
 
-/* A number that is no chip's own: a standard's, a driver's default, or how exactly a model is run. `rest` is what would
- * stand behind '|'. */
+/* A number that is no chip's own: of a standard, a driver, or how a model is run. `rest` would stand behind '|'. */
 struct platform_general {
     const char *key, *rest;
 };
@@ -51,44 +49,6 @@ struct platform_section {
     const struct platform_general *general; /* keys whose default in `params` may stand; ends with NULL; may be NULL */
 };
 extern const struct platform_section *const platform_sections[]; /* ends with NULL */
-
-struct platform;
-
-/* Read platform `name_or_file`. NULL with *err set (file and line) on failure. Freed with platform_free(). */
-struct platform *platform_load(const char *name_or_file, struct err *err);
-struct platform *platform_copy(const struct platform *platform, struct err *err);
-void platform_free(struct platform *platform);
-
-const char *platform_name(const struct platform *platform);
-const char *platform_summary(const struct platform *platform);
-const char *platform_from(const struct platform *platform);    /* "shipped", "mine.ini, on base h200" */
-const char *platform_compute(const struct platform *platform); /* compute capability, "9.0"; "" where not said */
-
-/* The GPUs that the file is about, as a driver calls them, between commas; "" if it names none. */
-const char *platform_gpus(const struct platform *platform);
-
-/* Whether the file names `gpu`, among them. Capitals do not count. */
-bool platform_is_of(const struct platform *platform, const char *gpu);
-
-/* The filled struct of a section, NULL only if no such section exists. Points into the platform. What is in it is the
- * platform's only where platform_whole() says so. */
-const void *platform_section_get(const struct platform *platform, const char *section);
-
-/* Whether the platform states any number of that section, its own or borrowed. */
-bool platform_has(const struct platform *platform, const char *section);
-
-/* Whether all numbers and texts of that section are the same in both, but those named in `but`, ended by NULL (NULL: no
- * other). */
-bool platform_same(const struct platform *a, const struct platform *b, const char *section, const char *const *but);
-
-/* 0: every number of the section is stated, borrowed or general. -1: *err names the section or the numbers that lack,
- * the reason if the file gives one, and which shipped platforms have them. */
-int platform_whole(const struct platform *platform, const char *section, struct err *err);
-
-/* Override one number: `key` alone where unique among sections, or section.key. `settings` are the names that would
- * have been right besides (NULL: none), for the message. */
-int platform_set(struct platform *platform, const char *key, const char *value, const struct param *settings,
-                 struct err *err);
 
 enum platform_state { PLATFORM_UNSTATED, PLATFORM_GENERAL, PLATFORM_STATED };
 
@@ -104,14 +64,66 @@ struct platform_number {
     double low, high;   /* both the value where it has no range */
 };
 
-/* By row of the section's table. Both NULL if there is no such section or key. */
-const struct platform_number *platform_number(const struct platform *platform, const char *section, const char *key);
-
 /* A section that is another platform's. */
 struct platform_borrowed {
     const char *as, *why;
     double low, high; /* of the factor */
 };
+
+enum { PLATFORM_SECTIONS_MAX = 16 };
+
+/* A section of one platform. */
+struct platform_part {
+    const struct platform_section *section;
+    void *values;                    /* section->size bytes */
+    struct platform_number *numbers; /* one for each row of the table */
+    size_t count;
+    bool stated;                       /* a number of it, or all */
+    struct platform_borrowed borrowed; /* as NULL: its own */
+    const char *none;                  /* NULL: not said */
+};
+
+/* Its texts are there to be read; all else is asked for by the functions below. */
+struct platform {
+    char name[64], summary[256];
+    char from[4500];  /* "shipped", "mine.ini, on base h200" */
+    char gpus[512];   /* that the file is about, as a driver calls them, between commas; "" if it names none */
+    char compute[16]; /* compute capability, "9.0"; "" where not said */
+    struct platform_part parts[PLATFORM_SECTIONS_MAX];
+    size_t part_count;
+    char **texts;
+    size_t text_count, text_cap;
+};
+
+/* Read platform `name_or_file`. NULL with *err set (file and line) on failure. Freed with platform_free(). */
+struct platform *platform_load(const char *name_or_file, struct err *err);
+struct platform *platform_copy(const struct platform *platform, struct err *err);
+void platform_free(struct platform *platform);
+
+/* Whether the file names `gpu`, among them. Capitals do not count. */
+bool platform_is_of(const struct platform *platform, const char *gpu);
+
+/* The filled struct of a section, NULL only if no such section exists. Points into the platform. What is in it is the
+ * platform's only where platform_whole() says so. */
+const void *platform_section_get(const struct platform *platform, const char *section);
+
+/* Whether the platform states any number of that section, its own or borrowed. */
+bool platform_has(const struct platform *platform, const char *section);
+
+/* Whether a section is the same in both, but for the rows named in `but` (ends with NULL; NULL: none). */
+bool platform_same(const struct platform *a, const struct platform *b, const char *section, const char *const *but);
+
+/* 0: every number of the section is stated, borrowed or general. -1: *err names the section or the numbers that lack,
+ * the reason if the file gives one, and which shipped platforms have them. */
+int platform_whole(const struct platform *platform, const char *section, struct err *err);
+
+/* Override one number: `key` alone where unique among sections, or section.key. `settings` are the names that would
+ * have been right besides (NULL: none), for the message. */
+int platform_set(struct platform *platform, const char *key, const char *value, const struct param *settings,
+                 struct err *err);
+
+/* By row of the section's table. Both NULL if there is no such section or key. */
+const struct platform_number *platform_number(const struct platform *platform, const char *section, const char *key);
 
 /* NULL: its own, or none. */
 const struct platform_borrowed *platform_borrowed(const struct platform *platform, const char *section);

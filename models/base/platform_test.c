@@ -114,8 +114,8 @@ START_TEST(every_shipped_platform_loads)
         struct err err = {""};
         struct platform *p = platform_load(name, &err);
         ck_assert_msg(p != NULL, "%s: %s", name, err.msg);
-        ck_assert_str_eq(platform_name(p), name);
-        ck_assert_str_ne(platform_summary(p), "");
+        ck_assert_str_eq(p->name, name);
+        ck_assert_str_ne(p->summary, "");
         platform_free(p);
     }
     ck_assert_uint_ge(n, 3);
@@ -128,16 +128,16 @@ START_TEST(a_file_can_start_from_a_shipped_platform)
     struct platform *p = load("[platform]\nname = mine\nbase = h200\n[gpu]\nsms = 66 | half of it\n", &err);
     ck_assert_msg(p != NULL, "%s", err.msg);
     const struct gpu *gpu = platform_section_get(p, "gpu");
-    ck_assert_str_eq(platform_name(p), "mine");
+    ck_assert_str_eq(p->name, "mine");
     ck_assert_int_eq(gpu->sms, 66);
     ck_assert_int_eq(gpu->l1_bytes, 262144);
     ck_assert_str_eq(platform_source(p, "gpu", "sms"), "half of it");
     ck_assert(platform_has(p, "gpu"));
-    ck_assert(*platform_summary(p)); /* the base's */
+    ck_assert(*p->summary); /* the base's */
     platform_free(p);
     p = load("[platform]\nname = mine\nsummary = half a chip\nbase = h200\n", &err);
     ck_assert_msg(p != NULL, "%s", err.msg);
-    ck_assert_str_eq(platform_summary(p), "half a chip");
+    ck_assert_str_eq(p->summary, "half a chip");
     platform_free(p);
 }
 END_TEST
@@ -295,10 +295,10 @@ START_TEST(a_file_changes_what_its_base_says_of_a_section)
     ck_assert_double_eq(((const struct uvm_platform *)platform_section_get(p, "uvm"))->service_ns, 13000);
     ck_assert_int_eq(platform_whole(p, "dram", &err), 0);
     ck_assert_ptr_null(platform_none(p, "placement"));
-    ck_assert_ptr_nonnull(strstr(platform_from(p), "x.ini, on base h200"));
+    ck_assert_ptr_nonnull(strstr(p->from, "x.ini, on base h200"));
     ck_assert(!platform_is_of(p, "NVIDIA H200")); /* the base's name is not its own */
     struct platform *h200 = platform_load("h200", &err);
-    ck_assert_str_eq(platform_from(h200), "shipped");
+    ck_assert_str_eq(h200->from, "shipped");
     ck_assert(platform_is_of(h200, "NVIDIA H200") && platform_is_of(h200, "nvidia h200"));
     ck_assert(!platform_is_of(h200, "NVIDIA H20") && !platform_is_of(h200, "H200") && !platform_is_of(h200, ""));
     platform_free(h200);

@@ -318,8 +318,7 @@ static void hold(struct dram_channel *ch, int64_t since)
     d->due += ch->timing.interval;
 }
 
-/* All banks are closed and nothing was asked for since the last visit: all refreshes but the last few leave no trace.
- */
+/* All banks are closed and nothing was asked for since the last visit: only the last few refreshes leave a trace. */
 static void skip(struct dram_channel *ch, int64_t now)
 {
     struct dram_device *d = &ch->device;

@@ -1,18 +1,15 @@
 /* channel: one HBM channel with its controller: up to 48 banks, MEM and PIM queues, open rows, earliest legal cycles.
  *
- * One controller cycle is, in this order (pim.md's section 3 in our words): mode update by the policy; selection of at
- * most one request into a bank slot (MEM) or into all sixteen (PIM); command issue, at most one column command and one
- * row command. A request that enters after the cycle t is seen by the scheduler at t + 1. The data pipeline needs no
- * state: a read ends CL after its last column command and a write WL after it, the read-to-write gap keeps the order,
- * and replies leave at one per cycle.
+ * One controller cycle, in this order: mode update by the policy; selection of at most one request into a bank slot
+ * (MEM) or into all sixteen (PIM); at most one column and one row command. A request that enters after cycle t is seen
+ * at t + 1. The data pipeline needs no state: a read ends CL and a write WL after its last column command, the
+ * read-to-write gap keeps the order, and replies leave at one per cycle.
  *
- * The channel is driven by a loop that models/dram/loop.h builds for each policy. The loop visits only cycles at which
- * something can happen; counters that count cycles are advanced arithmetically. State is kept as 16-bit masks of banks
- * and as lanes (models/dram/lanes.h) of earliest cycles; cycles are 32-bit offsets from `base`, moved along by
- * dram_channel_rebase().
+ * A loop that models/dram/loop.h builds for each policy drives the channel. It visits only cycles at which something
+ * can happen; counters of cycles are advanced arithmetically. State is kept as masks of banks and as lanes
+ * (models/dram/lanes.h) of earliest cycles, 32-bit offsets from `base`, moved along by dram_channel_rebase().
  *
  * Call order: dram_channel_init(), then a loop; the struct holds no resources. One thread per channel.
- *
  * Source: gupta-2025-f3fs; GPGPU-Sim-4.0.1 branch ISPASS_2025 commit 1eea352, dram.cc and dram_sched*.cc.
  * Differs: an unopened bank matches no row (the artifact's registers start as row 0). */
 #ifndef MODELS_DRAM_CHANNEL_H
@@ -32,8 +29,7 @@ enum { DRAM_NARROW = 16, DRAM_ALL = 0xffff };
 /* Requests of a class that wait in a channel, at most. */
 enum { DRAM_QUEUES = 256 };
 
-/* Cycles that loop_mem.c looks ahead; a platform with a longer timing, but of refreshes, is left to the general loop.
- */
+/* Cycles that loop_mem.c looks ahead; platforms with longer timings, but of refreshes, are left to loop.h. */
 enum { DRAM_WHEEL = 256 };
 
 /* No row: of a bank never opened, of a policy with no current PIM row. */
@@ -109,19 +105,17 @@ struct dram_fate {
     int64_t *enter, *sched, *column, *done;
 };
 
-/* What a channel's device has beyond the paper's controller: long pairs, the window of four activations, PRE
- * after PRE, reads of two stack identifiers, command pins that a command holds, and refresh. Off where a platform
- * states none of it.
+/* What a channel's device has beyond the paper's controller: long pairs, the window of four activations, PRE after PRE,
+ * reads of two stack identifiers, command pins that a command holds, and refresh. Off where a platform states none.
  *
- * The loop asks it which of its candidates may go (models/dram/controller.h), tells it of each command, and visits no
- * later than dram_device_next(). Cycles are offsets of the channel.
+ * The loop asks which of its candidates may go (models/dram/controller.h), tells of each command, and visits no later
+ * than dram_device_next(). Cycles are offsets of the channel.
  *
- * Refresh. It falls due every `interval` cycles and is not put off: from the first cycle on in which it is due and no
- * PIM request is in the slots it holds its banks (all of them, or one after another). Held banks get no command of a
- * request; those that are open are closed together, then refreshed, in the first cycles that the rules allow, before
- * any other row command of that cycle. A PIM request selected meanwhile gives its first command after the refresh. The
- * row registers and row streaks of the policies stay as they are, as at any PRE. What falls due while nothing happens
- * is made up for at the next visit, with the cycles it would have had. */
+ * Refresh falls due every `interval` cycles and is not put off: from then on, once no PIM request is in the slots, it
+ * holds its banks (all, or one after another). Held banks get no command of a request; open ones are closed together,
+ * then refreshed, in the first cycles that the rules allow, before any other row command. A PIM request selected
+ * meanwhile waits for the refresh. Row registers and row streaks stay, as at any PRE. What falls due while nothing
+ * happens is made up for at the next visit, with the cycles it would have had. */
 struct dram_device {
     bool on;    /* anything of it */
     bool rules; /* more than refresh and other cycles for the paper's rules */
@@ -281,12 +275,11 @@ void dram_device_catch_up(struct dram_channel *channel, int64_t now);
 /* The refresh's own command at t, if it can be given; whether it was. */
 bool dram_device_refresh(struct dram_channel *channel, int32_t t);
 
-/* A PIM request is selected at t while banks are held: the whole refresh. Returns the cycle of the request's first
- * command, at the earliest. */
+/* A PIM request is selected at t while banks are held: the whole refresh. Returns its first command's earliest cycle.
+ */
 int32_t dram_device_finish(struct dram_channel *channel, int32_t t);
 
-/* A command to all banks of a mask at once, of a PIM request or a refresh; to one bank: dram_device_gave_one() of
- * models/dram/controller.h. */
+/* A command of a PIM request or a refresh to all banks of a mask at once; to one bank: dram_device_gave_one(). */
 void dram_device_gave(struct dram_channel *channel, enum dram_command command, dram_banks banks, uint32_t row,
                       int32_t t);
 

@@ -35,8 +35,7 @@ struct command_checker {
     int64_t faw;  /* that of four ACT; 0: none */
     int32_t ccdr; /* that of reads in another stack identifier; 0: none */
     uint8_t group_of[DRAM_BANKS], stack_of[DRAM_BANKS];
-    /* When each command was given last, by command_checker_at(); fourth[] of the last four ACT, by number modulo four.
-     */
+    /* When each command was given last, by command_checker_at(); of the last four ACT, by number modulo four. */
     int64_t at[DRAM_WATCH_TIMES];
     int64_t fourth[4];
     int64_t read[DRAM_STACKS]; /* the last of each stack identifier; with ccdr */

@@ -603,8 +603,7 @@ DRAM_INLINE int64_t dram_policy_next(const struct dram_channel *ch, const struct
     return hooks->loaded && next <= now ? now + 1 : next;
 }
 
-/* Do everything of cycle `now` but entering. Returns the next cycle at which something may happen without an entry,
- * INT64_MAX if none. */
+/* All of cycle `now` but entering. Returns the next cycle with something to do if nothing enters; INT64_MAX: none. */
 DRAM_INLINE int64_t dram_visit(struct dram_channel *ch, const struct dram_hooks *hooks, void *state, int64_t now)
 {
     if (__builtin_expect(now >= ch->device.due || ch->device.held, 0))

@@ -29,8 +29,7 @@ struct dram_feed {
     bool stuck;     /* nothing can ever happen again */
 };
 
-/* Used by the loops: the next request of each class, with two virtual channels; with one, head[0] is the next request.
- */
+/* Used by the loops: the next request of each class; with one virtual channel, head[0] is the next of all. */
 struct dram_feed_heads {
     uint32_t head[2];
     int64_t arrival[2];   /* INT64_MAX: none left */
@@ -51,8 +50,8 @@ struct dram_hooks {
     bool fifo;       /* both classes wait in one queue, whose head alone is looked at */
     bool needs_hits; /* leaves() is told of row hits */
     /* In MEM mode with no PIM request waiting, leaves() stays and changes nothing, stalled() is 0, advance() does
-     * nothing and next() is never: such cycles are left to models/dram/loop_mem/loop_mem.c, which calls asked() and
-     * alone() at their end. */
+     * nothing and next() is never: models/dram/loop_mem/ takes such cycles, and calls asked() and alone() at their end.
+     */
     bool quiet;
     bool loaded; /* set by the program for a policy of one's own: that next() lies ahead is not taken for granted */
     /* Mode update of this cycle: not DRAM_STAY to change channel->mode; the state is reset then. hits: banks whose next
@@ -89,8 +88,7 @@ struct dram_policy {
     int (*check)(const void *state, struct err *err);
     /* Cycles so far in which `class` went first because the other alone was blacklisted; NULL: no blacklist. */
     int64_t (*favoured)(const void *state, enum dram_class class);
-    /* With its defaults, what each side of a co-run is run alone under, to be compared with. Exactly one of the list.
-     */
+    /* With its defaults, what each side of a co-run runs alone under, for comparison. Exactly one of the list. */
     bool alone;
 };
 

@@ -34,8 +34,7 @@ struct dram_mem_result {
 };
 
 /* Visit the cycles from `now` on, with their entries, up to the one in which a PIM request may enter, a refresh falls
- * due, the limit comes near or all requests of the feed were served. Returns the cycle to go on with: `now` if there
- * was nothing to do. */
+ * due, the limit comes near or all requests were served. Returns the cycle to go on with: `now`: nothing was done. */
 int64_t dram_mem_run(struct dram_channel *channel, struct dram_feed *feed, struct dram_feed_heads *heads, int64_t now,
                      struct dram_mem_result *result);
 
@@ -162,8 +161,7 @@ DRAM_INLINE int64_t dram_loop_step(struct dram_channel *ch, const struct dram_ho
 
 #endif
 
-/* Defines the struct dram_loops `name`: the loop built for a policy's hooks, which follow: `.quiet = true, .leaves =
- * ..` (struct dram_hooks). */
+/* Defines the struct dram_loops `name`: the loop built for a policy's hooks, as `.quiet = true, .leaves = leaves`. */
 #define DRAM_LOOPS(name, ...)                                                                                          \
     static const struct dram_hooks name##_hooks = {__VA_ARGS__};                                                       \
     DRAM_LOOPS_OF(name, name##_hooks)

@@ -35,8 +35,7 @@ struct set {
     uint32_t oldest, newest, lines;
 };
 
-/* A slot of the hash: the upper 40 bits are those of the line's hash, whose first ones are its home; the lower 24 are
- * the entry + 1. 0: free. */
+/* A slot of the hash. Bits 63..24: the hash of the line, whose top bits are its home; 23..0: entry + 1, 0: free. */
 enum { FREE_ENTRIES = 256, ENTRY_BITS = 24 };
 
 struct l1 {
@@ -250,8 +249,7 @@ static uint32_t victim(struct l1 *l1, const struct set *set)
     return number;
 }
 
-/* Of the two that will go next: where the first stands in the hash, whose entry was fetched for the one before it, and
- * the second's entry. */
+/* Prefetch the hash slot of the next victim and the entry of the one after it. */
 static void expect_victims(const struct l1 *l1, const struct set *set)
 {
     if (set->oldest == L1_NONE)

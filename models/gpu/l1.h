@@ -1,22 +1,18 @@
 /* l1: one multiprocessor's L1 data cache: which sectors of which lines are there, and which are on their way.
  *
- * Lines of 128 B with four sectors of 32 B. A load looks its sectors of a line up: some are there; some are on their
- * way already, and the load waits with those that asked first; for the rest it asks. An answer finds its waiters
- * without a search. A line gets its place when its first sector arrives (on fill; a "streaming" cache: any number of
- * misses may be under way) or when it is first asked for (on miss: it keeps the place while it waits, and is not pushed
- * out; where all of a set wait, the value passes through and is not kept), or when it is asked for, to lose it to the
- * next line whether it waits or not (by tag: what comes then goes to who asked and is not kept, and who asks meanwhile
- * asks again). Of lines of another memory (join_cycles; all but `own`), a load of another warp waits with those that
- * asked only while the miss has not left L1; later it asks for itself, and what comes first is kept: neighbouring warps
- * of the H200 that read host memory on and on share no sector, those that have just begun do
- * (models/zerocopy/host_reads.h). Stores write through: they take no place, and a sector that is there is dropped. A
- * line without sectors gives its place up. Replaced: the line used longest ago (found, or filled), or one drawn at
+ * Lines of 128 B with four sectors of 32 B. Of the sectors that a load looks up some are there; for some that are on
+ * their way it waits with those that asked first; for the rest it asks. A line gets its place
+ *   on fill: when its first sector arrives (a "streaming" cache: any number of misses may be under way);
+ *   on miss: when it is first asked for, and keeps it while it waits; where all of a set wait, a value is not kept;
+ *   by tag: when it is asked for, and loses it to the next line whether it waits or not: what comes then is not kept.
+ * Of lines of another memory (join_cycles; all but `own`) another warp's load joins only while the miss has not left
+ * L1, and asks for itself later (models/zerocopy/host_reads.h). Stores write through: they take no place, and drop a
+ * sector that is there. A line without sectors gives its place up. Replaced: the line used longest ago, or one at
  * random. Worked example, two lines, fully associative, on fill, lru: read A sector 0: asked for; it comes; B 0 the
- * same; read A 0: there; C 0 comes and pushes out B; read A 1: asked for, although line A is there. Numbers of a line
- * are byte addresses / 128. Sets are chosen by that number modulo their count, or by a hash of it. Loads are numbers of
- * the caller's, below 65,536. Source: sectored L1 of Volta as in Khairy et al., ISCA 2020, section III-A (streaming,
- * write-through); GPGPU-Sim 4.0.1, gpu-cache.cc, read as data. Differs: the hash is ours; a store that is found does
- * not count as use. */
+ * same; read A 0: there; C 0 comes and pushes out B; read A 1: asked for, although line A is there. A line's number is
+ * its byte address / 128; sets are chosen by it, or by a hash of it. Loads are the caller's numbers, below 65,536.
+ * Source: sectored L1 of Volta as in Khairy et al., ISCA 2020, section III-A; GPGPU-Sim 4.0.1, gpu-cache.cc, read as
+ * data. Differs: the hash is ours; a store that is found does not count as use. */
 #ifndef MODELS_GPU_L1_H
 #define MODELS_GPU_L1_H
 

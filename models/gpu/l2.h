@@ -87,8 +87,7 @@ enum l2_answer {
  * for the victim's line. *miss is set for L2_FETCH. */
 enum l2_answer l2_take(struct l2 *l2, const struct l2_question *question, struct l2_result *result, uint32_t *miss);
 
-/* The sector of that entry is there: *waiters, in the order in which they came, is valid until the next l2_take().
- * Returns their number. */
+/* The sector of that entry is there. Returns the number of *waiters, in their order, valid until the next l2_take(). */
 uint32_t l2_fill(struct l2 *l2, uint32_t slice, uint32_t miss, const uint32_t **waiters);
 
 /* The same questions will come soon: what they look at is fetched from this machine's memory. */
@@ -102,8 +101,7 @@ void l2_expect_way(const struct l2 *l2, uint32_t slice, uint32_t miss); /* after
 enum { L2_WHOLE = (1 << L2_LINE / L2_SECTOR) - 1 };
 
 /* The line at addr is there and the one used last, with these sectors besides those it had: readable, written (masks).
- * What was written of the line that makes room is forgotten: it has gone back unseen. Nothing happens where every way
- * of the set is reserved. */
+ * What was written of the line that makes room is forgotten. Nothing happens where all ways of the set are reserved. */
 void l2_put(struct l2 *l2, uint32_t slice, uint64_t addr, uint32_t valid, uint32_t dirty);
 
 /* Call fn for every line, by slice and set, of a set the one used longest ago first. */

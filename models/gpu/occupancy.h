@@ -40,8 +40,7 @@ int occupancy_refuse(uint32_t launch, uint32_t threads, uint32_t registers, uint
  * Source: bounds by latency, issue and bandwidth for equal warps (Little's law; Hong and Kim, ISCA 2009, figures 4 and
  * 5, is the same distinction).
  * Differs: caches are not simulated here, so (1) takes one access to device memory for each step whatever it hits, and
- * (3) counts every sector that the instructions of a warp touch once for each warp: an upper bound of the traffic.
- * For one launch; all in ns. */
+ * (3) counts every sector that a warp touches once for each warp: an upper bound of the traffic. All in ns. */
 struct issue {
     double load_ns;        /* an access to device memory */
     double instruction_ns; /* a dependent instruction */

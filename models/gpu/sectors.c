@@ -108,8 +108,8 @@ static uint64_t byte_of(const struct sectors_of *a, unsigned lane)
     return a->first + (a->lane ? a->lane[lane] : lane * (uint64_t)a->stride);
 }
 
-/* Any lanes, from the highest down, since that is mostly the order wanted; those that continue each other, as the rows
- * of a tile do, together. */
+/* Any lanes, from the highest down, mostly the order wanted; those that continue each other (rows of a tile) together.
+ */
 static int sorted(const struct sectors_of *a, struct sectors_line *out)
 {
     struct sorter s;

@@ -11,24 +11,21 @@
 
 /* What happens on a multiprocessor in one cycle, in this order (sm_visit()):
  *   1. a reply that had to wait is taken (one a cycle);
- *   2. L1 looks a group of sectors up that entered l1_cycles ago; values that it has are there now; what it has not
- *      goes to the miss queue; where that has no room for all that a line asks for, the group stays and the pipeline
- *      behind it stands;
+ *   2. L1 looks up a group of sectors that entered l1_cycles ago. Values that it has are there now; the rest goes to
+ *      the miss queue. Where that has no room for a line's misses the group stays, and the pipeline stands;
  *   3. warps reach the end of a stretch of ordinary instructions;
  *   4. the memory port lets a group of sectors of different banks into the pipeline; if it is free, the next scheduler
  *      in turn issues a memory instruction.
- * The multiprocessor is visited only in cycles in which one of these is due. A packet leaves the miss queue for the
- * input buffer in the cycle after it came, a cycle after the one before, and when there is room: that cycle is known
- * when it comes, or when room is made, and takes no visit.
+ * A multiprocessor is visited only in cycles in which one of these is due. The cycle in which a packet leaves the miss
+ * queue for the input buffer is known when it comes, or when room is made, and takes no visit.
  *
- * A scheduler issues one instruction a cycle; a warp may issue an ordinary one every `dependent` cycles. So the
- * `dependent` oldest of its warps that have such instructions to issue proceed at full speed, in what is called lanes
- * here, and younger ones stand: a stretch of n instructions is one event. A memory instruction takes one slot: it needs
- * that older warps leave one, and sets the youngest lane back a cycle where all are taken. Of several memory
- * instructions the scheduler takes that of the warp that issued the one before if it can go on at once, else the
- * oldest: greedy, then oldest. Worked example, dependent 4: five warps with 10 instructions each, all in cycle 0: the
- * four oldest end in cycle 40, the youngest runs from 40 to 80.
- * Differs: by at most 3 cycles a stretch from issuing one by one (phases of lanes); the slot of a barrier is free. */
+ * A scheduler issues one instruction a cycle, a warp an ordinary one every `dependent` cycles. So the `dependent`
+ * oldest warps with such instructions run at full speed, in what is called lanes here, and younger ones stand: a
+ * stretch of n instructions is one event. A memory instruction takes one slot: older warps must leave one, and where
+ * all are taken the youngest lane falls back a cycle. Of several the scheduler takes that of the warp that issued the
+ * one before if it can go on at once, else the oldest: greedy, then oldest. Worked example, dependent 4: five warps
+ * with 10 instructions each, all in cycle 0: the four oldest end in cycle 40, the youngest runs from 40 to 80. Differs:
+ * by at most 3 cycles a stretch from issuing one by one (phases of lanes); the slot of a barrier is free. */
 
 /* A token says what the reply means: the token of a miss, a warp slot, or a load. */
 enum { TOKEN_KIND = 30, TOKEN_READ = 0, TOKEN_ACK = 1, TOKEN_ATOMIC = 2 };
@@ -365,14 +362,6 @@ static void sm_end_runs(struct sm *m, int64_t t)
             end_lanes(m, &m->scheduler[i], t);
 }
 
-/* The warp takes its place among the scheduler's, as the youngest; sm_discharge(): it leaves it. */
-static void sm_enlist(struct sm *m, struct sm_warp *w)
-{
-    struct sm_scheduler *c = &m->scheduler[w->scheduler];
-    w->age = (uint8_t)c->n;
-    c->slot[c->n++] = w->slot;
-}
-
 /* The mask without the bit of an age; younger ones move up. */
 static uint64_t without(uint64_t mask, uint32_t age)
 {
@@ -380,6 +369,7 @@ static uint64_t without(uint64_t mask, uint32_t age)
     return (mask & older) | (mask >> 1 & ~older);
 }
 
+/* The warp leaves its place among the scheduler's. */
 static void sm_discharge(struct sm *m, struct sm_warp *w)
 {
     struct sm_scheduler *c = &m->scheduler[w->scheduler];
@@ -644,7 +634,9 @@ static void start_warp(struct sm *m, uint32_t slot, uint32_t block, uint64_t num
                           .need = UINT64_MAX,
                           .scheduler = (uint8_t)(slot % m->s->schedulers),
                           .body = body};
-    sm_enlist(m, w);
+    struct sm_scheduler *c = &m->scheduler[w->scheduler]; /* it is the youngest */
+    w->age = (uint8_t)c->n;
+    c->slot[c->n++] = w->slot;
 }
 
 /* Place a block in cycle t; its warps issue from t + 1 on. */
@@ -663,13 +655,6 @@ static void sm_place(struct sm *m, uint64_t block, int64_t t)
 }
 
 /* --- packets --- */
-
-/* The next packet without a cycle of its own gets one, the first after `t` - 1 that is free. */
-static void set_time(struct sm *m, uint32_t which, int64_t t)
-{
-    m->last = m->last < t ? t : m->last + 1;
-    m->ring[(m->head + which) & m->ring_mask].from = m->last;
-}
 
 static void show(struct sm *m, int64_t t)
 {
@@ -715,8 +700,10 @@ void sms_pop(struct sms *s, uint32_t sm, int64_t t)
     m->n--;
     if (m->n - m->unset + 1 == s->o.input_room)
         wheel_set(&s->wheel, m->number, t + 1);
-    if (m->unset)
-        set_time(m, m->n - m->unset--, t + 1);
+    if (m->unset) { /* the next packet without a cycle of its own gets one, the first after t that is free */
+        m->last = m->last < t + 1 ? t + 1 : m->last + 1;
+        m->ring[(m->head + m->n - m->unset--) & m->ring_mask].from = m->last;
+    }
     int64_t next = m->n ? m->ring[m->head & m->ring_mask].from : INT64_MAX;
     if (next <= t)
         return;
@@ -1021,18 +1008,13 @@ static void sm_reset(struct sm *m, int64_t t)
 
 /* --- replies --- */
 
-static void take_read(struct sm *m, uint32_t token, int64_t t)
-{
-    for (uint32_t load = l1_take(m->l1, token); load != L1_NONE; load = l1_next(m->l1))
-        sm_arrived(m, load, 1, t);
-}
-
 static void take(struct sm *m, uint32_t token, int64_t t)
 {
     uint32_t number = token & ((1u << TOKEN_KIND) - 1);
     m->taken = t;
     if (token >> TOKEN_KIND == TOKEN_READ)
-        take_read(m, number, t + 1);
+        for (uint32_t load = l1_take(m->l1, number); load != L1_NONE; load = l1_next(m->l1))
+            sm_arrived(m, load, 1, t + 1);
     else if (token >> TOKEN_KIND == TOKEN_ATOMIC)
         sm_arrived(m, number, 1, t + 1);
     else
@@ -1348,7 +1330,7 @@ int64_t sms_next(const struct sms *s)
 {
     if (s->done)
         return INT64_MAX;
-    int64_t now = s->wheel.now, next = wheel_next(&s->wheel), shown = wheel_next(&s->shown);
+    int64_t now = s->wheel.now, next = s->wheel.next, shown = s->shown.next;
     next = shown < next ? shown : next;
     if (s->begin_at < next)
         next = s->begin_at;

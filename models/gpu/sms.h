@@ -69,8 +69,7 @@ void sms_reply(struct sms *s, uint32_t sm, uint32_t token, int64_t t);
 /* That reply will come soon: what it looks at is fetched from this machine's memory. */
 void sms_expect(const struct sms *s, uint32_t sm, uint32_t token);
 
-/* When the next step is due, pops and replies since the last one considered; INT64_MAX: not before another reply or
- * pop. */
+/* When the next step is due, after the pops and replies so far; INT64_MAX: not before another. */
 int64_t sms_next(const struct sms *s);
 
 /* Where packets wait: bit sm % 64 of word sm / 64 is set where sms_head(s, sm) is one. Valid as long as s; what it
@@ -93,8 +92,7 @@ struct sms_counts {
     /* Core cycles that the beginnings and ends of cut launches took beyond their share. A launch of which a share f of
      * its blocks is there begins and ends once, as the whole one, which is 1 / f as long: its time is f of what it took
      * and 1 - f of what its blocks take in the middle, blocks / places x mean time that a block is there, over those
-     * that are neither of the first nor of the last places (Little's law). Where there are none, nothing is known and
-     * it counts as it is. */
+     * that are neither of the first nor of the last places (Little's law). Without such blocks it counts as it is. */
     double ends;
 };
 void sms_counts(const struct sms *s, struct sms_counts *counts);

@@ -39,12 +39,6 @@ static inline void wheel_set(struct wheel *w, uint32_t actor, int64_t t)
     w->actors[slot * w->words + actor / 64] |= UINT64_C(1) << actor % 64;
 }
 
-/* The first cycle after `now` with an actor, or INT64_MAX. */
-static inline int64_t wheel_next(const struct wheel *w)
-{
-    return w->next;
-}
-
 /* The same, where there are any. */
 void wheel_take_some(struct wheel *w, int64_t t, uint64_t *due);
 

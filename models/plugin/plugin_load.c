@@ -55,8 +55,7 @@ bool plugin_is_path(const char *text)
     return n > 3 && strcmp(text + n - 3, ".so") == 0;
 }
 
-/* --- the controller loop, for hooks that are known at run time only: what models/dram/loop.h declares to plugins ---
- */
+/* --- the controller loop for hooks known at run time only, which models/dram/loop.h declares to plugins --- */
 
 void plugin_loop_feed(struct dram_channel *channel, const struct dram_hooks *hooks, void *state, struct dram_feed *feed)
     PLUGIN_API(dram_loop_feed);

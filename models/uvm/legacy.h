@@ -48,12 +48,10 @@ struct legacy_cost {
     int64_t h2d_bytes, d2h_bytes;
 };
 
-/* A launch in steady state: `pages` of managed memory, all touched by the CPU since the last launch in the way named.
- */
+/* A launch in steady state: `pages` of managed memory, all touched so by the CPU since the last launch. */
 void legacy_launch(const struct legacy_platform *hw, int64_t pages, enum legacy_touch touch, struct legacy_cost *cost);
 
-/* The same program on mapped pinned memory: nothing is copied or faults; `gpu_bytes` are read over the bus by the
- * kernel. */
+/* The same program on mapped pinned memory: no copy, no fault; the kernel reads `gpu_bytes` over the bus. */
 void legacy_mapped(const struct legacy_platform *hw, int64_t gpu_bytes, struct legacy_cost *cost);
 
 #endif

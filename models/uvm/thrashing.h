@@ -78,8 +78,7 @@ void uvm_thrashing_event(struct uvm_thrashing *t, uint32_t block, const struct p
 enum uvm_hint uvm_thrashing_hint(struct uvm_thrashing *t, uint32_t block, unsigned page, enum uvm_processor by,
                                  int64_t now_ns, enum uvm_processor *place);
 
-/* The pin of a page is over at `now_ns`: forget what is known of it. False if it is pinned for longer, or not at all.
- */
+/* The pin of a page is over at `now_ns`: forget the page. False if it is pinned for longer, or not at all. */
 bool uvm_thrashing_unpin(struct uvm_thrashing *t, uint32_t block, unsigned page, int64_t now_ns);
 
 #endif

@@ -37,8 +37,7 @@ struct uvm_ahead {
 
 enum { UVM_ASKS = 4096 }; /* pages asked for with one batch, at most */
 
-/* Pages asked for, numbered as in struct uvm_ahead. What is resident, faulted or no page of an allocation is left out
- * by the engine. */
+/* Pages asked for, numbered as in struct uvm_ahead. The engine leaves out resident, faulted and unallocated ones. */
 struct uvm_asks {
     uint32_t *pages; /* UVM_ASKS of them */
     size_t count;

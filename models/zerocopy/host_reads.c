@@ -40,8 +40,7 @@ struct last {
 
 /* What the launches that read host memory take together at least, in cycles, and what they may take. Of those that are
  * through it is what they took, of the others, where it is known which read host memory, the launch itself and a load's
- * answer. Each counts whole cycles, and once for each launch that is like it: their sum does not depend on who is
- * first. */
+ * answer. Each counts whole cycles, once for each launch that is like it: the sum does not depend on the order. */
 struct budget {
     _Atomic int64_t spent;
     int64_t most;  /* INT64_MAX: no end */
@@ -118,8 +117,7 @@ static void give(struct run *r, struct answers *a, int64_t t)
 /* --- the link --- */
 
 /* The sectors from `from` to `to` of the line in one request; returns when it is answered. The load before this one of
- * the same warp may have asked for the line last, and still wait for it: then that request takes these sectors along.
- */
+ * the same warp may still wait for the line: then its request takes these sectors along. */
 static int64_t ask(struct run *r, struct last *last, const struct last *now, int64_t t)
 {
     bool joins = last->until > t && last->line == now->line && last->load + 1 == now->load && last->to + 1 >= now->from;

@@ -1,25 +1,20 @@
-/* host_reads: a program's reads of host memory, simulated: its warps on the multiprocessors of a GPU, each with its L1
- * (models/gpu/sms.h), and behind them two places that answer: memory of the GPU, after a fixed time, and host memory,
- * over the link.
+/* host_reads: simulates a program's reads of host memory: its warps run on a GPU's multiprocessors with their L1
+ * (models/gpu/sms.h); memory of the GPU answers after a fixed time, host memory over the link.
  *
- * The link is a queue that serves one request after the other in the order in which they come: each takes the time that
- * it adds to those around it (wire, tags, host lines, joined by sharpness: link.h) and is answered load_ns later.
- * So what a lone load takes is load_ns, what a launch takes is the requests' time where there are enough warps, and
- * both and everything in between follow where there are not. Lines of labels, offsets and weights take their places in
- * the same L1 as the lists. A sector that is on its way is asked for once by each warp, and by others only once its
- * miss has left L1, which takes l1_cycles: neighbouring warps of an H200 that loop over an array 36 B behind a line's
- * start share no sector (33.7 to 36.7 GB/s; sharing, 42.6), warps that have just begun, on short lists side by side,
- * share all (537,835 sectors counted; sharing none, 591,654). In the simulation the former are 512 to 1,023 cycles
- * apart, the latter up to 8. That was seen of host memory alone: a sector of the GPU's own memory is asked for once. A
- * request is what one load asks for of one line, by the platform's rule (warp.h). Stores to host memory are posted:
- * answered at once and not counted. A launch of more loads than asked for is sampled: four groups of its
- * multiprocessors (launch_weights.h), each with the share of the link that its lines are of all, one after
- * the other; one of which nothing is read from the host as one group. Counts are the mean of the groups', each divided
- * by its share; the groups' differences give the standard error; the time is the longest group's, and the block with
- * the longest chain of loads is in one of them. Worked example, one warp that reads 4 B a lane of one line, H200: one
- * request of 128 B, answered after 2.6 ns of the link and 1,350 ns. Source: specs of both parts; the queue: link.h.
- * Differs: memory of the GPU answers as its L2 does if all of it that the program has fits there, else as DRAM does,
- * with any bandwidth. */
+ * The link serves requests in the order in which they come. Each takes the time that it adds to those around it
+ * (struct link_queue) and is answered load_ns later. A request is what one load asks for of one line, by the platform's
+ * rule (warp.h). Stores to host memory are answered at once and not counted. Each warp asks for a sector on its way
+ * once; other warps join only while its miss is in L1 (l1_cycles), as measured on an H200: neighbouring warps that loop
+ * over an array share no sector (33.7 to 36.7 GB/s; sharing, 42.6) and are 512 to 1,023 cycles apart in the simulation,
+ * warps that have just begun share all (537,835 sectors; sharing none, 591,654) and are up to 8 apart. A sector of the
+ * GPU's own memory is asked for once.
+ * A launch of more loads than asked for is sampled: four groups of its multiprocessors (launch_weights.h) run one after
+ * the other, each with the share of the link that its lines are of all; a launch that reads nothing from the host runs
+ * as one group. Counts are the mean of the groups', each over its share; their differences give the standard error; the
+ * time is the longest group's, and the block with the longest chain of loads is in one of them.
+ * Worked example, one warp that reads 4 B a lane of one line, H200: one request of 128 B, answered after 2.6 ns of the
+ * link and 1,350 ns. Source: specs of both parts; the queue: link.h. Differs: memory of the GPU answers as its L2 if
+ * all of it fits there, else as DRAM, with any bandwidth. */
 #ifndef MODELS_ZEROCOPY_HOST_READS_H
 #define MODELS_ZEROCOPY_HOST_READS_H
 
@@ -47,8 +42,7 @@ struct host_reads {
     uint64_t most_loads; /* of warps that are simulated of a launch, about; 0: all */
     int threads;         /* that share the launches, at most; 0: one. The answer is the same */
     /* If the kernels that read host memory together take longer than most_ns, > 0, *stopped is set, what is left is not
-     * simulated, and `launch` is called of none: all launches together take longer too. The same on any number of
-     * threads. 0: all is simulated. */
+     * simulated, and `launch` is called of none. The same on any number of threads. 0: all is simulated. */
     double most_ns;
     bool *stopped;
     /* Of each launch, in order, when all are done. */

@@ -159,13 +159,6 @@ static void read_warp(struct lane_reader *r, struct lane *lanes, size_t n)
     }
 }
 
-static void add_warp(struct lane_reader *r, const struct lane_warp *w)
-{
-    mix_add(&r->mix, &w->mix);
-    r->loads += w->loads;
-    r->lane_loads += w->lane_loads;
-}
-
 /* read_warp(), or what the warp before asked for. */
 static void read_alike(struct lane_reader *r, const struct lane *lanes, size_t n)
 {
@@ -186,7 +179,9 @@ static void read_alike(struct lane_reader *r, const struct lane *lanes, size_t n
         w->loads = one.loads;
         w->lane_loads = one.lane_loads;
     }
-    add_warp(r, w);
+    mix_add(&r->mix, &w->mix);
+    r->loads += w->loads;
+    r->lane_loads += w->lane_loads;
 }
 
 int lane_read_block(struct lane_reader *r, const struct scan *scans, size_t n, struct err *err)

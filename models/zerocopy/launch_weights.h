@@ -1,13 +1,11 @@
 /* launch_weights: what a launch reads of host memory, by multiprocessor, counted body by body as its warps go by.
  *
- * Blocks go to the multiprocessors in turn. Counted are the lines that loads touch, caches not
- * regarded, and of each warp how often it waits for host memory, turn by turn; the block of the warp that waits most is
- * remembered, since a launch may last as long as that. Which memory is the host's may be said afterwards: then lines
- * are counted by allocation, and waits by which allocations a body reads; of two warps one is forgotten if the other
- * waits at least as often whatever lies on the GPU.
+ * Blocks go to the multiprocessors in turn. Counted are the lines that loads touch, without caches, and how often each
+ * warp waits for host memory; the block of the warp that waits most is remembered, since a launch may last as long.
+ * Which memory is the host's may be said afterwards: then lines are counted by allocation, and waits by which
+ * allocations a body reads; of two warps one is forgotten if the other waits at least as often whatever is on the GPU.
  * Worked example: warp 0 reads A 3 times, warp 1 A and B in one body twice. With both in host memory warp 0 is the
- * heaviest, with A on the GPU warp 1.
- * Threads may count warps of a launch each into a tally of their own; added in any order they make the same. */
+ * heaviest, with A on the GPU warp 1. Threads may each count warps into a tally of their own, added in any order. */
 #ifndef MODELS_ZEROCOPY_LAUNCH_WEIGHTS_H
 #define MODELS_ZEROCOPY_LAUNCH_WEIGHTS_H
 
@@ -24,8 +22,7 @@ struct launch_weight {
 
 struct launch_tally;
 
-/* apart: allocations are told apart; else host memory is what the program does not keep on the GPU. NULL with *err set.
- */
+/* apart: allocations are told apart; else host memory is what is not kept on the GPU. NULL with *err set. */
 struct launch_tally *launch_tally_new(const struct program *program, uint32_t sms, bool apart, struct err *err);
 void launch_tally_free(struct launch_tally *tally); /* NULL: nothing */
 size_t launch_tally_bytes(const struct launch_tally *tally);
@@ -43,8 +40,7 @@ void launch_tally_add(struct launch_tally *tally, const struct launch_tally *oth
 bool launch_tally_get(const struct launch_tally *tally, const struct program_alloc *allocs,
                       struct launch_weight *weight);
 
-/* All of a launch; run: of the program, at this launch or before. The tally does not tell allocations apart. -1 with
- * *err set. */
+/* All of a launch; run: of the program, at this launch or before; the tally is not `apart`. -1 with *err set. */
 int launch_weigh(const struct program *program, void *run, uint32_t launch, struct launch_tally *tally,
                  struct launch_weight *weight, struct err *err);
 
@@ -65,8 +61,7 @@ struct launch_part {
     struct program program;      /* the part: valid while the struct stays where it is */
 };
 
-/* `kept` of `sms` multiprocessors, sms / kept apart, from `first` < sms / kept on; the caller may put others in of[],
- * ascending. */
+/* `kept` of `sms` multiprocessors, sms / kept apart, from `first` < sms / kept on; the caller may change of[]. */
 void launch_part_init(struct launch_part *part, const struct program *whole, void *run, uint32_t launch, uint32_t sms,
                       uint32_t kept, uint32_t first);
 
@@ -88,8 +83,7 @@ void launch_weights_add(struct launch_weights *weights, uint32_t launch, const s
 
 /* Whether they are this program's. */
 bool launch_weights_are_of(const struct launch_weights *weights, const struct program *program);
-/* Of a launch with these allocations, the program's but for which are on the GPU: its own ones are. False: not known.
- */
+/* Of a launch with the program's allocations, more of which may be on the GPU. False: not known. */
 bool launch_weights_get(const struct launch_weights *weights, uint32_t launch, uint32_t sms,
                         const struct program_alloc *allocs, struct launch_weight *weight);
 

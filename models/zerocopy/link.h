@@ -153,8 +153,7 @@ struct counter_sizes {
     uint64_t least[LINE_SECTORS], most[LINE_SECTORS];
 };
 
-/* The bounds for one launch; those of several launches may be added. False (and nothing written) if no sizes give these
- * counters. */
+/* The bounds for one launch; they may be added. False, and nothing is written: no sizes give these counters. */
 bool counter_sizes(uint64_t requests, uint64_t sectors, struct counter_sizes *bounds);
 
 /* Requests, from the bytes sent up the link. */

@@ -1,8 +1,7 @@
 /* pattern: how a kernel walks the parts of a structure that it reads; the policies of the zero-copy engine.
  *
  * A pattern counts requests by size, in closed form where one exists, and can expand the same scans into the requests
- * themselves, exactly and slowly. Counters are made for one view (a structure under a reuse rule), fed batches of one
- * launch, and read at its end. */
+ * themselves, exactly and slowly. A counter is made for a view (a structure under a reuse rule) and fed one launch. */
 #ifndef MODELS_ZEROCOPY_PATTERN_H
 #define MODELS_ZEROCOPY_PATTERN_H
 

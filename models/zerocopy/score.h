@@ -1,24 +1,14 @@
 /* score: how likely a vertex's row is to be asked for, from the graph alone; rows of high score are kept near the GPU.
  *
- * degree: out-degree. reverse-pagerank: each round a vertex pulls score / in-degree along its out-edges; run until a
- * round changes the scores by less than 1e-6 in sum. weighted: the same from an initial score of 1/N, times N /
- * labelled for labelled vertices, five rounds, not to convergence.
- *
- * Why 1e-6: a round shrinks the distance to the limit, summed over all vertices, by d at least, so what is left is
- * below d / (1 - d) x 1e-6 = 5.7e-6 of a sum of 1 (d = 0.85), and the best x % by these scores hold at most twice that
- * less of the limit's score than the limit's own best x %. Found, against 1e-12, scale 18, k 13: the best 1, 5, 10 and
- * 25 % of kron are the same vertices; of urand one vertex in 2,621 and in 13,107 differs.
- *
- * One round: s'[v] = (1 - d) / N + d * sum over out-neighbours u of v of s[u] / in[u]. Vertices of in-degree 0 are
- * never pulled; the printed division by it is guarded (0).
- *
+ * degree: out-degree. reverse-pagerank: each round a vertex pulls score / in-degree along its out-edges:
+ * s'[v] = (1 - d) / N + d * sum over out-neighbours u of v of s[u] / in[u], 0 for the division by an in-degree of 0,
+ * until a round changes the scores by less than 1e-6 in sum. weighted: the same from 1/N, times N / labelled for
+ * labelled vertices, five rounds. 1e-6 is enough: a round shrinks the distance to the limit by d, so less than
+ * d / (1 - d) x 1e-6 of a sum of 1 is left; against 1e-12 (scale 18, k 13) the best 1, 5, 10 and 25 % of kron are the
+ * same vertices, of urand one in 2,621 and in 13,107 differs.
  * Worked example (score_test.c): 0 -> 1, 0 -> 2, 1 -> 2, d = 0.5, one round from 1/3 each: in = 0, 1, 2;
  * s'[0] = 1/6 + 0.5 (1/3 + 1/6) = 5/12, s'[1] = 1/6 + 0.5 x 1/6 = 1/4, s'[2] = 1/6.
- *
- * Cost: docs/benchmarks.md; a round reads every element once.
- *
- * Source: Min 2022 (docs/papers.md), section 4.2.1 and algorithm 2. Differs: damping is not printed; 0.85 as in
- * PageRank. */
+ * Source: Min 2022 (docs/papers.md), section 4.2.1, algorithm 2. Differs: damping is not printed; 0.85 as PageRank. */
 #ifndef MODELS_ZEROCOPY_SCORE_H
 #define MODELS_ZEROCOPY_SCORE_H
 
@@ -37,8 +27,7 @@ struct score_options {
     uint64_t labelled_count;
 };
 
-/* Scores of all vertices, freed with free(). NULL with *err set on failure. Parallel; the result does not depend on the
- * number of threads. */
+/* Scores of all vertices, freed with free(); the same on any number of threads. NULL with *err set on failure. */
 double *score_vertices(const struct graph *graph, enum score_kind kind, const struct score_options *options,
                        struct err *err);
 

@@ -9,8 +9,7 @@
  * Source: dissertation, section 2.3.3 and figure 2.4; 8-byte loads: section 2.5's request shares come out only so. Rule
  * line: measured, H200, driver 580.159.04, 2026-11: 1,110,110 loads of sectors 0 and 2 of a line made as many requests,
  * of 96 B and a 12 B header on the link.
- * Differs: on the H200, 0.16 % of such pairs were fetched as one 128 B request (two warps missing on a line together).
- */
+ * Differs: on the H200, 0.16 % of such pairs were fetched as one 128 B request (two warps missing together). */
 #ifndef MODELS_ZEROCOPY_WARP_H
 #define MODELS_ZEROCOPY_WARP_H
 

@@ -426,7 +426,7 @@ int calibrate_zerocopy(struct calibration *c, const struct measurements *from, s
         platform_free(platform);
         return -1;
     }
-    struct job job = {.out = c, .base_name = platform_name(platform)};
+    struct job job = {.out = c, .base_name = platform->name};
     job.base = *(const struct pcie *)platform_section_get(platform, "pcie");
     job.gpu = *(const struct gpu *)platform_section_get(platform, "gpu");
     struct pcie fitted = job.base;

@@ -44,7 +44,7 @@ static void take_command(const struct compare_result *result, struct compare_exp
         (void)snprintf(
             x->command, sizeof x->command,
             "offchip compare %s --platform %s%s -o plan.ini; offchip record --apply plan.ini -o t.db -- ./program",
-            result->program, platform_name(result->platform), result->sets);
+            result->program, result->platform->name, result->sets);
     else
         (void)snprintf(x->command, sizeof x->command, "./program, changed as its row says%s",
                        row->mechanism == COMPARE_ZEROCOPY ? "; offchip record --requests -o t.db -- ./program" : "");

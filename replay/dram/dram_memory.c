@@ -792,7 +792,7 @@ void dram_memory_core(struct dram_memory *m)
     bool more = !crossbar_empty(&m->to) || !crossbar_empty(&m->from);
     for (uint32_t w = 0; w < (m->subs + 63) / 64; w++)
         more |= (m->replying[w] | m->awake[w]) != 0;
-    m->core_next = more ? t + 1 : wheel_next(&m->delays);
+    m->core_next = more ? t + 1 : m->delays.next;
 }
 
 /* What is done leaves the channel, as far as the queue to L2 has room. */

@@ -299,7 +299,7 @@ int dram_without_pim(const struct platform *platform, struct err *err)
     return err_set(err,
                    "platform %s takes no PIM requests: its [dram] has pim_sms %lld and %lld banks; expected PIM units "
                    "in 16 banks, as gv100 has",
-                   platform_name(platform), (long long)dram->pim_sms, (long long)dram->banks);
+                   platform->name, (long long)dram->pim_sms, (long long)dram->banks);
 }
 
 int dram_stream_load(struct dram_stream *stream, const struct input *inputs, size_t count, uint64_t take,

@@ -163,8 +163,8 @@ static void answer(const struct decision *d, FILE *out)
     const struct compare_result *result = d->result;
     const struct compare_row *best = result->count ? &result->rows[0] : NULL;
     char time[160];
-    element(out, "p class=dim", "%s on %s (%s), %.4g MiB", result->program, platform_name(result->platform),
-            platform_from(result->platform), (double)result->footprint_bytes / 0x1p20);
+    element(out, "p class=dim", "%s on %s (%s), %.4g MiB", result->program, result->platform->name,
+            result->platform->from, (double)result->footprint_bytes / 0x1p20);
     if (!best || !best->answered) {
         element(out, "h1", "No mechanism has an answer for this input on this platform.");
         return;
@@ -521,8 +521,8 @@ static void say_platform(const struct decision *d, FILE *out)
     element(out, "li",
             "Platform %s (%s): %zu numbers known, %zu assumed, %zu fitted, %zu borrowed (offchip list platforms "
             "%s)",
-            platform_name(platform), platform_from(platform), use.kinds[PLATFORM_SOURCED], use.kinds[PLATFORM_ASSUMED],
-            use.kinds[PLATFORM_FITTED], use.kinds[PLATFORM_AS], platform_name(platform));
+            platform->name, platform->from, use.kinds[PLATFORM_SOURCED], use.kinds[PLATFORM_ASSUMED],
+            use.kinds[PLATFORM_FITTED], use.kinds[PLATFORM_AS], platform->name);
     element(out, "li", "offchip %s: %s", d->version, d->command);
     (void)fputs("</ul>\n", out);
 }
@@ -555,7 +555,7 @@ static void head(const struct decision *d, FILE *out)
     (void)fwrite(page, 1, before, out);
     put_text(out, d->result->program);
     (void)fputs(" on ", out);
-    put_text(out, platform_name(d->result->platform));
+    put_text(out, d->result->platform->name);
     (void)fputs(hole ? hole + sizeof mark - 1 : "", out);
 }
 

@@ -31,7 +31,7 @@ static int view_open(struct view *view, const struct figure_input *input, struct
     if (!able ||
         placement_tasks_programs(&view->tasks, view->platform, &(struct placement_look){200000, NULL, NULL}, err)) {
         if (!able)
-            (void)err_set(err, "platform %s has no [placement] numbers", platform_name(view->platform));
+            (void)err_set(err, "platform %s has no [placement] numbers", view->platform->name);
         platform_free(view->platform);
         placement_tasks_release(&view->tasks);
         return -1;
@@ -106,7 +106,7 @@ static int overhead_chart(const struct figure_input *input, FILE *script, const 
     }
     for (size_t p = 0; p < PLACEMENTS; p++)
         bars += drawn[p];
-    plot_title(script, "Time of each task by its memory", platform_name(view->platform));
+    plot_title(script, "Time of each task by its memory", view->platform->name);
     chart.log = true;
     chart.base = pow(10, floor(log10(isfinite(least) ? least * 0.9 : 1)));
     chart.labels = "task";
@@ -174,7 +174,7 @@ static void draw_timeline(const struct figure_input *input, FILE *script, const 
     plot_title(script,
                overlap ? "Tasks under auto: dashed lines join those that overlap"
                        : "Tasks under auto, one after another",
-               platform_name(view->platform));
+               view->platform->name);
     bars(script, view, set);
     (void)fprintf(script,
                   "set xlabel 'time (ms)'\nset ylabel 'task'\nset grid xtics noytics\nset yrange [-0.6:%zu.4]\nplot ",

@@ -227,17 +227,17 @@ START_TEST(a_recording_picks_the_platform_of_its_gpu)
     struct err err = {""};
     char head[512];
     ck_assert_msg(go(&request, &result, &err) == 0, "%s", err.msg);
-    ck_assert_str_eq(platform_name(result.platform), "h200");
+    ck_assert_str_eq(result.platform->name, "h200");
     platform_use_head(&result, head, sizeof head);
     ck_assert_ptr_nonnull(strstr(head, "platform h200 (shipped, the recording's NVIDIA H200): "));
     replay_release(&result);
     request.platform = "v100"; /* what is named wins */
     ck_assert_int_eq(go(&request, &result, &err), 0);
-    ck_assert_str_eq(platform_name(result.platform), "v100");
+    ck_assert_str_eq(result.platform->name, "v100");
     replay_release(&result);
     request = (struct replay_request){.inputs = &inputs[1]};
     ck_assert_int_eq(go(&request, &result, &err), 0);
-    ck_assert_str_eq(platform_name(result.platform), "titanv");
+    ck_assert_str_eq(result.platform->name, "titanv");
     replay_release(&result);
     request = (struct replay_request){.inputs = inputs, .input_count = 2};
     ck_assert_int_eq(go(&request, &result, &err), -1);

@@ -38,7 +38,7 @@ const char *platform_choice_compute(const char *gpu)
 static size_t alike(const struct platform *p, const char *gpu)
 {
     size_t most = 0;
-    for (const char *name = platform_gpus(p); *name; name += strcspn(name, ",")) {
+    for (const char *name = p->gpus; *name; name += strcspn(name, ",")) {
         name += strspn(name, " ,");
         size_t n = 0;
         while (gpu[n] && gpu[n] == name[n])
@@ -56,8 +56,8 @@ static bool nearest(const char *gpu, const char *compute, char *buf, size_t size
     char name[64];
     for (size_t i = 0; wanted > 0 && platform_shipped(i, name, sizeof name); i++) {
         struct platform *p = platform_load(name, NULL);
-        bool real = p && *platform_gpus(p) && *platform_compute(p);
-        double off = real ? fabs(strtod(platform_compute(p), NULL) - wanted) : INFINITY;
+        bool real = p && *p->gpus && *p->compute;
+        double off = real ? fabs(strtod(p->compute, NULL) - wanted) : INFINITY;
         size_t same = real ? alike(p, gpu) : 0;
         platform_free(p);
         if (off < best || (off == best && same > most)) {

@@ -92,6 +92,6 @@ json_t *platform_json_list(const struct platform *platform)
     for (size_t s = 0; platform_sections[s]; s++)
         if (platform_has(platform, platform_sections[s]->name))
             json_tree_put(&sections, platform_sections[s]->name, section_json(platform, platform_sections[s]));
-    return json_pack("{s:o,s:o,s:o}", "name", json_tree_text(platform_name(platform)), "summary",
-                     json_tree_text(platform_summary(platform)), "sections", sections);
+    return json_pack("{s:o,s:o,s:o}", "name", json_tree_text(platform->name), "summary",
+                     json_tree_text(platform->summary), "sections", sections);
 }

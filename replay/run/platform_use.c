@@ -58,7 +58,7 @@ const char *platform_use_head(const struct replay_result *result, char *buf, siz
     if (use.given)
         (void)snprintf(given, sizeof given, ", %zu given by --set", use.given);
     (void)snprintf(buf, size, "%s%s (%s%s): %zu numbers of%s, %zu known, %zu assumed, %zu fitted, %zu borrowed%s",
-                   head_begins, platform_name(result->platform), platform_from(result->platform),
+                   head_begins, result->platform->name, result->platform->from,
                    chosen_by(result, chosen, sizeof chosen), use.numbers, sections,
                    use.kinds[PLATFORM_SOURCED] - use.given, use.kinds[PLATFORM_ASSUMED], use.kinds[PLATFORM_FITTED],
                    use.kinds[PLATFORM_AS], given);
@@ -105,7 +105,7 @@ json_t *platform_use_json(const struct replay_result *result)
         json_tree_add(&sections, json_string(result->sections[i]));
     json_t *gpu = *result->choice.gpu ? json_tree_text(result->choice.gpu) : json_null();
     json_t *object =
-        json_pack("{s:o,s:s,s:o,s:o,s:I}", "from", json_tree_text(platform_from(result->platform)), "chosen",
+        json_pack("{s:o,s:s,s:o,s:o,s:I}", "from", json_tree_text(result->platform->from), "chosen",
                   chosen[result->choice.how], "gpu", gpu, "sections", sections, "numbers", (json_int_t)use.numbers);
     for (int kind = 0; kind < PLATFORM_KINDS; kind++)
         json_tree_put(&object, platform_kind_name((enum platform_kind)kind), json_integer((json_int_t)use.kinds[kind]));

@@ -144,7 +144,7 @@ int uvm_legacy_replay(const struct replay_job *job, struct outcome *runs, struct
     if (!input->workload.type || input->workload.type->produces != WORKLOAD_LAUNCHES)
         return err_set(err, "legacy mode replays the workload launch-touch; '%.100s' is none", input->spec);
     if (!platform_has(job->platform, "legacy"))
-        return err_set(err, "platform %s has no [legacy] numbers; try gm200 or gp100", platform_name(job->platform));
+        return err_set(err, "platform %s has no [legacy] numbers; try gm200 or gp100", job->platform->name);
     const struct legacy_platform *hw = platform_section_get(job->platform, "legacy");
     const struct launch_touch *w = input->workload.state;
     for (size_t i = 0; i < job->policy_count; i++) {

@@ -176,7 +176,7 @@ int64_t uvm_managed_memory(const struct uvm_managed *m, uint64_t bytes)
 static int record(const struct uvm_managed *m, struct uvm_run *run, struct uvm_metrics *metrics, struct err *err)
 {
     char label[256], gpu[128];
-    const char *gpus = platform_gpus(m->platform);
+    const char *gpus = m->platform->gpus;
     (void)snprintf(gpu, sizeof gpu, "%.*s", (int)strcspn(gpus, ","), gpus);
     size_t n;
     const struct actor_alloc *allocs = m->ops->allocs(m->state, &n);
@@ -259,7 +259,7 @@ int uvm_managed_run(const struct uvm_managed *m, struct uvm_metrics *metrics, st
     uvm_hints_release(&hints);
     if (rc == 0 && !run.pcie && metrics->remote_bytes)
         rc = err_set(err, "platform %s has no section [pcie]: what remote accesses cost is not known",
-                     platform_name(m->platform));
+                     m->platform->name);
     return rc;
 }
 

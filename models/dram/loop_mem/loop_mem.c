@@ -99,11 +99,6 @@ struct mem_wheel {
     uint64_t slots[DRAM_WHEEL];
 };
 
-DRAM_INLINE void wheel_add(struct mem_wheel *w, int32_t at, uint64_t slot)
-{
-    w->slots[(unsigned)at % DRAM_WHEEL] |= slot;
-}
-
 DRAM_INLINE uint64_t wheel_take(struct mem_wheel *w, int32_t t)
 {
     uint64_t *entry = &w->slots[(unsigned)t % DRAM_WHEEL];
@@ -128,11 +123,10 @@ DRAM_INLINE void mem_ready(struct dram_mem *m, struct mem_wheel *w, int32_t t, u
     if (at <= t)
         m->due |= slot;
     else
-        wheel_add(w, at, slot);
+        w->slots[(unsigned)at % DRAM_WHEEL] |= slot;
 }
 
-/* The same of one that needs ACT, which a refresh puts off for longer than the wheel reaches: it comes early then, see
- * mem_issue_row(). */
+/* The same for ACT, which a refresh may put off beyond the wheel: it comes early then, see mem_issue_row(). */
 DRAM_INLINE void mem_ready_to_act(struct dram_mem *m, struct mem_wheel *w, int32_t t, int bank, int32_t at)
 {
     mem_ready(m, w, t, mem_slot(MEM_ACT, bank), at - t < DRAM_WHEEL ? at : t + DRAM_WHEEL - 1);
@@ -193,8 +187,7 @@ DRAM_INLINE void mem_enter(struct dram_channel *ch, struct mem_line *in, const s
     in->columns_in += r->flags & DRAM_COLUMNS;
 }
 
-/* Look at the request at the head, which may enter from cycle t on. With one virtual channel a PIM request ends the run
- * there. */
+/* Look at the head, which may enter from cycle t on. With one virtual channel a PIM request ends the run there. */
 DRAM_INLINE void mem_look(struct mem_line *in, const struct mem_source *from, int32_t t)
 {
     in->arrival = INT64_MAX;

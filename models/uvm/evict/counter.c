@@ -39,8 +39,7 @@ static const struct param params[] = {
     UVM_EVICT_CAPACITY_ROW(uvm_evict_counter_state, UVM_EVICT_CHUNK),
     {0}};
 
-/* How many remote accesses bring a block back, by the paper's formula. occupancy: share of the memory in use, 0 to 1.
- */
+/* How many remote accesses bring a block back, by the paper. occupancy: share of the memory in use, 0 to 1. */
 static double uvm_evict_counter_threshold(int64_t t, int64_t p, double occupancy, bool oversubscribed,
                                           uint32_t round_trips)
 {

@@ -18,17 +18,13 @@ static const struct param params[] = {
     UVM_EVICT_CAPACITY_ROW(uvm_evict_random_state, UVM_EVICT_CHUNK),
     {0}};
 
-static uint64_t draw(struct uvm_evict_random_state *s)
-{
-    return random_mix((uint64_t)s->seed + s->draws++ * RANDOM_STEP);
-}
-
 static struct uvm_victim pick(void *state, const struct uvm_evict_view *view)
 {
+    struct uvm_evict_random_state *s = state;
     uint64_t n = 0;
     UVM_EVICT_EACH(b, view)
     n += !uvm_evict_in_hand(view, b);
-    uint64_t left = n ? draw(state) % n : 0;
+    uint64_t left = n ? random_mix((uint64_t)s->seed + s->draws++ * RANDOM_STEP) % n : 0;
     UVM_EVICT_EACH(b, view)
     if (n && !uvm_evict_in_hand(view, b) && left-- == 0)
         return uvm_evict_whole(b);

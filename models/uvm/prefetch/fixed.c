@@ -23,8 +23,7 @@ static const struct param params[] = {
                     "size of the aligned region moved around each faulted page; a power of two"),
     {0}};
 
-/* The regions of `size` pages that hold a faulted page, in blocks whose page 0 lies `offset` pages above the boundary.
- */
+/* The regions of `size` pages that hold a faulted page; page 0 lies block->offset pages above the boundary. */
 static void regions(const struct uvm_block *block, const struct page_mask *faulted, unsigned size,
                     struct page_mask *out)
 {

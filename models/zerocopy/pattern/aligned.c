@@ -3,8 +3,7 @@
  *
  * Rounding is of the index, as in EMOGI: lines are met only if the structure starts at a multiple of 128 B. A companion
  * structure is read at the same indices: 4-byte weights beside 8-byte elements start at a multiple of 64 B.
- * Source: dissertation, section 2.4.3 and listing 2.2 (whose printed tests are wrong); EMOGI 382dbcc, bfs.cu, sssp.cu.
- */
+ * Source: dissertation, section 2.4.3, listing 2.2 (whose printed tests are wrong); EMOGI 382dbcc, bfs.cu, sssp.cu. */
 #include "models/zerocopy/window.h"
 
 WINDOW_HOOKS(window_line(view), 1)
