@@ -11,7 +11,6 @@
 #define MODELS_GPU_OCCUPANCY_H
 
 #include "models/gpu/gpu.h"
-#include "trace/base/err.h"
 #include "trace/program/program.h"
 
 /* Blocks of `threads` threads (1 to 1,024); registers of a thread, shared bytes of a block: 0 = not known; most: a

@@ -18,7 +18,6 @@
 #define MODELS_UVM_THRASHING_H
 
 #include "models/uvm/block.h"
-#include "trace/base/err.h"
 
 enum uvm_processor { UVM_CPU, UVM_GPU, UVM_NOBODY };
 enum uvm_lapse { UVM_LAPSE_FIXED, UVM_LAPSE_INTENDED, UVM_LAPSE_WRITTEN };

@@ -19,7 +19,6 @@
 
 #include "models/base/policy.h"
 #include "models/uvm/block.h"
-#include "trace/base/err.h"
 #include "trace/base/param.h"
 
 enum { UVM_NO_BLOCK = 0xFFFFFFFF, UVM_BLOCK_PIECES = UVM_BLOCK_BYTES / UVM_BIG_BYTES };

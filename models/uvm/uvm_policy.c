@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
-#include "trace/base/param.h"
 
 _Static_assert(offsetof(struct uvm_policy, head) == 0, "a head in the list is its policy");
 

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 
 #include "models/gpu/sms.h"
-#include "models/zerocopy/launch_weights.h"
-#include "models/zerocopy/link.h"
 #include "trace/base/mem.h"
 
 /* An answer on its way. */

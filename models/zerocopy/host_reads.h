@@ -18,7 +18,6 @@
 #ifndef MODELS_ZEROCOPY_HOST_READS_H
 #define MODELS_ZEROCOPY_HOST_READS_H
 
-#include "models/gpu/gpu.h"
 #include "models/zerocopy/launch_weights.h"
 #include "models/zerocopy/link.h"
 #include "trace/program/program.h"

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/zerocopy/warp.h"
 #include "trace/base/mem.h"
 
 void lane_reader_release(struct lane_reader *r)

@@ -21,7 +21,6 @@
 
 #include "models/gpu/gpu.h"
 #include "models/zerocopy/warp.h"
-#include "trace/base/param.h"
 
 /* Numbers of a GPU's link to host memory; section [pcie] of a platform file.
  *

@@ -17,7 +17,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/base/err.h"
 #include "trace/workloads/scan.h"
 
 enum { WARP_LANES = 32, SECTOR_BYTES = 32, LINE_BYTES = 128, LINE_SECTORS = 4 };

@@ -80,42 +80,14 @@ static inline void note_longest(struct pattern_counter *c, uint64_t windows)
         c->longest_load = windows;
 }
 
-static void count_none(struct pattern_counter *c, const struct scan *scans, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        struct cut cut = cut_list(c, &scans[i]);
-        uint64_t full = cut.left / WARP_LANES;
-        c->kinds[FIRST_WANTED][cut.phase][cut.lanes]++;
-        c->kinds[FIRST_WANTED][cut.later_phase][WARP_LANES] += full;
-        c->kinds[FIRST_WANTED][cut.later_phase][cut.left % WARP_LANES]++; /* kind 0 requests nothing */
-        note_longest(c, 1 + full + (cut.left % WARP_LANES != 0));
-    }
-}
-
-/* One list; later windows share their first sector with the one before. */
-static void count_held(struct pattern_counter *c, const struct scan *s)
+/* Count the windows of a list; returns how many there are. `later`: of the first sectors of all but the first. */
+static inline uint64_t count_list(struct pattern_counter *c, const struct scan *s, enum first_sector later)
 {
     struct cut cut = cut_list(c, s);
-    uint64_t windows = (cut.left + WARP_LANES - 1) / WARP_LANES;
-    note_longest(c, 1 + windows);
     c->kinds[FIRST_WANTED][cut.phase][cut.lanes]++;
-    if (windows == 0)
-        return;
-    c->kinds[FIRST_HELD][cut.later_phase][WARP_LANES] += windows - 1;
-    c->kinds[FIRST_HELD][cut.later_phase][cut.left - (windows - 1) * WARP_LANES]++;
-}
-
-/* A grid-stride loop: window w is read by warp w. */
-static void count_array(struct pattern_counter *c, const struct scan *s)
-{
-    struct cut cut = cut_list(c, s);
-    uint64_t windows = (cut.left + WARP_LANES - 1) / WARP_LANES, full = cut.left / WARP_LANES;
-    enum first_sector later = c->view.reuse == REUSE_PREVWARP ? FIRST_HELD : FIRST_WANTED;
-    c->kinds[FIRST_WANTED][cut.phase][cut.lanes]++;
-    c->kinds[later][cut.later_phase][WARP_LANES] += full;
-    c->kinds[later][cut.later_phase][cut.left % WARP_LANES]++;
-    c->loads += 1 + windows;
-    c->longest_load = 1;
+    c->kinds[later][cut.later_phase][WARP_LANES] += cut.left / WARP_LANES;
+    c->kinds[later][cut.later_phase][cut.left % WARP_LANES]++; /* kind 0 requests nothing */
+    return 1 + (cut.left + WARP_LANES - 1) / WARP_LANES;
 }
 
 static int count_small(struct pattern_counter *c, const struct scan *s, struct err *err)
@@ -133,26 +105,22 @@ static int count_small(struct pattern_counter *c, const struct scan *s, struct e
 
 int window_count(struct pattern_counter *c, const struct scan *scans, size_t n, struct err *err)
 {
-    for (size_t i = 0; is_small(c) && i < n; i++)
-        if (count_small(c, &scans[i], err))
-            return -1;
-    if (is_small(c))
-        return 0;
-    if (c->view.shape == SCAN_ARRAY) {
+    const bool array = c->view.shape == SCAN_ARRAY; /* a grid-stride loop: window w is read by warp w */
+    const enum first_sector later = c->view.reuse == (array ? REUSE_PREVWARP : REUSE_WARP) ? FIRST_HELD : FIRST_WANTED;
+    if (is_small(c)) {
         for (size_t i = 0; i < n; i++)
-            count_array(c, &scans[i]);
+            if (count_small(c, &scans[i], err))
+                return -1;
         return 0;
     }
-    if (c->exact) {
+    if (c->exact && !array) {
         for (size_t i = 0; i < n; i++)
             note_longest(c, (cut_list(c, &scans[i]).left + 2 * WARP_LANES - 1) / WARP_LANES);
         return window_expand(&c->view, c->round, c->lists_per_warp, scans, n, &c->coalescer, err);
     }
-    if (c->view.reuse == REUSE_WARP) {
-        for (size_t i = 0; i < n; i++)
-            count_held(c, &scans[i]);
-    } else {
-        count_none(c, scans, n);
+    for (size_t i = 0; i < n; i++) {
+        note_longest(c, count_list(c, &scans[i], later));
+        c->longest_load = array ? 1 : c->longest_load;
     }
     return 0;
 }
