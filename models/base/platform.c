@@ -647,14 +647,13 @@ static int set_head(struct load *load, const char *key, const char *value, struc
 /* +1: a time, which a factor multiplies; -1: a rate, which it divides; 0: neither, as cycles (the clock moves). */
 static int platform_moves(const struct param *row)
 {
-    static const char *const times[] = {"ns", "ms", "ns/byte", "ms/byte"};
-    static const char *const rates[] = {"bytes/s", "Hz", "GT/s"};
-    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
-        if (strcmp(row->unit, times[i]) == 0)
-            return 1;
-    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
-        if (strcmp(row->unit, rates[i]) == 0)
-            return -1;
+    static const struct {
+        const char *unit;
+        int moves;
+    } units[] = {{"ns", 1}, {"ms", 1}, {"ns/byte", 1}, {"ms/byte", 1}, {"bytes/s", -1}, {"Hz", -1}, {"GT/s", -1}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(row->unit, units[i].unit) == 0)
+            return units[i].moves;
     return 0;
 }
 

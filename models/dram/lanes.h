@@ -1,7 +1,5 @@
-/* lanes: sixteen 32-bit numbers, one per bank, compared at once; of more banks sixteen after sixteen.
- *
- * Each function exists twice, with the same results: in SSE4.1 where the compiler is told that there is one (x86-64-v2,
- * what make asks for, has it) and in plain C. Arrays are 64-byte aligned. */
+/* lanes: sixteen 32-bit numbers, one per bank, compared at once; of more banks sixteen after sixteen. Each function is
+ * there in SSE4.1 (x86-64-v2, what make asks for, has it) and in plain C. Arrays are 64-byte aligned. */
 #ifndef MODELS_DRAM_LANES_H
 #define MODELS_DRAM_LANES_H
 

@@ -543,8 +543,3 @@ void l1_write(struct l1 *l1, uint64_t line, uint32_t sectors)
     if (!l1->entry[number].valid && !stays(l1, number))
         give_up(l1, number);
 }
-
-uint32_t l1_coming(const struct l1 *l1)
-{
-    return l1->coming;
-}

@@ -87,7 +87,4 @@ uint32_t l1_next(struct l1 *l1);
 /* Sectors (mask) are written. */
 void l1_write(struct l1 *l1, uint64_t line, uint32_t sectors);
 
-/* Sectors on their way. */
-uint32_t l1_coming(const struct l1 *l1);
-
 #endif

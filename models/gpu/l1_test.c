@@ -1,7 +1,13 @@
-#include "models/gpu/l1.h"
+#include "models/gpu/l1.c"
 
 #include "trace/base/testing.h"
 #include "trace/program/random_testing.h"
+
+/* Sectors on their way. */
+static uint32_t l1_coming(const struct l1 *l1)
+{
+    return l1->coming;
+}
 
 #define SAME(found, expected)                                                                                          \
     if ((found) != (expected))                                                                                         \

@@ -6,19 +6,17 @@
  * read line A sectors 0-1 (fetch 2 sectors), write line B sector 3 (nothing), read line A sectors 0-3 (fetch sectors
  * 2-3), read line C (fetch; evicts B, sector 3 goes back).
  *
- * It is asked in two ways. l2_access(): as if everything came at once, a line at a time; for counting. l2_take() and
- * l2_fill(): a sector at a time, with what is on its way. Then a line is reserved from the moment its read misses until
- * its data is there; a read of a sector that is on its way joins it; and a read or write waits where every way of its
- * set is reserved, no entry of the table of misses is free, the sector's entry has joined as many as it can, or there
- * is no room for what it sends to DRAM. A write of a part of a sector that is not there leaves the sector unreadable:
- * the next read of it fetches it, and then it is readable and written.
+ * l2_access() counts, as if everything came at once, a line at a time. l2_take() and l2_fill() take a sector at a time,
+ * with what is on its way. Then a line is reserved from its miss until its data is there; a read of a sector that is on
+ * its way joins it; a read or write waits where every way of its set is reserved, the table of misses is full, the
+ * sector's entry has joined as many as it can, or there is no room for what it sends to DRAM. A write of a part of a
+ * sector that is not there leaves it unreadable: the next read fetches it, and then it is readable and written.
  *
- * Source: sectored write-back L2 with write-allocate and no fetch on write: Accel-Sim's L2 of Volta (Khairy et al.,
- * ISCA 2020, section IV-B; gpgpusim.config of SM7_QV100, cache dl2 "S:32:128:24,L:B:m:L"); GPGPU-Sim-4.0.1 branch
- * ISPASS_2025 (gpu-cache.cc: lazy fetch on read; hashing.cc), read as data.
- * Differs: the queue of 32 misses between the cache and the L2 to DRAM queue is left out (what a miss sends needs room
- * in the latter), and so are the ports of data and fill, which one request a cycle never fills. l2_access() takes a
- * write of a part of a sector for one of all of it, since accesses are recorded by sector. */
+ * Source: Accel-Sim's L2 of Volta (Khairy et al., ISCA 2020, section IV-B; gpgpusim.config of SM7_QV100, cache dl2
+ * "S:32:128:24,L:B:m:L"); GPGPU-Sim-4.0.1 branch ISPASS_2025 (gpu-cache.cc: lazy fetch on read; hashing.cc), read as
+ * data. Differs: no queue of 32 misses between the cache and the L2 to DRAM queue, no ports of data and fill, which one
+ * request a cycle never fills. l2_access() takes a write of a part of a sector for one of all of it: accesses are
+ * recorded by sector. */
 #ifndef MODELS_GPU_L2_H
 #define MODELS_GPU_L2_H
 

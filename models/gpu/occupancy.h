@@ -31,15 +31,13 @@ int occupancy_refuse(uint32_t launch, uint32_t threads, uint32_t registers, uint
 /* How long a warp computes between two waits for memory, when its data is in GPU memory.
  *
  * The longest of three times: (1) its own chain: one access to memory if the step loads anything, then one dependent
- * instruction after the other; (2) issue: every warp of the multiprocessor that runs does as much, and so many
- * instructions are issued in a cycle; (3) device memory: every warp of the chip that runs moves as many sectors.
+ * instruction after the other; (2) issue: every running warp of the multiprocessor does as much, and so many
+ * instructions are issued in a cycle; (3) device memory: every running warp of the chip moves as many sectors.
  * Worked example, GV100 at 1.455 GHz, 64 warps on each of 80 multiprocessors, all running, 40 instructions and 16
  * sectors: (1) 296 + 40 x 4 / 1.455 = 406 ns; (2) 64 x 40 / (4 x 1.455) = 440 ns; (3) 5,120 x 16 x 32 B / 652.8 GB/s =
- * 4,016 ns.
- * Source: bounds by latency, issue and bandwidth for equal warps (Little's law; Hong and Kim, ISCA 2009, figures 4 and
- * 5, is the same distinction).
- * Differs: caches are not simulated here, so (1) takes one access to device memory for each step whatever it hits, and
- * (3) counts every sector that a warp touches once for each warp: an upper bound of the traffic. All in ns. */
+ * 4,016 ns. Source: bounds by latency, issue and bandwidth for equal warps (Little's law; Hong and Kim, ISCA 2009,
+ * figures 4 and 5). Differs: without caches (1) takes one access to device memory for each step, and (3) counts every
+ * sector that a warp touches once for each warp: an upper bound of the traffic. All in ns. */
 struct issue {
     double load_ns;        /* an access to device memory */
     double instruction_ns; /* a dependent instruction */

@@ -2,19 +2,16 @@
  * packets that leave for the interconnect and up from the replies.
  *
  * Time is core cycles. A warp issues its instructions in order and stops where it needs a value that is not there yet
- * (trace/program/program.h); nothing else stops it but its turn at the scheduler, the memory port and a full input
- * buffer. So how many requests are in flight follows from occupancy, order and latency, and is set by nobody.
- * A read that misses L1 is one packet for each 32 B sector; a store one for each sector; a sector that is on its way
- * already merges. What is behind the input buffers (interconnect, L2, DRAM, a link to host memory) is the caller's:
- * it looks at the first packet of each multiprocessor, takes it, and answers later.
+ * (trace/program/program.h), for its turn at the scheduler, the memory port and a full input buffer. So how many
+ * requests are in flight follows from occupancy, order and latency. A read that misses L1 is one packet for each 32 B
+ * sector, a store likewise; a sector on its way merges. Behind the input buffers is the caller: it looks at the first
+ * packet of each multiprocessor, takes it, and answers later.
  *
  *     next = sms_step(s, t);             everything that happens in cycle t; t never goes back, nor past sms_next()
  *     p = sms_head(s, sm); sms_pop(s, sm, t);
  *     sms_reply(s, sm, p->token, t);     the value of a read or atomic, or the acknowledgement of a store
  *
- * Within a cycle in this order: the step, then pops, then replies.
- *
- * Source: GPGPU-Sim 4.0.1, branch ISPASS_2025 (shader.cc, gpu-cache.cc), read as data. */
+ * Within a cycle in this order. Source: GPGPU-Sim 4.0.1, branch ISPASS_2025 (shader.cc, gpu-cache.cc), read as data. */
 #ifndef MODELS_GPU_SMS_H
 #define MODELS_GPU_SMS_H
 

@@ -7,14 +7,11 @@
 #ifndef MODELS_PLUGIN_PLUGIN_H
 #define MODELS_PLUGIN_PLUGIN_H
 
-#include "models/dram/dram_policy.h"
 #include "models/dram/loop.h"
 #include "models/placement/placement_policy.h"
 #include "models/uvm/locality.h"
-#include "models/uvm/uvm_evict.h"
 #include "models/uvm/uvm_policy.h"
 #include "models/zerocopy/lane.h"
-#include "models/zerocopy/pattern.h"
 #include "models/zerocopy/window.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"

@@ -1,8 +1,7 @@
 /* legacy: managed memory before demand paging (GPUs without replayable faults); section [legacy] of a platform file.
  *
- * A launch unmaps the CPU's range and copies all CPU-dirty 4 KiB pages to the GPU in bulk; after synchronisation pages
- * come back one CPU fault at a time, each bringing a run of run_pages pages. Only what the CPU dirties is copied in
- * again.
+ * A launch copies all CPU-dirty 4 KiB pages to the GPU in bulk; after synchronisation pages come back one CPU fault at
+ * a time, each bringing run_pages pages.
  *
  *     time of a launch = launch + (managed memory present ? present : 0)
  *                      + dirty pages x 4 KiB / copy_in + faults x (fault + run_pages x 4 KiB / copy_back)
@@ -10,11 +9,9 @@
  *
  * Worked example, GM200, 1,024 pages (4 MiB), every page written: 46.35 + 79.65 us fixed, 1,024 x 0.315 us in,
  * 1,024 x (7.62 + 0.315) us back = 8,574 us; measured 8,458 us.
- *
- * Source: Wilt 2017 (docs/papers.md), both tables, whose column "ms" is in microseconds: 4,096 KB in 8,458 is the same
- * row as 496 MB/s. The two boards are named GeForce GTX 970 and Titan X there and labelled GM200 and GP100; the labels
- * do not match the boards and are kept. Differs: with the 0 KB row as the only constant no slope fits within 10 %,
- * hence `present`. */
+ * Source: Wilt 2017 (docs/papers.md), both tables, whose column "ms" is in microseconds: 4,096 KB in 8,458 is the row
+ * of 496 MB/s. The boards, GeForce GTX 970 and Titan X, are labelled GM200 and GP100 there; the labels are kept.
+ * Differs: with the 0 KB row as the only constant no slope fits within 10 %, hence `present`. */
 #ifndef MODELS_UVM_LEGACY_H
 #define MODELS_UVM_LEGACY_H
 

@@ -1,19 +1,19 @@
 /* thrashing: pages that CPU and GPU take from each other, and what the driver does about them.
  *
- * Rule. Events are migrations of a page to another processor by faults, prefetch or access counters; not evictions,
+ * Events are migrations of a page to another processor by faults, prefetch or access counters; not evictions,
  * duplications and explicit calls. A block gets a table of its pages at an event whose destination is not that of the
  * one before, no more than `lapse` earlier. From then on a page's events that follow each other within `lapse` are
  * counted; with the third the page is thrashing. Before a fault on such a page is served, a hint: nothing; throttle
  * (the GPU's fault is left for a later replay, the CPU sleeps, until the nap is over); or pin (the page goes to a
  * place, whoever else fights for it maps it there, until the pin is over). One processor at a time is free of
- * throttling; ten throttles pin. The hint's order stands in thrashing.c, step by step. Example, us: a page moves to the
- * GPU at 1000, the CPU 1100, GPU 1200, CPU 1300, GPU 1400: thrashing. The CPU faults at 1500: it is free until 2000.
- * The GPU at 1600: throttled until 2000. Source: driver 525.60.13 to 595.45.04, uvm_perf_thrashing.c,
- * thrashing_event_cb(), get_hint_for_migration_thrashing(); defaults: uvm_perf_thrashing_* . From 590 on nap, epoch and
- * pin are fixed at the start and lapse adapts: `written` is what the code does (an 8-bit vote is compared with an
- * unsigned 32, so that lapse grows to its limit), `intended` what its names say. Neither was seen on hardware. Differs:
- * one GPU, which reaches the CPU's memory, and a CPU that does not reach the GPU's (x86 over PCIe); permission
- * revocations are not events; a reset page's next event is its first [inferred]; a pin that ends resets the page. */
+ * throttling; ten throttles pin. thrashing.c has the hint's order. Example, us: a page moves to the GPU at 1000, the
+ * CPU 1100, GPU 1200, CPU 1300, GPU 1400: thrashing. The CPU faults at 1500: it is free until 2000. The GPU at 1600:
+ * throttled until 2000. Source: driver 525.60.13 to 595.45.04, uvm_perf_thrashing.c, thrashing_event_cb(),
+ * get_hint_for_migration_thrashing(); defaults: uvm_perf_thrashing_* . From 590 on nap, epoch and pin are fixed at the
+ * start and lapse adapts: `written` is what the code does (an 8-bit vote is compared with an unsigned 32, so that lapse
+ * grows to its limit), `intended` what its names say; neither was seen on hardware. Differs: one GPU, which reaches the
+ * CPU's memory, and a CPU that does not reach the GPU's (x86 over PCIe); permission revocations are not events; a reset
+ * page's next event is its first [inferred]; a pin that ends resets the page. */
 #ifndef MODELS_UVM_THRASHING_H
 #define MODELS_UVM_THRASHING_H
 

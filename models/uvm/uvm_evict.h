@@ -1,16 +1,14 @@
 /* uvm_evict: which memory of the GPU is given up when a VA block needs some and none is free.
  *
- * The engine keeps the facts below and asks pick(); it frees memory, copies back and accounts. What a policy may see is
- * what a driver could know: what was serviced, faulted and came, when, and how often; the batch in hand; memory still
- * free. It may not see which resident pages were touched, which are dirty, who waits, or what comes next.
+ * The engine keeps the facts below and asks pick(); it frees memory, copies back and accounts. A policy sees what a
+ * driver could know: what was serviced, faulted and came, when, and how often; the batch in hand; memory still free. It
+ * does not see which resident pages were touched or are dirty, who waits, or what comes next.
  *
- * Rules for every policy: never the block that needs the memory; the victim holds memory; equal blocks are told apart
- * by their number (the lower goes first) or by the driver's order. The driver's unused chunks go before anything is
- * picked. One state per run; a state is used by one thread; no clock, file or global.
- *
- * Memory is handed out in chunks of 2 MiB, as the driver does (a block cut by its allocation's edge: 64 KiB pieces of
- * one), and a victim gives up all its own. With capacity=piece it is handed out in pieces of 64 KiB: a what-if that no
- * driver has.
+ * Rules for every policy: never the block that needs the memory; the victim holds memory; of equal blocks the lower
+ * number goes first, or the driver's order decides. The driver's unused chunks go before anything is picked. One state
+ * per run; a state is used by one thread; no clock, file or global. Memory is handed out in chunks of 2 MiB, as the
+ * driver does (a block cut by its allocation's edge: 64 KiB pieces of one), and a victim gives up all its own. With
+ * capacity=piece it is handed out in pieces of 64 KiB: a what-if that no driver has.
  * Source: the driver's choice: 545.23.06, uvm_pmm_gpu.c, pick_root_chunk_to_evict(). */
 #ifndef MODELS_UVM_UVM_EVICT_H
 #define MODELS_UVM_UVM_EVICT_H

@@ -209,9 +209,6 @@ static void put_down(struct run *r)
     sms_free(r->sms);
     free(r->part);
     free(r->last);
-    r->sms = NULL;
-    r->part = NULL;
-    r->last = NULL;
 }
 
 static int64_t launch_cycles(const struct run *r)

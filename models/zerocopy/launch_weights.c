@@ -327,15 +327,15 @@ struct launch_weights *launch_weights_open(const struct program *program, uint32
 
 static void kept_close(struct kept *k)
 {
-    for (size_t i = 0; k && i < k->count; i++) {
+    if (!k)
+        return;
+    for (size_t i = 0; i < k->count; i++) {
         for (size_t l = 0; l < k->items[i].cap; l++)
             free(k->items[i].launch[l]);
         free((void *)k->items[i].launch);
     }
-    if (k) {
-        free(k->items);
-        (void)pthread_mutex_destroy(&k->lock);
-    }
+    free(k->items);
+    (void)pthread_mutex_destroy(&k->lock);
     free(k);
 }
 

@@ -110,15 +110,12 @@ static inline uint64_t link_down_bytes(const struct request_mix *mix)
 
 /* The link as a queue: how long it is busy with each request, one after the other.
  *
- * Wire, tags and host memory work side by side: while one request waits for lines of host memory, another's payload is
- * on the wire. So a request costs what it adds to the time of those around it. With W, T, H the sums of the bounds
- * over the requests that may be under way with it and f = (W^s + T^s + H^s)^(1/s) their joined time, it adds
- * (W/f)^(s-1) w + (T/f)^(s-1) t + (H/f)^(s-1) h of its own bounds w, t, h. f being homogeneous of degree one, these add
- * up to f (Euler): any number of requests in a steady mix takes link_service_ns() of the mix, in whatever order.
- * Around it: the last requests, between half as many as there are tags and as many (no tags: 256).
+ * Wire, tags and host memory work side by side, so a request costs what it adds to the time of those around it: the
+ * last requests, between half as many as there are tags and as many (no tags: 256). With W, T, H the sums of their
+ * bounds and f = (W^s + T^s + H^s)^(1/s) the joined time, it adds (W/f)^(s-1) w + (T/f)^(s-1) t + (H/f)^(s-1) h of its
+ * own bounds w, t, h. These add up to f (Euler): a steady mix takes its link_service_ns() in whatever order.
  * Worked example, H200: requests of 96 B (2.0 ns of wire, 2.2 of host memory) and of 32 B (0.9, 1.1) in turn take
- * 3.3 ns a pair, 38.5 GB/s; each for itself would take longer.
- * Differs: the weights are looked up anew at every 64th request. */
+ * 3.3 ns a pair, 38.5 GB/s; each for itself would take longer. Differs: weights are renewed every 64th request. */
 struct link_queue {
     double of[LINE_SECTORS][LINE_SECTORS][LINK_ISSUE]; /* a request's bounds in ns, by its first and last sector */
     double weight[LINK_ISSUE];
@@ -138,12 +135,12 @@ double link_queue_grow(struct link_queue *q, uint32_t had_from, uint32_t had_to,
 
 /* What hardware counters say of a kernel's reads of host memory.
  *
- * Counters at L2 give requests n and sectors s. A request is 1 to 4 sectors, so the mean size is 32 s / n; how many
- * requests have which size follows only where one combination is possible (s = n: all of 32 B; s = 4 n: all of 128 B;
- * s = n + 1: one of 64 B, the others of 32 B). Otherwise each size has a lower and an upper bound, and both are
- * reached. Example: 3 requests, 6 sectors: three of 64 B, or 32 + 64 + 96 B, or 32 + 32 + 128 B: of 32 B there are 0 to
- * 2, of 64 B 0 to 3, of 96 B 0 or 1, of 128 B 0 or 1. Counters of the link give bytes: 16 go up for each read request,
- * payload and 12 B for each completion come down, if the kernel only reads host memory (what it writes goes up too).
+ * Counters at L2 give requests n and sectors s. A request is 1 to 4 sectors, so the mean size is 32 s / n. How many
+ * have which size follows only where one combination is possible (s = n: all of 32 B; s = 4 n: all of 128 B; s = n + 1:
+ * one of 64 B, the others of 32 B); else each size has a lower and an upper bound, both of which are reached. Example:
+ * 3 requests, 6 sectors (three of 64 B, or 32 + 64 + 96 B, or 32 + 32 + 128 B): of 32 B there are 0 to 2, of 64 B 0 to
+ * 3, of 96 B and of 128 B 0 or 1. Counters of the link give bytes: 16 go up for each read request, payload and 12 B for
+ * each completion come down, if the kernel only reads host memory (what it writes goes up too).
  * Source: measured on an H200 (driver 580.159.04, 2026-11), to four digits; sizes: dissertation, section 2.3.3.
  * Differs: on the H200 the counters see 0.16 % of the pairs that share a line as one request (warp.h). */
 
