@@ -161,12 +161,12 @@ DRAM_INLINE int64_t dram_loop_step(struct dram_channel *ch, const struct dram_ho
 
 #endif
 
-/* Defines the struct dram_loops `name`: the loop built for a policy's hooks, as `.quiet = true, .leaves = leaves`. */
+/* Defines a policy's `name`_hooks, as `.quiet = true, .leaves = leaves`, and `name`_loops: the loop built for them. */
 #define DRAM_LOOPS(name, ...)                                                                                          \
     static const struct dram_hooks name##_hooks = {__VA_ARGS__};                                                       \
-    DRAM_LOOPS_OF(name, name##_hooks)
+    DRAM_LOOPS_OF(name##_loops, name##_hooks)
 
-/* The same for hooks that have a name. */
+/* The struct dram_loops `name` of hooks that are there. */
 #define DRAM_LOOPS_OF(name, hooks)                                                                                     \
     static void name##_feed(struct dram_channel *channel, void *state, struct dram_feed *feed)                         \
     {                                                                                                                  \

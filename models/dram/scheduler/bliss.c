@@ -85,9 +85,8 @@ static inline int64_t bliss_next(void *state, const struct dram_channel *ch, int
     return p->before || p->black ? p->clear_at : INT64_MAX;
 }
 
-DRAM_LOOPS(bliss_loops, .needs_hits = true, .leaves = bliss_leaves, .served = bliss_served,
-           .stalled = frfcfs_rules_stalled, .asked = frfcfs_rules_asked, .begin = bliss_begin, .advance = bliss_advance,
-           .next = bliss_next)
+DRAM_LOOPS(bliss, .needs_hits = true, .leaves = bliss_leaves, .served = bliss_served, .stalled = frfcfs_rules_stalled,
+           .asked = frfcfs_rules_asked, .begin = bliss_begin, .advance = bliss_advance, .next = bliss_next)
 
 static int64_t favoured(const void *state, enum dram_class class)
 {

@@ -86,7 +86,7 @@ static inline int64_t f3fs_next(void *state, const struct dram_channel *ch, int6
     return now + 1 + (left > 0 ? left : 0);
 }
 
-DRAM_LOOPS(f3fs_loops, .quiet = true, .leaves = f3fs_leaves, .served = f3fs_served, .advance = f3fs_advance,
+DRAM_LOOPS(f3fs, .quiet = true, .leaves = f3fs_leaves, .served = f3fs_served, .advance = f3fs_advance,
            .next = f3fs_next)
 
 const struct dram_policy dram_f3fs = {

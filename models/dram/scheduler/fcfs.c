@@ -16,7 +16,7 @@ static inline enum dram_leave fcfs_leaves(void *state, const struct dram_channel
     return head != ch->mode ? DRAM_LEAVE : DRAM_STAY;
 }
 
-DRAM_LOOPS(fcfs_loops, .fifo = true, .leaves = fcfs_leaves)
+DRAM_LOOPS(fcfs, .fifo = true, .leaves = fcfs_leaves)
 
 const struct dram_policy dram_fcfs = {.head = {.name = "fcfs",
                                                .summary = "first come, first served: one queue for both classes",

@@ -16,7 +16,7 @@ static inline enum dram_leave frfcfs_leaves(void *state, const struct dram_chann
     return DRAM_LEAVE;
 }
 
-DRAM_LOOPS(frfcfs_loops, .quiet = true, .needs_hits = true, .leaves = frfcfs_leaves, .served = frfcfs_rules_served,
+DRAM_LOOPS(frfcfs, .quiet = true, .needs_hits = true, .leaves = frfcfs_leaves, .served = frfcfs_rules_served,
            .stalled = frfcfs_rules_stalled, .asked = frfcfs_rules_asked)
 
 const struct dram_policy dram_frfcfs = {

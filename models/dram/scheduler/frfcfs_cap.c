@@ -58,9 +58,9 @@ static inline int64_t frfcfs_cap_next(void *state, const struct dram_channel *ch
     return frfcfs_cap_counts(p, ch) ? now + 1 + (p->cap > p->count ? p->cap - p->count : 0) : INT64_MAX;
 }
 
-DRAM_LOOPS(frfcfs_cap_loops, .quiet = true, .needs_hits = true, .leaves = frfcfs_cap_leaves,
-           .served = frfcfs_rules_served, .stalled = frfcfs_rules_stalled, .asked = frfcfs_rules_asked,
-           .advance = frfcfs_cap_advance, .next = frfcfs_cap_next)
+DRAM_LOOPS(frfcfs_cap, .quiet = true, .needs_hits = true, .leaves = frfcfs_cap_leaves, .served = frfcfs_rules_served,
+           .stalled = frfcfs_rules_stalled, .asked = frfcfs_rules_asked, .advance = frfcfs_cap_advance,
+           .next = frfcfs_cap_next)
 
 const struct dram_policy dram_frfcfs_cap = {
     .head = {.name = "frfcfs-cap",

@@ -45,7 +45,7 @@ static inline void frfcfs_modecap_alone(void *state, int64_t served)
     p->count += served;
 }
 
-DRAM_LOOPS(frfcfs_modecap_loops, .quiet = true, .needs_hits = true, .leaves = frfcfs_modecap_leaves,
+DRAM_LOOPS(frfcfs_modecap, .quiet = true, .needs_hits = true, .leaves = frfcfs_modecap_leaves,
            .served = frfcfs_modecap_served, .alone = frfcfs_modecap_alone, .stalled = frfcfs_rules_stalled,
            .asked = frfcfs_rules_asked)
 

@@ -27,8 +27,8 @@ static inline enum dram_leave frrr_fcfs_leaves(void *state, const struct dram_ch
     return DRAM_LEAVE;
 }
 
-DRAM_LOOPS(frrr_fcfs_loops, .quiet = true, .needs_hits = true, .leaves = frrr_fcfs_leaves,
-           .served = frfcfs_rules_served, .stalled = frfcfs_rules_stalled)
+DRAM_LOOPS(frrr_fcfs, .quiet = true, .needs_hits = true, .leaves = frrr_fcfs_leaves, .served = frfcfs_rules_served,
+           .stalled = frfcfs_rules_stalled)
 
 const struct dram_policy dram_frrr_fcfs = {.head = {.name = "frrr-fcfs",
                                                     .summary = "the classes take turns at row conflicts (FR-RR-FCFS)",

@@ -35,7 +35,7 @@ static int check(const void *state, struct err *err)
     return 0;
 }
 
-DRAM_LOOPS(gather_issue_loops, .quiet = true, .leaves = gather_issue_leaves)
+DRAM_LOOPS(gather_issue, .quiet = true, .leaves = gather_issue_leaves)
 
 const struct dram_policy dram_gather_issue = {
     .head = {.name = "gather-issue",

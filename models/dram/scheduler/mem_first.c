@@ -14,7 +14,7 @@ static inline enum dram_leave mem_first_leaves(void *state, const struct dram_ch
     return (ch->mode == DRAM_PIM ? mem : !mem && pim) ? DRAM_LEAVE : DRAM_STAY;
 }
 
-DRAM_LOOPS(mem_first_loops, .quiet = true, .leaves = mem_first_leaves)
+DRAM_LOOPS(mem_first, .quiet = true, .leaves = mem_first_leaves)
 
 const struct dram_policy dram_mem_first = {.head = {.name = "mem-first",
                                                     .summary = "PIM is served only while no MEM request waits",

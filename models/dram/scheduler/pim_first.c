@@ -12,7 +12,7 @@ static inline enum dram_leave pim_first_leaves(void *state, const struct dram_ch
     return (ch->mode == DRAM_PIM ? !pim && mem : pim) ? DRAM_LEAVE : DRAM_STAY;
 }
 
-DRAM_LOOPS(pim_first_loops, .quiet = true, .leaves = pim_first_leaves)
+DRAM_LOOPS(pim_first, .quiet = true, .leaves = pim_first_leaves)
 
 const struct dram_policy dram_pim_first = {.head = {.name = "pim-first",
                                                     .summary = "MEM is served only while no PIM request waits",
