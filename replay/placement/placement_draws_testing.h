@@ -147,7 +147,7 @@ static inline int placement_draws_run(struct placement_draws *out, const struct 
     struct draws_answer stated;
     memset(out, 0, sizeof *out);
     if (!platform_has(platform, "placement") || platform_whole(platform, "gpu", err))
-        return err_set(err, "platform %s has no [placement], or not all of [gpu]", platform_name(platform));
+        return err_set(err, "platform %s has no [placement], or not all of [gpu]", platform->name);
     int rc = draws_answer(&stated, platform, path, cut, err);
     double *logs = rc ? NULL : mem_zalloc(PLACEMENTS * stated.count, sizeof *logs, err);
     rc = logs ? 0 : -1;
