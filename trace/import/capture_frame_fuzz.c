@@ -3,19 +3,20 @@
 
 #include <string.h>
 
-#include "trace/derived/tlp_sink.h"
+/* Matched by the sink's own functions. */
+#include "trace/derived/tlp_sink.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
-static struct tlp_match *match;
+static struct match *match;
 static int64_t now;
 
-static void take(enum nettlp_link link, const uint8_t *frame, size_t kept, size_t wire)
+static void take_frame(enum nettlp_link link, const uint8_t *frame, size_t kept, size_t wire)
 {
     static const struct nettlp_filter any;
     struct frame f;
     struct tlp tlp;
-    struct tlp_read done;
+    struct read done;
     struct tlp_flow flow = {0};
     const char *why = "";
     if (parse_frame(link, &any, frame, kept, wire, &f) != NETTLP_TLP)
@@ -32,18 +33,21 @@ static void take(enum nettlp_link link, const uint8_t *frame, size_t kept, size_
         return;
     struct record r = {.time = now += 100};
     tlp_to_record(&tlp, &r);
-    if (tlp_match_feed(match, &r, f.source, tlp_reply_bytes(&tlp), &done, NULL) < 0)
+    if (match_feed(match, &r, f.source, tlp_reply_bytes(&tlp), &done, NULL) < 0)
         __builtin_trap();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    if (!match && !(match = tlp_match_new(NULL)))
-        return 0;
     if (n < 2)
         return 0;
+    if (!match) {
+        if (!(match = mem_zalloc(1, sizeof *match, NULL)))
+            return 0;
+        match_init(match);
+    }
     size_t wire = n - 2 + data[1] % 64;
     for (int link = NETTLP_LINK_ETHERNET; link <= NETTLP_LINK_IP; link++)
-        take((enum nettlp_link)link, data + 2, n - 2, wire);
+        take_frame((enum nettlp_link)link, data + 2, n - 2, wire);
     return 0;
 }
