@@ -90,7 +90,7 @@ $(BUILD)/obj/gen/embedded.o: $(BUILD)/gen/embedded.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_ALL) -c $< -o $@
 # The loops over columns and over edges drawn gain half their speed and more from vector code.
-$(BUILD)/obj/trace/store/column.o $(BUILD)/obj/trace/store/chunk.o $(BUILD)/obj/trace/graph/graph_generate.o: OWN += -O3
+$(BUILD)/obj/trace/store/chunk.o $(BUILD)/obj/trace/graph/graph_generate.o: OWN += -O3
 # As the simulators of make bench-peers are built: a twentieth fewer instructions.
 $(BUILD)/obj/models/dram/loop_mem/loop_mem.o: OWN += $(filter -O3,$(OPT:-O2=-O3))
 
@@ -121,7 +121,7 @@ $(BUILD)/offchip: $(call OBJ,$(CMD_C)) $(VERSION_O) $(BUILD)/liboffchip.a
 
 # --- the table `records` as an SQLite extension: SQLite reached through its host, never by linking; not sanitised ---
 EXTENSION   := $(BUILD)/offchip_records.so
-EXTENSION_C := $(addprefix trace/,$(addprefix store/,vtab.c directory.c chunk.c column.c) \
+EXTENSION_C := $(addprefix trace/,$(addprefix store/,vtab.c directory.c chunk.c) \
     event/record.c base/err.c base/mem.c)
 $(BUILD)/ext/%.o: %.c
 	@mkdir -p $(@D)

@@ -33,7 +33,7 @@
 #include "trace/base/err.h"
 #include "trace/store/store.h"
 
-/* --- one column of a chunk (column.c): up to 65,536 numbers, predicted, narrowed and compressed; and back ---
+/* --- one column of a chunk: up to 65,536 numbers, predicted, narrowed and compressed; and back ---
  *
  * A column is one of three forms. A constant is stored as its value, a progression (value 0 plus a step) as two
  * numbers, neither with data. Anything else is packed: a predictor turns values into residuals, low zero bits and a
@@ -99,26 +99,6 @@ struct column_head {
     uint64_t step;  /* of a progression; the bias added to residuals of RAW and DELTA */
 };
 
-/* Working memory of an encoder; about 1 MiB. */
-struct column_scratch {
-    uint64_t residuals[COLUMN_VALUES_MAX];
-    uint64_t packed[COLUMN_VALUES_MAX];
-};
-
-/* Choose a plan for values like these n (1 to COLUMN_VALUES_MAX), by trial on a sample. keys[i], for i < key_count, is
- * the column at that position or NULL if it cannot be a key. */
-void column_choose(const uint64_t *values, size_t n, const uint64_t *const *keys, int key_count,
-                   struct column_scratch *scratch, struct column_plan *plan);
-
-/* Encode n values (1 to COLUMN_VALUES_MAX) to out, which has room for COLUMN_DATA_MAX bytes. key has n values, NULL
- * unless plan->predictor is COLUMN_KEYED. */
-void column_encode(const uint64_t *values, size_t n, const uint64_t *key, const struct column_plan *plan,
-                   struct column_scratch *scratch, struct column_head *head, unsigned char *out);
-
-void column_head_write(const struct column_head *head, unsigned char out[COLUMN_HEAD_BYTES]);
-/* -1 with *err set if the description makes no sense. */
-int column_head_read(struct column_head *head, const unsigned char in[COLUMN_HEAD_BYTES], struct err *err);
-
 /* Reads values of a column from its start. */
 struct column_reader {
     struct column_head head;
@@ -128,14 +108,6 @@ struct column_reader {
     size_t at, count;
     uint64_t last;
 };
-
-/* Start on the n values of a column: data has head->bytes bytes and stays valid while reading. The reader starts
- * zeroed and may be reused for other columns. -1 with *err set if data is corrupt. */
-int column_reader_start(struct column_reader *reader, const struct column_head *head, const unsigned char *data,
-                        size_t n, struct err *err);
-/* The next n values (no more than are left); key has n values where the predictor is keyed. */
-void column_read(struct column_reader *reader, size_t n, const uint64_t *key, uint64_t *out);
-void column_reader_release(struct column_reader *reader);
 
 enum {
     CHUNK_RECORDS = COLUMN_VALUES_MAX,

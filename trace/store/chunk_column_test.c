@@ -1,4 +1,5 @@
-#include "trace/store/chunk.h"
+/* Looks at single columns. */
+#include "trace/store/chunk.c"
 
 #include "trace/base/testing.h"
 
@@ -143,6 +144,6 @@ START_TEST(descriptions_that_make_no_sense_are_refused)
 }
 END_TEST
 
-TEST_MAIN("column", every_predictor_and_codec_gives_back_any_values, constants_and_progressions_take_no_data,
+TEST_MAIN("chunk_column", every_predictor_and_codec_gives_back_any_values, constants_and_progressions_take_no_data,
           random_pages_take_their_entropy, interleaved_actors_are_predicted_by_their_own_last_value,
           descriptions_that_make_no_sense_are_refused)
