@@ -26,13 +26,22 @@ static void copy_name(char to[40], const char *from)
     (void)snprintf(to, 40, "%s", from ? from : "");
 }
 
+/* The first row of what `sql` asks of `name` (NULL: of nothing): SQLITE_ROW, SQLITE_DONE or an error. *stmt is to be
+ * finalized. */
+static int first_row(sqlite3 *db, const char *sql, const char *name, sqlite3_stmt **stmt)
+{
+    int rc = sqlite3_prepare_v2(db, sql, -1, stmt, NULL);
+    if (rc == SQLITE_OK && name)
+        rc = sqlite3_bind_text(*stmt, 1, name, -1, SQLITE_STATIC);
+    return rc == SQLITE_OK ? sqlite3_step(*stmt) : rc;
+}
+
 /* A hash of how db declares a table; 0 if it cannot be read. */
 static uint64_t declaration(sqlite3 *db, const char *name)
 {
     sqlite3_stmt *stmt = NULL;
     uint64_t hash = 0;
-    if (sqlite3_prepare_v2(db, "SELECT sql FROM sqlite_schema WHERE name = ?1", -1, &stmt, NULL) == SQLITE_OK &&
-        sqlite3_bind_text(stmt, 1, name, -1, SQLITE_STATIC) == SQLITE_OK && sqlite3_step(stmt) == SQLITE_ROW) {
+    if (first_row(db, "SELECT sql FROM sqlite_schema WHERE name = ?1", name, &stmt) == SQLITE_ROW) {
         const void *text = sqlite3_column_blob(stmt, 0);
         hash = text ? XXH3_64bits(text, (size_t)sqlite3_column_bytes(stmt, 0)) : 0;
     }
@@ -45,13 +54,8 @@ static int read_columns(sqlite3 *db, const char *name, struct schema_table *tabl
 {
     sqlite3_stmt *stmt = NULL;
     static const char sql[] = "SELECT name, type, \"notnull\" OR pk, hidden FROM pragma_table_xinfo(?1)";
-    if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) || sqlite3_bind_text(stmt, 1, name, -1, SQLITE_STATIC)) {
-        sqlite3_finalize(stmt);
-        return err_set(err, "%s", sqlite3_errmsg(db));
-    }
-    int rc;
-    table->columns = 0;
-    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW && table->columns < SCHEMA_COLUMNS) {
+    int rc = first_row(db, sql, name, &stmt);
+    for (table->columns = 0; rc == SQLITE_ROW && table->columns < SCHEMA_COLUMNS; rc = sqlite3_step(stmt)) {
         struct schema_column *column = &table->column[table->columns++];
         copy_name(column->name, (const char *)sqlite3_column_text(stmt, 0));
         column->type = type_of((const char *)sqlite3_column_text(stmt, 1));
@@ -81,7 +85,10 @@ static int read_tables(struct schema *schema, sqlite3 *db, struct err *err)
     return failed ? -1 : 0;
 }
 
-struct schema *schema_load(const char *path, int32_t application_id, int version, const char *what, struct err *err)
+/* The tables of the embedded file `path` ("trace/store/schema.sql"). NULL with *err set on failure. `what` is kept by
+ * reference. */
+static struct schema *schema_load(const char *path, int32_t application_id, int version, const char *what,
+                                  struct err *err)
 {
     struct schema *schema = mem_zalloc(1, sizeof *schema, err);
     if (!schema)
@@ -146,9 +153,7 @@ int schema_create(const struct schema *schema, sqlite3 *db, struct err *err)
 static int read_number(sqlite3 *db, const char *sql, int64_t *value, struct err *err)
 {
     sqlite3_stmt *stmt = NULL;
-    int rc = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(stmt);
+    int rc = first_row(db, sql, NULL, &stmt);
     *value = rc == SQLITE_ROW ? sqlite3_column_int64(stmt, 0) : 0;
     int failed = rc != SQLITE_ROW ? err_set(err, "%s", sqlite3_errmsg(db)) : 0;
     sqlite3_finalize(stmt);
@@ -159,13 +164,9 @@ static int read_number(sqlite3 *db, const char *sql, int64_t *value, struct err 
 static int read_type(sqlite3 *db, const char *name, char type[40], struct err *err)
 {
     sqlite3_stmt *stmt = NULL;
-    int rc = sqlite3_prepare_v2(
-        db, "SELECT type FROM sqlite_schema WHERE name = ?1 COLLATE NOCASE AND type <> 'index' AND type <> 'trigger'",
-        -1, &stmt, NULL);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_bind_text(stmt, 1, name, -1, SQLITE_STATIC);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(stmt);
+    static const char sql[] =
+        "SELECT type FROM sqlite_schema WHERE name = ?1 COLLATE NOCASE AND type <> 'index' AND type <> 'trigger'";
+    int rc = first_row(db, sql, name, &stmt);
     copy_name(type, rc == SQLITE_ROW ? (const char *)sqlite3_column_text(stmt, 0) : "");
     int failed = rc != SQLITE_ROW && rc != SQLITE_DONE ? err_set(err, "%s", sqlite3_errmsg(db)) : 0;
     sqlite3_finalize(stmt);

@@ -11,7 +11,7 @@
 
 enum { SCHEMA_COLUMNS = 24, SCHEMA_TABLES = 40 };
 
-/* What a column may hold; SCHEMA_ANY: a number or a text. */
+/* What a column may hold. */
 enum schema_type { SCHEMA_INTEGER, SCHEMA_REAL, SCHEMA_TEXT, SCHEMA_BLOB };
 
 struct schema_table {
@@ -37,10 +37,6 @@ struct schema {
     struct schema_table table[SCHEMA_TABLES];
 };
 
-/* Read the tables of the embedded file `path` ("trace/store/schema.sql"). NULL with *err set on failure; freed with
- * free(). what is kept by reference. */
-struct schema *schema_load(const char *path, int32_t application_id, int version, const char *what, struct err *err);
-
 /* "OFCT" and "OFCR": the application_id of traces and of results files, and the versions we write. */
 enum {
     SCHEMA_TRACE_ID = 0x4F464354,
@@ -49,7 +45,7 @@ enum {
     SCHEMA_RESULTS_VERSION = 3
 };
 
-/* The two schemas of ours, as schema_load() gives them. */
+/* The two schemas of ours. NULL with *err set on failure; freed with free(). */
 struct schema *schema_trace(struct err *err);
 struct schema *schema_results(struct err *err);
 

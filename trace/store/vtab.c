@@ -73,44 +73,35 @@ static int vtab_disconnect(sqlite3_vtab *vtab)
 
 /* --- which conditions help --- */
 
-/* One letter for a condition that xFilter can use, 0: it cannot. */
+/* How a condition bounds what xFilter reads, '=', '<' or '>'; 0: it does not. */
 static char useful(int column, unsigned char op)
 {
-    if (column == STREAM || column == KIND)
-        return op == SQLITE_INDEX_CONSTRAINT_EQ ? (column == STREAM ? 's' : 'k') : 0;
-    if (column != TIME && column != RECORD)
-        return 0;
-    bool time = column == TIME;
-    switch (op) {
-    case SQLITE_INDEX_CONSTRAINT_EQ:
-        return time ? 't' : 'r';
-    case SQLITE_INDEX_CONSTRAINT_GT:
-    case SQLITE_INDEX_CONSTRAINT_GE:
-        return time ? 'u' : 'q';
-    case SQLITE_INDEX_CONSTRAINT_LT:
-    case SQLITE_INDEX_CONSTRAINT_LE:
-        return time ? 'v' : 'p';
-    default:
-        return 0;
-    }
+    char how = op == SQLITE_INDEX_CONSTRAINT_EQ                                       ? '='
+               : op == SQLITE_INDEX_CONSTRAINT_GT || op == SQLITE_INDEX_CONSTRAINT_GE ? '>'
+               : op == SQLITE_INDEX_CONSTRAINT_LT || op == SQLITE_INDEX_CONSTRAINT_LE ? '<'
+                                                                                      : 0;
+    bool text = column == STREAM || column == KIND;
+    return column == TIME || column == RECORD || (text && how == '=') ? how : 0;
 }
 
 static int vtab_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
     (void)vtab;
-    char *plan = sqlite3_malloc(info->nConstraint + 1);
+    char *plan = sqlite3_malloc(2 * info->nConstraint + 1); /* for each condition its column's letter, and how */
     if (!plan)
         return SQLITE_NOMEM;
     int used = 0;
     double rows = 1e7;
     for (int i = 0; i < info->nConstraint; i++) {
-        char letter = info->aConstraint[i].usable ? useful(info->aConstraint[i].iColumn, info->aConstraint[i].op) : 0;
-        bool text = letter == 's' || letter == 'k';
-        if (!letter || (text && strcmp(sqlite3_vtab_collation(info, i), "BINARY") != 0))
+        int column = info->aConstraint[i].iColumn;
+        char how = info->aConstraint[i].usable ? useful(column, info->aConstraint[i].op) : 0;
+        bool text = column == STREAM || column == KIND;
+        if (!how || (text && strcmp(sqlite3_vtab_collation(info, i), "BINARY") != 0))
             continue;
-        plan[used++] = letter;
-        info->aConstraintUsage[i].argvIndex = used;
-        rows *= letter == 'r' ? 1e-6 : letter == 't' ? 1e-3 : 0.3;
+        plan[used++] = (char)('a' + column);
+        plan[used++] = how;
+        info->aConstraintUsage[i].argvIndex = used / 2;
+        rows *= how != '=' || text ? 0.3 : column == RECORD ? 1e-6 : 1e-3;
     }
     plan[used] = 0;
     info->idxStr = plan;
@@ -147,31 +138,21 @@ static void narrow(int64_t *lo, int64_t *hi, char how, sqlite3_value *value)
         *hi = above;
 }
 
-static void narrow_by(struct vtab_cursor *cursor, char letter, sqlite3_value *value)
+static void narrow_by(struct vtab_cursor *cursor, int column, char how, sqlite3_value *value)
 {
     struct wanted *want = &cursor->want;
     const char *text = sqlite3_value_type(value) == SQLITE_TEXT ? (const char *)sqlite3_value_text(value) : NULL;
-    int stream;
-    switch (letter) {
-    case 's':
-        if (!text)
-            return;
-        stream = directory_find(&cursor->directory, text);
+    if (column == STREAM && text) {
+        int stream = directory_find(&cursor->directory, text);
         want->stream_lo = stream < 0 || stream > want->stream_lo ? (stream < 0 ? 1 : stream) : want->stream_lo;
         want->stream_hi = stream < want->stream_hi ? stream : want->stream_hi;
-        return;
-    case 'k':
-        if (text)
-            want->kinds &= UINT64_C(1) << record_kind_find(text); /* bit 0, RECORD_NONE, is in no chunk */
-        return;
-    case 't':
-    case 'u':
-    case 'v':
-        narrow(&want->time_lo, &want->time_hi, letter == 't' ? '=' : letter == 'u' ? '>' : '<', value);
-        return;
-    default:
-        narrow(&want->record_lo, &want->record_hi, letter == 'r' ? '=' : letter == 'q' ? '>' : '<', value);
     }
+    if (column == KIND && text)
+        want->kinds &= UINT64_C(1) << record_kind_find(text); /* bit 0, RECORD_NONE, is in no chunk */
+    if (column == TIME)
+        narrow(&want->time_lo, &want->time_hi, how, value);
+    if (column == RECORD)
+        narrow(&want->record_lo, &want->record_hi, how, value);
 }
 
 /* --- reading --- */
@@ -278,7 +259,7 @@ static int vtab_filter(sqlite3_vtab_cursor *base, int number, const char *plan, 
     cursor->want =
         (struct wanted){0, (int)cursor->directory.count - 1, INT64_MIN, INT64_MAX, INT64_MIN, INT64_MAX, UINT64_MAX};
     for (int i = 0; i < argc; i++)
-        narrow_by(cursor, plan[i], argv[i]);
+        narrow_by(cursor, plan[2 * i] - 'a', plan[2 * i + 1], argv[i]);
     cursor->stream = cursor->want.stream_lo;
     cursor->next_chunk = cursor->count = cursor->at = 0;
     cursor->at_end = false;
