@@ -7,7 +7,7 @@
 #include "trace/base/mem.h"
 #include "trace/base/sorted.h"
 #include "trace/derived/recording.h"
-#include "trace/store/writer.h"
+#include "trace/store/store.h"
 
 enum { PAGE = 4096, BLOCK_PAGES = 512 };
 

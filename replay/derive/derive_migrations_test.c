@@ -4,7 +4,7 @@
 
 #include "replay/run/engine.h"
 #include "trace/base/testing.h"
-#include "trace/store/writer.h"
+#include "trace/store/store.h"
 
 enum { TAKEN = 1 << 18 };
 

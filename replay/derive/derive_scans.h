@@ -14,7 +14,7 @@
 #include "replay/derive/derive.h"
 #include "replay/derive/derive_space.h"
 #include "trace/base/err.h"
-#include "trace/store/writer.h"
+#include "trace/store/store.h"
 #include "trace/workloads/scan.h"
 
 /* The runs of adjacent sectors that the instructions of a launch read, as lists in order of address.

@@ -11,7 +11,7 @@
 #include "trace/event/actor.h"
 #include "trace/program/access.h"
 #include "trace/program/pages.h"
-#include "trace/store/writer.h"
+#include "trace/store/store.h"
 
 /* Where a launch has no shape. Source: CUDA programming guide, compute capability 6.0 to 9.0 but 7.5. */
 enum { WARPS_PER_SM = 64 };

@@ -9,7 +9,7 @@
 #include "trace/base/mem.h"
 #include "trace/derived/allocations.h"
 #include "trace/derived/batches.h"
-#include "trace/store/writer.h"
+#include "trace/store/store.h"
 
 static void add(struct uvm_export *x, const struct record *record)
 {

@@ -12,7 +12,7 @@
 #include "trace/base/testing.h"
 #include "trace/event/actor.h"
 #include "trace/program/pages.h"
-#include "trace/store/writer.h"
+#include "trace/store/store.h"
 
 static const char *const programs[] = {"array,bytes=9MiB,blocks=16",
                                        "conv2d,n=700",

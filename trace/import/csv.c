@@ -37,7 +37,7 @@
 #include "trace/import/csv.h"
 #include "trace/import/field.h"
 #include "trace/import/reader.h"
-#include "trace/store/writer.h"
+#include "trace/store/store.h"
 
 /* --- how another tool's table says what ours does: its names of our columns, its words for our kinds, its unit
  * of time ---

@@ -4,7 +4,7 @@
 #define TRACE_IMPORT_DRAM_REQUESTS_H
 
 #include "trace/import/reader.h"
-#include "trace/store/writer.h"
+#include "trace/store/store.h"
 
 /* Open *requests on a new stream. clock: "dram" or "core", NULL if the source has no times. packed: addresses are
  * trace/event/dram_map.h's. */

@@ -20,7 +20,7 @@
 #include "trace/base/mem.h"
 #include "trace/import/reader.h"
 #include "trace/store/schema.h"
-#include "trace/store/writer.h"
+#include "trace/store/store.h"
 
 /* New numbers for old ones, sorted by the old one. */
 struct numbers {

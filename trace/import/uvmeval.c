@@ -32,7 +32,7 @@
 #include "trace/event/actor.h"
 #include "trace/import/field.h"
 #include "trace/import/reader.h"
-#include "trace/store/writer.h"
+#include "trace/store/store.h"
 
 /* A batch is 256 faults, by module parameter a few thousand; more than this is no batch. */
 enum { ITEMS_MAX = 1 << 20 };

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trace/store/writer.h"
+#include "trace/store/store.h"
 
 enum { ACCESS_LANES = 32, ACCESS_LINE = 128, ACCESS_SECTOR = 32, ACCESS_EXTRAS = 2, ACCESS_MOST_BYTES = 128 };
 

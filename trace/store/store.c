@@ -1,16 +1,11 @@
 /* store: a trace in an SQLite file: a full chunk is written and committed at once, facts now and then. */
 #define XXH_INLINE_ALL
-#include <assert.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include "trace/base/mem.h"
@@ -153,7 +148,7 @@ static char *utf8_copy(const char *text, struct err *err)
     return copy;
 }
 
-static int bind(struct store *store, sqlite3_stmt *stmt, int at, const struct store_value *v, struct err *err)
+static int bind_value(struct store *store, sqlite3_stmt *stmt, int at, const struct store_value *v, struct err *err)
 {
     int rc;
     switch (v->type) {
@@ -183,7 +178,7 @@ static int write_row(struct store *store, sqlite3_stmt *stmt, const struct store
     if (begin(store, err))
         return -1;
     for (size_t i = 0; i < n; i++)
-        if (bind(store, stmt, (int)i + 1, &values[i], err))
+        if (bind_value(store, stmt, (int)i + 1, &values[i], err))
             return -1;
     int rc = sqlite3_step(stmt);
     int failed = rc != SQLITE_DONE ? sqlite_failed(store, "cannot write", err) : 0;
@@ -685,23 +680,6 @@ static void forget_streams(struct store *store)
     directory_release(&store->directory);
 }
 
-int store_clear(struct store *store, struct err *err)
-{
-    char sql[80];
-    assert(strcmp(store->path, ":memory:") == 0);
-    if (store->in_transaction)
-        (void)sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
-    store->in_transaction = store->broken = store->complete = false;
-    forget_streams(store);
-    forget_facts(store);
-    for (int i = 0; i < store->schema->count; i++) {
-        (void)snprintf(sql, sizeof sql, "DELETE FROM %s", store->schema->table[i].name);
-        if (sqlite3_exec(store->db, sql, NULL, NULL, NULL))
-            return sqlite_failed(store, "cannot be emptied", err);
-    }
-    return first_facts(store, "", err);
-}
-
 /* --- opening --- */
 
 static int remember_row(void *ctx, const struct store_value *values, size_t n)
@@ -927,4 +905,54 @@ int store_cursor_next(struct store_cursor *cursor, const struct record **records
         return err_at(err, "'%s': stream '%s', chunk %lld", cursor->store->path, stream->info.name,
                       (long long)stream->chunks[cursor->next_chunk - 1].chunk);
     }
+}
+
+/* --- a writer --- */
+
+int writer_open(struct writer *b, struct store *store, int stream, int extras, struct err *err)
+{
+    *b = (struct writer){.store = store, .stream = stream, .extras = extras};
+    b->records = mem_zalloc(STORE_BATCH, sizeof *b->records, err);
+    b->extra = b->records ? mem_zalloc((size_t)extras * STORE_BATCH, sizeof *b->extra, err) : NULL;
+    if (b->extra)
+        return 0;
+    writer_close(b);
+    return -1;
+}
+
+void writer_close(struct writer *b)
+{
+    free(b->records);
+    free(b->extra);
+    *b = (struct writer){0};
+}
+
+int writer_flush(struct writer *b, struct err *err)
+{
+    size_t n = b->n;
+    b->n = 0;
+    if (!n)
+        return 0;
+    /* The store wants columns of n values behind each other. */
+    for (int c = 1; c < b->extras && n < STORE_BATCH; c++)
+        memmove(b->extra + (size_t)c * n, b->extra + (size_t)c * STORE_BATCH, n * sizeof *b->extra);
+    return store_append(b->store, b->stream, b->records, b->extras ? b->extra : NULL, n, err);
+}
+
+int writer_stream(struct store *store, const char *name, enum time_unit unit, const char *const *extra, int extras,
+                  struct err *err)
+{
+    int index = store_stream_find(store, name);
+    if (index >= 0) {
+        const struct stream *found = store_stream(store, index);
+        for (int i = 0; i < STORE_EXTRAS; i++)
+            if (strcmp(found->extra[i], i < extras ? extra[i] : "") != 0 || found->unit != unit)
+                return err_set(err, "the trace has a stream '%s' of another kind already", name);
+        return index;
+    }
+    struct stream stream = {.unit = unit, .space = ADDR_BYTES};
+    (void)snprintf(stream.name, sizeof stream.name, "%s", name);
+    for (int i = 0; i < extras; i++)
+        (void)snprintf(stream.extra[i], sizeof stream.extra[i], "%s", extra[i]);
+    return store_stream_add(store, &stream, &index, err) ? -1 : index;
 }

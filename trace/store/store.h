@@ -47,10 +47,6 @@ struct store *store_create_memory(struct err *err);
  * that nothing is left however the program ends. `name` stands in messages and is its store_path(). */
 struct store *store_create_temporary(const char *name, struct err *err);
 
-/* For fuzzing, which makes millions of them. Empty a trace in memory: as store_create_memory() made it, whatever
- * happened to it, in a tenth of the time. */
-int store_clear(struct store *store, struct err *err);
-
 /* Open a trace for reading. Anything else than our file, or a newer version, is an error that says so. */
 struct store *store_open(const char *path, struct err *err);
 
@@ -147,5 +143,39 @@ int store_whole(const struct store *store, struct err *err);
 /* Add n to the count of skipped items for `reason` (table skipped); n to dropped records (table dropped). */
 int store_skip(struct store *store, const char *reason, uint64_t n, struct err *err);
 int store_drop(struct store *store, const char *reason, uint64_t n, struct err *err);
+
+/* --- a writer: records on their way into one stream, handed over STORE_BATCH at a time ---
+ *
+ * writer_open, writer_add..., writer_flush (or writer_close, which loses what is not flushed). */
+
+struct writer {
+    struct store *store;
+    int stream, extras;
+    size_t n;
+    struct record *records;
+    int64_t *extra; /* column c of record i at extra[c * STORE_BATCH + i] until flushed */
+    uint64_t total; /* ever added */
+};
+
+/* Zeroes *writer and gets its memory; the stream has `extras` extra columns. */
+int writer_open(struct writer *writer, struct store *store, int stream, int extras, struct err *err);
+void writer_close(struct writer *writer);
+
+int writer_flush(struct writer *writer, struct err *err);
+
+/* Add a record and its extra columns (NULL if there are none). */
+static inline int writer_add(struct writer *b, const struct record *record, const int64_t *extra, struct err *err)
+{
+    size_t i = b->n++;
+    b->records[i] = *record;
+    for (int c = 0; extra && c < b->extras; c++)
+        b->extra[(size_t)c * STORE_BATCH + i] = extra[c];
+    b->total++;
+    return b->n == STORE_BATCH ? writer_flush(b, err) : 0;
+}
+
+/* The stream of this name, or a new one of this time unit with these extra columns; -1 with *err set. */
+int writer_stream(struct store *store, const char *name, enum time_unit unit, const char *const *extra, int extras,
+                  struct err *err);
 
 #endif

@@ -615,47 +615,6 @@ START_TEST(several_readers_follow_a_writer)
 }
 END_TEST
 
-START_TEST(a_trace_in_memory_is_read_like_any_other_and_can_be_emptied)
-{
-    struct err err = {""};
-    struct store *store = store_create_memory(&err);
-    ck_assert_msg(store, "%s", err.msg);
-    for (int round = 0; round < 3; round++) {
-        const struct stream stream = {.name = "s", .unit = TIME_NS, .extra = {"x"}};
-        const struct store_value row[] = {STORE_V_INT(1), STORE_V_TEXT("a")};
-        int index;
-        ck_assert_int_eq(store_stream_count(store), 0);
-        ck_assert_str_eq(store_origin_get(store, "state"), "incomplete");
-        ck_assert_ptr_null(store_origin_get(store, "round"));
-        ck_assert_int_eq(store_origin(store, "round", "x", &err), 0);
-        ck_assert_int_eq(store_row(store, "strings", row, 2, &err), 0);
-        ck_assert_int_eq(store_skip(store, "why", 1, &err), 0);
-        ck_assert_int_eq(store_stream_add(store, &stream, &index, &err), 0);
-        for (int64_t i = 0; i < 70000; i++) { /* more than a chunk */
-            const struct record r = {.kind = RECORD_COPY, .time = i * (round + 1)};
-            ck_assert_int_eq(store_append(store, index, &r, &i, 1, &err), 0);
-        }
-        if (round == 1) /* what fails in one round is forgotten in the next */
-            ck_assert_int_eq(store_row(store, "strings", row, 2, &err), -1);
-        ck_assert_int_eq(store_finish(store, &err), 0);
-        struct store_cursor *cursor = store_cursor_open(store, index, &err);
-        const struct record *records;
-        const int64_t *extra;
-        int64_t next = 0;
-        size_t n;
-        while (store_cursor_next(cursor, &records, &extra, &n, &err) == 1)
-            for (size_t i = 0; i < n; i++, next++) {
-                ck_assert_int_eq(records[i].time, next * (round + 1));
-                ck_assert_int_eq(extra[i], next);
-            }
-        ck_assert_int_eq(next, 70000);
-        store_cursor_close(cursor);
-        ck_assert_msg(store_clear(store, &err) == 0, "%s", err.msg);
-    }
-    store_close(store);
-}
-END_TEST
-
 /* Of the files this process has open, those in the scratch folder that have no name any more. */
 static int nameless_files(void)
 {
@@ -715,4 +674,4 @@ TEST_MAIN("store", records_of_every_kind_and_extreme_values_round_trip, ordinary
           directories_that_cannot_be_written_are_named, killed_writer_leaves_every_committed_chunk,
           full_disk_is_an_error_and_never_a_complete_file, writer_can_read_what_it_wrote,
           hostile_files_are_refused_with_the_place, names_that_are_sql_stay_names, several_readers_follow_a_writer,
-          a_trace_in_memory_is_read_like_any_other_and_can_be_emptied, a_temporary_trace_is_a_file_without_a_name)
+          a_temporary_trace_is_a_file_without_a_name)
