@@ -22,14 +22,6 @@ static int number(const char *text, size_t n)
     return n ? value : -1;
 }
 
-static int bits_of(uint32_t n)
-{
-    int bits = 0;
-    while (bits < 32 && (UINT64_C(1) << bits) < n)
-        bits++;
-    return bits;
-}
-
 static int add_part(struct dram_map *map, enum dram_field field, int bits, uint32_t mod, struct err *err)
 {
     if (map->parts == DRAM_MAP_FIELDS)
@@ -47,7 +39,7 @@ static int one_part(struct dram_map *map, const char *text, size_t n, struct err
     if (n > 4 && strncmp(text, "mod:", 4) == 0) {
         const int mod = number(text + 4, n - 4);
         if (mod > 1 && mod <= DRAM_ADDR_CHANNELS && !map->bits[DRAM_FIELD_CHANNEL])
-            return add_part(map, DRAM_FIELD_CHANNEL, bits_of((uint32_t)mod), (uint32_t)mod, err);
+            return add_part(map, DRAM_FIELD_CHANNEL, 32 - __builtin_clz((unsigned)mod - 1), (uint32_t)mod, err);
     }
     for (int f = 0; f < 5; f++) {
         const size_t len = strlen(names[f]);
@@ -266,19 +258,17 @@ struct dram_addr dram_map_decode(const struct dram_map *map, uint64_t addr)
                               (uint32_t)value[DRAM_FIELD_ROW], (uint32_t)value[DRAM_FIELD_COLUMN]};
 }
 
-static uint64_t packed(struct dram_addr a)
-{
-    return a.row | (uint64_t)a.bank << 24 | (uint64_t)a.channel << 32 | (uint64_t)a.column << 48;
-}
-
 void dram_map_table_init(struct dram_map_table *table, const struct dram_map *map)
 {
     uint64_t bit[64], any[8] = {0};
     memset(table, 0, sizeof *table);
     if (map->mod)
         return;
-    for (int i = 0; i < 64; i++)
-        any[i / 8] |= bit[i] = packed(dram_map_decode(map, UINT64_C(1) << i));
+    for (int i = 0; i < 64; i++) {
+        const struct dram_addr a = dram_map_decode(map, UINT64_C(1) << i);
+        bit[i] = a.row | (uint64_t)a.bank << 24 | (uint64_t)a.channel << 32 | (uint64_t)a.column << 48;
+        any[i / 8] |= bit[i];
+    }
     int last = 8;
     while (last > 0 && !any[last - 1])
         last--;

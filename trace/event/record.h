@@ -12,14 +12,10 @@
 /* The numbers are stored in files: append only. */
 enum record_kind {
     RECORD_NONE,
-    RECORD_KERNEL,      /* a kernel ran: time, duration; id = row of table kernels; group = launch number. In a stream
-                           of touches: addr = actors, bytes = resident per multiprocessor (0: by what follows), flags =
-                           actors that share a multiprocessor (bit 31: a phase of the CPU), time = threads of a block,
-                           duration = registers of a thread << 32 | shared bytes of a block */
-    RECORD_ALLOC,       /* addr, bytes; flags = enum record_alloc; id = allocation number; group = 1: the CPU wrote all
-                           of it before the first launch */
-    RECORD_ADVISE,      /* addr, bytes; flags = enum record_advice; id = device */
-    RECORD_PREFETCH,    /* the program's own cudaMemPrefetchAsync: addr, bytes; id = destination device */
+    RECORD_KERNEL,      /* a kernel ran; group = launch number. In a stream of touches: a generated launch */
+    RECORD_ALLOC,       /* flags = enum record_alloc; group = 1: the CPU wrote all of it before the first launch */
+    RECORD_ADVISE,      /* flags = enum record_advice */
+    RECORD_PREFETCH,    /* the program's own cudaMemPrefetchAsync */
     RECORD_COPY,        /* an explicit copy: time, duration, bytes; flags = enum record_copy */
     RECORD_FAULT,       /* GPU fault (CUPTI kind 4: one batch): time, duration, addr; bytes = value; flags = access */
     RECORD_CPU_FAULT,   /* time, addr; id = program counter; flags = access */
@@ -31,23 +27,17 @@ enum record_kind {
     RECORD_REMOTE_MAP,  /* time, addr, bytes; flags = cause: 1 coherence 2 thrashing 3 policy 4 no memory 5 eviction */
     RECORD_MIGRATE_D2D, /* as MIGRATE_H2D, between GPUs */
     RECORD_TLP,         /* a PCIe packet; bytes = payload or requested bytes; bits in trace/event/tlp.h */
-    RECORD_ACCESS,      /* one warp's access to one 128 B line: addr = line, bytes = bytes per lane; flags = sector
-                           mask (bits 0-3) | access << 4; id = warp (block << 32 | warp in block); group = launch */
-    RECORD_TOUCH,       /* an actor touches a page: addr = page address; flags = access (0: no page, only computing; 2:
-                           a store, which the actor does not wait for); id = actor; group = launch; time = step of the
-                           actor; duration = ns of computing after the step; bytes of a step's first touch = page
-                           touches of warps it stands for; extra columns: actor_extras[] of trace/event/actor.h */
-    RECORD_SCAN,        /* an actor reads `bytes` bytes of a structure from addr on; flags = row of table structures;
-                           id = lane or vertex; group = launch */
+    RECORD_ACCESS,      /* one warp's access to one 128 B line: addr = line, bytes = bytes per lane; group = launch */
+    RECORD_TOUCH,       /* an actor touches a page (trace/event/actor.h): addr = page address; group = launch */
+    RECORD_SCAN,        /* an actor reads `bytes` bytes of a structure from addr on; group = launch */
     RECORD_DRAM_READ,   /* addr (bytes or packed, trace/event/dram_map.h); bytes; id = request number */
     RECORD_DRAM_WRITE,  /* as DRAM_READ */
     RECORD_DRAM_WRITEBACK, /* an L2 write-back: as DRAM_READ, bytes = 32, 64, 96 or 128 */
     RECORD_PIM,            /* one all-bank PIM request: as DRAM_READ */
     RECORD_KERNEL_END,     /* mark: everything of launch `group` before this point is done before what follows */
     RECORD_BARRIER,        /* mark: actors of `group` wait for each other */
-    RECORD_RANGE,   /* a stretch that the program itself named (NVTX): time, duration (0: a mark); id = row of table
-                       strings; group = thread */
-    RECORD_SKIPPED, /* from readers only, never stored: an input item left out; the reason is in the reader */
+    RECORD_RANGE,          /* a stretch that the program itself named (NVTX); duration 0: a mark; group = thread */
+    RECORD_SKIPPED,        /* from readers only, never stored: an input item left out; the reason is in the reader */
     RECORD_KINDS
 };
 

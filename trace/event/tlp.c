@@ -69,11 +69,10 @@ static void size_by_enables(struct tlp *t)
 {
     unsigned f = t->first_be, z = t->last_be;
     if (t->length_dw == 1) {
-        t->bytes = t->enabled_bytes = 0;
+        t->bytes = 0;
         if (f) {
             unsigned low = (unsigned)__builtin_ctz(f), high = 31 - (unsigned)__builtin_clz(f);
             t->bytes = (uint16_t)(high - low + 1);
-            t->enabled_bytes = (uint16_t)__builtin_popcount(f);
             t->addr += low;
         }
         return;
@@ -82,8 +81,6 @@ static void size_by_enables(struct tlp *t)
         return;
     unsigned low = (unsigned)__builtin_ctz(f), cut = (unsigned)__builtin_clz(z) - 28;
     t->bytes = (uint16_t)(4u * t->length_dw - low - cut);
-    t->enabled_bytes =
-        (uint16_t)(4u * (t->length_dw - 2u) + (unsigned)__builtin_popcount(f) + (unsigned)__builtin_popcount(z));
     t->addr += low;
 }
 
@@ -143,7 +140,7 @@ static enum tlp_verdict decode_completion(const unsigned char *p, struct tlp *t)
     if (!t->payload_bytes)
         return TLP_OK;
     unsigned most = 4u * t->length_dw - (unsigned)(t->addr & 3);
-    t->bytes = t->enabled_bytes = (uint16_t)(t->byte_count < most ? t->byte_count : most);
+    t->bytes = (uint16_t)(t->byte_count < most ? t->byte_count : most);
     return TLP_OK;
 }
 
@@ -155,7 +152,7 @@ static enum tlp_verdict decode_atomic(const unsigned char *p, struct tlp *t, con
     bool fits = t->type == TLP_CAS ? n == 2 || n == 4 || n == 8 : n == 1 || n == 2;
     if (!fits)
         return bad(TLP_MALFORMED, defect, "an atomic request of a length that has no operand size");
-    t->bytes = t->enabled_bytes = t->payload_bytes;
+    t->bytes = t->payload_bytes;
     return TLP_OK;
 }
 
@@ -205,7 +202,7 @@ enum tlp_verdict tlp_decode(const unsigned char *data, size_t n, struct tlp *tlp
     case ATOMIC:
         return decode_atomic(p, tlp, defect);
     case MESSAGE:
-        tlp->bytes = tlp->enabled_bytes = tlp->payload_bytes;
+        tlp->bytes = tlp->payload_bytes;
         tlp->addr = (uint64_t)be32(p + 8) << 32 | be32(p + 12);
         return TLP_OK;
     default:

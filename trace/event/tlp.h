@@ -69,7 +69,6 @@ struct tlp {
     uint16_t header_bytes;     /* 12 or 16, without prefixes */
     uint16_t payload_bytes;    /* on the wire, 4 * length_dw or 0 */
     uint16_t bytes;            /* requested or carried, 0..4096 */
-    uint16_t enabled_bytes;    /* as bytes, but without the holes of a one-DW byte mask */
     uint64_t addr;             /* of the first byte; completions: the lower 7 bits of it */
 };
 
