@@ -60,7 +60,7 @@ static int write_records(const struct exporter *exporter, struct exporter_contex
     if (named && output_open(&file, output, force, err))
         return -1;
     context->to = named ? file.file : stdout;
-    int rc = exporter->write(context, err);
+    int rc = exporter->write(exporter, context, err);
     if (!rc && !named && (fflush(stdout) || ferror(stdout)))
         rc = err_set(err, "cannot write '%s': %s", output, strerror(errno));
     bool none = !rc && !context->written;

@@ -118,8 +118,9 @@ static int write_records(struct exporter_context *context, const struct names *n
     return more < 0 ? -1 : 0;
 }
 
-static int write_csv(struct exporter_context *context, struct err *err)
+static int write_csv(const struct exporter *exporter, struct exporter_context *context, struct err *err)
 {
+    (void)exporter;
     struct names names = {.err = err};
     int rc = store_rows(context->store, "kernels", take_name, &names, err);
     if (rc == 0)

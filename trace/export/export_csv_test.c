@@ -31,7 +31,7 @@ START_TEST(what_is_written_reads_back_to_the_same_records)
     char out[1024] = "";
     FILE *to = fmemopen(out, sizeof out, "w");
     struct exporter_context export = {.store = store_open(testing_file("t.db"), &err), .to = to};
-    ck_assert_msg(export_csv.write(&export, &err) == 0, "%s", err.msg);
+    ck_assert_msg(export_csv.write(&export_csv, &export, &err) == 0, "%s", err.msg);
     (void)fclose(to);
     ck_assert_str_eq(out, text);
     ck_assert_uint_eq(export.written, 4);

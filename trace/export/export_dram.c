@@ -46,43 +46,6 @@ static bool is_request(const struct record *r)
     return r->kind >= RECORD_DRAM_READ && r->kind <= RECORD_PIM;
 }
 
-/* The records of the stream, each through `write`. */
-static int each(struct exporter_context *context, const struct param *params, line_writer *write, struct err *err)
-{
-    const struct stream *stream = store_stream(context->store, context->stream);
-    struct options defaults = {0};
-    struct dram_map map = {0};
-    param_defaults(params, &defaults);
-    const struct options *o = context->options ? context->options : &defaults;
-    if (o->map && dram_map_init(&map, o->map, err))
-        return -1;
-    struct store_cursor *cursor = store_cursor_open(context->store, context->stream, err);
-    if (!cursor)
-        return -1;
-    const struct record *records;
-    size_t n;
-    int rc;
-    struct line line = {.packed = stream->space == ADDR_DRAM_PACKED, .timed = stream->unit != TIME_NONE, .o = o};
-    while ((rc = store_cursor_next(cursor, &records, NULL, &n, err)) == 1)
-        for (size_t i = 0; i < n; i++) {
-            line.record = &records[i];
-            const char *reason = is_request(line.record) ? NULL : "not a DRAM request";
-            if (!reason) {
-                line.place =
-                    line.packed ? dram_addr_unpack(line.record->addr) : dram_map_decode(&map, line.record->addr);
-                line.addr = line.packed ? dram_map_encode(&map, line.place) : line.record->addr;
-                reason = write(context->to, &line);
-                line.number++;
-            }
-            if (reason)
-                exporter_skip(context, reason);
-            else
-                context->written++;
-        }
-    store_cursor_close(cursor);
-    return rc;
-}
-
 static const char *plain(const struct record *r)
 {
     if (r->kind == RECORD_PIM)
@@ -110,12 +73,6 @@ static const char *csv_line(FILE *to, const struct line *l)
     return NULL;
 }
 
-static int write_csv(struct exporter_context *context, struct err *err)
-{
-    (void)fputs("id,arrival_cycle,kind,bank,row,col,channel\n", context->to);
-    return each(context, map_options, csv_line, err);
-}
-
 /* --- DRAMsim3 --- */
 
 static const char *dramsim3_line(FILE *to, const struct line *l)
@@ -126,11 +83,6 @@ static const char *dramsim3_line(FILE *to, const struct line *l)
                       l->record->kind == RECORD_DRAM_READ ? "READ" : "WRITE",
                       l->timed ? l->record->time : (int64_t)l->number);
     return reason;
-}
-
-static int write_dramsim3(struct exporter_context *context, struct err *err)
-{
-    return each(context, map_options, dramsim3_line, err);
 }
 
 /* --- Ramulator 2 --- */
@@ -154,14 +106,51 @@ static const char *ramulator_line(FILE *to, const struct line *l)
     return NULL;
 }
 
-static int write_ramulator(struct exporter_context *context, struct err *err)
+/* The records of the stream, each as its line. */
+static int write_lines(const struct exporter *exporter, struct exporter_context *context, struct err *err)
 {
-    return each(context, vector_options, ramulator_line, err);
+    line_writer *const write = exporter == &export_dram_csv   ? csv_line
+                               : exporter == &export_dramsim3 ? dramsim3_line
+                                                              : ramulator_line;
+    const struct stream *stream = store_stream(context->store, context->stream);
+    struct options defaults = {0};
+    struct dram_map map = {0};
+    param_defaults(exporter->options, &defaults);
+    const struct options *o = context->options ? context->options : &defaults;
+    if (o->map && dram_map_init(&map, o->map, err))
+        return -1;
+    if (exporter == &export_dram_csv)
+        (void)fputs("id,arrival_cycle,kind,bank,row,col,channel\n", context->to);
+    struct store_cursor *cursor = store_cursor_open(context->store, context->stream, err);
+    if (!cursor)
+        return -1;
+    const struct record *records;
+    size_t n;
+    int rc;
+    struct line line = {.packed = stream->space == ADDR_DRAM_PACKED, .timed = stream->unit != TIME_NONE, .o = o};
+    while ((rc = store_cursor_next(cursor, &records, NULL, &n, err)) == 1)
+        for (size_t i = 0; i < n; i++) {
+            line.record = &records[i];
+            const char *reason = is_request(line.record) ? NULL : "not a DRAM request";
+            if (!reason) {
+                line.place =
+                    line.packed ? dram_addr_unpack(line.record->addr) : dram_map_decode(&map, line.record->addr);
+                line.addr = line.packed ? dram_map_encode(&map, line.place) : line.record->addr;
+                reason = write(context->to, &line);
+                line.number++;
+            }
+            if (reason)
+                exporter_skip(context, reason);
+            else
+                context->written++;
+        }
+    store_cursor_close(cursor);
+    return rc;
 }
 
 const struct exporter export_dram_csv = {"dram-csv", "DRAM requests: id,arrival_cycle,kind,bank,row,col,channel",
-                                         map_options, sizeof(struct options), write_csv};
+                                         map_options, sizeof(struct options), write_lines};
 const struct exporter export_dramsim3 = {"dramsim3", "DRAMsim3 request trace: 0xADDR READ|WRITE CYCLE", map_options,
-                                         sizeof(struct options), write_dramsim3};
+                                         sizeof(struct options), write_lines};
 const struct exporter export_ramulator = {"ramulator", "Ramulator 2 read/write or load/store trace", vector_options,
-                                          sizeof(struct options), write_ramulator};
+                                          sizeof(struct options), write_lines};

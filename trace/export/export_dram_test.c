@@ -17,7 +17,7 @@ static const char *export(const struct exporter *exporter, uint64_t *skips)
     memset(text, 0, sizeof text);
     FILE *to = fmemopen(text, sizeof text - 1, "w");
     struct exporter_context context = {.store = store, .to = to};
-    ck_assert_msg(!exporter->write(&context, &err), "%s", err.msg);
+    ck_assert_msg(!exporter->write(exporter, &context, &err), "%s", err.msg);
     *skips = context.skip_count ? context.skips[0].n : 0;
     (void)fclose(to);
     store_close(store);

@@ -35,7 +35,7 @@ struct exporter {
     const struct param *options; /* NULL: none */
     size_t options_size;
     /* Write the whole stream. -1 with *err set if it cannot be written in this form. */
-    int (*write)(struct exporter_context *context, struct err *err);
+    int (*write)(const struct exporter *exporter, struct exporter_context *context, struct err *err);
 };
 
 extern const struct exporter export_csv, export_perfetto, export_dram_csv, export_dramsim3, export_ramulator;

@@ -122,13 +122,6 @@ static const char *name_of(struct names *names, const struct record *r)
     return names->buffer;
 }
 
-/* The CUDA stream that a KERNEL record ran in; -1: not known. */
-static int64_t cuda_stream(const struct names *names, const struct record *r)
-{
-    const struct named *kernel = r->kind == RECORD_KERNEL ? find(&names->kernels, r->id) : NULL;
-    return kernel ? kernel->cuda_stream : -1;
-}
-
 /* --- the lines: slices of one may lie inside each other but never cross (Trace Event Format, "Duration Events";
  * ui.perfetto.dev drops such slices), so a kind of a process or a CUDA stream has as many as it needs, first fit --- */
 
@@ -166,11 +159,12 @@ static void tracks_free(struct tracks *tracks)
     }
 }
 
-static struct group *group_new(struct tracks *tracks, struct key key, struct err *err)
+static struct group *group_of(struct tracks *tracks, struct key key, struct err *err)
 {
-    struct group *g = mem_zalloc(1, sizeof *g, err);
-    if (!g)
-        return NULL;
+    struct group *g;
+    HASH_FIND(hh, tracks->groups, &key, sizeof key, g);
+    if (g || !(g = mem_zalloc(1, sizeof *g, err)))
+        return g;
     g->key = key;
     HASH_ADD(hh, tracks->groups, key, sizeof key, g);
     if (hash_has(g))
@@ -178,13 +172,6 @@ static struct group *group_new(struct tracks *tracks, struct key key, struct err
     free(g);
     (void)err_set(err, "out of memory");
     return NULL;
-}
-
-static struct group *group_of(struct tracks *tracks, struct key key, struct err *err)
-{
-    struct group *g;
-    HASH_FIND(hh, tracks->groups, &key, sizeof key, g);
-    return g ? g : group_new(tracks, key, err);
 }
 
 /* Finds the line for a slice of process, kind and stream, from start to end; start == end: something without length,
@@ -272,10 +259,11 @@ static void name_track(struct timeline *t, int64_t process, const struct track *
     (void)fprintf(to, ",\"tid\":%u,\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":%u}}", track->id, r->kind);
 }
 
-/* What of a kind stands apart: kernels by their CUDA streams, ranges by their threads; -1: nothing. */
+/* What of a kind stands apart: kernels by their CUDA streams, ranges by their threads; -1: nothing, or not known. */
 static int64_t stream_of(const struct timeline *t, const struct record *r)
 {
-    return r->kind == RECORD_KERNEL ? cuda_stream(&t->names, r) : r->kind == RECORD_RANGE ? (int64_t)r->group : -1;
+    const struct named *kernel = r->kind == RECORD_KERNEL ? find(&t->names.kernels, r->id) : NULL;
+    return kernel ? kernel->cuda_stream : r->kind == RECORD_RANGE ? (int64_t)r->group : -1;
 }
 
 static int put_record(struct timeline *t, const struct record *r, int64_t process, struct err *err)
@@ -377,8 +365,9 @@ static int write_timeline(struct timeline *t, struct err *err)
     return 0;
 }
 
-static int write_all(struct exporter_context *context, struct err *err)
+static int write_all(const struct exporter *exporter, struct exporter_context *context, struct err *err)
 {
+    (void)exporter;
     const struct stream *stream = store_stream(context->store, context->stream);
     if (stream->unit != TIME_NS)
         return err_set(err, "stream '%s' is in %s, a timeline needs ns", stream->name, time_unit_name(stream->unit));

@@ -26,7 +26,7 @@ static json_t *export_all(struct stream stream, const struct record *records, co
     store = store_open(testing_file("t.db"), &err);
     FILE *to = tmpfile();
     struct exporter_context context = {.store = store, .to = to};
-    *rc = export_perfetto.write(&context, &err);
+    *rc = export_perfetto.write(&export_perfetto, &context, &err);
     written = context.written;
     left_out = context.skip_count ? context.skips[0].n : 0;
     rewind(to);
