@@ -39,4 +39,17 @@ static inline int random_chance(struct random *r, double p)
     return (double)(random_next(r) >> 11) * 0x1p-53 < p;
 }
 
+/* The numbers in another order (Fisher and Yates). */
+static inline void random_shuffle(uint32_t *list, uint64_t n, uint64_t seed)
+{
+    uint64_t s = random_mix(seed);
+    for (uint64_t i = n; i > 1; i--) {
+        s = random_mix(s);
+        uint64_t j = s % i;
+        uint32_t kept = list[i - 1];
+        list[i - 1] = list[j];
+        list[j] = kept;
+    }
+}
+
 #endif

@@ -79,20 +79,25 @@ static bool called(const struct piece *name, const char *const *names)
     return false;
 }
 
+/* The field as a text, without blanks before it; false if it is longer. */
+static bool text_of(const struct piece *field, char *text, size_t size)
+{
+    const char *from = field->text;
+    size_t n = field->length;
+    for (; n && (*from == ' ' || *from == '\t'); from++)
+        n--;
+    if (n >= size)
+        return false;
+    memcpy(text, from, n);
+    text[n] = 0;
+    return true;
+}
+
 static bool number_of(const struct piece *field, uint64_t *value)
 {
     char text[32];
-    size_t from = 0, n = field->length;
-    while (n && (field->text[from] == ' ' || field->text[from] == '\t')) {
-        from++;
-        n--;
-    }
-    if (n >= sizeof text)
-        return false;
-    memcpy(text, field->text + from, n);
-    text[n] = 0;
     const char *p = text;
-    return graph_take_u64(&p, value) && graph_line_done(p);
+    return text_of(field, text, sizeof text) && graph_take_u64(&p, value) && graph_line_done(p);
 }
 
 /* Two columns may have one meaning only. */
@@ -140,10 +145,8 @@ static int weight_of(struct csv *c, const struct piece *field, int32_t *weight, 
 {
     char text[64];
     double value;
-    if (field->length >= sizeof text)
+    if (!text_of(field, text, sizeof text))
         return err_set(err, "a weight of %zu bytes", field->length);
-    memcpy(text, field->text, field->length);
-    text[field->length] = 0;
     const char *p = text;
     if (!graph_take_real(&p, &value) || !graph_line_done(p))
         return err_set(err, "weight '%.40s' is no number", text);

@@ -33,14 +33,7 @@ static uint32_t *permutation(uint64_t n, uint64_t seed, struct err *err)
         return NULL;
     for (uint64_t i = 0; i < n; i++)
         perm[i] = (uint32_t)i;
-    uint64_t s = random_mix(seed);
-    for (uint64_t i = n - 1; i >= 1; i--) {
-        s = random_mix(s);
-        uint64_t j = s % (i + 1);
-        uint32_t kept = perm[i];
-        perm[i] = perm[j];
-        perm[j] = kept;
-    }
+    random_shuffle(perm, n, seed);
     return perm;
 }
 
@@ -200,17 +193,11 @@ static int matched(const struct graph_degrees *d, struct graph *g, struct err *e
         free(ends);
         return -1;
     }
-    uint64_t at = 0, s = random_mix(d->seed);
+    uint64_t at = 0;
     for (uint64_t v = 0; v < d->vertices; v++)
         for (uint64_t n = degree_of(d, v); n > 0; n--)
             ends[at++] = (uint32_t)v;
-    for (uint64_t i = stubs; i > 1; i--) {
-        s = random_mix(s);
-        uint64_t j = s % i;
-        uint32_t kept = ends[i - 1];
-        ends[i - 1] = ends[j];
-        ends[j] = kept;
-    }
+    random_shuffle(ends, stubs, d->seed);
     for (uint64_t j = 0; j < stubs / 2; j++)
         b.edges[j] = (struct graph_edge){ends[2 * j], ends[2 * j + 1]};
     free(ends);

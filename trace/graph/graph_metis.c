@@ -217,7 +217,8 @@ static int parse(struct metis *m, struct graph *g, struct err *err)
     int rc = 1;
     uint64_t value;
     enum token token;
-    if (parse_header(m, err))
+    if (parse_header(m, err) || mem_grow((void **)&g->targets, &m->target_cap, 1, sizeof *g->targets, err) ||
+        (m->weighted && mem_grow((void **)&g->weights, &m->weight_cap, 1, sizeof *g->weights, err)))
         return -1;
     for (; m->done < m->vertices && rc > 0; m->done += rc > 0) {
         if (mem_grow((void **)&g->offsets, &m->offset_cap, m->done + 2, sizeof *g->offsets, err))
@@ -256,10 +257,6 @@ static int parse_metis(const struct graph_format *format, struct input_stream *s
     m.tokens->source = source;
     m.tokens->begins = true;
     int rc = parse(&m, graph, err);
-    if (!rc && !graph->targets && !(graph->targets = mem_zalloc(1, sizeof *graph->targets, err)))
-        rc = -1;
-    if (!rc && m.weighted && !graph->weights && !(graph->weights = mem_zalloc(1, sizeof *graph->weights, err)))
-        rc = -1;
     free(m.tokens);
     return rc;
 }

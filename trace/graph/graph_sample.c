@@ -201,9 +201,5 @@ int graph_from_communities(const struct graph_communities *recipe, struct graph 
                 return -1;
             }
         }
-    int rc =
-        graph_builder_finish(&b, vertices, GRAPH_MIRROR | GRAPH_DROP_LOOPS | GRAPH_SORT | GRAPH_UNIQUE, graph, err);
-    if (!rc)
-        graph->symmetric = true;
-    return rc;
+    return graph_builder_finish(&b, vertices, GRAPH_MIRROR | GRAPH_DROP_LOOPS | GRAPH_SORT | GRAPH_UNIQUE, graph, err);
 }

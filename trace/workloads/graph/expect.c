@@ -136,18 +136,6 @@ static int put_lognormal(struct sink *s, const struct degree_model *m, uint64_t 
     return 0;
 }
 
-static void shuffle(uint32_t *degrees, uint64_t n, uint64_t seed)
-{
-    uint64_t s = random_mix(seed);
-    for (uint64_t i = n; i > 1; i--) {
-        s = random_mix(s);
-        uint64_t j = s % i;
-        uint32_t kept = degrees[i - 1];
-        degrees[i - 1] = degrees[j];
-        degrees[j] = kept;
-    }
-}
-
 /* Degrees of about n vertices: *count of them, all at least 1 (vertices without elements are left out), in *degrees,
  * freed with free(). *mean gets the mean degree over all vertices. */
 static int degree_sample(const struct degree_model *m, uint64_t n, uint64_t seed, uint32_t **degrees, uint64_t *count,
@@ -163,7 +151,7 @@ static int degree_sample(const struct degree_model *m, uint64_t n, uint64_t seed
         free(s.degrees);
         return -1;
     }
-    shuffle(s.degrees, s.count, seed);
+    random_shuffle(s.degrees, s.count, seed);
     *degrees = s.degrees;
     *count = s.count;
     *mean = s.sum / (double)s.all;
