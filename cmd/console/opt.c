@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
+#include "trace/base/param.h"
 #include "trace/base/suggest.h"
 #include "trace/base/units.h"
 
@@ -44,15 +45,10 @@ static int unknown(const struct opt *table, const char *arg, size_t n, struct er
 
 static int choose(const struct opt *o, const char *text, struct err *err)
 {
-    size_t n = strlen(text);
-    int position = 0;
-    for (const char *p = o->arg; *p; position++) {
-        size_t len = strcspn(p, "|");
-        if (len == n && memcmp(p, text, n) == 0) {
-            *(int *)o->value = position;
-            return 0;
-        }
-        p += len + (p[len] == '|');
+    const int position = param_position(o->arg, text);
+    if (position >= 0) {
+        *(int *)o->value = position;
+        return 0;
     }
     return err_set(err, "--%s is '%.60s'; expected one of %s", o->name, text, o->arg);
 }

@@ -34,13 +34,9 @@ int err_at(struct err *err, const char *format, ...)
         va_start(ap, format);
         int n = vsnprintf(err->msg, sizeof err->msg, format, ap);
         va_end(ap);
-        if (n >= 0 && (size_t)n + 3 < sizeof err->msg) {
-            char *at = err->msg + n;
-            size_t kept = strnlen(old, sizeof err->msg - (size_t)n - 3);
-            memcpy(at, ": ", 2);
-            memcpy(at + 2, old, kept);
-            at[2 + kept] = 0;
-        }
+        const int room = (int)sizeof err->msg - n - 3;
+        if (n >= 0 && room > 0)
+            (void)snprintf(err->msg + n, sizeof err->msg - (size_t)n, ": %.*s", room, old);
     }
     return -1;
 }

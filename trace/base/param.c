@@ -51,19 +51,17 @@ static int unknown_name(const struct param *table, const char *name, struct err 
                    suggest_hint(&suggest, hint, sizeof hint));
 }
 
-static int set_choice(const struct param *row, void *owner, const char *text, struct err *err)
+int param_position(const char *names, const char *text)
 {
     size_t n = strlen(text);
-    int64_t position = 0;
-    for (const char *p = row->unit; *p; position++) {
+    int position = 0;
+    for (const char *p = names; *p; position++) {
         size_t len = strcspn(p, "|");
-        if (len == n && memcmp(p, text, n) == 0) {
-            *(int64_t *)field(row, owner) = position;
-            return 0;
-        }
+        if (len == n && memcmp(p, text, n) == 0)
+            return position;
         p += len + (p[len] == '|');
     }
-    return err_set(err, "%s is '%.60s'; expected one of %s", row->name, text, row->unit);
+    return -1;
 }
 
 static int out_of_range(const struct param *row, const char *text, struct err *err)
@@ -89,7 +87,10 @@ int param_set(const struct param *table, void *owner, const char *name, const ch
     int rc = 0;
     switch (row->type) {
     case PARAM_CHOICE:
-        return set_choice(row, owner, text, err);
+        if ((whole = param_position(row->unit, text)) < 0)
+            return err_set(err, "%s is '%.60s'; expected one of %s", row->name, text, row->unit);
+        *(int64_t *)field(row, owner) = whole;
+        return 0;
     case PARAM_TEXT:
         *(const char **)field(row, owner) = text;
         return 0;
@@ -236,11 +237,8 @@ int param_list_init(struct param_list *list, const char *text, struct err *err)
         }
         if (*p)
             *p++ = 0;
-        if (!*start) {
-            param_list_release(list);
-            return err_set(err, "empty item in '%.100s'", text);
-        }
-        if (mem_grow((void **)&list->pairs, &cap, list->count + 1, sizeof *list->pairs, err)) {
+        if (*start ? mem_grow((void **)&list->pairs, &cap, list->count + 1, sizeof *list->pairs, err)
+                   : err_set(err, "empty item in '%.100s'", text)) {
             param_list_release(list);
             return -1;
         }

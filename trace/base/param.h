@@ -68,6 +68,9 @@ void param_put_number(const struct param *row, void *owner, double value);
 
 const char *param_choice(const struct param *row, int64_t position, char *buf, size_t size); /* the name, "?" if none */
 
+/* Where a name stands in "a|b|c", from 0; -1: it does not. */
+int param_position(const char *names, const char *text);
+
 /* For people: the default as param_set() would read it ("" of a text that has none), and what is taken: "1..64",
  * "4KiB..1GiB", "a|b|c"; "" of texts. Return buf. */
 const char *param_default(const struct param *row, char *buf, size_t size);

@@ -11,23 +11,6 @@ void range_map_release(struct range_map *ranges)
     memset(ranges, 0, sizeof *ranges);
 }
 
-static int push(struct range_map *ranges, int64_t lo, int64_t hi, int64_t row, struct err *err)
-{
-    if (lo >= hi)
-        return 0;
-    if (ranges->count > 0) {
-        struct range *last = &ranges->items[ranges->count - 1];
-        if (last->row == row && last->hi == lo) {
-            last->hi = hi;
-            return 0;
-        }
-    }
-    if (mem_grow((void **)&ranges->items, &ranges->cap, ranges->count + 1, sizeof *ranges->items, err))
-        return -1;
-    ranges->items[ranges->count++] = (struct range){lo, hi, row};
-    return 0;
-}
-
 int range_map_add(struct range_map *ranges, int64_t lo, int64_t hi, int64_t row, struct err *err)
 {
     if (lo >= hi)
@@ -35,6 +18,16 @@ int range_map_add(struct range_map *ranges, int64_t lo, int64_t hi, int64_t row,
     if (mem_grow((void **)&ranges->items, &ranges->cap, ranges->count + 1, sizeof *ranges->items, err))
         return -1;
     ranges->items[ranges->count++] = (struct range){lo, hi, row};
+    return 0;
+}
+
+/* Add it to the last stretch where it goes on. */
+static int push(struct range_map *ranges, int64_t lo, int64_t hi, int64_t row, struct err *err)
+{
+    struct range *last = ranges->count ? &ranges->items[ranges->count - 1] : NULL;
+    if (!last || last->row != row || last->hi != lo)
+        return range_map_add(ranges, lo, hi, row, err);
+    last->hi = hi;
     return 0;
 }
 

@@ -8,7 +8,7 @@
 #include "trace/base/mem.h"
 #include "trace/base/quantile.h"
 #include "trace/derived/tlp_tally.h"
-#include "trace/store/writer.h"
+#include "trace/store/store.h"
 
 /* --- flows --- */
 
@@ -397,7 +397,7 @@ static void match_end(struct match *m)
 enum { TLP_EXTRAS = 3, READ_EXTRAS = 4, TOTALS = 64 };
 
 struct total {
-    char name[40];
+    const char *name;
     int64_t value;
 };
 
@@ -478,11 +478,8 @@ void tlp_sink_defect(struct tlp_sink *s, enum tlp_type type, const char *defect)
 
 void tlp_sink_total(struct tlp_sink *s, const char *name, int64_t value)
 {
-    if (s->total_count == TOTALS)
-        return;
-    struct total *t = &s->totals[s->total_count++];
-    (void)snprintf(t->name, sizeof t->name, "%s", name);
-    t->value = value;
+    if (s->total_count < TOTALS)
+        s->totals[s->total_count++] = (struct total){name, value};
 }
 
 /* --- storing --- */

@@ -97,7 +97,7 @@ int tlp_sink_commit(struct tlp_sink *sink, struct err *err);
 /* Count a packet that cannot be, by what is wrong with it. */
 void tlp_sink_defect(struct tlp_sink *sink, enum tlp_type type, const char *defect);
 
-/* Facts of the capture itself, added to table tlp_totals by tlp_sink_finish(). */
+/* A fact of the capture itself for table tlp_totals; name: a string constant. */
 void tlp_sink_total(struct tlp_sink *sink, const char *name, int64_t value);
 
 /* Store the rest and the tables. */
