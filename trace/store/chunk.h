@@ -1,8 +1,6 @@
 /* chunk: up to 65,536 records of one stream as compressed columns: what one row of table `chunks` holds.
  *
- * Bytes, little-endian: "OCK1", records (4), XXH3-64 of everything from byte 16 on (8), number of columns (2), zero
- * (6), a description of 32 bytes for each column, then the columns' data in the same order.
- * Columns are kind, flags, group, id, time, duration, addr, bytes, then the stream's extra columns.
+ * docs/trace-format.md has its bytes; here are those of a column, and an example.
  *
  * Worked example. Three TOUCH records at times 100, 110, 120 of the pages 0x10000, 0x13000, 0x11000, bytes 4096, flags
  * 1 (offset, bytes, in hexadecimal):
@@ -22,7 +20,8 @@
  * each column in turn with the hash so far as the seed: of its one value if all are equal, else of all values (8 bytes
  * each).
  *
- * A builder collects records and encodes them; a reader decodes them in batches. One thread per object. */
+ * A builder collects records and encodes them; a reader decodes them in batches. One thread per object. Nothing here
+ * trusts the bytes it decodes. */
 #ifndef TRACE_STORE_CHUNK_H
 #define TRACE_STORE_CHUNK_H
 
@@ -35,10 +34,9 @@
 
 /* --- one column of a chunk: up to 65,536 numbers, predicted, narrowed and compressed; and back ---
  *
- * A column is one of three forms. A constant is stored as its value, a progression (value 0 plus a step) as two
- * numbers, neither with data. Anything else is packed: a predictor turns values into residuals, low zero bits and a
- * bias are taken off, the rest is stored in 1, 2, 4 or 8 bytes a value and compressed by blosc (lz4) after a bit or
- * byte shuffle. All arithmetic is modulo 2^64, so every value round-trips.
+ * A constant is stored as its value, a progression (value 0 plus a step) as two numbers, neither with data. Anything
+ * else is packed: a predictor turns values into residuals, low zero bits and a bias are taken off, the rest is stored
+ * in 1, 2, 4 or 8 bytes a value and compressed by blosc (lz4) after a bit or byte shuffle. Arithmetic is modulo 2^64.
  *
  * A description, 32 bytes, little-endian: at byte 0 form, 1 predictor, 2 codec, 3 width of a stored value (1, 2, 4 or
  * 8), 4 shift, 5 key (position of the key column), 6 zero (2), 8 bytes of data (4), 12 zero (4), 16 first (8), 24 step
@@ -49,9 +47,7 @@
  *     zigzag   v += unzigzag(s) << shift, unzigzag(s) = (s >> 1) ^ -(s & 1)
  *     xor      v ^= s << shift
  *     keyed    slot[k] += unzigzag(s) << shift, k the top 10 bits of key x 0x9E3779B97F4A7C15, every slot at first
- *              `first`; the key column stands before this one and is no constant
- *
- * One thread per object. Nothing here trusts the bytes it decodes. */
+ *              `first`; the key column stands before this one and is no constant */
 
 enum {
     COLUMN_VALUES_MAX = 65536,

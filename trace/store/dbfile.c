@@ -200,27 +200,26 @@ static int check_head(const char *path, int fd, struct err *err)
     return 0;
 }
 
-/* Bytes of the head of `path`, from its first; the number of those that there are. */
-static size_t read_head(const char *path, unsigned char *head, size_t n)
+/* Bytes of the head of `path` that there are; 0: it is no database. */
+static size_t read_head(const char *path, unsigned char head[HEAD_BYTES])
 {
     int fd = regular_file_open(path, NULL);
-    ssize_t got = fd < 0 ? 0 : pread(fd, head, n, 0);
+    ssize_t got = fd < 0 ? 0 : pread(fd, head, HEAD_BYTES, 0);
     if (fd >= 0)
         (void)close(fd);
-    return got > 0 ? (size_t)got : 0;
+    return got >= (ssize_t)sizeof magic && memcmp(head, magic, sizeof magic) == 0 ? (size_t)got : 0;
 }
 
 bool dbfile_is_database(const char *path)
 {
-    unsigned char head[sizeof magic];
-    return read_head(path, head, sizeof head) == sizeof head && memcmp(head, magic, sizeof magic) == 0;
+    unsigned char head[HEAD_BYTES];
+    return read_head(path, head) > 0;
 }
 
 uint32_t dbfile_application_id(const char *path)
 {
     unsigned char head[HEAD_BYTES];
-    bool is = read_head(path, head, sizeof head) == sizeof head && memcmp(head, magic, sizeof magic) == 0;
-    return is ? big_endian(head + ID_BYTE) : 0;
+    return read_head(path, head) == sizeof head ? big_endian(head + ID_BYTE) : 0;
 }
 
 /* Ask for something that needs the file's first page. */

@@ -46,13 +46,11 @@ int output_try(const char *path, bool replace, struct err *err);
 /* Whether two names are of one file, through links; also of a file that is not made yet. */
 bool output_same(const char *a, const char *b);
 
-/* The file that `path` is or will be: absolute, links followed. Freed with free(); NULL with *err set without memory.
- */
+/* The file that `path` is or will be: absolute, links followed. Freed with free(); NULL: no memory. */
 char *output_resolve(const char *path, struct err *err);
 
-/* Remember the file at `path`, if there is one, as to be replaced: inputs that nobody named beforehand, such as the
- * parts of a folder, ask whether they are such a file; if one was, no output takes its name any more. Before other
- * threads start. */
+/* Remember the file at `path`, if there is one, as to be replaced. Inputs that nobody named beforehand, such as the
+ * parts of a folder, ask whether they are one; then no output takes its name any more. Before other threads start. */
 void output_reserve(const char *path);
 bool output_reserved(int fd);
 

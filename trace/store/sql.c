@@ -39,18 +39,11 @@ static int may(void *ctx, int action, const char *first, const char *second, con
 {
     static const char *const refused[] = {"load_extension", "fts3_tokenizer", "readfile", "writefile", "edit", NULL};
     (void)ctx, (void)database, (void)inner;
-    switch (action) {
-    case SQLITE_SELECT:
-    case SQLITE_READ:
-    case SQLITE_RECURSIVE:
-        return SQLITE_OK;
-    case SQLITE_FUNCTION:
+    if (action == SQLITE_FUNCTION)
         return listed(refused, second) ? SQLITE_DENY : SQLITE_OK;
-    case SQLITE_PRAGMA:
+    if (action == SQLITE_PRAGMA)
         return pragma_reads(first, second) ? SQLITE_OK : SQLITE_DENY;
-    default:
-        return SQLITE_DENY;
-    }
+    return action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_RECURSIVE ? SQLITE_OK : SQLITE_DENY;
 }
 
 /* A trace, or else a results file: which of the two is said by the application_id. */

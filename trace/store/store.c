@@ -150,24 +150,13 @@ static char *utf8_copy(const char *text, struct err *err)
 
 static int bind_value(struct store *store, sqlite3_stmt *stmt, int at, const struct store_value *v, struct err *err)
 {
-    int rc;
-    switch (v->type) {
-    case STORE_INT:
-        rc = sqlite3_bind_int64(stmt, at, v->i);
-        break;
-    case STORE_REAL:
-        rc = sqlite3_bind_double(stmt, at, v->r);
-        break;
-    case STORE_TEXT: {
-        char *text = v->s ? utf8_copy(v->s, err) : NULL;
-        if (v->s && !text)
-            return -1;
-        rc = text ? sqlite3_bind_text(stmt, at, text, -1, free) : sqlite3_bind_null(stmt, at);
-        break;
-    }
-    default:
-        rc = sqlite3_bind_null(stmt, at);
-    }
+    char *text = v->type == STORE_TEXT && v->s ? utf8_copy(v->s, err) : NULL;
+    if (v->type == STORE_TEXT && v->s && !text)
+        return -1;
+    int rc = text                    ? sqlite3_bind_text(stmt, at, text, -1, free)
+             : v->type == STORE_INT  ? sqlite3_bind_int64(stmt, at, v->i)
+             : v->type == STORE_REAL ? sqlite3_bind_double(stmt, at, v->r)
+                                     : sqlite3_bind_null(stmt, at);
     return rc ? sqlite_failed(store, "cannot write", err) : 0;
 }
 
@@ -625,16 +614,22 @@ static int make_tables(sqlite3 *db, void *ctx, struct err *err)
     return schema_create(store->schema, db, err);
 }
 
+/* `failed`: its tables could not be made. */
+static struct store *start(struct store *store, int failed, const char *command_line, struct err *err)
+{
+    if (!failed && set_up_writer(store, err) == 0 && first_facts(store, command_line, err) == 0)
+        return store;
+    store_close(store);
+    return NULL;
+}
+
 struct store *store_create(const char *path, enum output_place place, const char *command_line, struct err *err)
 {
     struct store *store = new_store(path, err);
     if (!store)
         return NULL;
-    if (dbfile_create(&store->file, path, place, make_tables, store, &store->db, err) == 0 &&
-        set_up_writer(store, err) == 0 && first_facts(store, command_line, err) == 0)
-        return store;
-    store_close(store);
-    return NULL;
+    int failed = dbfile_create(&store->file, path, place, make_tables, store, &store->db, err);
+    return start(store, failed, command_line, err);
 }
 
 /* database: as SQLite names what is gone at its close; "": a temporary file, unlinked once it is open. */
@@ -643,13 +638,10 @@ static struct store *create_nameless(const char *name, const char *database, str
     struct store *store = new_store(name, err);
     if (!store)
         return NULL;
-    if (sqlite3_open(database, &store->db))
-        err_set(err, "%s", store->db ? sqlite3_errmsg(store->db) : "out of memory");
-    else if (make_tables(store->db, store, err) == 0 && set_up_writer(store, err) == 0 &&
-             first_facts(store, "", err) == 0)
-        return store;
-    store_close(store);
-    return NULL;
+    int failed = sqlite3_open(database, &store->db)
+                     ? err_set(err, "%s", store->db ? sqlite3_errmsg(store->db) : "out of memory")
+                     : make_tables(store->db, store, err);
+    return start(store, failed, "", err);
 }
 
 struct store *store_create_memory(struct err *err)

@@ -111,27 +111,15 @@ static int vtab_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
     return SQLITE_OK;
 }
 
-/* The integers that `value` allows as a bound: lo and hi around it. False: it says nothing that we understand. */
-static bool around(sqlite3_value *value, int64_t *lo, int64_t *hi)
-{
-    int type = sqlite3_value_type(value);
-    if (type == SQLITE_INTEGER) {
-        *lo = *hi = sqlite3_value_int64(value);
-        return true;
-    }
-    double v = sqlite3_value_double(value);
-    if (type != SQLITE_FLOAT || !(fabs(v) < 0x1p62))
-        return false;
-    *lo = (int64_t)floor(v);
-    *hi = (int64_t)ceil(v);
-    return true;
-}
-
+/* Bound lo and hi by the integers around `value`; one that we do not understand says nothing. */
 static void narrow(int64_t *lo, int64_t *hi, char how, sqlite3_value *value)
 {
-    int64_t below, above;
-    if (!around(value, &below, &above))
+    const bool whole = sqlite3_value_type(value) == SQLITE_INTEGER;
+    const double v = sqlite3_value_double(value);
+    if (!whole && (sqlite3_value_type(value) != SQLITE_FLOAT || !(fabs(v) < 0x1p62)))
         return;
+    const int64_t below = whole ? sqlite3_value_int64(value) : (int64_t)floor(v);
+    const int64_t above = whole ? below : (int64_t)ceil(v);
     if (how != '<' && below > *lo)
         *lo = below;
     if (how != '>' && above < *hi)
