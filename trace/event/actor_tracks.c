@@ -57,7 +57,7 @@ struct actor_tracks {
     uint32_t launches;
     struct keeper *keepers;
     int threads;
-    uint64_t most, bytes; /* bytes: of shares; what keepers have is added at the end */
+    uint64_t most, bytes; /* bytes: of shares */
 };
 
 /* --- rows of words --- */
@@ -267,7 +267,6 @@ static void end_keeping(struct actor_tracks *t)
         free(k->track);
         k->track = NULL;
         k->track_cap = 0;
-        t->bytes += kept_bytes(k);
     }
 }
 
@@ -311,11 +310,6 @@ void actor_tracks_close(struct actor_tracks *t)
     free(t->keepers);
     free(t->launch);
     free(t);
-}
-
-uint64_t actor_tracks_bytes(const struct actor_tracks *t)
-{
-    return t->bytes;
 }
 
 /* --- as actors --- */

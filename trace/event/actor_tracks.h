@@ -24,8 +24,6 @@ uint64_t actor_tracks_room(int threads);
 struct actor_tracks *actor_tracks_open(const struct actor_ops *ops, const void *state, uint64_t most, int threads);
 void actor_tracks_close(struct actor_tracks *tracks); /* NULL: nothing */
 
-uint64_t actor_tracks_bytes(const struct actor_tracks *tracks); /* that are kept */
-
 /* state: a const struct actor_tracks *. Runs have nothing of their own. */
 extern const struct actor_ops actor_tracks_ops;
 

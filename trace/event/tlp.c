@@ -95,35 +95,29 @@ static enum tlp_verdict check_enables(const struct tlp *t, const char **defect)
     return TLP_OK;
 }
 
-static enum tlp_verdict decode_memory(const unsigned char *p, struct tlp *t, const char **defect)
+static uint64_t address_of(const unsigned char *p, const struct tlp *t)
+{
+    uint64_t addr = t->header_bytes == 16 ? (uint64_t)be32(p + 8) << 32 | be32(p + 12) : be32(p + 8);
+    return addr & ~(uint64_t)3;
+}
+
+/* Of memory, or of one DW. */
+static enum tlp_verdict decode_request(const unsigned char *p, bool memory, struct tlp *t, const char **defect)
 {
     t->first_be = p[7] & 15;
     t->last_be = p[7] >> 4;
-    if (t->hints && t->type != TLP_MWR) {
+    if (memory && t->hints && t->type != TLP_MWR) {
         t->first_be = 15;
         t->last_be = t->length_dw > 1 ? 15 : 0;
     }
-    uint64_t addr = t->header_bytes == 16 ? (uint64_t)be32(p + 8) << 32 | be32(p + 12) : be32(p + 8);
-    t->addr = addr & ~(uint64_t)3;
+    t->addr = address_of(p, t);
+    if (!memory && t->length_dw != 1)
+        return bad(TLP_MALFORMED, defect, "an I/O or configuration request of more than 1 DW");
     enum tlp_verdict v = check_enables(t, defect);
     if (v != TLP_OK)
         return v;
     if (t->addr % 4096 + 4u * t->length_dw > 4096)
         return bad(TLP_MALFORMED, defect, "a memory request across a 4 KiB boundary");
-    size_by_enables(t);
-    return TLP_OK;
-}
-
-static enum tlp_verdict decode_one_dw(const unsigned char *p, struct tlp *t, const char **defect)
-{
-    t->first_be = p[7] & 15;
-    t->last_be = p[7] >> 4;
-    t->addr = be32(p + 8) & ~(uint32_t)3;
-    if (t->length_dw != 1)
-        return bad(TLP_MALFORMED, defect, "an I/O or configuration request of more than 1 DW");
-    enum tlp_verdict v = check_enables(t, defect);
-    if (v != TLP_OK)
-        return v;
     size_by_enables(t);
     return TLP_OK;
 }
@@ -146,8 +140,7 @@ static enum tlp_verdict decode_completion(const unsigned char *p, struct tlp *t)
 
 static enum tlp_verdict decode_atomic(const unsigned char *p, struct tlp *t, const char **defect)
 {
-    uint64_t addr = t->header_bytes == 16 ? (uint64_t)be32(p + 8) << 32 | be32(p + 12) : be32(p + 8);
-    t->addr = addr & ~(uint64_t)3;
+    t->addr = address_of(p, t);
     unsigned n = t->length_dw;
     bool fits = t->type == TLP_CAS ? n == 2 || n == 4 || n == 8 : n == 1 || n == 2;
     if (!fits)
@@ -196,18 +189,13 @@ enum tlp_verdict tlp_decode(const unsigned char *data, size_t n, struct tlp *tlp
     if (shape->layout == COMPLETION)
         return decode_completion(p, tlp);
     tlp->tag |= p[6];
-    switch (shape->layout) {
-    case MEMORY:
-        return decode_memory(p, tlp, defect);
-    case ATOMIC:
+    if (shape->layout == ATOMIC)
         return decode_atomic(p, tlp, defect);
-    case MESSAGE:
-        tlp->bytes = tlp->payload_bytes;
-        tlp->addr = (uint64_t)be32(p + 8) << 32 | be32(p + 12);
-        return TLP_OK;
-    default:
-        return decode_one_dw(p, tlp, defect);
-    }
+    if (shape->layout != MESSAGE)
+        return decode_request(p, shape->layout == MEMORY, tlp, defect);
+    tlp->bytes = tlp->payload_bytes;
+    tlp->addr = (uint64_t)be32(p + 8) << 32 | be32(p + 12);
+    return TLP_OK;
 }
 
 size_t tlp_wire_bytes(const struct tlp *tlp)
@@ -252,16 +240,9 @@ bool tlp_wants_reply(enum tlp_type type)
 
 uint32_t tlp_reply_bytes(const struct tlp *tlp)
 {
-    switch (tlp->type) {
-    case TLP_IOWR:
-    case TLP_CFGWR0:
-    case TLP_CFGWR1:
+    if (tlp->type == TLP_IOWR || tlp->type == TLP_CFGWR0 || tlp->type == TLP_CFGWR1 || !tlp_wants_reply(tlp->type))
         return 0;
-    case TLP_CAS: /* two operands go out, one comes back */
-        return tlp->bytes / 2;
-    default:
-        return tlp_wants_reply(tlp->type) ? tlp->bytes : 0;
-    }
+    return tlp->type == TLP_CAS ? tlp->bytes / 2 : tlp->bytes; /* two operands go out, one comes back */
 }
 
 void tlp_to_record(const struct tlp *t, struct record *r)
