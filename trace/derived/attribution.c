@@ -11,8 +11,7 @@
  *
  * On one thread ranges nest: the one that began last and is still open is the innermost (of those that began together,
  * the one that ends first). Ranges with a beginning and an end of their own need not nest; the same holds of them.
- * Times are the processor's: what a range launched and did not wait for runs after it. */
-/* Zeroed to start. */
+ * Times are the processor's: what a range launched and did not wait for runs after it. Zeroed to start. */
 struct nesting {
     struct nesting_range {
         int64_t start, end; /* ns; end > start */

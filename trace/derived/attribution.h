@@ -1,10 +1,9 @@
 /* attribution: to which kernel, allocation or range of the program's own a record belongs.
  *
  * Kernels of one name are one owner, and so are ranges (NVTX); allocations are told apart. A record belongs to the
- * kernel that runs at its time, to the innermost range open at its time, or to the allocation
- * that holds its address. What lies with several owners at once has one of its own, (ambiguous), and so has what lies
- * in none. Use: attribution_init(), attribution_find() for each record, attribution_release(). Nothing changes after
- * init. */
+ * kernel that runs at its time, to the innermost range open at its time, or to the allocation that holds its address.
+ * What lies with several owners at once has one of its own, (ambiguous), and so has what lies in none. Nothing changes
+ * after attribution_init(). */
 #ifndef TRACE_DERIVED_ATTRIBUTION_H
 #define TRACE_DERIVED_ATTRIBUTION_H
 

@@ -398,35 +398,31 @@ static int store_rows_of(const struct batches *b, size_t first_batch, size_t fir
 {
     for (size_t i = 0; i < b->count; i++) {
         const struct batch *batch = &b->items[i];
-        struct store_value row[] = {
-            STORE_V_INT(first_batch + i),
-            STORE_V_INT(first_service + batch->first),
-            STORE_V_INT(batch->count),
-            STORE_V_INT(batch->start_ns),
-            STORE_V_INT(batch->end_ns),
-            STORE_V_INT(batch->fault_pages),
-            STORE_V_NULL,
-            STORE_V_TEXT(rule_names[batch->rule]),
-            STORE_V_REAL(batch->confidence),
-        };
+        struct store_value row[] = {STORE_V_INT(first_batch + i),
+                                    STORE_V_INT(first_service + batch->first),
+                                    STORE_V_INT(batch->count),
+                                    STORE_V_INT(batch->start_ns),
+                                    STORE_V_INT(batch->end_ns),
+                                    STORE_V_INT(batch->fault_pages),
+                                    STORE_V_NULL,
+                                    STORE_V_TEXT(rule_names[batch->rule]),
+                                    STORE_V_REAL(batch->confidence)};
         if (store_row(store, "batches", row, sizeof row / sizeof *row, err))
             return -1;
         for (size_t k = batch->first; k < batch->first + batch->count; k++) {
             const struct service *s = &b->services.items[k];
-            struct store_value cells[] = {
-                STORE_V_INT(first_service + k),
-                STORE_V_INT(first_batch + i),
-                STORE_V_INT(s->block_addr),
-                STORE_V_INT(s->start_ns),
-                STORE_V_INT(s->end_ns),
-                STORE_V_INT(s->fault_pages),
-                STORE_V_INT(s->prefetch_pages),
-                STORE_V_INT(s->fault_bytes),
-                STORE_V_INT(s->prefetch_bytes),
-                STORE_V_INT(s->records),
-                STORE_V_TEXT("contiguous-time-block-address"),
-                STORE_V_REAL(0.99),
-            };
+            struct store_value cells[] = {STORE_V_INT(first_service + k),
+                                          STORE_V_INT(first_batch + i),
+                                          STORE_V_INT(s->block_addr),
+                                          STORE_V_INT(s->start_ns),
+                                          STORE_V_INT(s->end_ns),
+                                          STORE_V_INT(s->fault_pages),
+                                          STORE_V_INT(s->prefetch_pages),
+                                          STORE_V_INT(s->fault_bytes),
+                                          STORE_V_INT(s->prefetch_bytes),
+                                          STORE_V_INT(s->records),
+                                          STORE_V_TEXT("contiguous-time-block-address"),
+                                          STORE_V_REAL(0.99)};
             if (store_row(store, "services", cells, sizeof cells / sizeof *cells, err))
                 return -1;
         }

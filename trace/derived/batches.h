@@ -1,20 +1,19 @@
 /* batches: which services were handled in one fetch from the GPU's fault buffer.
  *
- * The driver sorts a batch by address, so inside it VA blocks are serviced in ascending order. Where GPU fault records
- * exist (CUPTI kind 4; each is one batch: its start is near the previous one's end), they are the batches and services
- * go to the record in whose time they lie (or right behind whose services they follow in address and time, less than 1
- * ms after it ended: copies may lag behind the driver); overlapping records are told apart by the ascending order and
- * by their address, one page of the batch. Elsewhere:
- *   - a batch ends for certain where the block does not ascend;
- *   - in a run of ascending blocks whose median gap is over 50 us every gap over 50 us ends a batch (a batch costs the
- *     driver at least 60 us; inside one, services follow each other after some 2 us);
- *   - in another run a gap over 50 us ends a batch only if the pieces together had more than 256 faulted pages, or the
- *     run has fewer than 8 services and the gap is over 5 times the median gap.
- * Each batch carries the rule that began it and a confidence: 0.99 a fault record, 0.9 both ends certain, 0.7 an end by
- * time, 0.5 an unsplit gap over 50 us inside, or a service that lies in no fault record.
+ * The driver sorts a batch by address, so VA blocks ascend inside it. Where GPU fault records exist (CUPTI kind 4),
+ * each is one batch, and services go to the record in whose time they lie, or right behind whose services they follow
+ * in address and time, less than 1 ms after it ended (copies may lag behind the driver); records that overlap are told
+ * apart by the ascending order and by their address, one page of the batch. Elsewhere a batch ends
+ *   - where the block does not ascend;
+ *   - at every gap over 50 us in a run of ascending blocks whose median gap is over 50 us (a batch costs the driver at
+ *     least 60 us; inside one, services follow each other after some 2 us);
+ *   - at a gap over 50 us in another run if the pieces together had more than 256 faulted pages, or the run has fewer
+ *     than 8 services and the gap is over 5 times the median gap.
+ * Confidence: 0.99 a fault record, 0.9 both ends certain, 0.7 an end by time, 0.5 an unsplit gap over 50 us inside, or
+ * a service that lies in no fault record.
  * Source: driver 545.23.06, uvm_gpu_replayable_faults.c (sort and service order, 256 entries a batch); measured: H200,
  * driver 580.159.04, 2026-11 (gaps inside a batch: median 1.7 us; between batches: at least 55 us).
- * Use: batches_add() for every batch of records, batches_rebuild(), read or batches_store(), batches_release(). */
+ * Use: batches_add() for every batch of records, batches_rebuild(), read, batches_release(). */
 #ifndef TRACE_DERIVED_BATCHES_H
 #define TRACE_DERIVED_BATCHES_H
 

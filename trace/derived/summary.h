@@ -36,8 +36,7 @@ struct summary {
 int summary_init(struct summary *summary, struct store *store, enum attribution_by by, struct err *err);
 void summary_release(struct summary *summary);
 
-/* --- the fault batches of a trace one by one: when, how many faults of which kind, how many VA blocks and
- * uTLBs ---
+/* --- the fault batches of a trace one by one: when, how many faults of which kind, VA blocks and uTLBs ---
  *
  * When, pages and rule stand in table batches. Reads, writes, atomics and uTLBs are counted over FAULT records that say
  * their batch and uTLB (a driver's fault log, stream column utlb); a recording of CUPTI has one FAULT record a batch,

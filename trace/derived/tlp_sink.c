@@ -264,11 +264,7 @@ static uint32_t new_node(struct match *m, struct err *err)
         m->free = m->nodes[i].next;
         return i;
     }
-    void *nodes = m->nodes;
-    if (mem_grow(&nodes, &m->cap, m->used + 1, sizeof *m->nodes, err))
-        return NONE;
-    m->nodes = nodes;
-    return (uint32_t)m->used++;
+    return mem_grow((void **)&m->nodes, &m->cap, m->used + 1, sizeof *m->nodes, err) ? NONE : (uint32_t)m->used++;
 }
 
 /* Put a packet at the end of its key's FIFO; its node, or NULL with *err set. */
@@ -421,15 +417,16 @@ struct tlp_sink {
     size_t total_count;
 };
 
-static int open_packets(struct tlp_sink *s, struct err *err)
+static int open_writer(struct tlp_sink *s, struct writer *w, const char *name, const char *const *extra, int extras,
+                       struct err *err)
 {
-    static const char *const extra[] = {"adapter_ticks", "sequence", "packet"};
-    int stream = writer_stream(s->store, "tlp", TIME_NS, extra, TLP_EXTRAS, err);
-    return stream < 0 ? -1 : writer_open(&s->packets, s->store, stream, TLP_EXTRAS, err);
+    int stream = writer_stream(s->store, name, TIME_NS, extra, extras, err);
+    return stream < 0 ? -1 : writer_open(w, s->store, stream, extras, err);
 }
 
 struct tlp_sink *tlp_sink_open(struct store *store, int index, struct err *err)
 {
+    static const char *const extra[] = {"adapter_ticks", "sequence", "packet"};
     struct tlp_sink *s = mem_zalloc(1, sizeof *s, err);
     if (!s)
         return NULL;
@@ -441,7 +438,7 @@ struct tlp_sink *tlp_sink_open(struct store *store, int index, struct err *err)
     match_init(&s->match);
     s->tally = s->window ? tlp_tally_new(err) : NULL;
     s->latency = s->tally ? quantile_new(err) : NULL;
-    if (!s->latency || open_packets(s, err)) {
+    if (!s->latency || open_writer(s, &s->packets, "tlp", extra, TLP_EXTRAS, err)) {
         tlp_sink_free(s);
         return NULL;
     }
@@ -484,23 +481,20 @@ void tlp_sink_total(struct tlp_sink *s, const char *name, int64_t value)
 
 /* --- storing --- */
 
-static int open_reads(struct tlp_sink *s, struct err *err)
-{
-    static const char *const extra[] = {"received_bytes", "completions", "early", "error"};
-    int stream = writer_stream(s->store, "tlp_reads", TIME_NS, extra, READ_EXTRAS, err);
-    return stream < 0 ? -1 : writer_open(&s->reads, s->store, stream, READ_EXTRAS, err);
-}
-
 static int keep_read(struct tlp_sink *s, const struct read *done, struct err *err)
 {
     if (!tlp_is_read(tlp_record_type(&done->request)))
         return 0;
     if (!done->early && !done->error)
         quantile_add(s->latency, done->latency);
+    static const char *const names[] = {"received_bytes", "completions", "early", "error"};
     struct record r = done->request;
     const int64_t extra[READ_EXTRAS] = {done->received, done->completions, done->early, done->error};
     r.duration = done->latency;
-    return (!s->reads.store && open_reads(s, err)) || writer_add(&s->reads, &r, extra, err) ? -1 : 0;
+    return (!s->reads.store && open_writer(s, &s->reads, "tlp_reads", names, READ_EXTRAS, err)) ||
+                   writer_add(&s->reads, &r, extra, err)
+               ? -1
+               : 0;
 }
 
 static int emit(struct tlp_sink *s, const struct tlp_item *item, struct err *err)

@@ -1,8 +1,7 @@
 /* tlp_sink: PCIe packets on their way into a trace; put in order of time, matched, counted and stored.
  *
- * A capture's packets are not in order of time, so the sink holds TLP_SINK_WINDOW of them, sorts them (equal times stay
- * in the order of the file) and lets the older half go: the order is exact as long as no packet is more than half a
- * window late; those that are keep their place and are counted (late_packets).
+ * The sink holds TLP_SINK_WINDOW packets, sorts them (equal times stay in the order of the file) and lets the older
+ * half go: the order is exact unless a packet is more than half a window late, which is counted (late_packets).
  * Streams: "tlp" (RECORD_TLP, trace/event/tlp.h; extra columns adapter_ticks, sequence, packet) and "tlp_reads", the
  * memory reads that got their answer, in order of completion: the request's record with duration = latency (0 if a
  * completion was seen before the request) and extra columns received_bytes, completions, early, error. Tables:
@@ -59,7 +58,7 @@ struct tlp_flow *tlp_flows_at(struct tlp_flows *flows, uint32_t number);
  * in ns, counted from the capture time of the flow's first stamped packet; time_ns itself without a stamp. */
 int64_t tlp_flow_packet(struct tlp_flow *flow, uint16_t sequence, uint64_t stamp, int64_t time_ns);
 
-/* --- tlp_sink --- */
+/* --- the sink --- */
 
 enum { TLP_SINK_WINDOW = 1 << 16 };
 

@@ -45,11 +45,9 @@ uint16_t tlp_tally_direction(struct tlp_tally *t, const char *name)
     for (size_t i = 0; i < t->direction_count; i++)
         if (strcmp(t->directions[i].name, name) == 0)
             return (uint16_t)i;
-    void *rows = t->directions;
     if (t->direction_count == TLP_TALLY_DIRECTIONS ||
-        mem_grow(&rows, &t->direction_cap, t->direction_count + 1, sizeof *t->directions, NULL))
+        mem_grow((void **)&t->directions, &t->direction_cap, t->direction_count + 1, sizeof *t->directions, NULL))
         return (uint16_t)(t->direction_count ? t->direction_count - 1 : 0);
-    t->directions = rows;
     struct direction *d = &t->directions[t->direction_count];
     memset(d, 0, sizeof *d);
     strncpy(d->name, name, sizeof d->name - 1);
