@@ -41,11 +41,6 @@ struct line {
 /* Write one record; a reason why it has no form, or NULL. */
 typedef const char *line_writer(FILE *to, const struct line *line);
 
-static bool is_request(const struct record *r)
-{
-    return r->kind >= RECORD_DRAM_READ && r->kind <= RECORD_PIM;
-}
-
 static const char *plain(const struct record *r)
 {
     if (r->kind == RECORD_PIM)
@@ -131,7 +126,8 @@ static int write_lines(const struct exporter *exporter, struct exporter_context 
     while ((rc = store_cursor_next(cursor, &records, NULL, &n, err)) == 1)
         for (size_t i = 0; i < n; i++) {
             line.record = &records[i];
-            const char *reason = is_request(line.record) ? NULL : "not a DRAM request";
+            const bool request = records[i].kind >= RECORD_DRAM_READ && records[i].kind <= RECORD_PIM;
+            const char *reason = request ? NULL : "not a DRAM request";
             if (!reason) {
                 line.place =
                     line.packed ? dram_addr_unpack(line.record->addr) : dram_map_decode(&map, line.record->addr);

@@ -1,10 +1,10 @@
 /* perfetto: a stream in ns as Chrome trace JSON, which Perfetto and chrome://tracing show as a timeline.
  *
  * A process for each that was recorded. In it a line for each kind of record, for kernels one for each CUDA stream and
- * for the program's own ranges one for each thread, and further ones where things overlap; at most 64, what
- * finds no place there is left out and counted. Records with a duration are slices, others instants; times in
- * microseconds from the first record, ns as fractions. Counter tracks have the bytes moved, the faults and the packets'
- * bytes of each thousandth of the time. Source: the Trace Event Format, "X", "i", "C" events and "M" names. */
+ * for the program's own ranges one for each thread, and further ones where things overlap; at most 64, what finds no
+ * place there is left out and counted. Records with a duration are slices, others instants; times in microseconds from
+ * the first record, ns as fractions. Counter tracks have the bytes moved, the faults and the packets' bytes of each
+ * thousandth of the time. Source: the Trace Event Format, "X", "i", "C" events and "M" names. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,19 +86,12 @@ static const char *detail(const struct record *r)
     static const char *const causes[] = {NULL, "user", "fault", "prefetch", "eviction", "access counters"};
     static const char *const accesses[] = {NULL, "read", "write", "atomic", "prefetch"};
     static const char *const copies[] = {NULL, "H2D", "D2H", "D2D", "H2H", "peer"};
-    switch (r->kind) {
-    case RECORD_MIGRATE_H2D:
-    case RECORD_MIGRATE_D2H:
-    case RECORD_MIGRATE_D2D:
+    const uint32_t k = r->kind;
+    if (k == RECORD_MIGRATE_H2D || k == RECORD_MIGRATE_D2H || k == RECORD_MIGRATE_D2D)
         return word(causes, sizeof causes / sizeof *causes, r->flags);
-    case RECORD_FAULT:
-    case RECORD_CPU_FAULT:
+    if (k == RECORD_FAULT || k == RECORD_CPU_FAULT)
         return word(accesses, sizeof accesses / sizeof *accesses, r->flags);
-    case RECORD_COPY:
-        return word(copies, sizeof copies / sizeof *copies, r->flags);
-    default:
-        return NULL;
-    }
+    return k == RECORD_COPY ? word(copies, sizeof copies / sizeof *copies, r->flags) : NULL;
 }
 
 /* A JSON string with its quotes, in ASCII; valid until the next call. */
@@ -355,16 +348,6 @@ static int put_all(struct timeline *t, struct err *err)
     return failed || rc < 0 ? -1 : 0;
 }
 
-static int write_timeline(struct timeline *t, struct err *err)
-{
-    (void)fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", t->context->to);
-    if (put_all(t, err))
-        return -1;
-    put_counters(t);
-    (void)fputs("\n]}\n", t->context->to);
-    return 0;
-}
-
 static int write_all(const struct exporter *exporter, struct exporter_context *context, struct err *err)
 {
     (void)exporter;
@@ -383,10 +366,14 @@ static int write_all(const struct exporter *exporter, struct exporter_context *c
     for (int e = 0; e < STORE_EXTRAS; e++)
         if (strcmp(stream->extra[e], "process_id") == 0)
             t->process_column = e;
-    const int rc = store_rows(context->store, "kernels", add, &t->names.kernels, err) ||
-                           store_rows(context->store, "strings", add, &t->names.strings, err)
-                       ? -1
-                       : write_timeline(t, err);
+    int rc = store_rows(context->store, "kernels", add, &t->names.kernels, err) ||
+                     store_rows(context->store, "strings", add, &t->names.strings, err)
+                 ? -1
+                 : 0;
+    (void)fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", context->to);
+    if (rc == 0 && (rc = put_all(t, err)) == 0)
+        put_counters(t);
+    (void)fputs("\n]}\n", context->to);
     tracks_free(&t->tracks);
     list_free(&t->names.kernels);
     list_free(&t->names.strings);

@@ -130,8 +130,8 @@ static const struct graph_format *find_by_content(const char *path, struct err *
 {
     unsigned char head[GRAPH_HEAD];
     size_t n = 0;
-    struct err open_err = {""};
-    struct input_stream *source = input_stream_open(path, &open_err);
+    struct err why = {""};
+    struct input_stream *source = input_stream_open(path, &why);
     if (source) {
         const unsigned char *data;
         int rc = input_stream_peek(source, GRAPH_HEAD, &data, &n, err);
@@ -142,21 +142,15 @@ static const struct graph_format *find_by_content(const char *path, struct err *
             (void)err_at(err, "%s", path);
             return NULL;
         }
-    }
-    struct err doubt = {""};
-    const struct graph_format *format = ask(path, head, n, &doubt);
-    if (format)
-        return format;
-    if (doubt.msg[0])
-        (void)err_set(err, "%s", doubt.msg);
-    else if (!source)
-        (void)err_set(err, "%s", open_err.msg);
-    else
-        (void)err_set(err,
+        (void)err_set(&why,
                       "%s: no graph format recognises it; expected a GAP .sg or .wsg, an EMOGI .bel, a Matrix "
                       "Market or METIS file, NumPy's .npy or .npz, a CSV or an edge list",
                       path);
-    return NULL;
+    }
+    const struct graph_format *format = ask(path, head, n, &why);
+    if (!format)
+        (void)err_set(err, "%s", why.msg);
+    return format;
 }
 
 static int parse_file(const char *path, const struct graph_format *format, const struct graph_options *options,

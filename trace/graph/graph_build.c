@@ -238,9 +238,7 @@ static int build(struct graph_builder *b, uint64_t vertices, int flags, struct g
     fill(b, flags, g, cursor);
     free(cursor);
     graph_builder_release(b);
-    if ((flags & GRAPH_SORT) && g->weights && sort_weighted(g, err))
-        return -1;
-    if ((flags & GRAPH_SORT) && !g->weights && sort_plain(g, err))
+    if ((flags & GRAPH_SORT) && (g->weights ? sort_weighted(g, err) : sort_plain(g, err)))
         return -1;
     if (flags & GRAPH_UNIQUE)
         unique(g);

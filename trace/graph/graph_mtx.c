@@ -158,9 +158,7 @@ static int parse(struct input_stream *source, struct graph_builder *b, struct gr
         return err_set(err, "line %" PRIu64 ": more than the %" PRIu64 " entries that the size line states",
                        input_stream_line_number(source), m.entries);
     uint64_t vertices = m.rows > m.columns ? m.rows : m.columns;
-    if (graph_list_sides(vertices, b->count, err))
-        return -1;
-    if (graph_builder_finish(b, vertices, GRAPH_SORT, graph, err))
+    if (graph_list_sides(vertices, b->count, err) || graph_builder_finish(b, vertices, GRAPH_SORT, graph, err))
         return -1;
     if (!m.whole) {
         free(graph->weights);
