@@ -2,8 +2,7 @@
  *
  * Quoted where commas, quotes or line ends would cut it (RFC 4180). A text that begins with = + @ -, a tab or a
  * carriage return and is no number gets a ' in front, and so does one that begins with ' and would be read back as
- * such. Numbers
- * (-5, +1e3) and ranges of two (-5..3) stay what they are. Source: OWASP, CSV Injection. */
+ * such. Numbers (-5, +1e3) and ranges of two (-5..3) stay what they are. Source: OWASP, CSV Injection. */
 #ifndef TRACE_BASE_CSV_TEXT_H
 #define TRACE_BASE_CSV_TEXT_H
 

@@ -84,33 +84,21 @@ int param_set(const struct param *table, void *owner, const char *name, const ch
         return err_set(err, "%s needs a value: %s=VALUE", name, name);
     int64_t whole = 0;
     double real = 0;
-    int rc = 0;
-    switch (row->type) {
-    case PARAM_CHOICE:
-        if ((whole = param_position(row->unit, text)) < 0)
-            return err_set(err, "%s is '%.60s'; expected one of %s", row->name, text, row->unit);
-        *(int64_t *)field(row, owner) = whole;
-        return 0;
-    case PARAM_TEXT:
+    if (row->type == PARAM_TEXT) {
         *(const char **)field(row, owner) = text;
         return 0;
-    case PARAM_INT:
-        rc = units_parse_int(text, &whole, err);
-        break;
-    case PARAM_BYTES:
-        rc = units_parse_bytes(text, &whole, err);
-        break;
-    case PARAM_NS:
-        if (row->text && strcmp(text, row->text) == 0) {
-            *(int64_t *)field(row, owner) = PARAM_AUTO;
-            return 0;
-        }
-        rc = units_parse_ns(text, &whole, err);
-        break;
-    case PARAM_REAL:
-        rc = units_parse_real(text, &real, err);
-        break;
     }
+    if (row->type == PARAM_CHOICE && (whole = param_position(row->unit, text)) < 0)
+        return err_set(err, "%s is '%.60s'; expected one of %s", row->name, text, row->unit);
+    const bool automatic = row->type == PARAM_NS && row->text && strcmp(text, row->text) == 0;
+    if (automatic || row->type == PARAM_CHOICE) {
+        *(int64_t *)field(row, owner) = automatic ? PARAM_AUTO : whole;
+        return 0;
+    }
+    int rc = row->type == PARAM_REAL    ? units_parse_real(text, &real, err)
+             : row->type == PARAM_BYTES ? units_parse_bytes(text, &whole, err)
+             : row->type == PARAM_NS    ? units_parse_ns(text, &whole, err)
+                                        : units_parse_int(text, &whole, err);
     if (rc)
         return err_at(err, "%s", name);
     double checked = row->type == PARAM_REAL ? real : (double)whole;
@@ -181,29 +169,18 @@ const char *param_range(const struct param *row, char *buf, size_t size)
 
 const char *param_format(const struct param *row, const void *owner, char *buf, size_t size)
 {
-    switch (row->type) {
-    case PARAM_CHOICE:
+    const bool automatic = row->type == PARAM_NS && row->text && param_int(row, owner) == PARAM_AUTO;
+    const char *text = automatic ? row->text : row->type == PARAM_TEXT ? param_text(row, owner) : NULL;
+    if (row->type == PARAM_CHOICE)
         return param_choice(row, param_int(row, owner), buf, size);
-    case PARAM_BYTES:
+    if (row->type == PARAM_BYTES)
         return units_format_bytes(param_int(row, owner), buf, size);
-    case PARAM_REAL:
+    if (row->type == PARAM_REAL)
         (void)snprintf(buf, size, "%.15g", param_real(row, owner));
-        return buf;
-    case PARAM_TEXT: {
-        const char *text = param_text(row, owner);
+    else if (automatic || row->type == PARAM_TEXT)
         (void)snprintf(buf, size, "%s", text ? text : "");
-        return buf;
-    }
-    case PARAM_NS:
-        if (row->text && param_int(row, owner) == PARAM_AUTO) {
-            (void)snprintf(buf, size, "%s", row->text);
-            return buf;
-        }
-        break;
-    case PARAM_INT:
-        break;
-    }
-    (void)snprintf(buf, size, "%lld", (long long)param_int(row, owner));
+    else
+        (void)snprintf(buf, size, "%lld", (long long)param_int(row, owner));
     return buf;
 }
 

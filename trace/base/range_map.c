@@ -79,13 +79,10 @@ int range_map_build(struct range_map *ranges, struct err *err)
     struct range_map built = {0};
     int rc = walk(&built, edges, n, err);
     free(edges);
-    if (rc) {
-        range_map_release(&built);
-        return -1;
-    }
-    range_map_release(ranges);
-    *ranges = built;
-    return 0;
+    range_map_release(rc ? &built : ranges);
+    if (!rc)
+        *ranges = built;
+    return rc;
 }
 
 int64_t range_map_find(const struct range_map *ranges, int64_t point)

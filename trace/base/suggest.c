@@ -32,20 +32,15 @@ static size_t edits(const char *a, size_t n, const char *b, size_t m)
     return last[m];
 }
 
-/* "sizes" of "tlp-sizes". */
-static bool ends_with_word(const char *name, const char *word)
-{
-    const char *dash = strchr(name, '-');
-    return dash && dash > name && strcmp(dash + 1, word) == 0;
-}
-
 void suggest_offer(struct suggest *suggest, const char *name)
 {
     size_t n = strlen(suggest->word), m = strlen(name);
     if (n == 0 || m == 0 || n > LONGEST || m > LONGEST)
         return;
     size_t distance = edits(suggest->word, n, name, m), allowed = n < 6 ? 1 : n / 3;
-    if (n >= 3 && n < m && (memcmp(suggest->word, name, n) == 0 || ends_with_word(name, suggest->word)))
+    const char *dash = strchr(name, '-');
+    const bool last = dash && dash > name && strcmp(dash + 1, suggest->word) == 0; /* "sizes" of "tlp-sizes" */
+    if (n >= 3 && n < m && (last || memcmp(suggest->word, name, n) == 0))
         distance = least(distance, 1);
     if (distance > allowed || (suggest->distance && distance + 1 >= suggest->distance))
         return;
