@@ -4,7 +4,7 @@
  * every page is where the records say it is. The verdict "incomplete" rests on a contradiction, a count of drops, an
  * interrupted recording, or a silence: a kernel ran on without a record, far beyond its usual gaps, while pages of its
  * memory had not moved. What need not be a loss is a finding only. Each finding is a sentence with numbers and a place.
- * Source of the rules: replay/verify/verify_block.h, trace/derived/services.h, trace/derived/batches.h. */
+ * Source of the rules: replay/verify/verify_block.h, trace/derived/batches.h. */
 #ifndef REPLAY_VERIFY_VERIFY_H
 #define REPLAY_VERIFY_VERIFY_H
 
