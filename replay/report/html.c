@@ -51,14 +51,6 @@ char *html_figure(const struct figure *figure, const struct figure_input *input)
 
 /* --- the page --- */
 
-static const char *template(void)
-{
-    for (size_t i = 0; embedded_files[i].path; i++)
-        if (strcmp(embedded_files[i].path, "replay/report/report.html") == 0)
-            return embedded_files[i].text;
-    return NULL;
-}
-
 /* An interval is [lo, hi], an estimate {"near":v}. */
 static json_t *cell(const struct report_cell *c)
 {
@@ -111,11 +103,7 @@ static char *metric_list(const char *engine, const char *asked, json_t **ranks, 
     char *text = mem_strdup(list, err), name[64];
     bool more;
     for (size_t n = 0; text && report_rank(engine, n, name, sizeof name, &more); n++) {
-        char *longer = NULL;
-        if (asprintf(&longer, "%s,%s", text, name) < 0)
-            longer = NULL;
-        free(text);
-        text = longer;
+        (void)mem_append(&text, ",%s", name);
         json_tree_add(ranks, json_pack("{s:s,s:b}", "metric", name, "more", more));
     }
     return text;
@@ -211,7 +199,7 @@ static json_t *content(const struct run_set *runs, const char *metrics, const ch
 int html_write(const struct run_set *runs, const char *metrics, const char *version, FILE *out, struct err *err)
 {
     static const char mark[] = "@DATA@";
-    const char *page = template(), *hole = page ? strstr(page, mark) : NULL;
+    const char *page = embedded_text("replay/report/report.html"), *hole = page ? strstr(page, mark) : NULL;
     struct err why = {"out of memory"};
     json_t *root = content(runs, metrics, version, &why);
     char *text = root ? json_tree_dump(root, JSON_COMPACT) : NULL;

@@ -2,6 +2,9 @@
 #ifndef TRACE_BASE_EMBEDDED_H
 #define TRACE_BASE_EMBEDDED_H
 
+#include <stddef.h>
+#include <string.h>
+
 struct embedded_file {
     const char *path; /* as in the source tree: "models/platforms/titanv.ini" */
     const char *text;
@@ -9,5 +12,14 @@ struct embedded_file {
 
 /* Ends with a zeroed element. */
 extern const struct embedded_file embedded_files[];
+
+/* The text of the file at `path`, or NULL. */
+static inline const char *embedded_text(const char *path)
+{
+    for (size_t i = 0; embedded_files[i].path; i++)
+        if (strcmp(embedded_files[i].path, path) == 0)
+            return embedded_files[i].text;
+    return NULL;
+}
 
 #endif

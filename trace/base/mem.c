@@ -1,6 +1,8 @@
 #include "trace/base/mem.h"
 
+#include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -54,4 +56,30 @@ char *mem_strndup(const char *s, size_t n, struct err *err)
 char *mem_strdup(const char *s, struct err *err)
 {
     return mem_strndup(s, strlen(s), err);
+}
+
+char *mem_format(const char *format, ...)
+{
+    char *text = NULL;
+    va_list values;
+    va_start(values, format);
+    if (vasprintf(&text, format, values) < 0)
+        text = NULL;
+    va_end(values);
+    return text;
+}
+
+int mem_append(char **text, const char *format, ...)
+{
+    char *more = NULL;
+    va_list values;
+    va_start(values, format);
+    if (vasprintf(&more, format, values) < 0)
+        more = NULL;
+    va_end(values);
+    char *longer = more ? mem_format("%s%s", *text ? *text : "", more) : NULL;
+    free(more);
+    free(*text);
+    *text = longer;
+    return longer ? 0 : -1;
 }

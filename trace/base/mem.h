@@ -22,4 +22,10 @@ char *mem_strndup(const char *s, size_t n, struct err *err) PLUGIN_API(mem_strnd
 /* A copy of s, or NULL with *err set. */
 char *mem_strdup(const char *s, struct err *err) PLUGIN_API(mem_strdup);
 
+/* A text as printf() writes it, or NULL without memory. */
+char *mem_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Append such a text to *text, which may start as NULL and is NULL after a failure. -1: no memory. */
+int mem_append(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 #endif

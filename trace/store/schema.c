@@ -96,9 +96,7 @@ static struct schema *schema_load(const char *path, int32_t application_id, int 
     schema->application_id = application_id;
     schema->version = version;
     schema->what = what;
-    for (size_t i = 0; embedded_files[i].path; i++)
-        if (strcmp(embedded_files[i].path, path) == 0)
-            schema->sql = embedded_files[i].text;
+    schema->sql = embedded_text(path);
     sqlite3 *db = NULL;
     int failed;
     if (!schema->sql)
