@@ -4,11 +4,339 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/base/policy.h"
 #include "trace/base/hash.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
+#include "trace/base/param.h"
 #include "trace/base/suggest.h"
 #include "trace/base/units.h"
+
+/* --- keys by which a case may be told from others, for labels only: cases are compared by value --- */
+
+enum case_key_kind {
+    CASE_KEY_HEAD,    /* engine; workload, or inputs by role ("mem", "pim", "mem2"); platform; part */
+    CASE_KEY_INPUT,   /* keys of the input's spec */
+    CASE_KEY_SETTING, /* settings of the engine and numbers of the platform that were given */
+    CASE_KEY_VERSION,
+    CASE_KEY_LAST, /* what is named only if the others do not tell cases apart: the input in full, its content, single
+                      numbers of the platform, what speed-ups are relative to, the case's hash */
+    CASE_KEY_KINDS
+};
+
+char *case_keys_text(const json_t *value)
+{
+    if (json_is_string(value))
+        return mem_strdup(json_string_value(value), NULL);
+    if (json_is_integer(value) || json_is_boolean(value))
+        return json_tree_dump(value, JSON_ENCODE_ANY);
+    if (!json_is_real(value))
+        return mem_strdup("", NULL);
+    char *text = mem_format("%.15g", json_real_value(value));
+    if (!text || strtod(text, NULL) == json_real_value(value))
+        return text;
+    free(text);
+    return mem_format("%.17g", json_real_value(value));
+}
+
+/* json_tree_put() of a text; NULL: there was no memory for it. */
+static void put(json_t **object, const char *name, const char *text)
+{
+    json_tree_put(object, name, json_string(text));
+}
+
+static void put_value(json_t **object, const char *name, const json_t *value)
+{
+    char *text = case_keys_text(value);
+    put(object, name, text);
+    free(text);
+}
+
+static const char *field(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+/* "mem", or "mem2" for the second input of that role; one without a role is a "workload". */
+static void role_name(const json_t *inputs, size_t at, char *name, size_t size)
+{
+    const char *role = field(json_array_get(inputs, at), "role");
+    size_t nth = 1;
+    for (size_t i = 0; i < at; i++)
+        nth += strcmp(field(json_array_get(inputs, i), "role"), role) == 0;
+    (void)snprintf(name, size, nth > 1 ? "%.40s%zu" : "%.40s", *role ? role : "workload", nth);
+}
+
+/* Whether a key of the input's spec would be taken for another key. */
+static bool is_taken(const struct run *run, const char *name)
+{
+    static const char *const heads[] = {"engine", "workload", "platform", "policy", "version", "input", "content"};
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        if (strcmp(heads[i], name) == 0)
+            return true;
+    return json_object_get(run->settings, name) || (run->part_by && strcmp(run->part_by, name) == 0);
+}
+
+/* What stands behind the commas of "synth:conv2d,bytes=8GiB,kernel=1". */
+static void spec_keys(const struct run *run, const char *spec, json_t **keys)
+{
+    for (const char *p = strchr(spec, ','); p; p = strchr(p + 1, ',')) {
+        size_t n = strcspn(p + 1, "=,"), rest = p[1 + n] == '=' ? strcspn(p + n + 2, ",") : 0;
+        char *name = mem_strndup(p + 1, n, NULL);
+        char *qualified = name ? mem_format("%s%s", is_taken(run, name) ? "input." : "", name) : NULL;
+        json_tree_put(keys, qualified, json_stringn(p[1 + n] == '=' ? p + n + 2 : "", rest));
+        free(name);
+        free(qualified);
+    }
+}
+
+static void input_keys(const struct run *run, json_t *keys[CASE_KEY_KINDS])
+{
+    const json_t *inputs = run->run_case.inputs;
+    const char *spec = field(json_array_get(inputs, 0), "input");
+    if (run->part && !*run->input) /* of several inputs */
+        return;
+    if (json_array_size(inputs) == 1 && !*field(json_array_get(inputs, 0), "role")) {
+        const bool synth = strncmp(spec, "synth:", 6) == 0;
+        json_tree_put(&keys[CASE_KEY_HEAD], "workload",
+                      synth ? json_stringn(spec + 6, strcspn(spec + 6, ",")) : json_string(spec));
+        if (synth)
+            spec_keys(run, spec, &keys[CASE_KEY_INPUT]);
+        return;
+    }
+    for (size_t i = 0; i < json_array_size(inputs); i++) {
+        char name[64];
+        role_name(inputs, i, name, sizeof name);
+        put(&keys[CASE_KEY_HEAD], name, field(json_array_get(inputs, i), "input"));
+    }
+}
+
+/* A policy with all its parameters but the one named `apart` (NULL: none) as one text; freed by the caller. NULL: no
+ * memory. */
+static char *policy_key(const char *policy, const json_t *params, const char *apart)
+{
+    json_t *rest = params ? json_tree_copy(params) : json_object();
+    if (apart)
+        (void)json_object_del(rest, apart);
+    char *key = json_tree_dump(rest, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
+    char *text = key ? mem_format("%s:%s", policy, key) : NULL;
+    free(key);
+    json_decref(rest);
+    return text;
+}
+
+char *case_keys_baseline(const struct run *run)
+{
+    char *text = mem_strdup(field(run->relative_to, "policy"), NULL);
+    const char *name, *separator = ":";
+    json_t *value;
+    json_object_foreach(json_object_get(run->relative_to, "params"), name, value)
+    {
+        char *of = case_keys_text(value);
+        if (text)
+            (void)mem_append(&text, "%s%s=%s", separator, name, of ? of : "");
+        if (!of) {
+            free(text);
+            text = NULL;
+        }
+        free(of);
+        separator = ",";
+    }
+    return text;
+}
+
+static void last_keys(const struct run *run, json_t **last)
+{
+    const json_t *inputs = run->run_case.inputs;
+    const char *name;
+    json_t *value;
+    char *content = mem_strdup("", NULL), *baseline = case_keys_baseline(run);
+    put(last, "input", run->input);
+    for (size_t i = 0; i < json_array_size(inputs) && content; i++)
+        (void)mem_append(&content, "%s%.8s", i ? "+" : "", field(json_array_get(inputs, i), "hash"));
+    put(last, "content", content);
+    json_object_foreach(run->run_case.numbers, name, value) put_value(last, name, value);
+    put(last, "baseline", baseline);
+    put(last, "case", run->run_case.hash);
+    free(content);
+    free(baseline);
+}
+
+/* Fill keys[] with an object of texts by name for each kind, the caller's to json_decref(). A name stands in one kind
+ * only: a key of the input called like another is "input.NAME". -1 with *err set, and nothing to free. */
+static int case_keys_of(const struct run *run, json_t *keys[CASE_KEY_KINDS], struct err *err)
+{
+    const char *name;
+    json_t *value;
+    bool whole = true;
+    for (int k = 0; k < CASE_KEY_KINDS; k++)
+        keys[k] = json_object();
+    put(&keys[CASE_KEY_HEAD], "engine", run->engine);
+    input_keys(run, keys);
+    put(&keys[CASE_KEY_HEAD], "platform", run->platform);
+    if (run->part)
+        put(&keys[CASE_KEY_HEAD], run->part_by, run->part);
+    put(&keys[CASE_KEY_VERSION], "version", run->run_case.version);
+    json_object_foreach(run->settings, name, value) put_value(&keys[CASE_KEY_SETTING], name, value);
+    last_keys(run, &keys[CASE_KEY_LAST]);
+    for (int k = 0; k < CASE_KEY_KINDS; k++)
+        whole &= keys[k] != NULL;
+    for (int k = 0; k < CASE_KEY_KINDS && !whole; k++)
+        json_decref(keys[k]);
+    return whole ? 0 : err_set(err, "out of memory while naming the cases");
+}
+
+bool case_keys_number(const char *text, double *value)
+{
+    int64_t whole;
+    if (units_parse_real(text, value, NULL) == 0)
+        return true;
+    if (units_parse_bytes(text, &whole, NULL) && units_parse_ns(text, &whole, NULL))
+        return false;
+    *value = (double)whole;
+    return true;
+}
+
+/* The different values of each key, as {key: {text: true}}; keys with one that is no number are left out. */
+static int count_numbers(json_t *values, json_t *texts)
+{
+    const char *name, *text;
+    json_t *value;
+    double number;
+    int bad = 0;
+    json_object_foreach(texts, name, value)
+    {
+        json_t *seen = json_object_get(values, name);
+        text = json_string_value(value);
+        if (!seen && json_object_set_new(values, name, seen = json_object()))
+            return -1;
+        if (case_keys_number(text, &number))
+            bad |= json_object_set_new(seen, text, json_true());
+    }
+    return bad;
+}
+
+char *case_keys_axis(const struct run_set *set)
+{
+    json_t *values = json_object(), *seen;
+    const char *name, *best = NULL;
+    size_t most = 1;
+    int bad = !values;
+    for (int kind = CASE_KEY_SETTING; values && kind >= CASE_KEY_INPUT; kind--)
+        for (size_t i = 0; i < set->count; i++) {
+            json_t *keys[CASE_KEY_KINDS];
+            if (case_keys_of(&set->runs[i], keys, NULL)) {
+                bad = 1;
+                break;
+            }
+            bad |= count_numbers(values, keys[kind]);
+            for (int k = 0; k < CASE_KEY_KINDS; k++)
+                json_decref(keys[k]);
+        }
+    json_object_foreach(values, name, seen)
+    {
+        if (json_object_size(seen) > most) {
+            most = json_object_size(seen);
+            best = name;
+        }
+    }
+    char *key = best && !bad ? mem_strdup(best, NULL) : NULL;
+    json_decref(values);
+    return key;
+}
+
+/* The two halves of a policy with the parameters of a run. */
+struct halves {
+    struct policy_choice choice;
+    void *params[2];
+    json_t *texts; /* what text parameters point at */
+};
+
+/* The half whose parameter a key is, the key without "evict."; NULL: none has it. */
+static const struct param *row_of(const struct halves *h, const char **key, size_t *half)
+{
+    const size_t n = h->choice.heads[1] ? strlen(h->choice.second_key) : 0;
+    *half = n && strncmp(*key, h->choice.second_key, n) == 0 && (*key)[n] == '.';
+    *key += *half ? n + 1 : 0;
+    return param_find(h->choice.heads[*half]->params, *key);
+}
+
+/* Whether a parameter is this program's; stored, unless this program does not take the value: then *odd. */
+static bool store(struct halves *h, const char *key, const json_t *value, bool *odd)
+{
+    size_t half;
+    const char *name = key;
+    if (!row_of(h, &name, &half))
+        return false;
+    char *text = case_keys_text(value);
+    if (!text || json_object_set_new(h->texts, key, json_string(text)) ||
+        (!json_is_null(value) && param_set(h->choice.heads[half]->params, h->params[half], name,
+                                           json_string_value(json_object_get(h->texts, key)), &(struct err){""})))
+        *odd = true;
+    free(text);
+    return true;
+}
+
+static int open_halves(struct halves *h)
+{
+    h->texts = json_object();
+    for (size_t i = 0; i < 2 && h->choice.heads[i]; i++) {
+        if (!(h->params[i] = mem_zalloc(1, h->choice.heads[i]->state_size, NULL)))
+            return -1;
+        param_defaults(h->choice.heads[i]->params, h->params[i]);
+        h->choice.params[i] = h->params[i];
+    }
+    return h->texts ? 0 : -1;
+}
+
+/* The parameters that tell runs apart, of what this program does not have. */
+static json_t *foreign_params(struct halves *h, const struct run *run, const json_t *differing, bool *known)
+{
+    json_t *foreign = json_object(), *value;
+    const char *key;
+    bool odd = false;
+    json_object_foreach(run->params, key, value)
+    {
+        if ((!*known || !store(h, key, value, &odd)) && json_object_get(differing, key))
+            json_tree_put(&foreign, key, json_incref(value));
+    }
+    if (!odd)
+        return foreign;
+    json_decref(foreign);
+    *known = false;
+    return foreign_params(h, run, differing, known);
+}
+
+char *run_label(const struct run *run, const char *apart, const json_t *differing)
+{
+    struct halves h = {0};
+    json_t *foreign = NULL, *value;
+    const char *key;
+    char text[1024], *label = NULL;
+    bool known = policy_known(run->engine, run->policy, &h.choice);
+    if (!known || open_halves(&h) == 0)
+        foreign = foreign_params(&h, run, differing, &known);
+    if (foreign)
+        label = mem_strdup(known ? policy_label(&h.choice, apart, text, sizeof text) : run->policy, NULL);
+    json_object_foreach(foreign, key, value)
+    {
+        if (label && !(apart && strcmp(apart, key) == 0)) {
+            char *of = case_keys_text(value);
+            (void)mem_append(&label, "%s%s=%s", strchr(label, ':') ? "," : ":", key, of ? of : "");
+            if (!of) {
+                free(label);
+                label = NULL;
+            }
+            free(of);
+        }
+    }
+    for (size_t i = 0; i < 2; i++)
+        free(h.params[i]);
+    json_decref(h.texts);
+    json_decref(foreign);
+    return label;
+}
 
 /* --- numbers for texts, in order of first appearance --- */
 
@@ -94,12 +422,11 @@ static int no_memory(struct err *err)
 static char *case_text(const struct making *m, size_t i)
 {
     const struct run *run = &m->set->runs[i];
-    char *relative = m->split[i] ? json_tree_dump(run->relative_to, JSON_COMPACT | JSON_SORT_KEYS) : NULL, *text = NULL;
+    char *relative = m->split[i] ? json_tree_dump(run->relative_to, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
     if (m->split[i] && !relative)
         return NULL;
-    if (asprintf(&text, "%s\n%s\n%s\n%s", run->run_case.hash, run->part ? run->part_by : "", run->part ? run->part : "",
-                 relative ? relative : "") < 0)
-        text = NULL;
+    char *text = mem_format("%s\n%s\n%s\n%s", run->run_case.hash, run->part ? run->part_by : "",
+                            run->part ? run->part : "", relative ? relative : "");
     free(relative);
     return text;
 }
@@ -112,10 +439,8 @@ static bool is_best_fixed(const struct run *run)
 /* Engine, policy and parameters; what was chosen as the best is one policy whatever it is. */
 static char *policy_text(const struct run *run, const char *apart)
 {
-    char *policy = is_best_fixed(run) ? mem_strdup("", NULL) : case_keys_policy(run->policy, run->params, apart);
-    char *text = NULL;
-    if (!policy || asprintf(&text, "%s\n%s\n%s", run->engine, run->policy, policy) < 0)
-        text = NULL;
+    char *policy = is_best_fixed(run) ? mem_strdup("", NULL) : policy_key(run->policy, run->params, apart);
+    char *text = policy ? mem_format("%s\n%s\n%s", run->engine, run->policy, policy) : NULL;
     free(policy);
     return text;
 }
@@ -425,26 +750,17 @@ static int fill_keys(struct making *m, const size_t *class)
 
 /* --- labels --- */
 
-/* Append to a text. -1: no memory. */
-static int append(char **text, const char *separator, const char *a, const char *b, const char *c)
-{
-    char *longer = NULL;
-    int rc = asprintf(&longer, "%s%s%s%s%s", *text ? *text : "", *text && **text ? separator : "", a, b, c);
-    free(*text);
-    *text = rc < 0 ? NULL : longer;
-    return rc < 0 ? -1 : 0;
-}
-
 /* One key of a label: "a100", "8GiB"; a bare number needs its name. */
 static int append_key(char **label, const struct candidate *key, const char *text, bool named)
 {
+    const char *blank = **label ? " " : "";
     double number;
     if (!named && strcmp(key->name, "oversubscription_pct") == 0)
-        return strcmp(text, "0") == 0 ? append(label, " ", "fits", "", "") : append(label, " ", text, " %", "");
+        return strcmp(text, "0") == 0 ? mem_append(label, "%sfits", blank) : mem_append(label, "%s%s %%", blank, text);
     bool synth = key->kind == CASE_KEY_HEAD && strncmp(text, "synth:", 6) == 0;
     bool plain = key->kind <= CASE_KEY_INPUT && *text && units_parse_real(text, &number, NULL) != 0;
-    return plain && !named ? append(label, " ", synth ? text + 6 : text, "", "")
-                           : append(label, " ", key->name, "=", text);
+    return plain && !named ? mem_append(label, "%s%s", blank, synth ? text + 6 : text)
+                           : mem_append(label, "%s%s=%s", blank, key->name, text);
 }
 
 /* What was run and its graph are always named. */
@@ -468,7 +784,7 @@ static char *row_label(const struct making *m, size_t c, const struct candidate 
     }
     const struct run *run = &m->set->runs[m->first[c]];
     if (label && !any)
-        bad = append(&label, "", *run->input ? run->input : "all inputs", "", "") != 0;
+        bad = mem_append(&label, "%s", *run->input ? run->input : "all inputs") != 0;
     return bad ? NULL : label;
 }
 
@@ -490,12 +806,9 @@ static int make_differ(char **texts, size_t n, struct err *err)
     int differ = all_differ(texts, n);
     if (differ < 0)
         return no_memory(err);
-    for (size_t i = 0; i < n && !differ; i++) {
-        char number[32];
-        (void)snprintf(number, sizeof number, "(%zu)", i + 1);
-        if (append(&texts[i], " ", number, "", ""))
+    for (size_t i = 0; i < n && !differ; i++)
+        if (mem_append(&texts[i], "%s(%zu)", *texts[i] ? " " : "", i + 1))
             return no_memory(err);
-    }
     return 0;
 }
 
@@ -536,8 +849,8 @@ static json_t *differing_params(const struct run_set *set, const char *apart)
     int bad = !first || !differing;
     for (size_t i = 0; !bad && i < set->count; i++) {
         const struct run *run = &set->runs[i];
-        char *policy = NULL;
-        if (asprintf(&policy, "%s %s", run->engine, run->policy) < 0) {
+        char *policy = mem_format("%s %s", run->engine, run->policy);
+        if (!policy) {
             bad = 1;
             break;
         }
@@ -560,13 +873,11 @@ static json_t *differing_params(const struct run_set *set, const char *apart)
 /* What was chosen as the best has that name whatever it is. */
 static char *series_label(const struct run *run, const json_t *differing, const char *apart, bool engine)
 {
-    char *policy = NULL, *label, *whole = NULL;
-    if (asprintf(&policy, "%s %s", run->engine, run->policy) < 0)
-        return NULL;
-    label =
-        is_best_fixed(run) ? mem_strdup(run->policy, NULL) : run_label(run, apart, json_object_get(differing, policy));
-    if (!label || asprintf(&whole, "%s%s%s", engine ? run->engine : "", engine ? " " : "", label) < 0)
-        whole = NULL;
+    char *policy = mem_format("%s %s", run->engine, run->policy);
+    char *label = !policy              ? NULL
+                  : is_best_fixed(run) ? mem_strdup(run->policy, NULL)
+                                       : run_label(run, apart, json_object_get(differing, policy));
+    char *whole = label ? mem_format("%s%s%s", engine ? run->engine : "", engine ? " " : "", label) : NULL;
     free(label);
     free(policy);
     return whole;

@@ -38,26 +38,7 @@ struct case_table {
 int case_table_make(struct case_table *table, const struct run_set *set, const char *apart, struct err *err);
 void case_table_release(struct case_table *table); /* a zeroed one is allowed */
 
-/* case_keys: by which keys a run's case may be told from others: names and texts, for labels only. Cases themselves are
- * compared by value. */
-
-enum case_key_kind {
-    CASE_KEY_HEAD,    /* engine; workload, or inputs by role ("mem", "pim", "mem2"); platform; part */
-    CASE_KEY_INPUT,   /* keys of the input's spec */
-    CASE_KEY_SETTING, /* settings of the engine and numbers of the platform that were given */
-    CASE_KEY_VERSION,
-    CASE_KEY_LAST, /* what is named only if the others do not tell cases apart: the input in full, its content, single
-                      numbers of the platform, what speed-ups are relative to, the case's hash */
-    CASE_KEY_KINDS
-};
-
-/* Fill keys[] with an object of texts by name for each kind, the callers to json_decref(). A name stands in one kind
- * only: a key of the input called like another is "input.NAME". -1 with *err set, and nothing to free. */
-int case_keys_of(const struct run *run, json_t *keys[CASE_KEY_KINDS], struct err *err);
-
-/* A policy with all its parameters but the one named `apart` (NULL: none) as one text; freed by the caller.
- * NULL: no memory. */
-char *case_keys_policy(const char *policy, const json_t *params, const char *apart);
+/* case_keys: names and texts of the keys by which cases are told apart. */
 
 /* "tree:min_faults=1,threshold=51": what the speed-ups of a run are relative to; freed by the caller. NULL: no memory.
  */

@@ -1,16 +1,86 @@
+#include "replay/results/results.h"
+
+#include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "replay/results/results_file.h"
+#include "replay/results/row_hash.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/store/dbfile.h"
+#include "trace/store/output.h"
+#include "trace/store/schema.h"
 
-enum { RESULTS_TABLES = 2 }; /* that every version has */
+enum results_statement {
+    RESULTS_INSERT,
+    RESULTS_FIND,
+    RESULTS_INSERT_PLATFORM,
+    RESULTS_INSERT_METRIC,
+    RESULTS_INSERT_PART,
+    RESULTS_SEAL,
+    RESULTS_DELETE_RUN,
+    RESULTS_DELETE_METRICS,
+    RESULTS_DELETE_PARTS,
+    RESULTS_DIGEST,
+    RESULTS_SET_DIGEST,
+    RESULTS_RUN,
+    RESULTS_METRICS,
+    RESULTS_PARTS,
+    RESULTS_HAS,
+    RESULTS_SWEEP_BEGIN,
+    RESULTS_SWEEP_END,
+    RESULTS_SWEEPING,
+    RESULTS_STATEMENTS
+};
 
-const char results_columns[] =
+struct results {
+    char *path;
+    sqlite3 *db;
+    struct output file; /* being made, without its name yet; else empty */
+    struct schema *schema;
+    int version; /* of the file: 1 to 3 */
+    bool writing;
+    sqlite3_stmt *stmt[RESULTS_STATEMENTS];
+    bool collided; /* the last failure was a run that is there with other numbers */
+    /* Of the transaction that writes. */
+    int64_t runs;
+    struct row_hash digest;
+    /* Of this object, for results_settle(). */
+    int64_t transactions, added;
+};
+
+/* The columns of a run, as RESULTS_RUN and results_each() select them: what is sealed as content, then the rest. */
+enum results_column {
+    RESULTS_ENGINE,
+    RESULTS_INPUT,
+    RESULTS_INPUT_HASH,
+    RESULTS_PLATFORM,
+    RESULTS_POLICY,
+    RESULTS_VERSION,
+    RESULTS_SETTINGS, /* from here on JSON objects */
+    RESULTS_PARAMS,
+    RESULTS_METRICS_TEXT,
+    RESULTS_INTERVALS,
+    RESULTS_OVERRIDES,
+    RESULTS_RELATIVE_TO,
+    RESULTS_NOTES, /* from here on JSON arrays */
+    RESULTS_INPUTS,
+    RESULTS_PLATFORM_HASH,
+    RESULTS_BASELINE,
+    RESULTS_CONTENT, /* how many columns are content */
+    RESULTS_KEY = RESULTS_CONTENT,
+    RESULTS_POSITION,
+    RESULTS_HASH,
+    RESULTS_ID,
+    RESULTS_NUMBERS
+};
+
+enum { RESULTS_TABLES = 2 /* that every version has */, KEY_BYTES = 64 };
+
+static const char columns[] =
     "SELECT engine, input, input_hash, platform, policy, offchip_version, settings, params, metrics, intervals,"
     " overrides, relative_to, notes, inputs, platform_hash, baseline, key, position, hash, run,"
     " (SELECT numbers FROM main.platforms AS p WHERE p.hash = platform_hash) FROM main.runs";
@@ -44,24 +114,61 @@ static const char *const statements[RESULTS_STATEMENTS] = {
     [RESULTS_SWEEPING] = "SELECT 1 FROM main.sweeps WHERE sweep = ?1",
 };
 
-int results_failed(struct results *results, struct err *err)
+/* *err says what SQLite says. Returns -1. */
+static int db_failed(struct results *results, struct err *err)
 {
     return err_set(err, "'%s': %s", results->path, sqlite3_errmsg(results->db));
 }
 
-sqlite3_stmt *results_statement(struct results *results, enum results_statement which, struct err *err)
+/* A statement, reset and without values. NULL with *err set. */
+static sqlite3_stmt *statement(struct results *results, enum results_statement which, struct err *err)
 {
     sqlite3_stmt **stmt = &results->stmt[which];
-    char run[sizeof results_columns + 32];
-    (void)snprintf(run, sizeof run, "%s WHERE run = ?1", results_columns);
+    char run[sizeof columns + 32];
+    (void)snprintf(run, sizeof run, "%s WHERE run = ?1", columns);
     const char *sql = which == RESULTS_RUN ? run : statements[which];
     if (!*stmt && sqlite3_prepare_v3(results->db, sql, -1, SQLITE_PREPARE_PERSISTENT, stmt, NULL)) {
-        (void)results_failed(results, err);
+        (void)db_failed(results, err);
         return NULL;
     }
     (void)sqlite3_reset(*stmt);
     (void)sqlite3_clear_bindings(*stmt);
     return *stmt;
+}
+
+/* A statement with its first values: 'i' in `types` is an int64_t, 't' a text, which stays until the statement is
+ * reset. NULL with *err set. */
+static sqlite3_stmt *bound(struct results *results, enum results_statement which, struct err *err, const char *types,
+                           ...)
+{
+    sqlite3_stmt *stmt = statement(results, which, err);
+    int rc = SQLITE_OK;
+    va_list values;
+    va_start(values, types);
+    for (int i = 1; stmt && types[i - 1]; i++)
+        rc |= types[i - 1] == 'i' ? sqlite3_bind_int64(stmt, i, va_arg(values, int64_t))
+                                  : sqlite3_bind_text(stmt, i, va_arg(values, const char *), -1, SQLITE_STATIC);
+    va_end(values);
+    if (rc)
+        (void)db_failed(results, err);
+    return rc ? NULL : stmt;
+}
+
+/* Run a statement that gives no row; NULL: *err says why. */
+static int run_once(struct results *results, sqlite3_stmt *stmt, struct err *err)
+{
+    if (!stmt)
+        return -1;
+    int failed = sqlite3_step(stmt) != SQLITE_DONE ? db_failed(results, err) : 0;
+    (void)sqlite3_reset(stmt);
+    return failed;
+}
+
+/* Step to the only row that a statement may give: 1, 0: there is none, -1 with *err set. */
+static int find_one(struct results *results, sqlite3_stmt *stmt, struct err *err)
+{
+    int rc = stmt ? sqlite3_step(stmt) : SQLITE_ERROR;
+    return rc == SQLITE_ROW ? 1 : rc == SQLITE_DONE ? 0 : stmt ? db_failed(results, err) : -1;
 }
 
 /* --- opening --- */
@@ -165,7 +272,8 @@ bool results_is_results(const char *path)
 
 /* --- the case and the key --- */
 
-json_t *results_parse(const char *text, json_type type, const char *what, struct err *err)
+/* JSON text to a value of `type`, an empty one for NULL or "". NULL with *err set. */
+static json_t *parse(const char *text, json_type type, const char *what, struct err *err)
 {
     if (!text || !*text)
         return type == JSON_ARRAY ? json_array() : json_object();
@@ -208,13 +316,13 @@ static void strip_overrides(json_t *settings, json_t *overrides)
 
 int results_case(const struct results_run *run, struct run_case *run_case, struct err *err)
 {
-    json_t *overrides = results_parse(run->overrides, JSON_OBJECT, "overrides", err);
+    json_t *overrides = parse(run->overrides, JSON_OBJECT, "overrides", err);
     struct run_case_facts facts = {.engine = run->engine,
                                    .platform = run->platform,
                                    .version = run->version,
-                                   .inputs = results_parse(run->inputs, JSON_ARRAY, "inputs", err),
-                                   .numbers = results_parse(run->numbers, JSON_OBJECT, "numbers", err),
-                                   .settings = results_parse(run->settings, JSON_OBJECT, "settings", err)};
+                                   .inputs = parse(run->inputs, JSON_ARRAY, "inputs", err),
+                                   .numbers = parse(run->numbers, JSON_OBJECT, "numbers", err),
+                                   .settings = parse(run->settings, JSON_OBJECT, "settings", err)};
     int rc = overrides && facts.inputs && facts.numbers && facts.settings ? 0 : -1;
     if (!rc) {
         strip_overrides(facts.settings, overrides);
@@ -233,8 +341,8 @@ int results_key(const struct results_run *run, char key[RUN_CASE_HASH], struct e
     struct run_case run_case;
     if (results_case(run, &run_case, err))
         return -1;
-    json_t *params = results_parse(run->params, JSON_OBJECT, "params", err);
-    json_t *base = params ? results_parse(run->relative_to, JSON_OBJECT, "relative_to", err) : NULL;
+    json_t *params = parse(run->params, JSON_OBJECT, "params", err);
+    json_t *base = params ? parse(run->relative_to, JSON_OBJECT, "relative_to", err) : NULL;
     int rc = base ? run_case_key(&run_case, run->policy ? run->policy : "", params, base, key, err) : -1;
     json_decref(params);
     json_decref(base);
@@ -242,28 +350,80 @@ int results_key(const struct results_run *run, char key[RUN_CASE_HASH], struct e
     return rc;
 }
 
-/* --- small questions --- */
+/* --- reading: whether runs are what was written --- */
 
-int results_has(struct results *results, const char *key, struct err *err)
+/* Versions 1 and 2 have no such columns: the case is what little they have, and nothing is sealed. */
+static const char columns_before_3[] =
+    "SELECT engine, input, input_hash, platform, policy, offchip_version, settings, params, metrics, intervals,"
+    " '', '', notes, '', '', baseline, key, position, '', run, NULL FROM main.runs";
+
+/* The rows of a run in another table, after the columns that say which run it is. */
+static int seal_rows(struct results *results, enum results_statement which, struct row_hashing *sealing, int64_t run,
+                     struct err *err)
 {
-    sqlite3_stmt *stmt = results_statement(results, RESULTS_HAS, err);
+    sqlite3_stmt *stmt = bound(results, which, err, "i", run);
     if (!stmt)
         return -1;
-    int rc = sqlite3_bind_text(stmt, 1, key, -1, SQLITE_STATIC);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(stmt);
-    int has = rc == SQLITE_ROW ? 1 : rc == SQLITE_DONE ? 0 : results_failed(results, err);
+    int rc;
+    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW)
+        row_hash_values(sealing, stmt, 0, sqlite3_column_count(stmt));
+    int failed = rc != SQLITE_DONE ? db_failed(results, err) : 0;
     (void)sqlite3_reset(stmt);
-    return has;
+    return failed;
 }
 
-int results_read_digest(struct results *results, int64_t *runs, struct row_hash *digest, struct err *err)
+/* The columns from `first` up to `end`, and the rows in metrics and parts. */
+static int seal(struct results *results, sqlite3_stmt *row, int first, int end, struct row_hash *seal, struct err *err)
 {
-    sqlite3_stmt *stmt = results_statement(results, RESULTS_DIGEST, err);
-    if (!stmt)
+    struct row_hashing *sealing = row_hash_begin(err);
+    if (!sealing)
         return -1;
-    int rc = sqlite3_step(stmt);
-    int failed = rc != SQLITE_ROW ? results_failed(results, err) : 0;
+    int64_t run = sqlite3_column_int64(row, RESULTS_ID);
+    row_hash_values(sealing, row, first, end);
+    int failed =
+        seal_rows(results, RESULTS_METRICS, sealing, run, err) || seal_rows(results, RESULTS_PARTS, sealing, run, err);
+    *seal = row_hash_end(sealing);
+    return failed ? -1 : 0;
+}
+
+static int check_platform(struct results *results, sqlite3_stmt *row, struct err *err)
+{
+    const char *hash = (const char *)sqlite3_column_text(row, RESULTS_PLATFORM_HASH);
+    const char *numbers = (const char *)sqlite3_column_text(row, RESULTS_NUMBERS);
+    char found[SEAL_TEXT];
+    if (hash && !*hash)
+        return 0;
+    const struct row_hash seal = row_hash_text(numbers ? numbers : "");
+    if (hash && strcmp(row_hash_format(&seal, found), hash) == 0)
+        return 0;
+    return err_set(err, "'%s': run %lld: the numbers of its platform are not what was written", results->path,
+                   (long long)sqlite3_column_int64(row, RESULTS_ID));
+}
+
+/* Whether the row is what was written; its seal is added to *sum. */
+static int check_row(struct results *results, sqlite3_stmt *row, struct row_hash *sum, struct err *err)
+{
+    struct row_hash content, stored;
+    if (seal(results, row, 0, RESULTS_CONTENT, &content, err))
+        return -1;
+    const char *key = (const char *)sqlite3_column_text(row, RESULTS_KEY);
+    const struct row_hash seal = row_hash_run(&content, key ? key : "", sqlite3_column_int64(row, RESULTS_POSITION));
+    if (row_hash_parse((const char *)sqlite3_column_text(row, RESULTS_HASH), &stored) ||
+        !row_hash_equal(&seal, &stored)) {
+        const char *policy = (const char *)sqlite3_column_text(row, RESULTS_POLICY);
+        return err_set(err, "'%s': run %lld (policy %.40s) is not what was written: its hash does not fit",
+                       results->path, (long long)sqlite3_column_int64(row, RESULTS_ID), policy ? policy : "?");
+    }
+    row_hash_add(sum, &seal);
+    return check_platform(results, row, err);
+}
+
+/* The digest as the file has it. */
+static int read_digest(struct results *results, int64_t *runs, struct row_hash *digest, struct err *err)
+{
+    sqlite3_stmt *stmt = statement(results, RESULTS_DIGEST, err);
+    int found = find_one(results, stmt, err);
+    int failed = found == 1 ? 0 : found ? -1 : db_failed(results, err);
     if (!failed && (sqlite3_column_int64(stmt, 2) != 1 || sqlite3_column_type(stmt, 0) != SQLITE_INTEGER ||
                     row_hash_parse((const char *)sqlite3_column_text(stmt, 1), digest)))
         failed = err_set(err, "'%s': table digest is damaged", results->path);
@@ -273,6 +433,573 @@ int results_read_digest(struct results *results, int64_t *runs, struct row_hash 
     return failed;
 }
 
+static int check_digest(struct results *results, int64_t runs, const struct row_hash *sum, struct err *err)
+{
+    int64_t written;
+    struct row_hash digest;
+    if (read_digest(results, &written, &digest, err))
+        return -1;
+    if (written != runs)
+        return err_set(err, "'%s' has %lld runs; %lld were written", results->path, (long long)runs,
+                       (long long)written);
+    return row_hash_equal(sum, &digest)
+               ? 0
+               : err_set(err, "'%s': the digest of its %lld runs does not fit", results->path, (long long)runs);
+}
+
+/* --- rows to runs --- */
+
+static bool is_json(const char *text, json_type type)
+{
+    json_t *value = parse(text, type, "", NULL);
+    json_decref(value);
+    return value != NULL;
+}
+
+/* json_string() is the judge of UTF-8. */
+static bool is_text(const char *text)
+{
+    json_t *probe = json_string(text);
+    json_decref(probe);
+    return probe != NULL;
+}
+
+/* One row as a run; texts are checked. */
+static int take_run(struct results *results, sqlite3_stmt *stmt, struct results_run *run, struct err *err)
+{
+    const char **const texts[RESULTS_KEY + 1] = {[RESULTS_ENGINE] = &run->engine,
+                                                 [RESULTS_INPUT] = &run->input,
+                                                 [RESULTS_INPUT_HASH] = &run->input_hash,
+                                                 [RESULTS_PLATFORM] = &run->platform,
+                                                 [RESULTS_POLICY] = &run->policy,
+                                                 [RESULTS_VERSION] = &run->version,
+                                                 [RESULTS_SETTINGS] = &run->settings,
+                                                 [RESULTS_PARAMS] = &run->params,
+                                                 [RESULTS_METRICS_TEXT] = &run->metrics,
+                                                 [RESULTS_INTERVALS] = &run->intervals,
+                                                 [RESULTS_OVERRIDES] = &run->overrides,
+                                                 [RESULTS_RELATIVE_TO] = &run->relative_to,
+                                                 [RESULTS_NOTES] = &run->notes,
+                                                 [RESULTS_INPUTS] = &run->inputs,
+                                                 [RESULTS_KEY] = &run->key};
+    for (int i = 0; i <= RESULTS_KEY; i++) {
+        if (!texts[i])
+            continue;
+        const char *text =
+            sqlite3_column_type(stmt, i) == SQLITE_TEXT ? (const char *)sqlite3_column_text(stmt, i) : NULL;
+        bool json = i >= RESULTS_SETTINGS && i <= RESULTS_INPUTS;
+        if (!text || !(json ? is_json(text, i >= RESULTS_NOTES ? JSON_ARRAY : JSON_OBJECT) : is_text(text)))
+            return err_set(err, "'%s': run %lld: column %s is damaged", results->path,
+                           (long long)sqlite3_column_int64(stmt, RESULTS_ID), sqlite3_column_name(stmt, i));
+        *texts[i] = text;
+    }
+    run->position = sqlite3_column_int64(stmt, RESULTS_POSITION);
+    run->baseline = sqlite3_column_int(stmt, RESULTS_BASELINE) != 0;
+    run->numbers = (const char *)sqlite3_column_text(stmt, RESULTS_NUMBERS);
+    return 0;
+}
+
+/* "mem=A + pim=B", as versions 1 and 2 have it, as a JSON array; the hash is that of the first input. NULL: no memory.
+ */
+static json_t *inputs_of_text(const char *text, const char *hash)
+{
+    json_t *inputs = json_array();
+    int bad = 0;
+    for (const char *p = text, *plus; p; p = plus ? plus + 3 : NULL) {
+        plus = strstr(p, " + ");
+        size_t n = plus ? (size_t)(plus - p) : strlen(p), role = strncmp(p, "mem=", 4) && strncmp(p, "pim=", 4) ? 0 : 3;
+        bad |=
+            json_array_append_new(inputs, json_pack("{s:s%,s:s%,s:s}", "role", p, role, "input", p + role + (role != 0),
+                                                    n - role - (role != 0), "hash", p == text ? hash : ""));
+    }
+    if (!bad)
+        return inputs;
+    json_decref(inputs);
+    return NULL;
+}
+
+/* --- parts --- */
+
+static json_t *number(sqlite3_stmt *stmt, int column)
+{
+    if (sqlite3_column_type(stmt, column) == SQLITE_INTEGER)
+        return json_integer(sqlite3_column_int64(stmt, column));
+    return json_real(sqlite3_column_double(stmt, column));
+}
+
+/* One metric of a part (an infinite end: it is an estimate), added to the last of its kind or to a new one. -1 if it is
+ * damaged. */
+static int take_part(sqlite3_stmt *stmt, json_t *all, int64_t *position)
+{
+    for (int i = 1; i <= 3; i++)
+        if (sqlite3_column_type(stmt, i) != SQLITE_TEXT)
+            return -1;
+    const char *by = (const char *)sqlite3_column_text(stmt, 1), *name = (const char *)sqlite3_column_text(stmt, 3);
+    json_t *array = json_object_get(all, by);
+    if (!array && json_object_set_new(all, by, array = json_array()))
+        return -1;
+    json_t *part = json_array_get(array, json_array_size(array) - 1);
+    if (!part || *position != sqlite3_column_int64(stmt, 0)) {
+        part = json_pack("{s:s,s:{},s:{}}", "part", (const char *)sqlite3_column_text(stmt, 2), "metrics", "interval");
+        if (!part || json_array_append_new(array, part))
+            return -1;
+        *position = sqlite3_column_int64(stmt, 0);
+    }
+    int bad = 0;
+    if (sqlite3_column_type(stmt, 4) != SQLITE_NULL)
+        bad |= json_object_set_new(json_object_get(part, "metrics"), name, number(stmt, 4));
+    if (sqlite3_column_type(stmt, 6) != SQLITE_NULL && isinf(sqlite3_column_double(stmt, 6)))
+        bad |= json_object_set_new(json_object_get(part, "interval"), name, json_null());
+    else if (sqlite3_column_type(stmt, 5) != SQLITE_NULL && sqlite3_column_type(stmt, 6) != SQLITE_NULL)
+        bad |= json_object_set_new(json_object_get(part, "interval"), name,
+                                   json_pack("[o,o]", number(stmt, 5), number(stmt, 6)));
+    return bad ? -1 : 0;
+}
+
+static json_t *parts_of(struct results *results, int64_t run, struct err *err)
+{
+    json_t *all = json_object();
+    sqlite3_stmt *stmt = results->version >= 2 ? bound(results, RESULTS_PARTS, err, "i", run) : NULL;
+    int rc = SQLITE_DONE, wrong = results->version >= 2 && !stmt;
+    if (!all)
+        wrong = err_set(err, "out of memory");
+    for (int64_t position = -1; stmt && !wrong && (rc = sqlite3_step(stmt)) == SQLITE_ROW;)
+        if (take_part(stmt, all, &position))
+            wrong = err_set(err, "'%s': run %lld: its parts are damaged", results->path, (long long)run);
+    if (!wrong && rc != SQLITE_DONE)
+        wrong = db_failed(results, err);
+    if (stmt)
+        (void)sqlite3_reset(stmt);
+    if (!wrong)
+        return all;
+    json_decref(all);
+    return NULL;
+}
+
+/* --- all of them --- */
+
+/* What a run points at besides its row. */
+struct texts {
+    char *parts, *inputs, *metrics;
+};
+
+/* Release 0.1 took the speed of the host for a metric, which differs in every run. Returns NULL if there is no memory.
+ */
+static char *without_host_speed(const char *metrics)
+{
+    json_t *object = parse(metrics, JSON_OBJECT, "metrics", NULL);
+    (void)json_object_del(object, "touches_per_s");
+    char *text = json_tree_dump(object, JSON_COMPACT);
+    json_decref(object);
+    return text;
+}
+
+static int complete(struct results *results, sqlite3_stmt *stmt, struct results_run *run, struct texts *texts,
+                    struct err *err)
+{
+    json_t *parts = parts_of(results, sqlite3_column_int64(stmt, RESULTS_ID), err);
+    if (!parts)
+        return -1;
+    run->parts = texts->parts = json_tree_dump(parts, JSON_COMPACT);
+    json_decref(parts);
+    if (results->version < 3) {
+        json_t *inputs = inputs_of_text(run->input, run->input_hash);
+        run->inputs = texts->inputs = json_tree_dump(inputs, JSON_COMPACT);
+        json_decref(inputs);
+        run->metrics = texts->metrics = without_host_speed(run->metrics);
+    }
+    return run->parts && run->inputs && run->metrics ? 0 : err_set(err, "out of memory");
+}
+
+struct reading {
+    struct results *results;
+    int64_t runs;
+    struct row_hash sum;
+    int (*fn)(void *ctx, const struct results_run *run);
+    void *ctx;
+};
+
+static int read_row(struct reading *reading, sqlite3_stmt *stmt, struct err *err)
+{
+    struct results_run run = {0};
+    struct texts texts = {0};
+    int said = reading->results->version < 3 ? 0 : check_row(reading->results, stmt, &reading->sum, err);
+    if (!said)
+        said = take_run(reading->results, stmt, &run, err);
+    if (!said)
+        said = complete(reading->results, stmt, &run, &texts, err);
+    if (!said)
+        said = reading->fn(reading->ctx, &run);
+    reading->runs++;
+    free(texts.parts);
+    free(texts.inputs);
+    free(texts.metrics);
+    return said;
+}
+
+static int read_all(struct reading *reading, struct err *err)
+{
+    struct results *results = reading->results;
+    char sql[1024];
+    sqlite3_stmt *stmt = NULL;
+    (void)snprintf(sql, sizeof sql, "%s ORDER BY position, key", results->version < 3 ? columns_before_3 : columns);
+    if (sqlite3_prepare_v2(results->db, sql, -1, &stmt, NULL))
+        return db_failed(results, err);
+    int rc, said = 0;
+    while (!said && (rc = sqlite3_step(stmt)) != SQLITE_DONE)
+        said = rc == SQLITE_ROW ? read_row(reading, stmt, err) : db_failed(results, err);
+    sqlite3_finalize(stmt);
+    if (!said && results->version >= 3)
+        said = check_digest(results, reading->runs, &reading->sum, err);
+    return said;
+}
+
+/* In one transaction: what others write meanwhile is seen whole or not at all. */
+int results_each(struct results *results, int (*fn)(void *ctx, const struct results_run *run), void *ctx,
+                 struct err *err)
+{
+    struct reading reading = {.results = results, .fn = fn, .ctx = ctx};
+    if (sqlite3_exec(results->db, "BEGIN", NULL, NULL, NULL))
+        return db_failed(results, err);
+    int said = read_all(&reading, err);
+    (void)sqlite3_exec(results->db, "COMMIT", NULL, NULL, NULL);
+    return said;
+}
+/* --- writing: the values, one by one --- */
+
+/* Of a run, or of one of its parts. */
+struct place {
+    int64_t run, position;
+    const char *by, *part; /* NULL: of the run itself */
+};
+
+/* The ends of an interval; of an estimate (null) hi is infinite. */
+static int bind_ends(sqlite3_stmt *stmt, int lo, const json_t *interval)
+{
+    int rc = 0;
+    if (json_is_null(interval))
+        return sqlite3_bind_double(stmt, lo + 1, INFINITY);
+    for (size_t i = 0; i < 2; i++)
+        if (json_is_number(json_array_get(interval, i)))
+            rc |= sqlite3_bind_double(stmt, lo + (int)i, json_number_value(json_array_get(interval, i)));
+    return rc;
+}
+
+static int put_metric(struct results *results, const struct place *place, const char *name, const json_t *value,
+                      const json_t *interval, struct err *err)
+{
+    const enum results_statement which = place->by ? RESULTS_INSERT_PART : RESULTS_INSERT_METRIC;
+    sqlite3_stmt *stmt = bound(results, which, err, "it", place->run, name);
+    int rc = 0;
+    if (!stmt)
+        return -1;
+    if (json_is_integer(value))
+        rc |= sqlite3_bind_int64(stmt, 3, json_integer_value(value));
+    else if (json_is_real(value))
+        rc |= sqlite3_bind_double(stmt, 3, json_real_value(value));
+    rc |= bind_ends(stmt, 4, interval);
+    if (place->by)
+        rc |= sqlite3_bind_int64(stmt, 6, place->position) | sqlite3_bind_text(stmt, 7, place->by, -1, SQLITE_STATIC) |
+              sqlite3_bind_text(stmt, 8, place->part, -1, SQLITE_STATIC);
+    return rc ? db_failed(results, err) : run_once(results, stmt, err);
+}
+
+static int put_metrics(struct results *results, const struct place *place, json_t *metrics, json_t *intervals,
+                       struct err *err)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach(metrics, name, value)
+    {
+        if (put_metric(results, place, name, value, json_object_get(intervals, name), err))
+            return -1;
+    }
+    json_object_foreach(intervals, name, value)
+    {
+        if (!json_object_get(metrics, name) && put_metric(results, place, name, NULL, value, err))
+            return -1;
+    }
+    return 0;
+}
+
+static int put_parts(struct results *results, int64_t run, json_t *parts, struct err *err)
+{
+    struct place place = {.run = run};
+    json_t *array, *part;
+    size_t i;
+    json_object_foreach(parts, place.by, array)
+    {
+        json_array_foreach(array, i, part)
+        {
+            place.part = json_string_value(json_object_get(part, "part"));
+            if (!place.part)
+                return err_set(err, "a part of a run has no name");
+            json_t *intervals = results_intervals(part);
+            int wrong = put_metrics(results, &place, json_object_get(part, "metrics"), intervals, err);
+            json_decref(intervals);
+            if (wrong)
+                return -1;
+            place.position++;
+        }
+    }
+    return 0;
+}
+
+/* --- a run --- */
+
+static const char *otherwise(const char *text, const char *empty)
+{
+    return text && *text ? text : empty;
+}
+
+/* A run as it stands in the file; its hash, once it has one. */
+struct row {
+    int64_t run, position;
+    struct row_hash seal;
+};
+
+static int put_row(struct results *results, const struct results_run *run, const char *key, struct row *row,
+                   struct err *err)
+{
+    char platform_hash[SEAL_TEXT] = "";
+    if (run->numbers && *run->numbers) {
+        struct row_hash numbers = row_hash_text(run->numbers);
+        const char *hash = row_hash_format(&numbers, platform_hash);
+        if (run_once(results, bound(results, RESULTS_INSERT_PLATFORM, err, "tt", hash, run->numbers), err))
+            return -1;
+    }
+    sqlite3_stmt *stmt = statement(results, RESULTS_INSERT, err);
+    if (!stmt)
+        return -1;
+    const char *const texts[] = {key,
+                                 otherwise(run->engine, ""),
+                                 otherwise(run->input, ""),
+                                 otherwise(run->input_hash, ""),
+                                 otherwise(run->platform, ""),
+                                 otherwise(run->policy, ""),
+                                 otherwise(run->version, ""),
+                                 otherwise(run->settings, "{}"),
+                                 otherwise(run->params, "{}"),
+                                 otherwise(run->metrics, "{}"),
+                                 otherwise(run->intervals, "{}"),
+                                 otherwise(run->overrides, "{}"),
+                                 otherwise(run->relative_to, "{}"),
+                                 otherwise(run->notes, "[]"),
+                                 otherwise(run->inputs, "[]"),
+                                 platform_hash};
+    enum { TEXTS = sizeof texts / sizeof *texts };
+    int rc = sqlite3_bind_int64(stmt, 1, run->position) | sqlite3_bind_int(stmt, TEXTS + 2, run->baseline);
+    for (int i = 0; i < TEXTS; i++)
+        rc |= sqlite3_bind_text(stmt, i + 2, texts[i], -1, SQLITE_STATIC);
+    if (rc || sqlite3_step(stmt) != SQLITE_ROW)
+        return db_failed(results, err);
+    row->run = sqlite3_column_int64(stmt, 0);
+    row->position = sqlite3_column_int64(stmt, 1);
+    return run_once(results, stmt, err);
+}
+
+static int put_values(struct results *results, const struct results_run *run, int64_t id, struct err *err)
+{
+    const struct place place = {.run = id};
+    json_t *const json[] = {
+        parse(run->metrics, JSON_OBJECT, "metrics", err), parse(run->intervals, JSON_OBJECT, "intervals", err),
+        parse(run->parts, JSON_OBJECT, "parts", err),     parse(run->settings, JSON_OBJECT, "settings", err),
+        parse(run->params, JSON_OBJECT, "params", err),   parse(run->notes, JSON_ARRAY, "notes", err)};
+    enum { TEXTS = sizeof json / sizeof *json };
+    int wrong = 0;
+    for (size_t i = 0; i < TEXTS; i++)
+        wrong |= !json[i];
+    if (!wrong)
+        wrong = put_metrics(results, &place, json[0], json[1], err) || put_parts(results, id, json[2], err);
+    for (size_t i = 0; i < TEXTS; i++)
+        json_decref(json[i]);
+    return wrong ? -1 : 0;
+}
+
+/* What is sealed is what the file gives back, not what was handed over: columns may convert. */
+static int seal_of(struct results *results, int64_t run, int first, int end, struct row_hash *out, struct err *err)
+{
+    sqlite3_stmt *stmt = bound(results, RESULTS_RUN, err, "i", run);
+    int found = find_one(results, stmt, err);
+    if (found != 1)
+        return found ? -1 : db_failed(results, err);
+    int failed = seal(results, stmt, first, end, out, err);
+    (void)sqlite3_reset(stmt);
+    return failed;
+}
+
+/* Give a run its key and its hash, and count it. */
+static int seal_row(struct results *results, const struct row *row, const char *key, struct err *err)
+{
+    char hash[SEAL_TEXT];
+    struct row_hash content;
+    if (seal_of(results, row->run, 0, RESULTS_CONTENT, &content, err))
+        return -1;
+    const struct row_hash seal = row_hash_run(&content, key, row->position);
+    row_hash_add(&results->digest, &seal);
+    results->runs++;
+    return run_once(results, bound(results, RESULTS_SEAL, err, "itt", row->run, key, row_hash_format(&seal, hash)),
+                    err);
+}
+
+static int delete_row(struct results *results, int64_t run, struct err *err)
+{
+    for (enum results_statement which = RESULTS_DELETE_RUN; which <= RESULTS_DELETE_PARTS; which++)
+        if (run_once(results, bound(results, which, err, "i", run), err))
+            return -1;
+    return 0;
+}
+
+/* The run with this key. Returns 1, 0: there is none, -1 with *err set. */
+static int find_row(struct results *results, const char *key, struct row *row, struct err *err)
+{
+    sqlite3_stmt *stmt = bound(results, RESULTS_FIND, err, "t", key);
+    int found = find_one(results, stmt, err);
+    if (found == 1) {
+        row->run = sqlite3_column_int64(stmt, 0);
+        row->position = sqlite3_column_int64(stmt, 1);
+        if (row_hash_parse((const char *)sqlite3_column_text(stmt, 2), &row->seal))
+            found = err_set(err, "'%s': run %lld has no hash", results->path, (long long)row->run);
+    }
+    (void)sqlite3_reset(stmt);
+    return found;
+}
+
+/* The run is there already, as `old`: it must have given the same numbers. The one with the smaller position stands. */
+static int put_again(struct results *results, const struct results_run *run, const char *key, const struct row *old,
+                     const struct row *new, struct err *err)
+{
+    struct row_hash ours, theirs;
+    if (seal_of(results, old->run, RESULTS_METRICS_TEXT, RESULTS_INTERVALS + 1, &theirs, err) ||
+        seal_of(results, new->run, RESULTS_METRICS_TEXT, RESULTS_INTERVALS + 1, &ours, err))
+        return -1;
+    if (!row_hash_equal(&ours, &theirs)) {
+        results->collided = true;
+        return err_set(err,
+                       "'%s' has other numbers for the same case: run %lld, policy %.60s of engine %.30s on '%.100s'",
+                       results->path, (long long)old->run, otherwise(run->policy, "?"), otherwise(run->engine, "?"),
+                       otherwise(run->input, "?"));
+    }
+    if (run->position < 0 || run->position >= old->position)
+        return delete_row(results, new->run, err);
+    row_hash_subtract(&results->digest, &old->seal);
+    results->runs--;
+    return delete_row(results, old->run, err) || seal_row(results, new, key, err) ? -1 : 0;
+}
+
+static int put_run(struct results *results, const struct results_run *run, struct err *err)
+{
+    char key[KEY_BYTES + 1], own[RUN_CASE_HASH], waiting[KEY_BYTES + 8];
+    if (!run->key && results_key(run, own, err))
+        return -1;
+    const char *wanted = run->key ? run->key : own;
+    if (!wanted[0] || strlen(wanted) > KEY_BYTES)
+        return err_set(err, "the key of a run has %zu bytes; expected 1 to %d", strlen(wanted), KEY_BYTES);
+    (void)snprintf(key, sizeof key, "%s", wanted);
+    (void)snprintf(waiting, sizeof waiting, "%s again", key);
+    struct row old = {0}, new = {0};
+    int found = find_row(results, key, &old, err);
+    if (found < 0 || put_row(results, run, found ? waiting : key, &new, err) || put_values(results, run, new.run, err))
+        return -1;
+    results->added += found == 0;
+    return found ? put_again(results, run, key, &old, &new, err) : seal_row(results, &new, key, err);
+}
+
+/* --- transactions --- */
+
+/* A journal beside a file that others see is not left for them to roll back; of a new file nothing is left anyway. */
+static void hold(const struct results *results)
+{
+    if (!results->file.path)
+        output_hold();
+}
+
+static void let_go(const struct results *results)
+{
+    if (!results->file.path)
+        output_release();
+}
+
+/* To be followed by end(), also after a failure. */
+static int begin(struct results *results, struct err *err)
+{
+    int wrong = 0;
+    if (!results->writing)
+        wrong = err_set(err, "'%s' is open for reading", results->path);
+    else if (sqlite3_exec(results->db, "BEGIN IMMEDIATE", NULL, NULL, NULL)) /* may wait for others */
+        wrong = db_failed(results, err);
+    hold(results);
+    return wrong ? wrong : read_digest(results, &results->runs, &results->digest, err);
+}
+
+static int end(struct results *results, int wrong, struct err *err)
+{
+    char hash[SEAL_TEXT];
+    const char *digest = row_hash_format(&results->digest, hash);
+    if (!wrong)
+        wrong = run_once(results, bound(results, RESULTS_SET_DIGEST, err, "it", results->runs, digest), err);
+    if (!wrong && sqlite3_exec(results->db, "COMMIT", NULL, NULL, NULL))
+        wrong = db_failed(results, err);
+    if (!wrong)
+        results->transactions++;
+    for (int i = 0; wrong && i < RESULTS_STATEMENTS; i++)
+        (void)sqlite3_reset(results->stmt[i]);
+    if (wrong)
+        (void)sqlite3_exec(results->db, "ROLLBACK", NULL, NULL, NULL);
+    let_go(results);
+    return wrong ? -1 : 0;
+}
+
+int results_put(struct results *results, const struct results_run *runs, size_t n, struct err *err)
+{
+    int wrong = begin(results, err);
+    for (size_t i = 0; i < n && !wrong; i++)
+        wrong = put_run(results, &runs[i], err);
+    return end(results, wrong, err);
+}
+
+/* SQLite counts transactions in the file's head, and how many there were depends on how fast the disk was: count up
+ * to one for each run, and two for the beginning and the end of a sweep. Only the first page changes, and only in that
+ * number. */
+static void count_transactions(struct results *results)
+{
+    char sql[48];
+    (void)snprintf(sql, sizeof sql, "PRAGMA user_version = %d", SCHEMA_RESULTS_VERSION);
+    int rc = sqlite3_exec(results->db, "PRAGMA synchronous = OFF", NULL, NULL, NULL);
+    for (; !rc && results->transactions < results->added + 2; results->transactions++)
+        rc = sqlite3_exec(results->db, sql, NULL, NULL, NULL);
+    (void)sqlite3_exec(results->db, "PRAGMA synchronous = FULL", NULL, NULL, NULL);
+}
+
+void results_settle(struct results *results)
+{
+    hold(results);
+    if (results->added && sqlite3_exec(results->db, "VACUUM", NULL, NULL, NULL) == SQLITE_OK)
+        count_transactions(results);
+    let_go(results);
+}
+
+/* --- small questions --- */
+
+/* Whether a statement finds a text. */
+static int has(struct results *results, enum results_statement which, const char *text, struct err *err)
+{
+    sqlite3_stmt *stmt = bound(results, which, err, "t", text);
+    int found = find_one(results, stmt, err);
+    (void)sqlite3_reset(stmt);
+    return found;
+}
+
+int results_has(struct results *results, const char *key, struct err *err)
+{
+    return has(results, RESULTS_HAS, key, err);
+}
+
+int results_sweeping(struct results *results, const char *sweep, struct err *err)
+{
+    return has(results, RESULTS_SWEEPING, sweep, err);
+}
+
 static int64_t count(struct results *results, const char *table, struct err *err)
 {
     char sql[80];
@@ -280,7 +1007,7 @@ static int64_t count(struct results *results, const char *table, struct err *err
     int64_t n = -1;
     (void)snprintf(sql, sizeof sql, "SELECT count(*) FROM main.%s", table);
     if (sqlite3_prepare_v2(results->db, sql, -1, &stmt, NULL) || sqlite3_step(stmt) != SQLITE_ROW)
-        (void)results_failed(results, err);
+        (void)db_failed(results, err);
     else
         n = sqlite3_column_int64(stmt, 0);
     sqlite3_finalize(stmt);
@@ -297,6 +1024,99 @@ int64_t results_unfinished(struct results *results, struct err *err)
     return results->version < 3 ? 0 : count(results, "sweeps", err);
 }
 
+/* --- sweeps on their way to the file --- */
+
+/* One row in or out, as a transaction of its own unless one is open. */
+static int change(struct results *results, enum results_statement which, const char *sweep, int64_t points,
+                  struct err *err)
+{
+    output_hold();
+    int failed =
+        run_once(results, bound(results, which, err, which == RESULTS_SWEEP_BEGIN ? "ti" : "t", sweep, points), err);
+    output_release();
+    results->transactions += !failed && sqlite3_get_autocommit(results->db) && sqlite3_changes(results->db) > 0;
+    return failed;
+}
+
+int results_sweep_begin(struct results *results, const char *sweep, int64_t points, struct err *err)
+{
+    return change(results, RESULTS_SWEEP_BEGIN, sweep, points, err);
+}
+
+int results_sweep_end(struct results *results, const char *sweep, struct err *err)
+{
+    return change(results, RESULTS_SWEEP_END, sweep, 0, err);
+}
+
+/* The sweeps that have not ended in `from`, into *results too. */
+static int merge_sweeps(struct results *results, struct results *from, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    int failed = 0, rc;
+    if (from->version < 3)
+        return 0;
+    if (sqlite3_prepare_v2(from->db, "SELECT sweep, points FROM main.sweeps", -1, &stmt, NULL))
+        return db_failed(from, err);
+    while (!failed && (rc = sqlite3_step(stmt)) != SQLITE_DONE)
+        failed = rc != SQLITE_ROW ? db_failed(from, err)
+                                  : results_sweep_begin(results, (const char *)sqlite3_column_text(stmt, 0),
+                                                        sqlite3_column_int64(stmt, 1), err);
+    sqlite3_finalize(stmt);
+    return failed;
+}
+/* --- merging --- */
+
+struct merging {
+    struct results *to;
+    const char *const *from;
+    size_t at;
+    struct err *err;
+};
+
+/* Which of the files before this one gave the run that is in the way. */
+static const char *earlier(const struct merging *m, const char *key)
+{
+    for (size_t i = 0; i < m->at; i++) {
+        struct results *results = results_open(m->from[i], RESULTS_READ, NULL);
+        int has = results ? results_has(results, key, NULL) : 0;
+        results_close(results);
+        if (has == 1)
+            return m->from[i];
+    }
+    return m->to->path;
+}
+
+static int merge_run(void *ctx, const struct results_run *run)
+{
+    const struct merging *m = ctx;
+    m->to->collided = false;
+    if (put_run(m->to, run, m->err) == 0)
+        return 0;
+    return m->to->collided ? err_set(m->err,
+                                     "'%.80s' and '%.80s' have other numbers for the same case: policy %.40s of "
+                                     "engine %.20s on '%.80s'",
+                                     earlier(m, run->key), m->from[m->at], run->policy, run->engine, run->input)
+                           : -1;
+}
+
+static int merge_file(struct merging *m)
+{
+    struct results *from = results_open(m->from[m->at], RESULTS_READ, m->err);
+    int failed = from ? results_each(from, merge_run, m, m->err) : -1;
+    if (!failed)
+        failed = merge_sweeps(m->to, from, m->err);
+    results_close(from);
+    return failed;
+}
+
+int results_merge(struct results *results, const char *const *from, size_t n, struct err *err)
+{
+    struct merging merging = {results, from, 0, err};
+    int wrong = begin(results, err);
+    for (; merging.at < n && !wrong; merging.at++)
+        wrong = merge_file(&merging);
+    return end(results, wrong, err);
+}
 /* --- checking --- */
 
 static int count_foreign(void *ctx, const struct results_run *run)
@@ -312,7 +1132,7 @@ static int check_structure(struct results *results, struct err *err)
     int failed = 0;
     if (sqlite3_prepare_v2(results->db, "PRAGMA integrity_check(1)", -1, &stmt, NULL) ||
         sqlite3_step(stmt) != SQLITE_ROW)
-        failed = results_failed(results, err);
+        failed = db_failed(results, err);
     const char *said = failed ? NULL : (const char *)sqlite3_column_text(stmt, 0);
     if (said && strcmp(said, "ok") != 0)
         failed = err_set(err, "'%s' is damaged: %.150s", results->path, said);

@@ -1,4 +1,4 @@
-#include "replay/results/results_file.h"
+#include "replay/results/row_hash.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -26,11 +26,12 @@ static int no_memory(struct err *err)
 
 struct fact {
     enum run_fact_kind kind;
-    char *name;    /* "input", "mem2"; "uvm.compute_ns"; "oversubscription_pct" */
-    char *value;   /* by which it is compared, numbers by value: of an input its content, where that is known */
-    json_t *shown; /* what is said of it: of an input as it was given, of others the value */
-    char *scope;   /* within which values are one another's alternatives: of a parameter its policy, of a number its
-                      platform; with the engine in front */
+    char *key;        /* kind and name */
+    const char *name; /* "input", "mem2"; "uvm.compute_ns"; "oversubscription_pct"; within the key */
+    char *value;      /* by which it is compared, numbers by value: of an input its content, where that is known */
+    json_t *shown;    /* what is said of it: of an input as it was given, of others the value */
+    char *scope;      /* within which values are one another's alternatives: of a parameter its policy, of a number its
+                         platform; with the engine in front */
 };
 
 struct facts {
@@ -38,16 +39,19 @@ struct facts {
     size_t count, cap;
 };
 
+static void fact_release(struct fact *fact)
+{
+    free(fact->key);
+    free(fact->value);
+    free(fact->scope);
+    json_decref(fact->shown);
+}
+
 static void facts_release(struct facts *facts)
 {
-    for (size_t i = 0; i < facts->count; i++) {
-        free(facts->items[i].name);
-        free(facts->items[i].value);
-        free(facts->items[i].scope);
-        json_decref(facts->items[i].shown);
-    }
+    for (size_t i = 0; i < facts->count; i++)
+        fact_release(&facts->items[i]);
     free(facts->items);
-    *facts = (struct facts){0};
 }
 
 /* Add a fact; shown is taken over, value may be NULL: the text of what is shown. */
@@ -55,20 +59,18 @@ static int add(struct facts *facts, const struct run *run, enum run_fact_kind ki
                json_t *shown)
 {
     const char *within = kind == RUN_FACT_PARAMETER ? run->policy : kind == RUN_FACT_NUMBER ? run->platform : "";
-    struct fact fact = {.kind = kind, .shown = shown};
-    if (asprintf(&fact.scope, "%s\n%s", run->engine, within) < 0)
-        fact.scope = NULL;
-    fact.name = mem_strdup(name, NULL);
-    fact.value = value ? mem_strdup(value, NULL) : case_keys_text(shown);
-    if (fact.scope && fact.name && fact.value && shown &&
+    struct fact fact = {.kind = kind,
+                        .key = mem_format("%d\n%s", (int)kind, name),
+                        .value = value ? mem_strdup(value, NULL) : case_keys_text(shown),
+                        .shown = shown,
+                        .scope = mem_format("%s\n%s", run->engine, within)};
+    if (fact.scope && fact.key && fact.value && shown &&
         mem_grow((void **)&facts->items, &facts->cap, facts->count + 1, sizeof fact, NULL) == 0) {
+        fact.name = strchr(fact.key, '\n') + 1;
         facts->items[facts->count++] = fact;
         return 0;
     }
-    free(fact.scope);
-    free(fact.name);
-    free(fact.value);
-    json_decref(shown);
+    fact_release(&fact);
     return -1;
 }
 
@@ -133,20 +135,6 @@ static const struct fact *facts_find(const struct facts *facts, size_t hint, enu
     return NULL;
 }
 
-/* Whether an input of a run has no hash of its content, as in files of version 1 and 2. */
-static bool is_unhashed(const struct run *run)
-{
-    size_t i;
-    json_t *input;
-    json_array_foreach(run->run_case.inputs, i, input)
-    {
-        const char *hash = json_string_value(json_object_get(input, "hash"));
-        if (!hash || !*hash)
-            return true;
-    }
-    return false;
-}
-
 /* One of the two sets. */
 struct side {
     const struct run_set *set;
@@ -165,37 +153,31 @@ struct making {
 
 /* --- what varies within a set --- */
 
-static int mark(struct making *m, const struct fact *fact, json_t *seen)
+static void mark(struct making *m, const struct fact *fact, json_t **seen)
 {
-    char *key = NULL, *place = NULL;
-    int bad = asprintf(&key, "%d\n%s", (int)fact->kind, fact->name) < 0;
-    bad = bad || asprintf(&place, "%s\n%s", key, fact->scope) < 0;
-    const char *first = bad ? NULL : json_string_value(json_object_get(seen, place));
-    if (!bad && !first)
-        bad = json_object_set_new(seen, place, json_string(fact->value)) != 0;
-    if (!bad && ((first && strcmp(first, fact->value) != 0) || fact->kind <= RUN_FACT_PART))
-        bad = json_object_set_new(m->varies, key, json_true()) != 0;
-    free(key);
+    char *place = mem_format("%s\n%s", fact->key, fact->scope);
+    const char *first = json_string_value(json_object_get(*seen, place));
+    if (!first)
+        json_tree_put(seen, place, json_string(fact->value));
+    if ((first && strcmp(first, fact->value) != 0) || fact->kind <= RUN_FACT_PART)
+        json_tree_put(&m->varies, fact->key, json_true());
     free(place);
-    return bad ? -1 : 0;
 }
 
 static int mark_all(struct making *m, const struct side *side)
 {
     json_t *seen = json_object();
-    int bad = !seen;
-    for (size_t i = 0; i < side->set->count && !bad; i++)
-        for (size_t k = 0; k < side->facts[i].count && !bad; k++)
-            bad = mark(m, &side->facts[i].items[k], seen);
+    for (size_t i = 0; i < side->set->count; i++)
+        for (size_t k = 0; k < side->facts[i].count; k++)
+            mark(m, &side->facts[i].items[k], &seen);
+    const bool whole = seen && m->varies;
     json_decref(seen);
-    return bad ? no_memory(m->err) : 0;
+    return whole ? 0 : no_memory(m->err);
 }
 
 static bool varies(const struct making *m, const struct fact *fact)
 {
-    char key[256];
-    (void)snprintf(key, sizeof key, "%d\n%s", (int)fact->kind, fact->name);
-    return json_object_get(m->varies, key) != NULL;
+    return json_object_get(m->varies, fact->key) != NULL;
 }
 
 /* --- who is whose like --- */
@@ -204,17 +186,10 @@ static bool varies(const struct making *m, const struct fact *fact)
 static char *match_key(const struct making *m, const struct facts *facts)
 {
     json_t *all = json_object();
-    int bad = !all;
-    for (size_t k = 0; k < facts->count && !bad; k++) {
-        const struct fact *fact = &facts->items[k];
-        char *name = NULL;
-        if (!varies(m, fact))
-            continue;
-        bad = asprintf(&name, "%d\n%s", (int)fact->kind, fact->name) < 0 ||
-              json_object_set_new(all, name, json_string(fact->value));
-        free(name);
-    }
-    char *text = bad ? NULL : json_tree_dump(all, JSON_COMPACT | JSON_SORT_KEYS);
+    for (size_t k = 0; k < facts->count; k++)
+        if (varies(m, &facts->items[k]))
+            json_tree_put(&all, facts->items[k].key, json_string(facts->items[k].value));
+    char *text = json_tree_dump(all, JSON_COMPACT | JSON_SORT_KEYS);
     json_decref(all);
     return text;
 }
@@ -258,16 +233,6 @@ static int match(struct making *m)
 
 /* --- names --- */
 
-static int append(char **text, const char *separator, const char *name, const char *value)
-{
-    char *longer = NULL;
-    int rc = asprintf(&longer, "%s%s%s%s%s", *text ? *text : "", *text && **text ? separator : "", name,
-                      *name ? "=" : "", value);
-    free(*text);
-    *text = rc < 0 ? NULL : longer;
-    return rc < 0 ? -1 : 0;
-}
-
 /* By what a run was matched, but for the policy; engines only where there are several. */
 static char *case_label(const struct making *m, const struct side *side, size_t i)
 {
@@ -281,7 +246,8 @@ static char *case_label(const struct making *m, const struct side *side, size_t 
         const bool plain =
             fact->kind == RUN_FACT_ENGINE || fact->kind == RUN_FACT_PLATFORM || strcmp(fact->name, "input") == 0;
         const char *text = fact->kind == RUN_FACT_INPUT ? json_string_value(fact->shown) : fact->value;
-        (void)append(&label, " ", plain ? "" : fact->name, text ? text : "");
+        (void)mem_append(&label, "%s%s%s%s", *label ? " " : "", plain ? "" : fact->name, plain ? "" : "=",
+                         text ? text : "");
     }
     return label;
 }
@@ -293,7 +259,7 @@ static char *policy_label(const struct making *m, const struct side *side, size_
     const char *separator = ":";
     for (size_t k = 0; k < facts->count && label; k++)
         if (facts->items[k].kind == RUN_FACT_PARAMETER && varies(m, &facts->items[k])) {
-            (void)append(&label, separator, facts->items[k].name, facts->items[k].value);
+            (void)mem_append(&label, "%s%s=%s", separator, facts->items[k].name, facts->items[k].value);
             separator = ",";
         }
     return label;
@@ -312,6 +278,17 @@ static json_t *subtract(const json_t *b, const json_t *a)
     return json_real(json_number_value(b) - json_number_value(a));
 }
 
+static void row_release(struct run_diff_row *row)
+{
+    free(row->engine);
+    free(row->of);
+    free(row->policy);
+    free(row->name);
+    json_decref(row->a);
+    json_decref(row->b);
+    json_decref(row->difference);
+}
+
 /* Texts are taken over, JSON is shared; NULL or null: not known. */
 static int add_row(struct making *m, struct run_diff_row row, json_t *a, json_t *b)
 {
@@ -328,13 +305,7 @@ static int add_row(struct making *m, struct run_diff_row row, json_t *a, json_t 
         diff->rows[diff->count++] = row;
         return 0;
     }
-    free(row.engine);
-    free(row.of);
-    free(row.policy);
-    free(row.name);
-    json_decref(row.a);
-    json_decref(row.b);
-    json_decref(row.difference);
+    row_release(&row);
     return no_memory(m->err);
 }
 
@@ -391,16 +362,13 @@ static int add_metric(struct making *m, size_t i, const char *name, const char *
     const bool none_a = !a || json_is_null(a), none_b = !b || json_is_null(b);
     if ((none_a && none_b) || (!none_a && !none_b && run_same_value(a, b)))
         return 0;
-    char *full = NULL;
-    if (asprintf(&full, "%s%s", name, end) < 0)
-        full = NULL;
     const bool one = strcmp(m->side[0].set->runs[i].policy, m->side[1].set->runs[m->side[0].partner[i]].policy) == 0;
     return add_row(m,
                    (struct run_diff_row){.what = RUN_DIFF_METRIC,
                                          .engine = mem_strdup(m->side[0].set->runs[i].engine, NULL),
                                          .of = case_label(m, &m->side[0], i),
                                          .policy = one ? policy_label(m, &m->side[0], i) : mem_strdup("", NULL),
-                                         .name = full},
+                                         .name = mem_format("%s%s", name, end)},
                    a, b);
 }
 
@@ -490,11 +458,18 @@ static void side_release(struct side *side)
     free(side->partner);
 }
 
+/* Whether an input of a run has no hash of its content, as in files of version 1 and 2. */
 static bool any_unhashed(const struct run_set *set)
 {
+    size_t k;
+    json_t *input;
     for (size_t i = 0; i < set->count; i++)
-        if (is_unhashed(&set->runs[i]))
-            return true;
+        json_array_foreach(set->runs[i].run_case.inputs, k, input)
+        {
+            const char *hash = json_string_value(json_object_get(input, "hash"));
+            if (!hash || !*hash)
+                return true;
+        }
     return false;
 }
 
@@ -561,16 +536,8 @@ int run_diff_make(struct run_diff *diff, const struct run_set *a, const struct r
 
 void run_diff_release(struct run_diff *diff)
 {
-    for (size_t i = 0; i < diff->count; i++) {
-        struct run_diff_row *row = &diff->rows[i];
-        free(row->engine);
-        free(row->of);
-        free(row->policy);
-        free(row->name);
-        json_decref(row->a);
-        json_decref(row->b);
-        json_decref(row->difference);
-    }
+    for (size_t i = 0; i < diff->count; i++)
+        row_release(&diff->rows[i]);
     free(diff->rows);
     *diff = (struct run_diff){0};
 }

@@ -1,14 +1,17 @@
 #include "replay/results/runs.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "replay/results/results.h"
+#include "trace/base/hash.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/base/regular_file.h"
 #include "trace/base/units.h"
+#include "trace/base/version.h"
 #include "trace/store/dbfile.h"
 
 /* The longest JSON that is read. */
@@ -273,15 +276,12 @@ int run_set_part(struct run *run, const char *by, const char *part, struct err *
 static char *part_name(const json_t *parts, size_t at)
 {
     const char *own = json_string_value(json_object_get(json_array_get(parts, at), "part"));
-    char *name = NULL;
     size_t nth = 1;
     for (size_t i = 0; own && i < at; i++) {
         const char *other = json_string_value(json_object_get(json_array_get(parts, i), "part"));
         nth += other && strcmp(other, own) == 0;
     }
-    if (nth == 1)
-        return mem_strdup(own ? own : "", NULL);
-    return asprintf(&name, "%s #%zu", own, nth) < 0 ? NULL : name;
+    return nth == 1 ? mem_strdup(own ? own : "", NULL) : mem_format("%s #%zu", own, nth);
 }
 
 static int split_one(struct run_set *to, const struct run *run, const char *by, struct err *err)
@@ -439,4 +439,133 @@ const char *run_key(const struct run *run, const char *key, char *buf, size_t si
     if (!v)
         v = json_object_get(run->settings, key);
     return v ? text_of(v, buf, size) : spec_key(run, key, buf, size);
+}
+
+static bool same_object(const json_t *a, const json_t *b)
+{
+    const char *key;
+    json_t *value;
+    if (json_object_size(a) != json_object_size(b))
+        return false;
+    json_object_foreach((json_t *)a, key, value)
+    {
+        if (!run_same_value(value, json_object_get(b, key)))
+            return false;
+    }
+    return true;
+}
+
+static bool same_array(const json_t *a, const json_t *b)
+{
+    bool same = json_array_size(a) == json_array_size(b);
+    for (size_t i = 0; same && i < json_array_size(a); i++)
+        same = run_same_value(json_array_get(a, i), json_array_get(b, i));
+    return same;
+}
+
+bool run_same_value(const json_t *a, const json_t *b)
+{
+    if (json_is_object(a) && json_is_object(b))
+        return same_object(a, b);
+    if (json_is_array(a) && json_is_array(b))
+        return same_array(a, b);
+    if (json_is_number(a) && json_is_number(b) && json_typeof(a) != json_typeof(b))
+        return json_number_value(a) == json_number_value(b);
+    return json_equal(a, b);
+}
+
+static bool same_numbers(const struct run *a, const struct run *b)
+{
+    return run_same_value(a->metrics, b->metrics) && run_same_value(a->interval, b->interval) &&
+           run_same_value(a->parts, b->parts);
+}
+
+struct seen {
+    size_t run;
+    UT_hash_handle hh;
+};
+
+/* Look at run i; *keep says whether it stays. The table holds those that stay. */
+static int look(struct run_set *set, size_t i, struct seen **table, struct seen *item, bool *keep, struct err *err)
+{
+    const struct run *run = &set->runs[i];
+    struct seen *first;
+    HASH_FIND_STR(*table, run->key, first);
+    *keep = !first || run->part;
+    if (!first && !run->part) {
+        item->run = i;
+        HASH_ADD_KEYPTR(hh, *table, run->key, (unsigned)strlen(run->key), item);
+        if (!hash_has(item))
+            return err_set(err, "out of memory");
+    }
+    if (*keep || same_numbers(&set->runs[first->run], run))
+        return 0;
+    const char *files[] = {set->runs[first->run].file, run->file};
+    return err_set(err,
+                   "'%.80s' and '%.80s' have other numbers for the same case: policy %.40s of engine %.20s on '%.80s'",
+                   files[0], files[1], run->policy, run->engine, run->input);
+}
+
+int run_set_unify(struct run_set *set, struct err *err)
+{
+    struct seen *items = mem_zalloc(set->count + 1, sizeof *items, err), *table = NULL;
+    bool *keep = items ? mem_zalloc(set->count + 1, sizeof *keep, err) : NULL;
+    int rc = keep ? 0 : -1;
+    for (size_t i = 0; i < set->count && !rc; i++)
+        rc = look(set, i, &table, &items[i], &keep[i], err);
+    HASH_CLEAR(hh, table);
+    size_t kept = 0;
+    for (size_t i = 0; i < set->count && !rc; i++) {
+        if (keep[i])
+            set->runs[kept++] = set->runs[i];
+        else
+            run_release(&set->runs[i]);
+    }
+    set->count = rc ? set->count : kept;
+    free(keep);
+    free(items);
+    return rc;
+}
+
+int note(json_t *notes, const char *format, ...)
+{
+    char *text = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    int rc = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (rc < 0)
+        return -1;
+    size_t i;
+    json_t *said;
+    rc = 0;
+    bool known = !notes;
+    json_array_foreach(notes, i, said) known = known || strcmp(json_string_value(said), text) == 0;
+    if (!known)
+        rc = json_array_append_new(notes, json_string(text));
+    free(text);
+    return rc;
+}
+
+int run_set_note_foreign(const struct run_set *set, json_t *notes)
+{
+    json_t *counts = json_object(), *count;
+    const char *version;
+    int rc = 0;
+    for (size_t i = 0; i < set->count; i++)
+        if (run_case_foreign(set->runs[i].run_case.version)) {
+            version = set->runs[i].run_case.version;
+            json_int_t so_far = json_integer_value(json_object_get(counts, version));
+            json_tree_put(&counts, version, json_integer(so_far + 1));
+        }
+    rc = counts ? 0 : -1;
+    json_object_foreach(counts, version, count)
+    {
+        long long n = json_integer_value(count);
+        rc |= note(notes,
+                   "%lld of %zu runs were made by offchip %s, not by this release, %s: numbers may differ for that", n,
+                   set->count, *version ? version : "of an unknown release", offchip_release);
+    }
+    json_decref(counts);
+    return rc;
 }
