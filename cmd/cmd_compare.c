@@ -193,7 +193,7 @@ static int write_plan(const struct compare_result *result)
     struct output file;
     if (output_open(&file, output, force, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
-    int rc = compare_plan(result, file.file, &err);
+    int rc = compare_plan_write(result, file.file, &err);
     if (output_close(&file, rc, rc ? NULL : &err) || rc)
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     cmd_say("wrote %s: %s (%s)", output, compare_mechanism_name(compare_plannable(result)->mechanism),

@@ -9,7 +9,7 @@
 #include "cmd/console/progress_line.h"
 #include "cmd/console/table.h"
 #include "replay/run/platform_use.h"
-#include "replay/run/replay_robust.h"
+#include "replay/run/robust.h"
 #include "replay/run/save.h"
 #include "trace/base/mem.h"
 

@@ -30,8 +30,8 @@ static int print_json(const struct verify *verify, const char *path)
     struct err err = {""};
     const struct outcome *o = &verify->outcome;
     json_t *root = json_pack("{s:i,s:o}", "schema", 1, "file", json_tree_text(path)), *findings = json_array();
-    int bad = !root || outcome_to_json(o, root, &err) || json_object_del(root, "interval") ||
-              json_object_del(root, "notes") || json_object_set_new(root, "verdict", json_string(verdict_of(verify)));
+    int bad = outcome_to_json(o, &root, &err) || json_object_del(root, "interval") || json_object_del(root, "notes") ||
+              json_object_set_new(root, "verdict", json_string(verdict_of(verify)));
     for (size_t i = 0; i < o->note_count; i++)
         bad |= json_array_append_new(findings, json_string(o->notes[i]));
     bad |= json_object_set_new(root, "findings", findings);

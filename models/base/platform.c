@@ -530,10 +530,7 @@ static const char *embedded(const char *name)
 {
     char path[128];
     (void)snprintf(path, sizeof path, "%s%s%s", embedded_folder, name, end);
-    for (size_t i = 0; embedded_files[i].path; i++)
-        if (strcmp(embedded_files[i].path, path) == 0)
-            return embedded_files[i].text;
-    return NULL;
+    return embedded_text(path);
 }
 
 /* Whether the summary of a shipped platform has that word: agx is a Xavier. */

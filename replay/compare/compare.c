@@ -273,7 +273,7 @@ static int apply_sets(const struct compare_request *request, struct compare_set 
 }
 
 /* What a plan says of the program's memory. */
-static int keep_allocs(const struct compare_facts *facts, struct compare_result *result, struct err *err)
+static int keep_allocs(const struct compare_program *facts, struct compare_result *result, struct err *err)
 {
     result->footprint_bytes = facts->footprint;
     result->memory_bytes = facts->memory;
@@ -288,23 +288,23 @@ static int keep_allocs(const struct compare_facts *facts, struct compare_result 
     return 0;
 }
 
-int compare_rows(const struct compare_facts *facts, struct compare_result *result, struct uvm_metrics *prefetched,
+int compare_rows(const struct compare_program *facts, struct compare_result *result, struct uvm_metrics *prefetched,
                  struct err *err)
 {
-    struct compare_facts near = *facts;
+    struct compare_program near = *facts;
     size_t first = result->count, copies, rest;
     if (compare_managed_rows(facts, result, prefetched, err) ||
-        compare_keep_stage(facts->keep, result, first, COMPARE_STAGE_MANAGED, err))
+        compare_file_stage(facts->keep, result, first, COMPARE_STAGE_MANAGED, err))
         return -1;
     copies = result->count;
     if (compare_copy_row(facts, result, prefetched, err) ||
-        compare_keep_stage(facts->keep, result, copies, COMPARE_STAGE_COPY, err))
+        compare_file_stage(facts->keep, result, copies, COMPARE_STAGE_COPY, err))
         return -1;
     near.most_ns =
         facts->only ? compare_stop_drawn_ns(facts, COMPARE_ZEROCOPY, result) : compare_stop_ns(facts, prefetched);
     rest = result->count;
     return compare_engine_rows(&near, result, err) || compare_mixed_rows(facts, result, prefetched, err) ||
-                   compare_keep_stage(facts->keep, result, rest, COMPARE_STAGE_ENGINES, err)
+                   compare_file_stage(facts->keep, result, rest, COMPARE_STAGE_ENGINES, err)
                ? -1
                : 0;
 }
@@ -320,10 +320,10 @@ static int keep_case(struct compare_result *result, const struct input *input, c
 }
 
 /* The rows that stand in the results file, and those that do not. */
-static int kept_rows(struct compare_facts *facts, struct compare_result *result, struct uvm_metrics *prefetched,
+static int kept_rows(struct compare_program *facts, struct compare_result *result, struct uvm_metrics *prefetched,
                      struct err *err)
 {
-    if (compare_keep_open(&facts->keep, facts, result, err))
+    if (compare_file_open(&facts->keep, facts, result, err))
         return -1;
     result->found = result->count;
     int rc = compare_rows(facts, result, prefetched, err);
@@ -335,13 +335,13 @@ static int kept_rows(struct compare_facts *facts, struct compare_result *result,
 static int run(const struct compare_request *request, const struct input *input, const struct compare_set *set,
                struct compare_result *result, struct err *err)
 {
-    struct compare_facts facts;
+    struct compare_program facts;
     struct uvm_metrics prefetched = {0};
-    if (compare_facts_open(&facts, request, input, result->platform, set, err))
+    if (compare_program_open(&facts, request, input, result->platform, set, err))
         return -1;
     int rc = keep_allocs(&facts, result, err) || keep_case(result, input, set, err) ||
              kept_rows(&facts, result, &prefetched, err);
-    struct compare_keep *keep = facts.keep;
+    struct compare_file *keep = facts.keep;
     facts.keep = NULL; /* draws are rows of other platforms */
     facts.prefetched = prefetched.time_ns ? &prefetched : NULL;
     rank(result);
@@ -350,9 +350,9 @@ static int run(const struct compare_request *request, const struct input *input,
     for (size_t i = 0; i < result->count && rc == 0; i++)
         rc = outcome_check(&result->rows[i].outcome, err);
     if (rc == 0)
-        rc = compare_keep_end(keep, result, err);
-    compare_keep_close(keep);
-    compare_facts_close(&facts);
+        rc = compare_file_end(keep, result, err);
+    compare_file_close(keep);
+    compare_program_close(&facts);
     return rc ? -1 : 0;
 }
 
@@ -414,4 +414,105 @@ int compare_run(const struct compare_request *request, struct compare_result *re
     if (rc)
         compare_release(result);
     return rc;
+}
+
+bool compare_stops(const struct compare_program *f)
+{
+    const struct compare_request *r = f->request;
+    return r->stop_from && f->footprint >= r->stop_from && compare_fits(f) && !f->only && !r->mixed && !r->top &&
+           !r->results;
+}
+
+double compare_stop_ns(const struct compare_program *f, const struct uvm_metrics *prefetched)
+{
+    return compare_stops(f) ? COMPARE_NEAR * (double)prefetched->time_ns : 0;
+}
+
+/* Times of rows, least first. */
+struct least {
+    double high, first, second; /* the least upper end; the two least times */
+};
+
+static void take(struct least *least, const struct compare_row *row)
+{
+    const double time = compare_time(row);
+    if (isnan(time) || row->outcome.values[0].unbound)
+        return;
+    least->high = fmin(least->high, compare_time_high(row));
+    least->second = fmin(least->second, fmax(least->first, time));
+    least->first = fmin(least->first, time);
+}
+
+/* Whether rows like the first one may stop: it would, too. */
+static bool first_is_like(const struct compare_program *f, enum compare_mechanism mechanism)
+{
+    const struct compare_row *first = f->first;
+    if (mechanism == COMPARE_MANAGED)
+        return first->mechanism == COMPARE_MANAGED && !first->prefetched;
+    return first->mechanism == COMPARE_ZEROCOPY || first->mechanism == COMPARE_TIERED;
+}
+
+double compare_stop_drawn_ns(const struct compare_program *f, enum compare_mechanism mechanism,
+                             const struct compare_result *result)
+{
+    struct least least = {INFINITY, INFINITY, INFINITY};
+    double error = 0;
+    if (!f->only || !f->request->stop_from || first_is_like(f, mechanism))
+        return 0;
+    for (size_t i = 0; i < f->only_count + f->same_count; i++)
+        error = fmax(error, f->only[i].error_ratio);
+    for (size_t i = f->only_count; i < f->only_count + f->same_count; i++)
+        take(&least, &f->only[i]);
+    for (size_t i = 0; i < result->count; i++)
+        if (compare_wanted(f, result->rows[i].mechanism, result->rows[i].policy))
+            take(&least, &result->rows[i]);
+    return isfinite(least.second) ? fmax(least.high * (1 + error), least.second) : 0;
+}
+
+void compare_stop_row(struct compare_row *row, double ns)
+{
+    outcome_at_least(&row->outcome, "time_ns", ns);
+    outcome_note(&row->outcome, "over %d times the best: not run to its end (--whole does)", COMPARE_NEAR);
+}
+
+static json_t *row_json(const struct compare_row *row, struct err *err)
+{
+    json_t *apply = json_array();
+    for (size_t i = 0; i < row->apply_count; i++)
+        json_tree_add(&apply, json_tree_text(row->apply[i]));
+    json_t *object = json_pack("{s:s,s:s,s:O,s:o,s:f}", "mechanism", compare_mechanism_name(row->mechanism), "policy",
+                               row->policy, "params", row->params, "apply", apply, "error_ratio", row->error_ratio);
+    return outcome_to_json(&row->outcome, &object, err) ? NULL : object;
+}
+
+json_t *compare_robust_json(const struct compare_result *result, json_t *rows)
+{
+    const char *names[256];
+    char labels[256][COMPARE_NAME];
+    size_t n = result->drawn < 256 ? result->drawn : 256;
+    for (size_t i = 0; i < n; i++)
+        names[i] = compare_row_name(&result->rows[i], labels[i]);
+    for (size_t i = 0; i < n && rows; i++)
+        if (json_object_set_new(json_array_get(rows, i), "robust", robust_answer_json(&result->robust, i, names)))
+            return NULL;
+    return robust_json(&result->robust, names);
+}
+
+json_t *compare_to_json(const struct compare_result *result, struct err *err)
+{
+    char answer[512];
+    json_t *rows = json_array();
+    for (size_t i = 0; i < result->count; i++)
+        json_tree_add(&rows, row_json(&result->rows[i], err));
+    json_t *robust = result->drawn ? compare_robust_json(result, rows) : NULL;
+    json_t *root =
+        json_pack("{s:i,s:o,s:s,s:I,s:o,s:o,s:o}", "schema", 1, "program", json_tree_text(result->program), "platform",
+                  platform_name(result->platform), "footprint_bytes", (json_int_t)result->footprint_bytes,
+                  "memory_bytes", result->memory_bytes ? json_integer((json_int_t)result->memory_bytes) : json_null(),
+                  "answer", json_tree_text(compare_answer(result, answer, sizeof answer)), "rows", rows);
+    if (result->drawn)
+        json_tree_put(&root, "robust", robust);
+    if (result->top)
+        json_tree_put(&root, "experiments", compare_experiments_json(result, result->top));
+    return json_tree_check(root, err) ? NULL : root;
 }

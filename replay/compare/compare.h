@@ -122,9 +122,21 @@ const char *compare_answer(const struct compare_result *result, char *buf, size_
  * prefetches. NULL: there is none. */
 const struct compare_row *compare_plannable(const struct compare_result *result);
 
-/* Write it as a plan (trace/recorder/advice_plan.h), with the predicted time and its ends. -1 with *err set: nothing to
- * plan. */
-int compare_plan(const struct compare_result *result, FILE *to, struct err *err);
+/* Write it as a plan (trace/recorder/plan.h), with the predicted time and its ends. -1 with *err set: nothing to plan.
+ */
+int compare_plan_write(const struct compare_result *result, FILE *to, struct err *err);
+
+enum { COMPARE_NAME = 200 };
+
+/* "managed (tree, prefetched)". Returns buf. */
+const char *compare_row_name(const struct compare_row *row, char buf[COMPARE_NAME]);
+
+/* All rows as `replay --format json` prints runs: what run_set_add_json() takes. NULL with *err set. */
+json_t *compare_runs_json(const struct compare_request *request, const struct compare_result *result, struct err *err);
+
+/* What came of the draws, as robust_json() has it, and to each drawn row of the JSON array `rows` (NULL: there is none)
+ * its "robust". NULL: no memory. */
+json_t *compare_robust_json(const struct compare_result *result, json_t *rows);
 
 /* The documented JSON object; NULL with *err set. */
 json_t *compare_to_json(const struct compare_result *result, struct err *err);

@@ -56,7 +56,7 @@ static void with(const char *spec, const char *key, long long value, char *out, 
 }
 
 /* Whether there is anything to align, and how. */
-static bool how(const struct compare_facts *f, const struct scan_setup *s, struct aligning *a)
+static bool how(const struct compare_program *f, const struct scan_setup *s, struct aligning *a)
 {
     const char *spec = f->input->spec;
     const struct workload_type *type = f->input->workload.type;
@@ -87,7 +87,7 @@ static bool how(const struct compare_facts *f, const struct scan_setup *s, struc
     return true;
 }
 
-static int ask(const struct compare_facts *f, const struct input *input, const char *policies,
+static int ask(const struct compare_program *f, const struct input *input, const char *policies,
                const struct compare_result *result, struct replay_result *got, struct err *err)
 {
     const struct replay_request request = {.engine = engine_find("zerocopy"),
@@ -125,13 +125,13 @@ static void say(const struct aligning *a, const struct replay_result *now, const
                                   *u = outcome_get(&aligned->runs[i], "time_ns");
         if (!row || !n->known || !m->known || !t->known || !u->known || m->real >= n->real || u->real > t->real)
             continue;
-        compare_apply(row, "%s: %.0f requests instead of %.0f, reads take %.4g us instead of %.4g%s", a->what, m->real,
-                      n->real, u->real / 1e3, t->real / 1e3,
-                      u->real * (1 + row->error_ratio) >= t->real ? " (within the model's error)" : "");
+        compare_plan_say(row, "%s: %.0f requests instead of %.0f, reads take %.4g us instead of %.4g%s", a->what,
+                         m->real, n->real, u->real / 1e3, t->real / 1e3,
+                         u->real * (1 + row->error_ratio) >= t->real ? " (within the model's error)" : "");
     }
 }
 
-int compare_align_rows(const struct compare_facts *f, const struct scan_setup *setup, const char *policies,
+int compare_align_rows(const struct compare_program *f, const struct scan_setup *setup, const char *policies,
                        struct compare_result *result, struct err *err)
 {
     struct aligning a;

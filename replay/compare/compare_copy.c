@@ -3,20 +3,20 @@
 #include "models/zerocopy/link.h"
 #include "replay/compare/compare_rows.h"
 
-static void apply(const struct compare_facts *f, struct compare_row *row)
+static void apply(const struct compare_program *f, struct compare_row *row)
 {
     const struct program_copies *c = &f->copies;
-    compare_apply(row, "cudaMalloc() for each of the %zu allocations, %.4g MiB together", f->alloc_count,
-                  (double)f->footprint / 0x1p20);
+    compare_plan_say(row, "cudaMalloc() for each of the %zu allocations, %.4g MiB together", f->alloc_count,
+                     (double)f->footprint / 0x1p20);
     for (size_t i = 0; i < f->totals.alloc_count; i++)
         if (c->copied >> i & 1 && f->totals.allocs[i].host)
-            compare_apply(row, "cudaMemcpy() of %s to the GPU before the first kernel", f->totals.allocs[i].name);
+            compare_plan_say(row, "cudaMemcpy() of %s to the GPU before the first kernel", f->totals.allocs[i].name);
     if (c->back_copies > c->last_copies)
-        compare_apply(row, "and back before the CPU touches it: %lld copies in, %lld back", (long long)c->in_copies,
-                      (long long)(c->back_copies - c->last_copies));
+        compare_plan_say(row, "and back before the CPU touches it: %lld copies in, %lld back", (long long)c->in_copies,
+                         (long long)(c->back_copies - c->last_copies));
 }
 
-double compare_kernels_ns(const struct compare_facts *f, const struct uvm_metrics *prefetched)
+double compare_kernels_ns(const struct compare_program *f, const struct uvm_metrics *prefetched)
 {
     double ns = 0;
     if (prefetched->time_ns && prefetched->faults == 0)
@@ -26,7 +26,7 @@ double compare_kernels_ns(const struct compare_facts *f, const struct uvm_metric
     return ns;
 }
 
-static void fill(const struct compare_facts *f, const struct uvm_metrics *prefetched, struct compare_row *row)
+static void fill(const struct compare_program *f, const struct uvm_metrics *prefetched, struct compare_row *row)
 {
     struct outcome *out = &row->outcome;
     const struct pcie *link = platform_section_get(f->platform, "pcie");
@@ -48,8 +48,8 @@ static void fill(const struct compare_facts *f, const struct uvm_metrics *prefet
                  kernels / 1e6);
 }
 
-int compare_copy_row(const struct compare_facts *f, struct compare_result *result, const struct uvm_metrics *prefetched,
-                     struct err *err)
+int compare_copy_row(const struct compare_program *f, struct compare_result *result,
+                     const struct uvm_metrics *prefetched, struct err *err)
 {
     if (!platform_has(f->platform, "uvm") && !platform_has(f->platform, "pcie"))
         return 0; /* its memory is the CPU's too */

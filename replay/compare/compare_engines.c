@@ -34,10 +34,11 @@ static void pass_notes(struct compare_row *row, const struct outcome *from)
 
 /* One call of an engine, for policies of one mechanism. */
 struct call {
-    const struct compare_facts *facts;
+    const struct compare_program *facts;
     const char *engine, *policies;
     enum compare_mechanism mechanism; /* of all policies but those that are named as one */
-    void (*fill)(const struct compare_facts *f, const struct outcome *out, struct compare_row *row, const char *policy);
+    void (*fill)(const struct compare_program *f, const struct outcome *out, struct compare_row *row,
+                 const char *policy);
 };
 
 static enum compare_mechanism mechanism_of(const struct call *call, const char *policy)
@@ -79,7 +80,7 @@ static const char *wanted(const struct call *call, char *list, size_t size)
 }
 
 /* Of a draw the numbers are those of facts->platform. */
-int compare_execute(const struct compare_facts *f, const struct replay_request *request, struct replay_result *got,
+int compare_execute(const struct compare_program *f, const struct replay_request *request, struct replay_result *got,
                     struct err *err)
 {
     if (replay_prepare(request, got, err))
@@ -135,7 +136,7 @@ static int run(const struct call *call, struct compare_result *result, struct er
 /* --- zero-copy --- */
 
 /* launch_ns is of a launch that is waited for; the kernels of other rows follow each other. */
-static void say_launches(const struct compare_facts *f, const struct pcie *link, double time, struct compare_row *row)
+static void say_launches(const struct compare_program *f, const struct pcie *link, double time, struct compare_row *row)
 {
     const double launches = f->counted ? f->totals.kernels * link->launch_ns : 0;
     char text[32];
@@ -148,7 +149,7 @@ static void say_launches(const struct compare_facts *f, const struct pcie *link,
 
 /* Reads as the engine has them. Kernels' stores go over the link the other way: at best beside the reads, at worst
  * behind them; every modified sector once a launch. */
-void compare_fill_zerocopy(const struct compare_facts *f, const struct outcome *out, struct compare_row *row,
+void compare_fill_zerocopy(const struct compare_program *f, const struct outcome *out, struct compare_row *row,
                            const char *policy)
 {
     const struct pcie *link = platform_section_get(f->platform, "pcie");
@@ -164,7 +165,7 @@ void compare_fill_zerocopy(const struct compare_facts *f, const struct outcome *
         outcome_real(&row->outcome, "time_ns", fmax(time, store_ns));
         if (back > 0)
             outcome_interval(&row->outcome, "time_ns", fmax(time, store_ns), time + store_ns);
-        compare_apply_zerocopy(f, row, policy);
+        compare_plan_zerocopy(f, row, policy);
         say_launches(f, link, time, row);
     }
     pass(row, "h2d_bytes", out, "h2d_bytes");
@@ -186,7 +187,7 @@ static const struct scan_ops *scans_of(const struct workload *w)
 }
 
 /* Patterns where a list or a row is read by whom the kernel's author chooses; of all else the program's own loads. */
-static int zerocopy_rows(const struct compare_facts *f, struct compare_result *result, struct err *err)
+static int zerocopy_rows(const struct compare_program *f, struct compare_result *result, struct err *err)
 {
     const struct workload *w = &f->input->workload;
     const struct scan_ops *ops = scans_of(w);
@@ -208,7 +209,7 @@ static int zerocopy_rows(const struct compare_facts *f, struct compare_result *r
 
 /* --- GPU and CPU share their memory --- */
 
-static void fill_shared(const struct compare_facts *f, const struct outcome *out, struct compare_row *row,
+static void fill_shared(const struct compare_program *f, const struct outcome *out, struct compare_row *row,
                         const char *policy)
 {
     (void)f;
@@ -217,26 +218,26 @@ static void fill_shared(const struct compare_facts *f, const struct outcome *out
     pass(row, "d2h_bytes", out, "d2h_bytes");
     pass(row, "gpu_bytes", out, "footprint_bytes");
     row->error_ratio = 0;
-    compare_apply(row, "%s",
-                  strcmp(policy, "device") == 0   ? "cudaMalloc() and cudaMemcpy() both ways"
-                  : strcmp(policy, "pinned") == 0 ? "cudaHostAlloc() with cudaHostAllocMapped, or cudaMallocHost()"
-                                                  : "cudaMallocManaged()");
+    compare_plan_say(row, "%s",
+                     strcmp(policy, "device") == 0   ? "cudaMalloc() and cudaMemcpy() both ways"
+                     : strcmp(policy, "pinned") == 0 ? "cudaHostAlloc() with cudaHostAllocMapped, or cudaMallocHost()"
+                                                     : "cudaMallocManaged()");
 }
 
 /* --- recordings of migrations --- */
 
-static void fill_recorded(const struct compare_facts *f, const struct outcome *out, struct compare_row *row,
+static void fill_recorded(const struct compare_program *f, const struct outcome *out, struct compare_row *row,
                           const char *policy)
 {
     pass(row, "time_ns", out, "time_ns");
     pass(row, "h2d_bytes", out, "h2d_bytes");
     pass(row, "d2h_bytes", out, "d2h_bytes");
     pass(row, "read_amplification_ratio", out, "read_amplification_ratio");
-    compare_apply_managed(f, row, policy);
+    compare_plan_managed(f, row, policy);
     row->stock = strcmp(policy, "tree") == 0;
 }
 
-int compare_engine_rows(const struct compare_facts *f, struct compare_result *result, struct err *err)
+int compare_engine_rows(const struct compare_program *f, struct compare_result *result, struct err *err)
 {
     const struct workload_type *type = f->input->workload.type;
     const struct call placed = {f, "placement", "device,managed,pinned", COMPARE_DEVICE, fill_shared};

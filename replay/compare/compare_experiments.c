@@ -26,7 +26,7 @@ static size_t rival_of(const struct compare_result *result, size_t row)
     return second ? (size_t)(second - result->rows) : 0;
 }
 
-/* Unified memory that no driver has: compare_apply.c says so. */
+/* Unified memory that no driver has: compare_plan.c says so. */
 static bool can_be_had(const struct compare_row *row)
 {
     for (size_t i = 0; i < row->apply_count; i++)
@@ -110,16 +110,11 @@ static json_t *settles(const struct compare_result *result, size_t row)
     json_t *list = json_array();
     for (size_t i = 0; row < result->drawn && i < result->robust.flip_count; i++) {
         const struct robust_flip *flip = &result->robust.flips[i];
-        if (flip->answer != row)
-            continue;
         const struct platform_axis *axis = &result->robust.numbers[flip->number].axis;
         char name[160], at[64];
-        if (json_array_append_new(list,
-                                  json_pack("{s:s,s:s,s:b}", "number", platform_axis_name(axis, name, sizeof name),
-                                            "at", robust_at(axis, flip->at, at, sizeof at), "wins", flip->wins))) {
-            json_decref(list);
-            return NULL;
-        }
+        if (flip->answer == row)
+            json_tree_add(&list, json_pack("{s:s,s:s,s:b}", "number", platform_axis_name(axis, name, sizeof name), "at",
+                                           robust_at(axis, flip->at, at, sizeof at), "wins", flip->wins));
     }
     return list;
 }
@@ -127,15 +122,14 @@ static json_t *settles(const struct compare_result *result, size_t row)
 static json_t *experiment_json(const struct compare_result *result, const struct compare_experiment *x)
 {
     const struct compare_row *row = &result->rows[x->row], *rival = &result->rows[x->rival];
-    bool alone = x->row == x->rival;
-    json_t *against =
-        alone ? json_null()
-              : json_pack("{s:s,s:s}", "mechanism", compare_mechanism_name(rival->mechanism), "policy", rival->policy);
+    json_t *against = x->row == x->rival ? json_null()
+                                         : json_pack("{s:s,s:s}", "mechanism", compare_mechanism_name(rival->mechanism),
+                                                     "policy", rival->policy);
     return json_pack("{s:s,s:s,s:o,s:s,s:[f,f],s:o,s:o,s:o,s:b,s:o}", "mechanism",
                      compare_mechanism_name(row->mechanism), "policy", row->policy, "command",
                      json_tree_text(x->command), "measures", x->measures, "predicted_ns", x->lo, x->hi, "against",
-                     against, "wins_below_ns", alone ? json_null() : json_real(x->wins), "loses_above_ns",
-                     alone ? json_null() : json_real(x->loses), "open", x->open, "settles", settles(result, x->row));
+                     against, "wins_below_ns", json_tree_real(x->wins), "loses_above_ns", json_tree_real(x->loses),
+                     "open", x->open, "settles", settles(result, x->row));
 }
 
 json_t *compare_experiments_json(const struct compare_result *result, size_t most)
@@ -144,9 +138,7 @@ json_t *compare_experiments_json(const struct compare_result *result, size_t mos
     json_t *list = json_array();
     struct compare_experiment x;
     for (size_t i = 0; i < n; i++)
-        if (compare_experiment(result, rows[i], &x) && json_array_append_new(list, experiment_json(result, &x))) {
-            json_decref(list);
-            return NULL;
-        }
+        if (compare_experiment(result, rows[i], &x))
+            json_tree_add(&list, experiment_json(result, &x));
     return list;
 }

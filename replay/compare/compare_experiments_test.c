@@ -63,7 +63,7 @@ START_TEST(what_no_driver_does_is_no_experiment_and_a_row_alone_has_no_rival)
     ck_assert(compare_experiment(&one, 0, &x));
     ck_assert(x.rival == x.row && isnan(x.wins) && isnan(x.loses));
     ck_assert_ptr_null(strstr(compare_experiment_say(&one, &x, text, sizeof text), "beats"));
-    compare_apply(&row, "no driver does this: it needs a changed one");
+    compare_plan_say(&row, "no driver does this: it needs a changed one");
     ck_assert(!compare_experiment(&one, 0, &x));
     compare_row_release(&row);
 }

@@ -79,7 +79,7 @@ static void add_all(struct managed_runs *runs, const struct engine *uvm)
 
 /* "[A:read-mostly,B:read-mostly]" of those allocations that no kernel writes and that the program does not advise so
  * itself; "" if there is none. */
-static void advise(const struct compare_facts *f, struct managed_run *run)
+static void advise(const struct compare_program *f, struct managed_run *run)
 {
     size_t n = 0;
     for (size_t i = 0; i < f->alloc_count && i < 64 && n + 64 < HINTS; i++)
@@ -94,7 +94,7 @@ static void advise(const struct compare_facts *f, struct managed_run *run)
         (void)snprintf(run->advise + n, HINTS - n, "]");
 }
 
-static void add_hints(const struct compare_facts *f, struct managed_runs *runs)
+static void add_hints(const struct compare_program *f, struct managed_runs *runs)
 {
     struct managed_run *run = add(runs, "tree");
     advise(f, run);
@@ -126,7 +126,7 @@ static void set_order(struct managed_runs *runs, struct compare_result *result)
 }
 
 /* A copy, or one of some, needs the kernels of the prefetched run. */
-static void drop_unwanted(const struct compare_facts *f, struct managed_runs *runs)
+static void drop_unwanted(const struct compare_program *f, struct managed_runs *runs)
 {
     size_t kept = 0;
     for (size_t i = 0; i < runs->count; i++) {
@@ -141,7 +141,7 @@ static void drop_unwanted(const struct compare_facts *f, struct managed_runs *ru
 }
 
 /* Ask for a run; other: beside it (NULL: nobody), and *apart whether that has its own metrics. */
-static int ask(const struct compare_facts *f, struct managed_run *run, const struct managed_run *other, bool *apart)
+static int ask(const struct compare_program *f, struct managed_run *run, const struct managed_run *other, bool *apart)
 {
     struct uvm_managed_settings settings = f->set->managed;
     struct policy_list list, others = {0};
@@ -186,7 +186,8 @@ static int fill_params(const struct managed_run *run, struct compare_row *row, s
     return 0;
 }
 
-static int fill(const struct compare_facts *f, const struct managed_run *run, struct compare_row *row, struct err *err)
+static int fill(const struct compare_program *f, const struct managed_run *run, struct compare_row *row,
+                struct err *err)
 {
     const struct uvm_metrics *m = &run->metrics;
     struct outcome *out = &row->outcome;
@@ -215,12 +216,12 @@ static int fill(const struct compare_facts *f, const struct managed_run *run, st
     row->prefetched = run->prefetched;
     row->did = uvm_managed_did(m);
     row->error_ratio = run->prefetched ? COMPARE_COPY_ERROR : row->error_ratio;
-    compare_apply_managed(f, row, run->policy);
+    compare_plan_managed(f, row, run->policy);
     return fill_params(run, row, err);
 }
 
 /* The row of a run, unless only a copy needed it. */
-static int add_row(const struct compare_facts *f, const struct managed_run *run, struct compare_result *result,
+static int add_row(const struct compare_program *f, const struct managed_run *run, struct compare_result *result,
                    struct err *err)
 {
     char policy[160];
@@ -235,17 +236,17 @@ static int add_row(const struct compare_facts *f, const struct managed_run *run,
 }
 
 /* Write a run that is done. */
-static int keep(const struct compare_facts *f, const struct managed_run *run, struct err *err)
+static int keep(const struct compare_program *f, const struct managed_run *run, struct err *err)
 {
     struct compare_result one = {0};
     int rc = f->keep ? add_row(f, run, &one, err) : 0;
     if (rc == 0 && one.count)
-        rc = compare_keep_row(f->keep, &one, &one.rows[0], err);
+        rc = compare_file_row(f->keep, &one, &one.rows[0], err);
     compare_release(&one);
     return rc;
 }
 
-static void run_one(const struct compare_facts *f, struct managed_run *run, const struct managed_run *other,
+static void run_one(const struct compare_program *f, struct managed_run *run, const struct managed_run *other,
                     bool *apart)
 {
     run->failed = ask(f, run, other, apart) != 0;
@@ -254,7 +255,7 @@ static void run_one(const struct compare_facts *f, struct managed_run *run, cons
 }
 
 /* A run; then the one that may be the same, if it is not. */
-static void run_both(const struct compare_facts *f, struct managed_run *run, struct managed_run *other)
+static void run_both(const struct compare_program *f, struct managed_run *run, struct managed_run *other)
 {
     bool apart = false;
     run_one(f, run, other, &apart);
@@ -282,7 +283,7 @@ static void pair(struct managed_runs *runs)
 }
 
 /* When the others of a draw may stop: by the rows that are as they were, the prefetched one and the copy. */
-static double drawn_most_ns(const struct compare_facts *f, const struct managed_run *prefetched)
+static double drawn_most_ns(const struct compare_program *f, const struct managed_run *prefetched)
 {
     struct compare_result rows = {0};
     struct err none = {""};
@@ -295,7 +296,7 @@ static double drawn_most_ns(const struct compare_facts *f, const struct managed_
 }
 
 /* Where others may stop, the prefetched run is first, and says when. */
-static void run_first(const struct compare_facts *f, struct managed_runs *runs)
+static void run_first(const struct compare_program *f, struct managed_runs *runs)
 {
     struct managed_run *first = NULL;
     for (size_t i = 0; i < runs->count; i++)
@@ -316,7 +317,7 @@ static void run_first(const struct compare_facts *f, struct managed_runs *runs)
         runs->items[i].most_ns = (int64_t)most;
 }
 
-static void run_all(const struct compare_facts *f, struct managed_runs *runs)
+static void run_all(const struct compare_program *f, struct managed_runs *runs)
 {
     int threads = f->request->threads > 0 ? f->request->threads : 1;
     pair(runs);
@@ -329,7 +330,7 @@ static void run_all(const struct compare_facts *f, struct managed_runs *runs)
     }
 }
 
-static int report(const struct compare_facts *f, const struct managed_runs *runs, struct compare_result *result,
+static int report(const struct compare_program *f, const struct managed_runs *runs, struct compare_result *result,
                   struct uvm_metrics *prefetched, struct err *err)
 {
     for (size_t i = 0; i < runs->count; i++) {
@@ -344,7 +345,7 @@ static int report(const struct compare_facts *f, const struct managed_runs *runs
     return 0;
 }
 
-int compare_managed_rows(const struct compare_facts *f, struct compare_result *result, struct uvm_metrics *prefetched,
+int compare_managed_rows(const struct compare_program *f, struct compare_result *result, struct uvm_metrics *prefetched,
                          struct err *err)
 {
     struct err why;

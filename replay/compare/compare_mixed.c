@@ -20,6 +20,7 @@
 
 #include "models/zerocopy/host_reads.h"
 #include "replay/compare/compare_rows.h"
+#include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/program/program_adapter.h"
 
@@ -37,7 +38,7 @@ struct mix_unit {
 };
 
 struct mixing {
-    const struct compare_facts *facts;
+    const struct compare_program *facts;
     enum mix_kind kind;
     struct mix_unit units[MIX_UNITS];
     size_t count;
@@ -75,7 +76,7 @@ static double mix_bytes(const struct mixing *m, uint32_t ahead)
 /* --- copies --- */
 
 /* Copies of those allocations alone. -1 with *err set: out of memory. */
-static int mix_copies(const struct compare_facts *f, uint64_t members, struct program_copies *copies, struct err *err)
+static int mix_copies(const struct compare_program *f, uint64_t members, struct program_copies *copies, struct err *err)
 {
     struct program_totals some = f->totals;
     struct program_alloc *allocs = mem_zalloc(some.alloc_count, sizeof *allocs, err);
@@ -98,7 +99,7 @@ static int mix_copies(const struct compare_facts *f, uint64_t members, struct pr
     return rc;
 }
 
-static double mix_copies_ns(const struct compare_facts *f, const struct program_copies *c)
+static double mix_copies_ns(const struct compare_program *f, const struct program_copies *c)
 {
     const struct pcie *link = platform_section_get(f->platform, "pcie");
     double ns = c->in_copies ? link_copy_ns(link, (double)c->in_bytes, (double)c->in_copies) : 0;
@@ -109,7 +110,7 @@ static double mix_copies_ns(const struct compare_facts *f, const struct program_
 
 static int take_copies(const struct mixing *m, struct mix *mix)
 {
-    const struct compare_facts *f = m->facts;
+    const struct compare_program *f = m->facts;
     struct program_copies c;
     if (mix_copies(f, mix_members(m, mix->ahead), &c, &mix->err))
         return -1;
@@ -148,7 +149,7 @@ static int take_launch(void *ctx, uint32_t number, const struct host_reads_count
 }
 
 /* Bytes that kernels store to memory of the host. */
-static double stored(const struct compare_facts *f, uint64_t on_gpu)
+static double stored(const struct compare_program *f, uint64_t on_gpu)
 {
     double bytes = 0;
     for (size_t i = 0; i < f->totals.alloc_count; i++)
@@ -158,7 +159,7 @@ static double stored(const struct compare_facts *f, uint64_t on_gpu)
 
 static int ask_link(const struct mixing *m, const struct program *program, struct mix *mix)
 {
-    const struct compare_facts *f = m->facts;
+    const struct compare_program *f = m->facts;
     struct reading r = {.mixing = m};
     const struct pcie *link = platform_section_get(f->platform, "pcie");
     const struct host_reads how = {.gpu = platform_section_get(f->platform, "gpu"),
@@ -194,7 +195,7 @@ static void take_managed(struct mix *mix, const struct uvm_metrics *metrics)
 
 static int ask_managed(const struct mixing *m, const struct program *program, struct mix *mix)
 {
-    const struct compare_facts *f = m->facts;
+    const struct compare_program *f = m->facts;
     struct uvm_managed_settings settings = f->set->managed;
     struct actor_input touching;
     struct uvm_metrics metrics;
@@ -282,7 +283,7 @@ struct search {
 static bool worth(const struct search *s, uint32_t ahead)
 {
     const struct mixing *m = s->mixing;
-    const struct compare_facts *f = m->facts;
+    const struct compare_program *f = m->facts;
     char name[160];
     struct program_copies c;
     struct err ignored;
@@ -349,7 +350,7 @@ static const struct mix *search(struct search *s)
 
 static void apply(const struct mixing *m, const struct mix *mix, struct compare_row *row)
 {
-    const struct compare_facts *f = m->facts;
+    const struct compare_program *f = m->facts;
     uint64_t on_gpu = mix_members(m, mix->ahead);
     struct program_copies c;
     struct err why;
@@ -363,32 +364,32 @@ static void apply(const struct mixing *m, const struct mix *mix, struct compare_
         if (a->device)
             continue;
         if (!(on_gpu >> i & 1))
-            compare_apply(row,
-                          m->kind == MIX_LINK
-                              ? "%s: cudaHostAlloc() with cudaHostAllocMapped, %llu bytes, on a multiple "
-                                "of 128 bytes; kernels read it there"
-                              : "%s: cudaMallocManaged(), %llu bytes; it comes as kernels touch it",
-                          a->name, bytes);
+            compare_plan_say(row,
+                             m->kind == MIX_LINK
+                                 ? "%s: cudaHostAlloc() with cudaHostAllocMapped, %llu bytes, on a multiple "
+                                   "of 128 bytes; kernels read it there"
+                                 : "%s: cudaMallocManaged(), %llu bytes; it comes as kernels touch it",
+                             a->name, bytes);
         else
-            compare_apply(row,
-                          c.copied >> i & 1 && a->host
-                              ? "%s: cudaMalloc(), %llu bytes, and cudaMemcpy() before the first kernel"
-                              : "%s: cudaMalloc(), %llu bytes; nothing is copied in",
-                          a->name, bytes);
+            compare_plan_say(row,
+                             c.copied >> i & 1 && a->host
+                                 ? "%s: cudaMalloc(), %llu bytes, and cudaMemcpy() before the first kernel"
+                                 : "%s: cudaMalloc(), %llu bytes; nothing is copied in",
+                             a->name, bytes);
     }
 }
 
-static int put_params(const struct mixing *m, const struct mix *mix, struct compare_row *row)
+static int put_params(const struct mixing *m, const struct mix *mix, struct compare_row *row, struct err *err)
 {
     const struct program_totals *t = &m->facts->totals;
     uint64_t on_gpu = mix_members(m, mix->ahead);
     json_t *ahead = json_array(), *rest = json_array();
-    int bad = 0;
     for (size_t i = 0; i < t->alloc_count; i++)
         if (!t->allocs[i].device)
-            bad |= json_array_append_new(on_gpu >> i & 1 ? ahead : rest, json_string(t->allocs[i].name));
-    bad |= json_object_set_new(row->params, mix_words[m->kind].ahead, ahead);
-    return bad | json_object_set_new(row->params, mix_words[m->kind].rest, rest);
+            json_tree_add(on_gpu >> i & 1 ? &ahead : &rest, json_string(t->allocs[i].name));
+    json_tree_put(&row->params, mix_words[m->kind].ahead, ahead);
+    json_tree_put(&row->params, mix_words[m->kind].rest, rest);
+    return json_tree_check(row->params, err);
 }
 
 /* Whether the mix, which is the last row, is faster than every row of one mechanism by more than the errors. */
@@ -437,7 +438,7 @@ static int add_row(const struct mixing *m, const struct mix *mix, struct compare
         result->count--;
         return 0;
     }
-    return put_params(m, mix, row) ? err_set(err, "out of memory") : 0;
+    return put_params(m, mix, row, err);
 }
 
 /* The best time so far at its worst end: a mix whose copies alone take longer cannot be better. */
@@ -492,7 +493,7 @@ static int add_kind(struct mixing *m, enum mix_kind kind, struct compare_result 
 }
 
 /* The kernels of the mechanism copy over what each launch takes alone. */
-static double slower_by(const struct compare_facts *f, const struct uvm_metrics *prefetched)
+static double slower_by(const struct compare_program *f, const struct uvm_metrics *prefetched)
 {
     double alone = 0;
     for (uint32_t l = 0; l < f->totals.launches; l++)
@@ -500,7 +501,7 @@ static double slower_by(const struct compare_facts *f, const struct uvm_metrics 
     return alone > 0 ? compare_kernels_ns(f, prefetched) / alone : 1;
 }
 
-int compare_mixed_rows(const struct compare_facts *f, struct compare_result *result,
+int compare_mixed_rows(const struct compare_program *f, struct compare_result *result,
                        const struct uvm_metrics *prefetched, struct err *err)
 {
     struct err why;

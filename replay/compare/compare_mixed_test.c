@@ -7,7 +7,7 @@
 /* Facts of a program, for mixes one by one. */
 static struct input input;
 static struct platform *platform;
-static struct compare_facts facts;
+static struct compare_program facts;
 static struct mixing mixing;
 
 static void open_facts(const char *spec, const char *name, int64_t memory)
@@ -20,7 +20,7 @@ static void open_facts(const char *spec, const char *name, int64_t memory)
         .managed = {.copy_engines = 2, .thrashing = UVM_THRASHING_DRIVER, .gpu_memory_bytes = memory}};
     ck_assert_msg(input_open(&input, spec, "", false, &err) == 0, "%s", err.msg);
     platform = platform_load(name, &err);
-    ck_assert_int_eq(compare_facts_open(&facts, &request, &input, platform, &set, &err), 0);
+    ck_assert_int_eq(compare_program_open(&facts, &request, &input, platform, &set, &err), 0);
     ck_assert_int_eq(compare_managed_rows(&facts, &rows, &prefetched, &err), 0);
     compare_release(&rows);
     mixing = (struct mixing){.facts = &facts, .slower = 1};
@@ -36,7 +36,7 @@ static void open_facts(const char *spec, const char *name, int64_t memory)
 
 static void close_facts(void)
 {
-    compare_facts_close(&facts);
+    compare_program_close(&facts);
     platform_free(platform);
     input_close(&input);
 }

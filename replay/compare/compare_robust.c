@@ -6,7 +6,7 @@
 #include "trace/base/mem.h"
 
 struct drawing {
-    const struct compare_facts *facts;
+    const struct compare_program *facts;
     const struct platform_choice *choice;
     const struct compare_row *rows; /* the answers */
     size_t count;
@@ -74,7 +74,7 @@ static int answer(void *ctx, const struct platform *platform, struct robust_valu
     struct compare_row *rows = mem_zalloc(d->count, sizeof *rows, err);
     if (!rows)
         return -1;
-    struct compare_facts facts = *d->facts;
+    struct compare_program facts = *d->facts;
     const struct uvm_metrics *whole = facts.prefetched;
     if (!request.stop_from || !whole || !uvm_managed_same(d->facts->platform, platform, uvm_managed_did(whole)))
         facts.prefetched = NULL;
@@ -102,7 +102,7 @@ static int answer(void *ctx, const struct platform *platform, struct robust_valu
     return rc;
 }
 
-int compare_robust(const struct compare_facts *f, struct compare_result *result, struct err *err)
+int compare_robust(const struct compare_program *f, struct compare_result *result, struct err *err)
 {
     static const char *const own[] = {"uvm", "gpu", "pcie", NULL}, *const shared[] = {"placement", "gpu", "uvm", NULL};
     const struct compare_request *asked = f->request;

@@ -13,14 +13,14 @@
 #include "trace/event/actor_tracks.h"
 #include "trace/workloads/scan.h"
 
-struct compare_keep;
+struct compare_file;
 
 struct compare_set {
     struct uvm_managed_settings managed;
 };
 
 /* What is known of the program before any engine is asked. */
-struct compare_facts {
+struct compare_program {
     const struct compare_request *request;
     const struct input *input;
     const struct platform *platform;
@@ -49,33 +49,34 @@ struct compare_facts {
         *engines;   /* the input is one, and engines that walk it do so one at a time; NULL: nobody else does */
     int threads;    /* that such an engine may have */
     double most_ns; /* rows that take longer may stop; 0: none do */
-    struct compare_keep *keep; /* where rows go as they are done; NULL: nowhere */
+    struct compare_file *keep; /* where rows go as they are done; NULL: nowhere */
 };
 
-int compare_facts_open(struct compare_facts *facts, const struct compare_request *request, const struct input *input,
-                       const struct platform *platform, const struct compare_set *set, struct err *err);
-void compare_facts_close(struct compare_facts *facts);
+int compare_program_open(struct compare_program *facts, const struct compare_request *request,
+                         const struct input *input, const struct platform *platform, const struct compare_set *set,
+                         struct err *err);
+void compare_program_close(struct compare_program *facts);
 
 /* Whether a row is asked for. */
-bool compare_wanted(const struct compare_facts *facts, enum compare_mechanism mechanism, const char *policy);
+bool compare_wanted(const struct compare_program *facts, enum compare_mechanism mechanism, const char *policy);
 /* Whether any row of a mechanism is. */
-bool compare_wanted_any(const struct compare_facts *facts, enum compare_mechanism mechanism);
+bool compare_wanted_any(const struct compare_program *facts, enum compare_mechanism mechanism);
 
 /* All rows of what is asked for, in no order. *prefetched: as compare_managed_rows() has it. */
-int compare_rows(const struct compare_facts *facts, struct compare_result *result, struct uvm_metrics *prefetched,
+int compare_rows(const struct compare_program *facts, struct compare_result *result, struct uvm_metrics *prefetched,
                  struct err *err);
 
 /* What the order of the rows rests on. */
-int compare_robust(const struct compare_facts *facts, struct compare_result *result, struct err *err);
+int compare_robust(const struct compare_program *facts, struct compare_result *result, struct err *err);
 
 /* Whether all of it fits into the GPU's memory. */
-static inline bool compare_fits(const struct compare_facts *facts)
+static inline bool compare_fits(const struct compare_program *facts)
 {
     return !facts->memory || facts->footprint <= facts->memory;
 }
 
 /* Whether no kernel writes allocation i of facts->allocs; false where that is not known. */
-bool compare_read_only(const struct compare_facts *facts, size_t i);
+bool compare_read_only(const struct compare_program *facts, size_t i);
 
 /* Rows, to be filled; NULL with *err set. Valid until the next one is added. */
 struct compare_row *compare_add(struct compare_result *result, enum compare_mechanism mechanism, const char *policy,
@@ -83,7 +84,7 @@ struct compare_row *compare_add(struct compare_result *result, enum compare_mech
 /* A row without numbers, and why; -1 if that is for lack of memory. */
 int compare_refuse(struct compare_result *result, enum compare_mechanism mechanism, const char *policy,
                    const struct err *why, struct err *err);
-void compare_apply(struct compare_row *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void compare_plan_say(struct compare_row *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void compare_row_release(struct compare_row *row);
 /* The best of the rows that were tried, the first of equal ones, goes to the others; tried is released. */
 int compare_keep_best(struct compare_result *result, struct compare_result *tried, struct err *err);
@@ -97,41 +98,41 @@ bool compare_next_policy(const char **list, char *policy, size_t size);
 
 /* Unified memory under each policy and advice in the closed loop; `prefetched` gets the run whose memory is prefetched
  * whole, time_ns 0 where there is none. Refused where the input does not say what is touched. */
-int compare_managed_rows(const struct compare_facts *facts, struct compare_result *result,
+int compare_managed_rows(const struct compare_program *facts, struct compare_result *result,
                          struct uvm_metrics *prefetched, struct err *err);
 
 /* An explicit copy, from that run. */
-int compare_copy_row(const struct compare_facts *facts, struct compare_result *result,
+int compare_copy_row(const struct compare_program *facts, struct compare_result *result,
                      const struct uvm_metrics *prefetched, struct err *err);
 
 /* Kernels on memory that is all there, by that run; without one each launch alone by the issue model. */
-double compare_kernels_ns(const struct compare_facts *facts, const struct uvm_metrics *prefetched);
+double compare_kernels_ns(const struct compare_program *facts, const struct uvm_metrics *prefetched);
 
 /* What other engines answer: zero-copy, memory shared with the CPU, and of recordings of migrations unified memory. */
-int compare_engine_rows(const struct compare_facts *facts, struct compare_result *result, struct err *err);
+int compare_engine_rows(const struct compare_program *facts, struct compare_result *result, struct err *err);
 
 /* One engine, on the platform of the facts: prepared, and executed while no other walks the input. */
-int compare_execute(const struct compare_facts *facts, const struct replay_request *request, struct replay_result *got,
-                    struct err *err);
+int compare_execute(const struct compare_program *facts, const struct replay_request *request,
+                    struct replay_result *got, struct err *err);
 /* A zero-copy row by what the engine says of a policy. */
-void compare_fill_zerocopy(const struct compare_facts *facts, const struct outcome *out, struct compare_row *row,
+void compare_fill_zerocopy(const struct compare_program *facts, const struct outcome *out, struct compare_row *row,
                            const char *policy);
 
 /* Hot rows kept on the GPU, of gathers (compare_tiered.c). */
-int compare_tiered_rows(const struct compare_facts *facts, const struct scan_setup *setup,
+int compare_tiered_rows(const struct compare_program *facts, const struct scan_setup *setup,
                         struct compare_result *result, struct err *err);
 
 /* Zero-copy rows say by how many bytes to align what is read, and what that is worth (compare_align.c). */
-int compare_align_rows(const struct compare_facts *facts, const struct scan_setup *setup, const char *policies,
+int compare_align_rows(const struct compare_program *facts, const struct scan_setup *setup, const char *policies,
                        struct compare_result *result, struct err *err);
 
 /* A mechanism for each allocation (compare_mixed.c), behind all other rows. */
-int compare_mixed_rows(const struct compare_facts *facts, struct compare_result *result,
+int compare_mixed_rows(const struct compare_program *facts, struct compare_result *result,
                        const struct uvm_metrics *prefetched, struct err *err);
 
 /* What has to be done for a row to come true; its hints are those of the row. */
-void compare_apply_managed(const struct compare_facts *facts, struct compare_row *row, const char *policy);
-void compare_apply_zerocopy(const struct compare_facts *facts, struct compare_row *row, const char *policy);
+void compare_plan_managed(const struct compare_program *facts, struct compare_row *row, const char *policy);
+void compare_plan_zerocopy(const struct compare_program *facts, struct compare_row *row, const char *policy);
 
 /* compare_stop: rows that are far behind the best are not run to their end.
  *
@@ -147,51 +148,51 @@ void compare_apply_zerocopy(const struct compare_facts *facts, struct compare_ro
  * 99 ms. */
 
 /* Whether rows of this program stop at all. */
-bool compare_stops(const struct compare_facts *facts);
+bool compare_stops(const struct compare_program *facts);
 
 /* ns, by that run; 0: none stop. */
-double compare_stop_ns(const struct compare_facts *facts, const struct uvm_metrics *prefetched);
+double compare_stop_ns(const struct compare_program *facts, const struct uvm_metrics *prefetched);
 
 /* ns, of a draw, by the rows that are there or as they were: one of unified memory that faults (COMPARE_MANAGED), or of
  * host memory (COMPARE_ZEROCOPY), that takes longer is beaten by one of them, and slower than two. 0: none stop. */
-double compare_stop_drawn_ns(const struct compare_facts *facts, enum compare_mechanism mechanism,
+double compare_stop_drawn_ns(const struct compare_program *facts, enum compare_mechanism mechanism,
                              const struct compare_result *result);
 
 /* The row was stopped at `ns`: its time and the note. */
 void compare_stop_row(struct compare_row *row, double ns);
 
-/* compare_keep: rows on their way to a results file, each written as soon as it is done, so that an interrupted
+/* compare_file: rows on their way to a results file, each written as soon as it is done, so that an interrupted
  * comparison goes on where it was.
  *
- * compare_keep_open (which adds the rows that stand in the file to the result), compare_keep_has, compare_keep_row and
- * compare_keep_stage while rows are computed, compare_keep_end when they are ranked; compare_keep_close. In a file that
- * is not replaced the comparison counts as a sweep that has not ended (results.h) until compare_keep_end(). Rows that
+ * compare_file_open (which adds the rows that stand in the file to the result), compare_file_has, compare_file_row and
+ * compare_file_stage while rows are computed, compare_file_end when they are ranked; compare_file_close. In a file that
+ * is not replaced the comparison counts as a sweep that has not ended (results.h) until compare_file_end(). Rows that
  * an engine refused together are asked for anew. */
 
 /* Stages of compare_rows(). compare_row.order is a row's place in its stage, behind all of the stages before. */
 enum compare_stage { COMPARE_STAGE_MANAGED, COMPARE_STAGE_COPY, COMPARE_STAGE_ENGINES };
 
 /* *keep is NULL where no results are asked for. -1 with *err set: nothing to close. */
-int compare_keep_open(struct compare_keep **keep, const struct compare_facts *facts, struct compare_result *result,
+int compare_file_open(struct compare_file **keep, const struct compare_program *facts, struct compare_result *result,
                       struct err *err);
-void compare_keep_close(
-    struct compare_keep *keep); /* NULL is allowed; a replaced file that has not ended is as it was */
+void compare_file_close(
+    struct compare_file *keep); /* NULL is allowed; a replaced file that has not ended is as it was */
 
 /* Whether such a row stood in the file. keep: NULL: no. */
-bool compare_keep_has(const struct compare_keep *keep, enum compare_mechanism mechanism, const char *policy);
+bool compare_file_has(const struct compare_file *keep, enum compare_mechanism mechanism, const char *policy);
 
 /* Whether any row of a mechanism did. */
-bool compare_keep_has_any(const struct compare_keep *keep, enum compare_mechanism mechanism);
+bool compare_file_has_any(const struct compare_file *keep, enum compare_mechanism mechanism);
 
 /* Write a row that is done; by any thread. keep: NULL: nothing to do, like the next two. */
-int compare_keep_row(struct compare_keep *keep, const struct compare_result *result, const struct compare_row *row,
+int compare_file_row(struct compare_file *keep, const struct compare_result *result, const struct compare_row *row,
                      struct err *err);
 
 /* A stage is over: its rows are those from `first` on; they get their order, and are written together. */
-int compare_keep_stage(struct compare_keep *keep, struct compare_result *result, size_t first, enum compare_stage stage,
+int compare_file_stage(struct compare_file *keep, struct compare_result *result, size_t first, enum compare_stage stage,
                        struct err *err);
 
 /* All rows in the order that they have now; where some were drawn, these once more with what came of the draws. */
-int compare_keep_end(struct compare_keep *keep, const struct compare_result *result, struct err *err);
+int compare_file_end(struct compare_file *keep, const struct compare_result *result, struct err *err);
 
 #endif

@@ -124,7 +124,8 @@ START_TEST(a_row_that_is_as_it_was_stops_others_too)
     struct compare_row rows[2] = {{.mechanism = COMPARE_COPY, .policy = "cudaMemcpy", .error_ratio = 0.05}};
     struct compare_row first = {.mechanism = COMPARE_COPY};
     struct compare_request request = {.stop_from = 10};
-    struct compare_facts facts = {.request = &request, .only = rows, .only_count = 1, .same_count = 1, .first = &first};
+    struct compare_program facts = {
+        .request = &request, .only = rows, .only_count = 1, .same_count = 1, .first = &first};
     outcome_real(&compare_add(&of, COMPARE_COPY, "cudaMemcpy", &err)->outcome, "time_ns", 100);
     struct compare_row *same = compare_add(&was, COMPARE_MANAGED, "tree", &err);
     outcome_real(&same->outcome, "time_ns", 110);
@@ -233,7 +234,7 @@ START_TEST(a_row_of_a_draw_stops_when_it_is_beaten_and_the_third)
                                       {.mechanism = COMPARE_COPY, .policy = "tree", .error_ratio = cases[c].error}};
         struct compare_row first = {.mechanism = COMPARE_COPY};
         struct compare_request request = {.stop_from = 10};
-        struct compare_facts facts = {.request = &request, .only = only, .only_count = 2, .first = &first};
+        struct compare_program facts = {.request = &request, .only = only, .only_count = 2, .first = &first};
         for (int i = 0; i < 3; i++)
             outcome_real(&compare_add(&of, COMPARE_COPY, cases[c].policy[i], &err)->outcome, "time_ns",
                          cases[c].time[i]);

@@ -143,7 +143,7 @@ START_TEST(a_plan_is_what_a_recorder_reads)
     const struct compare_row *row = compare_plannable(&result);
     ck_assert(row->prefetched && row->stock);
     FILE *f = fopen(path, "wb");
-    ck_assert_int_eq(compare_plan(&result, f, &err), 0);
+    ck_assert_int_eq(compare_plan_write(&result, f, &err), 0);
     (void)fclose(f);
     char *text = advice_plan_read(path, &err);
     ck_assert_msg(text, "%s", err.msg);

@@ -32,7 +32,7 @@ static void name_of(char *name, size_t size, const char *pattern, const struct r
     (void)snprintf(name, size, "%s, %g %% by %s", pattern, pct, r->by);
 }
 
-static bool wanted(const struct compare_facts *f, const struct ranked *r, double pct)
+static bool wanted(const struct compare_program *f, const struct ranked *r, double pct)
 {
     char naive[96], shift[96];
     name_of(naive, sizeof naive, "naive", r, pct);
@@ -44,14 +44,15 @@ static void say(struct compare_row *row, const struct ranked *r, double pct, dou
 {
     unsigned long long kept = kept_rows(r, pct);
     const struct metric_value *hits = outcome_get(out, "hit_ratio");
-    compare_apply(row,
-                  "number the rows by %s, most first, as the program loads its table: the first %llu of %llu rows "
-                  "(%g %%), %.0f bytes, are kept on the GPU",
-                  r->by, kept, (unsigned long long)r->rows, pct, (double)kept * r->row_bytes);
-    compare_apply(row,
-                  "cudaMalloc() and one cudaMemcpy() of these %.0f bytes before the first kernel; rows below %llu are "
-                  "read there, the others from the host",
-                  (double)kept * r->row_bytes, kept);
+    compare_plan_say(row,
+                     "number the rows by %s, most first, as the program loads its table: the first %llu of %llu rows "
+                     "(%g %%), %.0f bytes, are kept on the GPU",
+                     r->by, kept, (unsigned long long)r->rows, pct, (double)kept * r->row_bytes);
+    compare_plan_say(
+        row,
+        "cudaMalloc() and one cudaMemcpy() of these %.0f bytes before the first kernel; rows below %llu are "
+        "read there, the others from the host",
+        (double)kept * r->row_bytes, kept);
     if (hits && hits->known)
         outcome_note(&row->outcome,
                      "%.3g %% of what is asked for are rows that the GPU keeps; %.4g ms of the time are their "
@@ -60,7 +61,7 @@ static void say(struct compare_row *row, const struct ranked *r, double pct, dou
     outcome_note(&row->outcome, "rows that are kept are counted, not simulated: what the warp before touched is held");
 }
 
-static int add_row(const struct compare_facts *f, const struct ranked *r, double pct,
+static int add_row(const struct compare_program *f, const struct ranked *r, double pct,
                    const struct replay_policy *policy, const struct outcome *out, struct compare_result *tried,
                    struct err *err)
 {
@@ -94,7 +95,7 @@ static int add_row(const struct compare_facts *f, const struct ranked *r, double
 }
 
 /* One share: every pattern. What the engine refuses of one share it refuses of all. */
-static int try_share(const struct compare_facts *f, const struct ranked *r, double pct, struct compare_result *tried,
+static int try_share(const struct compare_program *f, const struct ranked *r, double pct, struct compare_result *tried,
                      struct err *err)
 {
     const struct compare_request *asked = f->request;
@@ -130,7 +131,7 @@ static int try_share(const struct compare_facts *f, const struct ranked *r, doub
 }
 
 /* The best share. */
-static int add_ranked(const struct compare_facts *f, const struct ranked *r, struct compare_result *result,
+static int add_ranked(const struct compare_program *f, const struct ranked *r, struct compare_result *result,
                       struct err *err)
 {
     struct compare_result tried = {.choice = result->choice};
@@ -152,7 +153,7 @@ static int add_ranked(const struct compare_facts *f, const struct ranked *r, str
     return compare_keep_best(result, &tried, err);
 }
 
-int compare_tiered_rows(const struct compare_facts *f, const struct scan_setup *setup, struct compare_result *result,
+int compare_tiered_rows(const struct compare_program *f, const struct scan_setup *setup, struct compare_result *result,
                         struct err *err)
 {
     if (!compare_wanted_any(f, COMPARE_TIERED))

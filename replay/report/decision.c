@@ -7,7 +7,6 @@
 
 #include "models/zerocopy/link.h"
 #include "replay/compare/compare.h"
-#include "replay/compare/compare_case.h"
 #include "replay/run/platform_use.h"
 #include "replay/run/robust.h"
 #include "trace/base/embedded.h"
@@ -371,7 +370,7 @@ static void say_plan(const struct decision *d, FILE *out)
     FILE *plan = planned ? open_memstream(&text, &size) : NULL;
     if (!plan)
         return;
-    int rc = compare_plan(d->result, plan, &err);
+    int rc = compare_plan_write(d->result, plan, &err);
     (void)fclose(plan);
     if (rc == 0) {
         element(out, "h3", "The plan for record --apply: %s", compare_row_name(planned, name));
@@ -464,13 +463,7 @@ static void numbers_table(const json_t *robust, FILE *out)
 
 static void say_robust(const struct compare_result *result, FILE *out)
 {
-    const char *names[256];
-    char labels[256][COMPARE_NAME];
-    if (!result->drawn || result->drawn > 256)
-        return;
-    for (size_t i = 0; i < result->drawn; i++)
-        names[i] = compare_row_name(&result->rows[i], labels[i]);
-    json_t *robust = robust_json(&result->robust, names);
+    json_t *robust = result->drawn && result->drawn <= 256 ? compare_robust_json(result, NULL) : NULL;
     if (robust) {
         element(out, "h3", "What the order rests on");
         put_figure(out, "tornado", NULL, robust,
@@ -539,20 +532,12 @@ static void rest(const struct decision *d, FILE *out, const json_t *runs)
 
 /* --- the page --- */
 
-static const char *template(void)
-{
-    for (size_t i = 0; embedded_files[i].path; i++)
-        if (strcmp(embedded_files[i].path, "replay/report/decision.html") == 0)
-            return embedded_files[i].text;
-    return "";
-}
-
 static void head(const struct decision *d, FILE *out)
 {
     static const char mark[] = "@TITLE@";
-    const char *page = template(), *hole = strstr(page, mark);
-    size_t before = hole ? (size_t)(hole - page) : strlen(page);
-    (void)fwrite(page, 1, before, out);
+    const char *page = embedded_text("replay/report/decision.html"), *hole = page ? strstr(page, mark) : NULL;
+    if (hole)
+        (void)fwrite(page, 1, (size_t)(hole - page), out);
     put_text(out, d->result->program);
     (void)fputs(" on ", out);
     put_text(out, d->result->platform->name);

@@ -41,13 +41,9 @@ struct bars {
 /* "f3fs, vcs=1": a run by all that it differs in. */
 static char *label_of(const struct figure_form *form, size_t i)
 {
-    char *line = figure_form_label(form, i / form->value_count), *label = NULL;
-    if (line && form->values &&
-        asprintf(&label, "%s, %s=%s", line, form->input->over, form->values[i % form->value_count]) < 0)
-        label = NULL;
-    if (!line || !form->values)
-        return line;
-    free(line);
+    char *label = figure_form_label(form, i / form->value_count);
+    if (label && form->values)
+        (void)mem_append(&label, ", %s=%s", form->input->over, form->values[i % form->value_count]);
     return label;
 }
 
@@ -67,10 +63,9 @@ static int name_lines(struct bars *b, struct err *err)
 {
     const struct figure_form *form = &b->form;
     const struct case_table *t = &form->table;
-    char *text;
     int rc = 0;
     for (size_t v = 0; v < form->value_count && form->values && !rc; v++)
-        rc = names_add(&b->series, asprintf(&text, "%s=%s", form->input->over, form->values[v]) < 0 ? NULL : text, err);
+        rc = names_add(&b->series, mem_format("%s=%s", form->input->over, form->values[v]), err);
     for (size_t line = 0; line < t->rows * t->series && form->values && !rc; line++)
         rc = names_add(&b->groups, figure_form_label(form, line), err);
     for (size_t s = 0; s < t->series && !form->values && !rc; s++)

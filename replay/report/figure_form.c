@@ -235,10 +235,9 @@ void figure_form_release(struct figure_form *form)
 char *figure_form_label(const struct figure_form *form, size_t line)
 {
     const struct case_table *t = &form->table;
-    char *label = NULL;
     const char *policy = t->series > 1 || t->rows < 2 ? t->series_labels[line % t->series] : "";
     const char *row = t->rows > 1 ? t->row_labels[line / t->series] : "";
-    return asprintf(&label, "%s%s%s", policy, *policy && *row ? ", " : "", row) < 0 ? NULL : label;
+    return mem_format("%s%s%s", policy, *policy && *row ? ", " : "", row);
 }
 
 int figure_form_check(const struct figure_form *form, const char *metric, size_t drawn, struct err *err)

@@ -148,8 +148,7 @@ static char *group_text(const struct run *run, const char *value, struct err *er
     char *relative = json_tree_dump(run->relative_to, JSON_COMPACT | JSON_SORT_KEYS);
     const bool best = strcmp(run->policy, "best fixed") == 0;
     if (params && relative && run_case_init(&bare, &facts, err) == 0) {
-        if (asprintf(&text, "%s\n%s\n%s\n%s\n%s", bare.hash, value, run->policy, best ? "" : params, relative) < 0)
-            text = NULL;
+        text = mem_format("%s\n%s\n%s\n%s\n%s", bare.hash, value, run->policy, best ? "" : params, relative);
         run_case_release(&bare);
     }
     free(params);

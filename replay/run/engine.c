@@ -5,11 +5,12 @@
 #include <string.h>
 
 #include "replay/run/platform_use.h"
-#include "replay/run/replay_robust.h"
+#include "replay/run/robust.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
 #include "trace/base/units.h"
+#include "trace/base/version.h"
 
 const struct engine *engine_find(const char *name)
 {
@@ -117,6 +118,17 @@ static int check_rivals(const struct replay_result *result, struct err *err)
     return err_set(err, "%s and %s both say how much GPU memory there is: give one of them", rivals[0], rivals[1]);
 }
 
+/* Text parameters and settings point at it as long as the result lives. */
+static int keep_text(struct replay_result *result, char *text, struct err *err)
+{
+    if (mem_grow((void **)&result->texts, &result->text_cap, result->text_count + 1, sizeof *result->texts, err)) {
+        free(text);
+        return -1;
+    }
+    result->texts[result->text_count++] = text;
+    return 0;
+}
+
 static int apply_sets(struct replay_result *result, const struct replay_request *request, struct err *err)
 {
     result->settings = mem_zalloc(1, result->engine->settings_size, err);
@@ -133,14 +145,8 @@ static int apply_sets(struct replay_result *result, const struct replay_request 
         struct param_list list;
         if (param_list_init(&list, request->sets[i], err))
             return err_at(err, "%s", where);
-        /* The texts live as long as the result: text settings point at them. */
-        if (mem_grow((void **)&result->texts, &result->text_cap, result->text_count + 1, sizeof *result->texts, err)) {
-            param_list_release(&list);
-            return -1;
-        }
-        result->texts[result->text_count++] = list.text;
+        int rc = keep_text(result, list.text, err);
         list.text = NULL;
-        int rc = 0;
         for (size_t p = 0; p < list.count && !rc; p++)
             rc = set_one(result, list.pairs[p].key, list.pairs[p].value, err);
         param_list_release(&list);
@@ -163,15 +169,8 @@ static int choose_policies(struct replay_result *result, const struct replay_req
         if (!rc && list.count != listed + 1)
             rc = err_set(err, "--baseline names %zu policies; expected one", list.count - listed);
     }
-    /* Text parameters point into the list's texts: keep them. */
-    for (size_t i = 0; i < list.text_count; i++) {
-        if (mem_grow((void **)&result->texts, &result->text_cap, result->text_count + 1, sizeof *result->texts, err)) {
-            rc = -1;
-            free(list.texts[i]);
-        } else {
-            result->texts[result->text_count++] = list.texts[i];
-        }
-    }
+    for (size_t i = 0; i < list.text_count; i++)
+        rc |= keep_text(result, list.texts[i], err);
     free((void *)list.texts);
     result->policies = list.policies;
     result->policy_count = listed;
@@ -257,31 +256,18 @@ static const char *choose_platform(const struct replay_request *request, struct 
     return choice->name;
 }
 
-static int prepare(const struct replay_request *request, struct replay_result *result, struct err *err)
-{
-    const char *name = choose_platform(request, &result->choice, err);
-    result->platform = name ? platform_load(name, err) : NULL;
-    if (!result->platform)
-        return -1;
-    if (apply_sets(result, request, err) || choose_policies(result, request, err))
-        return -1;
-    if ((request->recording || request->commands) && (result->policy_count != 1 || result->extra_baseline))
-        return err_set(err, "%s is of one run: exactly one policy, and no other baseline; found %zu",
-                       request->recording ? "--recording" : "--commands",
-                       result->policy_count + result->extra_baseline);
-    return 0;
-}
-
 int replay_prepare(const struct replay_request *request, struct replay_result *result, struct err *err)
 {
-    memset(result, 0, sizeof *result);
-    result->engine = request->engine;
-    result->draws = request->draws;
-    if (prepare(request, result, err)) {
+    *result = (struct replay_result){.engine = request->engine, .draws = request->draws};
+    const char *name = choose_platform(request, &result->choice, err);
+    result->platform = name ? platform_load(name, err) : NULL;
+    int rc = !result->platform || apply_sets(result, request, err) || choose_policies(result, request, err) ? -1 : 0;
+    if (!rc && (request->recording || request->commands) && (result->policy_count != 1 || result->extra_baseline))
+        rc = err_set(err, "%s is of one run: exactly one policy, and no other baseline; found %zu",
+                     request->recording ? "--recording" : "--commands", result->policy_count + result->extra_baseline);
+    if (rc)
         replay_release(result);
-        return -1;
-    }
-    return 0;
+    return rc;
 }
 
 int replay_run(const struct replay_request *request, struct replay_result *result, bool *usage, struct err *err)
@@ -293,26 +279,22 @@ int replay_run(const struct replay_request *request, struct replay_result *resul
     return replay_execute(request, result, err);
 }
 
-/* Programs that are not of the size that was asked for. */
-static void note_sizes(const struct replay_request *request, struct replay_result *result, size_t runs)
-{
-    char note[200];
-    for (size_t i = 0; i < request->input_count; i++) {
-        const struct input *input = &request->inputs[i];
-        const char *said = input->store ? store_origin_get(input->store, "workload.size_note")
-                                        : workload_size_note(&input->workload, note, sizeof note);
-        for (size_t r = 0; r < runs && said; r++)
-            outcome_note(&result->runs[r], "%s", said);
-    }
-}
-
-static void note_samples(const struct replay_request *request, struct outcome *run)
+/* What inputs are samples, and what programs are not of the size that was asked for. */
+static void note_inputs(const struct replay_request *request, struct outcome *run)
 {
     for (size_t i = 0; i < request->input_count; i++) {
         const struct store *store = request->inputs[i].store;
         if (store && store_sample(store))
             outcome_note(run, "%s is a sample, %s: it begins with nothing under way, and the rest is not in it",
                          request->inputs[i].spec, store_sample(store));
+    }
+    for (size_t i = 0; i < request->input_count; i++) {
+        const struct input *input = &request->inputs[i];
+        char note[200];
+        const char *said = input->store ? store_origin_get(input->store, "workload.size_note")
+                                        : workload_size_note(&input->workload, note, sizeof note);
+        if (said)
+            outcome_note(run, "%s", said);
     }
 }
 
@@ -350,9 +332,8 @@ int replay_execute(const struct replay_request *request, struct replay_result *r
         rc = result->engine->replay(&job, result->runs, err);
     for (size_t i = 0; i < runs && !rc; i++) {
         platform_use_note(result, &result->runs[i]);
-        note_samples(request, &result->runs[i]);
+        note_inputs(request, &result->runs[i]);
     }
-    note_sizes(request, result, rc ? 0 : runs);
     if (!rc) {
         fill_speedup(result);
         rc = replay_robust(request, result, err);
@@ -392,54 +373,40 @@ void replay_release(struct replay_result *result)
 json_t *replay_params_json(const struct param *table, const void *owner)
 {
     json_t *object = json_object();
-    int bad = 0;
     for (const struct param *p = table; p && p->name; p++)
-        bad |= json_object_set_new(object, p->name, platform_json_value(p, owner));
-    if (!bad)
-        return object;
-    json_decref(object);
-    return NULL;
+        json_tree_put(&object, p->name, platform_json_value(p, owner));
+    return object;
 }
 
 json_t *replay_policy_params_json(const struct replay_policy *policy)
 {
     json_t *object = replay_params_json(policy->head->params, policy->params);
-    int bad = !object;
-    for (const struct param *p = policy->second ? policy->second->params : NULL; p && p->name && !bad; p++) {
+    for (const struct param *p = policy->second ? policy->second->params : NULL; p && p->name; p++) {
         char name[128];
         (void)snprintf(name, sizeof name, "%s.%s", policy->second_key, p->name);
-        bad = json_object_set_new(object, name, platform_json_value(p, policy->second_params));
+        json_tree_put(&object, name, platform_json_value(p, policy->second_params));
     }
-    if (!bad)
-        return object;
-    json_decref(object);
-    return NULL;
+    return object;
 }
 
 json_t *replay_settings_json(const struct replay_result *result)
 {
-    json_t *object = replay_params_json(result->engine->settings, result->settings);
-    if (object && json_object_update(object, result->given) == 0 && replay_robust_put_settings(result, object) == 0)
-        return object;
-    json_decref(object);
-    return NULL;
+    json_t *object = replay_params_json(result->engine->settings, result->settings), *value;
+    const char *name;
+    json_object_foreach(result->given, name, value) json_tree_put(&object, name, json_incref(value));
+    replay_robust_put_settings(result, &object);
+    return object;
 }
 
 static json_t *run_json(const struct replay_result *result, size_t i, struct err *err)
 {
-    const struct replay_policy *policy = &result->policies[i];
     char name[128];
-    json_t *run = json_pack("{s:s,s:o}", "policy", replay_policy_name(policy, name, sizeof name), "params",
-                            replay_policy_params_json(policy));
-    if (!run)
-        err_set(err, "out of memory");
-    else if (outcome_to_json(&result->runs[i], run, err) == 0) {
-        if (replay_robust_put_run(result, i, run) == 0)
-            return run;
-        err_set(err, "out of memory");
-    }
-    json_decref(run);
-    return NULL;
+    json_t *run = json_pack("{s:s,s:o}", "policy", replay_policy_name(&result->policies[i], name, sizeof name),
+                            "params", replay_policy_params_json(&result->policies[i]));
+    if (outcome_to_json(&result->runs[i], &run, err))
+        return NULL;
+    replay_robust_put_run(result, i, &run);
+    return json_tree_check(run, err) ? NULL : run;
 }
 
 /* The one input, or [{"role":..,"input":..},..]. */
@@ -448,14 +415,10 @@ static json_t *input_json(const struct replay_request *request)
     if (request->input_count == 1)
         return json_tree_text(request->inputs[0].spec);
     json_t *inputs = json_array();
-    int bad = 0;
     for (size_t i = 0; i < request->input_count; i++)
-        bad |= json_array_append_new(inputs, json_pack("{s:s,s:o}", "role", request->inputs[i].role, "input",
-                                                       json_tree_text(request->inputs[i].spec)));
-    if (!bad)
-        return inputs;
-    json_decref(inputs);
-    return NULL;
+        json_tree_add(&inputs, json_pack("{s:s,s:o}", "role", request->inputs[i].role, "input",
+                                         json_tree_text(request->inputs[i].spec)));
+    return inputs;
 }
 
 static json_t *case_json(const struct replay_request *request, const struct replay_result *result, struct err *err)
@@ -470,24 +433,79 @@ static json_t *case_json(const struct replay_request *request, const struct repl
 
 json_t *replay_to_json(const struct replay_result *result, const struct replay_request *request, struct err *err)
 {
-    json_t *made = case_json(request, result, err), *base = made ? run_json(result, result->baseline, err) : NULL;
-    if (!base) {
+    json_t *made = case_json(request, result, err), *runs = json_array();
+    json_t *base = made ? run_json(result, result->baseline, err) : NULL;
+    for (size_t i = 0; i < result->policy_count && base; i++)
+        json_tree_add(&runs, run_json(result, i, err));
+    if (!base || json_tree_check(runs, err)) {
         json_decref(made);
+        json_decref(base);
+        json_decref(runs);
         return NULL;
     }
-    json_t *runs = json_array();
-    json_t *root = json_pack("{s:i,s:s,s:o,s:O,s:o,s:o,s:O,s:o,s:o}", "schema", 1, "engine", result->engine->name,
+    json_t *root = json_pack("{s:i,s:s,s:o,s:O,s:o,s:o,s:o,s:o,s:o}", "schema", 1, "engine", result->engine->name,
                              "input", input_json(request), "platform", json_object_get(made, "platform"),
                              "platform_numbers", platform_use_json(result), "settings", replay_settings_json(result),
                              "runs", runs, "baseline", base, "case", made);
-    bool ok = (root && replay_robust_put(result, root) == 0) || err_set(err, "out of memory") == 0;
-    for (size_t i = 0; i < result->policy_count && ok; i++) {
-        json_t *run = run_json(result, i, err);
-        ok = run && (json_array_append_new(runs, run) == 0 || err_set(err, "out of memory") == 0);
+    replay_robust_put(result, &root);
+    return json_tree_check(root, err) ? NULL : root;
+}
+
+/* --- the case of a request, and what names its runs in a results file --- */
+
+static json_t *inputs_json(const struct replay_request *request)
+{
+    json_t *inputs = json_array();
+    for (size_t i = 0; i < request->input_count; i++) {
+        const struct input *in = &request->inputs[i];
+        json_tree_add(
+            &inputs, json_pack("{s:s,s:o,s:s}", "role", in->role, "input", json_tree_text(in->spec), "hash", in->hash));
     }
-    json_decref(runs);
-    if (ok)
-        return root;
-    json_decref(root);
-    return NULL;
+    return inputs;
+}
+
+int replay_case(const struct replay_request *request, const struct replay_result *result, struct run_case *run_case,
+                struct err *err)
+{
+    json_t *platform = json_tree_text(platform_name(result->platform));
+    struct run_case_facts facts = {.engine = result->engine->name,
+                                   .platform = json_string_value(platform),
+                                   .version = request->version ? request->version : offchip_version,
+                                   .inputs = inputs_json(request),
+                                   .numbers = json_tree_copy(result->base_numbers),
+                                   .settings = replay_params_json(result->engine->settings, result->settings)};
+    replay_robust_put_settings(result, &facts.settings);
+    int rc = platform && facts.inputs && facts.settings && json_object_update(facts.numbers, result->overrides) == 0
+                 ? run_case_init(run_case, &facts, err)
+                 : err_set(err, "out of memory");
+    json_decref(platform);
+    json_decref(facts.inputs);
+    json_decref(facts.numbers);
+    json_decref(facts.settings);
+    return rc;
+}
+
+json_t *replay_relative_to(const struct replay_result *result, struct err *err)
+{
+    const struct replay_policy *base = &result->policies[result->baseline];
+    char name[128];
+    json_t *object = json_pack("{s:s,s:o}", "policy", replay_policy_name(base, name, sizeof name), "params",
+                               replay_policy_params_json(base));
+    if (!object)
+        err_set(err, "out of memory");
+    return object;
+}
+
+int replay_key(const struct run_case *run_case, const struct replay_result *result, size_t run, char key[RUN_CASE_HASH],
+               struct err *err)
+{
+    const struct replay_policy *policy = &result->policies[run];
+    json_t *base = replay_relative_to(result, err);
+    json_t *params = base ? replay_policy_params_json(policy) : NULL;
+    char name[128];
+    int rc = params ? run_case_key(run_case, replay_policy_name(policy, name, sizeof name), params, base, key, err)
+                    : err_set(err, "out of memory");
+    json_decref(base);
+    json_decref(params);
+    return rc;
 }

@@ -119,7 +119,7 @@ struct replay_request {
     struct progress *progress;
     struct sweep_cache *shared;               /* NULL: there are no other requests */
     const struct replay_recording *recording; /* as in struct replay_job */
-    uint32_t draws;      /* that put the order of the policies to the test (replay/run/replay_robust.h); 0: none */
+    uint32_t draws;      /* that put the order of the policies to the test (replay/run/robust.h); 0: none */
     const char *version; /* of the models; NULL: this program's */
 };
 

@@ -7,12 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 
 const char *metric_aggregate_name(enum metric_aggregate aggregate)
 {
     static const char *const names[] = {"sum", "min", "max", "mean", "geomean"};
     return names[aggregate];
+}
+
+/* Whether a text ends so; *stem: what stands before, in characters. */
+static bool ends_in(const char *text, const char *end, int *stem)
+{
+    const size_t n = strlen(text), m = strlen(end);
+    *stem = (int)n - (int)m;
+    return n >= m && strcmp(text + n - m, end) == 0;
 }
 
 const char *metric_unit(const char *name)
@@ -26,27 +35,21 @@ const char *metric_unit(const char *name)
                  {"_ns", "ns"},
                  {"_cycles", "cycles"},
                  {"_uj", "uJ"}};
-    const size_t length = strlen(name);
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        const size_t n = strlen(units[i].end);
-        if (length >= n && strcmp(name + length - n, units[i].end) == 0)
+    int stem;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (ends_in(name, units[i].end, &stem))
             return units[i].unit;
-    }
     return "";
 }
 
 const char *metric_label(const char *name, char *buf, size_t size)
 {
     static const char *const ends[] = {"_bytes_per_s", "_bytes", "_ns"};
-    const size_t length = strlen(name);
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        const size_t n = strlen(ends[i]);
-        if (length > n && strcmp(name + length - n, ends[i]) == 0) {
-            (void)snprintf(buf, size, "%.*s%s", (int)(length - n), name, i ? "" : "_per_s");
-            return buf;
-        }
-    }
+    int stem;
     (void)snprintf(buf, size, "%s", name);
+    for (size_t i = sizeof ends / sizeof *ends; i-- > 0;)
+        if (ends_in(name, ends[i], &stem) && stem)
+            (void)snprintf(buf, size, "%.*s%s", stem, name, i ? "" : "_per_s");
     return buf;
 }
 
@@ -202,78 +205,67 @@ struct outcome *outcome_find_part(const struct outcome *outcome, enum outcome_by
     return NULL;
 }
 
-/* "unbound": the names, if there are any. */
-static int unbound_to_json(const struct outcome *outcome, json_t *object)
+/* "metrics", "interval", and "unbound" if there are any; unknown values are null, or left out of parts. */
+static void put_values(json_t **object, const struct outcome *outcome, bool part)
 {
-    json_t *names = json_array();
-    int bad = !names;
-    for (size_t i = 0; i < outcome->count && !bad; i++)
-        if (outcome->values[i].unbound && outcome->values[i].known)
-            bad = json_array_append_new(names, json_string(outcome->metrics[i].name));
-    if (!bad && json_array_size(names))
-        return json_object_set_new(object, "unbound", names);
-    json_decref(names);
-    return bad;
-}
-
-/* "metrics" and "interval"; unknown values are null, or left out of parts. */
-static int values_to_json(const struct outcome *outcome, bool part, json_t *object)
-{
-    json_t *metrics = json_object(), *interval = json_object();
-    int bad = 0;
+    json_t *metrics = json_object(), *interval = json_object(), *unbound = json_array();
     for (size_t i = 0; i < outcome->count; i++) {
         const struct metric_value *v = &outcome->values[i];
         const char *name = outcome->metrics[i].name;
+        const bool whole = outcome->metrics[i].type == METRIC_INT;
         if (part && !v->known && !v->interval)
             continue;
-        json_t *value = !v->known                                ? json_null()
-                        : outcome->metrics[i].type == METRIC_INT ? json_integer(v->whole)
-                                                                 : json_real(v->real);
-        bad |= json_object_set_new(metrics, name, value);
-        if (v->interval && outcome->metrics[i].type == METRIC_INT && fabs(v->lo) < 0x1p53 && fabs(v->hi) < 0x1p53)
-            bad |= json_object_set_new(interval, name,
-                                       json_pack("[I,I]", (json_int_t)llround(v->lo), (json_int_t)llround(v->hi)));
+        json_tree_put(&metrics, name, !v->known ? json_null() : whole ? json_integer(v->whole) : json_real(v->real));
+        if (v->interval && whole && fabs(v->lo) < 0x1p53 && fabs(v->hi) < 0x1p53)
+            json_tree_put(&interval, name, json_pack("[I,I]", (json_int_t)llround(v->lo), (json_int_t)llround(v->hi)));
         else if (v->interval)
-            bad |= json_object_set_new(interval, name, json_pack("[f,f]", v->lo, v->hi));
+            json_tree_put(&interval, name, json_pack("[f,f]", v->lo, v->hi));
         else if (v->least)
-            bad |= json_object_set_new(interval, name, json_pack("[f,n]", v->lo));
+            json_tree_put(&interval, name, json_pack("[f,n]", v->lo));
+        if (v->unbound && v->known)
+            json_tree_add(&unbound, json_string(name));
     }
-    bad |= json_object_set_new(object, "metrics", metrics);
-    bad |= json_object_set_new(object, "interval", interval);
-    return bad | unbound_to_json(outcome, object);
+    json_tree_put(object, "metrics", metrics);
+    json_tree_put(object, "interval", interval);
+    if (!unbound || json_array_size(unbound))
+        json_tree_put(object, "unbound", unbound);
+    else
+        json_decref(unbound);
 }
 
-static int parts_to_json(const struct outcome *outcome, json_t *object)
+static void put_parts(json_t **object, const struct outcome *outcome)
 {
     json_t *all = json_object();
-    int bad = 0;
     for (int by = 0; by < OUTCOME_BYS; by++) {
         const struct outcome_parts *parts = &outcome->parts[by];
         json_t *array = json_array();
         for (size_t i = 0; i < parts->count; i++) {
             json_t *part = json_pack("{s:s}", "part", parts->items[i].name);
-            bad |= values_to_json(&parts->items[i].outcome, true, part);
-            bad |= json_array_append_new(array, part);
+            put_values(&part, &parts->items[i].outcome, true);
+            json_tree_add(&array, part);
         }
         if (parts->count)
-            bad |= json_object_set(all, outcome_by_name((enum outcome_by)by), array);
-        json_decref(array);
+            json_tree_put(&all, outcome_by_name((enum outcome_by)by), array);
+        else
+            json_decref(array);
     }
-    if (json_object_size(all))
-        bad |= json_object_set(object, "parts", all);
-    json_decref(all);
-    return bad;
+    if (!all || json_object_size(all))
+        json_tree_put(object, "parts", all);
+    else
+        json_decref(all);
 }
 
-int outcome_to_json(const struct outcome *outcome, json_t *object, struct err *err)
+int outcome_to_json(const struct outcome *outcome, json_t **object, struct err *err)
 {
-    if (outcome_check(outcome, err))
-        return -1;
     json_t *notes = json_array();
-    int bad = values_to_json(outcome, false, object);
+    put_values(object, outcome, false);
     for (size_t i = 0; i < outcome->note_count; i++)
-        bad |= json_array_append_new(notes, json_string(outcome->notes[i]));
-    bad |= json_object_set_new(object, "notes", notes);
-    bad |= parts_to_json(outcome, object);
-    return bad ? err_set(err, "out of memory while writing JSON") : 0;
+        json_tree_add(&notes, json_string(outcome->notes[i]));
+    json_tree_put(object, "notes", notes);
+    put_parts(object, outcome);
+    if (outcome_check(outcome, err) == 0)
+        return *object ? 0 : err_set(err, "out of memory while writing JSON");
+    json_decref(*object);
+    *object = NULL;
+    return -1;
 }

@@ -103,10 +103,10 @@ struct outcome *outcome_add_part(struct outcome *outcome, enum outcome_by by, co
 /* The first part of that name, or NULL. */
 struct outcome *outcome_find_part(const struct outcome *outcome, enum outcome_by by, const char *name);
 
-/* {"metrics":{..},"interval":{..},"notes":[..]} added to `object`; integers exact, unknown values null; an interval of
+/* {"metrics":{..},"interval":{..},"notes":[..]} added to *object; integers exact, unknown values null; an interval of
  * what is at least so much has null above; the names of estimates as "unbound":[..]. Where there are
  * parts, also "parts":{"kernel":[{"part":name,"metrics":{..},"interval":{..}},..],"allocation":[..]} with the metrics
- * that are known. */
-int outcome_to_json(const struct outcome *outcome, json_t *object, struct err *err);
+ * that are known. -1 with *err set: *object is NULL then. */
+int outcome_to_json(const struct outcome *outcome, json_t **object, struct err *err);
 
 #endif

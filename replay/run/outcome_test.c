@@ -11,7 +11,7 @@ static const struct metric metrics[] = {
 static void says(const struct outcome *o, const char *expected)
 {
     json_t *object = json_object();
-    ck_assert_int_eq(outcome_to_json(o, object, NULL), 0);
+    ck_assert_int_eq(outcome_to_json(o, &object, NULL), 0);
     char *text = json_dumps(object, JSON_COMPACT);
     ck_assert_str_eq(text, expected);
     free(text);
@@ -59,7 +59,7 @@ START_TEST(parts_have_the_metrics_that_are_known_of_them)
     ck_assert_int_eq(outcome_get(outcome_find_part(&o, OUTCOME_BY_KERNEL, "k17"), "faults")->whole, 17);
     ck_assert_ptr_null(outcome_find_part(&o, OUTCOME_BY_ALLOCATION, "k17"));
     json_t *object = json_object();
-    ck_assert_int_eq(outcome_to_json(&o, object, NULL), 0);
+    ck_assert_int_eq(outcome_to_json(&o, &object, NULL), 0);
     const json_t *parts = json_object_get(object, "parts");
     ck_assert_uint_eq(json_object_size(parts), 1); /* none by allocation */
     const json_t *part = json_array_get(json_object_get(parts, "kernel"), 39);
@@ -79,7 +79,7 @@ START_TEST(what_lacks_something_is_not_shown)
     ck_assert_int_eq(outcome_check(&o, &err), 0);
     outcome_fail(&o, &first);
     outcome_fail(&o, &second);
-    ck_assert_int_eq(outcome_to_json(&o, object, &err), -1);
+    ck_assert_int_eq(outcome_to_json(&o, &object, &err), -1);
     ck_assert_str_eq(err.msg, "out of memory");
     json_decref(object);
     outcome_release(&o);

@@ -1,15 +1,17 @@
 #include "replay/run/robust.h"
 
+#include <limits.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
-
-enum { THREADS_MAX = 256 };
+#include "trace/base/thread_pool.h"
 
 /* All answers on one platform. */
 struct robust_here {
@@ -124,11 +126,6 @@ struct walk {
     size_t count, cap;
 };
 
-static struct platform *moved_to(const struct walk *w, double share, struct err *err)
-{
-    return platform_moved(w->question->platform, w->index, share, err);
-}
-
 /* The answers at a share of the axis, looked up where its value has been asked before; *here stays the walk's. */
 static int ask(struct walk *w, double share, struct robust_here *here, struct err *err)
 {
@@ -140,7 +137,7 @@ static int ask(struct walk *w, double share, struct robust_here *here, struct er
         }
     if (mem_grow((void **)&w->places, &w->cap, w->count + 1, sizeof *w->places, err))
         return -1;
-    struct platform *moved = moved_to(w, share, err);
+    struct platform *moved = platform_moved(w->question->platform, w->index, share, err);
     struct place *place = &w->places[w->count];
     place->value = value;
     int rc = moved ? ask_on(&place->here, w->question, moved, err) : -1;
@@ -212,13 +209,13 @@ static int flip(struct walk *w, struct robust_walked *walked, const struct robus
 }
 
 static int walk_to(struct walk *w, struct robust_walked *walked, const struct robust_here *nominal, int end,
-                   size_t best, struct err *err)
+                   struct err *err)
 {
     struct robust_here here = *nominal;
     bool there = platform_axis_at(w->axis, end) == w->axis->value;
     if (!there && ask(w, end, &here, err))
         return -1;
-    walked->number.margin[end] = margin_of(w->question, &here, best);
+    walked->number.margin[end] = margin_of(w->question, &here, nominal->best);
     walked->number.best[end] = here.best;
     for (size_t a = 0; a < w->question->answers && !there; a++)
         if (flip(w, walked, nominal, a, end, err))
@@ -228,7 +225,7 @@ static int walk_to(struct walk *w, struct robust_walked *walked, const struct ro
 
 /* Axis i of the platform, moved alone; nominal is where nothing is moved. */
 static int walk_axis(struct robust_walked *walked, const struct robust_question *question, size_t i,
-                     const struct robust_here *nominal, size_t nominal_best, struct err *err)
+                     const struct robust_here *nominal, struct err *err)
 {
     struct walk w = {.question = question, .axis = &walked->number.axis, .index = i};
     *walked = (struct robust_walked){.flips = mem_zalloc(2 * question->answers, sizeof *walked->flips, err)};
@@ -236,7 +233,7 @@ static int walk_axis(struct robust_walked *walked, const struct robust_question 
     if (!rc && !platform_axis(question->platform, i, &walked->number.axis))
         rc = err_set(err, "there is no number %zu to move", i);
     for (int end = 0; end < 2 && !rc; end++)
-        rc = walk_to(&w, walked, nominal, end, nominal_best, err);
+        rc = walk_to(&w, walked, nominal, end, err);
     for (size_t p = 0; p < w.count; p++)
         release(&w.places[p].here);
     free(w.places);
@@ -259,7 +256,6 @@ struct work {
     struct robust_walked *walked; /* one for each axis */
     struct robust_here *drawn;    /* one for each draw */
     size_t jobs;
-    atomic_size_t next;
     pthread_mutex_t lock; /* of everything below */
     size_t failed;        /* the first job that failed; jobs: none */
     struct err err;
@@ -307,13 +303,16 @@ static int draw(struct work *w, uint32_t at, struct err *err)
     return rc ? err_at(err, "draw %u of %u", at + 1, q->draws) : 0;
 }
 
-static void run_job(struct work *w, size_t job)
+/* Nothing more is begun behind a job that failed. */
+static void run_job(void *ctx, size_t job)
 {
+    struct work *w = ctx;
     struct err err = {""};
-    int rc = job < w->axis_count
-                 ? walk_axis(&w->walked[job], w->question, w->axes[job], &w->nominal, w->nominal.best, &err)
-                 : draw(w, (uint32_t)(job - w->axis_count), &err);
-    if (!rc)
+    (void)pthread_mutex_lock(&w->lock);
+    bool stop = w->failed < job;
+    (void)pthread_mutex_unlock(&w->lock);
+    if (stop || !(job < w->axis_count ? walk_axis(&w->walked[job], w->question, w->axes[job], &w->nominal, &err)
+                                      : draw(w, (uint32_t)(job - w->axis_count), &err)))
         return;
     (void)pthread_mutex_lock(&w->lock);
     if (job < w->failed) {
@@ -323,31 +322,14 @@ static void run_job(struct work *w, size_t job)
     (void)pthread_mutex_unlock(&w->lock);
 }
 
-static void *worker(void *arg)
-{
-    struct work *w = arg;
-    for (;;) {
-        size_t job = atomic_fetch_add(&w->next, 1);
-        (void)pthread_mutex_lock(&w->lock);
-        bool stop = w->failed < job;
-        (void)pthread_mutex_unlock(&w->lock);
-        if (stop || job >= w->jobs)
-            return NULL;
-        run_job(w, job);
-    }
-}
-
 static int run_all(struct work *w, struct err *err)
 {
-    pthread_t ids[THREADS_MAX];
-    int started = 0, threads = w->question->threads > THREADS_MAX ? THREADS_MAX : w->question->threads;
+    const int most = w->jobs < INT_MAX ? (int)w->jobs : INT_MAX, threads = w->question->threads;
+    struct thread_pool *pool = thread_pool_open(threads < most ? threads : most);
     (void)pthread_mutex_init(&w->lock, NULL);
-    while (started + 1 < threads && pthread_create(&ids[started], NULL, worker, w) == 0)
-        started++;
-    (void)worker(w);
-    while (started-- > 0)
-        (void)pthread_join(ids[started], NULL);
+    thread_pool_run(pool, w->jobs, run_job, w);
     (void)pthread_mutex_destroy(&w->lock);
+    thread_pool_close(pool);
     return w->failed < w->jobs ? err_set(err, "%s", w->err.msg) : 0;
 }
 
@@ -461,4 +443,410 @@ bool robust_holds(const struct robust *robust, size_t answer)
     for (size_t f = 0; f < robust->flip_count; f++)
         holds &= robust->flips[f].answer != answer;
     return holds;
+}
+
+const char *robust_at(const struct platform_axis *axis, double value, char *buf, size_t size)
+{
+    if (axis->row && axis->row->type == PARAM_CHOICE)
+        return param_choice(axis->row, llround(value), buf, size);
+    bool whole = axis->row && axis->row->type != PARAM_REAL;
+    (void)snprintf(buf, size, whole ? "%.0f" : "%.6g", value);
+    return buf;
+}
+
+static void append(char *buf, size_t size, const char *text)
+{
+    size_t used = strlen(buf);
+    if (used < size)
+        (void)snprintf(buf + used, size - used, "%s", text);
+}
+
+static void append_flips(const struct robust *r, size_t answer, const char *between, char *buf, size_t size)
+{
+    size_t said = 0;
+    for (size_t f = 0; f < r->flip_count; f++) {
+        char name[96], at[64], text[200];
+        const struct platform_axis *axis = &r->numbers[r->flips[f].number].axis;
+        if (r->flips[f].answer != answer)
+            continue;
+        (void)snprintf(text, sizeof text, "%s%s=%s", said++ ? between : "", platform_axis_name(axis, name, sizeof name),
+                       robust_at(axis, r->flips[f].at, at, sizeof at));
+        append(buf, size, text);
+    }
+}
+
+const char *robust_say_flips(const struct robust *robust, size_t answer, char *buf, size_t size)
+{
+    buf[0] = 0;
+    append_flips(robust, answer, "; ", buf, size);
+    return buf;
+}
+
+const char *robust_say(const struct robust *r, size_t answer, char *buf, size_t size)
+{
+    bool nominal = r->nominal[answer], holds = robust_holds(r, answer);
+    char flips[64] = "", ties[40] = "";
+    (void)robust_say_flips(r, answer, flips, sizeof flips);
+    if (r->ties[answer])
+        (void)snprintf(ties, sizeof ties, " (%u of them tied)", r->ties[answer]);
+    (void)snprintf(buf, size, "%swins in %u of %u draws%s%s%s",
+                   holds     ? "robust: "
+                   : nominal ? "not robust: "
+                             : "",
+                   r->wins[answer], r->draws, ties, holds ? ", and no number alone changes that" : "",
+                   !*flips   ? ""
+                   : nominal ? "; flips when "
+                             : "; would win when ");
+    append_flips(r, answer, ", ", buf, size);
+    return buf;
+}
+
+/* --- JSON --- */
+
+static json_t *at_json(const struct platform_axis *axis, double value)
+{
+    char name[64];
+    if (axis->row && axis->row->type == PARAM_CHOICE)
+        return json_string(param_choice(axis->row, llround(value), name, sizeof name));
+    return axis->row && axis->row->type != PARAM_REAL ? json_integer((json_int_t)value) : json_real(value);
+}
+
+static json_t *name_json(const char *const *names, size_t answer)
+{
+    return answer == ROBUST_NONE ? json_null() : json_tree_text(names[answer]);
+}
+
+static json_t *flip_json(const struct robust *r, const struct robust_flip *flip, const char *const *names)
+{
+    const struct platform_axis *axis = &r->numbers[flip->number].axis;
+    char name[96];
+    return json_pack("{s:s,s:o,s:b,s:o}", "number", platform_axis_name(axis, name, sizeof name), "at",
+                     at_json(axis, flip->at), "wins", flip->wins, "best", name_json(names, flip->best));
+}
+
+json_t *robust_answer_json(const struct robust *r, size_t answer, const char *const *names)
+{
+    json_t *flips = json_array();
+    for (size_t f = 0; f < r->flip_count; f++)
+        if (r->flips[f].answer == answer)
+            json_tree_add(&flips, flip_json(r, &r->flips[f], names));
+    return json_pack("{s:I,s:I,s:I,s:b,s:o}", "draws", (json_int_t)r->draws, "wins", (json_int_t)r->wins[answer],
+                     "ties", (json_int_t)r->ties[answer], "nominal", r->nominal[answer], "flips", flips);
+}
+
+void robust_put_wins(const struct robust *r, size_t answer, json_t **metrics)
+{
+    json_tree_put(metrics, "robust_draws", json_integer((json_int_t)r->draws));
+    json_tree_put(metrics, "robust_wins", json_integer((json_int_t)r->wins[answer]));
+    json_tree_put(metrics, "robust_ties", json_integer((json_int_t)r->ties[answer]));
+}
+
+static json_t *number_json(const struct robust_number *n, const char *const *names)
+{
+    char name[96];
+    const struct platform_axis *axis = &n->axis;
+    return json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "number", platform_axis_name(axis, name, sizeof name),
+                     "unit", axis->row ? axis->row->unit : "factor", "kind", platform_kind_name(axis->kind), "low",
+                     at_json(axis, axis->low), "high", at_json(axis, axis->high), "value", at_json(axis, axis->value),
+                     "low_margin", json_tree_real(n->margin[0]), "high_margin", json_tree_real(n->margin[1]),
+                     "low_best", name_json(names, n->best[0]), "high_best", name_json(names, n->best[1]));
+}
+
+json_t *robust_json(const struct robust *r, const char *const *names)
+{
+    json_t *answers = json_array(), *numbers = json_array(), *wins = json_array(), *ties = json_array(),
+           *errors = json_array();
+    for (size_t a = 0; a < r->answers; a++) {
+        json_tree_add(&answers, json_tree_text(names[a]));
+        json_tree_add(&wins, json_integer((json_int_t)r->wins[a]));
+        json_tree_add(&errors, json_real(r->errors[a]));
+        json_tree_add(&ties, json_integer((json_int_t)r->ties[a]));
+    }
+    for (size_t n = 0; n < r->number_count; n++)
+        json_tree_add(&numbers, number_json(&r->numbers[n], names));
+    return json_pack("{s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:o}", "draws", (json_int_t)r->draws, "seed",
+                     (json_int_t)r->seed, "answers", answers, "wins", wins, "ties", ties, "ties_within", errors, "best",
+                     name_json(names, r->best), "margin", json_tree_real(r->margin), "unanswered", (json_int_t)r->none,
+                     "numbers", numbers);
+}
+
+const struct metric replay_robust_metrics[] = {
+    {"robust_draws", METRIC_INT, METRIC_SUM, "draws of unknown platform numbers (--robust)"},
+    {"robust_wins", METRIC_INT, METRIC_SUM,
+     "of them, those in which no other policy is better beyond the model's error"},
+    {"robust_ties", METRIC_INT, METRIC_SUM, "of these, those in which another policy wins too"},
+    {0}};
+
+/* Inputs that are opened once more, for one answer at a time. */
+struct opened {
+    struct opened *next;
+    struct input inputs[];
+};
+
+struct asking {
+    const struct replay_request *request;
+    const struct replay_robustness *robustness;
+    pthread_mutex_t lock; /* of what follows */
+    struct opened *idle;
+};
+
+/* --- inputs --- */
+
+static void close_inputs(struct opened *opened, size_t count)
+{
+    while (count-- > 0)
+        input_close(&opened->inputs[count]);
+    free(opened);
+}
+
+static struct opened *open_inputs(const struct replay_request *request, struct err *err)
+{
+    struct opened *opened = mem_zalloc(1, sizeof *opened + request->input_count * sizeof *opened->inputs, err);
+    for (size_t i = 0; opened && i < request->input_count; i++) {
+        const struct input *in = &request->inputs[i];
+        if (input_open(&opened->inputs[i], in->spec, in->role, request->engine->plain_files, err)) {
+            close_inputs(opened, i);
+            return NULL;
+        }
+    }
+    return opened;
+}
+
+static struct opened *take_inputs(struct asking *asking, struct err *err)
+{
+    (void)pthread_mutex_lock(&asking->lock);
+    struct opened *opened = asking->idle;
+    if (opened)
+        asking->idle = opened->next;
+    (void)pthread_mutex_unlock(&asking->lock);
+    return opened ? opened : open_inputs(asking->request, err);
+}
+
+static void give_inputs(struct asking *asking, struct opened *opened)
+{
+    (void)pthread_mutex_lock(&asking->lock);
+    opened->next = asking->idle;
+    asking->idle = opened;
+    (void)pthread_mutex_unlock(&asking->lock);
+}
+
+/* --- one answer --- */
+
+/* A metric that is known; -1: it is not, or there is none. */
+static double known(const struct outcome *run, const char *name)
+{
+    const struct metric_value *v = outcome_get(run, name);
+    return v && v->known ? v->real : -1;
+}
+
+static struct robust_value value_of(const struct outcome *run, const char *metric)
+{
+    const struct metric_value *v = outcome_get(run, metric);
+    if (known(run, "starved") > 0 || known(run, "fairness_index") == 0)
+        return (struct robust_value){.state = ROBUST_STARVED};
+    if (!v->known && !v->interval)
+        return (struct robust_value){.state = ROBUST_REFUSED};
+    if (v->unbound)
+        return (struct robust_value){.state = ROBUST_UNBOUNDED};
+    if (!v->interval)
+        return robust_point(v->real);
+    struct robust_value value = robust_between(v->lo, v->hi);
+    if (v->known && value.state == ROBUST_STANDS && v->lo <= v->real && v->real <= v->hi)
+        value.value = v->real;
+    return value;
+}
+
+static int run_on(const struct asking *asking, const struct platform *platform, const struct input *inputs,
+                  struct robust_value *values, struct err *err)
+{
+    struct replay_request request = *asking->request;
+    struct replay_result result;
+    request.inputs = inputs;
+    request.draws = 0;
+    request.requests = request.explain_file = request.commands = request.latencies = NULL;
+    request.explain = 0;
+    request.threads = 1;
+    request.progress = NULL;
+    request.shared = NULL;
+    request.recording = NULL;
+    if (replay_prepare(&request, &result, err))
+        return -1;
+    platform_free(result.platform);
+    result.platform = platform_copy(platform, err);
+    if (!result.platform) {
+        replay_release(&result);
+        return -1;
+    }
+    if (replay_execute(&request, &result, err))
+        return -1;
+    for (size_t i = 0; i < result.policy_count; i++)
+        values[i] = value_of(&result.runs[i], asking->robustness->metric);
+    replay_release(&result);
+    return 0;
+}
+
+static int answer(void *ctx, const struct platform *platform, struct robust_value *values, struct err *err)
+{
+    struct asking *asking = ctx;
+    struct progress *progress = asking->request->progress;
+    if (progress && atomic_load_explicit(&progress->cancelled, memory_order_relaxed))
+        return err_set(err, "cancelled");
+    struct opened *opened = take_inputs(asking, err);
+    if (!opened)
+        return -1;
+    int rc = run_on(asking, platform, opened->inputs, values, err);
+    give_inputs(asking, opened);
+    progress_add(progress, 1);
+    return rc;
+}
+
+/* --- all --- */
+
+double replay_robust_error(const struct replay_result *result, size_t policy)
+{
+    double own = result->policies[policy].head->error;
+    return own > 0 ? own : result->engine->error;
+}
+
+static struct replay_robustness *new_robustness(const struct replay_result *result, struct err *err)
+{
+    struct replay_robustness *r = mem_zalloc(1, sizeof *r, err);
+    const char *ranks = result->engine->ranks;
+    if (!r)
+        return NULL;
+    r->more_is_better = *ranks == '+';
+    (void)snprintf(r->metric, sizeof r->metric, "%.*s", (int)strcspn(ranks + 1, ","), ranks + 1);
+    r->names = mem_zalloc(result->policy_count + 1, sizeof *r->names, err);
+    bool ok = r->names;
+    for (size_t i = 0; ok && i < result->policy_count; i++) {
+        char label[256];
+        ok = (r->names[i] = mem_strdup(replay_policy_label(&result->policies[i], label, sizeof label), err)) != NULL;
+    }
+    if (ok)
+        return r;
+    replay_robustness_free(r);
+    return NULL;
+}
+
+void replay_robustness_free(struct replay_robustness *r)
+{
+    for (size_t i = 0; r && r->names && r->names[i]; i++)
+        free(r->names[i]);
+    if (r) {
+        free((void *)r->names);
+        robust_release(&r->robust);
+    }
+    free(r);
+}
+
+/* A question with errors to be freed. */
+static int run_question(struct asking *asking, const struct replay_result *result, struct replay_robustness *r,
+                        struct err *err)
+{
+    const struct replay_request *request = asking->request;
+    double *errors = mem_zalloc(result->policy_count, sizeof *errors, err);
+    if (!errors)
+        return -1;
+    for (size_t i = 0; i < result->policy_count; i++)
+        errors[i] = replay_robust_error(result, i);
+    const struct robust_question asked = {.platform = result->platform,
+                                          .sections = result->sections,
+                                          .answers = result->policy_count,
+                                          .errors = errors,
+                                          .more_is_better = r->more_is_better,
+                                          .answer = answer,
+                                          .ctx = asking,
+                                          .draws = result->draws,
+                                          .seed = 1,
+                                          .threads = request->threads};
+    if (request->progress) {
+        atomic_store(&request->progress->done, 0);
+        atomic_store(&request->progress->total, robust_calls(&asked));
+    }
+    int rc = robust_run(&r->robust, &asked, err);
+    free(errors);
+    return rc;
+}
+
+/* "ties within 15 %", "ties within 6 to 15 %" */
+static const char *say_ties(const struct replay_result *result, char *buf, size_t size)
+{
+    double lo = INFINITY, hi = 0;
+    for (size_t i = 0; i < result->policy_count; i++) {
+        lo = fmin(lo, 100 * replay_robust_error(result, i));
+        hi = fmax(hi, 100 * replay_robust_error(result, i));
+    }
+    if (hi == 0)
+        (void)snprintf(buf, size, "any difference counts, as the model's error has not been measured");
+    else if (lo == hi)
+        (void)snprintf(buf, size, "differences within %.3g %% are ties", hi);
+    else
+        (void)snprintf(buf, size, "differences within %.3g to %.3g %% are ties", lo, hi);
+    return buf;
+}
+
+static void say(struct replay_result *result, const struct replay_robustness *r)
+{
+    char text[900], ties[120];
+    (void)say_ties(result, ties, sizeof ties);
+    for (size_t i = 0; i < result->policy_count; i++) {
+        outcome_note(&result->runs[i], "%s", robust_say(&r->robust, i, text, sizeof text));
+        outcome_note(&result->runs[i],
+                     "draws: %zu assumed, fitted and borrowed numbers within their ranges, seed %llu; %s of %s wins; "
+                     "%s; a share of draws is no probability",
+                     r->robust.number_count, (unsigned long long)r->robust.seed, r->more_is_better ? "most" : "least",
+                     r->metric, ties);
+    }
+}
+
+int replay_robust(const struct replay_request *request, struct replay_result *result, struct err *err)
+{
+    if (result->draws == 0)
+        return 0;
+    struct replay_robustness *r = new_robustness(result, err);
+    struct asking asking = {.request = request, .robustness = r, .lock = PTHREAD_MUTEX_INITIALIZER};
+    int rc = r ? run_question(&asking, result, r, err) : -1;
+    while (asking.idle) {
+        struct opened *opened = asking.idle;
+        asking.idle = opened->next;
+        close_inputs(opened, request->input_count);
+    }
+    (void)pthread_mutex_destroy(&asking.lock);
+    if (rc) {
+        replay_robustness_free(r);
+        return err_at(err, "--robust");
+    }
+    result->robustness = r;
+    say(result, r);
+    return 0;
+}
+
+/* --- JSON --- */
+
+void replay_robust_put_run(const struct replay_result *result, size_t run, json_t **object)
+{
+    const struct replay_robustness *r = result->robustness;
+    if (!r || run >= result->policy_count)
+        return;
+    json_t *metrics = json_incref(json_object_get(*object, "metrics"));
+    json_tree_put(object, "robust", robust_answer_json(&r->robust, run, (const char *const *)r->names));
+    robust_put_wins(&r->robust, run, &metrics);
+    json_tree_put(object, "metrics", metrics);
+}
+
+void replay_robust_put(const struct replay_result *result, json_t **root)
+{
+    const struct replay_robustness *r = result->robustness;
+    if (!r)
+        return;
+    json_t *all = robust_json(&r->robust, (const char *const *)r->names);
+    json_tree_put(&all, "metric", json_string(r->metric));
+    json_tree_put(&all, "more_is_better", json_boolean(r->more_is_better));
+    json_tree_put(root, "robust", all);
+}
+
+void replay_robust_put_settings(const struct replay_result *result, json_t **settings)
+{
+    if (result->draws)
+        json_tree_put(settings, "robust", json_integer((json_int_t)result->draws));
 }

@@ -23,6 +23,7 @@
 #include <jansson.h>
 
 #include "models/base/platform.h"
+#include "replay/run/engine.h"
 
 enum robust_state {
     ROBUST_STANDS,
@@ -102,7 +103,7 @@ size_t robust_calls(const struct robust_question *question);
 /* Whether an answer wins as the platform is, in every draw, and no number alone flips that. */
 bool robust_holds(const struct robust *robust, size_t answer);
 
-/* robust_text.c: what came of robust_run() as sentences and as JSON. names[answers]: what the answers are called. */
+/* --- what came of it, as sentences and as JSON. names[answers]: what the answers are called --- */
 
 /* A place on an axis as --set reads it: "blocked", "13000", "0.31" (six digits). Returns buf. */
 const char *robust_at(const struct platform_axis *axis, double value, char *buf, size_t size);
@@ -124,5 +125,43 @@ json_t *robust_answer_json(const struct robust *robust, size_t answer, const cha
  * "value","low_margin","high_margin","low_best","high_best"},..]}: what figure `robust` draws. best: of the platform as
  * it is; margins: how far that one leads the best of the others, null where unknown. NULL: no memory. */
 json_t *robust_json(const struct robust *robust, const char *const *names);
+
+/* robust_draws, robust_wins and robust_ties of an answer, to its metrics. */
+void robust_put_wins(const struct robust *robust, size_t answer, json_t **metrics);
+
+/* --- of a request: the same on other platforms, one thread each, its files and recordings left out ---
+ *
+ * What decides is the first of the engine's ranks, differences within the model's measured error are ties. A policy
+ * that is starved, that the engine refused (no value and no interval) or whose value is an estimate never wins. */
+
+struct replay_robustness {
+    struct robust robust; /* its answers are the listed policies */
+    char **names;         /* their labels */
+    char metric[64];
+    bool more_is_better;
+};
+
+/* Fill result->robustness of a finished run and say of each policy, in a note, what came of it. Nothing to do unless
+ * the request asks. */
+int replay_robust(const struct replay_request *request, struct replay_result *result, struct err *err);
+void replay_robustness_free(struct replay_robustness *robustness); /* NULL is allowed */
+
+/* The model's measured error of each listed policy, a ratio: what was asked for, the policy's own or the engine's. */
+double replay_robust_error(const struct replay_result *result, size_t policy);
+
+/* robust_draws, robust_wins, robust_ties: metrics that runs of every engine have with --robust; ends with a zeroed row.
+ */
+extern const struct metric replay_robust_metrics[];
+
+/* To the JSON of a run: "robust", and its metrics of --robust. Nothing without robustness, or of a baseline that is not
+ * listed. */
+void replay_robust_put_run(const struct replay_result *result, size_t run, json_t **object);
+
+/* To the JSON of all: "robust", as robust_json() has it, with "metric" and "more_is_better". */
+void replay_robust_put(const struct replay_result *result, json_t **root);
+
+/* To the settings that make the case: "robust" (draws), where there are any: a run with draws is not the one without.
+ */
+void replay_robust_put_settings(const struct replay_result *result, json_t **settings);
 
 #endif

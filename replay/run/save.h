@@ -12,12 +12,19 @@ struct save_point {
     size_t count;
     char **texts;
     size_t text_count, text_cap;
+    bool failed; /* a text could not be had */
 };
 
 /* position: of the first run, negative to append. On failure there is nothing to release. */
 int save_point_init(struct save_point *point, const struct replay_request *request, const struct replay_result *result,
                     int64_t position, struct err *err);
 void save_point_release(struct save_point *point);
+
+/* A copy of a text (NULL: ""), or a JSON value whose reference is taken, as a text that the point owns; NULL without
+ * memory, which save_point_check() then says. */
+const char *save_text(struct save_point *point, const char *text);
+const char *save_json(struct save_point *point, json_t *value);
+int save_point_check(const struct save_point *point, struct err *err);
 
 /* Add all runs in one transaction. position: as above. */
 int replay_save(struct results *results, const struct replay_request *request, const struct replay_result *result,

@@ -170,24 +170,14 @@ static int pick_inputs(struct sweep_job *job, const struct sweep *s, size_t set,
 
 /* --- where a grid value goes --- */
 
-static int append(char **text, const char *more, struct err *err)
+/* A text that was made for the job's sets; NULL: there was no memory. */
+static int add_set(struct sweep_job *job, char *text, struct err *err)
 {
-    char *joined;
-    if (asprintf(&joined, "%s%s", *text ? *text : "", more) < 0)
+    if (!text || mem_grow((void **)&job->sets, &job->set_cap, job->set_count + 1, sizeof *job->sets, err)) {
+        free(text);
         return err_set(err, "out of memory");
-    free(*text);
-    *text = joined;
-    return 0;
-}
-
-static int add_set(struct sweep_job *job, const char *key, const char *value, struct err *err)
-{
-    if (mem_grow((void **)&job->sets, &job->set_cap, job->set_count + 1, sizeof *job->sets, err))
-        return -1;
-    job->sets[job->set_count] = NULL;
-    if (asprintf(&job->sets[job->set_count], "%s=%s", key, value) < 0)
-        return err_set(err, "out of memory");
-    job->set_count++;
+    }
+    job->sets[job->set_count++] = text;
     return 0;
 }
 
@@ -225,8 +215,8 @@ static int set_policy(struct sweep_job *job, const struct engine *engine, const 
         }
         char label[512];
         replay_policy_label(p, label, sizeof label);
-        if (!rc)
-            rc = (i && append(&text, ",", err)) || append(&text, label, err) ? -1 : 0;
+        if (!rc && mem_append(&text, "%s%s", i ? "," : "", label))
+            rc = err_set(err, "out of memory");
     }
     if (!rc && *taken) {
         free(job->policy_list);
@@ -244,15 +234,14 @@ static int set_workload(struct sweep_job *job, const char *key, const char *valu
     for (size_t i = 0; i < job->spec_count; i++) {
         if (strncmp(job->specs[i], "synth:", 6) != 0)
             continue;
-        char name[64], more[300];
+        char name[64];
         (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(job->specs[i] + 6, ","), job->specs[i] + 6);
         const struct workload_type *type = workload_find(name);
         if (!type || !param_find(type->params, key))
             continue;
         *taken = true;
-        (void)snprintf(more, sizeof more, ",%s=%s", key, value);
-        if (append(&job->specs[i], more, err))
-            return -1;
+        if (mem_append(&job->specs[i], ",%s=%s", key, value))
+            return err_set(err, "out of memory");
     }
     return 0;
 }
@@ -275,17 +264,11 @@ static bool unlisted_policy(const struct engine *engine, const char *key)
            (engine->second && strlen(engine->second_key) == n && memcmp(engine->second_key, key, n) == 0);
 }
 
-static int not_listed(const struct sweep_job *job, const char *key, struct err *err)
-{
-    return err_set(err, "--grid %.60s: no policy %.*s is in the list '%.100s'", key, (int)strcspn(key, "."), key,
-                   job->policy_list);
-}
-
 static int apply(struct sweep_job *job, const struct sweep *sweep, const char *key, const char *value, struct err *err)
 {
     bool taken = false;
     if (param_find(sweep->engine->settings, key))
-        return add_set(job, key, value, err);
+        return add_set(job, mem_format("%s=%s", key, value), err);
     if (strcmp(key, "platform") == 0) {
         free(job->platform);
         job->platform = mem_strdup(value, err);
@@ -294,7 +277,11 @@ static int apply(struct sweep_job *job, const struct sweep *sweep, const char *k
     if (set_policy(job, sweep->engine, key, value, &taken, err) ||
         (!taken && set_workload(job, key, value, &taken, err)))
         return -1;
-    return taken ? 0 : unlisted_policy(sweep->engine, key) ? not_listed(job, key, err) : add_set(job, key, value, err);
+    if (taken)
+        return 0;
+    return unlisted_policy(sweep->engine, key) ? err_set(err, "--grid %.60s: no policy %.*s is in the list '%.100s'",
+                                                         key, (int)strcspn(key, "."), key, job->policy_list)
+                                               : add_set(job, mem_format("%s=%s", key, value), err);
 }
 
 int sweep_job_init(struct sweep_job *job, const struct sweep *sweep, size_t index, struct err *err)
@@ -305,13 +292,8 @@ int sweep_job_init(struct sweep_job *job, const struct sweep *sweep, size_t inde
     int rc = job->policy_list ? pick_inputs(job, sweep, index % sets, err) : -1;
     if (!rc && sweep->platform)
         rc = (job->platform = mem_strdup(sweep->platform, err)) ? 0 : -1;
-    for (size_t i = 0; i < sweep->set_count && !rc; i++) {
-        if (mem_grow((void **)&job->sets, &job->set_cap, job->set_count + 1, sizeof *job->sets, err) ||
-            !(job->sets[job->set_count] = mem_strdup(sweep->sets[i], err)))
-            rc = -1;
-        else
-            job->set_count++;
-    }
+    for (size_t i = 0; i < sweep->set_count && !rc; i++)
+        rc = add_set(job, mem_strdup(sweep->sets[i], err), err);
     index /= sets;
     for (size_t a = 0; a < sweep->axis_count && !rc; a++) {
         const struct sweep_axis *axis = &sweep->axes[a];

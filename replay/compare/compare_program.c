@@ -5,7 +5,7 @@
 
 /* Its rows take the same steps: they are worked out once, where that does not take too much; and what they touch is
  * counted meanwhile. */
-static void keep_steps(struct compare_facts *f)
+static void keep_steps(struct compare_program *f)
 {
     struct err why;
     f->ops = f->touching.ops;
@@ -30,7 +30,7 @@ static void keep_steps(struct compare_facts *f)
     f->actors = f->tracks;
 }
 
-static int count(struct compare_facts *f, struct err *err)
+static int count(struct compare_program *f, struct err *err)
 {
     const struct gpu *gpu = platform_section_get(f->platform, "gpu");
     const struct program *program = &f->touching.program;
@@ -48,7 +48,7 @@ static int count(struct compare_facts *f, struct err *err)
 }
 
 /* Bytes for the memory in question, by the rule of uvm_managed.h. */
-static uint64_t memory_of(const struct compare_facts *f)
+static uint64_t memory_of(const struct compare_program *f)
 {
     const struct uvm_managed_settings *set = &f->set->managed;
     const struct uvm_managed asked = {.platform = f->platform, .settings = set};
@@ -57,10 +57,10 @@ static uint64_t memory_of(const struct compare_facts *f)
     return (uint64_t)uvm_managed_memory(&asked, f->footprint);
 }
 
-int compare_facts_open(struct compare_facts *f, const struct compare_request *request, const struct input *input,
-                       const struct platform *platform, const struct compare_set *set, struct err *err)
+int compare_program_open(struct compare_program *f, const struct compare_request *request, const struct input *input,
+                         const struct platform *platform, const struct compare_set *set, struct err *err)
 {
-    *f = (struct compare_facts){
+    *f = (struct compare_program){
         .request = request, .input = input, .platform = platform, .set = set, .threads = request->threads};
     if (!actor_input_is(input)) {
         err_set(&f->uncounted, "the input does not say what is touched");
@@ -77,11 +77,11 @@ int compare_facts_open(struct compare_facts *f, const struct compare_request *re
     f->counted = count(f, &f->uncounted) == 0;
     if (f->counted || !err_pass_memory(&f->uncounted, err))
         return 0;
-    compare_facts_close(f);
+    compare_program_close(f);
     return -1;
 }
 
-void compare_facts_close(struct compare_facts *f)
+void compare_program_close(struct compare_program *f)
 {
     if (f->counted)
         program_totals_release(&f->totals);
@@ -92,7 +92,7 @@ void compare_facts_close(struct compare_facts *f)
         actor_input_close(&f->touching);
 }
 
-bool compare_read_only(const struct compare_facts *f, size_t i)
+bool compare_read_only(const struct compare_program *f, size_t i)
 {
     if (!f->counted)
         return false;
@@ -114,19 +114,19 @@ bool compare_next_policy(const char **list, char *policy, size_t size)
     return n > 0;
 }
 
-bool compare_wanted(const struct compare_facts *f, enum compare_mechanism mechanism, const char *policy)
+bool compare_wanted(const struct compare_program *f, enum compare_mechanism mechanism, const char *policy)
 {
     if (!f->only)
-        return !compare_keep_has(f->keep, mechanism, policy);
+        return !compare_file_has(f->keep, mechanism, policy);
     for (size_t i = 0; i < f->only_count; i++)
         if (f->only[i].mechanism == mechanism && strcmp(f->only[i].policy, policy) == 0)
             return true;
     return false;
 }
 
-bool compare_wanted_any(const struct compare_facts *f, enum compare_mechanism mechanism)
+bool compare_wanted_any(const struct compare_program *f, enum compare_mechanism mechanism)
 {
-    bool any = !f->only && !compare_keep_has_any(f->keep, mechanism);
+    bool any = !f->only && !compare_file_has_any(f->keep, mechanism);
     for (size_t i = 0; i < f->only_count && !any; i++)
         any = f->only[i].mechanism == mechanism;
     return any;

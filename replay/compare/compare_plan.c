@@ -6,7 +6,7 @@
 #include "replay/compare/compare_rows.h"
 #include "trace/base/mem.h"
 
-void compare_apply(struct compare_row *row, const char *format, ...)
+void compare_plan_say(struct compare_row *row, const char *format, ...)
 {
     char text[512];
     struct err err;
@@ -37,25 +37,25 @@ static const struct {
      "options nvidia-uvm uvm_perf_prefetch_threshold=0 (a file in /etc/modprobe.d; for the whole machine)"},
 };
 
-void compare_apply_managed(const struct compare_facts *f, struct compare_row *row, const char *policy)
+void compare_plan_managed(const struct compare_program *f, struct compare_row *row, const char *policy)
 {
     size_t i = 0, n = sizeof prefetchers / sizeof *prefetchers;
     while (i < n && strcmp(policy, prefetchers[i].policy) != 0)
         i++;
     if (i < n)
-        compare_apply(row, "%s", prefetchers[i].how);
+        compare_plan_say(row, "%s", prefetchers[i].how);
     else
-        compare_apply(row, "no driver does this: it needs a changed one");
+        compare_plan_say(row, "no driver does this: it needs a changed one");
     for (i = 0; i < f->alloc_count; i++) {
         const struct actor_alloc *a = &f->allocs[i];
         if (i < 64 && row->advised >> i & 1)
-            compare_apply(row,
-                          "cudaMemAdvise(%s, %llu, cudaMemAdviseSetReadMostly, device) behind its "
-                          "cudaMallocManaged()",
-                          a->name, (unsigned long long)a->bytes);
+            compare_plan_say(row,
+                             "cudaMemAdvise(%s, %llu, cudaMemAdviseSetReadMostly, device) behind its "
+                             "cudaMallocManaged()",
+                             a->name, (unsigned long long)a->bytes);
         if (row->prefetched)
-            compare_apply(row, "cudaMemPrefetchAsync(%s, %llu, device, stream) before the first kernel", a->name,
-                          (unsigned long long)a->bytes);
+            compare_plan_say(row, "cudaMemPrefetchAsync(%s, %llu, device, stream) before the first kernel", a->name,
+                             (unsigned long long)a->bytes);
     }
 }
 
@@ -71,18 +71,18 @@ static const struct {
     {"shift", "a warp for each row, its columns rotated so that it starts on a multiple of 128 bytes"},
 };
 
-void compare_apply_zerocopy(const struct compare_facts *f, struct compare_row *row, const char *policy)
+void compare_plan_zerocopy(const struct compare_program *f, struct compare_row *row, const char *policy)
 {
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
         if (strcmp(policy, patterns[i].policy) == 0)
-            compare_apply(row, "kernel: %s", patterns[i].how);
+            compare_plan_say(row, "kernel: %s", patterns[i].how);
     if (!row->apply_count)
-        compare_apply(row, "the kernel as it is");
+        compare_plan_say(row, "the kernel as it is");
     for (size_t i = 0; i < f->alloc_count; i++)
-        compare_apply(row, "cudaHostAlloc() with cudaHostAllocMapped for %s, %llu bytes, on a multiple of 128 bytes",
-                      f->allocs[i].name, (unsigned long long)f->allocs[i].bytes);
-    compare_apply(row, "or leave it managed, with cudaMemAdviseSetPreferredLocation to the CPU and "
-                       "cudaMemAdviseSetAccessedBy of the device: the same reads");
+        compare_plan_say(row, "cudaHostAlloc() with cudaHostAllocMapped for %s, %llu bytes, on a multiple of 128 bytes",
+                         f->allocs[i].name, (unsigned long long)f->allocs[i].bytes);
+    compare_plan_say(row, "or leave it managed, with cudaMemAdviseSetPreferredLocation to the CPU and "
+                          "cudaMemAdviseSetAccessedBy of the device: the same reads");
 }
 
 /* --- as a plan of `record --apply` --- */
@@ -95,7 +95,7 @@ const struct compare_row *compare_plannable(const struct compare_result *result)
     return NULL;
 }
 
-int compare_plan(const struct compare_result *result, FILE *to, struct err *err)
+int compare_plan_write(const struct compare_result *result, FILE *to, struct err *err)
 {
     static const char *const predicted[] = {"time_ns", "h2d_bytes", "d2h_bytes"}; /* that `offchip diff` knows */
     const struct compare_row *row = compare_plannable(result);

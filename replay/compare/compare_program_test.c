@@ -44,7 +44,7 @@ START_TEST(a_name_that_no_hint_can_carry_is_refused)
         struct program_random random;
         struct program program;
         struct uvm_metrics prefetched;
-        struct compare_facts f = {.request = &request, .platform = platform, .set = &set};
+        struct compare_program f = {.request = &request, .platform = platform, .set = &set};
         struct compare_result result = {0};
         program_random_init(&random, 2, &program);
         (void)snprintf(random.allocs[0].name, sizeof random.allocs[0].name, "%s", names[i]);
@@ -64,7 +64,7 @@ START_TEST(a_name_that_no_hint_can_carry_is_refused)
             ck_assert_int_eq(refused, !outcome_get(&row->outcome, "time_ns")->known);
         }
         compare_release(&result);
-        compare_facts_close(&f);
+        compare_program_close(&f);
     }
     platform_free(platform);
 }
@@ -100,5 +100,5 @@ START_TEST(the_last_of_many_settings_reaches_every_engine)
 }
 END_TEST
 
-TEST_MAIN("replay/compare_facts", a_name_that_no_hint_can_carry_is_refused,
+TEST_MAIN("compare_program", a_name_that_no_hint_can_carry_is_refused,
           the_last_of_many_settings_reaches_every_engine)

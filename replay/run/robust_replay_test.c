@@ -1,5 +1,5 @@
 /* Draws of a whole request: the same order as runs with these numbers given, and no trace of them in the runs. */
-#include "replay/run/replay_robust.h"
+#include "replay/run/robust.h"
 
 #include "trace/base/param.h"
 #include "trace/base/testing.h"

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/compare/compare_case.h"
 #include "replay/results/results.h"
 #include "trace/base/testing.h"
 
@@ -178,7 +177,7 @@ START_TEST(a_row_that_was_read_plans_as_one_that_was_run)
         bool usage;
         ck_assert_int_eq(compare_run(&request, &got[i], &usage, &err), 0);
         FILE *f = open_memstream(&plans[i], &size);
-        ck_assert_int_eq(compare_plan(&got[i], f, &err), 0);
+        ck_assert_int_eq(compare_plan_write(&got[i], f, &err), 0);
         (void)fclose(f);
     }
     ck_assert_uint_eq(got[1].found, got[1].count);
@@ -211,6 +210,6 @@ START_TEST(another_number_or_input_is_another_case)
 }
 END_TEST
 
-TEST_MAIN("compare_keep", an_interrupted_comparison_goes_on_to_the_same_answer, found_rows_are_not_run_again,
+TEST_MAIN("compare_file", an_interrupted_comparison_goes_on_to_the_same_answer, found_rows_are_not_run_again,
           drawn_rows_say_in_how_many_draws_they_win, a_row_that_was_read_plans_as_one_that_was_run,
           another_number_or_input_is_another_case)
