@@ -183,8 +183,7 @@ static int by_in_flight(const void *a, const void *b)
     return x->in_flight < y->in_flight ? -1 : x->in_flight > y->in_flight;
 }
 
-/* One factor to rows from .. to, time = factor x shape with shape 1 / p or 1: its value, squared residuals and squared
- * standard error, all relative. */
+/* time = factor x shape (1 / p or 1) over rows: the factor, its squared residuals and standard error, all relative. */
 static double one_side(const struct parallelism *p, size_t from, size_t to, bool falls, double *square, double *error)
 {
     double up = 0, down = 0;

@@ -83,7 +83,7 @@ int parallelism_solve(struct parallelism *p);
  * between batches is reported, not fitted: several costs share it. Times are traced times. */
 int calibrate_uvm(struct calibration *c, const struct measurements *from, struct err *err);
 
-/* zerocopy: rows of requests or block copies with their times (link_rows.c). The wire's efficiency always; outstanding
+/* zerocopy: rows of requests or block copies with their times (link_fit.h). The wire's efficiency always; outstanding
  * requests, host memory, latency of a load and cost of a launch where the rows show them, which the Bayesian
  * information criterion decides; copies: set-up and completion size. Relative residuals. */
 int calibrate_zerocopy(struct calibration *c, const struct measurements *from, struct err *err);

@@ -72,11 +72,6 @@ static int solve(const struct job *job, unsigned set, double sharpness, struct l
 /* Walks begin beyond a reach: neither is fitted without the other. */
 static const unsigned translation = 1u << COST_WALK | 1u << COST_REACH;
 
-static unsigned paired(unsigned set)
-{
-    return set & translation ? set | translation : set;
-}
-
 /* Which costs the rows can speak of at all. */
 static unsigned candidates(const struct job *job)
 {
@@ -149,7 +144,8 @@ static int choose(struct job *job, struct link_fit *best, struct err *err)
     double least = INFINITY;
     for (unsigned set = 1u << COST_WIRE; set <= may; set += 2) {
         struct link_fit fit = {0};
-        if ((set & may) != set || set != paired(set) || (size_t)__builtin_popcount(set) > job->requests)
+        if ((set & may) != set || (set & translation && (set & translation) != translation) ||
+            (size_t)__builtin_popcount(set) > job->requests)
             continue;
         if (solve(job, set, job->base.sharpness, &fit, err))
             return -1;

@@ -1,8 +1,7 @@
 /* fit: bounded least squares for calibrating platforms; small and dense.
  *
  * Finds x >= 0 that minimises the sum of (w_i (a_i . x - y_i))^2, by the active-set method of Lawson and Hanson
- * (Solving Least Squares Problems, 1974, chapter 23) over the normal equations. Columns are scaled to unit length
- * first. */
+ * (Solving Least Squares Problems, 1974, chapter 23) over the normal equations, columns scaled to unit length. */
 #ifndef REPLAY_CALIBRATE_FIT_H
 #define REPLAY_CALIBRATE_FIT_H
 

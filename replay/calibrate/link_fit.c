@@ -1,9 +1,15 @@
 #include "replay/calibrate/link_fit.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "replay/calibrate/fit.h"
+#include "trace/base/mem.h"
+#include "trace/base/units.h"
+#include "trace/import/field.h"
+#include "trace/store/store.h"
 
 enum { ROUNDS = 200, HALVINGS = 30 };
 
@@ -215,4 +221,313 @@ int link_fit_solve(struct link_fit *fit, const struct link_row *rows, const bool
         fit->share[p.costs[k]] = share[k];
     }
     return 0;
+}
+
+/* link_rows: measured times of requests over a link, or of block copies, with the counts they are made of.
+ *
+ * From CSV (.csv, compressed or not) whose header names columns, in any order; `replay zerocopy --requests` and
+ * fixtures/cuda/zero_copy_link.cu write them:
+ *   time_ns                                        measured, of all launches of the row; required, > 0
+ *   req32 req64 req96 req128 host64_lines          requests by size and the 64 B host lines they overlap; or
+ *   copy_bytes [copies]                            a block copy in so many pieces (default 1)
+ *   warp_loads loads_at_once resident_warps launches   optional: what the GPU's ability to issue needs (default: that
+ *                                                  bound is left out; 1; as many as fit; 1)
+ *   jumps span_bytes                               optional: reads that begin where none ended, in so many bytes
+ *   name, or policy                                optional: what the row is called
+ * Other columns are passed over, and so are lines that are empty or start with #.
+ * From recordings with counters (tables counters and kernels): a row for each kernel, all launches together:
+ * l2_sysmem_requests and l2_sysmem_sectors, or pcie_write_bytes / 16 and pcie_read_bytes - 12 x requests. Counters do
+ * not say how requests lie on 64 B lines: lines_known is false. */
+enum column {
+    TIME,
+    REQ32,
+    REQ64,
+    REQ96,
+    REQ128,
+    LINES,
+    COPY_BYTES,
+    COPIES,
+    LOADS,
+    AT_ONCE,
+    WARPS,
+    CHAIN,
+    LAUNCHES,
+    JUMPS,
+    SPAN,
+    NUMBERS,
+    NAME = NUMBERS,
+    POLICY,
+    COLUMNS
+};
+static const char *const names[COLUMNS] = {"time_ns",        "req32",       "req64",    "req96",      "req128",
+                                           "host64_lines",   "copy_bytes",  "copies",   "warp_loads", "loads_at_once",
+                                           "resident_warps", "chain_loads", "launches", "jumps",      "span_bytes",
+                                           "name",           "policy"};
+
+enum { FIELDS = 64 };
+
+/* The most that a count may be: far beyond any machine, and whole as a double. */
+static const double count_max = 1e15;
+
+struct csv {
+    const char *path;
+    uint64_t line;
+    int columns[FIELDS]; /* by position; -1: passed over */
+    size_t count;
+    bool has[COLUMNS];
+};
+
+static int csv_header(struct csv *csv, const char *line, struct err *err)
+{
+    struct field f;
+    for (const char *at = line; field_next(&at, &f); csv->count++) {
+        if (csv->count == FIELDS)
+            return err_set(err, "%s:%llu: more than %d columns", csv->path, (unsigned long long)csv->line, FIELDS);
+        csv->columns[csv->count] = -1;
+        for (int c = 0; c < COLUMNS; c++) {
+            if (!field_is(&f, names[c]))
+                continue;
+            if (csv->has[c])
+                return err_set(err, "%s:%llu: column %s stands there twice", csv->path, (unsigned long long)csv->line,
+                               names[c]);
+            csv->has[c] = true;
+            csv->columns[csv->count] = c;
+        }
+    }
+    bool requests = csv->has[REQ32] && csv->has[REQ64] && csv->has[REQ96] && csv->has[REQ128] && csv->has[LINES];
+    if (!csv->has[TIME] || (!requests && !csv->has[COPY_BYTES]))
+        return err_set(err,
+                       "%s:%llu: found the header '%.60s'; expected time_ns and either req32, req64, req96, req128, "
+                       "host64_lines or copy_bytes",
+                       csv->path, (unsigned long long)csv->line, line);
+    return 0;
+}
+
+static int csv_number(const struct csv *csv, const struct field *f, int column, double *value, struct err *err)
+{
+    char text[64];
+    if (f->length == 0)
+        return 0;
+    if (f->length >= sizeof text)
+        return err_set(err, "%s:%llu: %s is longer than a number", csv->path, (unsigned long long)csv->line,
+                       names[column]);
+    memcpy(text, f->text, f->length);
+    text[f->length] = 0;
+    if (units_parse_real(text, value, err))
+        return err_at(err, "%s:%llu: %s", csv->path, (unsigned long long)csv->line, names[column]);
+    if (*value < 0 || *value > count_max)
+        return err_set(err, "%s:%llu: %s is %s; expected 0 to 1e15", csv->path, (unsigned long long)csv->line,
+                       names[column], text);
+    return 0;
+}
+
+static int add(struct link_rows *rows, const struct link_row *row, struct err *err)
+{
+    if (mem_grow((void **)&rows->rows, &rows->cap, rows->count + 1, sizeof *rows->rows, err))
+        return -1;
+    rows->rows[rows->count++] = *row;
+    return 0;
+}
+
+static int csv_row(struct csv *csv, struct link_rows *rows, const char *line, struct err *err)
+{
+    double v[NUMBERS] = {[AT_ONCE] = 1, [LAUNCHES] = 1, [COPIES] = 1};
+    struct link_row row = {.lines_known = true};
+    struct field f;
+    size_t at_field = 0;
+    (void)snprintf(row.name, sizeof row.name, "line %llu", (unsigned long long)csv->line);
+    for (const char *at = line; field_next(&at, &f); at_field++) {
+        int column = at_field < csv->count ? csv->columns[at_field] : -1;
+        if (column == NAME || (column == POLICY && !csv->has[NAME])) {
+            if (f.length)
+                (void)snprintf(row.name, sizeof row.name, "%.*s", (int)(f.length < 63 ? f.length : 63), f.text);
+        } else if (column >= 0 && column < NUMBERS && csv_number(csv, &f, column, &v[column], err)) {
+            return -1;
+        }
+    }
+    if (at_field != csv->count)
+        return err_set(err, "%s:%llu: %zu fields; the header has %zu", csv->path, (unsigned long long)csv->line,
+                       at_field, csv->count);
+    for (int i = 0; i < LINE_SECTORS; i++)
+        row.launch.mix.by_size[i] = (uint64_t)v[REQ32 + i];
+    row.launch.mix.host_lines = (uint64_t)v[LINES];
+    row.launch.loads = v[LOADS];
+    row.launch.loads_at_once = v[AT_ONCE];
+    row.launch.resident_warps = v[WARPS];
+    row.launch.jumps = v[JUMPS];
+    row.launch.span = v[SPAN];
+    row.chain_loads = v[CHAIN];
+    row.launches = fmax(1, v[LAUNCHES]);
+    row.copy_bytes = v[COPY_BYTES];
+    row.copies = fmax(1, v[COPIES]);
+    row.time_ns = v[TIME];
+    uint64_t requests = mix_requests(&row.launch.mix);
+    if (row.time_ns <= 0)
+        return err_set(err, "%s:%llu: time_ns must be above 0", csv->path, (unsigned long long)csv->line);
+    if ((requests > 0) == link_row_is_copy(&row))
+        return err_set(err, "%s:%llu: expected either requests or copy_bytes above 0", csv->path,
+                       (unsigned long long)csv->line);
+    if (requests && (row.launch.mix.host_lines < requests || row.launch.mix.host_lines > 2 * requests))
+        return err_set(err, "%s:%llu: host64_lines is %.0f; %llu requests overlap one or two each", csv->path,
+                       (unsigned long long)csv->line, v[LINES], (unsigned long long)requests);
+    return add(rows, &row, err);
+}
+
+int link_rows_csv(struct link_rows *rows, struct input_stream *source, const char *path, struct err *err)
+{
+    struct csv csv = {.path = path};
+    char *line;
+    size_t n;
+    int more, rc = 0;
+    while (!rc && (more = input_stream_line(source, &line, &n, err)) != 0) {
+        if (more < 0)
+            return err_at(err, "%s", path);
+        csv.line = input_stream_line_number(source);
+        if (!*line || *line == '#')
+            continue;
+        rc = csv.count ? csv_row(&csv, rows, line, err) : csv_header(&csv, line, err);
+    }
+    return rc;
+}
+
+/* --- recordings --- */
+
+struct kernel {
+    char *name;
+    double requests, sectors, read_bytes, write_bytes, time_ns;
+    uint64_t counted, launched; /* launches */
+};
+
+struct kernels {
+    struct kernel *list;
+    size_t count, cap;
+    struct err *err;
+};
+
+static struct kernel *find(struct kernels *k, const char *name)
+{
+    for (size_t i = 0; i < k->count; i++)
+        if (strcmp(k->list[i].name, name) == 0)
+            return &k->list[i];
+    char *copy = mem_strdup(name, k->err);
+    if (!copy || mem_grow((void **)&k->list, &k->cap, k->count + 1, sizeof *k->list, k->err)) {
+        free(copy);
+        return NULL;
+    }
+    k->list[k->count] = (struct kernel){.name = copy};
+    return &k->list[k->count++];
+}
+
+static int on_counter(void *ctx, const struct store_value *v, size_t n)
+{
+    /* counters: kernel, name, value, unit, how */
+    if (n < 3 || v[0].type != STORE_TEXT || v[1].type != STORE_TEXT || !*v[0].s)
+        return 0;
+    struct kernel *k = find(ctx, v[0].s);
+    if (!k)
+        return 1;
+    double value = v[2].type == STORE_REAL ? v[2].r : v[2].type == STORE_INT ? (double)v[2].i : 0;
+    if (!(value >= 0 && value <= count_max))
+        return 0;
+    bool l2 = strcmp(v[1].s, "l2_sysmem_requests") == 0, pcie = strcmp(v[1].s, "pcie_write_bytes") == 0;
+    k->counted += l2 || pcie;
+    if (l2)
+        k->requests += value;
+    else if (pcie)
+        k->write_bytes += value;
+    else if (strcmp(v[1].s, "l2_sysmem_sectors") == 0)
+        k->sectors += value;
+    else if (strcmp(v[1].s, "pcie_read_bytes") == 0)
+        k->read_bytes += value;
+    return 0;
+}
+
+static int on_kernel(void *ctx, const struct store_value *v, size_t n)
+{
+    /* kernels: id, name, launch, start_ns, duration_ns, ... */
+    if (n < 5 || v[1].type != STORE_TEXT || v[4].type != STORE_INT || v[4].i <= 0)
+        return 0;
+    struct kernel *k = find(ctx, v[1].s);
+    if (!k)
+        return 1;
+    k->time_ns += (double)v[4].i;
+    k->launched++;
+    return 0;
+}
+
+/* n requests of s sectors in all, of the two sizes next to the mean. */
+static struct request_mix spread(double requests, double sectors)
+{
+    double n = round(requests), s = fmin(fmax(round(sectors), n), 4 * n), size = fmin(floor(s / n), 3);
+    struct request_mix mix = {0};
+    mix.by_size[(int)size] = (uint64_t)(s - size * n);
+    mix.by_size[(int)size - 1] = (uint64_t)(n - (s - size * n));
+    double least = fmax(n, s / 2), most = n + fmin(n, s - n);
+    mix.host_lines = (uint64_t)((least + most) / 2);
+    return mix;
+}
+
+static int kernel_row(struct link_rows *rows, const struct kernel *k, struct err *err)
+{
+    double requests = k->requests, sectors = k->sectors;
+    if (requests < 1) {
+        requests = k->write_bytes / 16;
+        sectors = (k->read_bytes - 12 * requests) / SECTOR_BYTES;
+    }
+    if (requests < 1 || sectors < 1)
+        return 0;
+    if (k->counted != k->launched || k->time_ns <= 0) {
+        rows->skipped++;
+        return 0;
+    }
+    struct link_row row = {.launches = (double)k->launched, .time_ns = k->time_ns};
+    (void)snprintf(row.name, sizeof row.name, "%.63s", k->name);
+    row.launch.mix = spread(requests, sectors);
+    return add(rows, &row, err);
+}
+
+static int read_recording(struct link_rows *rows, const char *path, struct err *err)
+{
+    struct store *store = store_open(path, err);
+    if (!store)
+        return -1;
+    struct kernels kernels = {.err = err};
+    int rc = store_whole(store, err);
+    if (!rc)
+        rc = store_rows(store, "counters", on_counter, &kernels, err);
+    if (!rc)
+        rc = store_rows(store, "kernels", on_kernel, &kernels, err);
+    for (size_t i = 0; i < kernels.count; i++) {
+        if (!rc)
+            rc = kernel_row(rows, &kernels.list[i], err);
+        free(kernels.list[i].name);
+    }
+    free(kernels.list);
+    store_close(store);
+    return rc ? -1 : 0;
+}
+
+int link_rows_read(struct link_rows *rows, const char *path, struct err *err)
+{
+    static const char magic[] = "SQLite format 3";
+    struct input_stream *source = input_stream_open(path, err);
+    if (!source)
+        return -1;
+    const unsigned char *head;
+    size_t got;
+    int rc = input_stream_peek(source, sizeof magic, &head, &got, err);
+    if (rc)
+        (void)err_at(err, "%s", path);
+    else if (got == sizeof magic && memcmp(head, magic, sizeof magic) == 0)
+        rc = read_recording(rows, path, err);
+    else
+        rc = link_rows_csv(rows, source, path, err);
+    input_stream_close(source);
+    return rc;
+}
+
+void link_rows_release(struct link_rows *rows)
+{
+    free(rows->rows);
+    memset(rows, 0, sizeof *rows);
 }
