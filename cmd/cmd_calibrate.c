@@ -119,7 +119,7 @@ static int write_file(const struct calibration *c, const char *from)
 
 /* --- a ledger: how far off predictions were --- */
 
-static json_t *error_json(const struct prediction_log_error *e)
+static json_t *error_json(const struct prediction_error *e)
 {
     return json_pack("{s:o,s:o,s:o,s:I,s:I,s:o,s:o,s:o,s:I,s:I}", "platform", json_tree_text(e->platform), "mechanism",
                      json_tree_text(e->mechanism), "metric", json_tree_text(e->metric), "n", (json_int_t)e->n,
@@ -139,14 +139,14 @@ static void error_number(struct table *t, bool known, double value)
         table_cell(t, "n/a");
 }
 
-static int print_errors(const struct prediction_log_error *errors, size_t count)
+static int print_errors(const struct prediction_error *errors, size_t count)
 {
     struct table t;
     json_t *rows = json_array();
     TABLE_BEGIN(&t, "platform", "mechanism", "metric", "n", "left_out", "mean_abs_log_ratio", "mean_log_ratio",
                 "worst_ratio", "within_ends", "with_ends");
     for (size_t i = 0; i < count; i++) {
-        const struct prediction_log_error *e = &errors[i];
+        const struct prediction_error *e = &errors[i];
         TABLE_WORDS(&t, e->platform, e->mechanism, e->metric);
         table_cell(&t, "%zu", e->n);
         table_cell(&t, "%zu", e->left_out);
@@ -181,7 +181,7 @@ static int judge(int count, char **paths)
         prediction_log_release(&one);
     }
     size_t n = 0;
-    struct prediction_log_error *errors = rc ? NULL : prediction_log_errors(&all, &n, &err);
+    struct prediction_error *errors = rc ? NULL : prediction_log_errors(&all, &n, &err);
     int status = !errors ? cmd_fail(EXIT_DATA, "%s", err.msg)
                  : n     ? print_errors(errors, n)
                          : cmd_fail(EXIT_NOTHING, "the ledger has no rows");

@@ -64,7 +64,7 @@ static void print_rows(const struct compare_result *result)
     t.columns = t.count;
     for (size_t i = 0; i < result->count; i++) {
         const struct compare_row *row = &result->rows[i];
-        TABLE_WORDS(&t, compare_mechanism_name(row->mechanism), row->policy);
+        TABLE_WORDS(&t, compare_mechanisms[row->mechanism], row->policy);
         for (size_t m = 0; m < row->outcome.count; m++) {
             char buf[160];
             table_cell(&t, "%s", table_metric(&compare_metrics[m], &row->outcome.values[m], buf, sizeof buf));
@@ -89,7 +89,7 @@ static void print_robust(const struct compare_result *result)
     for (size_t i = 0; i < result->drawn; i++) {
         char text[1024], flips[1024];
         if (i == 0 || result->robust.wins[i] || robust_say_flips(&result->robust, i, flips, sizeof flips)[0])
-            printable_print(stdout, "%s (%s): %s\n", compare_mechanism_name(result->rows[i].mechanism),
+            printable_print(stdout, "%s (%s): %s\n", compare_mechanisms[result->rows[i].mechanism],
                             result->rows[i].policy, robust_say(&result->robust, i, text, sizeof text));
     }
 }
@@ -102,7 +102,7 @@ static void print_how(const struct compare_result *result)
         const struct compare_row *row = &result->rows[rows[i]];
         struct compare_experiment x;
         char text[4096];
-        printable_print(stdout, "%s (%s):\n", compare_mechanism_name(row->mechanism), row->policy);
+        printable_print(stdout, "%s (%s):\n", compare_mechanisms[row->mechanism], row->policy);
         for (size_t a = 0; a < row->apply_count; a++)
             printable_print(stdout, "    %s\n", row->apply[a]);
         if (!top || !compare_experiment(result, rows[i], &x))
@@ -126,9 +126,9 @@ static void print_notes(const struct compare_result *result)
                 rows += outcome_has_note(&result->rows[k].outcome, row->outcome.notes[n]);
             char whose[300];
             if (first == i && rows > 1)
-                (void)snprintf(whose, sizeof whose, "%s, %zu rows", compare_mechanism_name(row->mechanism), rows);
+                (void)snprintf(whose, sizeof whose, "%s, %zu rows", compare_mechanisms[row->mechanism], rows);
             else
-                (void)snprintf(whose, sizeof whose, "%s (%s)", compare_mechanism_name(row->mechanism), row->policy);
+                (void)snprintf(whose, sizeof whose, "%s (%s)", compare_mechanisms[row->mechanism], row->policy);
             if (first == i)
                 notes_print(whose, row->outcome.notes[n]);
         }
@@ -151,7 +151,7 @@ static void print_csv(const struct compare_result *result)
     t.columns = t.count;
     for (size_t i = 0; i < result->count; i++) {
         const struct compare_row *row = &result->rows[i];
-        TABLE_WORDS(&t, compare_mechanism_name(row->mechanism), row->policy);
+        TABLE_WORDS(&t, compare_mechanisms[row->mechanism], row->policy);
         for (size_t m = 0; m < row->outcome.count; m++) {
             const struct metric_value *v = &row->outcome.values[m];
             table_real(&t, v->known, v->real);
@@ -196,7 +196,7 @@ static int write_plan(const struct compare_result *result)
     int rc = compare_plan_write(result, file.file, &err);
     if (output_close(&file, rc, rc ? NULL : &err) || rc)
         return cmd_fail(EXIT_DATA, "%s", err.msg);
-    cmd_say("wrote %s: %s (%s)", output, compare_mechanism_name(compare_plannable(result)->mechanism),
+    cmd_say("wrote %s: %s (%s)", output, compare_mechanisms[compare_plannable(result)->mechanism],
             compare_plannable(result)->policy);
     return EXIT_DONE;
 }

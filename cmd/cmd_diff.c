@@ -70,7 +70,7 @@ static bool names_runs(const char *operand)
 static const char *what(const struct run_diff_row *row)
 {
     if (row->what == RUN_DIFF_FACT)
-        return run_fact_kind_name(row->kind);
+        return run_fact_kinds[row->kind];
     return row->what == RUN_DIFF_ONLY ? "only" : row->part ? "part" : "metric";
 }
 
@@ -487,7 +487,7 @@ static int hash_plan(const char *path, char hash[33], struct err *err)
 static int keep(struct store *store, const char *plan, const struct predictions *p, const struct measured *m)
 {
     struct err err = {""};
-    struct prediction_log_row rows[PREDICTIONS];
+    struct prediction rows[PREDICTIONS];
     char plan_hash[33], recording[33];
     size_t added;
     if (hash_plan(plan, plan_hash, &err) || store_hash(store, recording, &err))
@@ -498,18 +498,18 @@ static int keep(struct store *store, const char *plan, const struct predictions 
     for (size_t i = 0; i < p->count; i++) {
         const double *found = measured_as(m, p->items[i].name);
         const bool time = strcmp(p->items[i].name, "time_ns") == 0;
-        rows[i] = (struct prediction_log_row){.texts = {[LEDGER_PROGRAM] = (char *)p->about[PROGRAM],
-                                                        [LEDGER_PLATFORM] = (char *)p->about[PLATFORM],
-                                                        [LEDGER_PLAN] = plan_hash,
-                                                        [LEDGER_RECORDING] = recording,
-                                                        [LEDGER_MECHANISM] = (char *)p->about[MECHANISM],
-                                                        [LEDGER_POLICY] = (char *)p->about[POLICY],
-                                                        [LEDGER_METRIC] = (char *)p->items[i].name,
-                                                        [LEDGER_STATE] = (char *)state},
-                                              .predicted = p->items[i].value,
-                                              .low = time ? p->time_lo : NAN,
-                                              .high = time ? p->time_hi : NAN,
-                                              .measured = found ? *found : NAN};
+        rows[i] = (struct prediction){.texts = {[LEDGER_PROGRAM] = (char *)p->about[PROGRAM],
+                                                [LEDGER_PLATFORM] = (char *)p->about[PLATFORM],
+                                                [LEDGER_PLAN] = plan_hash,
+                                                [LEDGER_RECORDING] = recording,
+                                                [LEDGER_MECHANISM] = (char *)p->about[MECHANISM],
+                                                [LEDGER_POLICY] = (char *)p->about[POLICY],
+                                                [LEDGER_METRIC] = (char *)p->items[i].name,
+                                                [LEDGER_STATE] = (char *)state},
+                                      .predicted = p->items[i].value,
+                                      .low = time ? p->time_lo : NAN,
+                                      .high = time ? p->time_hi : NAN,
+                                      .measured = found ? *found : NAN};
     }
     if (prediction_log_append(ledger, rows, p->count, &added, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);

@@ -181,7 +181,7 @@ static void fill_figures(struct listing *l)
 static void add_metrics(struct listing *l, const struct engine *e)
 {
     for (const struct metric *m = e->metrics; m->name; m++)
-        ROW(e->name, m->name, metric_unit(m->name), metric_aggregate_name(m->aggregate), m->help);
+        ROW(e->name, m->name, metric_unit(m->name), metric_aggregate_names[m->aggregate], m->help);
 }
 
 /* Of a platform's number the value is the platform's: `with_default` is false. */

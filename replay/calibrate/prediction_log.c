@@ -17,7 +17,7 @@ static const char header[] =
     "program,platform,plan,recording,mechanism,policy,metric,state,predicted,low,high,measured,"
     "measured_per_predicted";
 
-static void row_release(struct prediction_log_row *row)
+static void row_release(struct prediction *row)
 {
     for (int t = 0; t < LEDGER_TEXTS; t++)
         free(row->texts[t]);
@@ -45,7 +45,7 @@ static int take_number(const char *text, double *value)
 }
 
 /* A row of a line, which is changed. */
-static int take_line(struct prediction_log_row *row, char *line, struct err *err)
+static int take_line(struct prediction *row, char *line, struct err *err)
 {
     double *const numbers[NUMBERS + 1] = {&row->predicted, &row->low, &row->high, &row->measured, &(double){0}};
     char *at = line;
@@ -90,7 +90,7 @@ static int take_rows(struct prediction_log *ledger, const char *name, char *text
                 name, line, header);
         if (number == 1 || !*line)
             continue;
-        struct prediction_log_row row = {{NULL}, NAN, NAN, NAN, NAN};
+        struct prediction row = {{NULL}, NAN, NAN, NAN, NAN};
         int rc = take_line(&row, line, err) ? err_at(err, "%s:%zu", name, number) : 0;
         if (rc == 0)
             rc = prediction_log_add(ledger, &row, err) < 0 ? -1 : 0;
@@ -127,21 +127,18 @@ int prediction_log_read(struct prediction_log *ledger, const char *path, struct 
 
 /* --- adding and writing --- */
 
-static bool same_row(const struct prediction_log_row *a, const struct prediction_log_row *b)
+int prediction_log_add(struct prediction_log *ledger, const struct prediction *row, struct err *err)
 {
-    return strcmp(a->texts[LEDGER_PLAN], b->texts[LEDGER_PLAN]) == 0 &&
-           strcmp(a->texts[LEDGER_RECORDING], b->texts[LEDGER_RECORDING]) == 0 &&
-           strcmp(a->texts[LEDGER_METRIC], b->texts[LEDGER_METRIC]) == 0;
-}
-
-int prediction_log_add(struct prediction_log *ledger, const struct prediction_log_row *row, struct err *err)
-{
-    for (size_t i = 0; i < ledger->count; i++)
-        if (same_row(&ledger->rows[i], row))
+    for (size_t i = 0; i < ledger->count; i++) {
+        char *const *other = ledger->rows[i].texts;
+        if (strcmp(other[LEDGER_PLAN], row->texts[LEDGER_PLAN]) == 0 &&
+            strcmp(other[LEDGER_RECORDING], row->texts[LEDGER_RECORDING]) == 0 &&
+            strcmp(other[LEDGER_METRIC], row->texts[LEDGER_METRIC]) == 0)
             return 0;
+    }
     if (mem_grow((void **)&ledger->rows, &ledger->cap, ledger->count + 1, sizeof *ledger->rows, err))
         return -1;
-    struct prediction_log_row *to = &ledger->rows[ledger->count++];
+    struct prediction *to = &ledger->rows[ledger->count++];
     *to = *row;
     bool whole = true;
     for (int t = 0; t < LEDGER_TEXTS; t++)
@@ -160,7 +157,7 @@ int prediction_log_write(const struct prediction_log *ledger, FILE *to)
 {
     (void)fprintf(to, "%s\n", header);
     for (size_t i = 0; i < ledger->count; i++) {
-        const struct prediction_log_row *row = &ledger->rows[i];
+        const struct prediction *row = &ledger->rows[i];
         for (int t = 0; t < LEDGER_TEXTS; t++) {
             csv_text_put(to, row->texts[t], true);
             (void)fputc(',', to);
@@ -174,7 +171,7 @@ int prediction_log_write(const struct prediction_log *ledger, FILE *to)
     return ferror(to) ? -1 : 0;
 }
 
-static int replace(const char *path, bool there, const struct prediction_log_row *rows, size_t n, size_t *added,
+static int replace(const char *path, bool there, const struct prediction *rows, size_t n, size_t *added,
                    struct err *err)
 {
     struct prediction_log ledger = {0};
@@ -194,8 +191,7 @@ static int replace(const char *path, bool there, const struct prediction_log_row
     return rc;
 }
 
-int prediction_log_append(const char *path, const struct prediction_log_row *rows, size_t n, size_t *added,
-                          struct err *err)
+int prediction_log_append(const char *path, const struct prediction *rows, size_t n, size_t *added, struct err *err)
 {
     const bool there = access(path, F_OK) == 0;
     int lock = there ? output_lock(path, err) : -1;
@@ -209,21 +205,20 @@ int prediction_log_append(const char *path, const struct prediction_log_row *row
 
 /* --- judging --- */
 
-static struct prediction_log_error *error_of(struct prediction_log_error *errors, size_t *count,
-                                             const struct prediction_log_row *row)
+static struct prediction_error *error_of(struct prediction_error *errors, size_t *count, const struct prediction *row)
 {
     char *const *t = row->texts;
     for (size_t i = 0; i < *count; i++)
         if (strcmp(errors[i].platform, t[LEDGER_PLATFORM]) == 0 &&
             strcmp(errors[i].mechanism, t[LEDGER_MECHANISM]) == 0 && strcmp(errors[i].metric, t[LEDGER_METRIC]) == 0)
             return &errors[i];
-    errors[*count] = (struct prediction_log_error){
+    errors[*count] = (struct prediction_error){
         .platform = t[LEDGER_PLATFORM], .mechanism = t[LEDGER_MECHANISM], .metric = t[LEDGER_METRIC], .worst = 1};
     return &errors[(*count)++];
 }
 
 /* ln(measured / predicted); NAN: not to be judged. */
-static double log_ratio(const struct prediction_log_row *row)
+static double log_ratio(const struct prediction *row)
 {
     if (strcmp(row->texts[LEDGER_STATE], "whole") != 0 || isnan(row->measured))
         return NAN;
@@ -232,7 +227,7 @@ static double log_ratio(const struct prediction_log_row *row)
     return row->measured == 0 && row->predicted == 0 ? 0 : NAN;
 }
 
-static void take(struct prediction_log_error *e, const struct prediction_log_row *row)
+static void take(struct prediction_error *e, const struct prediction *row)
 {
     double off = log_ratio(row);
     if (isnan(off)) {
@@ -249,9 +244,9 @@ static void take(struct prediction_log_error *e, const struct prediction_log_row
     }
 }
 
-struct prediction_log_error *prediction_log_errors(const struct prediction_log *ledger, size_t *count, struct err *err)
+struct prediction_error *prediction_log_errors(const struct prediction_log *ledger, size_t *count, struct err *err)
 {
-    struct prediction_log_error *errors = mem_zalloc(ledger->count + 1, sizeof *errors, err);
+    struct prediction_error *errors = mem_zalloc(ledger->count + 1, sizeof *errors, err);
     *count = 0;
     for (size_t i = 0; errors && i < ledger->count; i++)
         take(error_of(errors, count, &ledger->rows[i]), &ledger->rows[i]);

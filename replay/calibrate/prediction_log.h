@@ -1,10 +1,9 @@
-/* ledger: what plans predicted beside what recordings with them measured, a row each, kept over time in a CSV file that
- * a person can read: `offchip diff --ledger` appends, `offchip calibrate ledger` says how far off the predictions were.
- * Nothing is ever fitted to it: it judges. */
+/* prediction_log: what plans predicted beside what recordings with them measured, a row each in a CSV file: `offchip
+ * diff
+ * --ledger` appends, `offchip calibrate ledger` says how far off the predictions were. Nothing is ever fitted to it. */
 #ifndef REPLAY_CALIBRATE_PREDICTION_LOG_H
 #define REPLAY_CALIBRATE_PREDICTION_LOG_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -23,14 +22,14 @@ enum prediction_log_text {
 };
 
 /* Numbers are NAN where unknown, and empty in the file. */
-struct prediction_log_row {
+struct prediction {
     char *texts[LEDGER_TEXTS];
     double predicted, low, high; /* low, high: the ends that the plan gave, if it did */
     double measured;
 };
 
 struct prediction_log {
-    struct prediction_log_row *rows;
+    struct prediction *rows;
     size_t count, cap;
 };
 
@@ -41,19 +40,17 @@ int prediction_log_parse(struct prediction_log *ledger, const char *name, const 
                          struct err *err);
 void prediction_log_release(struct prediction_log *ledger); /* a zeroed one is allowed */
 
-/* Append a copy of a row. A row of that plan, recording and metric that is there already stays, once: 0; 1: added; -1
- * with *err set. */
-int prediction_log_add(struct prediction_log *ledger, const struct prediction_log_row *row, struct err *err);
+/* Append a copy of a row: 1; 0: one of that plan, recording and metric is there, and stays; -1 with *err set. */
+int prediction_log_add(struct prediction_log *ledger, const struct prediction *row, struct err *err);
 
 int prediction_log_write(const struct prediction_log *ledger, FILE *to);
 
 /* Add rows to the file at `path`, made if it is not there: read, then replaced as a whole; another process that does so
  * at once is an error. *added: how many were not there. */
-int prediction_log_append(const char *path, const struct prediction_log_row *rows, size_t n, size_t *added,
-                          struct err *err);
+int prediction_log_append(const char *path, const struct prediction *rows, size_t n, size_t *added, struct err *err);
 
 /* How far off predictions were: of one platform, mechanism and metric. */
-struct prediction_log_error {
+struct prediction_error {
     const char *platform, *mechanism, *metric; /* the ledger's */
     size_t n;                                  /* rows that are judged: both numbers are above 0, or both are 0 */
     size_t left_out;                           /* not measured, incomplete, without the plan, or one of both is 0 */
@@ -64,6 +61,6 @@ struct prediction_log_error {
 };
 
 /* In order of first appearance; freed by the caller. NULL with *err set without memory. */
-struct prediction_log_error *prediction_log_errors(const struct prediction_log *ledger, size_t *count, struct err *err);
+struct prediction_error *prediction_log_errors(const struct prediction_log *ledger, size_t *count, struct err *err);
 
 #endif

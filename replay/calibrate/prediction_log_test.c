@@ -8,29 +8,28 @@
 
 static struct err err;
 
-static struct prediction_log_row row_of(const char *recording, const char *mechanism, const char *state,
-                                        double predicted, double measured)
+static struct prediction row_of(const char *recording, const char *mechanism, const char *state, double predicted,
+                                double measured)
 {
-    return (struct prediction_log_row){.texts = {[LEDGER_PROGRAM] = "synth:triad,bytes=\"1MiB\"",
-                                                 [LEDGER_PLATFORM] = "h200",
-                                                 [LEDGER_PLAN] = "00",
-                                                 [LEDGER_RECORDING] = (char *)recording,
-                                                 [LEDGER_MECHANISM] = (char *)mechanism,
-                                                 [LEDGER_POLICY] = "tree, prefetched",
-                                                 [LEDGER_METRIC] = "time_ns",
-                                                 [LEDGER_STATE] = (char *)state},
-                                       .predicted = predicted,
-                                       .low = predicted / 1.5,
-                                       .high = predicted * 1.5,
-                                       .measured = measured};
+    return (struct prediction){.texts = {[LEDGER_PROGRAM] = "synth:triad,bytes=\"1MiB\"",
+                                         [LEDGER_PLATFORM] = "h200",
+                                         [LEDGER_PLAN] = "00",
+                                         [LEDGER_RECORDING] = (char *)recording,
+                                         [LEDGER_MECHANISM] = (char *)mechanism,
+                                         [LEDGER_POLICY] = "tree, prefetched",
+                                         [LEDGER_METRIC] = "time_ns",
+                                         [LEDGER_STATE] = (char *)state},
+                               .predicted = predicted,
+                               .low = predicted / 1.5,
+                               .high = predicted * 1.5,
+                               .measured = measured};
 }
 
 /* What stands in the file is what was appended, once, whatever its texts; the old rows stay as they were. */
 START_TEST(rows_are_appended_once_and_read_back)
 {
     const char *path = testing_file("ledger.csv");
-    struct prediction_log_row rows[] = {row_of("01", "managed", "whole", 100, 110),
-                                        row_of("02", "=cmd", "whole", 100, NAN)};
+    struct prediction rows[] = {row_of("01", "managed", "whole", 100, 110), row_of("02", "=cmd", "whole", 100, NAN)};
     struct prediction_log ledger;
     size_t added;
     ck_assert_int_eq(prediction_log_append(path, rows, 1, &added, &err), 0);
@@ -56,7 +55,7 @@ END_TEST
  * ends 1/1.5 and 1.5 none holds. */
 START_TEST(errors_are_means_of_logarithms_for_each_mechanism)
 {
-    const struct prediction_log_row rows[] = {
+    const struct prediction rows[] = {
         row_of("01", "managed", "whole", 100, 200),   row_of("02", "managed", "whole", 100, 50),
         row_of("03", "managed", "whole", 100, 400),   row_of("04", "managed", "incomplete", 100, 900),
         row_of("05", "managed", "no plan", 100, 900), row_of("06", "managed", "whole", 100, NAN),
@@ -66,7 +65,7 @@ START_TEST(errors_are_means_of_logarithms_for_each_mechanism)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         ck_assert_int_eq(prediction_log_add(&ledger, &rows[i], &err), 1);
     size_t n;
-    struct prediction_log_error *e = prediction_log_errors(&ledger, &n, &err);
+    struct prediction_error *e = prediction_log_errors(&ledger, &n, &err);
     ck_assert_uint_eq(n, 3);
     ck_assert_str_eq(e[0].mechanism, "managed");
     ck_assert(e[0].n == 3 && e[0].left_out == 4 && e[0].bounded == 3 && e[0].within == 0);
@@ -95,7 +94,7 @@ START_TEST(a_ledger_may_say_a_row_twice)
     struct prediction_log ledger;
     ck_assert_msg(prediction_log_parse(&ledger, "l.csv", text, strlen(text), &err) == 0, "%s", err.msg);
     ck_assert_uint_eq(ledger.count, 2);
-    const struct prediction_log_row *r = ledger.rows;
+    const struct prediction *r = ledger.rows;
     ck_assert(r[0].predicted == 5 && r[0].low == 4 && r[0].high == 6 && r[0].measured == 4);
     ck_assert(r[1].predicted == 0 && isnan(r[1].low) && isnan(r[1].high) && r[1].measured == 1e300);
     prediction_log_release(&ledger);
@@ -125,7 +124,7 @@ START_TEST(what_is_no_ledger_is_refused_with_its_place)
     /* An append to what is no ledger leaves it. */
     const char *path = testing_write("other.csv", "a,b\n", 4);
     size_t added;
-    const struct prediction_log_row row = row_of("01", "managed", "whole", 100, 110);
+    const struct prediction row = row_of("01", "managed", "whole", 100, 110);
     ck_assert_int_eq(prediction_log_append(path, &row, 1, &added, &err), -1);
     FILE *f = fopen(path, "rb");
     char kept[16] = "";

@@ -32,16 +32,11 @@ const struct param *compare_setting(const char *key)
     return param_find(compare_settings, key);
 }
 
-static const char *const mechanisms[COMPARE_MECHANISMS] = {
+const char *const compare_mechanisms[COMPARE_MECHANISMS] = {
     [COMPARE_COPY] = "copy",     [COMPARE_MANAGED] = "managed", [COMPARE_ZEROCOPY] = "zerocopy",
     [COMPARE_TIERED] = "tiered", [COMPARE_DEVICE] = "device",   [COMPARE_PINNED] = "pinned",
     [COMPARE_MIXED] = "mixed",
 };
-
-const char *compare_mechanism_name(enum compare_mechanism mechanism)
-{
-    return mechanisms[mechanism];
-}
 
 /* Those of the engines, and of copies that one of prefetches; of the rest nobody has measured it. */
 static double error_of(enum compare_mechanism mechanism)
@@ -179,13 +174,6 @@ static int by_order(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-/* As if none had stood in a file: rows of equal times are ranked in the order in which they are made. */
-static void in_order(struct compare_result *result)
-{
-    if (result->count)
-        qsort(result->rows, result->count, sizeof *result->rows, by_order);
-}
-
 /* By insertion: equal ones stay in order. */
 static void rank(struct compare_result *result)
 {
@@ -220,9 +208,9 @@ const char *compare_answer(const struct compare_result *result, char *buf, size_
     size_t ties = 0;
     for (size_t i = 1; i < result->count; i++)
         ties += compare_tied(&rows[0], &rows[i]);
-    size_t n = (size_t)snprintf(buf, size, "%s (%s): %s", mechanisms[rows[0].mechanism], rows[0].policy, time);
+    size_t n = (size_t)snprintf(buf, size, "%s (%s): %s", compare_mechanisms[rows[0].mechanism], rows[0].policy, time);
     if (next && n < size)
-        n += (size_t)snprintf(buf + n, size - n, ", %s (%s) %s", mechanisms[next->mechanism], next->policy,
+        n += (size_t)snprintf(buf + n, size - n, ", %s (%s) %s", compare_mechanisms[next->mechanism], next->policy,
                               compare_time_text(compare_time(next), 3, other, sizeof other));
     if (n < size && rows[0].error_ratio == 0)
         (void)snprintf(buf + n, size - n, "; how far off such times are was never measured");
@@ -327,8 +315,8 @@ static int kept_rows(struct compare_program *facts, struct compare_result *resul
         return -1;
     result->found = result->count;
     int rc = compare_rows(facts, result, prefetched, err);
-    if (facts->keep)
-        in_order(result);
+    if (facts->keep && result->count) /* as if none had stood in a file: the order of rows of equal times */
+        qsort(result->rows, result->count, sizeof *result->rows, by_order);
     return rc;
 }
 
@@ -480,7 +468,7 @@ static json_t *row_json(const struct compare_row *row, struct err *err)
     json_t *apply = json_array();
     for (size_t i = 0; i < row->apply_count; i++)
         json_tree_add(&apply, json_tree_text(row->apply[i]));
-    json_t *object = json_pack("{s:s,s:s,s:O,s:o,s:f}", "mechanism", compare_mechanism_name(row->mechanism), "policy",
+    json_t *object = json_pack("{s:s,s:s,s:O,s:o,s:f}", "mechanism", compare_mechanisms[row->mechanism], "policy",
                                row->policy, "params", row->params, "apply", apply, "error_ratio", row->error_ratio);
     return outcome_to_json(&row->outcome, &object, err) ? NULL : object;
 }

@@ -33,7 +33,7 @@ enum compare_mechanism {
     COMPARE_MECHANISMS
 };
 
-const char *compare_mechanism_name(enum compare_mechanism mechanism); /* "copy", "managed", .. */
+extern const char *const compare_mechanisms[COMPARE_MECHANISMS]; /* "copy", "managed", .. */
 
 extern const struct metric compare_metrics[];         /* of every row; ends with a zeroed row */
 const struct param *compare_setting(const char *key); /* --set, besides numbers of the platform; NULL: it is none */
@@ -118,12 +118,10 @@ bool compare_tied(const struct compare_row *a, const struct compare_row *b);
 /* The answer in a sentence, for the rows as they are ranked. Returns buf. */
 const char *compare_answer(const struct compare_result *result, char *buf, size_t size);
 
-/* The best row that `record --apply` can bring about: unified memory of a stock driver, with or without advice and
- * prefetches. NULL: there is none. */
+/* The best row that `record --apply` can bring about: unified memory of a stock driver. NULL: there is none. */
 const struct compare_row *compare_plannable(const struct compare_result *result);
 
-/* Write it as a plan (trace/recorder/plan.h), with the predicted time and its ends. -1 with *err set: nothing to plan.
- */
+/* Write it as a plan (trace/recorder/plan.h) with the predicted time. -1 with *err set: nothing to plan. */
 int compare_plan_write(const struct compare_result *result, FILE *to, struct err *err);
 
 enum { COMPARE_NAME = 200 };
@@ -134,8 +132,7 @@ const char *compare_row_name(const struct compare_row *row, char buf[COMPARE_NAM
 /* All rows as `replay --format json` prints runs: what run_set_add_json() takes. NULL with *err set. */
 json_t *compare_runs_json(const struct compare_request *request, const struct compare_result *result, struct err *err);
 
-/* What came of the draws, as robust_json() has it, and to each drawn row of the JSON array `rows` (NULL: there is none)
- * its "robust". NULL: no memory. */
+/* robust_json() of the draws; each drawn row of the JSON array `rows` (may be NULL) gets its own. NULL: no memory. */
 json_t *compare_robust_json(const struct compare_result *result, json_t *rows);
 
 /* The documented JSON object; NULL with *err set. */

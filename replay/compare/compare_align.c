@@ -1,9 +1,7 @@
 /* What aligning is worth to zero-copy: where a structure begins, or a table's rows lie, off a multiple of 128 bytes,
  * the engine is asked once more with it there, and a row whose requests become fewer says so, by how many bytes. Known
  * of generated programs that have a key for it: base_offset (bytes, lists), offset (elements, arrays), row_bytes
- * (rows). Rows are padded by reading the padding too, which is more than a kernel would read: what they win is the
- * least. */
-#include <math.h>
+ * (rows). Padded rows are read with their padding, more than a kernel would read: what they win is the least. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,16 +88,15 @@ static bool how(const struct compare_program *f, const struct scan_setup *s, str
 static int ask(const struct compare_program *f, const struct input *input, const char *policies,
                const struct compare_result *result, struct replay_result *got, struct err *err)
 {
-    const struct replay_request request = {.engine = engine_find("zerocopy"),
-                                           .platform =
-                                               f->request->platform ? f->request->platform : result->choice.name,
-                                           .policy_list = policies,
-                                           .sets = f->request->sets,
-                                           .set_count = f->request->set_count,
-                                           .inputs = input,
-                                           .input_count = 1,
-                                           .threads = f->request->threads,
-                                           .brief = true};
+    struct replay_request request = {.engine = engine_find("zerocopy"),
+                                     .platform = f->request->platform ? f->request->platform : result->choice.name,
+                                     .policy_list = policies,
+                                     .sets = f->request->sets,
+                                     .set_count = f->request->set_count,
+                                     .inputs = input,
+                                     .input_count = 1,
+                                     .threads = f->request->threads,
+                                     .brief = true};
     return compare_execute(f, &request, got, err);
 }
 

@@ -26,20 +26,26 @@ double compare_kernels_ns(const struct compare_program *f, const struct uvm_metr
     return ns;
 }
 
+double compare_copies_ns(const struct compare_program *f, const struct program_copies *c)
+{
+    const struct pcie *link = platform_section_get(f->platform, "pcie");
+    double ns = c->in_copies ? link_copy_ns(link, (double)c->in_bytes, (double)c->in_copies) : 0;
+    if (c->back_copies > c->last_copies)
+        ns += link_copy_ns(link, (double)(c->back_bytes - c->last_bytes), (double)(c->back_copies - c->last_copies));
+    return ns;
+}
+
 static void fill(const struct compare_program *f, const struct uvm_metrics *prefetched, struct compare_row *row)
 {
     struct outcome *out = &row->outcome;
     const struct pcie *link = platform_section_get(f->platform, "pcie");
     const struct program_copies *c = &f->copies;
-    double back_bytes = (double)(c->back_bytes - c->last_bytes), back = (double)(c->back_copies - c->last_copies);
-    double kernels = compare_kernels_ns(f, prefetched);
+    double kernels = compare_kernels_ns(f, prefetched), copies = compare_copies_ns(f, c);
     if (prefetched->faults)
         outcome_note(out, "kernels: each launch alone by the issue model, since the CPU works between them");
-    double copies = c->in_copies ? link_copy_ns(link, (double)c->in_bytes, (double)c->in_copies) : 0;
-    copies += back > 0 ? link_copy_ns(link, back_bytes, back) : 0;
     outcome_real(out, "time_ns", kernels + copies);
     outcome_real(out, "h2d_bytes", (double)c->in_bytes);
-    outcome_real(out, "d2h_bytes", back_bytes);
+    outcome_real(out, "d2h_bytes", (double)(c->back_bytes - c->last_bytes));
     outcome_real(out, "gpu_bytes", (double)(f->footprint + f->device_bytes));
     outcome_real(out, "read_amplification_ratio", f->footprint ? (double)c->in_bytes / (double)f->footprint : NAN);
     outcome_real(out, "back_ns",

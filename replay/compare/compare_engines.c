@@ -1,17 +1,10 @@
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "replay/compare/compare_rows.h"
 #include "replay/run/platform_use.h"
 #include "trace/workloads/scan.h"
-
-static double number(const struct outcome *out, const char *name)
-{
-    const struct metric_value *v = outcome_get(out, name);
-    return v && v->known ? v->real : NAN;
-}
 
 /* A value with its bounds, as the engine has it. */
 static void pass(struct compare_row *row, const char *to, const struct outcome *from, const char *name)
@@ -23,13 +16,6 @@ static void pass(struct compare_row *row, const char *to, const struct outcome *
         outcome_interval(&row->outcome, to, v->lo, v->hi);
     if (v && v->unbound)
         outcome_unbound(&row->outcome, to);
-}
-
-static void pass_notes(struct compare_row *row, const struct outcome *from)
-{
-    for (size_t i = 0; i < from->note_count; i++)
-        if (!platform_use_is_head(from->notes[i]))
-            outcome_note(&row->outcome, "%s", from->notes[i]);
 }
 
 /* One call of an engine, for policies of one mechanism. */
@@ -44,7 +30,7 @@ struct call {
 static enum compare_mechanism mechanism_of(const struct call *call, const char *policy)
 {
     for (enum compare_mechanism m = 0; m < COMPARE_MECHANISMS; m++)
-        if (strcmp(policy, compare_mechanism_name(m)) == 0)
+        if (strcmp(policy, compare_mechanisms[m]) == 0)
             return m;
     return call->mechanism;
 }
@@ -62,7 +48,9 @@ static int add_rows(const struct call *call, const struct replay_result *got, st
         row->params = replay_policy_params_json(&got->policies[i]);
         if (!row->params)
             return err_set(err, "out of memory");
-        pass_notes(row, &got->runs[i]);
+        for (size_t n = 0; n < got->runs[i].note_count; n++)
+            if (!platform_use_is_head(got->runs[i].notes[n]))
+                outcome_note(&row->outcome, "%s", got->runs[i].notes[n]);
         call->fill(call->facts, &got->runs[i], row, got->policies[i].head->name);
     }
     return 0;
@@ -80,20 +68,12 @@ static const char *wanted(const struct call *call, char *list, size_t size)
 }
 
 /* Of a draw the numbers are those of facts->platform. */
-int compare_execute(const struct compare_program *f, const struct replay_request *request, struct replay_result *got,
+int compare_execute(const struct compare_program *f, struct replay_request *request, struct replay_result *got,
                     struct err *err)
 {
+    request->drawn = f->only ? f->platform : NULL;
     if (replay_prepare(request, got, err))
         return -1;
-    if (f->only) {
-        struct platform *drawn = platform_copy(f->platform, err);
-        if (!drawn) {
-            replay_release(got);
-            return -1;
-        }
-        platform_free(got->platform);
-        got->platform = drawn;
-    }
     if (f->engines)
         (void)pthread_mutex_lock(f->engines);
     int rc = replay_execute(request, got, err);
@@ -109,17 +89,17 @@ static int run(const struct call *call, struct compare_result *result, struct er
     const char *policies = wanted(call, list, sizeof list);
     if (!policies)
         return 0;
-    const struct replay_request request = {.engine = engine_find(call->engine),
-                                           .platform = asked->platform ? asked->platform : result->choice.name,
-                                           .policy_list = policies,
-                                           .sets = asked->sets,
-                                           .set_count = asked->set_count,
-                                           .inputs = call->facts->input,
-                                           .input_count = 1,
-                                           .threads = call->facts->threads,
-                                           .most_ns = call->facts->most_ns,
-                                           .weights = call->facts->weights,
-                                           .brief = true};
+    struct replay_request request = {.engine = engine_find(call->engine),
+                                     .platform = asked->platform ? asked->platform : result->choice.name,
+                                     .policy_list = policies,
+                                     .sets = asked->sets,
+                                     .set_count = asked->set_count,
+                                     .inputs = call->facts->input,
+                                     .input_count = 1,
+                                     .threads = call->facts->threads,
+                                     .most_ns = call->facts->most_ns,
+                                     .weights = call->facts->weights,
+                                     .brief = true};
     struct replay_result got;
     struct err why = {""};
     if (compare_execute(call->facts, &request, &got, &why)) { /* the engine refuses the input, or the platform */
@@ -153,9 +133,10 @@ void compare_fill_zerocopy(const struct compare_program *f, const struct outcome
                            const char *policy)
 {
     const struct pcie *link = platform_section_get(f->platform, "pcie");
-    double time = number(out, "time_ns"), back = 0;
-    if (outcome_get(out, "time_ns")->least) {
-        compare_stop_row(row, outcome_get(out, "time_ns")->lo);
+    const struct metric_value *t = outcome_get(out, "time_ns");
+    double time = t->known ? t->real : NAN, back = 0;
+    if (t->least) {
+        compare_stop_row(row, t->lo);
         return;
     }
     for (uint32_t l = 0; f->counted && l < f->totals.launches; l++)

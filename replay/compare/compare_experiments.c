@@ -20,12 +20,6 @@ size_t compare_best_rows(const struct compare_result *result, size_t most, size_
     return n;
 }
 
-static size_t rival_of(const struct compare_result *result, size_t row)
-{
-    const struct compare_row *second = row ? NULL : compare_second(result);
-    return second ? (size_t)(second - result->rows) : 0;
-}
-
 /* Unified memory that no driver has: compare_plan.c says so. */
 static bool can_be_had(const struct compare_row *row)
 {
@@ -60,8 +54,9 @@ static void take_command(const struct compare_result *result, struct compare_exp
 
 bool compare_experiment(const struct compare_result *result, size_t row, struct compare_experiment *x)
 {
-    const struct compare_row *own = &result->rows[row];
-    *x = (struct compare_experiment){.row = row, .rival = rival_of(result, row), .wins = NAN, .loses = NAN};
+    const struct compare_row *own = &result->rows[row], *second = row ? NULL : compare_second(result);
+    *x = (struct compare_experiment){
+        .row = row, .rival = second ? (size_t)(second - result->rows) : 0, .wins = NAN, .loses = NAN};
     if (!own->answered || !can_be_had(own))
         return false;
     take_command(result, x);
@@ -92,7 +87,7 @@ const char *compare_experiment_say(const struct compare_result *result, const st
             buf + n, size - n,
             "below %s it beats %s (%s) whatever that takes, above %s it does not, between the two measure "
             "that as well%s\n",
-            compare_time_text(x->wins, 4, wins, sizeof wins), compare_mechanism_name(rival->mechanism), rival->policy,
+            compare_time_text(x->wins, 4, wins, sizeof wins), compare_mechanisms[rival->mechanism], rival->policy,
             compare_time_text(x->loses, 4, loses, sizeof loses),
             x->open  ? ""
             : x->row ? "; nothing that is predicted is as fast: not worth running"
@@ -123,13 +118,12 @@ static json_t *experiment_json(const struct compare_result *result, const struct
 {
     const struct compare_row *row = &result->rows[x->row], *rival = &result->rows[x->rival];
     json_t *against = x->row == x->rival ? json_null()
-                                         : json_pack("{s:s,s:s}", "mechanism", compare_mechanism_name(rival->mechanism),
+                                         : json_pack("{s:s,s:s}", "mechanism", compare_mechanisms[rival->mechanism],
                                                      "policy", rival->policy);
-    return json_pack("{s:s,s:s,s:o,s:s,s:[f,f],s:o,s:o,s:o,s:b,s:o}", "mechanism",
-                     compare_mechanism_name(row->mechanism), "policy", row->policy, "command",
-                     json_tree_text(x->command), "measures", x->measures, "predicted_ns", x->lo, x->hi, "against",
-                     against, "wins_below_ns", json_tree_real(x->wins), "loses_above_ns", json_tree_real(x->loses),
-                     "open", x->open, "settles", settles(result, x->row));
+    return json_pack("{s:s,s:s,s:o,s:s,s:[f,f],s:o,s:o,s:o,s:b,s:o}", "mechanism", compare_mechanisms[row->mechanism],
+                     "policy", row->policy, "command", json_tree_text(x->command), "measures", x->measures,
+                     "predicted_ns", x->lo, x->hi, "against", against, "wins_below_ns", json_tree_real(x->wins),
+                     "loses_above_ns", json_tree_real(x->loses), "open", x->open, "settles", settles(result, x->row));
 }
 
 json_t *compare_experiments_json(const struct compare_result *result, size_t most)

@@ -95,7 +95,7 @@ START_TEST(an_experiment_says_what_it_settles)
         for (size_t k = 0; k < result.robust.flip_count; k++)
             flips += result.robust.flips[k].answer == rows[i];
         ck_assert_str_eq(json_string_value(json_object_get(one, "mechanism")),
-                         compare_mechanism_name(result.rows[rows[i]].mechanism));
+                         compare_mechanisms[result.rows[rows[i]].mechanism]);
         ck_assert_uint_eq(json_array_size(json_object_get(one, "settles")), rows[i] < result.drawn ? flips : 0);
         settled += json_array_size(json_object_get(one, "settles"));
         struct compare_experiment x;

@@ -25,9 +25,8 @@ const struct engine engine_compare = {.name = "compare",
 /* --- the case ---
  *
  * Engine "compare", the input by content, the platform with every number, the settings; with draws, their number and
- * seed too. A row is a run of policy "managed (tree, prefetched)"; its parameters are the row's with "mechanism"; its
- * metrics the row's with error_ratio; what to do for it stands behind its notes, each sentence after COMPARE_TO_HAVE.
- */
+ * seed too. A row is a run of policy "managed (tree, prefetched)", with the parameter "mechanism" and the metric
+ * error_ratio besides; what to do for it stands behind its notes, each sentence after COMPARE_TO_HAVE. */
 
 #define COMPARE_TO_HAVE "to have it: "
 
@@ -121,7 +120,7 @@ static int case_init(struct compare_case *c, const struct compare_request *reque
 
 const char *compare_row_name(const struct compare_row *row, char buf[COMPARE_NAME])
 {
-    (void)snprintf(buf, COMPARE_NAME, "%s (%s)", compare_mechanism_name(row->mechanism), row->policy);
+    (void)snprintf(buf, COMPARE_NAME, "%s (%s)", compare_mechanisms[row->mechanism], row->policy);
     return buf;
 }
 
@@ -131,7 +130,7 @@ static json_t *run_json(const struct compare_result *result, size_t i, bool draw
     const struct compare_row *row = &result->rows[i];
     char name[COMPARE_NAME], text[1024];
     json_t *params = json_tree_copy(row->params);
-    json_tree_put(&params, "mechanism", json_string(compare_mechanism_name(row->mechanism)));
+    json_tree_put(&params, "mechanism", json_string(compare_mechanisms[row->mechanism]));
     json_t *run = json_pack("{s:o,s:o}", "policy", json_tree_text(compare_row_name(row, name)), "params", params);
     if (outcome_to_json(&row->outcome, &run, err))
         return NULL;
@@ -176,9 +175,8 @@ static bool split(const char *name, enum compare_mechanism *mechanism, char *pol
     if (!open || end[-1] != ')')
         return false;
     int m = 0;
-    while (m < COMPARE_MECHANISMS &&
-           (strlen(compare_mechanism_name((enum compare_mechanism)m)) != (size_t)(open - name) ||
-            strncmp(name, compare_mechanism_name((enum compare_mechanism)m), (size_t)(open - name)) != 0))
+    while (m < COMPARE_MECHANISMS && (strlen(compare_mechanisms[m]) != (size_t)(open - name) ||
+                                      strncmp(name, compare_mechanisms[m], (size_t)(open - name)) != 0))
         m++;
     *mechanism = (enum compare_mechanism)m;
     (void)snprintf(policy, size, "%.*s", (int)(end - open - 3), open + 2);
@@ -413,21 +411,10 @@ void compare_file_close(struct compare_file *keep)
 bool compare_file_has(const struct compare_file *keep, enum compare_mechanism mechanism, const char *policy)
 {
     char name[COMPARE_NAME];
-    if (!keep)
-        return false;
-    (void)snprintf(name, sizeof name, "%s (%s)", compare_mechanism_name(mechanism), policy);
-    for (size_t i = 0; i < keep->count; i++)
-        if (strcmp(keep->names[i], name) == 0)
-            return true;
-    return false;
-}
-
-bool compare_file_has_any(const struct compare_file *keep, enum compare_mechanism mechanism)
-{
-    const char *name = compare_mechanism_name(mechanism);
-    const size_t n = strlen(name);
+    const char *end = policy ? ")" : "";
+    const int n = snprintf(name, sizeof name, "%s (%s%s", compare_mechanisms[mechanism], policy ? policy : "", end);
     for (size_t i = 0; keep && i < keep->count; i++)
-        if (strncmp(keep->names[i], name, n) == 0 && keep->names[i][n] == ' ')
+        if (policy ? strcmp(keep->names[i], name) == 0 : strncmp(keep->names[i], name, (size_t)n) == 0)
             return true;
     return false;
 }

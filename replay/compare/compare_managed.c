@@ -77,13 +77,28 @@ static void add_all(struct managed_runs *runs, const struct engine *uvm)
         }
 }
 
-/* "[A:read-mostly,B:read-mostly]" of those allocations that no kernel writes and that the program does not advise so
- * itself; "" if there is none. */
+/* Whether no kernel writes allocation i of f->allocs; false where that is not known. */
+static bool read_only(const struct compare_program *f, size_t i)
+{
+    if (!f->counted)
+        return false;
+    for (size_t a = 0; a < f->totals.alloc_count; a++)
+        if (strcmp(f->totals.allocs[a].name, f->allocs[i].name) == 0) {
+            for (uint32_t l = 0; l < f->totals.launches; l++)
+                if (!f->totals.launch[l].cpu && f->totals.launch[l].modified >> a & 1)
+                    return false;
+            return true;
+        }
+    return false;
+}
+
+/* "[A:read-mostly,B:read-mostly]" of allocations that no kernel writes and the program does not advise itself; or "".
+ */
 static void advise(const struct compare_program *f, struct managed_run *run)
 {
     size_t n = 0;
     for (size_t i = 0; i < f->alloc_count && i < 64 && n + 64 < HINTS; i++)
-        if (!(f->allocs[i].advice & ACTOR_READ_MOSTLY) && compare_read_only(f, i)) {
+        if (!(f->allocs[i].advice & ACTOR_READ_MOSTLY) && read_only(f, i)) {
             if (strpbrk(f->allocs[i].name, ",:"))
                 run->failed = err_set(&run->err, "allocation '%s' cannot be advised: its name has a ',' or ':'",
                                       f->allocs[i].name) != 0;
@@ -134,7 +149,7 @@ static void drop_unwanted(const struct compare_program *f, struct managed_runs *
         name_of(&runs->items[i], name, sizeof name);
         if (compare_wanted(f, COMPARE_MANAGED, name) ||
             (runs->items[i].prefetched &&
-             (compare_wanted(f, COMPARE_COPY, "cudaMemcpy") || compare_wanted_any(f, COMPARE_MIXED))))
+             (compare_wanted(f, COMPARE_COPY, "cudaMemcpy") || compare_wanted(f, COMPARE_MIXED, NULL))))
             runs->items[kept++] = runs->items[i];
     }
     runs->count = kept;

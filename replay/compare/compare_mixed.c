@@ -10,9 +10,8 @@
  *   MIX_MANAGED  copied, the rest managed, where memory is short: the uvm engine with that memory taken off
  *
  * Copies come before the first kernel, by the link's rule, as the mechanism copy has them; what the CPU takes back
- * between kernels besides. Managed beside zero-copy memory is asked of nobody: remote pages of the uvm engine have no
- * cache and send stores as reads, so its times are a quarter to twice those of the zero-copy engine (docs/compare.md).
- */
+ * between kernels besides. Managed beside zero-copy memory is not asked for: remote pages of the uvm engine have no
+ * cache and send stores as reads, which takes a quarter to twice the time of the zero-copy engine (docs/compare.md). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,22 +98,13 @@ static int mix_copies(const struct compare_program *f, uint64_t members, struct 
     return rc;
 }
 
-static double mix_copies_ns(const struct compare_program *f, const struct program_copies *c)
-{
-    const struct pcie *link = platform_section_get(f->platform, "pcie");
-    double ns = c->in_copies ? link_copy_ns(link, (double)c->in_bytes, (double)c->in_copies) : 0;
-    if (c->back_copies > c->last_copies)
-        ns += link_copy_ns(link, (double)(c->back_bytes - c->last_bytes), (double)(c->back_copies - c->last_copies));
-    return ns;
-}
-
 static int take_copies(const struct mixing *m, struct mix *mix)
 {
     const struct compare_program *f = m->facts;
     struct program_copies c;
     if (mix_copies(f, mix_members(m, mix->ahead), &c, &mix->err))
         return -1;
-    mix->copy_ns = mix_copies_ns(f, &c);
+    mix->copy_ns = compare_copies_ns(f, &c);
     mix->h2d = (double)c.in_bytes;
     mix->d2h = (double)(c.back_bytes - c.last_bytes);
     mix->back_ns = c.last_copies ? link_copy_ns(platform_section_get(f->platform, "pcie"), (double)c.last_bytes,
@@ -130,8 +120,8 @@ struct reading {
     double time, least, payload; /* ns: as simulated, and at least */
 };
 
-/* No launch is faster than with all of its memory on the GPU, nor than its requests; one without requests is what a
- * copy makes of it. */
+/* No launch is faster than with all its memory on the GPU, nor than its requests; without those it is as with a copy.
+ */
 static int take_launch(void *ctx, uint32_t number, const struct host_reads_count *count, struct err *err)
 {
     struct reading *r = ctx;
@@ -184,15 +174,6 @@ static int ask_link(const struct mixing *m, const struct program *program, struc
 
 /* --- the rest is managed --- */
 
-static void take_managed(struct mix *mix, const struct uvm_metrics *metrics)
-{
-    mix->time += (double)metrics->time_ns;
-    mix->lo = mix->hi = mix->time;
-    mix->h2d += (double)(metrics->h2d_bytes + metrics->remote_bytes);
-    mix->d2h += (double)metrics->d2h_bytes;
-    mix->did = uvm_managed_did(metrics);
-}
-
 static int ask_managed(const struct mixing *m, const struct program *program, struct mix *mix)
 {
     const struct compare_program *f = m->facts;
@@ -212,8 +193,10 @@ static int ask_managed(const struct mixing *m, const struct program *program, st
     actor_input_close(&touching);
     if (rc)
         return -1;
-    mix->time = mix->copy_ns;
-    take_managed(mix, &metrics);
+    mix->time = mix->lo = mix->hi = mix->copy_ns + (double)metrics.time_ns;
+    mix->h2d += (double)(metrics.h2d_bytes + metrics.remote_bytes);
+    mix->d2h += (double)metrics.d2h_bytes;
+    mix->did = uvm_managed_did(&metrics);
     mix->gpu_bytes = (double)(f->memory + f->device_bytes);
     return 0;
 }
@@ -292,7 +275,7 @@ static bool worth(const struct search *s, uint32_t ahead)
         return false;
     if (f->memory && mix_bytes(m, ahead) + (m->kind == MIX_MANAGED ? (double)ACTOR_BLOCK_BYTES : 0) > (double)f->memory)
         return false;
-    return f->only || mix_copies(f, mix_members(m, ahead), &c, &ignored) || mix_copies_ns(f, &c) <= s->bound;
+    return f->only || mix_copies(f, mix_members(m, ahead), &c, &ignored) || compare_copies_ns(f, &c) <= s->bound;
 }
 
 /* Ask for those of the list that nobody has asked for yet. */
@@ -464,23 +447,18 @@ static double time_of(const struct compare_result *result, enum compare_mechanis
     return time;
 }
 
-static void begin(struct search *s, const struct mixing *m, const struct compare_result *result)
+static int add_kind(struct mixing *m, enum mix_kind kind, struct compare_result *result, struct err *err)
 {
-    bool link = m->kind == MIX_LINK;
+    struct search *s = mem_zalloc(1, sizeof *s, err);
+    const bool link = kind == MIX_LINK;
+    if (!s)
+        return -1;
+    m->kind = kind;
     s->mixing = m;
     s->bound = bound_of(result);
     s->error = engine_find(link ? "zerocopy" : "uvm")->error;
     s->all = time_of(result, COMPARE_COPY, NULL);
     s->none = link ? time_of(result, COMPARE_ZEROCOPY, NULL) : time_of(result, COMPARE_MANAGED, "tree");
-}
-
-static int add_kind(struct mixing *m, enum mix_kind kind, struct compare_result *result, struct err *err)
-{
-    struct search *s = mem_zalloc(1, sizeof *s, err);
-    if (!s)
-        return -1;
-    m->kind = kind;
-    begin(s, m, result);
     const struct mix *best = search(s);
     int rc = 0;
     for (uint32_t a = 1; a < 1u << m->count; a++)
@@ -495,9 +473,7 @@ static int add_kind(struct mixing *m, enum mix_kind kind, struct compare_result 
 /* The kernels of the mechanism copy over what each launch takes alone. */
 static double slower_by(const struct compare_program *f, const struct uvm_metrics *prefetched)
 {
-    double alone = 0;
-    for (uint32_t l = 0; l < f->totals.launches; l++)
-        alone += f->totals.launch[l].ms * 1e6;
+    const double alone = compare_kernels_ns(f, &(struct uvm_metrics){0});
     return alone > 0 ? compare_kernels_ns(f, prefetched) / alone : 1;
 }
 
@@ -507,7 +483,7 @@ int compare_mixed_rows(const struct compare_program *f, struct compare_result *r
     struct err why;
     struct mixing m = {.facts = f};
     bool short_of_memory = !compare_fits(f) && f->footprint <= COMPARE_MIXED_MOST;
-    if (!f->counted || platform_has(f->platform, "placement") || !compare_wanted_any(f, COMPARE_MIXED) ||
+    if (!f->counted || platform_has(f->platform, "placement") || !compare_wanted(f, COMPARE_MIXED, NULL) ||
         !(short_of_memory || f->request->mixed || f->only))
         return 0;
     take_units(&m);

@@ -3,8 +3,8 @@
 
 #include "replay/compare/compare_rows.h"
 
-/* Its rows take the same steps: they are worked out once, where that does not take too much; and what they touch is
- * counted meanwhile. */
+/* All rows take the same steps: they are worked out once, if there is room, and what they touch is counted meanwhile.
+ */
 static void keep_steps(struct compare_program *f)
 {
     struct err why;
@@ -92,20 +92,6 @@ void compare_program_close(struct compare_program *f)
         actor_input_close(&f->touching);
 }
 
-bool compare_read_only(const struct compare_program *f, size_t i)
-{
-    if (!f->counted)
-        return false;
-    for (size_t a = 0; a < f->totals.alloc_count; a++)
-        if (strcmp(f->totals.allocs[a].name, f->allocs[i].name) == 0) {
-            for (uint32_t l = 0; l < f->totals.launches; l++)
-                if (!f->totals.launch[l].cpu && f->totals.launch[l].modified >> a & 1)
-                    return false;
-            return true;
-        }
-    return false;
-}
-
 bool compare_next_policy(const char **list, char *policy, size_t size)
 {
     size_t n = strcspn(*list, ",");
@@ -119,15 +105,7 @@ bool compare_wanted(const struct compare_program *f, enum compare_mechanism mech
     if (!f->only)
         return !compare_file_has(f->keep, mechanism, policy);
     for (size_t i = 0; i < f->only_count; i++)
-        if (f->only[i].mechanism == mechanism && strcmp(f->only[i].policy, policy) == 0)
+        if (f->only[i].mechanism == mechanism && (!policy || strcmp(f->only[i].policy, policy) == 0))
             return true;
     return false;
-}
-
-bool compare_wanted_any(const struct compare_program *f, enum compare_mechanism mechanism)
-{
-    bool any = !f->only && !compare_file_has_any(f->keep, mechanism);
-    for (size_t i = 0; i < f->only_count && !any; i++)
-        any = f->only[i].mechanism == mechanism;
-    return any;
 }

@@ -1,4 +1,3 @@
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,17 +14,7 @@ struct drawing {
 
 static struct robust_value value_of(const struct compare_row *row)
 {
-    const struct metric_value *v = outcome_get(&row->outcome, "time_ns");
-    if (v->known && v->unbound)
-        return (struct robust_value){.state = ROBUST_UNBOUNDED};
-    if (v->interval) {
-        struct robust_value value = robust_between(v->lo, v->hi);
-        value.value = v->known ? v->real : value.value;
-        return value;
-    }
-    if (v->least)
-        return (struct robust_value){.state = ROBUST_BEATEN};
-    return v->known ? robust_point(v->real) : (struct robust_value){.state = ROBUST_REFUSED};
+    return robust_metric(outcome_get(&row->outcome, "time_ns"));
 }
 
 /* Of [pcie]: what no kernel that reads host memory goes by; the first one tells of copies. */

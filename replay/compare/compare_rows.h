@@ -1,5 +1,4 @@
-/* compare_rows: how the rows of a comparison are made, one mechanism after the other; when a row stops; where rows
- * that are done are kept. */
+/* compare_rows: how the rows of a comparison are made, when one stops, where those that are done are kept. */
 #ifndef REPLAY_COMPARE_COMPARE_ROWS_H
 #define REPLAY_COMPARE_COMPARE_ROWS_H
 
@@ -57,10 +56,8 @@ int compare_program_open(struct compare_program *facts, const struct compare_req
                          struct err *err);
 void compare_program_close(struct compare_program *facts);
 
-/* Whether a row is asked for. */
+/* Whether a row is asked for; policy: NULL: any of the mechanism. */
 bool compare_wanted(const struct compare_program *facts, enum compare_mechanism mechanism, const char *policy);
-/* Whether any row of a mechanism is. */
-bool compare_wanted_any(const struct compare_program *facts, enum compare_mechanism mechanism);
 
 /* All rows of what is asked for, in no order. *prefetched: as compare_managed_rows() has it. */
 int compare_rows(const struct compare_program *facts, struct compare_result *result, struct uvm_metrics *prefetched,
@@ -74,9 +71,6 @@ static inline bool compare_fits(const struct compare_program *facts)
 {
     return !facts->memory || facts->footprint <= facts->memory;
 }
-
-/* Whether no kernel writes allocation i of facts->allocs; false where that is not known. */
-bool compare_read_only(const struct compare_program *facts, size_t i);
 
 /* Rows, to be filled; NULL with *err set. Valid until the next one is added. */
 struct compare_row *compare_add(struct compare_result *result, enum compare_mechanism mechanism, const char *policy,
@@ -108,12 +102,15 @@ int compare_copy_row(const struct compare_program *facts, struct compare_result 
 /* Kernels on memory that is all there, by that run; without one each launch alone by the issue model. */
 double compare_kernels_ns(const struct compare_program *facts, const struct uvm_metrics *prefetched);
 
+/* Copies in before the first kernel, and back in between; not those at the end. */
+double compare_copies_ns(const struct compare_program *facts, const struct program_copies *copies);
+
 /* What other engines answer: zero-copy, memory shared with the CPU, and of recordings of migrations unified memory. */
 int compare_engine_rows(const struct compare_program *facts, struct compare_result *result, struct err *err);
 
 /* One engine, on the platform of the facts: prepared, and executed while no other walks the input. */
-int compare_execute(const struct compare_program *facts, const struct replay_request *request,
-                    struct replay_result *got, struct err *err);
+int compare_execute(const struct compare_program *facts, struct replay_request *request, struct replay_result *got,
+                    struct err *err);
 /* A zero-copy row by what the engine says of a policy. */
 void compare_fill_zerocopy(const struct compare_program *facts, const struct outcome *out, struct compare_row *row,
                            const char *policy);
@@ -136,16 +133,13 @@ void compare_plan_zerocopy(const struct compare_program *facts, struct compare_r
 
 /* compare_stop: rows that are far behind the best are not run to their end.
  *
- * The program prefetched whole is asked first. A row of unified or host memory that has taken more than COMPARE_NEAR
- * times as long stops: its time is at least that, whatever is left of it, and it is more than COMPARE_NEAR times the
- * best's, which is that row or a faster one. Nothing else is known of such a row; it stands behind those with a time.
- * Only where the whole memory fits, and where nothing but the table asks: draws of all rows, mixes, experiments and
- * results files have each row whole.
- * In a draw, of any program, a row of unified or host memory stops when it is beaten (replay/run/robust.h) and
- * slower than two others: whoever asks who wins, and by how much the first leads, learns the same. Not the row that is
- * first where nothing is drawn: by how much it falls behind is asked. Example: prefetched 8.5 ms; 4 KiB a fault is
- * stopped when its kernels have run for 25.5 ms, which it takes to move a quarter of the data; run to its end it takes
- * 99 ms. */
+ * The program prefetched whole is asked first. A row of unified or host memory that takes more than COMPARE_NEAR times
+ * as long stops: all that is known of it is that its time is more than that; it stands behind those with a time. Only
+ * where the whole memory fits, and for the table alone: draws of all rows, mixes, experiments and results files have
+ * each row whole. Example: prefetched 8.5 ms; 4 KiB a fault stops at 25.5 ms; run to its end it takes 99 ms.
+ * In a draw, of any program, a row of unified or host memory stops when it is beaten (replay/run/robust.h) and slower
+ * than two others, which changes neither who wins nor the first one's lead. Not the row that is first where nothing is
+ * drawn: how far it falls behind is asked. */
 
 /* Whether rows of this program stop at all. */
 bool compare_stops(const struct compare_program *facts);
@@ -164,10 +158,9 @@ void compare_stop_row(struct compare_row *row, double ns);
 /* compare_file: rows on their way to a results file, each written as soon as it is done, so that an interrupted
  * comparison goes on where it was.
  *
- * compare_file_open (which adds the rows that stand in the file to the result), compare_file_has, compare_file_row and
- * compare_file_stage while rows are computed, compare_file_end when they are ranked; compare_file_close. In a file that
- * is not replaced the comparison counts as a sweep that has not ended (results.h) until compare_file_end(). Rows that
- * an engine refused together are asked for anew. */
+ * compare_file_open (which adds the rows of the file to the result); _has, _row and _stage while rows are computed;
+ * _end when they are ranked; _close. In a file that is not replaced the comparison is a sweep that has not ended
+ * (results.h) until compare_file_end(). Rows that an engine refused together are asked for anew. */
 
 /* Stages of compare_rows(). compare_row.order is a row's place in its stage, behind all of the stages before. */
 enum compare_stage { COMPARE_STAGE_MANAGED, COMPARE_STAGE_COPY, COMPARE_STAGE_ENGINES };
@@ -178,11 +171,8 @@ int compare_file_open(struct compare_file **keep, const struct compare_program *
 void compare_file_close(
     struct compare_file *keep); /* NULL is allowed; a replaced file that has not ended is as it was */
 
-/* Whether such a row stood in the file. keep: NULL: no. */
+/* Whether such a row stood in the file; policy: NULL: any of the mechanism. keep: NULL: no. */
 bool compare_file_has(const struct compare_file *keep, enum compare_mechanism mechanism, const char *policy);
-
-/* Whether any row of a mechanism did. */
-bool compare_file_has_any(const struct compare_file *keep, enum compare_mechanism mechanism);
 
 /* Write a row that is done; by any thread. keep: NULL: nothing to do, like the next two. */
 int compare_file_row(struct compare_file *keep, const struct compare_result *result, const struct compare_row *row,

@@ -47,7 +47,7 @@ static const struct compare_row *same_row(const struct compare_result *of, const
     for (size_t i = 0; i < of->count; i++)
         if (of->rows[i].mechanism == row->mechanism && strcmp(of->rows[i].policy, row->policy) == 0)
             return &of->rows[i];
-    ck_abort_msg("no row %s (%s)", compare_mechanism_name(row->mechanism), row->policy);
+    ck_abort_msg("no row %s (%s)", compare_mechanisms[row->mechanism], row->policy);
     return NULL;
 }
 
@@ -86,7 +86,7 @@ static size_t check(const char *spec, const struct compare_result *whole, const 
         *zerocopy += row->mechanism == COMPARE_ZEROCOPY;
         ck_assert(!row->answered);
         ck_assert_msg(v->lo < compare_time_low(full), "%s, %s (%s): %g is said to be over %g", spec,
-                      compare_mechanism_name(row->mechanism), row->policy, compare_time_low(full), v->lo);
+                      compare_mechanisms[row->mechanism], row->policy, compare_time_low(full), v->lo);
         ck_assert_double_ge(v->lo, COMPARE_NEAR * compare_time(&near->rows[0]));
     }
     for (size_t i = 0; i < whole->count && whole->rows[i].answered; i++) { /* the same order, without the stopped */

@@ -25,7 +25,7 @@ static inline void compare_with(const char *spec, const char *platform, const ch
 static inline const struct compare_row *row_of(const char *mechanism, const char *policy)
 {
     for (size_t i = 0; i < result.count; i++)
-        if (strcmp(compare_mechanism_name(result.rows[i].mechanism), mechanism) == 0 &&
+        if (strcmp(compare_mechanisms[result.rows[i].mechanism], mechanism) == 0 &&
             strcmp(result.rows[i].policy, policy) == 0)
             return &result.rows[i];
     ck_abort_msg("no row %s (%s)", mechanism, policy);
@@ -37,7 +37,7 @@ static inline const struct compare_row *only_row(const char *mechanism)
 {
     const struct compare_row *found = NULL;
     for (size_t i = 0; i < result.count; i++)
-        if (strcmp(compare_mechanism_name(result.rows[i].mechanism), mechanism) == 0) {
+        if (strcmp(compare_mechanisms[result.rows[i].mechanism], mechanism) == 0) {
             ck_assert_ptr_null(found);
             found = &result.rows[i];
         }

@@ -110,14 +110,14 @@ static int try_share(const struct compare_program *f, const struct ranked *r, do
         sets[i] = asked->sets[i];
     sets[n] = resident;
     sets[n + 1] = local;
-    const struct replay_request request = {.engine = engine_find("zerocopy"),
-                                           .platform = asked->platform ? asked->platform : tried->choice.name,
-                                           .policy_list = "naive,shift",
-                                           .sets = sets,
-                                           .set_count = n + 2,
-                                           .inputs = f->input,
-                                           .input_count = 1,
-                                           .threads = f->threads};
+    struct replay_request request = {.engine = engine_find("zerocopy"),
+                                     .platform = asked->platform ? asked->platform : tried->choice.name,
+                                     .policy_list = "naive,shift",
+                                     .sets = sets,
+                                     .set_count = n + 2,
+                                     .inputs = f->input,
+                                     .input_count = 1,
+                                     .threads = f->threads};
     struct replay_result got;
     struct err why = {""};
     int rc = compare_execute(f, &request, &got, &why);
@@ -156,7 +156,7 @@ static int add_ranked(const struct compare_program *f, const struct ranked *r, s
 int compare_tiered_rows(const struct compare_program *f, const struct scan_setup *setup, struct compare_result *result,
                         struct err *err)
 {
-    if (!compare_wanted_any(f, COMPARE_TIERED))
+    if (!compare_wanted(f, COMPARE_TIERED, NULL))
         return 0;
     if (setup->shape == SCAN_LISTS)
         return compare_refuse(result, COMPARE_TIERED, "hot lists",

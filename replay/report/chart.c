@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/results/case_table.h"
+#include "replay/run/engine.h"
 #include "trace/base/mem.h"
 
 enum { ROOM = 60, LINES_MAX = 4, NAME_MAX_CHARS = 400 };
@@ -78,8 +80,8 @@ double chart_at(size_t group, size_t i, size_t n, double *half)
 
 /* --- tics --- */
 
-/* Break a text at blanks and after signs into lines of at most `room` characters. The lines, or 0 if a word is longer
- * or the text is. */
+/* Break a text at blanks and signs into lines of at most `room` characters. How many; 0: a word or the text is longer.
+ */
 static size_t wrap(const char *text, size_t room, char *out, size_t size)
 {
     size_t lines = 1, column = 0, used = 0;
@@ -152,15 +154,6 @@ static void fold(const char *name, size_t lines, char *text, size_t size)
     (void)snprintf(text, size, "%s", name);
 }
 
-/* A categorical axis: names at 0, 1, .. */
-struct axis {
-    char *const *names;
-    size_t count;
-    const char *labels;   /* what they are ("case"); NULL: nothing */
-    size_t panel, panels; /* of several over each other, all with this axis, it stands under the last; 0: of one */
-    size_t entries, entry_chars; /* in the legend over it, if it has panels */
-};
-
 /* How names are written. */
 struct names {
     bool level;        /* one or several lines each, else slanted */
@@ -172,14 +165,14 @@ struct names {
 };
 
 /* How deep and how far to the left names reach that are not level. */
-static void measure(const struct axis *axis, struct names *names)
+static void measure(const struct chart *chart, struct names *names)
 {
-    const double n = (double)axis->count;
+    const double n = (double)chart->groups;
     char text[NAME_MAX_CHARS];
     names->deep = 0;
     names->left = 8;
-    for (size_t i = 0; i < axis->count; i++) {
-        fold(axis->names[i], names->lines, text, sizeof text);
+    for (size_t i = 0; i < chart->groups; i++) {
+        fold(chart->group_names[i], names->lines, text, sizeof text);
         const double length = (double)longest_line(text) * PLOT_CHAR_WIDTH * names->scale;
         names->deep = fmax(names->deep, names->upright ? length + 1 : length * sine + (double)names->lines * 1.3);
         if (!names->upright)
@@ -187,15 +180,15 @@ static void measure(const struct axis *axis, struct names *names)
     }
 }
 
-static struct names names_of(const struct axis *axis)
+static struct names names_of(const struct chart *chart)
 {
-    const double n = (double)axis->count;
+    const double n = (double)chart->groups;
     char text[NAME_MAX_CHARS];
-    struct names names = {.room = axis->count ? ROOM / axis->count : ROOM, .left = 8, .scale = 1};
+    struct names names = {.room = chart->groups ? ROOM / chart->groups : ROOM, .left = 8, .scale = 1};
     names.room -= names.room > 12 ? 2 : names.room > 2;
     names.level = names.room >= 2;
-    for (size_t i = 0; i < axis->count && names.level; i++) {
-        const size_t got = wrap(axis->names[i], names.room, text, sizeof text);
+    for (size_t i = 0; i < chart->groups && names.level; i++) {
+        const size_t got = wrap(chart->group_names[i], names.room, text, sizeof text);
         names.level = got > 0 && got <= LINES_MAX;
         names.lines = got > names.lines ? got : names.lines;
     }
@@ -203,45 +196,45 @@ static struct names names_of(const struct axis *axis)
     if (names.level)
         return names;
     names.lines = (size_t)fmax(1, across / n / 2.1 - 0.5);
-    measure(axis, &names);
+    measure(chart, &names);
     if (n > 17 || names.left > 10) {
         names.upright = true;
         names.lines = (size_t)fmax(1, across / n / 1.4);
         names.scale = fmin(1, 34 / n);
-        measure(axis, &names);
+        measure(chart, &names);
     }
     return names;
 }
 
 /* Margins of a panel, in letters: the title, a legend over the first, the names under the last. */
-static void put_margins(const struct figure_input *input, FILE *script, const struct axis *axis,
-                        const struct names *names)
+static void put_margins(const struct figure_input *input, FILE *script, const struct chart *chart, size_t entries,
+                        size_t longest, const struct names *names)
 {
-    const double below = names->deep + (axis->labels ? 2.3 : 0.6);
-    const double height = plot_taller(input, axis->panel ? 0 : fmax(0, below - 4));
+    const double below = names->deep + (chart->labels ? 2.3 : 0.6);
+    const double height = plot_taller(input, chart->panel ? 0 : fmax(0, below - 4));
     (void)fprintf(script, "set lmargin at screen %.4f\n", names->left / PLOT_LETTERS);
-    if (axis->panels < 2) {
+    if (chart->panels < 2) {
         (void)fprintf(script, "set bmargin at screen %.4f\n", below / height);
         return;
     }
-    const double top = 3.8 + (axis->entries ? PLOT_LINE * plot_legend_lines(axis->entries, axis->entry_chars) : 0);
-    const double each = (height - top - below) / (double)axis->panels;
-    const double up = height - top - each * (double)axis->panel;
-    if (!axis->panel) /* the legend stands under the title */
+    const double top = 3.8 + (entries ? PLOT_LINE * plot_legend_lines(entries, longest) : 0);
+    const double each = (height - top - below) / (double)chart->panels;
+    const double up = height - top - each * (double)chart->panel;
+    if (!chart->panel) /* the legend stands under the title */
         (void)fprintf(script, "set size 1,%.4f\n", (height - 2.9) / height);
     (void)fprintf(script, "set tmargin at screen %.4f\nset bmargin at screen %.4f\n", up / height,
-                  (up - each + (axis->panel + 1 < axis->panels ? 1.7 : 0)) / height);
+                  (up - each + (chart->panel + 1 < chart->panels ? 1.7 : 0)) / height);
 }
 
-static void put_names(FILE *script, const struct axis *axis, const struct names *names)
+static void put_names(FILE *script, const struct chart *chart, const struct names *names)
 {
     char text[NAME_MAX_CHARS];
-    for (size_t i = 0; i < axis->count; i++) {
+    for (size_t i = 0; i < chart->groups; i++) {
         (void)fputs(i ? ", " : "", script);
         if (names->level)
-            (void)wrap(axis->names[i], names->room, text, sizeof text);
+            (void)wrap(chart->group_names[i], names->room, text, sizeof text);
         else
-            fold(axis->names[i], names->lines, text, sizeof text);
+            fold(chart->group_names[i], names->lines, text, sizeof text);
         if (names->scale < 1)
             (void)fprintf(script, "\"{/*%.2f \".", names->scale);
         put_lines(script, text);
@@ -250,21 +243,22 @@ static void put_names(FILE *script, const struct axis *axis, const struct names 
     }
 }
 
-/* Names on several lines where there is room, else slanted, and the figure higher. */
-static void put_tics(const struct figure_input *input, FILE *script, const struct axis *axis)
+/* Names at 0, 1, .., on several lines where there is room, else slanted, and the figure higher. */
+static void put_tics(const struct figure_input *input, FILE *script, const struct chart *chart, size_t entries,
+                     size_t longest)
 {
-    const struct names names = names_of(axis);
-    const bool last = axis->panel + 1 >= axis->panels;
-    put_margins(input, script, axis, &names);
+    const struct names names = names_of(chart);
+    const bool last = chart->panel + 1 >= chart->panels;
+    put_margins(input, script, chart, entries, longest, &names);
     (void)fputs("set xtics scale 0 (", script);
     if (last)
-        put_names(script, axis, &names);
+        put_names(script, chart, &names);
     else
         (void)fputs("'' 0", script);
     (void)fprintf(script, ")%s\n", names.level ? "" : names.upright ? " rotate by 90 right" : " rotate by 35 right");
-    if (axis->labels && last)
-        (void)fprintf(script, "set label \"%s\" at graph 0.5, screen 0 offset 0,0.7 center # x\n", axis->labels);
-    (void)fprintf(script, "set xrange [-0.6:%zu.6]\n", axis->count ? axis->count - 1 : 0);
+    if (chart->labels && last)
+        (void)fprintf(script, "set label \"%s\" at graph 0.5, screen 0 offset 0,0.7 center # x\n", chart->labels);
+    (void)fprintf(script, "set xrange [-0.6:%zu.6]\n", chart->groups ? chart->groups - 1 : 0);
 }
 
 /* --- the script --- */
@@ -279,8 +273,7 @@ static void put_mark(FILE *script, const struct chart *chart, const struct chart
                       zero ? "0" : "n/a", x);
 }
 
-/* x, value, ends of the interval (of what is stacked, of the bar) and the group's name, for people, of the series that
- * is drawn as the k-th of n. */
+/* x, value, ends of the interval (stacked: of the bar) and the group's name, of the series drawn as the k-th of n. */
 static bool put_series(FILE *script, const struct chart *chart, size_t s, size_t k, size_t n)
 {
     bool intervals = false;
@@ -362,9 +355,7 @@ void chart_write(const struct figure_input *input, FILE *script, const struct ch
         plot_legend(input, n, longest);
     else
         (void)fputs("set key off\n", script);
-    const struct axis axis = {
-        chart->group_names, chart->groups, chart->labels, chart->panel, chart->panels, n, longest};
-    put_tics(input, script, &axis);
+    put_tics(input, script, chart, n, longest);
     for (size_t g = 1; g < chart->groups && !chart->stacked && n > 1; g++)
         (void)fprintf(script, "set arrow from %g, graph 0 to %g, graph 1 nohead linecolor rgb '#dddddd' back\n",
                       (double)g - 0.5, (double)g - 0.5);
@@ -383,4 +374,211 @@ void chart_write(const struct figure_input *input, FILE *script, const struct ch
             plot_series(script, chart, s, half, intervals && intervals[s]);
         }
     free(intervals);
+}
+
+enum { HUES = 10, TINTS = 5, FILLS = 7, DASHES = 5, POINTS = 8, PLAIN = 6 };
+
+/* Okabe and Ito's colours, which colour-blind people can tell apart, but for yellow, which white swallows; then three
+ * for long lists. */
+static const unsigned hues[HUES] = {0x0072B2, 0xE69F00, 0x009E73, 0xD55E00, 0xCC79A7,
+                                    0x56B4E9, 0x8A7A00, 0x444444, 0x7B3FA0, 0xA3C14A};
+static const unsigned plain[PLAIN] = {0x22414F, 0x86A5B3, 0xC9D8DF, 0x6B543A, 0xC6AC8F, 0x9A9A9A};
+/* How far to white, or (negative) to black. */
+static const double tints[TINTS] = {0, 0.45, -0.35, 0.65, -0.6};
+static const int fills[FILLS] = {0, 4, 1, 5, 2, 6, 7};
+static const int dashes[DASHES] = {1, 2, 4, 5, 3};
+static const int points[POINTS] = {7, 5, 9, 11, 13, 6, 4, 8};
+
+/* --- where a policy stands --- */
+
+struct place {
+    size_t rank;    /* in the list of policies; those with another eviction policy come after all of them */
+    size_t half;    /* of these, the rank of the first half */
+    size_t variant; /* 0: no parameter is named */
+    double number;  /* of the first parameter; NAN: it has none */
+};
+
+static unsigned long hash(const char *text)
+{
+    unsigned long h = 2166136261U;
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 16777619U & 0xffffffffU;
+    return h;
+}
+
+/* The place of the list's policy that `name` begins with, up to ':', '+' or its end; *count: how many there are. */
+static bool find(const struct policy_head *const *list, const char *name, size_t *at, size_t *count)
+{
+    const size_t length = strcspn(name, ":+");
+    bool found = false;
+    *count = 0;
+    for (size_t i = 0; list && list[i]; i++, ++*count)
+        if (!found && strlen(list[i]->name) == length && strncmp(list[i]->name, name, length) == 0) {
+            found = true;
+            *at = i;
+        }
+    return found;
+}
+
+static struct place place_of(const char *engine, const char *name)
+{
+    const struct engine *e = engine_told(engine);
+    struct place p = {.number = NAN};
+    size_t count = 0, second = 0, seconds = 0;
+    if (!find(e ? e->policies : NULL, name, &p.rank, &count))
+        p.rank = count + hash(name) % HUES; /* of another release, or "best fixed" */
+    const char *plus = strchr(name, '+'), *equals = strchr(name, '=');
+    if (plus && find(e ? e->second : NULL, plus + 1, &second, &seconds) && second) {
+        p.half = p.rank;
+        p.rank = count + second - 1; /* the first is what stands where none is named */
+    }
+    char value[64] = "";
+    if (equals)
+        (void)snprintf(value, sizeof value, "%.*s", (int)strcspn(equals + 1, ",+"), equals + 1);
+    if (!case_keys_number(value, &p.number))
+        p.number = NAN;
+    if (equals)
+        p.variant = 1 + (p.number > 0 ? (size_t)fmax(0, round(log2(p.number))) / 2 : hash(value) % TINTS);
+    p.variant += p.half;
+    return p;
+}
+
+int style_order(const char *engine, const char *a, const char *b)
+{
+    const struct place p = place_of(engine, a), q = place_of(engine, b);
+    if (p.rank != q.rank)
+        return p.rank < q.rank ? -1 : 1;
+    if (p.half != q.half)
+        return p.half < q.half ? -1 : 1;
+    if (!isnan(p.number) && !isnan(q.number) && p.number != q.number)
+        return p.number < q.number ? -1 : 1;
+    return strcmp(a, b);
+}
+
+/* --- looks --- */
+
+static unsigned tinted(unsigned colour, double tint)
+{
+    unsigned out = 0;
+    for (int shift = 16; shift >= 0; shift -= 8) {
+        const double part = colour >> shift & 255;
+        out |= (unsigned)lround(part + (tint > 0 ? (255 - part) * tint : part * tint)) << shift;
+    }
+    return out;
+}
+
+/* What a figure has used so far. */
+struct used {
+    bool fills[FILLS], points[POINTS], dashes[DASHES];
+};
+
+/* The first that is free from `from` on, or that one itself. */
+static size_t take(bool *used, size_t n, size_t from)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!used[(from + i) % n]) {
+            used[(from + i) % n] = true;
+            return (from + i) % n;
+        }
+    return from % n;
+}
+
+static bool has_colour(const struct style *styles, size_t n, unsigned colour)
+{
+    for (size_t i = 0; i < n; i++)
+        if (styles[i].colour == colour)
+            return true;
+    return false;
+}
+
+void style_policies(const char *engine, char *const *names, size_t n, struct style *out)
+{
+    struct used used = {0};
+    for (size_t i = 0; i < n; i++) {
+        const struct place p = place_of(engine, names[i]);
+        const size_t turn = p.rank / HUES; /* hues begin anew, darker */
+        size_t tint = (p.variant + 2 * turn) % TINTS;
+        const unsigned hue = hues[p.rank % HUES];
+        for (size_t k = 0; k < TINTS && has_colour(out, i, tinted(hue, tints[tint])); k++)
+            tint = (tint + 1) % TINTS;
+        out[i].colour = tinted(hue, tints[tint]);
+        out[i].fill = fills[take(used.fills, FILLS, p.rank + p.variant)];
+        out[i].point = points[take(used.points, POINTS, p.rank + p.variant)];
+        out[i].dash = dashes[take(used.dashes, DASHES, p.rank + p.variant)];
+    }
+}
+
+struct style style_plain(size_t i)
+{
+    static const int own[PLAIN] = {0, 0, 0, 4, 5, 1};
+    return (struct style){.colour = plain[i % PLAIN],
+                          .fill = i < PLAIN ? own[i] : fills[1 + i % (FILLS - 1)],
+                          .dash = dashes[i % DASHES],
+                          .point = points[i % POINTS]};
+}
+
+struct style style_line(size_t i)
+{
+    return (struct style){.colour = tinted(hues[i % HUES], tints[i / HUES % TINTS]),
+                          .fill = fills[i % FILLS],
+                          .dash = dashes[i % DASHES],
+                          .point = points[i % POINTS]};
+}
+
+/* --- order --- */
+
+struct slot {
+    const char *engine;
+    char *name;
+    size_t at;
+};
+
+static int by_policy(const void *a, const void *b)
+{
+    const struct slot *p = a, *q = b;
+    const int order = style_order(p->engine, p->name, q->name);
+    return order ? order : (p->at > q->at) - (p->at < q->at);
+}
+
+int style_sort(struct case_table *t, struct err *err)
+{
+    const struct engine *engine = t->set->count ? engine_told(t->set->runs[0].engine) : NULL;
+    if (t->series < 2 || !engine || !engine->policies || !engine->policies[0])
+        return 0;
+    struct slot *slots = mem_zalloc(t->series, sizeof *slots, err);
+    size_t *to = slots ? mem_zalloc(t->series, sizeof *to, err) : NULL;
+    for (size_t s = 0; to && s < t->series; s++)
+        slots[s] = (struct slot){engine->name, t->series_labels[s], s};
+    if (to)
+        qsort(slots, t->series, sizeof *slots, by_policy);
+    for (size_t s = 0; to && s < t->series; s++) {
+        to[slots[s].at] = s;
+        t->series_labels[s] = slots[s].name;
+    }
+    for (size_t i = 0; to && i < t->set->count; i++)
+        t->series_of[i] = to[t->series_of[i]];
+    const bool good = to != NULL;
+    free(slots);
+    free(to);
+    return good ? 0 : -1;
+}
+
+/* --- gnuplot --- */
+
+void style_put_lines(FILE *script)
+{
+    for (size_t i = 0; i < 8; i++) {
+        const struct style s = style_plain(i);
+        (void)fprintf(script, "set linetype %zu linecolor rgb '#%06X' linewidth 2.5 dashtype %d pointtype %d\n", i + 1,
+                      s.colour, s.dash, s.point);
+    }
+}
+
+void style_put_fill(FILE *script, const struct style *style)
+{
+    (void)fprintf(script, " linecolor rgb '#%06X' dashtype 1 linewidth 2 fillstyle ", style->colour);
+    if (style->fill)
+        (void)fprintf(script, "pattern %d border linecolor rgb '#%06X'", style->fill, style->colour);
+    else
+        (void)fprintf(script, "solid 1 border linecolor rgb '#%06X'", style->colour);
 }

@@ -1,5 +1,4 @@
-/* chart: bars in groups, each with what is known of it: a number, an interval as an error bar, "n/a", "0". The bars of
- * every figure with groups are drawn here. */
+/* chart: bars in groups, each with what is known of it: a number, an interval as an error bar, "n/a", "0". */
 #ifndef REPLAY_REPORT_CHART_H
 #define REPLAY_REPORT_CHART_H
 
@@ -40,17 +39,15 @@ bool chart_take(struct chart_bar *bar, const struct run *run, const char *metric
 /* Where the bars of a group stand: the middle of the i-th of n, and half the width of one. */
 double chart_at(size_t group, size_t i, size_t n, double *half);
 
-/* Data, axes and "plot ..", without a line's end: more may follow. Series without a bar are not drawn, nor in the
- * legend. */
+/* Data, axes and "plot ..", without a line's end: more may follow. Series without a bar are left out. */
 void chart_write(const struct figure_input *input, FILE *script, const struct chart *chart);
 
 /* The distance of tics on a linear axis that ends at `most`. */
 double chart_step(double most);
 
-/* style: how a series looks, the same in every figure. Colours mean policies: a policy has its hue
- * wherever it is drawn, its variants (parameters) are lighter or darker, and another eviction policy has a hue of its
- * own. What is no policy, a virtual channel or a size, is blue-grey or brown, by its number. In grey, fills, dashes and
- * points tell series apart: no two of one figure have the same while there are others.
+/* style: how a series looks, the same in every figure. A policy has its hue wherever it is drawn, its variants
+ * (parameters) are lighter or darker, another eviction policy has a hue of its own; what is no policy is blue-grey or
+ * brown. In grey, fills, dashes and points tell the series of a figure apart as long as there are enough.
  *
  * Policies stand in the order of `offchip list policies`, their variants by their numbers. */
 
@@ -60,9 +57,8 @@ struct style {
     int dash, point; /* of gnuplot */
 };
 
-/* Styles of n series by the names of their policies ("fixed:granularity=4KiB", "tree+random"), as case tables give
- * them. The hue depends on the name alone; what tells series apart in grey, and the lightness, give way to a series
- * before that would look the same. */
+/* Styles of n series by their policies' names in case tables ("fixed:granularity=4KiB", "tree+random"). The hue depends
+ * on the name alone; lightness and what tells series apart in grey give way to earlier series that look the same. */
 void style_policies(const char *engine, char *const *names, size_t n, struct style *out);
 
 /* The i-th of what is no policy. */
@@ -77,8 +73,8 @@ int style_order(const char *engine, const char *a, const char *b);
 /* Put the series of a table into that order, unless the engine has no list of policies. */
 int style_sort(struct case_table *table, struct err *err);
 
-/* "set linetype FIRST .." and so on: lines and points are drawn as `linetype FIRST + i`. */
-void style_put_lines(FILE *script, const struct style *styles, size_t n, size_t first);
+/* "set linetype 1 .." to 8: lines and points of what is no policy. */
+void style_put_lines(FILE *script);
 /* " linecolor .. fillstyle .." of a bar. */
 void style_put_fill(FILE *script, const struct style *style);
 

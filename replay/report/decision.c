@@ -124,25 +124,15 @@ static void put_figure(FILE *out, const char *name, const json_t *runs, const js
 
 /* --- the answer --- */
 
-static const struct {
-    const char *mechanism, *what;
-} phrases[] = {
-    {"copy", "Copy the data to the GPU explicitly"},
-    {"managed", "Use unified memory"},
-    {"zerocopy", "Leave the data in host memory and let the kernels read it there (zero-copy)"},
-    {"tiered", "Keep the hot rows on the GPU and read the others from host memory"},
-    {"mixed", "Choose for each array by itself"},
-    {"device", "Copy the data into device memory"},
-    {"pinned", "Use pinned memory that both sides read"},
+static const char *const phrases[COMPARE_MECHANISMS] = {
+    [COMPARE_COPY] = "Copy the data to the GPU explicitly",
+    [COMPARE_MANAGED] = "Use unified memory",
+    [COMPARE_ZEROCOPY] = "Leave the data in host memory and let the kernels read it there (zero-copy)",
+    [COMPARE_TIERED] = "Keep the hot rows on the GPU and read the others from host memory",
+    [COMPARE_DEVICE] = "Copy the data into device memory",
+    [COMPARE_PINNED] = "Use pinned memory that both sides read",
+    [COMPARE_MIXED] = "Choose for each array by itself",
 };
-
-static const char *phrase(const struct compare_row *row)
-{
-    for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++)
-        if (strcmp(phrases[i].mechanism, compare_mechanism_name(row->mechanism)) == 0)
-            return phrases[i].what;
-    return compare_mechanism_name(row->mechanism);
-}
 
 static void say_second(const struct compare_result *result, const struct compare_row *next, FILE *out)
 {
@@ -169,7 +159,8 @@ static void answer(const struct decision *d, FILE *out)
         return;
     }
     const struct compare_row *next = compare_second(result);
-    element(out, "h1", "%s (%s): %s%s.", phrase(best), best->policy, value_text(best, "time_ns", time, sizeof time),
+    element(out, "h1", "%s (%s): %s%s.", phrases[best->mechanism], best->policy,
+            value_text(best, "time_ns", time, sizeof time),
             next && compare_tied(best, next) ? ", though another mechanism may be as fast" : "");
     say_second(result, next, out);
 }
@@ -201,6 +192,14 @@ static void table_cell(FILE *out, const char *label, const char *text)
     (void)fputs("\">", out);
     put_text(out, text);
     (void)fputs("</td>", out);
+}
+
+/* The beginning of a row, and the cell that names it. */
+static void row_head(FILE *out, const char *class, const char *text)
+{
+    (void)fprintf(out, "<tr%s><th scope=\"row\">", class);
+    put_text(out, text);
+    (void)fputs("</th>", out);
 }
 
 static void table_end(FILE *out)
@@ -243,9 +242,7 @@ static void wins_table(const struct compare_result *result, FILE *out)
     table_head(out, head);
     for (size_t i = 0; i < result->drawn; i++) {
         char text[COMPARE_NAME + 1024];
-        (void)fputs("<tr><th scope=\"row\">", out);
-        put_text(out, compare_row_name(&result->rows[i], text));
-        (void)fputs("</th>", out);
+        row_head(out, "", compare_row_name(&result->rows[i], text));
         (void)snprintf(text, sizeof text, "%u of %u", result->robust.wins[i], result->robust.draws);
         table_cell(out, head[1], text);
         (void)snprintf(text, sizeof text, "%u", result->robust.ties[i]);
@@ -327,12 +324,7 @@ static void row(const struct compare_result *result, size_t i, const char *const
     const struct compare_row *r = &result->rows[i];
     char text[COMPARE_NAME];
     double link = link_ns(result, r);
-    (void)fprintf(out, "<tr%s><th scope=\"row\">",
-                  i == 0 && r->answered ? " class=\"best\""
-                  : r->answered         ? ""
-                                        : " class=\"none\"");
-    put_text(out, compare_row_name(r, text));
-    (void)fputs("</th>", out);
+    row_head(out, !r->answered ? " class=\"none\"" : i ? "" : " class=\"best\"", compare_row_name(r, text));
     table_cell(out, head[1], value_text(r, "time_ns", text, sizeof text));
     (void)snprintf(text, sizeof text, "%.2f", compare_time(r) / compare_time(&result->rows[0]));
     table_cell(out, head[2], r->answered ? text : "n/a");
@@ -382,15 +374,6 @@ static void say_plan(const struct decision *d, FILE *out)
     free(text);
 }
 
-/* What to run on the machine itself, and what it would prove. */
-static void say_experiment(const struct compare_result *result, size_t i, FILE *out)
-{
-    struct compare_experiment x;
-    char text[3000];
-    if (compare_experiment(result, i, &x))
-        element(out, "pre", "%s", compare_experiment_say(result, &x, text, sizeof text));
-}
-
 static void how(const struct decision *d, FILE *out)
 {
     const struct compare_result *result = d->result;
@@ -398,13 +381,15 @@ static void how(const struct decision *d, FILE *out)
     size_t rows[COMPARE_MECHANISMS], n = compare_best_rows(result, COMPARE_MECHANISMS, rows);
     for (size_t i = 0; i < n; i++) {
         const struct compare_row *r = &result->rows[rows[i]];
-        char name[COMPARE_NAME];
+        struct compare_experiment x;
+        char name[COMPARE_NAME], text[3000];
         element(out, "h3", "%s%s", i ? "Or " : "", compare_row_name(r, name));
         (void)fputs("<ol>\n", out);
         for (size_t a = 0; a < r->apply_count; a++)
             element(out, "li", "%s", r->apply[a]);
         (void)fputs("</ol>\n", out);
-        say_experiment(result, rows[i], out);
+        if (compare_experiment(result, rows[i], &x)) /* what to run on the machine itself, and what it would prove */
+            element(out, "pre", "%s", compare_experiment_say(result, &x, text, sizeof text));
     }
     say_plan(d, out);
     end(out);
@@ -447,9 +432,7 @@ static void numbers_table(const json_t *robust, FILE *out)
             still++;
             continue;
         }
-        (void)fputs("<tr><th scope=\"row\">", out);
-        put_text(out, json_string_value(json_object_get(number, "number")));
-        (void)fputs("</th>", out);
+        row_head(out, "", json_string_value(json_object_get(number, "number")));
         json_cell(out, head[1], json_object_get(number, "low"), unit ? unit : "");
         json_cell(out, head[2], json_object_get(number, "high"), unit ? unit : "");
         json_cell(out, head[3], json_object_get(number, "low_margin"), "");

@@ -209,10 +209,7 @@ static void put_title(const struct bars *b, FILE *script)
     else
         (void)snprintf(title, sizeof title, "%s%s%s%s", form->metrics[0], form->metric_count > 1 ? ", " : "",
                        form->metric_count > 1 ? form->metrics[1] : "", b->box ? " and quartiles" : " by policy");
-    if (form->metric_count > 1 && !b->joined)
-        plot_title_panels(script, title, form->input->runs);
-    else
-        plot_title_runs(script, title, form->input->runs);
+    plot_title_runs(script, form->metric_count > 1 && !b->joined, title, form->input->runs);
 }
 
 static int draw(struct bars *b, const struct figure_input *input, FILE *script, struct err *err)

@@ -9,27 +9,8 @@
 #include "replay/run/aggregate.h"
 #include "replay/run/engine.h"
 #include "trace/base/mem.h"
-#include "trace/base/suggest.h"
 
 /* --- metrics --- */
-
-static bool is_metric(const struct run_set *runs, const char *name)
-{
-    for (size_t i = 0; i < runs->count; i++)
-        if (json_object_get(runs->runs[i].metrics, name) || json_object_get(runs->runs[i].interval, name))
-            return true;
-    return engine_metric(runs->runs[0].engine, name) != NULL;
-}
-
-static int no_such_metric(const struct run_set *runs, const char *name, struct err *err)
-{
-    char hint[SUGGEST_HINT];
-    struct suggest suggest = {.word = name};
-    const char *known;
-    json_t *value;
-    json_object_foreach(runs->runs[0].metrics, known, value) suggest_offer(&suggest, known);
-    return err_set(err, "no run has a metric '%.60s'%s", name, suggest_hint(&suggest, hint, sizeof hint));
-}
 
 static int take_metrics(struct figure_form *form, const char *list, struct err *err)
 {
@@ -39,20 +20,11 @@ static int take_metrics(struct figure_form *form, const char *list, struct err *
             return err_set(err, "more than %d metrics in one figure", FORM_METRICS);
         char *name = form->metrics[form->metric_count++];
         (void)snprintf(name, sizeof form->metrics[0], "%.*s", (int)n, p);
-        if (!is_metric(form->input->runs, name))
-            return no_such_metric(form->input->runs, name, err);
+        if (!run_set_has(form->input->runs, name) && !engine_metric(form->engine, name))
+            return run_set_lacks(form->input->runs, name, err);
         p += n + (p[n] == ',');
     }
     return form->metric_count ? 0 : err_set(err, "no metric is named");
-}
-
-/* "-time_ns,-h2d_bytes": its first, without the sign. */
-static const char *first_rank(const char *engine, char *buf, size_t size)
-{
-    const struct engine *e = engine_told(engine);
-    const char *ranks = e && e->ranks ? e->ranks : "-time_ns";
-    (void)snprintf(buf, size, "%.*s", (int)strcspn(ranks + 1, ","), ranks + 1);
-    return buf;
 }
 
 static bool ends_in(const char *text, const char *end)
@@ -209,8 +181,10 @@ int figure_form_init(struct figure_form *form, const struct figure_input *input,
                      struct err *err)
 {
     char rank[64];
+    bool more;
     *form = (struct figure_form){.input = input, .engine = input->runs->runs[0].engine};
-    const char *list = input->metrics ? input->metrics : metric ? metric : first_rank(form->engine, rank, sizeof rank);
+    (void)engine_rank(engine_told(form->engine), 0, rank, sizeof rank, &more);
+    const char *list = input->metrics ? input->metrics : metric ? metric : rank;
     int rc = take_metrics(form, list, err) || take_runs(form, err) || aggregate(form, err) ||
                      case_table_make(&form->table, &form->runs, over, err) || style_sort(&form->table, err) ||
                      place(form, err)

@@ -1,7 +1,5 @@
-/* form: what the figures of results are drawn from. Runs of one engine as lines x values: a line is a policy under one
- * case, a value is one of the key that --over sets apart.
- *
- * form_init, read, form_release. */
+/* figure_form: what the figures of results are drawn from. Runs of one engine as lines x values: a line is a policy
+ * under one case, a value is one of the key that --over sets apart. */
 #ifndef REPLAY_REPORT_FIGURE_FORM_H
 #define REPLAY_REPORT_FIGURE_FORM_H
 
@@ -28,8 +26,8 @@ int figure_form_init(struct figure_form *form, const struct figure_input *input,
                      struct err *err);
 void figure_form_release(struct figure_form *form); /* a zeroed one is allowed */
 
-/* "f3fs", "f3fs, vcs=1", "bicg, tree": a line's policy and case, without what all lines share; freed by the caller.
- * NULL: no memory. */
+/* "f3fs, vcs=1", "bicg, tree": a line's policy and case, without what all share; freed by the caller. NULL: no memory.
+ */
 char *figure_form_label(const struct figure_form *form, size_t line);
 
 /* "time", "fairness index": a metric for people, without its unit. Returns buf. */
@@ -44,8 +42,7 @@ bool figure_form_take(struct chart_bar *bar, const struct run *run, const char *
 /* Note how many runs do not know the metric; `drawn` of the form's runs do. -1 with *err set if none does. */
 int figure_form_check(const struct figure_form *form, const char *metric, size_t drawn, struct err *err);
 
-/* The label of the vertical axis: what, the aggregate, whether the axis is logarithmic, the unit; narrow: on a line of
- * its own. */
+/* The vertical axis' label: what, the aggregate, whether logarithmic, the unit; narrow: that on a line of its own. */
 void figure_form_ylabel(const struct figure_form *form, FILE *script, const char *metric, const char *what, bool log,
                         const char *unit, bool narrow);
 

@@ -20,14 +20,6 @@ struct lines {
     double lo, hi, least, most; /* ends of both axes */
 };
 
-static void reach(struct lines *l, double x, const struct chart_bar *y)
-{
-    l->lo = fmin(l->lo, x);
-    l->hi = fmax(l->hi, x);
-    l->least = fmin(l->least, y->lo);
-    l->most = fmax(l->most, y->hi);
-}
-
 /* Count the points of all lines and find the ends of the axes. How many. */
 static size_t measure(struct lines *l)
 {
@@ -41,7 +33,10 @@ static size_t measure(struct lines *l)
             elsewhere++;
             continue;
         }
-        reach(l, x, &y);
+        l->lo = fmin(l->lo, x);
+        l->hi = fmax(l->hi, x);
+        l->least = fmin(l->least, y.lo);
+        l->most = fmax(l->most, y.hi);
         l->points[i / l->form.value_count]++;
         all++;
     }
@@ -61,8 +56,7 @@ static void put_data(const struct lines *l, FILE *script, size_t line, double un
     (void)fputs("EOD\n", script);
 }
 
-/* Lines have the colours of their policies; cases of one policy differ in dashes and points, and in colours too where
- * there is but one policy. */
+/* A line has its policy's colour; cases of one policy differ in dashes and points, of the only one in colours too. */
 static void put_plot(const struct lines *l, FILE *script)
 {
     const struct case_table *t = &l->form.table;
@@ -124,7 +118,7 @@ static void put_axes(const struct lines *l, FILE *script, const char *unit)
     const bool wide = l->lo > 0 && l->hi / l->lo >= 16;
     char name[80], title[200];
     (void)snprintf(title, sizeof title, "%s over %.80s", metric, l->key);
-    plot_title_runs(script, title, l->form.input->runs);
+    plot_title_runs(script, false, title, l->form.input->runs);
     (void)fputs("set xlabel \"\".", script);
     plot_quote(script, l->key);
     (void)fprintf(script, ".\"%s (%s)\"\n", wide ? ", log scale" : "", unit_of(l->key));

@@ -10,6 +10,9 @@
 #include "replay/run/engine.h"
 #include "trace/base/mem.h"
 
+static char device[] = "device", managed[] = "managed", pinned[] = "pinned";
+static char *const memories[PLACEMENTS] = {device, managed, pinned};
+
 /* Tasks of the file on the platform that the command named, else the engine's default. */
 struct view {
     struct placement_tasks tasks;
@@ -18,34 +21,30 @@ struct view {
     struct placement_misses misses;
 };
 
+static void view_close(struct view *view)
+{
+    platform_free(view->platform);
+    placement_tasks_release(&view->tasks);
+}
+
 static int view_open(struct view *view, const struct figure_input *input, struct err *err)
 {
     if (placement_tasks_read(&view->tasks, input->path, err))
         return -1;
     view->platform = platform_load(input->platform ? input->platform : engine_placement.default_platform, err);
-    if (!view->platform) {
-        placement_tasks_release(&view->tasks);
-        return -1;
-    }
-    const bool able = platform_has(view->platform, "placement") && platform_has(view->platform, "gpu");
+    const bool able =
+        view->platform && platform_has(view->platform, "placement") && platform_has(view->platform, "gpu");
+    if (view->platform && !able)
+        (void)err_set(err, "platform %s has no [placement] numbers", platform_name(view->platform));
     if (!able ||
         placement_tasks_programs(&view->tasks, view->platform, &(struct placement_look){200000, NULL, NULL}, err)) {
-        if (!able)
-            (void)err_set(err, "platform %s has no [placement] numbers", view->platform->name);
-        platform_free(view->platform);
-        placement_tasks_release(&view->tasks);
+        view_close(view);
         return -1;
     }
     view->hw = platform_section_get(view->platform, "placement");
     const struct gpu *gpu = platform_section_get(view->platform, "gpu");
     view->misses = (struct placement_misses){PLACEMENT_IN_FLIGHT, (double)gpu->sms};
     return 0;
-}
-
-static void view_close(struct view *view)
-{
-    platform_free(view->platform);
-    placement_tasks_release(&view->tasks);
 }
 
 /* A task's time under each memory at one end of what is known of it; NAN: not known. */
@@ -84,13 +83,11 @@ static bool measured_data(FILE *script, const struct placement_tasks *tasks, con
 static int overhead_chart(const struct figure_input *input, FILE *script, const struct view *view, char *const *names,
                           struct err *err)
 {
-    static char device[] = "device", managed[] = "managed", pinned[] = "pinned";
-    char *const series[PLACEMENTS] = {device, managed, pinned};
     struct chart chart;
     bool drawn[PLACEMENTS] = {false};
     double least = INFINITY;
     size_t bars = 0;
-    if (chart_init(&chart, "placement", names, view->tasks.count, series, PLACEMENTS, err))
+    if (chart_init(&chart, "placement", names, view->tasks.count, memories, PLACEMENTS, err))
         return -1;
     for (size_t i = 0; i < view->tasks.count; i++) {
         const struct placement_task *t = &view->tasks.tasks[i];
@@ -162,11 +159,9 @@ static void bars(FILE *script, const struct view *view, const struct placement_s
 static void draw_timeline(const struct figure_input *input, FILE *script, const struct view *view,
                           const struct placement_set *set)
 {
-    static char device[] = "device", managed[] = "managed", pinned[] = "pinned";
-    char *const names[PLACEMENTS] = {device, managed, pinned};
     struct style styles[PLACEMENTS];
     size_t drawn = 0;
-    style_policies("placement", names, PLACEMENTS, styles);
+    style_policies("placement", memories, PLACEMENTS, styles);
     (void)plot_taller(input, ((double)view->tasks.count - 7) * PLOT_LINE);
     bool overlap = false;
     for (size_t i = 0; i < view->tasks.count; i++)
@@ -188,7 +183,7 @@ static void draw_timeline(const struct figure_input *input, FILE *script, const 
         (void)fprintf(script, "%s$bars using ($4==%zu ? $1 : NaN):3:1:2:($3-0.3):($3+0.3) with boxxyerror",
                       drawn++ ? ", " : "", p + 1);
         style_put_fill(script, &styles[p]);
-        (void)fprintf(script, " title '%s'", names[p]);
+        (void)fprintf(script, " title '%s'", memories[p]);
     }
     (void)fputc('\n', script);
 }

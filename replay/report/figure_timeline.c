@@ -1,7 +1,6 @@
 /* Figure timeline: the pages of a recording over time, or the tasks of a file (figure_placement.c). */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "replay/report/plot.h"
 #include "replay/uvm/uvm_recording.h"
@@ -141,12 +140,6 @@ static size_t layer_data(struct timeline *t, enum layer layer)
     return count;
 }
 
-static int nothing_drawn(const struct timeline *t, struct err *err)
-{
-    return err_set(err, "no migration or fault begins in that part of the recording, which lasts %.6g ms",
-                   (double)(t->last_ns - t->origin_ns) / 1e6);
-}
-
 static int draw_timeline(struct timeline *t, const struct figure_input *input, struct err *err)
 {
     if (stack_pieces(t, err))
@@ -158,7 +151,8 @@ static int draw_timeline(struct timeline *t, const struct figure_input *input, s
         if (l != PREFETCHED) /* drawn with the faulted ones */
             all += cells[l] = layer_data(t, (enum layer)l);
     if (!all)
-        return nothing_drawn(t, err);
+        return err_set(err, "no migration or fault begins in that part of the recording, which lasts %.6g ms",
+                       (double)(t->last_ns - t->origin_ns) / 1e6);
     const double begin_ms = (double)(t->begin_ns - t->origin_ns) / 1e6;
     char before[100] = "";
     if (t->early && !input->window)

@@ -1,6 +1,5 @@
-/* Figure tornado: how far the best answer leads the next, with each unknown number of the platform alone at
- * both ends of its range; from the "robust" that `replay --robust --format json` prints (replay/run/robust.h).
- */
+/* Figure tornado: how far the best answer leads the next, with each unknown number of the platform alone at both ends
+ * of its range; from the "robust" that `replay --robust --format json` prints (replay/run/robust.h). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,8 +76,7 @@ static void take(struct tornado *t, const json_t *number)
     t->bars[t->count++] = bar;
 }
 
-/* Leads within which the best ties with whatever answer is next: its own error, or the least of the others if larger.
- */
+/* Within which leads the best ties with whatever is next: its own error, or the least of the others if larger. */
 static double tie_of(const json_t *robust)
 {
     const json_t *errors = json_object_get(robust, "ties_within"), *names = json_object_get(robust, "answers");
@@ -137,8 +135,7 @@ static void end_text(FILE *script, const struct bar *bar, int end)
     plot_quote(script, value);
 }
 
-/* y, bar to the low end, bar to the high end, left and right end, their texts, name: the end with the smaller lead is
- * named on the left. */
+/* y, bars to the low and the high end, left (with the smaller lead) and right end, their texts, name. */
 static void data(FILE *script, const struct tornado *t, size_t rows)
 {
     (void)fputs("$t << EOD\n", script);

@@ -102,7 +102,7 @@ static char *metric_list(const char *engine, const char *asked, json_t **ranks, 
     const char *list = asked ? asked : e ? e->headline : "time_ns,speedup_ratio";
     char *text = mem_strdup(list, err), name[64];
     bool more;
-    for (size_t n = 0; text && report_rank(engine, n, name, sizeof name, &more); n++) {
+    for (size_t n = 0; text && engine_rank(e, n, name, sizeof name, &more); n++) {
         (void)mem_append(&text, ",%s", name);
         json_tree_add(ranks, json_pack("{s:s,s:b}", "metric", name, "more", more));
     }

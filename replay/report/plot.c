@@ -47,14 +47,6 @@ static int write_results(const struct figure *figure, const struct figure_input 
     return rc;
 }
 
-static void put_plain_lines(FILE *out)
-{
-    struct style plain[8];
-    for (size_t i = 0; i < 8; i++)
-        plain[i] = style_plain(i);
-    style_put_lines(out, plain, 8, 1);
-}
-
 int plot_script(const struct figure *figure, const struct figure_input *input, FILE *out, struct err *err)
 {
     struct figure_size size = {(double)figure->width / PLOT_LETTERS, figure->height};
@@ -63,7 +55,7 @@ int plot_script(const struct figure *figure, const struct figure_input *input, F
         own.size = &size;
     (void)fprintf(out, "# offchip figure %s: %s\n", figure->name, figure->summary);
     (void)fputs(style, out);
-    put_plain_lines(out);
+    style_put_lines(out);
     int rc = figure->kinds & FIGURE_RESULTS ? write_results(figure, &own, out, err) : figure->write(&own, out, err);
     own.size->height = fmin(fmax(own.size->height, figure->height * 0.5), figure->height * 4.0);
     (void)fprintf(out, "unset multiplot\n# drawn at %d x %.0f pixels\n", figure->width, own.size->height);
@@ -122,9 +114,9 @@ void plot_legend(const struct figure_input *input, size_t entries, size_t longes
     (void)plot_taller(input, (plot_legend_lines(entries, longest) - 1) * PLOT_LINE);
 }
 
-static void put_title(FILE *script, const char *layout, const char *what, const char *common)
+static void put_title(FILE *script, bool panels, const char *what, const char *common)
 {
-    (void)fprintf(script, "set multiplot%s title ", layout);
+    (void)fprintf(script, "set multiplot%s title ", panels ? "" : " layout 1,1");
     (void)fputs(" \"{/:Bold*1.05 \".", script);
     plot_quote(script, what);
     (void)fputs(".\"}", script);
@@ -138,7 +130,7 @@ static void put_title(FILE *script, const char *layout, const char *what, const 
 
 void plot_title(FILE *script, const char *what, const char *common)
 {
-    put_title(script, " layout 1,1", what, common);
+    put_title(script, false, what, common);
 }
 
 void plot_xlabel(const struct figure_input *input, FILE *script, const char *label, size_t lines)
@@ -184,7 +176,7 @@ static bool same(const struct run_set *runs, const char *key, char *text, size_t
     return true;
 }
 
-static void title_runs(FILE *script, const char *layout, const char *what, const struct run_set *runs)
+void plot_title_runs(FILE *script, bool panels, const char *what, const struct run_set *runs)
 {
     static const struct {
         const char *key, *before, *after;
@@ -202,17 +194,7 @@ static void title_runs(FILE *script, const char *layout, const char *what, const
             (size_t)snprintf(line + used, sizeof line - used, "%s%s%s%s", used ? ", " : "",
                              fits ? "memory sufficient" : keys[k].before, fits ? "" : text, fits ? "" : keys[k].after);
     }
-    put_title(script, layout, what, line);
-}
-
-void plot_title_runs(FILE *script, const char *what, const struct run_set *runs)
-{
-    title_runs(script, " layout 1,1", what, runs);
-}
-
-void plot_title_panels(FILE *script, const char *what, const struct run_set *runs)
-{
-    title_runs(script, "", what, runs);
+    put_title(script, panels, what, line);
 }
 
 static const char *terminal(const char *path, int width, int height, char *buf, size_t size)
@@ -308,8 +290,7 @@ static int draw(const struct figure *figure, const struct figure_input *input, c
     return rc;
 }
 
-/* Set the time at which cairo says it made a PDF to 1970: the same command gives the same bytes. A pipe stays as it is.
- */
+/* Set the time at which cairo says it made a PDF to 1970: the same command, the same bytes. A pipe stays as it is. */
 static int forget_time(FILE *file, struct err *err)
 {
     static const char key[] = "/CreationDate (D:", time[] = "19700101000000";

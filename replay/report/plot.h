@@ -65,8 +65,8 @@ int plot_script(const struct figure *figure, const struct figure_input *input, F
 /* Whether the name of a file to draw into ends in .svg, .png or .pdf. */
 bool plot_can_draw(const char *path);
 
-/* Draw into `path` by its ending: .svg, .png or .pdf. The file is made whole or not at all; an existing one is an error
- * unless `replace`. */
+/* Draw into `path` by its ending. The file is made whole or not at all; an existing one is an error unless `replace`.
+ */
 int plot_draw(const struct figure *figure, const struct figure_input *input, const char *path, bool replace,
               struct err *err);
 
@@ -84,23 +84,19 @@ enum { PLOT_LETTERS = 44 };
 #define PLOT_CHAR_WIDTH 0.6
 #define PLOT_LINE       1.6
 
-/* Begin the figure with its title, and below it, smaller, what all of the figure has in common (NULL or "": nothing).
- */
+/* Begin the figure with its title, and below it, smaller, what all of it has in common (NULL or "": nothing). */
 void plot_title(FILE *script, const char *what, const char *common);
-/* plot_title() with what all these runs have in common: platform, input, memory. */
-void plot_title_runs(FILE *script, const char *what, const struct run_set *runs);
-/* As plot_title_runs(), over several plots, which place themselves (chart.h). */
-void plot_title_panels(FILE *script, const char *what, const struct run_set *runs);
+/* The same with what all these runs have in common: platform, input, memory; panels: over several plots, which place
+ * themselves (chart.h). */
+void plot_title_runs(FILE *script, bool panels, const char *what, const struct run_set *runs);
 
-/* The label of a horizontal axis, in the middle of the figure, which may be wider than the plot; lines end in "\\n" as
- * gnuplot reads it. */
+/* The label of a horizontal axis, in the middle of the figure; lines end in "\\n" as gnuplot reads it. */
 void plot_xlabel(const struct figure_input *input, FILE *script, const char *label, size_t lines);
 
 /* Tics of a horizontal axis, round numbers from lo to hi: evenly where the range is short, else 1, 2, 5. */
 void plot_tics(FILE *script, double lo, double hi);
 
-/* Let the figure be so many letters higher (negative: lower), within a half and four times what its table says. Returns
- * its height in letters. */
+/* Let the figure be so many letters higher, within half and four times its table's height. Returns that in letters. */
 double plot_taller(const struct figure_input *input, double letters);
 /* Make room for a legend over the figure: so many entries, the longest of so many characters. */
 void plot_legend(const struct figure_input *input, size_t entries, size_t longest);

@@ -10,7 +10,6 @@
 #include "replay/run/platform_use.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
-#include "trace/base/suggest.h"
 
 enum { METRICS_MAX = 128 };
 
@@ -68,57 +67,12 @@ static int add_best(struct run_set *runs, struct err *err)
     return rc;
 }
 
-static bool is_part(const char *by)
-{
-    return strcmp(by, outcome_by_name(OUTCOME_BY_KERNEL)) == 0 ||
-           strcmp(by, outcome_by_name(OUTCOME_BY_ALLOCATION)) == 0;
-}
-
 /* --- rows --- */
 
 struct metrics {
     char names[METRICS_MAX][64];
     size_t count;
 };
-
-static bool any_run_has(const struct run_set *runs, const char *metric)
-{
-    for (size_t i = 0; i < runs->count; i++)
-        if (json_object_get(runs->runs[i].metrics, metric) || json_object_get(runs->runs[i].interval, metric))
-            return true;
-    return false;
-}
-
-static int no_such_metric(const struct run_set *runs, const char *word, struct err *err)
-{
-    char hint[SUGGEST_HINT];
-    struct suggest suggest = {.word = word};
-    const char *name;
-    json_t *value;
-    json_object_foreach(runs->runs[0].metrics, name, value) suggest_offer(&suggest, name);
-    return err_set(err, "no run has a metric '%.60s'%s", word, suggest_hint(&suggest, hint, sizeof hint));
-}
-
-/* Add the metrics of a comma-separated list that are not there yet. Parts need not have what a headline names. */
-static int add_metrics(struct metrics *metrics, const struct run_set *runs, const char *list, bool headline,
-                       struct err *err)
-{
-    for (const char *p = list; *p && metrics->count < METRICS_MAX;) {
-        size_t n = strcspn(p, ","), known = 0;
-        char *name = metrics->names[metrics->count];
-        (void)snprintf(name, sizeof metrics->names[0], "%.*s", (int)n, p);
-        p += n + (p[n] == ',');
-        bool there = any_run_has(runs, name);
-        if (!there && headline && runs->runs[0].part_by)
-            continue;
-        if (!there)
-            return no_such_metric(runs, name, err);
-        while (known < metrics->count && strcmp(metrics->names[known], name) != 0)
-            known++;
-        metrics->count += known == metrics->count;
-    }
-    return metrics->count ? 0 : err_set(err, "no metric is named");
-}
 
 static bool is_chosen(const struct metrics *metrics, const char *name)
 {
@@ -128,8 +82,26 @@ static bool is_chosen(const struct metrics *metrics, const char *name)
     return false;
 }
 
-/* Whether a metric is new, and known to a run if it is not to be added; add it, or count it (as a member of *seen, NULL
- * without memory). */
+/* Add the metrics of a comma-separated list that are not there yet. Parts need not have what a headline names. */
+static int add_metrics(struct metrics *metrics, const struct run_set *runs, const char *list, bool headline,
+                       struct err *err)
+{
+    for (const char *p = list; *p && metrics->count < METRICS_MAX;) {
+        size_t n = strcspn(p, ",");
+        char *name = metrics->names[metrics->count];
+        (void)snprintf(name, sizeof metrics->names[0], "%.*s", (int)n, p);
+        p += n + (p[n] == ',');
+        bool there = run_set_has(runs, name);
+        if (!there && headline && runs->runs[0].part_by)
+            continue;
+        if (!there)
+            return run_set_lacks(runs, name, err);
+        metrics->count += !is_chosen(metrics, name);
+    }
+    return metrics->count ? 0 : err_set(err, "no metric is named");
+}
+
+/* Add a metric that is new, or count it (in *seen, NULL without memory) if the run knows it. */
 static void other_metric(struct metrics *metrics, json_t **seen, const struct run *run, const char *name, bool add)
 {
     const json_t *value = json_object_get(run->metrics, name);
@@ -141,8 +113,7 @@ static void other_metric(struct metrics *metrics, json_t **seen, const struct ru
         (void)snprintf(metrics->names[metrics->count++], sizeof metrics->names[0], "%s", name);
 }
 
-/* Every metric of the runs, in the order in which their engines name them, then what other releases had; how many were
- * not chosen is *n. */
+/* Every metric of the runs in their engines' order, then what other releases had; *n: how many were not chosen. */
 static int other_metrics(struct metrics *metrics, const struct run_set *runs, bool add, size_t *n, struct err *err)
 {
     json_t *seen = json_object(), *value;
@@ -163,8 +134,8 @@ static int add_ranks(struct metrics *metrics, const struct run_set *runs, const 
 {
     char name[64];
     bool more;
-    for (size_t n = 0; report_rank(engine, n, name, sizeof name, &more); n++)
-        if (any_run_has(runs, name) && add_metrics(metrics, runs, name, true, err))
+    for (size_t n = 0; engine_rank(engine_told(engine), n, name, sizeof name, &more); n++)
+        if (run_set_has(runs, name) && add_metrics(metrics, runs, name, true, err))
             return -1;
     return 0;
 }
@@ -191,7 +162,7 @@ static int choose_metrics(struct metrics *metrics, const struct run_set *runs, c
         if (options->ranks && add_ranks(metrics, runs, last, err))
             return -1;
     }
-    return any_run_has(runs, "robust_wins") ? add_metrics(metrics, runs, "robust_wins,robust_draws", true, err) : 0;
+    return run_set_has(runs, "robust_wins") ? add_metrics(metrics, runs, "robust_wins,robust_draws", true, err) : 0;
 }
 
 static struct report_cell metric_cell(const struct run *run, const char *name)
@@ -238,34 +209,19 @@ void report_release(struct report *report)
     memset(report, 0, sizeof *report);
 }
 
-bool report_rank(const char *engine, size_t n, char *name, size_t size, bool *more)
-{
-    const struct engine *e = engine_told(engine);
-    const char *p = e && e->ranks ? e->ranks : "-time_ns";
-    while (n-- > 0) {
-        p += strcspn(p, ",");
-        if (!*p)
-            return false;
-        p++;
-    }
-    *more = *p == '+';
-    (void)snprintf(name, size, "%.*s", (int)strcspn(p + 1, ","), p + 1);
-    return true;
-}
-
 /* The n-th rank's value of a run, brought to "more is better". */
 static bool rank_value(const struct run *run, size_t n, double *value)
 {
     char name[64];
     bool more;
-    if (!report_rank(run->engine, n, name, sizeof name, &more) || !run_metric(run, name, value))
+    if (!engine_rank(engine_told(run->engine), n, name, sizeof name, &more) || !run_metric(run, name, value))
         return false;
     *value = more ? *value : -*value;
     return true;
 }
 
-/* Which runs are the best of their case, by the first rank that a run of the case knows; a run that starved is none.
- * NULL on failure. */
+/* Which runs are the best of their case, by the first rank that one of them knows; none that starved. NULL on failure.
+ */
 static bool *find_best(const struct run_set *runs, const struct case_table *table, struct err *err)
 {
     enum { RANKS = 4 };
@@ -370,7 +326,6 @@ struct pivot {
     size_t *first;              /* [row]: a run of it */
     const struct run **cells;   /* [row * columns + column] */
     char **names;               /* [column]; borrowed */
-    const struct run_set *runs;
 };
 
 static void pivot_release(struct pivot *p)
@@ -387,7 +342,7 @@ static int pivot_number(struct pivot *p, struct err *err)
 {
     const struct case_table *t = p->table;
     json_t *rows = json_object(), *columns = json_object();
-    for (size_t i = 0; i < p->runs->count; i++) {
+    for (size_t i = 0; i < p->table->set->count; i++) {
         char row[64];
         (void)snprintf(row, sizeof row, "%zu %zu", t->row_of[i], p->by_policy ? 0 : t->series_of[i]);
         const char *column = p->by_policy ? t->series_labels[t->series_of[i]] : t->apart[i];
@@ -413,7 +368,7 @@ static int pivot_number(struct pivot *p, struct err *err)
 static int pivot_init(struct pivot *p, const struct case_table *table, bool by_policy, struct err *err)
 {
     const size_t n = table->set->count;
-    *p = (struct pivot){.table = table, .by_policy = by_policy, .runs = table->set};
+    *p = (struct pivot){.table = table, .by_policy = by_policy};
     p->row_of = mem_zalloc(n, sizeof *p->row_of, err);
     p->column_of = mem_zalloc(n, sizeof *p->column_of, err);
     p->first = mem_zalloc(n, sizeof *p->first, err);
@@ -425,8 +380,8 @@ static int pivot_init(struct pivot *p, const struct case_table *table, bool by_p
         const struct run **cell = &p->cells[p->row_of[i] * p->columns + p->column_of[i]];
         if (*cell && !table->twice[i])
             return err_set(err, "two runs of policy %.60s, on %.120s and on %.120s, stand in one cell of this pivot",
-                           (*cell)->policy, (*cell)->input, p->runs->runs[i].input);
-        *cell = *cell ? *cell : &p->runs->runs[i];
+                           (*cell)->policy, (*cell)->input, p->table->set->runs[i].input);
+        *cell = *cell ? *cell : &p->table->set->runs[i];
     }
     return p->cells ? 0 : -1;
 }
@@ -480,13 +435,13 @@ static int pivot_aggregates(struct report *report, const struct pivot *p, const 
         for (size_t c = 0; c < p->columns; c++)
             if (aggregate_cell(p, series, c, metric, how, &row[report->texts + c], &left_out, err))
                 return -1;
-        const char *name = aggregate_name(how, engine_metric(p->runs->runs[0].engine, metric));
+        const char *name = aggregate_name(how, engine_metric(p->table->set->runs[0].engine, metric));
         for (size_t k = 0; k < report->texts; k++)
             if (text_cell(&row[k], k == 0 ? name : k == t->key_count ? t->series_labels[series] : "", err))
                 return -1;
     }
     return left_out ? note(report->notes, "%zu runs do not know %.60s; the %s is over the others", left_out, metric,
-                           aggregate_name(how, engine_metric(p->runs->runs[0].engine, metric)))
+                           aggregate_name(how, engine_metric(p->table->set->runs[0].engine, metric)))
                     : 0;
 }
 
@@ -533,8 +488,10 @@ static int note_starved(json_t *notes, const struct run_set *runs)
 static int divide(struct report *report, struct run_set *runs, const struct report_options *options, struct err *err)
 {
     size_t without = 0;
-    int rc = is_part(options->by) ? run_set_split(runs, options->by, &without, err)
-                                  : aggregate_inputs(runs, options->by, options->aggregate, NULL, NULL, &without, err);
+    const bool part = strcmp(options->by, outcome_by_names[OUTCOME_BY_KERNEL]) == 0 ||
+                      strcmp(options->by, outcome_by_names[OUTCOME_BY_ALLOCATION]) == 0;
+    int rc = part ? run_set_split(runs, options->by, &without, err)
+                  : aggregate_inputs(runs, options->by, options->aggregate, NULL, NULL, &without, err);
     if (!rc && !runs->count)
         rc = err_set(err, "no run has a key '%.60s' to report by", options->by);
     return rc || !without ? rc : note(report->notes, "%zu runs have no %.60s and are left out", without, options->by);

@@ -1,6 +1,6 @@
-/* report: runs of any number of results brought into rows: plain, or pivoted by any parameter, with each metric's
- * declared aggregate, and the best of the fixed policies where several were run. Rows, columns and their names are
- * those of case_table. Pure: text in, cells out; printing is cmd's. */
+/* report: runs brought into rows: plain, or pivoted by any parameter, with each metric's declared aggregate, and the
+ * best of the fixed policies where several were run. Rows, columns and names are those of case_table; printing is
+ * cmd's. */
 #ifndef REPLAY_REPORT_REPORT_H
 #define REPLAY_REPORT_REPORT_H
 
@@ -40,10 +40,6 @@ struct report {
     json_t *notes;             /* sentences: what is left out, what starved, what other releases made */
 };
 
-/* The n-th metric by which policies of an engine rank, and whether more of it is better. Returns false past the last.
- */
-bool report_rank(const char *engine, size_t n, char *name, size_t size, bool *more);
-
 /* Bring runs into rows. On failure (an unknown metric or key, runs that cannot be told apart) *err says which. */
 int report_make(struct report *report, struct run_set *runs, const struct report_options *options, struct err *err);
 void report_release(struct report *report);
@@ -55,13 +51,12 @@ int report_platforms(const struct run_set *runs, json_t *lines);
 /* html: runs as one self-contained HTML file: the best policy of each input first, then a table of all runs that sorts
  * and filters, then figures; a section for each engine. */
 
-/* Write the runs, with the metrics of a comma-separated list (NULL: the headline of each engine) and those by which
- * policies rank, and every figure that can be drawn from them. Names in the results cannot become markup or script,
- * and the page asks for nothing outside itself. */
+/* Write the runs with the metrics of a comma-separated list (NULL: each engine's headline), those by which policies
+ * rank, and figures. Names in the results cannot become markup or script; the page asks for nothing outside itself. */
 int html_write(const struct run_set *runs, const char *metrics, const char *version, FILE *out, struct err *err);
 
-/* A figure as it stands inside a page: SVG in base64, freed by the caller; NULL if it cannot be drawn from this, or
- * gnuplot is not there. */
+/* A figure inside a page: SVG in base64, freed by the caller; NULL: it cannot be drawn from this, or gnuplot is
+ * missing. */
 char *html_figure(const struct figure *figure, const struct figure_input *input);
 
 /* decision: the page of a comparison: the answer, how sure, why, how to have it, then everything else. One HTML file
@@ -77,8 +72,7 @@ struct decision {
     const char *version; /* of offchip */
 };
 
-/* -1 with *err set if the file could not be written or there is no memory. Without gnuplot there are no figures, which
- * the page says. */
+/* -1 with *err set: the file could not be written, or no memory. Without gnuplot there are no figures. */
 int decision_write(const struct decision *decision, FILE *out, struct err *err);
 
 #endif

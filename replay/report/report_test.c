@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "replay/run/engine.h"
 #include "trace/base/testing.h"
 
 static void add(struct run_set *set, const char *workload, int pct, const char *policy, int granularity, double time)
@@ -153,9 +154,9 @@ START_TEST(policies_rank_by_what_their_engine_says)
     report_release(&report);
     char name[64];
     bool more;
-    ck_assert(report_rank("dram", 1, name, sizeof name, &more) && more);
+    ck_assert(engine_rank(engine_find("dram"), 1, name, sizeof name, &more) && more);
     ck_assert_str_eq(name, "fairness_index");
-    ck_assert(!report_rank("dram", 3, name, sizeof name, &more));
+    ck_assert(!engine_rank(engine_find("dram"), 3, name, sizeof name, &more));
     run_set_release(&set);
 }
 END_TEST

@@ -15,8 +15,7 @@ struct counting {
     struct err *err;
 };
 
-/* The row under `key`, made by json_pack() of the rest if there is none, in order of first appearance; NULL
- * on failure. */
+/* The row under `key`, or `fresh` in order of first appearance; NULL on failure. */
 static json_t *row_of(json_t *rows, json_t *index, const char *key, json_t *fresh)
 {
     json_t *row = json_object_get(index, key);

@@ -16,8 +16,7 @@
 /* Add the keys to *root, as json_tree_put() does. */
 int tlp_sizes_json(struct store *store, json_t **root, struct err *err);
 
-/* Count the latencies of a trace's completed reads (stream tlp_reads) in ns; NULL with *err set on failure. Freed with
- * quantile_free(). */
+/* Latencies of a trace's completed reads (stream tlp_reads) in ns, freed with quantile_free(); NULL with *err set. */
 struct quantile *tlp_sizes_latency(struct store *store, struct err *err);
 
 #endif

@@ -112,8 +112,7 @@ static void input_keys(const struct run *run, json_t *keys[CASE_KEY_KINDS])
     }
 }
 
-/* A policy with all its parameters but the one named `apart` (NULL: none) as one text; freed by the caller. NULL: no
- * memory. */
+/* A policy with its parameters but the one named `apart` (NULL: all); freed by the caller. NULL: no memory. */
 static char *policy_key(const char *policy, const json_t *params, const char *apart)
 {
     json_t *rest = params ? json_tree_copy(params) : json_object();
@@ -401,11 +400,12 @@ struct making {
     const struct run_set *set;
     const char *apart;
     bool apart_is_param;
-    size_t *case_of;   /* [run] */
-    size_t *policy_of; /* [run], with all parameters */
-    size_t *first;     /* [case]: its first run */
+    struct placed {
+        size_t case_of, policy_of; /* the policy with all parameters */
+        bool split;                /* its case is one for each run that speed-ups are relative to */
+    } * runs;                      /* [run] */
+    size_t *first;                 /* [case]: its first run */
     size_t cases;
-    bool *split;                     /* [run]: its case is one for each run that speed-ups are relative to */
     json_t *(*keys)[CASE_KEY_KINDS]; /* [case] */
     struct candidate *candidates;
     size_t count, cap;
@@ -422,8 +422,8 @@ static int no_memory(struct err *err)
 static char *case_text(const struct making *m, size_t i)
 {
     const struct run *run = &m->set->runs[i];
-    char *relative = m->split[i] ? json_tree_dump(run->relative_to, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
-    if (m->split[i] && !relative)
+    char *relative = m->runs[i].split ? json_tree_dump(run->relative_to, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    if (m->runs[i].split && !relative)
         return NULL;
     char *text = mem_format("%s\n%s\n%s\n%s", run->run_case.hash, run->part ? run->part_by : "",
                             run->part ? run->part : "", relative ? relative : "");
@@ -454,8 +454,8 @@ static int number_cases(struct making *m)
         struct number *c = a ? number_of(&cases, a, i) : NULL, *p = b ? number_of(&policies, b, i) : NULL;
         bad = !c || !p;
         if (!bad) {
-            m->case_of[i] = c->number;
-            m->policy_of[i] = p->number;
+            m->runs[i].case_of = c->number;
+            m->runs[i].policy_of = p->number;
             m->first[c->number] = c->at;
         }
         free(a);
@@ -495,19 +495,19 @@ static int find_twice(struct making *m)
     int rc = 0;
     for (size_t i = 0; i < m->set->count && !rc; i++) {
         char text[64];
-        (void)snprintf(text, sizeof text, "%zu %zu", m->case_of[i], m->policy_of[i]);
+        (void)snprintf(text, sizeof text, "%zu %zu", m->runs[i].case_of, m->runs[i].policy_of);
         struct number *cell = number_of(&cells, text, i);
         const struct run *run = &m->set->runs[i], *other = cell ? &m->set->runs[cell->at] : NULL;
         const char *metric = other ? difference(other, run) : NULL;
         m->table->twice[i] = cell && cell->at != i;
         if (!cell)
             rc = no_memory(m->err);
-        else if (metric && !m->split[i] && !json_equal(run->relative_to, other->relative_to))
+        else if (metric && !m->runs[i].split && !json_equal(run->relative_to, other->relative_to))
             rc = 1;
         else if (metric)
             rc = two_in_a_cell(other, run, metric, m->err);
         for (size_t k = 0; metric && rc == 1 && k < m->set->count; k++)
-            m->split[k] |= m->case_of[k] == m->case_of[i];
+            m->runs[k].split |= m->runs[k].case_of == m->runs[i].case_of;
     }
     numbers_release(&cells);
     return rc;
@@ -712,7 +712,7 @@ static int set_apart(struct making *m, const struct candidate *apart)
     for (size_t i = 0; i < m->set->count && !bad; i++) {
         char *text = NULL;
         const json_t *param = m->apart_is_param ? json_object_get(m->set->runs[i].params, m->apart) : NULL;
-        const json_t *key = apart ? json_object_get(m->keys[m->case_of[i]][apart->kind], apart->name) : NULL;
+        const json_t *key = apart ? json_object_get(m->keys[m->runs[i].case_of][apart->kind], apart->name) : NULL;
         if (param)
             text = case_keys_text(param);
         else
@@ -937,7 +937,7 @@ static int fill(struct making *m, size_t *class)
     if (keep_differing(m, apart, class) || drop_needless(m, class))
         return -1;
     for (size_t i = 0; i < m->set->count; i++) {
-        t->row_of[i] = class[m->case_of[i]];
+        t->row_of[i] = class[m->runs[i].case_of];
         t->rows = t->row_of[i] + 1 > t->rows ? t->row_of[i] + 1 : t->rows;
     }
     if (fill_keys(m, class) || label_rows(m, class, apart) || fill_series(m))
@@ -978,15 +978,11 @@ int case_table_make(struct case_table *t, const struct run_set *set, const char 
     t->row_of = mem_zalloc(set->count, sizeof *t->row_of, err);
     t->series_of = mem_zalloc(set->count, sizeof *t->series_of, err);
     t->twice = mem_zalloc(set->count, sizeof *t->twice, err);
-    m.case_of = mem_zalloc(set->count, sizeof *m.case_of, err);
-    m.policy_of = mem_zalloc(set->count, sizeof *m.policy_of, err);
+    m.runs = mem_zalloc(set->count, sizeof *m.runs, err);
     m.first = mem_zalloc(set->count, sizeof *m.first, err);
-    m.split = mem_zalloc(set->count, sizeof *m.split, err);
-    int rc = t->row_of && t->series_of && t->twice && m.case_of && m.policy_of && m.first && m.split ? make(&m) : -1;
-    free(m.case_of);
-    free(m.policy_of);
+    int rc = t->row_of && t->series_of && t->twice && m.runs && m.first ? make(&m) : -1;
+    free(m.runs);
     free(m.first);
-    free(m.split);
     if (rc)
         case_table_release(t);
     return rc;

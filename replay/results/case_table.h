@@ -5,10 +5,9 @@
  * is because their speed-ups are relative to different runs, the case is one for each of these; else nothing can tell
  * them apart, which is an error that names both.
  *
- * Names are made afterwards: a row is named by the fewest keys that tell all rows apart (besides engine, workload or
- * inputs by role, platform, part and version, which are always among them where they differ): keys of the input's spec,
- * settings, and only where these are not enough the full input, its content, single numbers of the platform. Files of
- * one name are named with as many of their folders as it takes.
+ * A row is named by the fewest keys that tell all rows apart (besides engine, workload or inputs by role, platform,
+ * part and version, which always are where they differ): keys of the input's spec, settings, and only where these are
+ * not enough the full input, its content, numbers of the platform. Files of one name take as many folders as it needs.
  *
  * One key may be set apart (the columns of a pivot, the axis of a figure): then cases that differ in it alone are one
  * row, policies that differ in it alone one series, and each run has its value in `apart`. No two runs share row,
@@ -40,8 +39,7 @@ void case_table_release(struct case_table *table); /* a zeroed one is allowed */
 
 /* case_keys: names and texts of the keys by which cases are told apart. */
 
-/* "tree:min_faults=1,threshold=51": what the speed-ups of a run are relative to; freed by the caller. NULL: no memory.
- */
+/* "tree:min_faults=1,threshold=51": what a run's speed-ups are relative to; freed by the caller. NULL: no memory. */
 char *case_keys_baseline(const struct run *run);
 
 /* A JSON string or number as text, reals with all their digits; "" for anything else. NULL: no memory. */
@@ -54,8 +52,7 @@ char *case_keys_axis(const struct run_set *set);
 /* "64KiB", "2us" or "1.5" as a number. False: it is none. */
 bool case_keys_number(const char *text, double *value);
 
-/* run_label: what the policy of a run from results is called: as policy_label() (models/base/policy.h) calls it in a
- * replay. */
+/* run_label: what the policy of a run is called, as in a replay (policy_label() of models/base/policy.h). */
 
 /* "fixed:granularity=2MiB", without the parameter `apart` (NULL: with all); freed by the caller. Of a policy or a
  * parameter that this program does not have it cannot know the default: such parameters stand where they are members of

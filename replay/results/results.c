@@ -302,6 +302,24 @@ json_t *results_intervals(const json_t *object)
     return all;
 }
 
+char *results_input_text(const json_t *input)
+{
+    if (json_is_string(input))
+        return mem_strdup(json_string_value(input), NULL);
+    char *text = mem_strdup("", NULL);
+    size_t i;
+    json_t *item;
+    json_array_foreach(input, i, item)
+    {
+        const char *role = json_string_value(json_object_get(item, "role"));
+        const char *spec = json_string_value(json_object_get(item, "input"));
+        if (text)
+            (void)mem_append(&text, "%s%s%s%s", i ? " + " : "", role ? role : "", role && *role ? "=" : "",
+                             spec ? spec : "?");
+    }
+    return text;
+}
+
 /* Settings also hold the numbers that were given, by whole or bare names: those are no settings of the engine. */
 static void strip_overrides(json_t *settings, json_t *overrides)
 {
@@ -449,19 +467,12 @@ static int check_digest(struct results *results, int64_t runs, const struct row_
 
 /* --- rows to runs --- */
 
-static bool is_json(const char *text, json_type type)
+/* Whether a text is JSON of a type, or for JSON_STRING UTF-8, of which json_string() is the judge. */
+static bool is_sound(const char *text, json_type type)
 {
-    json_t *value = parse(text, type, "", NULL);
+    json_t *value = type == JSON_STRING ? json_string(text) : parse(text, type, "", NULL);
     json_decref(value);
     return value != NULL;
-}
-
-/* json_string() is the judge of UTF-8. */
-static bool is_text(const char *text)
-{
-    json_t *probe = json_string(text);
-    json_decref(probe);
-    return probe != NULL;
 }
 
 /* One row as a run; texts are checked. */
@@ -487,8 +498,10 @@ static int take_run(struct results *results, sqlite3_stmt *stmt, struct results_
             continue;
         const char *text =
             sqlite3_column_type(stmt, i) == SQLITE_TEXT ? (const char *)sqlite3_column_text(stmt, i) : NULL;
-        bool json = i >= RESULTS_SETTINGS && i <= RESULTS_INPUTS;
-        if (!text || !(json ? is_json(text, i >= RESULTS_NOTES ? JSON_ARRAY : JSON_OBJECT) : is_text(text)))
+        const json_type type = i < RESULTS_SETTINGS || i > RESULTS_INPUTS ? JSON_STRING
+                               : i >= RESULTS_NOTES                       ? JSON_ARRAY
+                                                                          : JSON_OBJECT;
+        if (!text || !is_sound(text, type))
             return err_set(err, "'%s': run %lld: column %s is damaged", results->path,
                            (long long)sqlite3_column_int64(stmt, RESULTS_ID), sqlite3_column_name(stmt, i));
         *texts[i] = text;
@@ -499,8 +512,7 @@ static int take_run(struct results *results, sqlite3_stmt *stmt, struct results_
     return 0;
 }
 
-/* "mem=A + pim=B", as versions 1 and 2 have it, as a JSON array; the hash is that of the first input. NULL: no memory.
- */
+/* "mem=A + pim=B" of versions 1 and 2 as a JSON array; the hash is of the first input. NULL: no memory. */
 static json_t *inputs_of_text(const char *text, const char *hash)
 {
     json_t *inputs = json_array();
@@ -527,8 +539,7 @@ static json_t *number(sqlite3_stmt *stmt, int column)
     return json_real(sqlite3_column_double(stmt, column));
 }
 
-/* One metric of a part (an infinite end: it is an estimate), added to the last of its kind or to a new one. -1 if it is
- * damaged. */
+/* One metric of a part (an infinite end: an estimate), added to the last of its kind or a new one. -1: damaged. */
 static int take_part(sqlite3_stmt *stmt, json_t *all, int64_t *position)
 {
     for (int i = 1; i <= 3; i++)
@@ -583,8 +594,7 @@ struct texts {
     char *parts, *inputs, *metrics;
 };
 
-/* Release 0.1 took the speed of the host for a metric, which differs in every run. Returns NULL if there is no memory.
- */
+/* Release 0.1 took the speed of the host, which differs in every run, for a metric. NULL: no memory. */
 static char *without_host_speed(const char *metrics)
 {
     json_t *object = parse(metrics, JSON_OBJECT, "metrics", NULL);
@@ -958,9 +968,8 @@ int results_put(struct results *results, const struct results_run *runs, size_t 
     return end(results, wrong, err);
 }
 
-/* SQLite counts transactions in the file's head, and how many there were depends on how fast the disk was: count up
- * to one for each run, and two for the beginning and the end of a sweep. Only the first page changes, and only in that
- * number. */
+/* SQLite counts transactions in the file's head; how many there were depends on the disk's speed. Count up to one for
+ * each run and two for a sweep's ends: only that number on the first page changes. */
 static void count_transactions(struct results *results)
 {
     char sql[48];

@@ -54,6 +54,9 @@ void results_close(struct results *results); /* NULL is allowed; a new file that
  * name of "unbound". A new object, {} where it has none; NULL if there is no memory. */
 json_t *results_intervals(const json_t *object);
 
+/* "synth:x", "mem=A + pim=B": inputs, or the one, as JSON has them; freed by the caller. NULL: no memory. */
+char *results_input_text(const json_t *input);
+
 /* The case of a run. On failure (a text that is no JSON) there is nothing to release. */
 int results_case(const struct results_run *run, struct run_case *run_case, struct err *err);
 

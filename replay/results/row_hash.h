@@ -1,7 +1,6 @@
 /* row_hash: hashes that show whether rows of a database are what was written: 128 bits (XXH3) over typed values.
  *
- * row_hash_begin, row_hash_values for each row, row_hash_end. A sum of hashes does not depend on the order, and one can
- * be taken out of it again. */
+ * row_hash_begin, row_hash_values for each row, row_hash_end. A sum of hashes does not depend on their order. */
 #ifndef REPLAY_RESULTS_ROW_HASH_H
 #define REPLAY_RESULTS_ROW_HASH_H
 

@@ -1,8 +1,7 @@
 /* run_case: what was run, as a value: engine, inputs by content, platform with every number, settings and version. Two
  * runs belong to one case if and only if the cases are equal; labels are made afterwards.
  *
- * A case never changes once it is made. Copies share their JSON, by reference. One thread per object, but copies may
- * be with different threads. */
+ * A case never changes once it is made. Copies share their JSON; they may be with different threads. */
 #ifndef REPLAY_RESULTS_RUN_CASE_H
 #define REPLAY_RESULTS_RUN_CASE_H
 

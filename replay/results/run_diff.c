@@ -10,12 +10,8 @@
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 
-const char *run_fact_kind_name(enum run_fact_kind kind)
-{
-    static const char *const names[RUN_FACTS] = {"engine", "part",   "input",     "platform", "setting",
-                                                 "number", "policy", "parameter", "baseline", "version"};
-    return names[kind];
-}
+const char *const run_fact_kinds[RUN_FACTS] = {"engine", "part",   "input",     "platform", "setting",
+                                               "number", "policy", "parameter", "baseline", "version"};
 
 static int no_memory(struct err *err)
 {
@@ -104,8 +100,7 @@ static int add_inputs(struct facts *facts, const struct run *run, bool by_name)
     return bad;
 }
 
-/* by_name: inputs are compared as they were given, not by content. -1 with *err set: no memory; release it in any case.
- */
+/* by_name: inputs are compared as they were given, not by content. Release it also after a failure. */
 static int facts_of(struct facts *facts, const struct run *run, bool by_name, struct err *err)
 {
     *facts = (struct facts){0};

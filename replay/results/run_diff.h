@@ -3,9 +3,8 @@
  * What has one value in each set is compared; what has several in either (the settings of a grid, policies, inputs) is
  * what runs are matched by, and so are engines always. So two single runs are one pair whatever they are of, and of two
  * sweeps each point has its own. Numbers of a platform are taken within the platform of one name, parameters within the
- * policy. A run without its like is of one set only. Example: A holds tree and none on bicg, B tree and adaptive on
- * bicg at another oversubscription: tree is matched, oversubscription_pct compared, none only in A, adaptive only in B.
- */
+ * policy. Example: A holds tree and none on bicg, B tree and adaptive on bicg at another oversubscription: tree is
+ * matched, oversubscription_pct compared, none only in A, adaptive only in B. */
 #ifndef REPLAY_RESULTS_RUN_DIFF_H
 #define REPLAY_RESULTS_RUN_DIFF_H
 
@@ -27,7 +26,7 @@ enum run_fact_kind {
     RUN_FACTS
 };
 
-const char *run_fact_kind_name(enum run_fact_kind kind); /* "engine", "part", "input", .. */
+extern const char *const run_fact_kinds[RUN_FACTS]; /* "engine", "part", "input", .. */
 
 enum run_diff_what {
     RUN_DIFF_FACT,   /* of what was run: kind says what */

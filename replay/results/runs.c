@@ -10,7 +10,7 @@
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/base/regular_file.h"
-#include "trace/base/units.h"
+#include "trace/base/suggest.h"
 #include "trace/base/version.h"
 #include "trace/store/dbfile.h"
 
@@ -87,46 +87,23 @@ int run_set_add_engine(struct run_set *set, const struct run_set *from, const ch
     return 0;
 }
 
-/* The input as one string: the spec, or "mem:A + pim:B". */
-static char *input_text(const json_t *input, struct err *err)
-{
-    if (json_is_string(input))
-        return mem_strdup(json_string_value(input), err);
-    char text[2048] = "";
-    size_t used = 0, i;
-    json_t *item;
-    json_array_foreach(input, i, item)
-    {
-        const char *role = json_string_value(json_object_get(item, "role"));
-        const char *spec = json_string_value(json_object_get(item, "input"));
-        if (used < sizeof text)
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%s%s", used ? " + " : "", role ? role : "",
-                                     role && *role ? "=" : "", spec ? spec : "?");
-    }
-    return mem_strdup(text, err);
-}
-
 static json_t *object_or_empty(const json_t *parent, const char *key)
 {
     json_t *value = json_object_get(parent, key);
     return json_is_object(value) ? json_incref(value) : json_object();
 }
 
-/* [{"role":..,"input":..},..] of what "input" says; the documents of versions before 0.2 have no case and no hashes. */
-static json_t *inputs_of_json(json_t *input)
-{
-    return json_is_array(input) ? json_incref(input) : json_pack("[{s:s,s:O?}]", "role", "", "input", input);
-}
-
+/* Documents of versions before 0.2 have no case and no hashes of inputs. */
 static int case_of_json(struct run_case *run_case, const json_t *root, struct err *err)
 {
-    const json_t *object = json_object_get(root, "case");
+    json_t *object = json_object_get(root, "case"), *input = json_object_get(root, "input");
     if (object)
         return run_case_from_json(run_case, object, err);
-    struct run_case_facts facts = {.engine = json_string_value(json_object_get(root, "engine")),
-                                   .platform = json_string_value(json_object_get(root, "platform")),
-                                   .inputs = inputs_of_json(json_object_get(root, "input")),
-                                   .settings = json_object_get(root, "settings")};
+    struct run_case_facts facts = {
+        .engine = json_string_value(json_object_get(root, "engine")),
+        .platform = json_string_value(json_object_get(root, "platform")),
+        .inputs = json_is_array(input) ? json_incref(input) : json_pack("[{s:s,s:O?}]", "role", "", "input", input),
+        .settings = json_object_get(root, "settings")};
     int rc = facts.inputs ? run_case_init(run_case, &facts, err) : err_set(err, "out of memory");
     json_decref(facts.inputs);
     return rc;
@@ -157,7 +134,7 @@ static int add_run(struct run_set *set, const json_t *root, const json_t *object
     run->engine = mem_strdup(engine ? engine : "", err);
     run->platform = mem_strdup(platform ? platform : "", err);
     run->policy = mem_strdup(policy, err);
-    run->input = input_text(json_object_get(root, "input"), err);
+    run->input = results_input_text(json_object_get(root, "input"));
     run->settings = object_or_empty(root, "settings");
     run->params = object_or_empty(object, "params");
     run->metrics = object_or_empty(object, "metrics");
@@ -327,6 +304,24 @@ int run_set_split(struct run_set *set, const char *by, size_t *without, struct e
     return 0;
 }
 
+bool run_set_has(const struct run_set *set, const char *metric)
+{
+    for (size_t i = 0; i < set->count; i++)
+        if (json_object_get(set->runs[i].metrics, metric) || json_object_get(set->runs[i].interval, metric))
+            return true;
+    return false;
+}
+
+int run_set_lacks(const struct run_set *set, const char *word, struct err *err)
+{
+    char hint[SUGGEST_HINT];
+    struct suggest suggest = {.word = word};
+    const char *name;
+    json_t *value;
+    json_object_foreach(set->runs[0].metrics, name, value) suggest_offer(&suggest, name);
+    return err_set(err, "no run has a metric '%.60s'%s", word, suggest_hint(&suggest, hint, sizeof hint));
+}
+
 bool run_starved(const struct run *run)
 {
     double value;
@@ -474,12 +469,6 @@ bool run_same_value(const json_t *a, const json_t *b)
     return json_equal(a, b);
 }
 
-static bool same_numbers(const struct run *a, const struct run *b)
-{
-    return run_same_value(a->metrics, b->metrics) && run_same_value(a->interval, b->interval) &&
-           run_same_value(a->parts, b->parts);
-}
-
 struct seen {
     size_t run;
     UT_hash_handle hh;
@@ -488,7 +477,7 @@ struct seen {
 /* Look at run i; *keep says whether it stays. The table holds those that stay. */
 static int look(struct run_set *set, size_t i, struct seen **table, struct seen *item, bool *keep, struct err *err)
 {
-    const struct run *run = &set->runs[i];
+    const struct run *run = &set->runs[i], *other;
     struct seen *first;
     HASH_FIND_STR(*table, run->key, first);
     *keep = !first || run->part;
@@ -498,12 +487,13 @@ static int look(struct run_set *set, size_t i, struct seen **table, struct seen 
         if (!hash_has(item))
             return err_set(err, "out of memory");
     }
-    if (*keep || same_numbers(&set->runs[first->run], run))
+    other = *keep ? NULL : &set->runs[first->run];
+    if (!other || (run_same_value(other->metrics, run->metrics) && run_same_value(other->interval, run->interval) &&
+                   run_same_value(other->parts, run->parts)))
         return 0;
-    const char *files[] = {set->runs[first->run].file, run->file};
     return err_set(err,
                    "'%.80s' and '%.80s' have other numbers for the same case: policy %.40s of engine %.20s on '%.80s'",
-                   files[0], files[1], run->policy, run->engine, run->input);
+                   other->file, run->file, run->policy, run->engine, run->input);
 }
 
 int run_set_unify(struct run_set *set, struct err *err)

@@ -1,5 +1,4 @@
-/* runs: results read back, from results files or from what `replay --format json` printed; what figures and reports
- * work on. */
+/* runs: results read back from results files or JSON of `replay`: what figures and reports work on. */
 #ifndef REPLAY_RESULTS_RUNS_H
 #define REPLAY_RESULTS_RUNS_H
 
@@ -30,8 +29,7 @@ struct run_set {
     size_t count, cap;
 };
 
-/* Append every run of `path`, a results file or JSON, and go through run_set_unify(). On failure *err names the file
- * and what is wrong with it. */
+/* Append every run of `path`, a results file or JSON, and run_set_unify(). *err names the file and its fault. */
 int run_set_load(struct run_set *set, const char *path, struct err *err);
 /* Append the runs of one JSON object as `replay --format json` prints it; `place` is for messages. */
 int run_set_add_json(struct run_set *set, const json_t *root, const char *place, struct err *err);
@@ -48,6 +46,11 @@ int run_set_part(struct run *run, const char *by, const char *part, struct err *
 /* Put the parts of each run in its place. Runs without such parts go, and are counted in *without. -1 with *err set,
  * which says what there is, if no run has any, or there is no memory. */
 int run_set_split(struct run_set *set, const char *by, size_t *without, struct err *err);
+
+/* Whether any run has a metric or its interval. */
+bool run_set_has(const struct run_set *set, const char *metric);
+/* Returns -1: *err says that none has, and which one may be meant. The set has a run. */
+int run_set_lacks(const struct run_set *set, const char *metric, struct err *err);
 
 /* A metric of a run as a real. Returns false if it is unknown; an interval alone counts as its middle. */
 bool run_metric(const struct run *run, const char *name, double *value);
@@ -71,9 +74,8 @@ int note(json_t *notes, const char *format, ...) __attribute__((format(printf, 2
 /* Say which runs another release of offchip than this one made, and which release. -1: no memory. */
 int run_set_note_foreign(const struct run_set *set, json_t *notes);
 
-/* Bring runs of several files together: of runs with one key the first stays. -1 with *err set, which names both files,
- * policy and input, if two of them have other metrics, intervals or parts; or if there is no memory. The set is whole
- * after a failure. */
+/* Of runs with one key the first stays. -1 with *err set, which names both files, policy and input, if two have other
+ * metrics, intervals or parts; or for lack of memory. The set is whole after a failure. */
 int run_set_unify(struct run_set *set, struct err *err);
 
 /* Whether two JSON values are equal, numbers by value: 5 is 5.0, which is how SQLite may give it back. */

@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,8 +19,7 @@ static enum aggregate_how declared(enum aggregate_how how, const struct metric *
 
 const char *aggregate_name(enum aggregate_how how, const struct metric *metric)
 {
-    static const char *const names[] = {"", "sum", "min", "max", "mean", "geomean"};
-    return names[declared(how, metric)];
+    return metric_aggregate_names[declared(how, metric) - AGGREGATE_SUM];
 }
 
 struct metric_value aggregate_values(enum aggregate_how how, const struct metric *metric, const double *values,

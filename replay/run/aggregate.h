@@ -1,6 +1,6 @@
-/* aggregate: one number for several runs of one policy, as the metric itself declares; the only place where metrics of
- * runs are combined. Policies are never mixed, and speed-ups leave out the runs that they are relative to, unless there
- * are no others. */
+/* aggregate: one number for several runs of one policy, as the metric itself declares; nothing else combines
+ * runs. Policies are never mixed; speed-ups leave out the runs that they are relative to, unless there are no others.
+ */
 #ifndef REPLAY_RUN_AGGREGATE_H
 #define REPLAY_RUN_AGGREGATE_H
 
@@ -23,9 +23,8 @@ const char *aggregate_name(enum aggregate_how how, const struct metric *metric);
 struct metric_value aggregate_values(enum aggregate_how how, const struct metric *metric, const double *values,
                                      size_t n);
 
-/* A metric over n runs of one engine and policy (asserted). Where a run has an interval, so has the result, and no
- * value unless all have one; an estimate among them makes theirs an estimate. *left_out (may be
- * NULL): runs that do not know the metric. -1 with *err set: no memory. */
+/* A metric over n runs of one engine and policy (asserted). One interval makes an interval, without a value unless all
+ * have one; one estimate makes an estimate. *left_out (may be NULL): runs that do not know the metric. */
 int aggregate_runs(enum aggregate_how how, const char *metric, const struct run *const *runs, size_t n,
                    struct metric_value *value, size_t *left_out, struct err *err);
 

@@ -50,6 +50,19 @@ bool engine_asks_for(const struct engine *engine, const char *metric)
     return is_in(engine->headline, metric) || is_in(engine->ranks, metric);
 }
 
+bool engine_rank(const struct engine *engine, size_t n, char *name, size_t size, bool *more)
+{
+    const char *p = engine && engine->ranks ? engine->ranks : "-time_ns";
+    for (; n > 0; n--, p++) {
+        p += strcspn(p, ",");
+        if (!*p)
+            return false;
+    }
+    *more = *p == '+';
+    (void)snprintf(name, size, "%.*s", (int)strcspn(p + 1, ","), p + 1);
+    return true;
+}
+
 bool policy_known(const char *engine, const char *name, struct policy_choice *choice)
 {
     const struct engine *known = engine_find(engine);
@@ -301,7 +314,11 @@ static void note_inputs(const struct replay_request *request, struct outcome *ru
 int replay_execute(const struct replay_request *request, struct replay_result *result, struct err *err)
 {
     size_t runs = result->policy_count + result->extra_baseline;
-    result->runs = mem_zalloc(runs, sizeof *result->runs, err);
+    if (request->drawn) {
+        platform_free(result->platform);
+        result->platform = platform_copy(request->drawn, err);
+    }
+    result->runs = result->platform ? mem_zalloc(runs, sizeof *result->runs, err) : NULL;
     int rc = result->runs ? 0 : -1;
     for (size_t i = 0; i < runs && !rc; i++)
         rc = outcome_init(&result->runs[i], result->engine->metrics, err);
@@ -325,9 +342,10 @@ int replay_execute(const struct replay_request *request, struct replay_result *r
                              .progress = request->progress,
                              .shared = request->shared,
                              .recording = request->recording};
-    result->sections = result->engine->sections(&job);
-    if (!rc)
+    if (!rc) {
+        result->sections = result->engine->sections(&job);
         rc = platform_use_check(result->platform, result->sections, err);
+    }
     if (!rc)
         rc = result->engine->replay(&job, result->runs, err);
     for (size_t i = 0; i < runs && !rc; i++) {
@@ -398,11 +416,17 @@ json_t *replay_settings_json(const struct replay_result *result)
     return object;
 }
 
-static json_t *run_json(const struct replay_result *result, size_t i, struct err *err)
+/* {"policy":..,"params":{..}} */
+static json_t *policy_json(const struct replay_policy *policy)
 {
     char name[128];
-    json_t *run = json_pack("{s:s,s:o}", "policy", replay_policy_name(&result->policies[i], name, sizeof name),
-                            "params", replay_policy_params_json(&result->policies[i]));
+    return json_pack("{s:s,s:o}", "policy", replay_policy_name(policy, name, sizeof name), "params",
+                     replay_policy_params_json(policy));
+}
+
+static json_t *run_json(const struct replay_result *result, size_t i, struct err *err)
+{
+    json_t *run = policy_json(&result->policies[i]);
     if (outcome_to_json(&result->runs[i], &run, err))
         return NULL;
     replay_robust_put_run(result, i, &run);
@@ -487,13 +511,8 @@ int replay_case(const struct replay_request *request, const struct replay_result
 
 json_t *replay_relative_to(const struct replay_result *result, struct err *err)
 {
-    const struct replay_policy *base = &result->policies[result->baseline];
-    char name[128];
-    json_t *object = json_pack("{s:s,s:o}", "policy", replay_policy_name(base, name, sizeof name), "params",
-                               replay_policy_params_json(base));
-    if (!object)
-        err_set(err, "out of memory");
-    return object;
+    json_t *object = policy_json(&result->policies[result->baseline]);
+    return json_tree_check(object, err) ? NULL : object;
 }
 
 int replay_key(const struct run_case *run_case, const struct replay_result *result, size_t run, char key[RUN_CASE_HASH],

@@ -87,8 +87,7 @@ const struct engine *engine_find(const char *name);
 /* Whose runs may stand in results: one of either list. */
 const struct engine *engine_told(const char *name);
 
-/* The policy of an engine, by both names; NULL if this program has none such: results may be of another; and of joined
- * ones, "tree+random". */
+/* The policy of an engine, by both names; NULL: this program has none such, or it is joined, "tree+random". */
 const struct policy_head *engine_policy(const char *engine, const char *policy);
 
 /* The metric called `name` in the table of the engine of that name, or NULL. */
@@ -97,13 +96,18 @@ const struct metric *engine_metric(const char *engine, const char *name);
 /* Whether a metric is one that the engine's question asks for: of the headline, or one that ranks. */
 bool engine_asks_for(const struct engine *engine, const char *metric);
 
+/* The n-th metric by which an engine (NULL: an unknown one) ranks policies, and whether more is better. False: past
+ * all. */
+bool engine_rank(const struct engine *engine, size_t n, char *name, size_t size, bool *more);
+
 /* What `replay` runs: parsed from the command line or from a sweep point. */
 struct replay_request {
     const struct engine *engine;
-    const char *platform;    /* NULL: of the GPU that the inputs name, else the engine's default */
-    const char *policy_list; /* NULL: the engine's default */
-    const char *baseline;    /* NULL: the first listed policy */
-    const char *const *sets; /* "key=value" or "key=value,key=value"; engine settings, then platform numbers */
+    const char *platform;         /* NULL: of the GPU that the inputs name, else the engine's default */
+    const struct platform *drawn; /* what runs in its place, the numbers of `sets` in it; NULL: the platform itself */
+    const char *policy_list;      /* NULL: the engine's default */
+    const char *baseline;         /* NULL: the first listed policy */
+    const char *const *sets;      /* "key=value" or "key=value,key=value"; engine settings, then platform numbers */
     size_t set_count;
     size_t grid_count; /* the last so many of them are a sweep's --grid */
     const struct input *inputs;
@@ -148,8 +152,7 @@ struct replay_result {
  * *usage says whether a failure is a usage error (exit 2) rather than one of data (exit 1). */
 int replay_run(const struct replay_request *request, struct replay_result *result, bool *usage, struct err *err);
 
-/* The two halves of replay_run(): parse everything (a failure is one of usage), then run. After a failure the result
- * is released. */
+/* The two halves of replay_run(): parse (a failure is one of usage), then run. A failure releases the result. */
 int replay_prepare(const struct replay_request *request, struct replay_result *result, struct err *err);
 int replay_execute(const struct replay_request *request, struct replay_result *result, struct err *err);
 void replay_release(struct replay_result *result);
@@ -157,8 +160,7 @@ void replay_release(struct replay_result *result);
 /* The documented JSON object; NULL with *err set on failure. Freed with json_decref(). */
 json_t *replay_to_json(const struct replay_result *result, const struct replay_request *request, struct err *err);
 
-/* The parameters of a policy, or of settings, as a JSON object: choices by name, integers exact. NULL if there is no
- * memory. */
+/* Parameters or settings as a JSON object: choices by name, integers exact. NULL: no memory. */
 json_t *replay_params_json(const struct param *table, const void *owner);
 
 /* All parameters of a policy: its own, then those of the second axis as "evict.seed". NULL if there is no memory. */
@@ -170,8 +172,7 @@ json_t *replay_settings_json(const struct replay_result *result);
 /* "tree", "tree+random". Returns buf. (in replay/run/policy_list.c) */
 const char *replay_policy_name(const struct replay_policy *policy, char *buf, size_t size);
 
-/* Its label (models/base/policy.h), "fixed:granularity=64KiB+random:seed=2". Returns buf. (in replay/run/policy_list.c)
- */
+/* Its label (models/base/policy.h), "fixed:granularity=64KiB+random:seed=2". Returns buf. */
 const char *replay_policy_label(const struct replay_policy *policy, char *buf, size_t size);
 
 /* replay_case: the case of a request (replay/results/run_case.h), and what names its runs in a results file. Works on
@@ -190,11 +191,11 @@ int replay_key(const struct run_case *run_case, const struct replay_result *resu
 
 /* policy_list: "fcfs,f3fs:mem_cap=256,pim_cap=128,fixed:granularity=64KiB" into policies with their parameters.
  *
- * Items are separated by commas, but for those inside [], which belong to a value; an item with '=' and no ':' before
- * it is a parameter of the policy before it. Policies of two axes are joined: "tree:threshold=40+random:seed=2"; a '+'
- * followed by the name of a policy of the second axis splits an item first, and later parameters belong to the half
- * written last, but for those that name it, "evict.seed=2". Either half may be a file, "./mine.so:pages=16", which is
- * loaded (models/plugin/plugin_load.h). */
+ * Commas separate items, but for those inside [], which belong to a value; an item with '=' and no ':' before it is a
+ * parameter of the policy before it. Policies of two axes are joined: "tree:threshold=40+random:seed=2"; a '+' before
+ * the name of a policy of the second axis splits an item first. Later parameters belong to the half written last,
+ * unless they name it, "evict.seed=2". Either half may be a file to load, "./mine.so:pages=16"
+ * (models/plugin/plugin_load.h). */
 
 struct policy_list {
     struct replay_policy *policies;

@@ -14,8 +14,7 @@ struct input {
     char hash[33];            /* of the content (trace) or of the spec (workload), hexadecimal */
 };
 
-/* Whether a spec can be meant: a failure (a misspelt workload or key) is one of usage. Files are looked at by
- * input_open(). */
+/* Whether a spec can be meant: a failure (a misspelt workload or key) is one of usage. Looks at no file. */
 int input_check(const char *spec, struct err *err);
 
 /* plain: a file that is no SQLite database is taken as it is, for the engine to read. */

@@ -10,11 +10,7 @@
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 
-const char *metric_aggregate_name(enum metric_aggregate aggregate)
-{
-    static const char *const names[] = {"sum", "min", "max", "mean", "geomean"};
-    return names[aggregate];
-}
+const char *const metric_aggregate_names[] = {"sum", "min", "max", "mean", "geomean"};
 
 /* Whether a text ends so; *stem: what stands before, in characters. */
 static bool ends_in(const char *text, const char *end, int *stem)
@@ -53,11 +49,7 @@ const char *metric_label(const char *name, char *buf, size_t size)
     return buf;
 }
 
-const char *outcome_by_name(enum outcome_by by)
-{
-    static const char *const names[OUTCOME_BYS] = {"kernel", "allocation"};
-    return names[by];
-}
+const char *const outcome_by_names[OUTCOME_BYS] = {"kernel", "allocation"};
 
 int outcome_init(struct outcome *outcome, const struct metric *metrics, struct err *err)
 {
@@ -245,7 +237,7 @@ static void put_parts(json_t **object, const struct outcome *outcome)
             json_tree_add(&array, part);
         }
         if (parts->count)
-            json_tree_put(&all, outcome_by_name((enum outcome_by)by), array);
+            json_tree_put(&all, outcome_by_names[by], array);
         else
             json_decref(array);
     }

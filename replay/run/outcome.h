@@ -3,9 +3,8 @@
  * A metric has one definition and one aggregate, declared in its engine's table. A value that the source cannot give
  * stays unknown (null in JSON, n/a in tables), never 0. An interval may stand beside a value, or alone.
  *
- * A run may come in parts: the same metrics by kernel and by allocation, as far as they mean something there. The parts
- * of a metric whose aggregate is the sum add up to the run's value; what lies in several parts at once, or in none,
- * has a part of its own. */
+ * A run may come in parts: the same metrics by kernel and by allocation, as far as they mean something there. Parts of
+ * a sum add up to the run's value; what lies in several parts at once, or in none, has a part of its own. */
 #ifndef REPLAY_RUN_OUTCOME_H
 #define REPLAY_RUN_OUTCOME_H
 
@@ -28,14 +27,13 @@ struct metric {
     const char *help; /* the definition, one line */
 };
 
-const char *metric_aggregate_name(enum metric_aggregate aggregate); /* "sum", "min", "max", "mean", "geomean" */
+extern const char *const metric_aggregate_names[]; /* "sum", .., "geomean" */
 
 /* What the end of a metric's name says: "ns", "bytes", "bytes/s", "cycles", ..; "" of counts and ratios. */
 const char *metric_unit(const char *name);
 
-/* What a table for people calls it: a value that brings its own unit ("24.3 ms", "1.33 GiB", "12.3 GB/s") stands under
- * the name without that, "time" for "time_ns", "h2d" for "h2d_bytes", "link_per_s" for "link_bytes_per_s"; all else
- * ("total_cycles", "speedup_ratio") under its name. Returns buf. */
+/* What a table for people calls it: where the value brings its own unit ("24.3 ms", "12.3 GB/s") the name without that,
+ * "time" for "time_ns", "link_per_s" for "link_bytes_per_s"; else its name, "total_cycles". Returns buf. */
 const char *metric_label(const char *name, char *buf, size_t size);
 
 struct metric_value {
@@ -51,7 +49,7 @@ struct metric_value {
 /* What a run can be divided by. */
 enum outcome_by { OUTCOME_BY_KERNEL, OUTCOME_BY_ALLOCATION, OUTCOME_BYS };
 
-const char *outcome_by_name(enum outcome_by by); /* "kernel", "allocation" */
+extern const char *const outcome_by_names[OUTCOME_BYS]; /* "kernel", "allocation" */
 
 struct outcome {
     const struct metric *metrics; /* the engine's table, ends with a zeroed row */
@@ -96,8 +94,7 @@ int outcome_check(const struct outcome *outcome, struct err *err);
 /* The value of `name`, or NULL if the table has no such metric. */
 const struct metric_value *outcome_get(const struct outcome *outcome, const char *name);
 
-/* Add a part; its metrics are set as those of a run are. It stays where it is until the next one is added. NULL with
- * *err set on failure. */
+/* Add a part, whose metrics are set as a run's. Valid until the next one is added. NULL with *err set on failure. */
 struct outcome *outcome_add_part(struct outcome *outcome, enum outcome_by by, const char *name, struct err *err);
 
 /* The first part of that name, or NULL. */

@@ -41,31 +41,26 @@ void platform_use_count(const struct platform *platform, const char *const *sect
         }
 }
 
-static const char *chosen_by(const struct replay_result *result, char *buf, size_t size)
-{
-    if (result->choice.how == PLATFORM_CHOICE_DEFAULT)
-        (void)snprintf(buf, size, ", default of %s", result->engine->name);
-    else if (result->choice.how == PLATFORM_CHOICE_RECORDED)
-        (void)snprintf(buf, size, ", the recording's %s", result->choice.gpu);
-    else
-        buf[0] = 0;
-    return buf;
-}
-
 const char *platform_use_head(const struct replay_result *result, char *buf, size_t size)
 {
     struct platform_use use;
-    char chosen[300], sections[128] = "", given[48] = "";
+    char sections[128] = "", given[48] = "";
+    const enum platform_choice_how how = result->choice.how;
     platform_use_count(result->platform, result->sections, &use);
     for (size_t i = 0, used = 0; result->sections[i] && used < sizeof sections; i++)
         used += (size_t)snprintf(sections + used, sizeof sections - used, " [%s]", result->sections[i]);
     if (use.given)
         (void)snprintf(given, sizeof given, ", %zu given by --set", use.given);
-    (void)snprintf(buf, size, "%s%s (%s%s): %zu numbers of%s, %zu known, %zu assumed, %zu fitted, %zu borrowed%s",
-                   head_begins, result->platform->name, result->platform->from,
-                   chosen_by(result, chosen, sizeof chosen), use.numbers, sections,
-                   use.kinds[PLATFORM_SOURCED] - use.given, use.kinds[PLATFORM_ASSUMED], use.kinds[PLATFORM_FITTED],
-                   use.kinds[PLATFORM_AS], given);
+    (void)snprintf(buf, size, "%s%s (%s%s%s): %zu numbers of%s, %zu known, %zu assumed, %zu fitted, %zu borrowed%s",
+                   head_begins, platform_name(result->platform), platform_from(result->platform),
+                   how == PLATFORM_CHOICE_DEFAULT    ? ", default of "
+                   : how == PLATFORM_CHOICE_RECORDED ? ", the recording's "
+                                                     : "",
+                   how == PLATFORM_CHOICE_DEFAULT    ? result->engine->name
+                   : how == PLATFORM_CHOICE_RECORDED ? result->choice.gpu
+                                                     : "",
+                   use.numbers, sections, use.kinds[PLATFORM_SOURCED] - use.given, use.kinds[PLATFORM_ASSUMED],
+                   use.kinds[PLATFORM_FITTED], use.kinds[PLATFORM_AS], given);
     return buf;
 }
 

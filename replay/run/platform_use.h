@@ -8,8 +8,7 @@
 #include "trace/store/store.h"
 
 /* platform_choice: which platform a run is of: the one that was named, else that of the GPU that its recordings name,
- * else the engine's default. A recording whose GPU no platform is of gets none: whose numbers to take
- * instead is for the user to say.
+ * else the engine's default. A recording whose GPU no platform describes gets none: the user has to say.
  *
  * GPUs are compared by the name that their driver gives, as `record` and Nsight Systems keep it (origin gpu.N.name,
  * gpu.name.N), with the list `gpus` of each shipped platform. */

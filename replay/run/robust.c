@@ -34,6 +34,18 @@ struct robust_value robust_between(double lo, double hi)
     return (struct robust_value){ROBUST_STANDS, lo == hi ? lo : lo + (hi - lo) / 2, lo, hi};
 }
 
+struct robust_value robust_metric(const struct metric_value *v)
+{
+    if (!v->known && !v->interval)
+        return (struct robust_value){.state = v->least ? ROBUST_BEATEN : ROBUST_REFUSED};
+    if (v->unbound)
+        return (struct robust_value){.state = ROBUST_UNBOUNDED};
+    struct robust_value value = v->interval ? robust_between(v->lo, v->hi) : robust_point(v->real);
+    if (v->known && value.state == ROBUST_STANDS && value.lo <= v->real && v->real <= value.hi)
+        value.value = v->real;
+    return value;
+}
+
 static double error_of(const struct robust_question *q, size_t answer)
 {
     return q->errors ? q->errors[answer] : 0;
@@ -151,8 +163,7 @@ static int ask(struct walk *w, double share, struct robust_here *here, struct er
     return 0;
 }
 
-/* Between `from`, where the answer's winning is `before`, and `to`, where it is not: the nearest share known to differ.
- */
+/* Between `from`, where the answer's winning is `before`, and `to`, where it is not: the nearest share that differs. */
 static int bisect(struct walk *w, size_t answer, bool before, double from, double *to, struct err *err)
 {
     while (fabs(*to - from) > narrow) {
@@ -246,8 +257,7 @@ static int walk_axis(struct robust_walked *walked, const struct robust_question 
 
 /* --- which numbers --- */
 
-/* What the workers share: jobs are first the numbers, each on its own, then the draws. Each writes where no other does.
- */
+/* Jobs are first the numbers, each on its own, then the draws. Each writes where no other does. */
 struct work {
     const struct robust_question *question;
     struct robust_here nominal;
@@ -454,24 +464,16 @@ const char *robust_at(const struct platform_axis *axis, double value, char *buf,
     return buf;
 }
 
-static void append(char *buf, size_t size, const char *text)
-{
-    size_t used = strlen(buf);
-    if (used < size)
-        (void)snprintf(buf + used, size - used, "%s", text);
-}
-
 static void append_flips(const struct robust *r, size_t answer, const char *between, char *buf, size_t size)
 {
     size_t said = 0;
     for (size_t f = 0; f < r->flip_count; f++) {
-        char name[96], at[64], text[200];
+        char name[96], at[64];
         const struct platform_axis *axis = &r->numbers[r->flips[f].number].axis;
-        if (r->flips[f].answer != answer)
-            continue;
-        (void)snprintf(text, sizeof text, "%s%s=%s", said++ ? between : "", platform_axis_name(axis, name, sizeof name),
-                       robust_at(axis, r->flips[f].at, at, sizeof at));
-        append(buf, size, text);
+        const size_t used = strlen(buf);
+        if (r->flips[f].answer == answer)
+            (void)snprintf(buf + used, size - used, "%s%s=%s", said++ ? between : "",
+                           platform_axis_name(axis, name, sizeof name), robust_at(axis, r->flips[f].at, at, sizeof at));
     }
 }
 
@@ -639,28 +641,12 @@ static double known(const struct outcome *run, const char *name)
     return v && v->known ? v->real : -1;
 }
 
-static struct robust_value value_of(const struct outcome *run, const char *metric)
-{
-    const struct metric_value *v = outcome_get(run, metric);
-    if (known(run, "starved") > 0 || known(run, "fairness_index") == 0)
-        return (struct robust_value){.state = ROBUST_STARVED};
-    if (!v->known && !v->interval)
-        return (struct robust_value){.state = ROBUST_REFUSED};
-    if (v->unbound)
-        return (struct robust_value){.state = ROBUST_UNBOUNDED};
-    if (!v->interval)
-        return robust_point(v->real);
-    struct robust_value value = robust_between(v->lo, v->hi);
-    if (v->known && value.state == ROBUST_STANDS && v->lo <= v->real && v->real <= v->hi)
-        value.value = v->real;
-    return value;
-}
-
 static int run_on(const struct asking *asking, const struct platform *platform, const struct input *inputs,
                   struct robust_value *values, struct err *err)
 {
     struct replay_request request = *asking->request;
     struct replay_result result;
+    request.drawn = platform;
     request.inputs = inputs;
     request.draws = 0;
     request.requests = request.explain_file = request.commands = request.latencies = NULL;
@@ -669,18 +655,12 @@ static int run_on(const struct asking *asking, const struct platform *platform, 
     request.progress = NULL;
     request.shared = NULL;
     request.recording = NULL;
-    if (replay_prepare(&request, &result, err))
-        return -1;
-    platform_free(result.platform);
-    result.platform = platform_copy(platform, err);
-    if (!result.platform) {
-        replay_release(&result);
-        return -1;
-    }
-    if (replay_execute(&request, &result, err))
+    if (replay_prepare(&request, &result, err) || replay_execute(&request, &result, err))
         return -1;
     for (size_t i = 0; i < result.policy_count; i++)
-        values[i] = value_of(&result.runs[i], asking->robustness->metric);
+        values[i] = known(&result.runs[i], "starved") > 0 || known(&result.runs[i], "fairness_index") == 0
+                        ? (struct robust_value){.state = ROBUST_STARVED}
+                        : robust_metric(outcome_get(&result.runs[i], asking->robustness->metric));
     replay_release(&result);
     return 0;
 }
@@ -711,11 +691,9 @@ double replay_robust_error(const struct replay_result *result, size_t policy)
 static struct replay_robustness *new_robustness(const struct replay_result *result, struct err *err)
 {
     struct replay_robustness *r = mem_zalloc(1, sizeof *r, err);
-    const char *ranks = result->engine->ranks;
     if (!r)
         return NULL;
-    r->more_is_better = *ranks == '+';
-    (void)snprintf(r->metric, sizeof r->metric, "%.*s", (int)strcspn(ranks + 1, ","), ranks + 1);
+    (void)engine_rank(result->engine, 0, r->metric, sizeof r->metric, &r->more_is_better);
     r->names = mem_zalloc(result->policy_count + 1, sizeof *r->names, err);
     bool ok = r->names;
     for (size_t i = 0; ok && i < result->policy_count; i++) {

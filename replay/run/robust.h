@@ -12,9 +12,8 @@
  *
  * Answer a beats b if a at its worst end, times 1 + the larger error of the two, is still better than b at its best
  * end. What nothing beats wins: several where they tie. Starved, refused and unbounded answers neither win nor beat;
- * nor does one that was not worked out because another beats it: whom it would beat, that other beats too. An answer of
- * 0 beats every other to be small. Worked example: times 100, 110 and 130 with an error of 0.15: 100 x 1.15 = 115, so
- * the first two win.
+ * nor does one that was not worked out because another beats it: whom it would beat, that other beats too. Worked
+ * example: times 100, 110 and 130 with an error of 0.15: 100 x 1.15 = 115, so the first two win.
  *
  * The same question, draws and seed give the same bits whatever the number of threads. */
 #ifndef REPLAY_RUN_ROBUST_H
@@ -43,6 +42,8 @@ struct robust_value {
 /* What is not finite, or negative, is unbounded. Of an interval the middle is the value. */
 struct robust_value robust_point(double value);
 struct robust_value robust_between(double lo, double hi);
+/* Of a metric: what is not known is refused, what is at least so much beaten, an estimate unbounded. */
+struct robust_value robust_metric(const struct metric_value *metric);
 
 struct robust_question {
     const struct platform *platform;
@@ -141,27 +142,23 @@ struct replay_robustness {
     bool more_is_better;
 };
 
-/* Fill result->robustness of a finished run and say of each policy, in a note, what came of it. Nothing to do unless
- * the request asks. */
+/* Fill result->robustness of a finished run, if the request asks for it, and say in a note of each policy what came. */
 int replay_robust(const struct replay_request *request, struct replay_result *result, struct err *err);
 void replay_robustness_free(struct replay_robustness *robustness); /* NULL is allowed */
 
 /* The model's measured error of each listed policy, a ratio: what was asked for, the policy's own or the engine's. */
 double replay_robust_error(const struct replay_result *result, size_t policy);
 
-/* robust_draws, robust_wins, robust_ties: metrics that runs of every engine have with --robust; ends with a zeroed row.
- */
+/* robust_draws, robust_wins, robust_ties: of every engine's runs with --robust; ends with a zeroed row. */
 extern const struct metric replay_robust_metrics[];
 
-/* To the JSON of a run: "robust", and its metrics of --robust. Nothing without robustness, or of a baseline that is not
- * listed. */
+/* To the JSON of a run, if it has any and is listed: "robust", and its metrics of --robust. */
 void replay_robust_put_run(const struct replay_result *result, size_t run, json_t **object);
 
 /* To the JSON of all: "robust", as robust_json() has it, with "metric" and "more_is_better". */
 void replay_robust_put(const struct replay_result *result, json_t **root);
 
-/* To the settings that make the case: "robust" (draws), where there are any: a run with draws is not the one without.
- */
+/* To the settings that make the case: "robust", the draws if any: a run with draws is not the one without. */
 void replay_robust_put_settings(const struct replay_result *result, json_t **settings);
 
 #endif

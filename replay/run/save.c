@@ -37,22 +37,6 @@ int save_point_check(const struct save_point *point, struct err *err)
     return point->failed ? err_set(err, "out of memory while writing results") : 0;
 }
 
-/* "synth:x", or "mem=A + pim=B". NULL if there is no memory. */
-static char *input_text(const json_t *inputs)
-{
-    char *all = mem_strdup("", NULL);
-    size_t i;
-    json_t *input;
-    json_array_foreach(inputs, i, input)
-    {
-        const char *role = json_string_value(json_object_get(input, "role"));
-        if (all)
-            (void)mem_append(&all, "%s%s%s%s", i ? " + " : "", role, *role ? "=" : "",
-                             json_string_value(json_object_get(input, "input")));
-    }
-    return all;
-}
-
 static int add_run(struct save_point *point, const struct run_case *run_case, const struct replay_result *result,
                    struct err *err)
 {
@@ -85,7 +69,7 @@ static struct results_run common_of(struct save_point *point, const struct run_c
 {
     const json_t *first = json_array_get(run_case->inputs, 0);
     return (struct results_run){.engine = result->engine->name,
-                                .input = own(point, input_text(run_case->inputs)),
+                                .input = own(point, results_input_text(run_case->inputs)),
                                 .input_hash = save_text(point, json_string_value(json_object_get(first, "hash"))),
                                 .inputs = save_json(point, json_incref(run_case->inputs)),
                                 .platform = save_text(point, run_case->platform),

@@ -5,8 +5,7 @@
 #include "replay/results/results.h"
 #include "replay/run/engine.h"
 
-/* The runs of a finished request as they will stand in the file. Its texts are its own, except the engine's and the
- * policies' names, which never go away. */
+/* The runs of a finished request as they will stand in the file, with the texts that they point at. */
 struct save_point {
     struct results_run *runs;
     size_t count;

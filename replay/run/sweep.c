@@ -181,15 +181,20 @@ static int add_set(struct sweep_job *job, char *text, struct err *err)
     return 0;
 }
 
+/* Whether the first n characters of a key are a name. */
+static bool is_called(const char *name, const char *key, size_t n)
+{
+    return strlen(name) == n && strncmp(name, key, n) == 0;
+}
+
 /* The key of a parameter in a policy, from "POLICY.PARAMETER" of --grid, POLICY being either half of it or what the
  * second decides ("evict"). NULL: it has no such half. */
 static const char *key_in(const struct replay_policy *p, const char *key, char *buf, size_t size)
 {
     size_t n = strcspn(key, ".");
-    if (strlen(p->head->name) == n && strncmp(p->head->name, key, n) == 0)
+    if (is_called(p->head->name, key, n))
         return key + n + 1;
-    if (!p->second || ((strlen(p->second->name) != n || strncmp(p->second->name, key, n) != 0) &&
-                       (strlen(p->second_key) != n || strncmp(p->second_key, key, n) != 0)))
+    if (!p->second || !(is_called(p->second->name, key, n) || is_called(p->second_key, key, n)))
         return NULL;
     (void)snprintf(buf, size, "%s%s", p->second_key, key + n);
     return buf;
@@ -246,22 +251,16 @@ static int set_workload(struct sweep_job *job, const char *key, const char *valu
     return 0;
 }
 
-static bool among(const struct policy_head *const *list, const char *name, size_t n)
-{
-    for (size_t i = 0; list && list[i]; i++)
-        if (strlen(list[i]->name) == n && memcmp(list[i]->name, name, n) == 0)
-            return true;
-    return false;
-}
-
 /* Whether the key is POLICY.PARAMETER of a policy of the engine; set_policy() has not found it in the list. */
 static bool unlisted_policy(const struct engine *engine, const char *key)
 {
+    const struct policy_head *const *const lists[] = {engine->policies, engine->second};
     size_t n = strcspn(key, ".");
-    if (!key[n])
-        return false;
-    return among(engine->policies, key, n) || among(engine->second, key, n) ||
-           (engine->second && strlen(engine->second_key) == n && memcmp(engine->second_key, key, n) == 0);
+    bool known = engine->second && is_called(engine->second_key, key, n);
+    for (size_t l = 0; l < 2; l++)
+        for (size_t i = 0; lists[l] && lists[l][i]; i++)
+            known |= is_called(lists[l][i]->name, key, n);
+    return known && key[n];
 }
 
 static int apply(struct sweep_job *job, const struct sweep *sweep, const char *key, const char *value, struct err *err)

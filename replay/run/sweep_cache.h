@@ -22,9 +22,8 @@ static inline void progress_add(struct progress *p, uint64_t units)
         atomic_fetch_add_explicit(&p->done, units, memory_order_relaxed);
 }
 
-/* What the points of one sweep find out once and use again: a pair of numbers by a text that says what they
- * depend on. An engine looks there before it computes, and leaves its answer behind; what comes out is the same with
- * and without. Any number of threads. Two that ask for the same at once both compute it. */
+/* What the points of one sweep find out once and use again: a pair of numbers by a text that says what they depend on.
+ * The answers of a run are the same with and without. Any number of threads; two that ask at once both compute. */
 enum { SHARED_MOST = 1 << 16 /* answers kept; later ones are not */ };
 
 struct sweep_cache_value {
@@ -46,8 +45,7 @@ void sweep_cache_put(struct sweep_cache *s, const char *text, struct sweep_cache
 /* Answers kept. */
 size_t sweep_cache_count(struct sweep_cache *s);
 
-/* What is larger than a pair of numbers: the object kept under the text, or NULL; it is not changed, and is there as
- * long as s. s NULL: there is none. */
+/* What is larger: the object kept under the text, which nobody changes, valid as long as s; NULL: there is none. */
 void *sweep_cache_object(struct sweep_cache *s, const char *text);
 
 /* Leave an object behind, or, if there is one of that text already, release it. Returns the one that is kept now,
