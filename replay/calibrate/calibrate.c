@@ -245,31 +245,30 @@ struct rows {
     struct parallelism parallelism;
 };
 
-static int placement_row(struct rows *rows, char *line, const char *path, uint64_t number, struct err *err)
+static int placement_row(struct rows *rows, char *line, struct err *err)
 {
     char *save = NULL, *what = strtok_r(line, ",", &save), *bytes = strtok_r(NULL, ",", &save),
          *ms = strtok_r(NULL, ",", &save);
     int64_t size;
     double time;
     if (!what || !bytes || !ms || strtok_r(NULL, ",", &save))
-        return err_set(err, "%s:%llu: expected what,bytes,ms", path, (unsigned long long)number);
+        return err_set(err, "expected what,bytes,ms");
     if (units_parse_bytes(bytes, &size, err) || units_parse_real(ms, &time, err))
-        return err_at(err, "%s:%llu", path, (unsigned long long)number);
+        return -1;
     if (size < 0 || time < 0)
-        return err_set(err, "%s:%llu: bytes and ms must not be negative", path, (unsigned long long)number);
+        return err_set(err, "bytes and ms must not be negative");
     for (int w = 0; w < WHATS; w++)
         if (strcmp(whats[w], what) == 0) {
             fit_add(&rows->fits[w], (double[]){1, (double)size}, time, 1);
             return 0;
         }
     if (strcmp(what, "parallelism") == 0)
-        return size && time > 0
-                   ? parallelism_add(&rows->parallelism, (double)size, time, err)
-                   : err_set(err, "%s:%llu: nothing in flight, or no time", path, (unsigned long long)number);
+        return size && time > 0 ? parallelism_add(&rows->parallelism, (double)size, time, err)
+                                : err_set(err, "nothing in flight, or no time");
     return err_set(err,
-                   "%s:%llu: '%.40s' is not one of copy_hd, copy_dh, mapping, first_touch, flush_cpu, flush_gpu, "
+                   "'%.40s' is not one of copy_hd, copy_dh, mapping, first_touch, flush_cpu, flush_gpu, "
                    "l2_latency, memory_latency, parallelism",
-                   path, (unsigned long long)number, what);
+                   what);
 }
 
 static int placement_file(struct rows *rows, const char *path, struct err *err)
@@ -287,7 +286,7 @@ static int placement_file(struct rows *rows, const char *path, struct err *err)
         else if (number == 1 && strcmp(line, "what,bytes,ms") != 0)
             rc = err_set(err, "%s:1: found '%.60s', expected the header what,bytes,ms", path, line);
         else if (number > 1 && *line && *line != '#')
-            rc = placement_row(rows, line, path, number, err);
+            rc = placement_row(rows, line, err) ? err_at(err, "%s:%llu", path, (unsigned long long)number) : 0;
     }
     input_stream_close(source);
     return rc;

@@ -270,7 +270,6 @@ enum { FIELDS = 64 };
 static const double count_max = 1e15;
 
 struct csv {
-    const char *path;
     uint64_t line;
     int columns[FIELDS]; /* by position; -1: passed over */
     size_t count;
@@ -282,14 +281,13 @@ static int csv_header(struct csv *csv, const char *line, struct err *err)
     struct field f;
     for (const char *at = line; field_next(&at, &f); csv->count++) {
         if (csv->count == FIELDS)
-            return err_set(err, "%s:%llu: more than %d columns", csv->path, (unsigned long long)csv->line, FIELDS);
+            return err_set(err, "more than %d columns", FIELDS);
         csv->columns[csv->count] = -1;
         for (int c = 0; c < COLUMNS; c++) {
             if (!field_is(&f, names[c]))
                 continue;
             if (csv->has[c])
-                return err_set(err, "%s:%llu: column %s stands there twice", csv->path, (unsigned long long)csv->line,
-                               names[c]);
+                return err_set(err, "column %s stands there twice", names[c]);
             csv->has[c] = true;
             csv->columns[csv->count] = c;
         }
@@ -297,27 +295,25 @@ static int csv_header(struct csv *csv, const char *line, struct err *err)
     bool requests = csv->has[REQ32] && csv->has[REQ64] && csv->has[REQ96] && csv->has[REQ128] && csv->has[LINES];
     if (!csv->has[TIME] || (!requests && !csv->has[COPY_BYTES]))
         return err_set(err,
-                       "%s:%llu: found the header '%.60s'; expected time_ns and either req32, req64, req96, req128, "
+                       "found the header '%.60s'; expected time_ns and either req32, req64, req96, req128, "
                        "host64_lines or copy_bytes",
-                       csv->path, (unsigned long long)csv->line, line);
+                       line);
     return 0;
 }
 
-static int csv_number(const struct csv *csv, const struct field *f, int column, double *value, struct err *err)
+static int csv_number(const struct field *f, int column, double *value, struct err *err)
 {
     char text[64];
     if (f->length == 0)
         return 0;
     if (f->length >= sizeof text)
-        return err_set(err, "%s:%llu: %s is longer than a number", csv->path, (unsigned long long)csv->line,
-                       names[column]);
+        return err_set(err, "%s is longer than a number", names[column]);
     memcpy(text, f->text, f->length);
     text[f->length] = 0;
     if (units_parse_real(text, value, err))
-        return err_at(err, "%s:%llu: %s", csv->path, (unsigned long long)csv->line, names[column]);
+        return err_at(err, "%s", names[column]);
     if (*value < 0 || *value > count_max)
-        return err_set(err, "%s:%llu: %s is %s; expected 0 to 1e15", csv->path, (unsigned long long)csv->line,
-                       names[column], text);
+        return err_set(err, "%s is %s; expected 0 to 1e15", names[column], text);
     return 0;
 }
 
@@ -341,13 +337,12 @@ static int csv_row(struct csv *csv, struct link_rows *rows, const char *line, st
         if (column == NAME || (column == POLICY && !csv->has[NAME])) {
             if (f.length)
                 (void)snprintf(row.name, sizeof row.name, "%.*s", (int)(f.length < 63 ? f.length : 63), f.text);
-        } else if (column >= 0 && column < NUMBERS && csv_number(csv, &f, column, &v[column], err)) {
+        } else if (column >= 0 && column < NUMBERS && csv_number(&f, column, &v[column], err)) {
             return -1;
         }
     }
     if (at_field != csv->count)
-        return err_set(err, "%s:%llu: %zu fields; the header has %zu", csv->path, (unsigned long long)csv->line,
-                       at_field, csv->count);
+        return err_set(err, "%zu fields; the header has %zu", at_field, csv->count);
     for (int i = 0; i < LINE_SECTORS; i++)
         row.launch.mix.by_size[i] = (uint64_t)v[REQ32 + i];
     row.launch.mix.host_lines = (uint64_t)v[LINES];
@@ -363,19 +358,18 @@ static int csv_row(struct csv *csv, struct link_rows *rows, const char *line, st
     row.time_ns = v[TIME];
     uint64_t requests = mix_requests(&row.launch.mix);
     if (row.time_ns <= 0)
-        return err_set(err, "%s:%llu: time_ns must be above 0", csv->path, (unsigned long long)csv->line);
+        return err_set(err, "time_ns must be above 0");
     if ((requests > 0) == link_row_is_copy(&row))
-        return err_set(err, "%s:%llu: expected either requests or copy_bytes above 0", csv->path,
-                       (unsigned long long)csv->line);
+        return err_set(err, "expected either requests or copy_bytes above 0");
     if (requests && (row.launch.mix.host_lines < requests || row.launch.mix.host_lines > 2 * requests))
-        return err_set(err, "%s:%llu: host64_lines is %.0f; %llu requests overlap one or two each", csv->path,
-                       (unsigned long long)csv->line, v[LINES], (unsigned long long)requests);
+        return err_set(err, "host64_lines is %.0f; %llu requests overlap one or two each", v[LINES],
+                       (unsigned long long)requests);
     return add(rows, &row, err);
 }
 
 int link_rows_csv(struct link_rows *rows, struct input_stream *source, const char *path, struct err *err)
 {
-    struct csv csv = {.path = path};
+    struct csv csv = {.line = 0};
     char *line;
     size_t n;
     int more, rc = 0;
@@ -386,6 +380,8 @@ int link_rows_csv(struct link_rows *rows, struct input_stream *source, const cha
         if (!*line || *line == '#')
             continue;
         rc = csv.count ? csv_row(&csv, rows, line, err) : csv_header(&csv, line, err);
+        if (rc)
+            (void)err_at(err, "%s:%llu", path, (unsigned long long)csv.line);
     }
     return rc;
 }
