@@ -292,14 +292,6 @@ static bool is_managed(const struct reading *r, const struct compare_row *row)
     return row->mechanism == COMPARE_MANAGED && r->touches && !r->shared;
 }
 
-/* A refusal of an engine is one row for several policies: it is asked for again. Rows of a search stand together. */
-static bool stands(const struct reading *r, const struct compare_row *row)
-{
-    const struct metric_value *time = outcome_get(&row->outcome, "time_ns");
-    return row->mechanism == COMPARE_MIXED || row->mechanism == COMPARE_TIERED || time->known || time->interval ||
-           row->mechanism == COMPARE_COPY || is_managed(r, row);
-}
-
 static int take_name(struct compare_file *keep, const char *name, struct err *err)
 {
     if (mem_grow((void **)&keep->names, &keep->cap, keep->count + 1, sizeof *keep->names, err))
@@ -319,7 +311,11 @@ static int take_row(struct reading *r, const struct results_run *run)
                                : is_managed(r, row)           ? COMPARE_STAGE_MANAGED
                                                               : COMPARE_STAGE_ENGINES;
     row->order = (size_t)stage * STAGE_ROWS + (size_t)(run->position % STAGE_ROWS);
-    if (stands(r, row))
+    const struct metric_value *time = outcome_get(&row->outcome, "time_ns");
+    /* A refusal of an engine is one row for several policies: it is asked for again. Rows of a search stand together.
+     */
+    if (row->mechanism == COMPARE_MIXED || row->mechanism == COMPARE_TIERED || time->known || time->interval ||
+        row->mechanism == COMPARE_COPY || is_managed(r, row))
         return take_name(r->keep, run->policy, r->err);
     compare_row_release(row);
     result->count--;

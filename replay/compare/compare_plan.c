@@ -14,11 +14,9 @@ void compare_plan_say(struct compare_row *row, const char *format, ...)
     va_start(ap, format);
     (void)vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
-    if (mem_grow((void **)&row->apply, &row->apply_cap, row->apply_count + 1, sizeof *row->apply, &err)) {
-        outcome_fail(&row->outcome, &err);
-        return;
-    }
-    char *copy = mem_strdup(text, &err);
+    char *copy = mem_grow((void **)&row->apply, &row->apply_cap, row->apply_count + 1, sizeof *row->apply, &err)
+                     ? NULL
+                     : mem_strdup(text, &err);
     if (copy)
         row->apply[row->apply_count++] = copy;
     else

@@ -58,14 +58,13 @@ static const char *field(const json_t *object, const char *key)
     return text ? text : "";
 }
 
-/* "mem", or "mem2" for the second input of that role; one without a role is a "workload". */
-static void role_name(const json_t *inputs, size_t at, char *name, size_t size)
+void case_keys_role(const json_t *inputs, size_t at, const char *none, char *name, size_t size)
 {
     const char *role = field(json_array_get(inputs, at), "role");
     size_t nth = 1;
     for (size_t i = 0; i < at; i++)
         nth += strcmp(field(json_array_get(inputs, i), "role"), role) == 0;
-    (void)snprintf(name, size, nth > 1 ? "%.40s%zu" : "%.40s", *role ? role : "workload", nth);
+    (void)snprintf(name, size, nth > 1 ? "%.40s%zu" : "%.40s", *role ? role : none, nth);
 }
 
 /* Whether a key of the input's spec would be taken for another key. */
@@ -107,7 +106,7 @@ static void input_keys(const struct run *run, json_t *keys[CASE_KEY_KINDS])
     }
     for (size_t i = 0; i < json_array_size(inputs); i++) {
         char name[64];
-        role_name(inputs, i, name, sizeof name);
+        case_keys_role(inputs, i, "workload", name, sizeof name);
         put(&keys[CASE_KEY_HEAD], name, field(json_array_get(inputs, i), "input"));
     }
 }
@@ -710,14 +709,10 @@ static int set_apart(struct making *m, const struct candidate *apart)
     t->apart = mem_zalloc(m->set->count, sizeof *t->apart, m->err);
     int bad = !t->apart;
     for (size_t i = 0; i < m->set->count && !bad; i++) {
-        char *text = NULL;
         const json_t *param = m->apart_is_param ? json_object_get(m->set->runs[i].params, m->apart) : NULL;
         const json_t *key = apart ? json_object_get(m->keys[m->runs[i].case_of][apart->kind], apart->name) : NULL;
-        if (param)
-            text = case_keys_text(param);
-        else
-            text = mem_strdup(key ? json_string_value(key) : "-", NULL);
-        bad = !(t->apart[i] = text);
+        t->apart[i] = param ? case_keys_text(param) : mem_strdup(key ? json_string_value(key) : "-", NULL);
+        bad = !t->apart[i];
     }
     return bad ? no_memory(m->err) : 0;
 }
@@ -830,44 +825,42 @@ static int label_rows(struct making *m, const size_t *class, const struct candid
 }
 
 /* The names that two objects do not share with one value, set in `differ`. */
-static int add_differing(const json_t *known, const json_t *params, json_t *differ)
+static void add_differing(const json_t *known, const json_t *params, json_t **differ)
 {
     const char *name;
     json_t *value;
-    int bad = 0;
     json_object_foreach((json_t *)(uintptr_t)params, name, value) if (!json_equal(value, json_object_get(known, name)))
-        bad |= json_object_set_new(differ, name, json_true());
-    json_object_foreach((json_t *)(uintptr_t)known, name, value) if (!json_object_get(params, name)) bad |=
-        json_object_set_new(differ, name, json_true());
-    return bad;
+        json_tree_put(differ, name, json_true());
+    json_object_foreach((json_t *)(uintptr_t)known, name, value) if (!json_object_get(params, name))
+        json_tree_put(differ, name, json_true());
 }
 
 /* Parameters in which the runs of a policy differ, as {"engine policy": {name: true}}. NULL: no memory. */
 static json_t *differing_params(const struct run_set *set, const char *apart)
 {
     json_t *first = json_object(), *differing = json_object();
-    int bad = !first || !differing;
-    for (size_t i = 0; !bad && i < set->count; i++) {
+    for (size_t i = 0; i < set->count; i++) {
         const struct run *run = &set->runs[i];
         char *policy = mem_format("%s %s", run->engine, run->policy);
-        if (!policy) {
-            bad = 1;
-            break;
-        }
         json_t *known = json_object_get(first, policy);
+        if (known && known == run->params) {
+            free(policy);
+            continue;
+        }
+        json_t *differ = known ? json_incref(json_object_get(differing, policy)) : json_object();
         if (!known)
-            bad = json_object_set(first, policy, run->params) || json_object_set_new(differing, policy, json_object());
-        else if (known != run->params)
-            bad = add_differing(known, run->params, json_object_get(differing, policy));
+            json_tree_put(&first, policy, json_incref(run->params));
+        else
+            add_differing(known, run->params, &differ);
         if (apart)
-            (void)json_object_del(json_object_get(differing, policy), apart);
+            (void)json_object_del(differ, apart);
+        json_tree_put(&differing, policy, differ);
         free(policy);
     }
+    if (!first)
+        json_tree_put(&differing, "", NULL);
     json_decref(first);
-    if (!bad)
-        return differing;
-    json_decref(differing);
-    return NULL;
+    return differing;
 }
 
 /* What was chosen as the best has that name whatever it is. */

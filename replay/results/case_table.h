@@ -42,6 +42,9 @@ void case_table_release(struct case_table *table); /* a zeroed one is allowed */
 /* "tree:min_faults=1,threshold=51": what a run's speed-ups are relative to; freed by the caller. NULL: no memory. */
 char *case_keys_baseline(const struct run *run);
 
+/* "mem", or "mem2" for the second input of that role; `none` for one without a role. */
+void case_keys_role(const json_t *inputs, size_t at, const char *none, char *name, size_t size);
+
 /* A JSON string or number as text, reals with all their digits; "" for anything else. NULL: no memory. */
 char *case_keys_text(const json_t *value);
 

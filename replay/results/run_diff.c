@@ -86,16 +86,11 @@ static int add_inputs(struct facts *facts, const struct run *run, bool by_name)
     int bad = 0;
     json_array_foreach(run->run_case.inputs, i, input)
     {
-        const char *role = json_string_value(json_object_get(input, "role"));
         const char *hash = json_string_value(json_object_get(input, "hash"));
-        json_t *given = json_object_get(input, "input");
-        size_t nth = 1;
-        for (size_t k = 0; k < i; k++)
-            nth += json_equal(json_object_get(json_array_get(run->run_case.inputs, k), "role"),
-                              json_object_get(input, "role"));
         char name[64];
-        (void)snprintf(name, sizeof name, nth > 1 ? "%.40s%zu" : "%.40s", role && *role ? role : "input", nth);
-        bad |= add(facts, run, RUN_FACT_INPUT, name, by_name ? NULL : hash, json_incref(given));
+        case_keys_role(run->run_case.inputs, i, "input", name, sizeof name);
+        bad |=
+            add(facts, run, RUN_FACT_INPUT, name, by_name ? NULL : hash, json_incref(json_object_get(input, "input")));
     }
     return bad;
 }

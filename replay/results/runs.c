@@ -17,7 +17,7 @@
 /* The longest JSON that is read. */
 enum { JSON_BYTES_MAX = 1 << 28 };
 
-void run_release(struct run *run)
+static void run_release(struct run *run)
 {
     run_case_release(&run->run_case);
     json_decref(run->relative_to);

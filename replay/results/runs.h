@@ -34,7 +34,6 @@ int run_set_load(struct run_set *set, const char *path, struct err *err);
 /* Append the runs of one JSON object as `replay --format json` prints it; `place` is for messages. */
 int run_set_add_json(struct run_set *set, const json_t *root, const char *place, struct err *err);
 void run_set_release(struct run_set *set);
-void run_release(struct run *run); /* of one that is in no set */
 
 /* Append a copy of a run, which may be one of the set's own. */
 int run_set_add(struct run_set *set, const struct run *run, struct err *err);
