@@ -8,9 +8,11 @@
 #include "cmd/console/printable.h"
 #include "cmd/console/progress_line.h"
 #include "cmd/console/table.h"
+#include "replay/dram/dram.h"
 #include "replay/run/platform_use.h"
 #include "replay/run/robust.h"
 #include "replay/run/save.h"
+#include "replay/uvm/uvm_managed.h"
 #include "trace/base/mem.h"
 
 static const char *policy, *platform, *baseline, *output, *requests, *command_log, *latencies, *recording, *touches;
@@ -292,7 +294,7 @@ static int conclude(const struct replay_request *request, const struct replay_re
 /* Where --recording goes; closed with close_recording(), whatever came of it. */
 struct recording_file {
     struct output csv;
-    struct replay_recording to;
+    struct uvm_record_to to;
 };
 
 static bool ends_in(const char *path, const char *ending)
@@ -337,9 +339,10 @@ static int replay(const struct engine *engine, const struct input *inputs, size_
                                      .set_count = sets.count,
                                      .inputs = inputs,
                                      .input_count = count,
-                                     .explain = explain,
+                                     .single = recording     ? "--recording"
+                                               : command_log ? "--commands"
+                                                             : NULL,
                                      .draws = (uint32_t)draws,
-                                     .explain_file = stderr,
                                      .threads = (int)(jobs ? jobs : sysconf(_SC_NPROCESSORS_ONLN)),
                                      .progress = &progress};
     struct replay_result result;
@@ -351,9 +354,8 @@ static int replay(const struct engine *engine, const struct input *inputs, size_
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     int rc = open_recording(&recorded, &err);
     request.requests = files[REQUESTS].file;
-    request.commands = files[COMMANDS].file;
-    request.latencies = files[LATENCIES].file;
-    request.recording = recording ? &recorded.to : NULL;
+    const struct dram_logs logs = {explain, stderr, files[COMMANDS].file, files[LATENCIES].file};
+    request.own = engine->controllers ? (const void *)&logs : recording ? &recorded.to : NULL;
     struct progress_line *meter = progress_line_start(&progress, "replay");
     if (rc == 0)
         rc = replay_run(&request, &result, &usage, &err);

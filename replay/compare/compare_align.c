@@ -8,6 +8,7 @@
 
 #include "models/zerocopy/warp.h"
 #include "replay/compare/compare_rows.h"
+#include "replay/zerocopy/zerocopy.h"
 #include "trace/base/param.h"
 
 /* How the input would be aligned. */
@@ -96,7 +97,7 @@ static int ask(const struct compare_program *f, const struct input *input, const
                                      .inputs = input,
                                      .input_count = 1,
                                      .threads = f->request->threads,
-                                     .brief = true};
+                                     .own = &(struct zerocopy_ask){.brief = true}};
     return compare_execute(f, &request, got, err);
 }
 

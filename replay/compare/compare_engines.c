@@ -4,6 +4,7 @@
 
 #include "replay/compare/compare_rows.h"
 #include "replay/run/platform_use.h"
+#include "replay/zerocopy/zerocopy.h"
 #include "trace/workloads/scan.h"
 
 /* A value with its bounds, as the engine has it. */
@@ -89,6 +90,7 @@ static int run(const struct call *call, struct compare_result *result, struct er
     const char *policies = wanted(call, list, sizeof list);
     if (!policies)
         return 0;
+    const struct zerocopy_ask ask = {call->facts->most_ns, call->facts->weights, true};
     struct replay_request request = {.engine = engine_find(call->engine),
                                      .platform = asked->platform ? asked->platform : result->choice.name,
                                      .policy_list = policies,
@@ -97,9 +99,7 @@ static int run(const struct call *call, struct compare_result *result, struct er
                                      .inputs = call->facts->input,
                                      .input_count = 1,
                                      .threads = call->facts->threads,
-                                     .most_ns = call->facts->most_ns,
-                                     .weights = call->facts->weights,
-                                     .brief = true};
+                                     .own = strcmp(call->engine, "zerocopy") == 0 ? &ask : NULL};
     struct replay_result got;
     struct err why = {""};
     if (compare_execute(call->facts, &request, &got, &why)) { /* the engine refuses the input, or the platform */

@@ -552,10 +552,11 @@ static int run_policy(const struct corun *p, size_t i, struct dram_latency *took
 static int run_policies(struct corun *p, struct outcome *runs, struct err *err)
 {
     const struct replay_job *job = p->job;
-    const size_t listed = job->latencies ? job->listed_count : 0;
+    const size_t listed = dram_logs(job)->latencies ? job->listed_count : 0;
     struct dram_latency *took = listed ? mem_zalloc(listed * DRAM_TOOK, sizeof *took, err) : NULL;
     int failed = listed && !took;
-#pragma omp parallel for schedule(dynamic) num_threads(job->threads) if (!job->explain && job->policy_count > 1)
+#pragma omp parallel for schedule(dynamic)                                                                             \
+    num_threads(job->threads) if (!dram_logs(job)->explain && job->policy_count > 1)
     for (size_t i = 0; i < job->policy_count; i++) {
         struct err mine = {""};
         if (__atomic_load_n(&failed, __ATOMIC_RELAXED))
@@ -568,7 +569,7 @@ static int run_policies(struct corun *p, struct outcome *runs, struct err *err)
         }
     }
     for (size_t i = 0; i < listed && !failed; i++)
-        dram_latencies_write(job->latencies, &job->policies[i], &took[i * DRAM_TOOK]);
+        dram_latencies_write(dram_logs(job)->latencies, &job->policies[i], &took[i * DRAM_TOOK]);
     free(took);
     return failed ? -1 : 0;
 }

@@ -26,8 +26,7 @@ static void run(struct replay_result *result, const char *platform, const char *
                                            .set_count = 1,
                                            .inputs = inputs,
                                            .input_count = n,
-                                           .commands = files[0],
-                                           .latencies = files[1],
+                                           .own = &(struct dram_logs){.commands = files[0], .latencies = files[1]},
                                            .threads = 2};
     bool usage;
     ck_assert_msg(!replay_run(&request, result, &usage, &err), "%s %s: %s", platform, set, err.msg);
@@ -229,15 +228,16 @@ START_TEST(commands_are_of_one_run_and_latencies_of_every_listed_one)
                                      .set_count = 1,
                                      .inputs = &input,
                                      .input_count = 1,
-                                     .commands = file,
+                                     .own = &(struct dram_logs){.commands = file},
+                                     .single = "--commands",
                                      .threads = 1};
     struct replay_result result;
     bool usage;
     ck_assert_int_eq(replay_run(&request, &result, &usage, &err), -1);
     ck_assert(usage);
     ck_assert_str_eq(err.msg, "--commands is of one run: exactly one policy, and no other baseline; found 2");
-    request.commands = NULL;
-    request.latencies = file;
+    request.own = &(struct dram_logs){.latencies = file};
+    request.single = NULL;
     ck_assert(!replay_run(&request, &result, &usage, &err));
     rewind(file);
     char line[128];

@@ -275,9 +275,9 @@ int replay_prepare(const struct replay_request *request, struct replay_result *r
     const char *name = choose_platform(request, &result->choice, err);
     result->platform = name ? platform_load(name, err) : NULL;
     int rc = !result->platform || apply_sets(result, request, err) || choose_policies(result, request, err) ? -1 : 0;
-    if (!rc && (request->recording || request->commands) && (result->policy_count != 1 || result->extra_baseline))
-        rc = err_set(err, "%s is of one run: exactly one policy, and no other baseline; found %zu",
-                     request->recording ? "--recording" : "--commands", result->policy_count + result->extra_baseline);
+    if (!rc && request->single && (result->policy_count != 1 || result->extra_baseline))
+        rc = err_set(err, "%s is of one run: exactly one policy, and no other baseline; found %zu", request->single,
+                     result->policy_count + result->extra_baseline);
     if (rc)
         replay_release(result);
     return rc;
@@ -331,17 +331,10 @@ int replay_execute(const struct replay_request *request, struct replay_result *r
                              .baseline = result->baseline,
                              .settings = result->settings,
                              .requests = request->requests,
-                             .explain = request->explain,
-                             .explain_file = request->explain_file,
-                             .commands = request->commands,
-                             .latencies = request->latencies,
+                             .own = request->own,
                              .threads = request->threads > 0 ? request->threads : 1,
-                             .most_ns = request->most_ns,
-                             .weights = request->weights,
-                             .brief = request->brief,
                              .progress = request->progress,
-                             .shared = request->shared,
-                             .recording = request->recording};
+                             .shared = request->shared};
     if (!rc) {
         result->sections = result->engine->sections(&job);
         rc = platform_use_check(result->platform, result->sections, err);

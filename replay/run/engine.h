@@ -32,24 +32,11 @@ struct replay_job {
     size_t baseline;      /* of them, what speed-ups are relative to */
     const void *settings; /* the engine's settings struct (--set), checked */
     FILE *requests;       /* --requests: per-request CSV, NULL: none; whoever opened it finds what failed */
-    int64_t explain;      /* --explain N: print why to *explain_file for the first N commands; 0: none */
-    FILE *explain_file;
-    FILE *commands;  /* --commands: every command of the only run, NULL: no; likewise */
-    FILE *latencies; /* --latencies: histograms of every listed policy, NULL: no; likewise */
+    const void *own; /* what this engine alone is asked, a struct of its header: dram_logs, zerocopy_ask, uvm_record_to;
+                        NULL: nothing */
     int threads;     /* at most this many */
-    double most_ns;  /* zerocopy: reads that are proved to take longer may stop, time_ns is then at least that
-                        (outcome.h), other metrics unknown; 0: none stop */
-    const struct launch_weights *weights; /* zerocopy: of a program that the input may be; NULL: none are known */
-    bool brief;                 /* zerocopy: metrics of what the reader needs, not of the link, may stay unknown */
     struct progress *progress;  /* may be NULL */
     struct sweep_cache *shared; /* with the other points of a sweep; may be NULL */
-    const struct replay_recording *recording; /* write what a recorder would have seen of the only run; NULL: no */
-};
-
-/* Where a recording of a simulated run goes: one of the two. */
-struct replay_recording {
-    FILE *csv;           /* rows of cupti-csv */
-    struct store *store; /* an empty trace; the engine does not finish it */
 };
 
 struct engine {
@@ -113,18 +100,13 @@ struct replay_request {
     const struct input *inputs;
     size_t input_count;
     FILE *requests;
-    int64_t explain;
-    FILE *explain_file;
-    FILE *commands, *latencies; /* as in struct replay_job */
+    const void *own;    /* as in struct replay_job */
+    const char *single; /* the option, "--commands", that wants one policy and no other baseline; NULL: none does */
     int threads;
-    double most_ns;                       /* as in struct replay_job */
-    const struct launch_weights *weights; /* likewise */
-    bool brief;                           /* likewise */
     struct progress *progress;
-    struct sweep_cache *shared;               /* NULL: there are no other requests */
-    const struct replay_recording *recording; /* as in struct replay_job */
-    uint32_t draws;      /* that put the order of the policies to the test (replay/run/robust.h); 0: none */
-    const char *version; /* of the models; NULL: this program's */
+    struct sweep_cache *shared; /* NULL: there are no other requests */
+    uint32_t draws;             /* that put the order of the policies to the test (replay/run/robust.h); 0: none */
+    const char *version;        /* of the models; NULL: this program's */
 };
 
 /* The results of one request. */

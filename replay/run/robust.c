@@ -649,12 +649,11 @@ static int run_on(const struct asking *asking, const struct platform *platform, 
     request.drawn = platform;
     request.inputs = inputs;
     request.draws = 0;
-    request.requests = request.explain_file = request.commands = request.latencies = NULL;
-    request.explain = 0;
+    request.requests = NULL;
+    request.own = NULL;
     request.threads = 1;
     request.progress = NULL;
     request.shared = NULL;
-    request.recording = NULL;
     if (replay_prepare(&request, &result, err) || replay_execute(&request, &result, err))
         return -1;
     for (size_t i = 0; i < result.policy_count; i++)

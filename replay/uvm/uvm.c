@@ -229,7 +229,7 @@ static int run_one(const struct closed_loop *loop, size_t i, struct outcome *out
                                         .parts = &parts,
                                         .on_batch = loop->logs ? log_batch : NULL,
                                         .ctx = loop->logs ? &loop->logs[i] : NULL,
-                                        .recording = job->recording};
+                                        .recording = job->own};
     int rc = uvm_managed_run(&managed, &m, err);
     if (rc == 0 && m.stopped)
         outcome_note(outcome,
@@ -436,16 +436,26 @@ static int uvm_replay(const struct replay_job *job, struct outcome *runs, struct
         return err_set(err, "the uvm engine replays one input; %zu were given", job->input_count);
     const enum uvm_input kind = uvm_input_of(&job->inputs[0]);
     if (touches)
-        return replay_beside(job, kind, touches, runs, err);
-    if (before_demand_paging(job))
+        return replay_beside(job, touches, runs, err);
+    const struct uvm_settings *set = job->settings;
+    if (set->mode == UVM_LEGACY || before_demand_paging(job)) {
+        if (job->own)
+            return err_set(err, "--recording: managed memory before demand paging has no faults to record");
+        for (size_t i = 0; i < job->policy_count; i++)
+            if (job->policies[i].second)
+                return err_set(err, "+%s: managed memory before demand paging evicts nothing",
+                               job->policies[i].second->name);
         return uvm_legacy_replay(job, runs, err);
     for (size_t i = 0; i < job->policy_count; i++)
         if (job->policies[i].head->baseline)
             return err_set(err, "%s is for legacy mode; see 'offchip list policies'", job->policies[i].head->name);
-    switch (kind) {
-    case UVM_INPUT_RECORDING:
-        if (refuse_recorded(job->settings, err) || refuse_to_record(job, err))
-            return -1;
+    const enum uvm_stored found = uvm_stored(input->store);
+    if (found == UVM_STORED_RECORDING && refuse_recorded(set, err))
+        return -1;
+    if (job->own && (found == UVM_STORED_RECORDING || found == UVM_STORED_FAULT_LOG))
+        return err_set(err, "--recording writes what a recorder would have seen of a simulated run; %s is a recording",
+                       input->spec);
+    if (found == UVM_STORED_RECORDING)
         return uvm_recorded_replay(job, runs, err);
     case UVM_INPUT_FAULT_LOG:
         if (refuse_to_record(job, err))

@@ -7,6 +7,8 @@
 #ifndef REPLAY_UVM_UVM_MANAGED_H
 #define REPLAY_UVM_UVM_MANAGED_H
 
+#include <stdio.h>
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -61,6 +63,12 @@ struct uvm_managed_settings {
     "unified memory by this prefetcher and eviction, as replay uvm --policy has them, tree+random; in [] where "       \
     "there is a comma"
 
+/* Where a recording of a simulated run goes, one of the two: `own` of struct replay_job. */
+struct uvm_record_to {
+    FILE *csv;           /* rows of cupti-csv */
+    struct store *store; /* an empty trace; the engine does not finish it */
+};
+
 /* One question. Zero where not said otherwise. */
 struct uvm_managed {
     const struct actor_ops *ops; /* replay/uvm/actor_input.h */
@@ -78,7 +86,7 @@ struct uvm_managed {
     struct breakdown *parts; /* as in struct uvm_run, and the three below */
     void (*on_batch)(void *ctx, const struct uvm_batch_seen *seen);
     void *ctx;
-    const struct replay_recording *recording; /* gets what a recorder would have seen; NULL: not wanted */
+    const struct uvm_record_to *recording; /* gets what a recorder would have seen; NULL: not wanted */
 };
 
 /* 0, or -1 with *err set: as uvm_simulate(), bad hints, discards before driver 580, remote accesses without [pcie]. */
