@@ -45,8 +45,7 @@ int prediction_log_add(struct prediction_log *ledger, const struct prediction *r
 
 int prediction_log_write(const struct prediction_log *ledger, FILE *to);
 
-/* Add rows to the file at `path`, made if it is not there: read, then replaced as a whole; another process that does so
- * at once is an error. *added: how many were not there. */
+/* Add rows to the file at `path`, replaced as a whole; two processes at once are an error. *added: how many are new. */
 int prediction_log_append(const char *path, const struct prediction *rows, size_t n, size_t *added, struct err *err);
 
 /* How far off predictions were: of one platform, mechanism and metric. */

@@ -312,8 +312,7 @@ static int take_row(struct reading *r, const struct results_run *run)
                                                               : COMPARE_STAGE_ENGINES;
     row->order = (size_t)stage * STAGE_ROWS + (size_t)(run->position % STAGE_ROWS);
     const struct metric_value *time = outcome_get(&row->outcome, "time_ns");
-    /* A refusal of an engine is one row for several policies: it is asked for again. Rows of a search stand together.
-     */
+    /* An engine's refusal, one row for several policies, is asked for again; rows of a search stand together. */
     if (row->mechanism == COMPARE_MIXED || row->mechanism == COMPARE_TIERED || time->known || time->interval ||
         row->mechanism == COMPARE_COPY || is_managed(r, row))
         return take_name(r->keep, run->policy, r->err);

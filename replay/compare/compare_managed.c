@@ -92,8 +92,7 @@ static bool read_only(const struct compare_program *f, size_t i)
     return false;
 }
 
-/* "[A:read-mostly,B:read-mostly]" of allocations that no kernel writes and the program does not advise itself; or "".
- */
+/* "[A:read-mostly,B:read-mostly]", or "": what no kernel writes and the program does not advise itself. */
 static void advise(const struct compare_program *f, struct managed_run *run)
 {
     size_t n = 0;

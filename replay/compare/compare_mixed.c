@@ -120,8 +120,7 @@ struct reading {
     double time, least, payload; /* ns: as simulated, and at least */
 };
 
-/* No launch is faster than with all its memory on the GPU, nor than its requests; without those it is as with a copy.
- */
+/* No launch is faster than with all its memory on the GPU, nor than its requests; without any it is as copied. */
 static int take_launch(void *ctx, uint32_t number, const struct host_reads_count *count, struct err *err)
 {
     struct reading *r = ctx;

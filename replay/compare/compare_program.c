@@ -3,8 +3,7 @@
 
 #include "replay/compare/compare_rows.h"
 
-/* All rows take the same steps: they are worked out once, if there is room, and what they touch is counted meanwhile.
- */
+/* All rows take the same steps: work them out once, if there is room, and count what they touch meanwhile. */
 static void keep_steps(struct compare_program *f)
 {
     struct err why;

@@ -80,8 +80,7 @@ double chart_at(size_t group, size_t i, size_t n, double *half)
 
 /* --- tics --- */
 
-/* Break a text at blanks and signs into lines of at most `room` characters. How many; 0: a word or the text is longer.
- */
+/* Break a text at blanks and signs into lines of `room` characters at most. How many; 0: a word or all is longer. */
 static size_t wrap(const char *text, size_t room, char *out, size_t size)
 {
     size_t lines = 1, column = 0, used = 0;
@@ -378,8 +377,7 @@ void chart_write(const struct figure_input *input, FILE *script, const struct ch
 
 enum { HUES = 10, TINTS = 5, FILLS = 7, DASHES = 5, POINTS = 8, PLAIN = 6 };
 
-/* Okabe and Ito's colours, which colour-blind people can tell apart, but for yellow, which white swallows; then three
- * for long lists. */
+/* Okabe and Ito's colours for colour-blind people, without yellow, which white swallows; then three for long lists. */
 static const unsigned hues[HUES] = {0x0072B2, 0xE69F00, 0x009E73, 0xD55E00, 0xCC79A7,
                                     0x56B4E9, 0x8A7A00, 0x444444, 0x7B3FA0, 0xA3C14A};
 static const unsigned plain[PLAIN] = {0x22414F, 0x86A5B3, 0xC9D8DF, 0x6B543A, 0xC6AC8F, 0x9A9A9A};

@@ -26,8 +26,7 @@ int figure_form_init(struct figure_form *form, const struct figure_input *input,
                      struct err *err);
 void figure_form_release(struct figure_form *form); /* a zeroed one is allowed */
 
-/* "f3fs, vcs=1", "bicg, tree": a line's policy and case, without what all share; freed by the caller. NULL: no memory.
- */
+/* "f3fs, vcs=1": a line's policy and case, without what all share; freed by the caller. NULL: no memory. */
 char *figure_form_label(const struct figure_form *form, size_t line);
 
 /* "time", "fairness index": a metric for people, without its unit. Returns buf. */

@@ -1,5 +1,4 @@
-/* Figure lines: a metric over a number that a sweep varied: a setting, a number of the platform, a parameter of a
- * policy. A line is a policy under one case. */
+/* Figure lines: a metric over a number that a sweep varied. A line is a policy under one case. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

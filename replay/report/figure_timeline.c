@@ -6,8 +6,7 @@
 #include "replay/uvm/uvm_recording.h"
 #include "trace/base/mem.h"
 
-/* Marks are gathered in the cells of this grid, about two pixels each: more could not be told apart, and a recording of
- * millions of records still gives a script of bounded size. */
+/* Marks are gathered in the cells of this grid, about two pixels each, which bounds the size of the script. */
 enum { GRID_X = 450, GRID_Y = 225 };
 
 /* Kinds of marks. Pages that went to the GPU are drawn with the share of them that faulted. */

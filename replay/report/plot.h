@@ -65,8 +65,7 @@ int plot_script(const struct figure *figure, const struct figure_input *input, F
 /* Whether the name of a file to draw into ends in .svg, .png or .pdf. */
 bool plot_can_draw(const char *path);
 
-/* Draw into `path` by its ending. The file is made whole or not at all; an existing one is an error unless `replace`.
- */
+/* Draw into `path` by its ending. The file is made whole or not at all; an existing one needs `replace`. */
 int plot_draw(const struct figure *figure, const struct figure_input *input, const char *path, bool replace,
               struct err *err);
 

@@ -47,8 +47,8 @@ static void consider(struct fixed *f, const struct run_set *runs, size_t i)
         f->best = i;
 }
 
-/* Append, for each case under which several runs of policies that never adapt (policy.h: fixed) stand, a copy of the
- * fastest one that did not starve, called "best fixed". */
+/* Append, for each case with several runs of fixed policies (policy.h), a copy "best fixed" of the fastest not starved.
+ */
 static int add_best(struct run_set *runs, struct err *err)
 {
     struct case_table table;
@@ -220,8 +220,7 @@ static bool rank_value(const struct run *run, size_t n, double *value)
     return true;
 }
 
-/* Which runs are the best of their case, by the first rank that one of them knows; none that starved. NULL on failure.
- */
+/* Which runs are the best of their case, by the first rank that one knows; none that starved. NULL on failure. */
 static bool *find_best(const struct run_set *runs, const struct case_table *table, struct err *err)
 {
     enum { RANKS = 4 };

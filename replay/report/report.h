@@ -48,15 +48,13 @@ void report_release(struct report *report);
  * noted it (replay/run/platform_use.h); its name alone where they did not. -1: no memory. */
 int report_platforms(const struct run_set *runs, json_t *lines);
 
-/* html: runs as one self-contained HTML file: the best policy of each input first, then a table of all runs that sorts
- * and filters, then figures; a section for each engine. */
+/* html: runs as one HTML file: a section for each engine, with the best policies, a table that sorts, figures. */
 
 /* Write the runs with the metrics of a comma-separated list (NULL: each engine's headline), those by which policies
  * rank, and figures. Names in the results cannot become markup or script; the page asks for nothing outside itself. */
 int html_write(const struct run_set *runs, const char *metrics, const char *version, FILE *out, struct err *err);
 
-/* A figure inside a page: SVG in base64, freed by the caller; NULL: it cannot be drawn from this, or gnuplot is
- * missing. */
+/* A figure inside a page: SVG in base64, freed by the caller; NULL: it cannot be drawn, or gnuplot is missing. */
 char *html_figure(const struct figure *figure, const struct figure_input *input);
 
 /* decision: the page of a comparison: the answer, how sure, why, how to have it, then everything else. One HTML file

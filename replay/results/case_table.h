@@ -48,8 +48,7 @@ void case_keys_role(const json_t *inputs, size_t at, const char *none, char *nam
 /* A JSON string or number as text, reals with all their digits; "" for anything else. NULL: no memory. */
 char *case_keys_text(const json_t *value);
 
-/* The setting, number or key of the input with the most different values that are numbers (a unit may follow); freed by
- * the caller. NULL: none has two, or no memory. */
+/* The setting, number or key of the input with the most different numbers; freed by the caller. NULL: none has two. */
 char *case_keys_axis(const struct run_set *set);
 
 /* "64KiB", "2us" or "1.5" as a number. False: it is none. */

@@ -10,8 +10,7 @@
 
 #include "replay/results/runs.h"
 
-/* What a run was of, one by one: engine, inputs, platform and its numbers, settings, policy and parameters,
- * what its speed-ups are relative to, version, and of a part which. */
+/* What a run was of, one by one. */
 enum run_fact_kind {
     RUN_FACT_ENGINE,
     RUN_FACT_PART,

@@ -83,8 +83,7 @@ const struct metric *engine_metric(const char *engine, const char *name);
 /* Whether a metric is one that the engine's question asks for: of the headline, or one that ranks. */
 bool engine_asks_for(const struct engine *engine, const char *metric);
 
-/* The n-th metric by which an engine (NULL: an unknown one) ranks policies, and whether more is better. False: past
- * all. */
+/* The n-th metric by which an engine (NULL: an unknown one) ranks, and whether more is better; false: there is none. */
 bool engine_rank(const struct engine *engine, size_t n, char *name, size_t size, bool *more);
 
 /* What `replay` runs: parsed from the command line or from a sweep point. */
@@ -157,8 +156,7 @@ const char *replay_policy_name(const struct replay_policy *policy, char *buf, si
 /* Its label (models/base/policy.h), "fixed:granularity=64KiB+random:seed=2". Returns buf. */
 const char *replay_policy_label(const struct replay_policy *policy, char *buf, size_t size);
 
-/* replay_case: the case of a request (replay/results/run_case.h), and what names its runs in a results file. Works on
- * a prepared result as well as on a finished one. */
+/* replay_case: the case of a prepared request (replay/results/run_case.h), and what names its runs in results. */
 
 /* -1 with *err set on failure: then there is nothing to release. */
 int replay_case(const struct replay_request *request, const struct replay_result *result, struct run_case *run_case,

@@ -1,5 +1,4 @@
-/* input: what is replayed; a trace file, a workload, `synth:NAME,key=value`, or, for engines that read such, a plain
- * file (a task file of the placement engine). */
+/* input: what is replayed: a trace file, a workload, `synth:NAME,key=value`, or a plain file (placement's tasks). */
 #ifndef REPLAY_RUN_INPUT_H
 #define REPLAY_RUN_INPUT_H
 

@@ -28,8 +28,7 @@ struct platform_choice {
 /* The choice where no platform was named and no recording names its GPU. */
 void platform_choice_default(const char *name, struct platform_choice *choice);
 
-/* The platform of a recording. 1, or 0 if it names no GPU; -1 with *err set: it names one that no platform is of, and
- * the nearest platform is named, or several. */
+/* The platform of a recording: 1; 0: it names no GPU; -1 with *err set: several, or one that no platform is of. */
 int platform_choice_recorded(const struct store *store, struct platform_choice *choice, struct err *err);
 
 /* The GPU that it names; NULL: none, or several. */

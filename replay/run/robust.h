@@ -32,8 +32,7 @@ enum robust_state {
     ROBUST_BEATEN /* one that stands beats it, whatever it is, and two that stand are better */
 };
 
-/* One answer on one platform. lo and hi are the value where it is a point; value: the best estimate within. Not
- * negative. Make them with the two functions. */
+/* One answer on one platform, not negative: a point where lo = hi; value: the best estimate within. */
 struct robust_value {
     enum robust_state state;
     double value, lo, hi;

@@ -19,8 +19,8 @@ int save_point_init(struct save_point *point, const struct replay_request *reque
                     int64_t position, struct err *err);
 void save_point_release(struct save_point *point);
 
-/* A copy of a text (NULL: ""), or a JSON value whose reference is taken, as a text that the point owns; NULL without
- * memory, which save_point_check() then says. */
+/* Texts that the point owns: a copy (NULL: ""), or a JSON value, which is taken over. save_point_check(): whether all
+ * are. */
 const char *save_text(struct save_point *point, const char *text);
 const char *save_json(struct save_point *point, json_t *value);
 int save_point_check(const struct save_point *point, struct err *err);

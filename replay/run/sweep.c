@@ -187,8 +187,7 @@ static bool is_called(const char *name, const char *key, size_t n)
     return strlen(name) == n && strncmp(name, key, n) == 0;
 }
 
-/* The key of a parameter in a policy, from "POLICY.PARAMETER" of --grid, POLICY being either half of it or what the
- * second decides ("evict"). NULL: it has no such half. */
+/* The key in a policy of "POLICY.PARAMETER", which names a half of it or "evict"; NULL: it has no such half. */
 static const char *key_in(const struct replay_policy *p, const char *key, char *buf, size_t size)
 {
     size_t n = strcspn(key, ".");
