@@ -495,9 +495,9 @@ json_t *compare_to_json(const struct compare_result *result, struct err *err)
     json_t *robust = result->drawn ? compare_robust_json(result, rows) : NULL;
     json_t *root =
         json_pack("{s:i,s:o,s:s,s:I,s:o,s:o,s:o}", "schema", 1, "program", json_tree_text(result->program), "platform",
-                  platform_name(result->platform), "footprint_bytes", (json_int_t)result->footprint_bytes,
-                  "memory_bytes", result->memory_bytes ? json_integer((json_int_t)result->memory_bytes) : json_null(),
-                  "answer", json_tree_text(compare_answer(result, answer, sizeof answer)), "rows", rows);
+                  result->platform->name, "footprint_bytes", (json_int_t)result->footprint_bytes, "memory_bytes",
+                  result->memory_bytes ? json_integer((json_int_t)result->memory_bytes) : json_null(), "answer",
+                  json_tree_text(compare_answer(result, answer, sizeof answer)), "rows", rows);
     if (result->drawn)
         json_tree_put(&root, "robust", robust);
     if (result->top)

@@ -121,7 +121,7 @@ const char *compare_answer(const struct compare_result *result, char *buf, size_
 /* The best row that `record --apply` can bring about: unified memory of a stock driver. NULL: there is none. */
 const struct compare_row *compare_plannable(const struct compare_result *result);
 
-/* Write it as a plan (trace/recorder/plan.h) with the predicted time. -1 with *err set: nothing to plan. */
+/* Write it as a plan (trace/recorder/advice_plan.h) with the predicted time. -1 with *err set: nothing to plan. */
 int compare_plan_write(const struct compare_result *result, FILE *to, struct err *err);
 
 enum { COMPARE_NAME = 200 };

@@ -98,7 +98,7 @@ static int case_init(struct compare_case *c, const struct compare_request *reque
         json_tree_put(&settings, "robust", json_integer((json_int_t)request->draws));
         json_tree_put(&c->settings, "robust", json_integer((json_int_t)request->draws));
     }
-    json_t *platform = json_tree_text(platform_name(result->platform));
+    json_t *platform = json_tree_text(result->platform->name);
     const struct run_case_facts facts = {.engine = engine_compare.name,
                                          .platform = json_string_value(platform),
                                          .version = offchip_version,

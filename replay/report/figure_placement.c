@@ -35,7 +35,7 @@ static int view_open(struct view *view, const struct figure_input *input, struct
     const bool able =
         view->platform && platform_has(view->platform, "placement") && platform_has(view->platform, "gpu");
     if (view->platform && !able)
-        (void)err_set(err, "platform %s has no [placement] numbers", platform_name(view->platform));
+        (void)err_set(err, "platform %s has no [placement] numbers", view->platform->name);
     if (!able ||
         placement_tasks_programs(&view->tasks, view->platform, &(struct placement_look){200000, NULL, NULL}, err)) {
         view_close(view);

@@ -484,7 +484,7 @@ static json_t *inputs_json(const struct replay_request *request)
 int replay_case(const struct replay_request *request, const struct replay_result *result, struct run_case *run_case,
                 struct err *err)
 {
-    json_t *platform = json_tree_text(platform_name(result->platform));
+    json_t *platform = json_tree_text(result->platform->name);
     struct run_case_facts facts = {.engine = result->engine->name,
                                    .platform = json_string_value(platform),
                                    .version = request->version ? request->version : offchip_version,

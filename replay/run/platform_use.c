@@ -52,7 +52,7 @@ const char *platform_use_head(const struct replay_result *result, char *buf, siz
     if (use.given)
         (void)snprintf(given, sizeof given, ", %zu given by --set", use.given);
     (void)snprintf(buf, size, "%s%s (%s%s%s): %zu numbers of%s, %zu known, %zu assumed, %zu fitted, %zu borrowed%s",
-                   head_begins, platform_name(result->platform), platform_from(result->platform),
+                   head_begins, result->platform->name, result->platform->from,
                    how == PLATFORM_CHOICE_DEFAULT    ? ", default of "
                    : how == PLATFORM_CHOICE_RECORDED ? ", the recording's "
                                                      : "",
@@ -143,7 +143,7 @@ const char *platform_choice_compute(const char *gpu)
 static size_t alike(const struct platform *p, const char *gpu)
 {
     size_t most = 0;
-    for (const char *name = platform_gpus(p); *name; name += strcspn(name, ",")) {
+    for (const char *name = p->gpus; *name; name += strcspn(name, ",")) {
         name += strspn(name, " ,");
         size_t n = 0;
         while (gpu[n] && gpu[n] == name[n])
@@ -161,8 +161,8 @@ static bool nearest(const char *gpu, const char *compute, char *buf, size_t size
     char name[64];
     for (size_t i = 0; wanted > 0 && platform_shipped(i, name, sizeof name); i++) {
         struct platform *p = platform_load(name, NULL);
-        bool real = p && *platform_gpus(p) && *platform_compute(p);
-        double off = real ? fabs(strtod(platform_compute(p), NULL) - wanted) : INFINITY;
+        bool real = p && *p->gpus && *p->compute;
+        double off = real ? fabs(strtod(p->compute, NULL) - wanted) : INFINITY;
         size_t same = real ? alike(p, gpu) : 0;
         platform_free(p);
         if (off < best || (off == best && same > most)) {
@@ -345,6 +345,6 @@ json_t *platform_json_list(const struct platform *platform)
     for (size_t s = 0; platform_sections[s]; s++)
         if (platform_has(platform, platform_sections[s]->name))
             json_tree_put(&sections, platform_sections[s]->name, section_json(platform, platform_sections[s]));
-    return json_pack("{s:o,s:o,s:o}", "name", json_tree_text(platform_name(platform)), "summary",
-                     json_tree_text(platform_summary(platform)), "sections", sections);
+    return json_pack("{s:o,s:o,s:o}", "name", json_tree_text(platform->name), "summary",
+                     json_tree_text(platform->summary), "sections", sections);
 }

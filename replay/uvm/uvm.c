@@ -135,7 +135,7 @@ static void report_legacy(const struct legacy_cost *cost, const struct launch_to
 int uvm_legacy_replay(const struct replay_job *job, struct outcome *runs, struct err *err)
 {
     const struct input *input = &job->inputs[0];
-    if (job->recording)
+    if (job->own)
         return err_set(err, "--recording: managed memory before demand paging has no faults to record");
     for (size_t i = 0; i < job->policy_count; i++)
         if (job->policies[i].second)
@@ -423,7 +423,7 @@ static const char *const *uvm_sections(const struct replay_job *job)
 
 static int refuse_to_record(const struct replay_job *job, struct err *err)
 {
-    if (!job->recording)
+    if (!job->own)
         return 0;
     return err_set(err, "--recording writes what a recorder would have seen of a simulated run; %s is a recording",
                    job->inputs[0].spec);
@@ -436,26 +436,16 @@ static int uvm_replay(const struct replay_job *job, struct outcome *runs, struct
         return err_set(err, "the uvm engine replays one input; %zu were given", job->input_count);
     const enum uvm_input kind = uvm_input_of(&job->inputs[0]);
     if (touches)
-        return replay_beside(job, touches, runs, err);
-    const struct uvm_settings *set = job->settings;
-    if (set->mode == UVM_LEGACY || before_demand_paging(job)) {
-        if (job->own)
-            return err_set(err, "--recording: managed memory before demand paging has no faults to record");
-        for (size_t i = 0; i < job->policy_count; i++)
-            if (job->policies[i].second)
-                return err_set(err, "+%s: managed memory before demand paging evicts nothing",
-                               job->policies[i].second->name);
+        return replay_beside(job, kind, touches, runs, err);
+    if (before_demand_paging(job))
         return uvm_legacy_replay(job, runs, err);
     for (size_t i = 0; i < job->policy_count; i++)
         if (job->policies[i].head->baseline)
             return err_set(err, "%s is for legacy mode; see 'offchip list policies'", job->policies[i].head->name);
-    const enum uvm_stored found = uvm_stored(input->store);
-    if (found == UVM_STORED_RECORDING && refuse_recorded(set, err))
-        return -1;
-    if (job->own && (found == UVM_STORED_RECORDING || found == UVM_STORED_FAULT_LOG))
-        return err_set(err, "--recording writes what a recorder would have seen of a simulated run; %s is a recording",
-                       input->spec);
-    if (found == UVM_STORED_RECORDING)
+    switch (kind) {
+    case UVM_INPUT_RECORDING:
+        if (refuse_recorded(job->settings, err) || refuse_to_record(job, err))
+            return -1;
         return uvm_recorded_replay(job, runs, err);
     case UVM_INPUT_FAULT_LOG:
         if (refuse_to_record(job, err))

@@ -56,8 +56,7 @@ int breakdown_check(const struct breakdown *parts, const struct uvm_account *tot
     sum[OUTCOME_BY_KERNEL].prefetched_used = total->prefetched_used;
     for (int by = 0; by < OUTCOME_BYS; by++)
         if (memcmp(&sum[by], total, sizeof *total) != 0)
-            return err_set(err, "check violated: what moved by %s does not add up to what moved",
-                           outcome_by_name((enum outcome_by)by));
+            return err_set(err, "check violated: what moved by %s does not add up to what moved", outcome_by_names[by]);
     if (batches || time_ns)
         return err_set(err, "check violated: the kernels' batches and times do not add up to the run's");
     return 0;
