@@ -8,8 +8,8 @@
 
 #include "replay/run/engine.h"
 #include "replay/uvm/random_actors_testing.h"
-#include "replay/uvm/uvm_gain.h"
 #include "replay/uvm/uvm_managed.h"
+#include "replay/uvm/uvm_recording.h"
 #include "trace/base/testing.h"
 #include "trace/event/actor.h"
 #include "trace/program/pages.h"
