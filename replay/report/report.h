@@ -58,7 +58,7 @@ int html_write(const struct run_set *runs, const char *metrics, const char *vers
 char *html_figure(const struct figure *figure, const struct figure_input *input);
 
 /* decision: the page of a comparison: the answer, how sure, why, how to have it, then everything else. One HTML file
- * without script that needs no network: plain tables, figures of replay/figure as SVG inside. */
+ * without script that needs no network: plain tables, figures of replay/report as SVG inside. */
 
 struct compare_request;
 struct compare_result;
