@@ -11,7 +11,7 @@
 #include "cmd/console/progress_line.h"
 #include "trace/base/dir_list.h"
 #include "trace/base/mem.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 #include "trace/base/suggest.h"
 #include "trace/derived/batches.h"
 #include "trace/import/reader.h"

@@ -11,6 +11,7 @@
 #include "trace/base/csv_text.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
+#include "trace/program/layout.h"
 #include "trace/store/sql.h"
 
 static int format;

@@ -12,7 +12,7 @@
 #include "cmd/console/printable.h"
 #include "replay/results/results.h"
 #include "trace/base/mem.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 #include "trace/base/suggest.h"
 #include "trace/base/version.h"
 #include "trace/graph/graph.h"

@@ -4,6 +4,7 @@
 
 #include "cmd/cmd.h"
 
+#include "models/base/sections.h"
 #include "models/dram/policy_testing.h"
 #include "models/plugin/plugin.h"
 #include "models/plugin/plugin_load.h"

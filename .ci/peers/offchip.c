@@ -9,6 +9,8 @@
 #include "models/dram/dram_policy.h"
 #include "stream.h"
 #include "trace/base/random.h"
+#include "models/base/sections.h"
+#include "trace/base/param_value.h"
 
 enum { CHANNELS = 256, RUNS = 5 };
 

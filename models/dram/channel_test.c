@@ -1,6 +1,7 @@
 /* Closed forms of the channel: latencies, bandwidths, PIM rates; timing rules by an independent watch. */
+#include "models/base/sections.h"
 #include "models/dram/policy_testing.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 
 /* Numbers of the gv100 platform: tRCD 12, tRCDWR 9, tRAS 28, tRP 12, tRC 40, CL 12, WL 2, tCCD 1, tCCDL 2, tWTP 13. */
 

@@ -2,8 +2,9 @@
 #include "models/dram/command_checker.h"
 
 #include "models/base/platform.h"
+#include "models/base/sections.h"
 #include "models/dram/dram_platform.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 #include "trace/base/testing.h"
 
 /* Two banks between which the scope holds and no narrower one does. */

@@ -1,10 +1,11 @@
 /* Every shipped device against closed forms: latency of a channel without load, bandwidth of sequential reads, bound of
  * random ones, refresh. */
 #include "models/base/platform.h"
+#include "models/base/sections.h"
 #include "models/dram/dram_platform.h"
 #include "models/dram/dram_policy.h"
 #include "models/gpu/gpu.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 #include "trace/base/random.h"
 #include "trace/base/testing.h"
 #include "trace/event/dram_map.h"

@@ -5,8 +5,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trace/base/param.h"
-
 /* Row and column commands on pins of their own, one of each a cycle; or one command a cycle. */
 enum dram_command_bus { DRAM_BUS_DUAL, DRAM_BUS_SINGLE };
 
@@ -51,8 +49,6 @@ struct dram_platform {
     int64_t launch_latency; /* core cycles between two launches of a kernel */
     int64_t pim_sms;        /* multiprocessors that issue PIM requests */
 };
-
-extern const struct param dram_params[];
 
 /* What a run's commands cost, from published figures of the device; always between two bounds.
  *

@@ -1,6 +1,7 @@
 #include "models/dram/dram_platform.h"
 
 #include "models/base/platform.h"
+#include "models/base/sections.h"
 #include "models/dram/channel.h"
 #include "models/gpu/gpu.h"
 #include "trace/base/testing.h"

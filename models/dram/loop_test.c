@@ -1,8 +1,9 @@
 /* Skipping cycles changes nothing: random streams through the event loop and through the same channel stepped in every
  * cycle give the same cycles for every request and the same counters, under every policy: with other timings, bank
  * groups and queues, with caps of 0, 1 and 10^9, and late in time. */
+#include "models/base/sections.h"
 #include "models/dram/policy_testing.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 #include "trace/base/random.h"
 
 enum { REQUESTS = 800, SEEDS = 40, LIMIT = 300000 };

@@ -2,9 +2,10 @@
 #ifndef MODELS_DRAM_POLICY_TESTING_H
 #define MODELS_DRAM_POLICY_TESTING_H
 
+#include "models/base/sections.h"
 #include "models/dram/dram_platform.h"
 #include "models/dram/dram_policy.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 #include "trace/base/testing.h"
 
 enum { TEST_RD = 1, TEST_WR = 1 | DRAM_IS_WRITE, TEST_PIM = 1 | DRAM_IS_WRITE | DRAM_IS_PIM, TEST_REQUESTS = 4096 };

@@ -1,8 +1,9 @@
 /* The loop gives every request the cycles that the reference gives it (models/dram/reference_testing.h). */
 #include "models/dram/reference_testing.h"
 
+#include "models/base/sections.h"
 #include "models/dram/policy_testing.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 #include "trace/base/random.h"
 
 enum { REQUESTS = 600, LIMIT = 200000 };

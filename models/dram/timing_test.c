@@ -1,6 +1,7 @@
 #include "models/dram/timing.h"
 
 #include "models/base/platform.h"
+#include "models/base/sections.h"
 #include "models/dram/dram_platform.h"
 #include "trace/base/param.h"
 #include "trace/base/testing.h"

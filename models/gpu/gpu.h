@@ -4,8 +4,6 @@
 
 #include <stdint.h>
 
-#include "trace/base/param.h"
-
 struct gpu {
     int64_t sms;             /* streaming multiprocessors */
     int64_t memory_bytes;    /* device memory */
@@ -38,7 +36,5 @@ struct gpu {
     int64_t l1_banks;           /* sectors a cycle; sector number modulo this is the bank */
     int64_t miss_queue;         /* sectors that missed L1 and wait for the input buffer */
 };
-
-extern const struct param gpu_params[];
 
 #endif

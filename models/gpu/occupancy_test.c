@@ -1,7 +1,8 @@
 #include "models/gpu/occupancy.h"
 
 #include "models/base/platform.h"
-#include "trace/base/param.h"
+#include "models/base/sections.h"
+#include "trace/base/param_value.h"
 #include "trace/base/testing.h"
 
 static struct gpu volta(void)

@@ -1,7 +1,8 @@
 #include "models/gpu/sms.c"
 
+#include "models/base/sections.h"
 #include "models/gpu/sms_testing.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 #include "trace/program/random_testing.h"
 
 /* --- what is kept of a body --- */

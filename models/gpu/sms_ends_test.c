@@ -1,6 +1,7 @@
 /* Of a cut launch: how much of its time its beginning and end are, sms_counts.ends. */
+#include "models/base/sections.h"
 #include "models/gpu/sms_testing.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 
 static struct sms_counts run(const struct program *program, uint32_t sms, const double *kept, struct sink *sink)
 {

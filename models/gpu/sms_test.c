@@ -1,5 +1,6 @@
+#include "models/base/sections.h"
 #include "models/gpu/sms_testing.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 #include "trace/program/random_testing.h"
 #include "trace/program/walk.h"
 

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "models/plugin/plugin.h"
+#include "trace/base/param.h"
 
 struct loaded {
     union { /* a copy of the interface's struct */

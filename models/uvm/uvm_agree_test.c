@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 #include "trace/base/testing.h"
 
 static struct err err;

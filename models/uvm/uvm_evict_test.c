@@ -1,6 +1,7 @@
 #include "models/uvm/uvm_evict.h"
 
 #include "models/uvm/evict/evict_testing.h"
+#include "models/uvm/uvm_evict_capacity.h"
 #include "trace/base/random.h"
 
 START_TEST(every_policy_is_complete_and_found_by_its_name)

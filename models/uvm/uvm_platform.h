@@ -16,8 +16,6 @@
 
 #include <stdint.h>
 
-#include "trace/base/param.h"
-
 enum uvm_utlb { UVM_UTLB_BLOCKED, UVM_UTLB_FREE };
 
 struct uvm_platform {
@@ -56,7 +54,5 @@ struct uvm_platform {
     double launch_ns;       /* from the end of a launch to the start of the next */
     double cpu_fault_ns;    /* one CPU fault without its copy */
 };
-
-extern const struct param uvm_platform_params[];
 
 #endif

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "models/uvm/uvm_policy.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 
 enum { CASES = 4096, ROUNDS = 200 };
 

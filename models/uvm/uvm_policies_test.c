@@ -1,5 +1,5 @@
 #include "models/uvm/uvm_policy.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 #include "trace/base/testing.h"
 
 START_TEST(every_policy_is_complete_and_found_by_its_name)

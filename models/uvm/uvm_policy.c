@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/uvm/uvm_evict_capacity.h"
 #include "trace/base/mem.h"
+#include "trace/base/param_value.h"
 
 _Static_assert(offsetof(struct uvm_policy, head) == 0, "a head in the list is its policy");
 

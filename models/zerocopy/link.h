@@ -64,8 +64,6 @@ struct pcie {
     double l1_group;        /* between loads that were issued together */
 };
 
-extern const struct param pcie_params[];
-
 /* Raw rate, bytes/s in one direction: GT/s x lanes x 128/130 / 8. */
 double pcie_raw_bytes_per_s(const struct pcie *p);
 

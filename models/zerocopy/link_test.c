@@ -1,7 +1,8 @@
 #include "models/zerocopy/link.c"
 
 #include "models/base/platform.h"
-#include "trace/base/param.h"
+#include "models/base/sections.h"
+#include "trace/base/param_value.h"
 #include "trace/base/testing.h"
 #include "trace/graph/graph_generate.h"
 

@@ -3,7 +3,8 @@
 #include <math.h>
 
 #include "models/base/platform.h"
-#include "trace/base/param.h"
+#include "models/base/sections.h"
+#include "trace/base/param_value.h"
 #include "trace/base/testing.h"
 
 /* Requests of one size, on `warps` warps (0: the issue bound is left out). */

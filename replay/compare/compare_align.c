@@ -9,7 +9,7 @@
 #include "models/zerocopy/warp.h"
 #include "replay/compare/compare_rows.h"
 #include "replay/zerocopy/zerocopy.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 
 /* How the input would be aligned. */
 struct aligning {

@@ -11,7 +11,7 @@
 #include "replay/run/save.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 #include "trace/base/units.h"
 #include "trace/base/version.h"
 #include "trace/store/output.h"

@@ -12,11 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/base/sections.h"
 #include "models/gpu/occupancy.h"
 #include "replay/dram/dram_simulation.h"
 #include "replay/run/sweep_cache.h"
 #include "trace/base/mem.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 #include "trace/program/cut.h"
 #include "trace/program/program_adapter.h"
 #include "trace/program/warp_slice.h"

@@ -17,7 +17,7 @@
 
 #include "replay/dram/dram_partition.h"
 #include "trace/base/mem.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 
 /* MEM requests of a channel in flight at full occupancy, one coalesced 4-byte load per thread: 64 warps x 4 sectors x
  * 80 / 32; DRAM cycles between a pass and the next. */

@@ -6,9 +6,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "models/base/sections.h"
 #include "models/dram/dram_platform.h"
 #include "models/dram/dram_policy.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 #include "trace/base/random.h"
 
 enum { REQUESTS = 400000, SPARSE = 100000, RUNS = 3 };

@@ -3,7 +3,7 @@
 
 #include "replay/dram/dram_testing.h"
 #include "trace/base/mem.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 
 enum { INPUTS = 72, MOST = 40000 };
 

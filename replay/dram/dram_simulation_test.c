@@ -3,7 +3,7 @@
 
 #include "replay/dram/dram_testing.h"
 #include "trace/base/mem.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 
 /* Warps that each read `turns` times 32 lanes, or one lane for PIM. */
 struct plain {

@@ -4,6 +4,7 @@
 
 #include "replay/dram/corun_streams.c"
 #include "replay/dram/dram_testing.h"
+#include "trace/base/param_value.h"
 
 /* The MEM requests of a channel alone in a window; counted in *stats. Returns the cycles. */
 static inline int64_t test_window(const struct dram_stream *stream, const struct platform *platform, uint32_t channel,

@@ -8,7 +8,7 @@
 #include "trace/base/hash.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 #include "trace/base/suggest.h"
 #include "trace/base/units.h"
 

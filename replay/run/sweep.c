@@ -8,7 +8,7 @@
 
 #include "replay/run/engine.h"
 #include "trace/base/mem.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 #include "trace/base/units.h"
 #include "trace/base/version.h"
 

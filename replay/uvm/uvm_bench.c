@@ -5,7 +5,7 @@
 
 #include "models/base/platform.h"
 #include "replay/uvm/uvm_simulate.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 #include "trace/program/pages.h"
 #include "trace/workloads/workload.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 
 enum { PIECES = UVM_BLOCK_PIECES };
 

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/base/sections.h"
 #include "replay/uvm/uvm_recorded.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 
 static const struct metric metrics[] = {
     {"time_ns", METRIC_INT, METRIC_SUM, ""},           {"faults", METRIC_INT, METRIC_SUM, ""},

@@ -1,7 +1,8 @@
 #include "replay/uvm/uvm_recorded.h"
 
+#include "models/base/sections.h"
 #include "replay/uvm/uvm_recorded_testing.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 
 enum { BASE = 0x40000000 };
 

@@ -4,7 +4,7 @@
 #define REPLAY_UVM_UVM_RECORDED_TESTING_H
 
 #include "models/policies.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 #include "trace/base/testing.h"
 #include "trace/event/record.h"
 

@@ -4,7 +4,7 @@
 
 #include "models/base/platform.h"
 #include "replay/uvm/actor_input.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 #include "trace/base/testing.h"
 #include "trace/program/pages.h"
 #include "trace/workloads/workload.h"

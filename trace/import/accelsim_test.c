@@ -1,4 +1,4 @@
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 #include "trace/import/reader.h"
 
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 /* Any bytes as format csv, ours and another tool's: a trace or an error, never a crash. */
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 
 #include "trace/import/testing_fuzz.h"
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
+#include "trace/base/param_value.h"
 #include "trace/base/suggest.h"
 #include "trace/base/units.h"
 

@@ -9,8 +9,8 @@
 
 #include <stdlib.h>
 
-#include "trace/base/param.h"
-#include "trace/program/layout.h"
+#include "trace/base/param_value.h"
+#include "trace/program/program.h"
 
 enum workload_kind {
     WORKLOAD_PROGRAM = 1,   /* a program without a closed form of its own beside it: no ops */

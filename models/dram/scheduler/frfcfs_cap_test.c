@@ -1,5 +1,6 @@
+#include "models/base/sections.h"
 #include "models/dram/policy_testing.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 
 START_TEST(the_tiny_trace_is_done_as_on_the_artifacts_controller)
 {

@@ -15,7 +15,9 @@
 #include <stdlib.h>
 
 #include "models/uvm/uvm_evict.h"
+#include "models/uvm/uvm_evict_capacity.h"
 #include "trace/base/mem.h"
+#include "trace/base/param.h"
 
 struct notice {
     uint32_t batch, block;

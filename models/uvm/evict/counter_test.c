@@ -1,6 +1,6 @@
 #include "models/uvm/evict/counter.c"
 #include "models/uvm/evict/evict_testing.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 #include "trace/base/random.h"
 
 static void notice(struct evict_scene *s, uint32_t block)

@@ -3,7 +3,7 @@
 #define MODELS_UVM_EVICT_EVICT_TESTING_H
 
 #include "models/uvm/uvm_evict.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 #include "trace/base/testing.h"
 
 enum { EVICT_BLOCKS = 8 };

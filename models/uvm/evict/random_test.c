@@ -1,5 +1,5 @@
 #include "models/uvm/evict/evict_testing.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 
 START_TEST(each_block_outside_the_batch_is_as_likely)
 {

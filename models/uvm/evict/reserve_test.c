@@ -1,5 +1,5 @@
 #include "models/uvm/evict/evict_testing.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 
 START_TEST(it_keeps_so_many_chunks_free_and_no_block_of_the_batch_pays)
 {

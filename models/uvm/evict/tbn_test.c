@@ -1,5 +1,5 @@
 #include "models/uvm/evict/evict_testing.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 #include "trace/base/random.h"
 
 /* One block with `leaves` valid leaves whose ages ascend. */

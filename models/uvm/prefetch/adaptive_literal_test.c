@@ -1,6 +1,6 @@
 #include "models/policies.h"
 #include "models/uvm/prefetch/adaptive.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 #include "trace/base/testing.h"
 
 enum { KIB = 1024, MIB = 1048576 };

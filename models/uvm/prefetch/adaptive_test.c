@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "models/policies.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 #include "trace/base/testing.h"
 
 /* A state with the defaults and then `sets`, "name=value" ended by NULL; freed by the caller. */

@@ -3,7 +3,7 @@
 #define MODELS_UVM_PREFETCH_AHEAD_TESTING_H
 
 #include "models/uvm/uvm_policy.h"
-#include "trace/base/param.h"
+#include "trace/base/param_value.h"
 #include "trace/base/testing.h"
 
 /* The state, with a parameter stored; given back by ahead_end(). */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
+#include "trace/base/param.h"
 #include "trace/base/units.h"
 #include "trace/graph/graph_generate.h"
 

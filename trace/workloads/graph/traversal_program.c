@@ -18,6 +18,7 @@
 
 #include "trace/base/mem.h"
 #include "trace/event/actor.h"
+#include "trace/program/layout.h"
 #include "trace/workloads/graph/traversal_run.h"
 
 /* Which elements of neighbour lists the lanes of a warp load, load by load.

@@ -1,5 +1,7 @@
 #include "trace/workloads/micro/launch_touch.h"
 
+#include "trace/base/param.h"
+#include "trace/program/layout.h"
 #include "trace/workloads/workload.h"
 
 enum { PAGE = 4096 };

@@ -9,6 +9,8 @@
  * replay/derive/recorded_kernels_test.c compares, access by access.
  * Source: fixtures/cuda/zero_copy.cu (strided).
  * Differs: what comes before the loop and between turns (2 and 5 instructions) is assumed, as for `array`. */
+#include "trace/base/param.h"
+#include "trace/program/layout.h"
 #include "trace/workloads/workload.h"
 
 enum { WORD = 4, REGISTERS = 16, GUARD = 10, BEFORE = 2, LOOP_END = 5, UNROLL_MOST = 16 };

@@ -7,11 +7,13 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
+#include "trace/base/param.h"
 #include "trace/graph/graph_build.h"
 #include "trace/graph/graph_generate.h"
 #include "trace/graph/graph_reorder.h"
 #include "trace/graph/graph_sample.h"
 #include "trace/import/input_stream.h"
+#include "trace/program/emit.h"
 #include "trace/workloads/graph/graph_source.h"
 #include "trace/workloads/scan.h"
 #include "trace/workloads/workload.h"

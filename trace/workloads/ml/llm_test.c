@@ -2,6 +2,7 @@
 #include "trace/workloads/ml/llm.c"
 
 #include "trace/base/testing.h"
+#include "trace/program/layout.h"
 #include "trace/program/walk.h"
 
 /* Bytes asked of each array, by every lane, read and written; and the first and last. */

@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "trace/base/param.h"
+#include "trace/program/layout.h"
 #include "trace/workloads/workload.h"
 
 /* --- the network of yolov2.cfg: its layers' shapes, arrays and kernels ---

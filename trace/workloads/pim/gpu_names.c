@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
+#include "trace/base/param.h"
 #include "trace/workloads/workload.h"
 
 enum { PER_CYCLE = 10 /* of 32 channels: about a third of what they can take */ };

@@ -14,6 +14,8 @@
  * Differs: the benchmark adds up in memory where its compiler cannot tell the arrays apart. */
 #include <math.h>
 
+#include "trace/base/param.h"
+#include "trace/program/layout.h"
 #include "trace/workloads/workload.h"
 
 enum { THREADS = 256, UNROLL_MOST = 16, ONCE = 43, GUARD = 10, A = 0, R = 1, S = 2, P = 3, Q = 4 };

@@ -8,6 +8,8 @@
  * Source: PolyBench-ACC, CUDA/stencils/2DCONV/2DConvolution.cu, written anew in fixtures/cuda/kernels.cu. */
 #include <math.h>
 
+#include "trace/base/param.h"
+#include "trace/program/layout.h"
 #include "trace/workloads/workload.h"
 
 enum { REGISTERS = 30, GUARD = 23, A = 0, B = 1 };

@@ -12,6 +12,8 @@
  * default (the benchmark's default is 500). */
 #include <math.h>
 
+#include "trace/base/param.h"
+#include "trace/program/layout.h"
 #include "trace/workloads/workload.h"
 
 enum { GUARD = 19, EX = 0, EY = 1, HZ = 2 };

@@ -13,6 +13,8 @@
  * managed memory instead of explicit copies. */
 #include <math.h>
 
+#include "trace/base/param.h"
+#include "trace/program/layout.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
 enum { TILE = 16, STEPS = 31 * 15, REGISTERS = 54, SHARED = 2180 };

@@ -11,7 +11,9 @@
 #define TRACE_WORKLOADS_RODINIA_RODINIA_H
 
 #include "trace/base/mem.h"
+#include "trace/base/param.h"
 #include "trace/base/random.h"
+#include "trace/program/layout.h"
 #include "trace/workloads/workload.h"
 
 enum { RODINIA_BASE = 0xC0000000u, RODINIA_ALIGN = 256 };
