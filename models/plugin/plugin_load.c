@@ -126,6 +126,10 @@ static int check_params(const struct policy_head *head, bool allowed, struct err
     for (const struct param *p = head->params; p && p->name; p++) {
         if (!allowed)
             return err_set(err, "states parameters; patterns are not told of any");
+        if (!is_name(p->name))
+            return err_set(
+                err, "states a parameter '%.60s', which is not lower-case letters, digits, '-' and '_', at most 32",
+                p->name);
         const size_t size = sizeof(int64_t); /* of a text's pointer too */
         if (!p->unit || !p->help || p->type > PARAM_TEXT || p->offset % size || p->offset + size > head->state_size)
             return err_set(err, "states a parameter '%.60s' that has no place in its state, no unit or no help",
