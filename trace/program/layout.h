@@ -7,6 +7,7 @@
 #ifndef TRACE_PROGRAM_LAYOUT_H
 #define TRACE_PROGRAM_LAYOUT_H
 
+#include "trace/base/param.h"
 #include "trace/program/emit.h"
 
 enum { LAYOUT_KERNELS = 12 }; /* of one program, at most */

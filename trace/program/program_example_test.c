@@ -11,7 +11,6 @@
  * Worked example, n = 100, one block of 32 threads: turns of elements 1 to 32, 33 to 64, 65 to 96, then lanes 0 and 1
  * alone for elements 97 and 98.
  * Source: the loop above. Differs: instructions are counted by eye, not in machine code. */
-#include "trace/base/param.h"
 #include "trace/program/layout.h"
 #include "trace/workloads/workload.h"
 

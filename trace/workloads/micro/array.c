@@ -20,7 +20,6 @@
  * 580.159.04, 2026-11: the faulted pages of every service lie within one trip (1 MiB), never in two. */
 #include <string.h>
 
-#include "trace/base/param.h"
 #include "trace/program/layout.h"
 #include "trace/workloads/scan.h"
 #include "trace/workloads/workload.h"

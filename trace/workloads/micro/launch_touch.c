@@ -1,6 +1,5 @@
 #include "trace/workloads/micro/launch_touch.h"
 
-#include "trace/base/param.h"
 #include "trace/program/layout.h"
 #include "trace/workloads/workload.h"
 

@@ -7,7 +7,6 @@
  * first load is instruction 13 of a kernel that begins on a multiple of 256 B. All loads are issued before the first is
  * used, as in conv2d.
  * Differs: registers (30) and what a thread on the border does (13 instructions) are conv2d's and assumed. */
-#include "trace/base/param.h"
 #include "trace/program/layout.h"
 #include "trace/workloads/workload.h"
 

@@ -9,7 +9,6 @@
  * replay/derive/recorded_kernels_test.c compares, access by access.
  * Source: fixtures/cuda/zero_copy.cu (strided).
  * Differs: what comes before the loop and between turns (2 and 5 instructions) is assumed, as for `array`. */
-#include "trace/base/param.h"
 #include "trace/program/layout.h"
 #include "trace/workloads/workload.h"
 

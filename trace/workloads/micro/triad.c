@@ -6,7 +6,6 @@
  * loads 6 and 7 and the store 15 (from 0).
  * Source: the STREAM triad, fixtures/cuda/kernels.cu, as measured on the H200 (docs/uvm-engine.md).
  * Differs: the 20 instructions before a thread's loop are left out (10 that a thread without a trip does are not). */
-#include "trace/base/param.h"
 #include "trace/program/layout.h"
 #include "trace/workloads/workload.h"
 

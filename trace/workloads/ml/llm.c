@@ -18,7 +18,6 @@
  * memory. */
 #include <stdio.h>
 
-#include "trace/base/param.h"
 #include "trace/program/layout.h"
 #include "trace/workloads/pim/pim_program.h"
 #include "trace/workloads/workload.h"

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trace/base/param.h"
 #include "trace/program/layout.h"
 #include "trace/workloads/workload.h"
 

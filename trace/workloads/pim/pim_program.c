@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
-#include "trace/base/param.h"
 #include "trace/program/layout.h"
 #include "trace/workloads/workload.h"
 

@@ -14,7 +14,6 @@
  * Differs: the benchmark adds up in memory where its compiler cannot tell the arrays apart. */
 #include <math.h>
 
-#include "trace/base/param.h"
 #include "trace/program/layout.h"
 #include "trace/workloads/workload.h"
 

@@ -12,7 +12,6 @@
  * default (the benchmark's default is 500). */
 #include <math.h>
 
-#include "trace/base/param.h"
 #include "trace/program/layout.h"
 #include "trace/workloads/workload.h"
 

@@ -13,7 +13,6 @@
  * managed memory instead of explicit copies. */
 #include <math.h>
 
-#include "trace/base/param.h"
 #include "trace/program/layout.h"
 #include "trace/workloads/rodinia/rodinia.h"
 

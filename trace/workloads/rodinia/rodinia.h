@@ -11,7 +11,6 @@
 #define TRACE_WORKLOADS_RODINIA_RODINIA_H
 
 #include "trace/base/mem.h"
-#include "trace/base/param.h"
 #include "trace/base/random.h"
 #include "trace/program/layout.h"
 #include "trace/workloads/workload.h"

@@ -15,7 +15,6 @@
  * Differs: the graph is drawn by another random generator; the copies of OVER between levels are left out. */
 #include <string.h>
 
-#include "trace/base/param.h"
 #include "trace/program/layout.h"
 #include "trace/workloads/rodinia/rodinia.h"
 

@@ -13,7 +13,6 @@
  * Differs: the mesh; copies of VAR to OLD within GPU memory are not made. */
 #include <math.h>
 
-#include "trace/base/param.h"
 #include "trace/program/layout.h"
 #include "trace/workloads/rodinia/rodinia.h"
 

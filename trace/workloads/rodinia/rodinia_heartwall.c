@@ -18,7 +18,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "trace/base/param.h"
 #include "trace/program/layout.h"
 #include "trace/workloads/rodinia/rodinia.h"
 

@@ -9,7 +9,6 @@
  * program makes at most.
  * Source: Rodinia 3.1, cuda/kmeans/kmeans_cuda.cu, kmeans_cuda_kernel.cu.
  * Differs: textures have no cache of their own. */
-#include "trace/base/param.h"
 #include "trace/program/layout.h"
 #include "trace/workloads/rodinia/rodinia.h"
 

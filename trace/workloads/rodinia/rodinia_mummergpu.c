@@ -21,7 +21,6 @@
  * left out. */
 #include <string.h>
 
-#include "trace/base/param.h"
 #include "trace/program/layout.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
