@@ -51,7 +51,7 @@ static int store_structures(struct store *store, const struct scan_ops *ops, voi
     (void)snprintf(text, sizeof text, "%" PRIu64, setup.lanes);
     if (store_origin(store, "workload.lanes", text, err))
         return -1;
-    (void)snprintf(text, sizeof text, "%" PRIu64, ops->runs(state));
+    (void)snprintf(text, sizeof text, "%" PRIu64, scan_runs(ops, state));
     if (store_origin(store, "workload.runs", text, err))
         return -1;
     for (size_t i = 0; i < setup.structure_count; i++) {

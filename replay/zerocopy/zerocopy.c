@@ -245,7 +245,7 @@ static int replay_scans(const struct replay_job *job, struct reading *reading, s
     if (context.fed)
         rc = feed(job, ops, state, &context, runs, err);
     for (size_t r = 0; r < job->policy_count && !rc; r++)
-        rc = zerocopy_run_finish(&runs[r], ops->runs ? ops->runs(state) : 1, &outcomes[r], err);
+        rc = zerocopy_run_finish(&runs[r], scan_runs(ops, state), &outcomes[r], err);
     for (size_t r = 0; r < job->policy_count && !rc && context.fed; r++) {
         bool cpu = runs[r].baseline && runs[r].baseline->cpu_gathers;
         const struct tier_gather gather = {cpu, how->sm_share_pct / 100};

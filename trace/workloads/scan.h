@@ -88,6 +88,11 @@ struct scan_ops {
     uint64_t (*runs)(void *state);
 };
 
+static inline uint64_t scan_runs(const struct scan_ops *ops, void *state)
+{
+    return ops->runs ? ops->runs(state) : 1;
+}
+
 /* --- scans as records, for `synth W -o F`: one SCAN record for each scan and structure (flags: the
  * structure's number), in order, and a KERNEL_END after each launch --- */
 
