@@ -656,10 +656,11 @@ static int run_on(const struct asking *asking, const struct platform *platform, 
     request.shared = NULL;
     if (replay_prepare(&request, &result, err) || replay_execute(&request, &result, err))
         return -1;
-    for (size_t i = 0; i < result.policy_count; i++)
-        values[i] = known(&result.runs[i], "starved") > 0 || known(&result.runs[i], "fairness_index") == 0
-                        ? (struct robust_value){.state = ROBUST_STARVED}
-                        : robust_metric(outcome_get(&result.runs[i], asking->robustness->metric));
+    for (size_t i = 0; i < result.policy_count; i++) {
+        values[i] = robust_metric(outcome_get(&result.runs[i], asking->robustness->metric));
+        if (known(&result.runs[i], "starved") > 0 || known(&result.runs[i], "fairness_index") == 0)
+            values[i] = (struct robust_value){.state = ROBUST_STARVED};
+    }
     replay_release(&result);
     return 0;
 }
