@@ -58,24 +58,26 @@ char *mem_strdup(const char *s, struct err *err)
     return mem_strndup(s, strlen(s), err);
 }
 
-char *mem_format(const char *format, ...)
+static char *print(const char *format, va_list values)
 {
     char *text = NULL;
+    return vasprintf(&text, format, values) < 0 ? NULL : text;
+}
+
+char *mem_format(const char *format, ...)
+{
     va_list values;
     va_start(values, format);
-    if (vasprintf(&text, format, values) < 0)
-        text = NULL;
+    char *text = print(format, values);
     va_end(values);
     return text;
 }
 
 int mem_append(char **text, const char *format, ...)
 {
-    char *more = NULL;
     va_list values;
     va_start(values, format);
-    if (vasprintf(&more, format, values) < 0)
-        more = NULL;
+    char *more = print(format, values);
     va_end(values);
     char *longer = more ? mem_format("%s%s", *text ? *text : "", more) : NULL;
     free(more);
