@@ -58,7 +58,7 @@ char *mem_strdup(const char *s, struct err *err)
     return mem_strndup(s, strlen(s), err);
 }
 
-static char *print(const char *format, va_list values)
+static __attribute__((format(printf, 1, 0))) char *print(const char *format, va_list values)
 {
     char *text = NULL;
     return vasprintf(&text, format, values) < 0 ? NULL : text;
