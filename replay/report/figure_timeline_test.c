@@ -1,5 +1,5 @@
 #include "replay/report/plot.h"
-#include "replay/uvm/uvm_recorded_testing.h"
+#include "replay/uvm/tape_testing.h"
 #include "trace/store/store.h"
 
 /* What a figure writes for these inputs; freed by the caller. NULL with *err set if it refuses. */

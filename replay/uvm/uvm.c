@@ -8,8 +8,8 @@
 
 #include "models/uvm/legacy.h"
 #include "replay/uvm/actor_input.h"
+#include "replay/uvm/uvm_answer.h"
 #include "replay/uvm/uvm_fault_log.h"
-#include "replay/uvm/uvm_recorded.h"
 #include "trace/base/csv_text.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
@@ -446,7 +446,7 @@ static int uvm_replay(const struct replay_job *job, struct outcome *runs, struct
     case UVM_INPUT_RECORDING:
         if (refuse_recorded(job->settings, err) || refuse_to_record(job, err))
             return -1;
-        return uvm_recorded_replay(job, runs, err);
+        return uvm_answer_replay(job, runs, err);
     case UVM_INPUT_FAULT_LOG:
         if (refuse_to_record(job, err))
             return -1;

@@ -1,6 +1,6 @@
 #include "replay/uvm/uvm_recording.h"
 
-#include "replay/uvm/uvm_recorded_testing.h"
+#include "replay/uvm/tape_testing.h"
 
 enum { BASE = 0x40000000 };
 

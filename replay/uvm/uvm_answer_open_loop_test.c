@@ -1,7 +1,7 @@
-#include "replay/uvm/uvm_recorded.h"
+#include "replay/uvm/uvm_answer.h"
 
 #include "models/base/sections.h"
-#include "replay/uvm/uvm_recorded_testing.h"
+#include "replay/uvm/tape_testing.h"
 #include "trace/base/param_value.h"
 
 enum { BASE = 0x40000000 };
@@ -190,7 +190,7 @@ START_TEST(pages_that_go_back_must_come_again)
 }
 END_TEST
 
-TEST_MAIN("replay/uvm_recorded_open_loop", the_recording_policy_follows_its_own_recording_exactly,
+TEST_MAIN("uvm_answer_open_loop", the_recording_policy_follows_its_own_recording_exactly,
           a_recording_without_prefetch_gives_any_policys_run_in_its_order, time_is_the_cost_models_for_a_single_service,
           a_batch_waits_for_an_interrupt_or_for_a_look, batches_hold_at_most_256_pages,
           pages_that_go_back_must_come_again)

@@ -1,4 +1,4 @@
-#include "replay/uvm/uvm_recorded.h"
+#include "replay/uvm/uvm_answer.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -522,7 +522,7 @@ struct looped {
 
 /* One answer being made. */
 struct answered {
-    const struct uvm_recorded_run *run;
+    const struct uvm_answer_run *run;
     bool exact;
     struct looped own, other; /* forced along the recording; in recorded order, if not exact */
     bool touched;             /* the other loop takes pages that came without a fault for touched */
@@ -535,7 +535,7 @@ static void looped_release(struct looped *looped)
     *looped = (struct looped){0};
 }
 
-static int loop_once(const struct uvm_recorded_run *run, enum uvm_hidden hidden, struct looped *looped, struct err *err)
+static int loop_once(const struct uvm_answer_run *run, enum uvm_hidden hidden, struct looped *looped, struct err *err)
 {
     struct uvm_open_loop_run loop = run->loop;
     loop.hidden = hidden;
@@ -551,7 +551,7 @@ static int loop_once(const struct uvm_recorded_run *run, enum uvm_hidden hidden,
 /* --- which answer --- */
 
 /* Whether memory would be short, by the settings, for the VA blocks that were migrated. */
-static bool short_of_memory(const struct uvm_recorded_run *run, uint64_t blocks)
+static bool short_of_memory(const struct uvm_answer_run *run, uint64_t blocks)
 {
     if (run->gpu_memory_bytes)
         return (uint64_t)run->gpu_memory_bytes / UVM_BLOCK_BYTES < blocks;
@@ -568,7 +568,7 @@ static size_t bare(const char *label)
 /* Whether the recording is a run of the policy, given what forcing it along gave. */
 static int is_own(const struct answered *a, bool *yes, struct err *err)
 {
-    const struct uvm_recorded_run *run = a->run;
+    const struct uvm_answer_run *run = a->run;
     const struct uvm_recording *r = run->loop.recording;
     const struct uvm_open_loop *own = &a->own.out;
     *yes = false;
@@ -599,7 +599,7 @@ static int is_own(const struct answered *a, bool *yes, struct err *err)
 /* Why a policy gets no answer, or NULL. */
 static const char *refusal(const struct answered *a)
 {
-    const struct uvm_recorded_run *run = a->run;
+    const struct uvm_answer_run *run = a->run;
     if (short_of_memory(run, a->own.out.all.blocks))
         return "with less memory than the recording's footprint pages are evicted and touched again, and the recording "
                "does not show touches of pages that were resident; use a workload or a trace of page touches";
@@ -801,7 +801,7 @@ static int say(const struct answered *a, struct outcome *o, struct err *err)
 
 static int answer(struct answered *a, struct outcome *o, enum uvm_answer *kind, struct err *err)
 {
-    const struct uvm_recorded_run *run = a->run;
+    const struct uvm_answer_run *run = a->run;
     if (loop_once(run, UVM_HIDDEN_FORCED, &a->own, err) || is_own(a, &a->exact, err))
         return -1;
     const char *why = refusal(a);
@@ -821,7 +821,7 @@ static int answer(struct answered *a, struct outcome *o, enum uvm_answer *kind, 
     return say(a, o, err);
 }
 
-int uvm_recorded_run(const struct uvm_recorded_run *run, struct outcome *o, enum uvm_answer *kind, struct err *err)
+int uvm_answer_run(const struct uvm_answer_run *run, struct outcome *o, enum uvm_answer *kind, struct err *err)
 {
     struct answered a = {.run = run};
     *kind = UVM_REFUSED;
@@ -854,19 +854,19 @@ static int run_policies(const struct replay_job *job, const struct uvm_recording
     bool estimated = false;
     for (size_t i = 0; i < job->policy_count; i++) {
         char label[256];
-        struct uvm_recorded_run run = {.loop = {.recording = r,
-                                                .policy = uvm_policy_of(job->policies[i].head),
-                                                .params = job->policies[i].params,
-                                                .platform = platform_section_get(job->platform, "uvm"),
-                                                .traced = set->traced != 0,
-                                                .progress = job->progress,
-                                                .owners = owners},
-                                       .label = replay_policy_label(&job->policies[i], label, sizeof label),
-                                       .evict = job->policies[i].second ? uvm_evict_of(job->policies[i].second) : NULL,
-                                       .oversubscription_pct = set->managed.oversubscription_pct,
-                                       .gpu_memory_bytes = set->managed.gpu_memory_bytes};
+        struct uvm_answer_run run = {.loop = {.recording = r,
+                                              .policy = uvm_policy_of(job->policies[i].head),
+                                              .params = job->policies[i].params,
+                                              .platform = platform_section_get(job->platform, "uvm"),
+                                              .traced = set->traced != 0,
+                                              .progress = job->progress,
+                                              .owners = owners},
+                                     .label = replay_policy_label(&job->policies[i], label, sizeof label),
+                                     .evict = job->policies[i].second ? uvm_evict_of(job->policies[i].second) : NULL,
+                                     .oversubscription_pct = set->managed.oversubscription_pct,
+                                     .gpu_memory_bytes = set->managed.gpu_memory_bytes};
         enum uvm_answer answer;
-        if (uvm_recorded_run(&run, &runs[i], &answer, err))
+        if (uvm_answer_run(&run, &runs[i], &answer, err))
             return -1;
         estimated |= answer == UVM_ESTIMATE;
     }
@@ -875,7 +875,7 @@ static int run_policies(const struct replay_job *job, const struct uvm_recording
     return 0;
 }
 
-int uvm_recorded_replay(const struct replay_job *job, struct outcome *runs, struct err *err)
+int uvm_answer_replay(const struct replay_job *job, struct outcome *runs, struct err *err)
 {
     const struct uvm_settings *set = job->settings;
     struct store *store = job->inputs[0].store;

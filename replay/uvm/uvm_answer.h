@@ -1,4 +1,4 @@
-/* uvm_recorded: what a recording of migrations says under a policy.
+/* uvm_answer: what a recording of migrations answers for a policy: exact, estimate or refused.
  *
  * A recording shows which pages faulted and which were prefetched, not what was touched while resident, nor memory that
  * came without data. Each policy gets one of three answers, the first word of its first note:
@@ -10,8 +10,8 @@
  *   refused    memory would be oversubscribed, or the recording evicted under another policy of prefetch or eviction:
  *              touches after an eviction are hidden
  * Estimates are marked (outcome_unbound()). */
-#ifndef REPLAY_UVM_UVM_RECORDED_H
-#define REPLAY_UVM_UVM_RECORDED_H
+#ifndef REPLAY_UVM_UVM_ANSWER_H
+#define REPLAY_UVM_UVM_ANSWER_H
 
 #include "models/uvm/uvm_evict.h"
 #include "models/uvm/uvm_platform.h"
@@ -98,7 +98,7 @@ int uvm_open_loop_run(const struct uvm_open_loop_run *run, struct uvm_open_loop 
 
 enum uvm_answer { UVM_EXACT, UVM_ESTIMATE, UVM_REFUSED };
 
-struct uvm_recorded_run {
+struct uvm_answer_run {
     struct uvm_open_loop_run loop;        /* but for `hidden` and `tallies`; owners NULL: only the whole is wanted */
     const struct uvm_evict_policy *evict; /* NULL: the driver's */
     const char *label; /* of both policies, as a simulated recording names them; NULL: no such recording is meant */
@@ -107,10 +107,9 @@ struct uvm_recorded_run {
 };
 
 /* Fill *outcome (a table with the uvm engine's metrics) and *answer. */
-int uvm_recorded_run(const struct uvm_recorded_run *run, struct outcome *outcome, enum uvm_answer *answer,
-                     struct err *err);
+int uvm_answer_run(const struct uvm_answer_run *run, struct outcome *outcome, enum uvm_answer *answer, struct err *err);
 
 /* The uvm engine on a trace that holds migrations: every policy of the job. */
-int uvm_recorded_replay(const struct replay_job *job, struct outcome *runs, struct err *err);
+int uvm_answer_replay(const struct replay_job *job, struct outcome *runs, struct err *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* A recorder for tests: a program given as batches of touched pages runs under a policy, and the migration records that
  * CUPTI would give are made, with the truth beside them. */
-#ifndef REPLAY_UVM_UVM_RECORDED_TESTING_H
-#define REPLAY_UVM_UVM_RECORDED_TESTING_H
+#ifndef REPLAY_UVM_TAPE_TESTING_H
+#define REPLAY_UVM_TAPE_TESTING_H
 
 #include "models/policies.h"
 #include "trace/base/param_value.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "models/base/sections.h"
-#include "replay/uvm/uvm_recorded.h"
+#include "replay/uvm/uvm_answer.h"
 #include "trace/base/param_value.h"
 
 static const struct metric metrics[] = {
@@ -52,11 +52,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t p = 0; rc == 0 && recording.piece_count < 4096 && (policy = uvm_policy_of(uvm_policies[p])); p++) {
         struct outcome outcome;
         enum uvm_answer answer;
-        struct uvm_recorded_run run = {
+        struct uvm_answer_run run = {
             .loop = {.recording = &recording, .policy = policy, .platform = &platform, .traced = n % 2}};
         if (outcome_init(&outcome, metrics, &err))
             break;
-        if (uvm_recorded_run(&run, &outcome, &answer, &err) == 0)
+        if (uvm_answer_run(&run, &outcome, &answer, &err) == 0)
             for (size_t i = 0; i < outcome.count; i++)
                 if (outcome.values[i].interval || outcome.values[i].real < 0)
                     abort();

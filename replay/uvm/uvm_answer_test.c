@@ -1,7 +1,7 @@
-#include "replay/uvm/uvm_recorded.h"
+#include "replay/uvm/uvm_answer.h"
 
 #include "models/base/sections.h"
-#include "replay/uvm/uvm_recorded_testing.h"
+#include "replay/uvm/tape_testing.h"
 #include "replay/uvm/uvm_recording.h"
 #include "trace/base/param_value.h"
 
@@ -35,9 +35,9 @@ static struct answer ask(const struct uvm_recording *r, const char *policy, cons
     struct answer a;
     struct err err = {""};
     ck_assert_int_eq(outcome_init(&a.outcome, metrics, &err), 0);
-    struct uvm_recorded_run run = {.loop = {.recording = r, .policy = pol, .params = params, .platform = &p},
-                                   .gpu_memory_bytes = memory};
-    ck_assert_msg(uvm_recorded_run(&run, &a.outcome, &a.answer, &err) == 0, "%s", err.msg);
+    struct uvm_answer_run run = {.loop = {.recording = r, .policy = pol, .params = params, .platform = &p},
+                                 .gpu_memory_bytes = memory};
+    ck_assert_msg(uvm_answer_run(&run, &a.outcome, &a.answer, &err) == 0, "%s", err.msg);
     free(params);
     return a;
 }
@@ -267,7 +267,7 @@ START_TEST(a_recording_that_evicted_answers_for_its_own_policy_only)
 }
 END_TEST
 
-TEST_MAIN("uvm_recorded", a_sweep_is_exact_under_its_own_policy_and_estimated_under_others,
+TEST_MAIN("uvm_answer", a_sweep_is_exact_under_its_own_policy_and_estimated_under_others,
           random_touches_are_exact_under_their_own_policy_and_estimated_under_others,
           a_recording_without_prefetch_estimates_what_another_policy_does_to_its_faults,
           of_memory_without_data_a_recording_estimates_even_its_own_faults,
