@@ -19,14 +19,14 @@
 #include "trace/base/random.h"
 
 /* Counted up when what a policy is told or asked changes its meaning, though no size. */
-enum { PLUGIN_VERSION = 2, PLUGIN_STRUCTS = 18 };
+enum { PLUGIN_VERSION = 3, PLUGIN_STRUCTS = 18 };
 
 /* The sizes of what a policy and the program show each other: a file that was built with others is refused. */
 #define PLUGIN_SIZES                                                                                                   \
     {                                                                                                                  \
         sizeof(struct err), sizeof(struct policy_head), sizeof(struct param), sizeof(struct uvm_policy),               \
             sizeof(struct uvm_block), sizeof(struct uvm_batch), sizeof(struct uvm_batch_block),                        \
-            sizeof(struct uvm_ahead), sizeof(struct uvm_asks), sizeof(struct uvm_evict_policy),                        \
+            sizeof(struct uvm_batch_faults), sizeof(struct uvm_prefetch_requests), sizeof(struct uvm_evict_policy),    \
             sizeof(struct uvm_evict_view), sizeof(struct uvm_evict_block), sizeof(struct dram_policy),                 \
             sizeof(struct dram_hooks), sizeof(struct dram_channel), sizeof(struct zerocopy_pattern),                   \
             sizeof(struct pattern_view), sizeof(struct coalescer),                                                     \

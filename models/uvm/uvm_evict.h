@@ -1,7 +1,7 @@
-/* uvm_evict: which memory of the GPU is given up when a VA block needs some and none is free.
+/* uvm_evict: which GPU memory is evicted when a VA block needs some and none is free.
  *
- * The engine keeps the facts below and asks pick(); it frees memory, copies back and accounts. A policy sees what a
- * driver could know: what was serviced, faulted and came, when, and how often; the batch in hand; memory still free. It
+ * The engine keeps the facts below and calls pick(); it frees memory, copies back and accounts. A policy sees what a
+ * driver could know: what was serviced, faulted and migrated, when, and how often; the current batch; free memory. It
  * does not see which resident pages were touched or are dirty, who waits, or what comes next.
  *
  * Rules for every policy: never the block that needs the memory; the victim holds memory; of equal blocks the lower
@@ -26,12 +26,12 @@ struct uvm_evict_block {
     uint32_t older, newer;            /* neighbours among the blocks that hold memory: the order of service */
     uint32_t resident;                /* pages */
     uint32_t pieces;                  /* bit i: piece i holds memory; only with capacity=piece, else all or none */
-    uint32_t faulted, prefetched;     /* pages that came as such, ever */
-    uint32_t services, evictions;     /* so often, ever */
+    uint32_t faulted, prefetched;     /* pages migrated as such, ever */
+    uint32_t services, evictions;     /* counted, ever */
     uint32_t notifications;           /* of access counters, ever */
-    uint32_t arrived;                 /* its memory was the n-th to be handed out */
+    uint32_t allocation_order;        /* its memory was the n-th to be allocated */
     uint32_t first_batch, last_batch; /* of its services */
-    uint32_t asked_batch;             /* the last batch with a fault on it */
+    uint32_t last_fault_batch;        /* the last batch with a fault on it */
     uint32_t advice;                  /* enum actor_advice */
     int64_t first_ns, last_ns;        /* of its services */
 };
@@ -40,8 +40,8 @@ struct uvm_evict_view {
     const struct uvm_evict_block *blocks;
     uint32_t block_count;
     uint32_t oldest, newest;   /* of the blocks that hold memory, in order of service; UVM_NO_BLOCK: none */
-    uint32_t needs;            /* the block that needs memory: never the victim; UVM_NO_BLOCK: none in particular */
-    uint32_t batch;            /* the batch in hand */
+    uint32_t requester;        /* the block that needs memory, never the victim; UVM_NO_BLOCK: none in particular */
+    uint32_t batch;            /* the current batch */
     int64_t time_ns;           /* when it was fetched */
     uint64_t free_pieces;      /* of 64 KiB */
     uint64_t total_pieces;     /* that managed memory may use */
@@ -49,36 +49,36 @@ struct uvm_evict_view {
                                   none. NULL unless capacity=piece */
 };
 
-/* What happened to a block, for on_service(). */
+/* What happened to a block, for on_block_event(). */
 enum uvm_evict_event { UVM_EVICT_ALLOCATED, UVM_EVICT_SERVICED, UVM_EVICT_EMPTIED, UVM_EVICT_FREED };
 
 struct uvm_victim {
-    uint32_t block;  /* UVM_NO_BLOCK: none that the policy would give up; only where the engine need not have one */
-    uint32_t pieces; /* bit i: piece i goes; with capacity=chunk all of them */
+    uint32_t block;  /* UVM_NO_BLOCK: no victim; only where the engine need not have one */
+    uint32_t pieces; /* bit i: piece i is evicted; with capacity=chunk all of them */
 };
 
 struct uvm_evict_policy {
     struct policy_head head;
     /* Check the parameters together and prepare the state (zeroed, parameters stored). NULL: nothing to do. */
     int (*init)(void *state, struct err *err);
-    /* Whose memory goes. There is a block other than `needs` that holds some. */
+    /* Returns the victim. Some block other than `requester` holds memory. */
     struct uvm_victim (*pick)(void *state, const struct uvm_evict_view *view);
-    /* Something happened to a block; told after the facts changed. NULL: nothing to learn. */
-    void (*on_service)(void *state, const struct uvm_evict_view *view, uint32_t block, enum uvm_evict_event event);
-    /* A batch was fetched and sorted; its services need `needed` chunks at most. Returns how many victims to pick at
-     * once, before the first service, their copies beside those of the services. NULL: none. */
+    /* Called when something happened to a block, after the facts changed. NULL: nothing to do. */
+    void (*on_block_event)(void *state, const struct uvm_evict_view *view, uint32_t block, enum uvm_evict_event event);
+    /* Called when a batch was fetched and sorted; its services need `needed` chunks at most. Returns how many victims
+     * to pick before the first service; their copies overlap the services' copies. NULL: none. */
     uint64_t (*before_batch)(void *state, const struct uvm_evict_view *view, uint64_t needed);
-    /* Chunks to be free after every batch: the engine picks victims until they are, behind the batch's back, sparing
-     * the blocks of that batch. NULL: none. */
+    /* Returns how many chunks to keep free: after every batch the engine picks victims, in the background and none of
+     * that batch, until so many are free. NULL: none. */
     uint64_t (*keep_free)(const void *state);
-    /* After so many remote accesses to a block it comes back. Not NULL: what is evicted stays mapped by the GPU, for
-     * reading; it comes back by this, or when it is written. */
-    int64_t (*threshold)(const void *state, const struct uvm_evict_view *view, uint32_t block);
-    /* Access counters gave notice of a block; told after the facts changed. NULL: nothing to learn.
+    /* Returns how many remote accesses migrate a block back. Not NULL: what is evicted stays mapped by the GPU, for
+     * reading; it migrates back by this, or when it is written. */
+    int64_t (*access_counter_threshold)(const void *state, const struct uvm_evict_view *view, uint32_t block);
+    /* Called for access counter notifications of a block, after the facts changed. NULL: nothing to do.
      * Returns 0, or -1 with *err set, which ends the run. */
-    int (*on_counter)(void *state, const struct uvm_evict_view *view, uint32_t block, uint32_t regions,
-                      struct err *err);
-    /* Give back what the state holds besides itself. NULL: nothing. */
+    int (*on_access_counter)(void *state, const struct uvm_evict_view *view, uint32_t block, uint32_t regions,
+                             struct err *err);
+    /* Frees what the state owns. NULL: nothing. */
     void (*release)(void *state);
     /* The driver's own. Exactly one of the list; it is used where none is named. */
     bool stock;
@@ -87,35 +87,35 @@ struct uvm_evict_policy {
 /* Their heads (models/policies.h), NULL. */
 extern const struct policy_head *const uvm_evict_policies[];
 
-/* The policy whose head this is; of NULL the driver's. */
+/* Returns the policy of a head; of NULL the driver's. */
 const struct uvm_evict_policy *uvm_evict_of(const struct policy_head *head);
 
-/* Whether memory is handed out in pieces: what the parameter `capacity` in a prepared state says. */
+/* Returns whether memory is allocated in pieces: the parameter `capacity` of a prepared state. */
 bool uvm_evict_in_pieces(const struct uvm_evict_policy *policy, const void *state);
 
-/* Whether a fault of the batch in hand is on this block. */
-static inline bool uvm_evict_in_hand(const struct uvm_evict_view *view, uint32_t block)
+/* Returns whether the current batch has a fault on the block. */
+static inline bool uvm_evict_in_current_batch(const struct uvm_evict_view *view, uint32_t block)
 {
-    return view->blocks[block].asked_batch == view->batch && view->batch;
+    return view->blocks[block].last_fault_batch == view->batch && view->batch;
 }
 
 /* for (each block that holds memory and may go, least recently serviced first) */
 #define UVM_EVICT_EACH(b, view)                                                                                        \
     for (uint32_t b = (view)->oldest; b != UVM_NO_BLOCK; b = (view)->blocks[b].newer)                                  \
-        if (b != (view)->needs)
+        if (b != (view)->requester)
 
-/* What a block is picked by, where the one with the least of it goes. */
+/* The key of a block; uvm_evict_least() picks the block with the least. */
 typedef uint32_t uvm_evict_key(const void *state, const struct uvm_evict_view *view, uint32_t block);
 
-/* The block with the least key, of equals the least recently serviced; UVM_NO_BLOCK if there is none. From both ends of
- * the order at once: each is a chain of loads that wait for one another. */
+/* Returns the block with the least key, of equals the least recently serviced; UVM_NO_BLOCK if there is none. Walks the
+ * list from both ends: two independent chains of loads hide the cache misses. */
 static inline uint32_t uvm_evict_least(const void *state, const struct uvm_evict_view *view, uvm_evict_key *key_of)
 {
     uint32_t old = view->oldest, young = view->newest, first = UVM_NO_BLOCK, last = UVM_NO_BLOCK;
     uint64_t first_key = UINT64_MAX, last_key = UINT64_MAX - 1;
     for (bool met = old == UVM_NO_BLOCK; !met;) {
-        uint64_t a = old == view->needs ? UINT64_MAX : key_of(state, view, old);
-        uint64_t b = young == view->needs ? UINT64_MAX : key_of(state, view, young);
+        uint64_t a = old == view->requester ? UINT64_MAX : key_of(state, view, old);
+        uint64_t b = young == view->requester ? UINT64_MAX : key_of(state, view, young);
         uint32_t newer = view->blocks[old].newer;
         first = a < first_key ? old : first;
         first_key = a < first_key ? a : first_key;
@@ -128,14 +128,14 @@ static inline uint32_t uvm_evict_least(const void *state, const struct uvm_evict
     return last_key < first_key ? last : first;
 }
 
-/* The least recently serviced block; UVM_NO_BLOCK if there is none. */
+/* Returns the least recently serviced block; UVM_NO_BLOCK if there is none. */
 uint32_t uvm_evict_oldest(const struct uvm_evict_view *view) PLUGIN_API(uvm_evict_oldest);
 
-/* The same, or with `newest` the most recently serviced one, without those of the batch in hand; if there is no other
- * and somebody waits for the memory, the least recently serviced of all; else UVM_NO_BLOCK. */
-uint32_t uvm_evict_out_of_hand(const struct uvm_evict_view *view, bool newest) PLUGIN_API(uvm_evict_out_of_hand);
+/* Returns the same, or with `newest` the most recently serviced block, but none of the current batch. If there is no
+ * other: the least recently serviced of all if a block waits for the memory, else UVM_NO_BLOCK. */
+uint32_t uvm_evict_outside_batch(const struct uvm_evict_view *view, bool newest) PLUGIN_API(uvm_evict_outside_batch);
 
-/* All that a block has. */
+/* Evicts all memory of a block. */
 static inline struct uvm_victim uvm_evict_whole(uint32_t block)
 {
     return (struct uvm_victim){block, UINT32_MAX};

@@ -19,20 +19,20 @@ END_TEST
 START_TEST(every_pick_holds_memory_and_is_not_the_block_that_needs_it)
 {
     for (size_t i = 0; uvm_evict_policies[i]; i++)
-        for (uint32_t needs = 0; needs < EVICT_BLOCKS; needs++)
+        for (uint32_t requester = 0; requester < EVICT_BLOCKS; requester++)
             for (uint32_t hand = 0; hand < 1 << 5; hand++) {
                 struct evict_scene s;
                 evict_scene(&s, uvm_evict_policies[i]->name);
-                s.view.needs = needs;
+                s.view.requester = requester;
                 for (uint32_t b = 0; b < 5; b++) {
                     struct uvm_evict_block *f = evict_add(&s, b * 3 % 5);
-                    f->asked_batch = hand >> b & 1 ? s.view.batch : 1;
+                    f->last_fault_batch = hand >> b & 1 ? s.view.batch : 1;
                     f->resident = 1 + b * 7 % 4;
                     f->pieces = uvm_evict_in_pieces(s.policy, s.state) ? 0x11u << b : UINT32_MAX;
                 }
                 struct uvm_victim v = s.policy->pick(s.state, &s.view);
                 ck_assert_uint_lt(v.block, 5);
-                ck_assert_uint_ne(v.block, needs);
+                ck_assert_uint_ne(v.block, requester);
                 ck_assert_uint_ne(v.pieces & s.facts[v.block].pieces, 0);
             }
 }
@@ -51,13 +51,13 @@ START_TEST(the_least_is_the_first_of_its_kind_in_the_order)
     for (int run = 0; run < 3000; run++) {
         struct evict_scene s;
         evict_scene(&s, "lru");
-        s.view.needs = run % 3 ? random_below(&random, EVICT_BLOCKS) : UVM_NO_BLOCK;
+        s.view.requester = run % 3 ? random_below(&random, EVICT_BLOCKS) : UVM_NO_BLOCK;
         uint32_t expected = UVM_NO_BLOCK, from = random_below(&random, EVICT_BLOCKS);
         const uint32_t n = random_below(&random, EVICT_BLOCKS + 1), kinds = 1 + random_below(&random, 4);
         for (uint32_t i = 0; i < n; i++) {
             uint32_t b = (from + i * 3) % EVICT_BLOCKS;
             evict_add(&s, b)->faulted = run % 7 ? random_below(&random, kinds) : UINT32_MAX;
-            if (b != s.view.needs && (expected == UVM_NO_BLOCK || s.facts[b].faulted < s.facts[expected].faulted))
+            if (b != s.view.requester && (expected == UVM_NO_BLOCK || s.facts[b].faulted < s.facts[expected].faulted))
                 expected = b;
         }
         ck_assert_uint_eq(uvm_evict_least(NULL, &s.view, faulted), expected);

@@ -36,11 +36,11 @@ int uvm_policy_plan(const struct uvm_policy *policy, const void *state, const st
                    policy->head.name, (unsigned long long)block->addr);
 }
 
-/* --- two as one --- */
+/* --- two in lockstep --- */
 
-static int agree_init(void *state, struct err *err)
+static int lockstep_init(void *state, struct err *err)
 {
-    struct uvm_agree *a = state;
+    struct uvm_lockstep *a = state;
     for (int i = 0; i < 2; i++) {
         const struct uvm_policy *p = a->policy[i];
         if (!(a->state[i] = mem_zalloc(1, p->head.state_size, err)))
@@ -55,29 +55,29 @@ static int agree_init(void *state, struct err *err)
     return 0;
 }
 
-static void agree_plan(const void *state, const struct uvm_block *block, const struct page_mask *faulted,
-                       struct page_mask *plan)
+static void lockstep_plan(const void *state, const struct uvm_block *block, const struct page_mask *faulted,
+                          struct page_mask *plan)
 {
-    const struct uvm_agree *a = state;
+    const struct uvm_lockstep *a = state;
     struct page_mask other = *plan;
     a->policy[0]->plan(a->state[0], block, faulted, plan);
-    if (*a->apart)
+    if (*a->diverged)
         return;
     a->policy[1]->plan(a->state[1], block, faulted, &other);
-    *a->apart = memcmp(plan, &other, sizeof other) != 0;
+    *a->diverged = memcmp(plan, &other, sizeof other) != 0;
 }
 
-static void agree_learn(void *state, const struct uvm_batch *batch)
+static void lockstep_on_batch_end(void *state, const struct uvm_batch *batch)
 {
-    struct uvm_agree *a = state;
+    struct uvm_lockstep *a = state;
     for (int i = 0; i < 2; i++)
-        if (a->policy[i]->learn && !(i && *a->apart))
-            a->policy[i]->learn(a->state[i], batch);
+        if (a->policy[i]->on_batch_end && !(i && *a->diverged))
+            a->policy[i]->on_batch_end(a->state[i], batch);
 }
 
-static void agree_release(void *state)
+static void lockstep_release(void *state)
 {
-    struct uvm_agree *a = state;
+    struct uvm_lockstep *a = state;
     for (int i = 0; i < 2; i++) {
         if (a->policy[i]->release && a->state[i])
             a->policy[i]->release(a->state[i]);
@@ -85,12 +85,13 @@ static void agree_release(void *state)
     }
 }
 
-const struct uvm_policy uvm_agree = {
-    .head = {.name = "agree", .summary = "two prefetchers that decide alike", .state_size = sizeof(struct uvm_agree)},
-    .init = agree_init,
-    .plan = agree_plan,
-    .release = agree_release,
-    .learn = agree_learn};
+const struct uvm_policy uvm_lockstep = {.head = {.name = "lockstep",
+                                                 .summary = "two prefetchers that decide alike",
+                                                 .state_size = sizeof(struct uvm_lockstep)},
+                                        .init = lockstep_init,
+                                        .plan = lockstep_plan,
+                                        .release = lockstep_release,
+                                        .on_batch_end = lockstep_on_batch_end};
 
 /* --- eviction --- */
 
@@ -121,10 +122,10 @@ uint32_t uvm_evict_oldest(const struct uvm_evict_view *view)
     return UVM_NO_BLOCK;
 }
 
-uint32_t uvm_evict_out_of_hand(const struct uvm_evict_view *view, bool newest)
+uint32_t uvm_evict_outside_batch(const struct uvm_evict_view *view, bool newest)
 {
     uint32_t b = newest ? view->newest : view->oldest;
-    while (b != UVM_NO_BLOCK && (b == view->needs || uvm_evict_in_hand(view, b)))
+    while (b != UVM_NO_BLOCK && (b == view->requester || uvm_evict_in_current_batch(view, b)))
         b = newest ? view->blocks[b].older : view->blocks[b].newer;
-    return b != UVM_NO_BLOCK || view->needs == UVM_NO_BLOCK ? b : uvm_evict_oldest(view);
+    return b != UVM_NO_BLOCK || view->requester == UVM_NO_BLOCK ? b : uvm_evict_oldest(view);
 }

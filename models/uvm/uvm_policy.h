@@ -1,8 +1,8 @@
-/* uvm_policy: which pages of a VA block migrate besides the faulted ones, and what is learnt from each fault batch.
+/* uvm_policy: which pages of a VA block migrate besides the faulted ones.
  *
- * The engine tells ahead() of a batch, asks plan() once per service (one VA block in one batch) and tells learn() once
- * per batch, after its last service. Windows over batches belong to the policy. plan() is pure: same arguments, same
- * plan; a policy reads no clock, file or global. One state per run; a state is used by one thread. */
+ * For each fault batch the engine calls prefetch_batch() before its services, plan() once per service (one VA block in
+ * one batch) and on_batch_end() after its last service. Windows over batches belong to the policy. plan() is pure: same
+ * arguments, same plan; a policy reads no clock, file or global. One state per run; a state is used by one thread. */
 #ifndef MODELS_UVM_UVM_POLICY_H
 #define MODELS_UVM_UVM_POLICY_H
 
@@ -28,29 +28,30 @@ struct uvm_batch {
     bool routine_end; /* last batch of its fault-handling routine (false where routines are unknown) */
 };
 
-/* A batch before its services, for ahead(). */
-struct uvm_ahead {
-    const uint32_t *pages; /* faulted, ascending, the same page more than once: page / 512 is the block, as below */
+/* The faults of a batch before its services, for prefetch_batch(). */
+struct uvm_batch_faults {
+    const uint32_t *pages; /* faulted, ascending, repeats possible; page / 512 is the block's number in *memory */
     size_t count;
-    const struct uvm_evict_view *memory; /* every block: what is resident, when it was serviced last, memory left */
+    const struct uvm_evict_view *memory; /* every block's residency and services; free memory */
 };
 
-enum { UVM_ASKS = 4096 }; /* pages asked for with one batch, at most */
+enum { UVM_PREFETCH_REQUESTS_MAX = 4096 }; /* pages of one batch */
 
-/* Pages asked for, numbered as in struct uvm_ahead. The engine leaves out resident, faulted and unallocated ones. */
-struct uvm_asks {
-    uint32_t *pages; /* UVM_ASKS of them */
+/* Pages to prefetch with a batch, numbered as in struct uvm_batch_faults. The engine skips resident, faulted and
+ * unallocated ones. */
+struct uvm_prefetch_requests {
+    uint32_t *pages; /* room for UVM_PREFETCH_REQUESTS_MAX */
     size_t count;
-    uint64_t unheard; /* of the run so far: asked for beyond UVM_ASKS of a batch */
+    uint64_t dropped; /* requests of the run so far beyond the maximum of their batch */
 };
 
-/* Ask for one more; more than UVM_ASKS are counted, and left out. */
-static inline void uvm_asks_add(struct uvm_asks *asks, uint32_t page)
+/* Requests one more page; counts and drops it beyond UVM_PREFETCH_REQUESTS_MAX. */
+static inline void uvm_prefetch_request_add(struct uvm_prefetch_requests *requests, uint32_t page)
 {
-    if (asks->count < UVM_ASKS)
-        asks->pages[asks->count++] = page;
+    if (requests->count < UVM_PREFETCH_REQUESTS_MAX)
+        requests->pages[requests->count++] = page;
     else
-        asks->unheard++;
+        requests->dropped++;
 }
 
 struct uvm_policy {
@@ -62,18 +63,18 @@ struct uvm_policy {
      * outside [first, end). `faulted` holds at least one page, all in [first, end) and none resident. */
     void (*plan)(const void *state, const struct uvm_block *block, const struct page_mask *faulted,
                  struct page_mask *plan);
-    /* A batch was fetched and sorted: what should come with it besides what plan() says, in any block. Pages of its own
-     * blocks join their services; others are services of their own behind them, for which nothing of the batch in hand
-     * is evicted. The policy sees its whole history, if it keeps it. NULL: nothing.
+    /* Called when a batch was fetched and sorted: requests pages of any block besides those of plan(). Pages of the
+     * batch's blocks join their services. Others are served behind them, and evict no block of the batch. NULL: none.
      * Returns 0, or -1 with *err set, which ends the run. */
-    int (*ahead)(void *state, const struct uvm_ahead *view, struct uvm_asks *asks, struct err *err);
-    /* Give back what the state holds besides itself. NULL: nothing. */
+    int (*prefetch_batch)(void *state, const struct uvm_batch_faults *batch, struct uvm_prefetch_requests *requests,
+                          struct err *err);
+    /* Frees what the state owns. NULL: nothing. */
     void (*release)(void *state);
-    /* One batch is over. NULL: nothing to learn. */
-    void (*learn)(void *state, const struct uvm_batch *batch);
-    /* The granularity in use, bytes. NULL: it has none. */
+    /* Called after the last service of a batch. NULL: nothing to do. */
+    void (*on_batch_end)(void *state, const struct uvm_batch *batch);
+    /* Returns the granularity in use, bytes. NULL: it has none. */
     int64_t (*granularity)(const void *state);
-    /* What a run came to, for notes: rows over the state, read after the run. NULL: none. Ends with a zeroed row. */
+    /* Rows over the state that are printed as a note after the run. NULL: none. Ends with a zeroed row. */
     const struct param *findings;
     /* With its defaults, what the stock driver does: recordings are taken to be made under it, and `uvm` as a baseline
      * of other engines is this. Exactly one of the list. */
@@ -91,33 +92,33 @@ void uvm_tree_plan(const struct uvm_block *block, const struct page_mask *faulte
 /* Source: driver 545.23.06, uvm_perf_prefetch.c: UVM_PREFETCH_THRESHOLD_DEFAULT, uvm_perf_prefetch_min_faults. */
 enum { UVM_TREE_THRESHOLD = 51, UVM_TREE_MIN_FAULTS = 1 };
 
-/* plan(), held against its rule: a page that cannot move is an error, which names the policy. */
+/* Calls plan() and checks it: a page that cannot move is an error, which names the policy. */
 int uvm_policy_plan(const struct uvm_policy *policy, const void *state, const struct uvm_block *block,
                     const struct page_mask *faulted, struct page_mask *plan, struct err *err);
 
 /* Their heads (models/policies.h), then the baseline `mapped` of legacy mode, NULL. */
 extern const struct policy_head *const uvm_policies[];
 
-/* The policy whose head this is, or NULL if it is a baseline or NULL. */
+/* Returns the policy of a head; NULL if it is a baseline or NULL. */
 const struct uvm_policy *uvm_policy_of(const struct policy_head *head);
 
-/* The one that is the stock driver's. */
+/* Returns the stock driver's policy. */
 const struct uvm_policy *uvm_policy_stock(void);
 
-/* Two prefetchers in one run, as one policy, for as long as they decide alike.
+/* Runs two prefetchers in lockstep, as one policy, until their plans differ.
  *
- * The first one decides; the second is asked and told the same. A run of which every plan() was the same page for page
- * is the run that the second one would have had, to the last metric (but for the granularity): nothing else of a
- * prefetcher reaches the engine. From the first difference on the second is asked no more.
+ * The first one decides; the second gets the same calls. While every plan() is the same page for page, the run is also
+ * the second one's, to the last metric but the granularity: nothing else of a prefetcher reaches the engine. After the
+ * first difference the second is not called any more.
  * Example: adaptive starts at 2 MiB and stays there while memory is abundant: then its run is that of fixed 2 MiB.
- * Its state is a struct uvm_agree, which is filled in as parameters are. It is in no list of policies. */
-struct uvm_agree {
-    const struct uvm_policy *policy[2]; /* without ahead() */
+ * The state is a struct uvm_lockstep, filled in as parameters are. The policy is in no list. */
+struct uvm_lockstep {
+    const struct uvm_policy *policy[2]; /* without prefetch_batch() */
     const void *params[2];              /* head.state_size bytes with the parameters stored; NULL: the defaults */
-    bool *apart;                        /* set once they differ */
+    bool *diverged;                     /* set at the first difference */
     void *state[2];                     /* the policy's own; NULL at first */
 };
 
-extern const struct uvm_policy uvm_agree;
+extern const struct uvm_policy uvm_lockstep;
 
 #endif

@@ -154,8 +154,9 @@ static void drop_unwanted(const struct compare_program *f, struct managed_runs *
     runs->count = kept;
 }
 
-/* Ask for a run; other: beside it (NULL: nobody), and *apart whether that has its own metrics. */
-static int ask(const struct compare_program *f, struct managed_run *run, const struct managed_run *other, bool *apart)
+/* Runs one; other: in lockstep with it (NULL: none), *diverged: whether that needs a run of its own. */
+static int ask(const struct compare_program *f, struct managed_run *run, const struct managed_run *other,
+               bool *diverged)
 {
     struct uvm_managed_settings settings = f->set->managed;
     struct policy_list list, others = {0};
@@ -170,7 +171,7 @@ static int ask(const struct compare_program *f, struct managed_run *run, const s
                                       .platform = f->platform,
                                       .policy = list.count ? &list.policies[0] : NULL,
                                       .other = others.count ? &others.policies[0] : NULL,
-                                      .apart = apart,
+                                      .diverged = diverged,
                                       .most_ns = run->most_ns,
                                       .settings = &settings};
     if (rc == 0)
@@ -261,21 +262,21 @@ static int keep(const struct compare_program *f, const struct managed_run *run, 
 }
 
 static void run_one(const struct compare_program *f, struct managed_run *run, const struct managed_run *other,
-                    bool *apart)
+                    bool *diverged)
 {
-    run->failed = ask(f, run, other, apart) != 0;
+    run->failed = ask(f, run, other, diverged) != 0;
     if (f->keep && !run->failed)
         (void)keep(f, run, &run->unkept);
 }
 
-/* A run; then the one that may be the same, if it is not. */
+/* Runs one; then the other, unless it was the same in lockstep. */
 static void run_both(const struct compare_program *f, struct managed_run *run, struct managed_run *other)
 {
-    bool apart = false;
-    run_one(f, run, other, &apart);
+    bool diverged = false;
+    run_one(f, run, other, &diverged);
     if (!other)
         return;
-    if (apart || run->failed) {
+    if (diverged || run->failed) {
         run_one(f, other, NULL, NULL);
         return;
     }

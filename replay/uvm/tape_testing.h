@@ -129,8 +129,8 @@ static inline void tape_batch(struct tape *t, const struct page_mask touched[TAP
     if (!n)
         return;
     t->batches++;
-    if (t->policy->learn)
-        t->policy->learn(t->state, &(struct uvm_batch){.blocks = served, .block_count = n});
+    if (t->policy->on_batch_end)
+        t->policy->on_batch_end(t->state, &(struct uvm_batch){.blocks = served, .block_count = n});
     tape_add(t, (struct record){.kind = RECORD_FAULT,
                                 .time = start,
                                 .duration = t->now - start,

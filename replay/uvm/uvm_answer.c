@@ -252,8 +252,8 @@ static int close_batch(struct loop *l, bool routine_end, struct err *err)
     l->wait_ns = routine_end ? p->interrupt_ns : p->poll_ns;
     if (locality_windows_add(&l->windows, "", &batch, err))
         return -1;
-    if (l->run->policy->learn)
-        l->run->policy->learn(l->state, &batch);
+    if (l->run->policy->on_batch_end)
+        l->run->policy->on_batch_end(l->state, &batch);
     open_batch(l);
     return 0;
 }
@@ -577,7 +577,7 @@ static int is_own(const struct answered *a, bool *yes, struct err *err)
         *yes = n == bare(run->label) && strncmp(r->policy, run->label, n) == 0;
         return 0;
     }
-    if (run->loop.policy->ahead || (r->evictions && run->evict && !run->evict->stock))
+    if (run->loop.policy->prefetch_batch || (r->evictions && run->evict && !run->evict->stock))
         return 0;
     *yes = own->all.services && (double)own->services_exact >= OWN_SHARE * (double)own->all.services &&
            (double)own->common_pages >= OWN_SHARE * (double)own->planned_pages &&
@@ -693,7 +693,8 @@ static void put_whole(const struct answered *a, struct outcome *o, const struct 
     if (!a->exact && loop->all.prefetched_bytes)
         put(o, "prefetched_used_ratio", (double)loop->all.used_bytes / (double)loop->all.prefetched_bytes, false);
     if (loop->granularity_bytes)
-        put(o, "granularity_final_bytes", (double)loop->granularity_bytes, a->exact && !a->run->loop.policy->learn);
+        put(o, "granularity_final_bytes", (double)loop->granularity_bytes,
+            a->exact && !a->run->loop.policy->on_batch_end);
 }
 
 /* Owners of which nothing is known to have moved are left out, kernels that the trace names are not. */

@@ -30,8 +30,10 @@ int uvm_driver_init(struct uvm_driver *d, struct uvm_memory *memory, const struc
     d->written = mem_zalloc(max, sizeof *d->written, err);
     d->replays = mem_zalloc(max, sizeof *d->replays, err);
     d->policy_state = mem_zalloc(1, policy->head.state_size, err);
-    d->asks.pages = policy->ahead ? mem_zalloc((size_t)2 * UVM_ASKS, sizeof *d->asks.pages, err) : NULL;
-    if (policy->ahead && !d->asks.pages)
+    d->requests.pages = policy->prefetch_batch
+                            ? mem_zalloc((size_t)2 * UVM_PREFETCH_REQUESTS_MAX, sizeof *d->requests.pages, err)
+                            : NULL;
+    if (policy->prefetch_batch && !d->requests.pages)
         return -1;
     if (!d->sorted || !d->blocks || !d->written || !d->replays || !d->policy_state)
         return -1;
@@ -49,7 +51,7 @@ void uvm_driver_release(struct uvm_driver *d)
     free(d->blocks);
     free(d->written);
     free(d->replays);
-    free(d->asks.pages);
+    free(d->requests.pages);
     if (d->policy && d->policy->release && d->policy_state)
         d->policy->release(d->policy_state);
     free(d->policy_state);
@@ -184,19 +186,20 @@ static int evict_ahead(struct uvm_driver *d, const uint32_t *sorted, uint32_t n,
     struct uvm_memory *m = d->memory;
     const struct uvm_evict_policy *e = m->evict;
     uint64_t needed = 0;
-    if ((!m->chunks || e->stock) && !d->policy->ahead)
+    if ((!m->chunks || e->stock) && !d->policy->prefetch_batch)
         return 0;
     for (uint32_t i = 0, last = UVM_NO_BLOCK; i < n; i++) {
         uint32_t number = sorted[i] / ACTOR_BLOCK_PAGES;
         if (number == last)
             continue;
         last = number;
-        m->facts[number].asked_batch = m->view.batch;
+        m->facts[number].last_fault_batch = m->view.batch;
         needed += !m->blocks[number].chunk;
     }
-    m->view.needs = UVM_NO_BLOCK;
-    d->asks.count = 0;
-    if (d->policy->ahead && d->policy->ahead(d->policy_state, &(struct uvm_ahead){sorted, n, &m->view}, &d->asks, err))
+    m->view.requester = UVM_NO_BLOCK;
+    d->requests.count = 0;
+    if (d->policy->prefetch_batch &&
+        d->policy->prefetch_batch(d->policy_state, &(struct uvm_batch_faults){sorted, n, &m->view}, &d->requests, err))
         return -1;
     if (!m->chunks)
         return 0;
@@ -217,7 +220,7 @@ static int evict_behind(struct uvm_driver *d, double end_ns, struct err *err)
     uint64_t want = m->chunks && m->evict->keep_free ? m->evict->keep_free(m->evict_state) : 0;
     if (want > m->chunks)
         want = m->chunks;
-    m->view.needs = UVM_NO_BLOCK;
+    m->view.requester = UVM_NO_BLOCK;
     for (int rc = 1; rc && uvm_memory_free_chunks(m) < want;) {
         rc = evict_early(d, end_ns, &d->out_free_ns, err);
         if (rc < 0)
@@ -226,22 +229,22 @@ static int evict_behind(struct uvm_driver *d, double end_ns, struct err *err)
     return 0;
 }
 
-/* What the policy asked for in a block. */
-static struct page_mask asked_of(const struct uvm_driver *d, uint32_t number)
+/* Returns the pages of a block that the policy requested. */
+static struct page_mask requested_pages(const struct uvm_driver *d, uint32_t number)
 {
     struct page_mask pages = {{0}};
     const struct uvm_memory_block *b = &d->memory->blocks[number];
     size_t lo = 0;
-    SORTED_FIRST(lo, d->asks.count, i, d->asked[i] / ACTOR_BLOCK_PAGES < number);
-    for (; lo < d->asks.count && d->asked[lo] / ACTOR_BLOCK_PAGES == number; lo++)
-        if (d->asked[lo] % ACTOR_BLOCK_PAGES >= b->block.offset)
-            page_mask_set(&pages, uvm_memory_page(b, d->asked[lo]));
+    SORTED_FIRST(lo, d->requests.count, i, d->sorted_requests[i] / ACTOR_BLOCK_PAGES < number);
+    for (; lo < d->requests.count && d->sorted_requests[lo] / ACTOR_BLOCK_PAGES == number; lo++)
+        if (d->sorted_requests[lo] % ACTOR_BLOCK_PAGES >= b->block.offset)
+            page_mask_set(&pages, uvm_memory_page(b, d->sorted_requests[lo]));
     return pages;
 }
 
-/* Memory for pages that nobody waits for, if it can be had without a block of the batch in hand: 1, else 0; -1. */
-static int make_room_ahead(struct uvm_driver *d, uint32_t number, const struct page_mask *come, struct clocks *at,
-                           struct err *err)
+/* Memory for pages that nobody waits for, if it can be had without a block of the current batch: 1, else 0; -1. */
+static int make_room_for_prefetch(struct uvm_driver *d, uint32_t number, const struct page_mask *come,
+                                  struct clocks *at, struct err *err)
 {
     struct uvm_memory *m = d->memory;
     const struct uvm_memory_block *b = &m->blocks[number];
@@ -390,7 +393,7 @@ static double copy_in_ns(struct uvm_driver *d, const struct page_mask *copied, c
     return ns;
 }
 
-/* The pages of a block that the batch in hand writes, of read-mostly memory. */
+/* The pages of a block that the current batch writes, of read-mostly memory. */
 static struct page_mask written_of(const struct uvm_driver *d, uint32_t number)
 {
     struct page_mask pages = {{0}};
@@ -517,10 +520,10 @@ static int service(struct uvm_driver *d, uint32_t number, const struct page_mask
     struct page_mask plan = {{0}};
     if (uvm_policy_plan(d->policy, d->policy_state, &b->block, faulted, &plan, err))
         return -1;
-    if (d->asks.count) {
-        struct page_mask asked = asked_of(d, number);
-        uvm_block_keep_movable(&b->block, faulted, &asked);
-        page_mask_or(&plan, &plan, &asked);
+    if (d->requests.count) {
+        struct page_mask requested = requested_pages(d, number);
+        uvm_block_keep_movable(&b->block, faulted, &requested);
+        page_mask_or(&plan, &plan, &requested);
     }
     return bring(d, number, faulted, &plan, RECORD_CAUSE_FAULT, at, err);
 }
@@ -537,21 +540,21 @@ static void upgrade(struct uvm_driver *d, uint32_t number, const struct page_mas
     uvm_memory_note_mapped(d->memory, number, faults, !more);
 }
 
-/* Brings what the policy asked for in blocks without faults, in memory that no block of the batch in hand holds. */
-static int serve_asks(struct uvm_driver *d, struct clocks *at, struct err *err)
+/* Prefetches the requested pages of blocks without faults, in memory that no block of the current batch holds. */
+static int serve_prefetch_requests(struct uvm_driver *d, struct clocks *at, struct err *err)
 {
     struct uvm_memory *m = d->memory;
-    for (size_t i = 0; i < d->asks.count; i++) {
-        uint32_t number = d->asked[i] / ACTOR_BLOCK_PAGES;
-        if (number >= m->block_count || m->facts[number].asked_batch == m->view.batch)
+    for (size_t i = 0; i < d->requests.count; i++) {
+        uint32_t number = d->sorted_requests[i] / ACTOR_BLOCK_PAGES;
+        if (number >= m->block_count || m->facts[number].last_fault_batch == m->view.batch)
             continue;
-        m->facts[number].asked_batch = m->view.batch; /* once a batch, and it is not evicted for another */
+        m->facts[number].last_fault_batch = m->view.batch; /* once a batch, and it is not evicted for another */
         static const struct page_mask none;
-        struct page_mask pages = asked_of(d, number);
+        struct page_mask pages = requested_pages(d, number);
         uvm_block_keep_movable(&m->blocks[number].block, &none, &pages);
         if (!page_mask_any(&pages) || m->allocs[m->blocks[number].alloc].advice & ACTOR_PREFERRED_HOST)
             continue;
-        int rc = make_room_ahead(d, number, &pages, at, err);
+        int rc = make_room_for_prefetch(d, number, &pages, at, err);
         if (rc < 0)
             return -1;
         if (!rc)
@@ -626,8 +629,9 @@ int uvm_driver_batch(struct uvm_driver *d, const uint32_t *pages, uint32_t n, in
     struct clocks at = clocks_at(d, (double)fetch_ns);
     if (evict_ahead(d, sorted, n, &at, err))
         return -1;
-    if (d->asks.count)
-        d->asked = sort_pages(d->asks.pages, d->asks.pages + UVM_ASKS, (uint32_t)d->asks.count);
+    if (d->requests.count)
+        d->sorted_requests =
+            sort_pages(d->requests.pages, d->requests.pages + UVM_PREFETCH_REQUESTS_MAX, (uint32_t)d->requests.count);
     at.cpu += p->batch_before_ns + (p->raw_fault_ns + (d->traced ? p->trace_entry_ns : 0)) * n;
     for (uint32_t i = 0; i < n;) {
         uint32_t number = sorted[i] / ACTOR_BLOCK_PAGES, raw = 0;
@@ -653,7 +657,7 @@ int uvm_driver_batch(struct uvm_driver *d, const uint32_t *pages, uint32_t n, in
             continue;
         d->blocks[d->batch.block_count++] = (struct uvm_batch_block){number, d->faults - before, raw};
     }
-    if (d->asks.count && serve_asks(d, &at, err))
+    if (d->requests.count && serve_prefetch_requests(d, &at, err))
         return -1;
     d->in_batch = false;
     d->flush_ns = (int64_t)(at.cpu + 0.5);
@@ -686,7 +690,7 @@ int uvm_driver_notification(struct uvm_driver *d, uint32_t number, uint32_t regi
         return -1;
     page_mask_or(&pages, &pages, &plan);
     d->notified += page_mask_count(&pages);
-    if (m->evict->on_counter && m->evict->on_counter(m->evict_state, &m->view, number, regions, err))
+    if (m->evict->on_access_counter && m->evict->on_access_counter(m->evict_state, &m->view, number, regions, err))
         return -1;
     static const struct page_mask none;
     struct clocks at = clocks_at(d, (double)time_ns);

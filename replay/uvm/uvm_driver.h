@@ -73,7 +73,7 @@ struct uvm_pinned {
     uint16_t page;
 };
 
-/* Pages that a service of the batch in hand brings, and when the GPU reaches them: their copies are done. */
+/* Pages that a service of the current batch brings, and when the GPU reaches them: their copies are done. */
 struct uvm_arrival {
     int64_t time_ns;
     uint32_t block;
@@ -91,26 +91,26 @@ struct uvm_driver {
     struct uvm_thrashing thrashing;
     struct uvm_pinned *pinned; /* pages pinned to the CPU, by the end of their pins: a queue */
     size_t pinned_head, pinned_count, pinned_cap;
-    bool throttled;          /* a page of the batch in hand is */
+    bool throttled;          /* a page of the current batch is */
     double copies_free_ns;   /* when the copy engine falls idle */
     double out_free_ns;      /* when that of the copies out does, where it is another */
     struct uvm_early *early; /* a queue of what early evictions freed and nobody has taken, oldest first */
     size_t early_head, early_count, early_cap;
     uint64_t early_pieces;
-    uint32_t *sorted; /* scratch: the pages of the batch in hand, twice */
+    uint32_t *sorted; /* scratch: the pages of the current batch, twice */
     struct uvm_batch_block *blocks;
-    uint32_t *written; /* of the pages of the batch in hand, those with UVM_FAULT_WRITE */
+    uint32_t *written; /* of the pages of the current batch, those with UVM_FAULT_WRITE */
     uint32_t written_count;
-    struct uvm_asks asks;  /* what the policy asked for with the batch in hand; pages NULL: it never does */
-    const uint32_t *asked; /* the same in order */
+    struct uvm_prefetch_requests requests; /* of the policy for the current batch; pages NULL: it has no such hook */
+    const uint32_t *sorted_requests;       /* its pages in order */
     struct uvm_batch batch;
     uint32_t raw, faults, moved;
-    uint32_t distinct;            /* pages among the entries of the batch in hand */
-    struct uvm_arrival *arrivals; /* of the batch in hand, in order of time */
+    uint32_t distinct;            /* pages among the entries of the current batch */
+    struct uvm_arrival *arrivals; /* of the current batch, in order of time */
     size_t arrival_count, arrival_cap;
     int64_t arrived_ns;     /* the last of them, of this batch or an earlier one */
     enum uvm_replay replay; /* set after uvm_driver_init() */
-    int64_t *replays;       /* UVM_REPLAY_BLOCK: those of the batch in hand */
+    int64_t *replays;       /* UVM_REPLAY_BLOCK: those of the current batch */
     size_t replay_count;
     bool defers;      /* what a batch brings is within reach at its arrival only; set after uvm_driver_init() */
     bool in_batch;    /* that is so of the service in hand */

@@ -535,8 +535,9 @@ static void count_remote(struct uvm_gpu *g, const struct actor_step *step, uint3
         uint32_t page = step->page[i], block = page / ACTOR_BLOCK_PAGES;
         if (!(m->remote[block].w[page / 64 % PAGE_MASK_WORDS] >> (page % 64) & 1))
             continue;
-        uint32_t threshold =
-            m->evict->threshold ? (uint32_t)m->evict->threshold(m->evict_state, &m->view, block) : UVM_REMOTE_THRESHOLD;
+        uint32_t threshold = m->evict->access_counter_threshold
+                                 ? (uint32_t)m->evict->access_counter_threshold(m->evict_state, &m->view, block)
+                                 : UVM_REMOTE_THRESHOLD;
         if (uvm_remote_count(&g->remote, block, page % ACTOR_BLOCK_PAGES / UVM_BIG_PAGES, (uint64_t)requests * turns,
                              threshold) &&
             g->interrupt_ns != UVM_GPU_NEVER && time + g->interrupt_ns < g->stop_ns)

@@ -238,12 +238,12 @@ int uvm_managed_run(const struct uvm_managed *m, struct uvm_metrics *metrics, st
     const struct actor_alloc *allocs = m->ops->allocs(m->state, &n);
     struct uvm_run run = run_of(m, actor_space_pages(allocs, n) * ACTOR_PAGE_BYTES);
     int rc = uvm_hints_init(&hints, allocs, n, set->advise, set->prefetch, set->discard, err);
-    struct uvm_agree both;
+    struct uvm_lockstep both;
     if (m->other) {
-        both = (struct uvm_agree){.policy = {run.policy, uvm_policy_of(m->other->head)},
-                                  .params = {run.policy_params, m->other->params},
-                                  .apart = m->apart};
-        run.policy = &uvm_agree;
+        both = (struct uvm_lockstep){.policy = {run.policy, uvm_policy_of(m->other->head)},
+                                     .params = {run.policy_params, m->other->params},
+                                     .diverged = m->diverged};
+        run.policy = &uvm_lockstep;
         run.policy_params = &both;
     }
     run.advice = hints.advice;

@@ -77,8 +77,8 @@ struct uvm_managed {
     const struct platform *platform;
     const struct gpu *gpu;              /* a part of the platform's; NULL: all of it */
     const struct replay_policy *policy; /* of the uvm engine; NULL: the driver's own */
-    const struct replay_policy *other;  /* with `policy`: asked beside it (struct uvm_agree) */
-    bool *apart; /* with `other`: set if it answered otherwise; if not, the metrics but the granularity are its too */
+    const struct replay_policy *other;  /* runs in lockstep with `policy` (struct uvm_lockstep) */
+    bool *diverged; /* with `other`: set if its plans differ; if not, the metrics but the granularity are also its */
     const struct uvm_managed_settings *settings; /* NULL: the defaults of UVM_MANAGED_ROWS */
     bool traced;                                 /* as under CUPTI's tracing */
     int64_t most_ns;                             /* as in struct uvm_run */

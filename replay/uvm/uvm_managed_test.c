@@ -63,10 +63,10 @@ START_TEST(a_prefetcher_and_its_eviction_are_one_text)
 END_TEST
 
 /* A run under a policy, with the memory, advice and prefetches of `set`; another policy is asked beside it if not NULL,
- * and *apart tells whether that answered otherwise. */
+ * and *diverged tells whether its plans differ. */
 static struct uvm_metrics ran(const struct actor_input *touching, const struct platform *platform,
                               const struct uvm_managed_settings *set, const char *policy, const char *other,
-                              bool *apart)
+                              bool *diverged)
 {
     struct policy_list list, others;
     struct err err = {""};
@@ -78,7 +78,7 @@ static struct uvm_metrics ran(const struct actor_input *touching, const struct p
                                   .platform = platform,
                                   .policy = list.policies,
                                   .other = other ? others.policies : NULL,
-                                  .apart = apart,
+                                  .diverged = diverged,
                                   .settings = set};
     ck_assert_msg(uvm_managed_run(&m, &metrics, &err) == 0, "%s", err.msg);
     policy_list_release(&list);
@@ -86,7 +86,7 @@ static struct uvm_metrics ran(const struct actor_input *touching, const struct p
     return metrics;
 }
 
-/* Whoever is asked beside a run changes nothing of it; who was never apart would have had the same. */
+/* A policy in lockstep changes nothing of the run; one that never diverged would have had the same. */
 START_TEST(policies_that_decide_alike_have_one_run)
 {
     static const char *const programs[] = {"synth:triad,bytes=4MiB", "synth:stencil,n=512", "synth:bicg,bytes=4MiB"};
@@ -104,16 +104,17 @@ START_TEST(policies_that_decide_alike_have_one_run)
             for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
                 const struct uvm_managed_settings set = {
                     .copy_engines = 2, .thrashing = UVM_THRASHING_DRIVER, .oversubscription_pct = pct};
-                bool apart = false;
+                bool diverged = false;
                 const struct uvm_metrics alone = ran(&touching, h200, &set, "fixed:granularity=2MiB", NULL, NULL),
-                                         both = ran(&touching, h200, &set, "fixed:granularity=2MiB", others[i], &apart),
+                                         both =
+                                             ran(&touching, h200, &set, "fixed:granularity=2MiB", others[i], &diverged),
                                          other = ran(&touching, h200, &set, others[i], NULL, NULL);
                 ck_assert(both.time_ns == alone.time_ns && both.faults == alone.faults &&
                           both.h2d_bytes == alone.h2d_bytes && both.batches == alone.batches);
-                ck_assert(apart || (both.time_ns == other.time_ns && both.faults == other.faults &&
-                                    both.h2d_bytes == other.h2d_bytes && both.batches == other.batches));
-                alike += !apart;
-                different += apart && both.time_ns != other.time_ns;
+                ck_assert(diverged || (both.time_ns == other.time_ns && both.faults == other.faults &&
+                                       both.h2d_bytes == other.h2d_bytes && both.batches == other.batches));
+                alike += !diverged;
+                different += diverged && both.time_ns != other.time_ns;
             }
         actor_input_close(&touching);
         input_close(&input);

@@ -136,7 +136,7 @@ int uvm_memory_init(struct uvm_memory *m, const struct actor_alloc *allocs, size
                                       .block_count = m->block_count,
                                       .oldest = UVM_NO_BLOCK,
                                       .newest = UVM_NO_BLOCK,
-                                      .needs = UVM_NO_BLOCK,
+                                      .requester = UVM_NO_BLOCK,
                                       .free_pieces = chunks * PIECES,
                                       .total_pieces = chunks * PIECES};
     for (uint32_t i = 0; i < n; i++)
@@ -160,7 +160,7 @@ int uvm_memory_evict_by(struct uvm_memory *m, const struct uvm_evict_policy *pol
     if (policy->init && policy->init(m->evict_state, err))
         return -1;
     m->in_pieces = uvm_evict_in_pieces(policy, m->evict_state);
-    m->remote_after_eviction = policy->threshold != NULL;
+    m->remote_after_eviction = policy->access_counter_threshold != NULL;
     if (m->in_pieces)
         m->view.piece_age = m->piece_age = mem_zalloc(m->block_count, PIECES * sizeof *m->piece_age, err);
     return m->in_pieces && !m->piece_age ? -1 : 0;
@@ -238,8 +238,8 @@ static void leave(struct uvm_memory *m, uint32_t number, const struct page_mask 
 
 static void tell(struct uvm_memory *m, uint32_t number, enum uvm_evict_event event)
 {
-    if (m->evict->on_service)
-        m->evict->on_service(m->evict_state, &m->view, number, event);
+    if (m->evict->on_block_event)
+        m->evict->on_block_event(m->evict_state, &m->view, number, event);
 }
 
 static void unlink_block(struct uvm_memory *m, uint32_t number)
@@ -571,23 +571,23 @@ static void evict(struct uvm_memory *m, uint32_t number, uint32_t held, struct u
     tell(m, number, UVM_EVICT_FREED);
 }
 
-/* Whether a block of the batch in hand would go with a victim. */
-static bool takes_in_hand(const struct uvm_memory *m, uint32_t number)
+/* Whether a block of the current batch would go with a victim. */
+static bool takes_from_current_batch(const struct uvm_memory *m, uint32_t number)
 {
     const struct uvm_memory_block *b = &m->blocks[number];
     if (!uvm_memory_shares(m, b) || !m->facts[number].pieces)
-        return uvm_evict_in_hand(&m->view, number);
+        return uvm_evict_in_current_batch(&m->view, number);
     uint32_t chunk = m->place[(size_t)b->cut * PIECES + (unsigned)__builtin_ctz(m->facts[number].pieces)] - 1;
     for (uint32_t i = 0; i < m->cut_count; i++)
-        if (uvm_evict_in_hand(&m->view, m->cut[i]) && in_shared(m, i, chunk))
+        if (uvm_evict_in_current_batch(&m->view, m->cut[i]) && in_shared(m, i, chunk))
             return true;
     return false;
 }
 
 /* Evict whom the policy picks. 1, 0 if it picks none, -1 with *err set: it broke a rule. */
-static int evict_one(struct uvm_memory *m, uint32_t needs, struct uvm_evicted *evicted, struct err *err)
+static int evict_one(struct uvm_memory *m, uint32_t requester, struct uvm_evicted *evicted, struct err *err)
 {
-    m->view.needs = needs;
+    m->view.requester = requester;
     for (uint32_t i = 0; m->draining != UVM_NO_BLOCK && i < m->cut_count; i++)
         if (in_shared(m, i, m->draining)) {
             evict(m, m->cut[i], share_to_evict(m, m->cut[i]), evicted);
@@ -595,7 +595,7 @@ static int evict_one(struct uvm_memory *m, uint32_t needs, struct uvm_evicted *e
         }
     for (int list = UVM_MEMORY_UNUSED; list <= UVM_MEMORY_DISCARDED; list++) {
         uint32_t idle = m->idle_oldest[list];
-        if (idle == needs && idle != UVM_NO_BLOCK)
+        if (idle == requester && idle != UVM_NO_BLOCK)
             idle = m->facts[idle].newer;
         if (idle == UVM_NO_BLOCK)
             continue;
@@ -604,9 +604,9 @@ static int evict_one(struct uvm_memory *m, uint32_t needs, struct uvm_evicted *e
     }
     struct uvm_victim v = m->evict->pick(m->evict_state, &m->view);
     const bool there = v.block < m->block_count;
-    if (needs == UVM_NO_BLOCK && (v.block == UVM_NO_BLOCK || (there && takes_in_hand(m, v.block))))
-        return 0; /* nothing of the batch in hand goes while nobody waits for it */
-    if (!there || v.block == needs || !(m->facts[v.block].pieces & v.pieces))
+    if (requester == UVM_NO_BLOCK && (v.block == UVM_NO_BLOCK || (there && takes_from_current_batch(m, v.block))))
+        return 0; /* nothing of the current batch goes while nobody waits for it */
+    if (!there || v.block == requester || !(m->facts[v.block].pieces & v.pieces))
         return err_set(err, "check violated: eviction policy %s picks VA block %u, pieces %x; it holds no such memory",
                        m->evict->head.name, v.block, v.pieces);
     evict(m, v.block, m->in_pieces ? v.pieces : share_to_evict(m, v.block), evicted);
@@ -634,7 +634,7 @@ int uvm_memory_take(struct uvm_memory *m, uint32_t number, const struct page_mas
     if (by_chunks(m) ? !take_chunk(m, number, held, taken) : m->chunks && m->pieces_used + more > m->chunks * PIECES)
         return evict_one(m, number, evicted, err) < 0 ? -1 : 0;
     if (!b->chunk) {
-        f->arrived = ++m->arrivals;
+        f->allocation_order = ++m->arrivals;
         link_last(m, number, &m->view.oldest, &m->view.newest);
     } else if (uvm_memory_shares(m, b)) {
         make_newest(m, number);

@@ -129,7 +129,7 @@ void uvm_memory_begin_batch(struct uvm_memory *m, uint32_t batch, int64_t fetch_
 int uvm_memory_take(struct uvm_memory *m, uint32_t number, const struct page_mask *come, uint32_t *pieces,
                     struct uvm_evicted *evicted, struct err *err);
 
-/* Evicts a victim that nobody waits for. 1: into *evicted; 0: only blocks of the batch in hand are left; -1. */
+/* Evicts a victim that nobody waits for. 1: into *evicted; 0: only blocks of the current batch are left; -1. */
 int uvm_memory_evict_early(struct uvm_memory *m, struct uvm_evicted *evicted, struct err *err);
 
 /* Whole chunks still free; 0 where unlimited. */

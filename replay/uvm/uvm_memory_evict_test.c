@@ -35,7 +35,7 @@ static void touch(uint32_t block, unsigned page)
     page_mask_set(&faulted, page);
     batch++;
     uvm_memory_begin_batch(&memory, batch, 1000);
-    memory.facts[block].asked_batch = batch;
+    memory.facts[block].last_fault_batch = batch;
     uvm_tree_plan(&b->block, &faulted, UVM_TREE_THRESHOLD, &plan);
     page_mask_or(&come, &faulted, &plan);
     while ((rc = uvm_memory_take(&memory, block, &come, &pieces, &out, &err)) == 0)
@@ -271,7 +271,7 @@ START_TEST(a_policy_hears_of_memory_services_and_evictions)
 {
     setup(4 << 20, 1, "lru");
     struct uvm_evict_policy listening = *memory.evict;
-    listening.on_service = hear;
+    listening.on_block_event = hear;
     memory.evict = &listening;
     touch(0, 0);
     touch(0, 100);

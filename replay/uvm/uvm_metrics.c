@@ -99,10 +99,10 @@ static void report_whole(const struct uvm_metrics *m, struct outcome *o)
     if (m->granularity_final_bytes)
         outcome_int(o, "granularity_final_bytes", m->granularity_final_bytes);
     outcome_int(o, "migration_records", (int64_t)m->records);
-    if (m->unheard)
+    if (m->dropped_requests)
         outcome_note(o,
                      "%llu of the pages asked for in advance were beyond the first %d of a batch: they were left out",
-                     (unsigned long long)m->unheard, UVM_ASKS);
+                     (unsigned long long)m->dropped_requests, UVM_PREFETCH_REQUESTS_MAX);
     for (size_t k = 0; m->kernel_count > 1 && k < m->kernel_count; k++)
         if (m->kernels[k].windows)
             outcome_note(o, "R of kernel %s: median %.2f, quartiles %.2f and %.2f, over %llu windows of 20 batches",

@@ -46,7 +46,7 @@ struct uvm_metrics {
     uint64_t touched_bytes;      /* 4 KiB x distinct pages touched */
     uint64_t touches;            /* page touches of warps, re-tries included */
     uint64_t chunks;             /* 2 MiB chunks of GPU memory for managed data; 0: unlimited */
-    uint64_t unheard;            /* pages that the policy asked for beyond UVM_ASKS of a batch */
+    uint64_t dropped_requests;   /* pages requested beyond UVM_PREFETCH_REQUESTS_MAX of a batch */
     uint64_t records;            /* migration records that CUPTI would give */
     struct uvm_work work;        /* what the time of the driver went into */
     struct uvm_quartiles r;      /* distinct VA blocks / batches over windows of 20 batches */

@@ -102,7 +102,7 @@ struct simulation {
     struct uvm_gpu gpu;
     struct locality_windows windows;
     struct pending pending;
-    uint32_t *pages; /* of the batch in hand */
+    uint32_t *pages; /* of the current batch */
     struct uvm_fetched fetched;
     struct actor_alloc *allocs; /* the workload's, with the run's advice */
     uint64_t routines;
@@ -305,8 +305,8 @@ static int run_routine(struct simulation *s, int64_t *time)
             return -1;
         n = b < p->routine_batches && throttled < UVM_THRASHING_BATCHES ? fetch(s, *time) : 0;
         s->driver.batch.routine_end = n == 0;
-        if (s->driver.policy->learn)
-            s->driver.policy->learn(s->driver.policy_state, &s->driver.batch);
+        if (s->driver.policy->on_batch_end)
+            s->driver.policy->on_batch_end(s->driver.policy_state, &s->driver.batch);
     }
     return replay_once(s, none, s->memory.total.evictions != evictions, time);
 }
@@ -462,7 +462,7 @@ static int fill_metrics(struct simulation *s, int64_t end_ns, struct uvm_metrics
     m->mapped = total->mapped;
     m->chunks = memory->chunks;
     m->records = d->records;
-    m->unheard = d->asks.unheard;
+    m->dropped_requests = d->requests.dropped;
     m->work = d->work;
     if (d->policy->granularity)
         m->granularity_final_bytes = d->policy->granularity(d->policy_state);

@@ -57,7 +57,8 @@ static void forget(struct uvm_evict_counter_state *s, uint32_t batch)
     }
 }
 
-static int on_counter(void *state, const struct uvm_evict_view *view, uint32_t block, uint32_t regions, struct err *err)
+static int on_access_counter(void *state, const struct uvm_evict_view *view, uint32_t block, uint32_t regions,
+                             struct err *err)
 {
     struct uvm_evict_counter_state *s = state;
     (void)regions;
@@ -91,7 +92,7 @@ static struct uvm_victim pick(void *state, const struct uvm_evict_view *view)
     return uvm_evict_whole(uvm_evict_least(s, view, recent));
 }
 
-static int64_t threshold(const void *state, const struct uvm_evict_view *view, uint32_t block)
+static int64_t access_counter_threshold(const void *state, const struct uvm_evict_view *view, uint32_t block)
 {
     const struct uvm_evict_counter_state *s = state;
     if (!s->t)
@@ -115,6 +116,6 @@ const struct uvm_evict_policy uvm_evict_counter = {
              .params = params,
              .state_size = sizeof(struct uvm_evict_counter_state)},
     .pick = pick,
-    .threshold = threshold,
-    .on_counter = on_counter,
+    .access_counter_threshold = access_counter_threshold,
+    .on_access_counter = on_access_counter,
     .release = release};

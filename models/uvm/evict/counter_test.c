@@ -5,7 +5,7 @@
 
 static void notice(struct evict_scene *s, uint32_t block)
 {
-    ck_assert_int_eq(s->policy->on_counter(s->state, &s->view, block, 1, NULL), 0);
+    ck_assert_int_eq(s->policy->on_access_counter(s->state, &s->view, block, 1, NULL), 0);
 }
 
 START_TEST(v9_the_threshold_of_the_paper)
@@ -44,15 +44,15 @@ START_TEST(the_threshold_is_the_drivers_unless_it_follows_the_memory)
     struct evict_scene s;
     evict_scene(&s, "counter");
     evict_add(&s, 0);
-    ck_assert_int_eq(s.policy->threshold(s.state, &s.view, 0), 256);
+    ck_assert_int_eq(s.policy->access_counter_threshold(s.state, &s.view, 0), 256);
     ck_assert_int_eq(param_set(s.policy->head.params, s.state, "t", "10", NULL), 0);
     s.view.total_pieces = 64;
     s.view.free_pieces = 32;
-    ck_assert_int_eq(s.policy->threshold(s.state, &s.view, 0), 6);
+    ck_assert_int_eq(s.policy->access_counter_threshold(s.state, &s.view, 0), 6);
     s.view.total_pieces = 0; /* nothing is known of the memory: as if it were empty */
-    ck_assert_int_eq(s.policy->threshold(s.state, &s.view, 0), 1);
+    ck_assert_int_eq(s.policy->access_counter_threshold(s.state, &s.view, 0), 1);
     s.facts[0].evictions = 3;
-    ck_assert_int_eq(s.policy->threshold(s.state, &s.view, 0), 80);
+    ck_assert_int_eq(s.policy->access_counter_threshold(s.state, &s.view, 0), 80);
 }
 END_TEST
 

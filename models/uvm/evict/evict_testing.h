@@ -25,7 +25,7 @@ static inline void evict_scene(struct evict_scene *s, const char *name)
                                       .block_count = EVICT_BLOCKS,
                                       .oldest = UVM_NO_BLOCK,
                                       .newest = UVM_NO_BLOCK,
-                                      .needs = EVICT_BLOCKS - 1,
+                                      .requester = EVICT_BLOCKS - 1,
                                       .batch = 10,
                                       .piece_age = s->age};
     ck_assert(s->policy->head.state_size <= sizeof s->state);
@@ -42,7 +42,7 @@ static inline struct uvm_evict_block *evict_add(struct evict_scene *s, uint32_t 
                                   .older = s->view.newest,
                                   .newer = UVM_NO_BLOCK,
                                   .pieces = UINT32_MAX,
-                                  .arrived = b + 1,
+                                  .allocation_order = b + 1,
                                   .services = 1};
     if (s->view.newest == UVM_NO_BLOCK)
         s->view.oldest = b;

@@ -7,15 +7,15 @@
 #include "models/uvm/uvm_evict.h"
 #include "models/uvm/uvm_evict_capacity.h"
 
-static uint32_t arrived(const void *state, const struct uvm_evict_view *view, uint32_t block)
+static uint32_t allocation_order(const void *state, const struct uvm_evict_view *view, uint32_t block)
 {
     (void)state;
-    return view->blocks[block].arrived;
+    return view->blocks[block].allocation_order;
 }
 
 static struct uvm_victim pick(void *state, const struct uvm_evict_view *view)
 {
-    return uvm_evict_whole(uvm_evict_least(state, view, arrived));
+    return uvm_evict_whole(uvm_evict_least(state, view, allocation_order));
 }
 
 const struct uvm_evict_policy uvm_evict_fifo = {.head = {.name = "fifo",

@@ -7,7 +7,7 @@ START_TEST(the_block_least_recently_serviced_goes)
     evict_scene(&s, "lru");
     evict_add(&s, 1);
     evict_add(&s, 2);
-    evict_add(&s, 0)->arrived = 1;
+    evict_add(&s, 0)->allocation_order = 1;
     ck_assert_uint_eq(evict_pick(&s), 1);
     evict_remove(&s, 1);
     ck_assert_uint_eq(evict_pick(&s), 2);
@@ -20,7 +20,7 @@ START_TEST(the_block_that_needs_the_memory_never_goes)
     evict_scene(&s, "lru");
     evict_add(&s, 3);
     evict_add(&s, 4);
-    s.view.needs = 3;
+    s.view.requester = 3;
     ck_assert_uint_eq(evict_pick(&s), 4);
 }
 END_TEST

@@ -1,8 +1,8 @@
 /* random: any block, each as likely as the others.
  *
- * Rule. Of the blocks that hold memory, without those of the batch in hand, one at random: one draw per eviction from a
- * generator that starts at `seed`. If the batch in hand has all the memory, the least recently serviced.
- * Example. Blocks A, B, C and D hold memory, B is in the batch in hand: A, C or D, one time in three each.
+ * Rule. Of the blocks that hold memory, without those of the current batch, one at random: one draw per eviction from a
+ * generator that starts at `seed`. If the current batch has all the memory, the least recently serviced.
+ * Example. Blocks A, B, C and D hold memory, B is in the current batch: A, C or D, one time in three each.
  * Source: the usual baseline. The generator: SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number
  * Generators, OOPSLA 2014). Differs: nothing known; a draw modulo n is uneven by less than n / 2^64. */
 #include "trace/base/random.h"
@@ -25,16 +25,16 @@ static struct uvm_victim pick(void *state, const struct uvm_evict_view *view)
     struct uvm_evict_random_state *s = state;
     uint64_t n = 0;
     UVM_EVICT_EACH(b, view)
-    n += !uvm_evict_in_hand(view, b);
+    n += !uvm_evict_in_current_batch(view, b);
     uint64_t left = n ? random_mix((uint64_t)s->seed + s->draws++ * RANDOM_STEP) % n : 0;
     UVM_EVICT_EACH(b, view)
-    if (n && !uvm_evict_in_hand(view, b) && left-- == 0)
+    if (n && !uvm_evict_in_current_batch(view, b) && left-- == 0)
         return uvm_evict_whole(b);
-    return uvm_evict_whole(uvm_evict_out_of_hand(view, false));
+    return uvm_evict_whole(uvm_evict_outside_batch(view, false));
 }
 
 const struct uvm_evict_policy uvm_evict_random = {.head = {.name = "random",
-                                                           .summary = "any block outside the batch in hand",
+                                                           .summary = "any block outside the current batch",
                                                            .source = "usual baseline; generator SplitMix64",
                                                            .params = params,
                                                            .state_size = sizeof(struct uvm_evict_random_state)},

@@ -8,7 +8,7 @@ START_TEST(each_block_outside_the_batch_is_as_likely)
     evict_scene(&s, "random");
     for (uint32_t b = 0; b < 4; b++)
         evict_add(&s, b);
-    s.facts[1].asked_batch = s.view.batch;
+    s.facts[1].last_fault_batch = s.view.batch;
     for (int i = 0; i < 30000; i++)
         times[evict_pick(&s)]++;
     ck_assert_uint_eq(times[1], 0);
@@ -38,10 +38,10 @@ START_TEST(with_the_batch_in_hand_everywhere_the_oldest_goes)
 {
     struct evict_scene s;
     evict_scene(&s, "random");
-    evict_add(&s, 3)->asked_batch = s.view.batch;
-    evict_add(&s, 2)->asked_batch = s.view.batch;
+    evict_add(&s, 3)->last_fault_batch = s.view.batch;
+    evict_add(&s, 2)->last_fault_batch = s.view.batch;
     ck_assert_uint_eq(evict_pick(&s), 3);
-    s.view.needs = UVM_NO_BLOCK;
+    s.view.requester = UVM_NO_BLOCK;
     ck_assert_uint_eq(evict_pick(&s), UVM_NO_BLOCK); /* nobody waits: then none goes */
 }
 END_TEST

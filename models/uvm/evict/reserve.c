@@ -19,7 +19,8 @@ static const struct param params[] = {
 static struct uvm_victim pick(void *state, const struct uvm_evict_view *view)
 {
     (void)state;
-    return uvm_evict_whole(view->needs == UVM_NO_BLOCK ? uvm_evict_out_of_hand(view, false) : uvm_evict_oldest(view));
+    return uvm_evict_whole(view->requester == UVM_NO_BLOCK ? uvm_evict_outside_batch(view, false)
+                                                           : uvm_evict_oldest(view));
 }
 
 static uint64_t keep_free(const void *state)

@@ -14,11 +14,11 @@ START_TEST(it_spares_the_batch_and_takes_the_oldest)
 {
     struct evict_scene s;
     evict_scene(&s, "unobtrusive");
-    evict_add(&s, 3)->asked_batch = s.view.batch;
+    evict_add(&s, 3)->last_fault_batch = s.view.batch;
     evict_add(&s, 1);
     evict_add(&s, 2);
     ck_assert_uint_eq(evict_pick(&s), 1);
-    s.view.needs = UVM_NO_BLOCK;
+    s.view.requester = UVM_NO_BLOCK;
     evict_remove(&s, 1);
     evict_remove(&s, 2);
     ck_assert_uint_eq(evict_pick(&s), UVM_NO_BLOCK); /* never the batch's own, unless somebody waits */

@@ -232,7 +232,7 @@ static void update_gate(struct adaptive *s, const struct uvm_batch *batch)
         s->rung = s->rung_count - 1;
 }
 
-void adaptive_learn(void *state, const struct uvm_batch *batch)
+void adaptive_on_batch_end(void *state, const struct uvm_batch *batch)
 {
     struct adaptive *s = state;
     uvm_locality_add(&s->batches, batch);
@@ -261,6 +261,6 @@ const struct uvm_policy uvm_adaptive = {
              .state_size = sizeof(struct adaptive)},
     .init = adaptive_init,
     .plan = adaptive_plan,
-    .learn = adaptive_learn,
+    .on_batch_end = adaptive_on_batch_end,
     .granularity = adaptive_granularity,
     .findings = adaptive_findings};

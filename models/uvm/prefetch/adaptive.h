@@ -58,7 +58,7 @@ struct adaptive {
 int adaptive_init(void *state, struct err *err);
 void adaptive_plan(const void *state, const struct uvm_block *block, const struct page_mask *faulted,
                    struct page_mask *plan);
-void adaptive_learn(void *state, const struct uvm_batch *batch);
+void adaptive_on_batch_end(void *state, const struct uvm_batch *batch);
 int64_t adaptive_granularity(const void *state);
 extern const struct param adaptive_findings[];
 

@@ -48,6 +48,6 @@ const struct uvm_policy uvm_adaptive_literal = {
              .state_size = sizeof(struct adaptive)},
     .init = literal_init,
     .plan = adaptive_plan,
-    .learn = adaptive_learn,
+    .on_batch_end = adaptive_on_batch_end,
     .granularity = adaptive_granularity,
     .findings = adaptive_findings};

@@ -17,7 +17,7 @@ static struct adaptive *make(void)
 static void routine(struct adaptive *s, uint64_t number)
 {
     struct uvm_batch_block b = {.number = number, .faults = 3};
-    uvm_adaptive_literal.learn(s, &(struct uvm_batch){.blocks = &b, .block_count = 1, .routine_end = true});
+    uvm_adaptive_literal.on_batch_end(s, &(struct uvm_batch){.blocks = &b, .block_count = 1, .routine_end = true});
 }
 
 START_TEST(the_example_of_the_rule_shrinks_three_times_and_then_grows)
@@ -40,7 +40,7 @@ START_TEST(abundant_memory_is_no_reason_for_2_mib)
     for (int r = 0; r < 12; r++) { /* R = 40: A to -4, then down the ladder, though nothing is evicted */
         for (uint64_t i = 0; i < 40; i++)
             b[i] = (struct uvm_batch_block){.number = i, .faults = 1};
-        uvm_adaptive_literal.learn(s, &(struct uvm_batch){.blocks = b, .block_count = 40, .routine_end = true});
+        uvm_adaptive_literal.on_batch_end(s, &(struct uvm_batch){.blocks = b, .block_count = 40, .routine_end = true});
     }
     ck_assert_int_eq(uvm_adaptive_literal.granularity(s), 4 * KIB);
     free(s);
@@ -52,7 +52,7 @@ START_TEST(a_routine_without_an_end_mark_closes_when_the_window_is_full)
     struct adaptive *s = make();
     struct uvm_batch_block b = {.number = 1, .faults = 3};
     for (int i = 0; i < UVM_LOCALITY_MAX_BATCHES; i++)
-        uvm_adaptive_literal.learn(s, &(struct uvm_batch){.blocks = &b, .block_count = 1});
+        uvm_adaptive_literal.on_batch_end(s, &(struct uvm_batch){.blocks = &b, .block_count = 1});
     ck_assert_int_eq(s->windows, 1);
     free(s);
 }

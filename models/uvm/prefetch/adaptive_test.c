@@ -31,7 +31,8 @@ static void feed(struct adaptive *s, uint64_t first, size_t n)
     struct uvm_batch_block blocks[256];
     for (size_t i = 0; i < n; i++)
         blocks[i] = (struct uvm_batch_block){.number = first + i, .faults = 1};
-    adaptive_learn(s, &(struct uvm_batch){.blocks = blocks, .block_count = n, .evictions = 1, .total_chunks = 100});
+    adaptive_on_batch_end(s,
+                          &(struct uvm_batch){.blocks = blocks, .block_count = n, .evictions = 1, .total_chunks = 100});
 }
 
 /* One window of 20 batches with r = blocks / 20 distinct blocks per batch. */
@@ -138,19 +139,19 @@ START_TEST(abundant_memory_holds_2_mib_until_an_eviction)
     struct uvm_batch calm = {.blocks = &block, .block_count = 1, .free_chunks = 5, .total_chunks = 100};
     for (int i = 0; i < 200; i++) {
         block.number = (uint64_t)i;
-        adaptive_learn(s, &calm);
+        adaptive_on_batch_end(s, &calm);
     }
     ck_assert_int_eq(adaptive_granularity(s), 2 * MIB);
     for (int i = 0; i < 10; i++)
         window(s, 540); /* evicts */
     ck_assert_int_eq(adaptive_granularity(s), 4 * KIB);
     for (int i = 0; i < 19; i++)
-        adaptive_learn(s, &calm);
+        adaptive_on_batch_end(s, &calm);
     ck_assert_int_eq(adaptive_granularity(s), 4 * KIB);
-    adaptive_learn(s, &calm); /* the 20th batch without an eviction, 5 % free */
+    adaptive_on_batch_end(s, &calm); /* the 20th batch without an eviction, 5 % free */
     ck_assert_int_eq(adaptive_granularity(s), 2 * MIB);
     calm.free_chunks = 4;
-    adaptive_learn(s, &calm);
+    adaptive_on_batch_end(s, &calm);
     ck_assert(!s->gate_open);
     free(s);
 }
@@ -193,7 +194,8 @@ static void fine_window(struct adaptive *s, int loud)
         struct uvm_batch_block b[14];
         for (int k = 0; k < 14; k++)
             b[k] = (struct uvm_batch_block){.number = (uint64_t)(k % 14), .faults = i < loud && k < 2 ? 100 : 1};
-        adaptive_learn(s, &(struct uvm_batch){.blocks = b, .block_count = 14, .evictions = 1, .total_chunks = 100});
+        adaptive_on_batch_end(s,
+                              &(struct uvm_batch){.blocks = b, .block_count = 14, .evictions = 1, .total_chunks = 100});
     }
 }
 
@@ -281,7 +283,8 @@ static int three_streams(struct adaptive *s, int64_t *smallest)
             b[k] = (struct uvm_batch_block){.number = uvm_block_number(at[k]), .faults = 1};
             at[k] += (uint64_t)g;
         }
-        adaptive_learn(s, &(struct uvm_batch){.blocks = b, .block_count = 3, .evictions = 1, .total_chunks = 100});
+        adaptive_on_batch_end(s,
+                              &(struct uvm_batch){.blocks = b, .block_count = 3, .evictions = 1, .total_chunks = 100});
         int direction = g > before ? 1 : g < before ? -1 : 0;
         turns += direction && last && direction != last;
         last = direction ? direction : last;

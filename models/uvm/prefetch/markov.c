@@ -35,30 +35,32 @@ static void plan(const void *state, const struct uvm_block *block, const struct 
     uvm_tree_plan(block, faulted, UVM_TREE_THRESHOLD, pages);
 }
 
-static void ask(const struct uvm_markov_state *s, uint32_t block, struct uvm_asks *asks)
+static void request(const struct uvm_markov_state *s, uint32_t block, struct uvm_prefetch_requests *requests)
 {
     for (int64_t i = 0; i < s->depth && s->blocks[block].next; i++) {
         block = s->blocks[block].next - 1;
         for (uint32_t rest = s->blocks[block].regions; rest; rest &= rest - 1)
             for (unsigned page = 0; page < UVM_BIG_PAGES; page++)
-                uvm_asks_add(asks, block * UVM_BLOCK_PAGES + (uint32_t)__builtin_ctz(rest) * UVM_BIG_PAGES + page);
+                uvm_prefetch_request_add(requests, block * UVM_BLOCK_PAGES +
+                                                       (uint32_t)__builtin_ctz(rest) * UVM_BIG_PAGES + page);
     }
 }
 
-static int ahead(void *state, const struct uvm_ahead *view, struct uvm_asks *asks, struct err *err)
+static int prefetch_batch(void *state, const struct uvm_batch_faults *batch, struct uvm_prefetch_requests *requests,
+                          struct err *err)
 {
     struct uvm_markov_state *s = state;
-    if (!s->blocks && !(s->blocks = mem_zalloc(view->memory->block_count, sizeof *s->blocks, err)))
+    if (!s->blocks && !(s->blocks = mem_zalloc(batch->memory->block_count, sizeof *s->blocks, err)))
         return -1;
-    for (size_t i = 0; i < view->count; i++) {
-        uint32_t block = view->pages[i] / UVM_BLOCK_PAGES;
+    for (size_t i = 0; i < batch->count; i++) {
+        uint32_t block = batch->pages[i] / UVM_BLOCK_PAGES;
         if (s->last != block + 1) {
             if (s->last)
                 s->blocks[s->last - 1].next = block + 1;
-            ask(s, block, asks);
+            request(s, block, requests);
             s->last = block + 1;
         }
-        s->blocks[block].regions |= 1u << view->pages[i] % UVM_BLOCK_PAGES / UVM_BIG_PAGES;
+        s->blocks[block].regions |= 1u << batch->pages[i] % UVM_BLOCK_PAGES / UVM_BIG_PAGES;
     }
     return 0;
 }
@@ -75,5 +77,5 @@ const struct uvm_policy uvm_markov = {
              .params = params,
              .state_size = sizeof(struct uvm_markov_state)},
     .plan = plan,
-    .ahead = ahead,
+    .prefetch_batch = prefetch_batch,
     .release = release};

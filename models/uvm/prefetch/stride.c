@@ -37,26 +37,27 @@ static void plan(const void *state, const struct uvm_block *block, const struct 
     page_mask_zero(pages);
 }
 
-/* The pages that follow `page`, for as long as they lie in the space. */
-static void ask(const struct uvm_stride_state *s, const struct uvm_ahead *view, const struct entry *e,
-                struct uvm_asks *asks)
+/* Requests the next pages at the entry's distance, up to the end of the address space. */
+static void request(const struct uvm_stride_state *s, const struct uvm_batch_faults *batch, const struct entry *e,
+                    struct uvm_prefetch_requests *requests)
 {
-    int64_t page = (int64_t)e->page - 1, end = (int64_t)view->memory->block_count * UVM_BLOCK_PAGES;
+    int64_t page = (int64_t)e->page - 1, end = (int64_t)batch->memory->block_count * UVM_BLOCK_PAGES;
     for (int64_t i = 0; i < s->degree; i++) {
         page += e->distance;
         if (page < 0 || page >= end)
             return;
-        uvm_asks_add(asks, (uint32_t)page);
+        uvm_prefetch_request_add(requests, (uint32_t)page);
     }
 }
 
-static int ahead(void *state, const struct uvm_ahead *view, struct uvm_asks *asks, struct err *err)
+static int prefetch_batch(void *state, const struct uvm_batch_faults *batch, struct uvm_prefetch_requests *requests,
+                          struct err *err)
 {
     struct uvm_stride_state *s = state;
-    if (!s->entries && !(s->entries = mem_zalloc(view->memory->block_count, sizeof *s->entries, err)))
+    if (!s->entries && !(s->entries = mem_zalloc(batch->memory->block_count, sizeof *s->entries, err)))
         return -1;
-    for (size_t i = 0; i < view->count; i++) {
-        uint32_t page = view->pages[i];
+    for (size_t i = 0; i < batch->count; i++) {
+        uint32_t page = batch->pages[i];
         struct entry *e = &s->entries[page / UVM_BLOCK_PAGES];
         int32_t distance = e->page ? (int32_t)(page - (e->page - 1)) : 0;
         if (!e->page || !distance) {
@@ -68,9 +69,9 @@ static int ahead(void *state, const struct uvm_ahead *view, struct uvm_asks *ask
         e->page = page + 1;
         if (e->times < s->confirm)
             continue;
-        ask(s, view, e, asks);
+        request(s, batch, e, requests);
         int64_t next = (int64_t)page + distance;
-        if (next >= 0 && next < (int64_t)view->memory->block_count * UVM_BLOCK_PAGES)
+        if (next >= 0 && next < (int64_t)batch->memory->block_count * UVM_BLOCK_PAGES)
             s->entries[next / UVM_BLOCK_PAGES] = *e;
     }
     return 0;
@@ -87,5 +88,5 @@ const struct uvm_policy uvm_stride = {.head = {.name = "stride",
                                                .params = params,
                                                .state_size = sizeof(struct uvm_stride_state)},
                                       .plan = plan,
-                                      .ahead = ahead,
+                                      .prefetch_batch = prefetch_batch,
                                       .release = release};

@@ -1,11 +1,11 @@
-#include "models/uvm/prefetch/ahead_testing.h"
+#include "models/uvm/prefetch/batch_testing.h"
 
 static void *state;
 
 static const struct uvm_policy *start(const char *degree)
 {
     const struct uvm_policy *p = (const struct uvm_policy *)policy_find(uvm_policies, "stride");
-    state = ahead_start(p, "degree", degree);
+    state = batch_start(p, "degree", degree);
     return p;
 }
 
@@ -14,12 +14,12 @@ START_TEST(a_distance_that_comes_again_twice_asks_for_what_follows)
     const struct uvm_policy *p = start("4");
     static const uint32_t pages[] = {3, 10, 10, 17, 24};
     for (int i = 0; i < 4; i++)
-        ck_assert_uint_eq(ahead_of(p, state, &pages[i], 1).count, 0);
-    struct uvm_asks asks = ahead_of(p, state, &pages[4], 1);
-    ck_assert_uint_eq(asks.count, 4);
+        ck_assert_uint_eq(requests_of(p, state, &pages[i], 1).count, 0);
+    struct uvm_prefetch_requests requests = requests_of(p, state, &pages[4], 1);
+    ck_assert_uint_eq(requests.count, 4);
     for (uint32_t i = 0; i < 4; i++)
-        ck_assert_uint_eq(asks.pages[i], 31 + 7 * i);
-    ahead_end(p, state);
+        ck_assert_uint_eq(requests.pages[i], 31 + 7 * i);
+    batch_end(p, state);
 }
 END_TEST
 
@@ -27,13 +27,13 @@ START_TEST(within_one_batch_and_across_blocks)
 {
     const struct uvm_policy *p = start("3");
     static const uint32_t pages[] = {200, 300, 400, 500}, next[] = {600};
-    struct uvm_asks asks = ahead_of(p, state, pages, 4);
-    ck_assert_uint_eq(asks.count, 3);
-    ck_assert_uint_eq(asks.pages[0], 600); /* in block 1, which did not fault */
-    asks = ahead_of(p, state, next, 1);
-    ck_assert_uint_eq(asks.count, 3); /* the entry went on with it */
-    ck_assert_uint_eq(asks.pages[2], 900);
-    ahead_end(p, state);
+    struct uvm_prefetch_requests requests = requests_of(p, state, pages, 4);
+    ck_assert_uint_eq(requests.count, 3);
+    ck_assert_uint_eq(requests.pages[0], 600); /* in block 1, which did not fault */
+    requests = requests_of(p, state, next, 1);
+    ck_assert_uint_eq(requests.count, 3); /* the entry went on with it */
+    ck_assert_uint_eq(requests.pages[2], 900);
+    batch_end(p, state);
 }
 END_TEST
 
@@ -44,10 +44,10 @@ START_TEST(more_than_are_heard_are_counted)
     uint32_t pages[13];
     for (uint32_t i = 0; i < 13; i++)
         pages[i] = i;
-    struct uvm_asks asks = ahead_of(p, state, pages, 13);
-    ck_assert_uint_eq(asks.count, UVM_ASKS);
-    ck_assert_uint_eq(asks.unheard, 10 * 512 - UVM_ASKS);
-    ahead_end(p, state);
+    struct uvm_prefetch_requests requests = requests_of(p, state, pages, 13);
+    ck_assert_uint_eq(requests.count, UVM_PREFETCH_REQUESTS_MAX);
+    ck_assert_uint_eq(requests.dropped, 10 * 512 - UVM_PREFETCH_REQUESTS_MAX);
+    batch_end(p, state);
 }
 END_TEST
 
@@ -55,10 +55,10 @@ START_TEST(faults_without_one_distance_ask_for_nothing)
 {
     const struct uvm_policy *p = start("3");
     static const uint32_t pages[] = {1, 2, 4, 8, 16, 32, 64, 128};
-    ck_assert_uint_eq(ahead_of(p, state, pages, 8).count, 0);
+    ck_assert_uint_eq(requests_of(p, state, pages, 8).count, 0);
     static const uint32_t end[] = {3000, 3300, 3600, 3900};
-    ck_assert_uint_eq(ahead_of(p, state, end, 4).count, 0); /* four blocks, one fault each */
-    ahead_end(p, state);
+    ck_assert_uint_eq(requests_of(p, state, end, 4).count, 0); /* four blocks, one fault each */
+    batch_end(p, state);
 }
 END_TEST
 
