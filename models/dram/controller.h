@@ -291,8 +291,8 @@ DRAM_INLINE void dram_take(struct dram_channel *ch, const struct dram_hooks *hoo
     ch->streak = q->same ? ch->streak | bit : ch->streak & ~bit;
     ch->match = q->match ? ch->match | bit : ch->match & ~bit;
     ch->waiting[DRAM_MEM]--;
-    if (hooks->served)
-        hooks->served(state, ch, DRAM_MEM, q->rows[i], seq);
+    if (hooks->on_issue)
+        hooks->on_issue(state, ch, DRAM_MEM, q->rows[i], seq);
     dram_fill_slot(ch, t, b, q->rows[i], q->ids[i], q->flags[i], hit);
     if (q->live) {
         ch->head_seq[b] = q->seqs[__builtin_ctzll(q->live)];
@@ -311,8 +311,8 @@ DRAM_INLINE void dram_take_pim(struct dram_channel *ch, const struct dram_hooks 
     const uint32_t i = ch->pim.head, row = ch->pim.rows[i];
     ch->pim.head = (i + 1) % DRAM_QUEUES;
     ch->waiting[DRAM_PIM]--;
-    if (hooks->served)
-        hooks->served(state, ch, DRAM_PIM, row, ch->pim.seqs[i]);
+    if (hooks->on_issue)
+        hooks->on_issue(state, ch, DRAM_PIM, row, ch->pim.seqs[i]);
     ch->older = ch->waiting[DRAM_PIM] ? lanes_before(ch->head_seq, ch->pim.seqs[ch->pim.head]) & ch->pending : 0;
     ch->stats.accesses[DRAM_PIM]++;
     ch->stats.hits[DRAM_PIM] += ch->uniform ? ch->uniform_row == row : lanes_eq(ch->open_row, row) != 0;
@@ -332,17 +332,18 @@ DRAM_INLINE int dram_first(const struct dram_channel *ch, dram_banks banks, int 
     return b < ch->width ? b : b - ch->width;
 }
 
-/* Selection in MEM mode; whether anything changed: a request was taken, or the policy learnt which banks are idle. */
+/* Selects a request in MEM mode. Returns whether anything changed: a request was issued, or on_scan() got a new bank.
+ */
 DRAM_INLINE bool dram_select_mem(struct dram_channel *ch, const struct dram_hooks *hooks, void *state, int32_t t)
 {
     const dram_banks empty = ~ch->occupied & ch->all;
-    const dram_banks can = empty & ch->pending & ~(hooks->stalled ? hooks->stalled(state) : 0);
+    const dram_banks can = empty & ch->pending & ~(hooks->stalled_banks ? hooks->stalled_banks(state) : 0);
     if (!can)
-        return hooks->asked && hooks->asked(state, empty);
+        return hooks->on_scan && hooks->on_scan(state, empty);
     const int step = __builtin_ctzll(dram_round(ch, can, ch->prio)), b = dram_first(ch, can, ch->prio);
-    if (hooks->asked) {
+    if (hooks->on_scan) {
         const dram_banks seen = dram_round(ch, empty, ch->prio) & dram_first_banks(step + 1);
-        (void)hooks->asked(state, dram_round(ch, seen, ch->width - ch->prio));
+        (void)hooks->on_scan(state, dram_round(ch, seen, ch->width - ch->prio));
     }
     ch->prio = ch->prio + 1 < ch->banks ? ch->prio + 1 : ch->prio + 1 - ch->banks;
     dram_take(ch, hooks, state, t, b);
@@ -595,12 +596,12 @@ DRAM_INLINE void dram_count(struct dram_channel *ch, int64_t n)
         s->drain += any;
 }
 
-/* The next cycle at which the policy itself may change something. */
-DRAM_INLINE int64_t dram_policy_next(const struct dram_channel *ch, const struct dram_hooks *hooks, void *state,
-                                     int64_t now)
+/* Returns the next cycle in which the policy itself may change something. */
+DRAM_INLINE int64_t dram_policy_next_change(const struct dram_channel *ch, const struct dram_hooks *hooks, void *state,
+                                            int64_t now)
 {
-    const int64_t next = hooks->next ? hooks->next(state, ch, now) : INT64_MAX;
-    return hooks->loaded && next <= now ? now + 1 : next;
+    const int64_t next = hooks->next_change ? hooks->next_change(state, ch, now) : INT64_MAX;
+    return hooks->from_plugin && next <= now ? now + 1 : next;
 }
 
 /* All of cycle `now` but entering. Returns the next cycle with something to do if nothing enters; INT64_MAX: none. */
@@ -627,16 +628,16 @@ DRAM_INLINE int64_t dram_visit(struct dram_channel *ch, const struct dram_hooks 
     }
 
     bool changed = false;
-    if (hooks->begin)
-        hooks->begin(state, now);
+    if (hooks->on_cycle)
+        hooks->on_cycle(state, now);
     const dram_banks hits = hooks->needs_hits && ch->mode == DRAM_MEM && ch->waiting[DRAM_PIM] ? dram_next_hit(ch) : 0;
-    const enum dram_leave leave = hooks->leaves(state, ch, hits);
-    if (leave != DRAM_STAY) {
+    const enum dram_switch answer = hooks->switch_mode(state, ch, hits);
+    if (answer != DRAM_STAY) {
         changed = true;
         if (ch->mode == DRAM_MEM) {
             ch->mode = DRAM_PIM;
             ch->stats.switches[DRAM_PIM]++;
-            ch->stats.capped += leave == DRAM_LEAVE_CAP;
+            ch->stats.capped += answer == DRAM_SWITCH_CAP;
             ch->stats.conflicts +=
                 hooks->fifo ? dram_channel_fifo_conflicts(ch) : __builtin_popcountll(dram_next_hit(ch));
             ch->streak = 0;
@@ -664,7 +665,7 @@ DRAM_INLINE int64_t dram_visit(struct dram_channel *ch, const struct dram_hooks 
         int64_t next = ch->base + ch->pim_column + 1;
         if (ch->mode == DRAM_MEM && ch->pim_activate != INT32_MAX && ch->pim_activate >= t)
             next = ch->base + ch->pim_activate + 1;
-        const int64_t own = dram_policy_next(ch, hooks, state, now);
+        const int64_t own = dram_policy_next_change(ch, hooks, state, now);
         return own < next ? own : next;
     }
     if (ch->occupied)
@@ -672,7 +673,7 @@ DRAM_INLINE int64_t dram_visit(struct dram_channel *ch, const struct dram_hooks 
     if (changed)
         return now + 1;
     if (!ch->occupied)
-        return dram_policy_next(ch, hooks, state, now);
+        return dram_policy_next_change(ch, hooks, state, now);
     /* Nothing happened: the state stays until one of these. */
     int32_t next = ch->next_due;
 #define SOONER(cycle) next = (cycle) > t && (cycle) < next ? (cycle) : next
@@ -686,7 +687,7 @@ DRAM_INLINE int64_t dram_visit(struct dram_channel *ch, const struct dram_hooks 
     if (__builtin_expect(ch->device.on, 0))
         next = dram_device_next(ch, t, next);
     int64_t at = next >= INT32_MAX - 1 ? INT64_MAX : ch->base + next;
-    const int64_t own = dram_policy_next(ch, hooks, state, now);
+    const int64_t own = dram_policy_next_change(ch, hooks, state, now);
     return own < at ? own : at;
 }
 

@@ -11,7 +11,7 @@
 #include "models/base/policy.h"
 #include "models/dram/channel.h"
 
-/* Requests that wait in files' order before one channel and enter it as soon as there is room.
+/* Requests that wait in order before one channel and enter it as soon as there is room.
  *
  * Open loop with back-pressure: after each controller cycle at most one request enters; it must have arrived and its
  * class must have room. With one virtual channel only the oldest is tried; with two the oldest of each class, round
@@ -42,30 +42,31 @@ static inline int64_t dram_feed_arrival(const struct dram_feed *feed, int class,
 }
 
 /* A policy's answer at the mode update. */
-enum dram_leave { DRAM_STAY, DRAM_LEAVE, DRAM_LEAVE_CAP /* because a cap ran out */ };
+enum dram_switch { DRAM_STAY, DRAM_SWITCH, DRAM_SWITCH_CAP /* because a cap ran out */ };
 
 /* What a policy adds to the controller loop. `state` is the policy's own struct, zeroed at the start: the int64_t
- * parameters of its table and what it counts. All but `leaves` may be left out. Each file makes one constant of it. */
+ * parameters of its table and what it counts. Only `switch_mode` is required. Each file makes one constant of it. */
 struct dram_hooks {
-    bool fifo;       /* both classes wait in one queue, whose head alone is looked at */
-    bool needs_hits; /* leaves() is told of row hits */
-    /* In MEM mode with no PIM request waiting, leaves() stays and changes nothing, stalled() is 0, advance() does
-     * nothing and next() is never: models/dram/loop_mem/ takes such cycles, and calls asked() and alone() at their end.
-     */
-    bool quiet;
-    bool loaded; /* set by the program for a policy of one's own: that next() lies ahead is not taken for granted */
-    /* Mode update of this cycle: not DRAM_STAY to change channel->mode; the state is reset then. hits: banks whose next
+    bool fifo;       /* both classes wait in one queue, of which only the head is considered */
+    bool needs_hits; /* switch_mode() gets row hits */
+    /* Promises that while the channel is in MEM mode and no PIM request waits, switch_mode() stays and changes nothing,
+     * stalled_banks() is 0, advance() does nothing and next_change() is never. models/dram/loop_mem/ runs such cycles
+     * and calls on_scan() and on_mem_only() at their end. */
+    bool skip_mem_only;
+    bool from_plugin; /* set by the program for a policy from a file: next_change() may lie in the past */
+    /* Mode update of this cycle: not DRAM_STAY to change channel->mode and to reset the state. hits: banks whose next
      * request would hit, if needs_hits and the channel is in MEM mode with PIM waiting; else 0. */
-    enum dram_leave (*leaves)(void *state, const struct dram_channel *channel, dram_banks hits);
-    /* A request is being selected; channel->older is as before. */
-    void (*served)(void *state, const struct dram_channel *channel, enum dram_class class, uint32_t row, uint32_t seq);
-    dram_banks (*stalled)(const void *state);     /* banks that get no request in MEM mode */
-    void (*alone)(void *state, int64_t served);   /* instead of served() for so many MEM requests, if quiet */
-    bool (*asked)(void *state, dram_banks banks); /* the scan asked these idle banks; true if that was news */
-    void (*begin)(void *state, int64_t now);      /* before the mode update of cycle `now` */
+    enum dram_switch (*switch_mode)(void *state, const struct dram_channel *channel, dram_banks hits);
+    /* A request is issued from its queue to the bank slots; channel->older is as before. */
+    void (*on_issue)(void *state, const struct dram_channel *channel, enum dram_class class, uint32_t row,
+                     uint32_t seq);
+    dram_banks (*stalled_banks)(const void *state);   /* banks that get no request in MEM mode */
+    void (*on_mem_only)(void *state, int64_t issued); /* in place of on_issue() for skipped cycles: MEM requests */
+    bool (*on_scan)(void *state, dram_banks banks);   /* the scan reached these idle banks; true if that is new */
+    void (*on_cycle)(void *state, int64_t now);       /* each visited cycle, before its mode update */
     void (*advance)(void *state, const struct dram_channel *channel, int64_t n); /* n cycles pass unchanged */
-    /* The next cycle at which leaves() may answer otherwise though nothing else changes; INT64_MAX: never. */
-    int64_t (*next)(void *state, const struct dram_channel *channel, int64_t now);
+    /* Returns the next cycle in which switch_mode() may answer otherwise if nothing else changes; INT64_MAX: never. */
+    int64_t (*next_change)(void *state, const struct dram_channel *channel, int64_t now);
 };
 
 struct dram_loops {
@@ -86,19 +87,19 @@ struct dram_policy {
     const struct dram_loops *loops;
     /* Check parameters against each other; NULL: nothing to check. */
     int (*check)(const void *state, struct err *err);
-    /* Cycles so far in which `class` went first because the other alone was blacklisted; NULL: no blacklist. */
-    int64_t (*favoured)(const void *state, enum dram_class class);
-    /* With its defaults, what each side of a co-run runs alone under, for comparison. Exactly one of the list. */
-    bool alone;
+    /* Returns the cycles so far in which only the other class was blacklisted; NULL: no blacklist. */
+    int64_t (*favoured_cycles)(const void *state, enum dram_class class);
+    /* With its defaults, the policy under which each side of a co-run runs alone, for comparison. Exactly one. */
+    bool alone_baseline;
 };
 
 /* Their heads (models/policies.h); ends with NULL. */
 extern const struct policy_head *const dram_policies[];
 
-/* The one that sides run alone under. */
-const struct dram_policy *dram_policy_alone(void);
+/* Returns the policy under which sides run alone. */
+const struct dram_policy *dram_policy_alone_baseline(void);
 
-/* Used by the loops: close a feed's books at its end. */
+/* Used by the loops: completes the statistics at the end of a feed. */
 void dram_feed_end(struct dram_channel *channel, struct dram_feed *feed, int64_t now);
 
 #endif

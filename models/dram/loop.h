@@ -27,10 +27,10 @@ static inline bool dram_mem_may_run(const struct dram_channel *ch)
            ch->pim_activate == INT32_MAX && ch->near && !ch->device.held && ch->explain <= 0;
 }
 
-/* What a run tells the policy. */
+/* What a run reports to the policy. */
 struct dram_mem_result {
-    unsigned asked; /* banks that a scan of idle banks asked */
-    int64_t served; /* requests selected */
+    unsigned scanned; /* banks that a scan of idle banks reached */
+    int64_t issued;   /* requests */
 };
 
 /* Visit the cycles from `now` on, with their entries, up to the one in which a PIM request may enter, a refresh falls
@@ -112,10 +112,10 @@ DRAM_INLINE int64_t dram_loop_mem(struct dram_channel *ch, const struct dram_hoo
 {
     struct dram_mem_result result = {0, 0};
     const int64_t next = dram_mem_run(ch, feed, heads, now, &result);
-    if (hooks->asked && result.asked)
-        (void)hooks->asked(state, result.asked);
-    if (hooks->alone && result.served)
-        hooks->alone(state, result.served);
+    if (hooks->on_scan && result.scanned)
+        (void)hooks->on_scan(state, result.scanned);
+    if (hooks->on_mem_only && result.issued)
+        hooks->on_mem_only(state, result.issued);
     return next;
 }
 
@@ -128,7 +128,7 @@ DRAM_INLINE void dram_loop_feed(struct dram_channel *ch, const struct dram_hooks
         heads.arrival[k] = dram_feed_arrival(feed, k, 0);
     int64_t now = 0;
     while (ch->stats.out[DRAM_MEM] + ch->stats.out[DRAM_PIM] < feed->count) {
-        if (hooks->quiet && dram_mem_may_run(ch)) {
+        if (hooks->skip_mem_only && dram_mem_may_run(ch)) {
             const int64_t from = now;
             now = dram_loop_mem(ch, hooks, state, feed, &heads, now);
             if (now != from)
@@ -161,7 +161,7 @@ DRAM_INLINE int64_t dram_loop_step(struct dram_channel *ch, const struct dram_ho
 
 #endif
 
-/* Defines a policy's `name`_hooks, as `.quiet = true, .leaves = leaves`, and `name`_loops: the loop built for them. */
+/* Defines a policy's `name`_hooks, as `.fifo = true, .switch_mode = f`, and `name`_loops: the loop built for them. */
 #define DRAM_LOOPS(name, ...)                                                                                          \
     static const struct dram_hooks name##_hooks = {__VA_ARGS__};                                                       \
     DRAM_LOOPS_OF(name##_loops, name##_hooks)

@@ -125,7 +125,7 @@ static inline bool reference_older(const struct reference *c, int bank)
     return c->fate.enter[mem] < c->fate.enter[pim];
 }
 
-static inline bool reference_frfcfs_leaves(struct reference *c)
+static inline bool reference_frfcfs_switches(struct reference *c)
 {
     bool older = false;
     if (c->mode == DRAM_PIM) {
@@ -143,7 +143,7 @@ static inline bool reference_frfcfs_leaves(struct reference *c)
     return c->ready == reference_all(c);
 }
 
-static inline bool reference_leaves(struct reference *c)
+static inline bool reference_switches(struct reference *c)
 {
     const bool mem = c->waiting[DRAM_MEM], pim = c->waiting[DRAM_PIM];
     switch (c->policy) {
@@ -154,13 +154,13 @@ static inline bool reference_leaves(struct reference *c)
     case REFERENCE_PIM_FIRST:
         return c->mode == DRAM_PIM ? !pim && mem : pim;
     default:
-        return (c->mode == DRAM_PIM ? mem : pim) && reference_frfcfs_leaves(c);
+        return (c->mode == DRAM_PIM ? mem : pim) && reference_frfcfs_switches(c);
     }
 }
 
 static inline void reference_mode(struct reference *c)
 {
-    if (!reference_leaves(c))
+    if (!reference_switches(c))
         return;
     if (c->mode == DRAM_MEM)
         memset(c->streak, 0, sizeof c->streak);

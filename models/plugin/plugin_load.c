@@ -65,16 +65,16 @@ int64_t plugin_loop_step(struct dram_channel *channel, const struct dram_hooks *
 
 void plugin_loop_feed(struct dram_channel *channel, const struct dram_hooks *hooks, void *state, struct dram_feed *feed)
 {
-    struct dram_hooks loaded = *hooks;
-    loaded.loaded = true;
-    dram_loop_feed(channel, &loaded, state, feed);
+    struct dram_hooks mine = *hooks;
+    mine.from_plugin = true;
+    dram_loop_feed(channel, &mine, state, feed);
 }
 
 int64_t plugin_loop_step(struct dram_channel *channel, const struct dram_hooks *hooks, void *state, int64_t now)
 {
-    struct dram_hooks loaded = *hooks;
-    loaded.loaded = true;
-    return dram_loop_step(channel, &loaded, state, now);
+    struct dram_hooks mine = *hooks;
+    mine.from_plugin = true;
+    return dram_loop_step(channel, &mine, state, now);
 }
 
 /* --- what the file says of itself --- */
@@ -108,7 +108,7 @@ static const char *missing(const struct plugin *plugin)
     case POLICY_UVM_EVICT:
         return ((const struct uvm_evict_policy *)plugin->policy)->pick ? NULL : "pick";
     case POLICY_DRAM_SCHEDULER:
-        return !plugin->hooks || !plugin->loops ? "hooks" : plugin->hooks->leaves ? NULL : "leaves";
+        return !plugin->hooks || !plugin->loops ? "hooks" : plugin->hooks->switch_mode ? NULL : "switch_mode";
     case POLICY_ZEROCOPY_PATTERN:
         return !pattern->counter_new    ? "counter_new"
                : !pattern->counter_free ? "counter_free"

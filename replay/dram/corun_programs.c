@@ -458,7 +458,7 @@ static void release_clients(struct corun *p)
 
 static int simulate_alone(struct corun *p, uint32_t s, struct err *err)
 {
-    const struct policy_head *alone = &dram_policy_alone()->head;
+    const struct policy_head *alone = &dram_policy_alone_baseline()->head;
     struct replay_policy policy = {.head = alone, .params = mem_zalloc(1, alone->state_size, err)};
     struct client *side = &p->side[s];
     struct dram_simulation run = {.platform = p->job->platform,

@@ -522,9 +522,9 @@ static void add_channel(struct dram_totals *totals, const struct window *w, cons
     dram_stats_add(&totals->stats, &part->channel->stats);
     totals->channels++;
     totals->cycles = w->cycles > totals->cycles ? w->cycles : totals->cycles;
-    totals->blacklists = rules->favoured != NULL;
-    for (int k = 0; k < 2 && rules->favoured; k++)
-        totals->favoured[k] += rules->favoured(part->state, (enum dram_class)k);
+    totals->blacklists = rules->favoured_cycles != NULL;
+    for (int k = 0; k < 2 && rules->favoured_cycles; k++)
+        totals->favoured[k] += rules->favoured_cycles(part->state, (enum dram_class)k);
     for (int k = 0; k < DRAM_TOOK && w->took; k++)
         dram_latency_merge(&totals->took[k], &w->took[k]);
     for (int s = 0; s < w->sources; s++) {
@@ -576,7 +576,7 @@ static int run_alone(struct corun *c, struct side *side, const struct replay_pol
 /* Each side alone: f3fs with its defaults. */
 static int run_sides_alone(struct corun *c, struct err *err)
 {
-    const struct policy_head *alone = &dram_policy_alone()->head;
+    const struct policy_head *alone = &dram_policy_alone_baseline()->head;
     struct replay_policy policy = {.head = alone, .params = mem_zalloc(1, alone->state_size, err)};
     if (!policy.params)
         return -1;

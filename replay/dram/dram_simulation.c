@@ -208,11 +208,11 @@ static void collect(struct running *r)
     t->cycles = r->memory.clocks.dram;
     t->channels = r->memory.channels;
     run->memory = r->memory.stats;
-    t->blacklists = rules->favoured != NULL;
+    t->blacklists = rules->favoured_cycles != NULL;
     for (uint32_t c = 0; c < r->memory.channels; c++) {
         dram_stats_add(&t->stats, &r->memory.part[c].channel->stats);
-        for (int class = 0; class < 2 && rules->favoured; class ++)
-            t->favoured[class] += rules->favoured(r->memory.part[c].state, (enum dram_class) class);
+        for (int class = 0; class < 2 && rules->favoured_cycles; class ++)
+            t->favoured[class] += rules->favoured_cycles(r->memory.part[c].state, (enum dram_class) class);
     }
     for (int k = 0; k < 2; k++) {
         t->stats.answered[k] = run->memory.answered[k];

@@ -57,13 +57,13 @@ struct dram_mem {
     uint64_t due;  /* slots whose own time has come */
     unsigned scan; /* prio: mem_first() */
     unsigned occupied, active, streak;
-    unsigned longer;  /* slots that need more than one column command; only theirs is slot_columns kept */
-    unsigned unasked; /* banks that no scan of idle banks asked yet */
+    unsigned longer;    /* slots that need more than one column command; only theirs is slot_columns kept */
+    unsigned unscanned; /* banks that no scan of idle banks reached yet */
     int32_t ccd_ok, rrd_ok, rtw_ok, wtr_ok;
     int64_t slot_sum; /* as if what is in the slots had been filled at offset 0 */
     int64_t empty;    /* cycles with nothing in the slots */
     int64_t columns, activates, precharges;
-    int64_t served, hits; /* MEM requests selected */
+    int64_t issued, hits; /* MEM requests selected */
     unsigned calm;        /* how likely reads of open rows are to come: MEM_CALM */
     int32_t stopped;      /* where the last run of them ended */
 };
@@ -283,13 +283,13 @@ DRAM_INLINE void mem_take(struct dram_channel *ch, struct dram_mem *m, const str
     if (from->fates && ch->fate.sched)
         ch->fate.sched[q->ids[i]] = from->base + t;
     m->in.waiting--;
-    m->served++;
+    m->issued++;
     m->slot_sum -= t;
     m->occupied |= bit;
 }
 
 /* The banks that a scan asks that ends at bank b. */
-DRAM_INLINE unsigned mem_asked(unsigned scan, int b)
+DRAM_INLINE unsigned mem_scanned(unsigned scan, int b)
 {
     const unsigned up_to = (2u << b) - 1;
     return scan >> b & 1 ? scan & up_to : scan | up_to;
@@ -301,12 +301,12 @@ DRAM_INLINE bool mem_select(struct dram_channel *ch, struct dram_mem *m, const s
 {
     const unsigned can = ~m->occupied & m->in.pending;
     if (!can) {
-        m->unasked &= m->occupied;
+        m->unscanned &= m->occupied;
         return false;
     }
     const int b = mem_first(can, m->scan);
-    if (__builtin_expect(m->unasked != 0, 0))
-        m->unasked &= m->occupied | ~mem_asked(m->scan, b);
+    if (__builtin_expect(m->unscanned != 0, 0))
+        m->unscanned &= m->occupied | ~mem_scanned(m->scan, b);
     m->scan = mem_scan_on(m->scan, from);
     mem_take(ch, m, from, w, t, b);
     return true;
@@ -565,7 +565,7 @@ DRAM_INLINE int32_t mem_single(struct dram_channel *ch, struct dram_mem *m, cons
     m->in.pending = 0;
     m->in.waiting = 0;
     m->scan = mem_scan_on(m->scan, from);
-    m->served++;
+    m->issued++;
     m->hits += hit;
     m->slot_sum += column + 1 - t;
     if (from->fates && ch->fate.sched)
@@ -1006,7 +1006,7 @@ DRAM_INLINE bool mem_device_streams(const struct dram_channel *ch, int32_t t)
 DRAM_INLINE bool mem_may_stream(const struct dram_channel *ch, const struct dram_mem *m, const struct mem_source *from,
                                 int32_t t)
 {
-    return t != m->stopped && !(m->due >> DRAM_NARROW * MEM_WR) && !(m->due & m->longer) && !m->unasked &&
+    return t != m->stopped && !(m->due >> DRAM_NARROW * MEM_WR) && !(m->due & m->longer) && !m->unscanned &&
            t >= m->wtr_ok && m->due | (m->in.pending & ~m->occupied) && (!from->device || mem_device_streams(ch, t));
 }
 
@@ -1142,7 +1142,7 @@ DRAM_INLINE void mem_stream_end(struct dram_channel *ch, struct dram_mem *m, con
     m->out = s->out;
     m->scan = s->scan;
     m->slot_sum = s->slot_sum;
-    m->served += s->selected;
+    m->issued += s->selected;
     m->hits += s->selected;
     m->due = s->reads;
     m->occupied = s->reads | s->asleep;
@@ -1270,7 +1270,7 @@ DRAM_INLINE void mem_end_stats(struct dram_channel *ch, const struct dram_mem *m
     struct dram_stats *s = &ch->stats;
     s->slot_sum += m->slot_sum + (int64_t)now * __builtin_popcount(m->occupied);
     s->slot_cycles += now - begin - m->empty;
-    s->accesses[DRAM_MEM] += m->served;
+    s->accesses[DRAM_MEM] += m->issued;
     s->hits[DRAM_MEM] += m->hits;
     s->activates += m->activates;
     s->precharges += m->precharges;
@@ -1392,7 +1392,7 @@ DRAM_INLINE int32_t mem_run(struct dram_channel *ch, struct dram_mem *m, const s
             t = mem_stream(ch, m, from, &w, t);
             continue;
         }
-        if (!m->occupied && m->in.waiting == 1 && !m->unasked) {
+        if (!m->occupied && m->in.waiting == 1 && !m->unscanned) {
             const int32_t after = mem_single(ch, m, from, t);
             if (after > t) {
                 t = mem_feed(ch, m, from, after - 1, INT32_MAX);
@@ -1438,7 +1438,7 @@ DRAM_INLINE int64_t mem_run_as(struct dram_channel *ch, struct dram_feed *feed, 
     from.first = heads->head[DRAM_MEM] == from.count ? UINT32_MAX : mem_id(&from, heads->head[DRAM_MEM]);
     struct dram_mem m = {.in = {.stop = stop, .head = heads->head[DRAM_MEM], .id = from.first},
                          .out = {.last = -1},
-                         .unasked = DRAM_ALL,
+                         .unscanned = DRAM_ALL,
                          .stopped = -1};
     const int32_t t = mem_run(ch, &m, &from, begin);
     ch->stats.in[DRAM_MEM] += m.in.head - heads->head[DRAM_MEM];
@@ -1449,7 +1449,7 @@ DRAM_INLINE int64_t mem_run_as(struct dram_channel *ch, struct dram_feed *feed, 
             heads->arrival[DRAM_MEM] = dram_feed_arrival(feed, DRAM_MEM, m.in.head);
     }
     mem_end(ch, &m, &from, begin, t);
-    *result = (struct dram_mem_result){~m.unasked & DRAM_ALL, m.served};
+    *result = (struct dram_mem_result){~m.unscanned & DRAM_ALL, m.issued};
     return ch->base + t;
 }
 

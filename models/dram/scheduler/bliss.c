@@ -27,7 +27,7 @@ static const struct param params[] = {
     PARAM_INT_ROW(bliss, bug, "", 0, 1, 0, "1: the artifact's forced switches, which may stop the channel for good"),
     {0}};
 
-static inline void bliss_begin(void *state, int64_t now)
+static inline void bliss_on_cycle(void *state, int64_t now)
 {
     struct bliss *p = state;
     if (__builtin_expect(now >= p->clear_at, 0)) {
@@ -39,7 +39,7 @@ static inline void bliss_begin(void *state, int64_t now)
     p->cycles[p->black]++;
 }
 
-static inline enum dram_leave bliss_leaves(void *state, const struct dram_channel *ch, dram_banks hits)
+static inline enum dram_switch bliss_switch_mode(void *state, const struct dram_channel *ch, dram_banks hits)
 {
     struct bliss *p = state;
     if (p->black == 1u << DRAM_MEM || p->black == 1u << DRAM_PIM) {
@@ -49,20 +49,20 @@ static inline enum dram_leave bliss_leaves(void *state, const struct dram_channe
         if (stay)
             return DRAM_STAY;
         if (!p->bug)
-            frfcfs_rules_leave(&p->rules, ch->mode);
-        return DRAM_LEAVE;
+            frfcfs_rules_end_phase(&p->rules, ch->mode);
+        return DRAM_SWITCH;
     }
-    if (!frfcfs_rules_leaves(&p->rules, ch, hits))
+    if (!frfcfs_rules_switch(&p->rules, ch, hits))
         return DRAM_STAY;
-    frfcfs_rules_leave(&p->rules, ch->mode);
-    return DRAM_LEAVE;
+    frfcfs_rules_end_phase(&p->rules, ch->mode);
+    return DRAM_SWITCH;
 }
 
-static inline void bliss_served(void *state, const struct dram_channel *ch, enum dram_class class, uint32_t row,
-                                uint32_t seq)
+static inline void bliss_on_issue(void *state, const struct dram_channel *ch, enum dram_class class, uint32_t row,
+                                  uint32_t seq)
 {
     struct bliss *p = state;
-    frfcfs_rules_served(p, ch, class, row, seq);
+    frfcfs_rules_on_issue(p, ch, class, row, seq);
     p->count = p->before == (int)class + 1 ? p->count + 1 : 0;
     p->before = (int)class + 1;
     if (p->count > p->threshold) {
@@ -78,17 +78,18 @@ static inline void bliss_advance(void *state, const struct dram_channel *ch, int
     p->cycles[p->black] += n;
 }
 
-static inline int64_t bliss_next(void *state, const struct dram_channel *ch, int64_t now)
+static inline int64_t bliss_next_change(void *state, const struct dram_channel *ch, int64_t now)
 {
     struct bliss *p = state;
     (void)ch, (void)now;
     return p->before || p->black ? p->clear_at : INT64_MAX;
 }
 
-DRAM_LOOPS(bliss, .needs_hits = true, .leaves = bliss_leaves, .served = bliss_served, .stalled = frfcfs_rules_stalled,
-           .asked = frfcfs_rules_asked, .begin = bliss_begin, .advance = bliss_advance, .next = bliss_next)
+DRAM_LOOPS(bliss, .needs_hits = true, .switch_mode = bliss_switch_mode, .on_issue = bliss_on_issue,
+           .stalled_banks = frfcfs_rules_stalled_banks, .on_scan = frfcfs_rules_on_scan, .on_cycle = bliss_on_cycle,
+           .advance = bliss_advance, .next_change = bliss_next_change)
 
-static int64_t favoured(const void *state, enum dram_class class)
+static int64_t favoured_cycles(const void *state, enum dram_class class)
 {
     return ((const struct bliss *)state)->cycles[1u << !class];
 }
@@ -100,4 +101,4 @@ const struct dram_policy dram_bliss = {
              .params = params,
              .state_size = sizeof(struct bliss)},
     .loops = &bliss_loops,
-    .favoured = favoured};
+    .favoured_cycles = favoured_cycles};

@@ -30,8 +30,8 @@ START_TEST(cycles_under_a_blacklist_are_those_of_the_clock)
         r[i] = (struct dram_request){0, 4096, 0, 0, TEST_PIM};
     test_run("bliss", "", r, 64, 1);
     const struct dram_policy *p = (const struct dram_policy *)policy_find(dram_policies, "bliss");
-    ck_assert_int_eq(p->favoured(test_state, DRAM_PIM), 0);
-    ck_assert_int_eq(p->favoured(test_state, DRAM_MEM), test_done[63] - 1 - test_sched[5]);
+    ck_assert_int_eq(p->favoured_cycles(test_state, DRAM_PIM), 0);
+    ck_assert_int_eq(p->favoured_cycles(test_state, DRAM_MEM), test_done[63] - 1 - test_sched[5]);
 }
 END_TEST
 

@@ -39,26 +39,26 @@ static inline bool f3fs_counts(const struct f3fs *p, const struct dram_channel *
            (ch->mode == DRAM_PIM) == (ch->older != 0);
 }
 
-static inline enum dram_leave f3fs_leaves(void *state, const struct dram_channel *ch, dram_banks hits)
+static inline enum dram_switch f3fs_switch_mode(void *state, const struct dram_channel *ch, dram_banks hits)
 {
     struct f3fs *p = state;
     (void)hits;
     if (!ch->waiting[!ch->mode])
         return DRAM_STAY;
-    enum dram_leave leave = DRAM_LEAVE;
+    enum dram_switch answer = DRAM_SWITCH;
     if (ch->waiting[ch->mode]) {
         const int64_t cap = f3fs_cap(p, ch);
         p->passed += f3fs_counts(p, ch);
         if (!cap || (p->count == F3FS_CYCLES ? p->passed <= cap : p->passed < cap))
             return DRAM_STAY;
-        leave = DRAM_LEAVE_CAP;
+        answer = DRAM_SWITCH_CAP;
     }
     p->passed = 0;
-    return leave;
+    return answer;
 }
 
-static inline void f3fs_served(void *state, const struct dram_channel *ch, enum dram_class class, uint32_t row,
-                               uint32_t seq)
+static inline void f3fs_on_issue(void *state, const struct dram_channel *ch, enum dram_class class, uint32_t row,
+                                 uint32_t seq)
 {
     struct f3fs *p = state;
     (void)row;
@@ -77,7 +77,7 @@ static inline void f3fs_advance(void *state, const struct dram_channel *ch, int6
         p->passed += n;
 }
 
-static inline int64_t f3fs_next(void *state, const struct dram_channel *ch, int64_t now)
+static inline int64_t f3fs_next_change(void *state, const struct dram_channel *ch, int64_t now)
 {
     struct f3fs *p = state;
     if (!f3fs_counts(p, ch))
@@ -86,8 +86,8 @@ static inline int64_t f3fs_next(void *state, const struct dram_channel *ch, int6
     return now + 1 + (left > 0 ? left : 0);
 }
 
-DRAM_LOOPS(f3fs, .quiet = true, .leaves = f3fs_leaves, .served = f3fs_served, .advance = f3fs_advance,
-           .next = f3fs_next)
+DRAM_LOOPS(f3fs, .skip_mem_only = true, .switch_mode = f3fs_switch_mode, .on_issue = f3fs_on_issue,
+           .advance = f3fs_advance, .next_change = f3fs_next_change)
 
 const struct dram_policy dram_f3fs = {
     .head = {.name = "f3fs",
@@ -97,4 +97,4 @@ const struct dram_policy dram_f3fs = {
              .params = params,
              .state_size = sizeof(struct f3fs)},
     .loops = &f3fs_loops,
-    .alone = true};
+    .alone_baseline = true};

@@ -7,16 +7,16 @@
  * gupta-2025-f3fs section III; dram_sched.cc (FCFS), policy 1 of the artifact. Differs: nothing known. */
 #include "models/dram/loop.h"
 
-static inline enum dram_leave fcfs_leaves(void *state, const struct dram_channel *ch, dram_banks hits)
+static inline enum dram_switch fcfs_switch_mode(void *state, const struct dram_channel *ch, dram_banks hits)
 {
     (void)state, (void)hits;
     if (!(ch->waiting[DRAM_MEM] + ch->waiting[DRAM_PIM]))
         return DRAM_STAY;
     const enum dram_class head = ch->fifo.flags[ch->fifo.head] & DRAM_IS_PIM ? DRAM_PIM : DRAM_MEM;
-    return head != ch->mode ? DRAM_LEAVE : DRAM_STAY;
+    return head != ch->mode ? DRAM_SWITCH : DRAM_STAY;
 }
 
-DRAM_LOOPS(fcfs, .fifo = true, .leaves = fcfs_leaves)
+DRAM_LOOPS(fcfs, .fifo = true, .switch_mode = fcfs_switch_mode)
 
 const struct dram_policy dram_fcfs = {.head = {.name = "fcfs",
                                                .summary = "first come, first served: one queue for both classes",

@@ -8,16 +8,17 @@
 #include "models/dram/loop.h"
 #include "models/dram/scheduler/frfcfs_rules.h"
 
-static inline enum dram_leave frfcfs_leaves(void *state, const struct dram_channel *ch, dram_banks hits)
+static inline enum dram_switch frfcfs_switch_mode(void *state, const struct dram_channel *ch, dram_banks hits)
 {
-    if (!frfcfs_rules_leaves(state, ch, hits))
+    if (!frfcfs_rules_switch(state, ch, hits))
         return DRAM_STAY;
-    frfcfs_rules_leave(state, ch->mode);
-    return DRAM_LEAVE;
+    frfcfs_rules_end_phase(state, ch->mode);
+    return DRAM_SWITCH;
 }
 
-DRAM_LOOPS(frfcfs, .quiet = true, .needs_hits = true, .leaves = frfcfs_leaves, .served = frfcfs_rules_served,
-           .stalled = frfcfs_rules_stalled, .asked = frfcfs_rules_asked)
+DRAM_LOOPS(frfcfs, .skip_mem_only = true, .needs_hits = true, .switch_mode = frfcfs_switch_mode,
+           .on_issue = frfcfs_rules_on_issue, .stalled_banks = frfcfs_rules_stalled_banks,
+           .on_scan = frfcfs_rules_on_scan)
 
 const struct dram_policy dram_frfcfs = {
     .head = {.name = "frfcfs",

@@ -29,20 +29,20 @@ static inline bool frfcfs_cap_counts(const struct frfcfs_cap *p, const struct dr
     return ch->mode == DRAM_PIM ? p->rules.row && ch->older : !ch->older;
 }
 
-static inline enum dram_leave frfcfs_cap_leaves(void *state, const struct dram_channel *ch, dram_banks hits)
+static inline enum dram_switch frfcfs_cap_switch_mode(void *state, const struct dram_channel *ch, dram_banks hits)
 {
     struct frfcfs_cap *p = state;
-    enum dram_leave leave = DRAM_LEAVE;
-    if (!frfcfs_rules_leaves(&p->rules, ch, hits)) {
+    enum dram_switch answer = DRAM_SWITCH;
+    if (!frfcfs_rules_switch(&p->rules, ch, hits)) {
         p->count += frfcfs_cap_counts(p, ch);
         if (p->count <= p->cap || !ch->waiting[DRAM_MEM] || !ch->waiting[DRAM_PIM] ||
             (ch->mode == DRAM_PIM && !p->rules.row))
             return DRAM_STAY;
-        leave = DRAM_LEAVE_CAP;
+        answer = DRAM_SWITCH_CAP;
     }
-    frfcfs_rules_leave(&p->rules, ch->mode);
+    frfcfs_rules_end_phase(&p->rules, ch->mode);
     p->count = 0;
-    return leave;
+    return answer;
 }
 
 static inline void frfcfs_cap_advance(void *state, const struct dram_channel *ch, int64_t n)
@@ -52,15 +52,15 @@ static inline void frfcfs_cap_advance(void *state, const struct dram_channel *ch
         p->count += n;
 }
 
-static inline int64_t frfcfs_cap_next(void *state, const struct dram_channel *ch, int64_t now)
+static inline int64_t frfcfs_cap_next_change(void *state, const struct dram_channel *ch, int64_t now)
 {
     struct frfcfs_cap *p = state;
     return frfcfs_cap_counts(p, ch) ? now + 1 + (p->cap > p->count ? p->cap - p->count : 0) : INT64_MAX;
 }
 
-DRAM_LOOPS(frfcfs_cap, .quiet = true, .needs_hits = true, .leaves = frfcfs_cap_leaves, .served = frfcfs_rules_served,
-           .stalled = frfcfs_rules_stalled, .asked = frfcfs_rules_asked, .advance = frfcfs_cap_advance,
-           .next = frfcfs_cap_next)
+DRAM_LOOPS(frfcfs_cap, .skip_mem_only = true, .needs_hits = true, .switch_mode = frfcfs_cap_switch_mode,
+           .on_issue = frfcfs_rules_on_issue, .stalled_banks = frfcfs_rules_stalled_banks,
+           .on_scan = frfcfs_rules_on_scan, .advance = frfcfs_cap_advance, .next_change = frfcfs_cap_next_change)
 
 const struct dram_policy dram_frfcfs_cap = {
     .head = {.name = "frfcfs-cap",

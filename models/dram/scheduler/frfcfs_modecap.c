@@ -20,34 +20,34 @@ static const struct param params[] = {
     PARAM_INT_ROW(frfcfs_modecap, cap, "requests", 1, 1e12, 64, "requests of one mode while the other class waits"),
     {0}};
 
-static inline enum dram_leave frfcfs_modecap_leaves(void *state, const struct dram_channel *ch, dram_banks hits)
+static inline enum dram_switch frfcfs_modecap_switch_mode(void *state, const struct dram_channel *ch, dram_banks hits)
 {
     struct frfcfs_modecap *p = state;
-    const bool left = frfcfs_rules_leaves(&p->rules, ch, hits);
+    const bool left = frfcfs_rules_switch(&p->rules, ch, hits);
     if (!left && (p->count < p->cap || !ch->waiting[DRAM_MEM] || !ch->waiting[DRAM_PIM]))
         return DRAM_STAY;
-    frfcfs_rules_leave(&p->rules, ch->mode);
+    frfcfs_rules_end_phase(&p->rules, ch->mode);
     p->count = 0;
-    return left ? DRAM_LEAVE : DRAM_LEAVE_CAP;
+    return left ? DRAM_SWITCH : DRAM_SWITCH_CAP;
 }
 
-static inline void frfcfs_modecap_served(void *state, const struct dram_channel *ch, enum dram_class class,
-                                         uint32_t row, uint32_t seq)
+static inline void frfcfs_modecap_on_issue(void *state, const struct dram_channel *ch, enum dram_class class,
+                                           uint32_t row, uint32_t seq)
 {
     struct frfcfs_modecap *p = state;
-    frfcfs_rules_served(p, ch, class, row, seq);
+    frfcfs_rules_on_issue(p, ch, class, row, seq);
     p->count++;
 }
 
-static inline void frfcfs_modecap_alone(void *state, int64_t served)
+static inline void frfcfs_modecap_on_mem_only(void *state, int64_t issued)
 {
     struct frfcfs_modecap *p = state;
-    p->count += served;
+    p->count += issued;
 }
 
-DRAM_LOOPS(frfcfs_modecap, .quiet = true, .needs_hits = true, .leaves = frfcfs_modecap_leaves,
-           .served = frfcfs_modecap_served, .alone = frfcfs_modecap_alone, .stalled = frfcfs_rules_stalled,
-           .asked = frfcfs_rules_asked)
+DRAM_LOOPS(frfcfs_modecap, .skip_mem_only = true, .needs_hits = true, .switch_mode = frfcfs_modecap_switch_mode,
+           .on_issue = frfcfs_modecap_on_issue, .on_mem_only = frfcfs_modecap_on_mem_only,
+           .stalled_banks = frfcfs_rules_stalled_banks, .on_scan = frfcfs_rules_on_scan)
 
 const struct dram_policy dram_frfcfs_modecap = {
     .head = {.name = "frfcfs-modecap",

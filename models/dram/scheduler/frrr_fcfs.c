@@ -8,7 +8,7 @@
 #include "models/dram/loop.h"
 #include "models/dram/scheduler/frfcfs_rules.h"
 
-static inline enum dram_leave frrr_fcfs_leaves(void *state, const struct dram_channel *ch, dram_banks hits)
+static inline enum dram_switch frrr_fcfs_switch_mode(void *state, const struct dram_channel *ch, dram_banks hits)
 {
     struct frfcfs_rules *p = state; /* ready: through */
     const bool mem = ch->waiting[DRAM_MEM] > 0, pim = ch->waiting[DRAM_PIM] > 0;
@@ -16,7 +16,7 @@ static inline enum dram_leave frrr_fcfs_leaves(void *state, const struct dram_ch
         if (!mem || (pim && (!p->row || ch->pim.rows[ch->pim.head] + 1 == p->row)))
             return DRAM_STAY;
         p->row = 0;
-        return DRAM_LEAVE;
+        return DRAM_SWITCH;
     }
     if (!pim)
         return DRAM_STAY;
@@ -24,11 +24,11 @@ static inline enum dram_leave frrr_fcfs_leaves(void *state, const struct dram_ch
     if (mem && p->ready != ch->all)
         return DRAM_STAY;
     p->ready = 0;
-    return DRAM_LEAVE;
+    return DRAM_SWITCH;
 }
 
-DRAM_LOOPS(frrr_fcfs, .quiet = true, .needs_hits = true, .leaves = frrr_fcfs_leaves, .served = frfcfs_rules_served,
-           .stalled = frfcfs_rules_stalled)
+DRAM_LOOPS(frrr_fcfs, .skip_mem_only = true, .needs_hits = true, .switch_mode = frrr_fcfs_switch_mode,
+           .on_issue = frfcfs_rules_on_issue, .stalled_banks = frfcfs_rules_stalled_banks)
 
 const struct dram_policy dram_frrr_fcfs = {.head = {.name = "frrr-fcfs",
                                                     .summary = "the classes take turns at row conflicts (FR-RR-FCFS)",

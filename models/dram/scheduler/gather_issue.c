@@ -17,14 +17,14 @@ static const struct param params[] = {
     PARAM_INT_ROW(gather_issue, low, "requests", 0, 64, 32, "a PIM phase ends when fewer wait"),
     {0}};
 
-static inline enum dram_leave gather_issue_leaves(void *state, const struct dram_channel *ch, dram_banks hits)
+static inline enum dram_switch gather_issue_switch_mode(void *state, const struct dram_channel *ch, dram_banks hits)
 {
     struct gather_issue *p = state;
     (void)hits;
     const int32_t mem = ch->waiting[DRAM_MEM], pim = ch->waiting[DRAM_PIM];
     if (ch->mode == DRAM_PIM)
-        return pim < p->low && mem ? DRAM_LEAVE : DRAM_STAY;
-    return pim >= p->high || (!mem && pim) ? DRAM_LEAVE : DRAM_STAY;
+        return pim < p->low && mem ? DRAM_SWITCH : DRAM_STAY;
+    return pim >= p->high || (!mem && pim) ? DRAM_SWITCH : DRAM_STAY;
 }
 
 static int check(const void *state, struct err *err)
@@ -35,7 +35,7 @@ static int check(const void *state, struct err *err)
     return 0;
 }
 
-DRAM_LOOPS(gather_issue, .quiet = true, .leaves = gather_issue_leaves)
+DRAM_LOOPS(gather_issue, .skip_mem_only = true, .switch_mode = gather_issue_switch_mode)
 
 const struct dram_policy dram_gather_issue = {
     .head = {.name = "gather-issue",

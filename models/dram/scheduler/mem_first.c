@@ -7,14 +7,14 @@
  * served. Source: gupta-2025-f3fs section III; policy 6 of the artifact. Differs: nothing known. */
 #include "models/dram/loop.h"
 
-static inline enum dram_leave mem_first_leaves(void *state, const struct dram_channel *ch, dram_banks hits)
+static inline enum dram_switch mem_first_switch_mode(void *state, const struct dram_channel *ch, dram_banks hits)
 {
     (void)state, (void)hits;
     const bool mem = ch->waiting[DRAM_MEM] > 0, pim = ch->waiting[DRAM_PIM] > 0;
-    return (ch->mode == DRAM_PIM ? mem : !mem && pim) ? DRAM_LEAVE : DRAM_STAY;
+    return (ch->mode == DRAM_PIM ? mem : !mem && pim) ? DRAM_SWITCH : DRAM_STAY;
 }
 
-DRAM_LOOPS(mem_first, .quiet = true, .leaves = mem_first_leaves)
+DRAM_LOOPS(mem_first, .skip_mem_only = true, .switch_mode = mem_first_switch_mode)
 
 const struct dram_policy dram_mem_first = {.head = {.name = "mem-first",
                                                     .summary = "PIM is served only while no MEM request waits",

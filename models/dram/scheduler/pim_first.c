@@ -5,14 +5,14 @@
  * waits. Source: gupta-2025-f3fs section III; policy 7 of the artifact. Differs: nothing known. */
 #include "models/dram/loop.h"
 
-static inline enum dram_leave pim_first_leaves(void *state, const struct dram_channel *ch, dram_banks hits)
+static inline enum dram_switch pim_first_switch_mode(void *state, const struct dram_channel *ch, dram_banks hits)
 {
     (void)state, (void)hits;
     const bool mem = ch->waiting[DRAM_MEM] > 0, pim = ch->waiting[DRAM_PIM] > 0;
-    return (ch->mode == DRAM_PIM ? !pim && mem : pim) ? DRAM_LEAVE : DRAM_STAY;
+    return (ch->mode == DRAM_PIM ? !pim && mem : pim) ? DRAM_SWITCH : DRAM_STAY;
 }
 
-DRAM_LOOPS(pim_first, .quiet = true, .leaves = pim_first_leaves)
+DRAM_LOOPS(pim_first, .skip_mem_only = true, .switch_mode = pim_first_switch_mode)
 
 const struct dram_policy dram_pim_first = {.head = {.name = "pim-first",
                                                     .summary = "MEM is served only while no PIM request waits",
