@@ -29,40 +29,6 @@ static const struct param settings[] = {
                   "the GPU to replay of a trace that holds several; -1: the only one"),
     {0}};
 
-static const struct metric metrics[] = {
-    {"time_ns", METRIC_INT, METRIC_SUM, "from the first launch to the end of the last, phases of the CPU left out"},
-    {"speedup_ratio", METRIC_REAL, METRIC_GEOMEAN, "time of the baseline / time"},
-    {"faults", METRIC_INT, METRIC_SUM, "pages serviced as faulted; a page counts again when it faults again"},
-    {"batches", METRIC_INT, METRIC_SUM, "fault batches"},
-    {"routines", METRIC_INT, METRIC_SUM, "runs of the fault-handling routine, of 20 batches at most"},
-    {"services", METRIC_INT, METRIC_SUM, "VA blocks serviced, summed over batches"},
-    {"h2d_bytes", METRIC_INT, METRIC_SUM, "bytes copied from the host to the GPU"},
-    {"d2h_bytes", METRIC_INT, METRIC_SUM, "bytes copied from the GPU to the host"},
-    {"prefetched_bytes", METRIC_INT, METRIC_SUM, "bytes made resident besides the faulted pages"},
-    {"prefetched_used_ratio", METRIC_REAL, METRIC_MEAN, "prefetched pages touched before they left / prefetched pages"},
-    {"evictions", METRIC_INT, METRIC_SUM, "VA blocks evicted; with capacity=piece also parts of them"},
-    {"structure_bytes", METRIC_INT, METRIC_SUM, "bytes of the allocations touched"},
-    {"touched_bytes", METRIC_INT, METRIC_SUM, "4 KiB x distinct pages touched"},
-    {"read_amplification_ratio", METRIC_REAL, METRIC_MEAN, "h2d_bytes / structure_bytes"},
-    {"overfetch_ratio", METRIC_REAL, METRIC_MEAN, "h2d_bytes / touched_bytes"},
-    {"r_median", METRIC_REAL, METRIC_MEAN, "median over windows of 20 batches of distinct VA blocks / batches"},
-    {"r_p25", METRIC_REAL, METRIC_MEAN, "first quartile of the same"},
-    {"r_p75", METRIC_REAL, METRIC_MEAN, "third quartile of the same"},
-    {"granularity_final_bytes", METRIC_INT, METRIC_MEAN, "granularity of the policy at the end"},
-    {"migration_records", METRIC_INT, METRIC_SUM,
-     "migration records that CUPTI would give: contiguous pages of one service and one cause"},
-    {"evicted_bytes", METRIC_INT, METRIC_SUM, "of d2h_bytes, copied back by evictions"},
-    {"returned_bytes", METRIC_INT, METRIC_SUM, "of evicted_bytes, of pages that came again within 20 batches"},
-    {"evicted_unused_ratio", METRIC_REAL, METRIC_MEAN,
-     "of the pages that evictions sent away, those prefetched and never touched"},
-    {"remote_bytes", METRIC_INT, METRIC_SUM, "payload of the GPU's accesses to pages that lie with the CPU"},
-    {"counter_notifications", METRIC_INT, METRIC_SUM, "notifications of access counters"},
-    {"throttles", METRIC_INT, METRIC_SUM, "faults on thrashing pages put off, once for each page and period"},
-    {"pinned_pages", METRIC_INT, METRIC_SUM, "thrashing pages pinned to a processor"},
-    {"mapped_faults", METRIC_INT, METRIC_SUM,
-     "of faults, those that mapped a page or made it writable, and moved none"},
-    {0}};
-
 /* --- the batches, one line each, for --requests --- */
 
 struct batch_log {
@@ -107,21 +73,16 @@ static int join_logs(const struct replay_job *job, struct batch_log *logs, struc
 static void report_legacy(const struct legacy_cost *cost, const struct launch_touch *w, bool mapped,
                           struct outcome *out)
 {
-    double n = (double)w->launches;
-    int64_t structure = w->pages * 4096;
-    outcome_int(out, "time_ns", llround(cost->time_ns * n));
-    outcome_int(out, "faults", 0);
-    outcome_int(out, "batches", 0);
-    outcome_int(out, "routines", 0);
-    outcome_int(out, "services", 0);
-    outcome_int(out, "prefetched_bytes", 0);
-    outcome_int(out, "evictions", 0);
-    outcome_int(out, "h2d_bytes", cost->h2d_bytes * w->launches);
-    outcome_int(out, "d2h_bytes", cost->d2h_bytes * w->launches);
-    outcome_int(out, "structure_bytes", structure);
-    outcome_int(out, "touched_bytes", w->touch == LEGACY_NONE ? 0 : structure);
-    if (structure)
-        outcome_real(out, "read_amplification_ratio", (double)(cost->h2d_bytes * w->launches) / (double)structure);
+    const uint64_t launches = (uint64_t)w->launches, structure = (uint64_t)w->pages * 4096;
+    const struct uvm_value none = uvm_count(0, true);
+    struct uvm_numbers n = {.time_ns = uvm_value(round(cost->time_ns * (double)launches), true),
+                            .h2d_bytes = uvm_count((uint64_t)cost->h2d_bytes * launches, true),
+                            .d2h_bytes = uvm_count((uint64_t)cost->d2h_bytes * launches, true),
+                            .structure_bytes = uvm_count(structure, true),
+                            .touched_bytes = w->touch == LEGACY_NONE ? none : uvm_count(structure, true)};
+    n.faults = n.batches = n.routines = n.services = n.prefetched_bytes = n.evictions = none;
+    uvm_numbers_report(n, out);
+    outcome_real(out, "overfetch_ratio", NAN); /* whole allocations are copied, each launch anew */
     if (mapped)
         outcome_note(
             out, "mapped pinned memory: nothing is copied and nothing faults; the kernel reads %lld bytes over the bus",
@@ -472,7 +433,7 @@ const struct engine engine_uvm = {
     .second_files = POLICY_UVM_EVICT,
     .settings = settings,
     .settings_size = sizeof(struct uvm_settings),
-    .metrics = metrics,
+    .metrics = uvm_metric_table,
     .headline = "time_ns,speedup_ratio,faults,batches,h2d_bytes,d2h_bytes,evictions,read_amplification_ratio",
     .ranks = "-time_ns,-h2d_bytes,-faults",
     .error = 0.15, /* docs/uvm-engine.md: rows of 256 MiB on an H200 */

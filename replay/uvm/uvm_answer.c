@@ -615,20 +615,6 @@ static const char *refusal(const struct answered *a)
 
 /* --- the numbers --- */
 
-/* A value, if the table has the metric; what is not sure is an estimate. */
-static void put(struct outcome *o, const char *name, double value, bool sure)
-{
-    const struct metric_value *v = outcome_get(o, name);
-    if (!v || !isfinite(value))
-        return;
-    if (o->metrics[v - o->values].type == METRIC_INT)
-        outcome_int(o, name, (int64_t)value);
-    else
-        outcome_real(o, name, value);
-    if (!sure)
-        outcome_unbound(o, name);
-}
-
 /* The time that was recorded: of the kernels, else from the first batch to the last. */
 static double recorded_time(const struct uvm_recording *r)
 {
@@ -651,50 +637,44 @@ static bool sure_evictions(const struct uvm_recording *r)
 }
 
 /* What belongs to an owner, or to the whole run (by: OUTCOME_BYS); `now` is what the policy made of it. */
-static void put_numbers(const struct answered *a, struct outcome *o, int by, const struct uvm_owner *owner,
-                        const struct uvm_tally *now, double time_ns)
+static struct uvm_numbers owner_numbers(const struct answered *a, int by, const struct uvm_owner *owner,
+                                        const struct uvm_tally *now, double time_ns)
 {
     const struct uvm_recording *r = a->run->loop.recording;
     const struct uvm_moved *moved = &owner->moved;
     const bool exact = a->exact, seen = exact && !owner->unseen;
-    const double h2d =
-        (double)(exact ? moved->fault_bytes + moved->prefetch_bytes + moved->user_bytes : now->h2d_bytes);
-    put(o, "faults", (double)now->faults, seen);
-    put(o, "services", (double)now->services, seen);
-    put(o, "h2d_bytes", h2d, exact);
-    put(o, "d2h_bytes", (double)(exact ? moved->back_bytes : now->back_bytes), exact);
-    put(o, "evictions", exact ? (double)moved->evictions : 0, exact && sure_evictions(r));
-    put(o, "prefetched_bytes", (double)(exact ? moved->prefetch_bytes : now->prefetched_bytes), seen);
+    const uint64_t came = moved->fault_bytes + moved->prefetch_bytes + moved->user_bytes;
+    struct uvm_numbers n = {.faults = uvm_count(now->faults, seen),
+                            .services = uvm_count(now->services, seen),
+                            .h2d_bytes = uvm_count(exact ? came : now->h2d_bytes, exact),
+                            .d2h_bytes = uvm_count(exact ? moved->back_bytes : now->back_bytes, exact),
+                            .evictions = uvm_count(exact ? moved->evictions : 0, exact && sure_evictions(r)),
+                            .prefetched_bytes = uvm_count(exact ? moved->prefetch_bytes : now->prefetched_bytes, seen)};
     if (by != OUTCOME_BY_ALLOCATION) {
-        put(o, "batches", (double)now->batches, exact && r->batches.record_count);
-        put(o, "time_ns", time_ns, exact && r->kernels && r->quiet && !(r->simulated && r->spans.count > 1));
+        n.batches = uvm_count(now->batches, exact && r->batches.record_count);
+        n.time_ns = uvm_value(time_ns, exact && r->kernels && r->quiet && !(r->simulated && r->spans.count > 1));
     }
-    if (by == OUTCOME_BY_KERNEL || !owner->structure_bytes)
-        return;
-    const bool sure = exact && (by == OUTCOME_BYS ? r->sure_sizes : r->closed);
-    put(o, "structure_bytes", (double)owner->structure_bytes, sure);
-    put(o, "read_amplification_ratio", h2d / (double)owner->structure_bytes, sure);
+    if (by != OUTCOME_BY_KERNEL && owner->structure_bytes)
+        n.structure_bytes = uvm_count(owner->structure_bytes, exact && (by == OUTCOME_BYS ? r->sure_sizes : r->closed));
+    return n;
 }
 
 /* Of the whole run alone: what the batches, the pages and the policy itself say. */
-static void put_whole(const struct answered *a, struct outcome *o, const struct uvm_owner *whole)
+static void add_whole(const struct answered *a, const struct uvm_owner *whole, struct uvm_numbers *n)
 {
     const struct uvm_recording *r = a->run->loop.recording;
     const struct uvm_open_loop *loop = a->exact ? &a->own.out : &a->other.out;
-    const double touched = (double)(r->touched_pages * UVM_PAGE_BYTES), h2d = outcome_get(o, "h2d_bytes")->real;
-    const bool all = a->exact && !r->unseen && r->touched_pages == r->moved_pages;
-    if (whole->structure_bytes) {
-        put(o, "touched_bytes", touched, all);
-        put(o, "overfetch_ratio", h2d / touched, all);
-    }
-    put(o, "r_median", loop->r.median, false);
-    put(o, "r_p25", loop->r.p25, false);
-    put(o, "r_p75", loop->r.p75, false);
-    if (!a->exact && loop->all.prefetched_bytes)
-        put(o, "prefetched_used_ratio", (double)loop->all.used_bytes / (double)loop->all.prefetched_bytes, false);
+    if (whole->structure_bytes)
+        n->touched_bytes =
+            uvm_count(r->touched_pages * UVM_PAGE_BYTES, a->exact && !r->unseen && r->touched_pages == r->moved_pages);
+    n->r_median = uvm_value(loop->r.median, false);
+    n->r_p25 = uvm_value(loop->r.p25, false);
+    n->r_p75 = uvm_value(loop->r.p75, false);
+    if (!a->exact)
+        n->prefetched_used_bytes = uvm_count(loop->all.used_bytes, false);
     if (loop->granularity_bytes)
-        put(o, "granularity_final_bytes", (double)loop->granularity_bytes,
-            a->exact && !a->run->loop.policy->on_batch_end);
+        n->granularity_final_bytes =
+            uvm_count((uint64_t)loop->granularity_bytes, a->exact && !a->run->loop.policy->on_batch_end);
 }
 
 /* Owners of which nothing is known to have moved are left out, kernels that the trace names are not. */
@@ -714,7 +694,8 @@ static int put_parts(const struct answered *a, struct outcome *o, struct err *er
             if (!part)
                 return -1;
             owner.unseen |= by == OUTCOME_BY_KERNEL && a->run->loop.recording->unseen;
-            put_numbers(a, part, by, &owner, now, (double)(owner.time_ns + now->time_ns - was->time_ns));
+            const double time_ns = (double)(owner.time_ns + now->time_ns - was->time_ns);
+            uvm_numbers_report(owner_numbers(a, by, &owner, now, time_ns), part);
         }
     return 0;
 }
@@ -794,8 +775,10 @@ static int say(const struct answered *a, struct outcome *o, struct err *err)
     if (a->exact && r->batches.record_count)
         now.batches = r->batches.record_count;
     (a->exact ? say_exact : say_estimate)(a, o);
-    put_numbers(a, o, OUTCOME_BYS, &whole, &now, a->exact ? recorded_time(r) : estimated_time(a));
-    put_whole(a, o, &whole);
+    struct uvm_numbers numbers =
+        owner_numbers(a, OUTCOME_BYS, &whole, &now, a->exact ? recorded_time(r) : estimated_time(a));
+    add_whole(a, &whole, &numbers);
+    uvm_numbers_report(numbers, o);
     describe(a, o);
     return put_parts(a, o, err);
 }

@@ -9,11 +9,6 @@
 #include "replay/uvm/uvm_answer.h"
 #include "trace/base/param_value.h"
 
-static const struct metric metrics[] = {
-    {"time_ns", METRIC_INT, METRIC_SUM, ""},           {"faults", METRIC_INT, METRIC_SUM, ""},
-    {"h2d_bytes", METRIC_INT, METRIC_SUM, ""},         {"touched_bytes", METRIC_INT, METRIC_SUM, ""},
-    {"overfetch_ratio", METRIC_REAL, METRIC_MEAN, ""}, {0}};
-
 /* A record from eight bytes: kind, cause, time step, page, pages; now and then wild. Times begin anew beyond the last.
  */
 static struct record record_of(const uint8_t *b, int64_t *now)
@@ -54,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         enum uvm_answer answer;
         struct uvm_answer_run run = {
             .loop = {.recording = &recording, .policy = policy, .platform = &platform, .traced = n % 2}};
-        if (outcome_init(&outcome, metrics, &err))
+        if (outcome_init(&outcome, uvm_metric_table, &err))
             break;
         if (uvm_answer_run(&run, &outcome, &answer, &err) == 0)
             for (size_t i = 0; i < outcome.count; i++)

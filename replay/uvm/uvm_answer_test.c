@@ -7,14 +7,6 @@
 
 enum { BASE = 0x40000000 };
 
-static const struct metric metrics[] = {
-    {"time_ns", METRIC_INT, METRIC_SUM, ""},           {"faults", METRIC_INT, METRIC_SUM, ""},
-    {"batches", METRIC_INT, METRIC_SUM, ""},           {"services", METRIC_INT, METRIC_SUM, ""},
-    {"h2d_bytes", METRIC_INT, METRIC_SUM, ""},         {"d2h_bytes", METRIC_INT, METRIC_SUM, ""},
-    {"prefetched_bytes", METRIC_INT, METRIC_SUM, ""},  {"prefetched_used_ratio", METRIC_REAL, METRIC_MEAN, ""},
-    {"evictions", METRIC_INT, METRIC_SUM, ""},         {"touched_bytes", METRIC_INT, METRIC_SUM, ""},
-    {"overfetch_ratio", METRIC_REAL, METRIC_MEAN, ""}, {0}};
-
 struct answer {
     enum uvm_answer answer;
     struct outcome outcome;
@@ -34,7 +26,7 @@ static struct answer ask(const struct uvm_recording *r, const char *policy, cons
     }
     struct answer a;
     struct err err = {""};
-    ck_assert_int_eq(outcome_init(&a.outcome, metrics, &err), 0);
+    ck_assert_int_eq(outcome_init(&a.outcome, uvm_metric_table, &err), 0);
     struct uvm_answer_run run = {.loop = {.recording = r, .policy = pol, .params = params, .platform = &p},
                                  .gpu_memory_bytes = memory};
     ck_assert_msg(uvm_answer_run(&run, &a.outcome, &a.answer, &err) == 0, "%s", err.msg);

@@ -268,7 +268,7 @@ struct uvm_managed_did uvm_managed_did(const struct uvm_metrics *m)
     return (struct uvm_managed_did){.known = !m->stopped,
                                     .faulted = m->batches || m->cpu_faults,
                                     .evicted = m->evictions > 0,
-                                    .remote = m->remote_bytes || m->notifications};
+                                    .remote = m->remote_bytes || m->counter_notifications};
 }
 
 bool uvm_managed_same(const struct platform *a, const struct platform *b, struct uvm_managed_did did)

@@ -62,43 +62,99 @@ int breakdown_check(const struct breakdown *parts, const struct uvm_account *tot
     return 0;
 }
 
-/* --- the report --- */
+/* --- the metrics --- */
 
-static double ratio(uint64_t a, uint64_t b)
+static const struct uvm_value unknown;
+
+/* What either of the two leaves unknown is unknown, what either estimates is an estimate. */
+static struct uvm_value ratio(struct uvm_value over, struct uvm_value under)
 {
-    return b ? (double)a / (double)b : NAN;
+    return over.known && under.known ? uvm_value(over.value / under.value, !over.estimate && !under.estimate) : unknown;
 }
 
-static void report_whole(const struct uvm_metrics *m, struct outcome *o)
+/* A metric is a row: its name, its type, how runs are combined, its definition, its value; of a count, which runs sum
+ * up, name and definition. All that report a run read no other list. The speed-up waits for the baseline's time. */
+#define ROWS(COUNT, ROW)                                                                                               \
+    COUNT(time_ns, "from the first launch to the end of the last, phases of the CPU left out")                         \
+    ROW(speedup_ratio, REAL, GEOMEAN, "time of the baseline / time", unknown)                                          \
+    COUNT(faults, "pages serviced as faulted; a page counts again when it faults again")                               \
+    COUNT(batches, "fault batches")                                                                                    \
+    COUNT(routines, "runs of the fault-handling routine, of 20 batches at most")                                       \
+    COUNT(services, "VA blocks serviced, summed over batches")                                                         \
+    COUNT(h2d_bytes, "bytes copied from the host to the GPU")                                                          \
+    COUNT(d2h_bytes, "bytes copied from the GPU to the host")                                                          \
+    COUNT(prefetched_bytes, "bytes made resident besides the faulted pages")                                           \
+    ROW(prefetched_used_ratio, REAL, MEAN, "prefetched pages touched before they left / prefetched pages",             \
+        ratio(n.prefetched_used_bytes, n.prefetched_bytes))                                                            \
+    COUNT(evictions, "VA blocks evicted; with capacity=piece also parts of them")                                      \
+    COUNT(structure_bytes, "bytes of the allocations touched")                                                         \
+    COUNT(touched_bytes, "4 KiB x distinct pages touched")                                                             \
+    ROW(read_amplification_ratio, REAL, MEAN, "h2d_bytes / structure_bytes", ratio(n.h2d_bytes, n.structure_bytes))    \
+    ROW(overfetch_ratio, REAL, MEAN, "h2d_bytes / touched_bytes", ratio(n.h2d_bytes, n.touched_bytes))                 \
+    ROW(r_median, REAL, MEAN, "median over windows of 20 batches of distinct VA blocks / batches", n.r_median)         \
+    ROW(r_p25, REAL, MEAN, "first quartile of the same", n.r_p25)                                                      \
+    ROW(r_p75, REAL, MEAN, "third quartile of the same", n.r_p75)                                                      \
+    ROW(granularity_final_bytes, INT, MEAN, "granularity of the policy at the end", n.granularity_final_bytes)         \
+    COUNT(migration_records, "migration records that CUPTI would give: contiguous pages of one service and one cause") \
+    COUNT(evicted_bytes, "of d2h_bytes, copied back by evictions")                                                     \
+    COUNT(returned_bytes, "of evicted_bytes, of pages that came again within 20 batches")                              \
+    ROW(evicted_unused_ratio, REAL, MEAN, "of the pages that evictions sent away, those prefetched and never touched", \
+        n.evicted_unused_ratio)                                                                                        \
+    COUNT(remote_bytes, "payload of the GPU's accesses to pages that lie with the CPU")                                \
+    COUNT(counter_notifications, "notifications of access counters")                                                   \
+    COUNT(throttles, "faults on thrashing pages put off, once for each page and period")                               \
+    COUNT(pinned_pages, "thrashing pages pinned to a processor")                                                       \
+    COUNT(mapped_faults, "of faults, those that mapped a page or made it writable, and moved none")
+
+#define DEFINE_COUNT(name, help)                   {#name, METRIC_INT, METRIC_SUM, help},
+#define DEFINE(name, type, aggregate, help, value) {#name, METRIC_##type, METRIC_##aggregate, help},
+
+const struct metric uvm_metric_table[] = {ROWS(DEFINE_COUNT, DEFINE){0}};
+
+static void put(struct outcome *o, const char *name, enum metric_type type, struct uvm_value v)
 {
-    outcome_int(o, "time_ns", m->time_ns);
-    outcome_int(o, "faults", (int64_t)m->faults);
-    outcome_int(o, "batches", (int64_t)m->batches);
-    outcome_int(o, "routines", (int64_t)m->routines);
-    outcome_int(o, "services", (int64_t)m->services);
-    outcome_int(o, "h2d_bytes", (int64_t)m->h2d_bytes);
-    outcome_int(o, "d2h_bytes", (int64_t)m->d2h_bytes);
-    outcome_int(o, "prefetched_bytes", (int64_t)m->prefetched_bytes);
-    outcome_real(o, "prefetched_used_ratio", ratio(m->prefetched_used_bytes, m->prefetched_bytes));
-    outcome_int(o, "evictions", (int64_t)m->evictions);
-    outcome_int(o, "evicted_bytes", (int64_t)m->evicted_bytes);
-    outcome_int(o, "remote_bytes", (int64_t)m->remote_bytes);
-    outcome_int(o, "counter_notifications", (int64_t)m->notifications);
-    outcome_int(o, "throttles", (int64_t)m->throttles);
-    outcome_int(o, "pinned_pages", (int64_t)m->pins);
-    outcome_int(o, "mapped_faults", (int64_t)m->mapped);
-    outcome_int(o, "returned_bytes", (int64_t)m->returned_bytes);
-    outcome_real(o, "evicted_unused_ratio", m->evicted_unused_ratio);
-    outcome_int(o, "structure_bytes", (int64_t)m->structure_bytes);
-    outcome_int(o, "touched_bytes", (int64_t)m->touched_bytes);
-    outcome_real(o, "read_amplification_ratio", ratio(m->h2d_bytes, m->structure_bytes));
-    outcome_real(o, "overfetch_ratio", ratio(m->h2d_bytes, m->touched_bytes));
-    outcome_real(o, "r_median", m->r.median);
-    outcome_real(o, "r_p25", m->r.p25);
-    outcome_real(o, "r_p75", m->r.p75);
-    if (m->granularity_final_bytes)
-        outcome_int(o, "granularity_final_bytes", m->granularity_final_bytes);
-    outcome_int(o, "migration_records", (int64_t)m->records);
+    if (!v.known)
+        return;
+    if (type == METRIC_INT)
+        outcome_int(o, name, (int64_t)fmin(v.value, 0x1p63 - 1024)); /* a recording's times may be any */
+    else
+        outcome_real(o, name, v.value);
+    if (v.estimate)
+        outcome_unbound(o, name);
+}
+
+void uvm_numbers_report(struct uvm_numbers n, struct outcome *o)
+{
+#define PUT_COUNT(name, help)                   put(o, #name, METRIC_INT, n.name);
+#define PUT(name, type, aggregate, help, value) put(o, #name, METRIC_##type, value);
+    ROWS(PUT_COUNT, PUT)
+}
+
+/* --- a simulated run --- */
+
+static struct uvm_value sure(uint64_t count)
+{
+    return uvm_count(count, true);
+}
+
+/* Its counts are of the metrics' names. */
+static struct uvm_numbers whole_numbers(const struct uvm_metrics *m)
+{
+    const int64_t granularity = m->granularity_final_bytes;
+    struct uvm_numbers n = {.prefetched_used_bytes = sure(m->prefetched_used_bytes),
+                            .r_median = uvm_value(m->r.median, true),
+                            .r_p25 = uvm_value(m->r.p25, true),
+                            .r_p75 = uvm_value(m->r.p75, true),
+                            .evicted_unused_ratio = uvm_value(m->evicted_unused_ratio, true),
+                            .granularity_final_bytes = granularity ? sure(granularity) : unknown};
+#define COPY(name, help) n.name = sure(m->name);
+#define LEAVE(name, type, aggregate, help, value)
+    ROWS(COPY, LEAVE)
+    return n;
+}
+
+static void note_whole(const struct uvm_metrics *m, struct outcome *o)
+{
     if (m->dropped_requests)
         outcome_note(o,
                      "%llu of the pages asked for in advance were beyond the first %d of a batch: they were left out",
@@ -110,39 +166,39 @@ static void report_whole(const struct uvm_metrics *m, struct outcome *o)
                          (unsigned long long)m->kernels[k].windows);
 }
 
-static int report_one(const struct uvm_part *part, enum outcome_by by, struct outcome *run, struct err *err)
+static struct uvm_numbers part_numbers(const struct uvm_part *part, enum outcome_by by)
 {
     const struct uvm_account *a = &part->account;
-    struct outcome *o = outcome_add_part(run, by, part->name, err);
-    if (!o)
-        return -1;
-    outcome_int(o, "faults", (int64_t)(a->faults + a->mapped));
-    outcome_int(o, "services", (int64_t)a->services);
-    outcome_int(o, "h2d_bytes", (int64_t)(a->h2d * UVM_PAGE_BYTES));
-    outcome_int(o, "d2h_bytes", (int64_t)(a->d2h * UVM_PAGE_BYTES));
-    outcome_int(o, "prefetched_bytes", (int64_t)(a->prefetched * UVM_PAGE_BYTES));
-    outcome_int(o, "evictions", (int64_t)a->evictions);
+    struct uvm_numbers n = {.faults = sure(a->faults + a->mapped),
+                            .services = sure(a->services),
+                            .h2d_bytes = sure(a->h2d * UVM_PAGE_BYTES),
+                            .d2h_bytes = sure(a->d2h * UVM_PAGE_BYTES),
+                            .prefetched_bytes = sure(a->prefetched * UVM_PAGE_BYTES),
+                            .evictions = sure(a->evictions)};
     if (by == OUTCOME_BY_KERNEL) {
-        outcome_int(o, "time_ns", part->time_ns);
-        outcome_int(o, "batches", (int64_t)part->batches);
-        return 0;
+        n.time_ns = sure(part->time_ns);
+        n.batches = sure(part->batches);
+    } else {
+        n.prefetched_used_bytes = sure(a->prefetched_used * UVM_PAGE_BYTES);
+        n.structure_bytes = sure(part->structure_bytes);
+        n.touched_bytes = sure(part->touched_pages * UVM_PAGE_BYTES);
     }
-    outcome_real(o, "prefetched_used_ratio", ratio(a->prefetched_used, a->prefetched));
-    outcome_int(o, "structure_bytes", (int64_t)part->structure_bytes);
-    outcome_int(o, "touched_bytes", (int64_t)(part->touched_pages * UVM_PAGE_BYTES));
-    outcome_real(o, "read_amplification_ratio", ratio(a->h2d * UVM_PAGE_BYTES, part->structure_bytes));
-    outcome_real(o, "overfetch_ratio", ratio(a->h2d, part->touched_pages));
-    return 0;
+    return n;
 }
 
 int uvm_metrics_report(const struct uvm_metrics *metrics, const struct breakdown *parts, struct outcome *outcome,
                        struct err *err)
 {
-    report_whole(metrics, outcome);
+    uvm_numbers_report(whole_numbers(metrics), outcome);
+    note_whole(metrics, outcome);
     for (int by = 0; by < OUTCOME_BYS; by++)
-        for (size_t i = 0; i < parts->by[by].count; i++)
-            if (report_one(&parts->by[by].items[i], (enum outcome_by)by, outcome, err))
+        for (size_t i = 0; i < parts->by[by].count; i++) {
+            const struct uvm_part *part = &parts->by[by].items[i];
+            struct outcome *o = outcome_add_part(outcome, (enum outcome_by)by, part->name, err);
+            if (!o)
                 return -1;
+            uvm_numbers_report(part_numbers(part, (enum outcome_by)by), o);
+        }
     return 0;
 }
 

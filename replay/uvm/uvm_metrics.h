@@ -1,6 +1,8 @@
-/* uvm_metrics: what a simulated run comes to, as a whole, by kernel and by allocation. */
+/* uvm_metrics: what a run comes to, as a whole, by kernel and by allocation; the table of the metrics. */
 #ifndef REPLAY_UVM_UVM_METRICS_H
 #define REPLAY_UVM_UVM_METRICS_H
+
+#include <math.h>
 
 #include "models/uvm/locality.h"
 #include "replay/run/outcome.h"
@@ -39,17 +41,18 @@ struct uvm_metrics {
     uint64_t dropped_bytes;      /* read-mostly pages evicted without a copy */
     uint64_t remote_touches;     /* page touches of turns that went over the link */
     uint64_t remote_bytes;       /* their payload */
-    uint64_t throttles, pins;    /* of thrashing pages: faults put off, once a period; pages pinned */
-    uint64_t notifications;      /* of access counters */
-    uint64_t mapped;             /* of faults: only mapped remotely, or made writable */
-    uint64_t structure_bytes;    /* allocations touched */
-    uint64_t touched_bytes;      /* 4 KiB x distinct pages touched */
-    uint64_t touches;            /* page touches of warps, re-tries included */
-    uint64_t chunks;             /* 2 MiB chunks of GPU memory for managed data; 0: unlimited */
-    uint64_t dropped_requests;   /* pages requested beyond UVM_PREFETCH_REQUESTS_MAX of a batch */
-    uint64_t records;            /* migration records that CUPTI would give */
-    struct uvm_work work;        /* what the time of the driver went into */
-    struct uvm_quartiles r;      /* distinct VA blocks / batches over windows of 20 batches */
+    uint64_t throttles;          /* faults on thrashing pages put off, once a period */
+    uint64_t pinned_pages;       /* thrashing pages */
+    uint64_t counter_notifications;
+    uint64_t mapped_faults;     /* of faults: only mapped remotely, or made writable */
+    uint64_t structure_bytes;   /* allocations touched */
+    uint64_t touched_bytes;     /* 4 KiB x distinct pages touched */
+    uint64_t touches;           /* page touches of warps, re-tries included */
+    uint64_t chunks;            /* 2 MiB chunks of GPU memory for managed data; 0: unlimited */
+    uint64_t dropped_requests;  /* pages requested beyond UVM_PREFETCH_REQUESTS_MAX of a batch */
+    uint64_t migration_records; /* that CUPTI would give */
+    struct uvm_work work;       /* what the time of the driver went into */
+    struct uvm_quartiles r;     /* distinct VA blocks / batches over windows of 20 batches */
     struct uvm_kernel_r kernels[UVM_KERNELS];
     size_t kernel_count;
     int64_t granularity_final_bytes; /* of the policy; 0: it has none */
@@ -86,7 +89,39 @@ void breakdown_release(struct breakdown *parts);
 int breakdown_check(const struct breakdown *parts, const struct uvm_account *total, uint64_t batches, int64_t time_ns,
                     struct err *err);
 
-/* Fill in a run of the uvm engine, as a whole and by part. */
+/* --- uvm_numbers: what the metrics of a run, of a kernel or of an allocation are worked out from --- */
+
+/* A member that is not set is unknown, and so is every metric that needs it. */
+struct uvm_numbers {
+    struct uvm_value {
+        double value;
+        bool known;
+        bool estimate; /* how far it is off is not known */
+    } time_ns, faults, batches, routines, services;
+    struct uvm_value h2d_bytes, d2h_bytes, prefetched_bytes, prefetched_used_bytes;
+    struct uvm_value structure_bytes, touched_bytes;
+    struct uvm_value r_median, r_p25, r_p75, granularity_final_bytes, migration_records;
+    struct uvm_value evictions, evicted_bytes, returned_bytes, evicted_unused_ratio;
+    struct uvm_value remote_bytes, counter_notifications, throttles, pinned_pages, mapped_faults;
+};
+
+/* A value that is not finite is unknown; one that is not sure is an estimate. */
+static inline struct uvm_value uvm_value(double value, bool sure)
+{
+    return (struct uvm_value){value, isfinite(value), !sure};
+}
+
+static inline struct uvm_value uvm_count(uint64_t count, bool sure)
+{
+    return uvm_value((double)count, sure);
+}
+
+extern const struct metric uvm_metric_table[];
+
+/* Set every metric of the table that the numbers tell. */
+void uvm_numbers_report(struct uvm_numbers numbers, struct outcome *outcome);
+
+/* Fill in a simulated run, as a whole and by part. */
 int uvm_metrics_report(const struct uvm_metrics *metrics, const struct breakdown *parts, struct outcome *outcome,
                        struct err *err);
 

@@ -1,6 +1,5 @@
 #include "replay/uvm/uvm_metrics.h"
 
-#include "replay/uvm/uvm.h"
 #include "trace/base/testing.h"
 
 /* Two kernels, one of them asked for twice, and one allocation. */
@@ -50,7 +49,7 @@ START_TEST(each_part_has_the_metrics_that_mean_something_of_it)
     struct outcome o;
     struct err err = {""};
     fill(&parts);
-    ck_assert_int_eq(outcome_init(&o, engine_uvm.metrics, &err), 0);
+    ck_assert_int_eq(outcome_init(&o, uvm_metric_table, &err), 0);
     ck_assert_int_eq(uvm_metrics_report(&no_metrics, &parts, &o, &err), 0);
     const struct outcome *a = outcome_find_part(&o, OUTCOME_BY_KERNEL, "a");
     ck_assert_int_eq(outcome_get(a, "faults")->whole, 4);
@@ -64,6 +63,149 @@ START_TEST(each_part_has_the_metrics_that_mean_something_of_it)
     ck_assert(!outcome_get(x, "time_ns")->known);
     outcome_release(&o);
     breakdown_release(&parts);
+}
+END_TEST
+
+/* Numbers that are all different, value `from`, `from` + 1 and so on. */
+static struct uvm_numbers numbers_from(double from, bool sure)
+{
+    enum { COUNT = sizeof(struct uvm_numbers) / sizeof(struct uvm_value) };
+    struct uvm_numbers n;
+    struct uvm_value values[COUNT];
+    for (size_t i = 0; i < COUNT; i++)
+        values[i] = uvm_value(from + (double)i, sure);
+    memcpy(&n, values, sizeof n);
+    return n;
+}
+
+static struct outcome report(struct uvm_numbers n)
+{
+    struct outcome o;
+    struct err err = {""};
+    ck_assert_int_eq(outcome_init(&o, uvm_metric_table, &err), 0);
+    uvm_numbers_report(n, &o);
+    return o;
+}
+
+/* The rows of today; what a metric is made of, by its place. */
+static const struct {
+    const char *metric;
+    size_t over, under;
+} rows[] = {
+#define NUMBER(name)                                                                                                   \
+    {                                                                                                                  \
+#name, offsetof(struct uvm_numbers, name), SIZE_MAX                                                            \
+    }
+#define RATIO(name, over, under)                                                                                       \
+    {                                                                                                                  \
+#name, offsetof(struct uvm_numbers, over), offsetof(struct uvm_numbers, under)                                 \
+    }
+    NUMBER(time_ns),
+    NUMBER(faults),
+    NUMBER(batches),
+    NUMBER(routines),
+    NUMBER(services),
+    NUMBER(h2d_bytes),
+    NUMBER(d2h_bytes),
+    NUMBER(prefetched_bytes),
+    NUMBER(evictions),
+    NUMBER(structure_bytes),
+    NUMBER(touched_bytes),
+    NUMBER(r_median),
+    NUMBER(r_p25),
+    NUMBER(r_p75),
+    NUMBER(granularity_final_bytes),
+    NUMBER(migration_records),
+    NUMBER(evicted_bytes),
+    NUMBER(returned_bytes),
+    NUMBER(evicted_unused_ratio),
+    NUMBER(remote_bytes),
+    NUMBER(counter_notifications),
+    NUMBER(throttles),
+    NUMBER(pinned_pages),
+    NUMBER(mapped_faults),
+    RATIO(prefetched_used_ratio, prefetched_used_bytes, prefetched_bytes),
+    RATIO(read_amplification_ratio, h2d_bytes, structure_bytes),
+    RATIO(overfetch_ratio, h2d_bytes, touched_bytes)};
+
+static struct uvm_value *number(struct uvm_numbers *n, size_t at)
+{
+    return (struct uvm_value *)((char *)n + at);
+}
+
+START_TEST(each_metric_is_worked_out_as_its_row_says)
+{
+    struct uvm_numbers n = numbers_from(1000, true);
+    struct outcome o = report(n);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct metric_value *v = outcome_get(&o, rows[i].metric);
+        const double under = rows[i].under == SIZE_MAX ? 1 : number(&n, rows[i].under)->value;
+        ck_assert_msg(v && v->known && !v->unbound && v->real == number(&n, rows[i].over)->value / under, "%s",
+                      rows[i].metric);
+    }
+    ck_assert(!outcome_get(&o, "speedup_ratio")->known);
+    outcome_release(&o);
+}
+END_TEST
+
+START_TEST(what_is_unknown_makes_its_metrics_unknown_and_no_others)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int part = 0; part < 2; part++) {
+            const size_t at = part ? rows[i].under : rows[i].over;
+            struct uvm_numbers n = numbers_from(1000, true);
+            if (at == SIZE_MAX)
+                continue;
+            number(&n, at)->known = false;
+            struct outcome o = report(n);
+            for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+                ck_assert_msg(outcome_get(&o, rows[k].metric)->known == (rows[k].over != at && rows[k].under != at),
+                              "%s without a number of %s", rows[k].metric, rows[i].metric);
+            outcome_release(&o);
+        }
+    struct outcome o = report((struct uvm_numbers){.h2d_bytes = uvm_value(NAN, true)});
+    for (size_t i = 0; i < o.count; i++)
+        ck_assert_msg(!o.values[i].known && !o.values[i].unbound, "%s", o.metrics[i].name);
+    outcome_release(&o);
+}
+END_TEST
+
+START_TEST(what_is_made_of_an_estimate_is_an_estimate)
+{
+    struct uvm_numbers n = numbers_from(1000, false);
+    struct outcome o = report(n);
+    for (size_t i = 0; i < o.count; i++)
+        ck_assert_msg(o.values[i].unbound == o.values[i].known, "%s", o.metrics[i].name);
+    outcome_release(&o);
+    for (int part = 0; part < 2; part++) {
+        n = numbers_from(1000, true);
+        (part ? &n.touched_bytes : &n.h2d_bytes)->estimate = true;
+        o = report(n);
+        ck_assert(outcome_get(&o, "overfetch_ratio")->unbound);
+        ck_assert_int_eq(outcome_get(&o, "read_amplification_ratio")->unbound, !part);
+        ck_assert(!outcome_get(&o, "prefetched_used_ratio")->unbound);
+        outcome_release(&o);
+    }
+}
+END_TEST
+
+START_TEST(a_ratio_to_nothing_is_unknown)
+{
+    for (int count = 0; count < 2; count++) {
+        struct outcome o = report(
+            (struct uvm_numbers){.h2d_bytes = uvm_count((uint64_t)count, false), .touched_bytes = uvm_count(0, true)});
+        ck_assert(outcome_get(&o, "touched_bytes")->known && outcome_get(&o, "h2d_bytes")->known);
+        ck_assert(!outcome_get(&o, "overfetch_ratio")->known && !outcome_get(&o, "overfetch_ratio")->unbound);
+        outcome_release(&o);
+    }
+}
+END_TEST
+
+START_TEST(a_count_beyond_64_bits_is_the_largest)
+{
+    struct outcome o = report((struct uvm_numbers){.time_ns = uvm_value((double)INT64_MAX, true)});
+    ck_assert_int_gt(outcome_get(&o, "time_ns")->whole, INT64_MAX - 2048);
+    outcome_release(&o);
 }
 END_TEST
 
@@ -136,5 +278,8 @@ START_TEST(quartiles_interpolate)
 END_TEST
 
 TEST_MAIN("replay/uvm_metrics", parts_that_do_not_add_up_are_an_error,
-          each_part_has_the_metrics_that_mean_something_of_it, one_block_seen_in_twenty_batches_gives_a_twentieth,
-          kernels_have_windows_of_their_own, a_short_run_has_one_short_window, quartiles_interpolate)
+          each_part_has_the_metrics_that_mean_something_of_it, each_metric_is_worked_out_as_its_row_says,
+          what_is_unknown_makes_its_metrics_unknown_and_no_others, what_is_made_of_an_estimate_is_an_estimate,
+          a_ratio_to_nothing_is_unknown, a_count_beyond_64_bits_is_the_largest,
+          one_block_seen_in_twenty_batches_gives_a_twentieth, kernels_have_windows_of_their_own,
+          a_short_run_has_one_short_window, quartiles_interpolate)

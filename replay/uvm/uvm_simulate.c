@@ -457,11 +457,11 @@ static int fill_metrics(struct simulation *s, int64_t end_ns, struct uvm_metrics
     m->remote_touches = s->gpu.remote.touches;
     m->remote_bytes = s->gpu.remote.bytes;
     m->throttles = d->thrashing.throttles;
-    m->pins = d->thrashing.pins;
-    m->notifications = s->gpu.remote.notifications;
-    m->mapped = total->mapped;
+    m->pinned_pages = d->thrashing.pins;
+    m->counter_notifications = s->gpu.remote.notifications;
+    m->mapped_faults = total->mapped;
     m->chunks = memory->chunks;
-    m->records = d->records;
+    m->migration_records = d->records;
     m->dropped_requests = d->requests.dropped;
     m->work = d->work;
     if (d->policy->granularity)

@@ -51,7 +51,7 @@ static void run_all(const struct platform *platform, uint64_t seed, int64_t chun
             touched = m.touched_bytes;
             ck_assert_uint_le(m.returned_bytes, m.evicted_bytes);
             ck_assert_uint_le(m.evicted_bytes, m.d2h_bytes);
-            ck_assert_uint_le((m.faults - m.mapped) * 4096 + m.prefetched_bytes - m.d2h_bytes - m.dropped_bytes,
+            ck_assert_uint_le((m.faults - m.mapped_faults) * 4096 + m.prefetched_bytes - m.d2h_bytes - m.dropped_bytes,
                               m.chunks << 21);
         }
 }

@@ -486,7 +486,7 @@ START_TEST(structure_is_that_of_complete_recordings)
         open_run(&s, rows[i].spec, "h200", "tree", NULL, NULL);
         s.run.traced = s.run.two_engines = true;
         struct uvm_metrics m = simulate(&s.run);
-        const uint64_t ours[4] = {m.batches, m.work.copied_services, m.work.copied_faults, m.records};
+        const uint64_t ours[4] = {m.batches, m.work.copied_services, m.work.copied_faults, m.migration_records};
         for (int k = 0; k < 4; k++)
             sum[k] += fabs(log((double)ours[k] / rows[i].recorded[k])) / 4;
         close_run(&s);
@@ -639,7 +639,7 @@ START_TEST(a5_what_is_accessed_by_the_gpu_goes_over_the_link_without_a_fault)
     ck_assert_int_gt(m.time_ns, (2 << 20) / 51); /* no faster than the link; one warp waits for each page */
     s.run.access_counters = true;                /* 32 requests a page: every eighth page makes a notification */
     struct uvm_metrics counted = simulate(&s.run);
-    ck_assert_uint_gt(counted.notifications, 0);
+    ck_assert_uint_gt(counted.counter_notifications, 0);
     ck_assert_uint_eq(counted.faults, 0);
     ck_assert_uint_gt(counted.h2d_bytes, 0);
     ck_assert_uint_lt(counted.remote_bytes, m.remote_bytes);

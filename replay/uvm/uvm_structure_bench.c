@@ -33,7 +33,7 @@ static void print_totals(const struct uvm_metrics *m)
     } rows[] = {{"batches", m->batches},
                 {"services", w->copied_services},
                 {"faults", w->copied_faults},
-                {"records", m->records},
+                {"records", m->migration_records},
                 {"empty", w->empty_batches},
                 {"routines", m->routines},
                 {"raw", m->raw_faults},
