@@ -99,10 +99,10 @@ static void table_rows(struct table *t, const struct replay_result *result, stru
     const struct metric *metrics = result->engine->metrics;
     bool answer = false;
     for (size_t m = 0; m < result->runs[0].count; m++)
-        answer |= engine_asks_for(result->engine, metrics[m].name) && any_knows(result, m);
+        answer |= engine_shows(result->engine, metrics[m].name) && any_knows(result, m);
     for (size_t m = 0; m < result->runs[0].count; m++) {
         const bool known = any_knows(result, m);
-        if (all || (engine_asks_for(result->engine, metrics[m].name) && (known || !answer)))
+        if (all || (engine_shows(result->engine, metrics[m].name) && (known || !answer)))
             table_row(t, result, m);
         else
             left_out_add(left, known);
@@ -294,7 +294,7 @@ static int conclude(const struct replay_request *request, const struct replay_re
 /* Where --recording goes; closed with close_recording(), whatever came of it. */
 struct recording_file {
     struct output csv;
-    struct uvm_record_to to;
+    struct uvm_recording_output to;
 };
 
 static bool ends_in(const char *path, const char *ending)
@@ -339,9 +339,9 @@ static int replay(const struct engine *engine, const struct input *inputs, size_
                                      .set_count = sets.count,
                                      .inputs = inputs,
                                      .input_count = count,
-                                     .single = recording     ? "--recording"
-                                               : command_log ? "--commands"
-                                                             : NULL,
+                                     .single_policy_option = recording     ? "--recording"
+                                                             : command_log ? "--commands"
+                                                                           : NULL,
                                      .draws = (uint32_t)draws,
                                      .threads = (int)(jobs ? jobs : sysconf(_SC_NPROCESSORS_ONLN)),
                                      .progress = &progress};
@@ -354,8 +354,8 @@ static int replay(const struct engine *engine, const struct input *inputs, size_
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     int rc = open_recording(&recorded, &err);
     request.requests = files[REQUESTS].file;
-    const struct dram_logs logs = {explain, stderr, files[COMMANDS].file, files[LATENCIES].file};
-    request.own = engine->controllers ? (const void *)&logs : recording ? &recorded.to : NULL;
+    const struct dram_options logs = {explain, stderr, files[COMMANDS].file, files[LATENCIES].file};
+    request.engine_options = engine->controllers ? (const void *)&logs : recording ? &recorded.to : NULL;
     struct progress_line *meter = progress_line_start(&progress, "replay");
     if (rc == 0)
         rc = replay_run(&request, &result, &usage, &err);

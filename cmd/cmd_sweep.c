@@ -180,7 +180,7 @@ static void run_job(struct work *s, size_t index, int threads)
         request.inputs = inputs;
         request.input_count = opened;
         request.threads = threads;
-        request.shared = s->answers;
+        request.sweep_cache = s->answers;
         run_point(s, index, &request);
     }
     while (opened-- > 0)

@@ -7,4 +7,4 @@
 
 const struct engine *const engines[] = {&engine_uvm, &engine_dram, &engine_zerocopy, &engine_placement, NULL};
 
-const struct engine *const engines_told[] = {&engine_compare, NULL};
+const struct engine *const engines_results_only[] = {&engine_compare, NULL};

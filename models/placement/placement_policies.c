@@ -73,4 +73,4 @@ const struct placement_policy placement_auto = {
              .summary = "guidelines 9 to 11: managed or pinned where the loss can be recovered, else device",
              .source = "Bateni et al. 2020, section IV-B, equations 9 to 11"},
     .choose = choose_by_guideline,
-    .yields = true};
+    .guideline_2 = true};

@@ -7,13 +7,13 @@
 
 struct placement_policy {
     struct policy_head head;
-    /* The placement of one task by itself. Pure. */
+    /* Returns the placement of one task by itself. Pure. */
     enum placement (*choose)(const void *state, const struct placement_overheads *overheads);
-    /* Whether guideline 2 may take a choice back for the sake of the set (only where tasks run side by side). */
-    bool yields;
-    /* A task whose source said where it was gets that; `choose` is asked of the others. */
+    /* Guideline 2 may change a choice for the sake of the set (only where tasks run side by side). */
+    bool guideline_2;
+    /* A task whose source says where its data was keeps that; `choose` decides the others. */
     bool follows_source;
-    /* It cannot be judged for a task without L2 figures: what it costs is what the cache's hits become. */
+    /* Needs the L2 figures of a task: it costs what cache hits turn into. */
     bool needs_l2;
 };
 

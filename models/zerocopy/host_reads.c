@@ -486,8 +486,8 @@ static int64_t times_of(const struct launches *l, uint32_t launch)
 static int set_budget(struct launches *l, struct err *err)
 {
     const struct host_reads *how = l->how;
-    l->budget.most = how->most_ns > 0 ? (int64_t)ceil(how->most_ns * (double)how->gpu->clock_hz / 1e9) : INT64_MAX;
-    if (how->most_ns <= 0 || !how->weights)
+    l->budget.most = how->stop_ns > 0 ? (int64_t)ceil(how->stop_ns * (double)how->gpu->clock_hz / 1e9) : INT64_MAX;
+    if (how->stop_ns <= 0 || !how->weights)
         return 0;
     struct run *r = open_run(how, &l->budget, err);
     if (!r)
@@ -545,7 +545,7 @@ int host_reads_run(const struct host_reads *how, struct err *err)
     }
     run_launches(&l);
     int rc = 0;
-    const bool stopped = how->most_ns > 0 && l.budget.spent > l.budget.most;
+    const bool stopped = how->stop_ns > 0 && l.budget.spent > l.budget.most;
     if (stopped)
         *how->stopped = true;
     for (uint32_t i = 0; !stopped && i < l.failed && rc == 0; i++)

@@ -40,9 +40,9 @@ struct host_reads {
     const char *name;    /* of weights: the program is another one over the same memory, called that; NULL: it is not */
     uint64_t most_loads; /* of warps that are simulated of a launch, about; 0: all */
     int threads;         /* that share the launches, at most; 0: one. The answer is the same */
-    /* If the kernels that read host memory together take longer than most_ns, > 0, *stopped is set, what is left is not
+    /* If the kernels that read host memory together take longer than stop_ns, > 0, *stopped is set, what is left is not
      * simulated, and `launch` is called of none. The same on any number of threads. 0: all is simulated. */
-    double most_ns;
+    double stop_ns;
     bool *stopped;
     /* Of each launch, in order, when all are done. */
     int (*launch)(void *ctx, uint32_t number, const struct host_reads_count *count, struct err *err);

@@ -342,7 +342,7 @@ static struct launch_weights *weigh(const struct program *program, uint32_t sms)
     return weights;
 }
 
-static struct told tell_launches(int threads, double most_ns, bool known, bool *stopped)
+static struct told tell_launches(int threads, double stop_ns, bool known, bool *stopped)
 {
     struct hand_program p;
     struct program program = hand_program(&p, 20, 64, own_line);
@@ -362,7 +362,7 @@ static struct told tell_launches(int threads, double most_ns, bool known, bool *
                                    .program = &program,
                                    .weights = weights,
                                    .threads = threads,
-                                   .most_ns = most_ns,
+                                   .stop_ns = stop_ns,
                                    .stopped = stopped,
                                    .launch = tell,
                                    .ctx = &told};

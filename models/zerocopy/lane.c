@@ -224,7 +224,7 @@ int lane_expand(const struct pattern_view *view, const struct scan *scans, size_
                 bool same = view->reuse == REUSE_GROUP4 && same_group(j, scans[l].count) &&
                             (addr - 1) / SECTOR_BYTES == (addr + view->element - 1) / SECTOR_BYTES;
                 if (j < scans[l].count && !same)
-                    k = pattern_touch(sectors, k, addr, view->element);
+                    k = pattern_add_sectors(sectors, k, addr, view->element);
             }
             if (coalescer_load(c, warp, sectors, k, err))
                 return -1;

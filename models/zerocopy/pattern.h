@@ -10,18 +10,18 @@
 #include "models/base/policy.h"
 #include "models/zerocopy/warp.h"
 
-/* Which rows of a table are served without the link: the best rows by score in each GPU's own memory
+/* Which rows of a table are served without the link: the best rows by score in each GPU's local memory
  * (replicated), the next best spread over the GPUs (peers), the rest in host memory.
  *
- * Row of rank r, of N rows and g GPUs, seen from GPU 0: own while r < local N; then shared part row i = r - local N of
- * M = shared N: interleave puts it on GPU i mod g, block on GPU i div ceil(M / g); the rest crosses PCIe.
+ * Row of rank r, of N rows and g GPUs, seen from GPU 0: local while r < local N; then shared part row i = r - local N
+ * of M = shared N: interleave puts it on GPU i mod g, block on GPU i div ceil(M / g); the rest crosses PCIe.
  *
- * Worked example: N = 100, local 10 %, shared 20 %, 4 GPUs: ranks 0..9 own; ranks 10, 14, 18, 22, 26 own by interleave,
- * the other 15 of 10..29 on peers; 70 cross the link. By block ranks 10..14 are own.
+ * Worked example: N = 100, local 10 %, shared 20 %, 4 GPUs: ranks 0..9 local; ranks 10, 14, 18, 22, 26 local by
+ * interleave, the other 15 of 10..29 on peers; 70 cross the link. By block ranks 10..14 are local.
  *
  * Source: Min 2022 (docs/papers.md), sections 4.2.3 and 4.3, listing 4.1. Differs: the listing's index lacks the
  * brackets of (row - local) div g. */
-enum residency_place { RESIDENCY_OWN, RESIDENCY_PEER, RESIDENCY_LINK };
+enum residency_place { RESIDENCY_LOCAL, RESIDENCY_PEER, RESIDENCY_LINK };
 enum residency_layout { RESIDENCY_INTERLEAVE, RESIDENCY_BLOCK };
 
 struct residency {
@@ -51,12 +51,12 @@ static inline enum residency_place residency_of(const struct residency *r, uint6
         return RESIDENCY_LINK;
     uint64_t rank = r->rank[row];
     if (rank < r->local)
-        return RESIDENCY_OWN;
+        return RESIDENCY_LOCAL;
     if (rank >= r->local + r->shared)
         return RESIDENCY_LINK;
     uint64_t i = rank - r->local, part = (r->shared + r->gpus - 1) / r->gpus;
     uint64_t gpu = r->layout == RESIDENCY_INTERLEAVE ? i % r->gpus : i / part;
-    return gpu == 0 ? RESIDENCY_OWN : RESIDENCY_PEER;
+    return gpu == 0 ? RESIDENCY_LOCAL : RESIDENCY_PEER;
 }
 
 /* A structure as a kernel reads it. */
@@ -91,12 +91,12 @@ struct pattern_carry {
     size_t lanes, n;
 };
 
-struct pattern_counter; /* of the pattern's own making */
+struct pattern_counter; /* each pattern defines its own */
 
 struct zerocopy_pattern {
     struct policy_head head;
-    unsigned shapes;             /* bit scan_shape: what it is defined for */
-    enum scan_reuse defaults[3]; /* by shape, for REUSE_AUTO */
+    unsigned shapes;                  /* bit scan_shape: what it is defined for */
+    enum scan_reuse default_reuse[3]; /* by shape, for REUSE_AUTO */
     /* Each lane walks a list, or a part of an array, of its own, one element after the other in a loop that the
      * compiler unrolls by four; all parts of an array are walked at once. So loads come back to the same sectors: reuse
      * among four loads (REUSE_GROUP4) and re-fetches after the L1 lost them are defined for it. False: the lanes of a
@@ -114,8 +114,8 @@ struct zerocopy_pattern {
                   struct coalescer *c, struct err *err);
 };
 
-/* The sectors of the bytes [addr, addr + bytes) added to sectors[]; returns the new number. */
-static inline size_t pattern_touch(uint64_t *sectors, size_t n, uint64_t addr, uint64_t bytes)
+/* Adds the sectors of the bytes [addr, addr + bytes) to sectors[]; returns the new number. */
+static inline size_t pattern_add_sectors(uint64_t *sectors, size_t n, uint64_t addr, uint64_t bytes)
 {
     for (uint64_t s = addr / SECTOR_BYTES; s <= (addr + bytes - 1) / SECTOR_BYTES; s++)
         sectors[n++] = s;

@@ -172,7 +172,7 @@ int window_expand(const struct pattern_view *view, uint32_t round, uint64_t list
             size_t k = 0;
             for (uint64_t e = at; e < at + WARP_LANES && e < end; e++)
                 if (e >= start || view->unmasked_head)
-                    k = pattern_touch(sectors, k, view->base + e * view->element, view->element);
+                    k = pattern_add_sectors(sectors, k, view->base + e * view->element, view->element);
             if (view->shape == SCAN_ARRAY)
                 warp = (at - start) / WARP_LANES;
             if (coalescer_load(c, warp, sectors, k, err))

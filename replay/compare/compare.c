@@ -288,7 +288,7 @@ int compare_rows(const struct compare_program *facts, struct compare_result *res
     if (compare_copy_row(facts, result, prefetched, err) ||
         compare_file_stage(facts->keep, result, copies, COMPARE_STAGE_COPY, err))
         return -1;
-    near.most_ns =
+    near.stop_ns =
         facts->only ? compare_stop_drawn_ns(facts, COMPARE_ZEROCOPY, result) : compare_stop_ns(facts, prefetched);
     rest = result->count;
     return compare_engine_rows(&near, result, err) || compare_mixed_rows(facts, result, prefetched, err) ||

@@ -97,7 +97,7 @@ static int ask(const struct compare_program *f, const struct input *input, const
                                      .inputs = input,
                                      .input_count = 1,
                                      .threads = f->request->threads,
-                                     .own = &(struct zerocopy_ask){.brief = true}};
+                                     .engine_options = &(struct zerocopy_options){.link_metrics_only = true}};
     return compare_execute(f, &request, got, err);
 }
 

@@ -72,7 +72,7 @@ static const char *wanted(const struct call *call, char *list, size_t size)
 int compare_execute(const struct compare_program *f, struct replay_request *request, struct replay_result *got,
                     struct err *err)
 {
-    request->drawn = f->only ? f->platform : NULL;
+    request->drawn_platform = f->only ? f->platform : NULL;
     if (replay_prepare(request, got, err))
         return -1;
     if (f->engines)
@@ -90,7 +90,7 @@ static int run(const struct call *call, struct compare_result *result, struct er
     const char *policies = wanted(call, list, sizeof list);
     if (!policies)
         return 0;
-    const struct zerocopy_ask ask = {call->facts->most_ns, call->facts->weights, true};
+    const struct zerocopy_options ask = {call->facts->stop_ns, call->facts->weights, true};
     struct replay_request request = {.engine = engine_find(call->engine),
                                      .platform = asked->platform ? asked->platform : result->choice.name,
                                      .policy_list = policies,
@@ -99,7 +99,7 @@ static int run(const struct call *call, struct compare_result *result, struct er
                                      .inputs = call->facts->input,
                                      .input_count = 1,
                                      .threads = call->facts->threads,
-                                     .own = strcmp(call->engine, "zerocopy") == 0 ? &ask : NULL};
+                                     .engine_options = strcmp(call->engine, "zerocopy") == 0 ? &ask : NULL};
     struct replay_result got;
     struct err why = {""};
     if (compare_execute(call->facts, &request, &got, &why)) { /* the engine refuses the input, or the platform */

@@ -21,7 +21,7 @@ struct managed_run {
     size_t other;       /* a run behind this one, of a prefetcher that may decide alike; 0: none */
     bool done;          /* or will be with the run that names it */
     bool prefetched;
-    int64_t most_ns; /* it may stop there; 0: it may not */
+    int64_t stop_ns; /* as in struct uvm_run */
     size_t order;    /* among all, as compare_row has it */
     struct uvm_metrics metrics;
     struct err err; /* why there is no answer */
@@ -172,7 +172,7 @@ static int ask(const struct compare_program *f, struct managed_run *run, const s
                                       .policy = list.count ? &list.policies[0] : NULL,
                                       .other = others.count ? &others.policies[0] : NULL,
                                       .diverged = diverged,
-                                      .most_ns = run->most_ns,
+                                      .stop_ns = run->stop_ns,
                                       .settings = &settings};
     if (rc == 0)
         rc = uvm_managed_run(&asked, &run->metrics, &run->err);
@@ -213,7 +213,7 @@ static int fill(const struct compare_program *f, const struct managed_run *run, 
         return 0;
     }
     if (m->stopped) {
-        compare_stop_row(row, (double)run->most_ns);
+        compare_stop_row(row, (double)run->stop_ns);
         return fill_params(run, row, err);
     }
     uint64_t held = f->memory && f->memory < f->footprint ? f->memory : f->footprint;
@@ -298,7 +298,7 @@ static void pair(struct managed_runs *runs)
 }
 
 /* When the others of a draw may stop: by the rows that are as they were, the prefetched one and the copy. */
-static double drawn_most_ns(const struct compare_program *f, const struct managed_run *prefetched)
+static double drawn_stop_ns(const struct compare_program *f, const struct managed_run *prefetched)
 {
     struct compare_result rows = {0};
     struct err none = {""};
@@ -327,9 +327,9 @@ static void run_first(const struct compare_program *f, struct managed_runs *runs
         if (first->failed)
             return;
     }
-    double most = f->only ? drawn_most_ns(f, first) : compare_stop_ns(f, &first->metrics);
+    double most = f->only ? drawn_stop_ns(f, first) : compare_stop_ns(f, &first->metrics);
     for (size_t i = 0; i < runs->count; i++)
-        runs->items[i].most_ns = (int64_t)most;
+        runs->items[i].stop_ns = (int64_t)most;
 }
 
 static void run_all(const struct compare_program *f, struct managed_runs *runs)

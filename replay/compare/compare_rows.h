@@ -47,7 +47,7 @@ struct compare_program {
     pthread_mutex_t
         *engines;   /* the input is one, and engines that walk it do so one at a time; NULL: nobody else does */
     int threads;    /* that such an engine may have */
-    double most_ns; /* rows that take longer may stop; 0: none do */
+    double stop_ns; /* rows that take longer may stop; 0: none do */
     struct compare_file *keep; /* where rows go as they are done; NULL: nowhere */
 };
 

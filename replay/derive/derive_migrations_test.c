@@ -79,7 +79,7 @@ static struct store *run(const char *spec, const char *policy, const char *set, 
     struct err err = {""};
     bool usage;
     struct store *store = store_create_memory(&err);
-    const struct uvm_record_to to = {.store = store};
+    const struct uvm_recording_output to = {.store = store};
     ck_assert_msg(input_open(&input, spec, "", false, &err) == 0, "%s", err.msg);
     struct replay_request request = {.engine = engine_find("uvm"),
                                      .platform = "v100",
@@ -89,7 +89,7 @@ static struct store *run(const char *spec, const char *policy, const char *set, 
                                      .inputs = &input,
                                      .input_count = 1,
                                      .threads = 1,
-                                     .own = &to};
+                                     .engine_options = &to};
     ck_assert_msg(replay_run(&request, &result, &usage, &err) == 0, "%s", err.msg);
     *h2d = outcome_get(&result.runs[0], "h2d_bytes")->real;
     *d2h = outcome_get(&result.runs[0], "d2h_bytes")->real;

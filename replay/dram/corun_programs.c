@@ -399,11 +399,11 @@ static int find_warmup(struct corun *p, uint32_t i, struct err *err)
     const struct gpu *gpu = platform_section_get(p->job->platform, "gpu");
     if (!s->cut || !*s->left_out || !gpu->l2_bytes)
         return 0;
-    char *name = p->job->shared ? client_text(p, i, p->repeat ? "warmup of" : "warmup within") : NULL;
-    struct l2_warmup *kept = name ? sweep_cache_object(p->job->shared, name) : NULL;
+    char *name = p->job->sweep_cache ? client_text(p, i, p->repeat ? "warmup of" : "warmup within") : NULL;
+    struct l2_warmup *kept = name ? sweep_cache_object(p->job->sweep_cache, name) : NULL;
     if (!kept) {
         s->warmup = make_warmup(p, s, err);
-        if (s->warmup && name && (kept = sweep_cache_keep(p->job->shared, name, s->warmup, release_warmup)))
+        if (s->warmup && name && (kept = sweep_cache_keep(p->job->sweep_cache, name, s->warmup, release_warmup)))
             s->warmup = NULL;
     }
     free(name);
@@ -487,16 +487,17 @@ static int simulate_alone(struct corun *p, uint32_t s, struct err *err)
 static int run_alone(struct corun *p, uint32_t s, struct err *err)
 {
     struct client *side = &p->side[s];
-    char *name = p->job->shared ? client_text(p, s, "alone") : NULL;
+    char *name = p->job->sweep_cache ? client_text(p, s, "alone") : NULL;
     struct sweep_cache_value value;
     int rc = 0;
-    if (name && sweep_cache_get(p->job->shared, name, &value)) {
+    if (name && sweep_cache_get(p->job->sweep_cache, name, &value)) {
         side->alone_cycles = value.whole;
         side->alone_rate = value.real;
     } else {
         rc = simulate_alone(p, s, err);
         if (name && !rc)
-            sweep_cache_put(p->job->shared, name, (struct sweep_cache_value){side->alone_cycles, side->alone_rate});
+            sweep_cache_put(p->job->sweep_cache, name,
+                            (struct sweep_cache_value){side->alone_cycles, side->alone_rate});
     }
     free(name);
     return rc;
@@ -553,11 +554,11 @@ static int run_policy(const struct corun *p, size_t i, struct dram_latency *took
 static int run_policies(struct corun *p, struct outcome *runs, struct err *err)
 {
     const struct replay_job *job = p->job;
-    const size_t listed = dram_logs(job)->latencies ? job->listed_count : 0;
+    const size_t listed = dram_options(job)->latencies ? job->listed_count : 0;
     struct dram_latency *took = listed ? mem_zalloc(listed * DRAM_TOOK, sizeof *took, err) : NULL;
     int failed = listed && !took;
 #pragma omp parallel for schedule(dynamic)                                                                             \
-    num_threads(job->threads) if (!dram_logs(job)->explain && job->policy_count > 1)
+    num_threads(job->threads) if (!dram_options(job)->explain && job->policy_count > 1)
     for (size_t i = 0; i < job->policy_count; i++) {
         struct err mine = {""};
         if (__atomic_load_n(&failed, __ATOMIC_RELAXED))
@@ -570,7 +571,7 @@ static int run_policies(struct corun *p, struct outcome *runs, struct err *err)
         }
     }
     for (size_t i = 0; i < listed && !failed; i++)
-        dram_latencies_write(dram_logs(job)->latencies, &job->policies[i], &took[i * DRAM_TOOK]);
+        dram_latencies_write(dram_options(job)->latencies, &job->policies[i], &took[i * DRAM_TOOK]);
     free(took);
     return failed ? -1 : 0;
 }

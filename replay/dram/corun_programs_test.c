@@ -71,7 +71,7 @@ static void run_pair(struct replay_result *result, const char *policies, const c
                                            .inputs = inputs,
                                            .input_count = 2,
                                            .threads = threads,
-                                           .shared = shared};
+                                           .sweep_cache = shared};
     ck_assert_msg(!replay_run(&request, result, &usage, &err), "%s", err.msg);
     for (int i = 0; i < 2; i++)
         input_close(&inputs[i]);

@@ -541,7 +541,7 @@ static int run_channels(struct corun *c, const struct together *run, struct dram
 {
     int failed = 0;
 #pragma omp parallel for schedule(dynamic)                                                                             \
-    num_threads(c->job->threads) if (c->channels > 1 && !dram_logs(c->job)->commands)
+    num_threads(c->job->threads) if (c->channels > 1 && !dram_options(c->job)->commands)
     for (uint32_t i = 0; i < c->channels; i++) {
         if (__atomic_load_n(&failed, __ATOMIC_RELAXED))
             continue;
@@ -619,7 +619,7 @@ static int run_policy(struct corun *c, size_t i, struct outcome *run, struct err
                                  .limit = dram_run_limit(job->settings, longest),
                                  .told = true,
                                  .watch = job->requests && listed,
-                                 .took = dram_logs(job)->latencies && listed};
+                                 .took = dram_options(job)->latencies && listed};
     struct dram_totals t = dram_totals_new();
     int rc = all.took && !(t.took = mem_zalloc(DRAM_TOOK, sizeof *t.took, err)) ? -1 : 0;
     for (int s = 0; s < c->streams && all.watch; s++)
@@ -629,7 +629,7 @@ static int run_policy(struct corun *c, size_t i, struct outcome *run, struct err
     for (int s = 0; s < c->streams && all.watch && !rc; s++)
         rc = dram_requests_write(job->requests, all.policy, &c->stream[s], &c->fates[s], err);
     if (!rc && all.took)
-        dram_latencies_write(dram_logs(job)->latencies, all.policy, t.took);
+        dram_latencies_write(dram_options(job)->latencies, all.policy, t.took);
     if (!rc)
         report(c, &all, &t, run);
     free(t.took);

@@ -101,7 +101,7 @@ static int write_latencies(const struct replay_job *job, size_t i, const struct 
     if (!kinds)
         return -1;
     dram_latencies_add(kinds, stream, fates);
-    dram_latencies_write(dram_logs(job)->latencies, &job->policies[i], kinds);
+    dram_latencies_write(dram_options(job)->latencies, &job->policies[i], kinds);
     free(kinds);
     return 0;
 }
@@ -112,7 +112,7 @@ static int replay_open(const struct replay_job *job, const struct dram_stream *s
     const struct dram_settings *set = job->settings;
     struct dram_fates fates = {0};
     int rc = 0;
-    if (job->requests || dram_logs(job)->latencies)
+    if (job->requests || dram_options(job)->latencies)
         rc = dram_fates_init(&fates, stream, err);
     if (job->requests)
         dram_requests_head(job->requests);
@@ -129,7 +129,7 @@ static int replay_open(const struct replay_job *job, const struct dram_stream *s
             dram_metrics_fill(&runs[i], job, stream, NULL, &totals);
         if (!rc && job->requests && i < job->listed_count)
             rc = dram_requests_write(job->requests, &job->policies[i], stream, &fates, err);
-        if (!rc && dram_logs(job)->latencies && i < job->listed_count)
+        if (!rc && dram_options(job)->latencies && i < job->listed_count)
             rc = write_latencies(job, i, stream, &fates, err);
     }
     dram_fates_release(&fates);
@@ -144,10 +144,10 @@ static int replay(const struct replay_job *job, struct outcome *runs, struct err
         if (p->check && p->check(job->policies[i].params, err))
             return -1;
     }
-    if (dram_logs(job)->commands)
-        dram_commands_head(dram_logs(job)->commands);
-    if (dram_logs(job)->latencies)
-        dram_latencies_head(dram_logs(job)->latencies);
+    if (dram_options(job)->commands)
+        dram_commands_head(dram_options(job)->commands);
+    if (dram_options(job)->latencies)
+        dram_latencies_head(dram_options(job)->latencies);
     if (set->front == DRAM_FRONT_CORUN) {
         const int programs = dram_programs_are(job, err);
         return programs < 0 ? -1 : (programs ? dram_programs_replay : dram_corun_replay)(job, runs, err);

@@ -252,17 +252,17 @@ int dram_programs_are(const struct replay_job *job, struct err *err);
 
 extern const struct engine engine_dram;
 
-/* What a run tells besides its metrics: `own` of struct replay_job. */
-struct dram_logs {
+/* What a run writes besides its metrics: engine_options of struct replay_job. */
+struct dram_options {
     int64_t explain;               /* --explain N: why to *explain_file for the first N commands; 0: of none */
     FILE *explain_file, *commands; /* --commands: every command of the only run; NULL: no */
     FILE *latencies;               /* --latencies: histograms of every listed policy; NULL: no */
 };
 
-static inline const struct dram_logs *dram_logs(const struct replay_job *job)
+static inline const struct dram_options *dram_options(const struct replay_job *job)
 {
-    static const struct dram_logs none = {.explain = 0};
-    return job->own ? job->own : &none;
+    static const struct dram_options none = {.explain = 0};
+    return job->engine_options ? job->engine_options : &none;
 }
 
 #endif

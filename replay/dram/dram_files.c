@@ -112,9 +112,9 @@ static void write_command(void *ctx, const struct dram_channel *ch, int64_t cycl
 
 void dram_commands_attach(struct dram_commands *log, struct dram_channel *ch, const struct replay_job *job)
 {
-    if (!dram_logs(job)->commands)
+    if (!dram_options(job)->commands)
         return;
-    log->file = dram_logs(job)->commands;
+    log->file = dram_options(job)->commands;
     ch->explain = INT64_MAX;
     ch->every = true;
     ch->on_command = write_command;
@@ -172,11 +172,11 @@ void dram_explain_attach(struct dram_channel *ch, const struct replay_job *job, 
                          const struct dram_stream_channel *requests)
 {
     static _Thread_local struct explain e;
-    if (!dram_logs(job)->explain || !dram_logs(job)->explain_file)
+    if (!dram_options(job)->explain || !dram_options(job)->explain_file)
         return;
-    e = (struct explain){dram_logs(job)->explain_file, policy->head->name, requests,
+    e = (struct explain){dram_options(job)->explain_file, policy->head->name, requests,
                          dram_programs_are(job, NULL) > 0 ? "a program" : "a request"};
-    ch->explain = dram_logs(job)->explain;
+    ch->explain = dram_options(job)->explain;
     ch->on_command = explain_command;
     ch->on_command_ctx = &e;
 }

@@ -26,7 +26,8 @@ static void run(struct replay_result *result, const char *platform, const char *
                                            .set_count = 1,
                                            .inputs = inputs,
                                            .input_count = n,
-                                           .own = &(struct dram_logs){.commands = files[0], .latencies = files[1]},
+                                           .engine_options =
+                                               &(struct dram_options){.commands = files[0], .latencies = files[1]},
                                            .threads = 2};
     bool usage;
     ck_assert_msg(!replay_run(&request, result, &usage, &err), "%s %s: %s", platform, set, err.msg);
@@ -228,16 +229,16 @@ START_TEST(commands_are_of_one_run_and_latencies_of_every_listed_one)
                                      .set_count = 1,
                                      .inputs = &input,
                                      .input_count = 1,
-                                     .own = &(struct dram_logs){.commands = file},
-                                     .single = "--commands",
+                                     .engine_options = &(struct dram_options){.commands = file},
+                                     .single_policy_option = "--commands",
                                      .threads = 1};
     struct replay_result result;
     bool usage;
     ck_assert_int_eq(replay_run(&request, &result, &usage, &err), -1);
     ck_assert(usage);
     ck_assert_str_eq(err.msg, "--commands is of one run: exactly one policy, and no other baseline; found 2");
-    request.own = &(struct dram_logs){.latencies = file};
-    request.single = NULL;
+    request.engine_options = &(struct dram_options){.latencies = file};
+    request.single_policy_option = NULL;
     ck_assert(!replay_run(&request, &result, &usage, &err));
     rewind(file);
     char line[128];

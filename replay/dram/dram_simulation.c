@@ -86,7 +86,7 @@ static int set_up(struct running *r, struct err *err)
     r->memory.took = run->took;
     if (run->job)
         dram_explain_attach(r->memory.part[0].channel, run->job, run->policy, NULL);
-    return run->job && dram_logs(run->job)->commands ? attach_commands(r, err) : 0;
+    return run->job && dram_options(run->job)->commands ? attach_commands(r, err) : 0;
 }
 
 /* --- a core cycle --- */

@@ -37,7 +37,7 @@ static inline int test_count(const struct replay_job *job, struct outcome *runs,
                                 direct ? DRAM_CLOCK_DRAM : DRAM_CLOCK_CORE, NULL, err));
     ck_assert(set->vcs == 1 || !dram_stream_split(&s, err));
     struct replay_job quiet = *job;
-    quiet.own = NULL;
+    quiet.engine_options = NULL;
     for (size_t i = 0; i < job->policy_count && i < sizeof test_stats / sizeof *test_stats; i++) {
         struct dram_totals t = dram_totals_new();
         ck_assert(!(direct ? dram_direct_run : dram_partition_run)(&quiet, &job->policies[i], &s, NULL, &t, err));

@@ -48,7 +48,7 @@ int dram_direct_run(const struct replay_job *job, const struct replay_policy *po
 {
     int failed = 0;
 #pragma omp parallel for schedule(dynamic)                                                                             \
-    num_threads(job->threads) if (stream->channels > 1 && !dram_logs(job)->commands)
+    num_threads(job->threads) if (stream->channels > 1 && !dram_options(job)->commands)
     for (uint32_t i = 0; i < stream->channels; i++) {
         if (!stream->channel[i].count || __atomic_load_n(&failed, __ATOMIC_RELAXED))
             continue;

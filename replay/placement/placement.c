@@ -203,13 +203,13 @@ int placement_set_run(struct placement_set *set, const struct placement_tasks *t
 {
     if (choose(set, tasks, high, policy, state, hw, misses, err))
         return -1;
-    if (policy->yields && corun && apply_guideline_2(set, tasks, high, err))
+    if (policy->guideline_2 && corun && apply_guideline_2(set, tasks, high, err))
         return -1;
     for (size_t i = 0; i < tasks->count; i++) {
         const struct placement_keys *keys = high ? &tasks->tasks[i].hi : &tasks->tasks[i].lo;
         set->tasks[i] = scheduled(keys, &set->overheads[i], hw, set->choice[i]);
     }
-    if (run_schedule(set, tasks, high, hw, corun, policy->yields, err))
+    if (run_schedule(set, tasks, high, hw, corun, policy->guideline_2, err))
         return -1;
     /* Conservation: time is the sum of the tasks less what was overlapped, unless arrivals left gaps. */
     double sum = 0;
@@ -392,9 +392,9 @@ static int run_policy(const struct placement_tasks *tasks, const struct replay_p
         for (size_t i = 0; i < tasks->count; i++)
             if (tasks->tasks[i].note)
                 outcome_note(run, "%s", tasks->tasks[i].note);
-        if (policy->yields)
+        if (policy->guideline_2)
             note_tasks(run, tasks, hw, sms, &lo, &hi);
-        if (policy->yields && how->mode == 1) {
+        if (policy->guideline_2 && how->mode == 1) {
             note_reassigned(run, tasks, &lo);
             note_guideline_2(run, tasks, &lo);
         }

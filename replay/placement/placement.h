@@ -24,7 +24,7 @@ struct placement_set {
 int placement_set_init(struct placement_set *set, size_t count, struct err *err);
 void placement_set_release(struct placement_set *set);
 
-/* Choose for every task and schedule. Where the policy yields and tasks run side by side, guideline 2 applies, and
+/* Choose for every task and schedule. Where the policy follows guideline 2 and tasks run side by side, it applies, and
  * tasks are re-assigned by their neighbours if the set ends sooner for it. high takes the upper bounds. A schedule that
  * loses work is an error. */
 int placement_set_run(struct placement_set *set, const struct placement_tasks *tasks, bool high,

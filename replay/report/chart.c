@@ -420,7 +420,7 @@ static bool find(const struct policy_head *const *list, const char *name, size_t
 
 static struct place place_of(const char *engine, const char *name)
 {
-    const struct engine *e = engine_told(engine);
+    const struct engine *e = engine_of_results(engine);
     struct place p = {.number = NAN};
     size_t count = 0, second = 0, seconds = 0;
     if (!find(e ? e->policies : NULL, name, &p.rank, &count))
@@ -540,7 +540,7 @@ static int by_policy(const void *a, const void *b)
 
 int style_sort(struct case_table *t, struct err *err)
 {
-    const struct engine *engine = t->set->count ? engine_told(t->set->runs[0].engine) : NULL;
+    const struct engine *engine = t->set->count ? engine_of_results(t->set->runs[0].engine) : NULL;
     if (t->series < 2 || !engine || !engine->policies || !engine->policies[0])
         return 0;
     struct slot *slots = mem_zalloc(t->series, sizeof *slots, err);

@@ -183,7 +183,7 @@ int figure_form_init(struct figure_form *form, const struct figure_input *input,
     char rank[64];
     bool more;
     *form = (struct figure_form){.input = input, .engine = input->runs->runs[0].engine};
-    (void)engine_rank(engine_told(form->engine), 0, rank, sizeof rank, &more);
+    (void)engine_rank(engine_of_results(form->engine), 0, rank, sizeof rank, &more);
     const char *list = input->metrics ? input->metrics : metric ? metric : rank;
     int rc = take_metrics(form, list, err) || take_runs(form, err) || aggregate(form, err) ||
                      case_table_make(&form->table, &form->runs, over, err) || style_sort(&form->table, err) ||

@@ -98,7 +98,7 @@ static json_t *all_figures(const struct run_set *runs, const struct engine *engi
 /* The list of metrics to show: what was asked for or the engine's headline, then its ranks. */
 static char *metric_list(const char *engine, const char *asked, json_t **ranks, struct err *err)
 {
-    const struct engine *e = engine_told(engine);
+    const struct engine *e = engine_of_results(engine);
     const char *list = asked ? asked : e ? e->headline : "time_ns,speedup_ratio";
     char *text = mem_strdup(list, err), name[64];
     bool more;
@@ -154,7 +154,7 @@ static json_t *section_of_report(const struct report *report, const struct run_s
 /* What the page says of one engine. */
 static json_t *section(const struct run_set *all, const char *name, const char *asked, struct err *err)
 {
-    const struct engine *engine = engine_told(name);
+    const struct engine *engine = engine_of_results(name);
     struct run_set runs = {0};
     struct report report = {0};
     json_t *ranks = json_array(), *section = NULL;

@@ -119,7 +119,7 @@ static int other_metrics(struct metrics *metrics, const struct run_set *runs, bo
     json_t *seen = json_object(), *value;
     const char *name;
     for (size_t i = 0; i < runs->count; i++) {
-        const struct engine *engine = engine_told(runs->runs[i].engine);
+        const struct engine *engine = engine_of_results(runs->runs[i].engine);
         for (const struct metric *m = engine ? engine->metrics : NULL; m && m->name; m++)
             other_metric(metrics, &seen, &runs->runs[i], m->name, add);
         json_object_foreach(runs->runs[i].metrics, name, value) other_metric(metrics, &seen, &runs->runs[i], name, add);
@@ -134,7 +134,7 @@ static int add_ranks(struct metrics *metrics, const struct run_set *runs, const 
 {
     char name[64];
     bool more;
-    for (size_t n = 0; engine_rank(engine_told(engine), n, name, sizeof name, &more); n++)
+    for (size_t n = 0; engine_rank(engine_of_results(engine), n, name, sizeof name, &more); n++)
         if (run_set_has(runs, name) && add_metrics(metrics, runs, name, true, err))
             return -1;
     return 0;
@@ -156,7 +156,7 @@ static int choose_metrics(struct metrics *metrics, const struct run_set *runs, c
         if (strcmp(runs->runs[i].engine, last) == 0)
             continue;
         last = runs->runs[i].engine;
-        const struct engine *engine = engine_told(last);
+        const struct engine *engine = engine_of_results(last);
         if (add_metrics(metrics, runs, engine ? engine->headline : "time_ns,speedup_ratio", true, err))
             return -1;
         if (options->ranks && add_ranks(metrics, runs, last, err))
@@ -214,7 +214,7 @@ static bool rank_value(const struct run *run, size_t n, double *value)
 {
     char name[64];
     bool more;
-    if (!engine_rank(engine_told(run->engine), n, name, sizeof name, &more) || !run_metric(run, name, value))
+    if (!engine_rank(engine_of_results(run->engine), n, name, sizeof name, &more) || !run_metric(run, name, value))
         return false;
     *value = more ? *value : -*value;
     return true;

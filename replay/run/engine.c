@@ -20,11 +20,11 @@ const struct engine *engine_find(const char *name)
     return NULL;
 }
 
-const struct engine *engine_told(const char *name)
+const struct engine *engine_of_results(const char *name)
 {
-    for (size_t i = 0; engines_told[i]; i++)
-        if (strcmp(engines_told[i]->name, name) == 0)
-            return engines_told[i];
+    for (size_t i = 0; engines_results_only[i]; i++)
+        if (strcmp(engines_results_only[i]->name, name) == 0)
+            return engines_results_only[i];
     return engine_find(name);
 }
 
@@ -45,7 +45,7 @@ static bool is_in(const char *list, const char *name)
     return false;
 }
 
-bool engine_asks_for(const struct engine *engine, const char *metric)
+bool engine_shows(const struct engine *engine, const char *metric)
 {
     return is_in(engine->headline, metric) || is_in(engine->ranks, metric);
 }
@@ -77,7 +77,7 @@ bool policy_known(const char *engine, const char *name, struct policy_choice *ch
 
 const struct metric *engine_metric(const char *engine, const char *name)
 {
-    const struct engine *e = engine_told(engine);
+    const struct engine *e = engine_of_results(engine);
     const struct metric *const tables[] = {e ? e->metrics : NULL, replay_robust_metrics};
     for (size_t t = 0; t < 2; t++)
         for (const struct metric *m = tables[t]; m && m->name; m++)
@@ -275,9 +275,9 @@ int replay_prepare(const struct replay_request *request, struct replay_result *r
     const char *name = choose_platform(request, &result->choice, err);
     result->platform = name ? platform_load(name, err) : NULL;
     int rc = !result->platform || apply_sets(result, request, err) || choose_policies(result, request, err) ? -1 : 0;
-    if (!rc && request->single && (result->policy_count != 1 || result->extra_baseline))
-        rc = err_set(err, "%s is of one run: exactly one policy, and no other baseline; found %zu", request->single,
-                     result->policy_count + result->extra_baseline);
+    if (!rc && request->single_policy_option && (result->policy_count != 1 || result->extra_baseline))
+        rc = err_set(err, "%s is of one run: exactly one policy, and no other baseline; found %zu",
+                     request->single_policy_option, result->policy_count + result->extra_baseline);
     if (rc)
         replay_release(result);
     return rc;
@@ -314,9 +314,9 @@ static void note_inputs(const struct replay_request *request, struct outcome *ru
 int replay_execute(const struct replay_request *request, struct replay_result *result, struct err *err)
 {
     size_t runs = result->policy_count + result->extra_baseline;
-    if (request->drawn) {
+    if (request->drawn_platform) {
         platform_free(result->platform);
-        result->platform = platform_copy(request->drawn, err);
+        result->platform = platform_copy(request->drawn_platform, err);
     }
     result->runs = result->platform ? mem_zalloc(runs, sizeof *result->runs, err) : NULL;
     int rc = result->runs ? 0 : -1;
@@ -331,10 +331,10 @@ int replay_execute(const struct replay_request *request, struct replay_result *r
                              .baseline = result->baseline,
                              .settings = result->settings,
                              .requests = request->requests,
-                             .own = request->own,
+                             .engine_options = request->engine_options,
                              .threads = request->threads > 0 ? request->threads : 1,
                              .progress = request->progress,
-                             .shared = request->shared};
+                             .sweep_cache = request->sweep_cache};
     if (!rc) {
         result->sections = result->engine->sections(&job);
         rc = platform_use_check(result->platform, result->sections, err);

@@ -28,15 +28,15 @@ struct replay_job {
     const struct platform *platform;
     const struct replay_policy *policies; /* the listed ones; then the extra baseline, if any */
     size_t policy_count;
-    size_t listed_count;  /* of them, those that the user listed */
-    size_t baseline;      /* of them, what speed-ups are relative to */
-    const void *settings; /* the engine's settings struct (--set), checked */
-    FILE *requests;       /* --requests: per-request CSV, NULL: none; whoever opened it finds what failed */
-    const void *own; /* what this engine alone is asked, a struct of its header: dram_logs, zerocopy_ask, uvm_record_to;
-                        NULL: nothing */
-    int threads;     /* at most this many */
+    size_t listed_count;        /* of them, those that the user listed */
+    size_t baseline;            /* of them, what speed-ups are relative to */
+    const void *settings;       /* the engine's settings struct (--set), checked */
+    FILE *requests;             /* --requests: per-request CSV, NULL: none; whoever opened it finds what failed */
+    const void *engine_options; /* of this engine alone: struct dram_options, zerocopy_options or uvm_recording_output;
+                                   NULL: none */
+    int threads;                /* at most this many */
     struct progress *progress;  /* may be NULL */
-    struct sweep_cache *shared; /* with the other points of a sweep; may be NULL */
+    struct sweep_cache *sweep_cache; /* shared with the other points of a sweep; may be NULL */
 };
 
 struct engine {
@@ -66,13 +66,13 @@ struct engine {
 };
 
 extern const struct engine *const engines[]; /* ends with NULL */
-/* What replays nothing, but has runs in results; replay is NULL. Ends with NULL. */
-extern const struct engine *const engines_told[];
+/* Engines that have runs in results but replay nothing: replay is NULL. Ends with NULL. */
+extern const struct engine *const engines_results_only[];
 
 const struct engine *engine_find(const char *name);
 
-/* Whose runs may stand in results: one of either list. */
-const struct engine *engine_told(const char *name);
+/* Returns the engine of runs in results: one of either list. */
+const struct engine *engine_of_results(const char *name);
 
 /* The policy of an engine, by both names; NULL: this program has none such, or it is joined, "tree+random". */
 const struct policy_head *engine_policy(const char *engine, const char *policy);
@@ -80,8 +80,8 @@ const struct policy_head *engine_policy(const char *engine, const char *policy);
 /* The metric called `name` in the table of the engine of that name, or NULL. */
 const struct metric *engine_metric(const char *engine, const char *name);
 
-/* Whether a metric is one that the engine's question asks for: of the headline, or one that ranks. */
-bool engine_asks_for(const struct engine *engine, const char *metric);
+/* Returns whether people are shown the metric unless they ask for all: of the headline, or one that ranks. */
+bool engine_shows(const struct engine *engine, const char *metric);
 
 /* The n-th metric by which an engine (NULL: an unknown one) ranks, and whether more is better; false: there is none. */
 bool engine_rank(const struct engine *engine, size_t n, char *name, size_t size, bool *more);
@@ -89,23 +89,23 @@ bool engine_rank(const struct engine *engine, size_t n, char *name, size_t size,
 /* What `replay` runs: parsed from the command line or from a sweep point. */
 struct replay_request {
     const struct engine *engine;
-    const char *platform;         /* NULL: of the GPU that the inputs name, else the engine's default */
-    const struct platform *drawn; /* what runs in its place, the numbers of `sets` in it; NULL: the platform itself */
-    const char *policy_list;      /* NULL: the engine's default */
-    const char *baseline;         /* NULL: the first listed policy */
-    const char *const *sets;      /* "key=value" or "key=value,key=value"; engine settings, then platform numbers */
+    const char *platform;                  /* NULL: of the GPU that the inputs name, else the engine's default */
+    const struct platform *drawn_platform; /* runs in its place, `sets` applied; NULL: the platform itself */
+    const char *policy_list;               /* NULL: the engine's default */
+    const char *baseline;                  /* NULL: the first listed policy */
+    const char *const *sets; /* "key=value" or "key=value,key=value"; engine settings, then platform numbers */
     size_t set_count;
-    size_t grid_count; /* the last so many of them are a sweep's --grid */
+    size_t grid_count; /* of them, the last ones: of a sweep's --grid */
     const struct input *inputs;
     size_t input_count;
     FILE *requests;
-    const void *own;    /* as in struct replay_job */
-    const char *single; /* the option, "--commands", that wants one policy and no other baseline; NULL: none does */
+    const void *engine_options;       /* as in struct replay_job */
+    const char *single_policy_option; /* "--commands": needs one policy and no other baseline; NULL: no such option */
     int threads;
     struct progress *progress;
-    struct sweep_cache *shared; /* NULL: there are no other requests */
-    uint32_t draws;             /* that put the order of the policies to the test (replay/run/robust.h); 0: none */
-    const char *version;        /* of the models; NULL: this program's */
+    struct sweep_cache *sweep_cache; /* NULL: there are no other requests */
+    uint32_t draws;                  /* of the platform's uncertain numbers (replay/run/robust.h); 0: none */
+    const char *version;             /* of the models; NULL: this program's */
 };
 
 /* The results of one request. */

@@ -253,11 +253,11 @@ START_TEST(asked_for_is_what_the_headline_or_the_ranks_name_whole)
     static const char *const yes[] = {"time_ns", "requests", "fairness", "energy_pj"};
     static const char *const no[] = {"time", "ns", "request", "requests,", "fair", "+fairness", "energy", "pj", ""};
     for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
-        ck_assert_msg(engine_asks_for(&e, yes[i]), "%s", yes[i]);
+        ck_assert_msg(engine_shows(&e, yes[i]), "%s", yes[i]);
     for (size_t i = 0; i < sizeof no / sizeof *no; i++)
-        ck_assert_msg(!engine_asks_for(&e, no[i]), "%s", no[i]);
+        ck_assert_msg(!engine_shows(&e, no[i]), "%s", no[i]);
     e.ranks = NULL;
-    ck_assert(engine_asks_for(&e, "requests") && !engine_asks_for(&e, "fairness"));
+    ck_assert(engine_shows(&e, "requests") && !engine_shows(&e, "fairness"));
 }
 END_TEST
 

@@ -96,14 +96,14 @@ START_TEST(every_metric_has_a_label_of_its_own)
     ck_assert_str_eq(metric_label("edges_per_s", a, sizeof a), "edges_per_s");
     ck_assert_str_eq(metric_label("total_cycles", a, sizeof a), "total_cycles");
     ck_assert_str_eq(metric_label("_ns", a, sizeof a), "_ns");
-    const struct engine *const *const lists[] = {engines, engines_told};
+    const struct engine *const *const lists[] = {engines, engines_results_only};
     for (size_t i = 0; i < 2; i++)
         for (const struct engine *const *e = lists[i]; *e; e++) {
             size_t asked = 0, named = 1;
             for (const char *p = (*e)->headline; (p = strchr(p, ',')); p++)
                 named++;
             for (const struct metric *m = (*e)->metrics; m->name; m++) {
-                asked += strstr((*e)->headline, m->name) && engine_asks_for(*e, m->name);
+                asked += strstr((*e)->headline, m->name) && engine_shows(*e, m->name);
                 for (const struct metric *n = (*e)->metrics; n->name; n++)
                     ck_assert_msg(
                         n == m || strcmp(metric_label(m->name, a, sizeof a), metric_label(n->name, b, sizeof b)) != 0,

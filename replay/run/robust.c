@@ -646,14 +646,14 @@ static int run_on(const struct asking *asking, const struct platform *platform, 
 {
     struct replay_request request = *asking->request;
     struct replay_result result;
-    request.drawn = platform;
+    request.drawn_platform = platform;
     request.inputs = inputs;
     request.draws = 0;
     request.requests = NULL;
-    request.own = NULL;
+    request.engine_options = NULL;
     request.threads = 1;
     request.progress = NULL;
-    request.shared = NULL;
+    request.sweep_cache = NULL;
     if (replay_prepare(&request, &result, err) || replay_execute(&request, &result, err))
         return -1;
     for (size_t i = 0; i < result.policy_count; i++) {

@@ -91,7 +91,7 @@ void sweep_cache_put(struct sweep_cache *s, const char *text, struct sweep_cache
     if (!s)
         return;
     (void)pthread_mutex_lock(&s->lock);
-    if (HASH_COUNT(s->answers) < SHARED_MOST && !find(s, text))
+    if (HASH_COUNT(s->answers) < SWEEP_CACHE_MAX && !find(s, text))
         add(s, text, value);
     (void)pthread_mutex_unlock(&s->lock);
 }

@@ -24,7 +24,7 @@ static inline void progress_add(struct progress *p, uint64_t units)
 
 /* What the points of one sweep find out once and use again: a pair of numbers by a text that says what they depend on.
  * The answers of a run are the same with and without. Any number of threads; two that ask at once both compute. */
-enum { SHARED_MOST = 1 << 16 /* answers kept; later ones are not */ };
+enum { SWEEP_CACHE_MAX = 1 << 16 /* answers; later ones are not kept */ };
 
 struct sweep_cache_value {
     int64_t whole;

@@ -56,11 +56,11 @@ START_TEST(there_is_an_end_to_what_is_kept)
     struct sweep_cache *s = sweep_cache_new(NULL);
     char text[32];
     struct sweep_cache_value v;
-    for (int i = 0; i <= SHARED_MOST; i++) {
+    for (int i = 0; i <= SWEEP_CACHE_MAX; i++) {
         (void)snprintf(text, sizeof text, "%d", i);
         sweep_cache_put(s, text, (struct sweep_cache_value){i, 0});
     }
-    ck_assert_uint_eq(sweep_cache_count(s), SHARED_MOST);
+    ck_assert_uint_eq(sweep_cache_count(s), SWEEP_CACHE_MAX);
     ck_assert(!sweep_cache_get(s, text, &v));
     sweep_cache_free(s);
 }

@@ -96,7 +96,7 @@ static void report_legacy(const struct legacy_cost *cost, const struct launch_to
 int uvm_legacy_replay(const struct replay_job *job, struct outcome *runs, struct err *err)
 {
     const struct input *input = &job->inputs[0];
-    if (job->own)
+    if (job->engine_options)
         return err_set(err, "--recording: managed memory before demand paging has no faults to record");
     for (size_t i = 0; i < job->policy_count; i++)
         if (job->policies[i].second)
@@ -133,7 +133,7 @@ struct closed_loop {
     const struct replay_job *beside;    /* whose recording is of the same program; NULL: none */
     bool first_only;                    /* of each launch's touches only the first of each page are known */
     bool short_of_memory;               /* the settings leave less than the touches' memory */
-    int64_t most_ns;                    /* a run that is proved to take longer stops; 0: none does */
+    int64_t stop_ns;                    /* a run that is proved to take longer stops; 0: none does */
 };
 
 static bool has_hints(const struct uvm_managed_settings *set)
@@ -185,17 +185,17 @@ static int run_one(const struct closed_loop *loop, size_t i, struct outcome *out
                                         .policy = &job->policies[i],
                                         .settings = &set->managed,
                                         .traced = set->traced,
-                                        .most_ns = loop->most_ns,
+                                        .stop_ns = loop->stop_ns,
                                         .progress = job->progress,
                                         .parts = &parts,
                                         .on_batch = loop->logs ? log_batch : NULL,
                                         .ctx = loop->logs ? &loop->logs[i] : NULL,
-                                        .recording = job->own};
+                                        .recording = job->engine_options};
     int rc = uvm_managed_run(&managed, &m, err);
     if (rc == 0 && m.stopped)
         outcome_note(outcome,
                      "takes over %g times the baseline's time, over %lld ns: not run to its end (stop_ratio=0 does)",
-                     set->stop_ratio, (long long)loop->most_ns);
+                     set->stop_ratio, (long long)loop->stop_ns);
     else if (rc == 0) {
         rc = uvm_metrics_report(&m, &parts, outcome, err);
         uvm_managed_note(&managed, &m, outcome);
@@ -234,7 +234,7 @@ static int run_baseline(struct closed_loop *loop, struct outcome *run, struct er
     if (run_one(loop, loop->job->baseline, run, err))
         return -1;
     const struct metric_value *time = outcome_get(run, "time_ns");
-    loop->most_ns = time->known && time->real * ratio < 0x1p62 ? (int64_t)(time->real * ratio) : 0;
+    loop->stop_ns = time->known && time->real * ratio < 0x1p62 ? (int64_t)(time->real * ratio) : 0;
     return 0;
 }
 
@@ -384,7 +384,7 @@ static const char *const *uvm_sections(const struct replay_job *job)
 
 static int refuse_to_record(const struct replay_job *job, struct err *err)
 {
-    if (!job->own)
+    if (!job->engine_options)
         return 0;
     return err_set(err, "--recording writes what a recorder would have seen of a simulated run; %s is a recording",
                    job->inputs[0].spec);

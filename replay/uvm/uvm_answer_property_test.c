@@ -76,7 +76,7 @@ static const struct engine *uvm_engine(void)
 }
 
 static struct replay_result run(const struct input *input, const char *policy_list, const char *set,
-                                const struct uvm_record_to *recording, const struct input *touches)
+                                const struct uvm_recording_output *recording, const struct input *touches)
 {
     struct replay_result result;
     struct err err = {""};
@@ -90,7 +90,7 @@ static struct replay_result run(const struct input *input, const char *policy_li
                                      .inputs = inputs,
                                      .input_count = touches ? 2 : 1,
                                      .threads = 1,
-                                     .own = recording};
+                                     .engine_options = recording};
     ck_assert_msg(replay_run(&request, &result, &usage, &err) == 0, "%s, %s: %s", input->spec, policy_list, err.msg);
     return result;
 }
@@ -281,7 +281,7 @@ static void check_short(const char *program, const struct input *input, struct i
     replay_release(&answers);
     replay_release(&first);
     struct store *store = store_create_memory(&err);
-    struct replay_result evicting = run(input, policies[0], set, &(struct uvm_record_to){.store = store}, NULL);
+    struct replay_result evicting = run(input, policies[0], set, &(struct uvm_recording_output){.store = store}, NULL);
     ck_assert_int_eq(store_flush(store, &err), 0);
     struct input evicted = {.spec = "evicting recording", .role = "", .store = store};
     if (outcome_get(&evicting.runs[0], "evictions")->real > 0) {
@@ -307,7 +307,7 @@ static void check_input(const char *program, struct input input, struct store *e
     for (size_t p = 0; p < POLICY_COUNT; p++) {
         stores[p] = store_create_memory(&err);
         ck_assert_msg(stores[p] != NULL, "%s", err.msg);
-        truth[p] = run(&input, policies[p], NULL, &(struct uvm_record_to){.store = stores[p]}, NULL);
+        truth[p] = run(&input, policies[p], NULL, &(struct uvm_recording_output){.store = stores[p]}, NULL);
         ck_assert_int_eq(store_flush(stores[p], &err), 0);
     }
     struct store *first_ones = first_touches(every);

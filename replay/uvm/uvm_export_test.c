@@ -17,7 +17,7 @@ static struct replay_result record(const char *spec, const char *policy, const c
     ck_assert_msg(input_open(&input, spec, "", false, &err) == 0, "%s", err.msg);
     if (store)
         *store = store_create_memory(&err);
-    const struct uvm_record_to to = {.csv = csv, .store = store ? *store : NULL};
+    const struct uvm_recording_output to = {.csv = csv, .store = store ? *store : NULL};
     struct replay_request request = {.engine = engine_find("uvm"),
                                      .platform = "h200",
                                      .policy_list = policy,
@@ -26,7 +26,7 @@ static struct replay_result record(const char *spec, const char *policy, const c
                                      .inputs = &input,
                                      .input_count = 1,
                                      .threads = 1,
-                                     .own = &to};
+                                     .engine_options = &to};
     ck_assert_msg(replay_run(&request, &result, &usage, &err) == 0, "%s", err.msg);
     if (store)
         ck_assert_int_eq(store_flush(*store, &err), 0);

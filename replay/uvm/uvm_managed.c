@@ -222,7 +222,7 @@ static struct uvm_run run_of(const struct uvm_managed *m, uint64_t footprint)
         .lapse = lapse_of(m),
         .access_counters = set->access_counters,
         .pcie = link_of(m),
-        .most_ns = m->most_ns,
+        .stop_ns = m->stop_ns,
         .progress = m->progress,
         .parts = m->parts,
         .on_batch = m->on_batch,

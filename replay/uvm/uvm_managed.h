@@ -63,8 +63,8 @@ struct uvm_managed_settings {
     "unified memory by this prefetcher and eviction, as replay uvm --policy has them, tree+random; in [] where "       \
     "there is a comma"
 
-/* Where a recording of a simulated run goes, one of the two: `own` of struct replay_job. */
-struct uvm_record_to {
+/* Where the recording of a simulated run goes, one of the two: engine_options of struct replay_job. */
+struct uvm_recording_output {
     FILE *csv;           /* rows of cupti-csv */
     struct store *store; /* an empty trace; the engine does not finish it */
 };
@@ -81,12 +81,12 @@ struct uvm_managed {
     bool *diverged; /* with `other`: set if its plans differ; if not, the metrics but the granularity are also its */
     const struct uvm_managed_settings *settings; /* NULL: the defaults of UVM_MANAGED_ROWS */
     bool traced;                                 /* as under CUPTI's tracing */
-    int64_t most_ns;                             /* as in struct uvm_run */
+    int64_t stop_ns;                             /* as in struct uvm_run */
     struct progress *progress;
     struct breakdown *parts; /* as in struct uvm_run, and the three below */
     void (*on_batch)(void *ctx, const struct uvm_batch_seen *seen);
     void *ctx;
-    const struct uvm_record_to *recording; /* gets what a recorder would have seen; NULL: not wanted */
+    const struct uvm_recording_output *recording; /* gets what a recorder would have seen; NULL: not wanted */
 };
 
 /* 0, or -1 with *err set: as uvm_simulate(), bad hints, discards before driver 580, remote accesses without [pcie]. */

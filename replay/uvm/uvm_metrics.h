@@ -22,7 +22,7 @@ struct uvm_kernel_r {
 enum { UVM_KERNELS = 16 };
 
 struct uvm_metrics {
-    bool stopped;        /* time_ns is more than the run's most_ns; nothing else is known */
+    bool stopped;        /* time_ns is more than the run's stop_ns; nothing else is known */
     int64_t time_ns;     /* from the first launch to the end of the last, CPU phases left out */
     int64_t cpu_ns;      /* of CPU phases */
     int64_t prefetch_ns; /* of time_ns, the program's own prefetches before its first launch */

@@ -389,7 +389,7 @@ static int run_all(struct simulation *s, int64_t *end_ns)
         if (s->gpu.finished && !fault_buffer_any(&s->gpu.ring))
             break;
         /* Whether the kernels so far and the one that runs take longer than they may. */
-        s->stopped = s->run->most_ns && !s->gpu.finished && s->gpu.now - s->cpu_ns > s->run->most_ns;
+        s->stopped = s->run->stop_ns && !s->gpu.finished && s->gpu.now - s->cpu_ns > s->run->stop_ns;
         if (s->stopped)
             return 0;
         s->gpu.interrupt_ns = (int64_t)p->interrupt_ns;

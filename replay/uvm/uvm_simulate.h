@@ -53,7 +53,7 @@ struct uvm_run {
     bool traced;               /* as under CUPTI's unified-memory tracing: every migration record costs time */
     bool two_engines;          /* copies out run beside copies in */
     enum uvm_replay replay;    /* 0: behind each batch, the fault buffer emptied */
-    int64_t most_ns;           /* a run that is proved to take longer stops; 0: none does */
+    int64_t stop_ns;           /* stop a run that is proved to take longer; 0: never */
     struct progress *progress; /* may be NULL */
     struct breakdown *parts;   /* zeroed; gets the run by kernel and allocation; NULL: not wanted */
     void (*on_batch)(void *ctx, const struct uvm_batch_seen *seen); /* NULL: nobody looks */

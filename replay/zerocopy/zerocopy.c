@@ -76,10 +76,10 @@ static int read_program(struct reading *r, struct err *err)
     return r->view ? read_stored(r, r->view, err) : -1;
 }
 
-static const struct zerocopy_ask *ask_of(const struct replay_job *job)
+static const struct zerocopy_options *options_of(const struct replay_job *job)
 {
-    static const struct zerocopy_ask none = {.most_ns = 0};
-    return job->own ? job->own : &none;
+    static const struct zerocopy_options none = {.stop_ns = 0};
+    return job->engine_options ? job->engine_options : &none;
 }
 
 /* Whether nobody asks for the scans of a generated program, or what they are of before it has been simulated. */
@@ -88,7 +88,7 @@ static bool read_late(const struct replay_job *job)
     size_t simulated = 0;
     for (size_t i = 0; i < job->policy_count; i++)
         simulated += zerocopy_loads_simulate(&job->policies[i]);
-    return ask_of(job)->brief && simulated == job->policy_count;
+    return options_of(job)->link_metrics_only && simulated == job->policy_count;
 }
 
 static int reading_open(struct reading *r, const struct replay_job *job, struct err *err)
@@ -194,7 +194,7 @@ static int feed(const struct replay_job *job, const struct scan_ops *ops, void *
 /* Whether somebody reads the scans; a brief job does not want them counted otherwise. */
 static bool is_read(const struct replay_job *job, const struct zerocopy_run *runs)
 {
-    bool any = !ask_of(job)->brief;
+    bool any = !options_of(job)->link_metrics_only;
     for (size_t r = 0; r < job->policy_count; r++)
         any |= !runs[r].refused && !runs[r].simulated && !zerocopy_loads_simulate(&job->policies[r]);
     return any;
@@ -226,8 +226,8 @@ static int replay_scans(const struct replay_job *job, struct reading *reading, s
                                        .workload = job->inputs[0].workload.type ? &job->inputs[0].workload : NULL,
                                        .launches = job->requests,
                                        .threads = job->threads,
-                                       .most_ns = ask_of(job)->most_ns,
-                                       .weights = ask_of(job)->weights};
+                                       .stop_ns = options_of(job)->stop_ns,
+                                       .weights = options_of(job)->weights};
     if (ops == &program_reads_ops && !reading->reads) {
         context.setup.shape = SCAN_LISTS;
         context.describe = describe;

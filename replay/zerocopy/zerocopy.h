@@ -17,12 +17,12 @@
 
 extern const struct engine engine_zerocopy;
 
-/* What a comparison asks besides: `own` of struct replay_job. */
-struct zerocopy_ask {
-    double most_ns; /* reads that are proved to take longer may stop: time_ns is then at least that (outcome.h), other
+/* Options of a comparison: engine_options of struct replay_job. */
+struct zerocopy_options {
+    double stop_ns; /* stop reads that are proved to take longer: time_ns is then a lower bound (outcome.h), other
                        metrics are unknown; 0: none stop */
     const struct launch_weights *weights; /* of a program that the input may be; NULL: none are known */
-    bool brief;                           /* metrics of what the reader needs, not of the link, may stay unknown */
+    bool link_metrics_only;               /* metrics of the elements read may stay unknown */
 };
 
 struct zerocopy_settings {
@@ -45,7 +45,7 @@ struct zerocopy_context {
     const struct derive_source *program;  /* of the input; NULL: it is none */
     const struct workload *workload;      /* the input; NULL: it is none */
     int threads;                          /* at most */
-    double most_ns;                       /* of struct zerocopy_ask */
+    double stop_ns;                       /* of struct zerocopy_options */
     const struct launch_weights *weights; /* likewise */
     bool fed;                             /* the scans go by: elements are counted */
     /* `setup` is not known, but will be by this; NULL: it is known. -1 with *err set. */

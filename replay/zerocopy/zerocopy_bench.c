@@ -18,7 +18,7 @@ static double seconds(void)
 static void count_lists(const struct zerocopy_pattern *pattern, const struct scan *scans, int rounds)
 {
     struct pattern_view view = {.shape = SCAN_LISTS,
-                                .reuse = pattern->defaults[SCAN_LISTS],
+                                .reuse = pattern->default_reuse[SCAN_LISTS],
                                 .base = 4096,
                                 .element = 8,
                                 .round = 16,

@@ -229,10 +229,10 @@ START_TEST(in_brief_the_link_alone_is_answered)
                                      .inputs = &input,
                                      .input_count = 1,
                                      .threads = 1,
-                                     .own = &(struct zerocopy_ask){.brief = true}};
+                                     .engine_options = &(struct zerocopy_options){.link_metrics_only = true}};
     struct replay_result whole;
     ck_assert_msg(replay_run(&request, &result, &usage, &err) == 0, "%s", err.msg);
-    request.own = NULL;
+    request.engine_options = NULL;
     ck_assert_msg(replay_run(&request, &whole, &usage, &err) == 0, "%s", err.msg);
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
         ck_assert_double_eq(metric(0, same[i]), outcome_get(&whole.runs[0], same[i])->real);
@@ -241,7 +241,7 @@ START_TEST(in_brief_the_link_alone_is_answered)
     ck_assert_uint_eq(result.runs[0].note_count, whole.runs[0].note_count);
     replay_release(&result);
     replay_release(&whole);
-    request.own = &(struct zerocopy_ask){.brief = true}; /* what needs the scans has them */
+    request.engine_options = &(struct zerocopy_options){.link_metrics_only = true}; /* what needs the scans has them */
     request.policy_list = "merged,own:reuse=l1";
     ck_assert_msg(replay_run(&request, &result, &usage, &err) == 0, "%s", err.msg);
     ck_assert_double_eq(metric(0, "requests"), 2 * 2 * WARPS);

@@ -62,7 +62,7 @@ static enum scan_reuse choose_reuse(const struct zerocopy_pattern *pattern, cons
 {
     enum scan_reuse reuse = c->setup.reuse;
     if (reuse == REUSE_AUTO)
-        reuse = pattern->defaults[c->setup.shape];
+        reuse = pattern->default_reuse[c->setup.shape];
     if (reuse == REUSE_GROUP4 && !pattern->lane_walks)
         reuse = REUSE_NONE;
     if (reuse == REUSE_L1 && c->pcie->l1_steady <= 0 && pattern->lane_walks && c->setup.shape == SCAN_ARRAY)
@@ -391,7 +391,7 @@ int zerocopy_simulate(struct zerocopy_run *run, const struct program *program, u
                                    .name = launch_weights_are_of(run->context->weights, program) ? NULL : run->name,
                                    .most_loads = (uint64_t)run->context->settings->simulated_loads,
                                    .threads = run->context->threads,
-                                   .most_ns = run->context->most_ns * (double)runs,
+                                   .stop_ns = run->context->stop_ns * (double)runs,
                                    .stopped = &stopped,
                                    .launch = take_launch,
                                    .ctx = &s};
@@ -399,7 +399,7 @@ int zerocopy_simulate(struct zerocopy_run *run, const struct program *program, u
     if (host_reads_run(&how, err))
         return -1;
     if (stopped) {
-        outcome_at_least(out, "time_ns", run->context->most_ns);
+        outcome_at_least(out, "time_ns", run->context->stop_ns);
         return 0;
     }
     struct scan_setup setup = run->context->setup;

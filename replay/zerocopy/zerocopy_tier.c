@@ -103,7 +103,7 @@ double tier_serve(struct tier *tier, const struct scan *scans, size_t n)
     }
     for (size_t i = 0; i < n; i++) {
         const enum residency_place place = residency_of(&tier->residency, scans[i].first / tier->row_elements);
-        double *bytes = place == RESIDENCY_OWN    ? &tier->own_bytes
+        double *bytes = place == RESIDENCY_LOCAL  ? &tier->own_bytes
                         : place == RESIDENCY_PEER ? &tier->peer_bytes
                                                   : &tier->link_total;
         *bytes += tier->row_bytes;

@@ -13,6 +13,6 @@ const struct zerocopy_pattern zerocopy_aligned = {
              .summary = "as merged, the first index rounded down to a 128 B line",
              .source = "dissertation, section 2.4.3; EMOGI 382dbcc, bfs.cu (coalesce)"},
     .shapes = 1 << SCAN_LISTS | 1 << SCAN_ARRAY,
-    .defaults = {REUSE_NONE, REUSE_PREVWARP, REUSE_NONE},
+    .default_reuse = {REUSE_NONE, REUSE_PREVWARP, REUSE_NONE},
     WINDOW_COUNTER,
 };

@@ -13,6 +13,6 @@ const struct zerocopy_pattern zerocopy_chunk = {
              .summary = "a warp for eight consecutive vertices, each list read as by aligned",
              .source = "EMOGI 382dbcc, bfs.cu (coalesce and chunk)"},
     .shapes = 1 << SCAN_LISTS,
-    .defaults = {REUSE_NONE, REUSE_PREVWARP, REUSE_NONE},
+    .default_reuse = {REUSE_NONE, REUSE_PREVWARP, REUSE_NONE},
     WINDOW_COUNTER,
 };

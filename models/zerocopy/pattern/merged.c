@@ -8,6 +8,6 @@ const struct zerocopy_pattern zerocopy_merged = {
              .summary = "a warp for each list, 32 consecutive elements at a time from its start",
              .source = "dissertation, sections 2.3.3 and 2.4.3 (merged)"},
     .shapes = 1 << SCAN_LISTS | 1 << SCAN_ARRAY,
-    .defaults = {REUSE_NONE, REUSE_PREVWARP, REUSE_NONE},
+    .default_reuse = {REUSE_NONE, REUSE_PREVWARP, REUSE_NONE},
     WINDOW_COUNTER,
 };
