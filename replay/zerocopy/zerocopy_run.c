@@ -7,38 +7,6 @@
 #include "models/zerocopy/host_reads.h"
 #include "models/zerocopy/lane.h"
 
-const struct metric zerocopy_metric_table[] = {
-    {"time_ns", METRIC_REAL, METRIC_SUM, "time of the launches; several roots: the mean of them, as every count below"},
-    {"speedup_ratio", METRIC_REAL, METRIC_GEOMEAN, "time of the baseline / time"},
-    {"requests", METRIC_INT, METRIC_SUM, "PCIe read requests"},
-    {"requests_32", METRIC_INT, METRIC_SUM, "of 32 B"},
-    {"requests_64", METRIC_INT, METRIC_SUM, "of 64 B"},
-    {"requests_96", METRIC_INT, METRIC_SUM, "of 96 B"},
-    {"requests_128", METRIC_INT, METRIC_SUM, "of 128 B"},
-    {"payload_bytes", METRIC_INT, METRIC_SUM, "read from the host over the link"},
-    {"wire_up_bytes", METRIC_INT, METRIC_SUM, "16 B for each request, as hardware counters see it"},
-    {"wire_down_bytes", METRIC_INT, METRIC_SUM, "payload and 12 B for each request, likewise"},
-    {"bandwidth_bytes_per_s", METRIC_REAL, METRIC_MEAN, "useful: bytes of the elements read / time"},
-    {"link_bytes_per_s", METRIC_REAL, METRIC_MEAN, "payload / time"},
-    {"host_dram_bytes", METRIC_INT, METRIC_SUM, "read from host memory in 64 B lines"},
-    {"host_dram_bytes_per_s", METRIC_REAL, METRIC_MEAN, "likewise / time"},
-    {"read_amplification_ratio", METRIC_REAL, METRIC_MEAN, "payload / bytes of the structure"},
-    {"overfetch_ratio", METRIC_REAL, METRIC_MEAN, "payload / bytes of the elements read"},
-    {"edges_per_s", METRIC_REAL, METRIC_MEAN, "elements of neighbour lists read / time"},
-    {"bound_wire_ratio", METRIC_REAL, METRIC_MEAN, "share of time in launches that the wire held up most"},
-    {"bound_tags_ratio", METRIC_REAL, METRIC_MEAN, "likewise, outstanding requests"},
-    {"bound_host_ratio", METRIC_REAL, METRIC_MEAN,
-     "likewise, host memory; the rest: the GPU's warps and their latency"},
-    {"launches", METRIC_INT, METRIC_SUM, "kernel launches, of all roots together"},
-    {"roots", METRIC_INT, METRIC_SUM, "traversals that the numbers are means over"},
-    ZEROCOPY_TIER_METRICS,
-    {"h2d_bytes", METRIC_INT, METRIC_SUM,
-     "bytes to the GPU: requests' payload, copies, migrations (of uvm as replay uvm has them, remote accesses "
-     "besides)"},
-    {"d2h_bytes", METRIC_INT, METRIC_SUM,
-     "bytes from the GPU: migrations, stores of the program's own; n/a where only reads are known"},
-    {0}};
-
 double zerocopy_structure_bytes(const struct scan_setup *setup)
 {
     double bytes = 0;
@@ -298,38 +266,71 @@ int zerocopy_run_launch(struct zerocopy_run *run, uint32_t launch, struct err *e
     return rc;
 }
 
+/* --- metrics --- */
+
+/* A metric is a row: its name, its type, how runs are combined, its definition, its value, unknown if not finite.
+ * tier_metrics() sets what is kept near the GPU, the engine's caller the speed-up. */
+#define ROWS(ROW)                                                                                                      \
+    ROW(time_ns, REAL, SUM, "time of the launches; several roots: the mean of them, as every count below",             \
+        t->time_ns / runs)                                                                                             \
+    ROW(speedup_ratio, REAL, GEOMEAN, "time of the baseline / time", NAN)                                              \
+    ROW(requests, INT, SUM, "PCIe read requests", (double)mix_requests(&t->mix) / counted)                             \
+    ROW(requests_32, INT, SUM, "of 32 B", (double)t->mix.by_size[0] / counted)                                         \
+    ROW(requests_64, INT, SUM, "of 64 B", (double)t->mix.by_size[1] / counted)                                         \
+    ROW(requests_96, INT, SUM, "of 96 B", (double)t->mix.by_size[2] / counted)                                         \
+    ROW(requests_128, INT, SUM, "of 128 B", (double)t->mix.by_size[3] / counted)                                       \
+    ROW(payload_bytes, INT, SUM, "read from the host over the link", t->payload_bytes / runs)                          \
+    ROW(wire_up_bytes, INT, SUM, "16 B for each request, as hardware counters see it",                                 \
+        (double)link_up_bytes(&t->mix) / counted)                                                                      \
+    ROW(wire_down_bytes, INT, SUM, "payload and 12 B for each request, likewise",                                      \
+        (double)link_down_bytes(&t->mix) / counted)                                                                    \
+    ROW(bandwidth_bytes_per_s, REAL, MEAN, "useful: bytes of the elements read / time", needed / seconds)              \
+    ROW(link_bytes_per_s, REAL, MEAN, "payload / time", t->payload_bytes / seconds)                                    \
+    ROW(host_dram_bytes, INT, SUM, "read from host memory in 64 B lines", t->host_dram_bytes / runs)                   \
+    ROW(host_dram_bytes_per_s, REAL, MEAN, "likewise / time", t->host_dram_bytes / seconds)                            \
+    ROW(read_amplification_ratio, REAL, MEAN, "payload / bytes of the structure",                                      \
+        t->payload_bytes / runs / zerocopy_structure_bytes(setup))                                                     \
+    ROW(overfetch_ratio, REAL, MEAN, "payload / bytes of the elements read", t->payload_bytes / needed)                \
+    ROW(edges_per_s, REAL, MEAN, "elements of neighbour lists read / time", edges / seconds)                           \
+    ROW(bound_wire_ratio, REAL, MEAN, "share of time in launches that the wire held up most",                          \
+        t->bound_ns[LINK_WIRE] / bound)                                                                                \
+    ROW(bound_tags_ratio, REAL, MEAN, "likewise, outstanding requests", t->bound_ns[LINK_TAGS] / bound)                \
+    ROW(bound_host_ratio, REAL, MEAN, "likewise, host memory; the rest: the GPU's warps and their latency",            \
+        t->bound_ns[LINK_HOST] / bound)                                                                                \
+    ROW(launches, INT, SUM, "kernel launches, of all roots together", (double)t->launches)                             \
+    ROW(roots, INT, SUM, "traversals that the numbers are means over", runs)                                           \
+    ROW(hit_ratio, REAL, MEAN, "rows served by GPU memory / rows asked for", NAN)                                      \
+    ROW(own_bytes, REAL, SUM, "of rows from the GPU's own memory", NAN)                                                \
+    ROW(peer_bytes, REAL, SUM, "of rows from other GPUs", NAN)                                                         \
+    ROW(epoch_ns, REAL, SUM, "sampler, gather and consumer: the slowest for each batch, and one fill", NAN)            \
+    ROW(h2d_bytes, INT, SUM,                                                                                           \
+        "bytes to the GPU: requests' payload, copies, migrations (of uvm as replay uvm has them, remote accesses "     \
+        "besides)",                                                                                                    \
+        (t->payload_bytes - t->remote_bytes) / runs)                                                                   \
+    ROW(d2h_bytes, INT, SUM,                                                                                           \
+        "bytes from the GPU: migrations, stores of the program's own; n/a where only reads are known",                 \
+        (t->writes_known ? t->d2h_bytes : NAN) / runs)
+
+#define DEFINE(name, type, aggregate, help, value) {#name, METRIC_##type, METRIC_##aggregate, help},
+
+const struct metric zerocopy_metric_table[] = {ROWS(DEFINE){0}};
+
+static void put(struct outcome *out, const char *name, enum metric_type type, double value)
+{
+    if (type == METRIC_REAL)
+        outcome_real(out, name, value);
+    else if (isfinite(value))
+        outcome_int(out, name, llround(value));
+}
+
 void zerocopy_metrics(const struct zerocopy_totals *t, const struct scan_setup *setup, double runs, bool link,
                       struct outcome *out)
 {
-    static const char *const sizes[] = {"requests_32", "requests_64", "requests_96", "requests_128"};
-    static const char *const bounds[] = {"bound_wire_ratio", "bound_tags_ratio", "bound_host_ratio"};
-    double seconds = t->time_ns / 1e9;
-    outcome_real(out, "time_ns", t->time_ns / runs);
-    outcome_int(out, "payload_bytes", llround(t->payload_bytes / runs));
-    outcome_int(out, "h2d_bytes", llround((t->payload_bytes - t->remote_bytes) / runs));
-    if (t->writes_known)
-        outcome_int(out, "d2h_bytes", llround(t->d2h_bytes / runs));
-    if (t->elements_known)
-        outcome_real(out, "bandwidth_bytes_per_s", t->needed_bytes / seconds);
-    outcome_real(out, "link_bytes_per_s", t->payload_bytes / seconds);
-    outcome_int(out, "host_dram_bytes", llround(t->host_dram_bytes / runs));
-    outcome_real(out, "host_dram_bytes_per_s", t->host_dram_bytes / seconds);
-    outcome_real(out, "read_amplification_ratio", t->payload_bytes / runs / zerocopy_structure_bytes(setup));
-    if (t->elements_known)
-        outcome_real(out, "overfetch_ratio", t->payload_bytes / t->needed_bytes);
-    if (t->elements_known && setup->shape == SCAN_LISTS)
-        outcome_real(out, "edges_per_s", t->elements / seconds);
-    outcome_int(out, "launches", (int64_t)t->launches);
-    outcome_int(out, "roots", llround(runs));
-    if (!link)
-        return;
-    outcome_int(out, "requests", llround((double)mix_requests(&t->mix) / runs));
-    for (int i = 0; i < LINE_SECTORS; i++)
-        outcome_int(out, sizes[i], llround((double)t->mix.by_size[i] / runs));
-    outcome_int(out, "wire_up_bytes", llround((double)link_up_bytes(&t->mix) / runs));
-    outcome_int(out, "wire_down_bytes", llround((double)link_down_bytes(&t->mix) / runs));
-    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
-        outcome_real(out, bounds[i], t->bound_ns[i] / t->time_ns);
+    const double seconds = t->time_ns / 1e9, counted = link ? runs : NAN, bound = link ? t->time_ns : NAN;
+    const double needed = t->elements_known ? t->needed_bytes : NAN;
+    const double edges = t->elements_known && setup->shape == SCAN_LISTS ? t->elements : NAN;
+#define PUT(name, type, aggregate, help, value) put(out, #name, METRIC_##type, value);
+    ROWS(PUT)
 }
 
 int zerocopy_run_finish(struct zerocopy_run *run, uint64_t runs, struct outcome *out, struct err *err)

@@ -83,14 +83,6 @@ struct tier_gather {
 /* hit_ratio, own_bytes, peer_bytes, epoch_ns into *out, whose time_ns stands. */
 void tier_metrics(const struct tier *tier, const struct tier_gather *gather, struct outcome *out);
 
-#define ZEROCOPY_TIER_METRICS                                                                                          \
-    {"hit_ratio", METRIC_REAL, METRIC_MEAN, "rows served by GPU memory / rows asked for"},                             \
-        {"own_bytes", METRIC_REAL, METRIC_SUM, "of rows from the GPU's own memory"},                                   \
-        {"peer_bytes", METRIC_REAL, METRIC_SUM, "of rows from other GPUs"},                                            \
-    {                                                                                                                  \
-        "epoch_ns", METRIC_REAL, METRIC_SUM, "sampler, gather and consumer: the slowest for each batch, and one fill"  \
-    }
-
 /* How long an epoch of training can take, between two bounds, from the times of its stages.
  *
  * Each batch is sampled (CPU), its rows are gathered, and the network is trained on it; batches follow each other as in
