@@ -31,29 +31,37 @@ static const struct param settings[] = {
     UVM_MANAGED_ROWS(settings),
     {0}};
 
-static const struct metric metrics[] = {
-    {"time_ns", METRIC_REAL, METRIC_SUM, "end of the last task"},
-    {"speedup_ratio", METRIC_REAL, METRIC_GEOMEAN, "time of the baseline / time"},
-    {"mean_response_ns", METRIC_REAL, METRIC_MEAN, "mean over tasks of finish minus arrival"},
-    {"overhead_ns", METRIC_REAL, METRIC_SUM, "O_D, O_M or O_H of every task by its placement"},
-    {"footprint_bytes", METRIC_REAL, METRIC_MAX,
-     "largest sum of bytes held at once; copied buffers count twice under device memory"},
-    {"h2d_bytes", METRIC_REAL, METRIC_SUM,
-     "copied to the GPU under device memory; under managed memory what migrates, recorded or by the uvm engine"},
-    {"d2h_bytes", METRIC_REAL, METRIC_SUM, "the same, back"},
-    {"gpu_utilization_ratio", METRIC_REAL, METRIC_MEAN, "time in kernel execution / time"},
-    {"overlap_ns", METRIC_REAL, METRIC_SUM, "execution hidden in idle periods"},
-    {"pairs", METRIC_INT, METRIC_SUM, "managed launches in whose mapping device kernels ran"},
-    {"optimum_ratio", METRIC_REAL, METRIC_GEOMEAN,
-     "time / a bound below the time of any placements and any order (replay/placement/placement_schedule.h)"},
-    {"tasks_device", METRIC_INT, METRIC_SUM, "tasks under device memory"},
-    {"tasks_managed", METRIC_INT, METRIC_SUM, "tasks under managed memory"},
-    {"tasks_pinned", METRIC_INT, METRIC_SUM, "tasks under host-pinned memory"},
-    {"source_agreement_ratio", METRIC_REAL, METRIC_MEAN,
-     "tasks placed as their source placed them / tasks it speaks of"},
-    {"prediction_error_ratio", METRIC_REAL, METRIC_GEOMEAN,
-     "geometric mean over measured tasks of |predicted / measured - 1|"},
-    {0}};
+/* A metric is a row: its name, its type, how runs are combined, its definition, its value: of either end `e` of the
+ * bounds, or of the lower one. */
+#define ROWS(ROW)                                                                                                      \
+    ROW(time_ns, REAL, SUM, "end of the last task", e->schedule.end_ms * 1e6)                                          \
+    ROW(speedup_ratio, REAL, GEOMEAN, "time of the baseline / time", NAN)                                              \
+    ROW(mean_response_ns, REAL, MEAN, "mean over tasks of finish minus arrival", e->schedule.mean_response_ms * 1e6)   \
+    ROW(overhead_ns, REAL, SUM, "O_D, O_M or O_H of every task by its placement", e->overhead_ms * 1e6)                \
+    ROW(footprint_bytes, REAL, MAX,                                                                                    \
+        "largest sum of bytes held at once; copied buffers count twice under device memory", e->schedule.peak_bytes)   \
+    ROW(h2d_bytes, REAL, SUM,                                                                                          \
+        "copied to the GPU under device memory; under managed memory what migrates, recorded or by the uvm engine",    \
+        moved_bytes(tasks, e, e == hi, true))                                                                          \
+    ROW(d2h_bytes, REAL, SUM, "the same, back", moved_bytes(tasks, e, e == hi, false))                                 \
+    ROW(gpu_utilization_ratio, REAL, MEAN, "time in kernel execution / time",                                          \
+        e->schedule.busy_ms / e->schedule.end_ms)                                                                      \
+    ROW(overlap_ns, REAL, SUM, "execution hidden in idle periods", e->overlap_ms * 1e6)                                \
+    ROW(pairs, INT, SUM, "managed launches in whose mapping device kernels ran", (double)lo->schedule.pairs)           \
+    ROW(optimum_ratio, REAL, GEOMEAN,                                                                                  \
+        "time / a bound below the time of any placements and any order (replay/placement/placement_schedule.h)",       \
+        e->schedule.end_ms / e->bound_ms)                                                                              \
+    ROW(tasks_device, INT, SUM, "tasks under device memory", placed(tasks, lo, PLACEMENT_DEVICE))                      \
+    ROW(tasks_managed, INT, SUM, "tasks under managed memory", placed(tasks, lo, PLACEMENT_MANAGED))                   \
+    ROW(tasks_pinned, INT, SUM, "tasks under host-pinned memory", placed(tasks, lo, PLACEMENT_PINNED))                 \
+    ROW(source_agreement_ratio, REAL, MEAN, "tasks placed as their source placed them / tasks it speaks of",           \
+        agreement(tasks, lo))                                                                                          \
+    ROW(prediction_error_ratio, REAL, GEOMEAN, "geometric mean over measured tasks of |predicted / measured - 1|",     \
+        prediction_error(tasks, lo))
+
+#define DEFINE(name, type, aggregate, help, value) {#name, METRIC_##type, METRIC_##aggregate, help},
+
+static const struct metric metrics[] = {ROWS(DEFINE){0}};
 
 /* --- a set of tasks under a policy --- */
 
@@ -227,33 +235,26 @@ int placement_set_run(struct placement_set *set, const struct placement_tasks *t
 
 /* --- the engine --- */
 
-static void put(struct outcome *run, const char *name, double lo, double hi)
+static double placed(const struct placement_tasks *tasks, const struct placement_set *end, enum placement placement)
 {
-    if (lo == hi)
-        outcome_real(run, name, lo);
-    else
-        outcome_interval(run, name, fmin(lo, hi), fmax(lo, hi));
+    size_t n = 0;
+    for (size_t i = 0; i < tasks->count; i++)
+        n += end->choice[i] == placement;
+    return (double)n;
 }
 
-static void put_counts(struct outcome *run, const struct placement_tasks *tasks, const struct placement_set *end)
+static double agreement(const struct placement_tasks *tasks, const struct placement_set *end)
 {
-    static const char *const names[] = {"tasks_device", "tasks_managed", "tasks_pinned"};
-    int64_t counts[PLACEMENTS] = {0};
     size_t spoken = 0, agreed = 0;
     for (size_t i = 0; i < tasks->count; i++) {
-        counts[end->choice[i]]++;
         const char *source = tasks->tasks[i].lo.source_policy;
         spoken += source != NULL;
         agreed += source && strcmp(source, placement_name(end->choice[i])) == 0;
     }
-    for (size_t p = 0; p < PLACEMENTS; p++)
-        outcome_int(run, names[p], counts[p]);
-    outcome_int(run, "pairs", (int64_t)end->schedule.pairs);
-    if (spoken)
-        outcome_real(run, "source_agreement_ratio", (double)agreed / (double)spoken);
+    return (double)agreed / (double)spoken;
 }
 
-static void put_error(struct outcome *run, const struct placement_tasks *tasks, const struct placement_set *end)
+static double prediction_error(const struct placement_tasks *tasks, const struct placement_set *end)
 {
     double sum = 0;
     size_t n = 0;
@@ -267,8 +268,41 @@ static void put_error(struct outcome *run, const struct placement_tasks *tasks, 
         sum += log(fmax(fabs(schedule_alone_ms(&end->tasks[i]) / ms - 1), 1e-4));
         n++;
     }
-    if (n)
-        outcome_real(run, "prediction_error_ratio", exp(sum / (double)n));
+    return exp(sum / (double)n);
+}
+
+/* Bytes moved for the tasks that are not under pinned memory: copied, or migrated as recorded. */
+static double moved_bytes(const struct placement_tasks *tasks, const struct placement_set *set, bool high, bool to_gpu)
+{
+    double sum = 0;
+    for (size_t i = 0; i < tasks->count; i++) {
+        const struct placement_task *t = &tasks->tasks[i];
+        const struct placement_keys *k = high ? &t->hi : &t->lo;
+        if (set->choice[i] == PLACEMENT_DEVICE)
+            sum += (double)(to_gpu ? k->bytes_hd : k->bytes_dh);
+        else if (set->choice[i] == PLACEMENT_MANAGED)
+            sum += to_gpu ? t->migrated_hd : t->migrated_dh;
+    }
+    return sum;
+}
+
+static void put_rows(struct outcome *run, const struct placement_tasks *tasks, const struct placement_set *lo,
+                     const struct placement_set *hi)
+{
+    double values[2][sizeof metrics / sizeof *metrics];
+    for (int high = 0; high < 2; high++) {
+        const struct placement_set *e = high ? hi : lo;
+        double *v = values[high];
+#define VALUE(name, type, aggregate, help, value) *v++ = value;
+        ROWS(VALUE)
+    }
+    for (size_t i = 0; metrics[i].name; i++)
+        if (values[0][i] != values[1][i])
+            outcome_interval(run, metrics[i].name, fmin(values[0][i], values[1][i]), fmax(values[0][i], values[1][i]));
+        else if (metrics[i].type == METRIC_INT)
+            outcome_int(run, metrics[i].name, (int64_t)values[0][i]);
+        else
+            outcome_real(run, metrics[i].name, values[0][i]);
 }
 
 /* Both guidelines' margins at one end; (10) under each rule, since the rules are far apart. */
@@ -331,21 +365,6 @@ static void note_guideline_2(struct outcome *run, const struct placement_tasks *
                                             : "broken");
 }
 
-/* Bytes moved for the tasks that are not under pinned memory: copied, or migrated as recorded. */
-static double moved_bytes(const struct placement_tasks *tasks, const struct placement_set *set, bool high, bool to_gpu)
-{
-    double sum = 0;
-    for (size_t i = 0; i < tasks->count; i++) {
-        const struct placement_task *t = &tasks->tasks[i];
-        const struct placement_keys *k = high ? &t->hi : &t->lo;
-        if (set->choice[i] == PLACEMENT_DEVICE)
-            sum += (double)(to_gpu ? k->bytes_hd : k->bytes_dh);
-        else if (set->choice[i] == PLACEMENT_MANAGED)
-            sum += to_gpu ? t->migrated_hd : t->migrated_dh;
-    }
-    return sum;
-}
-
 /* Whether a policy that does not look at the costs may give a task pinned memory. */
 static bool may_be_pinned(const struct placement_task *task, const struct placement_policy *policy)
 {
@@ -374,18 +393,7 @@ static int run_policy(const struct placement_tasks *tasks, const struct replay_p
     if (!rc)
         rc = placement_set_run(&hi, tasks, true, policy, use->params, hw, misses, how->mode == 1, err);
     if (!rc) {
-        put(run, "time_ns", lo.schedule.end_ms * 1e6, hi.schedule.end_ms * 1e6);
-        put(run, "mean_response_ns", lo.schedule.mean_response_ms * 1e6, hi.schedule.mean_response_ms * 1e6);
-        put(run, "overhead_ns", lo.overhead_ms * 1e6, hi.overhead_ms * 1e6);
-        put(run, "footprint_bytes", lo.schedule.peak_bytes, hi.schedule.peak_bytes);
-        put(run, "h2d_bytes", moved_bytes(tasks, &lo, false, true), moved_bytes(tasks, &hi, true, true));
-        put(run, "d2h_bytes", moved_bytes(tasks, &lo, false, false), moved_bytes(tasks, &hi, true, false));
-        put(run, "gpu_utilization_ratio", lo.schedule.busy_ms / lo.schedule.end_ms,
-            hi.schedule.busy_ms / hi.schedule.end_ms);
-        put(run, "overlap_ns", lo.overlap_ms * 1e6, hi.overlap_ms * 1e6);
-        put(run, "optimum_ratio", lo.schedule.end_ms / lo.bound_ms, hi.schedule.end_ms / hi.bound_ms);
-        put_counts(run, tasks, &lo);
-        put_error(run, tasks, &lo);
+        put_rows(run, tasks, &lo, &hi);
         if (fmax(lo.schedule.peak_bytes, hi.schedule.peak_bytes) > (double)hw->memory_bytes)
             outcome_note(run, "fails: the tasks hold more than the %.3g GB of the platform",
                          (double)hw->memory_bytes / 1e9);
