@@ -87,7 +87,7 @@ static void run(const struct dram_policy *p, const struct dram_request *r, int v
     param_defaults(dram_params, &platform);
     memset(out, 0xff, sizeof *out);
     ck_assert_int_eq(dram_channel_init(&channel, &platform, NULL), 0);
-    channel.fate = (struct dram_fate){.sched = out->sched, .done = out->done};
+    channel.timestamps = (struct dram_timestamps){.sched = out->sched, .done = out->done};
     for (uint32_t i = 0; i < REQUESTS; i++) {
         const int class = (r[i].flags & DRAM_IS_PIM) != 0;
         ids[class][count[class]++] = i;
@@ -113,7 +113,7 @@ static void step_through(const struct dram_policy *p, const struct dram_request 
     param_defaults(dram_params, &platform);
     memset(out, 0xff, sizeof *out);
     ck_assert_int_eq(dram_channel_init(&channel, &platform, NULL), 0);
-    channel.fate = (struct dram_fate){.sched = out->sched, .done = out->done};
+    channel.timestamps = (struct dram_timestamps){.sched = out->sched, .done = out->done};
     void *state = calloc(1, p->head.state_size);
     param_defaults(p->head.params, state);
     for (uint32_t t = 0, head = 0; t < 10000; t++) {

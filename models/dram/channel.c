@@ -33,7 +33,7 @@ int dram_channel_init(struct dram_channel *ch, const struct dram_platform *platf
     ch->width = ch->banks > DRAM_NARROW ? ch->banks : DRAM_NARROW;
     ch->all = dram_first_banks(ch->width);
     ch->last = -1;
-    ch->near = dram_mem_reaches(platform);
+    ch->loop_mem_fits = dram_loop_mem_fits(platform);
     for (int b = 0; b < DRAM_BANKS; b++) {
         ch->ready[b] = INT32_MAX;
         ch->open_row[b] = ch->bank[b].last_row = DRAM_NO_ROW;
@@ -169,10 +169,10 @@ int dram_channel_fifo_conflicts(const struct dram_channel *ch)
 static void take_back(struct dram_channel *ch, const struct dram_completion *c, int64_t limit)
 {
     const enum dram_class class = c->flags & DRAM_IS_PIM ? DRAM_PIM : DRAM_MEM;
-    if (ch->fate.done)
-        ch->fate.done[c->id] = -1;
-    if (class == DRAM_PIM && c->done - ch->timing.wl >= limit && ch->fate.column)
-        ch->fate.column[c->id] = -1;
+    if (ch->timestamps.done)
+        ch->timestamps.done[c->id] = -1;
+    if (class == DRAM_PIM && c->done - ch->timing.wl >= limit && ch->timestamps.column)
+        ch->timestamps.column[c->id] = -1;
 }
 
 void dram_feed_end(struct dram_channel *ch, struct dram_feed *feed, int64_t now)

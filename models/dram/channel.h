@@ -100,8 +100,8 @@ static inline void dram_answered(struct dram_stats *s, enum dram_class class, in
     s->answer_cycles[class] += cycles;
 }
 
-/* Where a loop writes what became of each request, by id; any may be NULL. -1 is "never". */
-struct dram_fate {
+/* Cycles of each request's events, by id, which a loop writes; any array may be NULL. -1: never. */
+struct dram_timestamps {
     int64_t *enter, *sched, *column, *done;
 };
 
@@ -149,7 +149,7 @@ struct dram_channel {
     uint8_t stack_of[DRAM_BANKS];        /* a bank's stack identifier */
     dram_banks stack_banks[DRAM_STACKS]; /* banks of a stack identifier */
 
-    bool near; /* dram_mem_reaches() */
+    bool loop_mem_fits; /* dram_loop_mem_fits() */
 
     int64_t base; /* cycle that offset 0 stands for */
     int64_t last; /* offset of the last visited cycle; -1 before the first */
@@ -210,7 +210,7 @@ struct dram_channel {
     struct dram_stats stats;
     struct dram_legal legal;
     struct dram_device device;
-    struct dram_fate fate;
+    struct dram_timestamps timestamps;
     struct dram_completion completions[DRAM_COMPLETIONS]; /* ring, filled by the stepping loop */
     uint32_t completion_head, completion_tail;            /* the reader moves head up to tail */
 
@@ -225,9 +225,9 @@ struct dram_channel {
 /* Make an idle channel at cycle 0 with all banks precharged and never opened. */
 int dram_channel_init(struct dram_channel *channel, const struct dram_platform *platform, struct err *err);
 
-/* Whether models/dram/loop_mem/loop_mem.c looks as far ahead as each rule of the platform but those of what follows a
- * refresh, has room for as many requests at each bank, and for as many banks. */
-bool dram_mem_reaches(const struct dram_platform *platform);
+/* Returns whether models/dram/loop_mem/loop_mem.c can run the platform: its wheel reaches every timing but those after
+ * a refresh, and it has room for as many requests at each bank, and for as many banks. */
+bool dram_loop_mem_fits(const struct dram_platform *platform);
 
 /* Move `base` up to cycle `now`; called by the loops when offsets grow large. */
 void dram_channel_rebase(struct dram_channel *channel, int64_t now);

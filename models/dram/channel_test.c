@@ -208,7 +208,7 @@ START_TEST(a_rule_as_long_as_the_wheel_is_not_near)
         param_defaults(dram_params, &p);
         p.rp = cycles;
         ck_assert_msg(!dram_channel_init(&ch, &p, &err), "%s", err.msg);
-        ck_assert_msg(ch.near == (cycles < DRAM_WHEEL), "%lld cycles", (long long)cycles);
+        ck_assert_msg(ch.loop_mem_fits == (cycles < DRAM_WHEEL), "%lld cycles", (long long)cycles);
     }
 }
 END_TEST

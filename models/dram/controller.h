@@ -21,8 +21,8 @@ DRAM_INLINE void dram_enter(struct dram_channel *ch, bool fifo, int32_t t, uint3
         ch->stats.first_in[class] = ch->base + t;
     ch->stats.in[class]++;
     ch->stats.columns_in += flags & DRAM_COLUMNS;
-    if (ch->fate.enter)
-        ch->fate.enter[id] = ch->base + t;
+    if (ch->timestamps.enter)
+        ch->timestamps.enter[id] = ch->base + t;
     if (fifo) {
         const uint32_t i =
             (ch->fifo.head + (uint32_t)(ch->waiting[DRAM_MEM] + ch->waiting[DRAM_PIM])) % (2 * DRAM_QUEUES);
@@ -106,10 +106,10 @@ DRAM_INLINE void dram_complete(struct dram_channel *ch, uint32_t id, uint8_t fla
     const enum dram_class class = flags & DRAM_IS_PIM ? DRAM_PIM : DRAM_MEM;
     ch->stats.out[class]++;
     ch->stats.last_out[class] = ch->base + done;
-    if (ch->fate.column)
-        ch->fate.column[id] = ch->base + column;
-    if (ch->fate.done)
-        ch->fate.done[id] = ch->base + done;
+    if (ch->timestamps.column)
+        ch->timestamps.column[id] = ch->base + column;
+    if (ch->timestamps.done)
+        ch->timestamps.done[id] = ch->base + done;
     struct dram_completion *c = &ch->completions[ch->completion_tail++ % DRAM_COMPLETIONS];
     c->done = ch->base + done;
     c->id = id;
@@ -175,8 +175,8 @@ DRAM_INLINE void dram_open_for_pim(struct dram_channel *ch, int32_t t, uint32_t 
 DRAM_INLINE void dram_start_pim(struct dram_channel *ch, int32_t t, uint32_t row, uint32_t id, uint8_t flags)
 {
     const struct dram_timing *tm = &ch->timing;
-    if (ch->fate.sched)
-        ch->fate.sched[id] = ch->base + t;
+    if (ch->timestamps.sched)
+        ch->timestamps.sched[id] = ch->base + t;
     if (__builtin_expect(ch->device.held != 0, 0))
         t = dram_device_finish(ch, t);
     const bool open =
@@ -244,8 +244,8 @@ DRAM_INLINE void dram_fill_slot(struct dram_channel *ch, int32_t t, int b, uint3
     ch->slot_id[b] = id;
     ch->slot_flags[b] = flags;
     ch->slot_columns[b] = flags & DRAM_COLUMNS;
-    if (ch->fate.sched)
-        ch->fate.sched[id] = ch->base + t;
+    if (ch->timestamps.sched)
+        ch->timestamps.sched[id] = ch->base + t;
     if (ch->uniform)
         dram_channel_settle(ch);
     if (!(ch->active & bit)) {

@@ -24,7 +24,7 @@ static int64_t run(const struct dram_platform *hw, uint32_t n)
     struct err err = {""};
     void *state = calloc(1, p->head.state_size);
     ck_assert_msg(!dram_channel_init(&channel, hw, &err), "%s", err.msg);
-    channel.fate.done = done;
+    channel.timestamps.done = done;
     struct dram_feed feed = {
         .requests = requests, .count = n, .ids = {ids, ids}, .ids_count = {n, 0}, .vcs = 1, .limit = INT64_MAX};
     p->loops->feed(&channel, state, &feed);

@@ -24,7 +24,7 @@ enum { DRAM_LOOP_MEM = 1 };
 static inline bool dram_mem_may_run(const struct dram_channel *ch)
 {
     return DRAM_LOOP_MEM && ch->mode == DRAM_MEM && !ch->waiting[DRAM_PIM] && !ch->pim_in_slots &&
-           ch->pim_activate == INT32_MAX && ch->near && !ch->device.held && ch->explain <= 0;
+           ch->pim_activate == INT32_MAX && ch->loop_mem_fits && !ch->device.held && ch->explain <= 0;
 }
 
 /* What a run reports to the policy. */

@@ -135,7 +135,7 @@ static void every_cycle(struct dram_channel *ch, const struct dram_policy *p, vo
 static void compare(const struct dram_request *r, const char *const policy[2], int vcs, int seed)
 {
     static struct dram_channel channel;
-    static int64_t fate[4][REQUESTS];
+    static int64_t timestamps[4][REQUESTS];
     test_run_limited(policy[0], policy[1], r, REQUESTS, vcs, r[0].arrival + LIMIT);
     const struct dram_policy *p = (const struct dram_policy *)policy_find(dram_policies, policy[0]);
     struct param_list list;
@@ -144,17 +144,18 @@ static void compare(const struct dram_request *r, const char *const policy[2], i
     if (p->head.params)
         ck_assert_int_eq(param_list_apply(&list, p->head.params, state, NULL), 0);
     ck_assert_int_eq(dram_channel_init(&channel, test_platform, NULL), 0);
-    memset(fate, 0xff, sizeof fate);
-    channel.fate = (struct dram_fate){fate[0], fate[1], fate[2], fate[3]};
+    memset(timestamps, 0xff, sizeof timestamps);
+    channel.timestamps = (struct dram_timestamps){timestamps[0], timestamps[1], timestamps[2], timestamps[3]};
     every_cycle(&channel, p, state, r, vcs);
     const struct dram_stats *a = &test_stats, *b = &channel.stats;
     const bool idles = test_platform->refresh != DRAM_REFRESH_NONE; /* refreshes after a stall are not waited for */
     const char *const what = test_feed.finished ? "" : " (unfinished)";
-    ck_assert_msg(memcmp(fate[0], test_enter, sizeof fate[0]) == 0 && memcmp(fate[1], test_sched, sizeof fate[1]) == 0,
+    ck_assert_msg(memcmp(timestamps[0], test_enter, sizeof timestamps[0]) == 0 &&
+                      memcmp(timestamps[1], test_sched, sizeof timestamps[1]) == 0,
                   "seed %d %s:%s vcs %d%s: entries or selections differ", seed, policy[0], policy[1], vcs, what);
     if (test_feed.finished)
-        ck_assert_msg(memcmp(fate[2], test_column, sizeof fate[2]) == 0 &&
-                          memcmp(fate[3], test_done, sizeof fate[3]) == 0,
+        ck_assert_msg(memcmp(timestamps[2], test_column, sizeof timestamps[2]) == 0 &&
+                          memcmp(timestamps[3], test_done, sizeof timestamps[3]) == 0,
                       "seed %d %s:%s vcs %d: columns or completions differ", seed, policy[0], policy[1], vcs);
     ck_assert_msg(a->drain == b->drain && a->conflicts == b->conflicts && a->slot_sum == b->slot_sum &&
                       a->switches[0] == b->switches[0] && a->hits[0] == b->hits[0] && a->hits[1] == b->hits[1] &&

@@ -52,7 +52,7 @@ static inline void test_run_limited(const char *policy, const char *params, cons
     memset(test_column, 0xff, sizeof test_column);
     memset(test_done, 0xff, sizeof test_done);
     if (!test_hurried)
-        test_channel.fate = (struct dram_fate){test_enter, test_sched, test_column, test_done};
+        test_channel.timestamps = (struct dram_timestamps){test_enter, test_sched, test_column, test_done};
     uint32_t count[2] = {0, 0};
     for (uint32_t i = 0; i < n; i++) {
         const int class = (requests[i].flags & DRAM_IS_PIM) != 0;

@@ -9,7 +9,7 @@
 enum { REQUESTS = 600, LIMIT = 200000 };
 
 static struct dram_request requests[REQUESTS];
-static int64_t fates[4][REQUESTS]; /* of the reference */
+static int64_t timestamps[4][REQUESTS]; /* of the reference */
 
 /* Mixes of every kind: one bank or all, few rows or many, long pauses, writes, write-backs of several atoms. */
 static void make(struct random *x, int banks, bool pims)
@@ -44,16 +44,18 @@ static void compare(const struct dram_platform *hw, enum reference_policy policy
     static const char *const of[] = {"entry", "selection", "last column", "completion"};
     test_platform = hw;
     test_run_limited(reference_policies[policy], "", requests, REQUESTS, vcs, LIMIT);
-    memset(fates, 0xff, sizeof fates);
-    reference_init(&c, hw, policy, requests, (struct dram_fate){fates[0], fates[1], fates[2], fates[3]});
+    memset(timestamps, 0xff, sizeof timestamps);
+    reference_init(&c, hw, policy, requests,
+                   (struct dram_timestamps){timestamps[0], timestamps[1], timestamps[2], timestamps[3]});
     reference_run(&c, REQUESTS, vcs, LIMIT);
     ck_assert_msg(!command_checker_check(&c.watch, &err), "%s", err.msg);
     /* A PIM request's commands are known, and counted, when it is selected: at a run's limit that is early. */
     const bool finished = c.out[DRAM_MEM] + c.out[DRAM_PIM] == REQUESTS;
     for (int i = 0; i < REQUESTS; i++)
         for (int f = 0; f < (finished ? 4 : 2); f++)
-            ck_assert_msg(loop[f][i] == fates[f][i], "%s, %s, vcs %d: %s of request %d at %lld, reference %lld", what,
-                          reference_policies[policy], vcs, of[f], i, (long long)loop[f][i], (long long)fates[f][i]);
+            ck_assert_msg(loop[f][i] == timestamps[f][i], "%s, %s, vcs %d: %s of request %d at %lld, reference %lld",
+                          what, reference_policies[policy], vcs, of[f], i, (long long)loop[f][i],
+                          (long long)timestamps[f][i]);
     if (!finished)
         return;
     ck_assert_int_eq(test_stats.hits[DRAM_MEM], c.hits);

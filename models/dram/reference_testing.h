@@ -28,7 +28,7 @@ struct reference {
     enum reference_policy policy;
     const struct dram_request *request;
     struct command_checker watch;
-    struct dram_fate fate; /* by request, -1: never */
+    struct dram_timestamps timestamps; /* by request, -1: never */
     /* Waiting, oldest first; fcfs has one queue, [DRAM_MEM]. */
     uint32_t queue[2][REFERENCE_QUEUE];
     int waiting[2]; /* of the queues */
@@ -58,13 +58,13 @@ static inline dram_banks reference_all(const struct reference *c)
 }
 
 static inline void reference_init(struct reference *c, const struct dram_platform *hw, enum reference_policy policy,
-                                  const struct dram_request *requests, struct dram_fate fate)
+                                  const struct dram_request *requests, struct dram_timestamps timestamps)
 {
     memset(c, 0, sizeof *c);
     c->hw = *hw;
     c->policy = policy;
     c->request = requests;
-    c->fate = fate;
+    c->timestamps = timestamps;
     command_checker_init(&c->watch, hw);
     c->pim = c->refreshed = -1;
     for (int b = 0; b < DRAM_BANKS; b++) {
@@ -122,7 +122,7 @@ static inline bool reference_older(const struct reference *c, int bank)
     if (i < 0 || !c->waiting[DRAM_PIM])
         return false;
     const uint32_t mem = c->queue[DRAM_MEM][i], pim = c->queue[DRAM_PIM][0];
-    return c->fate.enter[mem] < c->fate.enter[pim];
+    return c->timestamps.enter[mem] < c->timestamps.enter[pim];
 }
 
 static inline bool reference_frfcfs_switches(struct reference *c)
@@ -184,7 +184,7 @@ static inline void reference_fill(struct reference *c, int bank, uint32_t id, bo
     c->slot[bank] = id;
     c->columns[bank] = c->request[id].flags & DRAM_COLUMNS;
     c->hits += hit;
-    c->fate.sched[id] = t;
+    c->timestamps.sched[id] = t;
 }
 
 static inline void reference_start_pim(struct reference *c, uint32_t id, int64_t t)
@@ -192,7 +192,7 @@ static inline void reference_start_pim(struct reference *c, uint32_t id, int64_t
     c->pim = id;
     c->pim_gave = false;
     c->pim_row = c->request[id].row + 1;
-    c->fate.sched[id] = t;
+    c->timestamps.sched[id] = t;
 }
 
 static inline void reference_select_mem(struct reference *c, int64_t t)
@@ -282,8 +282,8 @@ static inline bool reference_refresh(struct reference *c, int64_t t)
 static inline void reference_done(struct reference *c, int64_t id, int64_t t)
 {
     const bool read = !(c->request[id].flags & DRAM_IS_WRITE);
-    c->fate.column[id] = t;
-    c->fate.done[id] = t + (read ? c->hw.cl : c->hw.wl);
+    c->timestamps.column[id] = t;
+    c->timestamps.done[id] = t + (read ? c->hw.cl : c->hw.wl);
     c->out[reference_is_pim(c, id)]++;
 }
 
@@ -381,7 +381,7 @@ static inline void reference_enter(struct reference *c, uint32_t id, int64_t t)
     const int q = reference_queue_of(c, id);
     c->queue[q][c->waiting[q]++] = id;
     c->of_class[reference_is_pim(c, id)]++;
-    c->fate.enter[id] = t;
+    c->timestamps.enter[id] = t;
 }
 
 /* The first request from position i on that goes through virtual channel v. */

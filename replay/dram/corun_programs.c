@@ -81,7 +81,7 @@ static const struct workload *workload_of(const struct input *input, struct work
     return NULL;
 }
 
-int dram_programs_are(const struct replay_job *job, struct err *err)
+int dram_inputs_are_programs(const struct replay_job *job, struct err *err)
 {
     for (size_t i = 0; i < job->input_count; i++) {
         struct workload made;
@@ -317,7 +317,7 @@ static int share_sms(struct corun *p, struct err *err)
     int64_t left = gpu->sms;
     for (uint32_t s = p->sides; s-- > 0;) {
         struct client *side = &p->side[s];
-        if (side->run.class == DRAM_PIM && dram_without_pim(p->job->platform, err))
+        if (side->run.class == DRAM_PIM && dram_check_pim(p->job->platform, err))
             return -1;
         const int64_t asked = asked_sms(p, s), own = asked ? asked : left;
         if (own < 1 || own > left)
@@ -519,15 +519,16 @@ static void add_up(const struct corun *p, struct dram_simulation *run)
         t->mem_arrival_ratio = (double)t->stats.in[DRAM_MEM] / (double)t->cycles / p->side[0].alone_rate;
 }
 
-/* took: for --latencies, or NULL. */
-static int run_policy(const struct corun *p, size_t i, struct dram_latency *took, struct outcome *out, struct err *err)
+/* latencies: for --latencies, or NULL. */
+static int run_policy(const struct corun *p, size_t i, struct dram_latency *latencies, struct outcome *out,
+                      struct err *err)
 {
     const struct dram_settings *set = p->job->settings;
     struct dram_simulation run = {.platform = p->job->platform,
                                   .policy = &p->job->policies[i],
                                   .job = p->job,
                                   .progress = p->job->progress,
-                                  .took = took,
+                                  .latencies = latencies,
                                   .sides = p->sides,
                                   .vcs = (int)set->vcs,
                                   .repeat = p->repeat};
@@ -555,15 +556,16 @@ static int run_policies(struct corun *p, struct outcome *runs, struct err *err)
 {
     const struct replay_job *job = p->job;
     const size_t listed = dram_options(job)->latencies ? job->listed_count : 0;
-    struct dram_latency *took = listed ? mem_zalloc(listed * DRAM_TOOK, sizeof *took, err) : NULL;
-    int failed = listed && !took;
+    struct dram_latency *latencies = listed ? mem_zalloc(listed * DRAM_LATENCY_KINDS, sizeof *latencies, err) : NULL;
+    int failed = listed && !latencies;
 #pragma omp parallel for schedule(dynamic)                                                                             \
     num_threads(job->threads) if (!dram_options(job)->explain && job->policy_count > 1)
     for (size_t i = 0; i < job->policy_count; i++) {
         struct err mine = {""};
         if (__atomic_load_n(&failed, __ATOMIC_RELAXED))
             continue;
-        const int rc = run_policy(p, i, i < listed && took ? &took[i * DRAM_TOOK] : NULL, &runs[i], &mine);
+        const int rc =
+            run_policy(p, i, i < listed && latencies ? &latencies[i * DRAM_LATENCY_KINDS] : NULL, &runs[i], &mine);
 #pragma omp critical(dram_programs)
         if (rc && !failed) {
             failed = 1;
@@ -571,8 +573,8 @@ static int run_policies(struct corun *p, struct outcome *runs, struct err *err)
         }
     }
     for (size_t i = 0; i < listed && !failed; i++)
-        dram_latencies_write(dram_options(job)->latencies, &job->policies[i], &took[i * DRAM_TOOK]);
-    free(took);
+        dram_latencies_write(dram_options(job)->latencies, &job->policies[i], &latencies[i * DRAM_LATENCY_KINDS]);
+    free(latencies);
     return failed ? -1 : 0;
 }
 
@@ -592,7 +594,7 @@ static int all_alone(struct corun *p, struct err *err)
     return failed ? -1 : 0;
 }
 
-int dram_programs_replay(const struct replay_job *job, struct outcome *runs, struct err *err)
+int dram_corun_programs_replay(const struct replay_job *job, struct outcome *runs, struct err *err)
 {
     if (job->requests)
         return err_set(err, "--requests: the packets of a program have no ids of an input's; derive dram writes the "

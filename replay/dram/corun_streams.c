@@ -71,10 +71,10 @@ struct window {
     struct issued issued[DRAM_SUBS][2]; /* by class */
     uint32_t most_pim;                  /* issued and not yet in the partition */
     int last_in[DRAM_SUBS];
-    uint32_t total;            /* requests of all sources */
-    double core_cycles;        /* of a DRAM cycle */
-    struct dram_latency *took; /* [DRAM_TOOK]: done - issue, for --latencies; NULL: not wanted */
-    int64_t *fate;             /* --requests: four arrays of the first passes' requests, then of later ones' */
+    uint32_t total;                 /* requests of all sources */
+    double core_cycles;             /* of a DRAM cycle */
+    struct dram_latency *latencies; /* [DRAM_LATENCY_KINDS]: done - issue, for --latencies; NULL: not wanted */
+    int64_t *timestamps;            /* --requests: four arrays of the first passes' requests, then of later ones' */
     struct dram_commands commands;
     int64_t cycles;
 };
@@ -215,8 +215,8 @@ static void window_release(struct window *w)
         free((void *)(uintptr_t)w->source[s].requests);
         free(w->source[s].issued);
     }
-    free(w->took);
-    free(w->fate);
+    free(w->latencies);
+    free(w->timestamps);
     dram_partition_release(&w->part);
 }
 
@@ -235,9 +235,10 @@ static void answer(struct window *w, int source, uint32_t i, int64_t t)
 {
     struct source *s = &w->source[source];
     dram_answered(&w->part.channel->stats, s->class, t - s->issued[i]);
-    if (w->took) {
+    if (w->latencies) {
         const uint8_t flags = s->requests[i].flags;
-        dram_latency_add(&w->took[flags & DRAM_L2_HIT ? DRAM_TOOK_L2_HIT : dram_took_of(flags)], t - s->issued[i]);
+        dram_latency_add(&w->latencies[flags & DRAM_L2_HIT ? DRAM_LATENCY_L2_HIT : dram_latency_kind_of(flags)],
+                         t - s->issued[i]);
     }
     source_answer(s, t);
 }
@@ -379,7 +380,7 @@ struct corun {
     int sides;
     uint32_t channels;
     bool repeat;
-    struct dram_fates fates[2]; /* by stream: --requests, of the first passes; else empty */
+    struct dram_request_log request_log[2]; /* by stream: --requests, of the first passes; else empty */
 };
 
 static int find_sides(struct corun *c, struct err *err)
@@ -437,30 +438,30 @@ static void set_up_source(const struct corun *c, struct source *s, const struct 
 static int window_watch(struct window *w, struct err *err)
 {
     const size_t n = 2 * (size_t)w->total;
-    int64_t *f = w->fate = mem_zalloc(n + 1, 4 * sizeof *w->fate, err);
+    int64_t *f = w->timestamps = mem_zalloc(n + 1, 4 * sizeof *w->timestamps, err);
     if (!f)
         return -1;
     memset(f, 0xff, n * 4 * sizeof *f);
-    w->part.channel->fate = (struct dram_fate){f, f + n, f + 2 * n, f + 3 * n};
+    w->part.channel->timestamps = (struct dram_timestamps){f, f + n, f + 2 * n, f + 3 * n};
     return 0;
 }
 
 /* Hand the first passes' cycles to the streams' positions. */
 static void window_report(const struct window *w, struct corun *c, uint32_t channel)
 {
-    const struct dram_fate *fate = &w->part.channel->fate;
+    const struct dram_timestamps *timestamps = &w->part.channel->timestamps;
     size_t from = 0;
     for (int s = 0; s < w->sources; s++) {
         const struct dram_stream_channel *requests = &w->side[s]->stream->channel[channel];
-        struct dram_fate *to = &c->fates[w->side[s]->stream - c->stream].channel[channel];
+        struct dram_timestamps *to = &c->request_log[w->side[s]->stream - c->stream].channel[channel];
         const bool pim = w->side[s]->class == DRAM_PIM;
         for (size_t i = 0, k = from; i < requests->count; i++) {
             if (((requests->requests[i].flags & DRAM_IS_PIM) != 0) != pim)
                 continue;
-            to->enter[i] = fate->enter[k];
-            to->sched[i] = fate->sched[k];
-            to->column[i] = fate->column[k];
-            to->done[i] = fate->done[k++];
+            to->enter[i] = timestamps->enter[k];
+            to->sched[i] = timestamps->sched[k];
+            to->column[i] = timestamps->column[k];
+            to->done[i] = timestamps->done[k++];
         }
         from += w->source[s].count;
     }
@@ -472,11 +473,11 @@ struct together {
     int count; /* of sides */
     const struct replay_policy *policy;
     int vcs;
-    bool repeat;   /* a side that is done starts again until the other is */
-    int64_t limit; /* cycles */
-    bool told;     /* --explain and --commands tell of it: of the policies, not of a side alone */
-    bool watch;    /* every request's cycles are wanted */
-    bool took;     /* --latencies wants it */
+    bool repeat;    /* a side that is done starts again until the other is */
+    int64_t limit;  /* cycles */
+    bool told;      /* --explain and --commands tell of it: of the policies, not of a side alone */
+    bool watch;     /* every request's cycles are wanted */
+    bool latencies; /* --latencies wants it */
 };
 
 /* Where the totals keep what is of a side: of one only by its class. */
@@ -501,7 +502,7 @@ static int run_channel(struct window *w, struct corun *c, const struct together 
     if (!w->sources)
         return 0;
     if (window_init(w, c->job, run->policy, run->vcs, err) || (run->watch && window_watch(w, err)) ||
-        (run->took && !(w->took = mem_zalloc(DRAM_TOOK, sizeof *w->took, err))))
+        (run->latencies && !(w->latencies = mem_zalloc(DRAM_LATENCY_KINDS, sizeof *w->latencies, err))))
         return -1;
     w->commands.channel = channel;
     if (run->told)
@@ -525,8 +526,8 @@ static void add_channel(struct dram_totals *totals, const struct window *w, cons
     totals->blacklists = rules->favoured_cycles != NULL;
     for (int k = 0; k < 2 && rules->favoured_cycles; k++)
         totals->favoured[k] += rules->favoured_cycles(part->state, (enum dram_class)k);
-    for (int k = 0; k < DRAM_TOOK && w->took; k++)
-        dram_latency_merge(&totals->took[k], &w->took[k]);
+    for (int k = 0; k < DRAM_LATENCY_KINDS && w->latencies; k++)
+        dram_latency_merge(&totals->latencies[k], &w->latencies[k]);
     for (int s = 0; s < w->sources; s++) {
         const int at = place_of(run, w->side[s]);
         const int64_t done = w->source[s].first_done;
@@ -619,25 +620,25 @@ static int run_policy(struct corun *c, size_t i, struct outcome *run, struct err
                                  .limit = dram_run_limit(job->settings, longest),
                                  .told = true,
                                  .watch = job->requests && listed,
-                                 .took = dram_options(job)->latencies && listed};
+                                 .latencies = dram_options(job)->latencies && listed};
     struct dram_totals t = dram_totals_new();
-    int rc = all.took && !(t.took = mem_zalloc(DRAM_TOOK, sizeof *t.took, err)) ? -1 : 0;
+    int rc = all.latencies && !(t.latencies = mem_zalloc(DRAM_LATENCY_KINDS, sizeof *t.latencies, err)) ? -1 : 0;
     for (int s = 0; s < c->streams && all.watch; s++)
-        dram_fates_clear(&c->fates[s], &c->stream[s]);
+        dram_request_log_clear(&c->request_log[s], &c->stream[s]);
     if (!rc)
         rc = run_channels(c, &all, &t, err);
     for (int s = 0; s < c->streams && all.watch && !rc; s++)
-        rc = dram_requests_write(job->requests, all.policy, &c->stream[s], &c->fates[s], err);
-    if (!rc && all.took)
-        dram_latencies_write(dram_options(job)->latencies, all.policy, t.took);
+        rc = dram_requests_write(job->requests, all.policy, &c->stream[s], &c->request_log[s], err);
+    if (!rc && all.latencies)
+        dram_latencies_write(dram_options(job)->latencies, all.policy, t.latencies);
     if (!rc)
         report(c, &all, &t, run);
-    free(t.took);
+    free(t.latencies);
     progress_add(job->progress, 1);
     return rc ? err_at(err, "%s", all.policy->head->name) : 0;
 }
 
-int dram_corun_replay(const struct replay_job *job, struct outcome *runs, struct err *err)
+int dram_corun_streams_replay(const struct replay_job *job, struct outcome *runs, struct err *err)
 {
     struct corun *c = mem_zalloc(1, sizeof *c, err);
     if (!c)
@@ -647,7 +648,7 @@ int dram_corun_replay(const struct replay_job *job, struct outcome *runs, struct
     if (!rc)
         rc = run_sides_alone(c, err);
     for (int s = 0; s < c->streams && job->requests && !rc; s++)
-        rc = dram_fates_init(&c->fates[s], &c->stream[s], err);
+        rc = dram_request_log_init(&c->request_log[s], &c->stream[s], err);
     if (job->requests)
         dram_requests_head(job->requests);
     if (job->progress)
@@ -656,7 +657,7 @@ int dram_corun_replay(const struct replay_job *job, struct outcome *runs, struct
         rc = job->progress && atomic_load(&job->progress->cancelled) ? err_set(err, "cancelled")
                                                                      : run_policy(c, i, &runs[i], err);
     for (int s = 0; s < 2; s++) {
-        dram_fates_release(&c->fates[s]);
+        dram_request_log_release(&c->request_log[s]);
         dram_stream_release(&c->stream[s]);
     }
     free(c);

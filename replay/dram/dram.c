@@ -95,12 +95,12 @@ int64_t dram_run_limit(const struct dram_settings *set, int64_t alone)
 /* --- open loop: one stream, every policy --- */
 
 static int write_latencies(const struct replay_job *job, size_t i, const struct dram_stream *stream,
-                           const struct dram_fates *fates, struct err *err)
+                           const struct dram_request_log *request_log, struct err *err)
 {
-    struct dram_latency *kinds = mem_zalloc(DRAM_TOOK, sizeof *kinds, err);
+    struct dram_latency *kinds = mem_zalloc(DRAM_LATENCY_KINDS, sizeof *kinds, err);
     if (!kinds)
         return -1;
-    dram_latencies_add(kinds, stream, fates);
+    dram_latencies_add(kinds, stream, request_log);
     dram_latencies_write(dram_options(job)->latencies, &job->policies[i], kinds);
     free(kinds);
     return 0;
@@ -110,29 +110,29 @@ static int replay_open(const struct replay_job *job, const struct dram_stream *s
                        struct err *err)
 {
     const struct dram_settings *set = job->settings;
-    struct dram_fates fates = {0};
+    struct dram_request_log request_log = {0};
     int rc = 0;
     if (job->requests || dram_options(job)->latencies)
-        rc = dram_fates_init(&fates, stream, err);
+        rc = dram_request_log_init(&request_log, stream, err);
     if (job->requests)
         dram_requests_head(job->requests);
     for (size_t i = 0; i < job->policy_count && !rc; i++) {
         struct dram_totals totals = dram_totals_new();
         memcpy(totals.requests, stream->class_count, sizeof totals.requests);
-        if (fates.channel)
-            dram_fates_clear(&fates, stream);
+        if (request_log.channel)
+            dram_request_log_clear(&request_log, stream);
         rc = (set->front == DRAM_FRONT_DIRECT ? dram_direct_run : dram_partition_run)(
-            job, &job->policies[i], stream, fates.channel ? &fates : NULL, &totals, err);
+            job, &job->policies[i], stream, request_log.channel ? &request_log : NULL, &totals, err);
         if (rc)
             err_at(err, "%s", job->policies[i].head->name);
         else
             dram_metrics_fill(&runs[i], job, stream, NULL, &totals);
         if (!rc && job->requests && i < job->listed_count)
-            rc = dram_requests_write(job->requests, &job->policies[i], stream, &fates, err);
+            rc = dram_requests_write(job->requests, &job->policies[i], stream, &request_log, err);
         if (!rc && dram_options(job)->latencies && i < job->listed_count)
-            rc = write_latencies(job, i, stream, &fates, err);
+            rc = write_latencies(job, i, stream, &request_log, err);
     }
-    dram_fates_release(&fates);
+    dram_request_log_release(&request_log);
     return rc;
 }
 
@@ -149,8 +149,8 @@ static int replay(const struct replay_job *job, struct outcome *runs, struct err
     if (dram_options(job)->latencies)
         dram_latencies_head(dram_options(job)->latencies);
     if (set->front == DRAM_FRONT_CORUN) {
-        const int programs = dram_programs_are(job, err);
-        return programs < 0 ? -1 : (programs ? dram_programs_replay : dram_corun_replay)(job, runs, err);
+        const int programs = dram_inputs_are_programs(job, err);
+        return programs < 0 ? -1 : (programs ? dram_corun_programs_replay : dram_corun_streams_replay)(job, runs, err);
     }
     struct dram_stream stream;
     const enum dram_clock clock = set->front == DRAM_FRONT_PARTITION ? DRAM_CLOCK_CORE : DRAM_CLOCK_DRAM;

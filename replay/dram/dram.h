@@ -83,8 +83,8 @@ struct dram_stream {
 /* Which clock arrivals are wanted in. */
 enum dram_clock { DRAM_CLOCK_DRAM, DRAM_CLOCK_CORE };
 
-/* -1 with *err set if the platform has no PIM units. */
-int dram_without_pim(const struct platform *platform, struct err *err);
+/* Checks that the platform has PIM units. -1 with *err set if not. */
+int dram_check_pim(const struct platform *platform, struct err *err);
 
 /* Read every input of the given roles ("" matches any) into *stream; MEM before PIM where arrivals are equal.
  * roles: a bit for each input to be taken. -1 with *err set: what is wrong with which input. */
@@ -117,31 +117,37 @@ struct dram_settings {
     const char *cut;          /* corun of programs: requests that each is cut to, "none": whole */
 };
 
-/* What --latencies tells apart. */
-enum dram_took { DRAM_TOOK_READ, DRAM_TOOK_WRITE, DRAM_TOOK_PIM, DRAM_TOOK_L2_HIT, DRAM_TOOK };
+/* The kinds of requests in --latencies. */
+enum dram_latency_kind {
+    DRAM_LATENCY_READ,
+    DRAM_LATENCY_WRITE,
+    DRAM_LATENCY_PIM,
+    DRAM_LATENCY_L2_HIT,
+    DRAM_LATENCY_KINDS
+};
 
 /* That of a request of a stream, if L2 does not answer it. */
-static inline enum dram_took dram_took_of(uint8_t flags)
+static inline enum dram_latency_kind dram_latency_kind_of(uint8_t flags)
 {
-    return flags & DRAM_IS_PIM ? DRAM_TOOK_PIM : flags & DRAM_IS_WRITE ? DRAM_TOOK_WRITE : DRAM_TOOK_READ;
+    return flags & DRAM_IS_PIM ? DRAM_LATENCY_PIM : flags & DRAM_IS_WRITE ? DRAM_LATENCY_WRITE : DRAM_LATENCY_READ;
 }
 
 /* What one run of one policy gave, over all channels. */
 struct dram_totals {
-    struct dram_stats stats;   /* sums; last_out is the latest */
-    struct dram_latency *took; /* [DRAM_TOOK], --latencies of a closed loop; else NULL */
-    int64_t cycles;            /* DRAM cycles, the longest channel's */
-    int64_t class_cycles[2];   /* until the last completion of the (first pass of the) class; -1: never */
-    int64_t alone_cycles[2];   /* the same of the class alone; -1: not run */
-    int64_t core_cycles;       /* partition only; else -1 */
-    size_t requests[2];        /* asked for, all channels */
-    int64_t favoured[2];       /* corun: cycles in which a class goes first because the other is blacklisted */
-    double mem_arrival_ratio;  /* corun: MEM arrival rate at the controller over that alone; < 0: unknown */
-    uint32_t channels;         /* with requests */
-    bool starved[2];           /* the class made no end within the limit */
-    bool blacklists;           /* favoured is known */
-    bool two_gpu_kernels;      /* corun: [1] of cycles, alone and starved is a second MEM side */
-    bool stuck;                /* nothing could happen any more */
+    struct dram_stats stats;        /* sums; last_out is the latest */
+    struct dram_latency *latencies; /* [DRAM_LATENCY_KINDS], --latencies of a closed loop; else NULL */
+    int64_t cycles;                 /* DRAM cycles, the longest channel's */
+    int64_t class_cycles[2];        /* until the last completion of the (first pass of the) class; -1: never */
+    int64_t alone_cycles[2];        /* the same of the class alone; -1: not run */
+    int64_t core_cycles;            /* partition only; else -1 */
+    size_t requests[2];             /* asked for, all channels */
+    int64_t favoured[2];            /* corun: cycles in which a class goes first because the other is blacklisted */
+    double mem_arrival_ratio;       /* corun: MEM arrival rate at the controller over that alone; < 0: unknown */
+    uint32_t channels;              /* with requests */
+    bool starved[2];                /* the class made no end within the limit */
+    bool blacklists;                /* favoured is known */
+    bool two_gpu_kernels;           /* corun: [1] of cycles, alone and starved is a second MEM side */
+    bool stuck;                     /* nothing could happen any more */
 };
 
 /* A copy of the policy's state, ready for one channel. Freed with free(). */
@@ -194,19 +200,19 @@ void dram_metrics_fill(struct outcome *run, const struct replay_job *job, const 
  * (stores, write-backs), pim, and l2-hit: reads that L2 answered, where L2 is in the run. They are the requests and the
  * cycles of mem_latency_mean_cycles and pim_latency_mean_cycles. */
 
-/* Per-request output, by channel: cycles, -1 never. */
-struct dram_fates {
-    struct dram_fate *channel; /* NULL: not asked for */
+/* --requests: timestamps of every request, by channel. */
+struct dram_request_log {
+    struct dram_timestamps *channel; /* NULL: none are kept */
     uint32_t channels;
 };
 
-int dram_fates_init(struct dram_fates *fates, const struct dram_stream *stream, struct err *err);
-void dram_fates_release(struct dram_fates *fates);
-void dram_fates_clear(struct dram_fates *fates, const struct dram_stream *stream);
+int dram_request_log_init(struct dram_request_log *request_log, const struct dram_stream *stream, struct err *err);
+void dram_request_log_release(struct dram_request_log *request_log);
+void dram_request_log_clear(struct dram_request_log *request_log, const struct dram_stream *stream);
 
 void dram_requests_head(FILE *file);
 int dram_requests_write(FILE *file, const struct replay_policy *policy, const struct dram_stream *stream,
-                        const struct dram_fates *fates, struct err *err);
+                        const struct dram_request_log *request_log, struct err *err);
 
 /* What one channel's commands are written with; lives as long as the channel runs. */
 struct dram_commands {
@@ -227,28 +233,29 @@ void dram_explain_attach(struct dram_channel *channel, const struct replay_job *
 
 void dram_latencies_head(FILE *file);
 
-/* kinds: DRAM_TOOK of them. */
+/* kinds: DRAM_LATENCY_KINDS of them. */
 void dram_latencies_write(FILE *file, const struct replay_policy *policy, const struct dram_latency *kinds);
 
 /* Add those of an open loop's requests that were done; cycles are done - arrival. */
-void dram_latencies_add(struct dram_latency *kinds, const struct dram_stream *stream, const struct dram_fates *fates);
+void dram_latencies_add(struct dram_latency *kinds, const struct dram_stream *stream,
+                        const struct dram_request_log *request_log);
 
 /* --- front ends --- */
 
-/* One policy through an open loop; totals of channels are added. fates may be NULL. */
+/* One policy through an open loop; totals of channels are added. request_log may be NULL. */
 int dram_direct_run(const struct replay_job *job, const struct replay_policy *policy, const struct dram_stream *stream,
-                    struct dram_fates *fates, struct dram_totals *totals, struct err *err);
+                    struct dram_request_log *request_log, struct dram_totals *totals, struct err *err);
 int dram_partition_run(const struct replay_job *job, const struct replay_policy *policy,
-                       const struct dram_stream *stream, struct dram_fates *fates, struct dram_totals *totals,
-                       struct err *err);
+                       const struct dram_stream *stream, struct dram_request_log *request_log,
+                       struct dram_totals *totals, struct err *err);
 
 /* Every policy in a closed loop: of streams of requests; of programs, if every input is one. */
-int dram_corun_replay(const struct replay_job *job, struct outcome *runs, struct err *err);
-int dram_programs_replay(const struct replay_job *job, struct outcome *runs, struct err *err);
+int dram_corun_streams_replay(const struct replay_job *job, struct outcome *runs, struct err *err);
+int dram_corun_programs_replay(const struct replay_job *job, struct outcome *runs, struct err *err);
 
 /* Whether all inputs are generated programs, or traces that such a program was written into: 1 or 0, -1 without memory.
  */
-int dram_programs_are(const struct replay_job *job, struct err *err);
+int dram_inputs_are_programs(const struct replay_job *job, struct err *err);
 
 extern const struct engine engine_dram;
 

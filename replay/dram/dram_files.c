@@ -10,34 +10,34 @@
 
 /* --- --requests --- */
 
-int dram_fates_init(struct dram_fates *fates, const struct dram_stream *stream, struct err *err)
+int dram_request_log_init(struct dram_request_log *request_log, const struct dram_stream *stream, struct err *err)
 {
-    fates->channels = stream->channels;
-    fates->channel = mem_zalloc(stream->channels, sizeof *fates->channel, err);
-    if (!fates->channel)
+    request_log->channels = stream->channels;
+    request_log->channel = mem_zalloc(stream->channels, sizeof *request_log->channel, err);
+    if (!request_log->channel)
         return -1;
     for (uint32_t i = 0; i < stream->channels; i++) {
         int64_t *all = mem_zalloc(stream->channel[i].count, 4 * sizeof *all, err);
         if (!all)
             return -1;
         const size_t n = stream->channel[i].count;
-        fates->channel[i] = (struct dram_fate){all, all + n, all + 2 * n, all + 3 * n};
+        request_log->channel[i] = (struct dram_timestamps){all, all + n, all + 2 * n, all + 3 * n};
     }
     return 0;
 }
 
-void dram_fates_clear(struct dram_fates *fates, const struct dram_stream *stream)
+void dram_request_log_clear(struct dram_request_log *request_log, const struct dram_stream *stream)
 {
-    for (uint32_t i = 0; i < fates->channels; i++)
-        memset(fates->channel[i].enter, 0xff, stream->channel[i].count * 4 * sizeof(int64_t));
+    for (uint32_t i = 0; i < request_log->channels; i++)
+        memset(request_log->channel[i].enter, 0xff, stream->channel[i].count * 4 * sizeof(int64_t));
 }
 
-void dram_fates_release(struct dram_fates *fates)
+void dram_request_log_release(struct dram_request_log *request_log)
 {
-    for (uint32_t i = 0; fates->channel && i < fates->channels; i++)
-        free(fates->channel[i].enter);
-    free(fates->channel);
-    memset(fates, 0, sizeof *fates);
+    for (uint32_t i = 0; request_log->channel && i < request_log->channels; i++)
+        free(request_log->channel[i].enter);
+    free(request_log->channel);
+    memset(request_log, 0, sizeof *request_log);
 }
 
 void dram_requests_head(FILE *file)
@@ -61,14 +61,14 @@ static char *put(char *p, int64_t v)
 }
 
 int dram_requests_write(FILE *file, const struct replay_policy *policy, const struct dram_stream *stream,
-                        const struct dram_fates *fates, struct err *err)
+                        const struct dram_request_log *request_log, struct err *err)
 {
     char label[256], line[512];
     replay_policy_label(policy, label, sizeof label);
     const bool quote = strchr(label, ',') != NULL;
     const int head = snprintf(line, sizeof line, quote ? "\"%s\"," : "%s,", label);
     for (uint32_t c = 0; c < stream->channels; c++) {
-        const struct dram_fate *f = &fates->channel[c];
+        const struct dram_timestamps *f = &request_log->channel[c];
         for (size_t i = 0; i < stream->channel[c].count; i++) {
             char *p = put(line + head, (int64_t)(stream->channel[c].ids ? stream->channel[c].ids[i] : i));
             const int64_t *const columns[] = {f->enter, f->sched, f->column, f->done};
@@ -175,7 +175,7 @@ void dram_explain_attach(struct dram_channel *ch, const struct replay_job *job, 
     if (!dram_options(job)->explain || !dram_options(job)->explain_file)
         return;
     e = (struct explain){dram_options(job)->explain_file, policy->head->name, requests,
-                         dram_programs_are(job, NULL) > 0 ? "a program" : "a request"};
+                         dram_inputs_are_programs(job, NULL) > 0 ? "a program" : "a request"};
     ch->explain = dram_options(job)->explain;
     ch->on_command = explain_command;
     ch->on_command_ctx = &e;
@@ -220,17 +220,18 @@ void dram_latencies_write(FILE *file, const struct replay_policy *policy, const 
     static const char *const names[] = {"mem-read", "mem-write", "pim", "l2-hit"};
     char label[256];
     replay_policy_label(policy, label, sizeof label);
-    for (int k = 0; k < DRAM_TOOK; k++)
+    for (int k = 0; k < DRAM_LATENCY_KINDS; k++)
         write_kind(file, label, names[k], &kinds[k]);
 }
 
-void dram_latencies_add(struct dram_latency *kinds, const struct dram_stream *stream, const struct dram_fates *fates)
+void dram_latencies_add(struct dram_latency *kinds, const struct dram_stream *stream,
+                        const struct dram_request_log *request_log)
 {
     for (uint32_t c = 0; c < stream->channels; c++)
         for (size_t i = 0; i < stream->channel[c].count; i++) {
             const struct dram_request *r = &stream->channel[c].requests[i];
-            const int64_t done = fates->channel[c].done[i];
+            const int64_t done = request_log->channel[c].done[i];
             if (done >= 0)
-                dram_latency_add(&kinds[dram_took_of(r->flags)], done - r->arrival);
+                dram_latency_add(&kinds[dram_latency_kind_of(r->flags)], done - r->arrival);
         }
 }

@@ -129,20 +129,20 @@ static inline int ring_turn(unsigned able, int last)
 }
 
 /* Packets of noc[] and l2[]. */
-static inline const struct dram_packet *packet_first(const struct dram_sub *s, const struct dram_ring *r,
+static inline const struct dram_packet *packet_first(const struct dram_subpartition *s, const struct dram_ring *r,
                                                      const struct dram_room *room)
 {
     return &s->packets[room->at + (r->head & room->mask)];
 }
 
-static inline void packet_push(struct dram_sub *s, struct dram_ring *r, const struct dram_room *room, unsigned bit,
-                               const struct dram_packet *packet)
+static inline void packet_push(struct dram_subpartition *s, struct dram_ring *r, const struct dram_room *room,
+                               unsigned bit, const struct dram_packet *packet)
 {
     s->some |= (uint8_t)(1u << bit);
     s->packets[room->at + (r->tail++ & room->mask)] = *packet;
 }
 
-static inline void packet_pop(struct dram_sub *s, struct dram_ring *r, unsigned bit)
+static inline void packet_pop(struct dram_subpartition *s, struct dram_ring *r, unsigned bit)
 {
     if (++r->head != r->tail)
         return;
@@ -151,12 +151,14 @@ static inline void packet_pop(struct dram_sub *s, struct dram_ring *r, unsigned 
 }
 
 /* Numbers of back, reply and away. */
-static inline uint32_t number_first(const struct dram_sub *s, const struct dram_ring *r, const struct dram_room *room)
+static inline uint32_t number_first(const struct dram_subpartition *s, const struct dram_ring *r,
+                                    const struct dram_room *room)
 {
     return s->numbers[room->at + (r->head & room->mask)];
 }
 
-static inline void number_push(struct dram_sub *s, struct dram_ring *r, const struct dram_room *room, uint32_t number)
+static inline void number_push(struct dram_subpartition *s, struct dram_ring *r, const struct dram_room *room,
+                               uint32_t number)
 {
     s->numbers[room->at + (r->tail++ & room->mask)] = number;
 }
@@ -181,7 +183,7 @@ static inline bool ring_grow(void **at, struct dram_ring *r, uint32_t *mask, siz
 }
 
 /* False: no memory. */
-static inline bool filled_push(struct dram_sub *s, uint32_t flight)
+static inline bool filled_push(struct dram_subpartition *s, uint32_t flight)
 {
     if (ring_count(&s->filled) > s->filled_mask &&
         !ring_grow((void **)&s->fills, &s->filled, &s->filled_mask, sizeof *s->fills))
@@ -191,7 +193,7 @@ static inline bool filled_push(struct dram_sub *s, uint32_t flight)
 }
 
 /* False: no memory. */
-static inline bool delay_push(struct dram_sub *s, const struct dram_packet *packet, int64_t due)
+static inline bool delay_push(struct dram_subpartition *s, const struct dram_packet *packet, int64_t due)
 {
     if (ring_count(&s->delay) > s->delay_mask &&
         !ring_grow((void **)&s->delayed, &s->delay, &s->delay_mask, sizeof *s->delayed))
@@ -202,12 +204,12 @@ static inline bool delay_push(struct dram_sub *s, const struct dram_packet *pack
     return true;
 }
 
-static inline const struct dram_packet *delay_first(const struct dram_sub *s)
+static inline const struct dram_packet *delay_first(const struct dram_subpartition *s)
 {
     return &s->delayed[s->delay.head & s->delay_mask].packet;
 }
 
-static inline void delay_pop(struct dram_sub *s)
+static inline void delay_pop(struct dram_subpartition *s)
 {
     ring_pop(&s->delay);
     s->delay_due = ring_count(&s->delay) ? s->delayed[s->delay.head & s->delay_mask].due : INT64_MAX;
@@ -241,7 +243,7 @@ static int slices_init(struct dram_memory *m, const struct dram_platform *dram, 
         return err_set(err, "out of memory");
     memset(m->sub, 0, m->subs * sizeof *m->sub);
     for (uint32_t i = 0; i < m->subs; i++) {
-        struct dram_sub *s = &m->sub[i];
+        struct dram_subpartition *s = &m->sub[i];
         s->delay_due = INT64_MAX;
         s->filled_mask = s->delay_mask = FIRST - 1;
         s->packets = mem_zalloc(packets, sizeof *s->packets, err);
@@ -353,7 +355,7 @@ static void set_room(struct dram_memory *m, uint32_t sub, int v, bool room)
 }
 
 /* One packet leaves the interconnect: MEM into the raster delay, PIM into its L2 queue. */
-static bool leave_noc(struct dram_memory *m, struct dram_sub *s, uint32_t sub, int64_t t)
+static bool leave_noc(struct dram_memory *m, struct dram_subpartition *s, uint32_t sub, int64_t t)
 {
     unsigned able = s->some & OF_NOC;
     for (int v = 0; v < DRAM_VCS; v++)
@@ -376,7 +378,7 @@ static bool leave_noc(struct dram_memory *m, struct dram_sub *s, uint32_t sub, i
 }
 
 /* The raster delay ends: one goes into the L2 queue. */
-static bool leave_delay(struct dram_memory *m, struct dram_sub *s, uint32_t sub)
+static bool leave_delay(struct dram_memory *m, struct dram_subpartition *s, uint32_t sub)
 {
     if (ring_full(&s->l2[0], &m->to_l2[0]))
         return false;
@@ -388,7 +390,7 @@ static bool leave_delay(struct dram_memory *m, struct dram_sub *s, uint32_t sub)
     return true;
 }
 
-static void answer(struct dram_memory *m, struct dram_sub *s, uint32_t sub, uint32_t flight)
+static void answer(struct dram_memory *m, struct dram_subpartition *s, uint32_t sub, uint32_t flight)
 {
     number_push(s, &s->reply, &m->reply, flight);
     m->replying[sub / 64] |= UINT64_C(1) << sub % 64;
@@ -396,7 +398,7 @@ static void answer(struct dram_memory *m, struct dram_sub *s, uint32_t sub, uint
 }
 
 /* One read whose sector has come is answered. */
-static bool leave_filled(struct dram_memory *m, struct dram_sub *s, uint32_t sub)
+static bool leave_filled(struct dram_memory *m, struct dram_subpartition *s, uint32_t sub)
 {
     if (ring_full(&s->reply, &m->reply))
         return false;
@@ -406,7 +408,7 @@ static bool leave_filled(struct dram_memory *m, struct dram_sub *s, uint32_t sub
 }
 
 /* The next that comes from DRAM. */
-static void expect_back(const struct dram_memory *m, const struct dram_sub *s, uint32_t sub)
+static void expect_back(const struct dram_memory *m, const struct dram_subpartition *s, uint32_t sub)
 {
     const uint32_t id = number_first(s, &s->back, &m->back);
     if ((id >> 1 & 3) == DRAM_ID_FETCH)
@@ -423,7 +425,7 @@ static void wake_partition(struct dram_memory *m, uint32_t sub)
 }
 
 /* What comes from DRAM: a sector fills its line, a PIM request is acknowledged. */
-static bool take_back(struct dram_memory *m, struct dram_sub *s, uint32_t sub)
+static bool take_back(struct dram_memory *m, struct dram_subpartition *s, uint32_t sub)
 {
     const uint32_t id = number_first(s, &s->back, &m->back), which = id >> 3;
     if ((id >> 1 & 3) == DRAM_ID_PIM) {
@@ -499,7 +501,8 @@ static void count_answer(struct dram_memory *m, const struct l2_question *q, enu
 }
 
 /* A MEM packet at the front; false: it stays. */
-static bool ask(struct dram_memory *m, struct dram_sub *s, uint32_t sub, int v, const struct dram_packet *packet)
+static bool ask(struct dram_memory *m, struct dram_subpartition *s, uint32_t sub, int v,
+                const struct dram_packet *packet)
 {
     if (ring_full(&s->reply, &m->reply))
         return false;
@@ -518,8 +521,8 @@ static bool ask(struct dram_memory *m, struct dram_sub *s, uint32_t sub, int v, 
     count_answer(m, &q, got);
     if (got == L2_HIT)
         answer(m, s, sub, packet->flight);
-    if (m->took && got == L2_HIT && q.reads)
-        m->flight[packet->flight].took = DRAM_TOOK_L2_HIT;
+    if (m->latencies && got == L2_HIT && q.reads)
+        m->flight[packet->flight].latency_kind = DRAM_LATENCY_L2_HIT;
     if (got == L2_FETCH)
         to_dram(m, sub, v,
                 (struct dram_waiting){packet->row, dram_id(DRAM_ID_FETCH, sub, miss), (uint8_t)packet->bank, 1});
@@ -529,7 +532,7 @@ static bool ask(struct dram_memory *m, struct dram_sub *s, uint32_t sub, int v, 
 }
 
 /* The packet that is at the front now is asked about in the next cycle or later, the one behind it after that. */
-static void expect(const struct dram_memory *m, const struct dram_sub *s, uint32_t sub, int v)
+static void expect(const struct dram_memory *m, const struct dram_subpartition *s, uint32_t sub, int v)
 {
     const struct dram_ring *line = &s->l2[v];
     const struct dram_room *room = &m->to_l2[v];
@@ -543,7 +546,7 @@ static void expect(const struct dram_memory *m, const struct dram_sub *s, uint32
         l2_expect(m->l2.cache, sub, second->addr);
 }
 
-static bool front(struct dram_memory *m, struct dram_sub *s, uint32_t sub)
+static bool front(struct dram_memory *m, struct dram_subpartition *s, uint32_t sub)
 {
     const struct dram_partition *part = &m->part[sub / DRAM_SUBS];
     unsigned able = s->some >> DRAM_VCS;
@@ -571,7 +574,7 @@ static bool front(struct dram_memory *m, struct dram_sub *s, uint32_t sub)
 }
 
 /* Whether anything stands in it besides the raster delay and the replies. */
-static bool holds(const struct dram_sub *s)
+static bool holds(const struct dram_subpartition *s)
 {
     return s->some || ring_count(&s->filled) || ring_count(&s->back);
 }
@@ -579,7 +582,7 @@ static bool holds(const struct dram_sub *s)
 /* Returns the cycle in which it may move something again if nothing comes: INT64_MAX: none. */
 static int64_t slice_cycle(struct dram_memory *m, uint32_t sub)
 {
-    struct dram_sub *s = &m->sub[sub];
+    struct dram_subpartition *s = &m->sub[sub];
     const int64_t t = m->clocks.core;
     bool moved = s->some & OF_NOC && leave_noc(m, s, sub, t);
     if (ring_count(&s->filled))
@@ -606,7 +609,7 @@ static inline void wake_sub(struct dram_memory *m, uint32_t sub)
 static bool more_flights(struct dram_memory *m)
 {
     const uint32_t n = m->flights ? 2 * m->flights : 4096;
-    struct dram_flight *flight = realloc(m->flight, n * sizeof *flight);
+    struct dram_inflight *flight = realloc(m->flight, n * sizeof *flight);
     if (flight)
         m->flight = flight;
     uint32_t *unused = realloc(m->unused, n * sizeof *unused);
@@ -636,9 +639,9 @@ static enum dram_kind kind_of(const struct sms_packet *packet)
     return packet->kind == RECORD_WRITE ? DRAM_KIND_WRITE : DRAM_KIND_ATOMIC;
 }
 
-static enum dram_took took_of(enum dram_kind kind)
+static enum dram_latency_kind latency_kind_of(enum dram_kind kind)
 {
-    return kind == DRAM_KIND_PIM ? DRAM_TOOK_PIM : kind == DRAM_KIND_WRITE ? DRAM_TOOK_WRITE : DRAM_TOOK_READ;
+    return kind == DRAM_KIND_PIM ? DRAM_LATENCY_PIM : kind == DRAM_KIND_WRITE ? DRAM_LATENCY_WRITE : DRAM_LATENCY_READ;
 }
 
 /* The packet at the head of an input is shown to the crossbar. */
@@ -651,7 +654,7 @@ static void show(struct dram_memory *m, uint32_t p, uint32_t sm)
     const bool pim = kind == DRAM_KIND_PIM;
     const uint64_t addr = packet->addr + port->offset;
     const struct dram_addr at = dram_l2_decode(&m->l2, addr, pim);
-    m->head[input] = (struct dram_shown){
+    m->head[input] = (struct dram_input_head){
         {.addr = addr, .row = at.row & 0xffffff, .bank = at.bank & 31, .kind = kind & 3, .whole = packet->whole},
         packet->token};
     m->shown[p][sm / 64] |= UINT64_C(1) << sm % 64;
@@ -677,10 +680,10 @@ static void send(struct dram_memory *m, uint32_t input, uint32_t sub)
     struct dram_packet packet = m->head[input].packet;
     const bool pim = packet.kind == DRAM_KIND_PIM;
     const int v = m->vcs == 2 && pim;
-    struct dram_sub *s = &m->sub[sub];
+    struct dram_subpartition *s = &m->sub[sub];
     packet.flight = flight;
-    m->flight[flight] = (struct dram_flight){m->clocks.dram, m->head[input].token, (uint16_t)input, pim,
-                                             (uint8_t)took_of((enum dram_kind)packet.kind)};
+    m->flight[flight] = (struct dram_inflight){m->clocks.dram, m->head[input].token, (uint16_t)input, pim,
+                                               (uint8_t)latency_kind_of((enum dram_kind)packet.kind)};
     if (!ring_count(&s->noc[v])) /* else it waits behind another */
         wake_sub(m, sub);
     packet_push(s, &s->noc[v], &m->noc[v], (unsigned)v, &packet);
@@ -706,10 +709,10 @@ static void requests_move(struct dram_memory *m)
 
 static void show_reply(struct dram_memory *m, uint32_t sub)
 {
-    const struct dram_sub *s = &m->sub[sub];
+    const struct dram_subpartition *s = &m->sub[sub];
     if (!ring_count(&s->away))
         return;
-    const struct dram_flight *f = &m->flight[number_first(s, &s->away, &m->away)];
+    const struct dram_inflight *f = &m->flight[number_first(s, &s->away, &m->away)];
     const uint32_t p = port_of(m, f->input);
     crossbar_show(&m->from, sub, f->input, 0);
     if (m->port[p].expect)
@@ -722,7 +725,7 @@ static void replies_enter(struct dram_memory *m)
     for (uint32_t w = 0; w < (m->subs + 63) / 64; w++)
         for (uint64_t some = m->replying[w]; some; some &= some - 1) {
             const uint32_t sub = w * 64 + (uint32_t)__builtin_ctzll(some);
-            struct dram_sub *s = &m->sub[sub];
+            struct dram_subpartition *s = &m->sub[sub];
             if (ring_full(&s->away, &m->away))
                 continue;
             number_push(s, &s->away, &m->away, number_first(s, &s->reply, &m->reply));
@@ -743,15 +746,15 @@ static void replies_leave(struct dram_memory *m)
         const int32_t sub = crossbar_take(&m->from, (uint32_t)o);
         if (sub < 0)
             continue;
-        struct dram_sub *s = &m->sub[sub];
+        struct dram_subpartition *s = &m->sub[sub];
         const uint32_t flight = number_first(s, &s->away, &m->away), p = port_of(m, (uint32_t)o);
-        const struct dram_flight *f = &m->flight[flight];
+        const struct dram_inflight *f = &m->flight[flight];
         ring_pop(&s->away);
         const int64_t cycles = m->clocks.dram - f->since;
         m->stats.answered[f->pim]++;
         m->stats.answer_cycles[f->pim] += cycles;
-        if (m->took)
-            dram_latency_add(&m->took[f->took], cycles);
+        if (m->latencies)
+            dram_latency_add(&m->latencies[f->latency_kind], cycles);
         m->in_flight--;
         m->port[p].reply(m->port[p].ctx, (uint32_t)o - m->first[p], f->token, m->clocks.core);
         m->unused[m->unused_count++] = flight;
@@ -803,7 +806,7 @@ static void leave(struct dram_memory *m, uint32_t c, int64_t k)
     for (; done; done = dram_partition_done(part, k)) {
         const uint32_t sub = c * DRAM_SUBS + done->id % DRAM_SUBS;
         if (!(done->flags & DRAM_IS_POSTED)) {
-            struct dram_sub *s = &m->sub[sub];
+            struct dram_subpartition *s = &m->sub[sub];
             if (ring_full(&s->back, &m->back))
                 return;
             number_push(s, &s->back, &m->back, done->id);

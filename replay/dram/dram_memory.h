@@ -80,13 +80,13 @@ struct dram_port {
 
 enum { DRAM_PORTS = 2, DRAM_CAMP = 8192 /* MEM requests to DRAM of one stretch */ };
 
-/* What is known of a packet until its reply. */
-struct dram_flight {
+/* A packet in flight, until its reply. */
+struct dram_inflight {
     int64_t since; /* DRAM cycle in which it left its multiprocessor */
     uint32_t token;
     uint16_t input; /* multiprocessor, over both ports */
     bool pim;
-    uint8_t took; /* enum dram_took; that L2 answers is noted only where it is asked for */
+    uint8_t latency_kind; /* enum dram_latency_kind; L2_HIT only with --latencies */
 };
 
 enum dram_kind { DRAM_KIND_READ, DRAM_KIND_WRITE, DRAM_KIND_ATOMIC, DRAM_KIND_PIM };
@@ -108,7 +108,7 @@ static inline uint32_t dram_id(uint32_t what, uint32_t sub, uint32_t which)
 }
 
 /* The head of a multiprocessor's input buffer. */
-struct dram_shown {
+struct dram_input_head {
     struct dram_packet packet; /* without its flight */
     uint32_t token;
 };
@@ -125,8 +125,9 @@ struct dram_delayed {
     int64_t due;
 };
 
-/* What stands before and in one slice. Its first 64 bytes are all that a cycle looks at in which nothing moves. */
-struct dram_sub {
+/* The queues of a sub-partition, before and in its L2 slice. A cycle in which nothing moves reads its first 64 bytes
+ * only. */
+struct dram_subpartition {
     _Alignas(64) int64_t delay_due; /* core cycle from which the first of `delay` may go on; INT64_MAX: it is empty */
     struct dram_ring noc[DRAM_VCS], l2[DRAM_VCS]; /* packets */
     struct dram_ring back, reply, filled;         /* ids; flights; flights */
@@ -162,10 +163,10 @@ struct dram_memory {
     struct dram_port port[DRAM_PORTS];
     uint32_t ports, first[DRAM_PORTS]; /* input of a port's multiprocessor 0 */
     uint64_t *shown[DRAM_PORTS];       /* heads that the crossbar has seen */
-    struct dram_shown *head;           /* by input: the head shown */
+    struct dram_input_head *head;      /* by input: the head shown */
     struct crossbar to, from;
     struct dram_l2 l2;
-    struct dram_sub *sub;
+    struct dram_subpartition *sub;
     struct dram_room noc[DRAM_VCS], to_l2[DRAM_VCS], back, reply, away; /* of their rings */
     uint64_t *awake;     /* sub-partitions that may move something in the next cycle, and when the others may */
     struct wheel delays; /* because a raster delay ends */
@@ -174,12 +175,12 @@ struct dram_memory {
     uint64_t *waiting;            /* channels in which anything stands outside the controller */
     uint64_t *replying;           /* those with a reply that waits for the interconnect */
     struct dram_partition *part;
-    struct dram_flight *flight;
+    struct dram_inflight *flight;
     uint32_t *unused; /* flights */
     uint32_t unused_count, flights, in_flight;
     uint32_t *camp; /* DRAM requests of this stretch, by channel */
     uint32_t camp_requests;
-    struct dram_latency *took; /* [DRAM_TOOK]: DRAM cycles from pop to reply, for --latencies; NULL: not wanted */
+    struct dram_latency *latencies; /* [DRAM_LATENCY_KINDS]: DRAM cycles from pop to reply; NULL: no --latencies */
     struct dram_memory_stats stats;
     bool out_of_memory;
 };

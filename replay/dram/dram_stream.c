@@ -291,7 +291,7 @@ static int sort_channel(struct dram_stream_channel *c, bool merge, struct err *e
     return 0;
 }
 
-int dram_without_pim(const struct platform *platform, struct err *err)
+int dram_check_pim(const struct platform *platform, struct err *err)
 {
     const struct dram_platform *dram = platform_section_get(platform, "dram");
     if (dram->pim_sms && dram->banks == DRAM_NARROW)
@@ -325,7 +325,7 @@ int dram_stream_load(struct dram_stream *stream, const struct input *inputs, siz
             return err_at(err, "%s", inputs[i].spec);
         }
     }
-    int rc = stream->class_count[DRAM_PIM] ? dram_without_pim(platform, err) : 0;
+    int rc = stream->class_count[DRAM_PIM] ? dram_check_pim(platform, err) : 0;
     for (uint32_t i = 0; i < stream->channels && !rc; i++)
         rc = sort_channel(&stream->channel[i], taken > 1, err);
     if (rc)

@@ -10,7 +10,7 @@ struct run {
     const struct replay_job *job;
     const struct replay_policy *policy;
     const struct dram_stream_channel *requests;
-    struct dram_fate *fate;
+    struct dram_timestamps *timestamps;
     struct dram_channel *channel;
     struct dram_feed feed;
     struct dram_commands commands;
@@ -25,8 +25,8 @@ static int run_channel(struct run *run, bool explain, struct err *err)
         free(state);
         return -1;
     }
-    if (run->fate)
-        run->channel->fate = *run->fate;
+    if (run->timestamps)
+        run->channel->timestamps = *run->timestamps;
     if (explain)
         dram_explain_attach(run->channel, run->job, run->policy, run->requests);
     dram_commands_attach(&run->commands, run->channel, run->job);
@@ -44,7 +44,7 @@ static int run_channel(struct run *run, bool explain, struct err *err)
 }
 
 int dram_direct_run(const struct replay_job *job, const struct replay_policy *policy, const struct dram_stream *stream,
-                    struct dram_fates *fates, struct dram_totals *totals, struct err *err)
+                    struct dram_request_log *request_log, struct dram_totals *totals, struct err *err)
 {
     int failed = 0;
 #pragma omp parallel for schedule(dynamic)                                                                             \
@@ -54,7 +54,7 @@ int dram_direct_run(const struct replay_job *job, const struct replay_policy *po
             continue;
         struct err mine = {""};
         struct run run = {.job = job, .policy = policy, .requests = &stream->channel[i]};
-        run.fate = fates ? &fates->channel[i] : NULL;
+        run.timestamps = request_log ? &request_log->channel[i] : NULL;
         run.commands = (struct dram_commands){.channel = i, .requests = run.requests};
         run.channel = aligned_alloc(64, sizeof *run.channel);
         int rc = run.channel ? run_channel(&run, i == 0, &mine) : err_set(&mine, "out of memory");

@@ -17,7 +17,7 @@ struct open_loop {
     uint32_t *source[DRAM_SUBS][DRAM_VCS];
     uint32_t source_count[DRAM_SUBS][DRAM_VCS], source_head[DRAM_SUBS][DRAM_VCS];
     int last_in[DRAM_SUBS];
-    struct dram_fate *fate;
+    struct dram_timestamps *timestamps;
     struct dram_clocks clocks;
     int64_t core_before; /* core cycle counter in the DRAM cycle before this one */
     int64_t *core_of;    /* by DRAM cycle, for per-request output; NULL: not wanted */
@@ -90,8 +90,8 @@ static void replies(struct open_loop *p, int64_t k, int64_t core)
         const int64_t done = c->flags & DRAM_IS_POSTED ? core : p->core_before;
         dram_answered(&p->part.channel->stats, (enum dram_class) class, done - r->arrival);
         p->last_done[class] = done;
-        if (p->fate)
-            p->fate->done[c->id] = done;
+        if (p->timestamps)
+            p->timestamps->done[c->id] = done;
         dram_partition_leave(&p->part, r->bank % DRAM_SUBS);
     }
 }
@@ -120,10 +120,10 @@ static bool dram_cycle(struct open_loop *p, size_t count)
     dram_partition_step(&p->part, k);
     replies(p, k, core);
     const int moved = dram_partition_move(&p->part, k, core);
-    if (moved & DRAM_MOVED_ON && p->fate)
-        p->fate->enter[p->part.entered] = core;
+    if (moved & DRAM_MOVED_ON && p->timestamps)
+        p->timestamps->enter[p->part.entered] = core;
     p->core_before = core;
-    if (p->fate) {
+    if (p->timestamps) {
         if (mem_grow((void **)&p->core_of, &p->core_of_cap, (size_t)k + 1, sizeof *p->core_of, NULL))
             p->out_of_memory = true;
         else
@@ -165,9 +165,9 @@ static int run_channel(struct open_loop *p, const struct replay_job *job, const 
     const struct dram_settings *set = job->settings;
     if (open_init(p, job, policy, err))
         return -1;
-    if (p->fate) { /* done and enter are written here, in core cycles */
-        p->part.channel->fate = *p->fate;
-        p->part.channel->fate.enter = p->part.channel->fate.done = NULL;
+    if (p->timestamps) { /* done and enter are written here, in core cycles */
+        p->part.channel->timestamps = *p->timestamps;
+        p->part.channel->timestamps.enter = p->part.channel->timestamps.done = NULL;
     }
     if (explain)
         dram_explain_attach(p->part.channel, job, policy, p->requests);
@@ -178,8 +178,8 @@ static int run_channel(struct open_loop *p, const struct replay_job *job, const 
     const bool finished = open_run(p, count, set->run_limit_cycles ? set->run_limit_cycles : INT64_MAX);
     if (p->out_of_memory)
         return err_set(err, "out of memory");
-    for (size_t i = 0; p->fate && i < p->requests->count; i++) {
-        int64_t *const cycles[] = {&p->fate->sched[i], &p->fate->column[i]};
+    for (size_t i = 0; p->timestamps && i < p->requests->count; i++) {
+        int64_t *const cycles[] = {&p->timestamps->sched[i], &p->timestamps->column[i]};
         for (int k = 0; k < 2; k++)
             *cycles[k] = *cycles[k] >= 0 && *cycles[k] < p->clocks.dram ? p->core_of[*cycles[k]] : -1;
     }
@@ -192,14 +192,14 @@ static int run_channel(struct open_loop *p, const struct replay_job *job, const 
 }
 
 int dram_partition_run(const struct replay_job *job, const struct replay_policy *policy,
-                       const struct dram_stream *stream, struct dram_fates *fates, struct dram_totals *totals,
-                       struct err *err)
+                       const struct dram_stream *stream, struct dram_request_log *request_log,
+                       struct dram_totals *totals, struct err *err)
 {
     for (uint32_t i = 0; i < stream->channels; i++) {
         if (!stream->channel[i].count)
             continue;
         struct open_loop p = {.requests = &stream->channel[i]};
-        p.fate = fates ? &fates->channel[i] : NULL;
+        p.timestamps = request_log ? &request_log->channel[i] : NULL;
         p.commands = (struct dram_commands){.channel = i, .requests = p.requests};
         const int rc = run_channel(&p, job, policy, totals, i == 0, err);
         open_release(&p);

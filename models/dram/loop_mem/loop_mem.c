@@ -1,7 +1,7 @@
 /* loop_mem: cycles of a channel in MEM mode while no PIM request waits, run faster than models/dram/loop.h does.
  *
  * An optimisation, proven equal by tests (loop_test.c against every cycle stepped, loop_mem_test.c with and without
- * fates, reference_test.c): without it everything gives the same answers. Off by DRAM_LOOP_MEM (loop.h).
+ * timestamps, reference_test.c): without it everything gives the same answers. Off by DRAM_LOOP_MEM (loop.h).
  *
  * Then no policy changes the mode and only the channel's own cycles decide what happens next. Each cycle is that of
  * models/dram/controller.h; what is left out is its cost: the state is local, a cycle in which nothing can change is
@@ -15,15 +15,15 @@
 #include "models/dram/dram_platform.h"
 #include "models/dram/loop.h"
 
-bool dram_mem_reaches(const struct dram_platform *platform)
+bool dram_loop_mem_fits(const struct dram_platform *platform)
 {
     struct dram_rule rules[DRAM_RULES_MAX];
     const size_t n = dram_rules(platform, rules);
-    bool near = platform->cl < DRAM_WHEEL && platform->wl < DRAM_WHEEL && platform->queue <= DRAM_QUEUE &&
+    bool fits = platform->cl < DRAM_WHEEL && platform->wl < DRAM_WHEEL && platform->queue <= DRAM_QUEUE &&
                 platform->banks <= DRAM_NARROW && platform->sids == 1;
     for (size_t i = 0; i < n; i++)
-        near &= rules[i].cycles < DRAM_WHEEL || rules[i].before == DRAM_REF || rules[i].before == DRAM_REFB;
-    return near;
+        fits &= rules[i].cycles < DRAM_WHEEL || rules[i].before == DRAM_REF || rules[i].before == DRAM_REFB;
+    return fits;
 }
 
 /* Keeps the compiler from computing an address anew for each use of it: measured, a tenth of the time. */
@@ -79,8 +79,8 @@ struct mem_source {
     bool one;       /* one virtual channel: PIM requests stand in the same line */
     int bank_mask;
     unsigned all_banks;
-    bool fates;  /* the channel has some of struct dram_fate */
-    bool device; /* and its device has `rules` (models/dram/channel.h) */
+    bool timestamps; /* the channel has some of struct dram_timestamps */
+    bool device;     /* and its device has `rules` (models/dram/channel.h) */
 };
 
 DRAM_INLINE uint64_t mem_slot(enum mem_need need, int bank)
@@ -170,8 +170,8 @@ DRAM_INLINE void mem_enter(struct dram_channel *ch, struct mem_line *in, const s
     const struct dram_request *r = &from->requests[in->id];
     struct dram_bank_queue *q = &ch->bank[r->bank];
     ONCE(q);
-    if (from->fates && ch->fate.enter)
-        ch->fate.enter[in->id] = from->base + t;
+    if (from->timestamps && ch->timestamps.enter)
+        ch->timestamps.enter[in->id] = from->base + t;
     if (__builtin_expect(q->tail == q->limit, 0))
         dram_bank_queue_compact(q);
     const int i = q->tail++;
@@ -280,8 +280,8 @@ DRAM_INLINE void mem_take(struct dram_channel *ch, struct dram_mem *m, const str
         q->limit = DRAM_QUEUE / 2;
         m->in.pending &= ~bit;
     }
-    if (from->fates && ch->fate.sched)
-        ch->fate.sched[q->ids[i]] = from->base + t;
+    if (from->timestamps && ch->timestamps.sched)
+        ch->timestamps.sched[q->ids[i]] = from->base + t;
     m->in.waiting--;
     m->issued++;
     m->slot_sum -= t;
@@ -322,10 +322,10 @@ DRAM_INLINE void mem_done(struct dram_channel *ch, struct mem_out *out, const st
 {
     out->count++;
     out->last = done;
-    if (from->fates && ch->fate.column)
-        ch->fate.column[id] = from->base + t;
-    if (from->fates && ch->fate.done)
-        ch->fate.done[id] = from->base + done;
+    if (from->timestamps && ch->timestamps.column)
+        ch->timestamps.column[id] = from->base + t;
+    if (from->timestamps && ch->timestamps.done)
+        ch->timestamps.done[id] = from->base + done;
     out->latency_sum += from->base + done - from->requests[id].arrival;
 }
 
@@ -568,8 +568,8 @@ DRAM_INLINE int32_t mem_single(struct dram_channel *ch, struct dram_mem *m, cons
     m->issued++;
     m->hits += hit;
     m->slot_sum += column + 1 - t;
-    if (from->fates && ch->fate.sched)
-        ch->fate.sched[id] = from->base + t;
+    if (from->timestamps && ch->timestamps.sched)
+        ch->timestamps.sched[id] = from->base + t;
     if (activate >= 0) {
         if (precharge >= 0) {
             dram_legal_pre(&ch->legal, tm, precharge, b, g);
@@ -682,7 +682,7 @@ DRAM_INLINE unsigned mem_steady_wakes(const struct mem_stream *s, const struct m
 DRAM_INLINE bool mem_is_steady(const struct dram_channel *ch, const struct mem_stream *s, const struct mem_source *from,
                                const struct mem_wheel *w, int b)
 {
-    return b >= 0 && !from->fates && !from->device && s->reads && s->in.pending & ~(s->reads | s->asleep) &&
+    return b >= 0 && !from->timestamps && !from->device && s->reads && s->in.pending & ~(s->reads | s->asleep) &&
            s->in.arrival <= s->t && s->in.stop - s->t >= MEM_STEADY_FEW &&
            (s->wakes - s->t >= MEM_STEADY_FEW || mem_steady_wakes(s, w, s->wakes)) && ch->timing.ccd == 1 &&
            ch->timing.ccdl <= 2;
@@ -1029,8 +1029,8 @@ DRAM_INLINE bool mem_stream_take(struct dram_channel *ch, struct mem_stream *s, 
     }
     ch->slot_id[b] = q->ids[i];
     ch->slot_row[b] = q->rows[i];
-    if (from->fates && ch->fate.sched)
-        ch->fate.sched[q->ids[i]] = from->base + s->t;
+    if (from->timestamps && ch->timestamps.sched)
+        ch->timestamps.sched[q->ids[i]] = from->base + s->t;
     s->scan = mem_scan_on(s->scan, from);
     s->reads |= bit;
     s->taken |= bit;
@@ -1101,11 +1101,11 @@ DRAM_INLINE void mem_stream_run(struct dram_channel *ch, struct mem_stream *s, c
 
 /* The same on copies. Built once for each of the ways in which a run goes. */
 DRAM_INLINE void mem_stream_as(struct dram_channel *ch, struct mem_stream *of, const struct mem_source *source,
-                               struct mem_wheel *w, bool fates, bool device)
+                               struct mem_wheel *w, bool timestamps, bool device)
 {
     struct mem_stream s = *of;
     struct mem_source from = *source;
-    from.fates = fates;
+    from.timestamps = timestamps;
     from.device = device;
     mem_stream_run(ch, &s, &from, w);
     *of = s;
@@ -1177,7 +1177,7 @@ DRAM_INLINE int32_t mem_stream(struct dram_channel *ch, struct dram_mem *m, cons
                            .active = m->active,
                            .single = ~m->longer & DRAM_ALL,
                            .slot_sum = m->slot_sum};
-    if (of->fates)
+    if (of->timestamps)
         mem_stream_fates(ch, &s, &from, w);
     else if (of->device)
         mem_stream_device(ch, &s, &from, w);
@@ -1419,10 +1419,10 @@ static int64_t stop_of(const struct dram_channel *ch, const struct dram_feed *fe
     return stop;
 }
 
-/* Built once for each of the ways a channel may be (fates: it has some of struct dram_fate; device: its device has
- * rules beyond the paper's), with a state of its own that the compiler can keep where it likes. */
+/* Built once for each of the ways a channel may be (timestamps: it has some of struct dram_timestamps; device: its
+ * device has rules beyond the paper's), with a state of its own that the compiler can keep where it likes. */
 DRAM_INLINE int64_t mem_run_as(struct dram_channel *ch, struct dram_feed *feed, struct dram_feed_heads *heads,
-                               const int32_t begin, const int32_t stop, struct dram_mem_result *result, bool fates,
+                               const int32_t begin, const int32_t stop, struct dram_mem_result *result, bool timestamps,
                                bool device)
 {
     struct mem_source from = {.requests = feed->requests,
@@ -1433,7 +1433,7 @@ DRAM_INLINE int64_t mem_run_as(struct dram_channel *ch, struct dram_feed *feed, 
                               .all_banks = (2u << ch->bank_mask) - 1,
                               .base = ch->base,
                               .one = feed->vcs == 1,
-                              .fates = fates,
+                              .timestamps = timestamps,
                               .device = device};
     from.first = heads->head[DRAM_MEM] == from.count ? UINT32_MAX : mem_id(&from, heads->head[DRAM_MEM]);
     struct dram_mem m = {.in = {.stop = stop, .head = heads->head[DRAM_MEM], .id = from.first},
@@ -1478,7 +1478,7 @@ int64_t dram_mem_run(struct dram_channel *ch, struct dram_feed *feed, struct dra
     const int32_t t = (int32_t)(now - ch->base);
     if (stop - t < SHORTEST || ch->stats.first_in[DRAM_MEM] < 0 || pim_is_near(feed, heads->head[0]))
         return now;
-    if (ch->fate.enter || ch->fate.sched || ch->fate.column || ch->fate.done)
+    if (ch->timestamps.enter || ch->timestamps.sched || ch->timestamps.column || ch->timestamps.done)
         return run_fates(ch, feed, heads, t, (int32_t)stop, result);
     return (ch->device.rules ? run_device : run_plain)(ch, feed, heads, t, (int32_t)stop, result);
 }
