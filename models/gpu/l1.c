@@ -13,21 +13,21 @@ struct entry {
     uint32_t older, newer;      /* in the set; free entry: newer links */
     uint16_t first[L1_SECTORS]; /* the load that asked */
     uint32_t way;               /* random: place in the set */
-    uint8_t valid, coming, placed;
+    uint8_t valid, pending, placed;
     uint8_t shared : L1_SECTORS; /* sectors that more than one load waits for */
     uint8_t lost : 1;            /* by tag: pushed out while it waited, and no longer in the hash */
 };
 
-/* Where shared: of the waiters besides the first, the last of a ring; and the cycle in which a sector was last asked
- * for; apart, so that an entry stays small. */
+/* Where shared: of the waiters besides the first, the last of a ring; and the cycle in which a sector was last fetched;
+ * apart, so that an entry stays small. */
 struct others {
     uint32_t last[L1_SECTORS];
-    uint32_t asked[L1_SECTORS];
+    uint32_t fetched[L1_SECTORS];
 };
 
-/* asks: it does not wait with those before it, but has asked once more; those behind it wait for that answer. */
+/* fetches: it did not merge with those before it but fetched again; those behind it wait for that answer. */
 struct waiter {
-    uint32_t load : 31, asks : 1;
+    uint32_t load : 31, fetches : 1;
     uint32_t next;
 };
 
@@ -51,9 +51,9 @@ struct l1 {
     size_t entries, waiters;   /* room */
     uint32_t used, live, free; /* entries ever taken, in use; list */
     uint32_t waiters_used, waiters_free;
-    uint32_t coming;
+    uint32_t pending;
     uint32_t walk, walk_end;
-    uint32_t now, who; /* of l1_for(): cycle, modulo 2^32, and warp */
+    uint32_t now, who; /* of l1_set_load(): cycle, modulo 2^32, and warp */
     struct random random;
 };
 
@@ -141,7 +141,7 @@ static int grow(struct l1 *l1, size_t n, struct err *err)
     l1->hash_mask = (1u << bits) - 1;
     l1->hash_shift = 64 - bits;
     for (uint32_t i = 0; i < l1->used; i++)
-        if (l1->entry[i].placed || (l1->entry[i].coming && !l1->entry[i].lost))
+        if (l1->entry[i].placed || (l1->entry[i].pending && !l1->entry[i].lost))
             hash_add(l1, i);
     return 0;
 }
@@ -159,7 +159,7 @@ static uint32_t take_entry(struct l1 *l1, uint64_t line)
     }
     l1->entry[number].line = line;
     struct entry *e = &l1->entry[number];
-    e->valid = e->coming = e->placed = e->shared = e->lost = 0;
+    e->valid = e->pending = e->placed = e->shared = e->lost = 0;
     l1->live++;
     hash_add(l1, number);
     return number;
@@ -219,7 +219,7 @@ static void give_up(struct l1 *l1, uint32_t number)
         l1->entry[member[e->way]].way = e->way;
     }
     e->placed = e->valid = 0;
-    if (!e->coming) {
+    if (!e->pending) {
         drop_entry(l1, number);
     } else if (l1->shape.allocate == L1_BY_TAG) {
         hash_remove(l1, number);
@@ -229,7 +229,7 @@ static void give_up(struct l1 *l1, uint32_t number)
 
 static bool stays(const struct l1 *l1, uint32_t number)
 {
-    return l1->shape.allocate == L1_ON_MISS && l1->entry[number].coming;
+    return l1->shape.allocate == L1_ON_MISS && l1->entry[number].pending;
 }
 
 /* The line of a full set that goes; L1_NONE: all stay. */
@@ -250,12 +250,12 @@ static uint32_t victim(struct l1 *l1, const struct set *set)
 }
 
 /* Prefetch the hash slot of the next victim and the entry of the one after it. */
-static void expect_victims(const struct l1 *l1, const struct set *set)
+static void prefetch_victims(const struct l1 *l1, const struct set *set)
 {
     if (set->oldest == L1_NONE)
         return;
     const struct entry *e = &l1->entry[set->oldest];
-    l1_expect(l1, e->line);
+    l1_prefetch(l1, e->line);
     if (e->newer != L1_NONE)
         __builtin_prefetch(&l1->entry[e->newer], 1);
 }
@@ -271,7 +271,7 @@ static void place(struct l1 *l1, uint32_t number)
         if (goes == L1_NONE)
             return;
         give_up(l1, goes);
-        expect_victims(l1, set);
+        prefetch_victims(l1, set);
     }
     append(l1, set, number);
     if (l1->member) {
@@ -334,13 +334,13 @@ void l1_resize(struct l1 *l1, uint32_t lines)
         l1->set[i] = (struct set){L1_NONE, L1_NONE, 0};
     if (l1->live)
         memset(l1->hash, 0, (l1->hash_mask + (size_t)1) * sizeof *l1->hash);
-    l1->used = l1->live = l1->waiters_used = l1->coming = 0;
+    l1->used = l1->live = l1->waiters_used = l1->pending = 0;
     l1->free = l1->waiters_free = l1->walk = L1_NONE;
 }
 
-/* --- what a multiprocessor asks --- */
+/* --- lookups, misses and fills --- */
 
-/* Whether a load of warp `who` waits for the sector that is coming. */
+/* Whether a load of warp `who` waits for the pending sector. */
 static bool waits(const struct l1 *l1, uint32_t number, uint32_t sector)
 {
     const struct entry *e = &l1->entry[number];
@@ -357,55 +357,55 @@ static bool waits(const struct l1 *l1, uint32_t number, uint32_t sector)
     return false;
 }
 
-/* Whether misses of the line are waited for by all that want them. */
-static bool is_own(const struct l1_shape *shape, uint64_t line)
+/* Whether any load merges with pending misses of the line. */
+static bool is_local(const struct l1_shape *shape, uint64_t line)
 {
-    for (uint32_t i = 0; i < shape->owns; i++)
-        if (line >= shape->own[i].first && line < shape->own[i].end)
+    for (uint32_t i = 0; i < shape->local_count; i++)
+        if (line >= shape->local[i].first && line < shape->local[i].end)
             return true;
     return false;
 }
 
-/* Sectors (mask) that were asked for too long ago for a warp that does not wait for them. */
-static uint32_t left(const struct l1 *l1, uint32_t number, uint32_t coming)
+/* Sectors (mask) fetched too long ago for a warp to merge with that does not wait for them yet. */
+static uint32_t left(const struct l1 *l1, uint32_t number, uint32_t pending)
 {
     uint32_t mask = 0;
-    for (uint32_t rest = coming; rest; rest &= rest - 1) {
+    for (uint32_t rest = pending; rest; rest &= rest - 1) {
         uint32_t sector = (uint32_t)__builtin_ctz(rest);
-        if (l1->now - l1->others[number].asked[sector] > l1->shape.join_cycles && !waits(l1, number, sector))
+        if (l1->now - l1->others[number].fetched[sector] > l1->shape.join_cycles && !waits(l1, number, sector))
             mask |= 1u << sector;
     }
     return mask;
 }
 
-struct l1_found l1_look(struct l1 *l1, uint64_t line, uint32_t sectors)
+struct l1_found l1_lookup(struct l1 *l1, uint64_t line, uint32_t sectors)
 {
     uint32_t number = find(l1, line);
     if (number == L1_NONE)
         return (struct l1_found){0, 0, L1_NONE};
     const struct entry *e = &l1->entry[number];
-    struct l1_found found = {e->valid & sectors, e->coming & ~e->valid & sectors, number};
-    if (found.coming && l1->shape.join_cycles && !is_own(&l1->shape, line))
-        found.coming &= ~left(l1, number, found.coming);
-    if (found.there)
+    struct l1_found found = {e->valid & sectors, e->pending & ~e->valid & sectors, number};
+    if (found.pending && l1->shape.join_cycles && !is_local(&l1->shape, line))
+        found.pending &= ~left(l1, number, found.pending);
+    if (found.hit)
         use(l1, number);
     return found;
 }
 
-void l1_for(struct l1 *l1, int64_t t, uint32_t load)
+void l1_set_load(struct l1 *l1, int64_t t, uint32_t load)
 {
     l1->now = (uint32_t)t;
     l1->who = load / l1->shape.warp_loads;
 }
 
-void l1_expect(const struct l1 *l1, uint64_t line)
+void l1_prefetch(const struct l1 *l1, uint64_t line)
 {
     __builtin_prefetch(&l1->hash[mix(line) >> l1->hash_shift]);
     if (l1->sets)
         __builtin_prefetch(set_of(l1, line), 1);
 }
 
-void l1_expect_more(const struct l1 *l1, uint64_t line)
+void l1_prefetch_entry(const struct l1 *l1, uint64_t line)
 {
     uint64_t slot = l1->hash[mix(line) >> l1->hash_shift];
     if (slot)
@@ -417,12 +417,12 @@ void l1_expect_more(const struct l1 *l1, uint64_t line)
         __builtin_prefetch(&l1->entry[set->oldest], 1);
 }
 
-void l1_expect_take(const struct l1 *l1, uint32_t token)
+void l1_prefetch_fill(const struct l1 *l1, uint32_t token)
 {
     __builtin_prefetch(&l1->entry[token / L1_SECTORS], 1);
 }
 
-static int wait_for(struct l1 *l1, uint32_t number, uint32_t sector, uint32_t load, bool asks)
+static int wait_for(struct l1 *l1, uint32_t number, uint32_t sector, uint32_t load, bool fetches)
 {
     struct err err;
     struct entry *e = &l1->entry[number];
@@ -436,7 +436,7 @@ static int wait_for(struct l1 *l1, uint32_t number, uint32_t sector, uint32_t lo
         l1->waiters_used++;
     }
     uint32_t *end = &l1->others[number].last[sector], last = e->shared >> sector & 1 ? *end : L1_NONE;
-    l1->waiter[w] = (struct waiter){load & INT32_MAX, asks, last == L1_NONE ? w : l1->waiter[last].next};
+    l1->waiter[w] = (struct waiter){load & INT32_MAX, fetches, last == L1_NONE ? w : l1->waiter[last].next};
     if (last != L1_NONE)
         l1->waiter[last].next = w;
     *end = w;
@@ -444,12 +444,12 @@ static int wait_for(struct l1 *l1, uint32_t number, uint32_t sector, uint32_t lo
     return 0;
 }
 
-int l1_wait(struct l1 *l1, uint32_t number, uint32_t sector, uint32_t load)
+int l1_merge(struct l1 *l1, uint32_t number, uint32_t sector, uint32_t load)
 {
     return wait_for(l1, number, sector, load, false);
 }
 
-uint32_t l1_ask(struct l1 *l1, uint64_t line, uint32_t entry, uint32_t sectors, uint32_t load)
+uint32_t l1_fetch(struct l1 *l1, uint64_t line, uint32_t entry, uint32_t sectors, uint32_t load)
 {
     if (entry == L1_NONE && (entry = take_entry(l1, line)) == L1_NONE)
         return L1_NONE;
@@ -459,17 +459,17 @@ uint32_t l1_ask(struct l1 *l1, uint64_t line, uint32_t entry, uint32_t sectors, 
     for (uint32_t s = 0; s < L1_SECTORS; s++) {
         if (!(sectors >> s & 1))
             continue;
-        if (e->coming >> s & 1) {
+        if (e->pending >> s & 1) {
             if (wait_for(l1, entry, s, load, true))
                 return L1_NONE;
         } else {
             e->first[s] = (uint16_t)load;
         }
         if (l1->shape.join_cycles)
-            l1->others[entry].asked[s] = l1->now;
+            l1->others[entry].fetched[s] = l1->now;
     }
-    e->coming |= (uint8_t)sectors;
-    l1->coming += (uint32_t)__builtin_popcount(sectors);
+    e->pending |= (uint8_t)sectors;
+    l1->pending += (uint32_t)__builtin_popcount(sectors);
     return entry * L1_SECTORS;
 }
 
@@ -486,14 +486,14 @@ static bool let_go(struct l1 *l1, uint32_t number, uint32_t sector)
     struct entry *e = &l1->entry[number];
     uint32_t last = l1->others[number].last[sector], before = L1_NONE, w = l1->waiter[last].next;
     l1->walk = w;
-    while (!l1->waiter[w].asks && w != last) {
+    while (!l1->waiter[w].fetches && w != last) {
         before = w;
         w = l1->waiter[w].next;
     }
-    l1->walk_end = l1->waiter[w].asks ? before : last;
-    if (!l1->waiter[w].asks || w == last)
+    l1->walk_end = l1->waiter[w].fetches ? before : last;
+    if (!l1->waiter[w].fetches || w == last)
         e->shared = e->shared & ~(1u << sector) & ((1u << L1_SECTORS) - 1);
-    if (!l1->waiter[w].asks)
+    if (!l1->waiter[w].fetches)
         return false;
     if (before == L1_NONE)
         l1->walk = L1_NONE;
@@ -504,27 +504,27 @@ static bool let_go(struct l1 *l1, uint32_t number, uint32_t sector)
     return true;
 }
 
-uint32_t l1_take(struct l1 *l1, uint32_t token)
+uint32_t l1_fill(struct l1 *l1, uint32_t token)
 {
     uint32_t number = token / L1_SECTORS, sector = token % L1_SECTORS;
     struct entry *e = &l1->entry[number];
     uint32_t load = e->first[sector];
     l1->walk = l1->walk_end = L1_NONE;
     if (!(e->shared >> sector & 1) || !let_go(l1, number, sector))
-        e->coming &= (uint8_t) ~(1u << sector);
-    l1->coming--;
+        e->pending &= (uint8_t) ~(1u << sector);
+    l1->pending--;
     if (e->placed)
         use(l1, number);
     else if (l1->shape.allocate == L1_ON_FILL)
         place(l1, number);
     if (e->placed)
         e->valid |= (uint8_t)(1u << sector);
-    else if (!e->coming)
+    else if (!e->pending)
         drop_entry(l1, number);
     return load;
 }
 
-uint32_t l1_next(struct l1 *l1)
+uint32_t l1_next_waiter(struct l1 *l1)
 {
     uint32_t w = l1->walk;
     if (w == L1_NONE)

@@ -1,18 +1,18 @@
-/* l1: one multiprocessor's L1 data cache: which sectors of which lines are there, and which are on their way.
+/* l1: one multiprocessor's L1 data cache: which sectors of which lines are valid, and which misses are pending.
  *
- * Lines of 128 B with four sectors of 32 B. Of the sectors that a load looks up some are there; for some that are on
- * their way it waits with those that asked first; for the rest it asks. A line gets its place
- *   on fill: when its first sector arrives (a "streaming" cache: any number of misses may be under way);
- *   on miss: when it is first asked for, and keeps it while it waits; where all of a set wait, a value is not kept;
- *   by tag: when it is asked for, and loses it to the next line whether it waits or not: what comes then is not kept.
- * Of lines of another memory (join_cycles; all but `own`) another warp's load joins only while the miss has not left
- * L1, and asks for itself later (models/zerocopy/host_reads.h). Stores write through: they take no place, and drop a
- * sector that is there. A line without sectors gives its place up. Replaced: the line used longest ago, or one at
- * random. Worked example, two lines, fully associative, on fill, lru: read A sector 0: asked for; it comes; B 0 the
- * same; read A 0: there; C 0 comes and pushes out B; read A 1: asked for, although line A is there. A line's number is
- * its byte address / 128; sets are chosen by it, or by a hash of it. Loads are the caller's numbers, below 65,536.
- * Source: sectored L1 of Volta as in Khairy et al., ISCA 2020, section III-A; GPGPU-Sim 4.0.1, gpu-cache.cc, read as
- * data. Differs: the hash is ours; a store that is found does not count as use. */
+ * Lines of 128 B with four sectors of 32 B. Of the sectors that a load looks up some hit; some are pending, and the
+ * load merges with the miss; the others are fetched. A line is allocated on fill: when its first sector arrives (a
+ * "streaming" cache: any number of misses may be pending); on miss: when it is first fetched, and stays while it is
+ * pending; where all of a set are, a value is not kept; by tag: when it is fetched, and loses its way to the next line
+ * even while it is pending: its value is not kept. Of lines of another memory (join_cycles; all but `local`) another
+ * warp's load merges only while the miss has not left L1, and fetches the sector itself later
+ * (models/zerocopy/host_reads.h). Stores write through: they take no place, and drop a sector that is there. A line
+ * without sectors gives its place up. Replaced: the line used longest ago, or one at random. Worked example, two lines,
+ * fully associative, on fill, lru: read A sector 0: miss, fill; B 0 the same; read A 0: hit; C 0 fills and evicts B;
+ * read A 1: miss, although line A is valid. A line's number is its byte address / 128; sets are chosen by it, or by a
+ * hash of it. Loads are the caller's numbers, below 65,536. Source: sectored L1 of Volta as in Khairy et al., ISCA
+ * 2020, section III-A; GPGPU-Sim 4.0.1, gpu-cache.cc, read as data. Differs: the hash is ours; a store that is found
+ * does not count as use. */
 #ifndef MODELS_GPU_L1_H
 #define MODELS_GPU_L1_H
 
@@ -32,16 +32,16 @@ struct l1_lines {
 };
 
 struct l1_shape {
-    uint32_t lines; /* 0: nothing is kept, but sectors on their way still merge */
+    uint32_t lines; /* 0: nothing is kept, but loads still merge with pending misses */
     uint32_t ways;  /* lines of a set; 0: fully associative */
     enum l1_replacement replacement;
     enum l1_allocate allocate;
-    bool hashed;          /* sets are chosen by a hash of the line's number, else by its low bits */
-    uint64_t seed;        /* of random replacement */
-    uint32_t join_cycles; /* so long after a sector is asked for, other warps wait with who asked; 0: until it comes */
-    uint32_t warp_loads;  /* where there are join_cycles: loads of warp w are numbers from w x this on; */
-    const struct l1_lines *own; /* loads of these lines wait with who asked whenever it was; must outlive */
-    uint32_t owns;
+    bool hashed;                  /* sets are chosen by a hash of the line's number, else by its low bits */
+    uint64_t seed;                /* of random replacement */
+    uint32_t join_cycles;         /* so long after a miss other warps' loads merge with it; 0: until it is filled */
+    uint32_t warp_loads;          /* where there are join_cycles: loads of warp w are numbers from w x this on; */
+    const struct l1_lines *local; /* lines whose pending misses any load merges with; must outlive */
+    uint32_t local_count;
 };
 
 struct l1;
@@ -50,41 +50,41 @@ struct l1;
 struct l1 *l1_new(const struct l1_shape *shape, struct err *err);
 void l1_free(struct l1 *l1); /* NULL is allowed */
 
-/* Empty it, forget what is on its way, and give it this many lines (up to those of l1_new()). */
+/* Empties it, forgets pending misses, and gives it this many lines (up to those of l1_new()). */
 void l1_resize(struct l1 *l1, uint32_t lines);
 
-/* What is looked up and asked for next is so in cycle t, by this load; needed where there are join_cycles. */
-void l1_for(struct l1 *l1, int64_t t, uint32_t load);
+/* Sets the cycle and the load of the lookups and fetches to come; needed where there are join_cycles. */
+void l1_set_load(struct l1 *l1, int64_t t, uint32_t load);
 
-/* What a load finds of sectors (mask) of a line; entry: the line's, for the two calls below, L1_NONE: it has none. */
+/* What a load finds of sectors (mask) of a line; entry: the line's, for l1_merge() and l1_fetch(), L1_NONE: none. */
 struct l1_found {
-    uint32_t there, coming, entry;
+    uint32_t hit, pending, entry;
 };
-struct l1_found l1_look(struct l1 *l1, uint64_t line, uint32_t sectors);
+struct l1_found l1_lookup(struct l1 *l1, uint64_t line, uint32_t sectors);
 
-/* The line will be looked up soon: where that begins is fetched from this machine's memory. */
-void l1_expect(const struct l1 *l1, uint64_t line);
+/* Prefetches the hash slot of a line that will be looked up soon from the host's memory. */
+void l1_prefetch(const struct l1 *l1, uint64_t line);
 
-/* The same, later: what was fetched says what to fetch next. */
-void l1_expect_more(const struct l1 *l1, uint64_t line);
+/* Prefetches the entry that the slot names; call it some time after l1_prefetch(). */
+void l1_prefetch_entry(const struct l1 *l1, uint64_t line);
 
-/* The same for an answer. */
-void l1_expect_take(const struct l1 *l1, uint32_t token);
+/* Prefetches the entry of a sector that l1_fill() will get soon. */
+void l1_prefetch_fill(const struct l1 *l1, uint32_t token);
 
-/* A load waits for a sector that is coming. -1: no memory. */
-int l1_wait(struct l1 *l1, uint32_t entry, uint32_t sector, uint32_t load);
+/* Merges a load with the pending miss of a sector. -1: no memory. */
+int l1_merge(struct l1 *l1, uint32_t entry, uint32_t sector, uint32_t load);
 
-/* It asks for sectors (mask, not 0) that are neither there nor found coming; one that is on its way all the same is
- * asked for once more, and its answers come in the order of the asks. Returns the token that l1_take() wants for sector
- * 0, those of the others follow; below 2^28; L1_NONE: no memory. entry: as found. */
-uint32_t l1_ask(struct l1 *l1, uint64_t line, uint32_t entry, uint32_t sectors, uint32_t load);
+/* Fetches sectors (mask, not 0) that were found neither valid nor pending. One that is pending all the same is fetched
+ * again, and its answers come in the order of the fetches. Returns the token of sector 0 for l1_fill(), those of the
+ * others follow; below 2^28; L1_NONE: no memory. entry: as found. */
+uint32_t l1_fetch(struct l1 *l1, uint64_t line, uint32_t entry, uint32_t sectors, uint32_t load);
 
-/* The sector has come. Returns the load that asked; then l1_next() the others, one a call, in the order in which they
- * came, L1_NONE after the last. Nothing else may be called in between. */
-uint32_t l1_take(struct l1 *l1, uint32_t token);
-uint32_t l1_next(struct l1 *l1);
+/* Fills a sector. Returns the load that fetched it; then l1_next_waiter() returns the merged loads in their order, one
+ * a call, L1_NONE after the last. Nothing else may be called in between. */
+uint32_t l1_fill(struct l1 *l1, uint32_t token);
+uint32_t l1_next_waiter(struct l1 *l1);
 
-/* Sectors (mask) are written. */
+/* Writes sectors (mask). */
 void l1_write(struct l1 *l1, uint64_t line, uint32_t sectors);
 
 #endif

@@ -6,7 +6,7 @@
 /* Sectors on their way. */
 static uint32_t l1_coming(const struct l1 *l1)
 {
-    return l1->coming;
+    return l1->pending;
 }
 
 #define SAME(found, expected)                                                                                          \
@@ -24,18 +24,18 @@ static struct l1 *make(uint32_t lines, uint32_t ways, enum l1_allocate allocate)
 /* Sectors of a line that are there; what is not is asked for by load 7, or waited for. */
 static uint32_t look(struct l1 *l1, uint64_t line, uint32_t sectors, uint32_t *token)
 {
-    struct l1_found found = l1_look(l1, line, sectors);
+    struct l1_found found = l1_lookup(l1, line, sectors);
     for (uint32_t s = 0; s < L1_SECTORS; s++)
-        if ((sectors & ~found.there & ~found.coming) >> s & 1)
-            token[s] = l1_ask(l1, line, l1_look(l1, line, 15).entry, 1u << s, 7) + s;
-    return found.there;
+        if ((sectors & ~found.hit & ~found.pending) >> s & 1)
+            token[s] = l1_fetch(l1, line, l1_lookup(l1, line, 15).entry, 1u << s, 7) + s;
+    return found.hit;
 }
 
 /* It comes to no one else than load 7. */
 static void fill(struct l1 *l1, uint32_t token)
 {
-    ck_assert_uint_eq(l1_take(l1, token), 7);
-    ck_assert_uint_eq(l1_next(l1), L1_NONE);
+    ck_assert_uint_eq(l1_fill(l1, token), 7);
+    ck_assert_uint_eq(l1_next_waiter(l1), L1_NONE);
 }
 
 /* Read one sector, at once. */
@@ -64,22 +64,22 @@ END_TEST
 START_TEST(the_first_asks_the_others_wait_and_all_are_answered_in_order)
 {
     struct l1 *l1 = make(0, 0, L1_ON_FILL);
-    uint32_t token = l1_ask(l1, 7, L1_NONE, 4, 100) + 2, other = l1_ask(l1, 7, token / 4, 1, 101);
-    struct l1_found found = l1_look(l1, 7, 15);
-    ck_assert_uint_eq(found.there, 0);
-    ck_assert_uint_eq(found.coming, 5);
-    ck_assert_int_eq(l1_wait(l1, found.entry, 2, 102), 0);
-    ck_assert_int_eq(l1_wait(l1, found.entry, 2, 103), 0);
-    ck_assert_int_eq(l1_wait(l1, found.entry, 2, 104), 0);
+    uint32_t token = l1_fetch(l1, 7, L1_NONE, 4, 100) + 2, other = l1_fetch(l1, 7, token / 4, 1, 101);
+    struct l1_found found = l1_lookup(l1, 7, 15);
+    ck_assert_uint_eq(found.hit, 0);
+    ck_assert_uint_eq(found.pending, 5);
+    ck_assert_int_eq(l1_merge(l1, found.entry, 2, 102), 0);
+    ck_assert_int_eq(l1_merge(l1, found.entry, 2, 103), 0);
+    ck_assert_int_eq(l1_merge(l1, found.entry, 2, 104), 0);
     ck_assert_uint_eq(l1_coming(l1), 2);
     for (uint32_t i = 100; i < 105; i++)
         if (i != 101)
-            ck_assert_uint_eq(i == 100 ? l1_take(l1, token) : l1_next(l1), i);
-    ck_assert_uint_eq(l1_next(l1), L1_NONE);
-    ck_assert_uint_eq(l1_look(l1, 7, 15).coming, 1);
-    ck_assert_uint_eq(l1_take(l1, other), 101);
-    ck_assert_uint_eq(l1_next(l1), L1_NONE);
-    ck_assert_uint_eq(l1_look(l1, 7, 15).there, 0); /* no line is kept */
+            ck_assert_uint_eq(i == 100 ? l1_fill(l1, token) : l1_next_waiter(l1), i);
+    ck_assert_uint_eq(l1_next_waiter(l1), L1_NONE);
+    ck_assert_uint_eq(l1_lookup(l1, 7, 15).pending, 1);
+    ck_assert_uint_eq(l1_fill(l1, other), 101);
+    ck_assert_uint_eq(l1_next_waiter(l1), L1_NONE);
+    ck_assert_uint_eq(l1_lookup(l1, 7, 15).hit, 0); /* no line is kept */
     ck_assert_uint_eq(l1_coming(l1), 0);
     l1_free(l1);
 }
@@ -92,11 +92,11 @@ START_TEST(a_store_drops_its_sector_and_an_empty_line_its_place)
     read_(l1, 1, 1);
     read_(l1, 2, 0);
     l1_write(l1, 1, 1);
-    ck_assert_uint_eq(l1_look(l1, 1, 3).there, 2);
+    ck_assert_uint_eq(l1_lookup(l1, 1, 3).hit, 2);
     l1_write(l1, 2, 15);
     read_(l1, 3, 0); /* in line 2's place */
-    ck_assert_uint_eq(l1_look(l1, 1, 3).there, 2);
-    ck_assert_uint_eq(l1_look(l1, 3, 1).there, 1);
+    ck_assert_uint_eq(l1_lookup(l1, 1, 3).hit, 2);
+    ck_assert_uint_eq(l1_lookup(l1, 3, 1).hit, 1);
     l1_write(l1, 77, 15);
     l1_free(l1);
 }
@@ -110,12 +110,12 @@ START_TEST(a_line_that_waits_is_not_pushed_out)
     look(l1, 2, 1, two);
     look(l1, 3, 1, three); /* both wait: no place */
     fill(l1, three[0]);
-    ck_assert_uint_eq(l1_look(l1, 3, 1).there, 0);
+    ck_assert_uint_eq(l1_lookup(l1, 3, 1).hit, 0);
     fill(l1, one[0]);
     look(l1, 4, 1, four); /* takes line 1's place, in which nothing is awaited any more */
     fill(l1, two[0]);
-    ck_assert_uint_eq(l1_look(l1, 2, 1).there, 1);
-    ck_assert_uint_eq(l1_look(l1, 1, 1).there, 0);
+    ck_assert_uint_eq(l1_lookup(l1, 2, 1).hit, 1);
+    ck_assert_uint_eq(l1_lookup(l1, 1, 1).hit, 0);
     l1_free(l1);
 }
 END_TEST
@@ -126,18 +126,18 @@ START_TEST(a_line_that_waits_may_lose_its_tag)
     uint32_t first[L1_SECTORS], again[L1_SECTORS], other[L1_SECTORS];
     struct l1 *l1 = make(1, 0, L1_BY_TAG);
     (void)look(l1, A, 1, first);
-    ck_assert_uint_eq(l1_look(l1, A, 1).coming, 1);
+    ck_assert_uint_eq(l1_lookup(l1, A, 1).pending, 1);
     (void)look(l1, B, 1, other); /* pushes A out */
-    ck_assert_uint_eq(l1_look(l1, A, 1).coming, 0);
+    ck_assert_uint_eq(l1_lookup(l1, A, 1).pending, 0);
     (void)look(l1, A, 1, again); /* asked for twice, and B is out */
     ck_assert_uint_eq(l1_coming(l1), 3);
     fill(l1, first[0]); /* nobody keeps it */
-    ck_assert_uint_eq(l1_look(l1, A, 1).there, 0);
+    ck_assert_uint_eq(l1_lookup(l1, A, 1).hit, 0);
     fill(l1, again[0]);
-    ck_assert_uint_eq(l1_look(l1, A, 1).there, 1);
+    ck_assert_uint_eq(l1_lookup(l1, A, 1).hit, 1);
     fill(l1, other[0]);
-    ck_assert_uint_eq(l1_look(l1, B, 1).there, 0);
-    ck_assert_uint_eq(l1_look(l1, A, 1).there, 1);
+    ck_assert_uint_eq(l1_lookup(l1, B, 1).hit, 0);
+    ck_assert_uint_eq(l1_lookup(l1, A, 1).hit, 1);
     ck_assert_uint_eq(l1_coming(l1), 0);
     l1_free(l1);
 }
@@ -194,19 +194,19 @@ START_TEST(any_number_of_lines_may_be_on_their_way)
     struct l1 *l1 = make(100, 0, L1_ON_FILL);
     for (uint32_t round = 0; round < 4 * N; round++) {
         uint64_t line = program_draw(&s) % N;
-        struct l1_found found = l1_look(l1, line * 977, 1);
-        SAME(found.coming, token[line] != 0);
-        if (found.coming) {
-            SAME(l1_take(l1, token[line] - 1), line);
-            SAME(l1_next(l1), L1_NONE);
+        struct l1_found found = l1_lookup(l1, line * 977, 1);
+        SAME(found.pending, token[line] != 0);
+        if (found.pending) {
+            SAME(l1_fill(l1, token[line] - 1), line);
+            SAME(l1_next_waiter(l1), L1_NONE);
             token[line] = 0;
-        } else if (!found.there) {
-            token[line] = l1_ask(l1, line * 977, found.entry, 1, (uint32_t)line) + 1;
+        } else if (!found.hit) {
+            token[line] = l1_fetch(l1, line * 977, found.entry, 1, (uint32_t)line) + 1;
         }
     }
     ck_assert_uint_gt(l1_coming(l1), 2000);
     for (uint64_t line = 0; line < N; line++)
-        SAME(l1_look(l1, line * 977, 1).coming, token[line] != 0);
+        SAME(l1_lookup(l1, line * 977, 1).pending, token[line] != 0);
     l1_free(l1);
 }
 END_TEST
@@ -267,25 +267,25 @@ static void plain_place(struct plain *p, uint64_t line)
 /* A load of some sectors, as a multiprocessor does it. */
 static void both_read(struct plain *p, struct l1 *l1, uint64_t line, uint32_t sectors, uint32_t load)
 {
-    struct l1_found found = l1_look(l1, line, sectors);
+    struct l1_found found = l1_lookup(l1, line, sectors);
     struct place *e = plain_find(p, line);
     uint32_t there = e ? e->valid & sectors : 0, entry = found.entry;
-    SAME(found.there, there);
+    SAME(found.hit, there);
     if (there)
         e->used = ++p->now;
     for (uint32_t s = 0; s < 4; s++) {
         struct ask *a = &p->ask[line][s];
         if (!(sectors >> s & 1) || there >> s & 1)
             continue;
-        ck_assert_int_eq(found.coming >> s & 1, a->n > 0);
+        ck_assert_int_eq(found.pending >> s & 1, a->n > 0);
         if (a->n == WAIT)
             continue;
         if (a->n) {
-            ck_assert_int_eq(l1_wait(l1, entry, s, load), 0);
+            ck_assert_int_eq(l1_merge(l1, entry, s, load), 0);
         } else {
             if (p->on_miss)
                 plain_place(p, line);
-            a->token = l1_ask(l1, line, entry, 1u << s, load) + s;
+            a->token = l1_fetch(l1, line, entry, 1u << s, load) + s;
             entry = a->token / 4;
             p->coming++;
         }
@@ -299,8 +299,8 @@ static void both_fill(struct plain *p, struct l1 *l1, uint64_t line, uint32_t se
     if (!a->n)
         return;
     for (uint32_t i = 0; i < a->n; i++)
-        ck_assert_uint_eq(i ? l1_next(l1) : l1_take(l1, a->token), a->load[i]);
-    ck_assert_uint_eq(l1_next(l1), L1_NONE);
+        ck_assert_uint_eq(i ? l1_next_waiter(l1) : l1_fill(l1, a->token), a->load[i]);
+    ck_assert_uint_eq(l1_next_waiter(l1), L1_NONE);
     a->n = 0;
     p->coming--;
     struct place *e = plain_find(p, line);
@@ -393,17 +393,17 @@ static bool has_warp(const struct sector *s, uint32_t load)
 /* Whether it asked. */
 static bool sector_read(struct sector *s, struct l1 *l1, uint64_t line, uint32_t sector, uint32_t load, uint32_t t)
 {
-    l1_for(l1, t, load);
-    struct l1_found found = l1_look(l1, line, 1u << sector);
+    l1_set_load(l1, t, load);
+    struct l1_found found = l1_lookup(l1, line, 1u << sector);
     bool joins = s->n && (line == OWN || t - s->ask[s->n - 1].asked <= JOIN || has_warp(s, load));
-    SAME(found.there, (uint32_t)s->there << sector);
-    SAME(found.coming, (uint32_t)(joins && !s->there) << sector);
+    SAME(found.hit, (uint32_t)s->there << sector);
+    SAME(found.pending, (uint32_t)(joins && !s->there) << sector);
     if (s->there || (joins && s->ask[s->n - 1].n == WAIT) || s->n == ASKS)
         return false;
     if (joins) {
-        ck_assert_int_eq(l1_wait(l1, found.entry, sector, load), 0);
+        ck_assert_int_eq(l1_merge(l1, found.entry, sector, load), 0);
     } else {
-        uint32_t token = l1_ask(l1, line, found.entry, 1u << sector, load) + sector;
+        uint32_t token = l1_fetch(l1, line, found.entry, 1u << sector, load) + sector;
         s->ask[s->n++] = (struct group){.asked = t, .token = token};
     }
     struct group *last = &s->ask[s->n - 1];
@@ -417,8 +417,8 @@ static bool sector_fill(struct sector *s, struct l1 *l1, bool kept)
         return false;
     const struct group *a = &s->ask[0];
     for (uint32_t i = 0; i < a->n; i++)
-        SAME(i ? l1_next(l1) : l1_take(l1, a->token), a->load[i]);
-    SAME(l1_next(l1), L1_NONE);
+        SAME(i ? l1_next_waiter(l1) : l1_fill(l1, a->token), a->load[i]);
+    SAME(l1_next_waiter(l1), L1_NONE);
     memmove(&s->ask[0], &s->ask[1], --s->n * sizeof s->ask[0]);
     s->there = kept;
     return true;
@@ -435,8 +435,8 @@ START_TEST(other_warps_wait_with_a_miss_that_has_not_left_and_ask_for_themselves
         uint32_t lines = seed % 3 ? 16 : 0, coming = 0, t = UINT32_MAX - 1000; /* the clock goes round */
         struct l1_shape shape = {
             .lines = lines, .allocate = (enum l1_allocate)(seed / 3 % 3), .join_cycles = JOIN, .warp_loads = OF_WARP};
-        shape.own = own;
-        shape.owns = 2;
+        shape.local = own;
+        shape.local_count = 2;
         struct l1 *l1 = l1_new(&shape, NULL);
         ck_assert_ptr_nonnull(l1);
         memset(of, 0, sizeof of);

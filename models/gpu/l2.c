@@ -415,7 +415,7 @@ int l2_flush(struct l2 *l2, int (*fn)(void *ctx, uint64_t addr, uint32_t sectors
 /* --- a sector at a time --- */
 
 /* A read of a sector that is on its way to way `at`. */
-static enum l2_answer take_pending(struct l2 *l2, const struct l2_question *q, uint64_t at, const struct place *p)
+static enum l2_answer take_pending(struct l2 *l2, const struct l2_request *q, uint64_t at, const struct place *p)
 {
     const unsigned sector = (unsigned)(q->addr / L2_SECTOR % SECTORS);
     struct way *w = &l2->way[at];
@@ -429,7 +429,7 @@ static enum l2_answer take_pending(struct l2 *l2, const struct l2_question *q, u
 }
 
 /* An entry of the table of misses for a sector of way `at`. */
-static uint32_t add_miss(struct l2 *l2, const struct l2_question *q, uint64_t at, uint32_t *order, unsigned sector)
+static uint32_t add_miss(struct l2 *l2, const struct l2_request *q, uint64_t at, uint32_t *order, unsigned sector)
 {
     const uint32_t entry = l2->free_miss[q->slice * l2->misses + --l2->free_count[q->slice]];
     struct miss *m = &l2->miss[(size_t)q->slice * l2->misses + entry];
@@ -442,7 +442,7 @@ static uint32_t add_miss(struct l2 *l2, const struct l2_question *q, uint64_t at
 }
 
 /* A cache of no bytes: reads fetch and are never joined; a write goes through as the victim of itself. */
-static enum l2_answer take_nothing(struct l2 *l2, const struct l2_question *q, struct l2_result *r, uint32_t *miss)
+static enum l2_answer take_nothing(struct l2 *l2, const struct l2_request *q, struct l2_result *r, uint32_t *miss)
 {
     const uint32_t sector = 1u << (q->addr / L2_SECTOR % SECTORS);
     const uint32_t needs = (uint32_t)q->reads + q->writes;
@@ -456,7 +456,7 @@ static enum l2_answer take_nothing(struct l2 *l2, const struct l2_question *q, s
     return L2_FETCH;
 }
 
-enum l2_answer l2_take(struct l2 *l2, const struct l2_question *q, struct l2_result *r, uint32_t *miss)
+enum l2_answer l2_lookup(struct l2 *l2, const struct l2_request *q, struct l2_result *r, uint32_t *miss)
 {
     *r = (struct l2_result){0};
     if (!l2->sets)
@@ -505,7 +505,7 @@ uint32_t l2_fill(struct l2 *l2, uint32_t slice, uint32_t miss, const uint32_t **
     return m->count;
 }
 
-void l2_expect(const struct l2 *l2, uint32_t slice, uint64_t addr)
+void l2_prefetch(const struct l2 *l2, uint32_t slice, uint64_t addr)
 {
     if (!l2->sets)
         return;
@@ -514,7 +514,7 @@ void l2_expect(const struct l2 *l2, uint32_t slice, uint64_t addr)
         __builtin_prefetch(&p.tag[i]);
 }
 
-void l2_expect_line(const struct l2 *l2, uint32_t slice, uint64_t addr)
+void l2_prefetch_line(const struct l2 *l2, uint32_t slice, uint64_t addr)
 {
     if (!l2->sets)
         return;
@@ -526,12 +526,12 @@ void l2_expect_line(const struct l2 *l2, uint32_t slice, uint64_t addr)
         __builtin_prefetch(&l2->way[at], 1);
 }
 
-void l2_expect_fill(const struct l2 *l2, uint32_t slice, uint32_t miss)
+void l2_prefetch_fill(const struct l2 *l2, uint32_t slice, uint32_t miss)
 {
     __builtin_prefetch(&l2->miss[(size_t)slice * l2->misses + miss]);
 }
 
-void l2_expect_way(const struct l2 *l2, uint32_t slice, uint32_t miss)
+void l2_prefetch_way(const struct l2 *l2, uint32_t slice, uint32_t miss)
 {
     const struct miss *m = &l2->miss[(size_t)slice * l2->misses + miss];
     if (m->way == UINT32_MAX)

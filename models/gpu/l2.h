@@ -6,11 +6,11 @@
  * read line A sectors 0-1 (fetch 2 sectors), write line B sector 3 (nothing), read line A sectors 0-3 (fetch sectors
  * 2-3), read line C (fetch; evicts B, sector 3 goes back).
  *
- * l2_access() counts, as if everything came at once, a line at a time. l2_take() and l2_fill() take a sector at a time,
- * with what is on its way. Then a line is reserved from its miss until its data is there; a read of a sector that is on
- * its way joins it; a read or write waits where every way of its set is reserved, the table of misses is full, the
- * sector's entry has joined as many as it can, or there is no room for what it sends to DRAM. A write of a part of a
- * sector that is not there leaves it unreadable: the next read fetches it, and then it is readable and written.
+ * l2_access() counts, as if everything came at once, a line at a time. l2_lookup() and l2_fill() take a sector at a
+ * time, with what is on its way. Then a line is reserved from its miss until its data is there; a read of a sector that
+ * is on its way joins it; a read or write waits where every way of its set is reserved, the table of misses is full,
+ * the sector's entry has joined as many as it can, or there is no room for what it sends to DRAM. A write of a part of
+ * a sector that is not there leaves it unreadable: the next read fetches it, and then it is readable and written.
  *
  * Source: Accel-Sim's L2 of Volta (Khairy et al., ISCA 2020, section IV-B; gpgpusim.config of SM7_QV100, cache dl2
  * "S:32:128:24,L:B:m:L"); GPGPU-Sim-4.0.1 branch ISPASS_2025 (gpu-cache.cc: lazy fetch on read; hashing.cc), read as
@@ -38,7 +38,7 @@ struct l2_shape {
     uint32_t mod;    /* not 0: of an address >> mod_shift, the remainder by mod says the slice too; what is divided */
     int mod_shift;   /* out is no part of a line's number, and slice_bits are those of the address that is left */
     int64_t hash;    /* enum l2_hash */
-    uint32_t misses; /* of a slice: sectors on their way at once, at most L2_MISSES_MAX; 0: l2_take() is not used */
+    uint32_t misses; /* of a slice: sectors on their way at once, at most L2_MISSES_MAX; 0: l2_lookup() is not used */
     uint32_t merges; /* reads that wait for one sector, the first included, at most L2_MERGES_MAX */
 };
 
@@ -63,12 +63,12 @@ struct l2_result l2_access(struct l2 *l2, uint64_t addr, uint32_t sectors, bool 
 /* Call fn for every line with written sectors, in order of set and way, and forget that they were written. */
 int l2_flush(struct l2 *l2, int (*fn)(void *ctx, uint64_t addr, uint32_t sectors), void *ctx);
 
-/* --- with what is on its way --- */
+/* --- with pending misses --- */
 
-struct l2_question {
+struct l2_request {
     uint64_t addr; /* of the sector: a multiple of 32 */
     uint32_t slice;
-    uint32_t waiter; /* whom l2_fill() hands back */
+    uint32_t waiter; /* l2_fill() returns it */
     uint32_t room;   /* requests to DRAM that can be sent */
     bool reads, writes;
     bool whole; /* a write that covers the sector */
@@ -76,23 +76,23 @@ struct l2_question {
 
 enum l2_answer {
     L2_HIT,    /* done */
-    L2_FETCH,  /* the sector is to be read: entry `miss`; l2_fill() when it is there */
-    L2_MERGED, /* it is on its way already */
+    L2_FETCH,  /* the sector is to be read: entry `miss`; call l2_fill() when it arrives */
+    L2_MERGED, /* merged with a pending miss */
     L2_WAIT    /* not now; nothing has changed */
 };
 
-/* What a sector asked of a slice comes to. result->write_back may be set whatever the answer but L2_WAIT: one request
- * for the victim's line. *miss is set for L2_FETCH. */
-enum l2_answer l2_take(struct l2 *l2, const struct l2_question *question, struct l2_result *result, uint32_t *miss);
+/* Looks a sector up in a slice. result->write_back may be set with every answer but L2_WAIT: one request for the
+ * victim's line. *miss is set for L2_FETCH. */
+enum l2_answer l2_lookup(struct l2 *l2, const struct l2_request *request, struct l2_result *result, uint32_t *miss);
 
-/* The sector of that entry is there. Returns the number of *waiters, in their order, valid until the next l2_take(). */
+/* Fills the sector of that entry. Returns the number of *waiters, in their order, valid until the next l2_lookup(). */
 uint32_t l2_fill(struct l2 *l2, uint32_t slice, uint32_t miss, const uint32_t **waiters);
 
-/* The same questions will come soon: what they look at is fetched from this machine's memory. */
-void l2_expect(const struct l2 *l2, uint32_t slice, uint64_t addr);
-void l2_expect_line(const struct l2 *l2, uint32_t slice, uint64_t addr); /* after l2_expect(), the line itself */
-void l2_expect_fill(const struct l2 *l2, uint32_t slice, uint32_t miss);
-void l2_expect_way(const struct l2 *l2, uint32_t slice, uint32_t miss); /* after that, the line */
+/* Prefetches from the host's memory what lookups and fills to come will read. */
+void l2_prefetch(const struct l2 *l2, uint32_t slice, uint64_t addr);
+void l2_prefetch_line(const struct l2 *l2, uint32_t slice, uint64_t addr); /* after l2_prefetch(): the line */
+void l2_prefetch_fill(const struct l2 *l2, uint32_t slice, uint32_t miss);
+void l2_prefetch_way(const struct l2 *l2, uint32_t slice, uint32_t miss); /* after that: the line */
 
 /* --- what is there, whatever brought it --- */
 

@@ -182,13 +182,13 @@ static uint32_t entry;
 
 static enum l2_answer ask(struct l2 *l2, uint64_t addr, char kind, uint32_t waiter)
 {
-    const struct l2_question q = {.addr = addr,
-                                  .waiter = waiter,
-                                  .room = 2,
-                                  .reads = kind == 'r' || kind == 'a',
-                                  .writes = kind != 'r',
-                                  .whole = kind == 'w'};
-    return l2_take(l2, &q, &back, &entry);
+    const struct l2_request q = {.addr = addr,
+                                 .waiter = waiter,
+                                 .room = 2,
+                                 .reads = kind == 'r' || kind == 'a',
+                                 .writes = kind != 'r',
+                                 .whole = kind == 'w'};
+    return l2_lookup(l2, &q, &back, &entry);
 }
 
 START_TEST(a_sector_on_its_way_is_joined_up_to_its_limit)
@@ -262,10 +262,10 @@ START_TEST(what_it_sends_needs_room)
     struct l2 *l2 = timed(256, 2, 4, 4);
     ck_assert_int_eq(ask(l2, 0x1000, 'w', 0), L2_HIT);
     ck_assert_int_eq(ask(l2, 0x2000, 'w', 0), L2_HIT);
-    struct l2_question q = {.addr = 0x3000, .reads = true, .room = 1};
-    ck_assert_int_eq(l2_take(l2, &q, &back, &entry), L2_WAIT); /* a fetch and a write-back */
+    struct l2_request q = {.addr = 0x3000, .reads = true, .room = 1};
+    ck_assert_int_eq(l2_lookup(l2, &q, &back, &entry), L2_WAIT); /* a fetch and a write-back */
     q.room = 2;
-    ck_assert_int_eq(l2_take(l2, &q, &back, &entry), L2_FETCH);
+    ck_assert_int_eq(l2_lookup(l2, &q, &back, &entry), L2_FETCH);
     ck_assert_uint_eq(back.write_back, 1);
     l2_free(l2);
 }
@@ -383,7 +383,7 @@ static void note(void *ctx, uint64_t addr, uint32_t valid, uint32_t dirty)
 START_TEST(what_is_put_is_there_until_displaced)
 {
     struct l2 *l2 = timed(2 * 3 * 128, 3, 1, 1); /* two sets of three ways */
-    const struct l2_question reads = {.addr = 0, .reads = true, .room = 2};
+    const struct l2_request reads = {.addr = 0, .reads = true, .room = 2};
     struct lines l = {.n = 0};
     l2_put(l2, 0, 0 * 256, 1, 1);
     l2_put(l2, 0, 1 * 256, 2, 0);
@@ -395,23 +395,23 @@ START_TEST(what_is_put_is_there_until_displaced)
     ck_assert(l.valid[0] == 2 && l.valid[2] == 7 && l.dirty[2] == 5);
     l2_put(l2, 0, 3 * 256, 1, 0);
     l2_put(l2, 0, 4 * 256, 1, 0); /* lines 1 and 2 have made room */
-    ck_assert_int_eq(l2_take(l2, &reads, &back, &entry), L2_HIT);
+    ck_assert_int_eq(l2_lookup(l2, &reads, &back, &entry), L2_HIT);
     /* What was put as written goes back like what was written. */
-    struct l2_question next = {.addr = 5 * 256, .reads = true, .room = 2};
-    ck_assert_int_eq(l2_take(l2, &next, &back, &entry), L2_FETCH);
+    struct l2_request next = {.addr = 5 * 256, .reads = true, .room = 2};
+    ck_assert_int_eq(l2_lookup(l2, &next, &back, &entry), L2_FETCH);
     const uint32_t *waiters;
     l2_fill(l2, 0, entry, &waiters);
     l2_put(l2, 0, 4 * 256, 1, 0);
     l2_put(l2, 0, 5 * 256, 1, 0);
     next.addr = 6 * 256;
-    ck_assert_int_eq(l2_take(l2, &next, &back, &entry), L2_FETCH);
+    ck_assert_int_eq(l2_lookup(l2, &next, &back, &entry), L2_FETCH);
     ck_assert(back.write_back == 5 && back.victim == 0);
     l2_fill(l2, 0, entry, &waiters);
     l2_clear(l2);
     l.n = 0;
     l2_each(l2, note, &l);
     ck_assert_uint_eq(l.n, 0);
-    ck_assert_int_eq(l2_take(l2, &reads, &back, &entry), L2_FETCH);
+    ck_assert_int_eq(l2_lookup(l2, &reads, &back, &entry), L2_FETCH);
     ck_assert_uint_eq(back.write_back, 0);
     l2_free(l2);
 }
@@ -424,8 +424,8 @@ START_TEST(slices_have_sets_of_their_own)
     for (uint32_t s = 0; s < 4; s++)
         l2_put(l2, s, 0x1000 + s * 256, L2_WHOLE, 0);
     for (uint32_t s = 0; s < 4; s++) {
-        const struct l2_question q = {.addr = 0x1000 + s * 256, .slice = s, .reads = true, .room = 2};
-        ck_assert_int_eq(l2_take(l2, &q, &back, &entry), L2_HIT);
+        const struct l2_request q = {.addr = 0x1000 + s * 256, .slice = s, .reads = true, .room = 2};
+        ck_assert_int_eq(l2_lookup(l2, &q, &back, &entry), L2_HIT);
     }
     l2_free(l2);
     struct err err;

@@ -125,8 +125,8 @@ struct sms {
     struct sms_options o;
     void *run;
     uint32_t schedulers, dependent, l1_cycles, banks, miss_queue;
-    struct l1_lines *own; /* the GPU's own memory, where there are join_cycles */
-    uint32_t owns;
+    struct l1_lines *local; /* the GPU's own memory, where there are join_cycles */
+    uint32_t local_count;
     uint32_t launch, warps_of_block, per_sm, l1_lines;
     uint64_t ended;            /* blocks of the launch */
     uint64_t first, last;      /* those from first to last - 1 are its middle: */
@@ -744,26 +744,26 @@ static bool has_room(struct sm *m, uint32_t n, int64_t t)
 static void look_up_load(struct sm *m, struct sectors_line *l, uint32_t load, int64_t t)
 {
     struct sms_counts *counts = &m->s->counts;
-    struct l1_found found = l1_look(m->l1, l->line, l->sectors);
-    for (uint32_t rest = found.coming; rest; rest &= rest - 1)
-        if (l1_wait(m->l1, found.entry, (uint32_t)__builtin_ctz(rest), load))
+    struct l1_found found = l1_lookup(m->l1, l->line, l->sectors);
+    for (uint32_t rest = found.pending; rest; rest &= rest - 1)
+        if (l1_merge(m->l1, found.entry, (uint32_t)__builtin_ctz(rest), load))
             sm_fail(m, "out of memory: misses in flight");
-    uint32_t asks = l->sectors & ~(found.there | found.coming);
-    asks = asks && has_room(m, (uint32_t)__builtin_popcount(asks), t) ? fitting(asks, m->s->miss_queue) : 0;
-    if (asks) {
-        uint32_t token = l1_ask(m->l1, l->line, found.entry, asks, load);
+    uint32_t fetched = l->sectors & ~(found.hit | found.pending);
+    fetched = fetched && has_room(m, (uint32_t)__builtin_popcount(fetched), t) ? fitting(fetched, m->s->miss_queue) : 0;
+    if (fetched) {
+        uint32_t token = l1_fetch(m->l1, l->line, found.entry, fetched, load);
         if (token == L1_NONE)
             sm_fail(m, "out of memory: misses in flight");
         else
-            push(m, l, asks, token | (uint32_t)TOKEN_READ << TOKEN_KIND, 1, load, RECORD_READ, t + 1);
+            push(m, l, fetched, token | (uint32_t)TOKEN_READ << TOKEN_KIND, 1, load, RECORD_READ, t + 1);
     }
-    l->sectors &= (uint8_t) ~(found.there | found.coming | asks);
-    counts->merged += (uint32_t)__builtin_popcount(found.coming);
-    counts->packets_read += (uint32_t)__builtin_popcount(asks);
-    if (!found.there)
+    l->sectors &= (uint8_t) ~(found.hit | found.pending | fetched);
+    counts->merged += (uint32_t)__builtin_popcount(found.pending);
+    counts->packets_read += (uint32_t)__builtin_popcount(fetched);
+    if (!found.hit)
         return;
-    counts->hits += (uint32_t)__builtin_popcount(found.there);
-    sm_arrived(m, load, (uint32_t)__builtin_popcount(found.there), t);
+    counts->hits += (uint32_t)__builtin_popcount(found.hit);
+    sm_arrived(m, load, (uint32_t)__builtin_popcount(found.hit), t);
 }
 
 static void look_up_store(struct sm *m, struct sectors_line *l, uint32_t load, int64_t t)
@@ -784,7 +784,7 @@ static void sm_look_up(struct sm *m, int64_t t)
         return;
     m->want = 0;
     if (m->s->o.join_cycles)
-        l1_for(m->l1, t, g->load);
+        l1_set_load(m->l1, t, g->load);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < g->n; i++) {
         if (g->kind == RECORD_READ)
@@ -803,7 +803,7 @@ static void sm_look_up(struct sm *m, int64_t t)
         m->pipe_ready = m->pipe[m->pipe_head & m->pipe_mask].ready;
         g = &m->pipe[m->pipe_head & m->pipe_mask];
         for (uint32_t i = 0; i < g->n; i++)
-            l1_expect_more(m->l1, g->line[i].line);
+            l1_prefetch_entry(m->l1, g->line[i].line);
     }
 }
 
@@ -867,7 +867,7 @@ static void let_in(struct sm *m, int64_t t)
         if (!go)
             return;
         g->line[g->n++] = (struct sectors_line){l->line, (uint8_t)go, l->whole};
-        l1_expect(m->l1, l->line);
+        l1_prefetch(m->l1, l->line);
         taken |= banks_of(go, m->s->banks);
         l->sectors &= (uint8_t)~go;
         if (l->sectors)
@@ -949,8 +949,8 @@ static int init_l1(struct sm *m, const struct gpu *gpu, uint32_t lines, struct e
                              .seed = m->number,
                              .join_cycles = m->s->o.join_cycles,
                              .warp_loads = PROGRAM_ACCESSES,
-                             .own = m->s->own,
-                             .owns = m->s->owns};
+                             .local = m->s->local,
+                             .local_count = m->s->local_count};
     m->l1 = l1_new(&shape, err);
     return m->l1 ? 0 : -1;
 }
@@ -1013,7 +1013,7 @@ static void take(struct sm *m, uint32_t token, int64_t t)
     uint32_t number = token & ((1u << TOKEN_KIND) - 1);
     m->taken = t;
     if (token >> TOKEN_KIND == TOKEN_READ)
-        for (uint32_t load = l1_take(m->l1, number); load != L1_NONE; load = l1_next(m->l1))
+        for (uint32_t load = l1_fill(m->l1, number); load != L1_NONE; load = l1_next_waiter(m->l1))
             sm_arrived(m, load, 1, t + 1);
     else if (token >> TOKEN_KIND == TOKEN_ATOMIC)
         sm_arrived(m, number, 1, t + 1);
@@ -1139,12 +1139,12 @@ static int own_lines(struct sms *s, struct err *err)
 {
     size_t n;
     const struct program_alloc *a = s->o.program->ops->allocs(s->o.program->state, &n);
-    s->own = mem_zalloc(n ? n : 1, sizeof *s->own, err);
-    for (size_t i = 0; s->own && i < n; i++)
+    s->local = mem_zalloc(n ? n : 1, sizeof *s->local, err);
+    for (size_t i = 0; s->local && i < n; i++)
         if (a[i].device)
-            s->own[s->owns++] =
+            s->local[s->local_count++] =
                 (struct l1_lines){a[i].addr / L1_LINE, (a[i].addr + a[i].bytes + L1_LINE - 1) / L1_LINE};
-    return s->own ? 0 : -1;
+    return s->local ? 0 : -1;
 }
 
 static int init(struct sms *s, const struct sms_options *o, struct err *err)
@@ -1190,7 +1190,7 @@ void sms_free(struct sms *s)
         program_run_close(s->o.program, s->run);
     wheel_release(&s->wheel);
     wheel_release(&s->shown);
-    free(s->own);
+    free(s->local);
     free(s->heads);
     free(s->open);
     free(s->due);
@@ -1396,10 +1396,10 @@ void sms_reply(struct sms *s, uint32_t sm, uint32_t token, int64_t t)
         settle(s);
 }
 
-void sms_expect(const struct sms *s, uint32_t sm, uint32_t token)
+void sms_prefetch_reply(const struct sms *s, uint32_t sm, uint32_t token)
 {
     if (token >> TOKEN_KIND == TOKEN_READ)
-        l1_expect_take(s->sm[sm].l1, token);
+        l1_prefetch_fill(s->sm[sm].l1, token);
 }
 
 bool sms_done(const struct sms *s)

@@ -63,8 +63,8 @@ const struct sms_packet *sms_head(const struct sms *s, uint32_t sm);
 void sms_pop(struct sms *s, uint32_t sm, int64_t t);
 void sms_reply(struct sms *s, uint32_t sm, uint32_t token, int64_t t);
 
-/* That reply will come soon: what it looks at is fetched from this machine's memory. */
-void sms_expect(const struct sms *s, uint32_t sm, uint32_t token);
+/* Prefetches from the host's memory what a reply that will come soon reads. */
+void sms_prefetch_reply(const struct sms *s, uint32_t sm, uint32_t token);
 
 /* When the next step is due, after the pops and replies so far; INT64_MAX: not before another. */
 int64_t sms_next(const struct sms *s);

@@ -105,7 +105,7 @@ static void give(struct run *r, struct answers *a, int64_t t)
     while (first(a) <= t) {
         if (a->in - a->out > AHEAD) {
             const struct answer *soon = &a->of[(a->out + AHEAD) & (a->cap - 1)];
-            sms_expect(r->sms, soon->sm, soon->token);
+            sms_prefetch_reply(r->sms, soon->sm, soon->token);
         }
         const struct answer *x = &a->of[a->out++ & (a->cap - 1)];
         sms_reply(r->sms, x->sm, x->token, t);

@@ -385,7 +385,7 @@ static bool leave_delay(struct dram_memory *m, struct dram_subpartition *s, uint
     const struct dram_packet *packet = delay_first(s);
     packet_push(s, &s->l2[0], &m->to_l2[0], DRAM_VCS, packet);
     if (ring_count(&s->l2[0]) <= 2)
-        l2_expect(m->l2.cache, sub, packet->addr);
+        l2_prefetch(m->l2.cache, sub, packet->addr);
     delay_pop(s);
     return true;
 }
@@ -408,11 +408,11 @@ static bool leave_filled(struct dram_memory *m, struct dram_subpartition *s, uin
 }
 
 /* The next that comes from DRAM. */
-static void expect_back(const struct dram_memory *m, const struct dram_subpartition *s, uint32_t sub)
+static void prefetch_back(const struct dram_memory *m, const struct dram_subpartition *s, uint32_t sub)
 {
     const uint32_t id = number_first(s, &s->back, &m->back);
     if ((id >> 1 & 3) == DRAM_ID_FETCH)
-        l2_expect_way(m->l2.cache, sub, id >> 3);
+        l2_prefetch_way(m->l2.cache, sub, id >> 3);
 }
 
 /* The queue back from the partition has room again. */
@@ -442,15 +442,15 @@ static bool take_back(struct dram_memory *m, struct dram_subpartition *s, uint32
         wake_partition(m, sub);
     ring_pop(&s->back);
     if (ring_count(&s->back))
-        expect_back(m, s, sub);
+        prefetch_back(m, s, sub);
     return true;
 }
 
 /* A request has come back from DRAM: what the next cycle will need of it is fetched from this machine's memory. */
-static void expect_fill(const struct dram_memory *m, uint32_t sub, uint32_t id)
+static void prefetch_fill(const struct dram_memory *m, uint32_t sub, uint32_t id)
 {
     if ((id >> 1 & 3) == DRAM_ID_FETCH)
-        l2_expect_fill(m->l2.cache, sub, id >> 3);
+        l2_prefetch_fill(m->l2.cache, sub, id >> 3);
 }
 
 /* --- the L2 front --- */
@@ -493,7 +493,7 @@ static void write_back(struct dram_memory *m, uint32_t sub, int v, const struct 
                                   (uint8_t)(sectors | DRAM_IS_WRITE | DRAM_IS_POSTED)});
 }
 
-static void count_answer(struct dram_memory *m, const struct l2_question *q, enum l2_answer answer)
+static void count_answer(struct dram_memory *m, const struct l2_request *q, enum l2_answer answer)
 {
     m->stats.reads += q->reads;
     m->stats.fetches += answer == L2_FETCH;
@@ -506,16 +506,16 @@ static bool ask(struct dram_memory *m, struct dram_subpartition *s, uint32_t sub
 {
     if (ring_full(&s->reply, &m->reply))
         return false;
-    const struct l2_question q = {.addr = packet->addr,
-                                  .slice = sub,
-                                  .waiter = packet->flight,
-                                  .room = dram_partition_room(&m->part[sub / DRAM_SUBS], (int)(sub % DRAM_SUBS), v),
-                                  .reads = packet->kind != DRAM_KIND_WRITE,
-                                  .writes = packet->kind != DRAM_KIND_READ,
-                                  .whole = packet->whole && packet->kind == DRAM_KIND_WRITE};
+    const struct l2_request q = {.addr = packet->addr,
+                                 .slice = sub,
+                                 .waiter = packet->flight,
+                                 .room = dram_partition_room(&m->part[sub / DRAM_SUBS], (int)(sub % DRAM_SUBS), v),
+                                 .reads = packet->kind != DRAM_KIND_WRITE,
+                                 .writes = packet->kind != DRAM_KIND_READ,
+                                 .whole = packet->whole && packet->kind == DRAM_KIND_WRITE};
     struct l2_result r;
     uint32_t miss;
-    const enum l2_answer got = l2_take(m->l2.cache, &q, &r, &miss);
+    const enum l2_answer got = l2_lookup(m->l2.cache, &q, &r, &miss);
     if (got == L2_WAIT)
         return false;
     count_answer(m, &q, got);
@@ -532,18 +532,18 @@ static bool ask(struct dram_memory *m, struct dram_subpartition *s, uint32_t sub
 }
 
 /* The packet that is at the front now is asked about in the next cycle or later, the one behind it after that. */
-static void expect(const struct dram_memory *m, const struct dram_subpartition *s, uint32_t sub, int v)
+static void prefetch_front(const struct dram_memory *m, const struct dram_subpartition *s, uint32_t sub, int v)
 {
     const struct dram_ring *line = &s->l2[v];
     const struct dram_room *room = &m->to_l2[v];
     const struct dram_packet *first = packet_first(s, line, room);
     if (first->kind != DRAM_KIND_PIM)
-        l2_expect_line(m->l2.cache, sub, first->addr);
+        l2_prefetch_line(m->l2.cache, sub, first->addr);
     if (ring_count(line) < 2)
         return;
     const struct dram_packet *second = &s->packets[room->at + ((line->head + 1) & room->mask)];
     if (second->kind != DRAM_KIND_PIM)
-        l2_expect(m->l2.cache, sub, second->addr);
+        l2_prefetch(m->l2.cache, sub, second->addr);
 }
 
 static bool front(struct dram_memory *m, struct dram_subpartition *s, uint32_t sub)
@@ -567,7 +567,7 @@ static bool front(struct dram_memory *m, struct dram_subpartition *s, uint32_t s
         packet_pop(s, from, DRAM_VCS + (unsigned)v);
         s->last_l2 = (uint8_t)v;
         if (ring_count(from))
-            expect(m, s, sub, v);
+            prefetch_front(m, s, sub, v);
         return true;
     }
     return false;
@@ -715,8 +715,8 @@ static void show_reply(struct dram_memory *m, uint32_t sub)
     const struct dram_inflight *f = &m->flight[number_first(s, &s->away, &m->away)];
     const uint32_t p = port_of(m, f->input);
     crossbar_show(&m->from, sub, f->input, 0);
-    if (m->port[p].expect)
-        m->port[p].expect(m->port[p].ctx, f->input - m->first[p], f->token);
+    if (m->port[p].prefetch_reply)
+        m->port[p].prefetch_reply(m->port[p].ctx, f->input - m->first[p], f->token);
 }
 
 /* A reply from each sub-partition's queue enters the interconnect. */
@@ -812,7 +812,7 @@ static void leave(struct dram_memory *m, uint32_t c, int64_t k)
             number_push(s, &s->back, &m->back, done->id);
             m->core_next = m->clocks.core;
             wake_sub(m, sub);
-            expect_fill(m, sub, done->id);
+            prefetch_fill(m, sub, done->id);
             part->full[sub % DRAM_SUBS] = ring_full(&s->back, &m->back);
         }
         dram_partition_leave(part, (int)(sub % DRAM_SUBS));

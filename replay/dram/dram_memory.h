@@ -74,7 +74,7 @@ struct dram_port {
     const uint64_t *heads; /* bit sm: head() is a packet; changes with pop() */
     const struct sms_packet *(*head)(const void *ctx, uint32_t sm);
     void (*pop)(void *ctx, uint32_t sm, int64_t t);
-    void (*expect)(const void *ctx, uint32_t sm, uint32_t token); /* a reply will come soon; may be NULL */
+    void (*prefetch_reply)(const void *ctx, uint32_t sm, uint32_t token); /* of one that comes soon; may be NULL */
     void (*reply)(void *ctx, uint32_t sm, uint32_t token, int64_t t);
 };
 

@@ -30,9 +30,9 @@ static void port_pop(void *ctx, uint32_t sm, int64_t t)
     sms_pop(ctx, sm, t);
 }
 
-static void port_expect(const void *ctx, uint32_t sm, uint32_t token)
+static void port_prefetch_reply(const void *ctx, uint32_t sm, uint32_t token)
 {
-    sms_expect(ctx, sm, token);
+    sms_prefetch_reply(ctx, sm, token);
 }
 
 static void port_reply(void *ctx, uint32_t sm, uint32_t token, int64_t t)
@@ -74,7 +74,7 @@ static int set_up(struct running *r, struct err *err)
                                      .heads = sms_heads(r->sms[s]),
                                      .head = port_head,
                                      .pop = port_pop,
-                                     .expect = port_expect,
+                                     .prefetch_reply = port_prefetch_reply,
                                      .reply = port_reply};
         run->first_done[s] = -1;
     }
