@@ -44,13 +44,13 @@ struct compare_row {
     char policy[160]; /* as its engine writes it, "tree", "aligned"; with hints behind it: "tree, prefetched" */
     json_t *params;   /* of the policy, and what was set besides */
     struct outcome outcome;
-    bool answered;              /* there is a time that can be told from others: a number, or one with bounds */
-    double error_ratio;         /* mean error of this mechanism's times where they were measured; 0: never measured */
-    uint64_t advised;           /* allocations told to be read-mostly, bit by number; at most 64 are */
-    bool prefetched;            /* all are prefetched first */
-    struct uvm_managed_did did; /* of unified memory, or the part that is; else zeroed */
-    bool stock;                 /* unified memory as a stock driver has it, */
-    char **apply;               /* what to do in the program or on its machine, sentences */
+    bool answered;      /* there is a time that can be told from others: a number, or one with bounds */
+    double error_ratio; /* mean error of this mechanism's times where they were measured; 0: never measured */
+    uint64_t advised;   /* allocations told to be read-mostly, bit by number; at most 64 are */
+    bool prefetched;    /* all are prefetched first */
+    struct uvm_managed_activity activity; /* of unified memory, or the part that is; else zeroed */
+    bool stock;                           /* unified memory as a stock driver has it, */
+    char **apply;                         /* what to do in the program or on its machine, sentences */
     size_t apply_count, apply_cap;
     size_t order; /* among rows of equal times (compare_rows.h) */
 };

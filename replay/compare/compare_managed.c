@@ -229,7 +229,7 @@ static int fill(const struct compare_program *f, const struct managed_run *run, 
     row->stock = strcmp(run->policy, "tree") == 0;
     row->advised = run->advised;
     row->prefetched = run->prefetched;
-    row->did = uvm_managed_did(m);
+    row->activity = uvm_managed_activity(m);
     row->error_ratio = run->prefetched ? COMPARE_COPY_ERROR : row->error_ratio;
     compare_plan_managed(f, row, run->policy);
     return fill_params(run, row, err);

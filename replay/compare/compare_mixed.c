@@ -51,8 +51,8 @@ struct mix {
     double time;   /* ns: as its engine has it, stores of MIX_LINK beside the reads */
     double lo, hi; /* MIX_LINK: requests beside kernels, at no latency; all as simulated, stores behind it */
     double h2d, d2h, back_ns, gpu_bytes, copy_ns;
-    struct uvm_managed_did did; /* of a run of the uvm engine */
-    struct err err;             /* of a failure */
+    struct uvm_managed_activity activity; /* of a run of the uvm engine */
+    struct err err;                       /* of a failure */
 };
 
 /* Bits of facts->totals.allocs that are on the GPU, and their bytes. */
@@ -195,7 +195,7 @@ static int ask_managed(const struct mixing *m, const struct program *program, st
     mix->time = mix->lo = mix->hi = mix->copy_ns + (double)metrics.time_ns;
     mix->h2d += (double)(metrics.h2d_bytes + metrics.remote_bytes);
     mix->d2h += (double)metrics.d2h_bytes;
-    mix->did = uvm_managed_did(&metrics);
+    mix->activity = uvm_managed_activity(&metrics);
     mix->gpu_bytes = (double)(f->memory + f->device_bytes);
     return 0;
 }
@@ -413,7 +413,7 @@ static int add_row(const struct mixing *m, const struct mix *mix, struct compare
                  "managed memory beside memory that is read over the link is not asked: no engine simulates both as it "
                  "does each");
     row->error_ratio = engine_find(m->kind == MIX_LINK ? "zerocopy" : "uvm")->error;
-    row->did = mix->did;
+    row->activity = mix->activity;
     apply(m, mix, row);
     if (!m->facts->only && !beats_all(result)) {
         compare_row_release(row);

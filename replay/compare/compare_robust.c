@@ -32,14 +32,14 @@ static bool as_it_was(const struct drawing *d, const struct platform *now, const
     case COMPARE_COPY:
         return kernels && platform_same(was, now, "pcie", NULL);
     case COMPARE_MANAGED:
-        return uvm_managed_same(was, now, row->did);
+        return uvm_managed_same(was, now, row->activity);
     case COMPARE_ZEROCOPY:
         return platform_same(was, now, "pcie", unread) && platform_same(was, now, "gpu", NULL);
     case COMPARE_TIERED:
         return platform_same(was, now, "pcie", NULL) && platform_same(was, now, "gpu", NULL);
     case COMPARE_MIXED:
         return kernels && platform_same(was, now, "pcie", unread + 1) &&
-               (row->did.known ? uvm_managed_same(was, now, row->did) : platform_same(was, now, "gpu", NULL));
+               (row->activity.known ? uvm_managed_same(was, now, row->activity) : platform_same(was, now, "gpu", NULL));
     default:
         return false;
     }
@@ -65,7 +65,7 @@ static int answer(void *ctx, const struct platform *platform, struct robust_valu
         return -1;
     struct compare_program facts = *d->facts;
     const struct uvm_metrics *whole = facts.prefetched;
-    if (!request.stop_from || !whole || !uvm_managed_same(d->facts->platform, platform, uvm_managed_did(whole)))
+    if (!request.stop_from || !whole || !uvm_managed_same(d->facts->platform, platform, uvm_managed_activity(whole)))
         facts.prefetched = NULL;
     facts.request = &request;
     facts.platform = platform;

@@ -37,7 +37,7 @@ struct batch_log {
     uint64_t count;
 };
 
-static void log_batch(void *ctx, const struct uvm_batch_seen *seen)
+static void log_batch(void *ctx, const struct uvm_finished_batch *seen)
 {
     struct batch_log *log = ctx;
     size_t n = seen->batch->block_count;

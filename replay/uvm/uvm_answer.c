@@ -153,7 +153,7 @@ static void size_structures(struct uvm_owners *p, const struct uvm_recording *r)
     struct uvm_owner *owners = p->items[OUTCOME_BY_ALLOCATION];
     for (size_t i = 0; i < r->piece_count; i++) {
         struct uvm_owner *o = &owners[p->allocation[i]];
-        o->unseen |= r->pieces[i].unseen;
+        o->unrecorded |= r->pieces[i].unrecorded;
         if (!r->pieces[i].migrated || o->structure_bytes)
             continue;
         if (!r->known_sizes)
@@ -642,7 +642,7 @@ static struct uvm_numbers owner_numbers(const struct answered *a, int by, const 
 {
     const struct uvm_recording *r = a->run->loop.recording;
     const struct uvm_moved *moved = &owner->moved;
-    const bool exact = a->exact, seen = exact && !owner->unseen;
+    const bool exact = a->exact, seen = exact && !owner->unrecorded;
     const uint64_t came = moved->fault_bytes + moved->prefetch_bytes + moved->user_bytes;
     struct uvm_numbers n = {.faults = uvm_count(now->faults, seen),
                             .services = uvm_count(now->services, seen),
@@ -652,10 +652,12 @@ static struct uvm_numbers owner_numbers(const struct answered *a, int by, const 
                             .prefetched_bytes = uvm_count(exact ? moved->prefetch_bytes : now->prefetched_bytes, seen)};
     if (by != OUTCOME_BY_ALLOCATION) {
         n.batches = uvm_count(now->batches, exact && r->batches.record_count);
-        n.time_ns = uvm_value(time_ns, exact && r->kernels && r->quiet && !(r->simulated && r->spans.count > 1));
+        n.time_ns =
+            uvm_value(time_ns, exact && r->kernels && r->gpu_faults_only && !(r->simulated && r->spans.count > 1));
     }
     if (by != OUTCOME_BY_KERNEL && owner->structure_bytes)
-        n.structure_bytes = uvm_count(owner->structure_bytes, exact && (by == OUTCOME_BYS ? r->sure_sizes : r->closed));
+        n.structure_bytes =
+            uvm_count(owner->structure_bytes, exact && (by == OUTCOME_BYS ? r->sizes_certain : r->all_recorded));
     return n;
 }
 
@@ -665,8 +667,8 @@ static void add_whole(const struct answered *a, const struct uvm_owner *whole, s
     const struct uvm_recording *r = a->run->loop.recording;
     const struct uvm_open_loop *loop = a->exact ? &a->own.out : &a->other.out;
     if (whole->structure_bytes)
-        n->touched_bytes =
-            uvm_count(r->touched_pages * UVM_PAGE_BYTES, a->exact && !r->unseen && r->touched_pages == r->moved_pages);
+        n->touched_bytes = uvm_count(r->touched_pages * UVM_PAGE_BYTES,
+                                     a->exact && !r->unrecorded && r->touched_pages == r->moved_pages);
     n->r_median = uvm_value(loop->r.median, false);
     n->r_p25 = uvm_value(loop->r.p25, false);
     n->r_p75 = uvm_value(loop->r.p75, false);
@@ -693,7 +695,7 @@ static int put_parts(const struct answered *a, struct outcome *o, struct err *er
             struct outcome *part = outcome_add_part(o, (enum outcome_by)by, owner.name, err);
             if (!part)
                 return -1;
-            owner.unseen |= by == OUTCOME_BY_KERNEL && a->run->loop.recording->unseen;
+            owner.unrecorded |= by == OUTCOME_BY_KERNEL && a->run->loop.recording->unrecorded;
             const double time_ns = (double)(owner.time_ns + now->time_ns - was->time_ns);
             uvm_numbers_report(owner_numbers(a, by, &owner, now, time_ns), part);
         }
@@ -736,7 +738,7 @@ static void say_exact(const struct answered *a, struct outcome *o)
                  (unsigned long long)own->services_exact, (unsigned long long)own->all.services,
                  own->planned_pages ? (double)own->common_pages / (double)own->planned_pages : 1.0,
                  own->recorded_pages ? (double)own->common_pages / (double)own->recorded_pages : 1.0);
-    if (a->run->loop.recording->unseen)
+    if (a->run->loop.recording->unrecorded)
         outcome_note(o, "marked ~: memory that held no data came without a record");
 }
 
@@ -771,7 +773,7 @@ static int say(const struct answered *a, struct outcome *o, struct err *err)
                                               .back_bytes = r->back_bytes,
                                               .evictions = r->evictions},
                                     .structure_bytes = r->structure_bytes,
-                                    .unseen = r->unseen};
+                                    .unrecorded = r->unrecorded};
     if (a->exact && r->batches.record_count)
         now.batches = r->batches.record_count;
     (a->exact ? say_exact : say_estimate)(a, o);

@@ -39,7 +39,7 @@ struct uvm_owners {
         struct uvm_moved moved;   /* as recorded */
         int64_t time_ns;          /* kernels: when it ran, as recorded */
         uint64_t structure_bytes; /* allocations of which something went to the GPU; else 0 */
-        bool unseen;              /* some piece of an allocation is */
+        bool unrecorded;          /* some piece of an allocation is */
     } * items[OUTCOME_BYS];
     size_t count[OUTCOME_BYS], cap[OUTCOME_BYS];
     size_t *kernel;     /* by event */

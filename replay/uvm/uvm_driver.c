@@ -97,13 +97,13 @@ static void copy_back(struct uvm_driver *d, const struct uvm_evicted *out, doubl
     *ns += (double)out->copied_pages * UVM_PAGE_BYTES / p->d2h_bytes_per_s * 1e9;
     if (d->traced)
         *ns += p->trace_record_ns * out->runs;
-    if (d->watch && out->copied_pages)
-        d->watch->moved(d->watch->ctx, &(struct uvm_watched_move){.kind = RECORD_MIGRATE_D2H,
-                                                                  .block = &d->memory->blocks[out->number].block,
-                                                                  .pages = &out->copied,
-                                                                  .cause = RECORD_CAUSE_EVICTION,
-                                                                  .start_ns = start,
-                                                                  .end_ns = from_ns + *ns});
+    if (d->observer && out->copied_pages)
+        d->observer->moved(d->observer->ctx, &(struct uvm_move){.kind = RECORD_MIGRATE_D2H,
+                                                                .block = &d->memory->blocks[out->number].block,
+                                                                .pages = &out->copied,
+                                                                .cause = RECORD_CAUSE_EVICTION,
+                                                                .start_ns = start,
+                                                                .end_ns = from_ns + *ns});
 }
 
 /* Evict before anybody waits for it, at `at_ns` of the engine for copies out. 1, 0 if the policy gives nothing, -1. */
@@ -152,7 +152,7 @@ static int make_room(struct uvm_driver *d, uint32_t number, const struct page_ma
     const struct uvm_platform *p = d->platform;
     struct uvm_memory_block *b = &d->memory->blocks[number];
     *room = (struct eviction_cost){0};
-    if (!b->known) {
+    if (!b->dma_mapped) {
         at->cpu += p->new_block_ns;
         d->work.new_blocks++;
     }
@@ -252,7 +252,7 @@ static int make_room_for_prefetch(struct uvm_driver *d, uint32_t number, const s
         uint32_t lack = m->in_pieces || uvm_memory_shares(m, b)
                             ? (uint32_t)__builtin_popcount(uvm_memory_pieces_of(come) & ~m->facts[number].pieces)
                         : b->chunk ? 0
-                                   : uvm_memory_whole(b);
+                                   : uvm_memory_block_pieces(b);
         if (lack <= m->view.free_pieces)
             break;
         at->cpu += d->platform->evict_ns;
@@ -270,11 +270,11 @@ static bool read_mostly(const struct uvm_driver *d, uint32_t number)
 
 /* --- thrashing pages: throttled, or pinned to the CPU and mapped --- */
 
-int uvm_driver_notice(struct uvm_driver *d, enum uvm_lapse lapse, struct err *err)
+int uvm_driver_detect_thrashing(struct uvm_driver *d, enum uvm_lapse lapse, struct err *err)
 {
     if (uvm_thrashing_init(&d->thrashing, d->memory->block_count, lapse, err))
         return -1;
-    d->notices = true;
+    d->detects_thrashing = true;
     for (uint32_t i = 0; i < d->memory->block_count; i++)
         d->memory->blocks[i].block.thrashing = &d->thrashing.blocks[i].thrashing;
     return 0;
@@ -361,13 +361,13 @@ static void tell_copy(const struct uvm_driver *d, uint32_t number, const struct 
         page_mask_and(&pages, copied, faulted);
         page_mask_andnot(&besides, copied, faulted);
     }
-    d->watch->moved(d->watch->ctx, &(struct uvm_watched_move){.kind = RECORD_MIGRATE_H2D,
-                                                              .block = &d->memory->blocks[number].block,
-                                                              .pages = &pages,
-                                                              .cause = cause,
-                                                              .besides = &besides,
-                                                              .start_ns = start_ns,
-                                                              .end_ns = end_ns});
+    d->observer->moved(d->observer->ctx, &(struct uvm_move){.kind = RECORD_MIGRATE_H2D,
+                                                            .block = &d->memory->blocks[number].block,
+                                                            .pages = &pages,
+                                                            .cause = cause,
+                                                            .besides = &besides,
+                                                            .start_ns = start_ns,
+                                                            .end_ns = end_ns});
 }
 
 /* What copying pages in takes; counts its records. */
@@ -445,7 +445,7 @@ static int arrive(struct uvm_driver *d, uint32_t number, const struct page_mask 
     if (mem_grow((void **)&d->arrivals, &d->arrival_cap, d->arrival_count + 1, sizeof *d->arrivals, err))
         return -1;
     struct uvm_arrival *a = &d->arrivals[d->arrival_count];
-    *a = (struct uvm_arrival){(int64_t)(time_ns + 0.5), number, uvm_memory_flat(&d->memory->blocks[number], moved)};
+    *a = (struct uvm_arrival){(int64_t)(time_ns + 0.5), number, uvm_memory_to_flat(&d->memory->blocks[number], moved)};
     if (a->time_ns < d->arrived_ns)
         a->time_ns = d->arrived_ns;
     d->arrived_ns = a->time_ns;
@@ -466,7 +466,7 @@ static int bring(struct uvm_driver *d, uint32_t number, const struct page_mask *
     at->cpu += move_ns(d, number, &moved, cause == RECORD_CAUSE_USER);
     if (uvm_memory_migrate(d->memory, number, faulted, plan, &copied, err))
         return -1;
-    if (d->notices && !read_mostly(d, number))
+    if (d->detects_thrashing && !read_mostly(d, number))
         uvm_thrashing_event(&d->thrashing, number, &copied, UVM_GPU, (int64_t)at->cpu);
     bool copies = page_mask_any(&copied);
     double in_ns = copy_in_ns(d, &copied, faulted, plan);
@@ -476,7 +476,7 @@ static int bring(struct uvm_driver *d, uint32_t number, const struct page_mask *
         if (at->copies < room.ready_ns)
             at->copies = room.ready_ns;
         at->copies += room.back_ns + in_ns;
-        if (d->watch && page_mask_any(&copied))
+        if (d->observer && page_mask_any(&copied))
             tell_copy(d, number, &copied, faulted, cause, at->copies - in_ns, at->copies);
     }
     return d->in_batch ? arrive(d, number, &moved, copies ? at->copies : at->cpu, err) : 0;
@@ -494,7 +494,7 @@ static int map_remotely(struct uvm_driver *d, uint32_t number, const struct page
     struct page_mask plan = {{0}};
     struct page_mask flat = m->remote[number];
     block.preferred = true;
-    block.resident = uvm_memory_own(b, &flat);
+    block.resident = uvm_memory_from_flat(b, &flat);
     if (uvm_policy_plan(d->policy, d->policy_state, &block, faulted, &plan, err))
         return -1;
     page_mask_andnot(&plan, &plan, &b->host_mapped);
@@ -535,7 +535,7 @@ static void upgrade(struct uvm_driver *d, uint32_t number, const struct page_mas
     unsigned faults = page_mask_count(pages), runs = page_mask_runs(pages);
     d->faults += faults;
     at->cpu += p->service_ns + p->fault_page_ns * faults;
-    uint32_t mapped = uvm_memory_own_copy(d->memory, number, pages);
+    uint32_t mapped = uvm_memory_invalidate_host(d->memory, number, pages);
     at->cpu += p->unmap_page_ns * mapped + (mapped ? p->unmap_run_ns * runs : 0);
     uvm_memory_note_mapped(d->memory, number, faults, !more);
 }
@@ -571,7 +571,7 @@ static int service_writes(struct uvm_driver *d, uint32_t number, struct page_mas
                           struct err *err)
 {
     const struct uvm_memory_block *b = &d->memory->blocks[number];
-    struct page_mask written = written_of(d, number), readonly = uvm_memory_own(b, &d->memory->readonly[number]);
+    struct page_mask written = written_of(d, number), readonly = uvm_memory_from_flat(b, &d->memory->readonly[number]);
     page_mask_and(&readonly, &readonly, &written);
     page_mask_and(&readonly, &readonly, &b->block.resident);
     page_mask_andnot(faulted, faulted, &b->block.resident);
@@ -584,7 +584,7 @@ static int service_writes(struct uvm_driver *d, uint32_t number, struct page_mas
         return -1;
     page_mask_and(&written, &written, faulted);
     if (read_mostly(d, number) && page_mask_any(&written))
-        (void)uvm_memory_own_copy(d->memory, number, &written);
+        (void)uvm_memory_invalidate_host(d->memory, number, &written);
     return 0;
 }
 
@@ -646,7 +646,7 @@ int uvm_driver_batch(struct uvm_driver *d, const uint32_t *pages, uint32_t n, in
                 return -1;
         } else {
             page_mask_andnot(&faulted, &faulted, &b->block.resident);
-            if (d->notices && hold_back(d, number, &faulted, &at, err))
+            if (d->detects_thrashing && hold_back(d, number, &faulted, &at, err))
                 return -1;
             if (page_mask_any(&faulted) && service(d, number, &faulted, &at, err))
                 return -1;
@@ -683,7 +683,7 @@ int uvm_driver_notification(struct uvm_driver *d, uint32_t number, uint32_t regi
     *end_ns = time_ns;
     m->facts[number].notifications++;
     page_mask_and(&flat, &flat, &m->remote[number]);
-    pages = uvm_memory_own(b, &flat);
+    pages = uvm_memory_from_flat(b, &flat);
     if (!page_mask_any(&pages))
         return 0;
     if (uvm_policy_plan(d->policy, d->policy_state, &b->block, &pages, &plan, err))
@@ -732,7 +732,7 @@ static void tell_cpu_fault(const struct uvm_driver *d, uint32_t number, unsigned
 {
     const struct uvm_memory_block *b = &d->memory->blocks[number];
     struct page_mask copied, own = {{0}};
-    d->watch->cpu_fault(d->watch->ctx, time_ns, uvm_block_addr(&b->block, page), d->cpu_access);
+    d->observer->cpu_fault(d->observer->ctx, time_ns, uvm_block_addr(&b->block, page), d->cpu_access);
     page_mask_and(&copied, pages, &b->block.resident);
     page_mask_andnot(&copied, &copied, &b->host_valid);
     if (!page_mask_any(&copied))
@@ -742,13 +742,13 @@ static void tell_cpu_fault(const struct uvm_driver *d, uint32_t number, unsigned
     page_mask_and(&own, &own, &copied);
     page_mask_andnot(&copied, &copied, &own);
     double start = (double)time_ns + d->platform->cpu_fault_ns;
-    d->watch->moved(d->watch->ctx, &(struct uvm_watched_move){.kind = RECORD_MIGRATE_D2H,
-                                                              .block = &b->block,
-                                                              .pages = &own,
-                                                              .cause = RECORD_CAUSE_FAULT,
-                                                              .besides = &copied,
-                                                              .start_ns = start,
-                                                              .end_ns = start + copy_ns});
+    d->observer->moved(d->observer->ctx, &(struct uvm_move){.kind = RECORD_MIGRATE_D2H,
+                                                            .block = &b->block,
+                                                            .pages = &own,
+                                                            .cause = RECORD_CAUSE_FAULT,
+                                                            .besides = &copied,
+                                                            .start_ns = start,
+                                                            .end_ns = start + copy_ns});
 }
 
 void uvm_driver_cpu_touch(struct uvm_driver *d, uint32_t page, int64_t time_ns, int64_t *end_ns)
@@ -761,7 +761,7 @@ void uvm_driver_cpu_touch(struct uvm_driver *d, uint32_t page, int64_t time_ns, 
     *end_ns = time_ns;
     if (page_mask_test(&b->host_mapped, own))
         return;
-    if (d->notices && page_mask_test(&b->block.resident, own))
+    if (d->detects_thrashing && page_mask_test(&b->block.resident, own))
         time_ns = slept(d, number, own, time_ns, &pin);
     /* The tree counts what is resident on the destination: here the CPU. */
     struct uvm_block block = b->block;
@@ -772,14 +772,14 @@ void uvm_driver_cpu_touch(struct uvm_driver *d, uint32_t page, int64_t time_ns, 
         uvm_tree_plan(&block, &faulted, UVM_TREE_THRESHOLD, &plan);
     page_mask_or(&faulted, &faulted, &plan);
     page_mask_and(&moved, &faulted, &b->block.resident);
-    if (d->watch)
+    if (d->observer)
         tell_cpu_fault(d, number, own, &faulted, time_ns);
     uint32_t copied = uvm_memory_to_host(d->memory, number, &faulted);
     d->cpu_faults++;
     d->records += copied > 0;
     double ns = p->cpu_fault_ns + (double)copied * UVM_PAGE_BYTES / p->d2h_bytes_per_s * 1e9;
     *end_ns = time_ns + (int64_t)(ns + 0.5);
-    if (d->notices && page_mask_any(&moved) && !read_mostly(d, number))
+    if (d->detects_thrashing && page_mask_any(&moved) && !read_mostly(d, number))
         uvm_thrashing_event(&d->thrashing, number, &moved, UVM_CPU, *end_ns);
     if (pin && pin_to_cpu(d, number, own, NULL))
         d->thrashing.failed = true;

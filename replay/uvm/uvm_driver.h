@@ -30,24 +30,24 @@ struct uvm_work {
     uint64_t empty_batches;                  /* that served nothing */
 };
 
-/* What moves in a simulated run, told as it happens: what a recorder of the run would see, and more. Calls come from
- * one thread. Pages are in their block's own numbering; nothing that is pointed at outlives the call. */
-struct uvm_watched_move {
+/* A move in a simulated run. Pages are in their block's own numbering; nothing that is pointed at outlives the call. */
+struct uvm_move {
     uint32_t kind; /* RECORD_MIGRATE_H2D or RECORD_MIGRATE_D2H */
     const struct uvm_block *block;
     const struct page_mask *pages; /* copied, for `cause` */
     enum record_cause cause;
-    const struct page_mask *besides; /* copied with them as RECORD_CAUSE_PREFETCH; disjoint; NULL: none */
+    const struct page_mask *besides; /* also copied, as RECORD_CAUSE_PREFETCH; disjoint; NULL: none */
     double start_ns, end_ns;         /* of the copies, ns since the first launch */
 };
 
-struct uvm_watch {
-    void (*moved)(void *ctx, const struct uvm_watched_move *move);
+/* Gets what a recorder of the run would see, and more, as it happens. Calls come from one thread. */
+struct uvm_observer {
+    void (*moved)(void *ctx, const struct uvm_move *move);
     /* The CPU faults on a page. */
     void (*cpu_fault)(void *ctx, int64_t time_ns, uint64_t addr, enum record_access access);
     /* A launch of the GPU that began at start_ns is over. */
     void (*kernel)(void *ctx, const char *kernel, int64_t start_ns, int64_t end_ns);
-    /* A batch is over: from its first fault, as far as that is known, to its replay; one of its pages. */
+    /* Called at the end of a batch. start_ns: its first fault, as far as known; end_ns: its replay; addr: of a page. */
     void (*batch)(void *ctx, int64_t start_ns, int64_t end_ns, uint64_t addr, uint64_t faults_of_page);
     void *ctx;
 };
@@ -86,8 +86,8 @@ struct uvm_driver {
     const struct uvm_policy *policy;
     void *policy_state;
     bool traced;
-    bool two_engines; /* copies out run beside copies in; set after uvm_driver_init() */
-    bool notices;     /* thrashing is looked for; set by uvm_driver_notice() */
+    bool two_engines;       /* copies out run beside copies in; set after uvm_driver_init() */
+    bool detects_thrashing; /* set by uvm_driver_detect_thrashing() */
     struct uvm_thrashing thrashing;
     struct uvm_pinned *pinned; /* pages pinned to the CPU, by the end of their pins: a queue */
     size_t pinned_head, pinned_count, pinned_cap;
@@ -113,13 +113,13 @@ struct uvm_driver {
     int64_t *replays;       /* UVM_REPLAY_BLOCK: those of the current batch */
     size_t replay_count;
     bool defers;      /* what a batch brings is within reach at its arrival only; set after uvm_driver_init() */
-    bool in_batch;    /* that is so of the service in hand */
+    bool in_batch;    /* that is so of the current service */
     int64_t flush_ns; /* when the CPU's part of the batch is done: the fault buffer is flushed */
-    /* Totals; `batches` counts the one in hand. */
+    /* Totals; `batches` counts the current one. */
     uint64_t batches, services, raw_faults, records, cpu_faults;
-    uint64_t notified;             /* pages that access counters brought */
-    const struct uvm_watch *watch; /* told of what moves; NULL: nobody; set after uvm_driver_init() */
-    enum record_access cpu_access; /* of the CPU's touches to come, for it */
+    uint64_t notified;                   /* pages that access counters brought */
+    const struct uvm_observer *observer; /* NULL: none; set after uvm_driver_init() */
+    enum record_access cpu_access;       /* of the CPU's touches to come, for it */
     struct uvm_work work;
 };
 
@@ -134,8 +134,8 @@ void uvm_driver_release(struct uvm_driver *d);
 int uvm_driver_batch(struct uvm_driver *d, const uint32_t *pages, uint32_t n, int64_t fetch_ns, int64_t *end_ns,
                      struct err *err);
 
-/* Look for thrashing pages from now on. */
-int uvm_driver_notice(struct uvm_driver *d, enum uvm_lapse lapse, struct err *err);
+/* Detects thrashing pages from now on. */
+int uvm_driver_detect_thrashing(struct uvm_driver *d, enum uvm_lapse lapse, struct err *err);
 
 /* Pins that end by `time_ns` do: the GPU maps those pages no longer. When the next one ends; INT64_MAX: never. */
 int64_t uvm_driver_unpin(struct uvm_driver *d, int64_t time_ns);

@@ -50,7 +50,7 @@ START_TEST(a1_preferred_host_faults_once_for_every_page_that_the_cpu_has_mapped)
         ck_assert_uint_eq(mapped(0), page + 1);
     }
     ck_assert_uint_eq(memory.total.mapped, 512);
-    ck_assert_uint_eq(memory.came, 0);
+    ck_assert_uint_eq(memory.pages_in, 0);
     ck_assert_uint_eq(driver.records, 0);
     teardown();
 }
@@ -242,7 +242,7 @@ static int64_t fight(int rounds)
     int64_t now = 0, end;
     uint32_t page = 5;
     setup(2 << 20, 0, true, 0);
-    ck_assert_int_eq(uvm_driver_notice(&driver, UVM_LAPSE_FIXED, NULL), 0);
+    ck_assert_int_eq(uvm_driver_detect_thrashing(&driver, UVM_LAPSE_FIXED, NULL), 0);
     for (int i = 0; i < rounds; i++, now += 100000)
         if (i % 2 == 0)
             ck_assert_int_eq(uvm_driver_batch(&driver, &page, 1, now, &end, NULL), 0);
@@ -258,14 +258,14 @@ START_TEST(a_throttled_fault_moves_nothing_and_the_cpu_sleeps)
     ck_assert_uint_eq(driver.thrashing.thrashing, 16); /* the tree took all of its 64 KiB */
     uvm_driver_cpu_touch(&driver, page, now, &end);    /* free for 500 us from now on */
     ck_assert(page_mask_test(&memory.blocks[0].host_mapped, 5));
-    uint64_t came = memory.came;
+    uint64_t came = memory.pages_in;
     ck_assert_int_eq(uvm_driver_batch(&driver, &page, 1, now + 100000, &end, NULL), 0);
     ck_assert(driver.throttled);
-    ck_assert_uint_eq(memory.came, came);
+    ck_assert_uint_eq(memory.pages_in, came);
     ck_assert_uint_eq(driver.batch.block_count, 0);
     ck_assert_int_eq(uvm_driver_batch(&driver, &page, 1, now + 500001, &end, NULL), 0);
     ck_assert(!driver.throttled);
-    ck_assert_uint_eq(memory.came, came + 1); /* alone: thrashing pages leave the tree */
+    ck_assert_uint_eq(memory.pages_in, came + 1); /* alone: thrashing pages leave the tree */
     uvm_driver_cpu_touch(&driver, page, now + 600000, &end);
     ck_assert_int_ge(end, now + 1000001); /* the GPU was free until then */
     teardown();
@@ -284,9 +284,9 @@ START_TEST(a_page_pinned_to_the_cpu_is_mapped_until_the_pin_is_over)
     ck_assert_int_eq(until, now + driver.thrashing.pin_ns);
     ck_assert_int_eq(uvm_driver_unpin(&driver, until), INT64_MAX);
     ck_assert_uint_eq(mapped(0), 0);
-    uint64_t came = memory.came;
+    uint64_t came = memory.pages_in;
     ck_assert_int_eq(uvm_driver_batch(&driver, &page, 1, until, &end, NULL), 0);
-    ck_assert_uint_eq(memory.came, came + 1);
+    ck_assert_uint_eq(memory.pages_in, came + 1);
     teardown();
 }
 END_TEST

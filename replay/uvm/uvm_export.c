@@ -21,7 +21,7 @@ static void add(struct uvm_export *x, const struct record *record)
 /* --- what is told --- */
 
 /* The stretches of one service, in address order, each with its share of the time. */
-static void moved(void *ctx, const struct uvm_watched_move *move)
+static void moved(void *ctx, const struct uvm_move *move)
 {
     struct uvm_export *x = ctx;
     static const struct page_mask none;
@@ -81,9 +81,9 @@ static void batch(void *ctx, int64_t start_ns, int64_t end_ns, uint64_t addr, ui
                             .flags = RECORD_READ});
 }
 
-struct uvm_watch uvm_export_watch(struct uvm_export *x)
+struct uvm_observer uvm_export_observer(struct uvm_export *x)
 {
-    return (struct uvm_watch){.moved = moved, .cpu_fault = cpu_fault, .kernel = kernel, .batch = batch, .ctx = x};
+    return (struct uvm_observer){.moved = moved, .cpu_fault = cpu_fault, .kernel = kernel, .batch = batch, .ctx = x};
 }
 
 /* --- the CPU's writes before the first launch --- */

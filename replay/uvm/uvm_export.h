@@ -4,7 +4,7 @@
  * its time by their bytes. Pages without data leave no record. A fault record is a batch. Memory that the CPU wrote
  * before the first launch was faulted in by the CPU under the stock prefetcher: those faults stand in front of the run.
  * A trace names the allocations, rows of CUPTI do not. Both say in their origin that they are simulated, and the
- * policy. Use: init, run with uvm_export_watch(), write, release. Source: CUPTI's records in docs/trace-format.md;
+ * policy. Use: init, run with uvm_export_observer(), write, release. Source: CUPTI's records in docs/trace-format.md;
  * driver 545.23.06, uvm_va_block.c (block_copy_resident_pages_between(): a record ends at every gap and at every change
  * of cause). */
 #ifndef REPLAY_UVM_UVM_EXPORT_H
@@ -45,7 +45,7 @@ int uvm_export_init(struct uvm_export *x, const struct actor_alloc *allocs, size
 void uvm_export_release(struct uvm_export *x);
 
 /* The observer of the run to be exported; valid as long as *x. */
-struct uvm_watch uvm_export_watch(struct uvm_export *x);
+struct uvm_observer uvm_export_observer(struct uvm_export *x);
 
 /* Write what was told: rows of cupti-csv, or an empty trace (not finished). Sorts the records by time. */
 int uvm_export_csv(struct uvm_export *x, const struct uvm_export_facts *facts, FILE *to, struct err *err);

@@ -312,7 +312,7 @@ static double load_ns(const struct uvm_gpu *g)
         return far;
     for (uint32_t b = 0; b < g->memory->block_count; b++)
         pages += g->memory->blocks[b].block.end - g->memory->blocks[b].block.first;
-    if (g->memory->came - g->memory->went < pages)
+    if (g->memory->pages_in - g->memory->pages_out < pages)
         return fresh;
     const double share = (double)g->gpu->l2_bytes / ((double)pages * UVM_PAGE_BYTES);
     return share < 1 ? share * fresh + (1 - share) * far : fresh;

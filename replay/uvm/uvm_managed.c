@@ -188,11 +188,11 @@ static int record(const struct uvm_managed *m, struct uvm_run *run, struct uvm_m
                                            .discards = run->discard != NULL,
                                            .advice = run->advice};
     int rc = uvm_export_init(&x, allocs, n, err);
-    struct uvm_watch watch = uvm_export_watch(&x);
-    run->watch = &watch;
+    struct uvm_observer observer = uvm_export_observer(&x);
+    run->observer = &observer;
     if (rc == 0)
         rc = uvm_simulate(run, metrics, err);
-    run->watch = NULL;
+    run->observer = NULL;
     if (rc == 0)
         rc = m->recording->csv ? uvm_export_csv(&x, &facts, m->recording->csv, err)
                                : uvm_export_store(&x, &facts, m->recording->store, err);
@@ -263,15 +263,15 @@ int uvm_managed_run(const struct uvm_managed *m, struct uvm_metrics *metrics, st
     return rc;
 }
 
-struct uvm_managed_did uvm_managed_did(const struct uvm_metrics *m)
+struct uvm_managed_activity uvm_managed_activity(const struct uvm_metrics *m)
 {
-    return (struct uvm_managed_did){.known = !m->stopped,
-                                    .faulted = m->batches || m->cpu_faults,
-                                    .evicted = m->evictions > 0,
-                                    .remote = m->remote_bytes || m->counter_notifications};
+    return (struct uvm_managed_activity){.known = !m->stopped,
+                                         .faulted = m->batches || m->cpu_faults,
+                                         .evicted = m->evictions > 0,
+                                         .remote = m->remote_bytes || m->counter_notifications};
 }
 
-bool uvm_managed_same(const struct platform *a, const struct platform *b, struct uvm_managed_did did)
+bool uvm_managed_same(const struct platform *a, const struct platform *b, struct uvm_managed_activity activity)
 {
     static const char *const caches[] = {"l2_ways",   "l1_ways",   "l1_sets",  "l1_replacement", "l1_allocate",
                                          "l1_cycles", "l2_cycles", "l1_banks", "miss_queue",     NULL};
@@ -284,11 +284,11 @@ bool uvm_managed_same(const struct platform *a, const struct platform *b, struct
         "moved_page_ns",   "unmap_page_ns",  "trace_record_ns", "trace_entry_ns", NULL};
     const bool linked = platform_has(a, "pcie") || platform_has(b, "pcie");
     const struct pcie *x = platform_section_get(a, "pcie"), *y = platform_section_get(b, "pcie");
-    if (!did.known || !platform_same(a, b, "gpu", caches))
+    if (!activity.known || !platform_same(a, b, "gpu", caches))
         return false;
-    if (linked && (did.remote ? !platform_same(a, b, "pcie", NULL) : x->uvm_reserve_bytes != y->uvm_reserve_bytes))
+    if (linked && (activity.remote ? !platform_same(a, b, "pcie", NULL) : x->uvm_reserve_bytes != y->uvm_reserve_bytes))
         return false;
-    return platform_same(a, b, "uvm", did.evicted ? tracing + 1 : did.faulted ? tracing : faults);
+    return platform_same(a, b, "uvm", activity.evicted ? tracing + 1 : activity.faulted ? tracing : faults);
 }
 
 void uvm_managed_note(const struct uvm_managed *m, const struct uvm_metrics *metrics, struct outcome *outcome)

@@ -84,7 +84,7 @@ struct uvm_managed {
     int64_t stop_ns;                             /* as in struct uvm_run */
     struct progress *progress;
     struct breakdown *parts; /* as in struct uvm_run, and the three below */
-    void (*on_batch)(void *ctx, const struct uvm_batch_seen *seen);
+    void (*on_batch)(void *ctx, const struct uvm_finished_batch *seen);
     void *ctx;
     const struct uvm_recording_output *recording; /* gets what a recorder would have seen; NULL: not wanted */
 };
@@ -92,16 +92,17 @@ struct uvm_managed {
 /* 0, or -1 with *err set: as uvm_simulate(), bad hints, discards before driver 580, remote accesses without [pcie]. */
 int uvm_managed_run(const struct uvm_managed *m, struct uvm_metrics *metrics, struct err *err);
 
-/* What a run did: it tells what numbers of its platform it read. Zeroed: not known. */
-struct uvm_managed_did {
+/* What happened in a run, from which follows what numbers of its platform it read. Zeroed: not known. */
+struct uvm_managed_activity {
     bool known;
     bool faulted, evicted, remote; /* there was a batch, an eviction, an access over the link */
 };
 
-struct uvm_managed_did uvm_managed_did(const struct uvm_metrics *metrics);
+struct uvm_managed_activity uvm_managed_activity(const struct uvm_metrics *metrics);
 
-/* Whether an untraced run that did that reads the same numbers of both platforms. False where it is not known. */
-bool uvm_managed_same(const struct platform *a, const struct platform *b, struct uvm_managed_did did);
+/* Returns whether an untraced run with that activity reads the same numbers of both platforms; false where not known.
+ */
+bool uvm_managed_same(const struct platform *a, const struct platform *b, struct uvm_managed_activity activity);
 
 /* Bytes that a footprint of `bytes` has; 0: all it needs. The rule of the head of this file. */
 int64_t uvm_managed_memory(const struct uvm_managed *m, uint64_t bytes);

@@ -131,12 +131,12 @@ static void check_moved(const struct actor_input *touching, const struct platfor
     const struct uvm_metrics was = ran(touching, p, set, policy, NULL, NULL);
     struct platform_axis axis;
     struct err err = {""};
-    ck_assert(uvm_managed_same(p, p, uvm_managed_did(&was)));
-    ck_assert(!uvm_managed_same(p, p, (struct uvm_managed_did){0}));
+    ck_assert(uvm_managed_same(p, p, uvm_managed_activity(&was)));
+    ck_assert(!uvm_managed_same(p, p, (struct uvm_managed_activity){0}));
     for (size_t i = 0; platform_axis(p, i, &axis); i++)
         for (int high = 0; high < 2; high++) {
             struct platform *moved = platform_moved(p, i, high, &err);
-            const bool alike = uvm_managed_same(p, moved, uvm_managed_did(&was));
+            const bool alike = uvm_managed_same(p, moved, uvm_managed_activity(&was));
             if (alike) {
                 const struct uvm_metrics is = ran(touching, moved, set, policy, NULL, NULL);
                 ck_assert_msg(is.time_ns == was.time_ns && is.prefetch_ns == was.prefetch_ns &&

@@ -8,7 +8,7 @@
 
 enum { PIECES = UVM_BLOCK_PIECES };
 
-struct page_mask uvm_memory_flat(const struct uvm_memory_block *b, const struct page_mask *own)
+struct page_mask uvm_memory_to_flat(const struct uvm_memory_block *b, const struct page_mask *own)
 {
     struct page_mask m = *own;
     if (b->block.offset)
@@ -16,7 +16,7 @@ struct page_mask uvm_memory_flat(const struct uvm_memory_block *b, const struct 
     return m;
 }
 
-struct page_mask uvm_memory_own(const struct uvm_memory_block *b, const struct page_mask *flat_mask)
+struct page_mask uvm_memory_from_flat(const struct uvm_memory_block *b, const struct page_mask *flat_mask)
 {
     struct page_mask m = *flat_mask;
     if (b->block.offset)
@@ -27,7 +27,7 @@ struct page_mask uvm_memory_own(const struct uvm_memory_block *b, const struct p
 void uvm_memory_map_remote(struct uvm_memory *m, uint32_t number, const struct page_mask *pages, bool readonly)
 {
     struct uvm_memory_block *b = &m->blocks[number];
-    struct page_mask reach = uvm_memory_flat(b, pages);
+    struct page_mask reach = uvm_memory_to_flat(b, pages);
     page_mask_or(&b->host_valid, &b->host_valid, pages);
     page_mask_or(&m->access[number], &m->access[number], &reach);
     page_mask_or(&m->remote[number], &m->remote[number], &reach);
@@ -44,12 +44,12 @@ void uvm_memory_map_remote(struct uvm_memory *m, uint32_t number, const struct p
 void uvm_memory_unmap_remote(struct uvm_memory *m, uint32_t number, const struct page_mask *pages)
 {
     struct uvm_memory_block *b = &m->blocks[number];
-    struct page_mask gone = uvm_memory_flat(b, pages), used;
+    struct page_mask gone = uvm_memory_to_flat(b, pages), used;
     page_mask_and(&gone, &gone, &m->remote[number]);
     if (!page_mask_any(&gone))
         return;
     page_mask_and(&used, &gone, &m->used[number]);
-    struct page_mask seen = uvm_memory_own(b, &used); /* that they were touched is remembered */
+    struct page_mask seen = uvm_memory_from_flat(b, &used); /* that they were touched is remembered */
     page_mask_or(&b->seen, &b->seen, &seen);
     page_mask_andnot(&m->used[number], &m->used[number], &gone);
     page_mask_andnot(&m->access[number], &m->access[number], &gone);
@@ -60,16 +60,16 @@ void uvm_memory_unmap_remote(struct uvm_memory *m, uint32_t number, const struct
 /* Pages that the CPU keeps as well: read-mostly memory that both may read. */
 static void duplicate(struct uvm_memory *m, uint32_t number, const struct page_mask *copied)
 {
-    struct page_mask both = uvm_memory_flat(&m->blocks[number], copied);
+    struct page_mask both = uvm_memory_to_flat(&m->blocks[number], copied);
     page_mask_andnot(&m->blocks[number].writable, &m->blocks[number].writable, copied);
     page_mask_or(&m->readonly[number], &m->readonly[number], &both);
     m->any_readonly = true;
 }
 
-uint32_t uvm_memory_own_copy(struct uvm_memory *m, uint32_t number, const struct page_mask *pages)
+uint32_t uvm_memory_invalidate_host(struct uvm_memory *m, uint32_t number, const struct page_mask *pages)
 {
     struct uvm_memory_block *b = &m->blocks[number];
-    struct page_mask mapped, own = uvm_memory_flat(b, pages);
+    struct page_mask mapped, own = uvm_memory_to_flat(b, pages);
     page_mask_and(&mapped, pages, &b->host_mapped);
     page_mask_andnot(&b->host_mapped, &b->host_mapped, pages);
     page_mask_andnot(&b->host_valid, &b->host_valid, pages);
@@ -124,13 +124,13 @@ int uvm_memory_init(struct uvm_memory *m, const struct actor_alloc *allocs, size
     m->place = mem_zalloc(2 * n, PIECES * sizeof *m->place, err);
     m->blocks = mem_zalloc(m->block_count, sizeof *m->blocks, err);
     m->facts = mem_zalloc(m->block_count, sizeof *m->facts, err);
-    m->left_batch = chunks ? mem_zalloc(m->block_count, ACTOR_BLOCK_PAGES * sizeof *m->left_batch, err) : NULL;
+    m->evict_batch = chunks ? mem_zalloc(m->block_count, ACTOR_BLOCK_PAGES * sizeof *m->evict_batch, err) : NULL;
     struct page_mask **const masks[] = {&m->access, &m->used, &m->dirty, &m->remote, &m->readonly};
     for (size_t i = 0; i < sizeof masks / sizeof *masks; i++)
         if (!(*masks[i] = mem_zalloc(m->block_count, sizeof **masks[i], err)))
             return -1;
     m->account = mem_zalloc(n, sizeof *m->account, err);
-    if (!m->cut || !m->shared || !m->place || !m->blocks || !m->facts || (chunks && !m->left_batch) || !m->account)
+    if (!m->cut || !m->shared || !m->place || !m->blocks || !m->facts || (chunks && !m->evict_batch) || !m->account)
         return -1;
     m->view = (struct uvm_evict_view){.blocks = m->facts,
                                       .block_count = m->block_count,
@@ -173,7 +173,7 @@ void uvm_memory_release(struct uvm_memory *m)
     free(m->cut);
     free(m->shared);
     free(m->place);
-    free(m->left_batch);
+    free(m->evict_batch);
     free(m->piece_age);
     if (m->evict && m->evict->release && m->evict_state)
         m->evict->release(m->evict_state);
@@ -217,17 +217,17 @@ void uvm_memory_note_mapped(struct uvm_memory *m, uint32_t number, uint32_t page
 static void leave(struct uvm_memory *m, uint32_t number, const struct page_mask *pages)
 {
     struct uvm_memory_block *b = &m->blocks[number];
-    struct page_mask used = uvm_memory_own(b, &m->used[number]), hit;
+    struct page_mask used = uvm_memory_from_flat(b, &m->used[number]), hit;
     page_mask_and(&used, &used, pages);
     page_mask_or(&b->seen, &b->seen, &used);
     page_mask_and(&hit, &used, &b->prefetched);
     enter(m, b, &(struct uvm_account){.prefetched_used = page_mask_count(&hit)});
     unsigned gone_pages = page_mask_count(pages);
-    m->went += gone_pages;
+    m->pages_out += gone_pages;
     m->facts[number].resident -= gone_pages;
     page_mask_andnot(&b->prefetched, &b->prefetched, pages);
     page_mask_andnot(&b->block.resident, &b->block.resident, pages);
-    struct page_mask gone = uvm_memory_flat(b, pages);
+    struct page_mask gone = uvm_memory_to_flat(b, pages);
     page_mask_andnot(&m->access[number], &m->access[number], &gone);
     page_mask_andnot(&m->used[number], &m->used[number], &gone);
     page_mask_andnot(&m->dirty[number], &m->dirty[number], &gone);
@@ -298,7 +298,7 @@ static void count_returned(struct uvm_memory *m, uint32_t number, const struct p
         return;
     PAGE_MASK_EACH(page, &again)
     m->evictions.returned +=
-        m->view.batch - m->left_batch[(size_t)number * ACTOR_BLOCK_PAGES + page] <= UVM_RETURN_BATCHES;
+        m->view.batch - m->evict_batch[(size_t)number * ACTOR_BLOCK_PAGES + page] <= UVM_RETURN_BATCHES;
     page_mask_andnot(&b->evicted, &b->evicted, come);
 }
 
@@ -340,7 +340,7 @@ int uvm_memory_migrate(struct uvm_memory *m, uint32_t number, const struct page_
     enter(m, b,
           &(struct uvm_account){
               .services = 1, .faults = faults, .prefetched = page_mask_count(planned), .h2d = page_mask_count(copied)});
-    m->came += page_mask_count(&come);
+    m->pages_in += page_mask_count(&come);
     count_returned(m, number, &come);
     page_mask_or(&b->block.resident, &b->block.resident, &come);
     page_mask_or(&b->prefetched, &b->prefetched, planned);
@@ -352,7 +352,7 @@ int uvm_memory_migrate(struct uvm_memory *m, uint32_t number, const struct page_
         page_mask_andnot(&b->host_mapped, &b->host_mapped, &come);
         page_mask_andnot(&b->host_valid, &b->host_valid, &come);
     }
-    struct page_mask reach = uvm_memory_flat(b, &come);
+    struct page_mask reach = uvm_memory_to_flat(b, &come);
     page_mask_or(&m->access[number], &m->access[number], &reach);
     b->block.populated = true;
     b->block.fault_pages += faults;
@@ -360,10 +360,10 @@ int uvm_memory_migrate(struct uvm_memory *m, uint32_t number, const struct page_
     return 0;
 }
 
-void uvm_memory_show(struct uvm_memory *m, uint32_t number, const struct page_mask *pages)
+void uvm_memory_map(struct uvm_memory *m, uint32_t number, const struct page_mask *pages)
 {
     const struct uvm_memory_block *b = &m->blocks[number];
-    struct page_mask here = uvm_memory_flat(b, &b->block.resident);
+    struct page_mask here = uvm_memory_to_flat(b, &b->block.resident);
     page_mask_and(&here, &here, pages);
     page_mask_or(&m->access[number], &m->access[number], &here);
 }
@@ -517,7 +517,7 @@ static void note_evicted(struct uvm_memory *m, uint32_t number, const struct pag
                          const struct page_mask *back)
 {
     struct uvm_memory_block *b = &m->blocks[number];
-    struct page_mask used = uvm_memory_own(b, &m->used[number]), unused;
+    struct page_mask used = uvm_memory_from_flat(b, &m->used[number]), unused;
     page_mask_andnot(&unused, &b->prefetched, &used);
     page_mask_and(&unused, &unused, out);
     m->evictions.pages += page_mask_count(out);
@@ -525,7 +525,7 @@ static void note_evicted(struct uvm_memory *m, uint32_t number, const struct pag
     m->evictions.unused += page_mask_count(&unused);
     page_mask_or(&b->evicted, &b->evicted, back);
     PAGE_MASK_EACH(page, back)
-    m->left_batch[(size_t)number * ACTOR_BLOCK_PAGES + page] = m->view.batch;
+    m->evict_batch[(size_t)number * ACTOR_BLOCK_PAGES + page] = m->view.batch;
 }
 
 /* The pieces `held` of a block go, and what is resident in them. */
@@ -541,7 +541,7 @@ static void evict(struct uvm_memory *m, uint32_t number, uint32_t held, struct u
     }
     struct page_mask back = out;
     if (m->allocs[b->alloc].advice & ACTOR_READ_MOSTLY) {
-        struct page_mask dirty = uvm_memory_own(b, &m->dirty[number]), clean;
+        struct page_mask dirty = uvm_memory_from_flat(b, &m->dirty[number]), clean;
         page_mask_andnot(&clean, &b->host_valid, &dirty);
         page_mask_andnot(&back, &out, &clean);
     }
@@ -556,7 +556,7 @@ static void evict(struct uvm_memory *m, uint32_t number, uint32_t held, struct u
     if (accessed_by(m, b) || m->remote_after_eviction)
         uvm_memory_map_remote(m, number, &out, !accessed_by(m, b));
     bool counted = m->in_pieces || uvm_memory_shares(m, b);
-    uint32_t given = counted ? (uint32_t)__builtin_popcount(held & f->pieces) : uvm_memory_whole(b);
+    uint32_t given = counted ? (uint32_t)__builtin_popcount(held & f->pieces) : uvm_memory_block_pieces(b);
     evicted->pieces = given;
     if (by_chunks(m))
         give_chunk(m, number, held, evicted);
@@ -627,7 +627,7 @@ int uvm_memory_take(struct uvm_memory *m, uint32_t number, const struct page_mas
     struct uvm_evict_block *f = &m->facts[number];
     bool counted = m->in_pieces || uvm_memory_shares(m, b);
     uint32_t held = counted ? uvm_memory_pieces_of(come) & ~f->pieces : b->chunk ? 0 : UINT32_MAX;
-    uint32_t more = !held ? 0 : counted ? (uint32_t)__builtin_popcount(held) : uvm_memory_whole(b);
+    uint32_t more = !held ? 0 : counted ? (uint32_t)__builtin_popcount(held) : uvm_memory_block_pieces(b);
     *taken = more;
     if (!held)
         return 1;
@@ -641,7 +641,7 @@ int uvm_memory_take(struct uvm_memory *m, uint32_t number, const struct page_mas
     }
     f->pieces |= held;
     b->chunk = true;
-    b->known = true;
+    b->dma_mapped = true;
     m->pieces_used += more;
     count_free(m);
     tell(m, number, UVM_EVICT_ALLOCATED);
@@ -658,7 +658,7 @@ uint64_t uvm_memory_touched(const struct uvm_memory *m, size_t alloc)
     uint32_t first = m->allocs[alloc].first_page / ACTOR_BLOCK_PAGES;
     uint64_t pages = 0;
     for (uint32_t i = first; i < first + actor_alloc_blocks(&m->allocs[alloc]); i++) {
-        struct page_mask all = uvm_memory_own(&m->blocks[i], &m->used[i]);
+        struct page_mask all = uvm_memory_from_flat(&m->blocks[i], &m->used[i]);
         page_mask_or(&all, &all, &m->blocks[i].seen);
         pages += page_mask_count(&all);
     }
@@ -668,7 +668,7 @@ uint64_t uvm_memory_touched(const struct uvm_memory *m, size_t alloc)
 void uvm_memory_close_account(struct uvm_memory *m)
 {
     for (uint32_t i = 0; i < m->block_count; i++) {
-        struct page_mask used = uvm_memory_own(&m->blocks[i], &m->used[i]);
+        struct page_mask used = uvm_memory_from_flat(&m->blocks[i], &m->used[i]);
         page_mask_and(&used, &used, &m->blocks[i].prefetched);
         enter(m, &m->blocks[i], &(struct uvm_account){.prefetched_used = page_mask_count(&used)});
     }
@@ -731,10 +731,10 @@ static int check_memory(const struct uvm_memory *m, struct err *err)
         chunks += b->chunk;
         used += !b->chunk                                 ? 0
                 : m->in_pieces || uvm_memory_shares(m, b) ? (unsigned)__builtin_popcount(f->pieces)
-                                                          : uvm_memory_whole(b);
+                                                          : uvm_memory_block_pieces(b);
         if (!page_mask_contains(&backed, &b->block.resident))
             return err_set(err, "check violated: VA block %u has resident pages but no chunk", i);
-        struct page_mask reach = uvm_memory_flat(b, &b->block.resident);
+        struct page_mask reach = uvm_memory_to_flat(b, &b->block.resident);
         if (page_mask_intersects(&reach, &m->remote[i]))
             return err_set(err, "check violated: pages of VA block %u are resident and mapped remotely", i);
         page_mask_or(&reach, &reach, &m->remote[i]);
@@ -763,19 +763,19 @@ int uvm_memory_check(const struct uvm_memory *m, struct err *err)
         resident += page_mask_count(&m->blocks[i].block.resident);
     if (check_memory(m, err))
         return -1;
-    if (m->came - m->went != resident)
+    if (m->pages_in - m->pages_out != resident)
         return err_set(err, "check violated: %llu pages came, %llu went, %llu are resident",
-                       (unsigned long long)m->came, (unsigned long long)m->went, (unsigned long long)resident);
+                       (unsigned long long)m->pages_in, (unsigned long long)m->pages_out, (unsigned long long)resident);
     for (size_t a = 0; a < m->alloc_count; a++)
         if (check_allocation(m, a, err))
             return -1;
-    if (m->total.faults + m->total.prefetched != m->came)
+    if (m->total.faults + m->total.prefetched != m->pages_in)
         return err_set(err, "check violated: %llu faulted and %llu prefetched pages are not the %llu that came",
                        (unsigned long long)m->total.faults, (unsigned long long)m->total.prefetched,
-                       (unsigned long long)m->came);
-    if (m->total.d2h + m->total.dropped != m->went)
+                       (unsigned long long)m->pages_in);
+    if (m->total.d2h + m->total.dropped != m->pages_out)
         return err_set(err, "check violated: %llu pages went, %llu were copied back and %llu dropped",
-                       (unsigned long long)m->went, (unsigned long long)m->total.d2h,
+                       (unsigned long long)m->pages_out, (unsigned long long)m->total.d2h,
                        (unsigned long long)m->total.dropped);
     return 0;
 }

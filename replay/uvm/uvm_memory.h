@@ -31,7 +31,7 @@ struct uvm_memory_block {
     struct page_mask evicted;     /* copied back by an eviction, and not come again */
     uint32_t alloc;
     bool chunk;                /* has a chunk, or a piece of one */
-    bool known;                /* has had one before: its CPU pages are mapped for DMA */
+    bool dma_mapped;           /* its CPU pages are mapped for DMA: it has had a chunk before */
     uint32_t cut;              /* its place among the blocks that are cut short; UVM_NO_BLOCK: it is whole */
     enum uvm_memory_list list; /* that it stands in, if it has one */
 };
@@ -47,11 +47,11 @@ struct uvm_account {
 
 /* What evictions did, in pages. */
 struct uvm_evictions {
-    uint64_t pages;    /* that left, dropped ones included */
+    uint64_t pages;    /* evicted, dropped ones included */
     uint64_t back;     /* of them copied back to the CPU */
-    uint64_t returned; /* of those that came again within UVM_RETURN_BATCHES batches */
-    uint64_t unused;   /* that left, had been prefetched and were never touched */
-    uint64_t early;    /* VA blocks evicted before or behind a batch, not on its way */
+    uint64_t returned; /* of those, migrated again within UVM_RETURN_BATCHES batches */
+    uint64_t unused;   /* evicted, prefetched before and never touched */
+    uint64_t early;    /* VA blocks evicted before or after a batch, not during its services */
 };
 
 enum { UVM_RETURN_BATCHES = 20 }; /* a routine of the driver */
@@ -86,13 +86,13 @@ struct uvm_memory {
     uint32_t draining; /* the shared chunk that is being evicted; UVM_NO_BLOCK: none */
     const struct uvm_evict_policy *evict;
     void *evict_state;
-    bool in_pieces;              /* memory is handed out in pieces to every block */
-    uint32_t *piece_age;         /* see struct uvm_evict_view; NULL unless in_pieces */
-    uint32_t *left_batch;        /* of each page, the batch of its last eviction; NULL where memory is unlimited */
-    uint32_t arrivals, visits;   /* memory handed out to blocks, services, so far */
-    uint64_t came, went;         /* pages, for the closing account */
-    struct uvm_account total;    /* of all that moved */
-    struct uvm_account *account; /* the same by allocation */
+    bool in_pieces;               /* memory is handed out in pieces to every block */
+    uint32_t *piece_age;          /* see struct uvm_evict_view; NULL unless in_pieces */
+    uint32_t *evict_batch;        /* of each page, the batch of its last eviction; NULL where memory is unlimited */
+    uint32_t arrivals, visits;    /* memory handed out to blocks, services, so far */
+    uint64_t pages_in, pages_out; /* pages made resident, no longer resident */
+    struct uvm_account total;     /* of all that moved */
+    struct uvm_account *account;  /* the same by allocation */
     struct uvm_evictions evictions;
 };
 
@@ -121,7 +121,7 @@ struct uvm_evicted {
     struct page_mask copied; /* the pages that are copied back */
 };
 
-/* A batch is in hand: number it, from 1. The services to come are of it. */
+/* Begins batch number `batch`, from 1. The services to come are of it. */
 void uvm_memory_begin_batch(struct uvm_memory *m, uint32_t batch, int64_t fetch_ns);
 
 /* Take memory for the pages `come` of block `number`. 1: the block has it; 0: there was not enough, and a victim was
@@ -140,20 +140,20 @@ uint64_t uvm_memory_free_chunks(const struct uvm_memory *m);
 int uvm_memory_migrate(struct uvm_memory *m, uint32_t number, const struct page_mask *faulted,
                        const struct page_mask *planned, struct page_mask *copied, struct err *err);
 
-/* Pages (flat) that are resident come within the GPU's reach; those that have gone meanwhile stay out. */
-void uvm_memory_show(struct uvm_memory *m, uint32_t number, const struct page_mask *pages);
+/* Maps pages (flat) on the GPU; skips those that are not resident any more. */
+void uvm_memory_map(struct uvm_memory *m, uint32_t number, const struct page_mask *pages);
 
 /* Faulted pages of a block were served without bringing them; `service`: and nothing else was in that service. */
 void uvm_memory_note_mapped(struct uvm_memory *m, uint32_t number, uint32_t pages, bool service);
 
-/* Map pages of a block that are not resident remotely; those that are nowhere come into being in the CPU's memory. */
+/* Maps pages of a block that are not resident remotely; populates those that are nowhere in the CPU's memory. */
 void uvm_memory_map_remote(struct uvm_memory *m, uint32_t number, const struct page_mask *pages, bool readonly);
 
-/* The GPU maps pages of a block remotely no longer; those it does not map are left alone. */
+/* Unmaps remote pages of a block on the GPU; skips those that are not mapped. */
 void uvm_memory_unmap_remote(struct uvm_memory *m, uint32_t number, const struct page_mask *pages);
 
-/* The GPU writes pages that the CPU holds too: they are the GPU's alone. Returns how many the CPU had mapped. */
-uint32_t uvm_memory_own_copy(struct uvm_memory *m, uint32_t number, const struct page_mask *pages);
+/* Invalidates the CPU's copies of pages that the GPU writes. Returns how many the CPU had mapped. */
+uint32_t uvm_memory_invalidate_host(struct uvm_memory *m, uint32_t number, const struct page_mask *pages);
 
 /* Moves pages back to the CPU, which keeps them mapped. Returns how many were copied: not those that both held. */
 uint32_t uvm_memory_to_host(struct uvm_memory *m, uint32_t number, const struct page_mask *pages);
@@ -177,9 +177,9 @@ int uvm_memory_check(const struct uvm_memory *m, struct err *err);
 
 /* --- for the driver --- */
 
-/* A block's mask in the numbering of the flat masks, and back. */
-struct page_mask uvm_memory_flat(const struct uvm_memory_block *b, const struct page_mask *own);
-struct page_mask uvm_memory_own(const struct uvm_memory_block *b, const struct page_mask *flat);
+/* Converts a block's mask to the numbering of the flat masks, and back. */
+struct page_mask uvm_memory_to_flat(const struct uvm_memory_block *b, const struct page_mask *own);
+struct page_mask uvm_memory_from_flat(const struct uvm_memory_block *b, const struct page_mask *flat);
 
 /* Whether a block's memory is pieces of shared chunks: it is cut short, and memory is limited and goes by chunks. */
 static inline bool uvm_memory_shares(const struct uvm_memory *m, const struct uvm_memory_block *b)
@@ -187,8 +187,8 @@ static inline bool uvm_memory_shares(const struct uvm_memory *m, const struct uv
     return m->chunks && !m->in_pieces && b->cut != UVM_NO_BLOCK;
 }
 
-/* 64 KiB pieces of memory that back a whole block. */
-static inline uint32_t uvm_memory_whole(const struct uvm_memory_block *b)
+/* Returns how many 64 KiB pieces of memory back a whole block. */
+static inline uint32_t uvm_memory_block_pieces(const struct uvm_memory_block *b)
 {
     return (uint32_t)(b->block.end - b->block.first + UVM_BIG_PAGES - 1) / UVM_BIG_PAGES;
 }

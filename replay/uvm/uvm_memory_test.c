@@ -128,7 +128,7 @@ START_TEST(a_broken_account_is_found)
 {
     setup(2 << 20, 0, true, 0);
     bring(0, 4);
-    memory.came++;
+    memory.pages_in++;
     struct err err;
     ck_assert_int_eq(uvm_memory_check(&memory, &err), -1);
     ck_assert_ptr_nonnull(strstr(err.msg, "check violated"));

@@ -380,7 +380,7 @@ static int make_events(struct uvm_recording *r, struct err *err)
 }
 
 /* Whether nothing but faults of the GPU moved pages before the last batch. */
-static bool is_quiet(const struct uvm_recording *r)
+static bool has_gpu_faults_only(const struct uvm_recording *r)
 {
     int64_t first = INT64_MAX, last = INT64_MIN;
     for (size_t e = 0; e < r->event_count; e++)
@@ -558,16 +558,16 @@ static int fill_populated(struct uvm_recording *r, const struct index *index, st
         page_mask_or(&plan, &plan, &faulted);
         page_mask_or(&block->resident, &block->resident, &plan);
     }
-    r->closed = r->known_sizes && r->known_data && !r->more_memory;
-    r->unseen = !r->closed;
+    r->all_recorded = r->known_sizes && r->known_data && !r->more_memory;
+    r->unrecorded = !r->all_recorded;
     for (size_t p = 0; p < r->piece_count; p++) {
         struct uvm_piece *piece = &r->pieces[p];
         struct page_mask seen = cpu[p].resident, whole = {{0}};
-        if (r->quiet) /* else what came later may have had no data at first */
+        if (r->gpu_faults_only) /* else what came later may have had no data at first */
             page_mask_or(&seen, &seen, &piece->populated);
         page_mask_set_region(&whole, piece->shape.first, piece->shape.end);
-        piece->unseen = !r->closed || !page_mask_contains(&seen, &whole);
-        r->unseen |= piece->unseen;
+        piece->unrecorded = !r->all_recorded || !page_mask_contains(&seen, &whole);
+        r->unrecorded |= piece->unrecorded;
         if (r->known_data)
             page_mask_or(&piece->populated, &piece->populated, &cpu[p].resident);
         else
@@ -579,7 +579,7 @@ static int fill_populated(struct uvm_recording *r, const struct index *index, st
 
 static void sum_structures(struct uvm_recording *r)
 {
-    r->sure_sizes = r->closed;
+    r->sizes_certain = r->all_recorded;
     if (r->known_sizes) {
         for (size_t a = 0, p = 0; a < r->allocation_count; a++) {
             bool migrated = false, faulted = false, unseen = false;
@@ -588,9 +588,9 @@ static void sum_structures(struct uvm_recording *r)
             for (size_t k = p; k < r->piece_count && r->pieces[k].start < r->allocations[a].end; k++) {
                 migrated |= r->pieces[k].migrated;
                 faulted |= page_mask_any(&r->pieces[k].touched);
-                unseen |= r->pieces[k].unseen;
+                unseen |= r->pieces[k].unrecorded;
             }
-            r->sure_sizes &= faulted || (!migrated && !unseen);
+            r->sizes_certain &= faulted || (!migrated && !unseen);
             if (migrated)
                 r->structure_bytes += r->allocations[a].bytes;
         }
@@ -633,7 +633,7 @@ int uvm_recording_finish(struct uvm_recording *r, struct err *err)
     if (batches_rebuild(&r->batches, err) || services_rebuild(&r->back, err) || make_pieces(r, err) ||
         make_events(r, err))
         return -1;
-    r->quiet = is_quiet(r);
+    r->gpu_faults_only = has_gpu_faults_only(r);
     return infer_extent(r, err);
 }
 

@@ -19,7 +19,7 @@ struct uvm_piece {
     struct page_mask populated; /* pages that hold data at the start */
     struct page_mask touched;   /* pages that faulted */
     bool migrated;              /* some page went to the GPU */
-    bool unseen;                /* the GPU may have touched pages of it without a record: they held no data */
+    bool unrecorded;            /* the GPU may have touched pages of it without a record: they held no data */
 };
 
 /* One VA block in one event: its migrations. */
@@ -92,10 +92,10 @@ struct uvm_recording {
     bool known_data;        /* there are CPU faults to tell which pages hold data */
     bool more_memory;       /* allocations overlap, or are more than can be looked at: pieces are not all there is */
     bool advised;           /* advice, access counters or thrashing decided where pages lie */
-    bool quiet;             /* nothing but faults of the GPU moved pages before the last batch */
-    bool closed;            /* allocations and CPU faults are recorded: no other memory can have been touched */
-    bool unseen;            /* a piece is, or not closed */
-    bool sure_sizes;        /* structure_bytes are those of the allocations that were touched, and no others' */
+    bool gpu_faults_only;   /* only faults of the GPU moved pages before the last batch */
+    bool all_recorded;      /* allocations and CPU faults are recorded: no other memory can have been touched */
+    bool unrecorded;        /* a piece is, or not all_recorded */
+    bool sizes_certain;     /* structure_bytes are those of the allocations that were touched, and no others' */
     bool simulated;         /* by `replay --recording`: it says under which policy, and whether it was traced */
     bool traced;
     char policy[256]; /* "": it does not say */

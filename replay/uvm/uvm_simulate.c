@@ -65,7 +65,7 @@ static void happen(struct uvm_gpu *g, const struct uvm_arrival *event)
     if (event->block == PENDING_REPLAY)
         uvm_gpu_replay(g, event->time_ns);
     else
-        uvm_memory_show(g->memory, event->block, &event->pages);
+        uvm_memory_map(g->memory, event->block, &event->pages);
 }
 
 /* Runs the GPU until `until_ns` with what is pending by then, or, with interrupts on, until g->stop_ns. */
@@ -167,8 +167,8 @@ static int on_launch_end(void *ctx, const char *kernel, int64_t end_ns)
     struct simulation *s = ctx;
     if (discard(s, kernel))
         return -1;
-    if (s->run->watch)
-        s->run->watch->kernel(s->run->watch->ctx, kernel, s->credited_ns, end_ns);
+    if (s->run->observer)
+        s->run->observer->kernel(s->run->observer->ctx, kernel, s->credited_ns, end_ns);
     return credit_time(s, kernel, end_ns);
 }
 
@@ -191,8 +191,8 @@ static void tell_batch(const struct simulation *s, int64_t end_ns)
 {
     const uint32_t page = s->fetched.page & ~UVM_FAULT_WRITE;
     const struct uvm_memory_block *b = &s->memory.blocks[page / ACTOR_BLOCK_PAGES];
-    s->run->watch->batch(s->run->watch->ctx, s->fetched.first_ns, end_ns,
-                         uvm_block_addr(&b->block, uvm_memory_page(b, page)), s->fetched.instances);
+    s->run->observer->batch(s->run->observer->ctx, s->fetched.first_ns, end_ns,
+                            uvm_block_addr(&b->block, uvm_memory_page(b, page)), s->fetched.instances);
 }
 
 /* --- the run --- */
@@ -247,11 +247,11 @@ static int run_batch(struct simulation *s, uint32_t n, int64_t *time)
     if (uvm_driver_batch(d, s->pages, n, fetch_ns, &end_ns, s->err) ||
         locality_windows_add(&s->windows, kernel, &d->batch, s->err) || credit_moves(s, kernel, 1))
         return -1;
-    if (s->run->watch)
+    if (s->run->observer)
         tell_batch(s, end_ns);
     if (s->run->on_batch) {
-        struct uvm_batch_seen seen = {fetch_ns, end_ns,    n,           d->faults,  d->moved,  launch,
-                                      kernel,   &d->batch, d->distinct, s->fetched, d->records};
+        struct uvm_finished_batch seen = {fetch_ns, end_ns,    n,           d->faults,  d->moved,  launch,
+                                          kernel,   &d->batch, d->distinct, s->fetched, d->records};
         s->run->on_batch(s->run->ctx, &seen);
     }
     if (end_batch(s, n, s->memory.total.evictions != evictions, end_ns, time))
@@ -509,10 +509,10 @@ static int simulate(struct simulation *s, struct uvm_metrics *m)
     s->driver.replay = run->replay;
     if (run->replay != UVM_REPLAY_BATCH_FLUSH)
         s->gpu.ring.exact = SIZE_MAX;
-    if (run->thrashing && uvm_driver_notice(&s->driver, run->lapse, s->err))
+    if (run->thrashing && uvm_driver_detect_thrashing(&s->driver, run->lapse, s->err))
         return -1;
     s->gpu.on_launch_end = on_launch_end;
-    s->driver.watch = run->watch;
+    s->driver.observer = run->observer;
     s->gpu.ctx = s;
     if (run_all(s, &end) || uvm_memory_check(&s->memory, s->err))
         return -1;

@@ -19,7 +19,7 @@
 #include "trace/event/actor.h"
 
 /* One finished batch, for observers. All times in ns since the first launch. */
-struct uvm_batch_seen {
+struct uvm_finished_batch {
     int64_t fetch_ns, end_ns; /* from the fetch to the end of the replay; of its work if it has none */
     uint32_t raw;             /* fault-buffer entries taken */
     uint32_t faults;          /* distinct pages serviced as faulted */
@@ -56,9 +56,9 @@ struct uvm_run {
     int64_t stop_ns;           /* stop a run that is proved to take longer; 0: never */
     struct progress *progress; /* may be NULL */
     struct breakdown *parts;   /* zeroed; gets the run by kernel and allocation; NULL: not wanted */
-    void (*on_batch)(void *ctx, const struct uvm_batch_seen *seen); /* NULL: nobody looks */
+    void (*on_batch)(void *ctx, const struct uvm_finished_batch *batch); /* NULL: none */
     void *ctx;
-    const struct uvm_watch *watch; /* told of what moves; NULL: nobody */
+    const struct uvm_observer *observer; /* NULL: none */
 };
 
 /* Run. Returns 0, or -1 with *err set: a bad input, no memory, cancelled, or a violated check (bytes in and out do not

@@ -14,7 +14,7 @@ struct warp {
 static struct warp warps[WARPS];
 static uint32_t warp_count;
 static struct actor_alloc alloc;
-static struct uvm_batch_seen seen[BATCHES];
+static struct uvm_finished_batch seen[BATCHES];
 static size_t batches;
 
 static const struct actor_alloc *allocs(const void *state, size_t *n)
@@ -47,7 +47,7 @@ static int step(void *run, uint32_t number, uint32_t actor, struct actor_at *at,
         out->page[i] = w->first + i * w->apart;
     return 1;
 }
-static void see(void *ctx, const struct uvm_batch_seen *batch)
+static void see(void *ctx, const struct uvm_finished_batch *batch)
 {
     (void)ctx;
     if (batches < BATCHES)

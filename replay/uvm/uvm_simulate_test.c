@@ -510,7 +510,7 @@ static int abc_step(void *run, uint32_t launch, uint32_t actor, struct actor_at 
     return 1;
 }
 
-static void abc_batch(void *ctx, const struct uvm_batch_seen *seen)
+static void abc_batch(void *ctx, const struct uvm_finished_batch *seen)
 {
     uint32_t *raw = ctx;
     if (raw[0] < 7)

@@ -13,7 +13,7 @@
 #define US(ns) ((double)(ns) / 1e3)
 
 /* ctx: when the batch before ended. Times are relative to that. */
-static void on_batch(void *ctx, const struct uvm_batch_seen *seen)
+static void on_batch(void *ctx, const struct uvm_finished_batch *seen)
 {
     int64_t *before = ctx;
     printf("first %.2f put %.2f end %.1f us: entries %u kept %u pages %u; page %u has %u; services %zu faults %u moved "
