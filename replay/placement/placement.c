@@ -31,8 +31,7 @@ static const struct param settings[] = {
     UVM_MANAGED_ROWS(settings),
     {0}};
 
-/* A metric is a row: its name, its type, how runs are combined, its definition, its value: of either end `e` of the
- * bounds, or of the lower one. */
+/* Values are of either end `e` of the bounds, or of the lower one. */
 #define ROWS(ROW)                                                                                                      \
     ROW(time_ns, REAL, SUM, "end of the last task", e->schedule.end_ms * 1e6)                                          \
     ROW(speedup_ratio, REAL, GEOMEAN, "time of the baseline / time", NAN)                                              \
@@ -59,9 +58,7 @@ static const struct param settings[] = {
     ROW(prediction_error_ratio, REAL, GEOMEAN, "geometric mean over measured tasks of |predicted / measured - 1|",     \
         prediction_error(tasks, lo))
 
-#define DEFINE(name, type, aggregate, help, value) {#name, METRIC_##type, METRIC_##aggregate, help},
-
-static const struct metric metrics[] = {ROWS(DEFINE){0}};
+static const struct metric metrics[] = {ROWS(METRIC_ROW){0}};
 
 /* --- a set of tasks under a policy --- */
 
@@ -299,10 +296,8 @@ static void put_rows(struct outcome *run, const struct placement_tasks *tasks, c
     for (size_t i = 0; metrics[i].name; i++)
         if (values[0][i] != values[1][i])
             outcome_interval(run, metrics[i].name, fmin(values[0][i], values[1][i]), fmax(values[0][i], values[1][i]));
-        else if (metrics[i].type == METRIC_INT)
-            outcome_int(run, metrics[i].name, (int64_t)values[0][i]);
         else
-            outcome_real(run, metrics[i].name, values[0][i]);
+            outcome_set(run, metrics[i].name, values[0][i]);
 }
 
 /* Both guidelines' margins at one end; (10) under each rule, since the rules are far apart. */

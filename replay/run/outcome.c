@@ -110,6 +110,17 @@ void outcome_real(struct outcome *outcome, const char *name, double value)
     outcome->values[i].real = isfinite(value) ? value : 0;
 }
 
+void outcome_set(struct outcome *outcome, const char *name, double value)
+{
+    const struct metric_value *v = outcome_get(outcome, name);
+    if (!isfinite(value))
+        return;
+    if (outcome->metrics[v - outcome->values].type == METRIC_REAL)
+        outcome_real(outcome, name, value);
+    else
+        outcome_int(outcome, name, llround(fmin(value, 0x1p63 - 1024)));
+}
+
 void outcome_interval(struct outcome *outcome, const char *name, double lo, double hi)
 {
     size_t i = find(outcome, name);

@@ -27,6 +27,9 @@ struct metric {
     const char *help; /* the definition, one line */
 };
 
+/* What an engine's list of metrics, a macro of rows ROW(name, type, aggregate, help, value), makes its table of. */
+#define METRIC_ROW(name, type, aggregate, help, value) {#name, METRIC_##type, METRIC_##aggregate, help},
+
 extern const char *const metric_aggregate_names[]; /* "sum", .., "geomean" */
 
 /* What the end of a metric's name says: "ns", "bytes", "bytes/s", "cycles", ..; "" of counts and ratios. */
@@ -76,6 +79,8 @@ void outcome_release(struct outcome *outcome);
 /* Store a value. `name` must be in the table with that type (asserted). A NaN or infinite real is stored as unknown. */
 void outcome_int(struct outcome *outcome, const char *name, int64_t value);
 void outcome_real(struct outcome *outcome, const char *name, double value);
+/* The same by the type in the table; of METRIC_INT the nearest. One that is not finite stays unknown. */
+void outcome_set(struct outcome *outcome, const char *name, double value);
 /* Store an interval beside the value, or alone. */
 void outcome_interval(struct outcome *outcome, const char *name, double lo, double hi);
 /* Store that the value, which stays unknown, is proved to be more than `lo`; tables print it behind '>'. */

@@ -33,6 +33,28 @@ START_TEST(unknown_values_are_null_and_integers_exact)
 }
 END_TEST
 
+START_TEST(a_value_is_set_by_its_type)
+{
+    static const struct {
+        double value;
+        int64_t whole;
+        bool known;
+    } rows[] = {
+        {2.5, 3, true}, {-2, -2, true}, {0x1p63, INT64_MAX - 1023, true}, {NAN, 0, false}, {INFINITY, 0, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct outcome o;
+        ck_assert_int_eq(outcome_init(&o, metrics, NULL), 0);
+        outcome_set(&o, "faults", rows[i].value);
+        outcome_set(&o, "speedup_ratio", rows[i].value);
+        const struct metric_value *whole = outcome_get(&o, "faults"), *real = outcome_get(&o, "speedup_ratio");
+        ck_assert(whole->known == rows[i].known && real->known == rows[i].known);
+        ck_assert_int_eq(whole->whole, rows[i].whole);
+        ck_assert_double_eq(real->real, rows[i].known ? rows[i].value : 0);
+        outcome_release(&o);
+    }
+}
+END_TEST
+
 START_TEST(what_is_at_least_so_much_has_no_upper_end)
 {
     struct outcome o;
@@ -115,5 +137,5 @@ START_TEST(every_metric_has_a_label_of_its_own)
 END_TEST
 
 TEST_MAIN("outcome", what_lacks_something_is_not_shown, every_metric_has_a_label_of_its_own,
-          unknown_values_are_null_and_integers_exact, what_is_at_least_so_much_has_no_upper_end,
-          parts_have_the_metrics_that_are_known_of_them)
+          unknown_values_are_null_and_integers_exact, a_value_is_set_by_its_type,
+          what_is_at_least_so_much_has_no_upper_end, parts_have_the_metrics_that_are_known_of_them)

@@ -72,8 +72,7 @@ static struct uvm_value ratio(struct uvm_value over, struct uvm_value under)
     return over.known && under.known ? uvm_value(over.value / under.value, !over.estimate && !under.estimate) : unknown;
 }
 
-/* A metric is a row: its name, its type, how runs are combined, its definition, its value; of a count, which runs sum
- * up, name and definition. All that report a run read no other list. The speed-up waits for the baseline's time. */
+/* The metrics; a count, which runs sum up, is the number of its name. The speed-up waits for the baseline's time. */
 #define ROWS(COUNT, ROW)                                                                                               \
     COUNT(time_ns, "from the first launch to the end of the last, phases of the CPU left out")                         \
     ROW(speedup_ratio, REAL, GEOMEAN, "time of the baseline / time", unknown)                                          \
@@ -106,27 +105,22 @@ static struct uvm_value ratio(struct uvm_value over, struct uvm_value under)
     COUNT(pinned_pages, "thrashing pages pinned to a processor")                                                       \
     COUNT(mapped_faults, "of faults, those that mapped a page or made it writable, and moved none")
 
-#define DEFINE_COUNT(name, help)                   {#name, METRIC_INT, METRIC_SUM, help},
-#define DEFINE(name, type, aggregate, help, value) {#name, METRIC_##type, METRIC_##aggregate, help},
+#define DEFINE_COUNT(name, help) {#name, METRIC_INT, METRIC_SUM, help},
 
-const struct metric uvm_metric_table[] = {ROWS(DEFINE_COUNT, DEFINE){0}};
+const struct metric uvm_metric_table[] = {ROWS(DEFINE_COUNT, METRIC_ROW){0}};
 
-static void put(struct outcome *o, const char *name, enum metric_type type, struct uvm_value v)
+static void put(struct outcome *o, const char *name, struct uvm_value v)
 {
-    if (!v.known)
-        return;
-    if (type == METRIC_INT)
-        outcome_int(o, name, (int64_t)fmin(v.value, 0x1p63 - 1024)); /* a recording's times may be any */
-    else
-        outcome_real(o, name, v.value);
-    if (v.estimate)
+    if (v.known)
+        outcome_set(o, name, v.value);
+    if (v.known && v.estimate)
         outcome_unbound(o, name);
 }
 
 void uvm_numbers_report(struct uvm_numbers n, struct outcome *o)
 {
-#define PUT_COUNT(name, help)                   put(o, #name, METRIC_INT, n.name);
-#define PUT(name, type, aggregate, help, value) put(o, #name, METRIC_##type, value);
+#define PUT_COUNT(name, help)                   put(o, #name, n.name);
+#define PUT(name, type, aggregate, help, value) put(o, #name, value);
     ROWS(PUT_COUNT, PUT)
 }
 

@@ -268,8 +268,7 @@ int zerocopy_run_launch(struct zerocopy_run *run, uint32_t launch, struct err *e
 
 /* --- metrics --- */
 
-/* A metric is a row: its name, its type, how runs are combined, its definition, its value, unknown if not finite.
- * tier_metrics() sets what is kept near the GPU, the engine's caller the speed-up. */
+/* tier_metrics() sets what is kept near the GPU, the engine's caller the speed-up. */
 #define ROWS(ROW)                                                                                                      \
     ROW(time_ns, REAL, SUM, "time of the launches; several roots: the mean of them, as every count below",             \
         t->time_ns / runs)                                                                                             \
@@ -311,17 +310,7 @@ int zerocopy_run_launch(struct zerocopy_run *run, uint32_t launch, struct err *e
         "bytes from the GPU: migrations, stores of the program's own; n/a where only reads are known",                 \
         (t->writes_known ? t->d2h_bytes : NAN) / runs)
 
-#define DEFINE(name, type, aggregate, help, value) {#name, METRIC_##type, METRIC_##aggregate, help},
-
-const struct metric zerocopy_metric_table[] = {ROWS(DEFINE){0}};
-
-static void put(struct outcome *out, const char *name, enum metric_type type, double value)
-{
-    if (type == METRIC_REAL)
-        outcome_real(out, name, value);
-    else if (isfinite(value))
-        outcome_int(out, name, llround(value));
-}
+const struct metric zerocopy_metric_table[] = {ROWS(METRIC_ROW){0}};
 
 void zerocopy_metrics(const struct zerocopy_totals *t, const struct scan_setup *setup, double runs, bool link,
                       struct outcome *out)
@@ -329,7 +318,7 @@ void zerocopy_metrics(const struct zerocopy_totals *t, const struct scan_setup *
     const double seconds = t->time_ns / 1e9, counted = link ? runs : NAN, bound = link ? t->time_ns : NAN;
     const double needed = t->elements_known ? t->needed_bytes : NAN;
     const double edges = t->elements_known && setup->shape == SCAN_LISTS ? t->elements : NAN;
-#define PUT(name, type, aggregate, help, value) put(out, #name, METRIC_##type, value);
+#define PUT(name, type, aggregate, help, value) outcome_set(out, #name, value);
     ROWS(PUT)
 }
 
