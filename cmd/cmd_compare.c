@@ -70,7 +70,7 @@ static void print_rows(const struct compare_result *result)
             table_cell(&t, "%s", table_metric(&compare_metrics[m], &row->outcome.values[m], buf, sizeof buf));
             if (m == 0 && row->answered)
                 table_cell(&t, "%.2f", time_of(row) / time_of(&result->rows[0]));
-            else if (m == 0 && row->outcome.values[m].least)
+            else if (m == 0 && row->outcome.values[m].lower_bound)
                 table_cell(&t, "over %d", COMPARE_NEAR);
             else if (m == 0)
                 table_cell(&t, "n/a");
@@ -155,7 +155,7 @@ static void print_csv(const struct compare_result *result)
         for (size_t m = 0; m < row->outcome.count; m++) {
             const struct metric_value *v = &row->outcome.values[m];
             table_real(&t, v->known, v->real);
-            table_real(&t, v->interval || v->least, v->lo);
+            table_real(&t, v->interval || v->lower_bound, v->lo);
             table_real(&t, v->interval, v->hi);
         }
         if (unbound)

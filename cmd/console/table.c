@@ -303,7 +303,7 @@ const char *table_metric(const struct metric *metric, const struct metric_value 
     if (value->interval)
         (void)snprintf(buf, size, "%s .. %s", number(metric, value->lo, lo, sizeof lo),
                        number(metric, value->hi, hi, sizeof hi));
-    else if (value->least)
+    else if (value->lower_bound)
         (void)snprintf(buf, size, "> %s", number(metric, value->lo, lo, sizeof lo));
     else if (!value->known)
         (void)snprintf(buf, size, "n/a");

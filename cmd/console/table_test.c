@@ -81,7 +81,7 @@ START_TEST(metrics_read_well)
     ck_assert_str_eq(table_metric(&ratio, &v, buf, sizeof buf), "~1.423");
     v = (struct metric_value){.interval = true, .lo = 1, .hi = 1.5};
     ck_assert_str_eq(table_metric(&ratio, &v, buf, sizeof buf), "1.000 .. 1.500");
-    v = (struct metric_value){.least = true, .lo = 1.5};
+    v = (struct metric_value){.lower_bound = true, .lo = 1.5};
     ck_assert_str_eq(table_metric(&ratio, &v, buf, sizeof buf), "> 1.500");
     v = (struct metric_value){0};
     ck_assert_str_eq(table_metric(&ratio, &v, buf, sizeof buf), "n/a");

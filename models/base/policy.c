@@ -29,7 +29,7 @@ static size_t label_half(const struct policy_choice *choice, size_t half, const 
     used += (size_t)snprintf(buf + used, size - used, "%s", head->name);
     for (const struct param *p = head->params; p && p->name && used < size; p++) {
         char value[256], plain[256];
-        const bool named = head->named && strcmp(head->named, p->name) == 0;
+        const bool named = head->label_param && strcmp(head->label_param, p->name) == 0;
         param_format(p, choice->params[half], value, sizeof value);
         if ((!named && strcmp(value, param_default(p, plain, sizeof plain)) == 0) ||
             left_out(choice, half, p->name, without))

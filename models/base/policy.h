@@ -32,7 +32,7 @@ struct policy_head {
     const char *source;         /* paper + section or equation, or driver version + file + function */
     const struct param *params; /* ends with a zeroed row; NULL: none */
     size_t state_size;          /* bytes; zeroed, then the params stored at their offsets, before the first call */
-    const char *named;          /* the parameter that always stands in its label; NULL: none */
+    const char *label_param;    /* the parameter that its label always names; NULL: none */
     bool fixed; /* nothing that happens changes its decision: `report` names the best such in hindsight "best fixed" */
     double error;  /* mean error of its model against measured hardware, a ratio; 0: as its engine's */
     bool baseline; /* another mechanism for the same work: stands in the engine's list, but is no struct of its

@@ -158,7 +158,7 @@ bool compare_tied(const struct compare_row *a, const struct compare_row *b)
 static int class_of(const struct compare_row *row)
 {
     const struct metric_value *v = &row->outcome.values[0];
-    return !isnan(compare_time(row)) ? v->unbound : v->least ? 2 : 3;
+    return !isnan(compare_time(row)) ? v->unbound : v->lower_bound ? 2 : 3;
 }
 
 static bool before(const struct compare_row *a, const struct compare_row *b)

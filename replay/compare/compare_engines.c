@@ -135,7 +135,7 @@ void compare_fill_zerocopy(const struct compare_program *f, const struct outcome
     const struct pcie *link = platform_section_get(f->platform, "pcie");
     const struct metric_value *t = outcome_get(out, "time_ns");
     double time = t->known ? t->real : NAN, back = 0;
-    if (t->least) {
+    if (t->lower_bound) {
         compare_stop_row(row, t->lo);
         return;
     }

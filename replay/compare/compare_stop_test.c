@@ -63,7 +63,7 @@ static void check_same(const char *spec, const struct compare_row *a, const stru
 {
     for (size_t m = 0; m < a->outcome.count; m++) {
         const struct metric_value *x = &a->outcome.values[m], *y = &b->outcome.values[m];
-        ck_assert_msg(x->known == y->known && x->interval == y->interval && !y->least && x->real == y->real &&
+        ck_assert_msg(x->known == y->known && x->interval == y->interval && !y->lower_bound && x->real == y->real &&
                           x->lo == y->lo && x->hi == y->hi,
                       "%s, %s: %s", spec, a->policy, compare_metrics[m].name);
     }
@@ -78,7 +78,7 @@ static size_t check(const char *spec, const struct compare_result *whole, const 
     for (size_t i = 0; i < near->count; i++) {
         const struct compare_row *row = &near->rows[i], *full = same_row(whole, row);
         const struct metric_value *v = &row->outcome.values[0];
-        if (!v->least) {
+        if (!v->lower_bound) {
             check_same(spec, row, full);
             continue;
         }
@@ -91,7 +91,7 @@ static size_t check(const char *spec, const struct compare_result *whole, const 
     }
     for (size_t i = 0; i < whole->count && whole->rows[i].answered; i++) { /* the same order, without the stopped */
         const struct compare_row *row = same_row(near, &whole->rows[i]);
-        if (row->outcome.values[0].least)
+        if (row->outcome.values[0].lower_bound)
             continue;
         ck_assert_msg(row == &near->rows[at++], "%s: %s stands elsewhere", spec, row->policy);
     }
@@ -161,7 +161,7 @@ START_TEST(what_asks_for_more_than_the_table_has_each_row_whole)
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
         compare_asked(requests[i]);
         for (size_t r = 0; r < result.count; r++)
-            ck_assert(!result.rows[r].outcome.values[0].least);
+            ck_assert(!result.rows[r].outcome.values[0].lower_bound);
         compare_release(&result);
     }
 }

@@ -72,10 +72,10 @@ int derive_coalesce(struct coalescer *coalescer, const struct program_op *op, st
 int derive_accesses(const struct derive_source *source, struct store *out, const struct derive_options *options,
                     struct program_counts *counts, struct err *err);
 
-/* derive_dram() for who needs no trace: each record (DRAM_READ, DRAM_WRITEBACK, PIM, KERNEL, KERNEL_END) to `take`,
+/* derive_dram() without a trace: hands each record (DRAM_READ, DRAM_WRITEBACK, PIM, KERNEL, KERNEL_END) to `sink`,
  * which returns 0, or -1 with *err set. */
-typedef int (*derive_take)(void *ctx, const struct record *record, struct err *err);
-int derive_dram_records(const struct derive_source *source, const struct derive_options *options, derive_take take,
+typedef int (*derive_sink)(void *ctx, const struct record *record, struct err *err);
+int derive_dram_records(const struct derive_source *source, const struct derive_options *options, derive_sink sink,
                         void *ctx, struct program_counts *counts, struct err *err);
 
 /* --- an input of a replay as what its accesses can be derived from, and what a recording of them lacks --- */
@@ -148,8 +148,8 @@ enum { MIGRATIONS_LINE = 128, MIGRATIONS_MOST = 2 << 20 /* bytes of one record: 
 int derive_migrations(const struct derive_source *source, struct store *out, const struct derive_options *options,
                       struct program_counts *counts, struct err *err);
 
-/* The same from a store to `take`, each request as a record; *n gets how many. */
-int derive_migrations_records(struct store *recording, derive_take take, void *ctx, uint64_t *n, struct err *err);
+/* The same from a store to `sink`, each request as a record; *n gets how many. */
+int derive_migrations_records(struct store *recording, derive_sink sink, void *ctx, uint64_t *n, struct err *err);
 
 /* When the accesses of a program can reach DRAM at the earliest beside the migrations of a run of it: not before its
  * kernel's start, the end of the copy of each page that the instruction needs, and what its warp's earlier loads have

@@ -36,7 +36,7 @@ static int64_t time_of(const struct record *r, uint64_t offset)
 }
 
 /* Each kernel and migration of the one recording that the store holds. */
-static int each(struct store *store, derive_take take, void *ctx, struct err *err)
+static int each(struct store *store, derive_sink sink, void *ctx, struct err *err)
 {
     struct recording of;
     if (recording_choose(&of, (struct recording){RECORDING_ANY, RECORDING_ANY}, store, err))
@@ -51,7 +51,7 @@ static int each(struct store *store, derive_take take, void *ctx, struct err *er
     while (!failed && (rc = recording_next(cursor, &r, &n, err)) == 1)
         for (size_t i = 0; i < n && !failed; i++)
             failed = (r[i].kind == RECORD_KERNEL || migrates(&r[i])) &&
-                     ((migrates(&r[i]) && check(&r[i], store_path(store), err)) || take(ctx, &r[i], err));
+                     ((migrates(&r[i]) && check(&r[i], store_path(store), err)) || sink(ctx, &r[i], err));
     recording_close(cursor);
     return failed ? -1 : rc;
 }
@@ -79,7 +79,7 @@ static int extent_of(struct store *store, struct extent *e, struct err *err)
 }
 
 struct requests {
-    derive_take take;
+    derive_sink sink;
     void *ctx;
     int64_t zero;
     uint64_t count;
@@ -96,18 +96,18 @@ static int take_requests(void *ctx, const struct record *r, struct err *err)
                                        .addr = r->addr + at,
                                        .bytes = MIGRATIONS_LINE,
                                        .id = q->count++};
-        if (q->take(q->ctx, &request, err))
+        if (q->sink(q->ctx, &request, err))
             return -1;
     }
     return 0;
 }
 
-int derive_migrations_records(struct store *recording, derive_take take, void *ctx, uint64_t *n, struct err *err)
+int derive_migrations_records(struct store *recording, derive_sink sink, void *ctx, uint64_t *n, struct err *err)
 {
     struct extent extent;
     if (extent_of(recording, &extent, err))
         return -1;
-    struct requests q = {.take = take, .ctx = ctx, .zero = extent.first};
+    struct requests q = {.sink = sink, .ctx = ctx, .zero = extent.first};
     const int rc = each(recording, take_requests, &q, err);
     *n = q.count;
     return rc;
@@ -304,7 +304,7 @@ int64_t derive_arrivals_op(struct derive_arrivals *a, const struct program_op *o
 
 struct fetching {
     struct l2 *l2;
-    derive_take take;
+    derive_sink sink;
     void *ctx;
     uint64_t requests;
     uint32_t launch;
@@ -325,7 +325,7 @@ static int add_runs(struct fetching *f, enum record_kind kind, uint64_t line, ui
                            .bytes = (uint64_t)n * L2_SECTOR,
                            .id = f->requests++,
                            .group = f->launch};
-        if (f->take(f->ctx, &r, err))
+        if (f->sink(f->ctx, &r, err))
             return -1;
         sectors &= ~(((1u << n) - 1) << first);
     }
@@ -339,7 +339,7 @@ static int begin_launch(void *ctx, const struct record *kernel, struct err *err)
     if (f->arrivals && derive_arrivals_launch(f->arrivals, err))
         return -1;
     struct record r = {.kind = RECORD_KERNEL, .time = f->latest, .id = kernel->id, .group = kernel->group};
-    return f->take(f->ctx, &r, err);
+    return f->sink(f->ctx, &r, err);
 }
 
 static int end_launch(void *ctx, uint32_t launch, struct err *err)
@@ -348,7 +348,7 @@ static int end_launch(void *ctx, uint32_t launch, struct err *err)
     struct record r = {.kind = RECORD_KERNEL_END, .group = launch};
     if (f->arrivals)
         return 0;
-    return f->take(f->ctx, &r, err);
+    return f->sink(f->ctx, &r, err);
 }
 
 static int take_op(void *ctx, const struct program_op *op, struct err *err)
@@ -379,11 +379,11 @@ static int add_dirty(void *ctx, uint64_t addr, uint32_t sectors)
     return add_runs(f, RECORD_DRAM_WRITEBACK, addr, sectors, f->err);
 }
 
-int derive_dram_records(const struct derive_source *source, const struct derive_options *options, derive_take take,
+int derive_dram_records(const struct derive_source *source, const struct derive_options *options, derive_sink sink,
                         void *ctx, struct program_counts *counts, struct err *err)
 {
     static const struct program_taker taker = {begin_launch, take_op, end_launch};
-    struct fetching f = {.take = take, .ctx = ctx, .err = err};
+    struct fetching f = {.sink = sink, .ctx = ctx, .err = err};
     struct derive_options o = *options;
     if (o.order == DERIVE_AUTO)
         o.order = DERIVE_WAVES;

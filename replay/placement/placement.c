@@ -407,8 +407,8 @@ static int run_policy(const struct placement_tasks *tasks, const struct replay_p
     return rc;
 }
 
-static int read_tasks(const struct replay_job *job, const struct placement_look *look, struct placement_tasks *tasks,
-                      struct err *err)
+static int read_tasks(const struct replay_job *job, const struct placement_program_options *options,
+                      struct placement_tasks *tasks, struct err *err)
 {
     const struct input *input = &job->inputs[0];
     const struct workload_type *type = input->workload.type;
@@ -417,7 +417,7 @@ static int read_tasks(const struct replay_job *job, const struct placement_look 
     if (!type) {
         if (placement_tasks_read(tasks, input->spec, err))
             return -1;
-        if (!placement_tasks_programs(tasks, job->platform, look, err))
+        if (!placement_tasks_programs(tasks, job->platform, options, err))
             return 0;
         placement_tasks_release(tasks);
         return err_at(err, "%s", input->spec);
@@ -430,7 +430,7 @@ static int read_tasks(const struct replay_job *job, const struct placement_look 
     struct program program;
     if (type->program(input->workload.state, &program, err))
         return -1;
-    return placement_tasks_program(tasks, type->name, &program, job->platform, look, err);
+    return placement_tasks_program(tasks, type->name, &program, job->platform, options, err);
 }
 
 static int replay(const struct replay_job *job, struct outcome *runs, struct err *err)
@@ -441,8 +441,9 @@ static int replay(const struct replay_job *job, struct outcome *runs, struct err
     struct placement_tasks tasks;
     struct policy_list paging;
     int rc = uvm_managed_policy(&paging, how->paging, err);
-    const struct placement_look look = {(uint64_t)how->cut, &how->managed, paging.count ? paging.policies : NULL};
-    rc = rc || read_tasks(job, &look, &tasks, err) ? -1 : 0;
+    const struct placement_program_options options = {(uint64_t)how->cut, &how->managed,
+                                                      paging.count ? paging.policies : NULL};
+    rc = rc || read_tasks(job, &options, &tasks, err) ? -1 : 0;
     policy_list_release(&paging);
     if (rc)
         return -1;
@@ -470,7 +471,7 @@ const struct engine engine_placement = {
     .default_platform = "tx2",
     .default_policies = "device,managed,pinned,auto",
     .policies = placement_policies,
-    .files = POLICY_PLACEMENT,
+    .plugin_interface = POLICY_PLACEMENT,
     .settings = settings,
     .settings_size = sizeof(struct settings),
     .metrics = metrics,

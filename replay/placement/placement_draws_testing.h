@@ -75,14 +75,14 @@ static inline int draws_answer(struct draws_answer *a, const struct platform *pl
                                struct err *err)
 {
     const struct uvm_managed_settings managed = {.copy_engines = 2, .thrashing = UVM_THRASHING_DRIVER};
-    const struct placement_look look = {cut, &managed, NULL};
+    const struct placement_program_options options = {cut, &managed, NULL};
     struct placement_tasks tasks;
     memset(a, 0, sizeof *a);
     if (placement_tasks_read(&tasks, path, err))
         return -1;
     a->count = tasks.count;
     a->alone = mem_zalloc(PLACEMENTS * tasks.count, sizeof *a->alone, err);
-    int rc = !a->alone || placement_tasks_programs(&tasks, platform, &look, err) ? -1 : 0;
+    int rc = !a->alone || placement_tasks_programs(&tasks, platform, &options, err) ? -1 : 0;
     for (size_t i = 0; i < tasks.count && !rc; i++)
         a->no_l2 = a->no_l2 || tasks.tasks[i].no_l2;
     rc = rc || draws_respond(a, &tasks, platform, err) ? -1 : 0;

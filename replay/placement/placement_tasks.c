@@ -562,7 +562,7 @@ static const char *describe_program(struct placement_tasks *tasks, const char *n
 /* What demand paging adds to the kernels: task and engine have one time under managed memory. Where the closed loop's
  * kernels are faster than the sum over launches in whole waves, it takes away. */
 static int page(struct placement_task *task, const struct program *program, const struct platform *platform,
-                const struct placement_look *look, struct err *err)
+                const struct placement_program_options *options, struct err *err)
 {
     struct actor_input touching;
     struct uvm_metrics m;
@@ -571,8 +571,8 @@ static int page(struct placement_task *task, const struct program *program, cons
     const struct uvm_managed managed = {.ops = touching.ops,
                                         .state = touching.state,
                                         .platform = platform,
-                                        .policy = look->paging,
-                                        .settings = look->managed};
+                                        .policy = options->paging,
+                                        .settings = options->managed};
     int rc = uvm_managed_run(&managed, &m, err);
     actor_input_close(&touching);
     if (rc)
@@ -586,14 +586,14 @@ static int page(struct placement_task *task, const struct program *program, cons
 }
 
 static int fill(struct placement_tasks *tasks, const char *name, const struct program *program,
-                const struct program_totals *totals, const struct platform *platform, const struct placement_look *look,
-                struct err *err)
+                const struct program_totals *totals, const struct platform *platform,
+                const struct placement_program_options *options, struct err *err)
 {
     const struct gpu *gpu = platform_section_get(platform, "gpu");
     struct program_hits hits;
     if (totals->kernels == 0)
         return err_set(err, "the program launches no kernel: nothing to place");
-    if (program_hits_run(&hits, program, totals, gpu, look->cut, err))
+    if (program_hits_run(&hits, program, totals, gpu, options->cut, err))
         return -1;
     struct placement_task *task = placement_tasks_add(tasks, name, err);
     if (!task)
@@ -601,7 +601,7 @@ static int fill(struct placement_tasks *tasks, const char *name, const struct pr
     count_copies(totals, &task->lo);
     count_kernels(totals, &task->lo);
     task->lo.l2_hit_ratio = hits.sectors ? (double)hits.hits / (double)hits.sectors : 0;
-    if (platform_has(platform, "uvm") && page(task, program, platform, look, err))
+    if (platform_has(platform, "uvm") && page(task, program, platform, options, err))
         return -1;
     task->hi = task->lo;
     task->note = describe_program(tasks, name, &task->lo, &hits, err);
@@ -610,12 +610,12 @@ static int fill(struct placement_tasks *tasks, const char *name, const struct pr
 
 /* A task more, at the end. */
 static int append(struct placement_tasks *tasks, const char *name, const struct program *program,
-                  const struct platform *platform, const struct placement_look *look, struct err *err)
+                  const struct platform *platform, const struct placement_program_options *options, struct err *err)
 {
     const struct gpu *gpu = platform_section_get(platform, "gpu");
     struct program_totals totals = {0};
     int rc = platform_whole(platform, "gpu", err) || program_totals_init(&totals, program, gpu, err) ||
-                     fill(tasks, name, program, &totals, platform, look, err)
+                     fill(tasks, name, program, &totals, platform, options, err)
                  ? -1
                  : 0;
     program_totals_release(&totals);
@@ -623,10 +623,11 @@ static int append(struct placement_tasks *tasks, const char *name, const struct 
 }
 
 int placement_tasks_program(struct placement_tasks *tasks, const char *name, const struct program *program,
-                            const struct platform *platform, const struct placement_look *look, struct err *err)
+                            const struct platform *platform, const struct placement_program_options *options,
+                            struct err *err)
 {
     memset(tasks, 0, sizeof *tasks);
-    if (!append(tasks, name, program, platform, look, err))
+    if (!append(tasks, name, program, platform, options, err))
         return 0;
     placement_tasks_release(tasks);
     return -1;
@@ -635,7 +636,7 @@ int placement_tasks_program(struct placement_tasks *tasks, const char *name, con
 /* --- programs of a task file --- */
 
 static int append_spec(struct placement_tasks *tasks, const char *spec, const struct platform *platform,
-                       const struct placement_look *look, struct err *err)
+                       const struct placement_program_options *options, struct err *err)
 {
     struct workload workload;
     struct program program;
@@ -647,7 +648,7 @@ static int append_spec(struct placement_tasks *tasks, const char *spec, const st
         rc = err_set(err, "%s has nothing to place; see 'offchip list programs'", workload.type->name);
     if (!rc)
         rc = workload.type->program(workload.state, &program, err) ||
-                     append(tasks, workload.type->name, &program, platform, look, err)
+                     append(tasks, workload.type->name, &program, platform, options, err)
                  ? -1
                  : 0;
     workload_close(&workload);
@@ -656,13 +657,13 @@ static int append_spec(struct placement_tasks *tasks, const char *spec, const st
 
 /* Task t as its program has it, from the first task of the same program if that is filled. */
 static int fill_task(struct placement_tasks *tasks, size_t t, const struct placement_task *filled,
-                     const struct platform *platform, const struct placement_look *look, struct err *err)
+                     const struct platform *platform, const struct placement_program_options *options, struct err *err)
 {
     struct placement_task own = tasks->tasks[t], got;
     if (filled) {
         got = *filled;
     } else {
-        if (append_spec(tasks, own.lo.program, platform, look, err))
+        if (append_spec(tasks, own.lo.program, platform, options, err))
             return -1;
         got = tasks->tasks[--tasks->count];
     }
@@ -674,7 +675,7 @@ static int fill_task(struct placement_tasks *tasks, size_t t, const struct place
 }
 
 int placement_tasks_programs(struct placement_tasks *tasks, const struct platform *platform,
-                             const struct placement_look *look, struct err *err)
+                             const struct placement_program_options *options, struct err *err)
 {
     struct placement_task *filled = mem_zalloc(tasks->count, sizeof *filled, err);
     int rc = filled ? 0 : -1;
@@ -685,7 +686,7 @@ int placement_tasks_programs(struct placement_tasks *tasks, const struct platfor
             continue;
         while (first < t && (!filled[first].lo.program || strcmp(filled[first].lo.program, program) != 0))
             first++;
-        rc = fill_task(tasks, t, first < t ? &filled[first] : NULL, platform, look, err);
+        rc = fill_task(tasks, t, first < t ? &filled[first] : NULL, platform, options, err);
         filled[t] = rc ? filled[t] : tasks->tasks[t];
         if (rc || placement_task_finish(tasks, t, err))
             rc = err_at(err, "[%s]", tasks->tasks[t].name);

@@ -106,8 +106,8 @@ int placement_tasks_record(struct placement_tasks *tasks, struct store *store, s
  * GPU's in any case is never copied and counts as private; scratch is not copied back, a twin counts twice copied or
  * not. The platform must state the numbers of its GPU itself: no other chip's stand in for them. */
 
-/* How a program is looked at. */
-struct placement_look {
+/* Options of the analysis of a program. */
+struct placement_program_options {
     uint64_t cut;                               /* memory instructions that are run through the L2, at most; 0: all */
     const struct uvm_managed_settings *managed; /* of a GPU with page faults */
     const struct replay_policy *paging;         /* likewise; NULL: the driver's own */
@@ -115,11 +115,12 @@ struct placement_look {
 
 /* Released with placement_tasks_release(); nothing to release after a failure. */
 int placement_tasks_program(struct placement_tasks *tasks, const char *name, const struct program *program,
-                            const struct platform *platform, const struct placement_look *look, struct err *err);
+                            const struct platform *platform, const struct placement_program_options *options,
+                            struct err *err);
 
 /* The programs that tasks of a file name (`program = NAME,key=value...`): each fills what its section does not say.
  * Tasks with the same program share its run. *err names the section. */
 int placement_tasks_programs(struct placement_tasks *tasks, const struct platform *platform,
-                             const struct placement_look *look, struct err *err);
+                             const struct placement_program_options *options, struct err *err);
 
 #endif

@@ -24,8 +24,9 @@ static struct placement_tasks tasks;
 static const struct placement_keys *place(struct hand *h, struct platform *p)
 {
     struct err err = {""};
-    ck_assert_msg(placement_tasks_program(&tasks, "hand", &h->program, p, &(struct placement_look){0}, &err) == 0, "%s",
-                  err.msg);
+    ck_assert_msg(
+        placement_tasks_program(&tasks, "hand", &h->program, p, &(struct placement_program_options){0}, &err) == 0,
+        "%s", err.msg);
     ck_assert_uint_eq(tasks.count, 1);
     return &tasks.tasks[0].lo;
 }
@@ -95,7 +96,8 @@ START_TEST(a_number_that_the_platform_lacks_is_named)
         struct hand h;
         struct err err = {""};
         hand_make(&h);
-        ck_assert_int_eq(placement_tasks_program(&tasks, "hand", &h.program, p, &(struct placement_look){0}, &err), -1);
+        ck_assert_int_eq(
+            placement_tasks_program(&tasks, "hand", &h.program, p, &(struct placement_program_options){0}, &err), -1);
         ck_assert_msg(strstr(err.msg, key) != NULL, "%s", err.msg);
         platform_free(p);
     }
@@ -110,8 +112,9 @@ START_TEST(shipped_integrated_platforms_state_what_programs_need)
         struct platform *p = platform_load(names[i], &err);
         struct hand h;
         hand_make(&h);
-        ck_assert_msg(placement_tasks_program(&tasks, "hand", &h.program, p, &(struct placement_look){0}, &err) == 0,
-                      "%s", err.msg);
+        ck_assert_msg(
+            placement_tasks_program(&tasks, "hand", &h.program, p, &(struct placement_program_options){0}, &err) == 0,
+            "%s", err.msg);
         ck_assert_ptr_nonnull(platform_number(p, "gpu", "registers_per_sm")->source);
         ck_assert_ptr_nonnull(platform_number(p, "gpu", "shared_bytes")->source);
         placement_tasks_release(&tasks);

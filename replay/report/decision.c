@@ -69,7 +69,7 @@ static const char *value_text(const struct compare_row *row, const char *metric,
         (void)number(metric, v->hi, hi, sizeof hi);
         bool one = strcmp(lo, hi) == 0;
         (void)snprintf(buf, size, "%s%s%s%s", v->unbound ? "~" : "", lo, one ? "" : " to ", one ? "" : hi);
-    } else if (v->least)
+    } else if (v->lower_bound)
         (void)snprintf(buf, size, "over %s", number(metric, v->lo, lo, sizeof lo));
     else if (v->known)
         (void)snprintf(buf, size, "%s%s", v->unbound ? "~" : "", number(metric, v->real, lo, sizeof lo));

@@ -36,8 +36,8 @@ static int view_open(struct view *view, const struct figure_input *input, struct
         view->platform && platform_has(view->platform, "placement") && platform_has(view->platform, "gpu");
     if (view->platform && !able)
         (void)err_set(err, "platform %s has no [placement] numbers", view->platform->name);
-    if (!able ||
-        placement_tasks_programs(&view->tasks, view->platform, &(struct placement_look){200000, NULL, NULL}, err)) {
+    if (!able || placement_tasks_programs(&view->tasks, view->platform,
+                                          &(struct placement_program_options){200000, NULL, NULL}, err)) {
         view_close(view);
         return -1;
     }

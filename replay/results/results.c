@@ -20,7 +20,7 @@ enum results_statement {
     RESULTS_INSERT_PLATFORM,
     RESULTS_INSERT_METRIC,
     RESULTS_INSERT_PART,
-    RESULTS_SEAL,
+    RESULTS_SET_HASH,
     RESULTS_DELETE_RUN,
     RESULTS_DELETE_METRICS,
     RESULTS_DELETE_PARTS,
@@ -99,7 +99,7 @@ static const char *const statements[RESULTS_STATEMENTS] = {
     [RESULTS_INSERT_METRIC] = "INSERT INTO metrics(run, name, value, lo, hi) VALUES(?1, ?2, ?3, ?4, ?5)",
     [RESULTS_INSERT_PART] = ("INSERT INTO parts(run, name, value, lo, hi, position, \"by\", part)"
                              " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"),
-    [RESULTS_SEAL] = "UPDATE runs SET key = ?2, hash = ?3 WHERE run = ?1",
+    [RESULTS_SET_HASH] = "UPDATE runs SET key = ?2, hash = ?3 WHERE run = ?1",
     [RESULTS_DELETE_RUN] = "DELETE FROM runs WHERE run = ?1",
     [RESULTS_DELETE_METRICS] = "DELETE FROM metrics WHERE run = ?1",
     [RESULTS_DELETE_PARTS] = "DELETE FROM parts WHERE run = ?1",
@@ -376,7 +376,7 @@ static const char columns_before_3[] =
     " '', '', notes, '', '', baseline, key, position, '', run, NULL FROM main.runs";
 
 /* The rows of a run in another table, after the columns that say which run it is. */
-static int seal_rows(struct results *results, enum results_statement which, struct row_hashing *sealing, int64_t run,
+static int hash_rows(struct results *results, enum results_statement which, struct row_hashing *hashing, int64_t run,
                      struct err *err)
 {
     sqlite3_stmt *stmt = bound(results, which, err, "i", run);
@@ -384,23 +384,24 @@ static int seal_rows(struct results *results, enum results_statement which, stru
         return -1;
     int rc;
     while ((rc = sqlite3_step(stmt)) == SQLITE_ROW)
-        row_hash_values(sealing, stmt, 0, sqlite3_column_count(stmt));
+        row_hash_values(hashing, stmt, 0, sqlite3_column_count(stmt));
     int failed = rc != SQLITE_DONE ? db_failed(results, err) : 0;
     (void)sqlite3_reset(stmt);
     return failed;
 }
 
 /* The columns from `first` up to `end`, and the rows in metrics and parts. */
-static int seal(struct results *results, sqlite3_stmt *row, int first, int end, struct row_hash *seal, struct err *err)
+static int hash_row(struct results *results, sqlite3_stmt *row, int first, int end, struct row_hash *row_hash,
+                    struct err *err)
 {
-    struct row_hashing *sealing = row_hash_begin(err);
-    if (!sealing)
+    struct row_hashing *hashing = row_hash_begin(err);
+    if (!hashing)
         return -1;
     int64_t run = sqlite3_column_int64(row, RESULTS_ID);
-    row_hash_values(sealing, row, first, end);
+    row_hash_values(hashing, row, first, end);
     int failed =
-        seal_rows(results, RESULTS_METRICS, sealing, run, err) || seal_rows(results, RESULTS_PARTS, sealing, run, err);
-    *seal = row_hash_end(sealing);
+        hash_rows(results, RESULTS_METRICS, hashing, run, err) || hash_rows(results, RESULTS_PARTS, hashing, run, err);
+    *row_hash = row_hash_end(hashing);
     return failed ? -1 : 0;
 }
 
@@ -408,31 +409,32 @@ static int check_platform(struct results *results, sqlite3_stmt *row, struct err
 {
     const char *hash = (const char *)sqlite3_column_text(row, RESULTS_PLATFORM_HASH);
     const char *numbers = (const char *)sqlite3_column_text(row, RESULTS_NUMBERS);
-    char found[SEAL_TEXT];
+    char found[ROW_HASH_TEXT];
     if (hash && !*hash)
         return 0;
-    const struct row_hash seal = row_hash_text(numbers ? numbers : "");
-    if (hash && strcmp(row_hash_format(&seal, found), hash) == 0)
+    const struct row_hash row_hash = row_hash_text(numbers ? numbers : "");
+    if (hash && strcmp(row_hash_format(&row_hash, found), hash) == 0)
         return 0;
     return err_set(err, "'%s': run %lld: the numbers of its platform are not what was written", results->path,
                    (long long)sqlite3_column_int64(row, RESULTS_ID));
 }
 
-/* Whether the row is what was written; its seal is added to *sum. */
+/* Whether the row is what was written; its hash is added to *sum. */
 static int check_row(struct results *results, sqlite3_stmt *row, struct row_hash *sum, struct err *err)
 {
     struct row_hash content, stored;
-    if (seal(results, row, 0, RESULTS_CONTENT, &content, err))
+    if (hash_row(results, row, 0, RESULTS_CONTENT, &content, err))
         return -1;
     const char *key = (const char *)sqlite3_column_text(row, RESULTS_KEY);
-    const struct row_hash seal = row_hash_run(&content, key ? key : "", sqlite3_column_int64(row, RESULTS_POSITION));
+    const struct row_hash row_hash =
+        row_hash_run(&content, key ? key : "", sqlite3_column_int64(row, RESULTS_POSITION));
     if (row_hash_parse((const char *)sqlite3_column_text(row, RESULTS_HASH), &stored) ||
-        !row_hash_equal(&seal, &stored)) {
+        !row_hash_equal(&row_hash, &stored)) {
         const char *policy = (const char *)sqlite3_column_text(row, RESULTS_POLICY);
         return err_set(err, "'%s': run %lld (policy %.40s) is not what was written: its hash does not fit",
                        results->path, (long long)sqlite3_column_int64(row, RESULTS_ID), policy ? policy : "?");
     }
-    row_hash_add(sum, &seal);
+    row_hash_add(sum, &row_hash);
     return check_platform(results, row, err);
 }
 
@@ -765,13 +767,13 @@ static const char *otherwise(const char *text, const char *empty)
 /* A run as it stands in the file; its hash, once it has one. */
 struct row {
     int64_t run, position;
-    struct row_hash seal;
+    struct row_hash row_hash;
 };
 
 static int put_row(struct results *results, const struct results_run *run, const char *key, struct row *row,
                    struct err *err)
 {
-    char platform_hash[SEAL_TEXT] = "";
+    char platform_hash[ROW_HASH_TEXT] = "";
     if (run->numbers && *run->numbers) {
         struct row_hash numbers = row_hash_text(run->numbers);
         const char *hash = row_hash_format(&numbers, platform_hash);
@@ -833,7 +835,7 @@ static int seal_of(struct results *results, int64_t run, int first, int end, str
     int found = find_one(results, stmt, err);
     if (found != 1)
         return found ? -1 : db_failed(results, err);
-    int failed = seal(results, stmt, first, end, out, err);
+    int failed = hash_row(results, stmt, first, end, out, err);
     (void)sqlite3_reset(stmt);
     return failed;
 }
@@ -841,15 +843,15 @@ static int seal_of(struct results *results, int64_t run, int first, int end, str
 /* Give a run its key and its hash, and count it. */
 static int seal_row(struct results *results, const struct row *row, const char *key, struct err *err)
 {
-    char hash[SEAL_TEXT];
+    char hash[ROW_HASH_TEXT];
     struct row_hash content;
     if (seal_of(results, row->run, 0, RESULTS_CONTENT, &content, err))
         return -1;
-    const struct row_hash seal = row_hash_run(&content, key, row->position);
-    row_hash_add(&results->digest, &seal);
+    const struct row_hash row_hash = row_hash_run(&content, key, row->position);
+    row_hash_add(&results->digest, &row_hash);
     results->runs++;
-    return run_once(results, bound(results, RESULTS_SEAL, err, "itt", row->run, key, row_hash_format(&seal, hash)),
-                    err);
+    return run_once(results,
+                    bound(results, RESULTS_SET_HASH, err, "itt", row->run, key, row_hash_format(&row_hash, hash)), err);
 }
 
 static int delete_row(struct results *results, int64_t run, struct err *err)
@@ -868,7 +870,7 @@ static int find_row(struct results *results, const char *key, struct row *row, s
     if (found == 1) {
         row->run = sqlite3_column_int64(stmt, 0);
         row->position = sqlite3_column_int64(stmt, 1);
-        if (row_hash_parse((const char *)sqlite3_column_text(stmt, 2), &row->seal))
+        if (row_hash_parse((const char *)sqlite3_column_text(stmt, 2), &row->row_hash))
             found = err_set(err, "'%s': run %lld has no hash", results->path, (long long)row->run);
     }
     (void)sqlite3_reset(stmt);
@@ -892,7 +894,7 @@ static int put_again(struct results *results, const struct results_run *run, con
     }
     if (run->position < 0 || run->position >= old->position)
         return delete_row(results, new->run, err);
-    row_hash_subtract(&results->digest, &old->seal);
+    row_hash_subtract(&results->digest, &old->row_hash);
     results->runs--;
     return delete_row(results, old->run, err) || seal_row(results, new, key, err) ? -1 : 0;
 }
@@ -944,7 +946,7 @@ static int begin(struct results *results, struct err *err)
 
 static int end(struct results *results, int wrong, struct err *err)
 {
-    char hash[SEAL_TEXT];
+    char hash[ROW_HASH_TEXT];
     const char *digest = row_hash_format(&results->digest, hash);
     if (!wrong)
         wrong = run_once(results, bound(results, RESULTS_SET_DIGEST, err, "it", results->runs, digest), err);

@@ -10,7 +10,7 @@
 #include "trace/base/err.h"
 #include "trace/store/sqlite.h"
 
-enum { SEAL_TEXT = 33 }; /* 32 hexadecimal digits and the end */
+enum { ROW_HASH_TEXT = 33 }; /* 32 hexadecimal digits and the end */
 
 struct row_hash {
     uint64_t high, low;
@@ -21,20 +21,20 @@ struct row_hashing; /* in the making */
 /* NULL with *err set if there is no memory. */
 struct row_hashing *row_hash_begin(struct err *err);
 /* The columns from `first` up to `end` of the row that stmt stands on: type, length and bytes of each. */
-void row_hash_values(struct row_hashing *sealing, sqlite3_stmt *stmt, int first, int end);
+void row_hash_values(struct row_hashing *hashing, sqlite3_stmt *stmt, int first, int end);
 /* Frees it. */
-struct row_hash row_hash_end(struct row_hashing *sealing);
+struct row_hash row_hash_end(struct row_hashing *hashing);
 
 struct row_hash row_hash_text(const char *text);
 /* A run of this content, by its key and position. */
 struct row_hash row_hash_run(const struct row_hash *content, const char *key, int64_t position);
 
 bool row_hash_equal(const struct row_hash *a, const struct row_hash *b);
-void row_hash_add(struct row_hash *sum, const struct row_hash *seal);
-void row_hash_subtract(struct row_hash *sum, const struct row_hash *seal);
+void row_hash_add(struct row_hash *sum, const struct row_hash *hash);
+void row_hash_subtract(struct row_hash *sum, const struct row_hash *hash);
 
-const char *row_hash_format(const struct row_hash *seal, char text[SEAL_TEXT]); /* returns text */
+const char *row_hash_format(const struct row_hash *hash, char text[ROW_HASH_TEXT]); /* returns text */
 /* -1 if text is NULL or not what row_hash_format() gives. */
-int row_hash_parse(const char *text, struct row_hash *seal);
+int row_hash_parse(const char *text, struct row_hash *hash);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "trace/base/testing.h"
 
-/* The seal of the one row that a query gives. */
+/* The hash of the one row that a query gives. */
 static struct row_hash of(const char *sql)
 {
     struct err err = {""};
@@ -13,12 +13,12 @@ static struct row_hash of(const char *sql)
     ck_assert_int_eq(sqlite3_open(":memory:", &db), SQLITE_OK);
     ck_assert_int_eq(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
     ck_assert_int_eq(sqlite3_step(stmt), SQLITE_ROW);
-    struct row_hashing *sealing = row_hash_begin(&err);
-    ck_assert_ptr_nonnull(sealing);
-    row_hash_values(sealing, stmt, 0, sqlite3_column_count(stmt));
+    struct row_hashing *hashing = row_hash_begin(&err);
+    ck_assert_ptr_nonnull(hashing);
+    row_hash_values(hashing, stmt, 0, sqlite3_column_count(stmt));
     sqlite3_finalize(stmt);
     sqlite3_close(db);
-    return row_hash_end(sealing);
+    return row_hash_end(hashing);
 }
 
 START_TEST(values_are_told_apart_by_type_place_and_length)
@@ -71,12 +71,12 @@ END_TEST
 
 START_TEST(texts_come_back_and_only_those)
 {
-    char text[SEAL_TEXT];
-    const struct row_hash seal = {0x0123456789abcdef, 7};
+    char text[ROW_HASH_TEXT];
+    const struct row_hash hash = {0x0123456789abcdef, 7};
     struct row_hash again;
-    ck_assert_str_eq(row_hash_format(&seal, text), "0123456789abcdef0000000000000007");
+    ck_assert_str_eq(row_hash_format(&hash, text), "0123456789abcdef0000000000000007");
     ck_assert_int_eq(row_hash_parse(text, &again), 0);
-    ck_assert(row_hash_equal(&seal, &again));
+    ck_assert(row_hash_equal(&hash, &again));
     static const char *const bad[] = {"",
                                       "0123456789abcdef",
                                       "0123456789ABCDEF0000000000000007",
@@ -89,5 +89,5 @@ START_TEST(texts_come_back_and_only_those)
 }
 END_TEST
 
-TEST_MAIN("seal", values_are_told_apart_by_type_place_and_length, a_sum_has_no_order_and_gives_back,
+TEST_MAIN("row_hash", values_are_told_apart_by_type_place_and_length, a_sum_has_no_order_and_gives_back,
           a_run_is_its_content_key_and_position, texts_come_back_and_only_those)

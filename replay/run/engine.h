@@ -47,8 +47,8 @@ struct engine {
     const struct policy_head *const *policies; /* ends with NULL; baselines stand in it too */
     const struct policy_head *const *second;   /* policies of a second axis, joined by '+'; NULL: there is none */
     const char *second_key;                    /* what it decides, "evict" */
-    enum policy_interface files, second_files; /* what files may stand in their place; POLICY_ANY: none */
-    const struct param *settings;              /* --set */
+    enum policy_interface plugin_interface, second_plugin_interface; /* of policies from files; POLICY_ANY: none */
+    const struct param *settings;                                    /* --set */
     size_t settings_size;
     const struct metric *metrics;
     const char *headline; /* metrics that people are shown unless they ask for all: "time_ns,speedup_ratio" */

@@ -255,8 +255,9 @@ START_TEST(grids_that_no_launch_can_have_are_refused_by_every_view)
         ck_assert_ptr_nonnull(strstr(err.msg, "launch 0 has"));
         ck_assert_int_eq(program_totals_init(&totals, &viewed, &gpu, &err), -1);
         program_totals_release(&totals);
-        ck_assert_int_eq(placement_tasks_program(&tasks, "t", &viewed, platform(), &(struct placement_look){0}, &err),
-                         -1);
+        ck_assert_int_eq(
+            placement_tasks_program(&tasks, "t", &viewed, platform(), &(struct placement_program_options){0}, &err),
+            -1);
         ck_assert_int_eq(derive_dram_records(&source, &options, take_record, NULL, &counts, &err), -1);
         ck_assert_ptr_null(program_reads_open(&source, 2, &err));
     }

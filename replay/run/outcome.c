@@ -134,7 +134,7 @@ void outcome_at_least(struct outcome *outcome, const char *name, double lo)
 {
     size_t i = find(outcome, name);
     assert(i < outcome->count && isfinite(lo));
-    outcome->values[i] = (struct metric_value){.least = true, .lo = lo};
+    outcome->values[i] = (struct metric_value){.lower_bound = true, .lo = lo};
 }
 
 bool outcome_has_note(const struct outcome *outcome, const char *note)
@@ -223,7 +223,7 @@ static void put_values(json_t **object, const struct outcome *outcome, bool part
             json_tree_put(&interval, name, json_pack("[I,I]", (json_int_t)llround(v->lo), (json_int_t)llround(v->hi)));
         else if (v->interval)
             json_tree_put(&interval, name, json_pack("[f,f]", v->lo, v->hi));
-        else if (v->least)
+        else if (v->lower_bound)
             json_tree_put(&interval, name, json_pack("[f,n]", v->lo));
         if (v->unbound && v->known)
             json_tree_add(&unbound, json_string(name));

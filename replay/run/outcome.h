@@ -41,11 +41,11 @@ const char *metric_label(const char *name, char *buf, size_t size);
 
 struct metric_value {
     bool known;
-    bool interval; /* lo..hi hold */
-    bool least;    /* of an unknown value without an interval: it is more than lo */
-    bool unbound;  /* of a known value: it is an estimate, and how far it is off is not known; a note says why */
-    int64_t whole; /* METRIC_INT */
-    double real;   /* METRIC_REAL; also set for METRIC_INT */
+    bool interval;    /* lo..hi hold */
+    bool lower_bound; /* of an unknown value without an interval: it is more than lo */
+    bool unbound;     /* of a known value: it is an estimate, and how far it is off is not known; a note says why */
+    int64_t whole;    /* METRIC_INT */
+    double real;      /* METRIC_REAL; also set for METRIC_INT */
     double lo, hi;
 };
 

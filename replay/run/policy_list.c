@@ -28,7 +28,7 @@ static const struct policy_head *find_policy(const struct engine *engine, bool s
                                              struct err *err)
 {
     const struct policy_head *const *of = second ? engine->second : engine->policies;
-    const enum policy_interface interface = second ? engine->second_files : engine->files;
+    const enum policy_interface interface = second ? engine->second_plugin_interface : engine->plugin_interface;
     const struct policy_head *head = of ? policy_find(of, name) : NULL;
     if (head || !interface)
         return head;
@@ -58,7 +58,7 @@ static const char *wrong_second(const struct engine *engine, const char *name)
 static int start_policy(struct policy_list *list, const struct engine *engine, const char *name, struct err *err)
 {
     const struct policy_head *head = find_policy(engine, false, name, err);
-    if (!head && engine->files && plugin_is_path(name))
+    if (!head && engine->plugin_interface && plugin_is_path(name))
         return -1;
     const char *wrong = head ? NULL : wrong_second(engine, name);
     if (!head)

@@ -165,8 +165,8 @@ START_TEST(a_file_may_stand_in_either_half_and_have_a_plus_in_its_name)
                                .policies = firsts,
                                .second = seconds,
                                .second_key = "turn",
-                               .files = POLICY_UVM_PREFETCH,
-                               .second_files = POLICY_UVM_EVICT};
+                               .plugin_interface = POLICY_UVM_PREFETCH,
+                               .second_plugin_interface = POLICY_UVM_EVICT};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         struct policy_list list = {0};
         struct err err = {""};

@@ -37,7 +37,7 @@ struct robust_value robust_between(double lo, double hi)
 struct robust_value robust_metric(const struct metric_value *v)
 {
     if (!v->known && !v->interval)
-        return (struct robust_value){.state = v->least ? ROBUST_BEATEN : ROBUST_REFUSED};
+        return (struct robust_value){.state = v->lower_bound ? ROBUST_BEATEN : ROBUST_REFUSED};
     if (v->unbound)
         return (struct robust_value){.state = ROBUST_UNBOUNDED};
     struct robust_value value = v->interval ? robust_between(v->lo, v->hi) : robust_point(v->real);

@@ -155,7 +155,7 @@ static bool lost_in_silence(const struct checking *c, const struct verify_silenc
 /* --- findings --- */
 
 /* "at 1795196458154 ns, address 0x7f7618000000" relative to the first kernel where there is one. */
-static const char *place(const struct checking *c, enum verify_trouble kind, char buf[96])
+static const char *place(const struct checking *c, enum verify_violation kind, char buf[96])
 {
     const struct verify_place *p = &c->sum.place[kind];
     if (c->in.kernel_count > 0)
@@ -167,19 +167,19 @@ static const char *place(const struct checking *c, enum verify_trouble kind, cha
 }
 
 /* A contradiction: it makes the recording incomplete. */
-static bool contradicted(struct checking *c, enum verify_trouble kind, const char *what)
+static bool contradicted(struct checking *c, enum verify_violation kind, const char *what)
 {
     char where[96];
-    if (c->sum.trouble[kind] == 0)
+    if (c->sum.violations[kind] == 0)
         return false;
-    outcome_note(c->out, "%" PRIu64 " %s: %s.", c->sum.trouble[kind], what, place(c, kind, where));
+    outcome_note(c->out, "%" PRIu64 " %s: %s.", c->sum.violations[kind], what, place(c, kind, where));
     return true;
 }
 
 static bool check_services(struct checking *c)
 {
     char where[96];
-    uint64_t n = c->sum.trouble[VERIFY_MISMATCH], open = c->sum.trouble[VERIFY_MISMATCH_OPEN];
+    uint64_t n = c->sum.violations[VERIFY_MISMATCH], open = c->sum.violations[VERIFY_MISMATCH_OPEN];
     const struct verify_place *p = &c->sum.place[VERIFY_MISMATCH];
     const struct services *services = &c->in.batches.services;
     if (n > 0)
@@ -262,12 +262,12 @@ static void note_rest(struct checking *c, bool complete)
     if (c->renewed)
         outcome_note(c->out, "CPU writes fault anew on memory that had moved to the GPU and no record "
                              "moves back: taken as freed and allocated again.");
-    if (c->sum.trouble[VERIFY_UNPOPULATED] > 0) {
+    if (c->sum.violations[VERIFY_UNPOPULATED] > 0) {
         char where[96];
         outcome_note(c->out,
                      "%" PRIu64 " pages moved to the GPU that no recorded CPU fault had populated (%s): populated "
                      "before the recording began, or CPU fault records are missing.",
-                     c->sum.trouble[VERIFY_UNPOPULATED], place(c, VERIFY_UNPOPULATED, where));
+                     c->sum.violations[VERIFY_UNPOPULATED], place(c, VERIFY_UNPOPULATED, where));
     }
     note_edges(c);
     if (c->in.too_large > 0)
@@ -333,8 +333,8 @@ static int check(struct checking *c, struct store *store, struct err *err)
     struct verify *v = c->verify;
     /* Without inferred edges first: do CPU writes on GPU pages ever get an answer, and is anything else wrong? */
     play_all(c, false);
-    if (c->sum.trouble[VERIFY_CPU_WRITE_LOST] > 0 && c->sum.cpu_writes_answered == 0 &&
-        c->sum.trouble[VERIFY_CPU_READ_LOST] == 0) {
+    if (c->sum.violations[VERIFY_CPU_WRITE_LOST] > 0 && c->sum.cpu_writes_answered == 0 &&
+        c->sum.violations[VERIFY_CPU_READ_LOST] == 0) {
         c->renewed = true;
         play_all(c, false);
     }
@@ -343,8 +343,8 @@ static int check(struct checking *c, struct store *store, struct err *err)
         return -1;
     play_all(c, true);
     bool lost = c->in.dropped > 0 || !store_complete(store) || store_sample(store) || lost_in_silence(c, &silence) ||
-                c->sum.trouble[VERIFY_TWICE] > 0 || c->sum.trouble[VERIFY_CPU_READ_LOST] > 0 ||
-                c->sum.trouble[VERIFY_CPU_WRITE_LOST] > 0;
+                c->sum.violations[VERIFY_TWICE] > 0 || c->sum.violations[VERIFY_CPU_READ_LOST] > 0 ||
+                c->sum.violations[VERIFY_CPU_WRITE_LOST] > 0;
     /* Where records are lost for certain, services cut off by the loss must not be explained by edges. */
     if (lost)
         play_all(c, false);

@@ -67,21 +67,22 @@ static void predict(const struct play *p, const struct page_mask *resident, cons
 
 /* --- what contradicts the rules --- */
 
-static void trouble(struct play *p, enum verify_trouble kind, uint64_t n, const struct verify_event *e, unsigned page)
+static void add_violation(struct play *p, enum verify_violation kind, uint64_t n, const struct verify_event *e,
+                          unsigned page)
 {
     bool moves = kind != VERIFY_MISMATCH && kind != VERIFY_MISMATCH_OPEN && kind != VERIFY_UNPOPULATED;
     if (n == 0 || (moves && p->duplicated))
         return;
-    if (p->counts->trouble[kind] == 0)
+    if (p->counts->violations[kind] == 0)
         p->counts->place[kind] =
             (struct verify_place){.time_ns = e->time_ns, .addr = e->block + (uint64_t)page * UVM_PAGE_BYTES};
-    p->counts->trouble[kind] += n;
+    p->counts->violations[kind] += n;
 }
 
-static void trouble_pages(struct play *p, enum verify_trouble kind, const struct page_mask *pages,
-                          const struct verify_event *e)
+static void add_violation_pages(struct play *p, enum verify_violation kind, const struct page_mask *pages,
+                                const struct verify_event *e)
 {
-    trouble(p, kind, page_mask_count(pages), e, page_mask_next(pages, 0));
+    add_violation(p, kind, page_mask_count(pages), e, page_mask_next(pages, 0));
 }
 
 /* --- events --- */
@@ -174,9 +175,9 @@ static void unanswered(struct play *p, const struct page_mask *pages, const stru
 {
     struct page_mask lost;
     page_mask_and(&lost, &p->waiting_read, pages);
-    trouble_pages(p, VERIFY_CPU_READ_LOST, &lost, e);
+    add_violation_pages(p, VERIFY_CPU_READ_LOST, &lost, e);
     page_mask_and(&lost, &p->waiting_write, pages);
-    trouble_pages(p, VERIFY_CPU_WRITE_LOST, &lost, e);
+    add_violation_pages(p, VERIFY_CPU_WRITE_LOST, &lost, e);
     page_mask_andnot(&p->waiting_read, &p->waiting_read, pages);
     page_mask_andnot(&p->waiting_write, &p->waiting_write, pages);
 }
@@ -214,9 +215,9 @@ static void compare(struct play *p, const struct verify_event *e, const struct p
      * behind an edge are predicted and never move. */
     bool known = p->cpu_known && !p->cpu_repeats && !p->duplicated && page_mask_contains(&p->before_gpu, &block);
     bool behind_edge = !page_mask_any(&missing) && !page_mask_intersects(&surplus, &p->moves);
-    enum verify_trouble kind = known && !behind_edge ? VERIFY_MISMATCH : VERIFY_MISMATCH_OPEN;
-    bool new = c->trouble[kind] == 0;
-    trouble(p, kind, 1, e, page);
+    enum verify_violation kind = known && !behind_edge ? VERIFY_MISMATCH : VERIFY_MISMATCH_OPEN;
+    bool new = c->violations[kind] == 0;
+    add_violation(p, kind, 1, e, page);
     if (new) {
         c->place[kind].surplus = page_mask_count(&surplus);
         c->place[kind].missing = page_mask_count(&missing);
@@ -239,7 +240,7 @@ static void h2d(struct play *p, const struct verify_event *e)
     page_mask_or(&waiting, &p->waiting_read, &p->waiting_write);
     page_mask_and(&twice, &moved, &p->gpu);
     page_mask_andnot(&twice, &twice, &waiting);
-    trouble_pages(p, VERIFY_TWICE, &twice, e);
+    add_violation_pages(p, VERIFY_TWICE, &twice, e);
     unanswered(p, &moved, e);
     page_mask_or(&before, &p->gpu, &p->silent);
     page_mask_andnot(&before, &before, &moved);
@@ -252,7 +253,7 @@ static void h2d(struct play *p, const struct verify_event *e)
         page_mask_and(&plan, &plan, &held);
         struct page_mask unpopulated;
         page_mask_andnot(&unpopulated, &moved, &p->was_cpu);
-        trouble_pages(p, VERIFY_UNPOPULATED, &unpopulated, e);
+        add_violation_pages(p, VERIFY_UNPOPULATED, &unpopulated, e);
     } else {
         page_mask_zero(&unseen);
     }
@@ -268,7 +269,7 @@ static void d2h(struct play *p, const struct verify_event *e, const struct page_
     page_mask_and(&back, moved, &p->cpu);
     page_mask_andnot(&back, &back, &p->gpu);
     page_mask_andnot(&back, &back, &p->silent);
-    trouble_pages(p, VERIFY_RETURNED, &back, e);
+    add_violation_pages(p, VERIFY_RETURNED, &back, e);
     page_mask_and(&answered, &p->waiting_write, moved);
     p->counts->cpu_writes_answered += page_mask_count(&answered);
     page_mask_andnot(&p->waiting_read, &p->waiting_read, moved);
@@ -381,7 +382,7 @@ void verify_block_play(const struct verify_block *block, const struct verify_edg
     memset(&all, 0xFF, sizeof all);
     unanswered(&p, &all, &end);
     end.time_ns = p.named_ns;
-    trouble_pages(&p, VERIFY_NAMED, &p.named, &end);
+    add_violation_pages(&p, VERIFY_NAMED, &p.named, &end);
     page_mask_andnot(&unmoved, &p.was_cpu, &p.moves);
     counts->cpu_pages = page_mask_count(&p.was_cpu);
     counts->moved_pages = page_mask_count(&p.moves);
@@ -402,10 +403,10 @@ void verify_counts_add(struct verify_counts *sum, const struct verify_counts *on
     sum->cpu_pages += one->cpu_pages;
     sum->moved_pages += one->moved_pages;
     sum->unmoved_pages += one->unmoved_pages;
-    for (int k = 0; k < VERIFY_TROUBLES; k++) {
-        if (one->trouble[k] > 0 && (sum->trouble[k] == 0 || one->place[k].time_ns < sum->place[k].time_ns))
+    for (int k = 0; k < VERIFY_VIOLATIONS; k++) {
+        if (one->violations[k] > 0 && (sum->violations[k] == 0 || one->place[k].time_ns < sum->place[k].time_ns))
             sum->place[k] = one->place[k];
-        sum->trouble[k] += one->trouble[k];
+        sum->violations[k] += one->violations[k];
     }
 }
 
@@ -490,8 +491,8 @@ static bool cuts_no_service(const struct verify_block *block, const struct verif
 /* Whether nothing contradicts the rules. */
 static bool clean(const struct verify_counts *counts)
 {
-    for (int k = 0; k < VERIFY_TROUBLES; k++)
-        if (counts->trouble[k] > 0 && k != VERIFY_UNPOPULATED)
+    for (int k = 0; k < VERIFY_VIOLATIONS; k++)
+        if (counts->violations[k] > 0 && k != VERIFY_UNPOPULATED)
             return false;
     return counts->exact == counts->services;
 }
@@ -504,7 +505,7 @@ static bool explains(const struct verify_block *block, const struct verify_edges
         return false;
     --*budget;
     verify_block_play(block, edges, with);
-    return clean(with) && with->trouble[VERIFY_UNPOPULATED] <= without->trouble[VERIFY_UNPOPULATED];
+    return clean(with) && with->violations[VERIFY_UNPOPULATED] <= without->violations[VERIFY_UNPOPULATED];
 }
 
 bool verify_block_infer(const struct verify_block *block, struct verify_edges *edges, struct verify_counts *counts,
@@ -513,7 +514,7 @@ bool verify_block_infer(const struct verify_block *block, struct verify_edges *e
     struct candidates c = {.count = 0};
     struct verify_counts with;
     /* Pages that a fault batch names are too little to go by: a lost service looks the same. */
-    if (block->count > EVENTS || (counts->exact == counts->services && counts->trouble[VERIFY_RETURNED] == 0))
+    if (block->count > EVENTS || (counts->exact == counts->services && counts->violations[VERIFY_RETURNED] == 0))
         return false;
     collect(block, &c);
     /* One edge: the end or the start of an allocation. Two: one ends, another begins behind a gap. */

@@ -43,7 +43,7 @@ struct verify_event {
 };
 
 /* What contradicts the rules. */
-enum verify_trouble {
+enum verify_violation {
     VERIFY_MISMATCH,       /* services whose prefetch the rule does not give, all pages of the block known */
     VERIFY_MISMATCH_OPEN,  /* the same where pages may have been populated unseen: no proof of a loss */
     VERIFY_TWICE,          /* pages moved to the GPU while they were there */
@@ -52,7 +52,7 @@ enum verify_trouble {
     VERIFY_RETURNED,       /* pages moved back from the GPU that no record moved there */
     VERIFY_NAMED,          /* pages that a fault batch names, the CPU held and no record moves */
     VERIFY_UNPOPULATED,    /* pages moved to the GPU that no recorded CPU fault had populated: no proof of a loss */
-    VERIFY_TROUBLES
+    VERIFY_VIOLATIONS
 };
 
 struct verify_place {
@@ -68,8 +68,8 @@ struct verify_counts {
     uint64_t d2h_services, d2h_exact;                         /* CPU faults served from the GPU */
     uint64_t cpu_faults, cpu_writes_answered;                 /* answered: by a migration back */
     uint64_t cpu_pages, moved_pages, unmoved_pages;           /* populated on the CPU; moved to the GPU; the rest */
-    uint64_t trouble[VERIFY_TROUBLES];
-    struct verify_place place[VERIFY_TROUBLES]; /* the first, where trouble > 0 */
+    uint64_t violations[VERIFY_VIOLATIONS];
+    struct verify_place place[VERIFY_VIOLATIONS]; /* the first, where violations > 0 */
 };
 
 /* Add one stretch's counts; places keep the earliest. */

@@ -96,8 +96,8 @@ START_TEST(services_that_follow_the_tree_are_exact)
     ck_assert_uint_eq(c.services, 6);
     ck_assert_uint_eq(c.exact, 6);
     ck_assert_uint_eq(c.unmoved_pages, 0);
-    for (int k = 0; k < VERIFY_TROUBLES; k++)
-        ck_assert_uint_eq(c.trouble[k], 0);
+    for (int k = 0; k < VERIFY_VIOLATIONS; k++)
+        ck_assert_uint_eq(c.violations[k], 0);
     services_release(&s.h2d);
 }
 END_TEST
@@ -116,7 +116,7 @@ START_TEST(counts_of_several_blocks_are_added)
                                 .cpu_pages = 10,
                                 .moved_pages = 11,
                                 .unmoved_pages = 12,
-                                .trouble = {[VERIFY_NAMED] = 13},
+                                .violations = {[VERIFY_NAMED] = 13},
                                 .place = {[VERIFY_NAMED] = {.time_ns = 100}}};
     struct verify_counts sum = one, later = one, earlier = one;
     later.place[VERIFY_NAMED].time_ns = 200;
@@ -137,7 +137,7 @@ START_TEST(counts_of_several_blocks_are_added)
     ck_assert_uint_eq(sum.cpu_pages, 30);
     ck_assert_uint_eq(sum.moved_pages, 33);
     ck_assert_uint_eq(sum.unmoved_pages, 36);
-    ck_assert_uint_eq(sum.trouble[VERIFY_NAMED], 39);
+    ck_assert_uint_eq(sum.violations[VERIFY_NAMED], 39);
 }
 END_TEST
 
@@ -150,7 +150,7 @@ START_TEST(a_missing_service_makes_the_next_one_wrong)
     service(&s, "..FP", 0, 16); /* the one in between is gone */
     struct verify_counts c = play(&s, NULL);
     ck_assert_uint_eq(c.exact, 1);
-    ck_assert_uint_eq(c.trouble[VERIFY_MISMATCH], 1);
+    ck_assert_uint_eq(c.violations[VERIFY_MISMATCH], 1);
     ck_assert_uint_eq(c.place[VERIFY_MISMATCH].missing, 16);
     ck_assert_uint_eq(c.place[VERIFY_MISMATCH].surplus, 0);
     services_release(&s.h2d);
@@ -164,8 +164,8 @@ START_TEST(without_known_population_a_mismatch_proves_nothing)
     service(&s, "F", 0, 16);
     service(&s, "..FP", 0, 16);
     struct verify_counts c = play(&s, NULL);
-    ck_assert_uint_eq(c.trouble[VERIFY_MISMATCH], 0);
-    ck_assert_uint_eq(c.trouble[VERIFY_MISMATCH_OPEN], 1);
+    ck_assert_uint_eq(c.violations[VERIFY_MISMATCH], 0);
+    ck_assert_uint_eq(c.violations[VERIFY_MISMATCH_OPEN], 1);
     services_release(&s.h2d);
 }
 END_TEST
