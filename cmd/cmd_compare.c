@@ -226,7 +226,8 @@ static int conclude(const struct compare_request *request, const struct compare_
 {
     int status = print(result);
     if (output && !plan)
-        cmd_say("%zu rows run, %zu found finished in %s", result->count - result->found, result->found, output);
+        cmd_say("%zu rows run, %zu found finished in %s", result->count - result->resumed_rows, result->resumed_rows,
+                output);
     if (!status && (html || plan))
         status = cmd_printed(EXIT_DONE);
     if (!status && html)
@@ -262,7 +263,7 @@ static int run(int argc, char **argv)
                                       .draws = (uint32_t)draws,
                                       .results = plan ? NULL : output,
                                       .replace = force,
-                                      .opened = say_opened,
+                                      .on_results_open = say_opened,
                                       .progress = &progress};
     struct compare_result result;
     struct err err = {""};

@@ -1244,7 +1244,7 @@ static void find_middle(struct sms *s, int64_t t)
 /* What the launch that has ended owes to its beginning and end, beyond their share. */
 static double ends_of(const struct sms *s)
 {
-    const double kept = s->o.kept ? s->o.kept[s->launch] : 1;
+    const double kept = s->o.kept_share ? s->o.kept_share[s->launch] : 1;
     if (kept >= 1 || !s->middles)
         return 0;
     const double each = (double)s->there / (double)s->middles;

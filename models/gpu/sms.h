@@ -35,14 +35,13 @@ struct sms_options {
     uint32_t sms;                  /* multiprocessors that it may use, 1 to gpu->sms */
     uint32_t input_room;           /* packets of a multiprocessor's input buffer */
     int64_t launch_cycles;         /* from a launch's start to its first block; also between launches */
-    const double *kept;            /* by launch: of a cut one, blocks over those of the whole one; NULL: all are whole;
-                                      must outlive */
-    bool by_line;                  /* L1 looks up all of a load's sectors of a line at once, lines in ascending order,
-                                      and asks for them at once: their packets are a row with `more` set in all but
-                                      the last */
-    uint32_t join_cycles; /* a load waits for a sector that another warp asked for so long ago at most, later it asks
-                             too; of the GPU's own memory (program_alloc.device), and 0: for any that is on its way.
-                             Answers of a sector come in the order of its packets */
+    const double *kept_share; /* by launch, of a cut one: its blocks over those of the whole one; NULL: all are whole;
+                                 must outlive */
+    bool by_line; /* L1 looks up all of a load's sectors of a line at once, lines in ascending order, and fetches
+                     them at once: their packets follow each other, with `more` set in all but the last */
+    uint32_t join_cycles; /* a load merges with another warp's miss that is at most so old, else it fetches the sector
+                             too; of the GPU's own memory (program_alloc.device), and 0: with any pending miss. Answers
+                             of a sector come in the order of its packets */
 };
 
 struct sms;

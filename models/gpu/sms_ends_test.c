@@ -9,7 +9,7 @@ static struct sms_counts run(const struct program *program, uint32_t sms, const 
     param_defaults(gpu_params, &gpu);
     gpu.l1_cycles = 20;
     struct sms_options o = {
-        .gpu = &gpu, .program = program, .sms = sms, .input_room = 512, .launch_cycles = 50, .kept = kept};
+        .gpu = &gpu, .program = program, .sms = sms, .input_room = 512, .launch_cycles = 50, .kept_share = kept};
     struct err err = {""};
     struct sms *s = sms_new(&o, &err);
     ck_assert_msg(s != NULL, "%s", err.msg);

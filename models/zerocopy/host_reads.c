@@ -549,7 +549,7 @@ int host_reads_run(const struct host_reads *how, struct err *err)
     if (stopped)
         *how->stopped = true;
     for (uint32_t i = 0; !stopped && i < l.failed && rc == 0; i++)
-        rc = how->launch(how->ctx, i, &l.counts[program_like(how->program, i)], err);
+        rc = how->on_launch(how->ctx, i, &l.counts[program_like(how->program, i)], err);
     free(l.counts);
     return l.failed < l.count ? err_set(err, "%s", l.err.msg) : rc;
 }

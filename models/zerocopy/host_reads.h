@@ -24,8 +24,8 @@
 
 struct host_reads_count {
     struct request_mix mix;
-    uint64_t sectors; /* asked for; mix spans holes too under rule line */
-    uint64_t loads;   /* of all memory, by warps */
+    uint64_t sectors; /* requested; mix spans holes too under rule line */
+    uint64_t loads;   /* of warps, from all memory */
     double time_ns;   /* from the launch's start to its end */
     uint32_t sampled; /* multiprocessors that were simulated; 0: all */
     double error;     /* relative standard error of the requests; 0: none */
@@ -35,21 +35,21 @@ struct host_reads {
     const struct gpu *gpu;
     const struct pcie *pcie;
     const struct program *program; /* must outlive */
-    /* Of it, or of one that keeps less on the GPU and is the same else; NULL: it is gone over for them. */
+    /* Of the program, or of the same one with less memory on the GPU; NULL: they are counted first. */
     const struct launch_weights *weights;
-    const char *name;    /* of weights: the program is another one over the same memory, called that; NULL: it is not */
-    uint64_t most_loads; /* of warps that are simulated of a launch, about; 0: all */
-    int threads;         /* that share the launches, at most; 0: one. The answer is the same */
-    /* If the kernels that read host memory together take longer than stop_ns, > 0, *stopped is set, what is left is not
-     * simulated, and `launch` is called of none. The same on any number of threads. 0: all is simulated. */
+    const char *name;    /* in `weights`, of another program over the same memory; NULL: weights are the program's */
+    uint64_t most_loads; /* about how many warp loads of a launch to simulate; 0: all */
+    int threads;         /* at most; 0: one. The answer does not depend on it */
+    /* Stops when the kernels that read host memory take longer than this together: sets *stopped and does not call
+     * on_launch(). Does not depend on `threads`. 0: simulates all. */
     double stop_ns;
     bool *stopped;
-    /* Of each launch, in order, when all are done. */
-    int (*launch)(void *ctx, uint32_t number, const struct host_reads_count *count, struct err *err);
+    /* Called for each launch, in order, when all are done. */
+    int (*on_launch)(void *ctx, uint32_t number, const struct host_reads_count *count, struct err *err);
     void *ctx;
 };
 
-/* All launches in order. -1 with *err set. */
+/* Simulates all launches in order. -1 with *err set. */
 int host_reads_run(const struct host_reads *how, struct err *err);
 
 #endif

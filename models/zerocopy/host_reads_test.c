@@ -41,7 +41,7 @@ static struct host_reads_count run(const struct program *program, int64_t sms, e
     gpu.sms = sms;
     pcie.request = rule;
     pcie.launch_ns = 0;
-    const struct host_reads how = {.gpu = &gpu, .pcie = &pcie, .program = program, .launch = keep, .ctx = &count};
+    const struct host_reads how = {.gpu = &gpu, .pcie = &pcie, .program = program, .on_launch = keep, .ctx = &count};
     ck_assert_msg(host_reads_run(&how, &err) == 0, "%s", err.msg);
     platform_free(platform);
     return count;
@@ -222,7 +222,7 @@ static struct host_reads_count sampled(const struct program *program, uint64_t m
     struct pcie pcie;
     struct platform *platform = chip(&gpu, &pcie);
     const struct host_reads how = {
-        .gpu = &gpu, .pcie = &pcie, .program = program, .most_loads = most, .launch = keep, .ctx = &count};
+        .gpu = &gpu, .pcie = &pcie, .program = program, .most_loads = most, .on_launch = keep, .ctx = &count};
     ck_assert_int_eq(host_reads_run(&how, NULL), 0);
     platform_free(platform);
     return count;
@@ -290,7 +290,7 @@ START_TEST(a_body_that_cannot_be_made_is_an_error)
     struct err err;
     struct host_reads_count count;
     struct platform *platform = chip(&gpu, &pcie);
-    const struct host_reads how = {.gpu = &gpu, .pcie = &pcie, .program = &program, .launch = keep, .ctx = &count};
+    const struct host_reads how = {.gpu = &gpu, .pcie = &pcie, .program = &program, .on_launch = keep, .ctx = &count};
     ck_assert_int_eq(host_reads_run(&how, &err), -1);
     ck_assert_str_eq(err.msg, "no such body");
     platform_free(platform);
@@ -364,7 +364,7 @@ static struct told tell_launches(int threads, double stop_ns, bool known, bool *
                                    .threads = threads,
                                    .stop_ns = stop_ns,
                                    .stopped = stopped,
-                                   .launch = tell,
+                                   .on_launch = tell,
                                    .ctx = &told};
     bodies = 0;
     ck_assert_msg(host_reads_run(&how, &err) == 0, "%s", err.msg);
@@ -420,7 +420,7 @@ START_TEST(a_launch_takes_itself_and_an_answer_at_least)
         gpu.sms = 1 + (int64_t)(seed % 3);
         struct launch_weights *weights = weigh(&program, (uint32_t)gpu.sms);
         const struct host_reads how = {
-            .gpu = &gpu, .pcie = &pcie, .program = &program, .weights = weights, .launch = tell, .ctx = &told};
+            .gpu = &gpu, .pcie = &pcie, .program = &program, .weights = weights, .on_launch = tell, .ctx = &told};
         ck_assert_msg(host_reads_run(&how, &err) == 0, "%s", err.msg);
         for (uint32_t i = 0; i < told.n; i++) {
             struct launch_weight weight;
@@ -466,7 +466,7 @@ START_TEST(weights_that_are_known_are_taken)
                                        .program = &program,
                                        .weights = known ? weights : NULL,
                                        .most_loads = 1000,
-                                       .launch = keep,
+                                       .on_launch = keep,
                                        .ctx = &count[known]};
         ck_assert_int_eq(host_reads_run(&how, &err), 0);
     }

@@ -313,7 +313,7 @@ static int kept_rows(struct compare_program *facts, struct compare_result *resul
 {
     if (compare_file_open(&facts->keep, facts, result, err))
         return -1;
-    result->found = result->count;
+    result->resumed_rows = result->count;
     int rc = compare_rows(facts, result, prefetched, err);
     if (facts->keep && result->count) /* as if none had stood in a file: the order of rows of equal times */
         qsort(result->rows, result->count, sizeof *result->rows, by_order);

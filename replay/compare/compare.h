@@ -68,10 +68,9 @@ struct compare_request {
     int threads;        /* at most this many */
     uint32_t draws;     /* of the platform's uncertain numbers (replay/run/robust.h) */
     struct progress *progress;
-    const char *results;              /* rows are kept in this results file, and not asked for if they stand there;
-                                         NULL: in none */
-    bool replace;                     /* a file of that name is replaced when all rows are there */
-    void (*opened)(const char *path); /* the file holds what is done from here on; NULL: nobody asks */
+    const char *results; /* file that rows are kept in, and taken from if they are there; NULL: none */
+    bool replace;        /* replace such a file when all rows are done */
+    void (*on_results_open)(const char *path); /* called when the file holds what is done from here on; may be NULL */
 };
 
 struct compare_result {
@@ -90,7 +89,7 @@ struct compare_result {
     struct robust robust; /* its answers are the first `drawn` rows; zeroed where nothing was drawn */
     size_t drawn;
     json_t *inputs, *settings; /* as a case has them (replay/results/run_case.h) */
-    size_t found;              /* rows that stood in the results file */
+    size_t resumed_rows;       /* taken from the results file */
     size_t top;                /* as asked for */
     char sets[512];            /* likewise, " --set key=value" for each */
 };

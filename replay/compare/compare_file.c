@@ -339,8 +339,8 @@ static int open_file(struct compare_file *keep, struct err *err)
     const struct compare_request *asked = keep->request;
     output_hold();
     keep->results = results_open(asked->results, asked->replace ? RESULTS_FORCE : RESULTS_APPEND, err);
-    if (keep->results && !asked->replace && asked->opened)
-        asked->opened(asked->results);
+    if (keep->results && !asked->replace && asked->on_results_open)
+        asked->on_results_open(asked->results);
     output_release();
     return keep->results ? 0 : -1;
 }

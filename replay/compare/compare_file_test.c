@@ -75,7 +75,7 @@ static void goes_on_from_any_part(const char *spec, const char *platform)
     struct compare_result fresh = compared(spec, platform, NULL, 0), first = compared(spec, platform, whole, 0);
     char *expected = printed(&fresh), *text = printed(&first);
     same(text, expected);
-    ck_assert_uint_eq(first.found, 0);
+    ck_assert_uint_eq(first.resumed_rows, 0);
     free(text);
     const unsigned parts[] = {1, 0x2a, 0x1c5};
     for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
@@ -86,9 +86,9 @@ static void goes_on_from_any_part(const char *spec, const char *platform)
             struct compare_result then = compared(spec, platform, path, 0);
             text = printed(&then);
             same(text, expected);
-            ck_assert_uint_le(then.found, again ? fresh.count : (size_t)there);
+            ck_assert_uint_le(then.resumed_rows, again ? fresh.count : (size_t)there);
             for (size_t i = 0; again && i < then.count; i++)
-                ck_assert(!then.rows[i].answered || then.found > i);
+                ck_assert(!then.rows[i].answered || then.resumed_rows > i);
             free(text);
             compare_release(&then);
         }
@@ -111,13 +111,13 @@ START_TEST(found_rows_are_not_run_again)
     const char *path = testing_file("r.db");
     struct compare_result first = compared("synth:bfs,scale=10,roots=1", "h200", path, 0);
     struct compare_result then = compared("synth:bfs,scale=10,roots=1", "h200", path, 0);
-    ck_assert_uint_eq(then.found, first.count);
+    ck_assert_uint_eq(then.resumed_rows, first.count);
     compare_release(&then);
     /* Half of them: what stood there is found, and stays as it stood, wrong or not. */
     const char *other = testing_file("half.db");
     int64_t there = part_of(path, other, 0x55);
     then = compared("synth:bfs,scale=10,roots=1", "h200", other, 0);
-    ck_assert_int_eq((int64_t)then.found, there);
+    ck_assert_int_eq((int64_t)then.resumed_rows, there);
     ck_assert_uint_eq(then.count, first.count);
     compare_release(&first);
     compare_release(&then);
@@ -180,7 +180,7 @@ START_TEST(a_row_that_was_read_plans_as_one_that_was_run)
         ck_assert_int_eq(compare_plan_write(&got[i], f, &err), 0);
         (void)fclose(f);
     }
-    ck_assert_uint_eq(got[1].found, got[1].count);
+    ck_assert_uint_eq(got[1].resumed_rows, got[1].count);
     same(plans[0], plans[1]);
     uint64_t advised[2] = {0, 0};
     for (int k = 0; k < 2; k++)
@@ -200,7 +200,7 @@ START_TEST(another_number_or_input_is_another_case)
     struct compare_result a = compared("synth:triad,bytes=1MiB", "h200", path, 0);
     struct compare_result b = compared("synth:triad,bytes=2MiB", "h200", path, 0);
     struct compare_result c = compared("synth:triad,bytes=1MiB", "titanv", path, 0);
-    ck_assert(a.found == 0 && b.found == 0 && c.found == 0);
+    ck_assert(a.resumed_rows == 0 && b.resumed_rows == 0 && c.resumed_rows == 0);
     struct results *results = results_open(path, RESULTS_READ, &err);
     ck_assert_int_eq(results_count(results, &err), (int64_t)(a.count + b.count + c.count));
     results_close(results);

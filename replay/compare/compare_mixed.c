@@ -156,7 +156,7 @@ static int ask_link(const struct mixing *m, const struct program *program, struc
                                    .program = program,
                                    .weights = f->weights,
                                    .most_loads = SIMULATED_LOADS,
-                                   .launch = take_launch,
+                                   .on_launch = take_launch,
                                    .ctx = &r};
     if (host_reads_run(&how, &mix->err))
         return -1;

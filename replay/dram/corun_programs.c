@@ -27,7 +27,7 @@ struct client {
     const char *name;
     struct program program;
     struct program_cut *cut;       /* of a GPU program */
-    double *kept;                  /* run.kept */
+    double *kept_share;            /* run.kept_share */
     struct program_prefix *prefix; /* of a PIM program */
     struct warp_slice *slice;      /* of a GPU program of which a wave is too much */
     struct l2_warmup *warmup;      /* run.warmup, if it is not shared */
@@ -131,11 +131,11 @@ static int keep_shares(struct client *s, struct err *err)
 {
     uint32_t n = s->cut->launches, k = 0;
     const struct program_cut_launch *launch = s->cut->launch;
-    s->run.kept = s->kept = mem_zalloc(n + (size_t)1, sizeof *s->kept, err);
-    for (uint32_t i = 0; s->kept && i < n; i++)
+    s->run.kept_share = s->kept_share = mem_zalloc(n + (size_t)1, sizeof *s->kept_share, err);
+    for (uint32_t i = 0; s->kept_share && i < n; i++)
         if (launch[i].blocks_kept)
-            s->kept[k++] = (double)launch[i].blocks_kept / (double)launch[i].blocks;
-    return s->kept ? 0 : -1;
+            s->kept_share[k++] = (double)launch[i].blocks_kept / (double)launch[i].blocks;
+    return s->kept_share ? 0 : -1;
 }
 
 /* Of each warp a stretch in its middle. Around it as much is walked as what a gap's end has, of each kept wave. */
@@ -445,7 +445,7 @@ static void release_clients(struct corun *p)
 {
     for (int s = 0; s < DRAM_PORTS; s++) {
         program_cut_free(p->side[s].cut);
-        free(p->side[s].kept);
+        free(p->side[s].kept_share);
         program_prefix_free(p->side[s].prefix);
         warp_slice_free(p->side[s].slice);
         l2_warmup_free(p->side[s].warmup);

@@ -120,7 +120,7 @@ static inline void ring_pop(struct dram_ring *r)
         r->head = r->tail = 0;
 }
 
-enum { OF_NOC = (1 << DRAM_VCS) - 1, OF_L2 = OF_NOC << DRAM_VCS }; /* of dram_sub.some */
+enum { OF_NOC = (1 << DRAM_VCS) - 1, OF_L2 = OF_NOC << DRAM_VCS }; /* of dram_subpartition.some */
 
 /* Of two virtual channels that can be served, bits 0 and 1, the one that has not been served last. */
 static inline int ring_turn(unsigned able, int last)

@@ -64,7 +64,7 @@ static int set_up(struct running *r, struct err *err)
                                             .sms = run->side[s].sms,
                                             .input_room = (uint32_t)(dram->noc_queue / run->vcs),
                                             .launch_cycles = run->side[s].launch_cycles,
-                                            .kept = run->side[s].kept};
+                                            .kept_share = run->side[s].kept_share};
         r->sms[s] = sms_new(&options, err);
         if (!r->sms[s])
             return -1;

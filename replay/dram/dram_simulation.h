@@ -43,7 +43,7 @@ struct dram_simulation_side {
     uint32_t sms;
     int64_t launch_cycles;          /* core cycles from a launch's start to its first block */
     uint64_t offset;                /* added to its addresses */
-    const double *kept;             /* by launch, as in struct sms_options */
+    const double *kept_share;       /* by launch, as in struct sms_options */
     const struct l2_warmup *warmup; /* of the work that its cut leaves out; NULL: none */
 };
 

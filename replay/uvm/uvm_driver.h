@@ -20,14 +20,14 @@
 #include "replay/uvm/uvm_memory.h"
 #include "trace/event/record.h"
 
-/* What the costs are paid for, besides batches, services and faults. */
+/* What costs time, besides batches, services and faults. */
 struct uvm_work {
     uint64_t new_blocks;
     uint64_t moved_pages, moved_runs;       /* made resident; contiguous runs of them */
     uint64_t unmapped_pages, unmapped_runs; /* of those, mapped by the CPU */
     uint64_t copied_runs;
     uint64_t copied_services, copied_faults; /* that a recording shows; faulted pages of their records */
-    uint64_t empty_batches;                  /* that served nothing */
+    uint64_t empty_batches;                  /* without a service */
 };
 
 /* A move in a simulated run. Pages are in their block's own numbering; nothing that is pointed at outlives the call. */
@@ -52,7 +52,7 @@ struct uvm_observer {
     void *ctx;
 };
 
-/* When the driver tells the GPU to repeat what waits: uvm_perf_fault_replay_policy 2, 0, 1, 3. */
+/* When the driver replays waiting accesses: uvm_perf_fault_replay_policy 2, 0, 1, 3. */
 enum uvm_replay {
     UVM_REPLAY_BATCH_FLUSH, /* behind each batch, the fault buffer emptied; the driver waits for it */
     UVM_REPLAY_BLOCK,       /* behind what a batch has of each VA block, served or not */
@@ -60,20 +60,20 @@ enum uvm_replay {
     UVM_REPLAY_ONCE         /* behind the last batch of a routine */
 };
 
-/* Memory that an early eviction frees, and when its copy out is done. */
+/* Memory that an early eviction frees when its copy out is done. */
 struct uvm_early {
     double ready_ns;
     uint32_t pieces;
 };
 
-/* A page that the CPU keeps and the GPU maps, until when. */
+/* A page pinned to the CPU, which the GPU maps until then. */
 struct uvm_pinned {
     int64_t until_ns;
     uint32_t block;
     uint16_t page;
 };
 
-/* Pages that a service of the current batch brings, and when the GPU reaches them: their copies are done. */
+/* Pages of a service of the current batch, and when the GPU can access them: their copies are done. */
 struct uvm_arrival {
     int64_t time_ns;
     uint32_t block;
@@ -94,7 +94,7 @@ struct uvm_driver {
     bool throttled;          /* a page of the current batch is */
     double copies_free_ns;   /* when the copy engine falls idle */
     double out_free_ns;      /* when that of the copies out does, where it is another */
-    struct uvm_early *early; /* a queue of what early evictions freed and nobody has taken, oldest first */
+    struct uvm_early *early; /* queue of freed memory that is not taken yet, oldest first */
     size_t early_head, early_count, early_cap;
     uint64_t early_pieces;
     uint32_t *sorted; /* scratch: the pages of the current batch, twice */
@@ -117,14 +117,14 @@ struct uvm_driver {
     int64_t flush_ns; /* when the CPU's part of the batch is done: the fault buffer is flushed */
     /* Totals; `batches` counts the current one. */
     uint64_t batches, services, raw_faults, records, cpu_faults;
-    uint64_t notified;                   /* pages that access counters brought */
+    uint64_t notified;                   /* pages migrated by access counters */
     const struct uvm_observer *observer; /* NULL: none; set after uvm_driver_init() */
     enum record_access cpu_access;       /* of the CPU's touches to come, for it */
     struct uvm_work work;
 };
 
-/* policy_params: head.state_size bytes with the parameters stored, or NULL for the defaults; copied. The memory knows
- * whom it evicts by. */
+/* policy_params: head.state_size bytes with the parameters stored, or NULL for the defaults; copied. The eviction
+ * policy is the memory's. */
 int uvm_driver_init(struct uvm_driver *d, struct uvm_memory *memory, const struct uvm_platform *platform,
                     const struct uvm_policy *policy, const void *policy_params, bool traced, struct err *err);
 void uvm_driver_release(struct uvm_driver *d);
@@ -137,12 +137,11 @@ int uvm_driver_batch(struct uvm_driver *d, const uint32_t *pages, uint32_t n, in
 /* Detects thrashing pages from now on. */
 int uvm_driver_detect_thrashing(struct uvm_driver *d, enum uvm_lapse lapse, struct err *err);
 
-/* Pins that end by `time_ns` do: the GPU maps those pages no longer. When the next one ends; INT64_MAX: never. */
+/* Ends the pins that are over at `time_ns`. Returns when the next one ends; INT64_MAX: never. */
 int64_t uvm_driver_unpin(struct uvm_driver *d, int64_t time_ns);
 
-/* Access counters gave notice of a block: what lies with the CPU in `regions` (64 KiB each, from the block's 2 MiB
- * boundary), and what the policy brings with it, comes to the GPU. No batch and no replay; *end_ns: when it is there.
- */
+/* Serves an access counter notification: migrates the CPU's pages in `regions` (64 KiB each, from the block's 2 MiB
+ * boundary) and what the policy adds. No batch and no replay; *end_ns: when they are on the GPU. */
 int uvm_driver_notification(struct uvm_driver *d, uint32_t number, uint32_t regions, int64_t time_ns, int64_t *end_ns,
                             struct err *err);
 

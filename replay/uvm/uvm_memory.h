@@ -13,11 +13,11 @@
 #include "models/uvm/uvm_evict.h"
 #include "trace/event/actor.h"
 
-/* Lists of blocks that hold memory, in the order in which they give it up. */
+/* Lists of blocks that hold memory, in the order of eviction. */
 enum uvm_memory_list {
     UVM_MEMORY_USED,      /* least recently serviced first: the policy picks */
     UVM_MEMORY_UNUSED,    /* the CPU took all */
-    UVM_MEMORY_DISCARDED, /* the program wants the data no longer; the policy is not asked for these two */
+    UVM_MEMORY_DISCARDED, /* the program discarded the data; the policy does not pick from these two */
 };
 
 struct uvm_memory_block {
@@ -36,16 +36,16 @@ struct uvm_memory_block {
     enum uvm_memory_list list; /* that it stands in, if it has one */
 };
 
-/* What moved, in pages of 4 KiB unless another unit is named. */
+/* Counts of what moved, in pages of 4 KiB unless another unit is named. */
 struct uvm_account {
     uint64_t services; /* of VA blocks */
     uint64_t faults, prefetched, prefetched_used;
-    uint64_t mapped; /* faulted, but only mapped remotely or made writable: nothing came */
+    uint64_t mapped; /* faulted, but only mapped remotely or made writable: nothing migrated */
     uint64_t h2d, d2h, dropped;
     uint64_t evictions; /* of VA blocks */
 };
 
-/* What evictions did, in pages. */
+/* Counts of evictions, in pages. */
 struct uvm_evictions {
     uint64_t pages;    /* evicted, dropped ones included */
     uint64_t back;     /* of them copied back to the CPU */
@@ -64,8 +64,8 @@ struct uvm_memory {
     size_t alloc_count;
     uint32_t block_count;
     struct uvm_memory_block *blocks;
-    struct page_mask *access;      /* pages the GPU reaches without a fault: resident, or mapped remotely */
-    struct page_mask *used;        /* of those, touched since they came */
+    struct page_mask *access;      /* pages the GPU accesses without a fault: resident, or mapped remotely */
+    struct page_mask *used;        /* of those, touched since they migrated */
     struct page_mask *dirty;       /* of read-mostly memory: written by the GPU */
     struct page_mask *remote;      /* of `access`, mapped remotely: they lie with the CPU */
     struct page_mask *readonly;    /* of `access`, mapped for reading: a write faults */
@@ -86,10 +86,10 @@ struct uvm_memory {
     uint32_t draining; /* the shared chunk that is being evicted; UVM_NO_BLOCK: none */
     const struct uvm_evict_policy *evict;
     void *evict_state;
-    bool in_pieces;               /* memory is handed out in pieces to every block */
+    bool in_pieces;               /* every block gets memory in pieces */
     uint32_t *piece_age;          /* see struct uvm_evict_view; NULL unless in_pieces */
     uint32_t *evict_batch;        /* of each page, the batch of its last eviction; NULL where memory is unlimited */
-    uint32_t arrivals, visits;    /* memory handed out to blocks, services, so far */
+    uint32_t arrivals, visits;    /* allocations to blocks, services, so far */
     uint64_t pages_in, pages_out; /* pages made resident, no longer resident */
     struct uvm_account total;     /* of all that moved */
     struct uvm_account *account;  /* the same by allocation */
@@ -100,7 +100,7 @@ struct uvm_memory {
 int uvm_memory_init(struct uvm_memory *m, const struct actor_alloc *allocs, size_t n, uint64_t chunks, struct err *err);
 void uvm_memory_release(struct uvm_memory *m);
 
-/* Evict by this policy; before anything is resident. policy NULL: the driver's, which uvm_memory_init() has chosen;
+/* Sets the eviction policy, before anything is resident. NULL: the driver's, which is the default;
  * params: head.state_size bytes with the parameters stored, or NULL for the defaults; copied. */
 int uvm_memory_evict_by(struct uvm_memory *m, const struct uvm_evict_policy *policy, const void *params,
                         struct err *err);
@@ -111,21 +111,21 @@ static inline unsigned uvm_memory_page(const struct uvm_memory_block *b, uint32_
     return page % ACTOR_BLOCK_PAGES - b->block.offset;
 }
 
-/* What a block's eviction came to. */
+/* The result of a block's eviction. */
 struct uvm_evicted {
     uint32_t number;         /* of the block */
     uint32_t copied_pages;   /* back to the CPU */
     uint32_t runs;           /* contiguous runs of them */
     uint32_t pieces;         /* of memory that are free now */
-    bool more;               /* its chunk has other blocks' pages: they go next */
+    bool more;               /* its chunk has other blocks' pages, which are evicted next */
     struct page_mask copied; /* the pages that are copied back */
 };
 
 /* Begins batch number `batch`, from 1. The services to come are of it. */
 void uvm_memory_begin_batch(struct uvm_memory *m, uint32_t batch, int64_t fetch_ns);
 
-/* Take memory for the pages `come` of block `number`. 1: the block has it; 0: there was not enough, and a victim was
- * evicted into *evicted: call again; -1 with *err set. *pieces: how many were taken. */
+/* Allocates memory for the pages `come` of block `number`. 1: the block has it; 0: there was not enough, and a victim
+ * was evicted into *evicted: call again; -1 with *err set. *pieces: how many were allocated. */
 int uvm_memory_take(struct uvm_memory *m, uint32_t number, const struct page_mask *come, uint32_t *pieces,
                     struct uvm_evicted *evicted, struct err *err);
 
@@ -143,7 +143,7 @@ int uvm_memory_migrate(struct uvm_memory *m, uint32_t number, const struct page_
 /* Maps pages (flat) on the GPU; skips those that are not resident any more. */
 void uvm_memory_map(struct uvm_memory *m, uint32_t number, const struct page_mask *pages);
 
-/* Faulted pages of a block were served without bringing them; `service`: and nothing else was in that service. */
+/* Counts faulted pages that were served without a migration; `service`: nothing else was in that service. */
 void uvm_memory_note_mapped(struct uvm_memory *m, uint32_t number, uint32_t pages, bool service);
 
 /* Maps pages of a block that are not resident remotely; populates those that are nowhere in the CPU's memory. */

@@ -241,12 +241,12 @@ static int replay_scans(const struct replay_job *job, struct reading *reading, s
         (void)fputs(launches_head, job->requests);
     for (size_t r = 0; r < job->policy_count && !rc; r++)
         rc = zerocopy_run_open(&runs[r], &job->policies[r], &context, &outcomes[r], err);
-    context.fed = !rc && is_read(job, runs);
-    if (context.fed)
+    context.counts_elements = !rc && is_read(job, runs);
+    if (context.counts_elements)
         rc = feed(job, ops, state, &context, runs, err);
     for (size_t r = 0; r < job->policy_count && !rc; r++)
         rc = zerocopy_run_finish(&runs[r], scan_runs(ops, state), &outcomes[r], err);
-    for (size_t r = 0; r < job->policy_count && !rc && context.fed; r++) {
+    for (size_t r = 0; r < job->policy_count && !rc && context.counts_elements; r++) {
         bool cpu = runs[r].baseline && runs[r].baseline->cpu_gathers;
         const struct tier_gather gather = {cpu, how->sm_share_pct / 100};
         tier_metrics(&tier, &gather, &outcomes[r]);

@@ -47,7 +47,7 @@ struct zerocopy_context {
     int threads;                          /* at most */
     double stop_ns;                       /* of struct zerocopy_options */
     const struct launch_weights *weights; /* likewise */
-    bool fed;                             /* the scans go by: elements are counted */
+    bool counts_elements;                 /* elements are counted from the scans */
     /* `setup` is not known, but will be by this; NULL: it is known. -1 with *err set. */
     int (*describe)(void *reading, struct scan_setup *setup, struct err *err);
     void *reading;
@@ -72,10 +72,10 @@ struct zerocopy_totals {
 
 struct zerocopy_run;
 
-/* Another mechanism for the same reads; all but `finish` may be NULL (nothing to do). */
+/* Another mechanism for the same reads. All hooks but `finish` may be NULL. */
 struct zerocopy_baseline {
     struct policy_head head; /* .baseline is true */
-    bool cpu_gathers;        /* what is needed is brought together by the CPU, which samples too */
+    bool cpu_gathers;        /* the CPU gathers what is needed, and samples too */
     int (*open)(struct zerocopy_run *run, struct outcome *out, struct err *err);
     void (*launch)(struct zerocopy_run *run);
     int (*finish)(struct zerocopy_run *run, uint64_t runs, struct outcome *out, struct err *err);

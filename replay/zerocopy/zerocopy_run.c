@@ -327,7 +327,7 @@ int zerocopy_run_finish(struct zerocopy_run *run, uint64_t runs, struct outcome 
     struct zerocopy_totals *t = &run->totals;
     if (run->refused)
         return 0;
-    t->elements_known = run->context->fed;
+    t->elements_known = run->context->counts_elements;
     t->needed_bytes = (t->elements + run->context->served_elements) * zerocopy_element_bytes(&run->context->setup);
     if (run->baseline)
         return run->baseline->finish(run, runs, out, err);
@@ -383,7 +383,7 @@ int zerocopy_simulate(struct zerocopy_run *run, const struct program *program, u
                                    .threads = run->context->threads,
                                    .stop_ns = run->context->stop_ns * (double)runs,
                                    .stopped = &stopped,
-                                   .launch = take_launch,
+                                   .on_launch = take_launch,
                                    .ctx = &s};
     t->launches = 0;
     if (host_reads_run(&how, err))
