@@ -1,6 +1,6 @@
 #include "models/policies.h"
 
-const struct policy_head *const uvm_policies[] = {UVM_POLICIES(POLICY_HEAD) & uvm_mapped, NULL};
+const struct policy_head *const uvm_policies[] = {UVM_POLICIES(POLICY_HEAD) & uvm_pinned, NULL};
 const struct policy_head *const uvm_evict_policies[] = {UVM_EVICT_POLICIES(POLICY_HEAD) NULL};
 const struct policy_head *const dram_policies[] = {DRAM_POLICIES(POLICY_HEAD) NULL};
 const struct policy_head *const placement_policies[] = {PLACEMENT_POLICIES(POLICY_HEAD) NULL};

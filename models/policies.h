@@ -30,7 +30,7 @@
     ONE(uvm_evict_fifo)         \
     ONE(uvm_evict_random)       \
     ONE(uvm_evict_mru)          \
-    ONE(uvm_evict_fewest)       \
+    ONE(uvm_evict_least_resident)       \
     ONE(uvm_evict_lfu)          \
     ONE(uvm_evict_tbn)          \
     ONE(uvm_evict_counter)      \

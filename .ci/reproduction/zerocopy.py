@@ -14,7 +14,7 @@ STAND_INS = {"ml": (18, 3.28), "fs": (20, 1.83), "sk": (20, 0.97)}
 def write(b):
     def expect(graph, policy, key="time_ns", element=8, platform="v100", extra=""):
         names = ("naive", "merged", "aligned")
-        return b.replay(f"zerocopy synth:expect,graph={graph},element={element}{extra} --platform {platform} --policy {','.join(names)}")[names.index(policy)][key]
+        return b.replay(f"zerocopy synth:degrees,graph={graph},element={element}{extra} --platform {platform} --policy {','.join(names)}")[names.index(policy)][key]
 
     def traverse(graph, traversal, platform, element, ratio, full):
         root = ",roots=1,root=auto" if traversal in ("bfs", "sssp") else ""
@@ -40,10 +40,10 @@ def write(b):
         return 100 * expect(g, p, "requests_128") / expect(g, p, "requests")
 
     bfs = f"zerocopy synth:bfs,graph={{}},scale=20,element=8,roots=1,root=auto --platform v100 --set gpu_memory_ratio=2.2 --policy {PATTERNS}"
-    expected = [f"zerocopy synth:expect,graph={g},element=8 --platform v100 --policy naive,merged,aligned" for g in GRAPHS]
+    expected = [f"zerocopy synth:degrees,graph={g},element=8 --platform v100 --policy naive,merged,aligned" for g in GRAPHS]
     b.section("Zero-copy graph traversal: min-2022, chapter 2", f"""
 V100 with PCIe 3.0 and 8-byte elements unless said. Three kinds of input stand for the six graphs, which are not at hand:
-`synth:expect` has a published graph's vertices and edges and an assumed width of its degree distribution, all lists read once;
+`synth:degrees` has a published graph's vertices and edges and an assumed width of its degree distribution, all lists read once;
 `synth:ml`, `fs` and `sk` write a graph of that degree distribution, smaller, with the published ratio of edge list to GPU memory,
 and it is really traversed; for means over several graphs a Kronecker and a uniform graph (GK, GU) of scale 20 (18 for all but BFS), edge
 list 2.2 times GPU memory, stand for all. `GRAPHS=DIR` runs the graphs themselves, for whoever has them. Rates are read as 10^9 B/s, unless said; the dissertation computes with 2^30, so
@@ -73,10 +73,10 @@ constants fitted to its rates stand under both readings.
     b.none("2.3.3", "DDR4-2400: 19.2 GB/s a channel, half of it for requests of 32 B", "9.6", "arithmetic of the row of host DRAM bytes")
     b.none("2.1", "mean degree of 1,122 graphs", "about 71", "the collection is not at hand")
     b.none("2.2.2", "list elements for a page of 4 KiB to be moved whole", "512 to 1024", "arithmetic without a run")
-    b.none("2.5.3", "chance that a list starts on a line, 8 B", "6.25 %", "arithmetic without a run; `expect` draws the starts so")
-    b.none("2.5.3, Fig. 2.7", "degrees: GU's 16 to 48, ML's nearly none small", "yes", "an input: the degree distributions of `expect`")
+    b.none("2.5.3", "chance that a list starts on a line, 8 B", "6.25 %", "arithmetic without a run; `degrees` draws the starts so")
+    b.none("2.5.3, Fig. 2.7", "degrees: GU's 16 to 48, ML's nearly none small", "yes", "an input: the degree distributions of `degrees`")
     b.row("2.5.3, Fig. 2.6", "share of requests larger than 32 B, naive, FS", 1.3, lambda: 100 * (1 - expect("fs", "naive", "requests_32") / expect("fs", "naive", "requests")),
-          "requests grow where lanes' lists follow one another in memory; `expect` draws the 32 lists of a warp independently", unit=" %")
+          "requests grow where lanes' lists follow one another in memory; `degrees` draws the 32 lists of a warp independently", unit=" %")
     b.row("2.5.3, Fig. 2.6", "share of 128 B requests, merged, mean of six graphs (about)", 40, lambda: mean(share(g, "merged") for g in GRAPHS), unit=" %")
     b.row("2.5.3, Fig. 2.6", "the same, ML", 46.7, lambda: share("ml", "merged"), unit=" %")
     for g, paper in (("gk", 1.86), ("gu", 1.25)):
@@ -180,7 +180,7 @@ them: baseline `subgraph`, whose CPU rate is one constant for all rows.""")
               "a deep graph: every level starts a warp for every vertex. How many levels is a guess (20), and what a vertex costs is the V100's by multiprocessors and clock")
         b.none("2.5.5, Table 2.3", f"the same, HALO, s, and EMOGI over it ({g.upper()})", f"{theirs}; {theirs / paper:.2f}", "HALO's order of the graph is not at hand")
     for g, theirs, paper in (("gk", 6.88, 1.66), ("fs", 4.22, 1.49), ("sk", 1.69, 0.85), ("uk5", 8.75, 1.85)):
-        run = lambda g=g: b.replay(f"zerocopy synth:expect,graph={g},element=4 --platform v100 --policy aligned,subgraph")  # noqa: E731
+        run = lambda g=g: b.replay(f"zerocopy synth:degrees,graph={g},element=4 --platform v100 --policy aligned,subgraph")  # noqa: E731
         b.row("2.5.5, Table 2.4", f"BFS, V100, 4 B, {g.upper()}, aligned, s", paper, lambda run=run: run()[0]["time_ns"] / 1e9)
         b.row("2.5.5, Table 2.4", f"BFS, V100, 4 B, {g.upper()}, aligned over Subway", theirs / paper, lambda run=run: run()[1]["time_ns"] / run()[0]["time_ns"], "see the two times", neutral=1, apart=True)
         b.row("2.5.5, Table 2.4", f"the same, Subway, s ({g.upper()})", theirs, lambda run=run: run()[1]["time_ns"] / 1e9,
@@ -204,7 +204,7 @@ def sweeps(b, traversal, graph):
 
 def rows_of_sweeps(b):
     def times(traversal, graph, policy):
-        return [b.replay(f"zerocopy synth:expect,graph={graph},element=4,traversal={traversal},sweeps={n:.3f} --platform v100 --policy aligned,subgraph")[policy]["time_ns"] / 1e9 for n in sweeps(b, traversal, graph)]
+        return [b.replay(f"zerocopy synth:degrees,graph={graph},element=4,traversal={traversal},sweeps={n:.3f} --platform v100 --policy aligned,subgraph")[policy]["time_ns"] / 1e9 for n in sweeps(b, traversal, graph)]
 
     why = {"sssp": "!the stand-in's lists are read {} times; that EMOGI leaves a list when the vertex's own cost drops is not modelled, and a stand-in has the degrees of its graph alone",
            "cc": "!the stand-in's lists are read {} times; the published times over those of BFS leave room for 1.86: not explained"}

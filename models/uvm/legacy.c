@@ -41,7 +41,7 @@ void legacy_mapped(const struct legacy_platform *hw, int64_t gpu_bytes, struct l
     cost->time_ns = hw->launch_ns + (double)gpu_bytes / hw->mapped_bytes_per_s * 1e9;
 }
 
-const struct policy_head uvm_mapped = {.name = "mapped",
+const struct policy_head uvm_pinned = {.name = "pinned",
                                        .summary = "legacy mode: mapped pinned memory instead of managed memory",
                                        .source = "Wilt 2017: the alternative it names",
                                        .baseline = true};

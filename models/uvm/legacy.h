@@ -32,8 +32,8 @@ struct legacy_platform {
 
 extern const struct platform_section legacy_section;
 
-/* The baseline `mapped`: the same program on mapped pinned memory. */
-extern const struct policy_head uvm_mapped;
+/* The baseline `pinned`: the same program on mapped pinned memory. */
+extern const struct policy_head uvm_pinned;
 
 enum legacy_touch { LEGACY_WRITE, LEGACY_READ, LEGACY_NONE };
 

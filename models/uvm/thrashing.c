@@ -97,7 +97,7 @@ static void vote(struct uvm_thrashing *t, bool late)
         return;
     t->vote += late ? 1 : -1;
     bool most = t->lapse_ns >= UVM_THRASHING_LAPSE_MAX_NS, raise, lower;
-    if (t->adapt == UVM_LAPSE_INTENDED) {
+    if (t->adapt == UVM_LAPSE_SPEC) {
         raise = t->vote <= -32 && !most;
         lower = t->vote >= 32;
     } else {

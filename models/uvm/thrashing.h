@@ -10,17 +10,17 @@
  * CPU 1100, GPU 1200, CPU 1300, GPU 1400: thrashing. The CPU faults at 1500: it is free until 2000. The GPU at 1600:
  * throttled until 2000. Source: driver 525.60.13 to 595.45.04, uvm_perf_thrashing.c, thrashing_event_cb(),
  * get_hint_for_migration_thrashing(); defaults: uvm_perf_thrashing_* . From 590 on nap, epoch and pin are fixed at the
- * start and lapse adapts: `written` is what the code does (an 8-bit vote is compared with an unsigned 32, so that lapse
- * grows to its limit), `intended` what its names say; neither was seen on hardware. Differs: one GPU, which reaches the
- * CPU's memory, and a CPU that does not reach the GPU's (x86 over PCIe); permission revocations are not events; a reset
- * page's next event is its first [inferred]; a pin that ends resets the page. */
+ * start and lapse adapts: `driver590_code` is what the code does (an 8-bit vote is compared with an unsigned 32, so
+ * that lapse grows to its limit), `driver590_spec` what its names say; neither was seen on hardware. Differs: one GPU,
+ * which reaches the CPU's memory, and a CPU that does not reach the GPU's (x86 over PCIe); permission revocations are
+ * not events; a reset page's next event is its first [inferred]; a pin that ends resets the page. */
 #ifndef MODELS_UVM_THRASHING_H
 #define MODELS_UVM_THRASHING_H
 
 #include "models/uvm/block.h"
 
 enum uvm_processor { UVM_CPU, UVM_GPU, UVM_NOBODY };
-enum uvm_lapse { UVM_LAPSE_FIXED, UVM_LAPSE_INTENDED, UVM_LAPSE_WRITTEN };
+enum uvm_lapse { UVM_LAPSE_FIXED, UVM_LAPSE_SPEC, UVM_LAPSE_CODE };
 enum uvm_hint { UVM_HINT_NONE, UVM_HINT_THROTTLE, UVM_HINT_PIN };
 
 enum {

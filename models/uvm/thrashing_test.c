@@ -164,21 +164,21 @@ START_TEST(a_quiet_epoch_drops_the_table_four_times_at_most)
 }
 END_TEST
 
-START_TEST(the_lapse_adapts_as_intended_or_as_written)
+START_TEST(the_lapse_adapts_as_the_drivers_names_say_or_as_its_code_does)
 {
-    for (int mode = UVM_LAPSE_FIXED; mode <= UVM_LAPSE_WRITTEN; mode++) {
+    for (int mode = UVM_LAPSE_FIXED; mode <= UVM_LAPSE_CODE; mode++) {
         fight();
         t.adapt = (enum uvm_lapse)mode;
         (void)hint(1401, UVM_CPU); /* an early one: -1 */
-        ck_assert_int_eq(t.lapse_ns, mode == UVM_LAPSE_WRITTEN ? 562500 : 500000);
+        ck_assert_int_eq(t.lapse_ns, mode == UVM_LAPSE_CODE ? 562500 : 500000);
         for (int i = 0; i < 31; i++)
             (void)hint(1401, UVM_CPU);
         ck_assert_int_eq(t.lapse_ns > 500000, mode != UVM_LAPSE_FIXED);
-        if (mode == UVM_LAPSE_INTENDED)
+        if (mode == UVM_LAPSE_SPEC)
             ck_assert_int_eq(t.lapse_ns, 562500);
         for (int i = 0; i < 300; i++)
             (void)hint(1401, UVM_CPU);
-        if (mode == UVM_LAPSE_WRITTEN)
+        if (mode == UVM_LAPSE_CODE)
             ck_assert_int_eq(t.lapse_ns, UVM_THRASHING_LAPSE_MAX_NS);
         uvm_thrashing_release(&t);
     }
@@ -190,7 +190,7 @@ START_TEST(votes_move_the_lapse_by_an_eighth_between_its_ends)
 {
     for (int late = 0; late < 2; late++) {
         fight();
-        t.adapt = UVM_LAPSE_INTENDED;
+        t.adapt = UVM_LAPSE_SPEC;
         int64_t lapse = UVM_THRASHING_LAPSE_NS;
         const int64_t end = late ? UVM_THRASHING_LAPSE_MIN_NS : UVM_THRASHING_LAPSE_MAX_NS;
         int votes = 0, steps = 0;
@@ -216,7 +216,7 @@ END_TEST
 START_TEST(as_written_late_votes_raise_the_lapse_up_to_its_end)
 {
     fight();
-    t.adapt = UVM_LAPSE_WRITTEN;
+    t.adapt = UVM_LAPSE_CODE;
     (void)hint(1900, UVM_CPU);
     (void)hint(1401, UVM_CPU); /* one each way */
     ck_assert(t.vote == 0 && t.lapse_ns == 500000);
@@ -228,7 +228,7 @@ START_TEST(as_written_late_votes_raise_the_lapse_up_to_its_end)
     for (int votes = 30; votes < 32; votes++) {
         const int64_t most = UVM_THRASHING_LAPSE_MAX_NS;
         fight();
-        t.adapt = UVM_LAPSE_WRITTEN;
+        t.adapt = UVM_LAPSE_CODE;
         t.lapse_ns = most;
         t.vote = votes;
         (void)hint(1400 + most / 1000, UVM_CPU);
@@ -244,5 +244,6 @@ TEST_MAIN("uvm_thrashing", what_thrashed_three_times_is_forgotten_too,
           t1_to_t4_one_is_free_the_other_throttled_turn_by_turn, t5_a_lapse_later_it_is_forgotten,
           t6_t7_far_apart_or_alone_nothing_thrashes,
           t8_after_ten_throttles_the_free_one_gets_it_and_with_the_cpu_it_ends_there,
-          a_quiet_epoch_drops_the_table_four_times_at_most, the_lapse_adapts_as_intended_or_as_written,
-          nobody_is_free_until_somebody_else_comes, what_is_not_thrashing_yet_starts_no_period)
+          a_quiet_epoch_drops_the_table_four_times_at_most,
+          the_lapse_adapts_as_the_drivers_names_say_or_as_its_code_does, nobody_is_free_until_somebody_else_comes,
+          what_is_not_thrashing_yet_starts_no_period)

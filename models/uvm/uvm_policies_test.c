@@ -17,7 +17,7 @@ START_TEST(every_policy_is_complete_and_found_by_its_name)
     }
     ck_assert_ptr_null((const struct uvm_policy *)policy_find(uvm_policies, "nothing"));
     ck_assert_ptr_null(uvm_policy_of(NULL));
-    ck_assert_ptr_null(uvm_policy_of(policy_find(uvm_policies, "mapped")));
+    ck_assert_ptr_null(uvm_policy_of(policy_find(uvm_policies, "pinned")));
 }
 END_TEST
 

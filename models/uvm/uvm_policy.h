@@ -96,7 +96,7 @@ enum { UVM_TREE_THRESHOLD = 51, UVM_TREE_MIN_FAULTS = 1 };
 int uvm_policy_plan(const struct uvm_policy *policy, const void *state, const struct uvm_block *block,
                     const struct page_mask *faulted, struct page_mask *plan, struct err *err);
 
-/* Their heads (models/policies.h), then the baseline `mapped` of legacy mode, NULL. */
+/* Their heads (models/policies.h), then the baseline `pinned` of legacy mode, NULL. */
 extern const struct policy_head *const uvm_policies[];
 
 /* Returns the policy of a head; NULL if it is a baseline or NULL. */

@@ -176,13 +176,13 @@ static int zerocopy_rows(const struct compare_program *f, struct compare_result 
     struct scan_setup setup = {.shape = SCAN_ARRAY};
     if (ops)
         ops->setup(w->state, &setup);
-    struct call call = {f, "zerocopy", "own", COMPARE_ZEROCOPY, compare_fill_zerocopy};
+    struct call call = {f, "zerocopy", "as-written", COMPARE_ZEROCOPY, compare_fill_zerocopy};
     if (setup.shape == SCAN_LISTS)
         call.policies = "naive,merged,aligned";
     else if (setup.shape == SCAN_ROWS)
         call.policies = "naive,shift";
     else if (w->type && link->load_ns > 0)
-        call.policies = "own:reuse=l1";
+        call.policies = "as-written:reuse=l1";
     if (run(&call, result, err) || compare_align_rows(f, &setup, call.policies, result, err))
         return -1;
     return compare_tiered_rows(f, &setup, result, err);
@@ -228,6 +228,6 @@ int compare_engine_rows(const struct compare_program *f, struct compare_result *
         return -1;
     if (platform_has(f->platform, "placement"))
         return (!type || type->views & VIEW_PLACEMENT) && run(&placed, result, err) ? -1 : 0;
-    return platform_whole(f->platform, "pcie", &why) ? compare_refuse(result, COMPARE_ZEROCOPY, "own", &why, err)
+    return platform_whole(f->platform, "pcie", &why) ? compare_refuse(result, COMPARE_ZEROCOPY, "as-written", &why, err)
                                                      : zerocopy_rows(f, result, err);
 }

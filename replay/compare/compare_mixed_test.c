@@ -60,7 +60,7 @@ START_TEST(both_ends_of_a_mix_are_the_rows_of_one_mechanism)
         compare_with(specs[s], "h200", NULL, 1);
         uint32_t all = (1u << mixing.count) - 1;
         struct mix none = asked(MIX_LINK, 0), copied = asked(MIX_LINK, all);
-        const struct compare_row *own = row_of("zerocopy", "own:reuse=l1"), *copy = row_of("copy", "cudaMemcpy");
+        const struct compare_row *own = row_of("zerocopy", "as-written:reuse=l1"), *copy = row_of("copy", "cudaMemcpy");
         ck_assert_double_eq_tol(none.time, metric(own, "time_ns"), 1e-6 * none.time);
         ck_assert_double_eq_tol(none.hi, outcome_get(&own->outcome, "time_ns")->hi, 1e-6 * none.hi);
         ck_assert_double_eq(none.h2d, metric(own, "h2d_bytes"));

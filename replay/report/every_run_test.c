@@ -323,8 +323,8 @@ START_TEST(every_run_is_in_every_figure_or_is_said_not_to_be)
             make(&m, engines[e], seed, seed % 2 ? "array" : "kernel");
             checked += check_figure(&m, "bars", "time_ns", 0, seed);
             (void)check_figure(&m, "lines", "time_ns", 0, seed);
-            if (engine_metric(engines[e]->name, "r_median"))
-                (void)check_figure(&m, "box", "r_median", 0, seed);
+            if (engine_metric(engines[e]->name, "blocks_per_batch_median"))
+                (void)check_figure(&m, "box", "blocks_per_batch_median", 0, seed);
             release(&m);
         }
     ck_assert_uint_ge(checked, (size_t)3 * SEEDS);

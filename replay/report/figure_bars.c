@@ -250,13 +250,14 @@ static int shares(const struct figure_input *input, FILE *script, struct err *er
 static int box(const struct figure_input *input, FILE *script, struct err *err)
 {
     struct bars b = {.box = true};
-    if (figure_form_init(&b.form, input, "r_median", input->over, err))
+    if (figure_form_init(&b.form, input, "blocks_per_batch_median", input->over, err))
         return -1;
     for (size_t m = 0; m < b.form.metric_count; m++) {
         const char *end = strstr(b.form.metrics[m], "median");
         if (!end || end[strlen("median")]) {
             figure_form_release(&b.form);
-            return err_set(err, "a box needs a median and its quartiles, such as r_median, r_p25 and r_p75");
+            return err_set(err, "a box needs a median and its quartiles, such as blocks_per_batch_median, "
+                                "blocks_per_batch_p25 and blocks_per_batch_p75");
         }
     }
     return draw(&b, input, script, err);
@@ -275,5 +276,5 @@ static int box(const struct figure_input *input, FILE *script, struct err *err)
 BARS_FIGURE(bars, "metrics by case and policy, a plot for each", "runs of one engine", "the bar charts of all papers");
 BARS_FIGURE(stacked, "metrics of each run on top of each other", "runs of one engine", "gupta-2025-f3fs, figure 8");
 BARS_FIGURE(shares, "metrics of each run as shares of their sum", "runs of one engine", "dissertation, figure 2.6");
-BARS_FIGURE(box, "median and quartiles of a metric by case and policy", "runs with r_median, r_p25 and r_p75",
-            "lee-2026, figure 1");
+BARS_FIGURE(box, "median and quartiles of a metric by case and policy",
+            "runs with blocks_per_batch_median, blocks_per_batch_p25 and blocks_per_batch_p75", "lee-2026, figure 1");

@@ -53,10 +53,12 @@ static bool noted(const json_t *notes, const char *part)
 
 static const char uvm[] =
     "{\"schema\":1,\"engine\":\"uvm\",\"input\":\"synth:bicg,bytes=1GiB\",\"platform\":\"titanv\",\"runs\":["
-    "{\"policy\":\"tree\",\"params\":{\"threshold\":51},\"metrics\":{\"time_ns\":1000,\"speedup_ratio\":1,\"r_p25\":0."
-    "3,\"r_median\":0.4,\"r_p75\":27},\"interval\":{},\"notes\":[]},"
+    "{\"policy\":\"tree\",\"params\":{\"threshold\":51},\"metrics\":{\"time_ns\":1000,\"speedup_ratio\":1,\"blocks_per_"
+    "batch_p25\":0."
+    "3,\"blocks_per_batch_median\":0.4,\"blocks_per_batch_p75\":27},\"interval\":{},\"notes\":[]},"
     "{\"policy\":\"fixed\",\"params\":{\"granularity\":\"4KiB\"},\"metrics\":{\"time_ns\":500,\"speedup_ratio\":2,"
-    "\"r_p25\":0.2,\"r_median\":0.25,\"r_p75\":0.5},\"interval\":{},\"notes\":[]},"
+    "\"blocks_per_batch_p25\":0.2,\"blocks_per_batch_median\":0.25,\"blocks_per_batch_p75\":0.5},\"interval\":{},"
+    "\"notes\":[]},"
     "{\"policy\":\"fixed\",\"params\":{\"granularity\":\"2MiB\"},\"metrics\":{\"time_ns\":null,\"speedup_ratio\":null},"
     "\"interval\":{\"time_ns\":[500,2000],\"speedup_ratio\":[0.5,2]},\"notes\":[]}],"
     "\"baseline\":{\"policy\":\"tree\",\"params\":{\"threshold\":51}}}";

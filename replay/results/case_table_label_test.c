@@ -15,7 +15,7 @@ START_TEST(a_run_is_called_what_its_replay_was)
          "fixed:granularity=64KiB+random:seed=3,capacity=piece"},
         {"uvm", "adaptive:r_hi=0.1,step=jump,start=64KiB,window=0", "adaptive:r_hi=0.1,window=0,step=jump,start=64KiB"},
         {"dram", "f3fs:mem_cap=1,pim_cap=2,fcfs,bliss", "f3fs:mem_cap=1,pim_cap=2"},
-        {"zerocopy", "naive,merged,chunk,uvm,own", "naive"},
+        {"zerocopy", "naive,merged,chunk,uvm,as-written", "naive"},
         {"placement", "auto,device", "auto"}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         struct policy_list list = {0};

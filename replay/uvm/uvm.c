@@ -80,7 +80,7 @@ static void report_legacy(const struct legacy_cost *cost, const struct launch_to
                             .d2h_bytes = uvm_count((uint64_t)cost->d2h_bytes * launches, true),
                             .structure_bytes = uvm_count(structure, true),
                             .touched_bytes = w->touch == LEGACY_NONE ? none : uvm_count(structure, true)};
-    n.faults = n.batches = n.routines = n.services = n.prefetched_bytes = n.evictions = none;
+    n.faults = n.batches = n.fault_handler_runs = n.services = n.prefetched_bytes = n.evictions = none;
     uvm_numbers_report(n, out);
     outcome_real(out, "overfetch_ratio", NAN); /* whole allocations are copied, each launch anew */
     if (mapped)

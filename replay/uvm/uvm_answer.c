@@ -669,9 +669,9 @@ static void add_whole(const struct answered *a, const struct uvm_owner *whole, s
     if (whole->structure_bytes)
         n->touched_bytes = uvm_count(r->touched_pages * UVM_PAGE_BYTES,
                                      a->exact && !r->unrecorded && r->touched_pages == r->moved_pages);
-    n->r_median = uvm_value(loop->r.median, false);
-    n->r_p25 = uvm_value(loop->r.p25, false);
-    n->r_p75 = uvm_value(loop->r.p75, false);
+    n->blocks_per_batch_median = uvm_value(loop->r.median, false);
+    n->blocks_per_batch_p25 = uvm_value(loop->r.p25, false);
+    n->blocks_per_batch_p75 = uvm_value(loop->r.p75, false);
     if (!a->exact)
         n->prefetched_used_bytes = uvm_count(loop->all.used_bytes, false);
     if (loop->granularity_bytes)

@@ -30,7 +30,7 @@ static int go(const char *spec, const char *platform, const char *policies, stru
 START_TEST(four_mebibytes_written_take_what_was_measured)
 {
     struct err err = {""};
-    ck_assert_msg(go("synth:launch-touch,pages=1024,touch=write", "gm200", "none,mapped", &err) == 0, "%s", err.msg);
+    ck_assert_msg(go("synth:launch-touch,pages=1024,touch=write", "gm200", "none,pinned", &err) == 0, "%s", err.msg);
     double ns = outcome_get(&result.runs[0], "time_ns")->real;
     ck_assert_double_eq_tol(ns / 8458e3, 1, 0.1);
     ck_assert_int_eq(outcome_get(&result.runs[0], "h2d_bytes")->whole, 4 << 20);
@@ -53,7 +53,7 @@ START_TEST(a_run_is_its_launches)
         char spec[128];
         (void)snprintf(spec, sizeof spec, "synth:launch-touch,pages=%d,touch=%s,launches=%d,gpu_bytes=3MiB", (int)pages,
                        touches[touch], (int)launches);
-        ck_assert_msg(go(spec, platform, "none,mapped", &err) == 0, "%s", err.msg);
+        ck_assert_msg(go(spec, platform, "none,pinned", &err) == 0, "%s", err.msg);
         struct platform *p = platform_load(platform, &err);
         legacy_launch(platform_section_get(p, "legacy"), pages, (enum legacy_touch)touch, &cost[0]);
         legacy_mapped(platform_section_get(p, "legacy"), 3 << 20, &cost[1]);

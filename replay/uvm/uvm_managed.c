@@ -31,7 +31,7 @@ int64_t uvm_version_in(const char *text)
 
 enum uvm_lapse uvm_version_lapse(int64_t driver)
 {
-    return driver >= ADAPTS ? UVM_LAPSE_WRITTEN : UVM_LAPSE_FIXED;
+    return driver >= ADAPTS ? UVM_LAPSE_CODE : UVM_LAPSE_FIXED;
 }
 
 bool uvm_version_discards(int64_t driver)

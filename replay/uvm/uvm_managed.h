@@ -49,9 +49,10 @@ struct uvm_managed_settings {
                         "[A,B]: allocations that the program prefetches before its first launch"),                     \
         UVM_MANAGED_ROW(S, discard, PARAM_TEXT, "text", 0, 0, 0,                                                       \
                         "[A,B]: allocations that the program discards behind each kernel (driver 580 and later)"),     \
-        UVM_MANAGED_ROW(S, thrashing, PARAM_CHOICE, "off|fixed|intended|written|driver", 0, 0, UVM_THRASHING_DRIVER,   \
+        UVM_MANAGED_ROW(S, thrashing, PARAM_CHOICE, "off|fixed|driver590_spec|driver590_code|driver", 0, 0,            \
+                        UVM_THRASHING_DRIVER,                                                                          \
                         "pages that CPU and GPU fight for are throttled and pinned, with a lapse as before driver "    \
-                        "590, as 590 intends, as it is written, or by the driver's version"),                          \
+                        "590, as 590's names say, as its code does, or by the driver's version"),                      \
         UVM_MANAGED_ROW(S, access_counters, PARAM_INT, "", 0, 1, 0,                                                    \
                         "1: what is mapped remotely comes by notification (the driver's default on x86 is 0)"),        \
         UVM_MANAGED_ROW(S, replay_policy, PARAM_CHOICE, "batch-flush|block|batch|once", 0, 0, UVM_REPLAY_BATCH_FLUSH,  \

@@ -57,7 +57,7 @@ START_TEST(a_prefetcher_and_its_eviction_are_one_text)
     refused("tree,none", "2 policies");
     refused("trees", "no policy 'trees'");
     refused("tree+lrd", "lrd");
-    refused("mapped", "before demand paging");
+    refused("pinned", "before demand paging");
     refused("", "empty");
 }
 END_TEST
@@ -204,7 +204,7 @@ START_TEST(the_lapse_adapts_from_590_on)
 {
     ck_assert_int_eq(uvm_version_lapse(460), UVM_LAPSE_FIXED);
     ck_assert_int_eq(uvm_version_lapse(589), UVM_LAPSE_FIXED);
-    ck_assert_int_eq(uvm_version_lapse(590), UVM_LAPSE_WRITTEN);
+    ck_assert_int_eq(uvm_version_lapse(590), UVM_LAPSE_CODE);
     ck_assert(!uvm_version_discards(570) && uvm_version_discards(580));
 }
 END_TEST

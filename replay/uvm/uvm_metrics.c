@@ -78,7 +78,7 @@ static struct uvm_value ratio(struct uvm_value over, struct uvm_value under)
     ROW(speedup_ratio, REAL, GEOMEAN, "time of the baseline / time", unknown)                                          \
     COUNT(faults, "pages serviced as faulted; a page counts again when it faults again")                               \
     COUNT(batches, "fault batches")                                                                                    \
-    COUNT(routines, "runs of the fault-handling routine, of 20 batches at most")                                       \
+    COUNT(fault_handler_runs, "runs of the fault-handling routine, of 20 batches at most")                             \
     COUNT(services, "VA blocks serviced, summed over batches")                                                         \
     COUNT(h2d_bytes, "bytes copied from the host to the GPU")                                                          \
     COUNT(d2h_bytes, "bytes copied from the GPU to the host")                                                          \
@@ -90,13 +90,14 @@ static struct uvm_value ratio(struct uvm_value over, struct uvm_value under)
     COUNT(touched_bytes, "4 KiB x distinct pages touched")                                                             \
     ROW(read_amplification_ratio, REAL, MEAN, "h2d_bytes / structure_bytes", ratio(n.h2d_bytes, n.structure_bytes))    \
     ROW(overfetch_ratio, REAL, MEAN, "h2d_bytes / touched_bytes", ratio(n.h2d_bytes, n.touched_bytes))                 \
-    ROW(r_median, REAL, MEAN, "median over windows of 20 batches of distinct VA blocks / batches", n.r_median)         \
-    ROW(r_p25, REAL, MEAN, "first quartile of the same", n.r_p25)                                                      \
-    ROW(r_p75, REAL, MEAN, "third quartile of the same", n.r_p75)                                                      \
+    ROW(blocks_per_batch_median, REAL, MEAN, "median over windows of 20 batches of distinct VA blocks / batches",      \
+        n.blocks_per_batch_median)                                                                                     \
+    ROW(blocks_per_batch_p25, REAL, MEAN, "first quartile of the same", n.blocks_per_batch_p25)                        \
+    ROW(blocks_per_batch_p75, REAL, MEAN, "third quartile of the same", n.blocks_per_batch_p75)                        \
     ROW(granularity_final_bytes, INT, MEAN, "granularity of the policy at the end", n.granularity_final_bytes)         \
     COUNT(migration_records, "migration records that CUPTI would give: contiguous pages of one service and one cause") \
     COUNT(evicted_bytes, "of d2h_bytes, copied back by evictions")                                                     \
-    COUNT(returned_bytes, "of evicted_bytes, of pages that came again within 20 batches")                              \
+    COUNT(refetched_bytes, "of evicted_bytes, of pages that came again within 20 batches")                             \
     ROW(evicted_unused_ratio, REAL, MEAN, "of the pages that evictions sent away, those prefetched and never touched", \
         n.evicted_unused_ratio)                                                                                        \
     COUNT(remote_bytes, "payload of the GPU's accesses to pages that lie with the CPU")                                \
@@ -136,9 +137,9 @@ static struct uvm_numbers whole_numbers(const struct uvm_metrics *m)
 {
     const int64_t granularity = m->granularity_final_bytes;
     struct uvm_numbers n = {.prefetched_used_bytes = sure(m->prefetched_used_bytes),
-                            .r_median = uvm_value(m->r.median, true),
-                            .r_p25 = uvm_value(m->r.p25, true),
-                            .r_p75 = uvm_value(m->r.p75, true),
+                            .blocks_per_batch_median = uvm_value(m->r.median, true),
+                            .blocks_per_batch_p25 = uvm_value(m->r.p25, true),
+                            .blocks_per_batch_p75 = uvm_value(m->r.p75, true),
                             .evicted_unused_ratio = uvm_value(m->evicted_unused_ratio, true),
                             .granularity_final_bytes = granularity ? sure(granularity) : unknown};
 #define COPY(name, help) n.name = sure(m->name);

@@ -29,14 +29,14 @@ struct uvm_metrics {
     uint64_t faults;     /* pages serviced as faulted; a page counts again when it faults again */
     uint64_t raw_faults; /* fault-buffer entries taken */
     uint64_t cpu_faults;
-    uint64_t batches, routines;
+    uint64_t batches, fault_handler_runs;
     uint64_t services; /* VA blocks serviced, summed over batches */
     uint64_t h2d_bytes, d2h_bytes;
     uint64_t prefetched_bytes; /* made resident besides the faulted pages */
     uint64_t prefetched_used_bytes;
     uint64_t evictions;          /* VA blocks evicted */
     uint64_t evicted_bytes;      /* copied back by evictions; d2h_bytes has the CPU's faults besides */
-    uint64_t returned_bytes;     /* of them, of pages that came again within UVM_RETURN_BATCHES batches */
+    uint64_t refetched_bytes;    /* of them, of pages that came again within UVM_RETURN_BATCHES batches */
     double evicted_unused_ratio; /* of the pages that evictions sent away, prefetched and never touched; NAN: none */
     uint64_t dropped_bytes;      /* read-mostly pages evicted without a copy */
     uint64_t remote_touches;     /* page touches of turns that went over the link */
@@ -97,11 +97,12 @@ struct uvm_numbers {
         double value;
         bool known;
         bool estimate; /* how far it is off is not known */
-    } time_ns, faults, batches, routines, services;
+    } time_ns, faults, batches, fault_handler_runs, services;
     struct uvm_value h2d_bytes, d2h_bytes, prefetched_bytes, prefetched_used_bytes;
     struct uvm_value structure_bytes, touched_bytes;
-    struct uvm_value r_median, r_p25, r_p75, granularity_final_bytes, migration_records;
-    struct uvm_value evictions, evicted_bytes, returned_bytes, evicted_unused_ratio;
+    struct uvm_value blocks_per_batch_median, blocks_per_batch_p25, blocks_per_batch_p75, granularity_final_bytes,
+        migration_records;
+    struct uvm_value evictions, evicted_bytes, refetched_bytes, evicted_unused_ratio;
     struct uvm_value remote_bytes, counter_notifications, throttles, pinned_pages, mapped_faults;
 };
 

@@ -436,7 +436,7 @@ static int fill_metrics(struct simulation *s, int64_t end_ns, struct uvm_metrics
     m->raw_faults = d->raw_faults;
     m->cpu_faults = d->cpu_faults;
     m->batches = d->batches;
-    m->routines = s->routines;
+    m->fault_handler_runs = s->routines;
     m->services = total->services;
     m->h2d_bytes = total->h2d * UVM_PAGE_BYTES;
     m->d2h_bytes = total->d2h * UVM_PAGE_BYTES;
@@ -445,7 +445,7 @@ static int fill_metrics(struct simulation *s, int64_t end_ns, struct uvm_metrics
     m->dropped_bytes = total->dropped * UVM_PAGE_BYTES;
     m->evictions = total->evictions;
     m->evicted_bytes = memory->evictions.back * UVM_PAGE_BYTES;
-    m->returned_bytes = memory->evictions.returned * UVM_PAGE_BYTES;
+    m->refetched_bytes = memory->evictions.returned * UVM_PAGE_BYTES;
     m->evicted_unused_ratio =
         memory->evictions.pages ? (double)memory->evictions.unused / (double)memory->evictions.pages : NAN;
     for (size_t a = 0; a < memory->alloc_count; a++) {

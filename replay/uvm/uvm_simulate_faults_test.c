@@ -172,7 +172,7 @@ START_TEST(f7_a_routine_of_twenty_batches_is_interrupted_again)
     warp_count = 1;
     struct uvm_metrics m = simulate(&p, "none");
     ck_assert_uint_eq(batches, 21);
-    ck_assert_uint_eq(m.routines, 2);
+    ck_assert_uint_eq(m.fault_handler_runs, 2);
     for (size_t b = 1; b < 21; b++) /* what is there at the end of a routine costs one interrupt */
         ck_assert_int_eq(seen[b].fetch_ns - seen[b - 1].end_ns, b < 20 ? 1000 : 2000);
     ck_assert_uint_eq(m.faults, 21);
@@ -240,7 +240,7 @@ START_TEST(f6_what_the_limit_leaves_is_a_batch_alone)
     ck_assert(seen[1].fetch_ns == 11000 && seen[2].fetch_ns == 21000 && seen[3].fetch_ns == 31000);
     ck_assert(seen[0].end_ns == 11000 + 1049 && seen[1].end_ns == 21000 + 180 && seen[2].end_ns == 31000 + 82);
     ck_assert_int_eq(m.time_ns, 31082);
-    ck_assert_uint_eq(m.routines, 1);
+    ck_assert_uint_eq(m.fault_handler_runs, 1);
 }
 END_TEST
 
@@ -268,7 +268,7 @@ START_TEST(replays_come_when_the_policy_says)
         ck_assert_msg(seen[1].fetch_ns == list[i].second_ns, "%s: %lld", list[i].name, (long long)seen[1].fetch_ns);
         ck_assert_int_eq(m.time_ns, list[i].second_ns + 10004);
         ck_assert_uint_eq(m.faults, 2);
-        ck_assert_uint_eq(m.routines, 1);
+        ck_assert_uint_eq(m.fault_handler_runs, 1);
     }
     replay = UVM_REPLAY_BATCH_FLUSH;
 }
@@ -304,7 +304,7 @@ START_TEST(once_a_routine_is_behind_its_last_batch)
     struct uvm_metrics m = simulate(&p, "none");
     replay = UVM_REPLAY_BATCH_FLUSH;
     ck_assert_uint_eq(batches, 21);
-    ck_assert_uint_eq(m.routines, 21);
+    ck_assert_uint_eq(m.fault_handler_runs, 21);
     for (size_t b = 1; b < 21; b++) /* an interrupt behind the replay, which is behind the copy */
         ck_assert_int_eq(seen[b].fetch_ns - seen[b - 1].end_ns, 1000);
 }

@@ -49,7 +49,7 @@ static void run_all(const struct platform *platform, uint64_t seed, int64_t chun
             ck_assert_msg(!touched || touched == m.touched_bytes, "seed %d, %s+%s: another program", (int)seed,
                           uvm_policies[p]->name, uvm_evict_policies[e]->name);
             touched = m.touched_bytes;
-            ck_assert_uint_le(m.returned_bytes, m.evicted_bytes);
+            ck_assert_uint_le(m.refetched_bytes, m.evicted_bytes);
             ck_assert_uint_le(m.evicted_bytes, m.d2h_bytes);
             ck_assert_uint_le((m.faults - m.mapped_faults) * 4096 + m.prefetched_bytes - m.d2h_bytes - m.dropped_bytes,
                               m.chunks << 21);

@@ -35,7 +35,7 @@ static void print_totals(const struct uvm_metrics *m)
                 {"faults", w->copied_faults},
                 {"records", m->migration_records},
                 {"empty", w->empty_batches},
-                {"routines", m->routines},
+                {"fault_handler_runs", m->fault_handler_runs},
                 {"raw", m->raw_faults},
                 {"all_faults", m->faults},
                 {"all_services", m->services},

@@ -7,7 +7,7 @@
 
 #include "trace/base/testing.h"
 
-#define POLICIES "tree+fewest,tree,none,none+fewest,fixed:granularity=2MiB+mru"
+#define POLICIES "tree+least-resident,tree,none,none+least-resident,fixed:granularity=2MiB+mru"
 
 enum { COUNT = 5 };
 
@@ -42,7 +42,7 @@ START_TEST(what_takes_longer_than_so_many_baselines_is_stopped_and_says_so)
     static const struct {
         const char *name;
         size_t at;
-    } baselines[] = {{NULL, 0}, {"tree", 1}, {"none+fewest", 3}, {"fixed:granularity=64KiB", COUNT}};
+    } baselines[] = {{NULL, 0}, {"tree", 1}, {"none+least-resident", 3}, {"fixed:granularity=64KiB", COUNT}};
     static const char *const ratios[] = {"1", "2.5", "20", "1000000"};
     unsigned ran = 0, stopped = 0;
     for (size_t b = 0; b < sizeof baselines / sizeof *baselines; b++) {

@@ -131,7 +131,8 @@ extern const struct metric zerocopy_metric_table[];
  * Source: dissertation, sections 2.5 (subgraph) and 3.5 (dma); Subway: Sabet et al., EuroSys 2020. */
 extern const struct zerocopy_baseline zerocopy_dma, zerocopy_copy, zerocopy_subgraph, zerocopy_uvm;
 
-/* The policy own: the requests that the program's own loads make, when the data that they reach is in host memory.
+/* The policy as-written: the requests that the program's own loads make, when the data that they reach is in host
+ * memory.
  *
  * No kernel is rewritten: each load of each warp asks for the sectors it touches (models/zerocopy/warp.h), in the
  * program's order, less what the reuse rule says is still held. Memory that the program keeps on the GPU itself is not
@@ -144,7 +145,7 @@ extern const struct zerocopy_baseline zerocopy_dma, zerocopy_copy, zerocopy_subg
  * waited for, since what waits for what is not in it. It asks for a program in the context; refused without one. */
 extern const struct zerocopy_baseline zerocopy_loads;
 
-/* Whether a policy is own with reuse=l1: it is simulated, and asks for no scans. */
+/* Whether a policy is as-written with reuse=l1: it is simulated, and asks for no scans. */
 bool zerocopy_loads_simulate(const struct replay_policy *policy);
 
 /* All launches of the program into the run's totals, and its metrics and notes into *out: their requests and times are

@@ -219,7 +219,7 @@ bool zerocopy_loads_simulate(const struct replay_policy *policy)
 }
 
 const struct zerocopy_baseline zerocopy_loads = {
-    .head = {.name = "own",
+    .head = {.name = "as-written",
              .summary = "the program's own loads, access by access, as it is written",
              .source = "dissertation, section 2.3.3 (which requests a warp's load makes)",
              .params = params,

@@ -1,4 +1,4 @@
-/* The policy own: what a program's own loads ask for, generated and recorded, and where it cannot be told. */
+/* The policy as-written: what a program's own loads ask for, generated and recorded, and where it cannot be told. */
 #include "replay/zerocopy/zerocopy.h"
 
 #include "replay/derive/derive.h"
@@ -66,7 +66,7 @@ static bool noted(size_t policy, const char *part)
 START_TEST(requests_are_those_of_the_loads)
 {
     struct input input = generated(true);
-    run(&input, "own,merged", NULL, NULL);
+    run(&input, "as-written,merged", NULL, NULL);
     ck_assert_double_eq(metric(0, "requests"), 2 * 2 * WARPS);
     ck_assert_double_eq(metric(0, "requests_128"), 2 * 2 * WARPS);
     ck_assert_double_eq(metric(0, "payload_bytes"), 2 * 2 * 4.0 * N);
@@ -76,7 +76,7 @@ START_TEST(requests_are_those_of_the_loads)
     ck_assert(noted(0, "of 1572864 B over the link besides")); /* c, twice */
     replay_release(&result);
     input = generated(false); /* the flags come over the link, too: 32 B for each warp */
-    run(&input, "own", NULL, NULL);
+    run(&input, "as-written", NULL, NULL);
     ck_assert_double_eq(metric(0, "requests_32"), 2 * WARPS);
     ck_assert(noted(0, "atomic accesses are not counted"));
     replay_release(&result);
@@ -91,7 +91,7 @@ START_TEST(what_a_warp_holds_is_asked_for_once)
     build_strided(f, 5, 65536);
     (void)fclose(f);
     struct input input = {.spec = trace, .role = "", .store = testing_import(&read_accelsim, trace, true)};
-    run(&input, "own,own:reuse=warp,own:reuse=prevwarp,own:reuse=none", NULL, NULL);
+    run(&input, "as-written,as-written:reuse=warp,as-written:reuse=prevwarp,as-written:reuse=none", NULL, NULL);
     ck_assert_double_eq(metric(0, "requests_32"), 65536);
     ck_assert_double_eq(metric(1, "requests_32"), 65536 / 8);
     ck_assert_double_eq(metric(2, "requests_32"), 65536 / 8);
@@ -118,7 +118,7 @@ START_TEST(loads_at_once_and_resident_warps_follow_from_the_program)
     FILE *f = tmpfile();
     double row[15] = {0};
     char head[400];
-    run(&input, "own", NULL, f);
+    run(&input, "as-written", NULL, f);
     rewind(f);
     ck_assert_ptr_nonnull(fgets(head, sizeof head, f));
     read_row(f, row);
@@ -140,7 +140,7 @@ START_TEST(the_longest_chain_is_that_of_the_launch)
     double row[15] = {0}, most = 0, last = 0;
     platform = "h200";
     ck_assert_msg(input_open(&input, "synth:bfs,scale=10,roots=1,kernel=naive", "", false, &err) == 0, "%s", err.msg);
-    run(&input, "own", NULL, f);
+    run(&input, "as-written", NULL, f);
     rewind(f);
     ck_assert_ptr_nonnull(fgets(head, sizeof head, f));
     for (int launches = (int)metric(0, "launches"); launches > 0; launches--) {
@@ -167,12 +167,12 @@ START_TEST(of_a_recording_each_load_is_waited_for)
     ck_assert_int_eq(derive_accesses(&in.source, store, &all, &counts, &err), 0);
     ck_assert_int_eq(store_finish(store, &err), 0);
     store_close(store);
-    run(&input, "own,merged", NULL, NULL);
+    run(&input, "as-written,merged", NULL, NULL);
     double requests = metric(0, "requests"), merged = metric(1, "time_ns");
     replay_release(&result);
     ck_assert_msg(input_open(&input, testing_file("a.db"), "", false, &err) == 0, "%s", err.msg);
     FILE *f = tmpfile();
-    run(&input, "own,merged", NULL, f);
+    run(&input, "as-written,merged", NULL, f);
     ck_assert_double_eq(metric(0, "requests"), requests);
     ck_assert_double_eq(metric(1, "time_ns"), merged);
     ck_assert(noted(0, "each load is waited for"));
@@ -192,8 +192,8 @@ START_TEST(without_a_program_it_is_refused_with_the_reason)
 {
     struct err err = {""};
     struct input input;
-    ck_assert_msg(input_open(&input, "synth:expect", "", false, &err) == 0, "%s", err.msg);
-    run(&input, "own,merged", NULL, NULL);
+    ck_assert_msg(input_open(&input, "synth:degrees", "", false, &err) == 0, "%s", err.msg);
+    run(&input, "as-written,merged", NULL, NULL);
     ck_assert(!outcome_get(&result.runs[0], "requests")->known);
     ck_assert(noted(0, "not by which accesses"));
     ck_assert(metric(1, "requests") > 0);
@@ -225,7 +225,7 @@ START_TEST(in_brief_the_link_alone_is_answered)
     bool usage;
     struct replay_request request = {.engine = engine_find("zerocopy"),
                                      .platform = "h200",
-                                     .policy_list = "own:reuse=l1",
+                                     .policy_list = "as-written:reuse=l1",
                                      .inputs = &input,
                                      .input_count = 1,
                                      .threads = 1,
@@ -242,7 +242,7 @@ START_TEST(in_brief_the_link_alone_is_answered)
     replay_release(&result);
     replay_release(&whole);
     request.engine_options = &(struct zerocopy_options){.link_metrics_only = true}; /* what needs the scans has them */
-    request.policy_list = "merged,own:reuse=l1";
+    request.policy_list = "merged,as-written:reuse=l1";
     ck_assert_msg(replay_run(&request, &result, &usage, &err) == 0, "%s", err.msg);
     ck_assert_double_eq(metric(0, "requests"), 2 * 2 * WARPS);
     ck_assert(outcome_get(&result.runs[0], "overfetch_ratio")->known);

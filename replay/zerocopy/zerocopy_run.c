@@ -299,7 +299,7 @@ int zerocopy_run_launch(struct zerocopy_run *run, uint32_t launch, struct err *e
     ROW(launches, INT, SUM, "kernel launches, of all roots together", (double)t->launches)                             \
     ROW(roots, INT, SUM, "traversals that the numbers are means over", runs)                                           \
     ROW(hit_ratio, REAL, MEAN, "rows served by GPU memory / rows asked for", NAN)                                      \
-    ROW(own_bytes, REAL, SUM, "of rows from the GPU's own memory", NAN)                                                \
+    ROW(local_bytes, REAL, SUM, "of rows from the GPU's own memory", NAN)                                              \
     ROW(peer_bytes, REAL, SUM, "of rows from other GPUs", NAN)                                                         \
     ROW(epoch_ns, REAL, SUM, "sampler, gather and consumer: the slowest for each batch, and one fill", NAN)            \
     ROW(h2d_bytes, INT, SUM,                                                                                           \

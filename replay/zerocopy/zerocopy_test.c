@@ -95,7 +95,7 @@ START_TEST(a_pattern_is_its_program)
     for (int i = 0; i < 3; i++) {
         char spec[100];
         (void)snprintf(spec, sizeof spec, "synth:bfs,graph=urand,scale=10,root=auto,reuse=l1,kernel=%s", patterns[i]);
-        run(spec, "h200", "naive,merged,aligned,own", NULL);
+        run(spec, "h200", "naive,merged,aligned,as-written", NULL);
         ck_assert_double_eq(metric((size_t)i, "requests"), metric(3, "requests"));
         ck_assert_double_eq(metric((size_t)i, "time_ns"), metric(3, "time_ns"));
         ck_assert_double_ne(metric((size_t)(i + 1) % 3, "requests"), metric(3, "requests"));
@@ -151,14 +151,14 @@ START_TEST(published_times_follow_from_the_degrees)
         const char *spec, *platform;
         double seconds, share;
     } published[] = {
-        {"synth:expect,graph=ml", "titanxp", 4.43, 0.06},
-        {"synth:expect,graph=fs", "titanxp", 2.59, 0.06},
-        {"synth:expect,graph=sk", "titanxp", 1.62, 0.06},
-        {"synth:expect,graph=uk5", "titanxp", 4.00, 0.20},
-        {"synth:expect,graph=gk,element=4", "v100", 1.66, 0.15},
-        {"synth:expect,graph=fs,element=4", "v100", 1.49, 0.15},
-        {"synth:expect,graph=sk,element=4", "v100", 0.85, 0.15},
-        {"synth:expect,graph=uk5,element=4", "v100", 1.85, 0.15},
+        {"synth:degrees,graph=ml", "titanxp", 4.43, 0.06},
+        {"synth:degrees,graph=fs", "titanxp", 2.59, 0.06},
+        {"synth:degrees,graph=sk", "titanxp", 1.62, 0.06},
+        {"synth:degrees,graph=uk5", "titanxp", 4.00, 0.20},
+        {"synth:degrees,graph=gk,element=4", "v100", 1.66, 0.15},
+        {"synth:degrees,graph=fs,element=4", "v100", 1.49, 0.15},
+        {"synth:degrees,graph=sk,element=4", "v100", 0.85, 0.15},
+        {"synth:degrees,graph=uk5,element=4", "v100", 1.85, 0.15},
     };
     for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
         run(published[i].spec, published[i].platform, "aligned", NULL);
@@ -208,7 +208,7 @@ START_TEST(graphs_take_prefetchers_and_evictions)
     ck_assert_double_gt(metric(2, "time_ns"), metric(0, "time_ns"));
     ck_assert_double_ne(metric(3, "payload_bytes"), metric(0, "payload_bytes"));
     done();
-    run("synth:expect,graph=gk", "v100", "uvm", NULL);
+    run("synth:degrees,graph=gk", "v100", "uvm", NULL);
     ck_assert(!outcome_get(&result.runs[0], "time_ns")->known);
     done();
     run("synth:gather,graph=kron,scale=12,row_bytes=64", "v100", "uvm", "resident=degree");

@@ -103,7 +103,7 @@ double tier_serve(struct tier *tier, const struct scan *scans, size_t n)
     }
     for (size_t i = 0; i < n; i++) {
         const enum residency_place place = residency_of(&tier->residency, scans[i].first / tier->row_elements);
-        double *bytes = place == RESIDENCY_LOCAL  ? &tier->own_bytes
+        double *bytes = place == RESIDENCY_LOCAL  ? &tier->local_bytes
                         : place == RESIDENCY_PEER ? &tier->peer_bytes
                                                   : &tier->link_total;
         *bytes += tier->row_bytes;
@@ -114,7 +114,7 @@ double tier_serve(struct tier *tier, const struct scan *scans, size_t n)
 
 double tier_launch_ns(const struct tier *tier, const struct gpu *gpu, const struct pcie *pcie, double link_ns)
 {
-    double own = tier->own_bytes / gpu->dram_bytes_per_s * 1e9;
+    double own = tier->local_bytes / gpu->dram_bytes_per_s * 1e9;
     double peer =
         tier->peer_bytes > 0 && pcie->peer_bytes_per_s > 0 ? tier->peer_bytes / pcie->peer_bytes_per_s * 1e9 : 0;
     return fmax(link_ns, fmax(own, peer));
@@ -122,9 +122,9 @@ double tier_launch_ns(const struct tier *tier, const struct gpu *gpu, const stru
 
 void tier_launch_end(struct tier *tier)
 {
-    tier->own_total += tier->own_bytes;
+    tier->local_total += tier->local_bytes;
     tier->peer_total += tier->peer_bytes;
-    tier->own_bytes = tier->peer_bytes = 0;
+    tier->local_bytes = tier->peer_bytes = 0;
 }
 
 /* Batches are shared among the GPUs. */
@@ -149,9 +149,9 @@ void tier_metrics(const struct tier *tier, const struct tier_gather *how, struct
 {
     if (!tier->row_elements)
         return;
-    double all = tier->own_total + tier->peer_total + tier->link_total;
-    outcome_real(out, "hit_ratio", (tier->own_total + tier->peer_total) / all);
-    outcome_real(out, "own_bytes", tier->own_total);
+    double all = tier->local_total + tier->peer_total + tier->link_total;
+    outcome_real(out, "hit_ratio", (tier->local_total + tier->peer_total) / all);
+    outcome_real(out, "local_bytes", tier->local_total);
     outcome_real(out, "peer_bytes", tier->peer_total);
     const struct metric_value *time = outcome_get(out, "time_ns");
     if (!time || !time->known)

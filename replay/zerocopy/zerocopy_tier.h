@@ -57,8 +57,8 @@ struct tier {
     uint32_t *rank;
     uint64_t row_elements;
     double row_bytes;
-    double own_bytes, peer_bytes;             /* of the launch that is going on */
-    double own_total, peer_total, link_total; /* bytes of rows */
+    double local_bytes, peer_bytes;             /* of the launch that is going on */
+    double local_total, peer_total, link_total; /* bytes of rows */
     uint64_t batches;
 };
 
@@ -80,7 +80,7 @@ struct tier_gather {
     double share; /* of the multiprocessors, if by a kernel */
 };
 
-/* hit_ratio, own_bytes, peer_bytes, epoch_ns into *out, whose time_ns stands. */
+/* hit_ratio, local_bytes, peer_bytes, epoch_ns into *out, whose time_ns stands. */
 void tier_metrics(const struct tier *tier, const struct tier_gather *gather, struct outcome *out);
 
 /* How long an epoch of training can take, between two bounds, from the times of its stages.

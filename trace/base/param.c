@@ -51,6 +51,14 @@ static int unknown_name(const struct param *table, const char *name, struct err 
                    suggest_hint(&suggest, hint, sizeof hint));
 }
 
+static int unknown_choice(const struct param *row, const char *text, struct err *err)
+{
+    char hint[SUGGEST_HINT];
+    struct suggest suggest = {.word = text};
+    return err_set(err, "%s is '%.60s'; expected one of %s%s", row->name, text, row->unit,
+                   suggest_hint(&suggest, hint, sizeof hint));
+}
+
 int param_position(const char *names, const char *text)
 {
     size_t n = strlen(text);
@@ -89,7 +97,7 @@ int param_set(const struct param *table, void *owner, const char *name, const ch
         return 0;
     }
     if (row->type == PARAM_CHOICE && (whole = param_position(row->unit, text)) < 0)
-        return err_set(err, "%s is '%.60s'; expected one of %s", row->name, text, row->unit);
+        return unknown_choice(row, text, err);
     const bool automatic = row->type == PARAM_NS && row->text && strcmp(text, row->text) == 0;
     if (automatic || row->type == PARAM_CHOICE) {
         *(int64_t *)field(row, owner) = automatic ? PARAM_AUTO : whole;

@@ -48,9 +48,9 @@ void suggest_offer(struct suggest *suggest, const char *name)
     (void)snprintf(suggest->best, sizeof suggest->best, "%s", name);
 }
 
-/* Names of an earlier release: options, settings, metrics, figures, programs and parameters in one table, in the order
- * of the alphabet. Whoever types one is told the new one instead of a guess. A row stays for one release. Names of
- * options stand without dashes, or with them where something else has that name. */
+/* Names of an earlier release: options, settings, metrics, figures, policies, programs and values of settings in one
+ * table, in the order of the alphabet. Whoever types one is told the new one instead of a guess. A row stays for one
+ * release. Names of options stand without dashes, or with them where something else has that name. */
 static const struct {
     const char *name, *now;
 } old_names[] = {
@@ -87,8 +87,12 @@ static const struct {
     {"dram-throughput", "stacked --metric mem_speedup_ratio,pim_speedup_ratio --aggregate declared"},
     {"dram-timeline", "no figure; replay dram --commands FILE writes what a channel did"},
     {"dram_cycles", "total_cycles (with front=partition: time_ns)"},
+    {"expect", "degrees"},
+    {"fewest", "least-resident"},
     {"in_flight_max", "--latencies FILE.csv"},
+    {"intended", "driver590_spec"},
     {"legacy-runs", "lines --metric time_ns --over run_pages"},
+    {"mapped", "pinned"},
     {"mem2_alone_cycles", "mem_alone_cycles of the program by itself"},
     {"mem2_cycles", "system_throughput - mem_speedup_ratio, the second side's speed-up"},
     {"mem2_speedup_ratio", "system_throughput - mem_speedup_ratio"},
@@ -104,6 +108,8 @@ static const struct {
     {"noc_arrival_per_kcycle", "noc_packets_per_kcycle"},
     {"noc_packets", "noc_packets_per_kcycle"},
     {"npz", "csv, or SQL (docs/python.md)"},
+    {"own", "as-written"},
+    {"own_bytes", "local_bytes"},
     {"pcie-amplification", "bars --metric read_amplification_ratio"},
     {"pcie-bandwidth", "bars --metric link_bytes_per_s"},
     {"pcie-requests", "bars --metric requests"},
@@ -121,11 +127,16 @@ static const struct {
     {"pim_ns", "pim_cycles"},
     {"placement-timeline", "timeline"},
     {"precharges", "--commands FILE.csv"},
+    {"r_median", "blocks_per_batch_median"},
+    {"r_p25", "blocks_per_batch_p25"},
+    {"r_p75", "blocks_per_batch_p75"},
     {"refreshes", "--commands FILE.csv"},
     {"relaunch_gap", "nothing: a program starts again at once, a stream after 560 cycles"},
     {"requests_in", "mem_requests, pim_requests"},
     {"requests_out", "mem_requests, pim_requests"},
+    {"returned_bytes", "refetched_bytes"},
     {"robust", "tornado"},
+    {"routines", "fault_handler_runs"},
     {"switch_conflicts", "conflicts_per_switch"},
     {"switches_mem_to_pim", "mode_switches"},
     {"switches_pim_to_mem", "mode_switches"},
@@ -136,6 +147,7 @@ static const struct {
     {"uvm-speedup", "bars --metric speedup_ratio"},
     {"uvm-timeline", "timeline"},
     {"window_scale", "nothing: 640 requests of a channel are in flight"},
+    {"written", "driver590_code"},
 };
 
 /* What to write instead of an old name; NULL: it never was one. */

@@ -3,7 +3,7 @@
 START_TEST(the_block_with_the_fewest_pages_goes_and_of_equals_the_oldest)
 {
     struct evict_scene s;
-    evict_scene(&s, "fewest");
+    evict_scene(&s, "least-resident");
     evict_add(&s, 0)->resident = 512;
     evict_add(&s, 2)->resident = 16;
     evict_add(&s, 1)->resident = 16;
@@ -13,4 +13,4 @@ START_TEST(the_block_with_the_fewest_pages_goes_and_of_equals_the_oldest)
 }
 END_TEST
 
-TEST_MAIN("evict/fewest", the_block_with_the_fewest_pages_goes_and_of_equals_the_oldest)
+TEST_MAIN("evict/least_resident", the_block_with_the_fewest_pages_goes_and_of_equals_the_oldest)

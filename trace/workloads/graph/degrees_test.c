@@ -1,5 +1,5 @@
-/* The degrees of expect are its own: by including it. */
-#include "trace/workloads/graph/expect.c"
+/* The degrees of degrees are its own: by including it. */
+#include "trace/workloads/graph/degrees.c"
 
 #include "trace/base/testing.h"
 
@@ -39,4 +39,4 @@ START_TEST(lognormal_and_urand_keep_their_mean)
 }
 END_TEST
 
-TEST_MAIN("expect", kron_has_the_elements_of_generated_graphs, lognormal_and_urand_keep_their_mean)
+TEST_MAIN("degrees", kron_has_the_elements_of_generated_graphs, lognormal_and_urand_keep_their_mean)

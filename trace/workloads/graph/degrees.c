@@ -1,4 +1,4 @@
-/* expect: a traversal of a graph at its published size, from its degree distribution alone.
+/* degrees: a traversal of a graph at its published size, from its degree distribution alone.
  *
  * Every list is read `sweeps` times; what is counted of a sample of lists is scaled to the graph's elements. Levels
  * matter only for the cost of finding a vertex inactive. Nothing here knows which vertices a level reaches, so unified
@@ -163,25 +163,25 @@ static int degree_sample(const struct degree_model *m, uint64_t n, uint64_t seed
 
 enum { SAMPLE_VERTICES = 1 << 18 };
 
-struct expect_params {
+struct degrees_params {
     const char *graph;
     int64_t scale, k, traversal, element, levels, reuse;
     double sweeps, vertices, elements, sigma;
 };
 
-static const struct param expect_keys[] = {
-    PARAM_TEXT_ROW(expect_params, graph, "gk",
+static const struct param degrees_keys[] = {
+    PARAM_TEXT_ROW(degrees_params, graph, "gk",
                    "gk, gu, fs, ml, sk, uk5, or kron, urand (scale, k), lognormal (vertices, elements, sigma)"),
-    PARAM_CHOICE_ROW(expect_params, traversal, "bfs|sssp|cc|pagerank", 0, "sssp also reads 4-byte weights"),
-    PARAM_CHOICE_ROW(expect_params, element, "8|4", 0, "bytes of an element of the edge list"),
-    PARAM_REAL_ROW(expect_params, sweeps, "", 1e-3, 1e4, 1, "how often each list is read"),
-    PARAM_INT_ROW(expect_params, levels, "", 0, 1e6, 0, "launches; 0: the preset's"),
-    PARAM_CHOICE_ROW(expect_params, reuse, SCAN_REUSE_NAMES, 0, "which sectors are not requested again"),
-    PARAM_INT_ROW(expect_params, scale, "", 1, 40, 27, "kron, urand: log2 of the vertices"),
-    PARAM_INT_ROW(expect_params, k, "", 1, 1024, 16, "kron, urand: edges drawn per vertex"),
-    PARAM_REAL_ROW(expect_params, vertices, "", 0, 1e12, 0, "lognormal"),
-    PARAM_REAL_ROW(expect_params, elements, "", 0, 1e15, 0, "lognormal"),
-    PARAM_REAL_ROW(expect_params, sigma, "", 0, 5, 1.5, "lognormal: of the degree's logarithm"),
+    PARAM_CHOICE_ROW(degrees_params, traversal, "bfs|sssp|cc|pagerank", 0, "sssp also reads 4-byte weights"),
+    PARAM_CHOICE_ROW(degrees_params, element, "8|4", 0, "bytes of an element of the edge list"),
+    PARAM_REAL_ROW(degrees_params, sweeps, "", 1e-3, 1e4, 1, "how often each list is read"),
+    PARAM_INT_ROW(degrees_params, levels, "", 0, 1e6, 0, "launches; 0: the preset's"),
+    PARAM_CHOICE_ROW(degrees_params, reuse, SCAN_REUSE_NAMES, 0, "which sectors are not requested again"),
+    PARAM_INT_ROW(degrees_params, scale, "", 1, 40, 27, "kron, urand: log2 of the vertices"),
+    PARAM_INT_ROW(degrees_params, k, "", 1, 1024, 16, "kron, urand: edges drawn per vertex"),
+    PARAM_REAL_ROW(degrees_params, vertices, "", 0, 1e12, 0, "lognormal"),
+    PARAM_REAL_ROW(degrees_params, elements, "", 0, 1e15, 0, "lognormal"),
+    PARAM_REAL_ROW(degrees_params, sigma, "", 0, 5, 1.5, "lognormal: of the degree's logarithm"),
     {0}};
 
 /* Published sizes; 0: what the distribution gives. */
@@ -202,8 +202,8 @@ static const struct preset {
     {"lognormal", DEGREE_LOGNORMAL, 0, 0, 0, 0, 10},
 };
 
-struct expect {
-    struct expect_params p;
+struct degrees {
+    struct degrees_params p;
     struct preset preset;
     double vertices, elements;
     uint32_t *degrees;
@@ -211,7 +211,7 @@ struct expect {
     struct scan *scans;
 };
 
-static int choose(struct expect *e, struct err *err)
+static int choose(struct degrees *e, struct err *err)
 {
     size_t i = 0, n = sizeof presets / sizeof *presets;
     while (i < n && strcmp(presets[i].name, e->p.graph) != 0)
@@ -228,7 +228,7 @@ static int choose(struct expect *e, struct err *err)
     return 0;
 }
 
-static int draw(struct expect *e, struct err *err)
+static int draw(struct degrees *e, struct err *err)
 {
     struct degree_model m = {.kind = e->preset.kind,
                              .scale = e->preset.elements > 0 ? 27 : (int)e->p.scale,
@@ -247,22 +247,22 @@ static int draw(struct expect *e, struct err *err)
     return e->scans ? 0 : -1;
 }
 
-static void expect_close(void *state)
+static void degrees_close(void *state)
 {
-    struct expect *e = state;
+    struct degrees *e = state;
     free(e->degrees);
     free(e->scans);
     free(e);
 }
 
-static int expect_init(struct expect *e, struct err *err)
+static int degrees_init(struct degrees *e, struct err *err)
 {
     return choose(e, err) || draw(e, err) ? -1 : 0;
 }
 
 static void setup(void *state, struct scan_setup *s)
 {
-    const struct expect *e = state;
+    const struct degrees *e = state;
     double levels = (double)(e->p.levels ? e->p.levels : e->preset.levels);
     bool weighted = e->p.traversal == 1;
     *s = (struct scan_setup){
@@ -282,7 +282,7 @@ static void setup(void *state, struct scan_setup *s)
 static int start(void *state, struct err *err)
 {
     (void)err;
-    struct expect *e = state;
+    struct degrees *e = state;
     e->at = e->first = 0;
     return 0;
 }
@@ -290,7 +290,7 @@ static int start(void *state, struct err *err)
 static int next(void *state, struct scan_batch *batch, struct err *err)
 {
     (void)err;
-    struct expect *e = state;
+    struct degrees *e = state;
     if (e->at == e->count)
         return 0;
     size_t n = e->count - e->at < SCAN_BATCH ? e->count - e->at : SCAN_BATCH;
@@ -303,8 +303,8 @@ static int next(void *state, struct scan_batch *batch, struct err *err)
     return 1;
 }
 
-static const struct scan_ops expect_ops = {setup, start, next, NULL};
+static const struct scan_ops degrees_ops = {setup, start, next, NULL};
 
-WORKLOAD(expect, workload_expect, "expect",
+WORKLOAD(degrees, workload_degrees, "degrees",
          "a traversal at published scale, expected from the degree distribution alone", "dissertation, table 2.2",
-         workload_new, expect_close, .produces = WORKLOAD_SCANS, .ops = &expect_ops, .views = VIEW_ZEROCOPY);
+         workload_new, degrees_close, .produces = WORKLOAD_SCANS, .ops = &degrees_ops, .views = VIEW_ZEROCOPY);

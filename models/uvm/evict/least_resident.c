@@ -1,4 +1,4 @@
-/* fewest: the block with the fewest resident pages.
+/* least-resident: the block with the fewest resident pages.
  *
  * Rule. Least resident pages; equal ones: least recently serviced. It is the cheapest to copy back.
  * Example. A holds 512 pages, B 16 and C 16, serviced in the order C, B: C goes, 16 pages back.
@@ -17,9 +17,10 @@ static struct uvm_victim pick(void *state, const struct uvm_evict_view *view)
     return uvm_evict_whole(uvm_evict_least(state, view, resident));
 }
 
-const struct uvm_evict_policy uvm_evict_fewest = {.head = {.name = "fewest",
-                                                           .summary = "the block with the fewest resident pages",
-                                                           .source = "ours, cheapest to copy back",
-                                                           .params = uvm_evict_plain_params,
-                                                           .state_size = sizeof(struct uvm_evict_plain)},
-                                                  .pick = pick};
+const struct uvm_evict_policy uvm_evict_least_resident = {
+    .head = {.name = "least-resident",
+             .summary = "the block with the fewest resident pages",
+             .source = "ours, cheapest to copy back",
+             .params = uvm_evict_plain_params,
+             .state_size = sizeof(struct uvm_evict_plain)},
+    .pick = pick};
