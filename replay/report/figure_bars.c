@@ -164,6 +164,18 @@ static void choose_axis(const struct bars *b, struct chart *chart, size_t metric
     chart->log_of = gain ? 2 : 10;
 }
 
+/* What the axis measures; of a box, whose metric is a median, without that. */
+static const char *axis_label(const struct bars *b, const char *metric, char *buf, size_t size)
+{
+    if (b->joined)
+        return b->shares ? "share" : "sum";
+    (void)figure_form_name(metric, buf, size);
+    char *median = b->box ? strstr(buf, " median") : NULL;
+    if (median)
+        *median = 0;
+    return buf;
+}
+
 static int draw_panel(const struct bars *b, FILE *script, size_t metric, struct err *err)
 {
     const struct figure_form *form = &b->form;
@@ -186,11 +198,7 @@ static int draw_panel(const struct bars *b, FILE *script, size_t metric, struct 
     choose_axis(b, &chart, metric);
     if (metric)
         (void)fputs("unset label\nunset arrow\nunset logscale\n", script);
-    figure_form_ylabel(form, script, name,
-                       b->shares   ? "share"
-                       : b->joined ? "sum"
-                                   : figure_form_name(name, what, sizeof what),
-                       chart.log, unit, chart.panels > 1);
+    figure_form_ylabel(form, script, name, axis_label(b, name, what, sizeof what), chart.log, unit, chart.panels > 1);
     if (chart.log && chart.base == 1 && figure_form_is_gain(name))
         figure_form_line_at_one(script);
     if (!rc)
