@@ -275,8 +275,7 @@ void dram_device_catch_up(struct dram_channel *channel, int64_t now);
 /* The refresh's own command at t, if it can be given; whether it was. */
 bool dram_device_refresh(struct dram_channel *channel, int32_t t);
 
-/* A PIM request is selected at t while banks are held: the whole refresh. Returns its first command's earliest cycle.
- */
+/* Does the whole refresh for a PIM request selected at t. Returns the earliest cycle of the request's first command. */
 int32_t dram_device_finish(struct dram_channel *channel, int32_t t);
 
 /* A command of a PIM request or a refresh to all banks of a mask at once; to one bank: dram_device_gave_one(). */

@@ -332,8 +332,7 @@ DRAM_INLINE int dram_first(const struct dram_channel *ch, dram_banks banks, int 
     return b < ch->width ? b : b - ch->width;
 }
 
-/* Selects a request in MEM mode. Returns whether anything changed: a request was issued, or on_scan() got a new bank.
- */
+/* Selects a request in MEM mode. Returns whether a request was issued or on_scan() got a new bank. */
 DRAM_INLINE bool dram_select_mem(struct dram_channel *ch, const struct dram_hooks *hooks, void *state, int32_t t)
 {
     const dram_banks empty = ~ch->occupied & ch->all;

@@ -108,8 +108,7 @@ static uint64_t byte_of(const struct sectors_of *a, unsigned lane)
     return a->first + (a->lane ? a->lane[lane] : lane * (uint64_t)a->stride);
 }
 
-/* Any lanes, from the highest down, mostly the order wanted; those that continue each other (rows of a tile) together.
- */
+/* Any lanes, from the highest down, mostly the order wanted; lanes that continue each other (a tile's row) together. */
 static int sorted(const struct sectors_of *a, struct sectors_line *out)
 {
     struct sorter s;

@@ -1,8 +1,7 @@
 /* plugin_load: policies loaded from what `offchip policy build` made.
  *
  * A loaded policy stays for the life of the process. Its table has one more row, `so`: the path that it was loaded
- * from, so that policies of two files are two wherever runs are compared. Once loaded it is found by name. Thread-safe.
- */
+ * from, which tells policies of two files apart. Once loaded it is found by name. Thread-safe. */
 #ifndef MODELS_PLUGIN_PLUGIN_LOAD_H
 #define MODELS_PLUGIN_PLUGIN_LOAD_H
 
@@ -11,9 +10,8 @@
 /* "uvm prefetch policy". */
 const char *plugin_interface_name(enum policy_interface interface);
 
-/* The policy in a file, for an interface: POLICY_ANY for any. `taken` (may be NULL) ends with NULL: names it may not
- * have. The head is that of a copy of the interface's struct, with the row `so`. NULL with *err set (names the file).
- */
+/* Loads the policy in a file, for an interface: POLICY_ANY for any. `taken` (may be NULL) ends with NULL: names it may
+ * not have. Returns the head of a copy of the interface's struct, with the row `so`; NULL with *err set. */
 const struct policy_head *plugin_load(const char *path, enum policy_interface interface,
                                       const struct policy_head *const *taken, struct err *err);
 

@@ -85,8 +85,7 @@ int compare_keep_best(struct compare_result *result, struct compare_result *trie
 /* "1.24 ms", of so many digits. Returns buf. */
 const char *compare_time_text(double ns, int digits, char *buf, size_t size);
 
-/* The policies that unified memory is asked with, the driver's first; the next of a list, which moves on; false: none.
- */
+/* The policies of unified memory that are compared, the driver's first; takes the next of such a list; false: none. */
 extern const char compare_prefetchers[];
 bool compare_next_policy(const char **list, char *policy, size_t size);
 

@@ -556,7 +556,7 @@ static int run_policies(struct corun *p, struct outcome *runs, struct err *err)
 {
     const struct replay_job *job = p->job;
     const size_t listed = dram_options(job)->latencies ? job->listed_count : 0;
-    struct dram_latency *latencies = listed ? mem_zalloc(listed * DRAM_LATENCY_KINDS, sizeof *latencies, err) : NULL;
+    struct dram_latency *latencies = listed ? mem_zalloc(listed * DRAM_LATENCIES, sizeof *latencies, err) : NULL;
     int failed = listed && !latencies;
 #pragma omp parallel for schedule(dynamic)                                                                             \
     num_threads(job->threads) if (!dram_options(job)->explain && job->policy_count > 1)
@@ -565,7 +565,7 @@ static int run_policies(struct corun *p, struct outcome *runs, struct err *err)
         if (__atomic_load_n(&failed, __ATOMIC_RELAXED))
             continue;
         const int rc =
-            run_policy(p, i, i < listed && latencies ? &latencies[i * DRAM_LATENCY_KINDS] : NULL, &runs[i], &mine);
+            run_policy(p, i, i < listed && latencies ? &latencies[i * DRAM_LATENCIES] : NULL, &runs[i], &mine);
 #pragma omp critical(dram_programs)
         if (rc && !failed) {
             failed = 1;
@@ -573,7 +573,7 @@ static int run_policies(struct corun *p, struct outcome *runs, struct err *err)
         }
     }
     for (size_t i = 0; i < listed && !failed; i++)
-        dram_latencies_write(dram_options(job)->latencies, &job->policies[i], &latencies[i * DRAM_LATENCY_KINDS]);
+        dram_latencies_write(dram_options(job)->latencies, &job->policies[i], &latencies[i * DRAM_LATENCIES]);
     free(latencies);
     return failed ? -1 : 0;
 }

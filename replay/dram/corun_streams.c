@@ -73,7 +73,7 @@ struct window {
     int last_in[DRAM_SUBS];
     uint32_t total;                 /* requests of all sources */
     double core_cycles;             /* of a DRAM cycle */
-    struct dram_latency *latencies; /* [DRAM_LATENCY_KINDS]: done - issue, for --latencies; NULL: not wanted */
+    struct dram_latency *latencies; /* [DRAM_LATENCIES]: done - issue, for --latencies; NULL: not wanted */
     int64_t *timestamps;            /* --requests: four arrays of the first passes' requests, then of later ones' */
     struct dram_commands commands;
     int64_t cycles;
@@ -237,7 +237,7 @@ static void answer(struct window *w, int source, uint32_t i, int64_t t)
     dram_answered(&w->part.channel->stats, s->class, t - s->issued[i]);
     if (w->latencies) {
         const uint8_t flags = s->requests[i].flags;
-        dram_latency_add(&w->latencies[flags & DRAM_L2_HIT ? DRAM_LATENCY_L2_HIT : dram_latency_kind_of(flags)],
+        dram_latency_add(&w->latencies[flags & DRAM_L2_HIT ? DRAM_LATENCY_L2 : dram_latency_kind_of(flags)],
                          t - s->issued[i]);
     }
     source_answer(s, t);
@@ -502,7 +502,7 @@ static int run_channel(struct window *w, struct corun *c, const struct together 
     if (!w->sources)
         return 0;
     if (window_init(w, c->job, run->policy, run->vcs, err) || (run->watch && window_watch(w, err)) ||
-        (run->latencies && !(w->latencies = mem_zalloc(DRAM_LATENCY_KINDS, sizeof *w->latencies, err))))
+        (run->latencies && !(w->latencies = mem_zalloc(DRAM_LATENCIES, sizeof *w->latencies, err))))
         return -1;
     w->commands.channel = channel;
     if (run->told)
@@ -526,7 +526,7 @@ static void add_channel(struct dram_totals *totals, const struct window *w, cons
     totals->blacklists = rules->favoured_cycles != NULL;
     for (int k = 0; k < 2 && rules->favoured_cycles; k++)
         totals->favoured[k] += rules->favoured_cycles(part->state, (enum dram_class)k);
-    for (int k = 0; k < DRAM_LATENCY_KINDS && w->latencies; k++)
+    for (int k = 0; k < DRAM_LATENCIES && w->latencies; k++)
         dram_latency_merge(&totals->latencies[k], &w->latencies[k]);
     for (int s = 0; s < w->sources; s++) {
         const int at = place_of(run, w->side[s]);
@@ -622,7 +622,7 @@ static int run_policy(struct corun *c, size_t i, struct outcome *run, struct err
                                  .watch = job->requests && listed,
                                  .latencies = dram_options(job)->latencies && listed};
     struct dram_totals t = dram_totals_new();
-    int rc = all.latencies && !(t.latencies = mem_zalloc(DRAM_LATENCY_KINDS, sizeof *t.latencies, err)) ? -1 : 0;
+    int rc = all.latencies && !(t.latencies = mem_zalloc(DRAM_LATENCIES, sizeof *t.latencies, err)) ? -1 : 0;
     for (int s = 0; s < c->streams && all.watch; s++)
         dram_request_log_clear(&c->request_log[s], &c->stream[s]);
     if (!rc)

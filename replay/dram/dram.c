@@ -97,7 +97,7 @@ int64_t dram_run_limit(const struct dram_settings *set, int64_t alone)
 static int write_latencies(const struct replay_job *job, size_t i, const struct dram_stream *stream,
                            const struct dram_request_log *request_log, struct err *err)
 {
-    struct dram_latency *kinds = mem_zalloc(DRAM_LATENCY_KINDS, sizeof *kinds, err);
+    struct dram_latency *kinds = mem_zalloc(DRAM_LATENCIES, sizeof *kinds, err);
     if (!kinds)
         return -1;
     dram_latencies_add(kinds, stream, request_log);

@@ -5,8 +5,7 @@
  * - partition: the memory partition of the artifact, two clocks, L2 to DRAM queues, credits
  *   (replay/dram/dram_partition.h);
  * - corun: two sides, closed loop: programs through interconnect and L2 (replay/dram/corun_programs.c), streams with a
- *   window of outstanding requests (replay/dram/corun_streams.c).
- */
+ *   window of outstanding requests (replay/dram/corun_streams.c). */
 #ifndef REPLAY_DRAM_DRAM_H
 #define REPLAY_DRAM_DRAM_H
 
@@ -118,13 +117,7 @@ struct dram_settings {
 };
 
 /* The kinds of requests in --latencies. */
-enum dram_latency_kind {
-    DRAM_LATENCY_READ,
-    DRAM_LATENCY_WRITE,
-    DRAM_LATENCY_PIM,
-    DRAM_LATENCY_L2_HIT,
-    DRAM_LATENCY_KINDS
-};
+enum dram_latency_kind { DRAM_LATENCY_READ, DRAM_LATENCY_WRITE, DRAM_LATENCY_PIM, DRAM_LATENCY_L2, DRAM_LATENCIES };
 
 /* That of a request of a stream, if L2 does not answer it. */
 static inline enum dram_latency_kind dram_latency_kind_of(uint8_t flags)
@@ -135,7 +128,7 @@ static inline enum dram_latency_kind dram_latency_kind_of(uint8_t flags)
 /* What one run of one policy gave, over all channels. */
 struct dram_totals {
     struct dram_stats stats;        /* sums; last_out is the latest */
-    struct dram_latency *latencies; /* [DRAM_LATENCY_KINDS], --latencies of a closed loop; else NULL */
+    struct dram_latency *latencies; /* [DRAM_LATENCIES], --latencies of a closed loop; else NULL */
     int64_t cycles;                 /* DRAM cycles, the longest channel's */
     int64_t class_cycles[2];        /* until the last completion of the (first pass of the) class; -1: never */
     int64_t alone_cycles[2];        /* the same of the class alone; -1: not run */
@@ -233,7 +226,7 @@ void dram_explain_attach(struct dram_channel *channel, const struct replay_job *
 
 void dram_latencies_head(FILE *file);
 
-/* kinds: DRAM_LATENCY_KINDS of them. */
+/* kinds: DRAM_LATENCIES of them. */
 void dram_latencies_write(FILE *file, const struct replay_policy *policy, const struct dram_latency *kinds);
 
 /* Add those of an open loop's requests that were done; cycles are done - arrival. */
@@ -253,8 +246,7 @@ int dram_partition_run(const struct replay_job *job, const struct replay_policy 
 int dram_corun_streams_replay(const struct replay_job *job, struct outcome *runs, struct err *err);
 int dram_corun_programs_replay(const struct replay_job *job, struct outcome *runs, struct err *err);
 
-/* Whether all inputs are generated programs, or traces that such a program was written into: 1 or 0, -1 without memory.
- */
+/* Returns 1 if all inputs are generated programs or traces of such programs, else 0; -1 without memory. */
 int dram_inputs_are_programs(const struct replay_job *job, struct err *err);
 
 extern const struct engine engine_dram;

@@ -220,7 +220,7 @@ void dram_latencies_write(FILE *file, const struct replay_policy *policy, const 
     static const char *const names[] = {"mem-read", "mem-write", "pim", "l2-hit"};
     char label[256];
     replay_policy_label(policy, label, sizeof label);
-    for (int k = 0; k < DRAM_LATENCY_KINDS; k++)
+    for (int k = 0; k < DRAM_LATENCIES; k++)
         write_kind(file, label, names[k], &kinds[k]);
 }
 

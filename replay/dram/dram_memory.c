@@ -522,7 +522,7 @@ static bool ask(struct dram_memory *m, struct dram_subpartition *s, uint32_t sub
     if (got == L2_HIT)
         answer(m, s, sub, packet->flight);
     if (m->latencies && got == L2_HIT && q.reads)
-        m->flight[packet->flight].latency_kind = DRAM_LATENCY_L2_HIT;
+        m->flight[packet->flight].latency_kind = DRAM_LATENCY_L2;
     if (got == L2_FETCH)
         to_dram(m, sub, v,
                 (struct dram_waiting){packet->row, dram_id(DRAM_ID_FETCH, sub, miss), (uint8_t)packet->bank, 1});

@@ -180,7 +180,7 @@ struct dram_memory {
     uint32_t unused_count, flights, in_flight;
     uint32_t *camp; /* DRAM requests of this stretch, by channel */
     uint32_t camp_requests;
-    struct dram_latency *latencies; /* [DRAM_LATENCY_KINDS]: DRAM cycles from pop to reply; NULL: no --latencies */
+    struct dram_latency *latencies; /* [DRAM_LATENCIES]: DRAM cycles from pop to reply; NULL: no --latencies */
     struct dram_memory_stats stats;
     bool out_of_memory;
 };

@@ -47,8 +47,7 @@ static void consider(struct fixed *f, const struct run_set *runs, size_t i)
         f->best = i;
 }
 
-/* Append, for each case with several runs of fixed policies (policy.h), a copy "best fixed" of the fastest not starved.
- */
+/* Appends a copy "best fixed" of the fastest, not starved run of fixed policies (policy.h) to cases with several. */
 static int add_best(struct run_set *runs, struct err *err)
 {
     struct case_table table;

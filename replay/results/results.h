@@ -87,8 +87,7 @@ struct results_counts {
 /* Whether the file is what was written: every run, that none is missing, and SQLite's own structures. */
 int results_check(struct results *results, struct results_counts *counts, struct err *err);
 
-/* Add the runs of n results files, positions kept, in one transaction: each once; other numbers for one are an error.
- */
+/* Adds the runs of n results files once, positions kept, in one transaction; other numbers for a run are an error. */
 int results_merge(struct results *results, const char *const *from, size_t n, struct err *err);
 
 /* A sweep of so many points is on its way to the file, called by 32 hexadecimal digits of its own (sweep_id()); it has

@@ -1,6 +1,5 @@
-/* aggregate: one number for several runs of one policy, as the metric itself declares; nothing else combines
- * runs. Policies are never mixed; speed-ups leave out the runs that they are relative to, unless there are no others.
- */
+/* aggregate: one number for several runs of one policy, as the metric itself declares; nothing else combines runs.
+ * Policies are never mixed; speed-ups leave out the runs that they are relative to, unless there are no others. */
 #ifndef REPLAY_RUN_AGGREGATE_H
 #define REPLAY_RUN_AGGREGATE_H
 

@@ -23,10 +23,9 @@
 
 /* --- uvm_open_loop: a recording pushed through another policy, in the recorded order of faults --- */
 
-/* Which pages fault together, and when, is as recorded. Of each recorded batch the pages that are resident under the
- * policy are dropped, the rest is served, at most 256 pages a batch, VA block after VA block. A run takes the pages
- * that the recording's prefetcher brought all as untouched, or all as touched right after their batch. Memory suffices.
- */
+/* Batches and their times are as recorded. Pages of a batch that are resident under the policy are dropped, the others
+ * are served, at most 256 pages a batch, VA block after VA block. A run takes the pages that the recording's prefetcher
+ * brought all as untouched, or all as touched right after their batch. Memory suffices. */
 
 /* The kernel of each event of a recording, the allocation of each piece, and what moved of them as recorded.
  *

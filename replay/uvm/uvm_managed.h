@@ -101,8 +101,7 @@ struct uvm_managed_activity {
 
 struct uvm_managed_activity uvm_managed_activity(const struct uvm_metrics *metrics);
 
-/* Returns whether an untraced run with that activity reads the same numbers of both platforms; false where not known.
- */
+/* Returns whether an untraced run with that activity reads the same numbers of both; false where not known. */
 bool uvm_managed_same(const struct platform *a, const struct platform *b, struct uvm_managed_activity activity);
 
 /* Bytes that a footprint of `bytes` has; 0: all it needs. The rule of the head of this file. */
