@@ -194,7 +194,7 @@ static void ask_engines(const struct program *p, const struct platform *h200, st
                                    .pcie = platform_section_get(h200, "pcie"),
                                    .program = p,
                                    .threads = 2,
-                                   .launch = keep_count,
+                                   .on_launch = keep_count,
                                    .ctx = reads};
     ck_assert_msg(program_totals_init(totals, p, how.gpu, &err) == 0, "%s", err.msg);
     ck_assert_msg(host_reads_run(&how, &err) == 0, "%s", err.msg);
