@@ -8,17 +8,12 @@
 
 enum { REQUESTS = 800, SEEDS = 40, LIMIT = 300000 };
 
-static const char *const policies[][2] = {{"fcfs", ""},
-                                          {"mem-first", ""},
-                                          {"pim-first", ""},
-                                          {"frfcfs", ""},
-                                          {"frfcfs-cap", "cap=32"},
-                                          {"frfcfs-cap", "cap=1"},
+/* Besides the defaults of every policy. */
+static const char *const settings[][2] = {{"frfcfs-cap", "cap=1"},
                                           {"frfcfs-cap", "cap=1000000000"},
                                           {"frfcfs-modecap", "cap=16"},
                                           {"bliss", "interval=300"},
                                           {"bliss", "interval=700,bug=1"},
-                                          {"frrr-fcfs", ""},
                                           {"gather-issue", "high=20,low=5"},
                                           {"f3fs", "mem_cap=16,pim_cap=64"},
                                           {"f3fs", "mem_cap=0,pim_cap=0"},
@@ -173,9 +168,12 @@ static void compare_platforms(struct dram_platform of(struct random *x, int seed
         const struct dram_platform platform = of(&x, seed);
         test_platform = &platform;
         make(r, &x, (uint32_t)platform.banks);
-        for (size_t p = 0; p < sizeof policies / sizeof *policies; p++)
-            for (int vcs = 1; vcs <= 2; vcs++)
-                compare(r, policies[p], vcs, seed);
+        for (int vcs = 1; vcs <= 2; vcs++) {
+            for (const struct policy_head *const *p = dram_policies; *p; p++)
+                compare(r, (const char *const[2]){(*p)->name, ""}, vcs, seed);
+            for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+                compare(r, settings[i], vcs, seed);
+        }
     }
 }
 

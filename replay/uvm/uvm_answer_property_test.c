@@ -56,15 +56,24 @@ static const char *const programs[] = {"array,bytes=9MiB,blocks=16",
                                        "pagerank,scale=11,kernel=merged,iterations=3",
                                        "gather,count=900,table_rows=4000,row_bytes=1000"};
 
-#define POLICIES                                                                                                       \
-    "tree,tree:threshold=20,tree:threshold=100,none,fixed:granularity=64KiB,fixed:granularity=2MiB,adaptive,"          \
-    "adaptive-literal,stride,markov"
+/* Every policy, and settings of two of them; as one list besides. */
+enum { POLICIES_MAX = 64 };
+static const char *policies[POLICIES_MAX];
+static size_t policy_count;
+static char policy_list[2048];
 
-enum { POLICY_COUNT = 10 };
-static const char *const policies[POLICY_COUNT] = {"tree",     "tree:threshold=20",       "tree:threshold=100",
-                                                   "none",     "fixed:granularity=64KiB", "fixed:granularity=2MiB",
-                                                   "adaptive", "adaptive-literal",        "stride",
-                                                   "markov"};
+static void list_policies(void)
+{
+    static const char *const settings[] = {"tree:threshold=20", "tree:threshold=100", "fixed:granularity=64KiB"};
+    size_t length = 0;
+    for (policy_count = 0; uvm_policy_of(uvm_policies[policy_count]); policy_count++)
+        policies[policy_count] = uvm_policies[policy_count]->name;
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        policies[policy_count++] = settings[i];
+    for (size_t p = 0; p < policy_count; p++)
+        length += (size_t)snprintf(policy_list + length, sizeof policy_list - length, p ? ",%s" : "%s", policies[p]);
+    ck_assert(policy_count <= POLICIES_MAX && length < sizeof policy_list);
+}
 
 static struct counts {
     uint64_t exact, estimates, ceilings;
@@ -75,7 +84,7 @@ static const struct engine *uvm_engine(void)
     return engine_find("uvm");
 }
 
-static struct replay_result run(const struct input *input, const char *policy_list, const char *set,
+static struct replay_result run(const struct input *input, const char *list, const char *set,
                                 const struct uvm_recording_output *recording, const struct input *touches)
 {
     struct replay_result result;
@@ -84,14 +93,14 @@ static struct replay_result run(const struct input *input, const char *policy_li
     const struct input inputs[] = {*input, touches ? *touches : *input};
     struct replay_request request = {.engine = uvm_engine(),
                                      .platform = "titanv",
-                                     .policy_list = policy_list,
+                                     .policy_list = list,
                                      .sets = &set,
                                      .set_count = set != NULL,
                                      .inputs = inputs,
                                      .input_count = touches ? 2 : 1,
                                      .threads = 1,
                                      .engine_options = recording};
-    ck_assert_msg(replay_run(&request, &result, &usage, &err) == 0, "%s, %s: %s", input->spec, policy_list, err.msg);
+    ck_assert_msg(replay_run(&request, &result, &usage, &err) == 0, "%s, %s: %s", input->spec, list, err.msg);
     return result;
 }
 
@@ -133,8 +142,8 @@ static void same(const char *what, const struct outcome *answer, const struct ou
 static void compare_all(const char *program, size_t recorded, const struct input *input,
                         const struct replay_result *truth)
 {
-    struct replay_result answers = run(input, POLICIES, NULL, NULL, NULL);
-    for (size_t p = 0; p < POLICY_COUNT; p++) {
+    struct replay_result answers = run(input, policy_list, NULL, NULL, NULL);
+    for (size_t p = 0; p < policy_count; p++) {
         char what[256];
         (void)snprintf(what, sizeof what, "%s recorded under %s (%s), asked about %s", program, policies[recorded],
                        input->spec, policies[p]);
@@ -152,7 +161,7 @@ static void check_ceiling(const char *program, size_t recorded, struct store *st
     ck_assert_int_eq(uvm_recording_load(&recording, store, (struct recording){RECORDING_ANY, RECORDING_ANY}, &err), 0);
     const struct uvm_gain gain = uvm_gain_of(&recording);
     ck_assert(gain.whole && gain.kernel_ns);
-    for (size_t p = 0; p < POLICY_COUNT; p++, counts.ceilings++) {
+    for (size_t p = 0; p < policy_count; p++, counts.ceilings++) {
         const double time = outcome_get(&truth[p].runs[0], "time_ns")->real;
         ck_assert_msg((double)gain.kernel_ns / time <= uvm_gain_most(&gain),
                       "%s recorded under %s gains %.3fx by %s, over %.3fx", program, policies[recorded],
@@ -165,9 +174,9 @@ static void check_ceiling(const char *program, size_t recorded, struct store *st
 static void check_touches(const char *program, const struct input *recording, const struct input *all,
                           const struct input *ones, const struct replay_result *truth)
 {
-    struct replay_result whole = run(recording, POLICIES, NULL, NULL, all),
-                         first = run(recording, POLICIES, NULL, NULL, ones);
-    for (size_t p = 0; p < POLICY_COUNT; p++) {
+    struct replay_result whole = run(recording, policy_list, NULL, NULL, all),
+                         first = run(recording, policy_list, NULL, NULL, ones);
+    for (size_t p = 0; p < policy_count; p++) {
         const struct metric_value *v = outcome_get(&first.runs[p], "touched_bytes");
         same(program, &whole.runs[p], &truth[p].runs[0]);
         ck_assert(v->known && !v->unbound && v->real == outcome_get(&truth[p].runs[0], "touched_bytes")->real);
@@ -271,10 +280,10 @@ static void check_short(const char *program, const struct input *input, struct i
 {
     static const char set[] = "oversubscription_pct=150";
     struct err err = {""};
-    struct replay_result truth = run(input, POLICIES, set, NULL, NULL),
-                         answers = run(recording, POLICIES, set, NULL, all),
-                         first = run(recording, POLICIES, set, NULL, ones);
-    for (size_t p = 0; p < POLICY_COUNT; p++) {
+    struct replay_result truth = run(input, policy_list, set, NULL, NULL),
+                         answers = run(recording, policy_list, set, NULL, all),
+                         first = run(recording, policy_list, set, NULL, ones);
+    for (size_t p = 0; p < policy_count; p++) {
         same(program, &answers.runs[p], &truth.runs[p]);
         ck_assert(!outcome_get(&first.runs[p], "faults")->known);
     }
@@ -285,10 +294,10 @@ static void check_short(const char *program, const struct input *input, struct i
     ck_assert_int_eq(store_flush(store, &err), 0);
     struct input evicted = {.spec = "evicting recording", .role = "", .store = store};
     if (outcome_get(&evicting.runs[0], "evictions")->real > 0) {
-        answers = run(&evicted, POLICIES, NULL, NULL, NULL);
+        answers = run(&evicted, policy_list, NULL, NULL, NULL);
         ck_assert(is_exact(&answers.runs[0]));
         compare(program, &answers.runs[0], &evicting.runs[0]);
-        for (size_t p = 1; p < POLICY_COUNT; p++)
+        for (size_t p = 1; p < policy_count; p++)
             ck_assert(!outcome_get(&answers.runs[p], "h2d_bytes")->known);
         replay_release(&answers);
     }
@@ -302,9 +311,9 @@ static void check_input(const char *program, struct input input, struct store *e
                         size_t recorded_under)
 {
     struct err err = {""};
-    struct replay_result truth[POLICY_COUNT];
-    struct store *stores[POLICY_COUNT];
-    for (size_t p = 0; p < POLICY_COUNT; p++) {
+    struct replay_result truth[POLICIES_MAX];
+    struct store *stores[POLICIES_MAX];
+    for (size_t p = 0; p < policy_count; p++) {
         stores[p] = store_create_memory(&err);
         ck_assert_msg(stores[p] != NULL, "%s", err.msg);
         truth[p] = run(&input, policies[p], NULL, &(struct uvm_recording_output){.store = stores[p]}, NULL);
@@ -314,7 +323,7 @@ static void check_input(const char *program, struct input input, struct store *e
     const struct input all = {.spec = "all touches", .role = "touches", .store = every},
                        ones = {.spec = "first touches", .role = "touches", .store = first_ones};
     for (size_t i = 0; i < recorded_under; i++) {
-        size_t p = (first + i) % POLICY_COUNT;
+        size_t p = (first + i) % policy_count;
         struct input recording = {.spec = "recording", .role = "", .store = stores[p]};
         const struct metric_value *moved = outcome_get(&truth[p].runs[0], "h2d_bytes");
         if (moved->real == 0)
@@ -331,7 +340,7 @@ static void check_input(const char *program, struct input input, struct store *e
         store_close(recording.store);
     }
     store_close(first_ones);
-    for (size_t p = 0; p < POLICY_COUNT; p++) {
+    for (size_t p = 0; p < policy_count; p++) {
         replay_release(&truth[p]);
         store_close(stores[p]);
     }
@@ -368,6 +377,7 @@ static void check_random(uint64_t seed, size_t recorded_under)
 START_TEST(every_answer_holds_random_programs)
 {
     const char *wanted = getenv("OFFCHIP_RECORDED");
+    list_policies();
     uint64_t n = wanted && (strcmp(wanted, "all") == 0 || strcmp(wanted, "random") == 0) ? 200 : 12;
     for (uint64_t seed = 1; seed <= n; seed++)
         check_random(seed, 2);
@@ -377,11 +387,12 @@ END_TEST
 START_TEST(every_answer_holds_the_closed_loop)
 {
     const char *wanted = getenv("OFFCHIP_RECORDED");
+    list_policies();
     bool all = wanted && strcmp(wanted, "all") == 0;
     size_t n = sizeof programs / sizeof *programs;
     for (size_t i = 0; i < n; i++)
         if (wanted ? all || strstr(programs[i], wanted) : i % 4 == 0)
-            check_program(programs[i], i, wanted ? POLICY_COUNT : 2);
+            check_program(programs[i], i, wanted ? policy_count : 2);
     printf("%llu exact values, %llu estimates, %llu ceilings\n", (unsigned long long)counts.exact,
            (unsigned long long)counts.estimates, (unsigned long long)counts.ceilings);
     ck_assert_uint_gt(counts.exact, 0);
