@@ -173,11 +173,14 @@ static void compare_traversals(const char *graph)
         "bfs,root=auto",   "bfs,roots=5",     "sssp,root=auto,weights=1:9",          "sssp,roots=3,update=jacobi",
         "cc,iterations=3", "cc,iterations=1", "pagerank,tolerance=0.1,iterations=4", "pagerank,iterations=1"};
     static const int offsets[] = {0, 8, 4080};
+    int n = 0;
     for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++)
         for (int element = 4; element <= 16; element *= 2)
             for (size_t o = 0; o < sizeof offsets / sizeof *offsets; o++)
                 for (size_t k = 0; k < 3 && offsets[o] % element == 0; k++) {
                     char spec[200];
+                    if (n++ % testing_step())
+                        continue;
                     (void)snprintf(spec, sizeof spec, "%s,graph=%s,element=%d,base_offset=%d,threads_per_block=%d",
                                    algorithms[i], graph, element, offsets[o], 64 << k);
                     compare(spec, kernels[k]);
@@ -217,7 +220,7 @@ START_TEST(gather_programs_make_the_counted_requests)
 {
     static const int row_bytes[] = {4, 36, 124, 128, 132, 256, 480, 512, 1024, 1028, 1260, 2312, 4100};
     static const char *const kernels[] = {"naive", "shift"};
-    for (size_t i = 0; i < sizeof row_bytes / sizeof *row_bytes; i++)
+    for (size_t i = 0; i < sizeof row_bytes / sizeof *row_bytes; i += (size_t)testing_step())
         for (int threads = 32; threads <= 256; threads += 224)
             for (int k = 0; k < 2; k++) {
                 char spec[200];

@@ -77,6 +77,13 @@ static inline bool testing_names(const char *const *specs, size_t count, const c
     return false;
 }
 
+/* How far a test's loop over many like cases steps: TESTS_EVERY where the environment has it, else 1. */
+static inline int testing_step(void)
+{
+    const char *every = getenv("TESTS_EVERY");
+    return every && atoi(every) > 1 ? atoi(every) : 1;
+}
+
 /* A test that runs `times` times, _i from 0 on; of them every TESTS_EVERY-th where the environment has that number. */
 struct testing_loop {
     const TTest *test;
@@ -87,9 +94,7 @@ static inline void testing_add(Suite *suite, const TTest *test, size_t times)
 {
     TCase *tc = tcase_create(test->name);
     tcase_set_timeout(tc, TESTING_TIMEOUT_S);
-    const char *every = getenv("TESTS_EVERY");
-    const int step = every && atoi(every) > 1 ? atoi(every) : 1;
-    for (int i = 0; i < (int)times; i += step)
+    for (int i = 0; i < (int)times; i += testing_step())
         tcase_add_loop_test(tc, test, i, i + 1);
     suite_add_tcase(suite, tc);
 }

@@ -153,7 +153,7 @@ static void launch(uint32_t number, struct traversal_run *truth, struct program_
 
 START_TEST(programs_are_their_loops_over_threads)
 {
-    for (int i = 0; i < SPECS * 3; i++) {
+    for (int i = 0; i < SPECS * 3; i += testing_step()) {
         char spec[200];
         struct program_notes notes = {0};
         struct traversal_run truth;
@@ -214,7 +214,7 @@ static void same_reads(const struct program_body *a, const struct program_body *
 START_TEST(brief_bodies_have_the_same_reads_of_host_memory)
 {
     static struct program_body whole, brief;
-    for (int i = 0; i < SPECS * 3; i += 4) {
+    for (int i = 0; i<SPECS * 3; i += testing_step()> 4 ? testing_step() : 4) {
         char spec[200];
         struct program_launch shape;
         void *run;
@@ -276,7 +276,7 @@ START_TEST(the_page_view_touches_the_pages_of_the_walk)
 {
     static const struct program_taker taker = {.op = mark_lines};
     static const struct program_walk managed = {.managed_only = true};
-    for (int i = 0; i < SPECS * 3; i++) {
+    for (int i = 0; i < SPECS * 3; i += testing_step()) {
         char spec[200];
         struct program_pages view;
         struct pages p = {.view = &view};
