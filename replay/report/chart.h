@@ -57,8 +57,9 @@ struct style {
     int dash, point; /* of gnuplot */
 };
 
-/* Styles of n series by their policies' names in case tables ("fixed:granularity=4KiB", "tree+random"). The hue depends
- * on the name alone; lightness and what tells series apart in grey give way to earlier series that look the same. */
+/* Styles of n series by their policies' names in case tables ("fixed:granularity=4KiB", "tree+random"). The hue is
+ * that of the policy's place in the list of policies; lightness and what tells series apart in grey give way to earlier
+ * series that look the same. */
 void style_policies(const char *engine, char *const *names, size_t n, struct style *out);
 
 /* The i-th of what is no policy. */
