@@ -466,15 +466,11 @@ static int put_new(struct compare_file *keep, const struct save_point *w, struct
 /* The file is there from the first row on. */
 static int put(struct compare_file *keep, const struct save_point *w, struct err *err)
 {
-    (void)pthread_mutex_lock(&keep->lock);
-    int rc = keep->results ? 0 : open_file(keep, err);
-    if (rc == 0)
-        rc = put_new(keep, w, err);
-    (void)pthread_mutex_unlock(&keep->lock);
-    return rc;
+    return !keep->results && open_file(keep, err) ? -1 : put_new(keep, w, err);
 }
 
-/* Rows from `first` up to `end`, in one transaction; position: of the first, by their order where it is UNRANKED. */
+/* Rows from `first` up to `end`, in one transaction; position: of the first, by their order where it is UNRANKED.
+ * Locked as a whole: jansson reads the counts of references to the case, which all rows share, without being atomic. */
 static int put_rows(struct compare_file *keep, const struct compare_case *kase, const struct compare_result *result,
                     size_t first, size_t end, int64_t position, struct err *err)
 {
@@ -482,6 +478,7 @@ static int put_rows(struct compare_file *keep, const struct compare_case *kase, 
         return 0;
     struct save_point w = {.runs = mem_zalloc(end - first, sizeof *w.runs, err)};
     int rc = w.runs ? 0 : -1;
+    (void)pthread_mutex_lock(&keep->lock);
     for (size_t i = first; i < end && rc == 0; i++) {
         json_t *run = run_json(result, i, kase != &keep->kase, err);
         int64_t at = position + (int64_t)(position == UNRANKED ? result->rows[i].order : i - first);
@@ -490,6 +487,7 @@ static int put_rows(struct compare_file *keep, const struct compare_case *kase, 
     if (rc == 0)
         rc = put(keep, &w, err);
     save_point_release(&w);
+    (void)pthread_mutex_unlock(&keep->lock);
     return rc;
 }
 
