@@ -36,7 +36,7 @@ void param_defaults(const struct param *table, void *owner)
 
 static int unknown_name(const struct param *table, const char *name, struct err *err)
 {
-    char known[300] = "", hint[96];
+    char known[300] = "", hint[SUGGEST_HINT];
     const char *more = "";
     size_t used = 0;
     struct suggest suggest = {.word = name};
