@@ -4,6 +4,7 @@
 #define REPLAY_UVM_TAPE_TESTING_H
 
 #include "models/policies.h"
+#include "replay/uvm/uvm_recording.h"
 #include "trace/base/param_value.h"
 #include "trace/base/testing.h"
 #include "trace/event/record.h"
@@ -20,19 +21,28 @@ struct tape {
     uint64_t faults, batches, services, bytes; /* the truth under this policy */
 };
 
-/* `first_addr` is 2 MiB-aligned; the memory ends after `bytes`. setting: "name=value" for the policy, or NULL. */
+/* A policy by its name; *state gets its state with the parameters stored, which the caller frees. setting: "name=value"
+ * of them, or NULL. */
+static inline const struct uvm_policy *tape_policy(const char *name, const char *setting, void **state)
+{
+    const struct uvm_policy *policy = (const struct uvm_policy *)policy_find(uvm_policies, name);
+    *state = calloc(1, policy->head.state_size + 1);
+    param_defaults(policy->head.params, *state);
+    if (setting) {
+        char key[64];
+        (void)snprintf(key, sizeof key, "%.*s", (int)strcspn(setting, "="), setting);
+        ck_assert_int_eq(param_set(policy->head.params, *state, key, strchr(setting, '=') + 1, NULL), 0);
+    }
+    return policy;
+}
+
+/* `first_addr` is 2 MiB-aligned; the memory ends after `bytes`. setting: as above. */
 static inline void tape_init(struct tape *t, const char *policy, const char *setting, uint64_t first_addr,
                              uint64_t bytes)
 {
-    *t = (struct tape){.policy = (const struct uvm_policy *)policy_find(uvm_policies, policy), .now = 1000000};
-    t->state = calloc(1, t->policy->head.state_size + 1);
+    *t = (struct tape){.now = 1000000};
+    t->policy = tape_policy(policy, setting, &t->state);
     t->records = calloc(TAPE_RECORDS, sizeof *t->records);
-    param_defaults(t->policy->head.params, t->state);
-    if (setting) {
-        char name[64];
-        (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(setting, "="), setting);
-        ck_assert_int_eq(param_set(t->policy->head.params, t->state, name, strchr(setting, '=') + 1, NULL), 0);
-    }
     ck_assert(!t->policy->init || t->policy->init(t->state, NULL) == 0);
     for (uint64_t b = 0; b < TAPE_BLOCKS && b * UVM_BLOCK_BYTES < bytes; b++) {
         uint64_t end = (b + 1) * UVM_BLOCK_BYTES < bytes ? (b + 1) * UVM_BLOCK_BYTES : bytes;
@@ -50,6 +60,14 @@ static inline void tape_add(struct tape *t, struct record record)
 {
     ck_assert_uint_lt(t->count, TAPE_RECORDS);
     t->records[t->count++] = record;
+}
+
+/* The records at once, as a recording. */
+static inline void tape_load(const struct tape *t, struct uvm_recording *r)
+{
+    uvm_recording_init(r);
+    ck_assert_int_eq(uvm_recording_add(r, t->records, t->count, NULL), 0);
+    ck_assert_int_eq(uvm_recording_finish(r, NULL), 0);
 }
 
 /* The recording names the allocation. */

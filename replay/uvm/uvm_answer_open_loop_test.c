@@ -16,27 +16,14 @@ static struct uvm_platform platform(void)
 static struct uvm_open_loop run(const struct uvm_recording *r, const char *policy, const char *setting,
                                 enum uvm_hidden hidden, const struct uvm_platform *p)
 {
-    const struct uvm_policy *pol = (const struct uvm_policy *)policy_find(uvm_policies, policy);
-    void *params = calloc(1, pol->head.state_size + 1);
-    param_defaults(pol->head.params, params);
-    if (setting) {
-        char name[64];
-        (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(setting, "="), setting);
-        ck_assert_int_eq(param_set(pol->head.params, params, name, strchr(setting, '=') + 1, NULL), 0);
-    }
+    void *params;
+    const struct uvm_policy *pol = tape_policy(policy, setting, &params);
     struct uvm_open_loop out;
     struct err err = {""};
     struct uvm_open_loop_run job = {.recording = r, .policy = pol, .params = params, .platform = p, .hidden = hidden};
     ck_assert_msg(uvm_open_loop_run(&job, &out, &err) == 0, "%s", err.msg);
     free(params);
     return out;
-}
-
-static void load(struct uvm_recording *r, const struct tape *t)
-{
-    uvm_recording_init(r);
-    ck_assert_int_eq(uvm_recording_add(r, t->records, t->count, NULL), 0);
-    ck_assert_int_eq(uvm_recording_finish(r, NULL), 0);
 }
 
 START_TEST(the_recording_policy_follows_its_own_recording_exactly)
@@ -47,7 +34,7 @@ START_TEST(the_recording_policy_follows_its_own_recording_exactly)
     tape_init(&t, "tree", NULL, BASE, 20 * UVM_BLOCK_BYTES);
     tape_cpu_writes(&t);
     tape_random(&t, 20, 50, 60, 9);
-    load(&r, &t);
+    tape_load(&t, &r);
     struct uvm_open_loop own = run(&r, "tree", NULL, UVM_HIDDEN_FORCED, &p);
     ck_assert_uint_eq(own.services_exact, t.services);
     ck_assert_uint_eq(own.all.faults, t.faults);
@@ -70,7 +57,7 @@ START_TEST(a_recording_without_prefetch_gives_any_policys_run_in_its_order)
     tape_init(&none, "none", NULL, BASE, 20 * UVM_BLOCK_BYTES);
     tape_cpu_writes(&none);
     tape_random(&none, 20, 50, 60, 4);
-    load(&r, &none);
+    tape_load(&none, &r);
     for (size_t i = 0; i < 4; i++) {
         struct tape t;
         tape_init(&t, policies[i][0], policies[i][1], BASE, 20 * UVM_BLOCK_BYTES);
@@ -97,7 +84,7 @@ START_TEST(time_is_the_cost_models_for_a_single_service)
     struct page_mask touched[TAPE_BLOCKS] = {0};
     page_mask_set(&touched[0], 5);
     tape_batch(&t, touched);
-    load(&r, &t);
+    tape_load(&t, &r);
     double cpu = p.batch_before_ns + p.service_ns + p.new_block_ns + p.raw_fault_ns + p.fault_page_ns +
                  16 * p.moved_page_ns + p.unmap_run_ns + 16 * p.unmap_page_ns;
     double copy = p.copy_run_ns + 65536 / p.h2d_bytes_per_s * 1e9;
@@ -124,7 +111,7 @@ START_TEST(a_batch_waits_for_an_interrupt_or_for_a_look)
             tape_batch(&t, touched);
             t.now += pauses && k % 2 ? 10000000 : 0;
         }
-        load(&r, &t);
+        tape_load(&t, &r);
         const double page = p.service_ns + p.raw_fault_ns + p.fault_page_ns + p.moved_page_ns + p.moved_run_ns +
                             p.unmap_run_ns + p.unmap_page_ns + p.copy_run_ns + 4096 / p.h2d_bytes_per_s * 1e9;
         struct uvm_open_loop out = run(&r, "none", NULL, UVM_HIDDEN_FORCED, &p);
@@ -149,7 +136,7 @@ START_TEST(batches_hold_at_most_256_pages)
     for (unsigned k = 0; k < 128; k++)
         page_mask_set(&touched[k % 4], k / 4 * 16); /* one page of every 64 KiB: everything comes */
     tape_batch(&t, touched);
-    load(&r, &t);
+    tape_load(&t, &r);
     ck_assert_uint_eq(r.prefetch_pages, 2048 - 128);
     struct uvm_open_loop out = run(&r, "none", NULL, UVM_HIDDEN_TOUCHED, &p);
     ck_assert_uint_eq(out.all.faults, 2048);
@@ -178,7 +165,7 @@ START_TEST(pages_that_go_back_must_come_again)
     t.now += 200000;
     page_mask_clear_region(&t.blocks[0].resident, 0, 4);
     tape_batch(&t, touched);
-    load(&r, &t);
+    tape_load(&t, &r);
     struct uvm_open_loop out = run(&r, "none", NULL, UVM_HIDDEN_UNTOUCHED, &p);
     ck_assert_uint_eq(out.all.faults, 12);
     ck_assert_uint_eq(out.all.back_bytes, 4 * 4096);

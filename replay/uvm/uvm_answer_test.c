@@ -14,16 +14,10 @@ struct answer {
 
 static struct answer ask(const struct uvm_recording *r, const char *policy, const char *setting, int64_t memory)
 {
-    const struct uvm_policy *pol = (const struct uvm_policy *)policy_find(uvm_policies, policy);
+    void *params;
+    const struct uvm_policy *pol = tape_policy(policy, setting, &params);
     struct uvm_platform p;
     param_defaults(uvm_platform_params, &p);
-    void *params = calloc(1, pol->head.state_size + 1);
-    param_defaults(pol->head.params, params);
-    if (setting) {
-        char name[64];
-        (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(setting, "="), setting);
-        ck_assert_int_eq(param_set(pol->head.params, params, name, strchr(setting, '=') + 1, NULL), 0);
-    }
     struct answer a;
     struct err err = {""};
     ck_assert_int_eq(outcome_init(&a.outcome, uvm_metric_table, &err), 0);
@@ -47,13 +41,6 @@ static double estimated(const struct answer *a, const char *name)
     const struct metric_value *v = outcome_get(&a->outcome, name);
     ck_assert_msg(v->known && !v->interval && v->unbound, "%s is no estimate", name);
     return v->real;
-}
-
-static void load(struct uvm_recording *r, const struct tape *t)
-{
-    uvm_recording_init(r);
-    ck_assert_int_eq(uvm_recording_add(r, t->records, t->count, NULL), 0);
-    ck_assert_int_eq(uvm_recording_finish(r, NULL), 0);
 }
 
 static bool begins(const struct answer *a, const char *word)
@@ -86,7 +73,7 @@ static void check_program(bool sweep)
         tape_sweep(&t, BLOCKS, 2, 41);
     else
         tape_random(&t, BLOCKS, 80, 50, 77);
-    load(&r, &t);
+    tape_load(&t, &r);
     const double truth[] = {(double)t.faults, (double)t.batches, (double)t.services, (double)t.bytes,
                             (double)(t.bytes - t.faults * UVM_PAGE_BYTES)};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -127,7 +114,7 @@ START_TEST(a_recording_without_prefetch_estimates_what_another_policy_does_to_it
     tape_allocation(&recorded, BASE, 10 * UVM_BLOCK_BYTES);
     tape_cpu_writes(&recorded);
     tape_random(&recorded, 10, 30, 30, 5);
-    load(&r, &recorded);
+    tape_load(&recorded, &r);
     tape_init(&t, "fixed", "granularity=64KiB", BASE, 10 * UVM_BLOCK_BYTES);
     tape_random(&t, 10, 30, 30, 5);
     struct answer a = ask(&r, "none", NULL, 0), b = ask(&r, "fixed", "granularity=64KiB", 0);
@@ -156,7 +143,7 @@ START_TEST(of_memory_without_data_a_recording_estimates_even_its_own_faults)
     tape_allocation(&t, BASE, 20 * UVM_BLOCK_BYTES);
     tape_cpu_writes(&t);
     tape_random(&t, 10, 30, 30, 5);
-    load(&r, &t);
+    tape_load(&t, &r);
     struct answer a = ask(&r, "tree", NULL, 0);
     ck_assert_int_eq(a.answer, UVM_EXACT);
     ck_assert_double_eq(estimated(&a, "faults"), (double)t.faults);
@@ -187,7 +174,7 @@ START_TEST(the_time_of_kernels_is_exact_where_only_faults_moved_pages)
                                          .addr = BASE,
                                          .bytes = UVM_PAGE_BYTES,
                                          .flags = RECORD_CAUSE_USER});
-        load(&r, &t);
+        tape_load(&t, &r);
         struct answer a = ask(&r, "none", NULL, 0), b = ask(&r, "fixed", "granularity=2MiB", 0);
         if (moved)
             ck_assert_double_eq(estimated(&a, "time_ns"), KERNEL_NS);
@@ -210,7 +197,7 @@ START_TEST(oversubscription_without_re_references_is_refused_with_every_metric_u
     struct uvm_recording r;
     tape_init(&recorded, "tree", NULL, BASE, 10 * UVM_BLOCK_BYTES);
     tape_random(&recorded, 10, 30, 30, 5);
-    load(&r, &recorded);
+    tape_load(&recorded, &r);
     struct answer a = ask(&r, "tree", NULL, 9 * UVM_BLOCK_BYTES), b = ask(&r, "tree", NULL, 10 * UVM_BLOCK_BYTES);
     ck_assert_int_eq(a.answer, UVM_REFUSED);
     ck_assert(begins(&a, "refused:"));
@@ -244,7 +231,7 @@ START_TEST(a_recording_that_evicted_answers_for_its_own_policy_only)
     t.now += 100000;
     page_mask_zero(&t.blocks[2].resident);
     tape_random(&t, 6, 20, 30, 99);
-    load(&r, &t);
+    tape_load(&t, &r);
     struct answer own = ask(&r, "tree", NULL, 0), other = ask(&r, "fixed", NULL, 0);
     ck_assert_int_eq(own.answer, UVM_EXACT);
     ck_assert_double_eq(estimated(&own, "evictions"), 1);
