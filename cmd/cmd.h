@@ -31,7 +31,8 @@ struct command {
     const struct opt *options;
     /* argc, argv: the operands left after options. Returns an exit status. */
     int (*run)(int argc, char **argv);
-    bool raw; /* options end at the first operand: what follows is another program's (record CMD -x) */
+    bool drops; /* it gives up what rights the program's file gives by itself (trace/base/privilege.h) */
+    bool raw;   /* options end at the first operand: what follows is another program's (record CMD -x) */
 };
 
 extern const struct command *const commands[]; /* ends with NULL */

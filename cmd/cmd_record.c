@@ -17,6 +17,7 @@
 #include "models/gpu/gpu.h"
 #include "replay/derive/derive.h"
 #include "trace/base/mem.h"
+#include "trace/base/privilege.h"
 #include "trace/base/units.h"
 #include "trace/import/capture.h"
 #include "trace/recorder/advice_plan.h"
@@ -185,7 +186,9 @@ static void say_accesses(const struct check *c)
     row("--accesses", "%s%s", why ? "no: " : "yes; so --touches, --requests and --dram", why ? why : "");
 }
 
-/* Whether packets may be captured: by root, or by the capability on the program. */
+/* Whether packets may be captured, as found at the start: by root, or by the capability on the program. */
+static bool capturing;
+
 static bool may_capture(void)
 {
     unsigned long long effective = 0;
@@ -244,8 +247,7 @@ static int look_around(const char *program)
     bool can = say_uvm(&c);
     say_counters(&c);
     say_accesses(&c);
-    row("--interface", "%s",
-        may_capture() ? "yes" : "no: capturing needs root, or setcap cap_net_raw,cap_net_admin+ep");
+    row("--interface", "%s", capturing ? "yes" : "no: capturing needs root, or setcap cap_net_raw,cap_net_admin+ep");
     say_beware(&c);
     for (int p = 0; p < PARTS; p++)
         recorder_libraries_release(&c.parts[p]);
@@ -774,12 +776,16 @@ static int record_packets(const char *to)
 {
     struct err err = {""};
     const struct capture_options options_of_capture = {.tlp_offset = -1};
-    int status = cmd_writes(to, force);
-    if (status)
-        return status;
     struct live *live = live_open(interface, &options_of_capture, &err);
-    if (!live)
+    if (privilege_drop(live ? &err : NULL) || !live) {
+        live_close(live);
         return cmd_fail(EXIT_DATA, "%s", err.msg);
+    }
+    int status = cmd_writes(to, force);
+    if (status) {
+        live_close(live);
+        return status;
+    }
     struct store *store = store_create(to, force ? OUTPUT_REPLACE : OUTPUT_IN_PLACE, cmd_line(), &err);
     if (store) {
         catch_signals();
@@ -795,6 +801,10 @@ static int record_packets(const char *to)
 static int run(int argc, char **argv)
 {
     struct err err;
+    capturing = may_capture();
+    /* The program that is run keeps what is the user's own. */
+    if (!interface && privilege_given() && privilege_drop(&err))
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
     if (interface) {
         if (argc != 0)
             return cmd_usage("--interface records packets: no program is run with it");
@@ -858,5 +868,6 @@ const struct command cmd_record = {
                 "  offchip record --counters -o bfs.db -- ./bfs graph.bel",
     .options = options,
     .run = run,
+    .drops = true,
     .raw = true,
 };

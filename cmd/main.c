@@ -13,6 +13,7 @@
 #include "replay/results/results.h"
 #include "trace/base/mem.h"
 #include "trace/base/param_value.h"
+#include "trace/base/privilege.h"
 #include "trace/base/suggest.h"
 #include "trace/base/version.h"
 #include "trace/graph/graph.h"
@@ -276,6 +277,8 @@ static int run(const struct command *c, int argc, char **argv)
 {
     running = c;
     struct err err = {""};
+    if (!c->drops && privilege_drop(&err))
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
     int operands = opt_parse(c->options, argc, argv, c->raw, &err);
     if (operands < 0)
         return cmd_usage("%s", err.msg);

@@ -13,6 +13,7 @@
 
 #include "models/plugin/plugin.h"
 #include "trace/base/param.h"
+#include "trace/base/privilege.h"
 
 struct loaded {
     union { /* a copy of the interface's struct */
@@ -281,6 +282,11 @@ static int check_wanted(const struct loaded *l, enum policy_interface interface,
 const struct policy_head *plugin_load(const char *path, enum policy_interface interface,
                                       const struct policy_head *const *taken, struct err *err)
 {
+    if (privilege_given()) {
+        err_set(err, "is not loaded, as " PRIVILEGE_GIVEN ": take a copy of it that has none");
+        (void)err_at(err, "'%.200s'", path);
+        return NULL;
+    }
     (void)pthread_mutex_lock(&lock);
     void *handle = open_file(path, err);
     struct loaded *l = handle ? all : NULL;

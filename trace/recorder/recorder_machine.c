@@ -13,13 +13,14 @@
 
 #include "trace/base/dir_list.h"
 #include "trace/base/mem.h"
+#include "trace/base/privilege.h"
 #include "trace/recorder/wire/cupti_abi.h"
 #include "trace/recorder/wire/record_pipe.h"
 #include "trace/recorder/wire/sanitizer_abi.h"
 
 const char *recorder_machine_root(void)
 {
-    const char *root = getenv("OFFCHIP_ROOT");
+    const char *root = secure_getenv("OFFCHIP_ROOT");
     return root ? root : "";
 }
 
@@ -152,7 +153,8 @@ static bool look_apart(void (*look)(const char *path, void *what), const char *p
     if (child == 0) {
         (void)alarm(seconds);
         unsetenv("CUDA_INJECTION64_PATH"); /* whatever is to be loaded into programs is not for this one */
-        look(path, what);
+        if (privilege_drop(NULL) == 0)
+            look(path, what);
         _exit(write(ends[1], what, bytes) != (ssize_t)bytes);
     }
     if (child < 0)
@@ -365,7 +367,7 @@ static void look_at_python(const struct looking *at, const char *folder, const c
 /* Where `program` lies, as the shell would find it, less its last two parts: /opt/venv of /opt/venv/bin/python. */
 static bool prefix_of(const char *program, char *prefix)
 {
-    const char *path = getenv("PATH");
+    const char *path = secure_getenv("PATH");
     char candidate[PATH_MAX];
     if (strchr(program, '/')) {
         (void)snprintf(candidate, sizeof candidate, "%s", program);
@@ -420,7 +422,7 @@ enum { INSTALLED = sizeof installed / sizeof *installed, VIRTUAL_ENV = 4 };
 
 static void look_at_place(const struct looking *at, const struct place *p)
 {
-    const char *front = p->variable ? getenv(p->variable) : at->root;
+    const char *front = p->variable ? secure_getenv(p->variable) : at->root;
     char folder[PATH_MAX];
     if (!front || (p->variable && !*front))
         return;
@@ -435,10 +437,10 @@ static void look_at_place(const struct looking *at, const struct place *p)
 static void look_at_pythons(const struct looking *at, const char *program)
 {
     char folder[PATH_MAX];
-    if (program && prefix_of(program, folder))
+    if (program && !privilege_given() && prefix_of(program, folder))
         look_at_python(at, folder, "the program's Python");
     look_at_place(at, &installed[VIRTUAL_ENV]);
-    for (const char *p = getenv("PYTHONPATH"); p && *p; p += strcspn(p, ":"), p += *p == ':') {
+    for (const char *p = secure_getenv("PYTHONPATH"); p && *p; p += strcspn(p, ":"), p += *p == ':') {
         (void)snprintf(folder, sizeof folder, "%.*s", (int)strcspn(p, ":"), p);
         look_below(at, folder, parts[at->part].packages, "pip (PYTHONPATH)");
     }
@@ -468,9 +470,12 @@ static int newer(const void *a, const void *b)
 int recorder_libraries_find(struct recorder_libraries *s, enum recorder_part part, const char *program,
                             const char *root, struct err *err)
 {
-    const char *given = getenv(parts[part].variable);
+    const char *given;
     const struct looking at = {s, part, root};
-    *s = (struct recorder_libraries){.named = given && *given};
+    *s = (struct recorder_libraries){0};
+    if (privilege_env(parts[part].variable, &given, err))
+        return -1;
+    s->named = given != NULL;
     if (s->named && access(given, R_OK))
         return err_set(err, "%s names %s, which cannot be read", parts[part].variable, given);
     s->found = mem_zalloc(LIBRARIES_FOUND, sizeof *s->found, err);
@@ -557,8 +562,9 @@ const struct recorder_library *recorder_libraries_choose(const struct recorder_l
     else
         err_set(err,
                 "%s was not found: not by the loader, not below CUDA_HOME, CONDA_PREFIX, VIRTUAL_ENV or "
-                "/usr/local/cuda*, not in Python's packages nor in the HPC SDK; %s",
-                p->missing, p->how);
+                "/usr/local/cuda*, not in Python's packages nor in the HPC SDK%s; %s",
+                p->missing, privilege_given() ? " (no environment variable was followed, as " PRIVILEGE_GIVEN ")" : "",
+                p->how);
     return NULL;
 }
 
@@ -574,9 +580,11 @@ static int find_ours(const char *variable, const char *name, const char *what, c
                      struct err *err)
 {
     static const char *const places[] = {"", "/../lib/offchip"};
-    const char *given = getenv(variable);
+    const char *given;
     char folder[PATH_MAX], candidate[PATH_MAX + 64];
-    if (given && *given) {
+    if (privilege_env(variable, &given, err))
+        return -1;
+    if (given) {
         if (!readable(given))
             return err_set(err, "%s names %s, which cannot be read", variable, given);
         if (!realpath(given, folder))

@@ -334,7 +334,7 @@ void inject_start(void)
     inject.want_counters = group != NULL;
     inject.stuck_s = inject_env(RECORD_PIPE_STUCK_S, 1, 86400, STUCK_S);
     inject.flush_us = inject_env(RECORD_PIPE_FLUSH_US, 100, 1000000, FLUSH_US);
-    bool loaded = load_cupti(getenv(RECORD_PIPE_CUPTI));
+    bool loaded = load_cupti(secure_getenv(RECORD_PIPE_CUPTI));
     if (group && loaded)
         inject_counters_want(inject.library, &inject.cupti, group + strlen(RECORD_PIPE_COUNTERS));
     inject.planned = loaded && inject_plan_start(&inject.cupti, getenv(RECORD_PIPE_PLAN));

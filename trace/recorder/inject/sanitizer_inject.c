@@ -313,11 +313,11 @@ void inject_start(void)
     if (!path || inject_outbox_open(path, max_bytes))
         return;
     inject.owner = getpid();
-    inject.patch = getenv(RECORD_PIPE_PATCH);
+    inject.patch = secure_getenv(RECORD_PIPE_PATCH);
     inject.touches = getenv(RECORD_PIPE_WANT) && strstr(getenv(RECORD_PIPE_WANT), RECORD_PIPE_TOUCHES);
     inject_process_facts();
-    bool good =
-        inject.patch && load_sanitizer(getenv(RECORD_PIPE_SANITIZER)) && sanitizer_choose(getenv(RECORD_PIPE_KERNELS));
+    bool good = inject.patch && load_sanitizer(secure_getenv(RECORD_PIPE_SANITIZER)) &&
+                sanitizer_choose(getenv(RECORD_PIPE_KERNELS));
     const struct sanitizer_wish wish = {
         .limit = (uint64_t)inject_env(RECORD_PIPE_LIMIT, 1, INT64_MAX, RECORD_PIPE_LIMIT_DEFAULT),
         .every = (uint64_t)inject_env(RECORD_PIPE_EVERY, 1, INT32_MAX, 1),
