@@ -133,6 +133,8 @@ struct sms {
     uint64_t middles;          /* of them have ended, */
     int64_t there;             /* and were there for so many cycles in all */
     int64_t last_end;          /* cycle */
+    int64_t first_end;         /* of the launch's blocks */
+    int64_t last_place;        /* cycle in which its last block began */
     uint64_t *heads;           /* masks of multiprocessors: a packet waits; */
     uint64_t *open;            /* room for a block */
     int64_t place_at;          /* not before this cycle */
@@ -473,7 +475,7 @@ static void end_block(struct sm *m, const struct sm_block *b, int64_t t)
     m->resident--;
     s->middles += b->middle;
     s->there += b->middle ? t - b->since : 0;
-    s->ended++;
+    s->first_end = s->ended++ ? s->first_end : t;
     s->counts.blocks++;
     s->last_end = t > s->last_end ? t : s->last_end;
     s->open[m->number / 64] |= UINT64_C(1) << m->number % 64;
@@ -1249,7 +1251,9 @@ static double ends_of(const struct sms *s)
         return 0;
     const double each = (double)s->there / (double)s->middles;
     const double middle = each * (double)s->shape.blocks / (double)places(s);
-    return (1 - kept) * ((double)(s->last_end - s->began) - middle);
+    const double late = (double)(s->first_end - s->began) - each;
+    const double full = (double)(s->last_place - s->began) - (late > 0 ? late : 0);
+    return (1 - kept) * ((double)(s->last_end - s->began) - (middle > full ? middle : full));
 }
 
 static void begin(struct sms *s, int64_t t)
@@ -1297,6 +1301,7 @@ static void place_one(struct sms *s, struct sm *m, int64_t t)
         l1_resize(m->l1, s->l1_lines);
     m->launch = s->launch + 1;
     m->wake = INT64_MAX;
+    s->last_place = t;
     sm_place(m, s->placed++, t);
     s->last_placed = m->number;
     if (m->resident >= s->per_sm)

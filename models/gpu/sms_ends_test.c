@@ -84,5 +84,32 @@ START_TEST(a_cut_launch_takes_its_part_of_the_whole_ones_time)
 }
 END_TEST
 
+/* The first block is long, so that the quick ones take turns in the other place. */
+static int one_waits(const struct hand_program *p, uint64_t warp, uint32_t index, struct program_body *body)
+{
+    one_lane(body, p, warp)->before = warp == 0 ? 1000 : 0;
+    return index == 0;
+}
+
+/* Two places, eight blocks of 123 cycles but for the first. By those in its middle the launch would take 4 x 123; the
+ * last block begins after 6 x 123. */
+START_TEST(a_cut_launch_takes_no_less_than_until_its_last_block_begins)
+{
+    static const double all = 1, quarter = 0.25;
+    struct hand_program p;
+    struct program program = hand_program(&p, 8, 1, one_waits);
+    p.launch.blocks_most = 2;
+    struct sink whole = {.latency = 100}, cut = {.latency = 100};
+    ck_assert(run(&program, 1, &all, &whole).ends == 0);
+    const double took = (double)whole.end - 50;
+    const struct sms_counts c = run(&program, 1, &quarter, &cut);
+    ck_assert_msg(took > 3000, "%g", took);
+    ck_assert_double_eq_tol(c.ends, 0.75 * (took - 6 * 123), 10);
+    sink_release(&whole);
+    sink_release(&cut);
+}
+END_TEST
+
 TEST_MAIN("sms_ends", of_a_cut_launch_the_ends_beyond_their_share_are_counted,
-          a_cut_launch_takes_its_part_of_the_whole_ones_time)
+          a_cut_launch_takes_its_part_of_the_whole_ones_time,
+          a_cut_launch_takes_no_less_than_until_its_last_block_begins)
