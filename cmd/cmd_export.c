@@ -17,7 +17,8 @@ static bool force;
 static const struct opt options[] = {
     OPT("format", 0, OPT_TEXT, "NAME", &format, "the form to write"),
     OPT("output", 'o', OPT_TEXT, "FILE", &output, "where to; - is standard output"),
-    OPT("stream", 0, OPT_TEXT, "NAME", &stream_name, "which stream (needed where the trace has several)"),
+    OPT("stream", 0, OPT_TEXT, "NAME", &stream_name,
+        "which stream (csv: default all; else needed where there are several)"),
     OPT("set", 's', OPT_LIST, "KEY=VALUE", &sets, "an option of the format; repeatable"),
     OPT("force", 'f', OPT_FLAG, NULL, &force, "overwrite FILE"),
     {0}};
@@ -31,8 +32,8 @@ static void list_exporters(char *buf, size_t size, struct suggest *suggest)
         used += (size_t)snprintf(buf + used, size - used, "%s%s", i ? ", " : "", exporters[i]->name);
 }
 
-/* The index of the stream to write, or -1 with *status set. */
-static int pick_stream(struct store *store, const char *path, int *status)
+/* The index of the stream to write, -1: all of them; *status is set where there is no such thing. */
+static int pick_stream(struct store *store, const char *path, const struct exporter *exporter, int *status)
 {
     char names[256] = "";
     int count = store_stream_count(store);
@@ -41,7 +42,7 @@ static int pick_stream(struct store *store, const char *path, int *status)
         (void)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", store_stream(store, i)->name);
     }
     int index = stream_name ? store_stream_find(store, stream_name) : count == 1 ? 0 : -1;
-    if (index >= 0)
+    if (index >= 0 || (count > 1 && !stream_name && exporter->carries & FACT(STREAMS)))
         return index;
     if (count == 0)
         *status = cmd_fail(EXIT_NOTHING, "%s holds no stream of records", path);
@@ -71,15 +72,17 @@ static int write_records(const struct exporter *exporter, struct exporter_contex
 static int write_all(const struct exporter *exporter, struct exporter_context *context)
 {
     struct err err = {""};
-    if (write_records(exporter, context, &err))
+    char of[80], left[512];
+    if (exporter_left_out(exporter, context, left, sizeof left, &err) || write_records(exporter, context, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
-    const char *stream = store_stream(context->store, context->stream)->name;
+    const struct stream *one = store_stream(context->store, context->stream);
+    (void)snprintf(of, sizeof of, one ? "stream %s" : "all streams", one ? one->name : "");
     if (!context->written)
-        (void)cmd_fail(EXIT_NOTHING, "stream %s holds no record that has a form in %s", stream, exporter->name);
+        (void)cmd_fail(EXIT_NOTHING, "%s hold%s no record that has a form in %s", of, one ? "s" : "", exporter->name);
     else
-        cmd_say("%s: %" PRIu64 " records of stream %s as %s", output, context->written, stream, exporter->name);
-    if (store_sample(context->store))
-        cmd_say("the trace is a sample: %s", store_sample(context->store));
+        cmd_say("%s: %" PRIu64 " records of %s as %s", output, context->written, of, exporter->name);
+    if (*left && context->written)
+        cmd_say("left out: %s", left);
     for (size_t i = 0; i < context->skip_count; i++)
         cmd_say("left out %" PRIu64 ": %s", context->skips[i].n, context->skips[i].reason);
     return context->written ? EXIT_DONE : EXIT_NOTHING;
@@ -97,7 +100,9 @@ static int export_trace(const struct exporter *exporter, const char *path)
     context.store = store_open(path, &err);
     if (!context.store)
         status = cmd_fail(EXIT_DATA, "%s", err.msg);
-    else if ((context.stream = pick_stream(context.store, path, &status)) >= 0)
+    else
+        context.stream = pick_stream(context.store, path, exporter, &status);
+    if (!status)
         status = write_all(exporter, &context);
     store_close(context.store);
     free(values);
@@ -126,10 +131,12 @@ static int run(int argc, char **argv)
 
 const struct command cmd_export = {
     .name = "export",
-    .summary = "a stream of a trace in another tool's form",
+    .summary = "a trace in another tool's form",
     .usage = "FILE --format NAME -o FILE",
-    .details = "Writes one stream of records. 'csv' is our plain form, which import reads back to the same records.\n"
-               "Records that a form cannot carry are counted by reason.",
+    .details =
+        "Writes one stream of records; 'csv', our plain form, all of a trace, and import reads it back to the same.\n"
+        "Records that a form cannot carry are counted by reason; what else a trace holds and a form leaves out is "
+        "said.",
     .examples = "  offchip export s.db --format csv -o s.csv\n"
                 "  offchip export s.db --format csv --stream uvm -o - | head",
     .options = options,

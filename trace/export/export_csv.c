@@ -1,14 +1,18 @@
-/* export_csv: a stream as the plain form that trace/import/csv.c describes; reading it back gives the same records.
- */
+/* export_csv: a trace as the plain form that trace/import/csv.c describes; reading it back gives the same trace. */
 #include "trace/export/exporter.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "trace/base/csv_text.h"
 #include "trace/base/mem.h"
 #include "trace/import/csv.h"
+#include "trace/store/schema.h"
+
+/* Of a line that import reads; of a name that stands in column name too. */
+enum { LINE_MOST = 1 << 20, NAME_MOST = 64 << 10 };
 
 /* Names of kernels by row. */
 struct names {
@@ -24,7 +28,7 @@ static int take_name(void *ctx, const struct store_value *v, size_t n)
 {
     struct names *names = ctx;
     (void)n;
-    if (v[0].type != STORE_INT)
+    if (v[0].type != STORE_INT || strlen(v[1].s) > NAME_MOST)
         return 0;
     if (mem_grow((void **)&names->items, &names->cap, names->count + 1, sizeof *names->items, names->err))
         return -1;
@@ -52,8 +56,7 @@ static void put_header(FILE *to, const struct stream *stream, bool names)
 {
     const char *unit = time_unit_name(stream->unit);
     (void)fputs("kind", to);
-    if (stream->unit != TIME_NONE)
-        (void)fprintf(to, ",time_%s,dur_%s", unit, unit);
+    (void)fprintf(to, ",time_%s,dur_%s", unit, unit);
     (void)fputs(",addr,bytes,flags,id,group", to);
     if (names)
         (void)fputs(",name", to);
@@ -66,13 +69,11 @@ static void put_header(FILE *to, const struct stream *stream, bool names)
     (void)fputc('\n', to);
 }
 
-static void put_record(FILE *to, const struct stream *stream, const struct record *r, const struct names *names)
+static void put_record(FILE *to, const struct record *r, const struct names *names)
 {
     (void)fputs(record_kinds[r->kind < RECORD_KINDS ? r->kind : RECORD_NONE].name, to);
-    if (stream->unit != TIME_NONE)
-        (void)fprintf(to, ",%" PRId64 ",%" PRId64, r->time, r->duration);
-    (void)fprintf(to, ",0x%" PRIx64 ",%" PRIu64 ",%" PRIu32 ",%" PRIu64 ",%" PRIu32, r->addr, r->bytes, r->flags, r->id,
-                  r->group);
+    (void)fprintf(to, ",%" PRId64 ",%" PRId64 ",0x%" PRIx64 ",%" PRIu64 ",%" PRIu32 ",%" PRIu64 ",%" PRIu32, r->time,
+                  r->duration, r->addr, r->bytes, r->flags, r->id, r->group);
     if (names->count > 0) {
         (void)fputc(',', to);
         if (r->kind == RECORD_KERNEL)
@@ -80,42 +81,143 @@ static void put_record(FILE *to, const struct stream *stream, const struct recor
     }
 }
 
-/* What says that the trace is a sample. */
-static int put_sample(void *ctx, const struct store_value *v, size_t n)
+/* --- facts: rows of tables as JSON, which spreadsheets show and do not compute --- */
+
+/* A JSON string that is one cell of CSV, commas and all, and begins with nothing that a spreadsheet would compute. */
+static void put_text(FILE *to, const char *text)
 {
-    (void)n;
-    if (strcmp(v[0].s, "sample") == 0 || strncmp(v[0].s, "sample.", 7) == 0)
-        (void)fprintf(ctx, "# %s %s\n", v[0].s, v[1].s);
+    (void)fputc('"', to);
+    for (const unsigned char *p = (const unsigned char *)text; *p; p++)
+        if (*p < ' ' || *p == 0x7f || *p == '"' || *p == '\\' ||
+            (p == (const unsigned char *)text && strchr("=+-@", *p)))
+            (void)fprintf(to, "\\u%04x", *p);
+        else
+            (void)fputc(*p, to);
+    (void)fputc('"', to);
+}
+
+/* Without the NULLs at its end. */
+static void put_row(FILE *to, const struct store_value *v, size_t n)
+{
+    while (n > 1 && v[n - 1].type == STORE_NULL)
+        n--;
+    for (size_t i = 0; i < n; i++) {
+        (void)fputs(i ? "," : "[", to);
+        if (v[i].type == STORE_TEXT)
+            put_text(to, v[i].s);
+        else if (v[i].type == STORE_INT)
+            (void)fprintf(to, "%" PRId64, v[i].i);
+        else if (v[i].type == STORE_REAL && isfinite(v[i].r))
+            (void)fprintf(to, "%.17g", v[i].r);
+        else
+            (void)fputs("null", to);
+    }
+    (void)fputs("]\n", to);
+}
+
+struct facts_to {
+    struct exporter_context *context;
+    const char *table;
+    struct err *err;
+};
+
+static size_t text_bytes(const struct store_value *v, size_t n)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < n; i++)
+        bytes += v[i].type == STORE_TEXT ? strlen(v[i].s) : 0;
+    return bytes;
+}
+
+/* A row with texts that may be too many for a line that is read back. */
+static int put_long_fact(const struct facts_to *f, const struct store_value *v, size_t n)
+{
+    char *line = NULL;
+    size_t bytes = 0;
+    FILE *to = open_memstream(&line, &bytes);
+    if (!to)
+        return err_set(f->err, "out of memory");
+    (void)fprintf(to, CSV_FACT "%s ", f->table);
+    put_row(to, v, n);
+    if (fclose(to) == 0 && bytes <= LINE_MOST)
+        (void)fwrite(line, 1, bytes, f->context->to);
+    else
+        exporter_skip(f->context, "a row of facts over 1 MiB has no form in csv");
+    free(line);
     return 0;
 }
 
-static int write_records(struct exporter_context *context, const struct names *names, struct err *err)
+static int put_fact(void *ctx, const struct store_value *v, size_t n)
 {
-    const struct stream *stream = store_stream(context->store, context->stream);
-    struct store_cursor *cursor = store_cursor_open(context->store, context->stream, err);
+    const struct facts_to *f = ctx;
+    if (strcmp(f->table, "origin") == 0 && store_passing_fact(v[0].s))
+        return 0;
+    if (text_bytes(v, n) > NAME_MOST)
+        return put_long_fact(f, v, n);
+    (void)fprintf(f->context->to, CSV_FACT "%s ", f->table);
+    put_row(f->context->to, v, n);
+    return 0;
+}
+
+/* Batches that a driver's log states; others are rebuilt of the records when they are read. */
+static bool stated_batches(const struct store *store)
+{
+    return store_stream_find(store, "faults") >= 0 || store_stream_find(store, "batches") >= 0;
+}
+
+static int write_facts(struct exporter_context *context, struct err *err)
+{
+    struct schema *schema = schema_trace(err);
+    int rc = schema ? 0 : -1;
+    (void)fprintf(context->to, CSV_HEAD "\n" CSV_STATE "%s\n",
+                  store_complete(context->store) ? "complete" : "incomplete");
+    for (int t = 0; rc == 0 && t < schema->count; t++) {
+        struct facts_to f = {context, schema->table[t].name, err};
+        const enum fact fact = fact_of_table(f.table);
+        if (strcmp(f.table, "origin") == 0 ||
+            (fact < FACTS && (fact != FACT_BATCHES || stated_batches(context->store))))
+            rc = store_rows(context->store, f.table, put_fact, &f, err);
+    }
+    free(schema);
+    return rc;
+}
+
+static int write_stream(struct exporter_context *context, int index, const struct names *names, struct err *err)
+{
+    const struct stream *stream = store_stream(context->store, index);
+    const struct store_value row[] = {
+        STORE_V_TEXT(stream->name),    STORE_V_TEXT(time_unit_name(stream->unit)),   STORE_V_TEXT(stream->clock),
+        STORE_V_INT(stream->clock_hz), STORE_V_TEXT(addr_space_name(stream->space)), STORE_V_TEXT(stream->addr_layout)};
+    struct store_cursor *cursor = store_cursor_open(context->store, index, err);
     if (!cursor)
         return -1;
     const struct record *records;
     const int64_t *extra;
     size_t n;
     int more;
-    (void)fputs(CSV_HEAD "\n", context->to);
-    if (store_sample(context->store) && store_rows(context->store, "origin", put_sample, context->to, err)) {
-        store_cursor_close(cursor);
-        return -1;
-    }
+    (void)fputs(CSV_STREAM, context->to);
+    put_row(context->to, row, sizeof row / sizeof *row);
     put_header(context->to, stream, names->count > 0);
     while ((more = store_cursor_next(cursor, &records, &extra, &n, err)) > 0 && !ferror(context->to))
         for (size_t i = 0; i < n; i++) {
-            put_record(context->to, stream, &records[i], names);
+            put_record(context->to, &records[i], names);
             for (int e = 0; e < STORE_EXTRAS && stream->extra[e][0]; e++)
                 (void)fprintf(context->to, ",%" PRId64, extra[(size_t)e * n + i]);
             (void)fputc('\n', context->to);
             context->written++;
         }
     store_cursor_close(cursor);
-    (void)fprintf(context->to, CSV_END "%" PRIu64 "\n", context->written);
     return more < 0 ? -1 : 0;
+}
+
+static int write_streams(struct exporter_context *context, const struct names *names, struct err *err)
+{
+    int rc = write_facts(context, err);
+    for (int s = 0; rc == 0 && s < store_stream_count(context->store); s++)
+        if (context->stream < 0 || s == context->stream)
+            rc = write_stream(context, s, names, err);
+    (void)fprintf(context->to, CSV_END "%" PRIu64 "\n", context->written);
+    return rc;
 }
 
 static int write_csv(const struct exporter *exporter, struct exporter_context *context, struct err *err)
@@ -124,7 +226,7 @@ static int write_csv(const struct exporter *exporter, struct exporter_context *c
     struct names names = {.err = err};
     int rc = store_rows(context->store, "kernels", take_name, &names, err);
     if (rc == 0)
-        rc = write_records(context, &names, err);
+        rc = write_streams(context, &names, err);
     for (size_t i = 0; i < names.count; i++)
         free(names.items[i].name);
     free(names.items);
@@ -134,5 +236,6 @@ static int write_csv(const struct exporter *exporter, struct exporter_context *c
 const struct exporter export_csv = {
     .name = "csv",
     .summary = "our plain form, read back by import: kind,time_ns,dur_ns,addr,bytes,flags,id,group,name",
+    .carries = FACTS_ALL,
     .write = write_csv,
 };

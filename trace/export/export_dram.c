@@ -1,8 +1,9 @@
 /* export_dram: a stream of DRAM requests as dram-csv, as a DRAMsim3 trace or as a Ramulator 2 trace.
  *
- * dram-csv keeps everything. DRAMsim3 gets "0xADDR READ|WRITE CYCLE". Ramulator gets address vectors ("R 0,0,1,2,77,5",
- * read/write trace) from packed addresses and "LD 0xADDR" (load/store trace) from byte addresses. Neither has a form
- * for PIM requests or requests served by L2, which are left out and counted; sizes and, for Ramulator, times are lost.
+ * dram-csv keeps ids, times, kinds and places. DRAMsim3 gets "0xADDR READ|WRITE CYCLE". Ramulator gets address vectors
+ * ("R 0,0,1,2,77,5", read/write trace) from packed addresses and "LD 0xADDR" (load/store trace) from byte addresses.
+ * Neither has a form for PIM requests or requests served by L2, which are left out and counted; sizes and, for
+ * Ramulator, times are lost.
  */
 #include "trace/base/param.h"
 #include "trace/export/exporter.h"
@@ -144,9 +145,30 @@ static int write_lines(const struct exporter *exporter, struct exporter_context 
     return rc;
 }
 
-const struct exporter export_dram_csv = {"dram-csv", "DRAM requests: id,arrival_cycle,kind,bank,row,col,channel",
-                                         map_options, sizeof(struct options), write_lines};
-const struct exporter export_dramsim3 = {"dramsim3", "DRAMsim3 request trace: 0xADDR READ|WRITE CYCLE", map_options,
-                                         sizeof(struct options), write_lines};
-const struct exporter export_ramulator = {"ramulator", "Ramulator 2 read/write or load/store trace", vector_options,
-                                          sizeof(struct options), write_lines};
+/* Read back, the requests of all three are of a clock that has no name. */
+#define NONE_OF_THEM                                                                                                   \
+    (FACT(STATE) | FACT(SAMPLE) | FACT(SKIPPED) | FACT(DROPPED) | FACT(STREAMS) | FACT(CLOCK) | FACT(PROCESS) |        \
+     FACT(COLUMNS) | FACT(ORIGIN) | FACT(WORKLOAD) | FACT(PARAMETERS) | FACT(STRUCTURES) | FACT(ALLOCATIONS) |         \
+     FACT(KERNELS) | FACT(LAUNCHES) | FACT(STRINGS) | FACT(BATCHES) | FACT(COUNTERS) | FACT(PACKETS))
+
+const struct exporter export_dram_csv = {.name = "dram-csv",
+                                         .summary = "DRAM requests: id,arrival_cycle,kind,bank,row,col,channel",
+                                         .options = map_options,
+                                         .options_size = sizeof(struct options),
+                                         .carries = FACT(TIMES) | FACT(LAYOUT) | FACT(IDS),
+                                         .drops = NONE_OF_THEM | FACT(BYTES) | FACT(FLAGS),
+                                         .write = write_lines};
+const struct exporter export_dramsim3 = {.name = "dramsim3",
+                                         .summary = "DRAMsim3 request trace: 0xADDR READ|WRITE CYCLE",
+                                         .options = map_options,
+                                         .options_size = sizeof(struct options),
+                                         .carries = FACT(TIMES),
+                                         .drops = NONE_OF_THEM | FACT(LAYOUT) | FACT(BYTES) | FACT(IDS) | FACT(FLAGS),
+                                         .write = write_lines};
+const struct exporter export_ramulator = {.name = "ramulator",
+                                          .summary = "Ramulator 2 read/write or load/store trace",
+                                          .options = vector_options,
+                                          .options_size = sizeof(struct options),
+                                          .carries = FACT(LAYOUT),
+                                          .drops = NONE_OF_THEM | FACT(TIMES) | FACT(BYTES) | FACT(IDS) | FACT(FLAGS),
+                                          .write = write_lines};

@@ -26,3 +26,15 @@ void exporter_skip(struct exporter_context *context, const char *reason)
         context->skips[context->skip_count++].n = 1;
     }
 }
+
+int exporter_left_out(const struct exporter *exporter, const struct exporter_context *context, char *text, size_t size,
+                      struct err *err)
+{
+    struct facts facts;
+    const uint32_t streams = context->stream >= 0 ? FACT(STREAMS) : 0;
+    const uint32_t left = (FACTS_ALL & ~exporter->carries) | streams;
+    if (facts_find(&facts, context->store, context->stream, left, err))
+        return -1;
+    (void)facts_text(&facts, left, text, size);
+    return 0;
+}

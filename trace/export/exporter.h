@@ -1,8 +1,9 @@
-/* exporter: a stream of a trace written in another tool's form.
+/* exporter: a stream of a trace, or all of them, written in another tool's form.
  *
  * An exporter is one file in trace/export/ and one name in exporters[] (exporter.c). It reads the store
  * and writes text or bytes to a FILE; records its form cannot carry are counted by the exporter through
- * exporter_skip(). */
+ * exporter_skip(). It declares which facts of a trace its form carries and which it drops, each of trace/store/facts.h
+ * in one of the two; exporter_left_out() says of a trace what it had and lost. */
 #ifndef TRACE_EXPORT_EXPORTER_H
 #define TRACE_EXPORT_EXPORTER_H
 
@@ -10,7 +11,7 @@
 #include <stdio.h>
 
 #include "trace/base/err.h"
-#include "trace/store/store.h"
+#include "trace/store/facts.h"
 
 struct param; /* trace/base/param.h */
 
@@ -18,7 +19,7 @@ enum { EXPORTER_REASONS = 16 };
 
 struct exporter_context {
     struct store *store;
-    int stream;          /* index of the stream to write */
+    int stream;          /* index of the stream to write; -1: all (exporters that carry FACT_STREAMS) */
     const void *options; /* the exporter's options struct, checked; NULL: defaults */
     FILE *to;            /* write errors are found by the caller (ferror) */
     uint64_t written;    /* records written so far */
@@ -34,6 +35,7 @@ struct exporter {
     const char *summary;         /* one line */
     const struct param *options; /* NULL: none */
     size_t options_size;
+    uint32_t carries, drops; /* sets of enum fact */
     /* Write the whole stream. -1 with *err set if it cannot be written in this form. */
     int (*write)(const struct exporter *exporter, struct exporter_context *context, struct err *err);
 };
@@ -45,5 +47,9 @@ const struct exporter *exporter_find(const char *name);
 
 /* Count a record left out; reason must stay valid (a string constant). */
 void exporter_skip(struct exporter_context *context, const char *reason);
+
+/* What the trace has and the form does not carry, as facts_text() says it, in `text`; "": nothing. -1 with *err set. */
+int exporter_left_out(const struct exporter *exporter, const struct exporter_context *context, char *text, size_t size,
+                      struct err *err);
 
 #endif

@@ -384,5 +384,10 @@ static int write_all(const struct exporter *exporter, struct exporter_context *c
 const struct exporter export_perfetto = {
     .name = "perfetto",
     .summary = "Chrome trace JSON: a timeline for ui.perfetto.dev and chrome://tracing",
+    .carries = FACT(TIMES) | FACT(CLOCK) | FACT(BYTES) | FACT(IDS) | FACT(FLAGS) | FACT(PROCESS) | FACT(KERNELS) |
+               FACT(STRINGS),
+    .drops = FACT(STATE) | FACT(SAMPLE) | FACT(SKIPPED) | FACT(DROPPED) | FACT(STREAMS) | FACT(LAYOUT) | FACT(COLUMNS) |
+             FACT(ORIGIN) | FACT(WORKLOAD) | FACT(PARAMETERS) | FACT(STRUCTURES) | FACT(ALLOCATIONS) | FACT(LAUNCHES) |
+             FACT(BATCHES) | FACT(COUNTERS) | FACT(PACKETS),
     .write = write_all,
 };

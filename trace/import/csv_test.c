@@ -156,7 +156,7 @@ END_TEST
 
 START_TEST(a_file_of_ours_that_is_cut_anywhere_is_never_whole)
 {
-    static const char text[] = CSV_HEAD "\nkind,time_ns,addr\nTOUCH,11,4096\nTOUCH,22,8192\n" CSV_END "2\n";
+    static const char text[] = CSV_HEAD_2 "\nkind,time_ns,addr\nTOUCH,11,4096\nTOUCH,22,8192\n" CSV_END "2\n";
     char cut[sizeof text];
     for (size_t n = 0; n < sizeof text; n++) {
         struct err err = {""};
@@ -187,7 +187,7 @@ START_TEST(the_end_line_states_all_records_and_is_the_last)
         struct err err = {""};
         struct reader_context context = {0};
         char text[200];
-        (void)snprintf(text, sizeof text, CSV_HEAD "\nkind,time_ns\nTOUCH,1\n%s", bad[i].end);
+        (void)snprintf(text, sizeof text, CSV_HEAD_2 "\nkind,time_ns\nTOUCH,1\n%s", bad[i].end);
         ck_assert_int_eq(import(text, &context, &err), -1);
         ck_assert_msg(strstr(err.msg, bad[i].words) != NULL, "%s", err.msg);
         store_close(context.store);
@@ -201,6 +201,82 @@ START_TEST(the_end_line_states_all_records_and_is_the_last)
 }
 END_TEST
 
+#define STREAM CSV_STREAM "[\"uvm\",\"ns\",\"\",0,\"bytes\",\"\"]\n"
+
+START_TEST(what_a_file_says_of_itself_is_taken_or_refused_with_its_line)
+{
+    static const struct {
+        const char *lines, *words; /* "": it is taken */
+    } cases[] = {
+        {"# state complete\n# fact strings [7,\"a\"]\n" STREAM "kind,time_ns\nTOUCH,1\n# records 1\n", ""},
+        {"# state complete\n# fact counters [\"\",\"c\",1,\"\",\"\"]\n" STREAM "kind,time_ns\n# records 0\n", ""},
+        {"# state maybe\n", "line 2: 'maybe'; expected complete or incomplete, once"},
+        {"# state complete\n# state complete\n", "line 3: 'complete'; expected complete or incomplete, once"},
+        {STREAM "kind,time_ns\nTOUCH,1\n# records 1\n", "line 5: no line '# state complete'"},
+        {"# fact chunks [1]\n", "line 2: 'chunks [1]' names no table of facts"},
+        {"# fact streams [1]\n", "names no table of facts"},
+        {"# fact sqlite_master [1]\n", "names no table of facts"},
+        {"# fact strings [7]\n", "value 2 is none of column text of table strings"},
+        {"# fact strings [7\n", "expected a JSON array of at most 2 columns of table strings"},
+        {"# fact strings [7,\"a\",8]\n", "expected a JSON array of at most 2 columns of table strings"},
+        {"# fact strings\n", "expected a JSON array of at most 2 columns of table strings"},
+        {"# fact strings [7,8]\n", "value 2 is none of column text of table strings"},
+        {"# fact strings [7,null]\n", "value 2 is none of column text of table strings"},
+        {"# fact strings [7,\"\\u0000\"]\n", "expected a JSON array"},
+        {"# fact strings [99999999999999999999,\"a\"]\n", "expected a JSON array"},
+        {"# fact strings [1.5,\"a\"]\n", "value 1 is none of column id of table strings"},
+        {"# fact strings [7,\"a\"]\n# fact strings [7,\"b\"]\n", "line 3: table strings: "},
+        {"# fact dropped [\"a\",-1]\n", "a count of -1"},
+        {"# fact origin [{},[]]\n", "value 1 is none of column key of table origin"},
+        {"# stream [\"\",\"ns\",\"\",0,\"bytes\",\"\"]\n",
+         "line 2: '[\"\",\"ns\",\"\",0,\"bytes\",\"\"]'; expected the name"},
+        {"# stream [\"a\",\"us\",\"\",0,\"bytes\",\"\"]\n", "expected the name, time unit"},
+        {"# stream [\"a\",\"ns\",\"\",-1,\"bytes\",\"\"]\n", "expected the name, time unit"},
+        {"# stream [\"a\",\"ns\",\"\",0,\"words\",\"\"]\n", "expected the name, time unit"},
+        {"# stream [\"a\",\"ns\",\"a clock whose name is far too long\",0,\"bytes\",\"\"]\n",
+         "expected the name, time unit"},
+        {STREAM STREAM,
+         "line 3: '[\"uvm\",\"ns\",\"\",0,\"bytes\",\"\"]'; expected the header row of the stream before"},
+        {STREAM "kind,time_ns\nTOUCH,1\n" STREAM,
+         "line 5: '[\"uvm\",\"ns\",\"\",0,\"bytes\",\"\"]': there is a stream of this name"},
+        {STREAM "kind,time_cycles\n", "line 3: a header row in cycles; expected the line '# stream [..]' of this unit"},
+        {"kind,time_ns\n", "line 2: a header row in ns; expected the line '# stream [..]'"},
+        {STREAM "kind,time_ns\nTOUCH,1\nkind,time_ns\n", "line 5, column kind"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct err err = {""};
+        struct reader_context context = {0};
+        char text[400];
+        (void)snprintf(text, sizeof text, CSV_HEAD "\n%s", cases[i].lines);
+        ck_assert_msg(import(text, &context, &err) == (*cases[i].words ? -1 : 0), "case %zu: %s", i, err.msg);
+        ck_assert_msg(strstr(err.msg, cases[i].words) != NULL, "case %zu: %s", i, err.msg);
+        store_close(context.store);
+        /* Of a file that does not say that it is ours a fact is a remark like others. */
+        if (i >= 5 && i < 20) {
+            err = (struct err){""};
+            ck_assert_msg(import(strcat(strchr(text, '\n') + 1, "kind,time_ns\nTOUCH,1\n"), &context, &err) == 0, "%s",
+                          err.msg);
+            store_close(context.store);
+        }
+    }
+}
+END_TEST
+
+START_TEST(facts_of_two_files_and_of_other_versions_are_refused)
+{
+    struct err err = {""};
+    struct reader_context context = {.file_index = 1};
+    ck_assert_int_eq(import(CSV_HEAD "\n# fact strings [7,\"a\"]\n", &context, &err), -1);
+    ck_assert_msg(strstr(err.msg, "line 2: facts of a further file") != NULL, "%s", err.msg);
+    store_close(context.store);
+    ck_assert_int_eq(import(CSV_MARK "4\nkind\nTOUCH\n", &context, &err), -1);
+    ck_assert_msg(strstr(err.msg, "line 1: '# offchip csv 4'; expected version 2 or 3") != NULL, "%s", err.msg);
+    store_close(context.store);
+}
+END_TEST
+
 TEST_MAIN("csv", columns_are_found_by_name_in_any_order, the_unit_is_in_the_column_name, every_kind_is_read_by_its_name,
           kernels_are_named_and_numbered, errors_name_line_and_column, the_format_is_known_by_a_column_called_kind,
-          a_file_of_ours_that_is_cut_anywhere_is_never_whole, the_end_line_states_all_records_and_is_the_last)
+          a_file_of_ours_that_is_cut_anywhere_is_never_whole,
+          what_a_file_says_of_itself_is_taken_or_refused_with_its_line,
+          facts_of_two_files_and_of_other_versions_are_refused, the_end_line_states_all_records_and_is_the_last)

@@ -19,6 +19,7 @@
 
 #include "trace/base/mem.h"
 #include "trace/import/reader.h"
+#include "trace/store/facts.h"
 #include "trace/store/schema.h"
 #include "trace/store/store.h"
 
@@ -405,16 +406,6 @@ static void pairs_release(struct pairs *p)
     free(p->items);
 }
 
-/* Facts of the making of one file. */
-static bool is_own(const char *key)
-{
-    static const char *const keys[] = {"created", "host", "command_line", "offchip_version", "state"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (strcmp(key, keys[i]) == 0)
-            return true;
-    return strncmp(key, "source.", 7) == 0 || strncmp(key, "input.", 6) == 0 || strncmp(key, "merge.", 6) == 0;
-}
-
 /* The words of `list` that `other` has too, in place. */
 static void keep_common(char *list, const char *other)
 {
@@ -444,7 +435,7 @@ static int put(struct store *store, bool origin, const char *key, const char *va
 /* The n pairs of one key. */
 static int put_key(const struct pair *pairs, size_t n, size_t inputs, bool origin, struct store *store, struct err *err)
 {
-    bool shared = n == inputs && !(origin && is_own(pairs->key));
+    bool shared = n == inputs && !(origin && facts_of_making(pairs->key));
     if (shared && origin && strncmp(pairs->key, "kinds.", 6) == 0)
         for (size_t i = 1; i < n; i++)
             keep_common(pairs->value, pairs[i].value);

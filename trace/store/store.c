@@ -762,8 +762,7 @@ static const char *own_key(const char *key)
     }
 }
 
-/* Facts of origin that differ between two makings of the same trace. */
-static bool passing_fact(const char *key)
+bool store_passing_fact(const char *key)
 {
     static const char *const keys[] = {"created",      "host",   "command_line", "offchip_version",
                                        "derived_from", "source", "path",         "state"};
@@ -776,7 +775,7 @@ static bool passing_fact(const char *key)
 static int hash_row(void *ctx, const struct store_value *values, size_t n)
 {
     struct hashing *h = ctx;
-    if (h->origin && passing_fact(values[0].s))
+    if (h->origin && store_passing_fact(values[0].s))
         return 0;
     for (size_t i = 0; i < n; i++) {
         (void)XXH3_128bits_update(h->state, &values[i].type, sizeof values[i].type);

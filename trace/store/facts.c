@@ -1,0 +1,172 @@
+#include "trace/store/facts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "trace/base/units.h"
+
+static const char *const names[FACTS] = {[FACT_STATE] = "the state (incomplete)",
+                                         [FACT_SAMPLE] = "that it is a sample",
+                                         [FACT_SKIPPED] = "skipped",
+                                         [FACT_DROPPED] = "dropped",
+                                         [FACT_STREAMS] = "streams",
+                                         [FACT_TIMES] = "times",
+                                         [FACT_CLOCK] = "the clock",
+                                         [FACT_LAYOUT] = "the address layout",
+                                         [FACT_BYTES] = "bytes of records",
+                                         [FACT_IDS] = "ids of records",
+                                         [FACT_FLAGS] = "flags and groups of records",
+                                         [FACT_PROCESS] = "processes",
+                                         [FACT_COLUMNS] = "columns",
+                                         [FACT_ORIGIN] = "the origin",
+                                         [FACT_WORKLOAD] = "the workload",
+                                         [FACT_PARAMETERS] = "parameters",
+                                         [FACT_STRUCTURES] = "structures",
+                                         [FACT_ALLOCATIONS] = "allocations",
+                                         [FACT_KERNELS] = "names of kernels",
+                                         [FACT_LAUNCHES] = "shapes of launches",
+                                         [FACT_STRINGS] = "strings",
+                                         [FACT_BATCHES] = "batches",
+                                         [FACT_COUNTERS] = "counters",
+                                         [FACT_PACKETS] = "totals of packets"};
+
+static const struct {
+    const char *table;
+    enum fact fact;
+} tables[] = {{"skipped", FACT_SKIPPED},   {"dropped", FACT_DROPPED},         {"strings", FACT_STRINGS},
+              {"kernels", FACT_KERNELS},   {"allocations", FACT_ALLOCATIONS}, {"batches", FACT_BATCHES},
+              {"services", FACT_BATCHES},  {"tlp_histogram", FACT_PACKETS},   {"tlp_totals", FACT_PACKETS},
+              {"tlp_flows", FACT_PACKETS}, {"tlp_defects", FACT_PACKETS},     {"tlp_latency", FACT_PACKETS},
+              {"counters", FACT_COUNTERS}, {"structures", FACT_STRUCTURES},   {"parameters", FACT_PARAMETERS}};
+enum { TABLES = sizeof tables / sizeof *tables };
+
+const char *fact_name(enum fact fact)
+{
+    return names[fact];
+}
+
+enum fact fact_of_table(const char *table)
+{
+    for (size_t t = 0; t < TABLES; t++)
+        if (strcmp(tables[t].table, table) == 0)
+            return tables[t].fact;
+    return FACTS;
+}
+
+bool facts_of_making(const char *key)
+{
+    static const char *const keys[] = {"created", "host", "command_line", "offchip_version", "state"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(key, keys[i]) == 0)
+            return true;
+    return strncmp(key, "source.", 7) == 0 || strncmp(key, "input.", 6) == 0 || strncmp(key, "merge.", 6) == 0;
+}
+
+/* --- what there is --- */
+
+struct looking {
+    struct facts *facts;
+    enum fact fact;
+};
+
+static int look_at_row(void *ctx, const struct store_value *v, size_t n)
+{
+    const struct looking *l = ctx;
+    const bool counted = l->fact == FACT_SKIPPED || l->fact == FACT_DROPPED;
+    l->facts->n[l->fact] += counted ? (uint64_t)v[1].i : 1;
+    for (size_t c = 5; l->fact == FACT_KERNELS && c < n; c++) /* trace/store/schema.sql */
+        l->facts->n[FACT_LAUNCHES] += v[c].type != STORE_NULL;
+    return 0;
+}
+
+static int look_at_origin(void *ctx, const struct store_value *v, size_t n)
+{
+    struct facts *facts = ctx;
+    (void)n;
+    const enum fact fact = strncmp(v[0].s, "workload", 8) == 0 ? FACT_WORKLOAD
+                           : strncmp(v[0].s, "sample", 6) == 0 ? FACT_SAMPLE
+                                                               : FACT_ORIGIN;
+    facts->n[fact] += !facts_of_making(v[0].s);
+    return 0;
+}
+
+static void name_one(char *list, size_t size, const char *name)
+{
+    const size_t used = strlen(list);
+    (void)snprintf(list + used, size - used, "%s%s", used ? ", " : " ", name);
+}
+
+static void look_at_stream(struct facts *facts, const struct stream *s)
+{
+    facts->n[FACT_TIMES] += s->unit != TIME_NONE;
+    facts->n[FACT_CLOCK] +=
+        s->unit == TIME_NS || (s->unit == TIME_CYCLES && (s->clock_hz || strcmp(s->clock, "dram") != 0));
+    facts->n[FACT_LAYOUT] += s->space != ADDR_BYTES;
+    for (int e = 0; e < STORE_EXTRAS && s->extra[e][0]; e++) {
+        const bool process = strcmp(s->extra[e], "process_id") == 0;
+        facts->n[process ? FACT_PROCESS : FACT_COLUMNS]++;
+        if (!process)
+            name_one(facts->columns, sizeof facts->columns, s->extra[e]);
+    }
+}
+
+static int look_at_records(struct facts *facts, struct store *store, int stream, uint32_t asked, struct err *err)
+{
+    struct store_cursor *cursor = store_cursor_open(store, stream, err);
+    uint64_t *const n = facts->n;
+    const struct record *r;
+    size_t count;
+    int more = cursor ? 1 : -1;
+    while (more > 0 && ((asked & FACT(BYTES) && !n[FACT_BYTES]) || (asked & FACT(IDS) && !n[FACT_IDS]) ||
+                        (asked & FACT(FLAGS) && !n[FACT_FLAGS])))
+        if ((more = store_cursor_next(cursor, &r, NULL, &count, err)) > 0)
+            for (size_t i = 0; i < count; i++) {
+                const bool request = r[i].kind >= RECORD_DRAM_READ && r[i].kind <= RECORD_PIM;
+                n[FACT_BYTES] += r[i].bytes != (request ? 32 : 0);
+                n[FACT_IDS] += r[i].id != 0;
+                n[FACT_FLAGS] += r[i].flags || r[i].group;
+            }
+    store_cursor_close(cursor);
+    return more < 0 ? -1 : 0;
+}
+
+int facts_find(struct facts *facts, struct store *store, int stream, uint32_t asked, struct err *err)
+{
+    *facts = (struct facts){.n[FACT_STATE] = !store_complete(store)};
+    for (int s = 0; s < store_stream_count(store); s++) {
+        if (stream >= 0 && s != stream) {
+            facts->n[FACT_STREAMS]++;
+            name_one(facts->streams, sizeof facts->streams, store_stream(store, s)->name);
+            continue;
+        }
+        look_at_stream(facts, store_stream(store, s));
+        if (look_at_records(facts, store, s, asked, err))
+            return -1;
+    }
+    for (size_t t = 0; t < TABLES; t++) {
+        struct looking l = {facts, tables[t].fact};
+        if (store_rows(store, tables[t].table, look_at_row, &l, err))
+            return -1;
+    }
+    return store_rows(store, "origin", look_at_origin, facts, err) ? -1 : 0;
+}
+
+const char *facts_text(const struct facts *facts, uint32_t set, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = 0;
+    for (int f = 0; f < FACTS && used < size; f++) {
+        char count[32];
+        if (!facts->n[f] || !(set >> f & 1))
+            continue;
+        const bool counted = f == FACT_SKIPPED || f == FACT_DROPPED;
+        units_human_count((int64_t)facts->n[f], count, sizeof count);
+        used += (size_t)snprintf(text + used, size - used, "%s%s%s%s%s", used ? ", " : "", counted ? count : "",
+                                 counted ? " " : "", names[f],
+                                 f == FACT_STREAMS   ? facts->streams
+                                 : f == FACT_COLUMNS ? facts->columns
+                                                     : "");
+    }
+    return text;
+}
