@@ -42,6 +42,7 @@ static void drop_table(struct uvm_thrashing_block *b)
     b->pages = NULL;
     page_mask_zero(&b->thrashing);
     b->any = false;
+    b->thrashed_ns = 0;
 }
 
 /* A table for the block if this event asks for one. */
@@ -72,6 +73,8 @@ static void page_event(struct uvm_thrashing *t, struct uvm_thrashing_block *b, u
             page_mask_set(&b->thrashing, page);
             t->thrashing++;
         }
+        if (p->count >= UVM_THRASHING_COUNT)
+            b->thrashed_ns = now_ns;
     } else if (p->count >= UVM_THRASHING_COUNT && !pinned(p)) {
         reset_page(b, page);
     }
@@ -102,7 +105,7 @@ static void vote(struct uvm_thrashing *t, bool late)
         lower = t->vote >= 32;
     } else {
         raise = (t->vote < 0 || t->vote >= 32) && !most;
-        lower = most && t->vote >= 32;
+        lower = t->vote >= 32; /* where it may not rise */
     }
     if (!raise && !lower)
         return;
@@ -118,12 +121,6 @@ static void vote(struct uvm_thrashing *t, bool late)
 static bool reaches(enum uvm_processor who, enum uvm_processor place)
 {
     return who == place || (who == UVM_GPU && place == UVM_CPU);
-}
-
-static bool all_reach(const struct uvm_thrashing_page *p, enum uvm_processor place)
-{
-    return (!(p->processors & 1u << UVM_CPU) || reaches(UVM_CPU, place)) &&
-           (!(p->processors & 1u << UVM_GPU) || reaches(UVM_GPU, place));
 }
 
 static enum uvm_hint throttle(struct uvm_thrashing *t, struct uvm_thrashing_page *p, enum uvm_processor by)
@@ -142,6 +139,8 @@ static enum uvm_hint throttle(struct uvm_thrashing *t, struct uvm_thrashing_page
 static enum uvm_hint pin(struct uvm_thrashing *t, struct uvm_thrashing_block *b, struct uvm_thrashing_page *p,
                          enum uvm_processor where, int64_t now_ns, enum uvm_processor *place)
 {
+    if (p->pin != (uint8_t)where)
+        p->throttled = 0;
     if (!pinned(p)) {
         b->pinned++;
         t->pins++;
@@ -171,7 +170,7 @@ enum uvm_hint uvm_thrashing_hint(struct uvm_thrashing *t, uint32_t block, unsign
     if (!b->pages)
         return UVM_HINT_NONE;
     struct uvm_thrashing_page *p = &b->pages[page];
-    if (now_ns - b->last_ns > t->epoch_ns && !b->pinned && b->resets < UVM_THRASHING_RESETS) {
+    if (b->thrashed_ns && now_ns - b->thrashed_ns > t->epoch_ns && !b->pinned && b->resets < UVM_THRASHING_RESETS) {
         b->resets++;
         drop_table(b);
         return UVM_HINT_NONE;
@@ -179,17 +178,19 @@ enum uvm_hint uvm_thrashing_hint(struct uvm_thrashing *t, uint32_t block, unsign
     if (p->count < UVM_THRASHING_COUNT)
         return UVM_HINT_NONE;
     if (p->throttled >> by & 1) {
-        if (now_ns <= p->end_ns && p->free != by)
+        if (now_ns < p->end_ns && p->free != by)
             return UVM_HINT_THROTTLE; /* counted already in this period */
         p->throttled &= (uint8_t) ~(1u << by);
+        p->end_ns = p->throttled ? p->end_ns : 0;
     }
     vote(t, now_ns - p->last_ns >= t->lapse_ns);
     if (now_ns - p->last_ns > t->lapse_ns && !pinned(p))
         return UVM_HINT_NONE;
+    p->processors |= (uint8_t)(1u << by);
     set_free(t, p, by, now_ns);
     if (pinned(p)) {
         if (p->free == by)
-            return pin(t, b, p, all_reach(p, by) ? by : all_reach(p, UVM_CPU) ? UVM_CPU : by, now_ns, place);
+            return pin(t, b, p, p->processors & 1u << UVM_CPU ? UVM_CPU : by, now_ns, place); /* which all reach */
         return reaches(by, p->pin) ? pin(t, b, p, p->pin, now_ns, place) : throttle(t, p, by);
     }
     if (p->free != by)

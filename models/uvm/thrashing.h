@@ -38,7 +38,7 @@ struct uvm_thrashing_page {
     int64_t end_ns;  /* of throttling */
     int64_t pin_ns;  /* until when it is pinned */
     uint8_t count, throttles;
-    uint8_t processors; /* that it went to: bits 1 << enum uvm_processor */
+    uint8_t processors; /* that it went to or that faulted: bits 1 << enum uvm_processor */
     uint8_t throttled;  /* now, the same bits */
     uint8_t counted;    /* throttled and counted in this period */
     uint8_t free, pin;  /* enum uvm_processor */
@@ -46,9 +46,9 @@ struct uvm_thrashing_page {
 };
 
 struct uvm_thrashing_block {
-    int64_t last_ns;
-    bool any;   /* there was an event */
-    uint8_t to; /* its destination */
+    int64_t last_ns, thrashed_ns; /* of its events; of those on thrashing pages, 0: none */
+    bool any;                     /* there was an event */
+    uint8_t to;                   /* its destination */
     uint8_t resets;
     uint16_t pinned;                  /* pages */
     struct page_mask thrashing;       /* pages that are: no prefetcher takes them */
