@@ -336,6 +336,8 @@ static void summarise(const struct import *im, uint64_t records, size_t batches,
     }
     cmd_say("%s: %" PRIu64 " records from %d input%s (%s)", output, records, im->count, im->count == 1 ? "" : "s",
             im->names);
+    if (im->context.note[0])
+        cmd_say("%s", im->context.note);
     if (opt_verbose)
         cmd_say("%.2f s, %.1f million records a second", took, 1e-6 * (double)records / took);
     if (services)

@@ -387,6 +387,16 @@ static int name_kernel(void *ctx, const struct store_value *values, size_t n)
     return 0;
 }
 
+/* A source that lists what it could see, and no migrations, collected nothing of unified memory. */
+static int no_touches(const struct store *store, struct err *err)
+{
+    const char *kinds = store_origin_get(store, "kinds.uvm");
+    return err_set(err, "%s holds no page touches%s", store_path(store),
+                   kinds && !strstr(kinds, "MIGRATE")
+                       ? ", and its source collected nothing of unified memory (nsys: --cuda-um-gpu-page-faults=true)"
+                       : "");
+}
+
 struct actor_trace *actor_trace_open(struct store *store, struct err *err)
 {
     int stream = 0; /* a view that is being made does not know its kinds yet */
@@ -400,7 +410,7 @@ struct actor_trace *actor_trace_open(struct store *store, struct err *err)
     if (stream < store_stream_count(store))
         rc = read_stream(t, store, stream, err) || store_rows(store, "kernels", name_kernel, t, err) < 0 ? -1 : 0;
     if (rc == 0 && !t->launch_count)
-        rc = err_set(err, "%s holds no page touches", store_path(store));
+        rc = no_touches(store, err);
     id_map_release(&t->actors);
     if (rc == 0)
         return t;

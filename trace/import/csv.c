@@ -474,7 +474,8 @@ static int add_kernel(struct reading *g, const struct field *name, struct record
     if (!text)
         return -1;
     int64_t id;
-    int rc = reader_kernel(g->context, text, g->stream.unit == TIME_NS ? r->time : INT64_MIN, r->duration, &id, err);
+    int rc =
+        reader_kernel(g->context, text, g->stream.unit == TIME_NS ? r->time : INT64_MIN, r->duration, NULL, &id, err);
     free(text);
     r->id = (uint64_t)id;
     if (!g->has[COLUMN_GROUP])

@@ -97,7 +97,7 @@ static int take_kernel(struct reading *g, uint64_t start, uint64_t end, const ch
         return reader_skip_line(g->context, "time out of range", g->source, err);
     if (end < start)
         return reader_skip_line(g->context, "kernel ends before it starts", g->source, err);
-    if (reader_kernel(g->context, name, (int64_t)start, (int64_t)(end - start), &id, err))
+    if (reader_kernel(g->context, name, (int64_t)start, (int64_t)(end - start), NULL, &id, err))
         return -1;
     const struct record record = {.time = (int64_t)start,
                                   .duration = (int64_t)(end - start),

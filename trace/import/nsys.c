@@ -4,6 +4,8 @@
  * migrations (copies of kind 11, 12, 13), GPU and CPU faults, kernels, and further explicit copies and allocations.
  * The export's tables exist only where there was such an event, and their columns change between releases: both are
  * asked for, never assumed. Causes and kinds are taken by number, never by label (labels changed between releases).
+ * Of two GPUs each has its own recording (deviceId). A migration without an address is none of the records: it counts,
+ * with its bytes and time, as lost by the source. Kinds whose table is not there are not known (origin kinds.uvm).
  * Not in any export, so not recordable: thrashing, throttling, remote mappings, access type of CPU faults.
  * The file is opened read-only and as immutable, since exports often lie on file systems without locking.
  * Source: exporter schema 3.16.1 and later; CUPTI's enumerations (CUDA 13.0). */
@@ -17,6 +19,7 @@
 
 #include "trace/base/mem.h"
 #include "trace/base/regular_file.h"
+#include "trace/base/units.h"
 #include "trace/derived/allocations.h"
 #include "trace/event/uvm_event.h"
 #include "trace/import/reader.h"
@@ -26,6 +29,9 @@ enum { EXTRAS = 3, SQL_BYTES = 16384, FACT_ROWS = 64, PROBE_ID = 68, OPS_PER_TIC
 
 /* What a row of the joined query is. */
 enum row_type { ROW_UVM, ROW_KERNEL, ROW_COPY, ROW_ALLOC, ROW_FREE };
+
+/* Tables of events, in the order of tables[]. */
+enum { TABLE_ALLOCATIONS, TABLE_COPIES, TABLE_FAULTS, TABLE_CPU_FAULTS, TABLE_KERNELS, TABLES };
 
 /* Columns of the joined query. */
 enum {
@@ -38,9 +44,12 @@ enum {
     C_FLAGS,
     C_PID,
     C_DEVICE,
+    C_SOURCE, /* of a copy between GPUs */
+    C_DESTINATION,
     C_NAME,
-    C_GRID,
-    C_COUNT = C_GRID + 6
+    C_SHAPE, /* of a launch, the columns of table kernels from grid_x on but for the device */
+    C_SHAPES = 9,
+    C_STREAM = C_SHAPE + C_SHAPES
 };
 
 struct reading {
@@ -48,6 +57,10 @@ struct reading {
     sqlite3 *db;
     struct allocations allocations;
     uint64_t rows;
+    bool found[TABLES];            /* in the export */
+    uint64_t lost;                 /* migrations without an address */
+    double lost_bytes[2], lost_ns; /* [true]: to the GPU */
+    bool moved;                    /* there was a migration */
     int ticks;
     struct writer writer;
 };
@@ -150,7 +163,7 @@ static const struct table {
         const char *column, *otherwise; /* column NULL: always the constant */
     } columns[5];                       /* C_END to C_FLAGS; C_KIND: enum uvm_counter_kind */
     const char *values[4];              /* for C_VALUE the first of these that there is and that is not NULL */
-} tables[] = {
+} tables[TABLES] = {
     {"CUDA_GPU_MEMORY_USAGE_EVENTS",
      "memoryOperationType",
      "CASE t.memoryOperationType WHEN 0 THEN 3 ELSE 4 END",
@@ -181,7 +194,6 @@ static const struct table {
      {{"end", "NULL"}, {NULL, "0"}, {NULL, "0"}, {NULL, "0"}, {NULL, "0"}},
      {NULL}},
 };
-enum { TABLES = sizeof tables / sizeof *tables, TABLE_KERNELS = TABLES - 1 };
 
 /* A column, or a constant where this release has none. */
 static void add_column(struct query *q, const char *table, const char *column, const char *otherwise)
@@ -200,18 +212,27 @@ static void add_first(struct query *q, const char *table, const char *const *col
     add(q, ",NULL)");
 }
 
-/* Of a kernel its name and dimensions, else as many NULL. */
+/* Of a kernel its name, shape and stream, else as many NULL. */
 static void add_kernel(struct query *q, const char *table, bool kernel, bool strings)
 {
     static const char *const names[] = {"mangledName", "demangledName", "shortName", NULL};
-    static const char *const dims[] = {"gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ"};
+    static const char *const shape[C_SHAPES + 1] = {"gridX",
+                                                    "gridY",
+                                                    "gridZ",
+                                                    "blockX",
+                                                    "blockY",
+                                                    "blockZ",
+                                                    "registersPerThread",
+                                                    "staticSharedMemory",
+                                                    "dynamicSharedMemory",
+                                                    "streamId"};
     add(q, kernel && strings ? ",(SELECT value FROM StringIds WHERE id=" : kernel ? ",'kernel'" : ",NULL");
     if (kernel && strings) {
         add_first(q, table, names);
         add(q, ")");
     }
-    for (int i = 0; i < 6; i++)
-        add_column(q, table, kernel ? dims[i] : NULL, "NULL");
+    for (int i = 0; i <= C_SHAPES; i++)
+        add_column(q, table, kernel ? shape[i] : NULL, "NULL");
 }
 
 static void add_part(struct query *q, const struct table *p, bool strings)
@@ -226,6 +247,8 @@ static void add_part(struct query *q, const struct table *p, bool strings)
         }
     add_column(q, p->table, "globalPid", "0");
     add_column(q, p->table, "deviceId", "0");
+    add_column(q, p->table, "srcDeviceId", "NULL");
+    add_column(q, p->table, "dstDeviceId", "NULL");
     add_kernel(q, p->table, p == &tables[TABLE_KERNELS], strings);
     add(q, " FROM %s t ", p->table);
 }
@@ -251,6 +274,7 @@ static int make_query(struct query *q, struct err *err)
         const int found = strings < 0 ? -1 : wanted(q->g, &tables[i], err);
         if (found < 0)
             return -1;
+        q->g->found[i] = found;
         if (found)
             add_part(q, &tables[i], strings);
     }
@@ -260,9 +284,19 @@ static int make_query(struct query *q, struct err *err)
 
 /* --- rows --- */
 
+static int64_t column_or(sqlite3_stmt *s, int column, int64_t otherwise)
+{
+    return sqlite3_column_type(s, column) == SQLITE_NULL ? otherwise : sqlite3_column_int64(s, column);
+}
+
 static int push(struct reading *g, sqlite3_stmt *s, const struct record *record, struct err *err)
 {
-    const int64_t extra[EXTRAS] = {sqlite3_column_int64(s, C_PID) >> 24 & 0xffffff}; /* PID = value / 2^24 mod 2^24 */
+    const int64_t gpu = sqlite3_column_int64(s, C_DEVICE);
+    const uint32_t k = record->kind;
+    const bool from = k == RECORD_MIGRATE_D2H || k == RECORD_MIGRATE_D2D || k == RECORD_FAULT || k == RECORD_KERNEL;
+    const bool to = k == RECORD_MIGRATE_H2D || k == RECORD_MIGRATE_D2D;
+    const int64_t extra[EXTRAS] = {sqlite3_column_int64(s, C_PID) >> 24 & 0xffffff, /* PID = value / 2^24 mod 2^24 */
+                                   from ? column_or(s, C_SOURCE, gpu) : 0, to ? column_or(s, C_DESTINATION, gpu) : 0};
     return writer_add(&g->writer, record, extra, err);
 }
 
@@ -271,6 +305,27 @@ static int skip(struct reading *g, const char *reason, struct err *err)
     char place[48];
     (void)snprintf(place, sizeof place, "row %" PRIu64 " in order of time", g->rows);
     return reader_skip(g->context, reason, place, err);
+}
+
+/* A migration of a release that does not say where: its bytes and time count, but it is no record. */
+static int count_lost(struct reading *g, const struct record *record)
+{
+    g->lost++;
+    g->lost_bytes[record->kind == RECORD_MIGRATE_H2D] += (double)record->bytes;
+    g->lost_ns += (double)record->duration;
+    return 0;
+}
+
+static int store_lost(struct reading *g, struct err *err)
+{
+    char reason[160], to[32], other[32], ns[32];
+    if (!g->lost)
+        return 0;
+    (void)snprintf(reason, sizeof reason, "migrations without an address (%s to the GPU, %s elsewhere, in %s)",
+                   units_human_bytes(g->lost_bytes[true], to, sizeof to),
+                   units_human_bytes(g->lost_bytes[false], other, sizeof other),
+                   units_human_ns(g->lost_ns, ns, sizeof ns));
+    return store_drop(g->context->store, reason, g->lost, err);
 }
 
 static int take_uvm(struct reading *g, sqlite3_stmt *s, struct err *err)
@@ -284,9 +339,14 @@ static int take_uvm(struct reading *g, sqlite3_stmt *s, struct err *err)
         .flags = (uint64_t)sqlite3_column_int64(s, C_FLAGS),
     };
     struct record record;
-    if (sqlite3_column_type(s, C_ADDR) == SQLITE_NULL)
-        return skip(g, "no address", err);
     const char *reason = uvm_event_record(&event, &record);
+    const bool moved = event.kind != UVM_COUNTER_CPU_FAULT && event.kind != UVM_COUNTER_GPU_FAULT;
+    g->moved |= moved;
+    if (sqlite3_column_type(s, C_ADDR) == SQLITE_NULL) {
+        if (moved && !reason && !g->context->strict)
+            return count_lost(g, &record);
+        reason = "no address";
+    }
     if (reason)
         return skip(g, reason, err);
     return push(g, s, &record, err);
@@ -300,7 +360,13 @@ static int take_kernel(struct reading *g, sqlite3_stmt *s, struct err *err)
         return skip(g, "no start time", err);
     if (end < start)
         return skip(g, "kernel ends before it starts", err);
-    if (reader_kernel(g->context, name && *name ? name : "kernel", start, end - start, &id, err))
+    struct store_value shape[C_SHAPES + 2];
+    for (int c = 0; c < C_SHAPES + 2; c++) {
+        const int column = c < C_SHAPES ? C_SHAPE + c : c == C_SHAPES ? C_DEVICE : C_STREAM;
+        const bool known = sqlite3_column_type(s, column) == SQLITE_INTEGER;
+        shape[c] = known ? STORE_V_INT(sqlite3_column_int64(s, column)) : STORE_V_NULL;
+    }
+    if (reader_kernel(g->context, name && *name ? name : "kernel", start, end - start, shape, &id, err))
         return -1;
     const struct record record = {
         .time = start, .duration = end - start, .id = (uint64_t)id, .group = (uint32_t)id, .kind = RECORD_KERNEL};
@@ -420,6 +486,24 @@ static int all_facts(struct reading *g, struct err *err)
 
 /* --- the reader --- */
 
+/* What could be seen: of a kind that the export has no table for, nobody knows whether it was collected. */
+static int store_kinds(struct reading *g, struct err *err)
+{
+    const bool *f = g->found, uvm = g->moved || f[TABLE_FAULTS] || f[TABLE_CPU_FAULTS];
+    char kinds[128];
+    (void)snprintf(kinds, sizeof kinds, "%s%s%s%s%s%s", f[TABLE_KERNELS] ? "KERNEL " : "",
+                   f[TABLE_ALLOCATIONS] ? "ALLOC " : "", f[TABLE_COPIES] ? "COPY " : "",
+                   f[TABLE_FAULTS] ? "FAULT " : "", f[TABLE_CPU_FAULTS] ? "CPU_FAULT " : "",
+                   uvm ? "MIGRATE_H2D MIGRATE_D2H MIGRATE_D2D" : "");
+    kinds[strlen(kinds) - !uvm] = 0;
+    if (!f[TABLE_FAULTS])
+        reader_note(g->context,
+                    "%s: no %s in it: the program had none, or nsys was not asked to collect them "
+                    "(nsys profile --cuda-um-gpu-page-faults=true --cuda-um-cpu-page-faults=true)",
+                    g->context->path, uvm ? "GPU page faults are" : "event of unified memory is");
+    return store_origin(g->context->store, "kinds.uvm", kinds, err);
+}
+
 static int read_all(struct reading *g, struct err *err)
 {
     static const struct stream stream = {
@@ -440,12 +524,11 @@ static int read_all(struct reading *g, struct err *err)
                     writer_open(&g->writer, g->context->store, index, EXTRAS, err)))
         rc = -1;
     if (rc == 0)
-        rc = store_origin(g->context->store, "kinds.uvm",
-                          "KERNEL ALLOC COPY FAULT CPU_FAULT MIGRATE_H2D MIGRATE_D2H MIGRATE_D2D", err);
-    if (rc == 0)
         rc = all_facts(g, err);
     if (rc == 0)
         rc = take_rows(g, q->sql, err);
+    if (rc == 0 && (store_lost(g, err) || store_kinds(g, err)))
+        rc = -1;
     free(q);
     /* What was read before an error is kept: the trace stays incomplete. */
     struct err ignored;

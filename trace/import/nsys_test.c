@@ -2,7 +2,8 @@
 
 #include <sqlite3.h>
 
-#include "trace/base/testing.h"
+#include "trace/derived/recording.h"
+#include "trace/store/testing_facts.h"
 
 /* A read trace, counted. */
 struct found {
@@ -11,6 +12,7 @@ struct found {
     uint64_t records, kinds[RECORD_KINDS], skipped, bytes[RECORD_KINDS];
     struct record first[16];
     bool sorted;
+    char note[256];
 };
 
 static struct found read_export(const char *sql)
@@ -29,6 +31,7 @@ static struct found read_export(const char *sql)
     struct reader_context context = {.store = store, .path = path};
     f.rc = reader_run(&read_nsys, &context, NULL, &f.err);
     f.skipped = context.skips.total;
+    (void)snprintf(f.note, sizeof f.note, "%s", context.note);
     if (f.rc == 0)
         ck_assert_int_eq(store_finish(store, &err), 0);
     store_close(store);
@@ -169,7 +172,154 @@ START_TEST(a_damaged_file_is_an_error)
 }
 END_TEST
 
+/* --- every column that is asked for says something --- */
+
+static struct column {
+    char table[40], name[40];
+} columns[128];
+static size_t column_count;
+
+static int note_column(void *ctx, int action, const char *table, const char *name, const char *database,
+                       const char *trigger)
+{
+    (void)ctx, (void)database, (void)trigger;
+    if (action != SQLITE_READ || !name || !*name || strncmp(table, "sqlite_", 7) == 0 || column_count == 128)
+        return SQLITE_OK;
+    for (size_t i = 0; i < column_count; i++)
+        if (strcmp(columns[i].table, table) == 0 && strcmp(columns[i].name, name) == 0)
+            return SQLITE_OK;
+    (void)snprintf(columns[column_count].table, sizeof columns->table, "%s", table);
+    (void)snprintf(columns[column_count++].name, sizeof columns->name, "%s", name);
+    return SQLITE_OK;
+}
+
+static int note_columns(sqlite3 *db, char **message, const void *api)
+{
+    (void)message, (void)api;
+    return sqlite3_set_authorizer(db, note_column, NULL);
+}
+
+/* One row of each kind, and one for each column that stands in for another. */
+static const char whole[] =
+    "CREATE TABLE StringIds(id, value); INSERT INTO StringIds VALUES(1,'a'),(2,'b'),(3,'c');"
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, globalPid, mangledName, demangledName, shortName,"
+    " gridX, gridY, gridZ, blockX, blockY, blockZ, registersPerThread, staticSharedMemory, dynamicSharedMemory,"
+    " streamId); INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(10,20,1,16777216,1,NULL,NULL,2,3,4,5,6,7,8,9,10,11),"
+    "(30,40,1,16777216,NULL,2,NULL,2,3,4,5,6,7,8,9,10,11),(50,60,1,16777216,NULL,NULL,3,2,3,4,5,6,7,8,9,10,11);"
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY(start, end, deviceId, globalPid, bytes, copyKind, migrationCause,"
+    " virtualAddress, srcDeviceId, dstDeviceId); INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES"
+    "(12,13,1,16777216,4096,11,2,8192,NULL,NULL),(14,15,1,16777216,4096,12,2,8192,NULL,NULL),"
+    "(15,16,1,16777216,4096,13,2,8192,2,3),(17,18,1,16777216,64,1,NULL,NULL,NULL,NULL),"
+    "(19,20,1,16777216,4096,11,2,NULL,NULL,NULL);"
+    "CREATE TABLE CUDA_UM_GPU_PAGE_FAULT_EVENTS(start, end, deviceId, globalPid, address, numberOfPageFaults,"
+    " faultAccessType); INSERT INTO CUDA_UM_GPU_PAGE_FAULT_EVENTS VALUES(11,13,1,16777216,8192,3,1);"
+    "CREATE TABLE CUDA_UM_CPU_PAGE_FAULT_EVENTS(start, globalPid, address, originalFaultPc, unresolvedFaultPc,"
+    " CpuInstruction); INSERT INTO CUDA_UM_CPU_PAGE_FAULT_EVENTS VALUES(5,16777216,8192,1,NULL,NULL),"
+    "(6,16777216,8192,NULL,2,NULL),(7,16777216,8192,NULL,NULL,3);"
+    "CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS(start, globalPid, address, bytes, memKind, memoryOperationType);"
+    "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES(1,16777216,8192,4096,4,0),(2,16777216,12288,64,2,0),"
+    "(70,16777216,12288,64,2,1);";
+
+static char *text_of(const char *sql)
+{
+    struct err err = {""};
+    const struct found f = read_export(sql);
+    struct store *store = f.rc == 0 ? store_open(testing_file("t.db"), &err) : NULL;
+    char *text = store ? testing_trace_text(store) : strdup(f.err.msg);
+    store_close(store);
+    return text;
+}
+
+START_TEST(every_column_that_is_read_is_used)
+{
+    char sql[sizeof whole + 300] = "";
+    ck_assert_int_eq(sqlite3_auto_extension((void (*)(void))note_columns), SQLITE_OK);
+    char *before = text_of(whole);
+    ck_assert_int_eq(sqlite3_cancel_auto_extension((void (*)(void))note_columns), 1);
+    ck_assert_uint_ge(column_count, 40);
+    for (size_t i = 0; i < column_count; i++) {
+        const struct column *c = &columns[i];
+        if (strncmp(c->table, "CU", 2) != 0)
+            continue;
+        (void)snprintf(sql, sizeof sql, "%sUPDATE %.39s SET %.39s = %.39s + 16777217;", whole, c->table, c->name,
+                       c->name);
+        char *after = text_of(sql);
+        ck_assert_msg(strcmp(before, after) != 0, "column %s of table %s is read and not used", c->name, c->table);
+        free(after);
+    }
+    free(before);
+}
+END_TEST
+
+START_TEST(two_gpus_are_two_recordings)
+{
+    struct err err = {""};
+    static struct recordings found;
+    const struct found f = read_export(
+        "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY(start, end, deviceId, globalPid, bytes, copyKind, virtualAddress);"
+        "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES(1,2,0,16777216,4096,11,4096),(3,4,1,16777216,4096,12,4096);"
+        "CREATE TABLE CUDA_UM_GPU_PAGE_FAULT_EVENTS(start, end, deviceId, globalPid, address);"
+        "INSERT INTO CUDA_UM_GPU_PAGE_FAULT_EVENTS VALUES(5,6,2,16777216,4096);");
+    ck_assert_int_eq(f.rc, 0);
+    struct store *store = store_open(testing_file("t.db"), &err);
+    ck_assert_int_eq(recordings_find(&found, store, &err), 0);
+    ck_assert_uint_eq(found.count, 3);
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(found.items[i].gpu, i);
+    store_close(store);
+}
+END_TEST
+
+static int lost_row(void *ctx, const struct store_value *v, size_t n)
+{
+    (void)n;
+    (void)snprintf(ctx, 200, "%s %d", v[0].s, (int)v[1].i);
+    return 0;
+}
+
+START_TEST(migrations_without_an_address_are_counted_with_their_bytes)
+{
+    struct err err = {""};
+    char lost[200] = "";
+    const struct found f =
+        read_export("CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY(start, end, bytes, copyKind);"
+                    "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES(1,2,65536,11),(3,5,4096,12),(6,7,64,1),(0,1,9,11);");
+    ck_assert_int_eq(f.rc, 0);
+    ck_assert_uint_eq(f.records, 1);
+    ck_assert_uint_eq(f.skipped, 1); /* the one without a start */
+    struct store *store = store_open(testing_file("t.db"), &err);
+    ck_assert_int_eq(store_rows(store, "dropped", lost_row, lost, &err), 0);
+    ck_assert_str_eq(lost, "migrations without an address (64 KiB to the GPU, 4 KiB elsewhere, in 3 ns) 2");
+    store_close(store);
+}
+END_TEST
+
+START_TEST(kinds_without_a_table_are_not_known)
+{
+    static const struct {
+        const char *sql, *kinds, *note;
+    } cases[] = {
+        {"CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, end);", "KERNEL", "no event of unified memory is in it"},
+        {"CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY(start, end, bytes, copyKind, virtualAddress);"
+         "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES(1,2,4096,11,4096);",
+         "COPY MIGRATE_H2D MIGRATE_D2H MIGRATE_D2D", "no GPU page faults are in it"},
+        {"CREATE TABLE CUDA_UM_GPU_PAGE_FAULT_EVENTS(start, end, address);",
+         "FAULT MIGRATE_H2D MIGRATE_D2H MIGRATE_D2D", ""}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct err err = {""};
+        const struct found f = read_export(cases[i].sql);
+        ck_assert_msg(f.rc == 0, "%s", f.err.msg);
+        struct store *store = store_open(testing_file("t.db"), &err);
+        ck_assert_str_eq(store_origin_get(store, "kinds.uvm"), cases[i].kinds);
+        ck_assert_msg(*cases[i].note ? strstr(f.note, cases[i].note) != NULL : !*f.note, "%s", f.note);
+        store_close(store);
+    }
+}
+END_TEST
+
 TEST_MAIN("nsys", migrations_come_in_order_of_time_with_numeric_causes, tables_that_are_absent_mean_no_such_events,
           columns_that_a_release_lacks_are_done_without, allocations_get_their_kind_and_end,
           a_database_without_such_tables_is_refused, a_table_without_its_time_column_is_refused_by_name,
-          a_view_that_never_ends_is_no_table, texts_in_number_columns_do_no_harm, a_damaged_file_is_an_error)
+          a_view_that_never_ends_is_no_table, texts_in_number_columns_do_no_harm, a_damaged_file_is_an_error,
+          every_column_that_is_read_is_used, two_gpus_are_two_recordings,
+          migrations_without_an_address_are_counted_with_their_bytes, kinds_without_a_table_are_not_known)

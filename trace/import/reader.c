@@ -165,12 +165,14 @@ int reader_stream(struct reader_context *context, const struct stream *stream, i
     }
 }
 
-int reader_kernel(struct reader_context *context, const char *name, int64_t start_ns, int64_t duration_ns, int64_t *id,
-                  struct err *err)
+int reader_kernel(struct reader_context *context, const char *name, int64_t start_ns, int64_t duration_ns,
+                  const struct store_value *shape, int64_t *id, struct err *err)
 {
     *id = context->launches;
-    struct store_value row[16] = {STORE_V_INT(*id), STORE_V_TEXT(name), STORE_V_INT(*id), STORE_V_INT(start_ns),
-                                  STORE_V_INT(duration_ns)};
+    struct store_value row[5 + READER_SHAPE] = {STORE_V_INT(*id), STORE_V_TEXT(name), STORE_V_INT(*id),
+                                                STORE_V_INT(start_ns), STORE_V_INT(duration_ns)};
+    if (shape)
+        memcpy(row + 5, shape, READER_SHAPE * sizeof *shape);
     if (start_ns == INT64_MIN)
         row[3] = row[4] = STORE_V_NULL;
     if (store_row(context->store, "kernels", row, sizeof row / sizeof *row, err))
@@ -179,12 +181,25 @@ int reader_kernel(struct reader_context *context, const char *name, int64_t star
     return 0;
 }
 
+/* The first sentence stands. */
+static void say_once(char *text, size_t size, const char *format, va_list ap)
+{
+    if (!text[0])
+        (void)vsnprintf(text, size, format, ap);
+}
+
 void reader_incomplete(struct reader_context *context, const char *format, ...)
 {
-    if (context->incomplete[0])
-        return; /* the first reason stands */
     va_list ap;
     va_start(ap, format);
-    (void)vsnprintf(context->incomplete, sizeof context->incomplete, format, ap);
+    say_once(context->incomplete, sizeof context->incomplete, format, ap);
+    va_end(ap);
+}
+
+void reader_note(struct reader_context *context, const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    say_once(context->note, sizeof context->note, format, ap);
     va_end(ap);
 }

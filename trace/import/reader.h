@@ -44,6 +44,7 @@ struct reader_context {
     int file_index;       /* of several inputs, from 0 */
     int64_t launches;     /* kernels stored so far, over all inputs */
     char incomplete[256]; /* why the input is not whole, "" if it is: reader_incomplete() */
+    char note[256];       /* what who reads the trace should know, "": nothing: reader_note() */
 };
 
 struct reader {
@@ -84,6 +85,9 @@ int reader_run(const struct reader *reader, struct reader_context *context, stru
  * reason (a whole sentence) is shown. */
 void reader_incomplete(struct reader_context *context, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* A sentence that import shows: what the input does not hold, and how it would. The first stands. */
+void reader_note(struct reader_context *context, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Count an item left out: reason is a short phrase ("unknown counter kind"). With strict it is an error: returns -1
  * with *err set to place and reason. `place` is "line 17" or "byte 4096". */
 int reader_skip(struct reader_context *context, const char *reason, const char *place, struct err *err);
@@ -97,9 +101,11 @@ int reader_skip_line(struct reader_context *context, const char *reason, const s
 int reader_stream(struct reader_context *context, const struct stream *stream, int *index, struct err *err);
 
 /* Add a kernel launch to table kernels; *id is what its KERNEL record carries, also its launch number. start_ns
- * INT64_MIN: time and duration are not known in ns. */
-int reader_kernel(struct reader_context *context, const char *name, int64_t start_ns, int64_t duration_ns, int64_t *id,
-                  struct err *err);
+ * INT64_MIN: time and duration are not known in ns. shape: the columns from grid_x on, READER_SHAPE of them, or NULL.
+ */
+enum { READER_SHAPE = 11 };
+int reader_kernel(struct reader_context *context, const char *name, int64_t start_ns, int64_t duration_ns,
+                  const struct store_value *shape, int64_t *id, struct err *err);
 
 /* Store the counts of reader_skip() so far (table skipped). reader_run() does it; a caller of read() must. */
 int reader_flush(struct reader_context *context, struct err *err);
