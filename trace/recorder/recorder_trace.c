@@ -391,12 +391,12 @@ static int accesses_finish(struct accesses *a, struct err *err)
 
 enum { EXTRAS = 3, REASONS = 32, FACTS_MAX = 4096, PROBLEMS_MAX = 256 };
 
-/* A fact or a count that came before the file exists. */
+/* A fact or a count that came before the file exists: its texts are those of `texts`. */
 struct fact {
-    char *key, *value;
+    const char *key, *value;
 };
 struct reason {
-    char *text;
+    const char *text;
     uint64_t n;
     bool dropped;
 };
@@ -416,7 +416,7 @@ struct recorder_trace {
     size_t fact_count, fact_cap;
     struct reason reasons[REASONS];
     size_t reason_count;
-    char **problems;
+    const char **problems;
     size_t problem_count, problem_cap;
     struct recorder_trace_summary summary;
     bool hello, ending;
@@ -488,7 +488,8 @@ static int push(struct recorder_trace *t, const struct record *record, int64_t p
     return writer_add(&t->writer, record, extra, err);
 }
 
-static int count(struct recorder_trace *t, bool dropped, const char *text, uint64_t n, struct err *err)
+/* Always 0. The text is one of `texts`, or the program's. */
+static int count(struct recorder_trace *t, bool dropped, const char *text, uint64_t n)
 {
     *(dropped ? &t->summary.dropped : &t->summary.skipped) += n;
     for (size_t i = 0; i < t->reason_count; i++)
@@ -498,17 +499,14 @@ static int count(struct recorder_trace *t, bool dropped, const char *text, uint6
         }
     if (t->reason_count == REASONS)
         return 0; /* the sum is right, the reason is one of too many */
-    char *copy = mem_strdup(text, err);
-    if (!copy)
-        return -1;
-    t->reasons[t->reason_count++] = (struct reason){copy, n, dropped};
+    t->reasons[t->reason_count++] = (struct reason){text, n, dropped};
     return 0;
 }
 
 static int take_kernel(struct recorder_trace *t, const struct record_pipe_message *m, struct err *err)
 {
     if (m->time <= 0 || m->duration < m->time)
-        return count(t, false, m->time <= 0 ? "no start time" : "kernel ends before it starts", 1, err);
+        return count(t, false, m->time <= 0 ? "no start time" : "kernel ends before it starts", 1);
     int64_t id = t->launches++;
     const struct store_value row[] = {
         STORE_V_INT(id),
@@ -543,7 +541,7 @@ static int take_range(struct recorder_trace *t, const struct record_pipe_message
     struct record record;
     int64_t name = -1;
     if (m->time <= 0)
-        return count(t, false, "no start time", 1, err);
+        return count(t, false, "no start time", 1);
     int done = ranges_take(&t->ranges, m, &record, &name, err);
     if (done < 0)
         return -1;
@@ -559,7 +557,7 @@ static int take_uvm(struct recorder_trace *t, const struct record_pipe_message *
     struct record record;
     const char *reason = uvm_event_record(&event, &record);
     if (reason)
-        return count(t, false, reason, 1, err);
+        return count(t, false, reason, 1);
     return push(t, &record, m->group, (int64_t)(m->extra & UINT32_MAX), (int64_t)(m->extra >> 32), err);
 }
 
@@ -576,9 +574,9 @@ static int take_record(struct recorder_trace *t, const struct record_pipe_messag
     if (m->kind != RECORD_COPY && m->kind != RECORD_ALLOC && m->kind != RECORD_ADVISE && m->kind != RECORD_PREFETCH)
         return err_set(err, "a message carries a record of kind %u, which the recorder does not make", m->kind);
     if (m->time <= 0 || m->duration < 0)
-        return count(t, false, m->time <= 0 ? "no start time" : "ends before it starts", 1, err);
+        return count(t, false, m->time <= 0 ? "no start time" : "ends before it starts", 1);
     if (m->kind == RECORD_ALLOC && (m->flags < RECORD_ALLOC_DEVICE || m->flags > RECORD_ALLOC_REGISTERED))
-        return count(t, false, "unknown kind of allocation", 1, err);
+        return count(t, false, "unknown kind of allocation", 1);
     const char *site = m->extra ? record_pipe_text_get(&t->texts, m->extra) : NULL;
     if (m->kind == RECORD_ALLOC && allocations_add(&t->allocations, t->store, &record, site, err))
         return -1;
@@ -589,7 +587,7 @@ static int take_record(struct recorder_trace *t, const struct record_pipe_messag
 static int take_event(struct recorder_trace *t, const struct record_pipe_message *m, struct err *err)
 {
     if (m->type != RECORD_PIPE_UVM && (m->time > RECORD_TIME_MAX || m->duration > RECORD_TIME_MAX))
-        return count(t, false, "time out of range", 1, err);
+        return count(t, false, "time out of range", 1);
     switch (m->type) {
     case RECORD_PIPE_KERNEL:
         return take_kernel(t, m, err);
@@ -622,10 +620,9 @@ static int take_fact(struct recorder_trace *t, const struct record_pipe_message 
         return err_set(err, "more than %d facts", FACTS_MAX);
     if (mem_grow((void **)&t->facts, &t->fact_cap, t->fact_count + 1, sizeof *t->facts, err))
         return -1;
-    struct fact fact = {mem_strdup(record_pipe_text_get(&t->texts, m->id), err),
-                        mem_strdup(record_pipe_text_get(&t->texts, m->addr), err)};
-    t->facts[t->fact_count++] = fact;
-    return fact.key && fact.value ? 0 : -1;
+    t->facts[t->fact_count++] =
+        (struct fact){record_pipe_text_get(&t->texts, m->id), record_pipe_text_get(&t->texts, m->addr)};
+    return 0;
 }
 
 static int take_problem(struct recorder_trace *t, const struct record_pipe_message *m, struct err *err)
@@ -634,10 +631,7 @@ static int take_problem(struct recorder_trace *t, const struct record_pipe_messa
         return 0;
     if (mem_grow((void **)&t->problems, &t->problem_cap, t->problem_count + 1, sizeof *t->problems, err))
         return -1;
-    char *text = mem_strdup(record_pipe_text_get(&t->texts, m->id), err);
-    if (!text)
-        return -1;
-    t->problems[t->problem_count++] = text;
+    t->problems[t->problem_count++] = record_pipe_text_get(&t->texts, m->id);
     t->summary.fatal |= m->flags == RECORD_PIPE_FATAL;
     return 0;
 }
@@ -686,7 +680,7 @@ static int take_message(struct recorder_trace *t, const struct record_pipe_messa
         return take_problem(t, m, err);
     case RECORD_PIPE_SKIP:
     case RECORD_PIPE_DROP:
-        return count(t, m->type == RECORD_PIPE_DROP, record_pipe_text_get(&t->texts, m->id), m->bytes, err);
+        return count(t, m->type == RECORD_PIPE_DROP, record_pipe_text_get(&t->texts, m->id), m->bytes);
     case RECORD_PIPE_COUNTER:
         return take_counter(t, m, err);
     case RECORD_PIPE_BYE:
@@ -729,10 +723,9 @@ int recorder_trace_tick(struct recorder_trace *t, int64_t now_ms, struct err *er
 
 bool recorder_trace_lost(struct recorder_trace *t, const struct record_pipe_message *report)
 {
-    struct err err;
     if (!t || !t->hello || t->summary.process != (int64_t)report->id)
         return false;
-    (void)count(t, true, "messages that the recorder did not take before the program ended", report->addr, &err);
+    (void)count(t, true, "messages that the recorder did not take before the program ended", report->addr);
     return true;
 }
 
@@ -753,8 +746,8 @@ static int write_rest(struct recorder_trace *t, struct err *err)
     if (t->options.accesses ? accesses_finish(&t->accesses, err) : writer_flush(&t->writer, err))
         return -1;
     t->summary.records += t->accesses.sink.writer.total;
-    if (t->ranges.open_count && count(t, false, "ranges of the program that did not end", t->ranges.open_count, err))
-        return -1;
+    if (t->ranges.open_count)
+        (void)count(t, false, "ranges of the program that did not end", t->ranges.open_count);
     if (allocations_finish(&t->allocations, t->store, err))
         return -1;
     for (size_t i = 0; i < t->fact_count; i++)
@@ -785,14 +778,6 @@ static void release(struct recorder_trace *t)
     store_close(t->store);
     free(t->order.heap);
     record_pipe_texts_release(&t->texts);
-    for (size_t i = 0; i < t->fact_count; i++) {
-        free(t->facts[i].key);
-        free(t->facts[i].value);
-    }
-    for (size_t i = 0; i < t->reason_count; i++)
-        free(t->reasons[i].text);
-    for (size_t i = 0; i < t->problem_count; i++)
-        free(t->problems[i]);
     free(t->facts);
     free(t->problems);
     allocations_release(&t->allocations);

@@ -33,7 +33,7 @@ static struct {
     size_t n, cap, max;
     uint64_t lost;      /* messages refused since the last report */
     struct text *texts; /* by name; kept for good */
-    uint64_t text_count;
+    uint64_t text_count, text_bytes;
     /* Sending side, one thread at a time (send_lock). */
     pthread_mutex_t send_lock;
     struct record_pipe_message *sending;
@@ -130,11 +130,13 @@ static uint64_t text_add(const char *text)
     if (t)
         return t->number;
     /* A text is sent whole or not at all, so that later messages can name it. */
-    if (outbox.text_count + 1 >= RECORD_PIPE_TEXTS_MAX || !outbox_room(total / RECORD_PIPE_TEXT_BYTES + 1))
+    if (outbox.text_count + 1 >= RECORD_PIPE_TEXTS_MAX || outbox.text_bytes + total > RECORD_PIPE_TEXTS_SUM ||
+        !outbox_room(total / RECORD_PIPE_TEXT_BYTES + 1))
         return 0;
     t = text_new(text, length);
     if (!t)
         return 0;
+    outbox.text_bytes += total;
     text_send(++outbox.text_count, text, total);
     return t->number;
 }

@@ -5,6 +5,38 @@
 
 #include "trace/base/mem.h"
 
+/* Room for text number `id`. */
+static int make_room(struct record_pipe_texts *texts, size_t id, struct err *err)
+{
+    const size_t old = texts->cap;
+    if (id < texts->count)
+        return 0;
+    if (id - texts->count > RECORD_PIPE_TEXTS_GAP)
+        return err_set(err, "text number %zu does not follow those that came, %zu", id, texts->count);
+    if (mem_grow((void **)&texts->texts, &texts->cap, id + 1, sizeof *texts->texts, err))
+        return -1;
+    memset(texts->texts + old, 0, (texts->cap - old) * sizeof *texts->texts);
+    texts->count = id + 1;
+    return 0;
+}
+
+/* The next fragment of a text: room doubles with what came. */
+static int append(struct record_pipe_text *t, const char *fragment, uint32_t n, struct err *err)
+{
+    const uint32_t fragments = t->filled / RECORD_PIPE_TEXT_BYTES;
+    if ((fragments & (fragments - 1)) == 0) {
+        const size_t twice = fragments ? 2 * (size_t)t->filled : n;
+        char *grown = realloc(t->text, (twice < t->total ? twice : t->total) + 1);
+        if (!grown)
+            return err_set(err, "out of memory");
+        t->text = grown;
+    }
+    memcpy(t->text + t->filled, fragment, n);
+    t->filled += n;
+    t->text[t->filled] = 0;
+    return 0;
+}
+
 int record_pipe_text_put(struct record_pipe_texts *texts, const struct record_pipe_message *message, struct err *err)
 {
     if (message->id >= RECORD_PIPE_TEXTS_MAX)
@@ -12,28 +44,21 @@ int record_pipe_text_put(struct record_pipe_texts *texts, const struct record_pi
                        RECORD_PIPE_TEXTS_MAX);
     if (message->text_total > RECORD_PIPE_TEXT_MAX)
         return err_set(err, "a text of %u bytes is over the limit of %d", message->text_total, RECORD_PIPE_TEXT_MAX);
-    size_t id = (size_t)message->id, old = texts->cap;
-    if (id >= texts->cap) {
-        if (mem_grow((void **)&texts->texts, &texts->cap, id + 1, sizeof *texts->texts, err))
-            return -1;
-        memset(texts->texts + old, 0, (texts->cap - old) * sizeof *texts->texts);
-    }
-    struct record_pipe_text *t = &texts->texts[id];
-    if (!t->text) {
-        t->text = mem_zalloc((size_t)message->text_total + 1, 1, err);
-        if (!t->text)
-            return -1;
+    if (make_room(texts, (size_t)message->id, err))
+        return -1;
+    struct record_pipe_text *t = &texts->texts[message->id];
+    if (!t->text)
         t->total = message->text_total;
-    }
     if (message->text_total != t->total || message->text_offset != t->filled || (t->total > 0 && t->filled == t->total))
         return err_set(err, "text %llu: fragment at %u of %u does not follow %u of %u", (unsigned long long)message->id,
                        message->text_offset, message->text_total, t->filled, t->total);
     uint32_t n = t->total - t->filled;
     if (n > RECORD_PIPE_TEXT_BYTES)
         n = RECORD_PIPE_TEXT_BYTES;
-    memcpy(t->text + t->filled, message->text, n);
-    t->filled += n;
-    return 0;
+    if (texts->bytes + n > RECORD_PIPE_TEXTS_SUM)
+        return err_set(err, "the texts are over the limit of %d MiB", RECORD_PIPE_TEXTS_SUM >> 20);
+    texts->bytes += n;
+    return append(t, message->text, n, err);
 }
 
 const char *record_pipe_text_get(const struct record_pipe_texts *texts, uint64_t id)

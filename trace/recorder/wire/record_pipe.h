@@ -43,7 +43,9 @@ enum {
     RECORD_PIPE_LOSS_REPORT = 1,
     RECORD_PIPE_TEXT_BYTES = 40,     /* of one fragment */
     RECORD_PIPE_TEXT_MAX = 1 << 16,  /* of one text */
-    RECORD_PIPE_TEXTS_MAX = 1 << 20, /* of one connection */
+    RECORD_PIPE_TEXTS_MAX = 1 << 20, /* of one connection, whose numbers follow one another */
+    RECORD_PIPE_TEXTS_SUM = 1 << 28, /* bytes of these */
+    RECORD_PIPE_TEXTS_GAP = 64,      /* numbers that may be left out */
     RECORD_PIPE_MAGIC = 0x4f434850,  /* "OCHP" */
     RECORD_PIPE_LANES_EACH = 6,      /* addresses in one message */
     RECORD_PIPE_NARROW_EACH = 12,    /* distances in one message */
@@ -121,10 +123,11 @@ struct record_pipe_texts {
         char *text;
         uint32_t filled, total;
     } * texts;
-    size_t cap;
+    size_t cap, count, bytes; /* count: one more than the last number; bytes: that came */
 };
 
-/* Take a TEXT message. -1 with *err set if it does not fit what came before, or is too large. */
+/* Take a TEXT message; its memory follows what came, not what is announced. -1 with *err set if it does not fit what
+ * came before, or is too large. */
 int record_pipe_text_put(struct record_pipe_texts *texts, const struct record_pipe_message *message, struct err *err);
 
 /* Text number `id`, ended by zero; NULL if it has not come whole. Valid until release. */

@@ -1,5 +1,7 @@
 #include "trace/recorder/wire/record_pipe.h"
 
+#include <malloc.h>
+
 #include "trace/base/testing.h"
 
 static struct record_pipe_message fragment(uint64_t id, uint32_t offset, uint32_t total, const char *text)
@@ -43,6 +45,46 @@ START_TEST(fragments_out_of_order_and_oversized_texts_are_refused)
     m = fragment(4, 0, 1, "x");
     ck_assert_int_eq(record_pipe_text_put(&texts, &m, &err), 0);
     ck_assert_int_eq(record_pipe_text_put(&texts, &m, &err), -1);
+    record_pipe_texts_release(&texts);
+}
+END_TEST
+
+/* What is announced and does not come takes no room, nor do numbers that are left out. */
+START_TEST(memory_follows_what_came)
+{
+    struct record_pipe_texts texts = {0};
+    struct err err;
+    struct record_pipe_message m;
+    for (uint64_t id = 0; id < 1000; id++) {
+        m = fragment(id, 0, RECORD_PIPE_TEXT_MAX, "x");
+        ck_assert_int_eq(record_pipe_text_put(&texts, &m, &err), 0);
+        ck_assert_uint_lt(malloc_usable_size(texts.texts[id].text), 2 * RECORD_PIPE_TEXT_BYTES);
+    }
+    m = fragment(1000 + 2 * RECORD_PIPE_TEXTS_GAP, 0, 1, "x");
+    ck_assert_int_eq(record_pipe_text_put(&texts, &m, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, "does not follow"));
+    texts.bytes = RECORD_PIPE_TEXTS_SUM - RECORD_PIPE_TEXT_BYTES;
+    m = fragment(5, RECORD_PIPE_TEXT_BYTES, RECORD_PIPE_TEXT_MAX, "x");
+    ck_assert_int_eq(record_pipe_text_put(&texts, &m, &err), 0);
+    m = fragment(6, RECORD_PIPE_TEXT_BYTES, RECORD_PIPE_TEXT_MAX, "x");
+    ck_assert_int_eq(record_pipe_text_put(&texts, &m, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, "256 MiB"));
+    record_pipe_texts_release(&texts);
+}
+END_TEST
+
+START_TEST(the_longest_text_comes_back_whole)
+{
+    static char text[RECORD_PIPE_TEXT_MAX + 1];
+    struct record_pipe_texts texts = {0};
+    struct err err;
+    for (int i = 0; i < RECORD_PIPE_TEXT_MAX; i++)
+        text[i] = (char)('a' + i % 23);
+    for (uint32_t at = 0; at < RECORD_PIPE_TEXT_MAX; at += RECORD_PIPE_TEXT_BYTES) {
+        struct record_pipe_message m = fragment(1, at, RECORD_PIPE_TEXT_MAX, text + at);
+        ck_assert_int_eq(record_pipe_text_put(&texts, &m, &err), 0);
+    }
+    ck_assert_str_eq(record_pipe_text_get(&texts, 1), text);
     record_pipe_texts_release(&texts);
 }
 END_TEST
@@ -125,6 +167,7 @@ START_TEST(every_part_of_a_stack_matches_and_none_that_was_changed)
 END_TEST
 
 TEST_MAIN("record_pipe", a_text_longer_than_a_message_comes_back_whole,
-          fragments_out_of_order_and_oversized_texts_are_refused, an_empty_text_is_a_text,
+          fragments_out_of_order_and_oversized_texts_are_refused, memory_follows_what_came,
+          the_longest_text_comes_back_whole, an_empty_text_is_a_text,
           messages_of_another_version_or_with_unknown_texts_are_refused,
           a_site_is_where_all_its_addresses_are_in_that_order, every_part_of_a_stack_matches_and_none_that_was_changed)
