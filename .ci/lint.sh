@@ -52,7 +52,7 @@ for t in $(grep -oE '[a-z_0-9]+/[a-z_/0-9]+_(test|fuzz)\.c' .ci/untested | sort 
 done
 
 # A declaration stands in a header, where its definition is checked against it.
-grep -nE '^ *extern ' $sources && say "extern in a .c file"
+grep -nE '^ *extern ' $sources && say "extern in a .c file"; grep -nE '\b(qsort|bsearch)\(' $(echo "$sources $headers" | grep -vE '_test|testing|base/sorted.h') && say "qsort() or bsearch(), which allow no empty array; take sort_items(), sort_find()"
 
 # A second user of the machine has the same /tmp.
 grep -rnE '(>|-o) *"?/tmp/' .ci fixtures/cli && say "a fixed name in /tmp; use mktemp"

@@ -7,6 +7,7 @@
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/base/quantile.h"
+#include "trace/base/sorted.h"
 
 enum { PAGE_SHIFT = 12, BLOCK_SHIFT = 21, BLOCK_PAGES = 512, PAGE_BYTES = 4096 };
 
@@ -125,7 +126,7 @@ static int on_service(void *ctx, const struct store_value *v, size_t n)
     t->fault_pages += (double)v[5].i;
     t->served_bytes += (double)v[7].i + (double)v[8].i;
     struct batch_start *batch = v[1].type == STORE_INT && v[3].type == STORE_INT && t->count
-                                    ? bsearch(&v[1].i, t->batches, t->count, sizeof *t->batches, by_number)
+                                    ? sort_find(&v[1].i, t->batches, t->count, sizeof *t->batches, by_number)
                                     : NULL;
     if (batch && v[3].i < batch->first_ns)
         batch->first_ns = v[3].i;

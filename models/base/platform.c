@@ -17,6 +17,7 @@
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
 #include "trace/base/random.h"
+#include "trace/base/sorted.h"
 #include "trace/base/suggest.h"
 #include "trace/base/units.h"
 
@@ -514,7 +515,7 @@ static void find_names(void)
         add_name(e->d_name);
     if (folder)
         (void)closedir(folder);
-    qsort(names, name_count, sizeof *names, by_name);
+    sort_items(names, name_count, sizeof *names, by_name);
 }
 
 const char *platform_shipped(size_t i, char *buf, size_t size)

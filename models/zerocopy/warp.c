@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
+#include "trace/base/sorted.h"
 
 void mix_range(struct request_mix *m, uint64_t first, uint64_t last)
 {
@@ -137,7 +138,7 @@ static int filter(struct coalescer *c, const uint64_t *touched, size_t n, uint64
         if (c->reuse == REUSE_WARP)
             held = remember(c, touched[i], err);
         else if (c->reuse == REUSE_PREVWARP)
-            held = bsearch(&touched[i], c->previous, c->previous_count, sizeof *touched, ascending) != NULL;
+            held = sort_find(&touched[i], c->previous, c->previous_count, sizeof *touched, ascending) != NULL;
         if (held < 0)
             return -1;
         if (!held)

@@ -9,6 +9,7 @@
 #include "replay/calibrate/fit.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
+#include "trace/base/sorted.h"
 #include "trace/base/units.h"
 #include "trace/import/input_stream.h"
 #include "trace/store/store.h"
@@ -150,7 +151,7 @@ int calibrate_uvm(struct calibration *c, const struct measurements *from, struct
     if (!rc)
         rc = uvm_direction(c, &f.d2h, "d2h_bytes_per_s", "to the host", false, err);
     if (!rc && f.gap_count > 4) {
-        qsort(f.gaps, f.gap_count, sizeof *f.gaps, ascending);
+        sort_items(f.gaps, f.gap_count, sizeof *f.gaps, ascending);
         calibration_note(c,
                          "from one batch's last copy to the next one's first: median %.3g us of %zu; replay, new "
                          "faults, interrupt and first service together, so the base's batch numbers stand",
@@ -206,7 +207,7 @@ int parallelism_solve(struct parallelism *p)
 {
     double least = INFINITY, level = INFINITY, e;
     if (p->count >= 4) {
-        qsort(p->rows, p->count, sizeof *p->rows, by_in_flight);
+        sort_items(p->rows, p->count, sizeof *p->rows, by_in_flight);
         (void)one_side(p, 0, p->count, true, &level, &e); /* it never levels off */
     }
     for (size_t cut = 2; cut + 2 <= p->count; cut++) {

@@ -10,6 +10,7 @@
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
+#include "trace/base/sorted.h"
 
 const struct metric compare_metrics[] = {
     {"time_ns", METRIC_REAL, METRIC_SUM, "from the first transfer to the end of the last kernel"},
@@ -316,7 +317,7 @@ static int kept_rows(struct compare_program *facts, struct compare_result *resul
     result->resumed_rows = result->count;
     int rc = compare_rows(facts, result, prefetched, err);
     if (facts->keep && result->count) /* as if none had stood in a file: the order of rows of equal times */
-        qsort(result->rows, result->count, sizeof *result->rows, by_order);
+        sort_items(result->rows, result->count, sizeof *result->rows, by_order);
     return rc;
 }
 

@@ -62,7 +62,7 @@ static int choose_kernels(struct walk *w, struct err *err)
 
 static bool wanted(const struct walk *w, uint64_t kernel)
 {
-    return !w->options->kernel || bsearch(&kernel, w->wanted, w->wanted_count, sizeof kernel, sorted_by_u64);
+    return !w->options->kernel || sort_find(&kernel, w->wanted, w->wanted_count, sizeof kernel, sorted_by_u64);
 }
 
 /* --- what both kinds of source hand over --- */
@@ -445,7 +445,7 @@ void derive_launches_get(const struct derive_launches *l, uint64_t id, struct pr
         return;
     }
     const struct derive_launch *row =
-        l->count ? bsearch(&id, l->rows, l->count, sizeof *l->rows, sorted_by_u64) : NULL; /* may be far apart */
+        sort_find(&id, l->rows, l->count, sizeof *l->rows, sorted_by_u64); /* may be far apart */
     if (row)
         *out = row->launch;
 }

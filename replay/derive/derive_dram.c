@@ -209,8 +209,7 @@ struct derive_arrivals *derive_arrivals_new(struct store *recording, struct err 
     if (extent_of(recording, &extent, err) == 0) {
         a->zero = extent.first;
         if (each(recording, note_arrival, a, err) == 0) {
-            if (a->kernels)
-                qsort(a->start, a->kernels, sizeof *a->start, sorted_by_i64);
+            sort_items(a->start, a->kernels, sizeof *a->start, sorted_by_i64);
             return a;
         }
     }

@@ -36,8 +36,7 @@ static void merge(struct derive_ranges *ranges)
 {
     struct derive_range *r = ranges->items;
     size_t to = 0;
-    if (ranges->count)
-        qsort(r, ranges->count, sizeof *r, sorted_by_u64);
+    sort_items(r, ranges->count, sizeof *r, sorted_by_u64);
     for (size_t i = 0; i < ranges->count; i++) {
         if (to && r[i].first <= r[to - 1].last)
             r[to - 1].last = r[i].last > r[to - 1].last ? r[i].last : r[to - 1].last;
@@ -135,8 +134,7 @@ int derive_space_merge(struct derive_space *s, struct store *in, const struct de
     for (uint32_t i = 0; i < s->numbers.count; i++)
         if (add_stretch(s, s->blocks[i], err))
             return -1;
-    if (s->count)
-        qsort(s->rows, s->count, sizeof *s->rows, sorted_by_u64);
+    sort_items(s->rows, s->count, sizeof *s->rows, sorted_by_u64);
     size_t to = 0;
     for (size_t i = 0; i < s->count; i++) {
         struct derive_stretch *last = to ? &s->rows[to - 1] : NULL, *r = &s->rows[i];

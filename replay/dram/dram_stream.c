@@ -5,6 +5,7 @@
 
 #include "replay/derive/derive.h"
 #include "trace/base/mem.h"
+#include "trace/base/sorted.h"
 #include "trace/event/dram_map.h"
 #include "trace/workloads/workload.h"
 
@@ -278,7 +279,7 @@ static int sort_channel(struct dram_stream_channel *c, bool merge, struct err *e
         return -1;
     for (size_t i = 0; i < c->count; i++)
         s[i] = (struct sortable){c->requests[i], c->ids ? c->ids[i] : i, (uint32_t)i};
-    qsort(s, c->count, sizeof *s, by_arrival);
+    sort_items(s, c->count, sizeof *s, by_arrival);
     if (!c->ids && mem_grow((void **)&c->ids, &c->ids_cap, c->count, sizeof *c->ids, err)) {
         free(s);
         return -1;

@@ -12,6 +12,7 @@
 #include "replay/run/engine.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
+#include "trace/base/sorted.h"
 
 struct settings {
     int64_t mode;         /* 0 serial, 1 corun */
@@ -109,7 +110,7 @@ static int apply_guideline_2(struct placement_set *set, const struct placement_t
             list[n++] = (struct conversion){
                 managed ? set->overheads[i].margin_managed : set->overheads[i].margin_pinned, kernels, i};
     }
-    qsort(list, n, sizeof *list, by_margin);
+    sort_items(list, n, sizeof *list, by_margin);
     for (size_t i = 0; i < n && device > 0 && !guideline_2(other, device); i++) {
         set->choice[list[i].task] = PLACEMENT_DEVICE;
         device += list[i].kernels;

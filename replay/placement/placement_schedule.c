@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
+#include "trace/base/sorted.h"
 
 enum { FILLS = 16 }; /* tasks whose kernels share one idle period */
 
@@ -284,14 +285,14 @@ static void sort(struct run *r, struct key *keys)
 {
     for (size_t i = 0; i < r->count; i++)
         keys[i] = (struct key){schedule_alone_ms(&r->tasks[i]), 0, i};
-    qsort(keys, r->count, sizeof *keys, by_value);
+    sort_items(keys, r->count, sizeof *keys, by_value);
     for (size_t i = 0; i < r->count; i++) {
         r->by_rank[i] = keys[i].index;
         r->rank[keys[i].index] = i;
     }
     for (size_t i = 0; i < r->count; i++)
         keys[i] = (struct key){r->tasks[i].arrival_ms, 0, i};
-    qsort(keys, r->count, sizeof *keys, by_value);
+    sort_items(keys, r->count, sizeof *keys, by_value);
     for (size_t i = 0; i < r->count; i++)
         r->by_arrival[i] = keys[i].index;
 }
@@ -305,7 +306,7 @@ static double peak(const struct run *r, struct key *keys)
         keys[2 * i] = (struct key){s->start_ms, 1, i};
         keys[2 * i + 1] = (struct key){s->finish_ms, s->finish_ms > s->start_ms ? 0 : 2, i};
     }
-    qsort(keys, 2 * r->count, sizeof *keys, by_value);
+    sort_items(keys, 2 * r->count, sizeof *keys, by_value);
     for (size_t i = 0; i < 2 * r->count; i++) {
         held += (keys[i].tie == 1 ? 1 : -1) * r->tasks[keys[i].index].bytes;
         most = fmax(most, held);

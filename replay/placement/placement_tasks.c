@@ -262,8 +262,7 @@ static int add(struct stretches *s, uint64_t first, uint64_t length, struct err 
 static void join(struct stretches *s)
 {
     size_t n = 0;
-    if (s->count)
-        qsort(s->list, s->count, sizeof *s->list, sorted_by_u64);
+    sort_items(s->list, s->count, sizeof *s->list, sorted_by_u64);
     for (size_t i = 0; i < s->count; i++)
         if (n && s->list[i].first <= s->list[n - 1].end)
             s->list[n - 1].end = s->list[i].end > s->list[n - 1].end ? s->list[i].end : s->list[n - 1].end;

@@ -7,6 +7,7 @@
 #include "replay/results/case_table.h"
 #include "replay/run/engine.h"
 #include "trace/base/mem.h"
+#include "trace/base/sorted.h"
 
 enum { ROOM = 60, LINES_MAX = 4, NAME_MAX_CHARS = 400 };
 
@@ -548,7 +549,7 @@ int style_sort(struct case_table *t, struct err *err)
     for (size_t s = 0; to && s < t->series; s++)
         slots[s] = (struct slot){engine->name, t->series_labels[s], s};
     if (to)
-        qsort(slots, t->series, sizeof *slots, by_policy);
+        sort_items(slots, t->series, sizeof *slots, by_policy);
     for (size_t s = 0; to && s < t->series; s++) {
         to[slots[s].at] = s;
         t->series_labels[s] = slots[s].name;

@@ -9,6 +9,7 @@
 #include "replay/run/aggregate.h"
 #include "replay/run/engine.h"
 #include "trace/base/mem.h"
+#include "trace/base/sorted.h"
 
 /* --- metrics --- */
 
@@ -155,7 +156,7 @@ static int find_values(struct figure_form *form, struct err *err)
     if (!form->values)
         return -1;
     memcpy((void *)form->values, (const void *)t->apart, form->runs.count * sizeof *form->values);
-    qsort((void *)form->values, form->runs.count, sizeof *form->values, by_number);
+    sort_items((void *)form->values, form->runs.count, sizeof *form->values, by_number);
     for (size_t i = 1; i < form->runs.count; i++)
         if (strcmp(form->values[i], form->values[form->value_count - 1]) != 0)
             form->values[form->value_count++] = form->values[i];

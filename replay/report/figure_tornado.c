@@ -9,6 +9,7 @@
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/base/regular_file.h"
+#include "trace/base/sorted.h"
 
 enum { ROWS_MAX = 16, ROWS_USUAL = 12, JSON_MAX = 64 << 20, WIDTH = 1000, HEIGHT = 620 };
 
@@ -108,7 +109,7 @@ static int collect(struct tornado *t, const json_t *robust, struct err *err)
     if (!t->bars)
         return -1;
     json_array_foreach(numbers, i, item) take(t, item);
-    qsort(t->bars, t->count, sizeof *t->bars, by_swing);
+    sort_items(t->bars, t->count, sizeof *t->bars, by_swing);
     if (t->count)
         return 0;
     free(t->bars);

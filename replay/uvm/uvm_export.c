@@ -7,6 +7,7 @@
 
 #include "models/uvm/uvm_policy.h"
 #include "trace/base/mem.h"
+#include "trace/base/sorted.h"
 #include "trace/derived/allocations.h"
 #include "trace/derived/batches.h"
 #include "trace/store/store.h"
@@ -156,8 +157,7 @@ static int sort(struct uvm_export *x, struct err *err)
         return err_set(err, "the run has %zu records; a recording of it can hold %u", x->count, UINT32_MAX);
     for (size_t i = 0; i < x->count; i++)
         x->records[i].reserved = (uint32_t)i;
-    if (x->count)
-        qsort(x->records, x->count, sizeof *x->records, by_time);
+    sort_items(x->records, x->count, sizeof *x->records, by_time);
     for (size_t i = 0; i < x->count; i++)
         x->records[i].reserved = 0;
     return 0;

@@ -33,8 +33,7 @@ static int end_batch(struct reading *g)
         return 0;
     g->open = false;
     g->log->batches++;
-    if (g->count)
-        qsort(g->pages, g->count, sizeof *g->pages, sorted_by_u32);
+    sort_items(g->pages, g->count, sizeof *g->pages, sorted_by_u32);
     for (size_t i = 0; i < g->count; i++)
         if (i == 0 || g->pages[i] != g->pages[i - 1])
             g->pages[distinct++] = g->pages[i];

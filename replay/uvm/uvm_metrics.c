@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
+#include "trace/base/sorted.h"
 
 struct uvm_part *breakdown_add(struct breakdown *parts, enum outcome_by by, const char *name, struct err *err)
 {
@@ -275,7 +276,7 @@ struct uvm_quartiles locality_windows_quartiles(double *values, size_t n)
 {
     if (n == 0)
         return (struct uvm_quartiles){NAN, NAN, NAN};
-    qsort(values, n, sizeof *values, by_value);
+    sort_items(values, n, sizeof *values, by_value);
     return (struct uvm_quartiles){quantile(values, n, 0.25), quantile(values, n, 0.5), quantile(values, n, 0.75)};
 }
 

@@ -148,8 +148,7 @@ static int add_piece(struct uvm_recording *r, uint64_t start, uint64_t end, stru
 static size_t allocated_blocks(struct uvm_recording *r)
 {
     size_t n = 0;
-    if (r->allocation_count)
-        qsort(r->allocations, r->allocation_count, sizeof *r->allocations, sorted_by_u64);
+    sort_items(r->allocations, r->allocation_count, sizeof *r->allocations, sorted_by_u64);
     for (size_t a = 0; a < r->allocation_count && !r->more_memory; a++) {
         n += uvm_block_number(r->allocations[a].end - 1) - uvm_block_number(r->allocations[a].start) + 1;
         r->more_memory = n > BLOCKS_MAX || (a && r->allocations[a].start < r->allocations[a - 1].end);
@@ -189,7 +188,7 @@ static int seen_blocks(struct uvm_recording *r, uint64_t **blocks, size_t *count
         for (uint64_t b = uvm_block_number(r->allocations[a].start); b <= uvm_block_number(r->allocations[a].end - 1);
              b++)
             (*blocks)[n++] = b;
-    qsort(*blocks, n, sizeof **blocks, sorted_by_u64);
+    sort_items(*blocks, n, sizeof **blocks, sorted_by_u64);
     size_t kept = 0;
     for (size_t i = 0; i < n; i++)
         if (!kept || (*blocks)[kept - 1] != (*blocks)[i])
@@ -375,7 +374,7 @@ static int make_events(struct uvm_recording *r, struct err *err)
         r->user_bytes += moved->user_bytes;
     }
     if (r->event_count) /* else there is no array to sort */
-        qsort(r->events, r->event_count, sizeof *r->events, by_time);
+        sort_items(r->events, r->event_count, sizeof *r->events, by_time);
     return 0;
 }
 
@@ -542,8 +541,7 @@ static int fill_populated(struct uvm_recording *r, const struct index *index, st
         r->touched_pages += page_mask_count(&r->pieces[p].touched);
     }
     int64_t begin = r->event_count ? r->events[0].start_ns : INT64_MAX;
-    if (r->cpu_fault_count)
-        qsort(r->cpu_faults, r->cpu_fault_count, sizeof *r->cpu_faults, cpu_fault_by_time);
+    sort_items(r->cpu_faults, r->cpu_fault_count, sizeof *r->cpu_faults, cpu_fault_by_time);
     for (size_t i = 0; i < r->cpu_fault_count && r->cpu_faults[i].time_ns < begin; i++) {
         const struct uvm_piece *piece = uvm_recording_piece(r, r->cpu_faults[i].addr);
         if (!piece)

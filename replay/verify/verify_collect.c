@@ -178,7 +178,7 @@ static int push_ranges(struct verify_input *in, struct err *err)
 {
     if (in->range_count == 0 || in->event_count == 0)
         return 0;
-    qsort(in->events, in->event_count, sizeof *in->events, by_place_and_time);
+    sort_items(in->events, in->event_count, sizeof *in->events, by_place_and_time);
     size_t known = in->event_count, limit = 4 * known + (1 << 20);
     for (size_t a = 0; a < in->range_count; a++) {
         const struct verify_range *range = &in->ranges[a];
@@ -239,8 +239,7 @@ static int collect(struct verify_input *in, struct store *store, struct recordin
             return -1;
     if (push_ranges(in, err))
         return -1;
-    if (in->event_count > 0)
-        qsort(in->events, in->event_count, sizeof *in->events, by_place_and_time);
+    sort_items(in->events, in->event_count, sizeof *in->events, by_place_and_time);
     return 0;
 }
 
@@ -272,7 +271,7 @@ static void judge(struct verify_silence *s, int64_t from, int64_t to, const stru
         gaps[count++] = activity[i].start_ns > end ? activity[i].start_ns - end : 0;
         end = activity[i].end_ns > end ? activity[i].end_ns : end;
     }
-    qsort(gaps, count, sizeof *gaps, sorted_by_i64);
+    sort_items(gaps, count, sizeof *gaps, sorted_by_i64);
     int64_t usual = gaps[count - 1 - count / 20];
     int64_t limit = usual > INT64_MAX / TIMES_USUAL ? INT64_MAX : usual * TIMES_USUAL;
     limit = limit > MIN_NS ? limit : MIN_NS;
@@ -303,10 +302,8 @@ int verify_silence_find(struct verify_silence *silence, struct verify_interval *
     int64_t *gaps = mem_zalloc(activity_count + 1, sizeof *gaps, err);
     if (!gaps)
         return -1;
-    if (kernel_count > 0)
-        qsort(kernels, kernel_count, sizeof *kernels, sorted_by_i64);
-    if (activity_count > 0)
-        qsort(activity, activity_count, sizeof *activity, sorted_by_i64);
+    sort_items(kernels, kernel_count, sizeof *kernels, sorted_by_i64);
+    sort_items(activity, activity_count, sizeof *activity, sorted_by_i64);
     size_t a = 0;
     for (size_t k = 0; k < kernel_count;) {
         int64_t from = kernels[k].start_ns, to = kernels[k].end_ns;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
+#include "trace/base/sorted.h"
 
 void range_map_release(struct range_map *ranges)
 {
@@ -75,7 +76,7 @@ int range_map_build(struct range_map *ranges, struct err *err)
         edges[n++] = (struct edge){ranges->items[i].lo, ranges->items[i].row, 1};
         edges[n++] = (struct edge){ranges->items[i].hi, ranges->items[i].row, -1};
     }
-    qsort(edges, n, sizeof *edges, by_point);
+    sort_items(edges, n, sizeof *edges, by_point);
     struct range_map built = {0};
     int rc = walk(&built, edges, n, err);
     free(edges);

@@ -1,9 +1,24 @@
-/* sorted: comparators for qsort() and bsearch() of rows that begin with a number, and binary search. */
+/* sorted: sorting and finding in arrays that may be empty, comparators of rows that begin with a number, and binary
+ * search. */
 #ifndef TRACE_BASE_SORTED_H
 #define TRACE_BASE_SORTED_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+
+/* qsort() and bsearch() of C allow no null pointer, which an array without items often is. */
+static inline void sort_items(void *items, size_t n, size_t size, int (*compare)(const void *, const void *))
+{
+    if (n > 1)
+        qsort(items, n, size, compare);
+}
+
+static inline void *sort_find(const void *key, const void *items, size_t n, size_t size,
+                              int (*compare)(const void *, const void *))
+{
+    return n ? bsearch(key, items, n, size, compare) : NULL;
+}
 
 static inline int sorted_by_u32(const void *a, const void *b)
 {

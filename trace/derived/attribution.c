@@ -6,6 +6,7 @@
 
 #include "trace/base/hash.h"
 #include "trace/base/mem.h"
+#include "trace/base/sorted.h"
 
 /* --- the ranges that a program named itself (NVTX), and which of them is the innermost at each moment ---
  *
@@ -176,7 +177,7 @@ static int nesting_innermost(struct nesting *nesting, struct range_map *map, str
     struct open open = {.ranges = mem_zalloc(nesting->count, sizeof *open.ranges, err)};
     int rc = open.ranges ? 0 : -1;
     if (rc == 0 && nesting->count)
-        qsort(nesting->items, nesting->count, sizeof *nesting->items, outer_first);
+        sort_items(nesting->items, nesting->count, sizeof *nesting->items, outer_first);
     for (size_t i = 0; rc == 0 && i < nesting->count; i++) {
         const struct nesting_range *r = &nesting->items[i];
         if (i && r->thread != r[-1].thread)
@@ -271,7 +272,7 @@ static int by_number(const void *a, const void *b)
 static bool is_wanted(const struct filling *f, int64_t row)
 {
     const uint64_t id = (uint64_t)row;
-    return !f->ids || bsearch(&id, f->ids, f->id_count, sizeof id, by_number);
+    return !f->ids || sort_find(&id, f->ids, f->id_count, sizeof id, by_number);
 }
 
 /* kernels(id, name, launch, start_ns, duration_ns, ...) */
@@ -370,7 +371,7 @@ int attribution_init(struct attribution *attribution, struct store *store, enum 
         if (!filling.ids)
             return -1;
         memcpy(filling.ids, ids, n * sizeof *ids);
-        qsort(filling.ids, n, sizeof *filling.ids, by_number);
+        sort_items(filling.ids, n, sizeof *filling.ids, by_number);
     }
     int rc = fill(&filling, store);
     forget_names(&filling);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
+#include "trace/base/sorted.h"
 
 /* As stored. */
 static const char *const rule_names[] = {
@@ -54,7 +55,7 @@ static void sort(struct services *s)
 {
     for (size_t i = 1; i < s->migration_count; i++)
         if (by_time(&s->migrations[i - 1], &s->migrations[i]) > 0) {
-            qsort(s->migrations, s->migration_count, sizeof *s->migrations, by_time);
+            sort_items(s->migrations, s->migration_count, sizeof *s->migrations, by_time);
             return;
         }
 }
@@ -180,7 +181,7 @@ static int64_t median_gap(const struct service *run, size_t n, int64_t *gaps)
 {
     for (size_t i = 1; i < n; i++)
         gaps[i - 1] = gap_before(&run[i]);
-    qsort(gaps, n - 1, sizeof *gaps, compare_gaps);
+    sort_items(gaps, n - 1, sizeof *gaps, compare_gaps);
     return gaps[(n - 1) / 2];
 }
 
@@ -369,7 +370,7 @@ static int use_records(struct batches *b, struct err *err)
     int64_t *record_of = mem_zalloc(n, sizeof *record_of, err);
     if (!record_of)
         return -1;
-    qsort(b->records, b->record_count, sizeof *b->records, by_start);
+    sort_items(b->records, b->record_count, sizeof *b->records, by_start);
     int64_t previous = -1;
     for (size_t i = 0; i < n; i++) {
         record_of[i] = choose_record(b, i, &high, previous);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
+#include "trace/base/sorted.h"
 
 void summary_release(struct summary *s)
 {
@@ -170,7 +171,7 @@ static int by_number(const void *a, const void *b)
 static struct batch_row *find(const struct batch_rows *rows, int64_t batch)
 {
     const struct batch_row key = {.batch = batch};
-    return rows->count ? bsearch(&key, rows->items, rows->count, sizeof key, by_batch) : NULL;
+    return sort_find(&key, rows->items, rows->count, sizeof key, by_batch);
 }
 
 /* The batch of the last fault is over. */
@@ -178,8 +179,7 @@ static void end_batch(struct batch_counting *c)
 {
     if (!c->current)
         return;
-    if (c->utlb_count)
-        qsort(c->utlbs, c->utlb_count, sizeof *c->utlbs, by_number);
+    sort_items(c->utlbs, c->utlb_count, sizeof *c->utlbs, by_number);
     c->current->utlbs = 0;
     for (size_t i = 0; i < c->utlb_count; i++)
         c->current->utlbs += i == 0 || c->utlbs[i] != c->utlbs[i - 1];

@@ -7,6 +7,7 @@
 
 #include "trace/base/mem.h"
 #include "trace/base/quantile.h"
+#include "trace/base/sorted.h"
 #include "trace/derived/tlp_tally.h"
 #include "trace/store/store.h"
 
@@ -551,7 +552,7 @@ static struct tlp_item *slot(struct tlp_sink *s)
 static void sort(struct tlp_sink *s)
 {
     if (s->unsorted)
-        qsort(s->window + s->first, s->held, sizeof *s->window, by_time);
+        sort_items(s->window + s->first, s->held, sizeof *s->window, by_time);
     s->unsorted = false;
 }
 

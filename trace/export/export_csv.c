@@ -8,6 +8,7 @@
 
 #include "trace/base/csv_text.h"
 #include "trace/base/mem.h"
+#include "trace/base/sorted.h"
 #include "trace/import/csv.h"
 #include "trace/store/schema.h"
 
@@ -48,7 +49,8 @@ static int by_id(const void *a, const void *b)
 /* Rows come in order of id. */
 static const char *name_of(const struct names *names, uint64_t id)
 {
-    const struct name key = {.id = (int64_t)id}, *found = bsearch(&key, names->items, names->count, sizeof key, by_id);
+    const struct name key = {.id = (int64_t)id},
+                      *found = sort_find(&key, names->items, names->count, sizeof key, by_id);
     return found ? found->name : "";
 }
 

@@ -13,6 +13,7 @@
 #include "trace/base/hash.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
+#include "trace/base/sorted.h"
 #include "trace/base/units.h"
 #include "trace/event/tlp.h"
 #include "trace/export/exporter.h"
@@ -64,7 +65,7 @@ static int by_number(const void *a, const void *b)
 static const struct named *find(const struct named_list *list, uint64_t id)
 {
     const struct named key = {.number = (int64_t)id};
-    return list->count ? bsearch(&key, list->items, list->count, sizeof key, by_number) : NULL;
+    return sort_find(&key, list->items, list->count, sizeof key, by_number);
 }
 
 static void list_free(struct named_list *list)

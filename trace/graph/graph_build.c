@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
+#include "trace/base/sorted.h"
 #include "trace/base/units.h"
 #include "trace/import/field.h"
 
@@ -185,7 +186,7 @@ static int sort_weighted(struct graph *g, struct err *err)
         }
         for (uint64_t i = 0; i < n; i++)
             list[i] = (struct weighted){g->targets[start + i], g->weights[start + i], i};
-        qsort(list, n, sizeof *list, by_id_then_order);
+        sort_items(list, n, sizeof *list, by_id_then_order);
         for (uint64_t i = 0; i < n; i++) {
             g->targets[start + i] = list[i].id;
             g->weights[start + i] = list[i].weight;

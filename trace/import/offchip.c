@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
+#include "trace/base/sorted.h"
 #include "trace/import/reader.h"
 #include "trace/store/facts.h"
 #include "trace/store/schema.h"
@@ -157,7 +158,7 @@ static int by_from(const void *a, const void *b)
 static const struct number *find(const struct numbers *numbers, int64_t from)
 {
     const struct number key = {.from = from};
-    return numbers->count ? bsearch(&key, numbers->items, numbers->count, sizeof key, by_from) : NULL;
+    return sort_find(&key, numbers->items, numbers->count, sizeof key, by_from);
 }
 
 /* A numbered row of one input, in the order of its table. */
@@ -240,7 +241,7 @@ static int number_rows(struct inputs *inputs, bool kernels, int64_t *count, stru
         struct numbers *numbers[] = {&input->kernels, &input->launches, &input->allocations};
         for (int k = 0; k < 3; k++)
             if (numbers[k]->count)
-                qsort(numbers[k]->items, numbers[k]->count, sizeof *numbers[k]->items, by_from);
+                sort_items(numbers[k]->items, numbers[k]->count, sizeof *numbers[k]->items, by_from);
         free(rows[i].items);
     }
     free(rows);
@@ -460,7 +461,7 @@ static int put_table(const struct inputs *inputs, bool origin, struct store *sto
     for (; rc == 0 && p.input < inputs->count; p.input++)
         rc = store_rows(inputs->items[p.input].store, origin ? "origin" : "parameters", take_pair, &p, err);
     if (rc == 0 && p.count)
-        qsort(p.items, p.count, sizeof *p.items, by_key);
+        sort_items(p.items, p.count, sizeof *p.items, by_key);
     for (size_t i = 0, n; rc == 0 && i < p.count; i += n) {
         for (n = 1; i + n < p.count && strcmp(p.items[i + n].key, p.items[i].key) == 0; n++)
             ;

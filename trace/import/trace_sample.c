@@ -7,6 +7,7 @@
 
 #include "trace/base/mem.h"
 #include "trace/base/random.h"
+#include "trace/base/sorted.h"
 #include "trace/base/units.h"
 
 enum { BLOCK_SHIFT = 21 };
@@ -234,9 +235,7 @@ static int copy_service(void *ctx, const struct store_value *v, size_t n)
 {
     struct copying *c = ctx;
     if (!c->sample->every)
-        return c->batch_count && bsearch(&v[1].i, c->batches, c->batch_count, sizeof *c->batches, by_number)
-                   ? copy_row(ctx, v, n)
-                   : 0;
+        return sort_find(&v[1].i, c->batches, c->batch_count, sizeof *c->batches, by_number) ? copy_row(ctx, v, n) : 0;
     struct store_value row[16];
     if (n > 16 || !trace_sample_block((uint64_t)v[2].i, c->sample->every) ||
         (c->sample->window && (v[3].type != STORE_INT || !in_window(c, v[3].i))))

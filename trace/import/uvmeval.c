@@ -29,6 +29,7 @@
 
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
+#include "trace/base/sorted.h"
 #include "trace/event/actor.h"
 #include "trace/import/field.h"
 #include "trace/import/reader.h"
@@ -425,10 +426,10 @@ static int batch_write(struct batch *b, int64_t duration_ns, bool ended, struct 
     int64_t first = b->services;
     uint64_t pages;
     size_evictions(b);
-    qsort(b->items, b->count, sizeof *b->items, by_address);
+    sort_items(b->items, b->count, sizeof *b->items, by_address);
     if (write_services(b, store, &pages, err) || write_batch(b, store, first, pages, duration_ns, ended, err))
         return -1;
-    qsort(b->items, b->count, sizeof *b->items, by_arrival);
+    sort_items(b->items, b->count, sizeof *b->items, by_arrival);
     for (size_t i = 0; i < b->count; i++)
         if (writer_add(&b->writer, &b->items[i].record, b->items[i].extra, err))
             return -1;
@@ -493,7 +494,7 @@ static int by_start(const void *a, const void *b)
 static void drop_twins(struct spans *s)
 {
     size_t n = 0;
-    qsort(s->items, s->count, sizeof *s->items, by_start);
+    sort_items(s->items, s->count, sizeof *s->items, by_start);
     for (size_t i = 0; i < s->count; i++)
         if (n == 0 || s->items[i].range || s->items[n - 1].range || s->items[i].start != s->items[n - 1].start)
             s->items[n++] = s->items[i];

@@ -14,6 +14,7 @@
 #include "trace/base/dir_list.h"
 #include "trace/base/mem.h"
 #include "trace/base/privilege.h"
+#include "trace/base/sorted.h"
 #include "trace/recorder/wire/cupti_abi.h"
 #include "trace/recorder/wire/record_pipe.h"
 #include "trace/recorder/wire/sanitizer_abi.h"
@@ -493,7 +494,7 @@ int recorder_libraries_find(struct recorder_libraries *s, enum recorder_part par
         else
             look_at_place(&at, &installed[i]);
     look_below(&at, root, parts[part].system, "the distribution");
-    qsort(s->found, (size_t)s->count, sizeof *s->found, newer);
+    sort_items(s->found, (size_t)s->count, sizeof *s->found, newer);
     return 0;
 }
 
