@@ -45,7 +45,23 @@ static char *hexadecimal(sqlite3_stmt *stmt, int column, size_t limit, struct er
     return text;
 }
 
-/* A value as a text of its own: what tables and CSV show. */
+/* As it is, a zero byte behind it; in tables zero bytes are seen as \0. */
+static char *whole_text(sqlite3_stmt *stmt, int column, struct err *err)
+{
+    const char *text = (const char *)sqlite3_column_text(stmt, column);
+    const size_t n = (size_t)sqlite3_column_bytes(stmt, column);
+    char *copy = text ? mem_zalloc(2 * n + 1, 1, err) : NULL, *to = copy;
+    if (!text)
+        (void)err_set(err, "out of memory");
+    for (size_t i = 0; copy && i < n; i++) {
+        if (!text[i] && format == FORMAT_TABLE)
+            *to++ = '\\';
+        *to++ = text[i] || format != FORMAT_TABLE ? text[i] : '0';
+    }
+    return copy;
+}
+
+/* A value as a text of its own: what tables and CSV show. Of a text also what is behind its zero bytes. */
 static char *value_text(sqlite3_stmt *stmt, int column, struct err *err)
 {
     char buf[40];
@@ -60,13 +76,14 @@ static char *value_text(sqlite3_stmt *stmt, int column, struct err *err)
         return mem_strdup(buf, err);
     case SQLITE_BLOB:
         return hexadecimal(stmt, column, format == FORMAT_TABLE ? 16 : SIZE_MAX / 4, err);
-    default: {
-        const char *text = (const char *)sqlite3_column_text(stmt, column);
-        if (!text)
-            (void)err_set(err, "out of memory");
-        return text ? mem_strdup(text, err) : NULL;
+    default:
+        return whole_text(stmt, column, err);
     }
-    }
+}
+
+static size_t text_bytes(sqlite3_stmt *stmt, int column, const char *text)
+{
+    return sqlite3_column_type(stmt, column) == SQLITE_TEXT ? (size_t)sqlite3_column_bytes(stmt, column) : strlen(text);
 }
 
 static int print_csv_value(sqlite3_stmt *stmt, int column, struct err *err)
@@ -82,15 +99,15 @@ static int print_csv_value(sqlite3_stmt *stmt, int column, struct err *err)
     if (type == SQLITE_FLOAT)
         (void)fputs(text, stdout);
     else
-        csv_text_put(stdout, text, false);
+        csv_text_put_bytes(stdout, text, text_bytes(stmt, column, text), false);
     free(text);
     return 0;
 }
 
 /* As a JSON string; bytes that are not UTF-8 become question marks. */
-static int print_json_text(const char *text, struct err *err)
+static int print_json_text(const char *text, size_t n, struct err *err)
 {
-    json_t *string = text ? json_tree_text(text) : NULL;
+    json_t *string = text ? json_tree_bytes(text, n) : NULL;
     char *dump = string ? json_tree_dump(string, JSON_ENCODE_ANY) : NULL;
     const int failed = dump ? 0 : err_set(err, "out of memory");
     if (dump)
@@ -116,7 +133,7 @@ static int print_json_value(sqlite3_stmt *stmt, int column, struct err *err)
         return -1;
     int failed = 0;
     if (type == SQLITE_TEXT || type == SQLITE_BLOB)
-        failed = print_json_text(text, err);
+        failed = print_json_text(text, text_bytes(stmt, column, text), err);
     else
         (void)fputs(text, stdout);
     free(text);
@@ -229,7 +246,8 @@ static int row(struct output *out, sqlite3_stmt *stmt, struct err *err)
     for (int c = 0; c < out->columns; c++) {
         if (format == FORMAT_JSON) {
             (void)fputs(c ? ", " : "", stdout);
-            if (print_json_text(sqlite3_column_name(stmt, c), err))
+            const char *name = sqlite3_column_name(stmt, c);
+            if (print_json_text(name, name ? strlen(name) : 0, err))
                 return -1;
             (void)fputs(": ", stdout);
             if (print_json_value(stmt, c, err))
@@ -302,6 +320,11 @@ static char *query_from_stdin(struct err *err)
     size_t n = text ? fread(text, 1, QUERY_MAX_BYTES, stdin) : 0;
     if (text && (ferror(stdin) || n == QUERY_MAX_BYTES)) {
         err_set(err, "the query on standard input cannot be read, or is longer than 1 MiB");
+        free(text);
+        return NULL;
+    }
+    if (text && strlen(text) < n) {
+        err_set(err, "the query on standard input has a zero byte behind %zu characters", strlen(text));
         free(text);
         return NULL;
     }

@@ -31,16 +31,30 @@ static bool computed(const char *text)
     return *text && strchr("=@\t\r", *text);
 }
 
-void csv_text_put(FILE *to, const char *text, bool one_line)
+/* Whether commas, quotes or line ends would cut it. */
+static bool is_cut(const char *text, size_t n)
 {
-    const char *quote = strpbrk(text, ",\"\n\r") ? "\"" : "";
-    (void)fprintf(to, "%s%s", quote, computed(text) || csv_text_mark(text, strlen(text)) ? "'" : "");
-    for (const char *p = text; *p; p++) {
-        if (*p == '"')
+    for (size_t i = 0; i < n; i++)
+        if (text[i] && strchr(",\"\n\r", text[i]))
+            return true;
+    return false;
+}
+
+void csv_text_put_bytes(FILE *to, const char *text, size_t n, bool one_line)
+{
+    const char *quote = is_cut(text, n) ? "\"" : "";
+    (void)fprintf(to, "%s%s", quote, computed(text) || csv_text_mark(text, n) ? "'" : "");
+    for (size_t i = 0; i < n; i++) {
+        if (text[i] == '"')
             (void)fputc('"', to);
-        (void)fputc(one_line && (unsigned char)*p < ' ' ? ' ' : *p, to);
+        (void)fputc(one_line && (unsigned char)text[i] < ' ' ? ' ' : text[i], to);
     }
     (void)fputs(quote, to);
+}
+
+void csv_text_put(FILE *to, const char *text, bool one_line)
+{
+    csv_text_put_bytes(to, text, strlen(text), one_line);
 }
 
 size_t csv_text_mark(const char *cell, size_t n)

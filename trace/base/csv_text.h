@@ -12,6 +12,8 @@
 
 /* one_line: control characters become blanks, for readers that know no line ends inside quotes. */
 void csv_text_put(FILE *to, const char *text, bool one_line);
+/* The same of n bytes, behind which a zero byte stands; those among them stay. */
+void csv_text_put_bytes(FILE *to, const char *text, size_t n, bool one_line);
 
 /* How many bytes in front of a cell of n bytes, quotes taken off, were put there by csv_text_put(): 1 or 0. */
 size_t csv_text_mark(const char *cell, size_t n);

@@ -28,17 +28,22 @@ void json_tree_add(json_t **array, json_t *value)
     settle(array, json_array_append_new(*array, value));
 }
 
-json_t *json_tree_text(const char *text)
+json_t *json_tree_bytes(const char *text, size_t bytes)
 {
-    json_t *value = json_string(text);
-    char *plain = value ? NULL : mem_strdup(text, NULL);
+    json_t *value = json_stringn(text, bytes);
+    char *plain = value ? NULL : mem_zalloc(bytes, 1, NULL);
     if (!plain)
         return value;
-    for (char *p = plain; *p; p++)
-        *p = (unsigned char)*p < 0x80 ? *p : '?';
-    value = json_string(plain);
+    for (size_t i = 0; i < bytes; i++)
+        plain[i] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
+    value = json_stringn(plain, bytes);
     free(plain);
     return value;
+}
+
+json_t *json_tree_text(const char *text)
+{
+    return text ? json_tree_bytes(text, strlen(text)) : NULL;
 }
 
 json_t *json_tree_real(double value)

@@ -17,6 +17,8 @@ void json_tree_add(json_t **array, json_t *value);
 /* A text from a file or command line; where it is not UTF-8, each of its bytes beyond ASCII becomes '?'. NULL without
  * memory. */
 json_t *json_tree_text(const char *text);
+/* The same of so many bytes, zero bytes among them. */
+json_t *json_tree_bytes(const char *text, size_t bytes);
 
 /* A number; null for what JSON cannot hold (infinite, none). */
 json_t *json_tree_real(double value);
