@@ -376,21 +376,44 @@ static int replay(const struct engine *engine, const struct input *inputs, size_
     return status;
 }
 
+/* What is misspelt is found before an input is made: with a platform that no recording chooses. */
+static int check_request(const struct engine *engine, bool generated)
+{
+    const struct replay_request request = {.engine = engine,
+                                           .platform = platform,
+                                           .policy_list = policy,
+                                           .baseline = baseline,
+                                           .sets = sets.items,
+                                           .set_count = sets.count};
+    struct replay_result result;
+    struct err err = {""};
+    if (!generated && !platform)
+        return EXIT_DONE;
+    if (replay_prepare(&request, &result, &err))
+        return cmd_usage("%s", err.msg);
+    replay_release(&result);
+    return EXIT_DONE;
+}
+
 static int open_inputs(const struct engine *engine, struct input *inputs, size_t *count, int argc, char **argv)
 {
     struct err err = {""};
     const size_t groups[] = {(size_t)argc, mems.count, pims.count, touches != NULL};
     static const char *const roles[] = {"", "mem", "pim", "touches"};
+    const char *const *const given[] = {(const char *const *)argv, mems.items, pims.items, &touches};
+    bool generated = true;
     for (size_t g = 0; g < 4; g++)
         for (size_t i = 0; i < groups[g]; i++) {
-            const char *spec = g == 0 ? argv[i] : g == 1 ? mems.items[i] : g == 2 ? pims.items[i] : touches;
-            if (input_check(spec, &err))
+            if (input_check(given[g][i], &err))
                 return cmd_usage("%s", err.msg);
-            if (input_open(&inputs[*count], spec, roles[g], engine->plain_files, &err))
-                return cmd_fail(EXIT_DATA, "%s", err.msg);
-            ++*count;
+            generated &= strncmp(given[g][i], "synth:", 6) == 0;
         }
-    return EXIT_DONE;
+    const int status = check_request(engine, generated);
+    for (size_t g = 0; g < 4 && !status; g++)
+        for (size_t i = 0; i < groups[g]; i++, ++*count)
+            if (input_open(&inputs[*count], given[g][i], roles[g], engine->plain_files, &err))
+                return cmd_fail(EXIT_DATA, "%s", err.msg);
+    return status;
 }
 
 /* Before the work: results are added to a results file only. */

@@ -10,11 +10,15 @@
 
 #include "cmd/cmd.h"
 #include "cmd/console/progress_line.h"
+#include "replay/derive/derive.h"
 #include "replay/run/save.h"
 #include "replay/run/sweep.h"
 #include "trace/base/mem.h"
 #include "trace/store/dbfile.h"
 #include "trace/store/output.h"
+
+/* Points of a sweep that are all looked at before the first is run. */
+enum { CHECKED_POINTS = 1000 };
 
 static const char *policy, *platform, *baseline, *output, *shard;
 static struct opt_list sets, mems, pims, grids;
@@ -232,11 +236,11 @@ static int parse_shard(size_t *part, size_t *parts)
     return EXIT_DONE;
 }
 
-/* The first point as a request, without its inputs: what is misspelt is found before a file is made. */
-static int check_first(const struct sweep *sweep, struct err *err)
+/* A point as a request, without its inputs. */
+static int check_point(const struct sweep *sweep, size_t index, struct err *err)
 {
     struct sweep_job job;
-    if (sweep_job_init(&job, sweep, 0, err))
+    if (sweep_job_init(&job, sweep, index, err))
         return -1;
     int rc = 0;
     for (size_t i = 0; i < job.spec_count && !rc; i++)
@@ -249,6 +253,22 @@ static int check_first(const struct sweep *sweep, struct err *err)
     return rc;
 }
 
+/* What is misspelt anywhere in the sweep is found before a file is made: in a large one each input and each value of a
+ * grid is looked at, not each of their combinations. */
+static int check_points(const struct sweep *sweep, size_t total, struct err *err)
+{
+    size_t step = sweep_inputs(sweep);
+    const size_t first = total <= CHECKED_POINTS ? total : step;
+    for (size_t i = 0; i < first; i++)
+        if (check_point(sweep, i, err))
+            return -1;
+    for (size_t a = 0; a < sweep->axis_count && first < total; step *= sweep->axes[a++].count)
+        for (size_t v = 1; v < sweep->axes[a].count; v++)
+            if (check_point(sweep, v * step, err))
+                return -1;
+    return 0;
+}
+
 /* Files that are no inputs for the engine, before one point is run. */
 static int check_inputs(const struct sweep *sweep, struct err *err)
 {
@@ -257,7 +277,10 @@ static int check_inputs(const struct sweep *sweep, struct err *err)
     for (size_t g = 0; g < 3; g++)
         for (size_t i = 0; i < counts[g]; i++) {
             struct input input;
-            if (strncmp(groups[g][i], "synth:", 6) == 0)
+            const bool generated = strncmp(groups[g][i], "synth:", 6) == 0;
+            if (generated && derive_view_check(groups[g][i] + 6, sweep->engine->view, err))
+                return -1;
+            if (generated)
                 continue;
             if (input_open(&input, groups[g][i], "", sweep->engine->plain_files, err))
                 return -1;
@@ -332,7 +355,7 @@ static int execute(const struct sweep *sweep)
         return status;
     struct err err = {""};
     s.total = sweep_jobs(sweep, &err);
-    if (!s.total || check_first(sweep, &err))
+    if (!s.total || check_points(sweep, s.total, &err))
         return cmd_usage("%s", err.msg);
     sweep_id(sweep, shard, s.id);
     if ((status = check_output(&s)))

@@ -281,6 +281,14 @@ int derive_no_view(const struct workload_type *type, enum workload_view view, st
     return err_set(err, "workload %s %s; its views: %s", type->name, lacks, *names ? names : "none");
 }
 
+int derive_view_check(const char *program, enum workload_view view, struct err *err)
+{
+    char name[64];
+    (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(program, ","), program);
+    const struct workload_type *type = workload_find(name);
+    return type && !(type->views & view) ? derive_no_view(type, view, err) : 0;
+}
+
 bool derive_input_is(const struct input *input, enum workload_view view)
 {
     const struct workload_type *type = input->workload.type;

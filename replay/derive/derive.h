@@ -93,6 +93,9 @@ int derive_input_open(struct derive_input *in, const struct input *input, enum w
 /* Whether the input is a recording of accesses, or a generated program that has the view. */
 bool derive_input_is(const struct input *input, enum workload_view view);
 
+/* 0 unless "NAME,key=value.." is of a program without that view: as derive_no_view(). */
+int derive_view_check(const char *program, enum workload_view view, struct err *err);
+
 /* "workload NAME has no pages to touch; its views: dram"; always -1. */
 int derive_no_view(const struct workload_type *type, enum workload_view view, struct err *err);
 

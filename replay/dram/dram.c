@@ -180,6 +180,7 @@ const struct engine engine_dram = {
     .name = "dram",
     .summary = "MEM and PIM requests through one memory controller",
     .default_platform = "gv100",
+    .view = VIEW_DRAM,
     .default_policies = "fcfs,mem-first,pim-first,frfcfs,frfcfs-cap,bliss,frrr-fcfs,gather-issue,f3fs",
     .policies = dram_policies,
     .plugin_interface = POLICY_DRAM_SCHEDULER,

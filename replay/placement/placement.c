@@ -470,6 +470,7 @@ const struct engine engine_placement = {
     .name = "placement",
     .summary = "device, managed or pinned memory for each task on an integrated GPU",
     .default_platform = "tx2",
+    .view = VIEW_PLACEMENT,
     .default_policies = "device,managed,pinned,auto",
     .policies = placement_policies,
     .plugin_interface = POLICY_PLACEMENT,

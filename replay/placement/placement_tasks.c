@@ -634,19 +634,39 @@ int placement_tasks_program(struct placement_tasks *tasks, const char *name, con
 
 /* --- programs of a task file --- */
 
+static int open_spec(struct workload *workload, const char *spec, struct err *err)
+{
+    if (workload_open(workload, strncmp(spec, "synth:", 6) == 0 ? spec + 6 : spec, err))
+        return -1;
+    if (workload->type->program && workload->type->views & VIEW_PLACEMENT)
+        return 0;
+    err_set(err, "%s has nothing to place; see 'offchip list programs'", workload->type->name);
+    workload_close(workload);
+    return -1;
+}
+
+/* That each task's program can be had, before the work for any begins. */
+static int check_specs(const struct placement_tasks *tasks, struct err *err)
+{
+    struct workload workload;
+    for (size_t t = 0; t < tasks->count; t++) {
+        const char *program = tasks->tasks[t].lo.program;
+        if (program && open_spec(&workload, program, err))
+            return err_at(err, "[%s]", tasks->tasks[t].name);
+        if (program)
+            workload_close(&workload);
+    }
+    return 0;
+}
+
 static int append_spec(struct placement_tasks *tasks, const char *spec, const struct platform *platform,
                        const struct placement_program_options *options, struct err *err)
 {
     struct workload workload;
     struct program program;
-    const char *name = strncmp(spec, "synth:", 6) == 0 ? spec + 6 : spec;
-    if (workload_open(&workload, name, err))
+    if (open_spec(&workload, spec, err))
         return -1;
-    int rc = 0;
-    if (!workload.type->program || !(workload.type->views & VIEW_PLACEMENT))
-        rc = err_set(err, "%s has nothing to place; see 'offchip list programs'", workload.type->name);
-    if (!rc)
-        rc = workload.type->program(workload.state, &program, err) ||
+    int rc = workload.type->program(workload.state, &program, err) ||
                      append(tasks, workload.type->name, &program, platform, options, err)
                  ? -1
                  : 0;
@@ -676,7 +696,7 @@ static int fill_task(struct placement_tasks *tasks, size_t t, const struct place
 int placement_tasks_programs(struct placement_tasks *tasks, const struct platform *platform,
                              const struct placement_program_options *options, struct err *err)
 {
-    struct placement_task *filled = mem_zalloc(tasks->count, sizeof *filled, err);
+    struct placement_task *filled = check_specs(tasks, err) ? NULL : mem_zalloc(tasks->count, sizeof *filled, err);
     int rc = filled ? 0 : -1;
     for (size_t t = 0; t < tasks->count && !rc; t++) {
         const char *program = tasks->tasks[t].lo.program;

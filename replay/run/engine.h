@@ -43,6 +43,7 @@ struct engine {
     const char *name;
     const char *summary;
     const char *default_platform;
+    enum workload_view view;                   /* what a workload must have to be its input */
     const char *default_policies;              /* the list used without --policy */
     const struct policy_head *const *policies; /* ends with NULL; baselines stand in it too */
     const struct policy_head *const *second;   /* policies of a second axis, joined by '+'; NULL: there is none */

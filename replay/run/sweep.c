@@ -110,8 +110,7 @@ void sweep_release(struct sweep *sweep)
     sweep->axis_count = sweep->axis_cap = 0;
 }
 
-/* How many inputs or pairs: plain inputs, all mem x pim, or all unordered pairs of mems. */
-static size_t input_sets(const struct sweep *s)
+size_t sweep_inputs(const struct sweep *s)
 {
     size_t pairs = s->pim_count && s->mem_count ? s->mem_count * s->pim_count
                    : s->mem_count > 1           ? s->mem_count * (s->mem_count - 1) / 2
@@ -121,7 +120,7 @@ static size_t input_sets(const struct sweep *s)
 
 size_t sweep_jobs(const struct sweep *sweep, struct err *err)
 {
-    size_t jobs = input_sets(sweep);
+    size_t jobs = sweep_inputs(sweep);
     if (!jobs)
         err_set(err, "a sweep needs at least one input");
     for (size_t a = 0; a < sweep->axis_count && jobs; a++)
@@ -285,7 +284,7 @@ static int apply(struct sweep_job *job, const struct sweep *sweep, const char *k
 int sweep_job_init(struct sweep_job *job, const struct sweep *sweep, size_t index, struct err *err)
 {
     memset(job, 0, sizeof *job);
-    size_t sets = input_sets(sweep);
+    size_t sets = sweep_inputs(sweep);
     job->policy_list = mem_strdup(sweep->policy_list ? sweep->policy_list : sweep->engine->default_policies, err);
     int rc = job->policy_list ? pick_inputs(job, sweep, index % sets, err) : -1;
     if (!rc && sweep->platform)

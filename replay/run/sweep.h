@@ -30,6 +30,10 @@ struct sweep {
 int sweep_add_axis(struct sweep *sweep, const char *text, struct err *err);
 void sweep_release(struct sweep *sweep);
 
+/* Number of inputs or pairs: plain inputs, all mem x pim, or all unordered pairs of mems. Job i has that of i modulo
+ * them, and of each axis in turn the value of what is left modulo its count. */
+size_t sweep_inputs(const struct sweep *sweep);
+
 /* Number of jobs: inputs (or pairs) times the product of the axes; 0 with *err set if that overflows or is empty. */
 size_t sweep_jobs(const struct sweep *sweep, struct err *err);
 

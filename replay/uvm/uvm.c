@@ -425,6 +425,7 @@ const struct engine engine_uvm = {
     .name = "uvm",
     .summary = "unified memory: page faults, prefetch, eviction",
     .default_platform = "titanv",
+    .view = VIEW_UVM,
     .default_policies = "tree,fixed:granularity=4KiB,fixed:granularity=64KiB,fixed:granularity=2MiB,adaptive",
     .policies = uvm_policies,
     .second = uvm_evict_policies,

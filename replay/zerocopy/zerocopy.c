@@ -287,6 +287,7 @@ const struct engine engine_zerocopy = {
     .name = "zerocopy",
     .summary = "GPU reads of host memory over PCIe, request by request",
     .default_platform = "v100",
+    .view = VIEW_ZEROCOPY,
     .default_policies = "naive,merged,aligned,uvm",
     .policies = policies,
     .plugin_interface = POLICY_ZEROCOPY_PATTERN,
