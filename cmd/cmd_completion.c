@@ -135,7 +135,7 @@ static void offer_first(struct asked *a)
     else if (!islower((unsigned char)*usage))
         offer_input(a);
     else
-        for (const char *p = usage; p; p = strstr(p, again), p += p ? sizeof again + strlen(a->command->name) : 0)
+        for (const char *p = usage; p; p = (p = strstr(p, again)) ? p + sizeof again + strlen(a->command->name) : NULL)
             offer_choices(a, p, islower((unsigned char)*p) ? strcspn(p, "] ") : 0);
 }
 
