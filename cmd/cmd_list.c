@@ -154,13 +154,13 @@ static void fill_programs(struct listing *l)
 
 static void fill_formats(struct listing *l)
 {
-    char params[1024];
+    char params[1024], facts[256];
     for (size_t i = 0; readers[i]; i++)
         ROW(readers[i]->name, "import", describe_params(readers[i]->options, params, sizeof params),
-            readers[i]->summary);
+            readers[i]->summary, facts_words(readers[i]->fills, facts, sizeof facts));
     for (size_t i = 0; exporters[i]; i++)
         ROW(exporters[i]->name, "export", describe_params(exporters[i]->options, params, sizeof params),
-            exporters[i]->summary);
+            exporters[i]->summary, facts_words(exporters[i]->carries, facts, sizeof facts));
 }
 
 static void fill_figures(struct listing *l)
@@ -269,7 +269,7 @@ static const struct list {
     {"policies", "engine", 1, add_policies, NULL, {"engine", "policy", "parameters", "summary", "source"}},
     {"platforms", NULL, 0, NULL, fill_platforms, {"platform", "summary"}},
     {"programs", NULL, 0, NULL, fill_programs, {"name", "views", "keys", "summary", "source"}},
-    {"formats", NULL, 0, NULL, fill_formats, {"format", "for", "options", "summary"}},
+    {"formats", NULL, 0, NULL, fill_formats, {"format", "for", "options", "summary", "facts"}},
     {"figures", NULL, 0, NULL, fill_figures, {"figure", "from", "needs", "summary", "source"}},
     {"metrics", "engine", 1, add_metrics, NULL, {"engine", "metric", "unit", "over runs", "definition"}},
     {"settings", "engine", 1, add_settings, NULL, {"engine", "setting", PARAMS}},

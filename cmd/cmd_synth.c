@@ -193,10 +193,12 @@ const struct command cmd_synth = {
     .name = "synth",
     .summary = "write a generated trace or graph",
     .usage = "WORKLOAD[,key=value...] -o FILE [--force]",
-    .details = "Replaying FILE gives what replaying synth:WORKLOAD gives. The keys of a workload are listed by\n"
-               "'offchip list programs'; they are stored with the trace. A workload that makes a graph (kron, urand) "
-               "writes it\n"
-               "in the format that FILE's ending names: NAME.bel, .sg, .mtx or .el.",
+    .details =
+        "Replaying FILE gives what replaying synth:WORKLOAD gives; of bfs, cc, sssp, pagerank and gather, whose lists\n"
+        "of reads are kept, under the access patterns of zerocopy and under dram: the others need the pages, and\n"
+        "synth:WORKLOAD. The keys of a workload are listed by 'offchip list programs'; they are stored with the\n"
+        "trace. A workload that makes a graph (kron, urand) writes it in the format that FILE's ending names:\n"
+        "NAME.bel, .sg, .mtx or .el.",
     .examples = "  offchip synth conv2d,bytes=64MiB -o conv.db\n"
                 "  offchip synth array,bytes=256MiB,pattern=random -o random.db --force",
     .options = options,

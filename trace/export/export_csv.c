@@ -12,8 +12,8 @@
 #include "trace/import/csv.h"
 #include "trace/store/schema.h"
 
-/* Of a line that import reads; of a name that stands in column name too. */
-enum { LINE_MOST = 1 << 20, NAME_MOST = 64 << 10 };
+/* Of a line, whose end import finds within 1 MiB whatever has to be escaped in it. */
+enum { TEXT_MOST = 128 << 10 };
 
 /* Names of kernels by row. */
 struct names {
@@ -29,7 +29,7 @@ static int take_name(void *ctx, const struct store_value *v, size_t n)
 {
     struct names *names = ctx;
     (void)n;
-    if (v[0].type != STORE_INT || strlen(v[1].s) > NAME_MOST)
+    if (v[0].type != STORE_INT || strlen(v[1].s) > TEXT_MOST)
         return 0;
     if (mem_grow((void **)&names->items, &names->cap, names->count + 1, sizeof *names->items, names->err))
         return -1;
@@ -120,7 +120,6 @@ static void put_row(FILE *to, const struct store_value *v, size_t n)
 struct facts_to {
     struct exporter_context *context;
     const char *table;
-    struct err *err;
 };
 
 static size_t text_bytes(const struct store_value *v, size_t n)
@@ -131,31 +130,15 @@ static size_t text_bytes(const struct store_value *v, size_t n)
     return bytes;
 }
 
-/* A row with texts that may be too many for a line that is read back. */
-static int put_long_fact(const struct facts_to *f, const struct store_value *v, size_t n)
-{
-    char *line = NULL;
-    size_t bytes = 0;
-    FILE *to = open_memstream(&line, &bytes);
-    if (!to)
-        return err_set(f->err, "out of memory");
-    (void)fprintf(to, CSV_FACT "%s ", f->table);
-    put_row(to, v, n);
-    if (fclose(to) == 0 && bytes <= LINE_MOST)
-        (void)fwrite(line, 1, bytes, f->context->to);
-    else
-        exporter_skip(f->context, "a row of facts over 1 MiB has no form in csv");
-    free(line);
-    return 0;
-}
-
 static int put_fact(void *ctx, const struct store_value *v, size_t n)
 {
     const struct facts_to *f = ctx;
     if (strcmp(f->table, "origin") == 0 && store_passing_fact(v[0].s))
         return 0;
-    if (text_bytes(v, n) > NAME_MOST)
-        return put_long_fact(f, v, n);
+    if (text_bytes(v, n) > TEXT_MOST) {
+        exporter_skip(f->context, "a row of facts with over 128 KiB of text has no form in csv");
+        return 0;
+    }
     (void)fprintf(f->context->to, CSV_FACT "%s ", f->table);
     put_row(f->context->to, v, n);
     return 0;
@@ -174,7 +157,7 @@ static int write_facts(struct exporter_context *context, struct err *err)
     (void)fprintf(context->to, CSV_HEAD "\n" CSV_STATE "%s\n",
                   store_complete(context->store) ? "complete" : "incomplete");
     for (int t = 0; rc == 0 && t < schema->count; t++) {
-        struct facts_to f = {context, schema->table[t].name, err};
+        struct facts_to f = {context, schema->table[t].name};
         const enum fact fact = fact_of_table(f.table);
         if (strcmp(f.table, "origin") == 0 ||
             (fact < FACTS && (fact != FACT_BATCHES || stated_batches(context->store))))

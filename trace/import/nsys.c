@@ -562,6 +562,9 @@ static enum probe probe(const char *path, const unsigned char *head, size_t n)
 const struct reader read_nsys = {
     .name = "nsys",
     .summary = "Nsight Systems' SQLite export: unified-memory events, kernels, copies, allocations",
+    .fills = FACT(SKIPPED) | FACT(DROPPED) | FACT(TIMES) | FACT(CLOCK) | FACT(BYTES) | FACT(IDS) | FACT(FLAGS) |
+             FACT(PROCESS) | FACT(COLUMNS) | FACT(ORIGIN) | FACT(ALLOCATIONS) | FACT(KERNELS) | FACT(LAUNCHES) |
+             FACT(BATCHES),
     .probe = probe,
     .read = read_file,
     .whole_file = true,

@@ -175,6 +175,7 @@ const struct reader read_ramulator = {
     .summary = "Ramulator 2 load/store and read/write traces, Ramulator 1 traces",
     .options = options,
     .options_size = sizeof(struct options),
+    .fills = FACT(SKIPPED) | FACT(LAYOUT) | FACT(BYTES) | FACT(IDS),
     .probe = probe,
     .read = read,
 };

@@ -182,7 +182,7 @@ int reader_kernel(struct reader_context *context, const char *name, int64_t star
 }
 
 /* The first sentence stands. */
-static void say_once(char *text, size_t size, const char *format, va_list ap)
+static __attribute__((format(printf, 3, 0))) void say_once(char *text, size_t size, const char *format, va_list ap)
 {
     if (!text[0])
         (void)vsnprintf(text, size, format, ap);

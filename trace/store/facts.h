@@ -46,6 +46,8 @@ struct facts {
 
 /* What a fact is called. */
 const char *fact_name(enum fact fact);
+/* The facts of a set in a word each, or "all". Returns text. */
+const char *facts_words(uint32_t set, char *text, size_t size);
 /* The fact whose rows a table holds; FACTS: none, it is the trace itself (origin, streams, chunks). */
 enum fact fact_of_table(const char *table);
 
