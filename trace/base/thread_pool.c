@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 struct thread_pool {
     pthread_mutex_t lock;
@@ -88,4 +89,33 @@ void thread_pool_run(struct thread_pool *c, size_t pieces, void (*fn)(void *ctx,
     while (c->busy)
         (void)pthread_cond_wait(&c->done, &c->lock);
     (void)pthread_mutex_unlock(&c->lock);
+}
+
+/* --- how many there can be --- */
+
+static void *pass(void *gate)
+{
+    (void)pthread_mutex_lock(gate);
+    (void)pthread_mutex_unlock(gate);
+    return NULL;
+}
+
+/* So many are there at once, behind a gate. */
+int thread_pool_limit(int wanted)
+{
+    enum { EACH = 8 };
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    const int most = processors > 0 && processors < 4096 ? (int)processors * EACH : EACH;
+    const int n = wanted < most ? wanted : most;
+    pthread_t *made = n > 1 ? calloc((size_t)n, sizeof *made) : NULL;
+    pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+    int count = 0;
+    (void)pthread_mutex_lock(&gate);
+    while (made && count < n - 1 && pthread_create(&made[count], NULL, pass, &gate) == 0)
+        count++;
+    (void)pthread_mutex_unlock(&gate);
+    for (int i = 0; i < count; i++)
+        (void)pthread_join(made[i], NULL);
+    free(made);
+    return n <= 1 ? 1 : count == n - 1 ? n : 1 + count / 2;
 }

@@ -22,6 +22,10 @@ struct thread_pool;
 struct thread_pool *thread_pool_open(int threads);
 void thread_pool_close(struct thread_pool *crew); /* NULL is allowed */
 
+/* How many threads there can be now, the caller counted: at most `wanted` and 8 for each processor. Where fewer can be
+ * made than that, half of those, which leaves memory for the work. */
+int thread_pool_limit(int wanted);
+
 void thread_pool_run(struct thread_pool *crew, size_t pieces, void (*fn)(void *ctx, size_t piece), void *ctx);
 
 #endif

@@ -1,7 +1,10 @@
 #include "trace/base/thread_pool.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <pthread.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "trace/base/testing.h"
@@ -98,5 +101,22 @@ START_TEST(who_waits_for_the_next_turn_sleeps)
 }
 END_TEST
 
+START_TEST(no_more_threads_are_promised_than_can_be_made)
+{
+    ck_assert_int_eq(thread_pool_limit(0), 1);
+    ck_assert_int_eq(thread_pool_limit(2), 2);
+    ck_assert_int_le(thread_pool_limit(INT_MAX), 8 * (int)sysconf(_SC_NPROCESSORS_ONLN));
+#ifndef __SANITIZE_ADDRESS__
+    const struct rlimit little = {64 << 20, 64 << 20}; /* less than there is: no stack any more */
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(setrlimit(RLIMIT_AS, &little) || thread_pool_limit(16) > 8);
+    int status;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+#endif
+}
+END_TEST
+
 TEST_MAIN("crew", every_piece_is_done_once_in_every_turn, pieces_run_at_the_same_time,
-          who_waits_for_the_next_turn_sleeps)
+          who_waits_for_the_next_turn_sleeps, no_more_threads_are_promised_than_can_be_made)
