@@ -62,8 +62,8 @@ void cmd_say_notes(const json_t *notes);
 
 /* What is said on stderr, last, should a signal end the command; a whole line. */
 void cmd_on_signal_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Status, or that of an error if what was printed so far did not reach its destination: before a file is replaced. */
-int cmd_printed(int status);
+/* How many threads -j N, 0: not given, may be: all processors, or what can be made. */
+int cmd_threads(int64_t jobs);
 
 /* The command line as one string, for origins. */
 const char *cmd_line(void);

@@ -94,7 +94,7 @@ static int print(const struct calibration *c)
     return status;
 }
 
-/* Write the file and print what was fitted: both, or the file is not there. */
+/* Write the file, then print what was fitted. */
 static int write_file(const struct calibration *c, const char *from)
 {
     struct err err = {""};
@@ -108,13 +108,10 @@ static int write_file(const struct calibration *c, const char *from)
     if (output_open(&file, output, force, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     int rc = calibration_write(c, name, from, file.file, &err) ? err_at(&err, "cannot write '%s'", output) : 0;
-    int status = EXIT_DONE;
-    if (!rc)
-        status = cmd_printed(print(c));
-    if (output_close(&file, rc || status ? -1 : 0, &err))
-        return status ? status : cmd_fail(EXIT_DATA, "%s", err.msg);
+    if (output_close(&file, rc, &err))
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
     cmd_say("wrote %s", output);
-    return EXIT_DONE;
+    return print(c);
 }
 
 /* --- a ledger: how far off predictions were --- */

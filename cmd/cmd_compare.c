@@ -203,12 +203,14 @@ static int write_plan(const struct compare_result *result)
 
 static int write_html(const struct compare_request *request, const struct compare_result *result)
 {
-    const struct decision decision = {request, result, cmd_line(), offchip_version};
     struct err err = {""};
     struct output file;
     if (output_open(&file, html, force, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
+    const struct decision decision = {request, result, cmd_line(), offchip_version, json_array()};
     int rc = decision_write(&decision, file.file, &err) ? err_at(&err, "cannot write '%s'", html) : 0;
+    cmd_say_notes(decision.missing);
+    json_decref(decision.missing);
     if (output_close(&file, rc, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     cmd_say("wrote %s", html);
@@ -221,19 +223,17 @@ static void say_opened(const char *path)
     cmd_on_signal_say("offchip: %s keeps the rows that were written; the same command goes on from there\n", path);
 }
 
-/* A file replaces nothing before what is printed has reached its destination. */
+/* What is kept is written before it is printed. */
 static int conclude(const struct compare_request *request, const struct compare_result *result)
 {
-    int status = print(result);
+    int status = html ? write_html(request, result) : EXIT_DONE;
+    if (!status && plan)
+        status = write_plan(result);
+    const int printed = print(result);
     if (output && !plan)
         cmd_say("%zu rows run, %zu found finished in %s", result->count - result->resumed_rows, result->resumed_rows,
                 output);
-    if (!status && (html || plan))
-        status = cmd_printed(EXIT_DONE);
-    if (!status && html)
-        status = write_html(request, result);
-    if (!status && plan)
-        status = write_plan(result);
+    status = status ? status : printed;
     return !status && (!result->count || !result->rows[0].answered) ? EXIT_NOTHING : status;
 }
 
@@ -259,7 +259,7 @@ static int run(int argc, char **argv)
                                       .mixed = mixed,
                                       .stop_from = whole ? 0 : COMPARE_STOP_FROM,
                                       .top = (size_t)top,
-                                      .threads = (int)(jobs ? jobs : sysconf(_SC_NPROCESSORS_ONLN)),
+                                      .threads = cmd_threads(jobs),
                                       .draws = (uint32_t)draws,
                                       .results = plan ? NULL : output,
                                       .replace = force,

@@ -448,7 +448,7 @@ static void value_cell(struct table *t, const char *name, double value)
         table_cell(t, "%s", table_metric(&metric, &v, buf, sizeof buf));
 }
 
-static void print_table(const struct predictions *p, const struct measured *m)
+static int print_table(const struct predictions *p, const struct measured *m)
 {
     const bool csv = format == FORMAT_CSV;
     struct table t;
@@ -468,6 +468,7 @@ static void print_table(const struct predictions *p, const struct measured *m)
             table_cell(&t, "%s", csv ? "" : "n/a");
     }
     table_finish(&t, csv);
+    return EXIT_DONE;
 }
 
 /* --- the ledger --- */
@@ -533,12 +534,9 @@ static int show(struct store *store, const char *path, const struct predictions 
         cmd_say("time_ns: transfers before the first kernel take %.0f of it", (double)(m.ahead_until - m.ahead));
     if (m.known[TIME_NS_SUM])
         cmd_say("time_ns is the kernels' time while they were recorded, which takes longer (docs/recording.md)");
-    int status = EXIT_DONE;
-    if (format == FORMAT_JSON)
-        status = print_json(p, &m);
-    else
-        print_table(p, &m);
-    return status == EXIT_DONE && ledger ? keep(store, path, p, &m) : status;
+    const int status = ledger ? keep(store, path, p, &m) : EXIT_DONE;
+    const int printed = format == FORMAT_JSON ? print_json(p, &m) : print_table(p, &m);
+    return status ? status : printed;
 }
 
 static int diff_plan(char **argv)

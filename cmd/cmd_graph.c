@@ -292,6 +292,7 @@ static int score(const char *spec)
         rc = output_open(&file, output, force, &err);
     if (!rc && output)
         score_rows(file.file, &r);
+    rc = output_close(&file, rc, &err); /* before it is printed */
     if (!rc) {
         uint64_t n, *list = best(&r, &n);
         score_shares(&r.graph, r.score, r.rank, shares, SHARES);
@@ -303,9 +304,6 @@ static int score(const char *spec)
             print_table(&r, shares, list, n);
         free(list);
     }
-    if (!rc)
-        status = cmd_printed(status);
-    rc = output_close(&file, rc || status ? -1 : 0, &err);
     ranked_release(&r);
     return status ? status : rc ? cmd_fail(EXIT_DATA, "%s", err.msg) : EXIT_DONE;
 }

@@ -79,8 +79,6 @@ static int check_operands(int argc, char **argv)
         return cmd_usage("nothing to import: name at least one input, or - for standard input");
     if (!output)
         return cmd_usage("where to? -o FILE is required");
-    if (strcmp(output, "-") == 0)
-        return cmd_usage("a trace is a database and cannot go to standard output");
     if (format && !reader_find(format))
         return no_such_format(format);
     struct err err = {""};

@@ -265,16 +265,13 @@ static int csv_close(struct output files[CSV_FILES], int rc, struct err *err)
     return rc;
 }
 
-/* Print and save: the files change only when all else is done. */
+/* Save, then print: what was computed is kept whatever becomes of standard output. */
 static int conclude(const struct replay_request *request, const struct replay_result *result,
                     struct output files[CSV_FILES])
 {
     struct err err = {""};
-    int status = print(result, request);
-    if (!status && (output || requests || command_log || latencies))
-        status = cmd_printed(EXIT_DONE);
     const bool none = requests && ftello(files[REQUESTS].file) == 0;
-    int rc = status ? -1 : 0;
+    int rc = 0;
     for (int i = 0; i < CSV_FILES && !rc; i++)
         rc = files[i].file ? output_flush(&files[i], &err) : 0;
     if (!rc && output)
@@ -286,9 +283,10 @@ static int conclude(const struct replay_request *request, const struct replay_re
     rc = csv_close(files, rc, &err);
     if (!rc && none)
         cmd_say("engine %s has nothing for --requests of this input: no '%s'", request->engine->name, requests);
-    if (!status && !rc && !answered(result))
-        return EXIT_NOTHING;
-    return status || !rc ? status : cmd_fail(EXIT_DATA, "%s", err.msg);
+    const int status = print(result, request);
+    if (rc)
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    return !status && !answered(result) ? EXIT_NOTHING : status;
 }
 
 /* Where --recording goes; closed with close_recording(), whatever came of it. */
@@ -343,7 +341,7 @@ static int replay(const struct engine *engine, const struct input *inputs, size_
                                                              : command_log ? "--commands"
                                                                            : NULL,
                                      .draws = (uint32_t)draws,
-                                     .threads = (int)(jobs ? jobs : sysconf(_SC_NPROCESSORS_ONLN)),
+                                     .threads = cmd_threads(jobs),
                                      .progress = &progress};
     struct replay_result result;
     struct err err = {""};

@@ -214,7 +214,12 @@ static int write_html(const struct run_set *runs)
     struct output file;
     if (output_open(&file, html, force, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
-    int rc = html_write(runs, metrics, offchip_version, file.file, &err) ? err_at(&err, "cannot write '%s'", html) : 0;
+    json_t *missing = json_array();
+    int rc = html_write(runs, metrics, offchip_version, file.file, missing, &err)
+                 ? err_at(&err, "cannot write '%s'", html)
+                 : 0;
+    cmd_say_notes(missing);
+    json_decref(missing);
     if (output_close(&file, rc, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     cmd_say("wrote %s", html);

@@ -1,5 +1,6 @@
 /* offchip sweep: policies x parameters x inputs on all cores, resumable. */
 #include <errno.h>
+#include <omp.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -51,6 +52,7 @@ struct work {
     const struct sweep *sweep;
     size_t total, part, parts;
     size_t points, threads; /* of this part; of all points together */
+    int each;               /* threads of what a point does not share out itself */
     atomic_size_t next;
     struct progress progress;
     struct sweep_cache *answers;
@@ -89,8 +91,11 @@ static int open_file(struct work *s, struct err *err)
         cmd_on_signal_say("offchip: %s keeps the points that were written; the same command goes on from there\n",
                           filled());
     output_release();
-    if (s->results && aside && s->own < 0)
-        s->own = output_lock(aside, err);
+    if (s->results && aside && s->own < 0) { /* opened anew: before it is ours it may become RESULTS of another sweep */
+        results_close(s->results);
+        s->own = output_lock(aside, 0, err);
+        s->results = s->own < 0 ? NULL : results_open(aside, RESULTS_APPEND, err);
+    }
     if (!s->results || (aside && s->own < 0))
         return -1;
     s->queue = save_queue_open(s->results, s->id, (int64_t)s->total, err);
@@ -195,6 +200,7 @@ static void run_job(struct work *s, size_t index, int threads)
 static void *worker(void *arg)
 {
     struct work *s = arg;
+    omp_set_num_threads(s->each); /* what main() set is of its own thread */
     for (;;) {
         size_t taken = atomic_fetch_add(&s->next, 1), i = taken * s->parts + s->part;
         (void)pthread_mutex_lock(&s->lock);
@@ -305,7 +311,7 @@ static int check_output(struct work *s)
         status = cmd_writes(aside, true);
     if (status || access(filled(), F_OK))
         return status;
-    if (aside && (s->own = output_lock(aside, &err)) < 0)
+    if (aside && (s->own = output_lock(aside, 0, &err)) < 0)
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     struct results_counts counts;
     struct results *results = results_open(filled(), RESULTS_APPEND, &err);
@@ -366,7 +372,8 @@ static int execute(const struct sweep *sweep)
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     (void)pthread_mutex_init(&s.lock, NULL);
     s.points = (s.total + s.parts - 1 - s.part) / s.parts;
-    s.threads = (size_t)(jobs ? jobs : sysconf(_SC_NPROCESSORS_ONLN));
+    s.threads = (size_t)cmd_threads(jobs);
+    s.each = cmd_threads(0);
     atomic_store(&s.progress.total, s.points);
     struct progress_line *meter = progress_line_start(&s.progress, "sweep");
     run_all(&s);

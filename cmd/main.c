@@ -1,4 +1,5 @@
 /* main: the command table, --help, --version, exit status; the only main() of the program. */
+#include <omp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -15,6 +16,7 @@
 #include "trace/base/param_value.h"
 #include "trace/base/privilege.h"
 #include "trace/base/suggest.h"
+#include "trace/base/thread_pool.h"
 #include "trace/base/version.h"
 #include "trace/graph/graph.h"
 #include "trace/store/output.h"
@@ -137,6 +139,8 @@ int cmd_writes(const char *path, bool replace)
     struct stat st;
     struct err err = {""};
     bool file = stat(path, &st) ? true : S_ISREG(st.st_mode);
+    if (strcmp(path, "-") == 0)
+        return cmd_usage("'-': this goes to a file, not to standard output: name one ('./-' is one called -)");
     for (size_t i = 0; i < inputs.count && file; i++)
         if (is_output(inputs.items[i], path))
             return cmd_usage("the output '%s' is the input '%s'", path, inputs.items[i]);
@@ -182,6 +186,15 @@ void *cmd_format_options(const char *format, const struct param *table, size_t s
         return values;
     free(values);
     return NULL;
+}
+
+/* --- threads --- */
+
+/* OpenMP ends the program where it gets fewer threads than it asks for, by default as many as processors. */
+int cmd_threads(int64_t jobs)
+{
+    const int processors = omp_get_num_procs();
+    return thread_pool_limit(jobs ? (int)jobs : processors);
 }
 
 /* --- signals --- */
@@ -301,7 +314,7 @@ int cmd_print_json(json_t *root)
 }
 
 /* Results that did not reach their destination (disk full, closed pipe, no memory) are a failure. */
-int cmd_printed(int status)
+static int printed(int status)
 {
     if ((fflush(stdout) || ferror(stdout)) && status == EXIT_DONE)
         return cmd_fail(EXIT_DATA, "cannot write the results to standard output");
@@ -320,18 +333,19 @@ int main(int argc, char **argv)
 {
     keep_line(argc, argv);
     catch_signals();
+    omp_set_num_threads(thread_pool_limit(omp_get_max_threads())); /* where a command says nothing else */
     if (argc < 2)
         return overview(stderr);
     const char *name = argv[1];
     const bool help = is(name, "help", "--help", "-h");
     if (help && argc == 2)
-        return cmd_printed(overview(stdout));
+        return printed(overview(stdout));
     if (is(name, "version", "--version", "-V")) {
         const char *value;
         printf("offchip %s\n", offchip_version);
         for (size_t i = 0; (name = version_fact(i, &value)); i++)
             printf("  %-16s %s\n", name, value);
-        return cmd_printed(EXIT_DONE);
+        return printed(EXIT_DONE);
     }
     char hint[SUGGEST_HINT];
     struct suggest suggest = {.word = help ? argv[2] : name};
@@ -340,9 +354,9 @@ int main(int argc, char **argv)
         if (strcmp(commands[i]->name, suggest.word) != 0)
             continue;
         if (!help)
-            return cmd_printed(run(commands[i], argc - 1, argv + 1));
+            return printed(run(commands[i], argc - 1, argv + 1));
         print_help(commands[i]);
-        return cmd_printed(EXIT_DONE);
+        return printed(EXIT_DONE);
     }
     (void)suggest_hint(&suggest, hint, sizeof hint);
     return cmd_fail(EXIT_USAGE, "'%s' is not a command; see 'offchip --help'%s%s%s", suggest.word,

@@ -191,15 +191,19 @@ static int replace(const char *path, bool there, const struct prediction *rows, 
     return rc;
 }
 
+/* A new ledger that another command makes at the same moment is not replaced: then it is added to. */
 int prediction_log_append(const char *path, const struct prediction *rows, size_t n, size_t *added, struct err *err)
 {
-    const bool there = access(path, F_OK) == 0;
-    int lock = there ? output_lock(path, err) : -1;
-    if (there && lock < 0)
-        return -1;
-    int rc = replace(path, there, rows, n, added, err);
-    if (lock >= 0)
-        (void)close(lock);
+    enum { WAIT_MS = 60000 };
+    bool there;
+    int rc;
+    do {
+        there = access(path, F_OK) == 0;
+        int lock = there ? output_lock(path, WAIT_MS, err) : -1;
+        rc = there && lock < 0 ? -1 : replace(path, there, rows, n, added, err);
+        if (lock >= 0)
+            (void)close(lock);
+    } while (rc && there != (access(path, F_OK) == 0));
     return rc;
 }
 

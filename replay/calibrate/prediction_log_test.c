@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "trace/base/testing.h"
 
@@ -134,5 +135,31 @@ START_TEST(what_is_no_ledger_is_refused_with_its_place)
 }
 END_TEST
 
+/* Also of a ledger that several make at the same moment. */
+START_TEST(no_row_is_lost_where_several_write)
+{
+    enum { WRITERS = 4, ROWS = 6 };
+    const char *path = testing_file("shared.csv");
+    struct prediction_log ledger;
+    for (int w = 0; w < WRITERS; w++)
+        if (fork() == 0) {
+            char name[8];
+            size_t added;
+            for (int r = 0; r < ROWS; r++) {
+                (void)snprintf(name, sizeof name, "%d.%d", w, r);
+                const struct prediction row = row_of(name, "managed", "whole", 100, 110);
+                if (prediction_log_append(path, &row, 1, &added, &err) || added != 1)
+                    _exit(1);
+            }
+            _exit(0);
+        }
+    for (int i = 0, status; i < WRITERS; i++)
+        ck_assert(wait(&status) > 0 && status == 0);
+    ck_assert_msg(prediction_log_read(&ledger, path, &err) == 0, "%s", err.msg);
+    ck_assert_uint_eq(ledger.count, WRITERS * ROWS);
+    prediction_log_release(&ledger);
+}
+END_TEST
+
 TEST_MAIN("ledger", rows_are_appended_once_and_read_back, errors_are_means_of_logarithms_for_each_mechanism,
-          a_ledger_may_say_a_row_twice, what_is_no_ledger_is_refused_with_its_place)
+          a_ledger_may_say_a_row_twice, what_is_no_ledger_is_refused_with_its_place, no_row_is_lost_where_several_write)

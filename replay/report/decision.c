@@ -91,8 +91,9 @@ static double link_ns(const struct compare_result *result, const struct compare_
 
 /* --- figures --- */
 
-/* A figure with its words; what it does not draw stands below it. */
-static void put_figure(FILE *out, const char *name, const json_t *runs, const json_t *robust, const char *caption)
+/* A figure with its words; what it does not draw stands below it, or a line in its place. */
+static void put_figure(const struct decision *d, FILE *out, const char *name, const json_t *runs, const json_t *robust,
+                       const char *caption)
 {
     struct run_set set = {0};
     struct err err = {""};
@@ -103,8 +104,14 @@ static void put_figure(FILE *out, const char *name, const json_t *runs, const js
                                        .metrics = strcmp(name, "bars") == 0 ? "h2d_bytes,d2h_bytes" : NULL,
                                        .json = robust,
                                        .notes = notes};
-    char *svg =
-        !runs || run_set_add_json(&set, runs, "comparison", &err) == 0 ? html_figure(figure_find(name), &input) : NULL;
+    char *svg = NULL;
+    int rc = runs ? run_set_add_json(&set, runs, "comparison", &err) : 0;
+    if (!rc)
+        rc = html_figure(figure_find(name), &input, &svg, &err);
+    if (rc < 0) {
+        element(out, "p class=dim", "%s: the figure is not drawn: %s", caption, err.msg);
+        (void)note(d->missing, "figure %s is not drawn: %s", name, err.msg);
+    }
     if (svg) {
         (void)fprintf(out, "<figure class=\"%s\"><div class=\"scroll\"><img alt=\"", name);
         put_text(out, caption);
@@ -341,7 +348,7 @@ static void why(const struct decision *d, FILE *out, const json_t *runs)
                                        "to the GPU", "to the host", "GPU memory",  "read amplification",
                                        NULL};
     begin(out, "why", "Why");
-    put_figure(out, "compare-times", runs, NULL,
+    put_figure(d, out, "compare-times", runs, NULL,
                "Time of each mechanism, best first; whiskers reach as far as the measured error of such times");
     table_head(out, head);
     for (size_t i = 0; i < d->result->count; i++)
@@ -444,12 +451,13 @@ static void numbers_table(const json_t *robust, FILE *out)
         element(out, "p class=dim", "%zu other numbers move the lead by less than 0.1 %%.", still);
 }
 
-static void say_robust(const struct compare_result *result, FILE *out)
+static void say_robust(const struct decision *d, FILE *out)
 {
+    const struct compare_result *result = d->result;
     json_t *robust = result->drawn && result->drawn <= 256 ? compare_robust_json(result, NULL) : NULL;
     if (robust) {
         element(out, "h3", "What the order rests on");
-        put_figure(out, "tornado", NULL, robust,
+        put_figure(d, out, "tornado", NULL, robust,
                    "How far the best leads the next with one unknown number at either end of its range; left of 1 "
                    "another is best");
         numbers_table(robust, out);
@@ -506,8 +514,8 @@ static void say_platform(const struct decision *d, FILE *out)
 static void rest(const struct decision *d, FILE *out, const json_t *runs)
 {
     begin(out, "rest", "Everything else");
-    put_figure(out, "bars", runs, NULL, "Bytes over the link of each mechanism, both ways");
-    say_robust(d->result, out);
+    put_figure(d, out, "bars", runs, NULL, "Bytes over the link of each mechanism, both ways");
+    say_robust(d, out);
     say_notes(d->result, out);
     say_platform(d, out);
     end(out);

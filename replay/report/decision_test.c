@@ -63,7 +63,7 @@ static char *page_of(const char *spec, const char *platform, uint32_t draws, con
     struct compare_result result;
     bool usage;
     ck_assert_msg(compare_run(&request, &result, &usage, &err) == 0, "%s", err.msg);
-    const struct decision decision = {&request, &result, command, "0"};
+    const struct decision decision = {&request, &result, command, "0", NULL};
     char *text;
     size_t size;
     FILE *out = open_memstream(&text, &size);

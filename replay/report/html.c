@@ -26,27 +26,16 @@ static char *base64(const unsigned char *data, size_t n)
     return out;
 }
 
-/* All of a file as base64; NULL if it is empty or cannot be read. */
-static char *encode(FILE *file)
+int html_figure(const struct figure *figure, const struct figure_input *input, char **svg, struct err *err)
 {
-    long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
-    unsigned char *data = size > 0 ? mem_zalloc((size_t)size, 1, NULL) : NULL;
-    char *text = NULL;
-    if (data && fseek(file, 0, SEEK_SET) == 0 && fread(data, 1, (size_t)size, file) == (size_t)size)
-        text = base64(data, (size_t)size);
-    free(data);
-    return text;
-}
-
-char *html_figure(const struct figure *figure, const struct figure_input *input)
-{
-    struct err err = {""};
-    FILE *svg = tmpfile();
-    if (!svg)
-        return NULL;
-    char *text = plot_draw_into(figure, input, "figure.svg", svg, &err) == 0 ? encode(svg) : NULL;
-    (void)fclose(svg);
-    return text;
+    char *bytes = NULL;
+    size_t size = 0;
+    *svg = NULL;
+    int rc = plot_draw_bytes(figure, input, "figure.svg", &bytes, &size, err);
+    if (!rc && !(*svg = base64((const unsigned char *)bytes, size)))
+        rc = err_set(err, "out of memory");
+    free(bytes);
+    return rc;
 }
 
 /* --- the page --- */
@@ -65,21 +54,32 @@ static json_t *cell(const struct report_cell *c)
     return c->value.unbound ? json_pack("{s:o}", "near", value) : value;
 }
 
-static void add_figure(json_t **array, const struct run_set *runs, const char *name, const char *metric)
+/* A line stands in place of a figure that was asked for or failed; one that has nothing to draw is left out. */
+static void add_figure(json_t **array, const struct run_set *runs, const char *name, const char *metric, bool asked,
+                       json_t *missing)
 {
     const struct figure *figure = figure_find(name);
     json_t *notes = json_array();
     const struct figure_input input = {.path = "", .runs = runs, .metrics = metric, .notes = notes};
-    char *svg = html_figure(figure, &input);
-    if (svg)
-        json_tree_add(array, json_pack("{s:s,s:s,s:s,s:O}", "name", name, "summary", metric ? metric : figure->summary,
-                                       "svg", svg, "said", notes));
+    struct err err = {""};
+    char *svg;
+    int rc = html_figure(figure, &input, &svg, &err);
+    const bool told = rc < 0 || (rc && asked);
+    if (told) {
+        (void)json_array_clear(notes);
+        (void)note(notes, "not drawn: %s", err.msg);
+        (void)note(missing, "figure %s%s%s is not drawn: %s", name, metric ? " of " : "", metric ? metric : "",
+                   err.msg);
+    }
+    if (svg || told)
+        json_tree_add(array, json_pack("{s:s,s:s,s:o,s:O}", "name", name, "summary", metric ? metric : figure->summary,
+                                       "svg", svg ? json_string(svg) : json_null(), "said", notes));
     json_decref(notes);
     free(svg);
 }
 
 /* Bars of each metric that was asked for, else of the engine's first, and what else can be drawn. */
-static json_t *all_figures(const struct run_set *runs, const struct engine *engine, const char *asked)
+static json_t *all_figures(const struct run_set *runs, const struct engine *engine, const char *asked, json_t *missing)
 {
     enum { USUAL = 4 };
     static const char *const others[] = {"compare-times", "box", "lines"};
@@ -88,10 +88,10 @@ static json_t *all_figures(const struct run_set *runs, const struct engine *engi
     const char *p = asked ? asked : engine ? engine->headline : "time_ns";
     for (int n = 0; *p && (asked || n < USUAL); n++, p += strcspn(p, ","), p += *p == ',') {
         (void)snprintf(metric, sizeof metric, "%.*s", (int)strcspn(p, ","), p);
-        add_figure(&array, runs, "bars", metric);
+        add_figure(&array, runs, "bars", metric, asked != NULL, missing);
     }
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        add_figure(&array, runs, others[i], NULL);
+        add_figure(&array, runs, others[i], NULL, false, missing);
     return array;
 }
 
@@ -152,7 +152,7 @@ static json_t *section_of_report(const struct report *report, const struct run_s
 }
 
 /* What the page says of one engine. */
-static json_t *section(const struct run_set *all, const char *name, const char *asked, struct err *err)
+static json_t *section(const struct run_set *all, const char *name, const char *asked, json_t *missing, struct err *err)
 {
     const struct engine *engine = engine_of_results(name);
     struct run_set runs = {0};
@@ -166,7 +166,7 @@ static json_t *section(const struct run_set *all, const char *name, const char *
         json_tree_put(&section, "engine", json_string(name));
         json_tree_put(&section, "summary", json_string(engine ? engine->summary : ""));
         json_tree_put(&section, "ranks", json_incref(ranks));
-        json_tree_put(&section, "figures", all_figures(&runs, engine, asked));
+        json_tree_put(&section, "figures", all_figures(&runs, engine, asked, missing));
         (void)json_tree_check(section, err);
     }
     json_decref(ranks);
@@ -176,14 +176,15 @@ static json_t *section(const struct run_set *all, const char *name, const char *
     return section;
 }
 
-static json_t *content(const struct run_set *runs, const char *metrics, const char *version, struct err *err)
+static json_t *content(const struct run_set *runs, const char *metrics, const char *version, json_t *missing,
+                       struct err *err)
 {
     json_t *sections = json_array();
     for (size_t i = 0; i < runs->count; i++) {
         size_t first = 0;
         while (strcmp(runs->runs[first].engine, runs->runs[i].engine) != 0)
             first++;
-        json_t *s = first == i ? section(runs, runs->runs[i].engine, metrics, err) : NULL;
+        json_t *s = first == i ? section(runs, runs->runs[i].engine, metrics, missing, err) : NULL;
         if (first == i && !s) {
             json_decref(sections);
             return NULL;
@@ -196,12 +197,13 @@ static json_t *content(const struct run_set *runs, const char *metrics, const ch
     return root;
 }
 
-int html_write(const struct run_set *runs, const char *metrics, const char *version, FILE *out, struct err *err)
+int html_write(const struct run_set *runs, const char *metrics, const char *version, FILE *out, json_t *missing,
+               struct err *err)
 {
     static const char mark[] = "@DATA@";
     const char *page = embedded_text("replay/report/report.html"), *hole = page ? strstr(page, mark) : NULL;
     struct err why = {"out of memory"};
-    json_t *root = content(runs, metrics, version, &why);
+    json_t *root = content(runs, metrics, version, missing, &why);
     char *text = root ? json_tree_dump(root, JSON_COMPACT) : NULL;
     json_decref(root);
     if (!hole || !text) {

@@ -18,7 +18,7 @@ START_TEST(names_cannot_become_markup)
     char *text;
     size_t n;
     FILE *f = open_memstream(&text, &n);
-    ck_assert_int_eq(html_write(&set, "time_ns", "0.1", f, &err), 0);
+    ck_assert_int_eq(html_write(&set, "time_ns", "0.1", f, NULL, &err), 0);
     (void)fclose(f);
     ck_assert_ptr_null(strstr(text, "<script>alert"));
     ck_assert_ptr_null(strstr(text, "<b>&amp;"));
@@ -78,20 +78,19 @@ static size_t decode(const char *text, unsigned char *out, size_t size)
 /* Titles of one to three letters more: files of every length modulo 3. */
 START_TEST(the_text_is_the_drawing)
 {
-    static unsigned char drawn[1 << 18], decoded[1 << 18];
+    static unsigned char decoded[1 << 18];
     unsigned lengths = 0;
     for (const char *title = "abc"; *title; title++) {
         const struct figure_input input = {.path = title};
         struct err err = {""};
-        FILE *file = tmpfile();
-        ck_assert_msg(plot_draw_into(&figure, &input, "x.svg", file, &err) == 0, "%s", err.msg);
-        rewind(file);
-        const size_t n = fread(drawn, 1, sizeof drawn, file);
-        (void)fclose(file);
-        char *text = html_figure(&figure, &input);
-        ck_assert(text && n > 100 && n < sizeof drawn);
+        char *drawn, *text;
+        size_t n;
+        ck_assert_msg(plot_draw_bytes(&figure, &input, "x.svg", &drawn, &n, &err) == 0, "%s", err.msg);
+        ck_assert_int_eq(html_figure(&figure, &input, &text, &err), 0);
+        ck_assert(text && n > 100 && n < sizeof decoded);
         ck_assert_uint_eq(decode(text, decoded, sizeof decoded), n);
         ck_assert_mem_eq(decoded, drawn, n);
+        free(drawn);
         lengths |= 1u << n % 3;
         free(text);
     }
@@ -102,8 +101,35 @@ END_TEST
 START_TEST(what_cannot_be_drawn_gives_no_text)
 {
     const struct figure_input input = {.path = NULL};
-    ck_assert_ptr_null(html_figure(&figure, &input));
+    struct err err;
+    char *text;
+    ck_assert_int_eq(html_figure(&figure, &input, &text, &err), PLOT_NOTHING);
+    ck_assert_ptr_null(text);
 }
 END_TEST
 
-TEST_MAIN("html", names_cannot_become_markup, the_text_is_the_drawing, what_cannot_be_drawn_gives_no_text)
+START_TEST(a_figure_that_fails_is_named_and_the_page_says_why)
+{
+    struct run_set set = {0};
+    struct err err = {""};
+    json_t *root = json_pack("{s:s,s:s,s:s,s:{},s:[{s:s,s:{},s:{s:f}}]}", "engine", "none", "input", "x", "platform",
+                             "x", "settings", "runs", "policy", "tree", "params", "metrics", "time_ns", 2.0);
+    json_t *missing = json_array();
+    ck_assert_int_eq(run_set_add_json(&set, root, "test", &err), 0);
+    json_decref(root);
+    char *text;
+    size_t n;
+    FILE *f = open_memstream(&text, &n);
+    ck_assert_int_eq(setenv("PATH", "/nonexistent", 1), 0);
+    ck_assert_int_eq(html_write(&set, "time_ns", "0.1", f, missing, &err), 0);
+    (void)fclose(f);
+    ck_assert_ptr_nonnull(strstr(text, "\"svg\":null,\"said\":[\"not drawn: gnuplot is not installed"));
+    ck_assert_ptr_nonnull(strstr(json_string_value(json_array_get(missing, 0)), "figure bars of time_ns is not drawn"));
+    free(text);
+    json_decref(missing);
+    run_set_release(&set);
+}
+END_TEST
+
+TEST_MAIN("html", names_cannot_become_markup, the_text_is_the_drawing, what_cannot_be_drawn_gives_no_text,
+          a_figure_that_fails_is_named_and_the_page_says_why)

@@ -1,6 +1,7 @@
 #include "replay/report/plot.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -222,98 +223,176 @@ bool plot_can_draw(const char *path)
     return terminal(path, 0, 0, term, sizeof term) != NULL;
 }
 
-/* Run gnuplot on `script`: it draws into `to`; what it says on stderr goes to *err. */
-static int run_gnuplot(FILE *script, FILE *to, struct err *err)
+/* All that comes through a pipe until its writers are gone, freed by the caller. */
+static int read_all(int fd, char **bytes, size_t *size, struct err *err)
 {
-    int fds[2];
-    if (pipe(fds))
-        return err_set(err, "cannot make a pipe: %s", strerror(errno));
-    pid_t pid = fork();
-    if (pid == 0) {
-        (void)lseek(fileno(script), 0, SEEK_SET);
-        (void)dup2(fileno(script), STDIN_FILENO);
-        (void)dup2(fileno(to), STDOUT_FILENO);
-        (void)dup2(fds[1], STDERR_FILENO);
-        (void)close(fds[0]);
-        (void)execlp("gnuplot", "gnuplot", "-", (char *)NULL); /* /dev/stdin would need /proc */
-        _exit(127);
+    char part[1 << 14];
+    FILE *all = open_memstream(bytes, size);
+    ssize_t n = 1;
+    while (all && n > 0 && !ferror(all)) {
+        n = read(fd, part, sizeof part);
+        if (n > 0)
+            (void)fwrite(part, 1, (size_t)n, all);
+        else if (n < 0 && errno == EINTR)
+            n = 1;
     }
-    (void)close(fds[1]);
-    char said[300] = "";
+    bool failed = !all || n < 0 || ferror(all);
+    if (all && fclose(all))
+        failed = true;
+    return failed ? err_set(err, "cannot read what gnuplot draws: %s", strerror(errno)) : 0;
+}
+
+/* Of the environment gnuplot has only what finds programs and libraries, so that a figure is the same for everybody:
+ * no terminal, fonts, paths or language of the user's. */
+static void plain_environment(const char *env[], size_t size)
+{
+    static const char *const kept[] = {"PATH=", "LD_LIBRARY_PATH=", "TMPDIR="};
     size_t n = 0;
-    for (;;) {
-        char rest[256];
-        size_t room = sizeof said - 1 - n;
-        ssize_t got = read(fds[0], room ? said + n : rest, room ? room : sizeof rest);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            break;
-        n += room ? (size_t)got : 0;
+    env[n++] = "LC_ALL=C.UTF-8";
+    env[n++] = "TZ=UTC0";
+    for (char **e = environ; e && *e; e++)
+        for (size_t k = 0; k < sizeof kept / sizeof *kept; k++)
+            if (strncmp(*e, kept[k], strlen(kept[k])) == 0 && n + 1 < size)
+                env[n++] = *e;
+    env[n] = NULL;
+}
+
+/* It draws to `to` and says what it has to say into `said`. A file named on its command line would need /proc. */
+static pid_t start_gnuplot(FILE *script, int to, FILE *said)
+{
+    static char *const arguments[] = {(char *)"gnuplot", (char *)"-d", (char *)"-", NULL};
+    const char *env[16];
+    plain_environment(env, sizeof env / sizeof *env);
+    rewind(script);
+    const pid_t pid = fork();
+    if (pid)
+        return pid;
+    (void)dup2(fileno(script), STDIN_FILENO);
+    (void)dup2(to, STDOUT_FILENO);
+    (void)dup2(fileno(said), STDERR_FILENO);
+    (void)execvpe(arguments[0], arguments, (char *const *)env);
+    _exit(127);
+}
+
+/* The first line of what gnuplot said, or ""; that a locale has no degree sign says nothing of the figure. */
+static const char *first_words(FILE *said, char *text, size_t size)
+{
+    rewind(said);
+    while (fgets(text, (int)size, said)) {
+        text[strcspn(text, "\n")] = 0;
+        const char *words = text + strspn(text, " \t");
+        if (*words && !strstr(words, "degree sign"))
+            return words;
     }
-    said[n] = 0;
-    (void)close(fds[0]);
-    int status = 0;
-    if (pid < 0 || waitpid(pid, &status, 0) < 0)
-        return err_set(err, "cannot start gnuplot: %s", strerror(errno));
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+    return "";
+}
+
+/* Run gnuplot on a script: what it draws, freed by the caller, and what it says. */
+static int run_gnuplot(FILE *script, FILE *said, char **bytes, size_t *size, struct err *err)
+{
+    int ends[2], status = 0;
+    char words[300];
+    if (pipe2(ends, O_CLOEXEC))
+        return err_set(err, "cannot make a pipe: %s", strerror(errno));
+    const pid_t pid = start_gnuplot(script, ends[1], said);
+    int rc = pid < 0 ? err_set(err, "cannot start gnuplot: %s", strerror(errno)) : 0;
+    (void)close(ends[1]);
+    if (!rc)
+        rc = read_all(ends[0], bytes, size, err);
+    (void)close(ends[0]);
+    while (pid > 0 && waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return err_set(err, "cannot wait for gnuplot: %s", strerror(errno));
+    if (!rc && WIFEXITED(status) && WEXITSTATUS(status) == 127)
         return err_set(err, "gnuplot is not installed (Debian package gnuplot-nox)");
-    if (!WIFEXITED(status) || WEXITSTATUS(status))
-        return err_set(err, "gnuplot failed: %s", said);
-    return 0;
+    if (!rc && WIFSIGNALED(status))
+        return err_set(err, "gnuplot was ended by signal %d", WTERMSIG(status));
+    return !rc && status ? err_set(err, "gnuplot failed: %s", first_words(said, words, sizeof words)) : rc;
+}
+
+/* Whether a drawing begins and ends as its form does: gnuplot's exit status tells nothing of what it could not write.
+ */
+static bool is_whole(const char *name, const char *bytes, size_t n)
+{
+    static const struct {
+        const char *ending, *begin, *end;
+    } forms[] = {
+        {".svg", "<?xml", "</svg>"}, {".png", "\x89PNG\r\n", "IEND\xae\x42\x60\x82"}, {".pdf", "%PDF-", "%%EOF"}};
+    const char *dot = strrchr(name, '.');
+    while (n && bytes[n - 1] == '\n')
+        n--;
+    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
+        const size_t begin = strlen(forms[f].begin), end = strlen(forms[f].end);
+        if (strcmp(dot, forms[f].ending) == 0)
+            return n > begin + end && memcmp(bytes, forms[f].begin, begin) == 0 &&
+                   memcmp(bytes + n - end, forms[f].end, end) == 0;
+    }
+    return false;
+}
+
+/* Set the time at which cairo says it made a PDF to 1970: the same command, the same bytes. */
+static void forget_time(char *bytes, size_t n)
+{
+    static const char key[] = "/CreationDate (D:", time[] = "19700101000000";
+    char *at = memmem(bytes, n, key, sizeof key - 1);
+    if (at && (size_t)(bytes + n - at) >= sizeof key + sizeof time)
+        memcpy(at + sizeof key - 1, time, sizeof time - 1);
+}
+
+/* `body`: the figure's part of the script. */
+static int draw(const char *terminal_line, const char *body, size_t length, const struct figure_input *input,
+                char **bytes, size_t *size, struct err *err)
+{
+    char words[300];
+    FILE *script = output_aside(true, err), *said = script ? output_aside(true, err) : NULL;
+    int rc = said ? 0 : -1;
+    if (!rc) {
+        (void)fputs(terminal_line, script);
+        (void)fwrite(body, 1, length, script);
+        (void)fputs("set output\n", script);
+        rc = fflush(script) || ferror(script) ? err_set(err, "cannot write the figure's script: %s", strerror(errno))
+                                              : run_gnuplot(script, said, bytes, size, err);
+    }
+    const char *warning = rc ? "" : first_words(said, words, sizeof words);
+    if (*warning)
+        (void)note(input->notes, "gnuplot says: %s", warning);
+    if (said)
+        (void)fclose(said);
+    if (script)
+        (void)fclose(script);
+    return rc;
 }
 
 /* The figure's part of the script comes first, since it says how high the figure is. */
-static int draw(const struct figure *figure, const struct figure_input *input, const char *name, FILE *to,
-                struct err *err)
+int plot_draw_bytes(const struct figure *figure, const struct figure_input *input, const char *name, char **bytes,
+                    size_t *size, struct err *err)
 {
     struct figure_size room = {(double)figure->width / PLOT_LETTERS, figure->height};
     struct figure_input own = *input;
     own.size = &room;
-    char *text = NULL, term[256];
-    size_t size = 0;
-    FILE *body = open_memstream(&text, &size), *script = tmpfile();
-    int rc = body && script ? plot_script(figure, &own, body, err)
-                            : err_set(err, "cannot make a temporary file: %s", strerror(errno));
-    const bool good = body && fclose(body) == 0;
-    if (!rc) {
-        (void)fputs(terminal(name, figure->width, (int)room.height, term, sizeof term), script);
-        (void)fwrite(text, 1, size, script);
-        (void)fputs("set output\n", script);
-        rc = !good || fflush(script) || ferror(script) || fflush(to)
-                 ? err_set(err, "cannot write the figure's script: %s", strerror(errno))
-                 : run_gnuplot(script, to, err);
-    }
-    if (script)
-        (void)fclose(script);
-    free(text);
-    return rc;
-}
-
-/* Set the time at which cairo says it made a PDF to 1970: the same command, the same bytes. A pipe stays as it is. */
-static int forget_time(FILE *file, struct err *err)
-{
-    static const char key[] = "/CreationDate (D:", time[] = "19700101000000";
-    size_t matched = 0;
-    int c;
-    if (fseek(file, 0, SEEK_SET))
-        return 0;
-    while (matched < sizeof key - 1 && (c = fgetc(file)) != EOF)
-        matched = c == key[matched] ? matched + 1 : c == key[0];
-    bool bad = matched == sizeof key - 1 && (fseek(file, 0, SEEK_CUR) || fputs(time, file) < 0);
-    bad |= fseek(file, 0, SEEK_END) != 0;
-    return bad ? err_set(err, "cannot write the figure: %s", strerror(errno)) : 0;
-}
-
-int plot_draw_into(const struct figure *figure, const struct figure_input *input, const char *name, FILE *to,
-                   struct err *err)
-{
+    char *body = NULL, term[256];
+    size_t length = 0;
+    *bytes = NULL;
     if (!plot_can_draw(name))
         return err_set(err, "'%s' should end in .svg, .png or .pdf", name);
-    int rc = draw(figure, input, name, to, err);
-    const char *dot = strrchr(name, '.');
-    if (!rc && strcmp(dot, ".pdf") == 0)
-        rc = forget_time(to, err);
+    FILE *to = open_memstream(&body, &length);
+    int rc = !to ? err_set(err, "out of memory") : plot_script(figure, &own, to, err) ? PLOT_NOTHING : 0;
+    if (to && fclose(to))
+        rc = err_set(err, "out of memory");
+    if (rc == PLOT_NOTHING && strstr(err->msg, "out of memory"))
+        rc = -1;
+    if (!rc)
+        rc = draw(terminal(name, figure->width, (int)room.height, term, sizeof term), body, length, input, bytes, size,
+                  err);
+    free(body);
+    if (!rc && !is_whole(name, *bytes, *size))
+        rc = err_set(err, "what gnuplot drew is cut off after %zu bytes", *size);
+    if (!rc)
+        forget_time(*bytes, *size);
+    if (rc) {
+        free(*bytes);
+        *bytes = NULL;
+    }
     return rc;
 }
 
@@ -321,7 +400,13 @@ int plot_draw(const struct figure *figure, const struct figure_input *input, con
               struct err *err)
 {
     struct output output;
+    char *bytes = NULL;
+    size_t size = 0;
     if (output_open(&output, path, replace, err))
         return -1;
-    return output_close(&output, plot_draw_into(figure, input, path, output.file, err), err);
+    int rc = plot_draw_bytes(figure, input, path, &bytes, &size, err) ? -1 : 0;
+    if (!rc && (fwrite(bytes, 1, size, output.file) < size || fflush(output.file)))
+        rc = err_set(err, "cannot write '%s': %s", path, strerror(errno));
+    free(bytes);
+    return output_close(&output, rc, err);
 }

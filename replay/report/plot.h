@@ -69,9 +69,11 @@ bool plot_can_draw(const char *path);
 int plot_draw(const struct figure *figure, const struct figure_input *input, const char *path, bool replace,
               struct err *err);
 
-/* Draw into an open file, in the form that the ending of `name` says. */
-int plot_draw_into(const struct figure *figure, const struct figure_input *input, const char *name, FILE *to,
-                   struct err *err);
+/* Draw into memory, in the form that the ending of `name` says; freed by the caller. PLOT_NOTHING: the figure has
+ * nothing to draw of this, and *err says what is missing; -1: it could not be drawn. */
+enum { PLOT_NOTHING = 1 };
+int plot_draw_bytes(const struct figure *figure, const struct figure_input *input, const char *name, char **bytes,
+                    size_t *size, struct err *err);
 
 /* Note how many runs of those that a figure could show have not what it shows. */
 void plot_note_missing(const struct figure_input *input, size_t runs, const char *what);

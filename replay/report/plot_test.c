@@ -1,5 +1,6 @@
 #include "replay/report/plot.h"
 
+#include <sys/stat.h>
 #include <time.h>
 
 #include "trace/base/testing.h"
@@ -103,6 +104,59 @@ START_TEST(failures_leave_no_file_and_say_why)
 }
 END_TEST
 
+/* Put a gnuplot of our own before the other: a shell script. */
+static void stand_in(const char *script)
+{
+    char path[5000];
+    const char *folder = testing_file("bin");
+    FILE *f;
+    (void)mkdir(folder, 0777);
+    ck_assert_ptr_nonnull(f = fopen(testing_file("bin/gnuplot"), "w"));
+    (void)fprintf(f, "#!/bin/sh\n%s\n", script);
+    ck_assert(fclose(f) == 0 && chmod(testing_file("bin/gnuplot"), 0755) == 0);
+    (void)snprintf(path, sizeof path, "%s:%s", folder, getenv("PATH"));
+    ck_assert_int_eq(setenv("PATH", path, 1), 0);
+}
+
+/* Whose exit status is 0, as gnuplot's is whatever it could write. */
+START_TEST(a_drawing_that_is_cut_off_is_none)
+{
+    static const char *const cut[][2] = {{"c.svg", "printf '<?xml?><svg>'"},
+                                         {"c.svg", ":"},
+                                         {"c.png", "printf '\\211PNG\\r\\n'; head -c 999 /dev/zero"},
+                                         {"c.pdf", "printf '%%PDF-1.5 and so on'"},
+                                         {"c.svg", "kill -9 $$"}};
+    struct figure_input input = {.path = "x"};
+    struct err err;
+    for (size_t i = 0; i < sizeof cut / sizeof *cut; i++) {
+        const char *path = testing_write(cut[i][0], "old", 3);
+        stand_in(cut[i][1]);
+        ck_assert_int_eq(plot_draw(&good, &input, path, true, &err), -1);
+        ck_assert_ptr_nonnull(strstr(err.msg, i < 4 ? "cut off" : "signal 9"));
+        ck_assert_int_eq(size_of(path), 3);
+    }
+}
+END_TEST
+
+START_TEST(a_user_s_own_settings_do_not_reach_gnuplot)
+{
+    static const char *const names[] = {"GNUTERM",         "HOME", "GNUPLOT_LIB", "FIT_LOG", "XDG_CONFIG_HOME",
+                                        "FONTCONFIG_FILE", "TZ",   "LANGUAGE"};
+    struct figure_input input = {.path = "x", .notes = json_array()};
+    struct err err;
+    char *bytes;
+    size_t n;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        (void)setenv(names[i], "mine", 1);
+    stand_in("echo '<?xml'; echo \"given $*.\"; env; echo '</svg>'; echo careful >&2");
+    ck_assert_msg(plot_draw_bytes(&good, &input, "x.svg", &bytes, &n, &err) == 0, "%s", err.msg);
+    ck_assert(memmem(bytes, n, "given -d -.", 11) && memmem(bytes, n, "PATH=", 5) && !memmem(bytes, n, "mine", 4));
+    ck_assert_str_eq(json_string_value(json_array_get(input.notes, 0)), "gnuplot says: careful");
+    free(bytes);
+    json_decref(input.notes);
+}
+END_TEST
+
 START_TEST(text_cannot_act_as_gnuplot_code)
 {
     char *text;
@@ -116,4 +170,5 @@ START_TEST(text_cannot_act_as_gnuplot_code)
 END_TEST
 
 TEST_MAIN("plot", the_same_figure_is_the_same_bytes_at_any_time, a_figure_is_drawn_in_every_format,
-          failures_leave_no_file_and_say_why, text_cannot_act_as_gnuplot_code)
+          failures_leave_no_file_and_say_why, a_drawing_that_is_cut_off_is_none,
+          a_user_s_own_settings_do_not_reach_gnuplot, text_cannot_act_as_gnuplot_code)

@@ -51,11 +51,13 @@ int report_platforms(const struct run_set *runs, json_t *lines);
 /* html: runs as one HTML file: a section for each engine, with the best policies, a table that sorts, figures. */
 
 /* Write the runs with the metrics of a comma-separated list (NULL: each engine's headline), those by which policies
- * rank, and figures. Names in the results cannot become markup or script; the page asks for nothing outside itself. */
-int html_write(const struct run_set *runs, const char *metrics, const char *version, FILE *out, struct err *err);
+ * rank, and figures. Names in the results cannot become markup or script; the page asks for nothing outside itself.
+ * missing: sentences on figures that could not be drawn are added; the page has a line in place of each. */
+int html_write(const struct run_set *runs, const char *metrics, const char *version, FILE *out, json_t *missing,
+               struct err *err);
 
-/* A figure inside a page: SVG in base64, freed by the caller; NULL: it cannot be drawn, or gnuplot is missing. */
-char *html_figure(const struct figure *figure, const struct figure_input *input);
+/* A figure inside a page: SVG in base64, freed by the caller, or NULL. Returns what plot_draw_bytes() does. */
+int html_figure(const struct figure *figure, const struct figure_input *input, char **svg, struct err *err);
 
 /* decision: the page of a comparison: the answer, how sure, why, how to have it, then everything else. One HTML file
  * without script that needs no network: plain tables, figures of replay/report as SVG inside. */
@@ -68,9 +70,10 @@ struct decision {
     const struct compare_result *result;
     const char *command; /* that made it, to be shown */
     const char *version; /* of offchip */
+    json_t *missing;     /* as html_write()'s */
 };
 
-/* -1 with *err set: the file could not be written, or no memory. Without gnuplot there are no figures. */
+/* -1 with *err set: the file could not be written, or no memory. */
 int decision_write(const struct decision *decision, FILE *out, struct err *err);
 
 #endif

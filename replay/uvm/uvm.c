@@ -14,6 +14,7 @@
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
 #include "trace/derived/recording.h"
+#include "trace/store/output.h"
 #include "trace/workloads/micro/launch_touch.h"
 
 static const struct param settings[] = {
@@ -212,9 +213,9 @@ static int open_logs(struct closed_loop *loop, struct err *err)
         return -1;
     for (size_t i = 0; i < job->policy_count; i++) {
         (void)replay_policy_label(&job->policies[i], loop->logs[i].label, sizeof loop->logs[i].label);
-        loop->logs[i].to = tmpfile();
+        loop->logs[i].to = output_aside(false, err);
         if (!loop->logs[i].to)
-            return err_set(err, "cannot make a temporary file: %s", strerror(errno));
+            return -1;
     }
     return 0;
 }

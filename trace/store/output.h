@@ -1,8 +1,10 @@
 /* output: files that are whole, or what they were. Every file of offchip is written through this module.
  *
- * A file is made beside its place, under the name PATH.XXXXXX, and takes its name only when it is whole and on the
- * disk: whatever fails or kills the program before, what was at PATH stays. A symbolic link is followed, the
- * permissions of a file that is replaced are kept; a device or a pipe is written to directly.
+ * A file is made in its folder, without a name, and takes its name only when it is whole and on the disk: whatever
+ * fails or kills the program before, what was at PATH stays. Where the file system cannot do that, and for what is
+ * written by name, it is called PATH.offchip-XXXXXX meanwhile; what a killed command left of these is removed by the
+ * next that writes PATH. A symbolic link is followed, the permissions of a file that is replaced are kept; a device or
+ * a pipe is written to directly.
  *
  *     if (output_try(path, force, err)) return -1;      before the work
  *     struct output w;
@@ -32,7 +34,8 @@ enum output_place {
 struct output {
     FILE *file;      /* NULL: written by name */
     char *path;      /* what it will be, links followed */
-    char *temporary; /* what it is meanwhile; NULL: a device or a pipe */
+    char *temporary; /* what it is called meanwhile; NULL: a device or a pipe, or it has no name */
+    int fd;          /* of the file, locked while it is made; 0: a device or a pipe */
     bool replace;    /* what is there may be replaced */
     bool synced;     /* written by name, and on the disk */
     mode_t mode;     /* permissions to end with */
@@ -55,14 +58,19 @@ void output_reserve(const char *path);
 bool output_reserved(int fd);
 
 /* Have the existing file `path` for ourselves until the returned descriptor is closed: after everything else that the
- * process has open of it, or SQLite's own locks go with it. -1 with *err set if another process has it. */
-int output_lock(const char *path, struct err *err);
+ * process has open of it, or SQLite's own locks go with it. It is the file of that name then, whoever replaced it while
+ * we waited. -1 with *err set if another process still has it after wait_ms. */
+int output_lock(const char *path, int wait_ms, struct err *err);
 
-/* Make the temporary file, empty. -1 with *err set, naming the file, if it cannot be made or path exists and may not be
- * replaced; then there is nothing to close. */
+/* A file for what is put aside while a command runs, gone when it is closed: in memory, else in TMPDIR, /tmp or
+ * /var/tmp, the first that can have it. NULL with *err set. */
+FILE *output_aside(bool memory, struct err *err);
+
+/* Make the temporary file, empty, with a name. -1 with *err set, naming the file, if it cannot be made or path exists
+ * and may not be replaced; then there is nothing to close. */
 int output_begin(struct output *output, const char *path, bool replace, struct err *err);
 
-/* output_begin(), and open it for writing; it can be read too unless it is a device or a pipe. */
+/* The same, without a name where that can be, open for writing; it can be read too unless it is a device or a pipe. */
 int output_open(struct output *output, const char *path, bool replace, struct err *err);
 
 /* Put on the disk what was written so far (of a file written by name: all that will be); -1 with *err set, naming the

@@ -116,6 +116,8 @@ START_TEST(what_cannot_be_written_is_found_before)
     ck_assert_int_eq(output_try(testing_file("folder"), true, &err), -1);
     ck_assert_ptr_nonnull(strstr(err.msg, "it is a folder"));
     ck_assert_int_eq(output_try("", true, &err), -1);
+    ck_assert_int_eq(output_try("-", true, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, "standard output"));
     ck_assert_int_eq(output_try(testing_file("new.txt"), false, &err), 0);
     ck_assert_int_ne(access(testing_file("new.txt"), F_OK), 0);
     ck_assert_int_eq(beside(testing_file("new.txt")), 0);
@@ -184,13 +186,13 @@ START_TEST(one_process_at_a_time_has_a_locked_file)
 {
     const char *path = testing_file("locked.txt");
     (void)write_to(path, "x", 0);
-    int fd = output_lock(path, &err), other = open(path, O_RDONLY);
+    int fd = output_lock(path, 0, &err), other = open(path, O_RDONLY);
     ck_assert_int_ge(fd, 0);
     (void)close(other); /* which ends no lock */
-    ck_assert_int_eq(output_lock(path, &err), -1);
+    ck_assert_int_eq(output_lock(path, 20, &err), -1);
     ck_assert_ptr_nonnull(strstr(err.msg, "another command"));
     (void)close(fd);
-    fd = output_lock(path, &err);
+    fd = output_lock(path, 0, &err);
     ck_assert_int_ge(fd, 0);
     (void)close(fd);
 }
@@ -215,7 +217,7 @@ static _Noreturn void write_and_die(const char *path, bool held)
     if (held)
         output_hold();
     (void)raise(SIGTERM);
-    if (held && access(w.temporary, F_OK) == 0 && output_close(&w, 0, &err) == 0)
+    if (held && output_close(&w, 0, &err) == 0)
         output_release();
     _exit(2);
 }
@@ -237,8 +239,108 @@ START_TEST(a_signal_leaves_what_was_there_or_what_is_whole)
 }
 END_TEST
 
+/* What is called as temporaries are, and held by nobody, is a killed command's; other names are the user's own. */
+START_TEST(what_a_killed_command_left_goes_with_the_next)
+{
+    const char *path = testing_file("k.db"), *left = testing_file("k.db.offchip-abc234");
+    static const char *const others[] = {"k.db.backup", "k.db.offchip-abc23", "k.db.offchip-abc2345",
+                                         "k.dc.offchip-abc234"};
+    for (size_t i = 0; i < 4; i++)
+        (void)testing_write(others[i], "mine", 4);
+    int status;
+    pid_t child = fork();
+    struct output w;
+    if (child == 0) {
+        (void)output_begin(&w, path, true, &err);
+        (void)raise(SIGKILL);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(beside(path), 4); /* others[0] to [2], and its own */
+    ck_assert_int_eq(output_begin(&w, path, true, &err), 0);
+    ck_assert_int_eq(beside(path), 4); /* ours now */
+    ck_assert_int_eq(output_try(path, true, &err), 0);
+    ck_assert_int_eq(access(w.temporary, F_OK), 0); /* held */
+    ck_assert_int_eq(output_close(&w, 0, &err), 0);
+    (void)testing_write("k.db.offchip-abc234", "left", 4);
+    ck_assert_int_eq(write_to(path, "new", 0), 0);
+    ck_assert_int_ne(access(left, F_OK), 0);
+    for (size_t i = 0; i < 4; i++)
+        ck_assert_int_eq(access(testing_file(others[i]), F_OK), 0);
+}
+END_TEST
+
+/* Killed with an open file, or ended by exit() of a library. */
+START_TEST(no_end_leaves_a_file_that_is_open)
+{
+    const char *path = testing_file("ended.txt");
+    (void)write_to(path, "before", 0);
+    for (int how = 0; how < 3; how++) {
+        int status;
+        pid_t child = fork();
+        struct output w;
+        if (child == 0 && how == 0 && output_begin(&w, path, true, &err) == 0)
+            exit(1);
+        if (child == 0 && output_open(&w, path, how == 1, &err) == 0)
+            (void)raise(SIGKILL);
+        if (child == 0)
+            _exit(0);
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        holds(path, "before");
+    }
+}
+END_TEST
+
+/* Each adds a letter to the file, which is replaced each time: none is lost, and who waits has the new file. */
+START_TEST(a_lock_is_of_the_file_that_has_the_name)
+{
+    enum { WRITERS = 4, TURNS = 10 };
+    const char *path = testing_file("turns.txt");
+    (void)write_to(path, "", 0);
+    for (int i = 0; i < WRITERS; i++)
+        if (fork() == 0) {
+            for (int turn = 0; turn < TURNS; turn++) {
+                char text[WRITERS * TURNS + 2] = "";
+                int lock = output_lock(path, 20000, &err);
+                FILE *f = fopen(path, "rb");
+                if (lock < 0 || !f)
+                    _exit(1);
+                (void)!fgets(text, WRITERS * TURNS + 1, f);
+                (void)fclose(f);
+                if (write_to(path, strcat(text, "x"), 0))
+                    _exit(1);
+                (void)close(lock);
+            }
+            _exit(0);
+        }
+    for (int i = 0, status; i < WRITERS; i++)
+        ck_assert(wait(&status) > 0 && status == 0);
+    struct stat st;
+    ck_assert(stat(path, &st) == 0 && st.st_size == WRITERS * TURNS);
+}
+END_TEST
+
+START_TEST(what_is_put_aside_is_where_tmpdir_says_or_anywhere)
+{
+    char own[64], at[300];
+    ck_assert_int_eq(setenv("TMPDIR", testing_dir(), 1), 0);
+    FILE *f = output_aside(false, &err);
+    ck_assert_ptr_nonnull(f);
+    (void)snprintf(own, sizeof own, "/proc/self/fd/%d", fileno(f));
+    const ssize_t n = readlink(own, at, sizeof at - 1);
+    ck_assert(n > 0 && strncmp(at, testing_dir(), strlen(testing_dir())) == 0);
+    (void)fclose(f);
+    ck_assert_int_eq(setenv("TMPDIR", "/nonexistent", 1), 0);
+    for (int memory = 0; memory < 2; memory++) {
+        f = output_aside(memory, &err);
+        ck_assert(f && fputs("x", f) >= 0 && fclose(f) == 0);
+    }
+}
+END_TEST
+
 TEST_MAIN("output", a_file_is_there_whole_or_as_it_was, nothing_is_replaced_unasked_also_what_came_meanwhile,
           what_is_replaced_leaves_its_permissions, a_full_disk_is_an_error_that_names_the_file,
           what_cannot_be_written_is_found_before, links_are_followed_and_devices_stay_devices,
           one_file_is_known_by_all_its_names, files_that_belong_together_come_together,
-          one_process_at_a_time_has_a_locked_file, a_signal_leaves_what_was_there_or_what_is_whole)
+          one_process_at_a_time_has_a_locked_file, a_signal_leaves_what_was_there_or_what_is_whole,
+          what_a_killed_command_left_goes_with_the_next, no_end_leaves_a_file_that_is_open,
+          a_lock_is_of_the_file_that_has_the_name, what_is_put_aside_is_where_tmpdir_says_or_anywhere)
