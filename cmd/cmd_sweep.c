@@ -320,7 +320,7 @@ static int check_output(struct work *s)
     if (ours < 0)
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     if (aside && !ours) {
-        (void)unlink(aside);
+        dbfile_remove(aside);
         (void)close(s->own);
         s->own = -1;
         cmd_say("'%s' was of another sweep: begun anew", aside);
@@ -348,7 +348,7 @@ static void say_kept(struct work *s)
     struct err err = {""};
     bool none = s->results && results_count(s->results, &err) == 0;
     if (aside && none)
-        (void)unlink(aside);
+        dbfile_remove(aside);
     else if (access(filled(), F_OK) == 0)
         cmd_say("%s keeps the points that were written; the same command goes on from there", filled());
 }

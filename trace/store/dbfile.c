@@ -103,6 +103,17 @@ int dbfile_close(struct output *file, int rc, struct err *err)
     return failed;
 }
 
+void dbfile_remove(const char *path)
+{
+    (void)unlink(path);
+    for (int i = 0; i < JOURNALS; i++) {
+        char *journal = journal_path(path, i, NULL);
+        if (journal)
+            (void)unlink(journal);
+        free(journal);
+    }
+}
+
 int dbfile_replace(const char *made, const char *path, struct err *err)
 {
     struct output file = {.path = mem_strdup(path, err), .temporary = mem_strdup(made, err), .replace = true};

@@ -25,6 +25,9 @@ int dbfile_create(struct output *file, const char *path, enum output_place place
  * file that is gone is an error without OUTPUT_REPLACE: it would be rolled back into the new file. */
 int dbfile_close(struct output *file, int rc, struct err *err);
 
+/* Remove the database at `path`, which nobody else may have open, with its journals. */
+void dbfile_remove(const char *path);
+
 /* Let the closed database at `made` take the place of what is at `path`, in the same folder, and its permissions. */
 int dbfile_replace(const char *made, const char *path, struct err *err);
 
