@@ -332,7 +332,7 @@ static int choose_l2(struct store *in, struct derive_options *o, char text[120],
     }
     o->l2_bytes = said ? strtoll(said, NULL, 10) : 0;
     o->l2_ways = ASSUMED_WAYS;
-    if (o->l2_bytes < ASSUMED_WAYS * 128)
+    if (o->l2_bytes < ASSUMED_WAYS * INT64_C(128))
         return err_set(err, "%s does not say how large the GPU's L2 is: --platform NAME says it", store_path(in));
     (void)snprintf(text, 120, "%" PRId64 " bytes, as the GPU says, %d ways, assumed", o->l2_bytes, ASSUMED_WAYS);
     return 0;

@@ -20,7 +20,7 @@ int crossbar_init(struct crossbar *x, uint32_t inputs, uint32_t outputs, struct 
     x->class = mem_zalloc(inputs, sizeof *x->class, err);
     if (!x->heads || !x->wanted || !x->room || !x->first || !x->output || !x->class)
         return -1;
-    memset(x->room, 0xff, CROSSBAR_CLASSES * x->out_words * sizeof *x->room);
+    memset(x->room, 0xff, (size_t)CROSSBAR_CLASSES * x->out_words * sizeof *x->room);
     for (uint32_t i = 0; i < inputs; i++)
         x->output[i] = -1;
     return 0;
@@ -107,7 +107,7 @@ int32_t crossbar_take(struct crossbar *x, uint32_t output)
     if (input < 0)
         return -1;
     const uint32_t next = (uint32_t)input + 1, class = x->class[input];
-    heads += class * x->words;
+    heads += (size_t) class * x->words;
     x->first[output] = next < x->inputs ? next : 0;
     heads[(uint32_t)input / 64] &= ~(UINT64_C(1) << input % 64);
     x->output[input] = -1;

@@ -214,7 +214,7 @@ static void give_up(struct l1 *l1, uint32_t number)
     unlink_(l1, set, e);
     set->lines--;
     if (l1->member) {
-        uint32_t *member = &l1->member[(uint32_t)(set - l1->set) * l1->ways];
+        uint32_t *member = &l1->member[(size_t)(set - l1->set) * l1->ways];
         member[e->way] = member[set->lines];
         l1->entry[member[e->way]].way = e->way;
     }
@@ -236,7 +236,7 @@ static bool stays(const struct l1 *l1, uint32_t number)
 static uint32_t victim(struct l1 *l1, const struct set *set)
 {
     if (l1->member) {
-        const uint32_t *member = &l1->member[(uint32_t)(set - l1->set) * l1->ways];
+        const uint32_t *member = &l1->member[(size_t)(set - l1->set) * l1->ways];
         uint32_t first = random_below(&l1->random, l1->ways);
         for (uint32_t i = 0; i < l1->ways; i++)
             if (!stays(l1, member[(first + i) % l1->ways]))

@@ -493,7 +493,7 @@ static void end_warp(struct sm *m, struct sm_warp *w, int64_t t)
 /* Those of the block that stand at the barrier go on. */
 static void release(struct sm *m, uint32_t block, int64_t t)
 {
-    struct sm_warp *held[1024 / PROGRAM_LANES], *first = &m->warp[block * m->s->warps_of_block];
+    struct sm_warp *held[1024 / PROGRAM_LANES], *first = &m->warp[(size_t)block * m->s->warps_of_block];
     uint32_t n = 0;
     for (uint32_t i = 0; i < m->s->warps_of_block; i++)
         if (first[i].state == WARP_HELD) {
@@ -676,7 +676,7 @@ static void push(struct sm *m, const struct sectors_line *l, uint32_t sectors, u
     while (sectors) {
         uint32_t s = 31 - (uint32_t)__builtin_clz(sectors), at = (m->head + n++) & m->ring_mask;
         sectors ^= 1u << s;
-        m->ring[at].packet = (struct sms_packet){.addr = l->line * L1_LINE + s * SMS_SECTOR,
+        m->ring[at].packet = (struct sms_packet){.addr = l->line * L1_LINE + (uint64_t)s * SMS_SECTOR,
                                                  .token = token + s * each,
                                                  .load = (uint16_t)load,
                                                  .kind = kind,

@@ -115,7 +115,7 @@ int window_count(struct pattern_counter *c, const struct scan *scans, size_t n, 
     }
     if (c->exact && !array) {
         for (size_t i = 0; i < n; i++)
-            note_longest(c, (cut_list(c, &scans[i]).left + 2 * WARP_LANES - 1) / WARP_LANES);
+            note_longest(c, (cut_list(c, &scans[i]).left + UINT64_C(2) * WARP_LANES - 1) / WARP_LANES);
         return window_expand(&c->view, c->round, c->lists_per_warp, scans, n, &c->coalescer, err);
     }
     for (size_t i = 0; i < n; i++) {

@@ -116,7 +116,7 @@ int fit_solve(struct fit *fit, struct err *err)
     bool free_[FIT_MAX] = {false};
     for (size_t i = 0; i < fit->terms; i++)
         scale[i] = fit->normal[i][i] > 0 ? 1 / sqrt(fit->normal[i][i]) : 0;
-    for (size_t round = 0; round < 4 * FIT_MAX; round++) {
+    for (size_t round = 0; round < (size_t)4 * FIT_MAX; round++) {
         size_t best = fit->terms;
         double most = 1e-10 * sqrt(fit->square);
         for (size_t i = 0; i < fit->terms; i++)

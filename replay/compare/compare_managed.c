@@ -226,6 +226,8 @@ static int fill(const struct compare_program *f, const struct managed_run *run, 
     if (m->chunks)
         outcome_note(out, "memory is short: %llu blocks of 2 MiB are evicted, %.4g MiB go back for it",
                      (unsigned long long)m->evictions, (double)m->evicted_bytes / 0x1p20);
+    uvm_managed_note_blocks(&(struct uvm_managed){.ops = f->ops, .state = f->actors, .settings = &f->set->managed}, m,
+                            out);
     row->stock = strcmp(run->policy, "tree") == 0;
     row->advised = run->advised;
     row->prefetched = run->prefetched;

@@ -46,14 +46,18 @@ static int count(struct compare_program *f, struct err *err)
     return 0;
 }
 
-/* Bytes for the memory in question, by the rule of uvm_managed.h. */
-static uint64_t memory_of(const struct compare_program *f)
+/* Bytes for the memory in question, by the rule of uvm_managed.h. Less than a block is refused by managed rows alone.
+ */
+static int take_memory(struct compare_program *f, struct err *err)
 {
     const struct uvm_managed_settings *set = &f->set->managed;
     const struct uvm_managed asked = {.platform = f->platform, .settings = set};
-    if (set->oversubscription_pct && !set->gpu_memory_bytes)
-        return f->footprint * 100 / (uint64_t)set->oversubscription_pct;
-    return (uint64_t)uvm_managed_memory(&asked, f->footprint);
+    if (!set->gpu_memory_bytes && uvm_managed_check(&asked, err))
+        return -1;
+    f->memory = set->oversubscription_pct && !set->gpu_memory_bytes
+                    ? f->footprint * 100 / (uint64_t)set->oversubscription_pct
+                    : (uint64_t)uvm_managed_memory(&asked, f->footprint);
+    return 0;
 }
 
 int compare_program_open(struct compare_program *f, const struct compare_request *request, const struct input *input,
@@ -71,10 +75,13 @@ int compare_program_open(struct compare_program *f, const struct compare_request
     f->allocs = f->touching.ops->allocs(f->touching.state, &f->alloc_count);
     for (size_t i = 0; i < f->alloc_count; i++)
         f->footprint += f->allocs[i].bytes;
-    f->memory = memory_of(f);
-    keep_steps(f);
-    f->counted = count(f, &f->uncounted) == 0;
-    if (f->counted || !err_pass_memory(&f->uncounted, err))
+    int rc = take_memory(f, err);
+    if (rc == 0) {
+        keep_steps(f);
+        f->counted = count(f, &f->uncounted) == 0;
+        rc = f->counted || !err_pass_memory(&f->uncounted, err) ? 0 : -1;
+    }
+    if (rc == 0)
         return 0;
     compare_program_close(f);
     return -1;

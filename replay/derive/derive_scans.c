@@ -467,7 +467,7 @@ static int read_launch(struct program_reads *p, enum pass pass, uint32_t launch,
         return -1;
     uint64_t warps = program_warps(&shape);
     int failed = 0;
-#pragma omp parallel for schedule(dynamic) num_threads(p->threads) if (warps > 2 * WARPS) reduction(+ : failed)
+#pragma omp parallel for schedule(dynamic) num_threads(p->threads) if (warps > UINT64_C(2) * WARPS) reduction(+ : failed)
     for (uint64_t first = 0; first < warps; first += WARPS) {
         struct reader *r = &p->readers[omp_get_thread_num()];
         struct err own = {""};

@@ -133,7 +133,7 @@ struct closed_loop {
     const struct uvm_fault_log *faults; /* the actors are of such a log; NULL: they are whole */
     const struct replay_job *beside;    /* whose recording is of the same program; NULL: none */
     bool first_only;                    /* of each launch's touches only the first of each page are known */
-    bool short_of_memory;               /* the settings leave less than the touches' memory */
+    bool short_of_memory;               /* there is less than the touches' memory */
     int64_t stop_ns;                    /* a run that is proved to take longer stops; 0: none does */
 };
 
@@ -299,8 +299,9 @@ static int look_for_gaps(struct closed_loop *loop, struct uvm_fault_log *log, st
     const struct actor_alloc *allocs = loop->touching.ops->allocs(loop->touching.state, &n);
     uint64_t blocks = actor_space_pages(allocs, n) / ACTOR_BLOCK_PAGES;
     loop->first_only = loop->beside && store && store_origin_get(store, "touches"); /* record --touches */
-    loop->short_of_memory = set->gpu_memory_bytes ? (uint64_t)set->gpu_memory_bytes / ACTOR_BLOCK_BYTES < blocks
-                                                  : set->oversubscription_pct > 100;
+    const struct uvm_managed asked = {.platform = loop->job->platform, .settings = set};
+    const int64_t memory = uvm_managed_memory(&asked, blocks * ACTOR_BLOCK_BYTES);
+    loop->short_of_memory = memory ? (uint64_t)memory / ACTOR_BLOCK_BYTES < blocks : set->oversubscription_pct > 100;
     if (loop->touching.kind != UVM_INPUT_FAULT_LOG)
         return 0;
     loop->faults = log;
@@ -347,8 +348,11 @@ static int replay_beside(const struct replay_job *job, enum uvm_input kind, cons
 }
 
 /* Settings of simulated runs, asked of a recording. */
-static int refuse_recorded(const struct uvm_settings *set, struct err *err)
+static int refuse_recorded(const struct replay_job *job, struct err *err)
 {
+    const struct uvm_settings *set = job->settings;
+    if (set->managed.gpu_memory_bytes && uvm_managed_check(&(struct uvm_managed){.settings = &set->managed}, err))
+        return -1;
     if (has_hints(&set->managed))
         return err_set(
             err, "advise, prefetch, discard and access_counters change what faults; a recording of migrations does not "
@@ -406,7 +410,7 @@ static int uvm_replay(const struct replay_job *job, struct outcome *runs, struct
             return err_set(err, "%s is for legacy mode; see 'offchip list policies'", job->policies[i].head->name);
     switch (kind) {
     case UVM_INPUT_RECORDING:
-        if (refuse_recorded(job->settings, err) || refuse_to_record(job, err))
+        if (refuse_recorded(job, err) || refuse_to_record(job, err))
             return -1;
         return uvm_answer_replay(job, runs, err);
     case UVM_INPUT_FAULT_LOG:

@@ -10,6 +10,7 @@
 #include "replay/uvm/uvm.h"
 #include "replay/uvm/uvm_export.h"
 #include "trace/base/mem.h"
+#include "trace/base/units.h"
 
 /* --- versions of the driver --- */
 
@@ -161,15 +162,39 @@ static const struct pcie *link_of(const struct uvm_managed *m)
     return platform_has(m->platform, "pcie") ? platform_section_get(m->platform, "pcie") : NULL;
 }
 
+/* Memory of the platform's GPU that managed data can have. */
+static int64_t memory_there(const struct uvm_managed *m)
+{
+    const struct gpu *gpu = platform_section_get(m->platform, "gpu");
+    const struct pcie *link = link_of(m);
+    return gpu->memory_bytes - (link ? link->uvm_reserve_bytes : 0);
+}
+
 int64_t uvm_managed_memory(const struct uvm_managed *m, uint64_t bytes)
 {
     const struct uvm_managed_settings *set = settings_of(m);
-    const struct gpu *gpu = platform_section_get(m->platform, "gpu");
-    const struct pcie *link = link_of(m);
-    int64_t there = gpu->memory_bytes - (link ? link->uvm_reserve_bytes : 0);
+    int64_t there = memory_there(m);
     if (set->gpu_memory_bytes || set->oversubscription_pct)
         return set->gpu_memory_bytes;
-    return there > 0 && bytes > (uint64_t)there ? there : 0;
+    return bytes > (uint64_t)there ? there : 0;
+}
+
+int uvm_managed_check(const struct uvm_managed *m, struct err *err)
+{
+    const struct uvm_managed_settings *set = settings_of(m);
+    char bytes[32];
+    if (set->gpu_memory_bytes && set->gpu_memory_bytes < ACTOR_BLOCK_BYTES)
+        return err_set(
+            err, "gpu_memory_bytes is %s, and managed data takes GPU memory by blocks of 2 MiB: give 2MiB or more",
+            units_format_bytes(set->gpu_memory_bytes, bytes, sizeof bytes));
+    if (set->gpu_memory_bytes || set->oversubscription_pct || memory_there(m) >= ACTOR_BLOCK_BYTES)
+        return 0;
+    const struct gpu *gpu = platform_section_get(m->platform, "gpu");
+    return err_set(err,
+                   "memory_bytes is %s, of which managed data cannot have %lld bytes (uvm_reserve_bytes): no block of "
+                   "2 MiB is left; give more memory_bytes, or gpu_memory_bytes",
+                   units_format_bytes(gpu->memory_bytes, bytes, sizeof bytes),
+                   (long long)(gpu->memory_bytes - memory_there(m)));
 }
 
 /* Run, and write what a recorder would have seen. */
@@ -237,6 +262,8 @@ int uvm_managed_run(const struct uvm_managed *m, struct uvm_metrics *metrics, st
     size_t n;
     const struct actor_alloc *allocs = m->ops->allocs(m->state, &n);
     struct uvm_run run = run_of(m, actor_space_pages(allocs, n) * ACTOR_PAGE_BYTES);
+    if (uvm_managed_check(m, err))
+        return -1;
     int rc = uvm_hints_init(&hints, allocs, n, set->advise, set->prefetch, set->discard, err);
     struct uvm_lockstep both;
     if (m->other) {
@@ -299,6 +326,24 @@ void uvm_managed_note(const struct uvm_managed *m, const struct uvm_metrics *met
                      "more than GPU memory holds: %" PRIu64 " chunks of 2 MiB, the platform's memory less what managed "
                      "data cannot have",
                      metrics->chunks);
+    uvm_managed_note_blocks(m, metrics, outcome);
+}
+
+void uvm_managed_note_blocks(const struct uvm_managed *m, const struct uvm_metrics *metrics, struct outcome *outcome)
+{
+    const int64_t pct = settings_of(m)->oversubscription_pct;
+    size_t n;
+    const struct actor_alloc *allocs = m->ops->allocs(m->state, &n);
+    const uint64_t blocks = actor_space_pages(allocs, n) / ACTOR_BLOCK_PAGES;
+    double bytes = 0;
+    char data[32];
+    for (size_t i = 0; i < n; i++)
+        bytes += (double)allocs[i].bytes;
+    if (pct > 100 && (double)blocks * ACTOR_BLOCK_BYTES > 1.25 * bytes)
+        outcome_note(outcome,
+                     "oversubscription_pct=%lld counts blocks of 2 MiB: %s of data lie in %" PRIu64
+                     " of them, of which GPU memory holds %" PRIu64,
+                     (long long)pct, units_human_bytes(bytes, data, sizeof data), blocks, metrics->chunks);
 }
 
 /* What stands in brackets, or all of it. NULL with *err set. */

@@ -90,7 +90,8 @@ struct uvm_managed {
     const struct uvm_recording_output *recording; /* gets what a recorder would have seen; NULL: not wanted */
 };
 
-/* 0, or -1 with *err set: as uvm_simulate(), bad hints, discards before driver 580, remote accesses without [pcie]. */
+/* 0, or -1 with *err set: as uvm_simulate(), uvm_managed_check(), bad hints, discards before driver 580, remote
+ * accesses without [pcie]. */
 int uvm_managed_run(const struct uvm_managed *m, struct uvm_metrics *metrics, struct err *err);
 
 /* What happened in a run, from which follows what numbers of its platform it read. Zeroed: not known. */
@@ -107,7 +108,13 @@ bool uvm_managed_same(const struct platform *a, const struct platform *b, struct
 /* Bytes that a footprint of `bytes` has; 0: all it needs. The rule of the head of this file. */
 int64_t uvm_managed_memory(const struct uvm_managed *m, uint64_t bytes);
 
-/* Say so where that was too little and nobody had said how much there is. */
+/* Whether that is a block of 2 MiB at least; -1 with *err set. */
+int uvm_managed_check(const struct uvm_managed *m, struct err *err);
+
+/* Say so where blocks of 2 MiB are far more than the data, and memory is a share of them. */
+void uvm_managed_note_blocks(const struct uvm_managed *m, const struct uvm_metrics *metrics, struct outcome *outcome);
+
+/* The same, and say so where memory was too little and nobody had said how much there is. */
 void uvm_managed_note(const struct uvm_managed *m, const struct uvm_metrics *metrics, struct outcome *outcome);
 
 /* A prefetcher with its eviction, "tree", "fixed:granularity=4KiB+random:seed=2", as `replay uvm --policy` has it, in

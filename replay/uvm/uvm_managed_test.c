@@ -29,6 +29,35 @@ START_TEST(memory_is_as_told_else_what_the_platform_has)
 }
 END_TEST
 
+static const char *why_not(const struct platform *platform, int64_t given, int64_t pct)
+{
+    static struct err err;
+    err.msg[0] = 0;
+    const struct uvm_managed_settings said = {.gpu_memory_bytes = given, .oversubscription_pct = pct};
+    const struct uvm_managed m = {.platform = platform, .settings = &said};
+    ck_assert_int_eq(uvm_managed_check(&m, &err), err.msg[0] ? -1 : 0);
+    return err.msg;
+}
+
+/* 322,122,547 bytes are kept, and a block is 2,097,152. */
+START_TEST(memory_without_a_block_is_refused)
+{
+    struct err err = {""};
+    struct platform *p = platform_load("rtx4090", &err);
+    ck_assert_str_eq(why_not(p, 0, 0), "");
+    ck_assert_ptr_nonnull(strstr(why_not(p, (2 << 20) - 1, 0), "give 2MiB or more"));
+    ck_assert_str_eq(why_not(p, 2 << 20, 0), "");
+    static const char *const sizes[] = {"32MiB", "322122547", "324219698", "324219699"};
+    for (int i = 0; i < 4; i++) {
+        ck_assert_int_eq(platform_set(p, "memory_bytes", sizes[i], NULL, &err), 0);
+        ck_assert_int_eq(strstr(why_not(p, 0, 0), "no block of 2 MiB is left") != NULL, i < 3);
+        ck_assert_str_eq(why_not(p, 2 << 20, 0), "");
+        ck_assert_str_eq(why_not(p, 0, 150), "");
+    }
+    platform_free(p);
+}
+END_TEST
+
 static void refused(const char *text, const char *expected)
 {
     struct policy_list list;
@@ -210,5 +239,5 @@ START_TEST(the_lapse_adapts_from_590_on)
 END_TEST
 
 TEST_MAIN("uvm_managed", policies_that_decide_alike_have_one_run, memory_is_as_told_else_what_the_platform_has,
-          a_prefetcher_and_its_eviction_are_one_text, a_run_is_the_same_where_what_it_reads_is,
-          a_driver_says_its_version, the_lapse_adapts_from_590_on)
+          memory_without_a_block_is_refused, a_prefetcher_and_its_eviction_are_one_text,
+          a_run_is_the_same_where_what_it_reads_is, a_driver_says_its_version, the_lapse_adapts_from_590_on)

@@ -114,7 +114,7 @@ static void lay_out(struct uvm_memory *m, uint32_t alloc, uint32_t number)
 int uvm_memory_init(struct uvm_memory *m, const struct actor_alloc *allocs, size_t n, uint64_t chunks, struct err *err)
 {
     *m = (struct uvm_memory){.allocs = allocs, .alloc_count = n, .chunks = chunks};
-    m->block_count = actor_space_pages(allocs, n) / ACTOR_BLOCK_PAGES;
+    m->block_count = (uint32_t)(actor_space_pages(allocs, n) / ACTOR_BLOCK_PAGES);
     m->evict = uvm_evict_of(NULL);
     m->draining = UVM_NO_BLOCK;
     for (int list = UVM_MEMORY_USED; list <= UVM_MEMORY_DISCARDED; list++)

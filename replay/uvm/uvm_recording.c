@@ -295,8 +295,8 @@ static int add_batch_events(struct uvm_recording *r, struct err *err)
                 return -1;
             r->fault_pages += service->fault_pages;
             r->prefetch_pages += service->prefetch_pages;
-            moved.fault_bytes += service->fault_pages * UVM_PAGE_BYTES;
-            moved.prefetch_bytes += service->prefetch_pages * UVM_PAGE_BYTES;
+            moved.fault_bytes += (uint64_t)service->fault_pages * UVM_PAGE_BYTES;
+            moved.prefetch_bytes += (uint64_t)service->prefetch_pages * UVM_PAGE_BYTES;
         }
         if (add_event(r, UVM_EVENT_BATCH, batch->start_ns, batch->end_ns, first, err))
             return -1;

@@ -108,8 +108,8 @@ static struct uvm_managed_settings settings_of(const struct zerocopy_context *c)
     struct uvm_managed_settings settings = c->settings->managed;
     const struct scan_structure *first = &c->setup.structures[0];
     if (c->settings->gpu_memory_ratio > 0)
-        settings.gpu_memory_bytes =
-            (int64_t)fmax(1, (double)(first->elements * first->element) / c->settings->gpu_memory_ratio);
+        settings.gpu_memory_bytes = (int64_t)fmax(ACTOR_BLOCK_BYTES, (double)(first->elements * first->element) /
+                                                                         c->settings->gpu_memory_ratio);
     return settings;
 }
 

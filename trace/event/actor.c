@@ -37,12 +37,12 @@ uint32_t actor_alloc_blocks(const struct actor_alloc *a)
     return (uint32_t)(last - first + 1);
 }
 
-uint32_t actor_space_pages(const struct actor_alloc *allocs, size_t n)
+uint64_t actor_space_pages(const struct actor_alloc *allocs, size_t n)
 {
     if (n == 0)
         return 0;
     const struct actor_alloc *a = &allocs[n - 1];
-    return (a->first_page / ACTOR_BLOCK_PAGES + actor_alloc_blocks(a)) * ACTOR_BLOCK_PAGES;
+    return (a->first_page / ACTOR_BLOCK_PAGES + (uint64_t)actor_alloc_blocks(a)) * ACTOR_BLOCK_PAGES;
 }
 
 /* The byte address of a page. */

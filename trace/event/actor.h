@@ -110,7 +110,7 @@ void actor_space_place(struct actor_alloc *allocs, size_t n);
 int actor_space_init(struct actor_alloc *allocs, size_t n, struct err *err);
 
 /* Pages numbered so far: one past the last page of the last block. */
-uint32_t actor_space_pages(const struct actor_alloc *allocs, size_t n);
+uint64_t actor_space_pages(const struct actor_alloc *allocs, size_t n);
 
 /* VA blocks that hold pages of allocation `a`. */
 uint32_t actor_alloc_blocks(const struct actor_alloc *a);

@@ -17,6 +17,16 @@ START_TEST(each_allocation_gets_blocks_of_its_own)
 }
 END_TEST
 
+START_TEST(pages_of_tebibytes_are_counted)
+{
+    struct actor_alloc a[2] = {{.name = "a", .bytes = UINT64_C(1) << 42}, {.name = "b", .bytes = 4096}};
+    actor_space_place(a, 2);
+    ck_assert_int_eq(actor_space_init(a, 2, NULL), 0);
+    ck_assert_uint_eq(actor_page(&a[0], (UINT64_C(1) << 42) - 1), (1 << 30) - 1);
+    ck_assert_uint_eq(actor_space_pages(a, 2) * ACTOR_PAGE_BYTES, (UINT64_C(1) << 42) + ACTOR_BLOCK_BYTES);
+}
+END_TEST
+
 START_TEST(an_allocation_inside_a_stretch_keeps_its_place_in_it)
 {
     struct actor_alloc a = {.name = "a", .addr = 0x7f0000010000, .bytes = 2 << 20};
@@ -40,5 +50,5 @@ START_TEST(empty_unaligned_and_huge_allocations_are_refused)
 }
 END_TEST
 
-TEST_MAIN("actor", each_allocation_gets_blocks_of_its_own, an_allocation_inside_a_stretch_keeps_its_place_in_it,
-          empty_unaligned_and_huge_allocations_are_refused)
+TEST_MAIN("actor", each_allocation_gets_blocks_of_its_own, pages_of_tebibytes_are_counted,
+          an_allocation_inside_a_stretch_keeps_its_place_in_it, empty_unaligned_and_huge_allocations_are_refused)

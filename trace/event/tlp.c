@@ -116,7 +116,7 @@ static enum tlp_verdict decode_request(const unsigned char *p, bool memory, stru
     enum tlp_verdict v = check_enables(t, defect);
     if (v != TLP_OK)
         return v;
-    if (t->addr % 4096 + 4u * t->length_dw > 4096)
+    if (t->addr % 4096 + UINT64_C(4) * t->length_dw > 4096)
         return bad(TLP_MALFORMED, defect, "a memory request across a 4 KiB boundary");
     size_by_enables(t);
     return TLP_OK;

@@ -140,7 +140,7 @@ static enum nettlp_verdict parse_ipv4(const struct nettlp_filter *filter, const 
 {
     if (captured < ip + 20)
         return cut(ip + 20, wire);
-    size_t header = 4u * (data[ip] & 15u), total = be16(data + ip + 2);
+    size_t header = (size_t)4 * (data[ip] & 15u), total = be16(data + ip + 2);
     if (header < 20 || total < header)
         return NETTLP_BAD_DATAGRAM;
     if (data[ip + 9] != PROTOCOL_UDP)

@@ -602,7 +602,7 @@ void input_stream_hash(struct input_stream *s, char hash[33])
     XXH128_canonical_t c;
     XXH128_canonicalFromHash(&c, XXH3_128bits_digest(s->hash));
     for (int i = 0; i < 16; i++) {
-        hash[2 * i] = hex[c.digest[i] >> 4];
+        hash[(size_t)2 * i] = hex[c.digest[i] >> 4];
         hash[2 * i + 1] = hex[c.digest[i] & 15];
     }
     hash[32] = 0;

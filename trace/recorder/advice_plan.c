@@ -85,7 +85,7 @@ static int begin_section(struct reading *r, const char *section, struct err *err
     if (is(section, "allocation"))
         return ++r->allocations > PLAN_ALLOCATIONS
                    ? err_set(err, "more than %d allocations", PLAN_ALLOCATIONS)
-                   : number(section + strlen("allocation "), PLAN_ALLOCATIONS * 1024, &r->order, err);
+                   : number(section + strlen("allocation "), PLAN_ALLOCATIONS * 1024LL, &r->order, err);
     if (is(section, "kernel") && !strchr(section + strlen("kernel "), ' '))
         return ++r->kernels > PLAN_KERNELS ? err_set(err, "more than %d kernels", PLAN_KERNELS) : 0;
     return err_set(err, "[%s]; expected [plan], [allocation N] or [kernel NAME]", section);
@@ -142,7 +142,7 @@ static int take_orders(struct reading *r, const char *value, struct err *err)
     long long order;
     while (next_item(&value, item)) {
         size_t used = strlen(r->orders);
-        if (number(item, PLAN_ALLOCATIONS * 1024, &order, err))
+        if (number(item, PLAN_ALLOCATIONS * 1024LL, &order, err))
             return -1;
         if (++n > PLAN_ORDERS)
             return err_set(err, "more than %d allocations before one launch", PLAN_ORDERS);

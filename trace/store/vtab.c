@@ -247,7 +247,7 @@ static int vtab_filter(sqlite3_vtab_cursor *base, int number, const char *plan, 
     cursor->want =
         (struct wanted){0, (int)cursor->directory.count - 1, INT64_MIN, INT64_MAX, INT64_MIN, INT64_MAX, UINT64_MAX};
     for (int i = 0; i < argc; i++)
-        narrow_by(cursor, plan[2 * i] - 'a', plan[2 * i + 1], argv[i]);
+        narrow_by(cursor, plan[(size_t)2 * i] - 'a', plan[2 * i + 1], argv[i]);
     cursor->stream = cursor->want.stream_lo;
     cursor->next_chunk = cursor->count = cursor->at = 0;
     cursor->at_end = false;

@@ -130,7 +130,7 @@ static bool take_turn(bool over, bool *endless)
  * same one again. */
 static bool send_begin(const struct record_pipe_message *launch, bool wait)
 {
-    const struct timespec nap = {0, TURN_NAP_US * 1000};
+    const struct timespec nap = {0, TURN_NAP_US * 1000L};
     const int64_t naps = wait ? launches.wish.turn_ms * 1000 / TURN_NAP_US : 0;
     bool endless = false;
     for (int64_t i = 0; !take_turn(wait && i >= naps, &endless); i++) {
@@ -363,7 +363,7 @@ static bool drain(struct ring *r)
 static void *helper(void *arg)
 {
     struct ring *r = arg;
-    const struct timespec nap = {0, NAP_US * 1000};
+    const struct timespec nap = {0, NAP_US * 1000L};
     const int64_t naps = (int64_t)IDLE_S * 1000000 / NAP_US;
     for (int64_t idle = 0; idle < naps && !atomic_load(&r->stop);) {
         if (drain(r)) {

@@ -323,7 +323,7 @@ static int sweep(const struct emit *e, struct traversal_warps *r, uint32_t index
         elements(e, edges, l, &load);
     }
     need(e);
-    emit_turns(e, turns, UNROLL * (l->each ? 1 : LANES));
+    emit_turns(e, turns, (int64_t)UNROLL * (l->each ? 1 : LANES));
     return emit_end(e, UNROLL + LOOP_END);
 }
 

@@ -47,14 +47,14 @@ struct array {
 };
 
 static const struct param array_keys[] = {
-    PARAM_BYTES_ROW(array, bytes, 4, 0x1p38, 0x1p28, "the array; of chunk and chunk-random: both arrays"),
+    PARAM_BYTES_ROW(array, bytes, 4, 0x1p42, 0x1p28, "the array; of chunk and chunk-random: both arrays"),
     PARAM_CHOICE_ROW(array, pattern, "stride|random|sparse|chain|chunk|chunk-random", STRIDE, "how it is read"),
     PARAM_INT_ROW(array, blocks, "", 1, 1 << 20, 1024, "thread blocks of stride, chunk and chunk-random"),
     PARAM_INT_ROW(array, threads, "", 1, 1024, 256, "threads of a block"),
     PARAM_INT_ROW(array, launches, "", 1, 1000000, 1, "how often the kernel runs"),
     PARAM_INT_ROW(array, unroll, "", 1, UNROLL_MOST, 1, "of pattern stride: loads issued together"),
     PARAM_INT_ROW(array, pages_per_block, "pages", 1, BLOCK_PAGES, 1, "of pattern sparse: pages read in every 2 MiB"),
-    PARAM_BYTES_ROW(array, step, 4, 0x1p38, 65536, "of pattern chain: from one read to the next"),
+    PARAM_BYTES_ROW(array, step, 4, 0x1p42, 65536, "of pattern chain: from one read to the next"),
     PARAM_INT_ROW(array, host, "", 0, 1, 1, "1: the CPU has written what is read; 0: nobody has"),
     LAYOUT_COMPUTE_NS("time of a turn of a warp's loop, its data at hand"),
     PARAM_CHOICE_ROW(array, element, "4|8|16|1|2", 0, "zero-copy: bytes that a lane loads"),

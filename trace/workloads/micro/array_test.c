@@ -167,7 +167,7 @@ START_TEST(huge_arrays_open_at_once)
     for (int i = 0; i < 6; i++) {
         struct workload w;
         char spec[96];
-        (void)snprintf(spec, sizeof spec, "array,pattern=%s,bytes=256GiB,blocks=1048576,threads=1024", patterns[i]);
+        (void)snprintf(spec, sizeof spec, "array,pattern=%s,bytes=4TiB,blocks=1048576,threads=1024", patterns[i]);
         struct program program = program_opened(&w, spec, 0, 0);
         struct program_launch launch = {0};
         static struct program_body body;

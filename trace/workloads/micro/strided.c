@@ -20,7 +20,7 @@ struct strided {
 };
 
 static const struct param strided_keys[] = {
-    PARAM_BYTES_ROW(strided, bytes, WORD, 0x1p38, 0x1p28, "the array"),
+    PARAM_BYTES_ROW(strided, bytes, WORD, 0x1p42, 0x1p28, "the array"),
     PARAM_INT_ROW(strided, chunk, "words", 1, 1 << 20, 32, "that a thread reads"),
     PARAM_INT_ROW(strided, threads, "", 1, 1024, 256, "threads of a block"),
     PARAM_INT_ROW(strided, unroll, "", 1, UNROLL_MOST, 4, "loads issued together"),

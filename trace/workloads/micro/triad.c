@@ -18,7 +18,7 @@ struct triad {
 };
 
 static const struct param triad_keys[] = {
-    PARAM_BYTES_ROW(triad, bytes, 12, 0x1p38, 0x1p28, "all three arrays together"),
+    PARAM_BYTES_ROW(triad, bytes, 12, 0x1p42, 0x1p28, "all three arrays together"),
     PARAM_INT_ROW(triad, blocks, "", 1, 1 << 20, 1024, "thread blocks"),
     PARAM_INT_ROW(triad, threads, "", 1, 1024, 256, "threads of a block"),
     PARAM_INT_ROW(triad, unroll, "", 1, UNROLL_MOST, 1, "trips of a turn of the loop"),

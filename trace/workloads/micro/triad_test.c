@@ -61,7 +61,7 @@ START_TEST(sizes_without_an_element_are_refused)
     ck_assert_ptr_nonnull(strstr(program_refused("triad,bytes=11"), "expected 12 "));
     ck_assert_ptr_nonnull(strstr(program_refused("triad,threads=1025"), "threads"));
     struct workload w;
-    (void)program_opened(&w, "triad,bytes=256GiB,blocks=1048576,threads=1024", 0, 0);
+    (void)program_opened(&w, "triad,bytes=4TiB,blocks=1048576,threads=1024", 0, 0);
     workload_close(&w);
 }
 END_TEST

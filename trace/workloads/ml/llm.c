@@ -64,7 +64,7 @@ static void straight(const struct emit *e, int64_t x, int64_t w)
     for (uint32_t i = 0; i < UNROLL; i++) {
         struct program_access *a = emit_load(e, 0, x + i, i ? 0 : PER_TILE + UNROLL, 2 * UNROLL - i);
         struct program_access *b = emit_load(e, 1 + e->launch, w + (int64_t)i * g->n, 0, 2 * UNROLL - 1 - i);
-        spread(e, a, g->k, 0)->turn_stride = UNROLL * FLOAT;
+        spread(e, a, g->k, 0)->turn_stride = (int64_t)UNROLL * FLOAT;
         spread(e, b, 0, 1)->turn_stride = (int64_t)UNROLL * g->n * FLOAT;
     }
     e->body->turns = g->k / UNROLL;
@@ -77,7 +77,7 @@ static int gemm(struct emit *e)
     const uint64_t across = g->n / g->tile, down = g->m / g->tile, block = e->at.block;
     const int64_t bx = (int64_t)(g->columns_first ? block / down : block % across);
     const int64_t by = (int64_t)(g->columns_first ? block % down : block / across);
-    const int64_t ty = e->at.warp * (PROGRAM_LANES / g->tile), row = by * g->tile + ty, column = bx * g->tile;
+    const int64_t ty = (int64_t)e->at.warp * (PROGRAM_LANES / g->tile), row = by * g->tile + ty, column = bx * g->tile;
     if (e->index > 1)
         return 0;
     if (e->index == 1)

@@ -213,7 +213,7 @@ static struct yolov2_product yolov2_product(const struct yolov2_layer *l)
 static uint64_t yolov2_threads(const struct yolov2 *y, const struct yolov2_launch *k)
 {
     const struct yolov2_layer *l = &y->layers[k->layer];
-    return k->kernel == YOLOV2_UNROLL ? k->count / (l->size * l->size) : k->count;
+    return k->kernel == YOLOV2_UNROLL ? k->count / ((uint64_t)l->size * l->size) : k->count;
 }
 
 static unsigned input_of(const struct yolov2_launch *k)
@@ -278,7 +278,7 @@ static int add_up(const struct emit *e, const struct yolov2_product *p, unsigned
     struct emit a = *e, b = *e;
     a.active = row < p->filters ? program_first_lanes(deep) : 0;
     b.active = ty < deep ? program_first_lanes(p->places - column) : 0;
-    emit_load(&a, weights, (int64_t)(row * p->depth + from), 6, 2)->turn_stride = TILE * FLOAT;
+    emit_load(&a, weights, (int64_t)(row * p->depth + from), 6, 2)->turn_stride = (int64_t)TILE * FLOAT;
     emit_load(&b, WORKSPACE, (int64_t)((from + ty) * p->places + column), 0, 1)->turn_stride =
         (int64_t)(TILE * p->places * FLOAT);
     emit_barrier(e, 2); /* stores to shared memory */

@@ -210,7 +210,7 @@ static struct pim_body body_from(const struct pim_program *p, size_t first, uint
 {
     struct pim_body b = {.first = (uint32_t)first, .period = period, .turns = 1};
     size_t left = p->ops->count - first;
-    if (left >= 2u * period)
+    if (left >= UINT64_C(2) * period)
         for (uint32_t k = 0; k < period; k++)
             b.stride[k] =
                 (int64_t)(address(p, &p->ops->op[first + period + k], 0, 0) - address(p, &p->ops->op[first + k], 0, 0));

@@ -25,8 +25,8 @@ struct bicg {
 };
 
 static const struct param bicg_keys[] = {
-    PARAM_BYTES_ROW(bicg, bytes, 1 << 22, 0x1p38, 0x1p33, "the matrix"),
-    PARAM_INT_ROW(bicg, n, "", 0, 1 << 18, 0, "rows and columns; 0: as many as `bytes` holds"),
+    PARAM_BYTES_ROW(bicg, bytes, 1 << 22, 0x1p42, 0x1p33, "the matrix"),
+    PARAM_INT_ROW(bicg, n, "", 0, 1 << 20, 0, "rows and columns; 0: as many as `bytes` holds"),
     PARAM_INT_ROW(bicg, kernel, "", 0, 2, 0, "1: s = A^T r alone; 2: q = A p alone; 0: both"),
     PARAM_INT_ROW(bicg, unroll, "", 1, UNROLL_MOST, 4, "trips whose loads are issued together"),
     LAYOUT_COMPUTE_NS("time of a turn of a warp's loop, its data at hand"),
@@ -45,7 +45,7 @@ static int product(struct emit *e, bool first, int64_t along, int64_t down)
             int64_t k = (int64_t)part.first + t;
             struct program_access *a = emit_load(e, A, k * down + thread * along, first ? 2 : 0, 0);
             emit_apart(a, along)->turn_stride = part.trips * down * 4;
-            emit_same(emit_load(e, first ? R : P, k, 0, 0))->turn_stride = 4 * part.trips;
+            emit_same(emit_load(e, first ? R : P, k, 0, 0))->turn_stride = INT64_C(4) * part.trips;
         }
         e->body->turns = part.turns;
         return emit_end(e, part.trips + (first ? 10 : 11));

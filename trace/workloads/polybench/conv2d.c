@@ -19,8 +19,8 @@ struct conv2d {
 };
 
 static const struct param conv2d_keys[] = {
-    PARAM_BYTES_ROW(conv2d, bytes, 8 * EMIT_X * EMIT_X, 0x1p38, 0x1p33, "both arrays together"),
-    PARAM_INT_ROW(conv2d, n, "", 0, 1 << 18, 0, "rows and columns; 0: as many as `bytes` holds"),
+    PARAM_BYTES_ROW(conv2d, bytes, 8 * EMIT_X * EMIT_X, 0x1p42, 0x1p33, "both arrays together"),
+    PARAM_INT_ROW(conv2d, n, "", 0, 1 << 20, 0, "rows and columns; 0: as many as `bytes` holds"),
     LAYOUT_COMPUTE_NS("time of a warp whose data is all at hand"),
     {0}};
 

@@ -55,12 +55,18 @@ END_TEST
 
 START_TEST(sizes_without_a_point_are_refused_and_huge_ones_open_at_once)
 {
-    ck_assert_ptr_nonnull(strstr(program_refused("conv2d,bytes=8191"), "expected 8KiB to 256GiB"));
+    struct err err = {""};
+    struct program_launch launch = {0};
+    struct workload most;
+    struct program whole = program_opened(&most, "conv2d,bytes=4TiB", 0, 0);
+    whole.ops->launch(whole.state, 0, &launch);
+    ck_assert_int_eq(program_check_launch(&launch, 0, &err), -1); /* 2^39 points, 32 to a warp */
+    ck_assert_ptr_nonnull(strstr(err.msg, "2^32 - 2 warps"));
+    workload_close(&most);
+    ck_assert_ptr_nonnull(strstr(program_refused("conv2d,bytes=8191"), "expected 8KiB to 4TiB"));
     struct workload w;
     struct program program = program_opened(&w, "conv2d,bytes=256GiB,compute_ns=5", 0, 0);
     static struct program_body body;
-    struct program_launch launch = {0};
-    struct err err = {""};
     program.ops->launch(program.state, 0, &launch);
     ck_assert_msg(program_check_launch(&launch, 0, &err) == 0, "%s", err.msg);
     ck_assert_int_eq(program_body(&program, w.state, 0, program_warps(&launch) - 2, 0, &body, &err), 1);

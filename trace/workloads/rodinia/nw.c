@@ -31,7 +31,7 @@ struct managed {
 };
 
 static const struct param managed_keys[] = {
-    PARAM_BYTES_ROW(nw, bytes, 8 * (TILE + 1) * (TILE + 1), 0x1p38, 0x1p33, "both arrays together"),
+    PARAM_BYTES_ROW(nw, bytes, 8 * (TILE + 1) * (TILE + 1), 0x1p42, 0x1p33, "both arrays together"),
     PARAM_CHOICE_ROW(nw, order, "hoisted|ptx", 0, "loads first, or each used before the next"),
     LAYOUT_COMPUTE_NS("time of a tile whose data is all at hand"),
     {0}};

@@ -56,7 +56,7 @@ START_TEST(sizes_without_a_tile_are_refused_and_huge_ones_open_at_once)
 {
     ck_assert_ptr_nonnull(strstr(program_refused("nw,bytes=2311"), "expected 2312"));
     struct workload w;
-    struct program program = program_opened(&w, "nw,bytes=256GiB", 0, 0);
+    struct program program = program_opened(&w, "nw,bytes=4TiB", 0, 0);
     struct program_launch launch = {0};
     static struct program_body body;
     uint32_t last = program.ops->launches(program.state) - 1;

@@ -83,8 +83,9 @@ static int backprop_init(struct backprop *s, struct err *err)
     uint64_t n = s->n, weights = (n + 1) * ROW * 4;
     if (n % TILE)
         return err_set(err, "rodinia-backprop: %lld inputs; expected a multiple of 16", (long long)s->n);
-    LAYOUT_ARRAYS(&s->layout, {"+input", (n + 1) * 4}, {"output_hidden", ROW * 4}, {"+input_hidden", weights},
-                  {"hidden_partial_sum", n * 4}, {"+hidden_delta", ROW * 4}, {"+input_prev_weights", weights});
+    LAYOUT_ARRAYS(&s->layout, {"+input", (n + 1) * 4}, {"output_hidden", ROW * UINT64_C(4)}, {"+input_hidden", weights},
+                  {"hidden_partial_sum", n * 4}, {"+hidden_delta", ROW * UINT64_C(4)},
+                  {"+input_prev_weights", weights});
     layout_straight(&s->layout, layerforward, "bpnn_layerforward_CUDA", n / TILE, THREADS, 20, (TILE + THREADS) * 4);
     layout_straight(&s->layout, adjust_weights, "bpnn_adjust_weights_cuda", n / TILE, THREADS, 28, 0);
     s->layout.launches = 2;

@@ -111,7 +111,7 @@ static struct program_access *own(const struct emit *e, unsigned array, uint32_t
 /* A word for each thread: keys[t], keys[t + 1], indices[t]. */
 static void load_word(const struct emit *e, const struct search *s, int64_t offset)
 {
-    emit_load(e, s->nodes, (int64_t)s->node * NODE_WORDS + offset + e->at.warp * PROGRAM_LANES, 2, 1);
+    emit_load(e, s->nodes, (int64_t)s->node * NODE_WORDS + offset + (int64_t)e->at.warp * PROGRAM_LANES, 2, 1);
 }
 
 /* All threads load the node's number, its keys, the query's key; then the one behind whose key the query lies goes on

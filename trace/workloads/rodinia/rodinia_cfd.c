@@ -182,7 +182,7 @@ static int cfd_init(struct cfd *s, struct err *err)
     uint64_t blocks = layout_blocks(s->n, THREADS), field = blocks * THREADS * 4;
     s->padded = blocks * THREADS;
     LAYOUT_ARRAYS(&s->layout, {"+areas", field}, {"+elements_surrounding", NEIGHBOURS * field},
-                  {"+normals", 3 * NEIGHBOURS * field}, {"variables|old_variables|fluxes", FIELDS * field},
+                  {"+normals", UINT64_C(3) * NEIGHBOURS * field}, {"variables|old_variables|fluxes", FIELDS * field},
                   {"step_factors", field});
     layout_straight(&s->layout, initialize_variables, "cuda_initialize_variables", blocks, THREADS, 24, 0);
     layout_straight(&s->layout, compute_step_factor, "cuda_compute_step_factor", blocks, THREADS, 20, 0);

@@ -37,7 +37,7 @@ static const struct param dwt2d_keys[] = {
 static int copy_src_to_components(struct emit *e)
 {
     const struct dwt2d *s = e->state;
-    int64_t x = e->at.warp * PROGRAM_LANES;
+    int64_t x = (int64_t)e->at.warp * PROGRAM_LANES;
     if (x < COPY_WORDS)
         emit_load(e, SRC, e->at.block * COPY_WORDS + x, 2, 1);
     emit_barrier(e, 2);
@@ -71,7 +71,7 @@ static struct level level_of(const struct dwt2d *s, uint32_t launch)
     v.in = R + (unsigned)colour;
     v.out = outs[colour];
     v.window = v.sx >= 960 ? 192 : v.sx >= 480 ? 128 : 64;
-    v.steps = (v.sy + MOST_STEPS * ROWS - 1) / (MOST_STEPS * ROWS);
+    v.steps = (v.sy + (int64_t)MOST_STEPS * ROWS - 1) / ((int64_t)MOST_STEPS * ROWS);
     v.across = (v.sx + v.window - 1) / v.window;
     v.down = (v.sy + ROWS * v.steps - 1) / (ROWS * v.steps);
     return v;
@@ -115,7 +115,7 @@ static void store_rows(const struct level *v, struct emit *e, int64_t x, int64_t
 static int fdwt53(struct emit *e)
 {
     const struct level v = level_of(e->state, e->launch);
-    int64_t t = e->at.warp * PROGRAM_LANES, x = (int64_t)e->at.block % v.across * v.window + t;
+    int64_t t = (int64_t)e->at.warp * PROGRAM_LANES, x = (int64_t)e->at.block % v.across * v.window + t;
     int64_t by = (int64_t)e->at.block / v.across, fy = by * ROWS * v.steps, step = ((int64_t)e->index - 1) / 2;
     bool first = e->index == 0, second = e->index > 0 && e->index % 2 == 0;
     int64_t from = first ? (by ? fy - 2 : fy) : fy + ROWS * step + 1;

@@ -52,7 +52,7 @@ static int fan2(struct emit *e)
 {
     int64_t n = ((const struct gaussian *)e->state)->n, t = e->launch / 2, across = (n + SIDE2 - 1) / SIDE2;
     int64_t r = (int64_t)e->at.block % across * SIDE2, c = (int64_t)e->at.block / across * SIDE2;
-    for (int64_t l = 0; l < SIDE2 * SIDE2; l++)
+    for (int64_t l = 0; l < (int64_t)SIDE2 * SIDE2; l++)
         if (r + l % SIDE2 >= n - 1 - t || c + l / SIDE2 >= n - t)
             e->active &= ~(1u << l);
     if (!e->active)

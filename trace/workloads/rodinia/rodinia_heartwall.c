@@ -209,11 +209,16 @@ static void put_phase(struct filling *f, const struct heartwall *h, uint8_t numb
     bool rounds = p->kind <= CONVOLVE_MASK && p->kind != WALK;
     int64_t c = h->template + h->area - 1, left = p->kind == MAP ? (int64_t)p->rows * p->columns : c * c;
     struct step step = {.phase = number, .turns = p->kind == WALK ? (uint16_t)p->columns : 1, .active = UINT32_MAX};
-    left = (p->kind == WALK ? p->rows : p->kind == PLACE ? 1 : rounds ? left : THREADS) - PROGRAM_LANES * f->warp;
+    left = (p->kind == WALK    ? p->rows
+            : p->kind == PLACE ? 1
+            : rounds           ? left
+                               : THREADS) -
+           (int64_t)PROGRAM_LANES * f->warp;
     for (; left > 0 && p->kind != SYNC; left -= THREADS, step.round++) {
         step.active = program_first_lanes(left);
         if (p->kind == CONVOLVE || p->kind == CONVOLVE_MASK)
-            put_trips(f, step, h->trips[p->kind - CONVOLVE] + step.round * THREADS + f->warp * PROGRAM_LANES);
+            put_trips(f, step,
+                      h->trips[p->kind - CONVOLVE] + (size_t)step.round * THREADS + (size_t)f->warp * PROGRAM_LANES);
         else
             put(f, step);
     }
@@ -406,7 +411,7 @@ static void add_arrays(struct heartwall *h)
                                            "sub2", "in2_sqr", "sqr_sub2", "in_sqr",   "tMask",    "mask_conv"};
     int64_t t = h->template, a = h->area, c = t + a - 1, P = a + 2 * t, inner = h->inner, outer = h->points - inner;
     const int64_t elements[OWN] = {a * a, c * c, P * P, c * P, c * P, c * c, c * c, a * a, c * c, t * t, c * c, c * c};
-    LAYOUT_ARRAYS(&h->layout, {"+frame", FRAME_ROWS * FRAME_COLUMNS * 4}, {"+endoRow|endoCol", inner * 4},
+    LAYOUT_ARRAYS(&h->layout, {"+frame", UINT64_C(4) * FRAME_ROWS * FRAME_COLUMNS}, {"+endoRow|endoCol", inner * 4},
                   {"tEndoRowLoc|tEndoColLoc", inner * h->video * 4}, {"+epiRow|epiCol", outer * 4},
                   {"tEpiRowLoc|tEpiColLoc", outer * h->video * 4}, {"endoT", inner * t * t * 4},
                   {"epiT", outer * t * t * 4});

@@ -43,7 +43,7 @@ static int calculate_temp(struct emit *e)
 {
     const struct hotspot *s = e->state;
     int64_t n = s->n, left = s->iterations - e->launch * s->height, it = left < s->height ? left : s->height;
-    int64_t ty = e->at.warp * 2, bx = (int64_t)e->at.block % s->across, by = (int64_t)e->at.block / s->across;
+    int64_t ty = (int64_t)e->at.warp * 2, bx = (int64_t)e->at.block % s->across, by = (int64_t)e->at.block / s->across;
     int64_t x = (TILE - 2 * it) * bx - s->height, y = (TILE - 2 * it) * by - s->height + ty;
     uint32_t loaded = inside(n, x, y, ty, 0), stored = inside(n, x, y, ty, it);
     e->active = loaded;

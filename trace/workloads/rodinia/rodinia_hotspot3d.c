@@ -52,7 +52,7 @@ static void plane(const struct emit *e, int64_t k, const uint8_t *before)
 {
     const struct hotspot3d *s = e->state;
     int64_t nx = s->nx, ny = s->ny, across = nx / BLOCK_X, block = e->at.block;
-    int64_t i = block % across * BLOCK_X + e->at.warp % 2 * PROGRAM_LANES,
+    int64_t i = block % across * BLOCK_X + (int64_t)(e->at.warp % 2) * PROGRAM_LANES,
             j = block / across * BLOCK_Y + e->at.warp / 2;
     int64_t c = i + nx * (j + ny * k), south = j == ny - 1 ? 0 : nx, north = j == 0 ? 0 : -nx;
     const int64_t apart[LOADS] = {0, -1, 1, south, north, nx * ny, 0};

@@ -58,7 +58,7 @@ static int histo_kernel(struct emit *e)
     if (e->index > 1 && !program_loop_part(&loop, e->index - 2, &part))
         return 0; /* the one before was the last */
     emit_barrier(e, 0);
-    emit_as(emit_load(e, HIST, e->at.warp * PROGRAM_LANES, 4, 0), RECORD_ATOMIC);
+    emit_as(emit_load(e, HIST, (int64_t)e->at.warp * PROGRAM_LANES, 4, 0), RECORD_ATOMIC);
     return emit_end(e, 1);
 }
 
@@ -84,7 +84,7 @@ static uint32_t add_down(const struct emit *e, uint32_t last, uint32_t work, uin
 
 static int vlc_encode(struct emit *e)
 {
-    int64_t t = e->at.warp * PROGRAM_LANES, stored = ((const struct huffman *)e->state)->bits / WORD_BITS + 1;
+    int64_t t = (int64_t)e->at.warp * PROGRAM_LANES, stored = ((const struct huffman *)e->state)->bits / WORD_BITS + 1;
     bool last = t + PROGRAM_LANES == THREADS;
     emit_load(e, CODE, t, 7, 4);
     emit_load(e, LEN, t, 6, 1);
@@ -118,7 +118,7 @@ static int prescan(struct emit *e)
     const struct huffman *s = e->state;
     unsigned level = kernel_of(s, e->launch), from = level == SCAN ? CIDX : SUMS, to = level == SCAN ? CIDX2 : SUMS;
     uint32_t threads = s->layout.kernel[level].launch.threads;
-    int64_t first = 2 * e->at.block * threads + e->at.warp * PROGRAM_LANES, second = first + threads;
+    int64_t first = 2 * e->at.block * threads + (int64_t)e->at.warp * PROGRAM_LANES, second = first + threads;
     bool total = e->at.warp == 0 && s->sums && level == SCAN;
     emit_load(e, from, first, 21, 5);
     emit_load(e, from, second, 8, 4);
@@ -135,7 +135,7 @@ static int prescan(struct emit *e)
 
 static int uniform_add(struct emit *e)
 {
-    int64_t first = SCANNED * e->at.block + e->at.warp * PROGRAM_LANES;
+    int64_t first = SCANNED * e->at.block + (int64_t)e->at.warp * PROGRAM_LANES;
     if (e->at.warp == 0)
         emit_load(e, SUMS, e->at.block, 9, 1)->active = 1;
     emit_barrier(e, e->at.warp == 0 ? 10 : 13);
@@ -204,7 +204,7 @@ static int pack2(struct emit *e)
 
 static int huffman_init(struct huffman *s, struct err *err)
 {
-    uint64_t blocks = s->blocks, words = blocks * THREADS * 4, symbols = THREADS * 4;
+    uint64_t blocks = s->blocks, words = blocks * THREADS * 4, symbols = THREADS * UINT64_C(4);
     uint32_t sums = (uint32_t)(blocks / SCANNED); /* what the second level sums up */
     if (blocks & (blocks - 1))
         return err_set(err, "rodinia-huffman: blocks=%lld; expected a power of two", (long long)s->blocks);
@@ -212,7 +212,7 @@ static int huffman_init(struct huffman *s, struct err *err)
     uint32_t threads = s->sums ? THREADS : (uint32_t)blocks / 2, scanned = 2 * threads; /* of the first level */
     LAYOUT_ARRAYS(&s->layout, {"+buffer0|buffer1", words / PARTS}, {"histo", symbols}, {"+sourceData|destData", words},
                   {"destDataPacked", words}, {"+codewords|codewordlens", symbols}, {"cw32|cw32len|cw32idx", words},
-                  {"cindex|cindex2", blocks * 4}, {s->sums ? "scanBlockSums" : NULL, sums * 4});
+                  {"cindex|cindex2", blocks * 4}, {s->sums ? "scanBlockSums" : NULL, sums * UINT64_C(4)});
     /* in the order of the kernels' numbers */
     layout_kernel(&s->layout, histo_kernel, "histo_kernel", 2 * s->sms, THREADS, 10, THREADS * 4);
     layout_straight(&s->layout, vlc_encode, "vlc_encode_kernel_sm64huff", blocks, THREADS, 20, 3 * THREADS * 4 + 16);

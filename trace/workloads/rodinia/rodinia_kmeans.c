@@ -41,7 +41,7 @@ static int invert_mapping(struct emit *e)
     for (uint32_t k = 0; k < part.trips; k++) {
         int64_t i = part.first + k;
         struct program_access *in = emit_load(e, IN, s->features * g + i, k == 0 && part.trips == UNROLL, use[k]);
-        emit_apart(in, s->features)->turn_stride = 4 * part.trips;
+        emit_apart(in, s->features)->turn_stride = INT64_C(4) * part.trips;
         emit_store(e, FEAT, n * i + g, use[k] - 1u)->turn_stride = 4 * n * part.trips;
     }
     e->body->turns = part.turns;

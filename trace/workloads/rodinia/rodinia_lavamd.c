@@ -61,7 +61,7 @@ static void fields(const struct emit *e, unsigned array, int64_t particle, unsig
 /* Body 0: the block's own box; then one for each box q that it looks at. */
 static int lavamd_kernel(struct emit *threads)
 {
-    int64_t b = threads->at.block, p = threads->at.warp * PROGRAM_LANES, k = (int64_t)threads->index - 1;
+    int64_t b = threads->at.block, p = (int64_t)threads->at.warp * PROGRAM_LANES, k = (int64_t)threads->index - 1;
     struct emit doubles = emit_of(threads, 8), *e = &doubles;
     e->active &= program_first_lanes(PARTICLES - p);
     if (k < 0) {

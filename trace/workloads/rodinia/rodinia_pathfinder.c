@@ -39,7 +39,7 @@ static int dynproc(struct emit *e)
 {
     const struct pathfinder *s = e->state;
     int64_t t = e->launch * s->height, left = s->rows - 1 - t, it = left < s->height ? left : s->height;
-    int64_t thread = e->at.warp * PROGRAM_LANES, i = (int64_t)e->index - 1;
+    int64_t thread = (int64_t)e->at.warp * PROGRAM_LANES, i = (int64_t)e->index - 1;
     int64_t x = (THREADS - 2 * it) * (int64_t)e->at.block - s->height + thread;
     if (i == it)
         return 0;

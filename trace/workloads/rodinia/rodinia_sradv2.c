@@ -36,7 +36,7 @@ static struct program_access *tile(const struct emit *e, unsigned array, unsigne
 {
     const struct sradv2 *s = e->state;
     int64_t k = s->cols, first = (int64_t)e->at.block / s->across * TILE * k + (int64_t)e->at.block % s->across * TILE;
-    first += at + (which == ROW ? 0 : k * (e->at.warp * 2));
+    first += at + (which == ROW ? 0 : k * 2 * e->at.warp);
     return emit_tile(e, emit_load(e, array, first, before, use), TILE, which == ROW ? 0 : k, which != COLUMN);
 }
 

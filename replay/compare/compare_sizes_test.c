@@ -1,0 +1,131 @@
+/* Sizes about 2^32 bytes and far above, on every engine: more bytes never move fewer, twice as many move twice as much,
+ * and what memory does not hold is evicted. A count of bytes or pages in 32 bits fails. */
+#include <math.h>
+
+#include "replay/compare/compare_testing.h"
+#include "replay/run/engine.h"
+
+enum { SIZES = 5, BASE = 1, DOUBLE = 3 };
+
+/* Blocks of 2 MiB: one less than 2^32 bytes, that, one more, twice and 16 times as much. */
+static const int64_t blocks_of[SIZES] = {2047, 2048, 2049, 4096, 32768};
+
+static const char *spec_of(const char *keys, int64_t blocks)
+{
+    static char spec[128];
+    (void)snprintf(spec, sizeof spec, "synth:array,bytes=%lldMiB%s", 2 * (long long)blocks, keys);
+    return spec;
+}
+
+/* What an engine says of the array: one metric of each policy. Returns how many policies. */
+static size_t ask(const char *engine, const char *platform, const char *policies, const char *set, const char *keys,
+                  int64_t blocks, const char *metric, double *values)
+{
+    struct input input;
+    struct replay_result r;
+    bool usage;
+    ck_assert_msg(input_open(&input, spec_of(keys, blocks), "", false, &err) == 0, "%s", err.msg);
+    struct replay_request request = {.engine = engine_find(engine),
+                                     .platform = platform,
+                                     .policy_list = policies,
+                                     .sets = &set,
+                                     .set_count = set != NULL,
+                                     .inputs = &input,
+                                     .input_count = 1,
+                                     .threads = 2};
+    ck_assert_msg(replay_run(&request, &r, &usage, &err) == 0, "%s: %s", input.spec, err.msg);
+    size_t n = r.policy_count;
+    for (size_t i = 0; i < n; i++) {
+        const struct metric_value *v = outcome_get(&r.runs[i], metric);
+        ck_assert_msg(v && v->known, "%s of %s", metric, input.spec);
+        values[i] = v->real;
+    }
+    replay_release(&r);
+    input_close(&input);
+    return n;
+}
+
+/* The metric grows with the size, in proportion (to 1 %) but for `constant`. */
+static void grows(const char *engine, const char *platform, const char *policies, const char *set, const char *keys,
+                  const char *metric, double constant, int sizes)
+{
+    double values[SIZES][8];
+    size_t n = 0;
+    for (int s = 0; s < sizes; s++)
+        n = ask(engine, platform, policies, set, keys, blocks_of[s], metric, values[s]);
+    for (size_t p = 0; p < n; p++)
+        for (int s = 1; s < sizes; s++) {
+            const double was = values[s - 1][p] + constant, is = values[s][p] + constant,
+                         expected = values[BASE][p] + constant;
+            ck_assert_msg(is > was, "%s %s: policy %zu: %g, then %g", engine, metric, p, was, is);
+            ck_assert_msg(s < DOUBLE || fabs(is / expected * (double)blocks_of[BASE] / (double)blocks_of[s] - 1) < 0.01,
+                          "%s %s: policy %zu: %g of %lld blocks, %g of %lld", engine, metric, p, expected,
+                          (long long)blocks_of[BASE], is, (long long)blocks_of[s]);
+        }
+}
+
+#define SPARSE ",pattern=sparse"
+
+/* 3 GiB less 322,122,547 bytes are 1,382 blocks: as many are never evicted. */
+START_TEST(managed_memory_moves_and_evicts_what_does_not_fit)
+{
+    const char *policies = "tree,fixed:granularity=2MiB", *set = "memory_bytes=3GiB";
+    grows("uvm", "t4", policies, set, SPARSE, "h2d_bytes", 0, SIZES);
+    grows("uvm", "t4", policies, set, SPARSE, "evictions", 1382, SIZES);
+}
+END_TEST
+
+/* 128 reads 8 GiB apart, of 1 TiB, in 100 blocks. */
+START_TEST(a_footprint_of_a_tebibyte_has_all_its_blocks)
+{
+    static const int64_t terabyte = 524288;
+    double value;
+    (void)ask("uvm", "h200", "fixed:granularity=2MiB", "gpu_memory_bytes=200MiB", ",pattern=chain,step=8GiB", terabyte,
+              "evictions", &value);
+    ck_assert_double_eq(value, 28);
+    (void)ask("dram", "gv100", "frfcfs", NULL, ",pattern=chain,step=8GiB", terabyte, "mem_requests", &value);
+    ck_assert_double_ge(value, 128);
+    (void)ask("zerocopy", "h200", "merged", NULL, "", terabyte, "payload_bytes", &value);
+    ck_assert_double_eq(value, 0x1p40);
+}
+END_TEST
+
+START_TEST(what_is_read_over_the_link_is_all_of_it)
+{
+    grows("zerocopy", "h200", "naive,merged,aligned", NULL, "", "payload_bytes", 0, SIZES);
+    grows("zerocopy", "h200", "naive,merged,aligned", NULL, "", "requests", 0, SIZES);
+}
+END_TEST
+
+START_TEST(dram_is_asked_for_every_page_and_its_number)
+{
+    grows("dram", "gv100", "frfcfs", "cut=none", SPARSE, "mem_requests", 0, SIZES);
+}
+END_TEST
+
+START_TEST(tasks_hold_what_their_program_does)
+{
+    grows("placement", "tx2", "device,managed,pinned", NULL, SPARSE, "footprint_bytes", 0, DOUBLE + 1);
+}
+END_TEST
+
+START_TEST(rows_evict_what_does_not_fit)
+{
+    double h2d = 0, d2h = 0;
+    for (int s = 0; s < 4; s++) {
+        compare_with(spec_of(SPARSE, blocks_of[s]), "t4", "memory_bytes=3GiB", 2);
+        const struct compare_row *row = row_of("managed", "fixed:granularity=2MiB");
+        ck_assert_double_eq(metric(row, "gpu_bytes"), 3 * 0x1p30 - 322122547 + 4 * (double)blocks_of[s]);
+        ck_assert_double_gt(metric(row, "h2d_bytes"), h2d);
+        ck_assert_double_gt(metric(row, "d2h_bytes"), d2h);
+        h2d = metric(row, "h2d_bytes");
+        d2h = metric(row, "d2h_bytes");
+        ck_assert(!row_of("copy", "cudaMemcpy")->answered);
+        compare_release(&result);
+    }
+}
+END_TEST
+
+TEST_MAIN("compare_sizes", managed_memory_moves_and_evicts_what_does_not_fit,
+          a_footprint_of_a_tebibyte_has_all_its_blocks, what_is_read_over_the_link_is_all_of_it,
+          dram_is_asked_for_every_page_and_its_number, tasks_hold_what_their_program_does, rows_evict_what_does_not_fit)
