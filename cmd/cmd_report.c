@@ -37,7 +37,10 @@ static void human(struct table *t, const struct report_cell *cell)
     static const struct metric plain = {"", METRIC_REAL, METRIC_MEAN, ""};
     char buf[160];
     if (cell->text)
-        table_cell(t, "%s%s", cell->text, cell->best && format == FORMAT_TABLE ? " *" : "");
+        table_cell(t, "%s%s", cell->text,
+                   format != FORMAT_TABLE || !cell->mark.best ? ""
+                   : cell->mark.tied                          ? " ="
+                                                              : " *");
     else if (!cell->metric && !cell->value.known && !cell->value.interval)
         table_cell(t, "n/a");
     else
@@ -340,7 +343,7 @@ const struct command cmd_report = {
     .details = "Columns are the fewest keys that tell all cases apart, the policy, and the metrics; no run is left\n"
                "out unsaid. Where several fixed policies were run, the fastest is added as 'best fixed'. A pivot ends\n"
                "with a row of aggregates for each policy. A '*' marks the best policy of each case that did not\n"
-               "starve: the fastest; dram: the largest system throughput.\n"
+               "starve (the fastest; dram: the largest system throughput), '=' several that the model's error ties.\n"
                "--html makes one file that needs no network: the best policy of each case first, every policy of\n"
                "it in one click, tables that sort and filter, figures. --by kernel and --by allocation divide\n"
                "each run of the uvm engine; --by mem and --by pim report by GPU kernel and by PIM kernel.",

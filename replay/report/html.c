@@ -132,9 +132,10 @@ static json_t *row(const struct report *report, size_t r, const struct run *run)
     for (size_t c = 0; c < report->columns; c++)
         if (c + 1 != report->texts)
             json_tree_add(c < report->texts ? &keys : &values, cell(&cells[c]));
-    return json_pack("{s:i,s:s,s:s,s:s,s:b,s:b,s:o,s:o,s:O}", "group", (int)report->case_of[r], "input", run->input,
+    return json_pack("{s:i,s:s,s:s,s:s,s:b,s:b,s:o,s:o,s:O,s:f}", "group", (int)report->case_of[r], "input", run->input,
                      "platform", run->platform, "policy", cells[report->texts - 1].text, "baseline", run->baseline,
-                     "starved", run_starved(run), "keys", keys, "values", values, "notes", run->notes);
+                     "starved", run_starved(run), "keys", keys, "values", values, "notes", run->notes, "error",
+                     report_error(run));
 }
 
 static json_t *section_of_report(const struct report *report, const struct run_set *runs, struct err *err)

@@ -1,5 +1,6 @@
 #include "replay/report/report.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "replay/results/runs.h"
 #include "replay/run/engine.h"
 #include "replay/run/platform_use.h"
+#include "replay/run/robust.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 
@@ -208,41 +210,114 @@ void report_release(struct report *report)
     memset(report, 0, sizeof *report);
 }
 
-/* The n-th rank's value of a run, brought to "more is better". */
-static bool rank_value(const struct run *run, size_t n, double *value)
+double report_error(const struct run *run)
 {
-    char name[64];
+    double error;
+    const struct engine *engine = engine_of_results(run->engine);
+    const struct policy_head *policy = engine_policy(run->engine, run->policy);
+    if (run_metric(run, "error_ratio", &error))
+        return error;
+    return policy && policy->error > 0 ? policy->error : engine ? engine->error : 0;
+}
+
+enum { RANKS = 4 };
+
+/* What one case is decided by: the first rank that a run of it knows. */
+struct decision_by {
+    char metric[64];
+    size_t rank; /* RANKS: none knows any */
     bool more;
-    if (!engine_rank(engine_of_results(run->engine), n, name, sizeof name, &more) || !run_metric(run, name, value))
-        return false;
-    *value = more ? *value : -*value;
-    return true;
+};
+
+static bool ranks_by(const struct run *run, size_t n, struct decision_by *by)
+{
+    double value;
+    return !run_starved(run) &&
+           engine_rank(engine_of_results(run->engine), n, by->metric, sizeof by->metric, &by->more) &&
+           run_metric(run, by->metric, &value);
+}
+
+static struct decision_by decided_by(const struct run_set *runs, const size_t *list, size_t n)
+{
+    struct decision_by by = {.rank = 0};
+    for (; by.rank < RANKS; by.rank++)
+        for (size_t i = 0; i < n; i++)
+            if (ranks_by(&runs->runs[list[i]], by.rank, &by))
+                return by;
+    return by;
+}
+
+/* Only of the first rank an error is known; without one the middle of an interval counts. */
+static struct robust_value standing(const struct run *run, const struct decision_by *by, double error)
+{
+    double value, lo, hi;
+    if (run_starved(run) || !run_metric(run, by->metric, &value))
+        return (struct robust_value){.state = ROBUST_REFUSED};
+    return error > 0 && run_interval(run, by->metric, &lo, &hi) ? robust_between(lo, hi) : robust_point(value);
+}
+
+static double error_by(const struct run *run, const struct decision_by *by)
+{
+    return by->rank ? 0 : report_error(run);
+}
+
+/* What nothing in the case beats; nothing where an estimate may be the best: nobody knows how far it is off. */
+static void mark_best(const struct case_table *table, const size_t *list, size_t n, struct robust_value *values,
+                      struct report_mark *marks)
+{
+    const struct run_set *runs = table->set;
+    const struct decision_by by = decided_by(runs, list, n);
+    size_t winners = 0;
+    bool open = false, measured = false;
+    for (size_t i = 0; i < n && by.rank < RANKS; i++)
+        values[i] = standing(&runs->runs[list[i]], &by, error_by(&runs->runs[list[i]], &by));
+    for (size_t b = 0; b < n && by.rank < RANKS; b++) {
+        const struct run *run = &runs->runs[list[b]];
+        const double error = error_by(run, &by);
+        bool wins = values[b].state == ROBUST_STANDS;
+        for (size_t a = 0; a < n && wins; a++)
+            wins = !robust_beats(&values[a], &values[b], fmax(error, error_by(&runs->runs[list[a]], &by)), by.more);
+        marks[list[b]].best = wins;
+        winners += wins && !table->twice[list[b]] && strcmp(run->policy, "best fixed") != 0;
+        measured |= error > 0;
+        open |= wins && error > 0 && run_unbound(run, by.metric);
+    }
+    for (size_t b = 0; b < n; b++)
+        marks[list[b]] =
+            (struct report_mark){marks[list[b]].best && !open, marks[list[b]].best && !open && measured && winners > 1};
+}
+
+/* The runs of one case stand together in `list`, from first[case] on. */
+static void sort_by_case(const struct case_table *table, size_t count, size_t *first, size_t *list)
+{
+    for (size_t i = 0; i < count; i++)
+        first[table->row_of[i] + 1]++;
+    for (size_t r = 0; r < table->rows; r++)
+        first[r + 1] += first[r];
+    for (size_t i = count; i-- > 0;)
+        list[--first[table->row_of[i] + 1]] = i; /* now first[r + 1] is where r begins */
 }
 
 /* Which runs are the best of their case, by the first rank that one knows; none that starved. NULL on failure. */
-static bool *find_best(const struct run_set *runs, const struct case_table *table, struct err *err)
+static struct report_mark *find_best(const struct case_table *table, struct err *err)
 {
-    enum { RANKS = 4 };
-    double *top = mem_zalloc(table->rows, sizeof *top, err);
-    size_t *rank = top ? mem_zalloc(table->rows, sizeof *rank, err) : NULL; /* 1 + the rank that decides */
-    bool *best = rank ? mem_zalloc(runs->count, sizeof *best, err) : NULL;
-    double value;
-    for (size_t n = 0; best && n < RANKS; n++)
-        for (size_t i = 0; i < runs->count; i++) {
-            size_t r = table->row_of[i];
-            if ((rank[r] == 0 || rank[r] == n + 1) && !run_starved(&runs->runs[i]) &&
-                rank_value(&runs->runs[i], n, &value)) {
-                top[r] = rank[r] == 0 || value > top[r] ? value : top[r];
-                rank[r] = n + 1;
-            }
+    size_t *first = mem_zalloc(table->rows + 2, sizeof *first, err), *list = NULL;
+    struct robust_value *values = NULL;
+    struct report_mark *best = NULL;
+    const size_t count = table->set->count;
+    list = first ? mem_zalloc(count, sizeof *list, err) : NULL;
+    values = list ? mem_zalloc(count, sizeof *values, err) : NULL;
+    best = values ? mem_zalloc(count, sizeof *best, err) : NULL;
+    if (best) {
+        sort_by_case(table, count, first, list);
+        for (size_t r = 0; r < table->rows; r++) {
+            const size_t end = r + 1 < table->rows ? first[r + 2] : count;
+            mark_best(table, list + first[r + 1], end - first[r + 1], values, best);
         }
-    for (size_t i = 0; best && i < runs->count; i++) {
-        size_t r = table->row_of[i];
-        best[i] = rank[r] && !run_starved(&runs->runs[i]) && rank_value(&runs->runs[i], rank[r] - 1, &value) &&
-                  value >= top[r];
     }
-    free(top);
-    free(rank);
+    free(first);
+    free(list);
+    free(values);
     return best;
 }
 
@@ -273,7 +348,7 @@ static const char *policy_name(const struct case_table *table, size_t run, char 
 }
 
 static int plain_row(struct report *report, size_t at, const struct case_table *table, const struct metrics *metrics,
-                     size_t run, bool best, struct err *err)
+                     size_t run, struct report_mark mark, struct err *err)
 {
     struct report_cell *row = &report->cells[at * report->columns];
     const size_t keys = table->key_count, r = table->row_of[run];
@@ -283,7 +358,7 @@ static int plain_row(struct report *report, size_t at, const struct case_table *
             return -1;
     if (text_cell(&row[keys], policy_name(table, run, name, sizeof name), err))
         return -1;
-    row[keys].best = best;
+    row[keys].mark = mark;
     for (size_t m = 0; m < metrics->count; m++)
         row[keys + 1 + m] = metric_cell(&table->set->runs[run], metrics->names[m]);
     report->run_of[at] = run;
@@ -291,8 +366,8 @@ static int plain_row(struct report *report, size_t at, const struct case_table *
     return 0;
 }
 
-static int plain(struct report *report, const struct case_table *table, const struct metrics *metrics, const bool *best,
-                 struct err *err)
+static int plain(struct report *report, const struct case_table *table, const struct metrics *metrics,
+                 const struct report_mark *best, struct err *err)
 {
     size_t rows = 0;
     for (size_t i = 0; i < table->set->count; i++)
@@ -513,7 +588,7 @@ int report_make(struct report *report, struct run_set *runs, const struct report
         rc = divide(report, runs, options, err);
     if (!rc)
         rc = case_table_make(&table, runs, apart && strcmp(apart, "policy") != 0 ? apart : NULL, err);
-    bool *best = rc ? NULL : find_best(runs, &table, err);
+    struct report_mark *best = rc ? NULL : find_best(&table, err);
     rc = best ? choose_metrics(&metrics, runs, list, options, err) : -1;
     if (!rc && !list && !apart)
         rc = other_metrics(&metrics, runs, false, &report->more, err);

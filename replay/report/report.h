@@ -21,12 +21,22 @@ struct report_options {
     bool no_best;                 /* leave out the "best fixed" rows */
 };
 
+/* Nothing in its case beats a best run, by the engine's ranks (robust_beats()); never one that starved. Where the error
+ * of its time is known and several cannot be told apart, each is tied. */
+struct report_mark {
+    bool best, tied;
+};
+
+/* The measured error of what its engine ranks by first, a ratio: the row's own, its policy's or the engine's; 0: none.
+ */
+double report_error(const struct run *run);
+
 /* A cell is a number, an interval, a text or unknown. */
 struct report_cell {
     char *text; /* NULL for numbers */
     const struct metric *metric;
     struct metric_value value;
-    bool best; /* the best run of its case, by the engine's ranks; never one that starved */
+    struct report_mark mark; /* of a policy */
 };
 
 struct report {

@@ -150,7 +150,7 @@ START_TEST(policies_rank_by_what_their_engine_says)
     ck_assert_uint_eq(report.rows, 6);
     const bool best[] = {false, true, false, /* throughput unknown to all: by time */ false, false, true};
     for (size_t r = 0; r < 6; r++)
-        ck_assert_msg(report.cells[r * report.columns + report.columns - 2].best == best[r], "row %zu", r);
+        ck_assert_msg(report.cells[r * report.columns + report.columns - 2].mark.best == best[r], "row %zu", r);
     report_release(&report);
     char name[64];
     bool more;
@@ -196,9 +196,9 @@ START_TEST(a_run_by_kernel_has_a_row_for_each_with_the_metrics_it_has)
         ck_assert_str_eq(report.header[i], header[i]);
     ck_assert_str_eq(report.cells[2 * 6].text, "a");
     ck_assert_int_eq(report.cells[2 * 6 + 2].value.whole, 5);
-    ck_assert(report.cells[2 * 6 + 1].best); /* of kernel a, though the run is slower */
-    ck_assert(!report.cells[0 * 6 + 1].best);
-    ck_assert(report.cells[1 * 6 + 1].best);
+    ck_assert(report.cells[2 * 6 + 1].mark.best); /* of kernel a, though the run is slower */
+    ck_assert(!report.cells[0 * 6 + 1].mark.best);
+    ck_assert(report.cells[1 * 6 + 1].mark.best);
     ck_assert(report.cells[2 * 6 + 5].value.interval);
     ck_assert(!report.cells[0 * 6 + 4].value.unbound && report.cells[1 * 6 + 4].value.unbound); /* faults of b, tree */
     report_release(&report);
@@ -288,8 +288,52 @@ START_TEST(a_metric_of_an_earlier_release_is_reported_and_one_that_is_gone_says_
 }
 END_TEST
 
-TEST_MAIN("report", all_metrics_stand_in_the_order_of_their_engine, each_platform_is_said_once,
-          a_run_by_kernel_has_a_row_for_each_with_the_metrics_it_has,
+/* uvm is known to be off by 15 % and by time: 114 is tied with 100, 116 is not; nothing is best beside an estimate that
+ * may be it; of its second rank, and of dram, no error is known. */
+START_TEST(runs_within_the_error_are_tied)
+{
+    static const struct {
+        const char *engine, *metric;
+        double values[3];
+        bool estimate; /* the last one */
+        bool best[3], tied;
+    } rows[] = {{"uvm", "time_ns", {100, 114, 116}, false, {true, true, false}, true},
+                {"uvm", "time_ns", {100, 116, 130}, false, {true, false, false}, false},
+                {"uvm", "time_ns", {100, 116, 130}, true, {true, false, false}, false},
+                {"uvm", "time_ns", {100, 116, 50}, true, {false, false, false}, false},
+                {"uvm", "time_ns", {100, 116, 110}, true, {false, false, false}, false},
+                {"uvm", "h2d_bytes", {100, 101, 102}, false, {true, false, false}, false},
+                {"zerocopy", "time_ns", {100, 107, 105}, false, {true, false, true}, true},
+                {"dram", "time_ns", {100, 101, 100}, false, {true, false, true}, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct run_set set = {0};
+        struct report report;
+        struct err err = {""};
+        json_t *runs = json_array();
+        for (int n = 0; n < 3; n++)
+            json_array_append_new(
+                runs, json_pack("{s:s,s:{s:i},s:{s:f},s:o}", "policy", "p", "params", "n", n, "metrics", rows[i].metric,
+                                rows[i].values[n], "unbound",
+                                rows[i].estimate && n == 2 ? json_pack("[s]", rows[i].metric) : json_array()));
+        json_t *root = json_pack("{s:s,s:s,s:s,s:{},s:o}", "engine", rows[i].engine, "input", "x", "platform", "h200",
+                                 "settings", "runs", runs);
+        ck_assert_msg(root && run_set_add_json(&set, root, "test", &err) == 0, "%s", err.msg);
+        json_decref(root);
+        struct report_options how = {.metrics = rows[i].metric};
+        ck_assert_msg(report_make(&report, &set, &how, &err) == 0, "%s", err.msg);
+        for (size_t n = 0; n < 3; n++) {
+            const struct report_mark mark = report.cells[n * report.columns + report.columns - 2].mark;
+            ck_assert_msg(mark.best == rows[i].best[n] && mark.tied == (mark.best && rows[i].tied), "row %zu, run %zu",
+                          i, n);
+        }
+        report_release(&report);
+        run_set_release(&set);
+    }
+}
+END_TEST
+
+TEST_MAIN("report", runs_within_the_error_are_tied, all_metrics_stand_in_the_order_of_their_engine,
+          each_platform_is_said_once, a_run_by_kernel_has_a_row_for_each_with_the_metrics_it_has,
           by_gpu_kernel_the_pim_kernels_are_aggregated_as_declared, policies_rank_by_what_their_engine_says,
           the_best_fixed_is_added_for_each_setting, none_counts_as_fixed_and_adaptive_does_not,
           a_pivot_has_a_column_for_each_value_and_an_aggregate,

@@ -51,12 +51,16 @@ static double error_of(const struct robust_question *q, size_t answer)
     return q->errors ? q->errors[answer] : 0;
 }
 
+bool robust_beats(const struct robust_value *a, const struct robust_value *b, double error, bool more_is_better)
+{
+    if (a->state != ROBUST_STANDS)
+        return false;
+    return more_is_better ? a->lo > b->hi * (1 + error) : a->hi * (1 + error) < b->lo;
+}
+
 static bool beats(const struct robust_question *q, const struct robust_value *values, size_t a, size_t b)
 {
-    if (values[a].state != ROBUST_STANDS)
-        return false;
-    double room = 1 + fmax(error_of(q, a), error_of(q, b));
-    return q->more_is_better ? values[a].lo > values[b].hi * room : values[a].hi * room < values[b].lo;
+    return robust_beats(&values[a], &values[b], fmax(error_of(q, a), error_of(q, b)), q->more_is_better);
 }
 
 static bool better(const struct robust_question *q, const struct robust_value *a, const struct robust_value *b)

@@ -44,6 +44,9 @@ struct robust_value robust_between(double lo, double hi);
 /* Of a metric: what is not known is refused, what is at least so much beaten, an estimate unbounded. */
 struct robust_value robust_metric(const struct metric_value *metric);
 
+/* Whether a beats b, given the larger error of the two: else, if neither does, they tie. Whoever names a best asks. */
+bool robust_beats(const struct robust_value *a, const struct robust_value *b, double error, bool more_is_better);
+
 struct robust_question {
     const struct platform *platform;
     const char *const *sections; /* of the platform that the answers read, ends with NULL; NULL: all */
