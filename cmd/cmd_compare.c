@@ -70,7 +70,8 @@ static void print_rows(const struct compare_result *result)
             table_cell(&t, "%s", table_metric(&compare_metrics[m], &row->outcome.values[m], buf, sizeof buf));
             if (m == 0 && row->answered)
                 table_cell(&t, "%.2f", time_of(row) / time_of(&result->rows[0]));
-            else if (m == 0 && row->outcome.values[m].lower_bound)
+            else if (m == 0 && row->outcome.values[m].lower_bound &&
+                     row->outcome.values[m].lo >= COMPARE_NEAR * time_of(&result->rows[0]))
                 table_cell(&t, "over %d", COMPARE_NEAR);
             else if (m == 0)
                 table_cell(&t, "n/a");

@@ -147,12 +147,11 @@ const struct compare_row *compare_second(const struct compare_result *result)
     return NULL;
 }
 
-/* As replay/run/robust.h has it: one beats the other if it does at its worst end and with the larger error. */
 bool compare_tied(const struct compare_row *a, const struct compare_row *b)
 {
-    double error = 1 + fmax(a->error_ratio, b->error_ratio);
-    return a->answered && b->answered && compare_time_high(a) * error >= compare_time_low(b) &&
-           compare_time_high(b) * error >= compare_time_low(a);
+    const double error = fmax(a->error_ratio, b->error_ratio);
+    const struct robust_value x = robust_metric(&a->outcome.values[0]), y = robust_metric(&b->outcome.values[0]);
+    return a->answered && b->answered && !robust_beats(&x, &y, error, false) && !robust_beats(&y, &x, error, false);
 }
 
 /* 0: an answer; 1: a time that is an estimate; 2: at least so much; 3: none. */
@@ -182,6 +181,7 @@ static void rank(struct compare_result *result)
     for (size_t i = 0; i < result->count; i++) {
         struct compare_row row = rows[i];
         size_t at = i;
+        replay_link_check(result->platform, &row.outcome);
         row.answered = class_of(&row) == 0;
         for (; at > 0 && before(&row, &rows[at - 1]); at--)
             rows[at] = rows[at - 1];

@@ -15,6 +15,8 @@ static void pass(struct compare_row *row, const char *to, const struct outcome *
         outcome_real(&row->outcome, to, v->real);
     if (v && v->interval)
         outcome_interval(&row->outcome, to, v->lo, v->hi);
+    if (v && v->lower_bound)
+        outcome_at_least(&row->outcome, to, v->lo);
     if (v && v->unbound)
         outcome_unbound(&row->outcome, to);
 }
@@ -214,6 +216,7 @@ static void fill_recorded(const struct compare_program *f, const struct outcome 
     pass(row, "h2d_bytes", out, "h2d_bytes");
     pass(row, "d2h_bytes", out, "d2h_bytes");
     pass(row, "read_amplification_ratio", out, "read_amplification_ratio");
+    memcpy(row->outcome.outside_bytes, out->outside_bytes, sizeof out->outside_bytes);
     compare_plan_managed(f, row, policy);
     row->stock = strcmp(policy, "tree") == 0;
 }

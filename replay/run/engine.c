@@ -1,9 +1,12 @@
 #include "replay/run/engine.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/uvm/uvm_platform.h"
+#include "models/zerocopy/link.h"
 #include "replay/run/platform_use.h"
 #include "replay/run/robust.h"
 #include "trace/base/json_tree.h"
@@ -211,6 +214,12 @@ static void set_speedup(struct outcome *run, const struct outcome *baseline)
     const struct metric_value *speedup = outcome_get(run, "speedup_ratio");
     if (!time || !base || !speedup || speedup->known || speedup->interval)
         return;
+    if (run->speedup_most > 0 && time->known && base->known &&
+        base->real > time->real * run->speedup_most * (1 + 1e-9)) {
+        outcome_note(run, "speedup_ratio is withheld: against an estimate it is beyond the %.4gx that is possible",
+                     run->speedup_most);
+        return;
+    }
     if (time->known && base->known && time->real > 0)
         outcome_real(run, "speedup_ratio", base->real / time->real);
     if (run != baseline && (time->unbound || base->unbound))
@@ -239,6 +248,43 @@ static void fill_speedup(struct replay_result *result)
                 if (other)
                     set_speedup(&part->outcome, other);
             }
+    }
+}
+
+/* --- the link --- */
+
+/* What a run names of a direction takes at the best rate that the platform has for it, ns; 0: it has no link. */
+static double link_ns(const struct platform *platform, const struct outcome *run, int way, double outside)
+{
+    static const char *const names[] = {"h2d_bytes", "d2h_bytes"};
+    const struct metric_value *v = outcome_get(run, names[way]);
+    const struct uvm_platform *uvm = platform_section_get(platform, "uvm");
+    double rate = platform_has(platform, "pcie") ? pcie_raw_bytes_per_s(platform_section_get(platform, "pcie")) : 0;
+    if (platform_has(platform, "uvm"))
+        rate = fmax(rate, way ? uvm->d2h_bytes_per_s : uvm->h2d_bytes_per_s);
+    const double bytes = !v ? 0 : v->interval ? v->lo : v->real;
+    return rate > 0 ? fmax(0, bytes - outside) / rate * 1e9 : 0;
+}
+
+void replay_link_check(const struct platform *platform, struct outcome *run)
+{
+    const struct metric_value *time = outcome_get(run, "time_ns");
+    if (!time || !(time->known || time->interval))
+        return;
+    const double whole = fmax(link_ns(platform, run, 0, 0), link_ns(platform, run, 1, 0)),
+                 least = fmax(link_ns(platform, run, 0, run->outside_bytes[0]),
+                              link_ns(platform, run, 1, run->outside_bytes[1])),
+                 has = (time->interval ? time->hi : time->real) * (1 + 1e-6) + 1;
+    char text[48];
+    if (has < least) {
+        outcome_at_least(run, "time_ns", least);
+        outcome_note(run, "time_ns is withheld: the model is below the %s that the bytes take at the link's best rate",
+                     units_human_ns(least, text, sizeof text));
+    } else if (has < whole) {
+        outcome_note(run,
+                     "time_ns is that of the kernels: the bytes take at least %s over this platform's link, and moved "
+                     "outside of them or over a faster one",
+                     units_human_ns(whole, text, sizeof text));
     }
 }
 
@@ -344,6 +390,7 @@ int replay_execute(const struct replay_request *request, struct replay_result *r
     for (size_t i = 0; i < runs && !rc; i++) {
         platform_use_note(result, &result->runs[i]);
         note_inputs(request, &result->runs[i]);
+        replay_link_check(result->platform, &result->runs[i]);
     }
     if (!rc) {
         fill_speedup(result);

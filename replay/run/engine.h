@@ -134,6 +134,10 @@ struct replay_result {
  * *usage says whether a failure is a usage error (exit 2) rather than one of data (exit 1). */
 int replay_run(const struct replay_request *request, struct replay_result *result, bool *usage, struct err *err);
 
+/* time_ns holds the bytes that the run names: no less than each direction takes at the platform's best rate. A value
+ * below that is a fault of a model: it is withheld, that it is more than the bound stays, and a note says so. */
+void replay_link_check(const struct platform *platform, struct outcome *run);
+
 /* The two halves of replay_run(): parse (a failure is one of usage), then run. A failure releases the result. */
 int replay_prepare(const struct replay_request *request, struct replay_result *result, struct err *err);
 int replay_execute(const struct replay_request *request, struct replay_result *result, struct err *err);

@@ -64,7 +64,9 @@ struct outcome {
         struct outcome_part *items;
         size_t count, cap;
     } parts[OUTCOME_BYS];
-    struct err failed; /* why something of it is missing; "": nothing is */
+    struct err failed;       /* why something of it is missing; "": nothing is */
+    double outside_bytes[2]; /* of h2d_bytes and d2h_bytes, what may have moved outside of time_ns */
+    double speedup_most;     /* no speedup_ratio beyond this is possible; 0: nothing is known */
 };
 
 /* A part has the metrics of its run, but no notes and no parts. */
