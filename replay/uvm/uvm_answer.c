@@ -226,6 +226,7 @@ static void tally(struct loop *l, uint32_t piece, const struct uvm_tally *what)
         to[i]->services += what->services;
         to[i]->blocks += what->blocks;
         to[i]->h2d_bytes += what->h2d_bytes;
+        to[i]->user_bytes += what->user_bytes;
         to[i]->prefetched_bytes += what->prefetched_bytes;
         to[i]->used_bytes += what->used_bytes;
         to[i]->back_bytes += what->back_bytes;
@@ -416,13 +417,14 @@ static void move_event(struct loop *l, const struct uvm_event *event)
             page_mask_andnot(&place->mapped, &place->mapped, &all);
             tally(l, r->visits[v].piece,
                   &(struct uvm_tally){.h2d_bytes = (uint64_t)page_mask_count(&come) * UVM_PAGE_BYTES,
+                                      .user_bytes = (uint64_t)page_mask_count(&come) * UVM_PAGE_BYTES,
                                       .blocks = !place->used});
             place->used = true;
         } else {
             struct page_mask known, gone;
             page_mask_and(&gone, &all, &place->block.resident);
-            page_mask_and(
-                &known, event->kind == UVM_EVENT_BACK && l->run->hidden != UVM_HIDDEN_FORCED ? &faulted : &all, &gone);
+            page_mask_andnot(&known, &all, &place->recorded); /* came without a record, under any policy */
+            page_mask_or(&known, &known, &gone);
             page_mask_andnot(&place->block.resident, &place->block.resident, &gone);
             page_mask_andnot(&place->prefetched, &place->prefetched, &gone);
             page_mask_or(&place->mapped, &place->mapped, &gone);
@@ -525,6 +527,7 @@ struct answered {
     const struct uvm_answer_run *run;
     bool exact;
     struct looped own, other; /* forced along the recording; in recorded order, if not exact */
+    bool as_recorded;         /* its time is, though the cost model has more */
     bool touched;             /* the other loop takes pages that came without a fault for touched */
 };
 
@@ -679,6 +682,12 @@ static void add_whole(const struct answered *a, const struct uvm_owner *whole, s
             uvm_count((uint64_t)loop->granularity_bytes, a->exact && !a->run->loop.policy->on_batch_end);
 }
 
+/* What copies for faults take at the link's rate. */
+static double fault_copies_ns(const struct answered *a, const struct uvm_tally *now)
+{
+    return (double)(now->h2d_bytes - now->user_bytes) / a->run->loop.platform->h2d_bytes_per_s * 1e9;
+}
+
 /* Owners of which nothing is known to have moved are left out, kernels that the trace names are not. */
 static int put_parts(const struct answered *a, struct outcome *o, struct err *err)
 {
@@ -696,8 +705,9 @@ static int put_parts(const struct answered *a, struct outcome *o, struct err *er
             if (!part)
                 return -1;
             owner.unrecorded |= by == OUTCOME_BY_KERNEL && a->run->loop.recording->unrecorded;
-            const double time_ns = (double)(owner.time_ns + now->time_ns - was->time_ns);
-            uvm_numbers_report(owner_numbers(a, by, &owner, now, time_ns), part);
+            const double time_ns = (double)(owner.time_ns + (a->as_recorded ? 0 : now->time_ns - was->time_ns));
+            const bool fits = a->exact || (outcome_get(o, "time_ns")->known && time_ns >= fault_copies_ns(a, now));
+            uvm_numbers_report(owner_numbers(a, by, &owner, now, fits ? time_ns : NAN), part);
         }
     return 0;
 }
@@ -752,18 +762,44 @@ static void say_estimate(const struct answered *a, struct outcome *o)
                  a->touched ? "to be touched as they come" : "not to be touched");
 }
 
-/* No less than what copies, and the kernels without fault service, take. */
-static double estimated_time(const struct answered *a)
+/* Whether it is the stock driver's policy, and nothing says that the recording is of another. */
+static bool is_drivers(const struct answered *a)
 {
-    const struct uvm_tally *now = &a->other.out.all;
-    const struct uvm_gain gain = uvm_gain_of(a->run->loop.recording);
-    const double copies = (double)now->h2d_bytes / a->run->loop.platform->h2d_bytes_per_s * 1e9,
-                 rest = gain.whole ? (double)(gain.kernel_ns - gain.served_ns) : 0;
-    const double time = recorded_time(a->run->loop.recording) + (double)now->time_ns - (double)a->own.out.all.time_ns;
-    return isfinite(time) ? round(fmax(time, fmax(copies, rest))) : time;
+    const char *label = a->run->label, *name = a->run->loop.policy->head.name;
+    return a->run->loop.policy->stock && !a->run->loop.recording->simulated && label && bare(label) == strlen(name);
 }
 
-static int say(const struct answered *a, struct outcome *o, struct err *err)
+/* The recorded time and what the cost model adds; the driver's own policy takes no longer than the driver did. */
+static double estimated_time(struct answered *a, struct outcome *o)
+{
+    const double recorded = recorded_time(a->run->loop.recording);
+    const double time = recorded + (double)a->other.out.all.time_ns - (double)a->own.out.all.time_ns;
+    char text[48];
+    a->as_recorded = is_drivers(a) && time > recorded;
+    if (!a->as_recorded)
+        return round(time);
+    outcome_note(o, "time_ns is as recorded, of the driver's own policy; the cost model has %s",
+                 units_human_ns(time, text, sizeof text));
+    return recorded;
+}
+
+/* An estimate below what is proved is none: that it is more than the bound is all that is known. */
+static void keep_bounds(const struct answered *a, struct outcome *o)
+{
+    const struct metric_value *time = outcome_get(o, "time_ns");
+    const struct uvm_gain gain = uvm_gain_of(a->run->loop.recording);
+    const double rest = gain.whole ? (double)(gain.kernel_ns - gain.served_ns) : 0,
+                 copies = fault_copies_ns(a, &a->other.out.all);
+    char text[48];
+    if (a->exact || !time->known || time->real >= fmax(copies, rest))
+        return;
+    outcome_at_least(o, "time_ns", fmax(copies, rest));
+    outcome_note(o, "time_ns has no estimate: the cost model is below %s, which %s take",
+                 units_human_ns(fmax(copies, rest), text, sizeof text),
+                 copies > rest ? "the copies for faults alone" : "the kernels without fault service");
+}
+
+static int say(struct answered *a, struct outcome *o, struct err *err)
 {
     const struct uvm_recording *r = a->run->loop.recording;
     struct uvm_tally now = a->exact ? a->own.out.all : a->other.out.all;
@@ -778,9 +814,12 @@ static int say(const struct answered *a, struct outcome *o, struct err *err)
         now.batches = r->batches.record_count;
     (a->exact ? say_exact : say_estimate)(a, o);
     struct uvm_numbers numbers =
-        owner_numbers(a, OUTCOME_BYS, &whole, &now, a->exact ? recorded_time(r) : estimated_time(a));
+        owner_numbers(a, OUTCOME_BYS, &whole, &now, a->exact ? recorded_time(r) : estimated_time(a, o));
     add_whole(a, &whole, &numbers);
     uvm_numbers_report(numbers, o);
+    o->outside_bytes[0] = a->exact ? INFINITY : (double)now.user_bytes;
+    o->outside_bytes[1] = INFINITY;
+    keep_bounds(a, o);
     describe(a, o);
     return put_parts(a, o, err);
 }
@@ -826,6 +865,8 @@ static void say_all(const struct uvm_recording *r, bool complete, bool estimated
     const struct uvm_gain gain = uvm_gain_of(r);
     if (*uvm_gain_say(&gain, share, sizeof share))
         outcome_note(o, "%s", share);
+    if (gain.whole && gain.kernel_ns && isfinite(uvm_gain_most(&gain)))
+        o->speedup_most = uvm_gain_most(&gain);
     if (estimated)
         outcome_note(o, "values behind ~ are estimates: the program's touches make them numbers (record --touches; "
                         "replay uvm --touches FILE)");

@@ -63,9 +63,10 @@ struct uvm_tally {
     uint64_t services;         /* VA blocks over batches */
     uint64_t blocks;           /* pieces of VA blocks that came to the GPU */
     uint64_t h2d_bytes;        /* of pages that held data, the program's own prefetches included */
-    uint64_t prefetched_bytes; /* of these, besides the faulted pages */
+    uint64_t user_bytes;       /* of these, by the program's own prefetches */
+    uint64_t prefetched_bytes; /* of h2d_bytes, besides the faulted pages */
     uint64_t used_bytes;       /* prefetched bytes whose page was touched later, as far as is known; not of kernels */
-    uint64_t back_bytes;       /* known to have come back */
+    uint64_t back_bytes;       /* that came back as recorded, of what the policy has on the GPU or nothing recorded */
     int64_t time_ns;           /* modelled; not of allocations */
 };
 

@@ -699,6 +699,19 @@ double uvm_gain_most(const struct uvm_gain *g)
     return g->served_ns >= g->kernel_ns ? INFINITY : (double)g->kernel_ns / (double)(g->kernel_ns - g->served_ns);
 }
 
+/* With one digit more where it would be printed lower by over a percent. */
+static const char *ceiling_text(double most, char *text, size_t size)
+{
+    const double scale = most < WORTH ? 100 : most < 10 ? 10 : 1;
+    const int digits = (most < WORTH ? 2 : most < 10 ? 1 : 0) + (round(most * scale) / scale < 0.99 * most);
+    (void)snprintf(text, size,
+                   isinf(most)    ? "any time"
+                   : most < WORTH ? "at most %.*fx: leave it"
+                                  : "at most %.*fx",
+                   digits, most);
+    return text;
+}
+
 const char *uvm_gain_say(const struct uvm_gain *g, char *text, size_t size)
 {
     char time[64], gain[48];
@@ -714,13 +727,7 @@ const char *uvm_gain_say(const struct uvm_gain *g, char *text, size_t size)
                        share, time);
         return text;
     }
-    (void)snprintf(gain, sizeof gain,
-                   isinf(most)    ? "any time"
-                   : most < WORTH ? "at most %.2fx: leave it"
-                   : most < 10    ? "at most %.1fx"
-                                  : "at most %.0fx",
-                   most);
     (void)snprintf(text, size, "fault service covers %.0f %% of the kernels' %s: a change to unified memory gains %s",
-                   share, time, gain);
+                   share, time, ceiling_text(most, gain, sizeof gain));
     return text;
 }

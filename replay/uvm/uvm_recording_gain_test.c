@@ -41,6 +41,7 @@ START_TEST(the_ceiling_is_what_is_left_of_the_kernels)
     } rows[] = {{0, "covers 0 % of the kernels' 3 ms: a change to unified memory gains at most 1.00x: leave it"},
                 {270, "covers 9 % of the kernels' 3 ms: a change to unified memory gains at most 1.10x: leave it"},
                 {273, "covers 9 % of the kernels' 3 ms: a change to unified memory gains at most 1.1x"},
+                {760, "covers 25 % of the kernels' 3 ms: a change to unified memory gains at most 1.34x"},
                 {1421, "covers 47 % of the kernels' 3 ms: a change to unified memory gains at most 1.9x"},
                 {2940, "covers 98 % of the kernels' 3 ms: a change to unified memory gains at most 50x"},
                 {3000, "covers 100 % of the kernels' 3 ms: a change to unified memory gains any time"}};
