@@ -220,6 +220,7 @@ static int fill(const struct compare_program *f, const struct managed_run *run, 
     outcome_real(out, "time_ns", (double)m->time_ns);
     outcome_real(out, "h2d_bytes", (double)(m->h2d_bytes + m->remote_bytes));
     outcome_real(out, "d2h_bytes", (double)m->d2h_bytes);
+    out->outside_bytes[1] = (double)(m->d2h_bytes - m->evicted_bytes); /* in phases of the CPU */
     outcome_real(out, "gpu_bytes", (double)((m->h2d_bytes ? held : 0) + f->device_bytes));
     outcome_real(out, "read_amplification_ratio",
                  m->structure_bytes ? (double)(m->h2d_bytes + m->remote_bytes) / (double)m->structure_bytes : NAN);

@@ -50,9 +50,9 @@ struct mix {
     bool asked, failed;
     double time;   /* ns: as its engine has it, stores of MIX_LINK beside the reads */
     double lo, hi; /* MIX_LINK: requests beside kernels, at no latency; all as simulated, stores behind it */
-    double h2d, d2h, back_ns, gpu_bytes, copy_ns;
-    struct uvm_managed_activity activity; /* of a run of the uvm engine */
-    struct err err;                       /* of a failure */
+    double h2d, d2h, outside, back_ns, gpu_bytes, copy_ns; /* outside: of d2h, not in its time */
+    struct uvm_managed_activity activity;                  /* of a run of the uvm engine */
+    struct err err;                                        /* of a failure */
 };
 
 /* Bits of facts->totals.allocs that are on the GPU, and their bytes. */
@@ -195,6 +195,7 @@ static int ask_managed(const struct mixing *m, const struct program *program, st
     mix->time = mix->lo = mix->hi = mix->copy_ns + (double)metrics.time_ns;
     mix->h2d += (double)(metrics.h2d_bytes + metrics.remote_bytes);
     mix->d2h += (double)metrics.d2h_bytes;
+    mix->outside = (double)(metrics.d2h_bytes - metrics.evicted_bytes);
     mix->activity = uvm_managed_activity(&metrics);
     mix->gpu_bytes = (double)(f->memory + f->device_bytes);
     return 0;
@@ -403,6 +404,7 @@ static int add_row(const struct mixing *m, const struct mix *mix, struct compare
         outcome_interval(out, "time_ns", mix->lo, mix->hi);
     outcome_real(out, "h2d_bytes", mix->h2d);
     outcome_real(out, "d2h_bytes", mix->d2h);
+    out->outside_bytes[1] = mix->outside;
     outcome_real(out, "gpu_bytes", mix->gpu_bytes);
     outcome_real(out, "read_amplification_ratio", footprint > 0 ? mix->h2d / footprint : NAN);
     if (m->kind == MIX_LINK)

@@ -208,7 +208,21 @@ START_TEST(the_best_two_rows_are_drawn_however_far_apart)
 }
 END_TEST
 
-TEST_MAIN("replay/compare", the_best_two_rows_are_drawn_however_far_apart,
+/* Bytes that the CPU takes back behind the last kernel are in no row's time. */
+START_TEST(no_row_is_faster_than_its_link)
+{
+    static const char *const programs[] = {"synth:triad,bytes=2MiB", "synth:launch-touch",
+                                           "synth:bfs,scale=10,roots=1"};
+    for (size_t i = 0; i < 3; i++) {
+        compare_with(programs[i], "h200", NULL, 2);
+        for (size_t r = 0; r < result.count; r++)
+            ck_assert_msg(!noted(&result.rows[r], "time_ns is withheld"), "%s: %s", programs[i], result.rows[r].policy);
+        compare_release(&result);
+    }
+}
+END_TEST
+
+TEST_MAIN("replay/compare", no_row_is_faster_than_its_link, the_best_two_rows_are_drawn_however_far_apart,
           of_rows_that_were_tried_the_first_of_the_fastest_is_kept, a_row_is_what_its_engine_says,
           a_copy_is_its_copies_and_the_kernels, what_does_not_fit_is_no_copy_and_never_wins,
           rows_are_in_order_of_time_whatever_the_number_of_threads, times_nearer_than_the_models_errors_are_tied,

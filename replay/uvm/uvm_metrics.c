@@ -186,6 +186,7 @@ int uvm_metrics_report(const struct uvm_metrics *metrics, const struct breakdown
                        struct err *err)
 {
     uvm_numbers_report(whole_numbers(metrics), outcome);
+    outcome->outside_bytes[1] = (double)(metrics->d2h_bytes - metrics->evicted_bytes); /* in phases of the CPU */
     note_whole(metrics, outcome);
     for (int by = 0; by < OUTCOME_BYS; by++)
         for (size_t i = 0; i < parts->by[by].count; i++) {
