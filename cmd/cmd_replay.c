@@ -133,8 +133,8 @@ static void print_table(const struct replay_result *result)
     table_init(&t, runs + 1);
     table_cell(&t, "metric");
     for (size_t i = 0; i < runs; i++)
-        table_cell(&t, "%s%s", replay_policy_label(&result->policies[i], text, sizeof text),
-                   i == result->policy_count ? " (baseline)" : "");
+        table_cell(&t, "%s%s%s", replay_policy_label(&result->policies[i], text, sizeof text),
+                   i == result->policy_count ? " (baseline)" : "", result->runs[i].slower ? " (slower)" : "");
     table_rows(&t, result, &left);
     table_wins(&t, result, runs);
     table_finish(&t, false);

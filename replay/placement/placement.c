@@ -10,9 +10,11 @@
 #include "replay/placement/placement_schedule.h"
 #include "replay/placement/placement_tasks.h"
 #include "replay/run/engine.h"
+#include "replay/run/robust.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
 #include "trace/base/sorted.h"
+#include "trace/base/units.h"
 
 struct settings {
     int64_t mode;         /* 0 serial, 1 corun */
@@ -408,6 +410,85 @@ static int run_policy(const struct placement_tasks *tasks, const struct replay_p
     return rc;
 }
 
+/* What asks where a policy that chooses loses, at the lower bounds. */
+struct losing {
+    const struct replay_job *job;
+    const struct placement_tasks *tasks;
+    const struct placement_platform *hw;
+    struct placement_misses misses;
+    bool corun;
+};
+
+static int run_low(const struct losing *l, const struct replay_policy *use, struct placement_set *set, struct err *err)
+{
+    return placement_set_init(set, l->tasks->count, err) ||
+                   placement_set_run(set, l->tasks, false, (const struct placement_policy *)use->head, use->params,
+                                     l->hw, l->misses, l->corun, err)
+               ? -1
+               : 0;
+}
+
+/* The task whose placement costs most over that of the baseline; the count of tasks: none does. */
+static size_t dearest(const struct placement_set *set, const struct placement_set *base, size_t count)
+{
+    size_t most = count;
+    double loss = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double more = schedule_alone_ms(&set->tasks[i]) - schedule_alone_ms(&base->tasks[i]);
+        if (more > loss) {
+            loss = more;
+            most = i;
+        }
+    }
+    return most;
+}
+
+/* "auto is slower than device here (76.5 ms against 61.3 ms): the guidelines of its source do not hold for task
+ * detector, managed (52 ms against 32 ms)" */
+static void say_loss(const struct losing *l, size_t p, const struct placement_set *set,
+                     const struct placement_set *base, struct outcome *runs)
+{
+    const struct replay_job *job = l->job;
+    char name[2][256], time[2][64];
+    const size_t of[] = {p, job->baseline}, task = dearest(set, base, l->tasks->count);
+    for (int i = 0; i < 2; i++) {
+        (void)replay_policy_label(&job->policies[of[i]], name[i], sizeof name[i]);
+        (void)units_human_ns(robust_metric(outcome_get(&runs[of[i]], "time_ns")).value, time[i], sizeof time[i]);
+    }
+    runs[p].slower = true;
+    if (task == l->tasks->count) {
+        outcome_note(&runs[p], "%s is slower than %s here (%s against %s), by the order of its tasks", name[0], name[1],
+                     time[0], time[1]);
+        return;
+    }
+    const bool guided = ((const struct placement_policy *)job->policies[p].head)->guideline_2;
+    outcome_note(&runs[p], "%s is slower than %s here (%s against %s): %s task %s, %s (%.4g against %.4g ms)", name[0],
+                 name[1], time[0], time[1], guided ? "the guideline of the paper does not hold for" : "most by",
+                 l->tasks->tasks[task].name, placement_name(set->choice[task]), schedule_alone_ms(&set->tasks[task]),
+                 schedule_alone_ms(&base->tasks[task]));
+}
+
+/* Of a policy that chooses by task: device, managed and pinned place all alike, and promise nothing. */
+static int note_loss(const struct losing *l, size_t p, struct outcome *runs, struct err *err)
+{
+    const struct replay_job *job = l->job;
+    const struct placement_policy *policy = (const struct placement_policy *)job->policies[p].head;
+    const struct robust_value base = robust_metric(outcome_get(&runs[job->baseline], "time_ns")),
+                              mine = robust_metric(outcome_get(&runs[p], "time_ns"));
+    struct placement_set sets[2] = {{0}};
+    bool chooses = true;
+    for (int k = 0; k < PLACEMENTS; k++)
+        chooses &= strcmp(policy->head.name, placement_name((enum placement)k)) != 0;
+    if (!chooses || mine.state != ROBUST_STANDS || !robust_beats(&base, &mine, engine_placement.error, false))
+        return 0;
+    int rc = run_low(l, &job->policies[p], &sets[0], err) || run_low(l, &job->policies[job->baseline], &sets[1], err);
+    if (!rc)
+        say_loss(l, p, &sets[0], &sets[1], runs);
+    placement_set_release(&sets[0]);
+    placement_set_release(&sets[1]);
+    return rc ? -1 : 0;
+}
+
 static int read_tasks(const struct replay_job *job, const struct placement_program_options *options,
                       struct placement_tasks *tasks, struct err *err)
 {
@@ -450,6 +531,9 @@ static int replay(const struct replay_job *job, struct outcome *runs, struct err
         return -1;
     for (size_t i = 0; i < job->policy_count && !rc; i++)
         rc = run_policy(&tasks, &job->policies[i], hw, sms, how, &runs[i], err);
+    const struct losing losing = {job, &tasks, hw, {(enum placement_penalty)how->penalty_rule, sms}, how->mode == 1};
+    for (size_t i = 0; i < job->policy_count && !rc; i++)
+        rc = note_loss(&losing, i, runs, err);
     placement_tasks_release(&tasks);
     return rc;
 }

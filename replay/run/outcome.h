@@ -66,6 +66,7 @@ struct outcome {
     } parts[OUTCOME_BYS];
     struct err failed;       /* why something of it is missing; "": nothing is */
     double outside_bytes[2]; /* of h2d_bytes and d2h_bytes, what may have moved outside of time_ns */
+    bool slower;             /* it chooses, and its choice is slower than the baseline: a note says where */
     double speedup_most;     /* no speedup_ratio beyond this is possible; 0: nothing is known */
 };
 
