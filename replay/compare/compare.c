@@ -206,18 +206,24 @@ const char *compare_answer(const struct compare_result *result, char *buf, size_
     }
     (void)compare_time_text(compare_time(&rows[0]), 3, time, sizeof time);
     const struct compare_row *next = compare_second(result);
-    size_t ties = 0;
+    size_t ties = 0; /* rows besides those that are named */
+    const bool both = next && compare_tied(&rows[0], next);
     for (size_t i = 1; i < result->count; i++)
-        ties += compare_tied(&rows[0], &rows[i]);
+        ties += &rows[i] != next && compare_tied(&rows[0], &rows[i]);
     size_t n = (size_t)snprintf(buf, size, "%s (%s): %s", compare_mechanisms[rows[0].mechanism], rows[0].policy, time);
     if (next && n < size)
         n += (size_t)snprintf(buf + n, size - n, ", %s (%s) %s", compare_mechanisms[next->mechanism], next->policy,
                               compare_time_text(compare_time(next), 3, other, sizeof other));
     if (n < size && rows[0].error_ratio == 0)
         (void)snprintf(buf + n, size - n, "; how far off such times are was never measured");
+    else if (n < size && both && !ties)
+        n += (size_t)snprintf(buf + n, size - n, "; both are within the models' errors");
     else if (n < size && ties)
-        n += (size_t)snprintf(buf + n, size - n, "; %zu other row%s within the models' errors of the first", ties,
-                              ties == 1 ? " is" : "s are");
+        n += (size_t)snprintf(buf + n, size - n, "; %s%zu other row%s within the models' errors of the first",
+                              both ? "this and " : "", ties,
+                              !both && ties == 1 ? " is"
+                              : ties == 1        ? " are"
+                                                 : "s are");
     if (n < size && result->drawn)
         (void)snprintf(buf + n, size - n, "; %s", robust_say(&result->robust, 0, draws, sizeof draws));
     return buf;
