@@ -177,7 +177,36 @@ START_TEST(pages_that_go_back_must_come_again)
 }
 END_TEST
 
-TEST_MAIN("uvm_answer_open_loop", the_recording_policy_follows_its_own_recording_exactly,
+/* The GPU wrote the second block first: nothing was copied, and no record says that it was there. */
+START_TEST(memory_without_records_comes_back_under_any_policy)
+{
+    struct uvm_platform p = platform();
+    struct tape t;
+    struct uvm_recording r;
+    tape_init(&t, "tree", NULL, BASE, 2 * UVM_BLOCK_BYTES);
+    tape_allocation(&t, BASE, 2 * UVM_BLOCK_BYTES);
+    struct page_mask touched[TAPE_BLOCKS] = {0};
+    page_mask_set(&touched[0], 5);
+    tape_batch(&t, touched);
+    for (int b = 0; b < 2; b++)
+        tape_add(&t, (struct record){.kind = RECORD_MIGRATE_D2H,
+                                     .time = t.now + b * 1000000,
+                                     .duration = 100,
+                                     .addr = BASE + (uint64_t)b * UVM_BLOCK_BYTES,
+                                     .bytes = 16 * 4096,
+                                     .flags = RECORD_CAUSE_PREFETCH});
+    tape_load(&t, &r);
+    static const char *const policies[] = {"none", "fixed"};
+    static const unsigned pages[] = {1 + 16, 16 + 16}; /* of the first block what the policy brought */
+    for (int i = 0; i < 2; i++)
+        ck_assert_uint_eq(run(&r, policies[i], NULL, UVM_HIDDEN_UNTOUCHED, &p).all.back_bytes, pages[i] * 4096);
+    uvm_recording_release(&r);
+    tape_release(&t);
+}
+END_TEST
+
+TEST_MAIN("uvm_answer_open_loop", memory_without_records_comes_back_under_any_policy,
+          the_recording_policy_follows_its_own_recording_exactly,
           a_recording_without_prefetch_gives_any_policys_run_in_its_order, time_is_the_cost_models_for_a_single_service,
           a_batch_waits_for_an_interrupt_or_for_a_look, batches_hold_at_most_256_pages,
           pages_that_go_back_must_come_again)
