@@ -47,6 +47,8 @@ static json_t *cell(const struct report_cell *c)
         return json_tree_text(c->text);
     if (c->value.interval)
         return json_pack("[o,o]", json_tree_real(c->value.lo), json_tree_real(c->value.hi));
+    if (c->value.lower_bound)
+        return json_pack("{s:f,s:b}", "near", c->value.lo, "over", 1);
     if (!c->value.known)
         return json_null();
     json_t *value =

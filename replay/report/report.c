@@ -28,9 +28,10 @@ static int copy_as_best(struct run_set *runs, size_t from, struct err *err)
     return best->policy ? 0 : -1;
 }
 
-/* The fixed runs of one case: how many, and the fastest. */
+/* The fixed runs of one case: how many, the fastest, and of those whose time is over a bound the least of these. */
 struct fixed {
     size_t count, best;
+    double over; /* 0: there is none */
 };
 
 static bool is_fixed(const struct run *run)
@@ -44,9 +45,18 @@ static void consider(struct fixed *f, const struct run_set *runs, size_t i)
     double mine, best;
     if (!is_fixed(&runs->runs[i]) || run_starved(&runs->runs[i]))
         return;
+    if (run_at_least(&runs->runs[i], "time_ns", &mine))
+        f->over = f->over > 0 ? fmin(f->over, mine) : mine;
     if (f->count++ == 0 || (run_metric(&runs->runs[i], "time_ns", &mine) &&
                             (!run_metric(&runs->runs[f->best], "time_ns", &best) || mine < best)))
         f->best = i;
+}
+
+/* Whether none of those of which only a bound is known may be faster. */
+static bool is_surely_best(const struct fixed *f, const struct run_set *runs)
+{
+    double best;
+    return f->over == 0 || (run_metric(&runs->runs[f->best], "time_ns", &best) && best <= f->over);
 }
 
 /* Appends a copy "best fixed" of the fastest, not starved run of fixed policies (policy.h) to cases with several. */
@@ -61,7 +71,7 @@ static int add_best(struct run_set *runs, struct err *err)
             consider(&fixed[table.row_of[i]], runs, i);
     int rc = fixed ? 0 : -1;
     for (size_t r = 0; r < table.rows && !rc; r++)
-        if (fixed[r].count > 1)
+        if (fixed[r].count > 1 && is_surely_best(&fixed[r], runs))
             rc = copy_as_best(runs, fixed[r].best, err);
     free(fixed);
     case_table_release(&table);
@@ -175,6 +185,8 @@ static struct report_cell metric_cell(const struct run *run, const char *name)
     cell.value.whole = json_is_integer(v) ? json_integer_value(v) : 0;
     cell.value.unbound = run_unbound(run, name);
     cell.value.interval = run_interval(run, name, &cell.value.lo, &cell.value.hi);
+    if (!cell.value.known && !cell.value.interval)
+        cell.value.lower_bound = run_at_least(run, name, &cell.value.lo);
     return cell;
 }
 
@@ -247,22 +259,30 @@ static struct decision_by decided_by(const struct run_set *runs, const size_t *l
     return by;
 }
 
-/* Only of the first rank an error is known; without one the middle of an interval counts. */
-static struct robust_value standing(const struct run *run, const struct decision_by *by, double error)
+/* A run in its case. */
+struct standing {
+    struct robust_value value;
+    double error; /* only of the first rank one is known; without one the middle of an interval counts */
+    bool open;    /* it may be better than its value */
+};
+
+static struct standing standing(const struct run *run, const struct decision_by *by)
 {
     double value, lo, hi;
-    if (run_starved(run) || !run_metric(run, by->metric, &value))
-        return (struct robust_value){.state = ROBUST_REFUSED};
-    return error > 0 && run_interval(run, by->metric, &lo, &hi) ? robust_between(lo, hi) : robust_point(value);
+    struct standing s = {.error = by->rank ? 0 : report_error(run),
+                         .open = !by->more && run_at_least(run, by->metric, &value)};
+    if (run_starved(run) || (!s.open && !run_metric(run, by->metric, &value))) {
+        s.value.state = ROBUST_REFUSED;
+        return s;
+    }
+    s.open |= s.error > 0 && run_unbound(run, by->metric);
+    s.value = s.error > 0 && run_interval(run, by->metric, &lo, &hi) ? robust_between(lo, hi) : robust_point(value);
+    return s;
 }
 
-static double error_by(const struct run *run, const struct decision_by *by)
-{
-    return by->rank ? 0 : report_error(run);
-}
-
-/* What nothing in the case beats; nothing where an estimate may be the best: nobody knows how far it is off. */
-static void mark_best(const struct case_table *table, const size_t *list, size_t n, struct robust_value *values,
+/* What nothing in the case beats; nothing where an estimate, or what is only more than a bound, may be the best: nobody
+ * knows how far it is off. */
+static void mark_best(const struct case_table *table, const size_t *list, size_t n, struct standing *values,
                       struct report_mark *marks)
 {
     const struct run_set *runs = table->set;
@@ -270,21 +290,21 @@ static void mark_best(const struct case_table *table, const size_t *list, size_t
     size_t winners = 0;
     bool open = false, measured = false;
     for (size_t i = 0; i < n && by.rank < RANKS; i++)
-        values[i] = standing(&runs->runs[list[i]], &by, error_by(&runs->runs[list[i]], &by));
+        values[i] = standing(&runs->runs[list[i]], &by);
     for (size_t b = 0; b < n && by.rank < RANKS; b++) {
-        const struct run *run = &runs->runs[list[b]];
-        const double error = error_by(run, &by);
-        bool wins = values[b].state == ROBUST_STANDS;
+        bool wins = values[b].value.state == ROBUST_STANDS;
         for (size_t a = 0; a < n && wins; a++)
-            wins = !robust_beats(&values[a], &values[b], fmax(error, error_by(&runs->runs[list[a]], &by)), by.more);
+            wins = !robust_beats(&values[a].value, &values[b].value, fmax(values[a].error, values[b].error), by.more);
         marks[list[b]].best = wins;
-        winners += wins && !table->twice[list[b]] && strcmp(run->policy, "best fixed") != 0;
-        measured |= error > 0;
-        open |= wins && error > 0 && run_unbound(run, by.metric);
+        winners += wins && !table->twice[list[b]] && strcmp(runs->runs[list[b]].policy, "best fixed") != 0;
+        measured |= values[b].error > 0;
+        open |= wins && values[b].open;
     }
-    for (size_t b = 0; b < n; b++)
-        marks[list[b]] =
-            (struct report_mark){marks[list[b]].best && !open, marks[list[b]].best && !open && measured && winners > 1};
+    for (size_t b = 0; b < n; b++) {
+        struct report_mark *mark = &marks[list[b]];
+        mark->best &= !open;
+        mark->tied = mark->best && measured && winners > 1;
+    }
 }
 
 /* The runs of one case stand together in `list`, from first[case] on. */
@@ -302,7 +322,7 @@ static void sort_by_case(const struct case_table *table, size_t count, size_t *f
 static struct report_mark *find_best(const struct case_table *table, struct err *err)
 {
     size_t *first = mem_zalloc(table->rows + 2, sizeof *first, err), *list = NULL;
-    struct robust_value *values = NULL;
+    struct standing *values = NULL;
     struct report_mark *best = NULL;
     const size_t count = table->set->count;
     list = first ? mem_zalloc(count, sizeof *list, err) : NULL;

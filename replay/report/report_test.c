@@ -295,26 +295,34 @@ START_TEST(runs_within_the_error_are_tied)
     static const struct {
         const char *engine, *metric;
         double values[3];
-        bool estimate; /* the last one */
+        int estimate; /* the last one is, 2: is more than that */
         bool best[3], tied;
-    } rows[] = {{"uvm", "time_ns", {100, 114, 116}, false, {true, true, false}, true},
-                {"uvm", "time_ns", {100, 116, 130}, false, {true, false, false}, false},
-                {"uvm", "time_ns", {100, 116, 130}, true, {true, false, false}, false},
-                {"uvm", "time_ns", {100, 116, 50}, true, {false, false, false}, false},
-                {"uvm", "time_ns", {100, 116, 110}, true, {false, false, false}, false},
-                {"uvm", "h2d_bytes", {100, 101, 102}, false, {true, false, false}, false},
-                {"zerocopy", "time_ns", {100, 107, 105}, false, {true, false, true}, true},
-                {"dram", "time_ns", {100, 101, 100}, false, {true, false, true}, false}};
+    } rows[] = {{"uvm", "time_ns", {100, 114, 116}, 0, {true, true, false}, true},
+                {"uvm", "time_ns", {100, 116, 130}, 0, {true, false, false}, false},
+                {"uvm", "time_ns", {100, 116, 130}, 1, {true, false, false}, false},
+                {"uvm", "time_ns", {100, 116, 50}, 1, {false, false, false}, false},
+                {"uvm", "time_ns", {100, 116, 110}, 1, {false, false, false}, false},
+                {"uvm", "time_ns", {100, 116, 130}, 2, {true, false, false}, false},
+                {"uvm", "time_ns", {100, 116, 50}, 2, {false, false, false}, false},
+                {"uvm", "h2d_bytes", {100, 101, 102}, 0, {true, false, false}, false},
+                {"zerocopy", "time_ns", {100, 107, 105}, 0, {true, false, true}, true},
+                {"dram", "time_ns", {100, 101, 100}, 0, {true, false, true}, false}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct run_set set = {0};
         struct report report;
         struct err err = {""};
         json_t *runs = json_array();
-        for (int n = 0; n < 3; n++)
-            json_array_append_new(
-                runs, json_pack("{s:s,s:{s:i},s:{s:f},s:o}", "policy", "p", "params", "n", n, "metrics", rows[i].metric,
-                                rows[i].values[n], "unbound",
-                                rows[i].estimate && n == 2 ? json_pack("[s]", rows[i].metric) : json_array()));
+        for (int n = 0; n < 3; n++) {
+            const int how = n == 2 ? rows[i].estimate : 0;
+            json_t *run =
+                json_pack("{s:s,s:{s:i},s:{s:f},s:o}", "policy", "p", "params", "n", n, "metrics", rows[i].metric,
+                          rows[i].values[n], "unbound", how == 1 ? json_pack("[s]", rows[i].metric) : json_array());
+            if (how == 2) {
+                json_object_set_new(json_object_get(run, "metrics"), rows[i].metric, json_null());
+                json_object_set_new(run, "interval", json_pack("{s:[f,n]}", rows[i].metric, rows[i].values[n]));
+            }
+            json_array_append_new(runs, run);
+        }
         json_t *root = json_pack("{s:s,s:s,s:s,s:{},s:o}", "engine", rows[i].engine, "input", "x", "platform", "h200",
                                  "settings", "runs", runs);
         ck_assert_msg(root && run_set_add_json(&set, root, "test", &err) == 0, "%s", err.msg);

@@ -369,11 +369,18 @@ bool run_starved(const struct run *run)
 bool run_interval(const struct run *run, const char *name, double *lo, double *hi)
 {
     const json_t *pair = json_object_get(run->interval, name);
-    if (!json_is_array(pair) || json_array_size(pair) != 2)
+    if (!json_is_array(pair) || json_array_size(pair) != 2 || json_is_null(json_array_get(pair, 1)))
         return false;
     *lo = json_number_value(json_array_get(pair, 0));
     *hi = json_number_value(json_array_get(pair, 1));
     return true;
+}
+
+bool run_at_least(const struct run *run, const char *name, double *lo)
+{
+    const json_t *pair = json_object_get(run->interval, name);
+    *lo = json_number_value(json_array_get(pair, 0));
+    return json_array_size(pair) == 2 && json_is_null(json_array_get(pair, 1));
 }
 
 bool run_unbound(const struct run *run, const char *name)

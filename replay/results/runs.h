@@ -17,7 +17,7 @@ struct run {
     char *engine, *input, *platform, *policy;
     json_t *settings; /* {} where unknown; with the numbers of the platform that were given by --set, as given */
     json_t *params, *metrics, *notes;
-    json_t *interval; /* [lo, hi]; null: of an estimate */
+    json_t *interval; /* [lo, hi]; [lo, null]: more than lo; null: of an estimate */
     json_t *parts;    /* as `replay --format json` prints them; {} where there are none */
     char *part_by;    /* "kernel": this is a part of a run, or of several together; NULL: a whole run */
     char *part;       /* its name */
@@ -57,6 +57,8 @@ bool run_metric(const struct run *run, const char *name, double *value);
 bool run_starved(const struct run *run);
 /* Its interval, if it has one. */
 bool run_interval(const struct run *run, const char *name, double *lo, double *hi);
+/* Whether all that is known of it is that it is more than *lo. */
+bool run_at_least(const struct run *run, const char *name, double *lo);
 /* Whether its value is an estimate (outcome.h: unbound). */
 bool run_unbound(const struct run *run, const char *name);
 
