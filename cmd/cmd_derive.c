@@ -126,16 +126,22 @@ static int note_drop(void *out, const struct store_value *v, size_t n)
     return n > 1 ? store_drop(out, v[0].s, (uint64_t)v[1].i, &ignored) : 0;
 }
 
+static int note_skip(void *out, const struct store_value *v, size_t n)
+{
+    struct err ignored;
+    return n > 1 ? store_skip(out, v[0].s, (uint64_t)v[1].i, &ignored) : 0;
+}
+
 /* A view of a part is a part. */
 static int finish(struct store *in, struct store *out, struct err *err)
 {
-    static const char *const keys[] = {"sample_every", "kernels.chosen"};
+    static const char *const keys[] = {"sample_every", "kernels.chosen", "driver", "access_order"};
     if (!in)
         return store_finish(out, err);
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (store_origin_get(in, keys[i]) && store_origin(out, keys[i], store_origin_get(in, keys[i]), err))
             return -1;
-    if (store_rows(in, "dropped", note_drop, out, err))
+    if (store_rows(in, "dropped", note_drop, out, err) || store_rows(in, "skipped", note_skip, out, err))
         return -1;
     if (store_complete(in))
         return store_finish(out, err);

@@ -120,7 +120,11 @@ int cmd_graph_writes(const char *path, bool replace)
 int cmd_graph_write(const char *path, bool replace, const struct graph *graph, struct err *err)
 {
     const struct graph_format *as = format_of(path, err);
-    return as ? as->write(as, path, replace, graph, err) : -1;
+    if (!as || as->write(as, path, replace, graph, err))
+        return -1;
+    if (graph->weights && (as == &graph_sg || as == &graph_el))
+        cmd_say("left out: the weights, which format %s does not hold (w%s does)", as->name, as->name);
+    return 0;
 }
 
 /* --- convert --- */
