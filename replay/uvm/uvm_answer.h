@@ -6,9 +6,10 @@
  *              as recorded; what it lacks of memory without data is an estimate
  *   estimate   another policy: the recorded faults in their order, pushed through it (uvm_open_loop_run()); time_ns is
  *              the recorded time and what the cost model adds; below the copies for faults, or what fault service
- * leaves of the kernels (uvm_gain_of()), only that bound is given refused    memory would be oversubscribed, or the
- * recording evicted under another policy of prefetch or eviction: touches after an eviction are hidden Estimates are
- * marked (outcome_unbound()). */
+ *              leaves of the kernels (uvm_gain_of()), that bound alone is given
+ *   refused    memory would be oversubscribed, or the recording evicted under another policy of prefetch or eviction:
+ *              touches after an eviction are hidden
+ * Estimates are marked (outcome_unbound()). */
 #ifndef REPLAY_UVM_UVM_ANSWER_H
 #define REPLAY_UVM_UVM_ANSWER_H
 
