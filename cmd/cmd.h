@@ -12,6 +12,7 @@
 struct graph;
 struct param;
 struct policy_head;
+struct run_set;
 
 enum exit_status {
     EXIT_DONE = 0,
@@ -57,8 +58,13 @@ int cmd_no_such(const char *what, const char *name);
 void cmd_list_names(const char *list, const char *of, void (*each)(void *ctx, const char *name), void *ctx);
 /* A sentence to stderr unless -q. */
 void cmd_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* run_set_load(), and say what keeps the file from being whole; with `inputs`, what keeps the runs' inputs. */
+int cmd_load_runs(struct run_set *set, const char *path, bool inputs, struct err *err);
 /* The texts of a JSON array, each as cmd_say() does. */
 void cmd_say_notes(const json_t *notes);
+
+/* The same of a sentence of trace/derived/limits.h; its listener. */
+void cmd_say_limit(void *ctx, const char *sentence);
 
 /* What is said on stderr, last, should a signal end the command; a whole line. */
 void cmd_on_signal_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -77,7 +77,7 @@ static int print(const struct calibration *c)
     }
     int status = EXIT_DONE;
     if (format == FORMAT_JSON) {
-        json_t *notes = json_array();
+        json_t *notes = c->limits ? json_copy(c->limits) : json_array();
         for (size_t i = 0; i < c->note_count; i++)
             json_tree_add(&notes, json_tree_text(c->notes[i]));
         json_t *root =
@@ -228,9 +228,9 @@ static int run(int argc, char **argv)
                                     .predict = predict};
         if (predict && kinds[i].fit != calibrate_zerocopy)
             return cmd_usage("--predict is for zerocopy only");
-        if (kinds[i].fit(&c, &from, &err))
-            return cmd_fail(EXIT_DATA, "%s", err.msg);
-        status = write_file(&c, from.base);
+        const int failed = kinds[i].fit(&c, &from, &err);
+        cmd_say_notes(c.limits);
+        status = failed ? cmd_fail(EXIT_DATA, "%s", err.msg) : write_file(&c, from.base);
         for (size_t n = 0; n < c.note_count && status == EXIT_DONE; n++)
             cmd_say("%s", c.notes[n]);
         calibration_release(&c);

@@ -10,6 +10,7 @@
 #include "replay/report/report.h"
 #include "replay/run/robust.h"
 #include "trace/base/version.h"
+#include "trace/derived/limits.h"
 #include "trace/store/output.h"
 
 static const char *platform, *output, *html;
@@ -121,6 +122,8 @@ static void print_notes(const struct compare_result *result)
         const struct compare_row *row = &result->rows[i];
         for (size_t n = 0; n < row->outcome.note_count; n++) {
             size_t first = 0, rows = 0;
+            if (limits_is(row->outcome.notes[n])) /* said above */
+                continue;
             while (!outcome_has_note(&result->rows[first].outcome, row->outcome.notes[n]))
                 first++;
             for (size_t k = i; k < result->count; k++)
@@ -140,7 +143,7 @@ static void print_notes(const struct compare_result *result)
 static void print_csv(const struct compare_result *result)
 {
     struct table t;
-    bool unbound = false;
+    bool unbound = false, limited = json_array_size(result->limits) > 0;
     for (size_t i = 0; i < result->count; i++)
         unbound |= table_estimates(NULL, &result->rows[i].outcome);
     table_init(&t, 0);
@@ -149,6 +152,8 @@ static void print_csv(const struct compare_result *result)
         table_head(&t, m->name, true);
     if (unbound)
         table_cell(&t, "unbound");
+    if (limited)
+        table_cell(&t, "limits");
     t.columns = t.count;
     for (size_t i = 0; i < result->count; i++) {
         const struct compare_row *row = &result->rows[i];
@@ -161,6 +166,8 @@ static void print_csv(const struct compare_result *result)
         }
         if (unbound)
             (void)table_estimates(&t, &row->outcome);
+        if (limited)
+            (void)table_joined(&t, json_incref(result->limits), "; ");
     }
     table_finish(&t, true);
 }
@@ -180,6 +187,8 @@ static int print(const struct compare_result *result)
     printable_print(stdout, "%s on %s (%s), %.4g MiB\n", result->program, result->platform->name,
                     result->platform->from, (double)result->footprint_bytes / 0x1p20);
     printable_print(stdout, "%s\n", compare_answer(result, answer, sizeof answer));
+    for (size_t i = 0; i < json_array_size(result->limits); i++)
+        printable_print(stdout, "%s\n", json_string_value(json_array_get(result->limits, i)));
     print_rows(result);
     print_robust(result);
     print_how(result);

@@ -11,6 +11,7 @@
 #include "replay/derive/derive.h"
 #include "replay/run/platform_use.h"
 #include "trace/base/units.h"
+#include "trace/derived/limits.h"
 
 static const char *output, *platform_name_or_file, *kernel, *range, *migrations, *span;
 static struct opt_list sets;
@@ -107,8 +108,16 @@ static int note_origin(const struct input *in, struct store *out, const char *wh
     if (store_origin(out, "derived", what, err) || store_origin(out, "derived_from", in->spec, err) ||
         store_origin(out, "derived_from_hash", in->hash, err))
         return -1;
+    static const char *const kept[] = {"driver", "access_order"};
+    for (size_t i = 0; in->store && i < sizeof kept / sizeof *kept; i++)
+        if (store_origin_get(in->store, kept[i]) &&
+            store_origin(out, kept[i], store_origin_get(in->store, kept[i]), err))
+            return -1;
     const char *gpu = in->store ? platform_choice_gpu(in->store) : NULL;
     if (gpu && store_origin(out, "gpu.0.name", gpu, err))
+        return -1;
+    if ((o->kernel && store_origin(out, "kernels.chosen", o->kernel, err)) ||
+        (range && store_origin(out, "addresses.chosen", range, err)))
         return -1;
     if (strcmp(what, "requests") == 0)
         return store_origin(out, "reuse", reuses[reuse], err);
@@ -118,35 +127,6 @@ static int note_origin(const struct input *in, struct store *out, const char *wh
         return -1;
     (void)snprintf(size, sizeof size, "%" PRId64 " bytes, %" PRId64 " ways", o->l2_bytes, o->l2_ways);
     return store_origin(out, "platform", platform, err) || store_origin(out, "l2", size, err) ? -1 : 0;
-}
-
-static int note_drop(void *out, const struct store_value *v, size_t n)
-{
-    struct err ignored;
-    return n > 1 ? store_drop(out, v[0].s, (uint64_t)v[1].i, &ignored) : 0;
-}
-
-static int note_skip(void *out, const struct store_value *v, size_t n)
-{
-    struct err ignored;
-    return n > 1 ? store_skip(out, v[0].s, (uint64_t)v[1].i, &ignored) : 0;
-}
-
-/* A view of a part is a part. */
-static int finish(struct store *in, struct store *out, struct err *err)
-{
-    static const char *const keys[] = {"sample_every", "kernels.chosen", "driver", "access_order"};
-    if (!in)
-        return store_finish(out, err);
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (store_origin_get(in, keys[i]) && store_origin(out, keys[i], store_origin_get(in, keys[i]), err))
-            return -1;
-    if (store_rows(in, "dropped", note_drop, out, err) || store_rows(in, "skipped", note_skip, out, err))
-        return -1;
-    if (store_complete(in))
-        return store_finish(out, err);
-    cmd_say("%s is incomplete, and so is what is made of it", store_path(in));
-    return store_keep(out, err);
 }
 
 static int open_source(struct derive_input *source, const struct input *in, size_t which, struct err *err)
@@ -174,7 +154,7 @@ static int derive(size_t which, const struct input *in, const struct derive_opti
     if (rc == 0)
         rc = note_origin(in, out, derivations[which].name, o, platform, &err);
     if (rc == 0)
-        rc = finish(in->store, out, &err);
+        rc = in->store ? limits_finish(in->store, out, &err) : store_finish(out, &err);
     store_close(out);
     if (rc)
         return cmd_fail(EXIT_DATA, "%s", err.msg);
@@ -233,13 +213,15 @@ static int run(int argc, char **argv)
     struct input in;
     if (input_open(&in, argv[1], "", false, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
+    cmd_say_notes(in.limits);
     if (!given && platform_of(&in, which, &gpu, platform, sizeof platform, &err)) {
         input_close(&in);
         return cmd_usage("%s", err.msg);
     }
     o.l2_bytes = gpu.l2_bytes;
     o.l2_ways = gpu.l2_ways;
-    if (migrations && (!(o.migrations = store_open(migrations, &err)) || store_whole(o.migrations, &err)))
+    if (migrations &&
+        (!(o.migrations = limits_open(migrations, cmd_say_limit, NULL, &err)) || store_whole(o.migrations, &err)))
         status = cmd_fail(EXIT_DATA, "%s", err.msg);
     else
         status = derive(which, &in, &o, platform);

@@ -18,6 +18,7 @@
 #include "trace/base/ini.h"
 #include "trace/base/mem.h"
 #include "trace/base/regular_file.h"
+#include "trace/derived/limits.h"
 #include "trace/recorder/advice_plan.h"
 #include "trace/store/store.h"
 
@@ -266,7 +267,7 @@ static int load_runs(const char *operand, struct run_set *set)
     char *path = split_operand(operand, &nth);
     int status = EXIT_DONE;
     cmd_reads(path);
-    if (!path || run_set_load(nth ? &whole : set, path, &err))
+    if (!path || cmd_load_runs(nth ? &whole : set, path, true, &err))
         status = cmd_fail(EXIT_DATA, "%s", path ? err.msg : "out of memory");
     else if (nth > whole.count)
         status = cmd_fail(EXIT_NOTHING, "'%s' has %zu runs, no run %zu", path, whole.count, nth);
@@ -526,10 +527,6 @@ static int show(struct store *store, const char *path, const struct predictions 
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     if (!store_origin_get(store, "plan.calls"))
         cmd_say("%s was recorded without a plan (record --apply PLAN)", store_path(store));
-    if (store_sample(store))
-        cmd_say("%s is a sample, %s: what was measured is of that", store_path(store), store_sample(store));
-    if (!store_complete(store))
-        cmd_say("%s is incomplete: what was measured is at least that", store_path(store));
     if (m.known[TIME_NS_SUM] && m.ahead_until >= m.ahead)
         cmd_say("time_ns: transfers before the first kernel take %.0f of it", (double)(m.ahead_until - m.ahead));
     if (m.known[TIME_NS_SUM])
@@ -555,7 +552,7 @@ static int diff_plan(char **argv)
     free(plan);
     if (p.count == 0)
         return cmd_fail(EXIT_NOTHING, "%s predicts nothing: it has no key predicted_time_ns or the like", argv[0]);
-    struct store *store = store_open(argv[1], &err);
+    struct store *store = limits_open(argv[1], cmd_say_limit, NULL, &err);
     if (!store)
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     int status = show(store, argv[0], &p);

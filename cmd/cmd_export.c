@@ -7,6 +7,7 @@
 
 #include "cmd/cmd.h"
 #include "trace/base/suggest.h"
+#include "trace/derived/limits.h"
 #include "trace/export/exporter.h"
 #include "trace/store/output.h"
 
@@ -97,7 +98,7 @@ static int export_trace(const struct exporter *exporter, const char *path)
     if (!values)
         return cmd_usage("%s", err.msg);
     context.options = values;
-    context.store = store_open(path, &err);
+    context.store = limits_open(path, cmd_say_limit, NULL, &err);
     if (!context.store)
         status = cmd_fail(EXIT_DATA, "%s", err.msg);
     else

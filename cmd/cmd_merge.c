@@ -20,7 +20,10 @@ static int check_inputs(int argc, char **argv)
         if (!results)
             return cmd_fail(EXIT_DATA, "%s", err.msg);
         struct results_counts counts;
-        int failed = results_check(results, &counts, &err);
+        json_t *said = NULL;
+        int failed = results_check(results, &counts, &err) || results_tell_unfinished(results, argv[i], &said, &err);
+        cmd_say_notes(said);
+        json_decref(said);
         results_close(results);
         if (failed)
             return cmd_fail(EXIT_DATA, "%s", err.msg);

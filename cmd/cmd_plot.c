@@ -5,6 +5,7 @@
 
 #include "cmd/cmd.h"
 #include "replay/report/plot.h"
+#include "trace/derived/limits.h"
 #include "trace/import/trace_sample.h"
 
 static const char *output, *metrics, *over, *platform, *from, *until;
@@ -53,6 +54,7 @@ static int draw(const struct figure *figure, const struct figure_input *input)
     char path[300];
     const char *to = target(figure, path, sizeof path);
     int rc = script ? print_script(figure, input, &err) : plot_draw(figure, input, to, force, &err);
+    cmd_say_notes(input->limits);
     cmd_say_notes(input->notes);
     if (rc)
         return cmd_fail(EXIT_DATA, "%s", err.msg);
@@ -78,14 +80,14 @@ static int plot(const struct figure *figure, int argc, char **argv)
                                  .window = window.window,
                                  .from_ns = window.from,
                                  .to_ns = window.to,
+                                 .limits = json_array(),
                                  .notes = json_array()};
-    int rc = trace && !(input.store = store_open(argv[0], &err)) ? -1 : 0;
+    int rc = trace && !(input.store = limits_open(argv[0], limits_collect, &input.limits, &err)) ? -1 : 0;
     for (int i = 0; results && i < argc && !rc; i++)
-        rc = run_set_load(&runs, argv[i], &err);
-    if (trace && !rc && store_sample(input.store))
-        cmd_say("%s is a sample: %s", argv[0], store_sample(input.store));
+        rc = cmd_load_runs(&runs, argv[i], i + 1 == argc, &err);
     int status = rc ? cmd_fail(EXIT_DATA, "%s", err.msg) : draw(figure, &input);
     store_close(input.store);
+    json_decref(input.limits);
     json_decref(input.notes);
     run_set_release(&runs);
     return status;

@@ -14,6 +14,7 @@
 #include "replay/run/save.h"
 #include "replay/uvm/uvm_managed.h"
 #include "trace/base/mem.h"
+#include "trace/derived/limits.h"
 
 static const char *policy, *platform, *baseline, *output, *requests, *command_log, *latencies, *recording, *touches;
 static struct opt_list sets, mems, pims;
@@ -167,9 +168,11 @@ static void csv_platform(struct table *t, const struct replay_result *result)
 
 static void print_csv(const struct replay_result *result)
 {
-    bool unbound = false;
-    for (size_t i = 0; i < result->policy_count; i++)
+    bool unbound = false, limited = false;
+    for (size_t i = 0; i < result->policy_count; i++) {
         unbound |= table_estimates(NULL, &result->runs[i]);
+        limited |= table_joined(NULL, outcome_limits(&result->runs[i]), "");
+    }
     struct table t;
     table_init(&t, 0);
     table_cell(&t, "policy");
@@ -177,6 +180,8 @@ static void print_csv(const struct replay_result *result)
         table_head(&t, result->engine->metrics[m].name, any_interval(result, m));
     if (unbound)
         table_cell(&t, "unbound");
+    if (limited)
+        table_cell(&t, "limits");
     TABLE_WORDS(&t, "platform", "platform_from", "platform_numbers", "platform_assumed", "platform_fitted",
                 "platform_borrowed");
     if (result->robustness)
@@ -189,6 +194,8 @@ static void print_csv(const struct replay_result *result)
             table_exact(&t, &result->engine->metrics[m], &result->runs[i].values[m], any_interval(result, m));
         if (unbound)
             (void)table_estimates(&t, &result->runs[i]);
+        if (limited)
+            (void)table_joined(&t, outcome_limits(&result->runs[i]), "; ");
         csv_platform(&t, result);
         if (!result->robustness)
             continue;
@@ -315,13 +322,13 @@ static int open_recording(struct recording_file *file, struct err *err)
     return file->to.store ? 0 : -1;
 }
 
-/* rc: of what came before. */
-static int close_recording(struct recording_file *file, int rc, struct err *err)
+/* rc: of what came before; `of`: the trace whose program was simulated, NULL: a generated one. */
+static int close_recording(struct recording_file *file, struct store *of, int rc, struct err *err)
 {
     if (file->to.csv)
         return output_close(&file->csv, rc, err);
     if (rc == 0 && file->to.store)
-        rc = store_finish(file->to.store, err);
+        rc = of ? limits_finish(of, file->to.store, err) : store_finish(file->to.store, err);
     store_close(file->to.store);
     return rc;
 }
@@ -360,7 +367,7 @@ static int replay(const struct engine *engine, const struct input *inputs, size_
     progress_line_stop(meter);
     bool ran = rc == 0;
     if (recorded.to.csv || recorded.to.store)
-        rc = close_recording(&recorded, rc, rc ? NULL : &err);
+        rc = close_recording(&recorded, inputs[0].store, rc, rc ? NULL : &err);
     if (rc) {
         if (ran)
             replay_release(&result);

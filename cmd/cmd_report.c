@@ -99,7 +99,16 @@ static json_t *unbound(const struct report *report, size_t row)
     return names;
 }
 
-static int print_json(const struct report *report)
+/* What limits the inputs of a row; a pivot's row may be of any run. */
+static json_t *limits(const struct report *report, const struct run_set *runs, size_t row)
+{
+    json_t *said = json_array();
+    if (report->run_of ? run_note_limits(&runs->runs[report->run_of[row]], said) : run_set_note_limits(runs, said))
+        printable_fail();
+    return said;
+}
+
+static int print_json(const struct report *report, const struct run_set *runs)
 {
     json_t *rows = json_array();
     for (size_t r = 0; r < report->rows; r++) {
@@ -115,33 +124,30 @@ static int print_json(const struct report *report)
         if (json_array_size(names))
             json_tree_put(&row, "unbound", json_incref(names));
         json_decref(names);
+        json_t *said = limits(report, runs, r);
+        if (json_array_size(said))
+            json_tree_put(&row, "limits", json_incref(said));
+        json_decref(said);
         json_tree_add(&rows, row);
     }
     return cmd_print_json(json_pack("{s:i,s:o}", "schema", 1, "rows", rows));
 }
 
-static void csv_unbound(struct table *t, const struct report *report, size_t row)
-{
-    char text[1024] = "";
-    json_t *names = unbound(report, row), *name;
-    size_t i;
-    json_array_foreach(names, i, name)(void)
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i ? " " : "", json_string_value(name));
-    table_cell(t, "%s", text);
-    json_decref(names);
-}
-
-static void print_csv(const struct report *report)
+static void print_csv(const struct report *report, const struct run_set *runs)
 {
     struct table t;
-    bool any = false;
+    bool any = false, limited = false;
     for (size_t i = 0; i < report->rows * report->columns; i++)
         any |= report->cells[i].value.unbound && report->cells[i].value.known;
+    for (size_t r = 0; r < report->rows; r++)
+        limited |= table_joined(NULL, limits(report, runs, r), "");
     table_init(&t, 0);
     for (size_t c = 0; c < report->columns; c++)
         table_head(&t, report->header[c], report->intervals[c]);
     if (any)
         table_cell(&t, "unbound");
+    if (limited)
+        table_cell(&t, "limits");
     t.columns = t.count;
     for (size_t i = 0; i < report->rows * report->columns; i++) {
         if (report->cells[i].text)
@@ -149,7 +155,9 @@ static void print_csv(const struct report *report)
         else
             table_exact(&t, report->cells[i].metric, &report->cells[i].value, report->intervals[i % report->columns]);
         if (any && (i + 1) % report->columns == 0)
-            csv_unbound(&t, report, i / report->columns);
+            (void)table_joined(&t, unbound(report, i / report->columns), " ");
+        if (limited && (i + 1) % report->columns == 0)
+            (void)table_joined(&t, limits(report, runs, i / report->columns), "; ");
     }
     table_finish(&t, true);
 }
@@ -199,12 +207,12 @@ static void print_for_people(const struct report *report)
     table_release(&t);
 }
 
-static int print(const struct report *report)
+static int print(const struct report *report, const struct run_set *runs)
 {
     if (format == FORMAT_JSON)
-        return print_json(report);
+        return print_json(report, runs);
     if (format == FORMAT_CSV)
-        print_csv(report);
+        print_csv(report, runs);
     else
         print_for_people(report);
     return EXIT_DONE;
@@ -258,7 +266,7 @@ static int report_runs(struct run_set *runs)
     cmd_say_notes(report.notes);
     if (!html && (format == FORMAT_TABLE || format == MARKDOWN))
         print_platforms(runs);
-    int status = html ? write_html(runs) : print(&report);
+    int status = html ? write_html(runs) : print(&report, runs);
     report_release(&report);
     return status;
 }
@@ -284,15 +292,6 @@ static int report_engines(const struct run_set *whole)
     return status;
 }
 
-static void say_incomplete(const char *path)
-{
-    struct err err = {""};
-    struct results *results = results_is_results(path) ? results_open(path, RESULTS_READ, &err) : NULL;
-    if (results && results_unfinished(results, &err) > 0)
-        cmd_say("%s is incomplete: a sweep of it has not ended; the same command goes on from there", path);
-    results_close(results);
-}
-
 static int run(int argc, char **argv)
 {
     if (argc < 1)
@@ -310,12 +309,10 @@ static int run(int argc, char **argv)
     struct run_set runs = {0};
     int rc = 0;
     for (int i = 0; i < argc && !rc; i++)
-        rc = run_set_load(&runs, argv[i], &err);
+        rc = cmd_load_runs(&runs, argv[i], false, &err);
     struct case_table table;
     if (!rc && (rc = case_table_make(&table, &runs, NULL, &err)) == 0) /* runs that cannot be told apart */
         case_table_release(&table);
-    for (int i = 0; i < argc && !rc; i++)
-        say_incomplete(argv[i]);
     status = rc ? cmd_fail(EXIT_DATA, "%s", err.msg) : EXIT_DONE;
     if (!rc && !runs.count)
         status = cmd_fail(EXIT_NOTHING, "the results hold no runs");

@@ -290,6 +290,7 @@ static int check_inputs(const struct sweep *sweep, struct err *err)
                 continue;
             if (input_open(&input, groups[g][i], "", sweep->engine->plain_files, err))
                 return -1;
+            cmd_say_notes(input.limits);
             input_close(&input);
         }
     return 0;

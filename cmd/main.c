@@ -12,6 +12,7 @@
 #include "cmd/cmd.h"
 #include "cmd/console/printable.h"
 #include "replay/results/results.h"
+#include "replay/results/runs.h"
 #include "trace/base/mem.h"
 #include "trace/base/param_value.h"
 #include "trace/base/privilege.h"
@@ -68,11 +69,31 @@ void cmd_say(const char *format, ...)
     va_end(ap);
 }
 
+void cmd_say_limit(void *ctx, const char *sentence)
+{
+    (void)ctx;
+    cmd_say("%s", sentence);
+}
+
 void cmd_say_notes(const json_t *notes)
 {
     size_t i;
     json_t *sentence;
     json_array_foreach(notes, i, sentence) cmd_say("%s", json_string_value(sentence));
+}
+
+int cmd_load_runs(struct run_set *set, const char *path, bool inputs, struct err *err)
+{
+    json_t *said = json_array();
+    const size_t before = json_array_size(set->unfinished);
+    int rc = run_set_load(set, path, err);
+    for (size_t i = before; i < json_array_size(set->unfinished); i++)
+        cmd_say("%s", json_string_value(json_array_get(set->unfinished, i)));
+    if (!rc && inputs)
+        rc = run_set_note_limits(set, said) ? err_set(err, "out of memory") : 0;
+    cmd_say_notes(said);
+    json_decref(said);
+    return rc;
 }
 
 const char *cmd_line(void)

@@ -9,6 +9,7 @@
 
 #include "cmd/console/printable.h"
 #include "trace/base/csv_text.h"
+#include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/base/units.h"
 
@@ -315,16 +316,30 @@ const char *table_metric(const struct metric *metric, const struct metric_value 
     return whole;
 }
 
+bool table_joined(struct table *table, json_t *texts, const char *between)
+{
+    char *all = NULL;
+    size_t bytes = 0, i;
+    json_t *text;
+    FILE *to = open_memstream(&all, &bytes);
+    json_array_foreach(texts, i, text) if (to)(void) fprintf(to, "%s%s", i ? between : "", json_string_value(text));
+    const bool any = json_array_size(texts) > 0;
+    if (!texts || !to || fclose(to))
+        printable_fail();
+    else if (table)
+        table_cell(table, "%s", all);
+    free(all);
+    json_decref(texts);
+    return any;
+}
+
 bool table_estimates(struct table *table, const struct outcome *run)
 {
-    char names[1024] = "";
+    json_t *names = json_array();
     for (size_t m = 0; m < run->count; m++)
         if (run->values[m].unbound && run->values[m].known)
-            (void)snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", *names ? " " : "",
-                           run->metrics[m].name);
-    if (table)
-        table_cell(table, "%s", names);
-    return *names;
+            json_tree_add(&names, json_string(run->metrics[m].name));
+    return table_joined(table, names, " ");
 }
 
 void left_out_add(struct left_out *left, bool known)

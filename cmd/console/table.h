@@ -51,6 +51,9 @@ const char *table_metric(const struct metric *metric, const struct metric_value 
 /* Whether a run has estimates; their names are a cell of the table (CSV; NULL: none). */
 bool table_estimates(struct table *table, const struct outcome *run);
 
+/* Texts in one cell (table NULL: none); the array is taken over. Whether there are any. */
+bool table_joined(struct table *table, json_t *texts, const char *between);
+
 /* Metrics that a table for people leaves out: known ones, and n/a in every run. */
 struct left_out {
     size_t known, unknown;

@@ -11,6 +11,7 @@
 #include "trace/base/param.h"
 #include "trace/base/sorted.h"
 #include "trace/base/units.h"
+#include "trace/derived/limits.h"
 #include "trace/import/input_stream.h"
 #include "trace/store/store.h"
 
@@ -22,7 +23,8 @@ void calibration_add(struct calibration *c, const char *section, const char *key
     struct calibrated *n = &c->numbers[c->count++];
     (void)snprintf(n->section, sizeof n->section, "%s", section);
     (void)snprintf(n->key, sizeof n->key, "%s", key);
-    (void)snprintf(n->from, sizeof n->from, "%s", from);
+    (void)snprintf(n->from, sizeof n->from, "%s%s", from,
+                   json_array_size(c->limits) ? "; not of a whole recording" : "");
     n->value = value;
     n->error = error;
     n->rows = fit->rows;
@@ -45,6 +47,8 @@ void calibration_release(struct calibration *c)
 {
     free(c->rows);
     c->rows = NULL;
+    json_decref(c->limits);
+    c->limits = NULL;
 }
 
 /* --- uvm: traces --- */
@@ -91,9 +95,9 @@ static int uvm_stream(struct uvm_fits *f, struct store *store, int stream, struc
     return more < 0 ? -1 : 0;
 }
 
-static int uvm_file(struct uvm_fits *f, const char *path, struct err *err)
+static int uvm_file(struct uvm_fits *f, const char *path, json_t **limits, struct err *err)
 {
-    struct store *store = store_open(path, err);
+    struct store *store = limits_open(path, limits_collect, limits, err);
     if (!store)
         return -1;
     int rc = store_whole(store, err);
@@ -139,13 +143,13 @@ static int uvm_direction(struct calibration *c, struct fit *fit, const char *key
 
 int calibrate_uvm(struct calibration *c, const struct measurements *from, struct err *err)
 {
-    memset(c, 0, sizeof *c);
+    *c = (struct calibration){.limits = json_array()};
     struct uvm_fits f = {0};
     fit_init(&f.h2d, 2);
     fit_init(&f.d2h, 2);
     int rc = 0;
     for (size_t i = 0; i < from->count && !rc; i++)
-        rc = uvm_file(&f, from->paths[i], err);
+        rc = uvm_file(&f, from->paths[i], &c->limits, err);
     if (!rc)
         rc = uvm_direction(c, &f.h2d, "h2d_bytes_per_s", "to the GPU", true, err);
     if (!rc)

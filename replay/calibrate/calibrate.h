@@ -2,6 +2,7 @@
 #ifndef REPLAY_CALIBRATE_CALIBRATE_H
 #define REPLAY_CALIBRATE_CALIBRATE_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -36,6 +37,7 @@ struct calibration {
     size_t count;
     char notes[12][400]; /* what could not be told */
     size_t note_count;
+    json_t *limits; /* of the traces (trace/derived/limits.h): there after a failure, too; NULL: no trace was read */
     struct calibrated_row *rows; /* zerocopy only; freed by calibration_release() */
     size_t row_count;
 };
@@ -48,6 +50,7 @@ struct measurements {
     const char *predict; /* zerocopy only: rows that are predicted, not fitted to; NULL: none */
 };
 
+/* Always, after whichever of the functions below. */
 void calibration_release(struct calibration *c);
 
 /* placement: CSV files with the header what,bytes,ms; what is copy_hd, copy_dh, mapping, first_touch, flush_cpu,

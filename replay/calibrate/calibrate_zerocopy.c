@@ -427,6 +427,7 @@ int calibrate_zerocopy(struct calibration *c, const struct measurements *from, s
     job.gpu = *(const struct gpu *)platform_section_get(platform, "gpu");
     struct pcie fitted = job.base;
     int rc = read_all(&job, from, err);
+    c->limits = json_incref(job.rows.limits);
     if (!rc && job.requests)
         rc = fit_requests(&job, &fitted, err);
     if (!rc && job.copies)
@@ -436,7 +437,5 @@ int calibrate_zerocopy(struct calibration *c, const struct measurements *from, s
     link_rows_release(&job.rows);
     free(job.held);
     platform_free(platform);
-    if (rc)
-        calibration_release(c);
     return rc;
 }

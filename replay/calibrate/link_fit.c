@@ -8,6 +8,7 @@
 #include "replay/calibrate/fit.h"
 #include "trace/base/mem.h"
 #include "trace/base/units.h"
+#include "trace/derived/limits.h"
 #include "trace/import/field.h"
 #include "trace/store/store.h"
 
@@ -484,7 +485,8 @@ static int kernel_row(struct link_rows *rows, const struct kernel *k, struct err
 
 static int read_recording(struct link_rows *rows, const char *path, struct err *err)
 {
-    struct store *store = store_open(path, err);
+    rows->limits = rows->limits ? rows->limits : json_array();
+    struct store *store = limits_open(path, limits_collect, &rows->limits, err);
     if (!store)
         return -1;
     struct kernels kernels = {.err = err};
@@ -525,5 +527,6 @@ int link_rows_read(struct link_rows *rows, const char *path, struct err *err)
 void link_rows_release(struct link_rows *rows)
 {
     free(rows->rows);
+    json_decref(rows->limits);
     memset(rows, 0, sizeof *rows);
 }

@@ -7,6 +7,7 @@
 #ifndef REPLAY_CALIBRATE_LINK_FIT_H
 #define REPLAY_CALIBRATE_LINK_FIT_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -27,6 +28,7 @@ struct link_row {
 struct link_rows {
     struct link_row *rows;
     size_t count, cap;
+    json_t *limits; /* of recordings (trace/derived/limits.h); NULL: none was read */
     size_t skipped; /* kernels of recordings whose counters and times do not belong together */
 };
 

@@ -66,6 +66,7 @@ struct compare_row *compare_add(struct compare_result *result, enum compare_mech
         err_set(err, "out of memory");
         return NULL;
     }
+    outcome_note_all(&row->outcome, result->limits);
     result->count++;
     return row;
 }
@@ -100,7 +101,8 @@ int compare_keep_best(struct compare_result *result, struct compare_result *trie
             best = &tried->rows[i];
     int rc = best ? mem_grow((void **)&result->rows, &result->cap, result->count + 1, sizeof *best, err) : 0;
     if (best && rc == 0) {
-        result->rows[result->count++] = *best;
+        result->rows[result->count] = *best;
+        outcome_note_all(&result->rows[result->count++].outcome, result->limits);
         *best = tried->rows[--tried->count];
     }
     compare_release(tried);
@@ -113,6 +115,7 @@ void compare_release(struct compare_result *result)
         compare_row_release(&result->rows[i]);
     free(result->rows);
     free(result->allocs);
+    json_decref(result->limits);
     json_decref(result->inputs);
     json_decref(result->settings);
     robust_release(&result->robust);
@@ -377,6 +380,7 @@ static int prepare(const struct compare_request *request, struct compare_result 
     if (!generated && input_open(input, request->spec, "", false, err))
         return -1;
     *opened = !generated;
+    result->limits = generated ? NULL : json_incref(input->limits);
     const char *name = choose(request, generated ? &none : input, &result->choice, err);
     result->platform = name ? platform_load(name, err) : NULL;
     *usage = result->platform && apply_sets(request, set, result->platform, err);
@@ -505,6 +509,8 @@ json_t *compare_to_json(const struct compare_result *result, struct err *err)
                   result->platform->name, "footprint_bytes", (json_int_t)result->footprint_bytes, "memory_bytes",
                   result->memory_bytes ? json_integer((json_int_t)result->memory_bytes) : json_null(), "answer",
                   json_tree_text(compare_answer(result, answer, sizeof answer)), "rows", rows);
+    if (json_array_size(result->limits))
+        json_tree_put(&root, "limits", json_incref(result->limits));
     if (result->drawn)
         json_tree_put(&root, "robust", robust);
     if (result->top)

@@ -88,6 +88,7 @@ struct compare_result {
     size_t count, cap;
     struct robust robust; /* its answers are the first `drawn` rows; zeroed where nothing was drawn */
     size_t drawn;
+    json_t *limits;            /* of the input (trace/derived/limits.h), notes of every row; NULL: a generated one */
     json_t *inputs, *settings; /* as a case has them (replay/results/run_case.h) */
     size_t resumed_rows;       /* taken from the results file */
     size_t top;                /* as asked for */

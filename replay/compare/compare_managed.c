@@ -256,7 +256,7 @@ static int add_row(const struct compare_program *f, const struct managed_run *ru
 /* Write a run that is done. */
 static int keep(const struct compare_program *f, const struct managed_run *run, struct err *err)
 {
-    struct compare_result one = {0};
+    struct compare_result one = {.limits = json_incref(f->input->limits)};
     int rc = f->keep ? add_row(f, run, &one, err) : 0;
     if (rc == 0 && one.count)
         rc = compare_file_row(f->keep, &one, &one.rows[0], err);

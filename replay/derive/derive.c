@@ -330,37 +330,6 @@ struct store *derive_view(const struct derive_source *source, enum workload_view
 
 /* --- what a recording lacks --- */
 
-enum { LIST_CHARS = 400 }; /* of counts and reasons, as much as there is room for */
-
-static int add_row(void *list, const struct store_value *v, size_t n)
-{
-    size_t used = strlen(list);
-    if (n >= 2 && v[0].s)
-        (void)snprintf((char *)list + used, LIST_CHARS - used, "%s%" PRId64 " x %s", used ? ", " : "", v[1].i, v[0].s);
-    return 0;
-}
-
-static void note_table(struct store *store, const char *table, const char *what, struct outcome *outcome)
-{
-    char list[LIST_CHARS] = "";
-    struct err why;
-    if (store_rows(store, table, add_row, list, &why))
-        outcome_fail(outcome, &why);
-    else if (list[0])
-        outcome_note(outcome, "%s: %s", what, list);
-}
-
-void derive_note_extent(struct store *store, struct outcome *outcome)
-{
-    const char *chosen = store_origin_get(store, "kernels.chosen");
-    if (!store_complete(store))
-        outcome_note(outcome, "the recording is incomplete: it holds the accesses up to where it was cut");
-    note_table(store, "dropped", "the recording is not whole", outcome);
-    note_table(store, "skipped", "left out when it was recorded", outcome);
-    if (chosen)
-        outcome_note(outcome, "the recording holds only kernels that match '%s'", chosen);
-}
-
 void derive_notes(const struct derive_source *source, enum workload_view view, struct outcome *outcome)
 {
     if (!source->store) {
@@ -368,7 +337,6 @@ void derive_notes(const struct derive_source *source, enum workload_view view, s
             outcome_note(outcome, "the warps of as many blocks as are resident take turns, an instruction each");
         return;
     }
-    derive_note_extent(source->store, outcome);
     if (view == VIEW_UVM) {
         outcome_note(outcome, "what waits for what is not recorded: each load is waited for, no store is");
         outcome_note(outcome, "computing between accesses is not recorded: time_ns is without it");

@@ -103,10 +103,7 @@ int derive_no_view(const struct workload_type *type, enum workload_view view, st
  * gone when it is closed. NULL with *err set on failure. Of a generated program only lists. */
 struct store *derive_view(const struct derive_source *source, enum workload_view view, struct err *err);
 
-/* Say what of the program is not in a recording. */
-void derive_note_extent(struct store *store, struct outcome *outcome);
-
-/* Say what a recording lacks for this view: whether it is whole, times, what waits for what. Nothing for a generated
+/* Say what a recording lacks for this view besides its limits: times, what waits for what. Nothing for a generated
  * program, but for dram that it has no times. */
 void derive_notes(const struct derive_source *source, enum workload_view view, struct outcome *outcome);
 

@@ -7,7 +7,7 @@ static const struct metric metrics[] = {{"time_ns", METRIC_INT, METRIC_SUM, ""},
 static struct vecadd vecadd;
 
 /* An exported program, as a recorder would leave it if told so. */
-static struct store *recording(bool complete, const char *dropped)
+static struct store *recording(void)
 {
     struct err err = {""};
     const struct program program = vecadd_program(&vecadd, 1000, false);
@@ -17,9 +17,7 @@ static struct store *recording(bool complete, const char *dropped)
     const char *path = testing_file("recording.db");
     struct store *store = store_create(path, OUTPUT_REPLACE, "test", &err);
     ck_assert_int_eq(derive_accesses(&source, store, &all, &counts, &err), 0);
-    if (dropped)
-        ck_assert_int_eq(store_drop(store, dropped, 500, &err), 0);
-    ck_assert_int_eq(complete ? store_finish(store, &err) : store_keep(store, &err), 0);
+    ck_assert_int_eq(store_finish(store, &err), 0);
     store_close(store);
     store = store_open(path, &err);
     ck_assert_msg(store != NULL, "%s", err.msg);
@@ -46,21 +44,13 @@ static struct outcome notes(struct store *store, enum workload_view view)
 
 START_TEST(what_a_recording_lacks_is_said)
 {
-    struct store *store = recording(true, NULL);
+    struct store *store = recording();
     struct outcome o = notes(store, VIEW_UVM);
     ck_assert(noted(&o, "what waits for what is not recorded"));
     ck_assert(noted(&o, "time_ns is without it"));
-    ck_assert(!noted(&o, "not whole"));
-    ck_assert(!noted(&o, "incomplete"));
     outcome_release(&o);
     o = notes(store, VIEW_DRAM);
     ck_assert(noted(&o, "in the order of the recording: kernel, block, warp, instruction"));
-    outcome_release(&o);
-    store_close(store);
-    store = recording(false, "warp accesses past --limit");
-    o = notes(store, VIEW_ZEROCOPY);
-    ck_assert(noted(&o, "the recording is not whole: 500 x warp accesses past --limit"));
-    ck_assert(noted(&o, "the recording is incomplete"));
     outcome_release(&o);
     store_close(store);
 }
@@ -80,7 +70,7 @@ END_TEST
 START_TEST(a_view_for_one_replay_leaves_nothing_behind)
 {
     struct err err = {""};
-    struct store *store = recording(true, NULL);
+    struct store *store = recording();
     const struct derive_source source = {.store = store, .name = "accesses"};
     ck_assert_int_eq(setenv("SQLITE_TMPDIR", testing_dir(), 1), 0);
     struct store *touches = derive_view(&source, VIEW_UVM, &err), *lists = derive_view(&source, VIEW_ZEROCOPY, &err);

@@ -12,6 +12,7 @@
 #include "trace/base/embedded.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/units.h"
+#include "trace/derived/limits.h"
 
 /* --- text --- */
 
@@ -481,7 +482,7 @@ static void say_notes(const struct compare_result *result, FILE *out)
         for (size_t n = 0; n < result->rows[i].outcome.note_count; n++) {
             const char *note = result->rows[i].outcome.notes[n];
             char name[COMPARE_NAME];
-            if (!noted_before(result, i, note))
+            if (!limits_is(note) && !noted_before(result, i, note))
                 element(out, "li", "%s: %s", compare_row_name(&result->rows[i], name), note);
         }
     (void)fputs("</ul>\n", out);
@@ -543,6 +544,8 @@ int decision_write(const struct decision *d, FILE *out, struct err *err)
     head(d, out);
     (void)fputs("<header>\n", out);
     answer(d, out);
+    for (size_t i = 0; i < json_array_size(d->result->limits); i++)
+        element(out, "p", "%s", json_string_value(json_array_get(d->result->limits, i)));
     (void)fputs("</header>\n<main>\n", out);
     sure(d, out);
     why(d, out, runs);

@@ -103,7 +103,7 @@ static int overhead_chart(const struct figure_input *input, FILE *script, const 
     }
     for (size_t p = 0; p < PLACEMENTS; p++)
         bars += drawn[p];
-    plot_title(script, "Time of each task by its memory", view->platform->name);
+    plot_title(input, script, "Time of each task by its memory", view->platform->name);
     chart.log = true;
     chart.base = pow(10, floor(log10(isfinite(least) ? least * 0.9 : 1)));
     chart.labels = "task";
@@ -166,7 +166,7 @@ static void draw_timeline(const struct figure_input *input, FILE *script, const 
     bool overlap = false;
     for (size_t i = 0; i < view->tasks.count; i++)
         overlap |= set->schedule.slots[i].partner >= 0;
-    plot_title(script,
+    plot_title(input, script,
                overlap ? "Tasks under auto: dashed lines join those that overlap"
                        : "Tasks under auto, one after another",
                view->platform->name);

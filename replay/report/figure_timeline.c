@@ -156,7 +156,7 @@ static int draw_timeline(struct timeline *t, const struct figure_input *input, s
     char before[100] = "";
     if (t->early && !input->window)
         (void)snprintf(before, sizeof before, "%zu CPU faults before the first migration are not shown", t->early);
-    plot_title(t->script, "Pages over time", before);
+    plot_title(input, t->script, "Pages over time", before);
     (void)fputs("set linetype 2 linecolor rgb '#E69F00'\nset linetype 3 linecolor rgb '#009E73'\n"
                 "set linetype 5 linecolor rgb '#CC79A7'\nset linetype 8 linecolor rgb '#000000'\n",
                 t->script);

@@ -96,7 +96,7 @@ static int write_bars(const struct figure_input *input, const struct bars *b, FI
         }
     chart.stacked = true;
     chart.labels = "type and size (bytes)";
-    plot_title(script, "PCIe packets by type, size and sender", input->path);
+    plot_title(input, script, "PCIe packets by type, size and sender", input->path);
     (void)fputs("set ylabel 'packets (count)'\n", script);
     chart_write(input, script, &chart);
     (void)fputc('\n', script);
@@ -175,7 +175,7 @@ static int write_latency(const struct figure_input *input, FILE *script, struct 
     }
     char common[80];
     (void)snprintf(common, sizeof common, "%.0f reads, from request to last completion", curve.all);
-    plot_title(script, "Latency of PCIe reads", common);
+    plot_title(input, script, "Latency of PCIe reads", common);
     (void)fputs("set xlabel 'latency (us)'\nset ylabel 'reads no slower (ratio)'\nset yrange [0:1]\nset key off\n"
                 "plot $latency using 1:2 with steps linetype 1 notitle\n",
                 script);

@@ -10,6 +10,7 @@
 #include "trace/base/mem.h"
 #include "trace/base/regular_file.h"
 #include "trace/base/sorted.h"
+#include "trace/derived/limits.h"
 
 enum { ROWS_MAX = 16, ROWS_USUAL = 12, JSON_MAX = 64 << 20, WIDTH = 1000, HEIGHT = 620 };
 
@@ -158,7 +159,7 @@ static void data(FILE *script, const struct tornado *t, size_t rows)
     (void)fputs("EOD\n", script);
 }
 
-static void title(FILE *script, const struct tornado *t, const json_t *robust)
+static void title(const struct figure_input *input, FILE *script, const struct tornado *t, const json_t *robust)
 {
     char line[400], wins[80] = "";
     const char *best = text(robust, "best");
@@ -175,7 +176,7 @@ static void title(FILE *script, const struct tornado *t, const json_t *robust)
     (void)snprintf(line, sizeof line, "Lead of %.200s over the next best", best);
     char common[200];
     (void)snprintf(common, sizeof common, "%.3g as the platform is%s", t->margin, wins);
-    plot_title(script, line, common);
+    plot_title(input, script, line, common);
 }
 
 static void draw(const struct figure_input *input, FILE *script, const struct tornado *t, const json_t *robust,
@@ -183,7 +184,7 @@ static void draw(const struct figure_input *input, FILE *script, const struct to
 {
     (void)plot_taller(input, ((double)rows - ROWS_USUAL) * PLOT_LINE);
     double pad = pow(t->hi / t->lo, 0.3), lo = t->lo / fmax(pad, 1.02), hi = t->hi * fmax(pad, 1.02);
-    title(script, t, robust);
+    title(input, script, t, robust);
     plot_xlabel(input, script,
                 "lead: time of the next best over the best's (ratio), one number\\n"
                 "alone at the end of its range; left of 1 another is best",
@@ -233,6 +234,21 @@ static int write_robust(const struct figure_input *input, const json_t *robust, 
     return 0;
 }
 
+/* What limits the inputs of the runs that stand beside. */
+static void take_limits(const json_t *root, json_t *limits)
+{
+    size_t r, n;
+    json_t *run, *said;
+    json_array_foreach(json_object_get(root, "runs"), r, run)
+    {
+        json_array_foreach(json_object_get(run, "notes"), n, said)
+        {
+            if (json_is_string(said) && limits_is(json_string_value(said)))
+                (void)note(limits, "%s", json_string_value(said));
+        }
+    }
+}
+
 static int write(const struct figure_input *input, FILE *script, struct err *err)
 {
     if (input->json)
@@ -244,6 +260,7 @@ static int write(const struct figure_input *input, FILE *script, struct err *err
     json_t *root = json_tree_parse(content, bytes, NULL);
     free(content);
     const json_t *robust = json_object_get(root, "robust");
+    take_limits(root, input->limits);
     int rc = json_is_object(robust) ? write_robust(input, robust, script, err)
                                     : err_set(err,
                                               "'%s' has no \"robust\"; expected what 'offchip replay --robust N "

@@ -147,7 +147,8 @@ static json_t *section_of_report(const struct report *report, const struct run_s
         json_tree_add(&rows, row(report, r, &runs->runs[report->run_of[r]]));
     json_tree_put(&section, "rows", rows);
     json_t *said = json_array();
-    bool failed = report_platforms(runs, said) || json_array_extend(said, report->notes);
+    bool failed = report_platforms(runs, said) || json_array_extend(said, report->notes) ||
+                  (runs->unfinished && json_array_extend(said, runs->unfinished));
     json_tree_put(&section, "said", failed ? NULL : json_incref(said));
     json_decref(said);
     (void)json_tree_check(section, err);

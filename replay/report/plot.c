@@ -129,9 +129,12 @@ static void put_title(FILE *script, bool panels, const char *what, const char *c
     (void)fputs("\"\n", script);
 }
 
-void plot_title(FILE *script, const char *what, const char *common)
+void plot_title(const struct figure_input *input, FILE *script, const char *what, const char *common)
 {
-    put_title(script, false, what, common);
+    char line[400];
+    (void)snprintf(line, sizeof line, "%.380s%s%s", common, *common && json_array_size(input->limits) ? "; " : "",
+                   json_array_size(input->limits) ? "not whole" : "");
+    put_title(script, false, what, line);
 }
 
 void plot_xlabel(const struct figure_input *input, FILE *script, const char *label, size_t lines)
@@ -195,6 +198,14 @@ void plot_title_runs(FILE *script, bool panels, const char *what, const struct r
             (size_t)snprintf(line + used, sizeof line - used, "%s%s%s%s", used ? ", " : "",
                              fits ? "memory sufficient" : keys[k].before, fits ? "" : text, fits ? "" : keys[k].after);
     }
+    json_t *limits = json_array();
+    const bool whole = run_set_note_limits(runs, limits) == 0 && json_array_size(limits) == 0;
+    json_decref(limits);
+    if (used < sizeof line && (!whole || json_array_size(runs->unfinished)))
+        (void)snprintf(line + used, sizeof line - used, "%s%s%s", used ? "; " : "", whole ? "" : "not whole inputs",
+                       !json_array_size(runs->unfinished) ? ""
+                       : whole                            ? "unfinished sweep"
+                                                          : ", unfinished sweep");
     put_title(script, panels, what, line);
 }
 

@@ -33,6 +33,7 @@ struct figure_input {
     const json_t *json;         /* figure tornado: what robust_json() gives, instead of the file; may be NULL */
     bool window;                /* FIGURE_WINDOW: only what begins from from_ns on and before to_ns, */
     int64_t from_ns, to_ns;     /* counted from the trace's start; INT64_MAX: to the end */
+    json_t *limits;             /* FIGURE_TRACE: of the trace (trace/derived/limits.h); of runs they are notes */
     json_t *notes;              /* sentences on what is not drawn are added; NULL: nobody listens */
     struct figure_size *size;   /* set for write() */
 };
@@ -85,8 +86,9 @@ enum { PLOT_LETTERS = 44 };
 #define PLOT_CHAR_WIDTH 0.6
 #define PLOT_LINE       1.6
 
-/* Begin the figure with its title, and below it, smaller, what all of it has in common (NULL or "": nothing). */
-void plot_title(FILE *script, const char *what, const char *common);
+/* Begin the figure with its title, and below it, smaller, what all of it has in common ("": nothing) and that the input
+ * is not whole. */
+void plot_title(const struct figure_input *input, FILE *script, const char *what, const char *common);
 /* The same with what all these runs have in common: platform, input, memory; panels: over several plots, which place
  * themselves (chart.h). */
 void plot_title_runs(FILE *script, bool panels, const char *what, const struct run_set *runs);

@@ -637,5 +637,5 @@ int report_platforms(const struct run_set *runs, json_t *lines)
         }
         rc = head ? note(lines, "%s", head) : note(lines, "platform %s", runs->runs[r].platform);
     }
-    return rc;
+    return rc ? rc : run_set_note_limits(runs, lines);
 }

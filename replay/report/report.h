@@ -55,7 +55,8 @@ int report_make(struct report *report, struct run_set *runs, const struct report
 void report_release(struct report *report);
 
 /* Of each platform that runs were on, the line that says whose numbers they are and on what these rest, as the runs
- * noted it (replay/run/platform_use.h); its name alone where they did not. -1: no memory. */
+ * noted it (replay/run/platform_use.h); its name alone where they did not; then what limits the runs' inputs. -1: no
+ * memory. */
 int report_platforms(const struct run_set *runs, json_t *lines);
 
 /* html: runs as one HTML file: a section for each engine, with the best policies, a table that sorts, figures. */

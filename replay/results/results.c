@@ -1035,6 +1035,19 @@ int64_t results_unfinished(struct results *results, struct err *err)
     return results->version < 3 ? 0 : count(results, "sweeps", err);
 }
 
+int results_tell_unfinished(struct results *results, const char *path, json_t **sentences, struct err *err)
+{
+    const int64_t sweeps = results_unfinished(results, err);
+    char text[600];
+    if (sweeps <= 0)
+        return (int)sweeps;
+    (void)snprintf(text, sizeof text,
+                   "%.400s is incomplete: a sweep of it has not ended; the same command goes on from there", path);
+    *sentences = *sentences ? *sentences : json_array();
+    json_tree_add(sentences, json_tree_text(text));
+    return json_tree_check(*sentences, err);
+}
+
 /* --- sweeps on their way to the file --- */
 
 /* One row in or out, as a transaction of its own unless one is open. */

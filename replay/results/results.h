@@ -94,6 +94,8 @@ int results_merge(struct results *results, const char *const *from, size_t n, st
  * ended. A file in which one has not is incomplete. Each is a transaction of its own; neither minds being repeated. */
 int results_sweep_begin(struct results *results, const char *sweep, int64_t points, struct err *err);
 int results_sweep_end(struct results *results, const char *sweep, struct err *err);
+/* If one has not, add the sentence that says so to an array, which is made where there is none. */
+int results_tell_unfinished(struct results *results, const char *path, json_t **sentences, struct err *err);
 /* How many have not ended, -1 with *err set. */
 int64_t results_unfinished(struct results *results, struct err *err);
 /* Whether it has begun and not ended: 1, 0, or -1 with *err set. */

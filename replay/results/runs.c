@@ -12,6 +12,7 @@
 #include "trace/base/regular_file.h"
 #include "trace/base/suggest.h"
 #include "trace/base/version.h"
+#include "trace/derived/limits.h"
 #include "trace/store/dbfile.h"
 
 /* The longest JSON that is read. */
@@ -41,6 +42,7 @@ void run_set_release(struct run_set *set)
     for (size_t i = 0; i < set->count; i++)
         run_release(&set->runs[i]);
     free(set->runs);
+    json_decref(set->unfinished);
     memset(set, 0, sizeof *set);
 }
 
@@ -81,6 +83,8 @@ int run_set_add(struct run_set *set, const struct run *run, struct err *err)
 
 int run_set_add_engine(struct run_set *set, const struct run_set *from, const char *engine, struct err *err)
 {
+    if (!set->unfinished)
+        set->unfinished = json_incref(from->unfinished);
     for (size_t i = 0; i < from->count; i++)
         if (strcmp(from->runs[i].engine, engine) == 0 && run_set_add(set, &from->runs[i], err))
             return -1;
@@ -268,7 +272,7 @@ static int load_database(struct run_set *set, const char *path, struct err *err)
     if (!results)
         return -1;
     struct load load = {set, path, err};
-    int rc = results_each(results, on_run, &load, err);
+    int rc = results_each(results, on_run, &load, err) || results_tell_unfinished(results, path, &set->unfinished, err);
     results_close(results);
     return rc ? -1 : 0;
 }
@@ -336,6 +340,7 @@ int run_set_split(struct run_set *set, const char *by, size_t *without, struct e
         run_set_release(&parts);
         return -1;
     }
+    parts.unfinished = json_incref(set->unfinished);
     run_set_release(set);
     *set = parts;
     return 0;
@@ -578,6 +583,24 @@ int note(json_t *notes, const char *format, ...)
     if (!known)
         rc = json_array_append_new(notes, json_string(text));
     free(text);
+    return rc;
+}
+
+int run_note_limits(const struct run *run, json_t *notes)
+{
+    int rc = 0;
+    size_t i;
+    json_t *said;
+    json_array_foreach(run->notes, i, said) if (json_is_string(said) && limits_is(json_string_value(said))) rc |=
+        note(notes, "%s", json_string_value(said));
+    return rc;
+}
+
+int run_set_note_limits(const struct run_set *set, json_t *notes)
+{
+    int rc = 0;
+    for (size_t i = 0; i < set->count; i++)
+        rc |= run_note_limits(&set->runs[i], notes);
     return rc;
 }
 

@@ -27,6 +27,7 @@ struct run {
 struct run_set {
     struct run *runs;
     size_t count, cap;
+    json_t *unfinished; /* of files of a sweep that has not ended, a sentence each; NULL: there are none */
 };
 
 /* Append every run of `path`, a results file or JSON, and run_set_unify(). *err names the file and its fault. */
@@ -71,6 +72,10 @@ const char *run_key(const struct run *run, const char *key, char *buf, size_t si
 
 /* Add a sentence; one that is there already is not added again. notes: NULL: nobody listens. -1: no memory. */
 int note(json_t *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Say what limits the inputs of a run, or of all (trace/derived/limits.h), as their notes do. -1: no memory. */
+int run_note_limits(const struct run *run, json_t *notes);
+int run_set_note_limits(const struct run_set *set, json_t *notes);
 
 /* Say which runs another release of offchip than this one made, and which release. -1: no memory. */
 int run_set_note_foreign(const struct run_set *set, json_t *notes);

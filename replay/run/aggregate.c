@@ -213,21 +213,25 @@ static int combine(struct run_set *to, const struct group *g, const char *key, e
     if (run_set_add(to, g->runs[0], err))
         return -1;
     struct run *out = &to->runs[to->count - 1];
+    json_t *notes = json_tree_copy(out->notes);
     json_decref(out->metrics);
     json_decref(out->interval);
+    json_decref(out->notes);
     json_decref(out->run_case.inputs);
+    out->notes = notes;
     out->metrics = json_object();
     out->interval = json_object();
     out->run_case.inputs = json_array();
     memcpy(out->run_case.hash, g->text, RUN_CASE_HASH - 1);
     for (size_t i = 0; i < g->count; i++) {
+        rc = rc || run_note_limits(g->runs[i], out->notes) ? -1 : 0;
         json_object_foreach(g->runs[i]->metrics, name, value) if (!rc && !json_object_get(out->metrics, name)) rc =
             combine_one(out, g, name, how, err);
         json_object_foreach(g->runs[i]->interval, name, value) if (!rc && !json_object_get(out->metrics, name)) rc =
             combine_one(out, g, name, how, err);
     }
-    if (rc || json_tree_check(out->metrics, err) || json_tree_check(out->interval, err) ||
-        json_tree_check(out->run_case.inputs, err))
+    if (rc || json_tree_check(out->notes, err) || json_tree_check(out->metrics, err) ||
+        json_tree_check(out->interval, err) || json_tree_check(out->run_case.inputs, err))
         return -1;
     out->input[0] = 0;
     out->baseline = false;
@@ -267,6 +271,7 @@ int aggregate_inputs(struct run_set *runs, const char *key, enum aggregate_how h
         many = g->count > many ? g->count : many;
     }
     release(groups);
+    combined.unfinished = json_incref(runs->unfinished);
     run_set_release(rc ? &combined : runs);
     if (rc)
         return -1;

@@ -338,15 +338,11 @@ int replay_run(const struct replay_request *request, struct replay_result *resul
     return replay_execute(request, result, err);
 }
 
-/* What inputs are samples, and what programs are not of the size that was asked for. */
+/* What inputs are not whole, and what programs are not of the size that was asked for. */
 static void note_inputs(const struct replay_request *request, struct outcome *run)
 {
-    for (size_t i = 0; i < request->input_count; i++) {
-        const struct store *store = request->inputs[i].store;
-        if (store && store_sample(store))
-            outcome_note(run, "%s is a sample, %s: it begins with nothing under way, and the rest is not in it",
-                         request->inputs[i].spec, store_sample(store));
-    }
+    for (size_t i = 0; i < request->input_count; i++)
+        outcome_note_all(run, request->inputs[i].limits);
     for (size_t i = 0; i < request->input_count; i++) {
         const struct input *input = &request->inputs[i];
         char note[200];

@@ -7,9 +7,11 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
 #include "trace/base/regular_file.h"
+#include "trace/derived/limits.h"
 #include "trace/graph/graph.h"
 #include "trace/store/dbfile.h"
 
@@ -83,6 +85,15 @@ static int check_whole(const struct store *store, struct err *err)
     return kinds & ~requests || store_origin_get(store, "sample.every") ? store_whole(store, err) : 0;
 }
 
+static int find_limits(struct input *input, struct err *err)
+{
+    input->limits = json_array();
+    return limits_tell(input->store, input->spec, limits_collect, &input->limits, err) ||
+                   json_tree_check(input->limits, err)
+               ? -1
+               : 0;
+}
+
 int input_check(const char *spec, struct err *err)
 {
     return strncmp(spec, "synth:", 6) == 0 ? workload_check(spec + 6, err) : 0;
@@ -107,7 +118,7 @@ int input_open(struct input *input, const char *spec, const char *role, bool pla
         input->store = store_open(spec, err);
         rc = input->store ? check_whole(input->store, err) : -1;
         if (!rc)
-            rc = store_hash(input->store, input->hash, err);
+            rc = store_hash(input->store, input->hash, err) || find_limits(input, err) ? -1 : 0;
     }
     if (rc)
         input_close(input);
@@ -119,5 +130,6 @@ void input_close(struct input *input)
     if (input->workload.type)
         workload_close(&input->workload);
     store_close(input->store);
+    json_decref(input->limits);
     memset(input, 0, sizeof *input);
 }

@@ -2,6 +2,8 @@
 #ifndef REPLAY_RUN_INPUT_H
 #define REPLAY_RUN_INPUT_H
 
+#include <jansson.h>
+
 #include "trace/store/store.h"
 #include "trace/workloads/workload.h"
 
@@ -10,6 +12,7 @@ struct input {
     const char *role;         /* "" or one of the engine's roles ("mem", "pim") */
     struct store *store;      /* a trace file, opened read-only; NULL for a workload or a plain file */
     struct workload workload; /* workload.type is NULL for a trace file */
+    json_t *limits;           /* what keeps a trace from being whole, sentences (trace/derived/limits.h); else NULL */
     char hash[33];            /* of the content (trace) or of the spec (workload), hexadecimal */
 };
 

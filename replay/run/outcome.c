@@ -9,6 +9,7 @@
 
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
+#include "trace/derived/limits.h"
 
 const char *const metric_aggregate_names[] = {"sum", "min", "max", "mean", "geomean"};
 
@@ -135,6 +136,22 @@ void outcome_at_least(struct outcome *outcome, const char *name, double lo)
     size_t i = find(outcome, name);
     assert(i < outcome->count && isfinite(lo));
     outcome->values[i] = (struct metric_value){.lower_bound = true, .lo = lo};
+}
+
+void outcome_note_all(struct outcome *outcome, const json_t *notes)
+{
+    size_t i;
+    json_t *note;
+    json_array_foreach((json_t *)notes, i, note) outcome_note(outcome, "%s", json_string_value(note));
+}
+
+json_t *outcome_limits(const struct outcome *outcome)
+{
+    json_t *limits = json_array();
+    for (size_t i = 0; i < outcome->note_count; i++)
+        if (limits_is(outcome->notes[i]))
+            json_tree_add(&limits, json_tree_text(outcome->notes[i]));
+    return limits;
 }
 
 bool outcome_has_note(const struct outcome *outcome, const char *note)

@@ -92,6 +92,10 @@ void outcome_at_least(struct outcome *outcome, const char *name, double lo);
 void outcome_unbound(struct outcome *outcome, const char *name);
 /* Add a sentence; the same sentence twice is kept once. A failure to get memory makes outcome_check() fail. */
 void outcome_note(struct outcome *outcome, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Each text of a JSON array; NULL: none. */
+void outcome_note_all(struct outcome *outcome, const json_t *notes);
+/* Those that say what limits an input (trace/derived/limits.h), a new array; NULL: no memory. */
+json_t *outcome_limits(const struct outcome *outcome);
 bool outcome_has_note(const struct outcome *outcome, const char *note);
 
 /* Say that something of it could not be had: outcome_check() fails with the first reason. */

@@ -322,12 +322,8 @@ static int replay_touching(const struct replay_job *job, const struct replay_job
         actor_input_keep(&loop.touching, job->policy_count, job->threads);
     if (rc == 0)
         rc = replay_loop(&loop, runs, err);
-    for (size_t i = 0; i < job->policy_count && rc == 0; i++) {
-        if (loop.touching.view)
-            derive_notes(&loop.touching.accesses.source, VIEW_UVM, &runs[i]);
-        else if (loop.first_only)
-            derive_note_extent(input->store, &runs[i]);
-    }
+    for (size_t i = 0; i < job->policy_count && rc == 0 && loop.touching.view; i++)
+        derive_notes(&loop.touching.accesses.source, VIEW_UVM, &runs[i]);
     actor_input_close(&loop.touching);
     return rc;
 }

@@ -10,6 +10,7 @@
 #include "trace/base/param.h"
 #include "trace/base/units.h"
 #include "trace/derived/attribution.h"
+#include "trace/derived/limits.h"
 
 /* --- owners --- */
 
@@ -859,7 +860,7 @@ int uvm_answer_run(const struct uvm_answer_run *run, struct outcome *o, enum uvm
 /* --- the job --- */
 
 /* What is said of every run: the ceiling, and what makes numbers of estimates. */
-static void say_all(const struct uvm_recording *r, bool complete, bool estimated, struct outcome *o)
+static void say_all(const struct uvm_recording *r, bool estimated, struct outcome *o)
 {
     char share[256];
     const struct uvm_gain gain = uvm_gain_of(r);
@@ -870,8 +871,6 @@ static void say_all(const struct uvm_recording *r, bool complete, bool estimated
     if (estimated)
         outcome_note(o, "values behind ~ are estimates: the program's touches make them numbers (record --touches; "
                         "replay uvm --touches FILE)");
-    if (!complete)
-        outcome_note(o, "the recording is incomplete: it ends before its writer was done");
 }
 
 static int run_policies(const struct replay_job *job, const struct uvm_recording *r, const struct uvm_owners *owners,
@@ -897,9 +896,15 @@ static int run_policies(const struct replay_job *job, const struct uvm_recording
             return -1;
         estimated |= answer == UVM_ESTIMATE;
     }
-    for (size_t i = 0; i < job->policy_count; i++)
-        say_all(r, store_complete(job->inputs[0].store), estimated, &runs[i]);
-    return 0;
+    json_t *limits = json_array();
+    int rc = limits_tell_chosen(job->inputs[0].store, job->inputs[0].spec, (struct recording){set->process, set->gpu},
+                                limits_collect, &limits, err);
+    for (size_t i = 0; i < job->policy_count; i++) {
+        say_all(r, estimated, &runs[i]);
+        outcome_note_all(&runs[i], limits);
+    }
+    json_decref(limits);
+    return rc;
 }
 
 int uvm_answer_replay(const struct replay_job *job, struct outcome *runs, struct err *err)

@@ -9,8 +9,10 @@
 #include "replay/uvm/actor_input.h"
 #include "replay/uvm/uvm_fault_log.h"
 #include "replay/verify/verify_collect.h"
+#include "trace/base/json_tree.h"
 #include "trace/base/units.h"
 #include "trace/base/version.h"
+#include "trace/derived/limits.h"
 #include "trace/store/schema.h"
 
 /* Plays that the search for unrecorded allocation edges may take in all. */
@@ -350,13 +352,8 @@ static int check(struct checking *c, struct store *store, struct err *err)
         play_all(c, false);
     bool bad = check_closure(c);
     bad |= check_silence(c, &silence);
-    if (c->in.dropped > 0)
-        outcome_note(c->out, "The source counted %" PRIu64 " dropped records.", c->in.dropped);
-    if (!store_complete(store))
-        outcome_note(c->out, "The recording or import was interrupted before its end.");
     if (store_sample(store))
-        outcome_note(c->out, "The trace is a sample, %s: what contradicts itself may only be left out.",
-                     store_sample(store));
+        outcome_note(c->out, "What contradicts itself may only be left out of the sample.");
     v->complete = !bad && c->in.dropped == 0 && store_complete(store) && !store_sample(store);
     if (!v->complete)
         note_size(c);
@@ -387,11 +384,24 @@ static int check_log(struct verify *v, struct store *store, struct err *err)
     outcome_int(&v->outcome, "batches", batches);
     outcome_note(&v->outcome,
                  "A driver's log of faults: batches are as logged, and there are no migrations to follow.");
-    if (dropped)
-        outcome_note(&v->outcome, "Parts of the log are missing; 'offchip info' says which.");
     uvm_fault_log_note(&log, &v->outcome);
     v->complete = store_complete(store) && !store_sample(store) && !dropped;
     return 0;
+}
+
+/* What the trace itself says. */
+static int note_limits(struct verify *v, struct store *store, struct recording wanted, struct err *err)
+{
+    const char *name = store_path(store);
+    json_t *limits = json_array();
+    int rc = limits_tell(store, name, limits_collect, &limits, err) ||
+                     limits_tell_chosen(store, name, wanted, limits_collect, &limits, err) ||
+                     json_tree_check(limits, err)
+                 ? -1
+                 : 0;
+    outcome_note_all(&v->outcome, limits);
+    json_decref(limits);
+    return rc;
 }
 
 int verify_run(struct verify *verify, struct store *store, struct recording wanted, struct err *err)
@@ -399,6 +409,10 @@ int verify_run(struct verify *verify, struct store *store, struct recording want
     memset(verify, 0, sizeof *verify);
     if (outcome_init(&verify->outcome, verify_metrics, err))
         return -1;
+    if (note_limits(verify, store, wanted, err)) {
+        verify_release(verify);
+        return -1;
+    }
     if (uvm_input_stored(store) == UVM_INPUT_FAULT_LOG) {
         int bad = check_log(verify, store, err);
         if (bad)

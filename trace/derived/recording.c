@@ -169,10 +169,10 @@ int recordings_find(struct recordings *r, struct store *store, struct err *err)
     return rc < 0 ? err_at(err, "%s", store_path(store)) : 0;
 }
 
-/* "process 803, GPU 0; process 804, GPU 0; ..." */
-static void list(const struct recordings *r, char *text, size_t size)
+const char *recordings_list(const struct recordings *r, char *text, size_t size)
 {
     size_t length = 0;
+    text[0] = 0;
     for (size_t i = 0; i < r->count && i < 8 && length < size; i++)
         length += (size_t)snprintf(text + length, size - length,
                                    r->items[i].process == RECORDING_ANY ? "%sGPU %" PRId64
@@ -180,6 +180,7 @@ static void list(const struct recordings *r, char *text, size_t size)
                                    i ? "; " : "", r->items[i].gpu, r->items[i].process);
     if (r->count > 8 && length < size)
         (void)snprintf(text + length, size - length, "; and %zu more", r->count - 8);
+    return text;
 }
 
 int recording_choose(struct recording *chosen, struct recording wanted, struct store *store, struct err *err)
@@ -195,9 +196,8 @@ int recording_choose(struct recording *chosen, struct recording wanted, struct s
         }
     if (rc == 0 && r.count > 0 && fitting != 1) {
         char text[512];
-        list(&r, text, sizeof text);
         rc = err_set(err, "%s holds %s: %s; choose by process and GPU", store_path(store),
-                     fitting ? "several recordings" : "no such recording", text);
+                     fitting ? "several recordings" : "no such recording", recordings_list(&r, text, sizeof text));
     }
     return rc;
 }

@@ -26,6 +26,9 @@ struct recordings {
  * error. */
 int recordings_find(struct recordings *recordings, struct store *store, struct err *err);
 
+/* "GPU 0 of process 803; GPU 0 of process 804"; eight of them at most. Returns text. */
+const char *recordings_list(const struct recordings *recordings, char *text, size_t size);
+
 /* The one recording that fits `wanted`, or the whole trace where none says whose it is. -1 with *err naming those there
  * are if several fit or none. */
 int recording_choose(struct recording *chosen, struct recording wanted, struct store *store, struct err *err);

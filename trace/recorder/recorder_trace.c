@@ -801,6 +801,8 @@ int recorder_trace_finish(struct recorder_trace *t, struct recorder_trace_summar
         rc = write_rest(t, err);
     if (rc == 0 && t->store && !t->options.accesses)
         rc = batches_write(t->store, NULL, NULL, err);
+    if (rc == 0 && t->store && !t->summary.ended)
+        rc = store_origin(t->store, "state.why", "the program did not end in good order", err);
     if (rc == 0 && t->store)
         rc = (t->summary.complete ? store_finish : store_keep)(t->store, err);
     if (rc)

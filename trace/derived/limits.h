@@ -1,0 +1,38 @@
+/* limits: all that keeps a trace's numbers from being those of the program's whole run, a sentence each: that its
+ * writer was stopped, what was lost or left out, that it is a sample, of chosen kernels, or of several traces, GPUs or
+ * processes.
+ *
+ * Whoever answers from a trace opens it by limits_open(), or by input_open() (replay/run/input.h), and so has the
+ * sentences to say beside the answer: where there are runs, as notes of each. store_open() is for what shows all that a
+ * trace holds, and for writers that look at what they wrote. */
+#ifndef TRACE_DERIVED_LIMITS_H
+#define TRACE_DERIVED_LIMITS_H
+
+#include "trace/derived/recording.h"
+#include "trace/store/store.h"
+
+/* Every sentence begins so: by that it is found among other notes, as of runs in a results file. */
+#define LIMITS_BEGIN "not whole: "
+
+bool limits_is(const char *note);
+
+/* What is told each sentence, which is gone when it returns. */
+typedef void (*limits_listener)(void *ctx, const char *sentence);
+
+/* A listener: adds to the JSON array that the json_t ** ctx points at. */
+void limits_collect(void *array, const char *sentence);
+
+/* Open a trace for reading and tell its limits. NULL with *err set on failure. */
+struct store *limits_open(const char *path, limits_listener listener, void *ctx, struct err *err);
+
+/* Tell those that small tables say: all but whose migrations and faults are in it, for which every record is read. */
+int limits_tell(struct store *store, const char *name, limits_listener listener, void *ctx, struct err *err);
+
+/* Tell that an answer is of one of several GPUs or processes, if `wanted` chose it. */
+int limits_tell_chosen(struct store *store, const char *name, struct recording wanted, limits_listener listener,
+                       void *ctx, struct err *err);
+
+/* End `out`, whose records were made of those of `in`: it lacks what `in` lacks, and is as complete. */
+int limits_finish(struct store *in, struct store *out, struct err *err);
+
+#endif
