@@ -84,6 +84,15 @@ static json_t *number_or_null(bool is, int64_t value)
     return is ? json_integer(value) : json_null();
 }
 
+/* The same of bytes; more than a number of the output holds are none: `bytes_said` says so then. */
+static bool bytes_said;
+
+static json_t *bytes_or_null(bool is, uint64_t bytes)
+{
+    bytes_said |= is && bytes > INT64_MAX;
+    return number_or_null(is && bytes <= INT64_MAX, (int64_t)bytes);
+}
+
 static json_t *kind_json(const struct stream *stream, int kind, const struct summary_kind *k)
 {
     json_t *o = json_object();
@@ -92,7 +101,7 @@ static json_t *kind_json(const struct stream *stream, int kind, const struct sum
     json_tree_put(&o, "stream", json_tree_text(stream->name));
     json_tree_put(&o, "kind", json_string(record_kinds[kind].name));
     json_tree_put(&o, "records", json_integer((json_int_t)k->records));
-    json_tree_put(&o, "bytes", number_or_null(bytes, (int64_t)k->bytes));
+    json_tree_put(&o, "bytes", bytes_or_null(bytes, k->bytes));
     json_tree_put(&o, "time_unit", json_string(time_unit_name(stream->unit)));
     json_tree_put(&o, "time_first", number_or_null(times, k->time_first));
     json_tree_put(&o, "time_last", number_or_null(times, k->time_last));
@@ -197,7 +206,7 @@ static void put_counts(const struct info *info, const struct summary_row *r, jso
                   {"d2h_bytes", r->d2h_bytes, to_host},
                   {"evicted_bytes", r->evicted_bytes, to_host}};
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
-        json_tree_put(o, counts[c].name, number_or_null(counts[c].known, (int64_t)counts[c].value));
+        json_tree_put(o, counts[c].name, bytes_or_null(counts[c].known, counts[c].value));
 }
 
 static json_t *rows_json(const struct info *info)
@@ -214,7 +223,7 @@ static json_t *rows_json(const struct info *info)
                           number_or_null(!rest, (int64_t)owner->launches));
             json_tree_put(&o, "time_ns", number_or_null(!rest && !owner->untimed, owner->time_ns));
         } else {
-            json_tree_put(&o, "size_bytes", number_or_null(!rest, (int64_t)owner->bytes));
+            json_tree_put(&o, "size_bytes", bytes_or_null(!rest, (uint64_t)owner->bytes));
         }
         put_counts(info, r, &o);
         json_tree_add(&rows, o);
@@ -386,6 +395,11 @@ static int fill(struct info *info, const char *path, struct err *err)
     if (info_counters_json(info->store, o, err) || tlp_sizes_json(info->store, o, err) ||
         gain_json(info->store, o, err) || info_migration_json(info->store, o, err))
         return -1;
+    if (bytes_said) {
+        json_t *notes = json_array();
+        json_tree_add(&notes, json_string("some records say impossible sizes: sums of more than 2^63 bytes are n/a"));
+        json_tree_put(o, "notes", notes);
+    }
     return json_tree_check(*o, err);
 }
 
@@ -556,6 +570,11 @@ static void print_migration(const json_t *o)
     char a[64], b[64], c[64], each[100] = "", wait[200] = "";
     if (!m)
         return;
+    const json_t *moved = json_object_get(m, "h2d_bytes");
+    const char *bytes = "more than 2^63 bytes";
+    char whole[64];
+    if (json_is_integer(moved))
+        bytes = units_human_bytes((double)json_integer_value(moved), whole, sizeof whole);
     if (json_is_number(per))
         (void)snprintf(each, sizeof each, "; %s for each faulted page",
                        units_human_bytes(json_number_value(per), a, sizeof a));
@@ -564,8 +583,7 @@ static void print_migration(const json_t *o)
                        units_human_ns((double)json_integer_value(json_object_get(delay, "median")), a, sizeof a),
                        units_human_ns((double)json_integer_value(json_object_get(delay, "min")), b, sizeof b),
                        units_human_ns((double)json_integer_value(json_object_get(delay, "max")), c, sizeof c));
-    printable_print(stdout, "moved to the GPU: %s, %.4g times its distinct pages%s%s\n",
-                    units_human_bytes((double)json_integer_value(json_object_get(m, "h2d_bytes")), a, sizeof a),
+    printable_print(stdout, "moved to the GPU: %s, %.4g times its distinct pages%s%s\n", bytes,
                     json_number_value(json_object_get(m, "remigration_ratio")), each, wait);
 }
 
@@ -593,6 +611,8 @@ static void print_table(const struct info *info)
             puts("lost records: not counted by every source; 'offchip verify' looks for them");
             break;
         }
+    if (bytes_said)
+        printf("%s\n", json_string_value(json_array_get(json_object_get(o, "notes"), 0)));
     print_object("left out", json_object_get(o, "skipped"), "0");
     print_object("dropped by the source", json_object_get(o, "dropped"), "0");
     print_object("origin", json_object_get(o, "origin"), NULL);

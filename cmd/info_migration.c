@@ -8,6 +8,7 @@
 #include "trace/base/mem.h"
 #include "trace/base/quantile.h"
 #include "trace/base/sorted.h"
+#include "trace/derived/summary.h"
 
 enum { PAGE_SHIFT = 12, BLOCK_SHIFT = 21, BLOCK_PAGES = 512, PAGE_BYTES = 4096 };
 
@@ -66,7 +67,7 @@ static int add_page(struct tally *t, int64_t process, int64_t gpu, uint64_t page
 static int add_copy(struct tally *t, const struct record *r, int64_t process, int64_t gpu)
 {
     const uint64_t bytes = r->bytes < (UINT64_C(1) << BLOCK_SHIFT) ? r->bytes : UINT64_C(1) << BLOCK_SHIFT;
-    t->bytes += r->bytes;
+    t->bytes = summary_bytes(t->bytes, r->bytes);
     for (uint64_t at = r->addr >> PAGE_SHIFT; bytes && at <= (r->addr + bytes - 1) >> PAGE_SHIFT; at++)
         if (add_page(t, process, gpu, at))
             return -1;
@@ -175,7 +176,7 @@ int info_migration_json(struct store *store, json_t **root, struct err *err)
     if (!rc && t.bytes) {
         const double distinct = (double)t.distinct_pages * PAGE_BYTES;
         json_t *o = json_object();
-        json_tree_put(&o, "h2d_bytes", json_integer((json_int_t)t.bytes));
+        json_tree_put(&o, "h2d_bytes", t.bytes > INT64_MAX ? json_null() : json_integer((json_int_t)t.bytes));
         json_tree_put(&o, "h2d_distinct_bytes", json_integer((json_int_t)(t.distinct_pages * PAGE_BYTES)));
         json_tree_put(&o, "remigration_ratio", json_tree_real((double)t.bytes / distinct));
         json_tree_put(&o, "bytes_per_fault",

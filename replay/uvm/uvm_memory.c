@@ -117,6 +117,10 @@ int uvm_memory_init(struct uvm_memory *m, const struct actor_alloc *allocs, size
     m->block_count = (uint32_t)(actor_space_pages(allocs, n) / ACTOR_BLOCK_PAGES);
     m->evict = uvm_evict_of(NULL);
     m->draining = UVM_NO_BLOCK;
+    const size_t each = sizeof *m->blocks + sizeof *m->facts + 5 * sizeof *m->access +
+                        (chunks ? ACTOR_BLOCK_PAGES * sizeof *m->evict_batch : 0);
+    if (mem_room(m->block_count * (uint64_t)each, err))
+        return -1;
     for (int list = UVM_MEMORY_USED; list <= UVM_MEMORY_DISCARDED; list++)
         m->idle_oldest[list] = m->idle_newest[list] = UVM_NO_BLOCK;
     m->cut = mem_zalloc(2 * n, sizeof *m->cut, err); /* an allocation has two edges */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { LARGE_BYTES = 4 << 20, PAGE_BYTES = 4096 };
+enum { LARGE_BYTES = 4 << 20, PAGE_BYTES = 4096, ASKED_BYTES = 256 << 20 };
 
 /* Large arrays are filled and read at random places: pages of 2 MiB, where the system has them, spare page faults and
  * look-ups of addresses (a quarter of the time in which a graph of 2^21 vertices is made). Without them all is well. */
@@ -20,8 +20,34 @@ static void *paged(void *p, size_t bytes)
     return p;
 }
 
+/* Bytes that the kernel can give without taking them from others; UINT64_MAX: it does not say. */
+static uint64_t available(void)
+{
+    unsigned long long kib = 0;
+    char line[128];
+    FILE *f = fopen("/proc/meminfo", "re");
+    while (f && !kib && fgets(line, sizeof line, f))
+        if (strncmp(line, "MemAvailable:", 13) == 0)
+            kib = strtoull(line + 13, NULL, 10);
+    if (f)
+        (void)fclose(f);
+    return kib ? (uint64_t)kib << 10 : UINT64_MAX;
+}
+
+int mem_room(uint64_t bytes, struct err *err)
+{
+    if (bytes < ASKED_BYTES)
+        return 0;
+    const uint64_t there = available();
+    return bytes <= there ? 0
+                          : err_set(err, "out of memory: %llu MiB are needed, %llu MiB are there",
+                                    (unsigned long long)(bytes >> 20), (unsigned long long)(there >> 20));
+}
+
 void *mem_zalloc(size_t n, size_t size, struct err *err)
 {
+    if (size && n <= SIZE_MAX / size && mem_room(n * size, err))
+        return NULL;
     void *p = size && n > SIZE_MAX / size ? NULL : paged(calloc(n ? n : 1, size ? size : 1), n * size);
     if (!p)
         err_set(err, "out of memory: %zu elements of %zu bytes asked for", n, size);

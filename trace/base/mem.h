@@ -6,11 +6,16 @@
 #define TRACE_BASE_MEM_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "trace/base/err.h"
 
 /* n * size zeroed bytes, or NULL with *err set. n or size 0 gives a valid pointer. */
 void *mem_zalloc(size_t n, size_t size, struct err *err) PLUGIN_API(mem_zalloc);
+
+/* Whether so many bytes can be had: -1 with *err set where the system says that it has fewer, now. What is asked for in
+ * parts and filled later is refused in time by this, not ended by the system half-way. */
+int mem_room(uint64_t bytes, struct err *err);
 
 /* Make room for at least `need` elements in *array (capacity *cap, both may start as NULL and 0), at least doubling.
  * New elements are not initialised. Returns 0, or -1 with *err set and the array as it was. */

@@ -58,6 +58,18 @@ START_TEST(overflowing_sizes_are_errors)
 }
 END_TEST
 
+/* Two arrays of three quarters of the memory would both be given, and ended when they are filled. */
+START_TEST(more_than_there_is_is_refused_before_it_is_filled)
+{
+    struct err err = {""};
+    const uint64_t all = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    ck_assert_int_eq(mem_room(4096, &err), 0);
+    ck_assert_int_eq(mem_room(all + 4096, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, "MiB are needed"));
+    ck_assert_ptr_null(mem_zalloc(all / 4096 + 1, 4096, &err));
+}
+END_TEST
+
 START_TEST(strings_are_copied)
 {
     struct err err = {""};
@@ -70,5 +82,5 @@ START_TEST(strings_are_copied)
 }
 END_TEST
 
-TEST_MAIN("mem", large_arrays_are_zero_and_keep_what_is_in_them, grow_keeps_content_and_doubles,
-          overflowing_sizes_are_errors, strings_are_copied)
+TEST_MAIN("mem", more_than_there_is_is_refused_before_it_is_filled, large_arrays_are_zero_and_keep_what_is_in_them,
+          grow_keeps_content_and_doubles, overflowing_sizes_are_errors, strings_are_copied)

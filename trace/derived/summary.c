@@ -22,16 +22,16 @@ static void count_row(struct summary_row *row, const struct record *r)
     row->records++;
     switch (r->kind) {
     case RECORD_MIGRATE_H2D:
-        row->h2d_bytes += r->bytes;
+        row->h2d_bytes = summary_bytes(row->h2d_bytes, r->bytes);
         if (r->flags == RECORD_CAUSE_FAULT)
-            row->fault_bytes += r->bytes;
+            row->fault_bytes = summary_bytes(row->fault_bytes, r->bytes);
         else if (r->flags == RECORD_CAUSE_PREFETCH)
-            row->prefetch_bytes += r->bytes;
+            row->prefetch_bytes = summary_bytes(row->prefetch_bytes, r->bytes);
         break;
     case RECORD_MIGRATE_D2H:
-        row->d2h_bytes += r->bytes;
+        row->d2h_bytes = summary_bytes(row->d2h_bytes, r->bytes);
         if (r->flags == RECORD_CAUSE_EVICTION)
-            row->evicted_bytes += r->bytes;
+            row->evicted_bytes = summary_bytes(row->evicted_bytes, r->bytes);
         break;
     case RECORD_FAULT:
         row->fault_records++;
@@ -47,13 +47,15 @@ static void count_row(struct summary_row *row, const struct record *r)
 static void count_kind(struct summary_stream *stream, const struct record *r)
 {
     struct summary_kind *k = &stream->kinds[r->kind < RECORD_KINDS ? r->kind : RECORD_NONE];
-    const int64_t end = r->time + r->duration;
+    int64_t end;
+    if (__builtin_add_overflow(r->time, r->duration, &end))
+        end = r->duration < 0 ? INT64_MIN : INT64_MAX;
     if (k->records == 0 || r->time < k->time_first)
         k->time_first = r->time;
     if (k->records == 0 || end > k->time_last)
         k->time_last = end;
     k->records++;
-    k->bytes += r->bytes;
+    k->bytes = summary_bytes(k->bytes, r->bytes);
 }
 
 static void count_batch(struct summary *s, int stream, bool ns, const struct record *records, size_t n)

@@ -6,6 +6,12 @@
 #include "trace/derived/attribution.h"
 #include "trace/store/store.h"
 
+/* sum + bytes, UINT64_MAX where that is more: it never comes round. */
+static inline uint64_t summary_bytes(uint64_t sum, uint64_t bytes)
+{
+    return bytes < UINT64_MAX - sum ? sum + bytes : UINT64_MAX;
+}
+
 /* Records of one kind in one stream. */
 struct summary_kind {
     uint64_t records, bytes;

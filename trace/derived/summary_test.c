@@ -96,5 +96,14 @@ START_TEST(allocations_by_address_with_a_row_for_the_rest)
 }
 END_TEST
 
-TEST_MAIN("summary", kinds_are_counted_with_bytes_and_span,
+START_TEST(sums_of_impossible_sizes_do_not_come_round)
+{
+    ck_assert_uint_eq(summary_bytes(1, 2), 3);
+    ck_assert_uint_eq(summary_bytes(0, UINT64_MAX), UINT64_MAX);
+    ck_assert_uint_eq(summary_bytes(UINT64_MAX - 1, 1), UINT64_MAX);
+    ck_assert_uint_eq(summary_bytes(UINT64_MAX, UINT64_MAX), UINT64_MAX);
+}
+END_TEST
+
+TEST_MAIN("summary", sums_of_impossible_sizes_do_not_come_round, kinds_are_counted_with_bytes_and_span,
           kernels_by_name_with_a_row_for_overlaps_and_one_for_the_rest, allocations_by_address_with_a_row_for_the_rest)
