@@ -3,8 +3,10 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "trace/base/testing.h"
@@ -290,6 +292,33 @@ START_TEST(no_end_leaves_a_file_that_is_open)
 }
 END_TEST
 
+/* In place of the C library's: between opening and locking, another takes the file's place. */
+static const char *to_be_replaced;
+int fcntl(int fd, int command, ...)
+{
+    va_list rest;
+    va_start(rest, command);
+    const long argument = command == F_DUPFD_CLOEXEC ? va_arg(rest, int) : (long)va_arg(rest, void *);
+    va_end(rest);
+    if (to_be_replaced && command == F_OFD_SETLK)
+        (void)rename(testing_file("other.txt"), to_be_replaced);
+    return (int)syscall(SYS_fcntl, fd, command, argument);
+}
+
+START_TEST(a_file_that_was_replaced_before_it_is_locked_is_not_taken)
+{
+    struct stat own, named;
+    const char *path = testing_write("raced.txt", "old", 3);
+    (void)testing_write("other.txt", "new file", 8);
+    to_be_replaced = path;
+    const int fd = output_lock(path, 0, &err);
+    to_be_replaced = NULL;
+    ck_assert(fd >= 0 && fstat(fd, &own) == 0 && stat(path, &named) == 0);
+    ck_assert(own.st_ino == named.st_ino && own.st_size == 8);
+    (void)close(fd);
+}
+END_TEST
+
 /* Each adds a letter to the file, which is replaced each time: none is lost, and who waits has the new file. */
 START_TEST(a_lock_is_of_the_file_that_has_the_name)
 {
@@ -343,4 +372,5 @@ TEST_MAIN("output", a_file_is_there_whole_or_as_it_was, nothing_is_replaced_unas
           one_file_is_known_by_all_its_names, files_that_belong_together_come_together,
           one_process_at_a_time_has_a_locked_file, a_signal_leaves_what_was_there_or_what_is_whole,
           what_a_killed_command_left_goes_with_the_next, no_end_leaves_a_file_that_is_open,
-          a_lock_is_of_the_file_that_has_the_name, what_is_put_aside_is_where_tmpdir_says_or_anywhere)
+          a_file_that_was_replaced_before_it_is_locked_is_not_taken, a_lock_is_of_the_file_that_has_the_name,
+          what_is_put_aside_is_where_tmpdir_says_or_anywhere)
