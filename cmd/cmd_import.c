@@ -359,7 +359,8 @@ static int finish_incomplete(struct import *im)
         err_set(&err, "%s", im->context.incomplete);
         return give_up(im, EXIT_INCOMPLETE, &err);
     }
-    if (store_origin(store, "state.why", im->context.incomplete, &err) || store_keep(store, &err))
+    if ((!im->context.inherited && store_origin(store, "state.why", im->context.incomplete, &err)) ||
+        store_keep(store, &err))
         return give_up(im, EXIT_DATA, &err);
     cmd_say("%s; %s keeps %" PRIu64 " records, marked incomplete", im->context.incomplete, output, records_of(store));
     store_close(store);

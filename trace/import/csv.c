@@ -655,6 +655,7 @@ static int take_state(struct reading *g, const char *text, struct err *err)
     if (g->stated || (strcmp(text, "complete") != 0 && strcmp(text, "incomplete") != 0))
         return err_set(err, "'%.40s'; expected complete or incomplete, once", text);
     g->stated = true;
+    g->context->inherited = *text == 'i';
     if (*text == 'i')
         reader_incomplete(g->context, "%s: the trace that it was made of is incomplete", g->context->path);
     return 0;

@@ -703,6 +703,7 @@ static int read_inputs(struct reader_context *context, struct inputs *inputs, st
     for (size_t i = 0; inputs->count > 1 && i < inputs->count; i++)
         if (store_whole(inputs->items[i].store, err))
             return -1;
+    context->inherited = inputs->count == 1;
     for (size_t i = 0; i < inputs->count; i++)
         if (!store_complete(inputs->items[i].store))
             reader_incomplete(context, "'%s' is incomplete", inputs->items[i].path);

@@ -44,6 +44,7 @@ struct reader_context {
     int file_index;       /* of several inputs, from 0 */
     int64_t launches;     /* kernels stored so far, over all inputs */
     char incomplete[256]; /* why the input is not whole, "" if it is: reader_incomplete() */
+    bool inherited;       /* a trace of ours says so of itself, and why if that is known */
     char note[256];       /* what who reads the trace should know, "": nothing: reader_note() */
 };
 
