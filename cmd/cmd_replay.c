@@ -9,6 +9,7 @@
 #include "cmd/console/progress_line.h"
 #include "cmd/console/table.h"
 #include "replay/dram/dram.h"
+#include "replay/results/runs.h"
 #include "replay/run/platform_use.h"
 #include "replay/run/robust.h"
 #include "replay/run/save.h"
@@ -166,12 +167,27 @@ static void csv_platform(struct table *t, const struct replay_result *result)
     table_cell(t, "%zu", use.kinds[PLATFORM_AS]);
 }
 
+/* A run's warnings, joined by " | "; false: it has none. t NULL: only look. */
+static bool csv_warnings(struct table *t, const struct outcome *run)
+{
+    char *text = mem_strdup("", NULL);
+    for (size_t n = 0; n < run->note_count && text; n++)
+        if (run_warning(run->notes[n]))
+            (void)mem_append(&text, "%s%s", *text ? " | " : "", run_warning(run->notes[n]));
+    const bool any = text && *text;
+    if (t)
+        table_cell(t, "%s", text ? text : "");
+    free(text);
+    return any;
+}
+
 static void print_csv(const struct replay_result *result)
 {
-    bool unbound = false, limited = false;
+    bool unbound = false, limited = false, warned = false;
     for (size_t i = 0; i < result->policy_count; i++) {
         unbound |= table_estimates(NULL, &result->runs[i]);
         limited |= table_joined(NULL, outcome_limits(&result->runs[i]), "");
+        warned |= csv_warnings(NULL, &result->runs[i]);
     }
     struct table t;
     table_init(&t, 0);
@@ -182,6 +198,8 @@ static void print_csv(const struct replay_result *result)
         table_cell(&t, "unbound");
     if (limited)
         table_cell(&t, "limits");
+    if (warned)
+        table_cell(&t, "warning");
     TABLE_WORDS(&t, "platform", "platform_from", "platform_numbers", "platform_assumed", "platform_fitted",
                 "platform_borrowed");
     if (result->robustness)
@@ -196,6 +214,8 @@ static void print_csv(const struct replay_result *result)
             (void)table_estimates(&t, &result->runs[i]);
         if (limited)
             (void)table_joined(&t, outcome_limits(&result->runs[i]), "; ");
+        if (warned)
+            (void)csv_warnings(&t, &result->runs[i]);
         csv_platform(&t, result);
         if (!result->robustness)
             continue;

@@ -32,6 +32,45 @@ static const struct opt options[] = {
     OPT("format", 0, OPT_CHOICE, "table|csv|json|markdown", &format, "how the report is printed (default table)"),
     {0}};
 
+/* Of each warning what it is: "not settled, faster than alone". */
+static void short_warnings(struct table *t, const char *text)
+{
+    char line[160] = "", what[80];
+    for (const char *p = text; *p;) {
+        const char *next = strstr(p, " | ");
+        (void)snprintf(what, sizeof what, "%.*s", (int)strcspn(p, ":|"), p);
+        if (!strstr(line, what))
+            (void)snprintf(line + strlen(line), sizeof line - strlen(line), "%s%s", *line ? ", " : "", what);
+        p = next ? next + 3 : "";
+    }
+    table_cell(t, "%s", line);
+}
+
+/* Under the table each warning once, with its rows. */
+static void print_warnings(const struct report *report)
+{
+    enum { SHOWN = 8 };
+    size_t shown = 0, others = 0;
+    for (size_t r = 0; r < report->rows && report->warned; r++) {
+        const char *text = report->cells[r * report->columns + report->texts - 1].text;
+        size_t rows = 0, first = report->rows;
+        for (size_t i = report->rows; i-- > 0;)
+            if (strcmp(report->cells[i * report->columns + report->texts - 1].text, text) == 0)
+                rows++, first = i;
+        char whose[64];
+        (void)snprintf(whose, sizeof whose, "warning, row %zu%s", r + 1, rows > 1 ? " and others" : "");
+        if (first != r || !*text)
+            continue;
+        if (opt_verbose || shown++ < SHOWN)
+            notes_print(whose, text);
+        else
+            others++;
+    }
+    if (others)
+        printable_print(stdout, "%zu other warnings: -v prints them\n", others);
+    notes_say_cut();
+}
+
 static void human(struct table *t, const struct report_cell *cell)
 {
     static const struct metric plain = {"", METRIC_REAL, METRIC_MEAN, ""};
@@ -196,12 +235,15 @@ static void print_for_people(const struct report *report)
         if (is_shown(report, c))
             table_cell(&t, "%s", head(report, c, buf, sizeof buf));
     for (size_t i = 0; i < report->rows * report->columns; i++)
-        if (is_shown(report, i % report->columns))
+        if (report->warned && i % report->columns == report->texts - 1)
+            short_warnings(&t, report->cells[i].text);
+        else if (is_shown(report, i % report->columns))
             human(&t, &report->cells[i]);
     if (format == MARKDOWN)
         print_markdown(&t);
     else
         table_print(&t, stdout);
+    print_warnings(report);
     if (format == FORMAT_TABLE)
         left_out_say(&left, "in every run");
     table_release(&t);

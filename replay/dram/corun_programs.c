@@ -9,12 +9,14 @@
  * Collaborative work, two programs of one input, is done once and not cut: that would change what one side is to the
  * other. Times are DRAM cycles; nothing depends on how many threads run the policies. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "models/base/sections.h"
 #include "models/gpu/occupancy.h"
 #include "replay/dram/dram_simulation.h"
+#include "replay/results/runs.h"
 #include "replay/run/sweep_cache.h"
 #include "trace/base/mem.h"
 #include "trace/base/param_value.h"
@@ -38,6 +40,7 @@ struct client {
     double alone_rate; /* MEM requests into the controllers per DRAM cycle */
     uint64_t budget;   /* requests that it is cut to; 0: whole */
     double keeps;      /* of the launch latency, so that all of it keeps its share of the work */
+    double simulated;  /* share of its work */
     char left_out[200];
 };
 
@@ -47,8 +50,9 @@ struct corun {
     uint32_t made_count;
     struct client side[DRAM_PORTS];
     uint32_t sides;
-    uint64_t cut; /* requests; 0: whole */
-    bool once;    /* collaborative */
+    uint64_t cut;  /* requests; 0: whole */
+    uint64_t part; /* 2: of half the cut */
+    bool once;     /* collaborative */
     bool repeat;
 };
 
@@ -153,6 +157,7 @@ static int cut_warps(const struct corun *p, struct client *s, uint64_t sectors, 
     const double share = s->slice->whole ? (double)s->slice->accesses / (double)s->slice->whole : 1;
     const size_t at = strlen(s->left_out);
     s->keeps *= share;
+    s->simulated *= share;
     if (share < 1)
         (void)snprintf(s->left_out + at, sizeof s->left_out - at, "%s the middle of each warp, %.1f %% of the accesses",
                        at ? "," : "cut to", 100 * share);
@@ -171,7 +176,8 @@ static int cut_gpu(struct corun *p, struct client *s, struct err *err)
     s->run.program = &s->cut->adapter.program;
     const struct program_cut_facts f = s->cut->facts;
     const double launches = f.launches ? (double)f.whole_launches / (double)f.launches : 1;
-    s->keeps = f.whole_sectors ? (double)f.sectors / (double)f.whole_sectors * launches : 1;
+    s->simulated = f.whole_sectors ? (double)f.sectors / (double)f.whole_sectors : 1;
+    s->keeps = f.whole_sectors ? s->simulated * launches : 1;
     if (f.sectors < f.whole_sectors)
         (void)snprintf(s->left_out, sizeof s->left_out,
                        "cut to %" PRIu64 " of %" PRIu64 " blocks in %" PRIu64 " of %" PRIu64
@@ -195,7 +201,8 @@ static int cut_pim(struct corun *p, struct client *s, struct err *err)
         return -1;
     s->run.program = &s->prefix->adapter.program;
     const uint64_t kept = s->prefix->accesses, whole = s->prefix->whole;
-    s->keeps *= whole ? (double)kept / (double)whole : 1;
+    s->simulated = whole ? (double)kept / (double)whole : 1;
+    s->keeps *= s->simulated;
     if (kept < whole)
         (void)snprintf(s->left_out, sizeof s->left_out,
                        "cut to the first %" PRIu64 " of %" PRIu64 " accesses of a warp", kept, whole);
@@ -208,7 +215,7 @@ static struct client *add_side(struct corun *p, struct err *err)
         err_set(err, "more than two sides: expected MEM and PIM requests, or two --mem");
         return NULL;
     }
-    p->side[p->sides].keeps = 1;
+    p->side[p->sides].keeps = p->side[p->sides].simulated = 1;
     return &p->side[p->sides++];
 }
 
@@ -427,6 +434,7 @@ static int find_clients(struct corun *p, struct err *err)
     for (uint32_t i = 0; i < p->sides && !p->once; i++) {
         struct client *s = &p->side[i];
         s->budget = s->wish.requests ? s->wish.requests : p->cut;
+        s->budget = s->budget / p->part + s->budget % p->part;
         if (s->budget && (s->run.class == DRAM_PIM ? cut_pim : cut_gpu)(p, s, err))
             return -1;
     }
@@ -456,26 +464,33 @@ static void release_clients(struct corun *p)
 
 /* --- runs --- */
 
+/* The side by itself; *run has the policy, virtual channels and limit. */
+static int simulate_side(const struct corun *p, const struct client *side, uint32_t sms, struct dram_simulation *run,
+                         struct err *err)
+{
+    run->platform = p->job->platform;
+    run->progress = p->job->progress;
+    run->sides = 1;
+    run->side[0] = side->run;
+    run->side[0].sms = sms;
+    if (dram_simulation_run(run, err))
+        return -1;
+    if (run->first_done[0] < 0)
+        return err_set(err, "the %s side alone makes no end", side->run.class == DRAM_PIM ? "PIM" : "MEM");
+    return 0;
+}
+
 static int simulate_alone(struct corun *p, uint32_t s, struct err *err)
 {
     const struct policy_head *alone = &dram_policy_alone_baseline()->head;
     struct replay_policy policy = {.head = alone, .params = mem_zalloc(1, alone->state_size, err)};
     struct client *side = &p->side[s];
-    struct dram_simulation run = {.platform = p->job->platform,
-                                  .policy = &policy,
-                                  .sides = 1,
-                                  .vcs = 1,
-                                  .limit = INT64_MAX,
-                                  .progress = p->job->progress};
+    struct dram_simulation run = {.policy = &policy, .vcs = 1, .limit = INT64_MAX};
     int rc = policy.params ? 0 : -1;
     if (!rc) {
         param_defaults(alone->params, policy.params);
-        run.side[0] = side->run;
-        run.side[0].sms = side->alone_sms;
-        rc = dram_simulation_run(&run, err);
+        rc = simulate_side(p, side, side->alone_sms, &run, err);
     }
-    if (!rc && run.first_done[0] < 0)
-        rc = err_set(err, "the %s side alone makes no end", side->run.class == DRAM_PIM ? "PIM" : "MEM");
     side->alone_cycles = run.first_done[0];
     if (!rc && run.totals.cycles)
         side->alone_rate = (double)run.totals.stats.in[DRAM_MEM] / (double)run.totals.cycles;
@@ -503,6 +518,34 @@ static int run_alone(struct corun *p, uint32_t s, struct err *err)
     return rc;
 }
 
+static bool is_cut(const struct corun *p)
+{
+    return *p->side[0].left_out || *p->side[1].left_out;
+}
+
+/* Warn of the sides that were done sooner than alone. */
+static int note_faster(const struct corun *p, const struct dram_simulation *run, struct outcome *out, struct err *err)
+{
+    char how[240], label[160];
+    for (uint32_t s = 0; s < p->sides; s++) {
+        const struct client *side = &p->side[s];
+        const uint32_t sms = run->side[s].sms;
+        struct dram_simulation control = {.policy = run->policy, .vcs = run->vcs, .limit = run->limit};
+        if (run->first_done[s] < 0 || run->first_done[s] >= side->alone_cycles)
+            continue;
+        if (simulate_side(p, side, sms, &control, err))
+            return -1;
+        (void)snprintf(how, sizeof how, "under %s with vcs=%d, on %u",
+                       replay_policy_label(run->policy, label, sizeof label), run->vcs, sms);
+        dram_note_faster(out,
+                         side->run.class == DRAM_PIM ? "PIM"
+                         : s                         ? "second MEM"
+                                                     : "MEM",
+                         run->first_done[s], side->alone_cycles, control.first_done[0], how);
+    }
+    return 0;
+}
+
 /* What the sides gave, as all front ends report it. */
 static void add_up(const struct corun *p, struct dram_simulation *run)
 {
@@ -512,6 +555,7 @@ static void add_up(const struct corun *p, struct dram_simulation *run)
         t->class_cycles[at] = run->first_done[s];
         t->starved[at] = run->first_done[s] < 0;
         t->alone_cycles[at] = p->side[s].alone_cycles;
+        t->simulated[at] = is_cut(p) ? p->side[s].simulated : -1;
         t->requests[run->side[s].class] += run->counts[s].packets_read + run->counts[s].packets_write;
     }
     t->two_gpu_kernels = run->sides == 2 && run->side[1].class == DRAM_MEM;
@@ -544,6 +588,8 @@ static int run_policy(const struct corun *p, size_t i, struct dram_latency *late
         return err_at(err, "%s", p->job->policies[i].head->name);
     add_up(p, &run);
     dram_metrics_fill(out, p->job, NULL, &run, &run.totals);
+    if (note_faster(p, &run, out, err))
+        return err_at(err, "%s", p->job->policies[i].head->name);
     for (uint32_t s = 0; s < p->sides; s++)
         if (*p->side[s].left_out)
             outcome_note(out, "%s: %s (cut=none: whole)", p->side[s].name, p->side[s].left_out);
@@ -594,19 +640,127 @@ static int all_alone(struct corun *p, struct err *err)
     return failed ? -1 : 0;
 }
 
-int dram_corun_programs_replay(const struct replay_job *job, struct outcome *runs, struct err *err)
+/* Draws of --robust say by themselves how sure a winner is. */
+static bool is_compared(const struct replay_job *job)
 {
-    if (job->requests)
-        return err_set(err, "--requests: the packets of a program have no ids of an input's; derive dram writes the "
-                            "requests of a program, which can then be replayed one by one");
-    struct corun p = {.job = job};
+    return job->policy_count > 1 && !job->drawn;
+}
+
+/* Every policy of the job. *cut: whether anything was left out; then, with policies to compare, half of it comes. */
+static int replay_part(const struct replay_job *job, uint64_t part, struct outcome *runs, bool *cut, struct err *err)
+{
+    struct corun p = {.job = job, .part = part};
     int rc = find_clients(&p, err);
-    if (rc == 0 && job->progress)
-        atomic_store(&job->progress->total, job->policy_count);
+    *cut = is_cut(&p);
+    if (rc == 0 && part == 1 && job->progress)
+        atomic_store(&job->progress->total, job->policy_count * (is_compared(job) && *cut ? 2 : 1));
     if (rc == 0)
         rc = all_alone(&p, err);
     if (rc == 0)
         rc = run_policies(&p, runs, err);
     release_clients(&p);
     return rc;
+}
+
+/* --- whether the winner is one of the cut --- */
+
+static double value_of(const struct outcome *run, const char *metric)
+{
+    const struct metric_value *v = outcome_get(run, metric);
+    return v && v->known ? v->real : NAN;
+}
+
+/* By how much policy a leads b, and by how much half the cut moves the two. The lead must be more than that, and more
+ * than NEAR of the value: whole programs were seen to differ so much where halves did not. */
+struct lead {
+    size_t a, b;
+    double here, moved, rest;
+};
+
+static const double NEAR = 0.03;
+
+static struct lead lead_of(const struct outcome *runs, const struct outcome *halves, size_t a, size_t b,
+                           const char *metric)
+{
+    const double x = value_of(&runs[a], metric), y = value_of(&runs[b], metric);
+    struct lead l = {.a = a, .b = b, .here = x - y};
+    l.moved = fabs(x - value_of(&halves[a], metric)) + fabs(y - value_of(&halves[b], metric));
+    l.rest = isnan(l.moved) ? -INFINITY : l.here - fmax(l.moved, NEAR * x);
+    return l;
+}
+
+/* Warn in all runs if the policy with most of a metric need not be that of another cut. */
+static void judge(const struct replay_job *job, struct outcome *runs, const struct outcome *halves, const char *metric)
+{
+    char first[160], second[160], half[64];
+    size_t best = 0;
+    for (size_t i = 1; i < job->policy_count; i++)
+        best = isnan(value_of(&runs[best], metric)) || value_of(&runs[i], metric) > value_of(&runs[best], metric)
+                   ? i
+                   : best;
+    struct lead worst = {.rest = INFINITY};
+    for (size_t i = 0; i < job->policy_count; i++) {
+        const struct lead l = lead_of(runs, halves, best, i, metric);
+        if (i != best && !isnan(l.here) && l.rest < worst.rest)
+            worst = l;
+    }
+    if (worst.rest > 0)
+        return;
+    (void)snprintf(half, sizeof half, isnan(worst.moved) ? "lets one make no end" : "moves the two by %.3g",
+                   worst.moved);
+    for (size_t i = 0; i < job->policy_count; i++)
+        outcome_note(&runs[i],
+                     RUN_WARNING "not settled: the winner by %s may not be the same at another cut: %s leads %s by "
+                                 "%.3g, and half the cut %s",
+                     metric, replay_policy_label(&job->policies[worst.a], first, sizeof first),
+                     replay_policy_label(&job->policies[worst.b], second, sizeof second), worst.here, half);
+}
+
+/* Warn in all runs of a side of which half the cut keeps nearly as much: a wave, or an access of each warp. */
+static void judge_share(const struct replay_job *job, struct outcome *runs, const struct outcome *halves,
+                        const char *metric)
+{
+    const double share = value_of(&runs[0], metric), half = value_of(&halves[0], metric);
+    for (size_t i = 0; i < job->policy_count && share < 1 && half > 0.75 * share; i++)
+        outcome_note(&runs[i],
+                     RUN_WARNING "not settled: the winner may not be the same at another cut: half of it has as "
+                                 "much of the work, %.2g %% (%s)",
+                     100 * half, metric);
+}
+
+/* Run all again at half the cut. */
+static int settle(const struct replay_job *job, struct outcome *runs, struct err *err)
+{
+    static const char *const metrics[2][2] = {{"mem_speedup_ratio", "pim_speedup_ratio"}, /* of one side */
+                                              {"system_throughput", "fairness_index"}};
+    static const char *const shares[] = {"mem_simulated_ratio", "pim_simulated_ratio", "mem2_simulated_ratio"};
+    struct replay_job half = *job;
+    struct outcome *halves = mem_zalloc(job->policy_count, sizeof *halves, err);
+    bool cut;
+    int rc = halves ? 0 : -1;
+    half.engine_options = NULL;
+    for (size_t i = 0; i < job->policy_count && !rc; i++)
+        rc = outcome_init(&halves[i], dram_metrics, err);
+    if (!rc)
+        rc = replay_part(&half, 2, halves, &cut, err);
+    const size_t of = !isnan(value_of(&runs[0], "fairness_index"));
+    for (size_t i = 0; i < 2 && !rc; i++)
+        judge(job, runs, halves, metrics[of][i]);
+    for (size_t i = 0; i < 3 && !rc; i++)
+        judge_share(job, runs, halves, shares[i]);
+    for (size_t i = 0; halves && i < job->policy_count; i++)
+        outcome_release(&halves[i]);
+    free(halves);
+    return rc;
+}
+
+int dram_corun_programs_replay(const struct replay_job *job, struct outcome *runs, struct err *err)
+{
+    bool cut;
+    if (job->requests)
+        return err_set(err, "--requests: the packets of a program have no ids of an input's; derive dram writes the "
+                            "requests of a program, which can then be replayed one by one");
+    if (replay_part(job, 1, runs, &cut, err))
+        return -1;
+    return cut && is_compared(job) ? settle(job, runs, err) : 0;
 }

@@ -1,6 +1,7 @@
 #include <math.h>
 
 #include "replay/dram/dram_testing.h"
+#include "replay/results/runs.h"
 
 static int64_t whole(const struct replay_result *r, size_t run, const char *name)
 {
@@ -96,7 +97,7 @@ START_TEST(threads_change_nothing)
 {
     struct replay_result r[2];
     for (int i = 0; i < 2; i++)
-        run_pair(&r[i], "fcfs,frfcfs,bliss,f3fs", NULL, i ? 4 : 1, NULL);
+        run_pair(&r[i], "fcfs,f3fs", "cut=10000", i ? 4 : 1, NULL);
     must_be_the_same(&r[0], &r[1]);
 }
 END_TEST
@@ -177,6 +178,80 @@ START_TEST(a_cut_inside_warps_finds_in_l2_what_the_whole_finds)
 }
 END_TEST
 
+static bool warns(const struct replay_result *r, size_t run, const char *of, const char *metric)
+{
+    for (size_t n = 0; n < r->runs[run].note_count; n++) {
+        const char *text = run_warning(r->runs[run].notes[n]);
+        if (text && strstr(text, of) && (strstr(text, metric) || strstr(text, "half of it has as much")))
+            return true;
+    }
+    return false;
+}
+
+/* The policy with most of a metric. Whoever is faster than alone is warned of, and nobody else is. */
+static size_t winner(const struct replay_result *r, const char *metric)
+{
+    size_t best = 0;
+    for (size_t i = 0; i < r->policy_count; i++) {
+        best = test_real(r, i, metric) > test_real(r, best, metric) ? i : best;
+        const bool mem = test_real(r, i, "mem_speedup_ratio") > 1, pim = test_real(r, i, "pim_speedup_ratio") > 1;
+        ck_assert(warns(r, i, "faster than alone: the MEM side", "") == mem);
+        ck_assert(warns(r, i, "faster than alone: the PIM side", "") == pim);
+    }
+    return best;
+}
+
+struct winners {
+    size_t of[2];
+    bool settled[2];
+    double share;
+};
+
+static struct winners winners_at(const char *const *specs, const char *cut)
+{
+    static const char *const metrics[] = {"system_throughput", "fairness_index"};
+    struct replay_result r;
+    struct winners w;
+    char set[128];
+    (void)snprintf(set, sizeof set, "vcs=2,mem_sms=8,launch_gap=0,l2_bytes=768KiB,cut=%s", cut);
+    test_replay(&r, specs, 2, set, "frfcfs,frrr-fcfs,f3fs", NULL);
+    for (int m = 0; m < 2; m++) {
+        w.of[m] = winner(&r, metrics[m]);
+        w.settled[m] = !warns(&r, 0, "not settled", metrics[m]);
+    }
+    const bool is_cut = strcmp(cut, "none") != 0;
+    w.share = is_cut ? fmin(test_real(&r, 0, "mem_simulated_ratio"), test_real(&r, 0, "pim_simulated_ratio")) : 1;
+    ck_assert(outcome_get(&r.runs[0], "mem_simulated_ratio")->known == is_cut);
+    replay_release(&r);
+    return w;
+}
+
+/* Winners at a cut, at twice the cut and of the whole programs are the same, or the cut says that they may not be. */
+START_TEST(a_winner_that_another_cut_turns_is_not_settled)
+{
+    static const char *const pairs[][2] = {
+        {"mem=synth:rodinia-nn,n=100000", "pim=synth:pim-add,ops=80"},
+        {"mem=synth:rodinia-hotspot,n=192", "pim=synth:pim-copy,ops=120"},
+        {"mem=synth:triad,bytes=1MiB", "pim=synth:pim-add,ops=120"},
+        {"mem=synth:rodinia-srad-v2,rows=96,cols=128", "pim=synth:pim-add,ops=80"},
+        {"mem=synth:rodinia-streamcluster,n=1024,dim=24", "pim=synth:pim-add,ops=80"}};
+    int turned = 0, settled = 0;
+    for (size_t p = 0; p < 5; p++) {
+        const struct winners cut = winners_at(pairs[p], "5000"), twice = winners_at(pairs[p], "10000"),
+                             whole = winners_at(pairs[p], "none");
+        ck_assert(cut.share < 1 && cut.share <= twice.share && whole.settled[0] && whole.settled[1]);
+        for (int m = 0; m < 2; m++) {
+            const bool same = cut.of[m] == twice.of[m] && cut.of[m] == whole.of[m];
+            ck_assert_msg(same || !cut.settled[m], "%s %s, metric %d", pairs[p][0], pairs[p][1], m);
+            ck_assert_msg(twice.of[m] == whole.of[m] || !twice.settled[m], "%s, twice, metric %d", pairs[p][0], m);
+            turned += !same;
+            settled += cut.settled[m] + twice.settled[m];
+        }
+    }
+    ck_assert_msg(turned > 1 && settled > 0, "%d turned, %d settled", turned, settled);
+}
+END_TEST
+
 static void refused(const char *const *specs, const char *const *roles, size_t n, const char *set, const char *says)
 {
     struct err err = {""};
@@ -247,5 +322,6 @@ END_TEST
 TEST_MAIN("dram_programs", a_program_without_company_runs_as_alone, two_sides_slow_each_other_and_say_how_much,
           threads_change_nothing, points_of_a_sweep_share_what_each_side_is_alone,
           a_cut_is_said_and_cut_none_runs_it_whole, what_a_cut_leaves_out_has_passed_through_l2,
-          a_cut_inside_warps_finds_in_l2_what_the_whole_finds, what_cannot_be_run_is_refused_with_the_reason,
-          two_gpu_programs_share_the_multiprocessors, the_language_model_is_done_once_and_reports_its_ideal)
+          a_cut_inside_warps_finds_in_l2_what_the_whole_finds, a_winner_that_another_cut_turns_is_not_settled,
+          what_cannot_be_run_is_refused_with_the_reason, two_gpu_programs_share_the_multiprocessors,
+          the_language_model_is_done_once_and_reports_its_ideal)

@@ -561,10 +561,12 @@ static int run_channels(struct corun *c, const struct together *run, struct dram
     return failed ? -1 : 0;
 }
 
-static int run_alone(struct corun *c, struct side *side, const struct replay_policy *policy, struct err *err)
+/* Into *side. */
+static int run_alone(struct corun *c, struct side *side, const struct replay_policy *policy, int vcs, int64_t limit,
+                     struct err *err)
 {
     struct dram_totals t = dram_totals_new();
-    const struct together alone = {.sides = side, .count = 1, .policy = policy, .vcs = 1, .limit = INT64_MAX};
+    const struct together alone = {.sides = side, .count = 1, .policy = policy, .vcs = vcs, .limit = limit};
     int rc = run_channels(c, &alone, &t, err);
     if (!rc && t.starved[side->class])
         rc = err_set(err, "the %s side alone makes no end", side->class == DRAM_PIM ? "PIM" : "MEM");
@@ -584,7 +586,7 @@ static int run_sides_alone(struct corun *c, struct err *err)
     param_defaults(alone->params, policy.params);
     int rc = 0;
     for (int s = 0; s < c->sides && !rc; s++)
-        rc = run_alone(c, &c->side[s], &policy, err);
+        rc = run_alone(c, &c->side[s], &policy, 1, INT64_MAX, err);
     free(policy.params);
     return rc;
 }
@@ -603,6 +605,27 @@ static void report(const struct corun *c, const struct together *all, struct dra
     struct dram_stream about = c->stream[0];
     about.untimed |= c->stream[1].untimed;
     dram_metrics_fill(run, c->job, &about, NULL, t);
+}
+
+/* Warn of the sides that were done sooner than alone. */
+static int note_faster(struct corun *c, const struct together *all, const struct dram_totals *t, struct outcome *run,
+                       struct err *err)
+{
+    char how[200], label[160];
+    int rc = 0;
+    for (int s = 0; s < c->sides && !rc; s++) {
+        const int at = place_of(all, &c->side[s]);
+        struct side control = c->side[s];
+        if (t->starved[at] || t->class_cycles[at] >= control.alone_cycles)
+            continue;
+        (void)snprintf(how, sizeof how, "under %s with vcs=%d", replay_policy_label(all->policy, label, sizeof label),
+                       all->vcs);
+        rc = run_alone(c, &control, all->policy, all->vcs, all->limit, err);
+        if (!rc)
+            dram_note_faster(run, control.class == DRAM_PIM ? "PIM" : "MEM", t->class_cycles[at],
+                             c->side[s].alone_cycles, control.alone_cycles, how);
+    }
+    return rc;
 }
 
 static int run_policy(struct corun *c, size_t i, struct outcome *run, struct err *err)
@@ -631,8 +654,10 @@ static int run_policy(struct corun *c, size_t i, struct outcome *run, struct err
         rc = dram_requests_write(job->requests, all.policy, &c->stream[s], &c->request_log[s], err);
     if (!rc && all.latencies)
         dram_latencies_write(dram_options(job)->latencies, all.policy, t.latencies);
-    if (!rc)
+    if (!rc) {
         report(c, &all, &t, run);
+        rc = note_faster(c, &all, &t, run, err);
+    }
     free(t.latencies);
     progress_add(job->progress, 1);
     return rc ? err_at(err, "%s", all.policy->head->name) : 0;

@@ -81,6 +81,7 @@ struct dram_totals dram_totals_new(void)
                                 .class_cycles = {-1, -1},
                                 .alone_cycles = {-1, -1},
                                 .core_cycles = -1,
+                                .simulated = {-1, -1},
                                 .mem_arrival_ratio = -1};
 }
 
@@ -187,7 +188,8 @@ const struct engine engine_dram = {
     .settings = settings,
     .settings_size = sizeof(struct dram_settings),
     .metrics = dram_metrics,
-    .headline = "mem_speedup_ratio,pim_speedup_ratio,fairness_index,system_throughput,mode_switches,mem_row_hit_ratio",
+    .headline = "mem_speedup_ratio,pim_speedup_ratio,fairness_index,system_throughput,mode_switches,mem_row_hit_ratio,"
+                "mem_simulated_ratio,pim_simulated_ratio,mem2_simulated_ratio",
     .ranks = "+system_throughput,+fairness_index,-time_ns",
     .roles = roles,
     .controllers = true,

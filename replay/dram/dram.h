@@ -135,6 +135,7 @@ struct dram_totals {
     int64_t core_cycles;            /* partition only; else -1 */
     size_t requests[2];             /* asked for, all channels */
     int64_t favoured[2];            /* corun: cycles in which a class goes first because the other is blacklisted */
+    double simulated[2];            /* corun of programs of which one is cut: share of a side's work; < 0: unknown */
     double mem_arrival_ratio;       /* corun: MEM arrival rate at the controller over that alone; < 0: unknown */
     uint32_t channels;              /* with requests */
     bool starved[2];                /* the class made no end within the limit */
@@ -166,6 +167,10 @@ struct dram_simulation;
 extern const struct metric dram_metrics[];
 void dram_metrics_fill(struct outcome *run, const struct replay_job *job, const struct dram_stream *stream,
                        const struct dram_simulation *simulation, const struct dram_totals *totals);
+
+/* Warn that a side took fewer cycles than alone; control: cycles alone, but "`how`", as it ran here. */
+void dram_note_faster(struct outcome *run, const char *side, int64_t cycles, int64_t alone, int64_t control,
+                      const char *how);
 
 /* --- dram_files: what --requests, --commands and --latencies write, and what --explain prints. What fails to be
  * written is found by whoever opened the file ---

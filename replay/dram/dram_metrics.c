@@ -1,4 +1,5 @@
 #include "replay/dram/dram_simulation.h"
+#include "replay/results/runs.h"
 
 #include <math.h>
 
@@ -83,7 +84,11 @@ struct facts {
          f->m->camp_sum / (double)f->m->camp_count)                                                                    \
     INT(mem_requests, SUM, "MEM requests asked for", (int64_t)t->requests[DRAM_MEM])                                   \
     INT(pim_requests, SUM, "PIM requests asked for", (int64_t)t->requests[DRAM_PIM])                                   \
-    INT(starved, SUM, "1 if a side made no end", t->starved[0] || t->starved[1])
+    INT(starved, SUM, "1 if a side made no end", t->starved[0] || t->starved[1])                                       \
+    REAL(mem_simulated_ratio, MEAN, "programs of which one is cut: share of the GPU program's work that is run",       \
+         share(f, 0))                                                                                                  \
+    REAL(pim_simulated_ratio, MEAN, "the same of the PIM program", f->pim ? share(f, 1) : NAN)                         \
+    REAL(mem2_simulated_ratio, MEAN, "the same of a second GPU program", f->pim ? NAN : share(f, 1))
 
 #define DEFINE_INT(name, aggregate, help, value)  {#name, METRIC_INT, METRIC_##aggregate, help},
 #define DEFINE_REAL(name, aggregate, help, value) {#name, METRIC_REAL, METRIC_##aggregate, help},
@@ -94,6 +99,11 @@ static double fairness(const struct facts *f)
 {
     const double a = f->speedup[0], b = f->speedup[1];
     return f->t->starved[0] || f->t->starved[1] ? 0 : a < b ? a / b : b / a;
+}
+
+static double share(const struct facts *f, int side)
+{
+    return f->t->simulated[side] < 0 ? NAN : f->t->simulated[side];
 }
 
 static double mem_bytes(const struct facts *f)
@@ -172,4 +182,18 @@ void dram_metrics_fill(struct outcome *run, const struct replay_job *job, const 
         if (t->starved[c])
             outcome_note(run, "starved: the %s side made no end%s", c ? "PIM" : "MEM",
                          t->stuck ? "; nothing could happen any more" : " within the run limit");
+}
+
+/* control: the side alone, but under the run's policy and virtual channels, on its multiprocessors. */
+void dram_note_faster(struct outcome *run, const char *side, int64_t cycles, int64_t alone, int64_t control,
+                      const char *how)
+{
+    const double percent = 100 * ((double)alone / (double)cycles - 1);
+    outcome_note(run,
+                 RUN_WARNING "faster than alone: the %s side by %.2g %%, %s; alone it takes %lld cycles under f3fs "
+                             "with vcs=1 on all multiprocessors, %lld %s",
+                 side, percent,
+                 control <= cycles ? "for times alone are taken another way"
+                                   : "by the order of requests, what is in L2, or ends of cut launches",
+                 (long long)alone, (long long)control, how);
 }

@@ -217,11 +217,12 @@ static void put_margins(const struct figure_input *input, FILE *script, const st
         (void)fprintf(script, "set bmargin at screen %.4f\n", below / height);
         return;
     }
-    const double top = 3.8 + (entries ? PLOT_LINE * plot_legend_lines(entries, longest) : 0);
+    const double more = chart->third ? 0.9 : 0,
+                 top = 3.8 + more + (entries ? PLOT_LINE * plot_legend_lines(entries, longest) : 0);
     const double each = (height - top - below) / (double)chart->panels;
     const double up = height - top - each * (double)chart->panel;
     if (!chart->panel) /* the legend stands under the title */
-        (void)fprintf(script, "set size 1,%.4f\n", (height - 2.9) / height);
+        (void)fprintf(script, "set size 1,%.4f\n", (height - 2.9 - more) / height);
     (void)fprintf(script, "set tmargin at screen %.4f\nset bmargin at screen %.4f\n", up / height,
                   (up - each + (chart->panel + 1 < chart->panels ? 1.7 : 0)) / height);
 }

@@ -25,6 +25,7 @@ struct chart {
     int log_of;                 /* of the axis: 2 or 10 */
     double base;
     const char *labels;   /* what groups are ("case"): the axis' label; NULL: none */
+    bool third;           /* line of the title, for several panels */
     size_t panel, panels; /* of several over each other, all with one axis, which stands under the last; 0: of one */
 };
 

@@ -36,6 +36,7 @@ struct bars {
     bool box, joined; /* joined: a group is a run, a bar in it a metric, */
     bool shares;      /* as a part of their sum */
     bool single;      /* one case */
+    bool third;       /* line of the title */
 };
 
 /* "f3fs, vcs=1": a run by all that it differs in. */
@@ -193,6 +194,7 @@ static int draw_panel(const struct bars *b, FILE *script, size_t metric, struct 
     chart.stacked = b->joined;
     chart.labels = policies ? "case" : b->joined && form->table.rows > 1 ? "policy and case" : "policy";
     chart.panel = metric;
+    chart.third = b->third;
     chart.panels = b->joined ? 1 : form->metric_count;
     const char *unit = scale(b, &chart, metric);
     choose_axis(b, &chart, metric);
@@ -208,7 +210,7 @@ static int draw_panel(const struct bars *b, FILE *script, size_t metric, struct 
     return rc;
 }
 
-static void put_title(const struct bars *b, FILE *script)
+static void put_title(struct bars *b, FILE *script)
 {
     const struct figure_form *form = &b->form;
     char title[200];
@@ -217,7 +219,7 @@ static void put_title(const struct bars *b, FILE *script)
     else
         (void)snprintf(title, sizeof title, "%s%s%s%s", form->metrics[0], form->metric_count > 1 ? ", " : "",
                        form->metric_count > 1 ? form->metrics[1] : "", b->box ? " and quartiles" : " by policy");
-    plot_title_runs(script, form->metric_count > 1 && !b->joined, title, form->input->runs);
+    b->third = plot_title_runs(script, form->metric_count > 1 && !b->joined, title, form->input->runs);
 }
 
 static int draw(struct bars *b, const struct figure_input *input, FILE *script, struct err *err)

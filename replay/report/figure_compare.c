@@ -103,7 +103,7 @@ static void draw(const struct figure_form *form, FILE *script, struct rows *rows
         plot_tics(script, rows->lo / unit, rows->hi / unit);
     else
         (void)fprintf(script, "set xtics 0,%.9g\n", chart_step(rows->hi / unit));
-    plot_title_runs(script, false, "Time of each mechanism", form->input->runs);
+    (void)plot_title_runs(script, false, "Time of each mechanism", form->input->runs);
     (void)fprintf(script,
                   "plot $t using 2:1:5:6 with xerrorbars pointtype 0 linewidth 1.5 linecolor rgb '#444444', "
                   "$t using 3:1:($4-$3):(0) with vectors nohead linewidth 7 linecolor rgb '#56B4E9', "

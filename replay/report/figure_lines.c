@@ -117,7 +117,7 @@ static void put_axes(const struct lines *l, FILE *script, const char *unit)
     const bool wide = l->lo > 0 && l->hi / l->lo >= 16;
     char name[80], title[200];
     (void)snprintf(title, sizeof title, "%s over %.80s", metric, l->key);
-    plot_title_runs(script, false, title, l->form.input->runs);
+    (void)plot_title_runs(script, false, title, l->form.input->runs);
     (void)fputs("set xlabel \"\".", script);
     plot_quote(script, l->key);
     (void)fprintf(script, ".\"%s (%s)\"\n", wide ? ", log scale" : "", unit_of(l->key));

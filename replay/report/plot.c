@@ -115,7 +115,8 @@ void plot_legend(const struct figure_input *input, size_t entries, size_t longes
     (void)plot_taller(input, (plot_legend_lines(entries, longest) - 1) * PLOT_LINE);
 }
 
-static void put_title(FILE *script, bool panels, const char *what, const char *common)
+/* small: a line below that, NULL or "": none. */
+static void put_title(FILE *script, bool panels, const char *what, const char *common, const char *small)
 {
     (void)fprintf(script, "set multiplot%s title ", panels ? "" : " layout 1,1");
     (void)fputs(" \"{/:Bold*1.05 \".", script);
@@ -124,7 +125,11 @@ static void put_title(FILE *script, bool panels, const char *what, const char *c
     if (common && *common) {
         (void)fputs("\\n{/*0.85 \".", script);
         plot_quote(script, common);
-        (void)fputs(".\"}\\n{/*0.2  }", script);
+        (void)fputs(small && *small ? ".\"}\\n{/*0.7 \"." : ".\"}\\n{/*0.2  }", script);
+    }
+    if (common && *common && small && *small) {
+        plot_quote(script, small);
+        (void)fputs(".\"}", script);
     }
     (void)fputs("\"\n", script);
 }
@@ -134,7 +139,7 @@ void plot_title(const struct figure_input *input, FILE *script, const char *what
     char line[400];
     (void)snprintf(line, sizeof line, "%.380s%s%s", common, *common && json_array_size(input->limits) ? "; " : "",
                    json_array_size(input->limits) ? "not whole" : "");
-    put_title(script, false, what, line);
+    put_title(script, false, what, line, NULL);
 }
 
 void plot_xlabel(const struct figure_input *input, FILE *script, const char *label, size_t lines)
@@ -180,13 +185,45 @@ static bool same(const struct run_set *runs, const char *key, char *text, size_t
     return true;
 }
 
-void plot_title_runs(FILE *script, bool panels, const char *what, const struct run_set *runs)
+/* What share of its kernels the runs simulate, and how many have warnings of a kind; "" where neither is so. */
+static const char *about_cut(const struct run_set *runs, char *text, size_t size)
+{
+    static const char *const sides[] = {"mem", "pim", "mem2"}, *const kinds[] = {"faster than alone", "not settled"};
+    size_t used = 0;
+    char name[40];
+    double v, low, high;
+    *text = 0;
+    for (size_t s = 0; s < 3; s++) {
+        low = INFINITY, high = -INFINITY;
+        (void)snprintf(name, sizeof name, "%s_simulated_ratio", sides[s]);
+        for (size_t i = 0; i < runs->count; i++)
+            if (run_metric(&runs->runs[i], name, &v))
+                low = fmin(low, v), high = fmax(high, v);
+        if (low <= high && used < size)
+            used += (size_t)snprintf(text + used, size - used, low < high ? "%s%s %.2g to %.2g %%" : "%s%s %.2g %%",
+                                     used ? ", " : "simulated: ", sides[s], 100 * low, 100 * high);
+    }
+    for (size_t k = 0; k < 2; k++) {
+        size_t n = 0;
+        for (size_t i = 0; i < runs->count; i++) {
+            char *warnings = run_warnings(&runs->runs[i]);
+            n += warnings && strstr(warnings, kinds[k]) != NULL;
+            free(warnings);
+        }
+        if (n && used < size)
+            used += (size_t)snprintf(text + used, size - used, "%s%zu of %zu %s", used ? "; " : "", n, runs->count,
+                                     kinds[k]);
+    }
+    return text;
+}
+
+bool plot_title_runs(FILE *script, bool panels, const char *what, const struct run_set *runs)
 {
     static const struct {
         const char *key, *before, *after;
     } keys[] = {{"platform", "", ""}, {"workload", "", ""}, {"mem", "mem ", ""},
                 {"pim", "pim ", ""},  {"bytes", "", ""},    {"oversubscription_pct", "footprint ", " % of memory"}};
-    char text[128], line[400] = "";
+    char text[128], line[400] = "", cut[160];
     size_t used = 0;
     for (size_t k = 0; k < sizeof keys / sizeof *keys && used < sizeof line; k++) {
         if (!same(runs, keys[k].key, text, sizeof text) || !*text || strchr(text, '='))
@@ -206,7 +243,8 @@ void plot_title_runs(FILE *script, bool panels, const char *what, const struct r
                        !json_array_size(runs->unfinished) ? ""
                        : whole                            ? "unfinished sweep"
                                                           : ", unfinished sweep");
-    put_title(script, panels, what, line);
+    put_title(script, panels, what, line, about_cut(runs, cut, sizeof cut));
+    return *cut != 0;
 }
 
 static const char *terminal(const char *path, int width, int height, char *buf, size_t size)

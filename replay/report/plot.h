@@ -90,8 +90,8 @@ enum { PLOT_LETTERS = 44 };
  * is not whole. */
 void plot_title(const struct figure_input *input, FILE *script, const char *what, const char *common);
 /* The same with what all these runs have in common: platform, input, memory; panels: over several plots, which place
- * themselves (chart.h). */
-void plot_title_runs(FILE *script, bool panels, const char *what, const struct run_set *runs);
+ * themselves (chart.h). Returns whether a third line says what was cut and warned of. */
+bool plot_title_runs(FILE *script, bool panels, const char *what, const struct run_set *runs);
 
 /* The label of a horizontal axis, in the middle of the figure; lines end in "\\n" as gnuplot reads it. */
 void plot_xlabel(const struct figure_input *input, FILE *script, const char *label, size_t lines);

@@ -379,8 +379,13 @@ static int plain_row(struct report *report, size_t at, const struct case_table *
     if (text_cell(&row[keys], policy_name(table, run, name, sizeof name), err))
         return -1;
     row[keys].mark = mark;
+    if (report->warned) {
+        row[keys + 1].text = run_warnings(&table->set->runs[run]);
+        if (!row[keys + 1].text)
+            return err_set(err, "out of memory");
+    }
     for (size_t m = 0; m < metrics->count; m++)
-        row[keys + 1 + m] = metric_cell(&table->set->runs[run], metrics->names[m]);
+        row[report->texts + m] = metric_cell(&table->set->runs[run], metrics->names[m]);
     report->run_of[at] = run;
     report->case_of[at] = r;
     return 0;
@@ -392,7 +397,8 @@ static int plain(struct report *report, const struct case_table *table, const st
     size_t rows = 0;
     for (size_t i = 0; i < table->set->count; i++)
         rows += !table->twice[i];
-    int rc = allocate(report, table->key_count + 1 + metrics->count, table->key_count + 1, rows, err);
+    const size_t texts = table->key_count + 1 + report->warned;
+    int rc = allocate(report, texts + metrics->count, texts, rows, err);
     report->run_of = mem_zalloc(rows, sizeof *report->run_of, err);
     report->case_of = mem_zalloc(rows, sizeof *report->case_of, err);
     rc = rc || !report->run_of || !report->case_of ? -1 : 0;
@@ -400,7 +406,8 @@ static int plain(struct report *report, const struct case_table *table, const st
         rc = head(report, c,
                   c < table->key_count    ? table->keys[c]
                   : c == table->key_count ? "policy"
-                                          : metrics->names[c - table->key_count - 1],
+                  : c < texts             ? "warning"
+                                          : metrics->names[c - texts],
                   err);
     for (size_t i = 0, at = 0; i < table->set->count && !rc; i++)
         if (!table->twice[i])
@@ -578,6 +585,15 @@ static int note_starved(json_t *notes, const struct run_set *runs)
     return bad ? -1 : starved ? note(notes, "starved, so never the best: %s", text) : 0;
 }
 
+static bool any_warns(const struct run_set *runs)
+{
+    size_t n;
+    json_t *said;
+    for (size_t i = 0; i < runs->count; i++)
+        json_array_foreach(runs->runs[i].notes, n, said) if (run_warning(json_string_value(said))) return true;
+    return false;
+}
+
 static int divide(struct report *report, struct run_set *runs, const struct report_options *options, struct err *err)
 {
     size_t without = 0;
@@ -601,7 +617,10 @@ int report_make(struct report *report, struct run_set *runs, const struct report
     const char *list = options->metrics, *apart = options->pivot;
     if (!list && options->pivot && json_object_get(runs->runs[0].metrics, "speedup_ratio"))
         list = "speedup_ratio";
-    int rc = note_starved(report->notes, runs) || run_set_note_foreign(runs, report->notes);
+    const bool warns = any_warns(runs);
+    report->warned = warns && !apart;
+    int rc = warns && apart && note(report->notes, "there are warnings; without --pivot a report has them") ? -1 : 0;
+    rc = rc || note_starved(report->notes, runs) || run_set_note_foreign(runs, report->notes) ? -1 : 0;
     if (!rc && !options->no_best)
         rc = add_best(runs, err);
     if (!rc && options->by)

@@ -371,6 +371,20 @@ bool run_starved(const struct run *run)
            (run_metric(run, "fairness_index", &value) && value == 0);
 }
 
+char *run_warnings(const struct run *run)
+{
+    char *text = mem_strdup("", NULL);
+    size_t i;
+    json_t *said;
+    json_array_foreach(run->notes, i, said)
+    {
+        const char *warning = run_warning(json_string_value(said));
+        if (warning && text)
+            (void)mem_append(&text, "%s%s", *text ? " | " : "", warning);
+    }
+    return text;
+}
+
 bool run_interval(const struct run *run, const char *name, double *lo, double *hi)
 {
     const json_t *pair = json_object_get(run->interval, name);

@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "replay/results/run_case.h"
 
@@ -62,6 +63,17 @@ bool run_interval(const struct run *run, const char *name, double *lo, double *h
 bool run_at_least(const struct run *run, const char *name, double *lo);
 /* Whether its value is an estimate (outcome.h: unbound). */
 bool run_unbound(const struct run *run, const char *name);
+
+/* A note that begins so stands wherever the run's numbers do: in tables, CSV, JSON, pages and figures. The text behind
+ * it, or NULL: the note is none such. */
+#define RUN_WARNING "warning: "
+static inline const char *run_warning(const char *note)
+{
+    const size_t n = sizeof RUN_WARNING - 1;
+    return note && strncmp(note, RUN_WARNING, n) == 0 ? note + n : NULL;
+}
+/* Its warnings, joined by " | ", freed by the caller: "" where it has none; NULL: no memory. */
+char *run_warnings(const struct run *run);
 
 /* A parameter of the policy, a setting or a key of the input as text ("granularity", "oversubscription_pct", "bytes");
  * "input", "workload", "engine", "platform", "policy" name those, "mem" and "pim" the inputs of these roles, and of a

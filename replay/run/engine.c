@@ -370,6 +370,7 @@ int replay_execute(const struct replay_request *request, struct replay_result *r
                              .policies = result->policies,
                              .policy_count = runs,
                              .listed_count = result->policy_count,
+                             .drawn = request->drawn_platform != NULL,
                              .baseline = result->baseline,
                              .settings = result->settings,
                              .requests = request->requests,

@@ -34,6 +34,7 @@ struct replay_job {
     FILE *requests;             /* --requests: per-request CSV, NULL: none; whoever opened it finds what failed */
     const void *engine_options; /* of this engine alone: struct dram_options, zerocopy_options or uvm_recording_output;
                                    NULL: none */
+    bool drawn;                 /* of a draw of --robust: what is said of the numbers themselves is not asked for */
     int threads;                /* at most this many */
     struct progress *progress;  /* may be NULL */
     struct sweep_cache *sweep_cache; /* shared with the other points of a sweep; may be NULL */
