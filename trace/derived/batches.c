@@ -339,10 +339,8 @@ static void close_ranks(int64_t *record_of, size_t n)
     for (size_t i = 0; i < n; i++) {
         if (record_of[i] < 0)
             continue;
-        if (record_of[i] <= last) {
-            for (size_t k = open; k <= i; k++)
-                record_of[k] = last;
-        }
+        for (size_t k = open; k < i && record_of[i] == last; k++)
+            record_of[k] = last;
         last = record_of[i];
         open = i + 1;
     }

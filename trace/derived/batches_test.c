@@ -1,5 +1,8 @@
 #include "trace/derived/batches.h"
 
+#include <math.h>
+#include <stdlib.h>
+
 #include "trace/base/testing.h"
 
 enum { US = 1000 };
@@ -323,7 +326,148 @@ START_TEST(the_other_direction_and_impossible_records_are_passed_over)
 }
 END_TEST
 
-TEST_MAIN("batches", a_service_ends_at_a_gap_a_new_block_or_a_lower_address,
+/* --- the rules, each at its edge and behind it --- */
+
+/* m1:0-10x9: a service of 9 pages in block 1, from 0 to 10 us; f1+8:0-10: a fault record that names page 8 of it.
+ * What comes of it: services, rule and confidence of each batch. */
+static const struct {
+    const char *rule, *at, *comes, *behind, *then;
+} rules[] = {
+    {"a record at the address of the one before begins a service", "m1:0-10x9 m1+1:10-20x9", "1@0/0.9",
+     "m1:0-10x9 m1:10-20x9", "1@0/0.9 1@1/0.9"},
+    {"a block that ascends goes on", "m1:0-10x9 m2:12-20x9", "2@0/0.9", "m1:0-10x9 m1+9:12-20x9", "1@0/0.9 1@1/0.9"},
+    {"up to 256 pages are a batch, across a gap too",
+     "m1:0-1x32 m2:2-3x32 m3:4-5x32 m4:6-7x32 m5:8-9x32 m6:10-11x32 m7:12-13x32 m8:99-100x32", "8@0/0.5",
+     "m1:0-1x32 m2:2-3x32 m3:4-5x32 m4:6-7x32 m5:8-9x32 m6:10-11x32 m7:12-13x32 m8:99-100x33", "7@0/0.7 1@3/0.7"},
+    {"behind a full one they are counted anew; an unsplit gap stays one",
+     "m1:0-1x80 m2:2-3x80 m3:4-5x80 m4:99-100x40 m5:102-103x40 m6:104-105x40 m7:106-107x40 m8:200-201x90",
+     "3@0/0.7 5@3/0.5",
+     "m1:0-1x80 m2:2-3x40 m3:4-5x40 m4:99-100x20 m5:102-103x20 m6:104-105x20 m7:106-107x20 m8:200-201x90",
+     "7@0/0.5 1@3/0.7"},
+    {"8 services are no short run", "m1:0-1x9 m2:2-3x9 m3:4-5x9 m4:6-7x9 m5:8-9x9 m6:10-11x9 m7:99-100x9",
+     "6@0/0.7 1@4/0.7", "m1:0-1x9 m2:2-3x9 m3:4-5x9 m4:6-7x9 m5:8-9x9 m6:10-11x9 m7:12-13x9 m8:99-100x9", "8@0/0.5"},
+    {"five median gaps are none that outlies", "m1:0-10x9 m2:30-40x9 m3:60-70x9 m4:170-180x9", "4@0/0.5",
+     "m1:0-10x9 m2:30-40x9 m3:60-70x9 m4:170.005-180x9", "3@0/0.7 1@4/0.7"},
+    {"a service may begin when its record ends", "f1:0-50 m1:50-60x9", "1@5/0.99", "f1:0-50 m1:50.001-60x9",
+     "0@5/0.99 1@6/0.5"},
+    {"or when it begins", "f1:10-50 m1:10-20x9", "1@5/0.99", "f1:10.001-50 m1:10-20x9", "1@6/0.5 0@5/0.99"},
+    {"the first record goes before, unless only another names a page of the service", "f1+8:0-99 f1+7:1-99 m1:10-20x9",
+     "1@5/0.99 0@5/0.99", "f1+9:0-99 f1+8:1-99 m1:10-20x9", "0@5/0.99 1@5/0.99"},
+    {"in order the record goes on, unless only the next names a page, of another block",
+     "f1:0-99 f4:5-99 m1:10-20x9 m3:22-30x9", "2@5/0.99 0@5/0.99", "f1:0-99 f3:5-99 m1:10-20x9 m3:22-30x9",
+     "1@5/0.99 1@5/0.99"},
+    {"a block that its own record names is that record's", "f3:0-99 f3+1:5-99 m1:10-20x9 m3:22-30x9",
+     "2@5/0.99 0@5/0.99", "f3:0-99 f3+1:5-99 m3:10-20x9 m1:22-30x9", "1@5/0.99 1@5/0.99"},
+    {"copies lag behind a record for a millisecond", "f1:0-50 m1:20-1010x9 m2:1050-1060x9", "2@5/0.99",
+     "f1:0-50 m1:20-1010x9 m2:1050.001-1060x9", "1@5/0.99 1@6/0.5"},
+    {"what lies between two services of a record is its own", "f1:0-50 m1:20-40x9 m5:100-110x9 m6:112-120x9",
+     "3@5/0.99", "f1:0-50 m1:20-40x9 m5:100-110x9 m4:112-120x9", "1@5/0.99 1@6/0.5 1@6/0.5"},
+    {"outside of records blocks ascend in a batch too", "f9:0-10 m4:100-110x9 m5:112-120x9", "0@5/0.99 2@6/0.5",
+     "f9:0-10 m5:100-110x9 m4:112-120x9", "0@5/0.99 1@6/0.5 1@6/0.5"},
+};
+
+static struct record read_record(const char *text)
+{
+    char *at;
+    struct record r = {.kind = text[0] == 'f' ? RECORD_FAULT : RECORD_MIGRATE_H2D, .bytes = 1};
+    r.addr = base + strtoul(text + 1, &at, 10) * SERVICES_BLOCK_BYTES;
+    if (*at == '+')
+        r.addr += strtoul(at + 1, &at, 10) * SERVICES_PAGE_BYTES;
+    r.time = llround(strtod(at + 1, &at) * US);
+    r.duration = llround(strtod(at + 1, &at) * US) - r.time;
+    r.flags = text[0] == 'f' ? RECORD_READ : RECORD_CAUSE_FAULT;
+    if (*at == 'x')
+        r.bytes = strtoul(at + 1, NULL, 10) * SERVICES_PAGE_BYTES;
+    return r;
+}
+
+/* What comes of n records, in the words of the table. */
+static const char *batches_of(const struct record *records, size_t n)
+{
+    static char text[400];
+    struct batches b;
+    size_t used = 0;
+    rebuild(&b, records, n);
+    for (size_t i = 0; i < b.count; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%zu@%d/%g", i ? " " : "", b.items[i].count,
+                                 b.items[i].rule, b.items[i].confidence);
+    batches_release(&b);
+    return text;
+}
+
+START_TEST(each_rule_holds_up_to_its_edge_and_no_further)
+{
+    for (size_t i = 0; i < 2 * sizeof rules / sizeof *rules; i++) {
+        struct record records[12];
+        size_t n = 0;
+        for (const char *text = i % 2 ? rules[i / 2].behind : rules[i / 2].at; *text; text += strspn(text, " ")) {
+            records[n++] = read_record(text);
+            text += strcspn(text, " ");
+        }
+        ck_assert_msg(strcmp(batches_of(records, n), i % 2 ? rules[i / 2].then : rules[i / 2].comes) == 0, "%s: %s: %s",
+                      rules[i / 2].rule, i % 2 ? rules[i / 2].behind : rules[i / 2].at, batches_of(records, n));
+    }
+}
+END_TEST
+
+/* A long record and so many short ones behind it that are over when the service begins. */
+START_TEST(of_the_records_before_a_service_the_last_64_are_looked_at)
+{
+    for (size_t others = 63; others <= 64; others++) {
+        struct record records[66] = {fault(0, 1000, 1), at(500, 510, 1, 9)};
+        for (size_t i = 0; i < others; i++)
+            records[2 + i] = fault(1 + (int64_t)i, 2 + (int64_t)i, 7);
+        struct batches b;
+        rebuild(&b, records, 2 + others);
+        ck_assert_msg(b.items[0].count == (others == 63), "%zu others", others);
+        batches_release(&b);
+    }
+}
+END_TEST
+
+/* Numbers of batches and services go on from one recording to the next. */
+START_TEST(the_tables_of_two_processes_are_one_count)
+{
+    struct err err = {""};
+    const struct record records[] = {at(0, 10, 1, 9), at(12, 20, 2, 9), at(100, 110, 1, 7), at(112, 120, 1, 5)};
+    const int64_t process[] = {7, 7, 8, 8};
+    struct stream stream = {.name = "uvm", .unit = TIME_NS, .extra = {"process_id"}};
+    struct store *store = store_create(testing_file("two.db"), true, "test", &err);
+    int index;
+    ck_assert_int_eq(store_stream_add(store, &stream, &index, &err), 0);
+    ck_assert_int_eq(store_append(store, index, records, process, 4, &err), 0);
+    ck_assert_msg(batches_write(store, NULL, NULL, &err) == 0, "%s", err.msg);
+    ck_assert_int_eq(store_finish(store, &err), 0);
+    store_close(store);
+    store = store_open(testing_file("two.db"), &err);
+    struct rows rows = {0};
+    ck_assert_int_eq(store_rows(store, "batches", count_batch, &rows, &err), 0);
+    ck_assert(rows.n == 3 && rows.services == 4 && rows.faults == 30);
+    store_close(store);
+}
+END_TEST
+
+/* Pages that a record touches, whole or in part; one that would reach past the end of all addresses is none. */
+START_TEST(pages_are_counted_to_the_last_byte)
+{
+    struct err err;
+    struct record records[] = {moved(0, 10, 0, 1, RECORD_CAUSE_FAULT), moved(10, 20, 4, 1, RECORD_CAUSE_FAULT),
+                               moved(30, 40, 0, 1, RECORD_CAUSE_FAULT)};
+    records[1].bytes++;
+    records[2].addr = UINT64_MAX - 4095;
+    struct services s;
+    services_init(&s, RECORD_MIGRATE_H2D);
+    ck_assert_int_eq(services_add(&s, records, 3, &err), 0);
+    ck_assert_int_eq(services_rebuild(&s, &err), 0);
+    ck_assert_uint_eq(s.count, 1);
+    ck_assert_uint_eq(s.items[0].fault_pages, 3);
+    services_release(&s);
+}
+END_TEST
+
+TEST_MAIN("batches", each_rule_holds_up_to_its_edge_and_no_further, pages_are_counted_to_the_last_byte,
+          of_the_records_before_a_service_the_last_64_are_looked_at, the_tables_of_two_processes_are_one_count,
+          a_service_ends_at_a_gap_a_new_block_or_a_lower_address,
           the_other_direction_and_impossible_records_are_passed_over, a_block_that_does_not_ascend_begins_a_batch,
           gaps_end_batches_where_gaps_are_usual, one_gap_in_a_dense_long_run_does_not_end_a_batch_below_256_faults,
           an_outlying_gap_ends_a_batch_in_a_short_run, a_gap_of_just_50_us_ends_nothing,
