@@ -122,6 +122,7 @@ START_TEST(late_tasks_wait_for_their_arrival)
     ck_assert_double_eq(s.slots[1].start_ms, 0);
     ck_assert_double_eq(s.slots[0].start_ms, 10);
     ck_assert_double_eq(s.end_ms, 11);
+    ck_assert_double_eq(s.mean_response_ms, (1 + 5) / 2.0); /* from their arrival */
     schedule_release(&s);
     /* Kernels are dispatched: a shorter task that comes while another runs waits for its kernel, not for all. */
     t[1].kernels = 50;
@@ -429,7 +430,106 @@ START_TEST(the_first_that_fits_is_what_a_plain_search_finds)
 }
 END_TEST
 
-TEST_MAIN("placement_schedule", a_device_kernel_hides_in_the_idle_period_of_a_managed_one,
+/* --- re-assignment, at the edges of its rules --- */
+
+static const struct schedule_task
+    on_device = {.placement = PLACEMENT_DEVICE, .kernels = 4, .exec_ms = 4, .copy_in_ms = 2},
+    in_managed = {
+        .placement = PLACEMENT_MANAGED, .kernels = 4, .mappings = 4, .exec_ms = 4, .idle_ms = 4, .flush_ms = 0.5};
+
+/* The tasks run; the nth stands for one that was placed anew. */
+static unsigned reassigned(struct schedule_task *tasks, size_t n, const struct schedule_task *forms)
+{
+    struct schedule s;
+    unsigned set = 0;
+    ck_assert_int_eq(schedule_run(&s, tasks, n, true, forms, NULL), 0);
+    for (size_t i = 0; i < n; i++)
+        set |= (unsigned)s.slots[i].reassigned << i;
+    schedule_release(&s);
+    return set;
+}
+
+/* As many managed kernels as before are never too many, whatever guideline 2 says; and as much time is no gain. */
+START_TEST(two_tasks_change_places_where_that_is_less)
+{
+    struct schedule_task forms[3 * PLACEMENTS] = {on_device, in_managed, {0}, on_device, in_managed, {0}};
+    const struct schedule_task pinned = {.placement = PLACEMENT_PINNED, .kernels = 100, .exec_ms = 100};
+    struct schedule_task t[] = {on_device, in_managed, pinned};
+    ck_assert_uint_eq(reassigned(t, 3, forms), 0);
+    forms[PLACEMENT_MANAGED].flush_ms = 0.25;
+    ck_assert_uint_eq(reassigned(t, 3, forms), 3);
+    ck_assert(t[0].placement == PLACEMENT_MANAGED && t[1].placement == PLACEMENT_DEVICE);
+}
+END_TEST
+
+/* 16 device kernels and 2 pinned ones: 4 may become managed, 4 more would be 10 beside 8. */
+START_TEST(guideline_2_counts_what_was_placed_before)
+{
+    struct schedule_task forms[5 * PLACEMENTS] = {{0}}, t[5];
+    for (int i = 0; i < 4; i++) {
+        forms[PLACEMENTS * i] = t[i] = on_device;
+        forms[PLACEMENTS * i + PLACEMENT_MANAGED] = in_managed;
+    }
+    t[4] = (struct schedule_task){.placement = PLACEMENT_PINNED, .kernels = 2, .exec_ms = 100};
+    const unsigned set = reassigned(t, 5, forms);
+    ck_assert_msg(set == 1 || set == 2, "%x", set);
+}
+END_TEST
+
+START_TEST(what_has_begun_and_what_is_pinned_stays)
+{
+    const struct schedule_task rest = {.placement = PLACEMENT_DEVICE, .kernels = 100, .exec_ms = 100};
+    struct schedule_task forms[3 * PLACEMENTS] = {on_device, in_managed, {0}, on_device, in_managed, {0}, rest};
+    struct schedule_task t[3] = {on_device, on_device, rest}, begun[2] = {on_device, rest};
+    t[0].placement = PLACEMENT_PINNED;
+    t[0].exec_ms = 5.9;
+    t[0].copy_in_ms = 0;
+    ck_assert_uint_eq(reassigned(t, 3, forms) & 1, 0);
+    t[1] = t[0]; /* nor behind a device task */
+    t[0] = on_device;
+    t[1].exec_ms = 6.1;
+    ck_assert_uint_eq(reassigned(t, 3, forms) & 2, 0);
+    /* The short one comes while the long one runs. */
+    forms[3] = rest;
+    forms[4] = (struct schedule_task){
+        .placement = PLACEMENT_MANAGED, .kernels = 100, .mappings = 100, .exec_ms = 100, .idle_ms = 100};
+    begun[0].arrival_ms = 10.5;
+    forms[0].arrival_ms = forms[1].arrival_ms = 10.5;
+    ck_assert_uint_eq(reassigned(begun, 2, forms), 0);
+}
+END_TEST
+
+START_TEST(odd_tasks)
+{
+    /* No launch maps twice: of 8 mappings in 2 launches each has 4, room for both device kernels. */
+    struct schedule_task d = {.placement = PLACEMENT_DEVICE, .kernels = 2, .exec_ms = 4}, twice = in_managed;
+    twice.kernels = 2;
+    twice.mappings = 8;
+    ck_assert_double_eq(schedule_overlap_ms(&d, &twice), 4);
+    /* What takes no time holds its bytes all the same; what maps is by itself no sooner done than it is. */
+    struct schedule_task none = {.placement = PLACEMENT_PINNED, .kernels = 1, .bytes = 10};
+    struct schedule s;
+    ck_assert_int_eq(schedule_run(&s, &none, 1, true, NULL, NULL), 0);
+    ck_assert_double_eq(s.peak_bytes, 10);
+    schedule_release(&s);
+    const struct schedule_task forms[PLACEMENTS] = {{0}, in_managed, {0}};
+    ck_assert_double_eq(schedule_bound_ms(forms, 1), 8.5);
+    /* The partner is the first of two. */
+    struct schedule_task t[3] = {in_managed, in_managed, on_device};
+    for (int i = 0; i < 2; i++) {
+        t[i].kernels = t[i].mappings = 1;
+        t[i].idle_ms = 2;
+        t[i].exec_ms = 0.1 * (1 + i);
+    }
+    ck_assert_int_eq(schedule_run(&s, t, 3, true, NULL, NULL), 0);
+    ck_assert(s.slots[2].partner == 0 && s.slots[0].partner == 2 && s.slots[1].partner == 2);
+    ck_assert_double_eq(s.slots[2].overlap_ms, 4);
+    schedule_release(&s);
+}
+END_TEST
+
+TEST_MAIN("placement_schedule", two_tasks_change_places_where_that_is_less, guideline_2_counts_what_was_placed_before,
+          what_has_begun_and_what_is_pinned_stays, odd_tasks, a_device_kernel_hides_in_the_idle_period_of_a_managed_one,
           overlap_is_where_launches_map, kernels_of_several_tasks_share_an_idle_period,
           a_task_is_placed_by_its_neighbour, what_does_not_fit_or_may_not_pair_runs_alone,
           late_tasks_wait_for_their_arrival, random_sets_many_rounds_at_once_are_the_rounds_one_by_one,
