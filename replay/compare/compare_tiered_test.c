@@ -50,6 +50,10 @@ START_TEST(a_tiered_row_is_its_engines_time_and_one_copy)
             continue;
         ck_assert_double_eq(metric(row, "time_ns"), time < shift ? time : shift);
         ck_assert_double_eq(metric(row, "h2d_bytes"), engine_says(l1, "degree", pct, "naive", "h2d_bytes") + bytes);
+        ck_assert_double_eq(metric(row, "read_amplification_ratio"), metric(row, "h2d_bytes") / (2048 * 1024));
+        char copy[64];
+        (void)snprintf(copy, sizeof copy, "%.4g ms of the time are their copy", link_copy_ns(link, bytes, 1) / 1e6);
+        ck_assert(noted(row, copy));
         ck_assert_double_eq(metric(row, "gpu_bytes") - metric(row_of("zerocopy", "naive"), "gpu_bytes"), bytes);
     }
     ck_assert_double_eq(metric(row, "time_ns"), least);
@@ -110,8 +114,28 @@ START_TEST(kept_rows_fit_the_memory_there_is)
 }
 END_TEST
 
+/* Of 512 rows that are asked for often: half at most, which is all that 256 KiB hold; never all of them. */
+START_TEST(half_of_the_rows_is_the_most)
+{
+    static const char *const memory[] = {NULL, "gpu_memory_bytes=256KiB"};
+    for (size_t i = 0; i < 2; i++) {
+        compare_with("synth:gather,graph=kron,scale=9,seeds=4,batches=20", "h200", memory[i], 2);
+        ck_assert_double_eq(json_real_value(json_object_get(only_row("tiered")->params, "local_pct")), 50);
+        compare_release(&result);
+    }
+    /* Rows that end inside a line: those who shift their columns are faster. */
+    compare_with("synth:gather,graph=kron,scale=11,seeds=8,batches=2,row_bytes=1032", "h200", NULL, 2);
+    ck_assert_msg(strncmp(only_row("tiered")->policy, "shift, ", 7) == 0, "%s", only_row("tiered")->policy);
+    compare_release(&result);
+}
+END_TEST
+
 START_TEST(what_cannot_be_ranked_is_refused)
 {
+    compare_with("synth:array,bytes=64KiB", "h200", NULL, 2);
+    for (size_t i = 0; i < result.count; i++) /* it has no rows */
+        ck_assert_int_ne(result.rows[i].mechanism, COMPARE_TIERED);
+    compare_release(&result);
     compare_with("synth:gather,count=1024,table_rows=4096", "h200", NULL, 1);
     ck_assert(!only_row("tiered")->answered);
     ck_assert_ptr_nonnull(strstr(only_row("tiered")->outcome.notes[0], "recorded=FILE"));
@@ -142,4 +166,4 @@ END_TEST
 
 TEST_MAIN("compare_tiered", a_tiered_row_is_its_engines_time_and_one_copy,
           rows_kept_by_recorded_accesses_do_not_cross_the_link_again, kept_rows_fit_the_memory_there_is,
-          what_cannot_be_ranked_is_refused, a_draw_finds_the_row_again)
+          what_cannot_be_ranked_is_refused, half_of_the_rows_is_the_most, a_draw_finds_the_row_again)

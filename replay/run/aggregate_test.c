@@ -11,7 +11,10 @@ START_TEST(aggregates_are_what_they_say)
     ck_assert_double_eq(aggregate_values(AGGREGATE_MEAN, NULL, v, 3).real, 7);
     ck_assert_double_eq_tol(aggregate_values(AGGREGATE_GEOMEAN, NULL, v, 3).real, 4, 1e-12);
     ck_assert(!aggregate_values(AGGREGATE_MEAN, NULL, v, 0).known);
-    const double z[] = {0, 4};
+    ck_assert_double_eq(aggregate_values(AGGREGATE_DECLARED, NULL, v, 3).real, 7); /* of one that is not known */
+    const double z[] = {0, 4}, below[] = {-1, 4}, halves[] = {2, 3};
+    ck_assert(!aggregate_values(AGGREGATE_GEOMEAN, NULL, below, 2).known);
+    ck_assert_int_eq(aggregate_values(AGGREGATE_MEAN, NULL, halves, 2).whole, 3);
     ck_assert_double_eq(aggregate_values(AGGREGATE_GEOMEAN, NULL, z, 2).real, 0);
     const struct metric m = {"x_ns", METRIC_REAL, METRIC_MIN, ""};
     ck_assert_double_eq(aggregate_values(AGGREGATE_DECLARED, &m, v, 3).real, 1);
@@ -50,7 +53,9 @@ START_TEST(intervals_combine_and_baselines_stay_out_of_speedups)
     ck_assert(!v.known && v.interval);
     ck_assert_double_eq(v.lo, 17);
     ck_assert_double_eq(v.hi, 25);
-    json_object_set_new(set.runs[2].interval, "time_ns", json_null());
+    ck_assert_int_eq(aggregate_runs(AGGREGATE_DECLARED, "speedup_ratio", runs, 1, &v, NULL, NULL), 0);
+    ck_assert(v.known && v.real == 1); /* of baselines alone */
+    json_object_set_new(set.runs[0].interval, "time_ns", json_null());
     ck_assert_int_eq(aggregate_runs(AGGREGATE_DECLARED, "time_ns", runs, 3, &v, NULL, NULL), 0);
     ck_assert(v.known && v.unbound && !v.interval && v.real == 525);
     json_object_set_new(set.runs[2].interval, "faults", json_null()); /* beside an interval: no ends, no value */
@@ -79,6 +84,27 @@ START_TEST(inputs_are_combined_and_nothing_else)
     ck_assert(fewest == 2 && most == 2);
     double time;
     ck_assert(run_metric(&set.runs[0], "time_ns", &time) && time == 30);
+    ck_assert(json_is_integer(json_object_get(set.runs[0].metrics, "faults")));
+    run_set_release(&set);
+}
+END_TEST
+
+/* What is best of the fixed ones has other parameters for each input; what is not bounded in one is not in all. */
+START_TEST(the_best_fixed_policy_is_one_and_a_baseline_is_none_any_more)
+{
+    struct run_set set = {0};
+    struct err err = {""};
+    size_t fewest, most, without;
+    add(&set, "a", 10, "", true);
+    add(&set, "b", 20, "", true);
+    for (int i = 0; i < 2; i++) {
+        (void)strcpy(set.runs[i].policy, "best fixed");
+        json_object_set_new(set.runs[i].params, "granularity", json_integer(i));
+    }
+    json_object_set_new(set.runs[0].interval, "time_ns", json_null());
+    ck_assert_int_eq(aggregate_inputs(&set, NULL, AGGREGATE_DECLARED, &fewest, &most, &without, &err), 0);
+    ck_assert_uint_eq(set.count, 1);
+    ck_assert(!set.runs[0].baseline && run_unbound(&set.runs[0], "time_ns"));
     run_set_release(&set);
 }
 END_TEST
@@ -107,4 +133,5 @@ START_TEST(a_run_that_cannot_be_grouped_is_an_error_and_changes_nothing)
 END_TEST
 
 TEST_MAIN("aggregate", a_run_that_cannot_be_grouped_is_an_error_and_changes_nothing, aggregates_are_what_they_say,
-          intervals_combine_and_baselines_stay_out_of_speedups, inputs_are_combined_and_nothing_else)
+          intervals_combine_and_baselines_stay_out_of_speedups,
+          the_best_fixed_policy_is_one_and_a_baseline_is_none_any_more, inputs_are_combined_and_nothing_else)
