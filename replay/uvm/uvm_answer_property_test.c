@@ -127,6 +127,16 @@ static void compare(const char *what, const struct outcome *answer, const struct
     }
 }
 
+/* An estimate of a kernel's time is one that could be, or none. */
+static void parts_could_be(const char *what, const struct outcome *o)
+{
+    const struct outcome_parts *kernels = &o->parts[OUTCOME_BY_KERNEL];
+    for (size_t i = 0; i < kernels->count; i++) {
+        const struct metric_value *ns = outcome_get(&kernels->items[i].outcome, "time_ns");
+        ck_assert_msg(!ns->known || ns->real >= 0, "%s: %s takes %.0f ns", what, kernels->items[i].name, ns->real);
+    }
+}
+
 /* Every metric is the closed loop's, but for those that relate two runs. */
 static void same(const char *what, const struct outcome *answer, const struct outcome *truth)
 {
@@ -149,6 +159,7 @@ static void compare_all(const char *program, size_t recorded, const struct input
                        input->spec, policies[p]);
         ck_assert_msg(is_exact(&answers.runs[p]) == (p == recorded), "%s: %s", what, answers.runs[p].notes[0]);
         compare(what, &answers.runs[p], &truth[p].runs[0]);
+        parts_could_be(what, &answers.runs[p]);
     }
     replay_release(&answers);
 }

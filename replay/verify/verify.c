@@ -1,6 +1,7 @@
 #include "replay/verify/verify.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -160,9 +161,10 @@ static bool lost_in_silence(const struct checking *c, const struct verify_silenc
 static const char *place(const struct checking *c, enum verify_violation kind, char buf[96])
 {
     const struct verify_place *p = &c->sum.place[kind];
+    const double ms = c->in.kernel_count ? 1e-6 * ((double)p->time_ns - (double)c->in.kernels[0].start_ns) : 0;
     if (c->in.kernel_count > 0)
-        (void)snprintf(buf, 96, "first %.3f ms after the first kernel's start, at address 0x%" PRIx64,
-                       1e-6 * ((double)p->time_ns - (double)c->in.kernels[0].start_ns), p->addr);
+        (void)snprintf(buf, 96, "first %.3f ms %s the first kernel's start, at address 0x%" PRIx64, fabs(ms),
+                       ms < 0 ? "before" : "after", p->addr);
     else
         (void)snprintf(buf, 96, "first at %" PRId64 " ns, address 0x%" PRIx64, p->time_ns, p->addr);
     return buf;
@@ -287,12 +289,19 @@ static void note_rest(struct checking *c, bool complete)
 
 /* --- the whole --- */
 
+/* What records say that cannot be is n/a. */
+static void put_bytes(struct outcome *o, const char *name, uint64_t bytes)
+{
+    if (bytes <= INT64_MAX)
+        outcome_int(o, name, (int64_t)bytes);
+}
+
 static void fill(struct checking *c)
 {
     struct outcome *o = c->out;
     const struct verify_counts *s = &c->sum;
     uint64_t expected = c->in.h2d_bytes;
-    if (!c->verify->complete)
+    if (!c->verify->complete && expected <= INT64_MAX)
         expected += c->unmoved_pages * UVM_PAGE_BYTES;
     outcome_int(o, "services", (int64_t)s->services);
     outcome_int(o, "services_exact", (int64_t)s->exact);
@@ -304,10 +313,10 @@ static void fill(struct checking *c)
     outcome_int(o, "batches_rebuilt", (int64_t)c->in.batches.rebuilt);
     if (c->in.batches.record_count > 0)
         outcome_int(o, "batches_confirmed", (int64_t)c->in.batches.confirmed);
-    outcome_int(o, "recorded_bytes", (int64_t)c->in.h2d_bytes);
+    put_bytes(o, "recorded_bytes", c->in.h2d_bytes);
     if (c->verify->complete || s->cpu_faults > 0)
-        outcome_int(o, "expected_bytes", (int64_t)expected);
-    outcome_int(o, "d2h_bytes", (int64_t)c->in.d2h_bytes);
+        put_bytes(o, "expected_bytes", expected);
+    put_bytes(o, "d2h_bytes", c->in.d2h_bytes);
     outcome_int(o, "d2h_services", (int64_t)s->d2h_services);
     outcome_int(o, "d2h_services_exact", (int64_t)s->d2h_exact);
     outcome_int(o, "cpu_faults", (int64_t)s->cpu_faults);
@@ -318,6 +327,8 @@ static void fill(struct checking *c)
 static void note_size(struct checking *c)
 {
     char recorded[32], expected[32];
+    if (c->in.h2d_bytes > INT64_MAX)
+        return;
     units_human_bytes((double)c->in.h2d_bytes, recorded, sizeof recorded);
     units_human_bytes((double)c->in.h2d_bytes + (double)c->unmoved_pages * UVM_PAGE_BYTES, expected, sizeof expected);
     if (c->sum.cpu_faults > 0)

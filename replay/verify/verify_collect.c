@@ -7,6 +7,7 @@
 #include "trace/base/mem.h"
 #include "trace/base/sorted.h"
 #include "trace/base/units.h"
+#include "trace/derived/summary.h"
 
 enum { MAX_RECORD_BYTES = 64 << 20, PREFETCH_OFF = 101 };
 
@@ -69,7 +70,8 @@ static int take_migration(struct verify_input *in, const struct record *r, struc
 {
     bool h2d = r->kind == RECORD_MIGRATE_H2D;
     in->records++;
-    *(h2d ? &in->h2d_bytes : &in->d2h_bytes) += r->bytes;
+    uint64_t *sum = h2d ? &in->h2d_bytes : &in->d2h_bytes;
+    *sum = summary_bytes(*sum, r->bytes);
     if (r->bytes == 0 || r->bytes > UINT64_MAX - r->addr)
         return 0;
     if (r->bytes > MAX_RECORD_BYTES) {

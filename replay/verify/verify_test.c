@@ -638,7 +638,28 @@ START_TEST(the_cpu_write_faults_of_the_h200_come_in_the_order_of_the_tree)
 }
 END_TEST
 
-TEST_MAIN("verify", a_sequential_program_is_complete, one_fault_of_the_cpu_is_enough_to_know_what_it_populated,
+/* Bytes that no memory has are none, and a place before the first kernel is said to be before it. */
+START_TEST(records_that_cannot_be_give_no_number)
+{
+    struct made m;
+    made_init(&m);
+    const int64_t start = m.now;
+    m.now += 1000;
+    emit(&m, RECORD_MIGRATE_H2D, start, start + 10, BASE, PAGE, RECORD_CAUSE_FAULT);
+    emit(&m, RECORD_MIGRATE_H2D, start + 50, start + 60, BASE, PAGE, RECORD_CAUSE_FAULT);
+    emit(&m, RECORD_MIGRATE_H2D, start + 70, start + 80, BASE, INT64_MAX, RECORD_CAUSE_FAULT);
+    kernel(&m, m.now);
+    struct verify v;
+    check_made(&m, NULL, &v);
+    ck_assert(!outcome_get(&v.outcome, "recorded_bytes")->known);
+    ck_assert_msg(strstr(notes(&v), "ms before the first kernel's start"), "%s", notes(&v));
+    verify_release(&v);
+    made_release(&m);
+}
+END_TEST
+
+TEST_MAIN("verify", records_that_cannot_be_give_no_number, a_sequential_program_is_complete,
+          one_fault_of_the_cpu_is_enough_to_know_what_it_populated,
           a_random_program_that_leaves_pages_untouched_is_complete, arrays_that_end_inside_a_block_are_understood,
           arrays_that_share_a_block_are_understood, recorded_allocations_give_the_edges,
           an_output_that_the_cpu_never_wrote_moves_without_records, pages_that_go_back_and_forth_are_complete,

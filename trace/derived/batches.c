@@ -6,6 +6,7 @@
 
 #include "trace/base/mem.h"
 #include "trace/base/sorted.h"
+#include "trace/derived/summary.h"
 
 /* As stored. */
 static const char *const rule_names[] = {
@@ -65,12 +66,11 @@ static uint64_t block_of(uint64_t addr)
     return addr & ~(uint64_t)(SERVICES_BLOCK_BYTES - 1);
 }
 
-/* Whole and partial pages that [addr, addr + bytes) touches. */
-static uint32_t pages_of(const struct migration *m)
+/* Add the pages that a migration touches, whole or in part; more than a uint32_t holds stay UINT32_MAX. */
+static void add_pages(uint32_t *sum, const struct migration *m)
 {
-    uint64_t first = m->addr / SERVICES_PAGE_BYTES, last = (m->addr + m->bytes - 1) / SERVICES_PAGE_BYTES;
-    uint64_t pages = last - first + 1;
-    return pages > UINT32_MAX ? UINT32_MAX : (uint32_t)pages;
+    uint64_t pages = (m->addr + m->bytes - 1) / SERVICES_PAGE_BYTES - m->addr / SERVICES_PAGE_BYTES + 1;
+    *sum = pages > UINT32_MAX - *sum ? UINT32_MAX : *sum + (uint32_t)pages;
 }
 
 static bool continues(const struct migration *previous, const struct migration *m)
@@ -94,11 +94,11 @@ int services_rebuild(struct services *s, struct err *err)
         item->end_ns = m->end_ns;
         item->records++;
         if (m->cause == RECORD_CAUSE_FAULT) {
-            item->fault_pages += pages_of(m);
-            item->fault_bytes += m->bytes;
+            add_pages(&item->fault_pages, m);
+            item->fault_bytes = summary_bytes(item->fault_bytes, m->bytes);
         } else {
-            item->prefetch_pages += pages_of(m);
-            item->prefetch_bytes += m->bytes;
+            add_pages(&item->prefetch_pages, m);
+            item->prefetch_bytes = summary_bytes(item->prefetch_bytes, m->bytes);
         }
     }
     return 0;
@@ -417,8 +417,8 @@ static int store_rows_of(const struct batches *b, size_t first_batch, size_t fir
                                           STORE_V_INT(s->end_ns),
                                           STORE_V_INT(s->fault_pages),
                                           STORE_V_INT(s->prefetch_pages),
-                                          STORE_V_INT(s->fault_bytes),
-                                          STORE_V_INT(s->prefetch_bytes),
+                                          STORE_V_INT(s->fault_bytes > INT64_MAX ? INT64_MAX : s->fault_bytes),
+                                          STORE_V_INT(s->prefetch_bytes > INT64_MAX ? INT64_MAX : s->prefetch_bytes),
                                           STORE_V_INT(s->records),
                                           STORE_V_TEXT("contiguous-time-block-address"),
                                           STORE_V_REAL(0.99)};

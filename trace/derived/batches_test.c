@@ -462,6 +462,12 @@ START_TEST(pages_are_counted_to_the_last_byte)
     ck_assert_uint_eq(s.count, 1);
     ck_assert_uint_eq(s.items[0].fault_pages, 3);
     services_release(&s);
+    records[0].bytes = records[1].bytes = INT64_MAX; /* of one service: more pages than are counted */
+    ck_assert_int_eq(services_add(&s, records, 2, &err), 0);
+    ck_assert_int_eq(services_rebuild(&s, &err), 0);
+    ck_assert_uint_eq(s.items[0].fault_pages, UINT32_MAX);
+    ck_assert_uint_eq(s.items[0].fault_bytes, 2 * (uint64_t)INT64_MAX);
+    services_release(&s);
 }
 END_TEST
 
