@@ -409,7 +409,8 @@ static struct program_rest_part end_of(struct program_rest_part part, const stru
 {
     const double each = l->sectors / (double)l->blocks;
     if (part.of == PROGRAM_KEPT && each > 0 && wanted / each < (double)part.blocks) {
-        const uint64_t dropped = (part.blocks - (uint64_t)(wanted / each)) / l->wave * l->wave;
+        uint64_t dropped = (part.blocks - (uint64_t)(wanted / each)) / l->wave * l->wave;
+        dropped -= dropped == part.blocks; /* a block alone may be more than is wanted */
         part.first += dropped;
         part.blocks -= dropped;
     }

@@ -166,6 +166,13 @@ START_TEST(heads_come_before_the_kept_wave_and_tails_behind_it)
     free(some.op);
     program_rest_free(rest);
     program_rest_free(before);
+    for (uint64_t sectors = 1; sectors <= 5; sectors++) { /* less than a block does: its last is there, not none */
+        struct program_rest *end = rest_of(&program, cut, sectors, NULL);
+        for (size_t i = 0; i < end->parts; i++)
+            ck_assert_uint_ge(end->part[i].blocks, 1);
+        ck_assert_uint_eq(end->parts, 2);
+        program_rest_free(end);
+    }
     warp_slice_free(middle);
     program_cut_free(cut);
 }
