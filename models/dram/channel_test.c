@@ -213,7 +213,80 @@ START_TEST(a_rule_as_long_as_the_wheel_is_not_near)
 }
 END_TEST
 
-TEST_MAIN("channel", each_part_of_the_check_is_an_error, a_rule_as_long_as_the_wheel_is_not_near,
+/* What ends in the limit's cycle is cut off, a column command like the data; a run that ends there is whole. */
+START_TEST(the_cycle_of_the_limit_is_behind_it)
+{
+    const struct dram_request read[] = {{0, 1, 0, 0, TEST_RD}}, pim[] = {{0, 4096, 0, 0, TEST_PIM}};
+    for (int64_t limit = 25; limit <= 26; limit++) {
+        test_run_limited("f3fs", "", read, 1, 1, limit);
+        ck_assert(test_feed.finished == (limit == 26));
+        ck_assert_int_eq(test_done[0], limit == 26 ? 25 : -1);
+    }
+    test_run("f3fs", "", pim, 1, 1);
+    const int64_t column = test_column[0];
+    for (int64_t limit = column; limit <= column + 1; limit++) {
+        test_run_limited("f3fs", "", pim, 1, 1, limit);
+        ck_assert_int_eq(test_column[0], limit > column ? column : -1);
+        ck_assert_int_eq(test_done[0], -1);
+    }
+}
+END_TEST
+
+/* Cycles of before the new base are its first, but for those of a PIM request's commands: these are over. */
+START_TEST(a_rebase_moves_every_cycle)
+{
+    struct dram_platform platform;
+    struct err err;
+    param_defaults(dram_params, &platform);
+    for (int64_t now = 1000; now <= 1001; now++) {
+        struct dram_channel *ch = &test_channel;
+        ck_assert_int_eq(dram_channel_init(ch, &platform, &err), 0);
+        ch->pim_column = ch->pim_activate = 1000;
+        ch->last = 999;
+        ch->act_ok[0] = 1500;
+        ch->act_ok[1] = 900;
+        dram_channel_rebase(ch, now);
+        ck_assert(ch->base == now && ch->last == 999 - now);
+        ck_assert(ch->act_ok[0] == 1500 - now && ch->act_ok[1] == 0 && ch->ready[0] == INT32_MAX);
+        ck_assert(ch->pim_column == 1000 - now && ch->pim_activate == 1000 - now);
+    }
+}
+END_TEST
+
+START_TEST(what_the_loops_rarely_ask_for)
+{
+    /* Of two requests to an open row of one bank the first would have hit; a PIM request is none. */
+    struct dram_platform platform;
+    struct dram_channel *ch = &test_channel;
+    struct err err;
+    param_defaults(dram_params, &platform);
+    ck_assert_int_eq(dram_channel_init(ch, &platform, &err), 0);
+    ch->open_row[3] = 7;
+    for (int i = 0; i < 4; i++) {
+        ch->fifo.rows[i] = i < 3 ? 7 : 8;
+        ch->fifo.banks[i] = i < 3 ? 3 : 4;
+    }
+    ch->fifo.flags[0] = DRAM_IS_PIM;
+    ch->waiting[DRAM_MEM] = 3;
+    ch->waiting[DRAM_PIM] = 1;
+    ck_assert_int_eq(dram_channel_fifo_conflicts(ch), 1);
+    /* A queue of 16 grows to 32 first. */
+    for (int n = 16; n <= 17; n++) {
+        struct dram_bank_queue *q = &ch->bank[0];
+        q->live = ((UINT64_C(1) << n) - 1) << 20;
+        dram_bank_queue_compact(q);
+        ck_assert(q->live == (UINT64_C(1) << n) - 1 && q->tail == n && q->limit == (n == 16 ? 32 : 64));
+    }
+    /* The fifth ACT waits for the window of the first. */
+    ch->timing.faw = 50;
+    for (int32_t t = 0; t < 40; t += 10)
+        dram_device_gave(ch, DRAM_ACT, DRAM_BANK(0), 1, t);
+    ck_assert_int_eq(ch->rrd_ok, 50);
+}
+END_TEST
+
+TEST_MAIN("channel", the_cycle_of_the_limit_is_behind_it, a_rebase_moves_every_cycle, what_the_loops_rarely_ask_for,
+          each_part_of_the_check_is_an_error, a_rule_as_long_as_the_wheel_is_not_near,
           an_unloaded_read_takes_act_and_cl, an_unloaded_hit_takes_cl, an_unloaded_conflict_takes_pre_act_and_cl,
           sequential_reads_over_two_groups_move_an_atom_per_cycle, one_bank_group_moves_an_atom_per_tccdl,
           row_conflicts_of_one_bank_take_trc, a_pim_block_of_sixteen_takes_64_cycles_with_a_row_change_and_32_without,

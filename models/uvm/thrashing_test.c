@@ -273,6 +273,8 @@ static const struct {
     {"a pin ends after 150 ms", FIGHT "T10 c1450=C u151449.999=0", FIGHT "T10 c1450=C u151450=1"},
     {"a table goes an epoch after the last thrashing", FIGHT "g1001400=- p1", FIGHT "g1001400.001=- p0"},
     {"whatever else moves", FIGHT "G900000 g1001400=- p1", FIGHT "G900000 g1001400.001=- p0"},
+    {"and what thrashed before is forgotten with it", FIGHT "g1001400.001=- p0 C1001500 G1001600 p1 g2002000=- p1",
+     FIGHT "g1001400.001=- p0 G1001500 G1001600 p0"},
     {"one in which nothing thrashed stays", "G1000 C1100 g5000000=- p1", "G1000 C1100 G1200 g5000000=- p1"},
     {"and one in which a page is pinned, until it is not", FIGHT "T10 c1450=C g3000000=C p1",
      FIGHT "T10 c1450=C u151450=1 p1 g1001400.001=- p0"},

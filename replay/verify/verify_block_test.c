@@ -4,7 +4,8 @@
 
 /* Events and migrations of one stretch at address 0. */
 struct script {
-    struct services h2d;
+    struct services h2d, d2h;
+    bool renewed;
     struct verify_event events[64];
     size_t count;
 };
@@ -13,6 +14,7 @@ static void begin(struct script *s)
 {
     memset(s, 0, sizeof *s);
     services_init(&s->h2d, RECORD_MIGRATE_H2D);
+    services_init(&s->d2h, RECORD_MIGRATE_D2H);
 }
 
 static void cpu_write(struct script *s, unsigned page)
@@ -50,8 +52,8 @@ static void service(struct script *s, const char *letters, unsigned first, unsig
 static struct verify_counts play(const struct script *s, const struct verify_edges *edges)
 {
     static const struct verify_edges none;
-    static const struct services d2h = {.kind = RECORD_MIGRATE_D2H};
-    struct verify_block block = {.events = s->events, .count = s->count, .h2d = &s->h2d, .d2h = &d2h, .threshold = 51};
+    struct verify_block block = {
+        .events = s->events, .count = s->count, .h2d = &s->h2d, .d2h = &s->d2h, .threshold = 51, .renewed = s->renewed};
     struct verify_counts counts;
     verify_block_play(&block, edges ? edges : &none, &counts);
     return counts;
@@ -221,7 +223,134 @@ START_TEST(prefetching_off_predicts_nothing)
 }
 END_TEST
 
-TEST_MAIN("verify_block", six_cpu_faults_populate_a_block, services_that_follow_the_tree_are_exact,
-          counts_of_several_blocks_are_added, a_missing_service_makes_the_next_one_wrong,
-          without_known_population_a_mismatch_proves_nothing, an_edge_clips_the_tree_and_is_found,
-          prefetching_off_predicts_nothing)
+/* Another event on pages from `first` on. */
+static void happens(struct script *s, enum verify_event_type type, unsigned first, unsigned pages)
+{
+    s->events[s->count] = (struct verify_event){.time_ns = (int64_t)s->count,
+                                                .order = s->count,
+                                                .first = (uint16_t)first,
+                                                .pages = (uint16_t)pages,
+                                                .type = (uint16_t)type};
+    s->count++;
+}
+
+/* Pages from `first` on move back for a CPU fault. */
+static void back(struct script *s, unsigned first, unsigned pages)
+{
+    struct err err;
+    struct record r = {.kind = RECORD_MIGRATE_D2H,
+                       .time = 1000000 * (int64_t)(s->count + 1),
+                       .duration = 10,
+                       .addr = first * 4096ull,
+                       .bytes = pages * 4096ull,
+                       .flags = RECORD_CAUSE_FAULT};
+    ck_assert_int_eq(services_add(&s->d2h, &r, 1, &err), 0);
+    ck_assert_int_eq(services_rebuild(&s->d2h, &err), 0);
+    happens(s, VERIFY_D2H, 0, 0);
+    s->events[s->count - 1].service = (uint32_t)s->d2h.count - 1;
+}
+
+static struct verify_counts end(struct script *s)
+{
+    struct verify_counts c = play(s, NULL);
+    services_release(&s->h2d);
+    services_release(&s->d2h);
+    return c;
+}
+
+/* A page that nothing is known of was on the GPU if a record moves it back within eight events, and none moves to the
+ * GPU or allocates in between. */
+START_TEST(a_move_right_behind_a_cpu_fault_tells_where_the_page_was)
+{
+    static const enum verify_event_type between[] = {VERIFY_CPU_WRITE, VERIFY_H2D_OTHER, VERIFY_ALLOC};
+    for (int n = 7; n <= 8; n++)
+        for (int what = 0; what < 3; what++) {
+            struct script s;
+            begin(&s);
+            cpu_write(&s, 300);
+            for (int i = 0; i < n; i++)
+                happens(&s, i ? VERIFY_CPU_WRITE : between[what], 0, 1);
+            back(&s, 300, 1);
+            struct verify_counts c = end(&s);
+            bool known = n == 7 && what == 0;
+            ck_assert_msg(c.cpu_writes_answered == known && (c.violations[VERIFY_RETURNED] > 0) != known,
+                          "%d events between, of type %d: %d answered", n, (int)between[what],
+                          (int)c.cpu_writes_answered);
+        }
+}
+END_TEST
+
+/* A page that waits to go back and comes again: the fault was lost, nothing moved twice. */
+START_TEST(a_fault_that_waits_is_lost_when_its_page_moves_to_the_gpu_again)
+{
+    for (int waits = 0; waits < 2; waits++) {
+        struct script s;
+        begin(&s);
+        cpu_write(&s, 0);
+        service(&s, "F", 0, 1);
+        if (waits)
+            cpu_write(&s, 0);
+        service(&s, "F", 0, 1);
+        struct verify_counts c = end(&s);
+        ck_assert_uint_eq(c.violations[VERIFY_TWICE], !waits);
+        ck_assert_uint_eq(c.violations[VERIFY_CPU_WRITE_LOST], waits);
+    }
+}
+END_TEST
+
+/* Memory freed and allocated again: a write to a page on the GPU finds it new, a read does not. */
+START_TEST(renewed_memory_is_found_by_a_write)
+{
+    for (int read = 0; read < 2; read++) {
+        struct script s;
+        begin(&s);
+        s.renewed = true;
+        cpu_write(&s, 0);
+        service(&s, "F", 0, 1);
+        happens(&s, read ? VERIFY_CPU_READ : VERIFY_CPU_WRITE, 0, 1);
+        struct verify_counts c = end(&s);
+        ck_assert_uint_eq(c.violations[VERIFY_CPU_READ_LOST], read);
+        ck_assert_uint_eq(c.violations[VERIFY_CPU_WRITE_LOST], 0);
+    }
+}
+END_TEST
+
+/* The first of the batches that name pages is the place; who faults while the stretch is held back need not move. */
+START_TEST(pages_that_a_batch_names_must_move)
+{
+    for (int held = 0; held < 2; held++) {
+        struct script s;
+        begin(&s);
+        cpu_write(&s, 0);
+        if (held)
+            happens(&s, VERIFY_HELD_BACK, 0, 1);
+        happens(&s, VERIFY_FAULT_RECORD, 2, 1);
+        happens(&s, VERIFY_FAULT_RECORD, 1, 1);
+        struct verify_counts c = end(&s);
+        ck_assert_uint_eq(c.violations[VERIFY_NAMED], held ? 0 : 2);
+        ck_assert(held || c.place[VERIFY_NAMED].time_ns == 1);
+    }
+}
+END_TEST
+
+/* What the program sends to the GPU is new there where nobody had it; what the CPU has moves with a record. */
+START_TEST(sent_pages_are_zeroed_where_nobody_had_them)
+{
+    struct script s;
+    begin(&s);
+    cpu_write(&s, 0); /* pages 0 to 15 */
+    happens(&s, VERIFY_SENT_GPU, 0, 32);
+    happens(&s, VERIFY_D2H_OTHER, 16, 16);
+    ck_assert_uint_eq(play(&s, NULL).violations[VERIFY_RETURNED], 0);
+    happens(&s, VERIFY_D2H_OTHER, 0, 16);
+    struct verify_counts c = end(&s);
+    ck_assert_uint_eq(c.violations[VERIFY_RETURNED], 16);
+}
+END_TEST
+
+TEST_MAIN("verify_block", a_move_right_behind_a_cpu_fault_tells_where_the_page_was,
+          a_fault_that_waits_is_lost_when_its_page_moves_to_the_gpu_again, renewed_memory_is_found_by_a_write,
+          pages_that_a_batch_names_must_move, sent_pages_are_zeroed_where_nobody_had_them,
+          six_cpu_faults_populate_a_block, services_that_follow_the_tree_are_exact, counts_of_several_blocks_are_added,
+          a_missing_service_makes_the_next_one_wrong, without_known_population_a_mismatch_proves_nothing,
+          an_edge_clips_the_tree_and_is_found, prefetching_off_predicts_nothing)

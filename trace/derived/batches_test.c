@@ -414,12 +414,12 @@ END_TEST
 START_TEST(of_the_records_before_a_service_the_last_64_are_looked_at)
 {
     for (size_t others = 63; others <= 64; others++) {
-        struct record records[66] = {fault(0, 1000, 1), at(500, 510, 1, 9)};
+        struct record records[67] = {fault(0, 1, 7), fault(1, 1000, 1), at(500, 510, 1, 9)};
         for (size_t i = 0; i < others; i++)
-            records[2 + i] = fault(1 + (int64_t)i, 2 + (int64_t)i, 7);
+            records[3 + i] = fault(2 + (int64_t)i, 3 + (int64_t)i, 7);
         struct batches b;
-        rebuild(&b, records, 2 + others);
-        ck_assert_msg(b.items[0].count == (others == 63), "%zu others", others);
+        rebuild(&b, records, 3 + others);
+        ck_assert_msg(b.items[1].count == (others == 63), "%zu others", others);
         batches_release(&b);
     }
 }
@@ -430,12 +430,12 @@ START_TEST(the_tables_of_two_processes_are_one_count)
 {
     struct err err = {""};
     const struct record records[] = {at(0, 10, 1, 9), at(12, 20, 2, 9), at(100, 110, 1, 7), at(112, 120, 1, 5)};
-    const int64_t process[] = {7, 7, 8, 8};
-    struct stream stream = {.name = "uvm", .unit = TIME_NS, .extra = {"process_id"}};
+    const int64_t extra[12] = {7, 7, 8, 8};
+    struct stream stream = {.name = "uvm", .unit = TIME_NS, .extra = {"process_id", "src_id", "dst_id"}};
     struct store *store = store_create(testing_file("two.db"), true, "test", &err);
     int index;
     ck_assert_int_eq(store_stream_add(store, &stream, &index, &err), 0);
-    ck_assert_int_eq(store_append(store, index, records, process, 4, &err), 0);
+    ck_assert_int_eq(store_append(store, index, records, extra, 4, &err), 0);
     ck_assert_msg(batches_write(store, NULL, NULL, &err) == 0, "%s", err.msg);
     ck_assert_int_eq(store_finish(store, &err), 0);
     store_close(store);
