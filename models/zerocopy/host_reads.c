@@ -396,7 +396,7 @@ static int run_launch(struct run *r, uint32_t launch, struct err *err)
     how->program->ops->launch(how->program->state, launch, &shape);
     r->counts = !shape.cpu && r->weight.lines;
     r->cycles = 0;
-    const double share = how->most_loads ? (double)how->most_loads / (double)r->weight.loads : 1;
+    const double share = how->most_loads && r->weight.loads ? (double)how->most_loads / (double)r->weight.loads : 1;
     const uint32_t each = (uint32_t)fmax(1, share * sms / GROUPS);
     if (share < 1 && !r->weight.lines)
         return run_unlinked(r, launch, each, err);
