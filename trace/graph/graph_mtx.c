@@ -88,8 +88,10 @@ static int parse_size(struct input_stream *source, struct mtx *m, struct err *er
     if (m->rows >= UINT32_MAX || m->columns >= UINT32_MAX)
         return err_set(err, "line %" PRIu64 ": %" PRIu64 " rows and %" PRIu64 " columns; ids are 32-bit",
                        input_stream_line_number(source), m->rows, m->columns);
-    if (m->mirrored && m->rows != m->columns)
-        return err_set(err, "line %" PRIu64 ": a symmetric matrix of %" PRIu64 " rows and %" PRIu64 " columns",
+    if (m->rows != m->columns)
+        return err_set(err,
+                       "line %" PRIu64 ": a matrix of %" PRIu64 " rows and %" PRIu64 " columns is no graph: as many "
+                       "columns as rows are expected",
                        input_stream_line_number(source), m->rows, m->columns);
     return 0;
 }
@@ -157,7 +159,7 @@ static int parse(struct input_stream *source, struct graph_builder *b, struct gr
     if (rc > 0)
         return err_set(err, "line %" PRIu64 ": more than the %" PRIu64 " entries that the size line states",
                        input_stream_line_number(source), m.entries);
-    uint64_t vertices = m.rows > m.columns ? m.rows : m.columns;
+    const uint64_t vertices = m.rows;
     if (graph_list_sides(vertices, b->count, err) || graph_builder_finish(b, vertices, GRAPH_SORT, graph, err))
         return -1;
     if (!m.whole) {

@@ -121,6 +121,8 @@ static const struct {
     {"bad4.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n1 1\n", "line 4"},
     {"bad5.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 x\n", "line 3"},
     {"bad6.mtx", "%%MatrixMarket matrix coordinate pattern general\n4000000000 4000000000 0\n", "sparse"},
+    {"bad17.mtx", "%%MatrixMarket matrix coordinate real general\n3 4 1\n1 4 1.0\n",
+     "line 2: a matrix of 3 rows and 4"},
     {"bad7.el", "1 2\n3 x\n", "line 2"},
     {"bad8.el", "1 2\n3 99999999999999999999\n", "line 2"},
     {"bad9.el", "1 2\n3 4000000000\n", "--relabel"},
