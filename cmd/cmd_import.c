@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -16,6 +17,7 @@
 #include "trace/derived/batches.h"
 #include "trace/import/reader.h"
 #include "trace/import/trace_sample.h"
+#include "trace/store/output.h"
 
 static const char *format, *output;
 static struct opt_list sets;
@@ -59,6 +61,83 @@ static void count_bytes(void *ctx, uint64_t bytes)
 {
     struct import *im = ctx;
     atomic_store_explicit(&im->progress.done, im->finished_bytes + bytes, memory_order_relaxed);
+}
+
+/* --- databases that are packed: SQLite reads what was unpacked of them --- */
+
+static struct unpacked {
+    const char *given; /* the operand */
+    struct output file;
+} unpacked[OUTPUT_MAX];
+static size_t unpacked_count;
+
+/* A message names operands. */
+static const char *in_words(char *text, size_t size)
+{
+    for (size_t i = 0; i < unpacked_count; i++) {
+        const char *file = unpacked[i].file.temporary;
+        for (char *at; (at = strstr(text, file));) {
+            char *rest = mem_format("%s%s", unpacked[i].given, at + strlen(file));
+            (void)snprintf(at, size - (size_t)(at - text), "%s", rest ? rest : "?");
+            free(rest);
+        }
+    }
+    return text;
+}
+
+static int unpack(struct input_stream *source, char **operand, struct err *err)
+{
+    const char *folder = secure_getenv("TMPDIR");
+    uint64_t name = 0;
+    struct unpacked *u = &unpacked[unpacked_count];
+    (void)getrandom(&name, sizeof name, 0);
+    char *path = mem_format("%s/offchip-%016" PRIx64, folder && *folder ? folder : "/tmp", name);
+    if (!path || output_begin(&u->file, path, true, err)) {
+        free(path);
+        return err_at(err, "%s: it is unpacked into a temporary file (TMPDIR)", *operand);
+    }
+    free(path);
+    u->given = *operand;
+    *operand = u->file.temporary;
+    unpacked_count++;
+    u->file.file = fopen(u->file.temporary, "we");
+    if (!u->file.file)
+        return err_set(err, "%s: it cannot be unpacked: %s", u->given, strerror(errno));
+    return input_stream_unpack(source, u->file.file, err) ? err_at(err, "%s", u->given) : 0;
+}
+
+/* An operand that is a packed database gets the name of what is unpacked of it. What is wrong with others is found when
+ * they are read. */
+static int unpack_database(char **operand, struct err *err)
+{
+    static const char magic[16] = "SQLite format 3";
+    struct stat st;
+    struct err ignored;
+    struct input_stream *source =
+        stat(*operand, &st) || !S_ISREG(st.st_mode) ? NULL : input_stream_open(*operand, &ignored);
+    const unsigned char *head;
+    size_t n;
+    int rc = 0;
+    if (source && input_stream_packed(source) && input_stream_peek(source, sizeof magic, &head, &n, &ignored) == 0 &&
+        n == sizeof magic && memcmp(head, magic, n) == 0)
+        rc = unpacked_count < OUTPUT_MAX ? unpack(source, operand, err)
+                                         : err_set(err, "more than %d packed databases: unpack them first", OUTPUT_MAX);
+    input_stream_close(source);
+    return rc;
+}
+
+static void remove_unpacked(void)
+{
+    while (unpacked_count)
+        (void)output_close(&unpacked[--unpacked_count].file, -1, NULL);
+}
+
+static const char *given_as(const char *file)
+{
+    for (size_t i = 0; i < unpacked_count; i++)
+        if (unpacked[i].file.temporary == file)
+            return unpacked[i].given;
+    return file;
 }
 
 /* --- before anything is written --- */
@@ -162,7 +241,7 @@ static int store_source(struct import *im, const struct reader *reader, struct i
     char key[48], text[33];
     const struct {
         const char *name, *value;
-    } facts[] = {{"path", im->context.path}, {"format", reader->name}};
+    } facts[] = {{"path", given_as(im->context.path)}, {"format", reader->name}};
     for (size_t i = 0; i < 2; i++) {
         (void)snprintf(key, sizeof key, "source.%d.%s", im->context.file_index, facts[i].name);
         if (store_origin(store, key, facts[i].value, err))
@@ -302,7 +381,8 @@ static int give_up(struct import *im, enum exit_status status, const struct err 
 {
     store_close(im->context.store);
     im->context.store = NULL;
-    return cmd_fail(status, "%s", err->msg);
+    struct err said = *err;
+    return cmd_fail(status, "%s", in_words(said.msg, sizeof said.msg));
 }
 
 /* Reasons and how often, as one line. */
@@ -323,19 +403,32 @@ static int add_count(void *ctx, const struct store_value *values, size_t n)
     return 0;
 }
 
-static void summarise(const struct import *im, uint64_t records, size_t batches, size_t services, double took)
+/* What was left out, why, and what can be done about it; "": nothing was. */
+static const char *left_out(const struct import *im, struct store *store, char *text, size_t size)
 {
-    struct counts skips = {0}, drops = {0};
+    struct counts skips = {0};
+    struct err ignored;
+    *text = 0;
+    if (im->context.skips.total && store_rows(store, "skipped", add_count, &skips, &ignored) == 0)
+        (void)snprintf(text, size, "left out %" PRIu64 ": %s%s%s", im->context.skips.total, skips.text,
+                       *im->context.advice ? "; " : "", im->context.advice);
+    return text;
+}
+
+static void summarise(struct import *im, uint64_t records, size_t batches, size_t services, double took)
+{
+    struct counts drops = {0};
+    char skips[640] = "";
     struct err ignored;
     struct store *back = store_open(output, &ignored);
     if (back) {
-        (void)store_rows(back, "skipped", add_count, &skips, &ignored);
+        (void)left_out(im, back, skips, sizeof skips);
         (void)store_rows(back, "dropped", add_count, &drops, &ignored);
     }
     cmd_say("%s: %" PRIu64 " records from %d input%s (%s)", output, records, im->count, im->count == 1 ? "" : "s",
             im->names);
     if (im->context.note[0])
-        cmd_say("%s", im->context.note);
+        cmd_say("%s", in_words(im->context.note, sizeof im->context.note));
     if (opt_verbose)
         cmd_say("%.2f s, %.1f million records a second", took, 1e-6 * (double)records / took);
     if (services)
@@ -344,8 +437,11 @@ static void summarise(const struct import *im, uint64_t records, size_t batches,
     if (clock && strcmp(clock, "assumed") == 0)
         cmd_say("warning: nothing says that the inputs' times are of one clock; they are taken to be");
     store_close(back);
-    if (im->context.skips.total)
-        cmd_say("left out %" PRIu64 ": %s", im->context.skips.total, skips.text);
+    if (*skips)
+        cmd_say("%s", skips);
+    if (im->context.late)
+        cmd_say("%" PRIu64 " records are earlier than one before them: a replay takes them in order of time",
+                im->context.late);
     if (drops.total)
         cmd_say("lost by the source %" PRId64 ": %s", drops.total, drops.text);
 }
@@ -355,6 +451,7 @@ static int finish_incomplete(struct import *im)
 {
     struct err err = {""};
     struct store *store = im->context.store;
+    (void)in_words(im->context.incomplete, sizeof im->context.incomplete);
     if (strict) {
         err_set(&err, "%s", im->context.incomplete);
         return give_up(im, EXIT_INCOMPLETE, &err);
@@ -389,7 +486,9 @@ static int finish(struct import *im, double started)
     if (err.msg[0])
         return give_up(im, EXIT_DATA, &err);
     if (records == 0) {
-        err_set(&err, "nothing to import: no input holds a record (%" PRIu64 " left out)", im->context.skips.total);
+        char skips[400];
+        const char *sep = *left_out(im, store, skips, sizeof skips) ? "; " : "";
+        err_set(&err, "nothing to import: no input holds a record%s%s", sep, skips);
         return give_up(im, EXIT_NOTHING, &err);
     }
     if (store_finish(store, &err))
@@ -459,9 +558,15 @@ static int run(int argc, char **argv)
     const double started = seconds();
     atomic_store(&im.progress.total, total_bytes(argc, argv));
     struct progress_line *meter = progress_line_start(&im.progress, "import");
-    status = import_all(&im, argc, argv);
+    struct err err = {""};
+    for (int i = 0; i < argc && !status; i++)
+        if (unpack_database(&argv[i], &err))
+            status = cmd_fail(EXIT_DATA, "%s", err.msg);
+    status = status ? status : import_all(&im, argc, argv);
     progress_line_stop(meter);
-    return status ? status : finish(&im, started);
+    status = status ? status : finish(&im, started);
+    remove_unpacked();
+    return status;
 }
 
 const struct command cmd_import = {

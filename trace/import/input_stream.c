@@ -596,6 +596,29 @@ void input_stream_on_read(struct input_stream *s, void (*fn)(void *ctx, uint64_t
     s->on_read_ctx = ctx;
 }
 
+bool input_stream_packed(const struct input_stream *s)
+{
+    return s->codec != CODEC_PLAIN;
+}
+
+int input_stream_unpack(struct input_stream *s, FILE *to, struct err *err)
+{
+    static const uint64_t free_bytes = 64ULL << 20, ratio = 200;
+    for (size_t n = 1; n;) {
+        if (s->start == s->end && !s->eof && window_fill(s, err))
+            return -1;
+        n = s->end - s->start;
+        if (n && fwrite(s->window + s->start, 1, n, to) != n)
+            return err_set(err, "it cannot be unpacked: %s", strerror(errno));
+        s->start = s->end;
+        s->taken += n;
+        if (s->taken > free_bytes && s->taken / ratio > s->in_bytes)
+            return err_set(err, "%llu bytes of it unpack to more than %llu times as many: unpack it by hand",
+                           (unsigned long long)s->in_bytes, (unsigned long long)ratio);
+    }
+    return fflush(to) ? err_set(err, "it cannot be unpacked: %s", strerror(errno)) : 0;
+}
+
 void input_stream_hash(struct input_stream *s, char hash[33])
 {
     static const char hex[] = "0123456789abcdef";

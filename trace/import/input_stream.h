@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "trace/base/err.h"
 
@@ -59,6 +60,12 @@ uint64_t input_stream_compressed_offset(const struct input_stream *source); /* b
 
 /* Call fn(ctx, bytes) after every read from the file with the compressed bytes read so far: for progress. */
 void input_stream_on_read(struct input_stream *source, void (*fn)(void *ctx, uint64_t bytes), void *ctx);
+
+/* Whether the bytes are decompressed on the way. */
+bool input_stream_packed(const struct input_stream *source);
+
+/* Write what is left of it to `to`. -1 with *err set; also where it is more than 64 MiB and 200 times what is packed. */
+int input_stream_unpack(struct input_stream *source, FILE *to, struct err *err);
 
 /* 32 hexadecimal digits (XXH3 128) over all compressed bytes read so far. */
 void input_stream_hash(struct input_stream *source, char hash[33]);

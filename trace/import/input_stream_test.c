@@ -273,6 +273,38 @@ START_TEST(an_empty_input_ends_at_once)
 }
 END_TEST
 
+START_TEST(what_is_unpacked_is_whole_and_no_bomb)
+{
+    enum { MIB = 1 << 20 };
+    struct err err = {""};
+    char *zeros = calloc(MIB, 1), *packed;
+    size_t n;
+    FILE *f = open_memstream(&packed, &n), *to = fopen("/dev/null", "w");
+    size_t most = ZSTD_compressBound(MIB), bytes;
+    char *frame = malloc(most);
+    bytes = ZSTD_compress(frame, most, zeros, MIB, 3);
+    for (int i = 0; i < 65; i++) /* 64 MiB are free */
+        ck_assert_uint_eq(fwrite(frame, 1, bytes, f), bytes);
+    ck_assert_int_eq(fclose(f), 0);
+    struct input_stream *s = input_stream_from_memory(packed, bytes, &err);
+    ck_assert(input_stream_packed(s));
+    ck_assert_int_eq(input_stream_unpack(s, to, &err), 0);
+    ck_assert_uint_eq(input_stream_offset(s), MIB);
+    input_stream_close(s);
+    s = input_stream_from_memory(packed, n, &err);
+    ck_assert_int_eq(input_stream_unpack(s, to, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, "more than 200 times"));
+    input_stream_close(s);
+    s = input_stream_from_memory("plain", 5, &err);
+    ck_assert(!input_stream_packed(s));
+    input_stream_close(s);
+    (void)fclose(to);
+    free(frame);
+    free(packed);
+    free(zeros);
+}
+END_TEST
+
 START_TEST(missing_files_and_directories_are_named)
 {
     struct err err = {""};
@@ -288,4 +320,5 @@ TEST_MAIN("source", every_codec_gives_the_same_lines_from_memory_and_file, conca
           a_flipped_byte_is_an_error_with_its_place_for_every_codec,
           zero_padding_after_gzip_is_allowed_and_garbage_is_not, line_ends_are_lf_or_crlf_and_the_last_may_lack_one,
           the_place_of_a_line_shows_it_as_it_was, a_line_of_a_mebibyte_passes_and_one_byte_more_is_an_error,
-          peek_takes_nothing_and_stops_at_the_end, an_empty_input_ends_at_once, missing_files_and_directories_are_named)
+          peek_takes_nothing_and_stops_at_the_end, an_empty_input_ends_at_once, what_is_unpacked_is_whole_and_no_bomb,
+          missing_files_and_directories_are_named)

@@ -184,6 +184,22 @@ static bool has_journal(const char *path)
     return has;
 }
 
+/* What unpacks a file that begins so; NULL: it is not packed. */
+static const char *unpacks(const unsigned char *head, size_t n)
+{
+    static const struct {
+        char begins[7], program[8];
+    } packed[] = {{"\x1f\x8b", "gzip -d"},
+                  {"\xfd"
+                   "7zXZ",
+                   "xz -d"},
+                  {"\x28\xb5\x2f\xfd", "zstd -d"}};
+    for (size_t i = 0; i < sizeof packed / sizeof *packed; i++)
+        if (n > strlen(packed[i].begins) && memcmp(head, packed[i].begins, strlen(packed[i].begins)) == 0)
+            return packed[i].program;
+    return NULL;
+}
+
 static int check_head(const char *path, int fd, struct err *err)
 {
     struct stat st;
@@ -195,6 +211,9 @@ static int check_head(const char *path, int fd, struct err *err)
     ssize_t got = pread(fd, head, sizeof head, 0);
     if (got < 0)
         return err_set(err, "cannot read '%s': %s", path, strerror(errno));
+    if (unpacks(head, (size_t)got))
+        return err_set(err, "'%s' is packed: '%s %s' first ('offchip import' makes a trace of packed files)", path,
+                       unpacks(head, (size_t)got), path);
     if ((size_t)got < sizeof magic || memcmp(head, magic, sizeof magic) != 0)
         return err_set(
             err,
