@@ -74,6 +74,8 @@ static int read_lines(struct reader_context *context, struct writer *requests, s
         if (!length)
             continue;
         const char *wrong = strlen(line) == length ? parse(line, columns, &r) : "a zero byte in the line";
+        if (!wrong)
+            reader_time(context, r.time);
         if (wrong ? reader_skip_line(context, wrong, source, err) : writer_add(requests, &r, NULL, err))
             return -1;
     }
@@ -98,7 +100,7 @@ static int read(struct reader_context *context, struct input_stream *source, str
     struct writer requests = {0};
     const int failed = dram_requests_open(&requests, context, "dram", true, err) ||
                        read_lines(context, &requests, source, columns, err);
-    return dram_requests_finish(&requests, failed ? -1 : 0, err);
+    return dram_requests_finish(&requests, context, failed ? -1 : 0, err);
 }
 
 const struct reader read_dram_csv = {

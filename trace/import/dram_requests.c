@@ -22,10 +22,10 @@ int dram_requests_open(struct writer *requests, struct reader_context *context, 
                : 0;
 }
 
-int dram_requests_finish(struct writer *requests, int rc, struct err *err)
+int dram_requests_finish(struct writer *requests, const struct reader_context *context, int rc, struct err *err)
 {
     if (!rc)
-        rc = requests->total ? writer_flush(requests, err) : err_set(err, "no request in it");
+        rc = requests->total ? writer_flush(requests, err) : reader_nothing(context, "request", err);
     writer_close(requests);
     return rc;
 }

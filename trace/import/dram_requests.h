@@ -11,7 +11,7 @@
 int dram_requests_open(struct writer *requests, struct reader_context *context, const char *clock, bool packed,
                        struct err *err);
 /* Write what is buffered, unless rc says that reading failed, and close. A source without any request is an error. */
-int dram_requests_finish(struct writer *requests, int rc, struct err *err);
+int dram_requests_finish(struct writer *requests, const struct reader_context *context, int rc, struct err *err);
 
 enum { DRAM_WORDS = 16 };
 

@@ -81,10 +81,12 @@ static int read(struct reader_context *context, struct input_stream *source, str
         if (strspn(line, " \t") == length)
             continue;
         const char *wrong = strlen(line) == length ? parse(line, &r) : "a zero byte in the line";
+        if (!wrong)
+            reader_time(context, r.time);
         if (wrong ? reader_skip_line(context, wrong, source, err) : writer_add(&requests, &r, NULL, err))
             rc = -1;
     }
-    return dram_requests_finish(&requests, rc, err);
+    return dram_requests_finish(&requests, context, rc, err);
 }
 
 const struct reader read_dramsim3 = {

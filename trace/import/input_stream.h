@@ -64,7 +64,8 @@ void input_stream_on_read(struct input_stream *source, void (*fn)(void *ctx, uin
 /* Whether the bytes are decompressed on the way. */
 bool input_stream_packed(const struct input_stream *source);
 
-/* Write what is left of it to `to`. -1 with *err set; also where it is more than 64 MiB and 200 times what is packed. */
+/* Write what is left of it to `to`. -1 with *err set; also where it is more than 64 MiB and 200 times what is packed.
+ */
 int input_stream_unpack(struct input_stream *source, FILE *to, struct err *err);
 
 /* 32 hexadecimal digits (XXH3 128) over all compressed bytes read so far. */

@@ -105,6 +105,19 @@ static const char *parse(const struct state *s, char *line, struct record *r)
     return dram_number(first, &r->addr) ? NULL : "the address is not a number";
 }
 
+/* Vectors of another number of levels: those that such devices have. */
+static void advise(struct reader_context *context, int given, const char *line)
+{
+    static const char *const levels[] = {"bank/row", "bank/row/column", "channel/bank/row/column",
+                                         "channel/rank/bank/row/column", "channel/rank/group/bank/row/column"};
+    int n = 1;
+    for (const char *p = line; (p = strchr(p, ',')); p++)
+        n++;
+    if (n != given && n >= 2 && n <= LEVELS)
+        (void)snprintf(context->advice, sizeof context->advice,
+                       "--set levels=%s names the order of a vector of %d numbers", levels[n - 2], n);
+}
+
 /* By the first line. */
 static enum dialect dialect_of(const char *line)
 {
@@ -137,6 +150,8 @@ static int read_lines(struct state *s, struct reader_context *context, struct wr
     int rc = 1;
     while (rc == 1) {
         struct record r = {.id = requests->total, .bytes = (uint64_t)s->o.bytes};
+        if (s->dialect == READ_WRITE && requests->total == 0 && !context->skips.total)
+            advise(context, s->levels, line);
         const char *wrong = strlen(line) == length ? parse(s, line, &r) : "a zero byte in the line";
         if (wrong ? reader_skip_line(context, wrong, source, err) : writer_add(requests, &r, NULL, err))
             return -1;
@@ -158,7 +173,7 @@ static int read(struct reader_context *context, struct input_stream *source, str
         return -1;
     int rc = input_stream_line(source, &line, &length, err);
     if (rc == 0)
-        return err_set(err, "no request in it");
+        return reader_nothing(context, "request", err);
     if (rc < 0)
         return -1;
     s.dialect = dialect_of(line);
@@ -167,7 +182,7 @@ static int read(struct reader_context *context, struct input_stream *source, str
     struct writer requests = {0};
     const int failed = dram_requests_open(&requests, context, NULL, s.dialect == READ_WRITE, err) ||
                        read_lines(&s, context, &requests, source, line, length, err);
-    return dram_requests_finish(&requests, failed ? -1 : 0, err);
+    return dram_requests_finish(&requests, context, failed ? -1 : 0, err);
 }
 
 const struct reader read_ramulator = {

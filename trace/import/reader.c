@@ -1,5 +1,6 @@
 #include "trace/import/reader.h"
 
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -97,12 +98,25 @@ const struct reader *reader_probe(const char *path, const unsigned char *head, s
     return NULL;
 }
 
+/* Times that fell in this input. */
+static int store_late(struct reader_context *context, uint64_t late, struct err *err)
+{
+    char key[48], text[24];
+    (void)snprintf(key, sizeof key, "source.%d.late_records", context->file_index);
+    (void)snprintf(text, sizeof text, "%" PRIu64, late);
+    return store_origin(context->store, key, text, err);
+}
+
 int reader_run(const struct reader *reader, struct reader_context *context, struct input_stream *source,
                struct err *err)
 {
+    const uint64_t late = context->late;
+    context->newest = INT64_MIN;
     int rc = reader->read(context, source, err);
     if (rc == 0)
         rc = reader_flush(context, err);
+    if (rc == 0 && context->late > late)
+        rc = store_late(context, context->late - late, err);
     if (rc)
         return err_at(err, "%s", strcmp(context->path, "-") == 0 ? "standard input" : context->path);
     return 0;
@@ -124,6 +138,17 @@ int reader_skip(struct reader_context *context, const char *reason, const char *
     (void)snprintf(skips->rows[skips->count].reason, sizeof skips->rows[0].reason, "%s", reason);
     skips->rows[skips->count++].n = 1;
     return 0;
+}
+
+int reader_nothing(const struct reader_context *context, const char *what, struct err *err)
+{
+    char text[360] = "";
+    for (size_t i = 0; i < context->skips.count; i++) {
+        const size_t used = strlen(text);
+        (void)snprintf(text + used, sizeof text - used, "%s%" PRIu64 " left out: %s", i ? ", " : ": ",
+                       context->skips.rows[i].n, context->skips.rows[i].reason);
+    }
+    return err_set(err, "no %s in it%s%s%s", what, text, *context->advice ? "; " : "", context->advice);
 }
 
 int reader_skip_line(struct reader_context *context, const char *reason, const struct input_stream *source,

@@ -46,6 +46,9 @@ struct reader_context {
     char incomplete[256]; /* why the input is not whole, "" if it is: reader_incomplete() */
     bool inherited;       /* a trace of ours says so of itself, and why if that is known */
     char note[256];       /* what who reads the trace should know, "": nothing: reader_note() */
+    char advice[160];     /* how what was left out could be kept, "" if nobody knows: a reader writes it */
+    int64_t newest;       /* the latest time of the input so far: reader_time() */
+    uint64_t late;        /* items of all inputs that are earlier than one before them */
 };
 
 struct reader {
@@ -97,6 +100,17 @@ int reader_skip(struct reader_context *context, const char *reason, const char *
 /* The same for the source's last line, which is its place. */
 int reader_skip_line(struct reader_context *context, const char *reason, const struct input_stream *source,
                      struct err *err);
+
+/* Nothing could be kept of the input, of what it should hold ("request"): *err says so, and what was left out for which
+ * reasons, with the advice. Always -1. */
+int reader_nothing(const struct reader_context *context, const char *what, struct err *err);
+
+/* Look at an item's time, in a format whose times should not fall: those that do are counted, and said. */
+static inline void reader_time(struct reader_context *context, int64_t time)
+{
+    context->late += time < context->newest;
+    context->newest = time > context->newest ? time : context->newest;
+}
 
 /* The stream of the trace with this name, unit, address space and extra columns, or a new one: several inputs of one
  * format go to one stream. Where a different stream has the name, the new one is called NAME-2, NAME-3 ... */

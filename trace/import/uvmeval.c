@@ -861,8 +861,10 @@ static int read_all(struct reading *g, struct err *err)
         store_row_count(store, "services", &g->batch.services, err) || read_lines(g, err) ||
         end_batch(g, -1, false, err))
         return -1;
-    if (g->faults < 0 && !g->whole_batches)
-        return err_set(err, "no batch and no fault in it: no log of a uvm-eval driver");
+    if (g->faults < 0 && !g->whole_batches) {
+        (void)snprintf(g->context->advice, sizeof g->context->advice, "no log of a uvm-eval driver");
+        return reader_nothing(g->context, "batch and no fault", err);
+    }
     if (g->faults >= 0 && write_touches(&g->spans, store, g->faults, &beside, err))
         return -1;
     if (beside && store_skip(store, "touch beside the range of its VA block", beside, err))
