@@ -287,27 +287,32 @@ static int read_input(struct import *im, const struct reader *reader, struct inp
 
 /* --- inputs that belong together --- */
 
-/* The reader of an input if it takes all inputs at once. Files only: what is read of a pipe is gone. */
-static const struct reader *joint_reader(const char *path)
+/* *joint: the reader of an input if it takes all inputs at once. Files only: what is read of a pipe is gone. An input
+ * that no reader takes is an error before the first is read. */
+static int joint_reader(const char *path, const struct reader **joint, struct err *err)
 {
     struct stat st;
     struct input_stream *source = NULL;
     const struct reader *reader = NULL;
-    struct err ignored;
-    if (strcmp(path, "-") == 0 || stat(path, &st) || !S_ISREG(st.st_mode))
-        return NULL;
-    (void)open_input(path, &reader, &source, &ignored);
+    *joint = NULL;
+    if (strcmp(path, "-") == 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode)))
+        return 0;
+    const int rc = open_input(path, &reader, &source, err);
     input_stream_close(source);
-    return reader && reader->read_all ? reader : NULL;
+    *joint = reader && reader->read_all ? reader : NULL;
+    return rc;
 }
 
 /* *joint: the reader that all inputs share and that takes them at once, or NULL. */
 static int find_joint(int argc, char **argv, const struct reader **joint)
 {
     int first = -1, other = -1;
+    struct err err = {""};
     *joint = NULL;
     for (int i = 0; i < argc; i++) {
-        const struct reader *reader = joint_reader(argv[i]);
+        const struct reader *reader;
+        if (joint_reader(argv[i], &reader, &err))
+            return cmd_fail(EXIT_DATA, "%s", in_words(err.msg, sizeof err.msg));
         if (reader && first < 0) {
             first = i;
             *joint = reader;

@@ -291,7 +291,10 @@ static int check_inputs(const struct sweep *sweep, struct err *err)
             if (input_open(&input, groups[g][i], "", sweep->engine->plain_files, err))
                 return -1;
             cmd_say_notes(input.limits);
+            const bool plain = !input.store;
             input_close(&input);
+            if (plain && sweep->engine->check_plain(groups[g][i], err))
+                return -1;
         }
     return 0;
 }

@@ -565,5 +565,6 @@ const struct engine engine_placement = {
     .ranks = "-time_ns,-mean_response_ns,-footprint_bytes",
     .sections = sections,
     .plain_files = true,
+    .check_plain = placement_tasks_check,
     .replay = replay,
 };

@@ -693,6 +693,16 @@ static int fill_task(struct placement_tasks *tasks, size_t t, const struct place
     return 0;
 }
 
+int placement_tasks_check(const char *path, struct err *err)
+{
+    struct placement_tasks tasks;
+    if (placement_tasks_read(&tasks, path, err))
+        return -1;
+    const int rc = check_specs(&tasks, err) ? err_at(err, "%s", path) : 0;
+    placement_tasks_release(&tasks);
+    return rc;
+}
+
 int placement_tasks_programs(struct placement_tasks *tasks, const struct platform *platform,
                              const struct placement_program_options *options, struct err *err)
 {

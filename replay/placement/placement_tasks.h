@@ -118,6 +118,9 @@ int placement_tasks_program(struct placement_tasks *tasks, const char *name, con
                             const struct platform *platform, const struct placement_program_options *options,
                             struct err *err);
 
+/* Whether a task file can be read and each program that it names can be had. */
+int placement_tasks_check(const char *path, struct err *err);
+
 /* The programs that tasks of a file name (`program = NAME,key=value...`): each fills what its section does not say.
  * Tasks with the same program share its run. *err names the section. */
 int placement_tasks_programs(struct placement_tasks *tasks, const struct platform *platform,

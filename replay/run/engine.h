@@ -62,6 +62,8 @@ struct engine {
     bool recordings;  /* its runs can be recorded (--recording), its recordings completed (--touches) */
     bool controllers; /* its runs have memory controllers (--explain, --commands, --latencies) */
     bool plain_files; /* inputs may be files that are no traces; the engine reads input->spec itself */
+    /* With plain_files: whether such a file can be read and what it names can be had, before any work. */
+    int (*check_plain)(const char *path, struct err *err);
     /* Run every policy of the job; runs[i] belongs to policies[i] and is initialised. An input the engine cannot
      * answer honestly for one policy is no failure: leave its metrics unknown and say why in a note. */
     int (*replay)(const struct replay_job *job, struct outcome *runs, struct err *err);
