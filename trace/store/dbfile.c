@@ -212,8 +212,9 @@ static int check_head(const char *path, int fd, struct err *err)
     if (got < 0)
         return err_set(err, "cannot read '%s': %s", path, strerror(errno));
     if (unpacks(head, (size_t)got))
-        return err_set(err, "'%s' is packed: '%s %s' first ('offchip import' makes a trace of packed files)", path,
-                       unpacks(head, (size_t)got), path);
+        return err_set(err,
+                       "'%s' is packed: if it is a trace, '%s %s' unpacks it; 'offchip import' makes a trace of it",
+                       path, unpacks(head, (size_t)got), path);
     if ((size_t)got < sizeof magic || memcmp(head, magic, sizeof magic) != 0)
         return err_set(
             err,
