@@ -268,6 +268,9 @@ static const struct actor_alloc *alloc_of(const struct actor_trace *t, uint64_t 
     return addr < end ? a : NULL;
 }
 
+/* Of one step: more take minutes of simulation, and no program has them. */
+enum { MOST_TURNS = 1 << 24 };
+
 static uint32_t to_u32(int64_t x)
 {
     return x < 0 ? 0 : x > UINT32_MAX ? UINT32_MAX : (uint32_t)x;
@@ -290,6 +293,9 @@ static int add_touch(struct actor_trace *t, const struct record *r, const int64_
         touch.instructions = to_u32(extras[0]);
         touch.sectors = to_u32(extras[1]);
         touch.turns = extras[2] > 0 ? to_u32(extras[2]) : 1;
+        if (touch.turns > MOST_TURNS)
+            return err_set(err, "a touch of 0x%llx is repeated %lld times; expected %d at most",
+                           (unsigned long long)r->addr, (long long)extras[2], MOST_TURNS);
         touch.waits = extras[3] > 0;
     }
     if (r->flags) {

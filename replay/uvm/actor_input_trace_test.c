@@ -106,7 +106,7 @@ START_TEST(stores_atomics_turns_and_instructions_come_back_as_written)
     int64_t extra[ACTOR_EXTRAS * N] = {0};
     extra[1] = 3;                                                                 /* blocks at most */
     extra[2] = 40, extra[N + 2] = 12, extra[2 * N + 2] = 7, extra[3 * N + 2] = 1; /* step 0 */
-    extra[5] = 9, extra[N + 5] = 1, extra[2 * N + 5] = 5000000000ll;              /* step 1 */
+    extra[5] = 9, extra[N + 5] = 1, extra[2 * N + 5] = 1 << 24;                   /* step 1 */
     struct store *store = write_trace_with(records, N, extra);
     struct err err = {""};
     struct actor_trace *t = actor_trace_open(store, &err);
@@ -135,7 +135,7 @@ START_TEST(stores_atomics_turns_and_instructions_come_back_as_written)
     ck_assert_int_eq(actor_trace_ops.step(t, 0, 0, &at, &step, &err), 1);
     ck_assert_uint_eq(step.count, 0);
     ck_assert_uint_eq(step.stores, 1);
-    ck_assert_uint_eq(step.turns, UINT32_MAX);
+    ck_assert_uint_eq(step.turns, 1 << 24);
     ck_assert_int_eq(actor_trace_ops.step(t, 0, 0, &at, &step, &err), 0);
     actor_trace_close(t);
     store_close(store);
@@ -143,17 +143,26 @@ START_TEST(stores_atomics_turns_and_instructions_come_back_as_written)
 END_TEST
 
 /* Opening a trace of these records fails and says `what`. */
-static void check_refused(const struct record *records, size_t n, const char *what)
+static void check_refused_with(const struct record *records, size_t n, const int64_t *extra, const char *what)
 {
-    struct store *store = write_trace(records, n);
+    struct store *store = write_trace_with(records, n, extra);
     struct err err = {""};
     ck_assert_ptr_null(actor_trace_open(store, &err));
     ck_assert_msg(strstr(err.msg, what) != NULL, "%s", err.msg);
     store_close(store);
 }
 
+static void check_refused(const struct record *records, size_t n, const char *what)
+{
+    check_refused_with(records, n, NULL, what);
+}
+
 START_TEST(traces_that_make_no_sense_are_refused_with_the_record)
 {
+    const struct record often[] = {MANAGED(0x200000, 4096), TOUCH(0x200000, 0, 0)};
+    int64_t turns[ACTOR_EXTRAS * 2] = {0};
+    turns[2 * 2 + 1] = (1 << 24) + 1;
+    check_refused_with(often, 2, turns, "record 1 of stream 'touches': a touch of 0x200000 is repeated 16777217 times");
     const struct record outside[] = {MANAGED(0x200000, 4096), TOUCH(0x400000, 0, 0)};
     check_refused(outside, 2, "record 1 of stream 'touches': the touch of 0x400000 lies outside");
     const struct record none[] = {TOUCH(0x400000, 0, 0)};
