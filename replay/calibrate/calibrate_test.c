@@ -104,6 +104,7 @@ START_TEST(bandwidth_and_record_cost_come_back_from_a_trace)
     ck_assert_double_eq_tol(find(&c, "h2d_bytes_per_s")->value, 50e9, 1e7);
     ck_assert_double_eq_tol(find(&c, "trace_record_ns")->value, 2500, 2);
     ck_assert_double_eq_tol(find(&c, "d2h_bytes_per_s")->value, 54e9, 1e7);
+    calibration_release(&c);
 }
 END_TEST
 
@@ -139,6 +140,7 @@ static const char *gaps_of(const struct service *services, size_t n, const struc
     add_service(store, 0, next_file);
     finish(store);
     ck_assert_msg(calibrate_uvm(&c, &(struct measurements){.paths = paths, .count = 2}, &err) == 0, "%s", err.msg);
+    calibration_release(&c); /* the notes stay */
     for (size_t i = 0; i < c.note_count; i++)
         if (strstr(c.notes[i], "between them") || strstr(c.notes[i], "median"))
             return c.notes[i];

@@ -1,5 +1,6 @@
 #include "replay/run/aggregate.h"
 
+#include "trace/base/mem.h"
 #include "trace/base/testing.h"
 
 START_TEST(aggregates_are_what_they_say)
@@ -98,7 +99,9 @@ START_TEST(the_best_fixed_policy_is_one_and_a_baseline_is_none_any_more)
     add(&set, "a", 10, "", true);
     add(&set, "b", 20, "", true);
     for (int i = 0; i < 2; i++) {
-        (void)strcpy(set.runs[i].policy, "best fixed");
+        free(set.runs[i].policy);
+        set.runs[i].policy = mem_strdup("best fixed", &err);
+        ck_assert_ptr_nonnull(set.runs[i].policy);
         json_object_set_new(set.runs[i].params, "granularity", json_integer(i));
     }
     json_object_set_new(set.runs[0].interval, "time_ns", json_null());
