@@ -176,7 +176,7 @@ static int nesting_innermost(struct nesting *nesting, struct range_map *map, str
 {
     struct open open = {.ranges = mem_zalloc(nesting->count, sizeof *open.ranges, err)};
     int rc = open.ranges ? 0 : -1;
-    if (rc == 0 && nesting->count)
+    if (rc == 0)
         sort_items(nesting->items, nesting->count, sizeof *nesting->items, outer_first);
     for (size_t i = 0; rc == 0 && i < nesting->count; i++) {
         const struct nesting_range *r = &nesting->items[i];

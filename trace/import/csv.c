@@ -20,11 +20,11 @@
  * without a first line of ours are such files without an end.
  *
  * kind      a name of record_kinds[] ("MIGRATE_H2D"); required
- * time_ns   or time_cycles; none: the stream has no time. dur_ns or dur_cycles goes with it. time_none and dur_none of
- * a stream without times: what else such records keep there (docs/trace-format.md) addr      byte address, decimal or
- * 0x hexadecimal; bytes, flags, id, group: unsigned numbers, 0 where empty name      of a KERNEL row, as csv_text.h
- * writes texts: stored in table kernels, whose row the record's id then is extra:X   a further signed 64-bit column X,
- * at most four
+ * time_ns   or time_cycles; none: the stream has no time. dur_ns or dur_cycles goes with it
+ * time_none and dur_none, of a stream without times: what else such records keep there (docs/trace-format.md)
+ * addr      byte address, decimal or 0x hexadecimal; bytes, flags, id, group: unsigned numbers, 0 where empty
+ * name      of a KERNEL row, as csv_text.h writes texts: stored in table kernels, whose row the record's id then is
+ * extra:X   a further signed 64-bit column X, at most four
  *
  * Lines may end in LF or CRLF; empty lines and lines that start with # are passed over; a field may stand in double
  * quotes ("" is one quote). A line that does not fit is an error with its number and column: nothing is guessed.

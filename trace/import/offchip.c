@@ -240,8 +240,7 @@ static int number_rows(struct inputs *inputs, bool kernels, int64_t *count, stru
         struct input *input = &inputs->items[i];
         struct numbers *numbers[] = {&input->kernels, &input->launches, &input->allocations};
         for (int k = 0; k < 3; k++)
-            if (numbers[k]->count)
-                sort_items(numbers[k]->items, numbers[k]->count, sizeof *numbers[k]->items, by_from);
+            sort_items(numbers[k]->items, numbers[k]->count, sizeof *numbers[k]->items, by_from);
         free(rows[i].items);
     }
     free(rows);
@@ -460,7 +459,7 @@ static int put_table(const struct inputs *inputs, bool origin, struct store *sto
     int rc = 0;
     for (; rc == 0 && p.input < inputs->count; p.input++)
         rc = store_rows(inputs->items[p.input].store, origin ? "origin" : "parameters", take_pair, &p, err);
-    if (rc == 0 && p.count)
+    if (rc == 0)
         sort_items(p.items, p.count, sizeof *p.items, by_key);
     for (size_t i = 0, n; rc == 0 && i < p.count; i += n) {
         for (n = 1; i + n < p.count && strcmp(p.items[i + n].key, p.items[i].key) == 0; n++)
