@@ -210,21 +210,21 @@ int output_lock(const char *path, int wait_ms, struct err *err)
 #define MARK ".offchip-"
 enum { NAME_CUT = 240, RANDOM = 6 }; /* of a temporary: NAME_CUT bytes of the name, MARK, RANDOM letters: 255 */
 
-/* The folder of a path with its '/', or "". */
-static int folder_length(const char *path)
+/* The folder of a path with its '/', or "./"; returns where in the path its name begins. */
+static int folder_of(const char *path, char folder[PATH_MAX])
 {
     const char *slash = strrchr(path, '/');
-    return slash ? (int)(slash - path) + 1 : 0;
+    const int n = slash ? (int)(slash - path) + 1 : 0;
+    (void)snprintf(folder, PATH_MAX, "%.*s", n ? n : 2, n ? path : "./");
+    return n;
 }
 
-/* What killed commands left of this file: temporaries that nobody holds. */
+/* What killed commands left of this file: temporaries that nobody holds. It reads the whole folder. */
 static void remove_left(const char *path)
 {
     char folder[PATH_MAX], begin[NAME_CUT + sizeof MARK];
-    const int n = folder_length(path);
-    (void)snprintf(folder, sizeof folder, "%.*s", n, n ? path : "./");
-    (void)snprintf(begin, sizeof begin, "%.*s" MARK, NAME_CUT, path + n);
-    DIR *dir = opendir(*folder ? folder : ".");
+    (void)snprintf(begin, sizeof begin, "%.*s" MARK, NAME_CUT, path + folder_of(path, folder));
+    DIR *dir = opendir(folder);
     for (struct dirent *e; dir && (e = readdir(dir));) {
         struct stat st;
         if (strncmp(e->d_name, begin, strlen(begin)) != 0 || strlen(e->d_name) != strlen(begin) + RANDOM)
@@ -260,8 +260,7 @@ static int give_name(int fd, const char *name)
 static int make_nameless(const struct output *output)
 {
     char folder[PATH_MAX], own[40];
-    const int n = folder_length(output->path);
-    (void)snprintf(folder, sizeof folder, "%.*s", n ? n : 2, n ? output->path : "./");
+    (void)folder_of(output->path, folder);
     int fd = above_standard(open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
     (void)snprintf(own, sizeof own, "/proc/self/fd/%d", fd);
     if (fd >= 0 && access(own, F_OK) == 0)
@@ -274,13 +273,11 @@ static int make_nameless(const struct output *output)
 /* A name for a temporary, to be filled in by mkostemp(). */
 static int name_temporary(struct output *output, struct err *err)
 {
-    const int folder = folder_length(output->path);
+    char folder[PATH_MAX];
+    const int n = folder_of(output->path, folder);
     free(output->temporary);
-    if (asprintf(&output->temporary, "%.*s%.*s" MARK "XXXXXX", folder, output->path, NAME_CUT, output->path + folder) >=
-        0)
-        return 0;
-    output->temporary = NULL;
-    return err_set(err, "out of memory");
+    output->temporary = mem_format("%s%.*s" MARK "XXXXXX", folder, NAME_CUT, output->path + n);
+    return output->temporary ? 0 : err_set(err, "out of memory");
 }
 
 /* A file beside output->path, locked: whoever looks for what is left finds it in use. */
@@ -322,7 +319,6 @@ static int make_temporary(struct output *output, const struct stat *old, bool na
     mode_t mask = umask(0);
     (void)umask(mask);
     output->mode = old ? old->st_mode & 0777 : 0666 & ~mask;
-    remove_left(output->path);
     output->fd = named ? -1 : make_nameless(output);
     if (output->fd >= 0)
         return 0;
@@ -369,13 +365,18 @@ static int begin(struct output *output, const char *path, bool replace, bool nam
 
 int output_begin(struct output *output, const char *path, bool replace, struct err *err)
 {
-    return begin(output, path, replace, true, err);
+    const int rc = begin(output, path, replace, true, err);
+    if (!rc && output->fd)
+        remove_left(output->path);
+    return rc;
 }
 
 int output_open(struct output *output, const char *path, bool replace, struct err *err)
 {
     if (begin(output, path, replace, false, err))
         return -1;
+    if (output->fd)
+        remove_left(output->path);
     const int fd = output->fd ? fcntl(output->fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
                               : above_standard(open(path, O_WRONLY | O_CLOEXEC));
     output->file = fd < 0 ? NULL : fdopen(fd, output->fd ? "r+b" : "wb");
