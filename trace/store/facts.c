@@ -43,11 +43,6 @@ static const struct {
               {"counters", FACT_COUNTERS}, {"structures", FACT_STRUCTURES},   {"parameters", FACT_PARAMETERS}};
 enum { TABLES = sizeof tables / sizeof *tables };
 
-const char *fact_name(enum fact fact)
-{
-    return names[fact].name;
-}
-
 const char *facts_words(uint32_t set, char *text, size_t size)
 {
     size_t used = (size_t)snprintf(text, size, "%s", set == FACTS_ALL ? "all" : "");
@@ -157,7 +152,8 @@ int facts_find(struct facts *facts, struct store *store, int stream, uint32_t as
     }
     for (size_t t = 0; t < TABLES; t++) {
         struct looking l = {facts, tables[t].fact};
-        if (store_rows(store, tables[t].table, look_at_row, &l, err))
+        const uint32_t of = UINT32_C(1) << l.fact | (l.fact == FACT_KERNELS ? FACT(LAUNCHES) : 0);
+        if (asked & of && store_rows(store, tables[t].table, look_at_row, &l, err))
             return -1;
     }
     return store_rows(store, "origin", look_at_origin, facts, err) ? -1 : 0;

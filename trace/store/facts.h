@@ -44,8 +44,6 @@ struct facts {
     char streams[128], columns[128];
 };
 
-/* What a fact is called. */
-const char *fact_name(enum fact fact);
 /* The facts of a set in a word each, or "all". Returns text. */
 const char *facts_words(uint32_t set, char *text, size_t size);
 /* The fact whose rows a table holds; FACTS: none, it is the trace itself (origin, streams, chunks). */

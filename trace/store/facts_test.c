@@ -22,11 +22,12 @@ START_TEST(a_trace_that_has_all_facts_is_found_to_have_each)
     testing_all_facts(testing_file("all.db"));
     struct store *store = store_open(testing_file("all.db"), &err);
     ck_assert_int_eq(facts_find(&facts, store, 0, FACTS_ALL, &err), 0);
+    char text[512];
     for (int f = 0; f < FACTS; f++) {
         ck_assert_msg(facts.n[f] > 0, "fact %d: testing_all_facts() makes none, or it is not found", f);
-        ck_assert(fact_name((enum fact)f) && *fact_name((enum fact)f));
+        ck_assert(*facts_words(UINT32_C(1) << f, text, sizeof text));
+        ck_assert(*facts_text(&facts, UINT32_C(1) << f, text, sizeof text));
     }
-    char text[512];
     ck_assert_str_eq(
         facts_text(&facts, FACTS_ALL & ~FACT(IDS), text, sizeof text),
         "the state (incomplete), that it is a sample, 1,000 skipped, 1,000 dropped, streams faults, times, the "
