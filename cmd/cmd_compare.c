@@ -122,7 +122,7 @@ static void print_notes(const struct compare_result *result)
         const struct compare_row *row = &result->rows[i];
         for (size_t n = 0; n < row->outcome.note_count; n++) {
             size_t first = 0, rows = 0;
-            if (limits_is(row->outcome.notes[n])) /* said above */
+            if (limits_note(row->outcome.notes[n])) /* said above */
                 continue;
             while (!outcome_has_note(&result->rows[first].outcome, row->outcome.notes[n]))
                 first++;
@@ -143,17 +143,12 @@ static void print_notes(const struct compare_result *result)
 static void print_csv(const struct compare_result *result)
 {
     struct table t;
-    bool unbound = false, limited = json_array_size(result->limits) > 0;
-    for (size_t i = 0; i < result->count; i++)
-        unbound |= table_estimates(NULL, &result->rows[i].outcome);
     table_init(&t, 0);
     TABLE_WORDS(&t, "mechanism", "policy");
     for (const struct metric *m = compare_metrics; m->name; m++)
         table_head(&t, m->name, true);
-    if (unbound)
-        table_cell(&t, "unbound");
-    if (limited)
-        table_cell(&t, "limits");
+    const size_t few = t.count;
+    TABLE_WORDS(&t, "unbound", "limits");
     t.columns = t.count;
     for (size_t i = 0; i < result->count; i++) {
         const struct compare_row *row = &result->rows[i];
@@ -164,11 +159,10 @@ static void print_csv(const struct compare_result *result)
             table_real(&t, v->interval || v->lower_bound, v->lo);
             table_real(&t, v->interval, v->hi);
         }
-        if (unbound)
-            (void)table_estimates(&t, &row->outcome);
-        if (limited)
-            (void)table_joined(&t, json_incref(result->limits), "; ");
+        table_estimates(&t, &row->outcome);
+        table_joined(&t, result->limits ? json_incref(result->limits) : json_array(), "; ");
     }
+    table_leave_out_empty(&t, few, few + 2);
     table_finish(&t, true);
 }
 

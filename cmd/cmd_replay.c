@@ -167,39 +167,15 @@ static void csv_platform(struct table *t, const struct replay_result *result)
     table_cell(t, "%zu", use.kinds[PLATFORM_AS]);
 }
 
-/* A run's warnings, joined by " | "; false: it has none. t NULL: only look. */
-static bool csv_warnings(struct table *t, const struct outcome *run)
-{
-    char *text = mem_strdup("", NULL);
-    for (size_t n = 0; n < run->note_count && text; n++)
-        if (run_warning(run->notes[n]))
-            (void)mem_append(&text, "%s%s", *text ? " | " : "", run_warning(run->notes[n]));
-    const bool any = text && *text;
-    if (t)
-        table_cell(t, "%s", text ? text : "");
-    free(text);
-    return any;
-}
-
 static void print_csv(const struct replay_result *result)
 {
-    bool unbound = false, limited = false, warned = false;
-    for (size_t i = 0; i < result->policy_count; i++) {
-        unbound |= table_estimates(NULL, &result->runs[i]);
-        limited |= table_joined(NULL, outcome_limits(&result->runs[i]), "");
-        warned |= csv_warnings(NULL, &result->runs[i]);
-    }
     struct table t;
     table_init(&t, 0);
     table_cell(&t, "policy");
     for (size_t m = 0; m < result->runs[0].count; m++)
         table_head(&t, result->engine->metrics[m].name, any_interval(result, m));
-    if (unbound)
-        table_cell(&t, "unbound");
-    if (limited)
-        table_cell(&t, "limits");
-    if (warned)
-        table_cell(&t, "warning");
+    const size_t few = t.count;
+    TABLE_WORDS(&t, "unbound", "limits", "warning");
     TABLE_WORDS(&t, "platform", "platform_from", "platform_numbers", "platform_assumed", "platform_fitted",
                 "platform_borrowed");
     if (result->robustness)
@@ -210,12 +186,9 @@ static void print_csv(const struct replay_result *result)
         table_cell(&t, "%s", replay_policy_label(&result->policies[i], text, 256));
         for (size_t m = 0; m < result->runs[0].count; m++)
             table_exact(&t, &result->engine->metrics[m], &result->runs[i].values[m], any_interval(result, m));
-        if (unbound)
-            (void)table_estimates(&t, &result->runs[i]);
-        if (limited)
-            (void)table_joined(&t, outcome_limits(&result->runs[i]), "; ");
-        if (warned)
-            (void)csv_warnings(&t, &result->runs[i]);
+        table_estimates(&t, &result->runs[i]);
+        table_joined(&t, outcome_notes_of(&result->runs[i], limits_note), "; ");
+        table_joined(&t, outcome_notes_of(&result->runs[i], run_warning), " | ");
         csv_platform(&t, result);
         if (!result->robustness)
             continue;
@@ -225,6 +198,7 @@ static void print_csv(const struct replay_result *result)
         table_cell(&t, "%u", r->ties[i]);
         table_cell(&t, "%s", robust_say_flips(r, i, text, sizeof text));
     }
+    table_leave_out_empty(&t, few, few + 3);
     table_finish(&t, true);
 }
 

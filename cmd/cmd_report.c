@@ -175,29 +175,23 @@ static int print_json(const struct report *report, const struct run_set *runs)
 static void print_csv(const struct report *report, const struct run_set *runs)
 {
     struct table t;
-    bool any = false, limited = false;
-    for (size_t i = 0; i < report->rows * report->columns; i++)
-        any |= report->cells[i].value.unbound && report->cells[i].value.known;
-    for (size_t r = 0; r < report->rows; r++)
-        limited |= table_joined(NULL, limits(report, runs, r), "");
     table_init(&t, 0);
     for (size_t c = 0; c < report->columns; c++)
         table_head(&t, report->header[c], report->intervals[c]);
-    if (any)
-        table_cell(&t, "unbound");
-    if (limited)
-        table_cell(&t, "limits");
+    const size_t few = t.count;
+    TABLE_WORDS(&t, "unbound", "limits");
     t.columns = t.count;
     for (size_t i = 0; i < report->rows * report->columns; i++) {
         if (report->cells[i].text)
             table_cell(&t, "%s", report->cells[i].text);
         else
             table_exact(&t, report->cells[i].metric, &report->cells[i].value, report->intervals[i % report->columns]);
-        if (any && (i + 1) % report->columns == 0)
-            (void)table_joined(&t, unbound(report, i / report->columns), " ");
-        if (limited && (i + 1) % report->columns == 0)
-            (void)table_joined(&t, limits(report, runs, i / report->columns), "; ");
+        if ((i + 1) % report->columns)
+            continue;
+        table_joined(&t, unbound(report, i / report->columns), " ");
+        table_joined(&t, limits(report, runs, i / report->columns), "; ");
     }
+    table_leave_out_empty(&t, few, few + 2);
     table_finish(&t, true);
 }
 

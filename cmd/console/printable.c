@@ -169,7 +169,7 @@ static size_t clause(const char *note, size_t n)
 size_t notes_shown(const char *note)
 {
     size_t n = strlen(note), shorter;
-    if (opt_verbose || strncmp(note, "refused", strlen("refused")) == 0 || limits_is(note))
+    if (opt_verbose || strncmp(note, "refused", strlen("refused")) == 0 || limits_note(note))
         return n;
     while (lines_columns(note, n) > NOTES_COLUMNS && (shorter = clause(note, n)) > 0)
         n = shorter;

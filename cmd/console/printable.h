@@ -12,7 +12,7 @@
  * text. */
 char *printable(char *text);
 
-/* Something could not be printed for lack of memory: the command fails for it at its end (cmd_printed()). */
+/* Something could not be printed for lack of memory: the command fails for it at its end. */
 void printable_fail(void);
 bool printable_failed(void);
 

@@ -316,30 +316,45 @@ const char *table_metric(const struct metric *metric, const struct metric_value 
     return whole;
 }
 
-bool table_joined(struct table *table, json_t *texts, const char *between)
+void table_joined(struct table *table, json_t *texts, const char *between)
 {
     char *all = NULL;
     size_t bytes = 0, i;
     json_t *text;
     FILE *to = open_memstream(&all, &bytes);
     json_array_foreach(texts, i, text) if (to)(void) fprintf(to, "%s%s", i ? between : "", json_string_value(text));
-    const bool any = json_array_size(texts) > 0;
-    if (!texts || !to || fclose(to))
+    table->failed |= !texts || !to || fclose(to);
+    if (table->failed)
         printable_fail();
-    else if (table)
+    else
         table_cell(table, "%s", all);
     free(all);
     json_decref(texts);
-    return any;
 }
 
-bool table_estimates(struct table *table, const struct outcome *run)
+void table_estimates(struct table *table, const struct outcome *run)
 {
     json_t *names = json_array();
     for (size_t m = 0; m < run->count; m++)
         if (run->values[m].unbound && run->values[m].known)
             json_tree_add(&names, json_string(run->metrics[m].name));
-    return table_joined(table, names, " ");
+    table_joined(table, names, " ");
+}
+
+void table_leave_out_empty(struct table *table, size_t first, size_t end)
+{
+    for (size_t c = end; c-- > first && !table->failed;) {
+        size_t said = 0, kept = 0;
+        for (size_t i = table->columns + c; i < table->count; i += table->columns)
+            said += *table->cells[i] != 0;
+        for (size_t i = 0; i < table->count && !said; i++)
+            if (i % table->columns == c)
+                free(table->cells[i]);
+            else
+                table->cells[kept++] = table->cells[i];
+        table->count = said ? table->count : kept;
+        table->columns -= !said;
+    }
 }
 
 void left_out_add(struct left_out *left, bool known)

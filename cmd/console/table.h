@@ -48,11 +48,12 @@ void table_csv(const struct table *table, FILE *to);
  * of an estimate. Returns buf. */
 const char *table_metric(const struct metric *metric, const struct metric_value *value, char *buf, size_t size);
 
-/* Whether a run has estimates; their names are a cell of the table (CSV; NULL: none). */
-bool table_estimates(struct table *table, const struct outcome *run);
-
-/* Texts in one cell (table NULL: none); the array is taken over. Whether there are any. */
-bool table_joined(struct table *table, json_t *texts, const char *between);
+/* For CSV: a cell with the names of a run's estimates. */
+void table_estimates(struct table *table, const struct outcome *run);
+/* For CSV: texts in one cell; the array is taken over. */
+void table_joined(struct table *table, json_t *texts, const char *between);
+/* Leave out those columns from `first` up to `end` of which no row says anything. */
+void table_leave_out_empty(struct table *table, size_t first, size_t end);
 
 /* Metrics that a table for people leaves out: known ones, and n/a in every run. */
 struct left_out {

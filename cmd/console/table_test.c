@@ -98,16 +98,34 @@ START_TEST(estimates_are_named_where_a_cell_is_a_bare_number)
     struct table t;
     ck_assert_int_eq(outcome_init(&run, metrics, NULL), 0);
     outcome_int(&run, "faults", 7);
-    ck_assert(!table_estimates(NULL, &run));
+    table_init(&t, 1);
+    table_estimates(&t, &run);
+    ck_assert_str_eq(t.cells[0], "");
     outcome_unbound(&run, "faults");
     outcome_unbound(&run, "evictions"); /* not known: no value to be marked */
     outcome_int(&run, "time_ns", 5);
     outcome_unbound(&run, "time_ns");
-    table_init(&t, 1);
-    ck_assert(table_estimates(&t, &run));
-    ck_assert_str_eq(t.cells[0], "time_ns faults");
+    table_estimates(&t, &run);
+    ck_assert_str_eq(t.cells[1], "time_ns faults");
     table_release(&t);
     outcome_release(&run);
+}
+END_TEST
+
+START_TEST(columns_of_which_no_row_says_anything_are_left_out)
+{
+    struct table t;
+    TABLE_BEGIN(&t, "a", "b", "c", "d", "e");
+    TABLE_WORDS(&t, "", "", "3", "", "5");
+    TABLE_WORDS(&t, "6", "", "", "", "");
+    table_leave_out_empty(&t, 1, 4);
+    const char *const left[] = {"a", "c", "e", "", "3", "5", "6", "", ""};
+    ck_assert(t.columns == 3 && t.count == 9);
+    for (size_t i = 0; i < 9; i++)
+        ck_assert_str_eq(t.cells[i], left[i]);
+    table_leave_out_empty(&t, 1, 1);
+    ck_assert_uint_eq(t.columns, 3);
+    table_release(&t);
 }
 END_TEST
 
@@ -236,5 +254,5 @@ END_TEST
 
 TEST_MAIN("table", a_head_is_bold_on_terminals_that_can, numbers_stand_right_and_words_left,
           a_hundred_thousand_rows_print_in_linear_time, csv_quotes_what_needs_it, metrics_read_well,
-          estimates_are_named_where_a_cell_is_a_bare_number, words_go_to_further_lines_and_columns_below,
-          keys_of_a_row_stand_in_every_block, every_width_shows_every_word)
+          estimates_are_named_where_a_cell_is_a_bare_number, columns_of_which_no_row_says_anything_are_left_out,
+          words_go_to_further_lines_and_columns_below, keys_of_a_row_stand_in_every_block, every_width_shows_every_word)

@@ -482,7 +482,7 @@ static void say_notes(const struct compare_result *result, FILE *out)
         for (size_t n = 0; n < result->rows[i].outcome.note_count; n++) {
             const char *note = result->rows[i].outcome.notes[n];
             char name[COMPARE_NAME];
-            if (!limits_is(note) && !noted_before(result, i, note))
+            if (!limits_note(note) && !noted_before(result, i, note))
                 element(out, "li", "%s: %s", compare_row_name(&result->rows[i], name), note);
         }
     (void)fputs("</ul>\n", out);

@@ -243,7 +243,7 @@ static void take_limits(const json_t *root, json_t *limits)
     {
         json_array_foreach(json_object_get(run, "notes"), n, said)
         {
-            if (json_is_string(said) && limits_is(json_string_value(said)))
+            if (limits_note(json_string_value(said)))
                 (void)note(limits, "%s", json_string_value(said));
         }
     }

@@ -605,7 +605,7 @@ int run_note_limits(const struct run *run, json_t *notes)
     int rc = 0;
     size_t i;
     json_t *said;
-    json_array_foreach(run->notes, i, said) if (json_is_string(said) && limits_is(json_string_value(said))) rc |=
+    json_array_foreach(run->notes, i, said) if (limits_note(json_string_value(said))) rc |=
         note(notes, "%s", json_string_value(said));
     return rc;
 }

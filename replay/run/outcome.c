@@ -9,7 +9,6 @@
 
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
-#include "trace/derived/limits.h"
 
 const char *const metric_aggregate_names[] = {"sum", "min", "max", "mean", "geomean"};
 
@@ -145,13 +144,13 @@ void outcome_note_all(struct outcome *outcome, const json_t *notes)
     json_array_foreach((json_t *)notes, i, note) outcome_note(outcome, "%s", json_string_value(note));
 }
 
-json_t *outcome_limits(const struct outcome *outcome)
+json_t *outcome_notes_of(const struct outcome *outcome, const char *(*kind)(const char *note))
 {
-    json_t *limits = json_array();
+    json_t *found = json_array();
     for (size_t i = 0; i < outcome->note_count; i++)
-        if (limits_is(outcome->notes[i]))
-            json_tree_add(&limits, json_tree_text(outcome->notes[i]));
-    return limits;
+        if (kind(outcome->notes[i]))
+            json_tree_add(&found, json_tree_text(kind(outcome->notes[i])));
+    return found;
 }
 
 bool outcome_has_note(const struct outcome *outcome, const char *note)

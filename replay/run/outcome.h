@@ -94,8 +94,8 @@ void outcome_unbound(struct outcome *outcome, const char *name);
 void outcome_note(struct outcome *outcome, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Each text of a JSON array; NULL: none. */
 void outcome_note_all(struct outcome *outcome, const json_t *notes);
-/* Those that say what limits an input (trace/derived/limits.h), a new array; NULL: no memory. */
-json_t *outcome_limits(const struct outcome *outcome);
+/* What `kind` finds in them (limits_note(), run_warning()), a new array; NULL: no memory. */
+json_t *outcome_notes_of(const struct outcome *outcome, const char *(*kind)(const char *note));
 bool outcome_has_note(const struct outcome *outcome, const char *note);
 
 /* Say that something of it could not be had: outcome_check() fails with the first reason. */

@@ -7,9 +7,9 @@
 
 #include "trace/base/json_tree.h"
 
-bool limits_is(const char *note)
+const char *limits_note(const char *note)
 {
-    return strncmp(note, LIMITS_BEGIN, sizeof LIMITS_BEGIN - 1) == 0;
+    return note && strncmp(note, LIMITS_BEGIN, sizeof LIMITS_BEGIN - 1) == 0 ? note : NULL;
 }
 
 void limits_collect(void *array, const char *sentence)

@@ -14,7 +14,8 @@
 /* Every sentence begins so: by that it is found among other notes, as of runs in a results file. */
 #define LIMITS_BEGIN "not whole: "
 
-bool limits_is(const char *note);
+/* The note itself if it is one, else NULL. */
+const char *limits_note(const char *note);
 
 /* What is told each sentence, which is gone when it returns. */
 typedef void (*limits_listener)(void *ctx, const char *sentence);

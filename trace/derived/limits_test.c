@@ -32,7 +32,7 @@ static void says(const char *name, const char *const *ends)
     size_t n = 0;
     for (; ends[n]; n++) {
         const char *text = json_string_value(json_array_get(said, n));
-        ck_assert_msg(text && limits_is(text) && strstr(text, name), "%s", ends[n]);
+        ck_assert_msg(text && limits_note(text) && strstr(text, name), "%s", ends[n]);
         ck_assert_msg(strcmp(text + strlen(text) - strlen(ends[n]), ends[n]) == 0, "%s, not %s", text, ends[n]);
     }
     ck_assert_uint_eq(json_array_size(said), n);
@@ -48,7 +48,7 @@ START_TEST(a_whole_trace_says_nothing)
     ck_assert_int_eq(store_finish(store, &err), 0);
     store_close(store);
     says("whole.db", (const char *const[]){NULL});
-    ck_assert(!limits_is("whole"));
+    ck_assert(!limits_note("whole"));
 }
 END_TEST
 
