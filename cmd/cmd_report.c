@@ -46,29 +46,36 @@ static void short_warnings(struct table *t, const char *text)
     table_cell(t, "%s", line);
 }
 
+static const char *warning_of(const struct report *report, size_t row)
+{
+    return report->cells[row * report->columns + report->texts - 1].text;
+}
+
 /* Under the table each warning once, with its rows. */
 static void print_warnings(const struct report *report)
 {
     enum { SHOWN = 8 };
-    size_t shown = 0, others = 0;
-    for (size_t r = 0; r < report->rows && report->warned; r++) {
-        const char *text = report->cells[r * report->columns + report->texts - 1].text;
-        size_t rows = 0, first = report->rows;
-        for (size_t i = report->rows; i-- > 0;)
-            if (strcmp(report->cells[i * report->columns + report->texts - 1].text, text) == 0)
-                rows++, first = i;
-        char whose[64];
-        (void)snprintf(whose, sizeof whose, "warning, row %zu%s", r + 1, rows > 1 ? " and others" : "");
-        if (first != r || !*text)
-            continue;
-        if (opt_verbose || shown++ < SHOWN)
-            notes_print(whose, text);
-        else
-            others++;
+    json_t *left = json_object(); /* warnings that were not printed: how many rows have each */
+    for (size_t r = 0; r < report->rows; r++) {
+        const char *text = warning_of(report, r);
+        const json_int_t before = json_integer_value(json_object_get(left, text));
+        if (*text && json_object_set_new_nocheck(left, text, json_integer(before + 1)))
+            printable_fail();
     }
-    if (others)
-        printable_print(stdout, "%zu other warnings: -v prints them\n", others);
+    for (size_t r = 0, shown = 0; r < report->rows && (opt_verbose || shown < SHOWN); r++) {
+        const json_int_t rows = json_integer_value(json_object_get(left, warning_of(report, r)));
+        char whose[64];
+        if (!rows)
+            continue;
+        (void)snprintf(whose, sizeof whose, "warning, row %zu%s", r + 1, rows > 1 ? " and others" : "");
+        notes_print(whose, warning_of(report, r));
+        (void)json_object_del(left, warning_of(report, r));
+        shown++;
+    }
+    if (json_object_size(left))
+        printable_print(stdout, "%zu other warnings: -v prints them\n", json_object_size(left));
     notes_say_cut();
+    json_decref(left);
 }
 
 static void human(struct table *t, const struct report_cell *cell)
@@ -237,7 +244,8 @@ static void print_for_people(const struct report *report)
         print_markdown(&t);
     else
         table_print(&t, stdout);
-    print_warnings(report);
+    if (report->warned)
+        print_warnings(report);
     if (format == FORMAT_TABLE)
         left_out_say(&left, "in every run");
     table_release(&t);
