@@ -231,7 +231,7 @@ static void print_for_people(const struct report *report)
     for (size_t c = 0; c < report->columns; c++)
         left.unknown += !is_shown(report, c);
     table_init(&t, report->columns - left.unknown);
-    t.keys = report->texts;
+    t.keys = report->texts - report->warned;
     for (size_t c = 0; c < report->columns; c++)
         if (is_shown(report, c))
             table_cell(&t, "%s", head(report, c, buf, sizeof buf));
