@@ -115,21 +115,21 @@ void plot_legend(const struct figure_input *input, size_t entries, size_t longes
     (void)plot_taller(input, (plot_legend_lines(entries, longest) - 1) * PLOT_LINE);
 }
 
-/* small: a line below that, NULL or "": none. */
+/* common: a line below it, "": none; small: one below that. */
 static void put_title(FILE *script, bool panels, const char *what, const char *common, const char *small)
 {
     (void)fprintf(script, "set multiplot%s title ", panels ? "" : " layout 1,1");
     (void)fputs(" \"{/:Bold*1.05 \".", script);
     plot_quote(script, what);
     (void)fputs(".\"}", script);
-    if (common && *common) {
+    if (*common) {
         (void)fputs("\\n{/*0.85 \".", script);
         plot_quote(script, common);
-        (void)fputs(small && *small ? ".\"}\\n{/*0.7 \"." : ".\"}\\n{/*0.2  }", script);
-    }
-    if (common && *common && small && *small) {
-        plot_quote(script, small);
-        (void)fputs(".\"}", script);
+        (void)fputs(*small ? ".\"}\\n{/*0.7 \"." : ".\"}\\n{/*0.2  }", script);
+        if (*small) {
+            plot_quote(script, small);
+            (void)fputs(".\"}", script);
+        }
     }
     (void)fputs("\"\n", script);
 }
@@ -137,9 +137,9 @@ static void put_title(FILE *script, bool panels, const char *what, const char *c
 void plot_title(const struct figure_input *input, FILE *script, const char *what, const char *common)
 {
     char line[400];
-    (void)snprintf(line, sizeof line, "%.380s%s%s", common, *common && json_array_size(input->limits) ? "; " : "",
-                   json_array_size(input->limits) ? "not whole" : "");
-    put_title(script, false, what, line, NULL);
+    const bool whole = json_array_size(input->limits) == 0;
+    (void)snprintf(line, sizeof line, "%.380s%s%s", common, *common && !whole ? "; " : "", whole ? "" : "not whole");
+    put_title(script, false, what, line, "");
 }
 
 void plot_xlabel(const struct figure_input *input, FILE *script, const char *label, size_t lines)
@@ -238,11 +238,10 @@ bool plot_title_runs(FILE *script, bool panels, const char *what, const struct r
     json_t *limits = json_array();
     const bool whole = run_set_note_limits(runs, limits) == 0 && json_array_size(limits) == 0;
     json_decref(limits);
-    if (used < sizeof line && (!whole || json_array_size(runs->unfinished)))
-        (void)snprintf(line + used, sizeof line - used, "%s%s%s", used ? "; " : "", whole ? "" : "not whole inputs",
-                       !json_array_size(runs->unfinished) ? ""
-                       : whole                            ? "unfinished sweep"
-                                                          : ", unfinished sweep");
+    const bool ended = json_array_size(runs->unfinished) == 0;
+    if (used < sizeof line)
+        (void)snprintf(line + used, sizeof line - used, "%s%s%s%s", used && !(whole && ended) ? "; " : "",
+                       whole ? "" : "not whole inputs", whole || ended ? "" : ", ", ended ? "" : "unfinished sweep");
     put_title(script, panels, what, line, about_cut(runs, cut, sizeof cut));
     return *cut != 0;
 }
@@ -425,11 +424,11 @@ int plot_draw_bytes(const struct figure *figure, const struct figure_input *inpu
     if (!plot_can_draw(name))
         return err_set(err, "'%s' should end in .svg, .png or .pdf", name);
     FILE *to = open_memstream(&body, &length);
-    int rc = !to ? err_set(err, "out of memory") : plot_script(figure, &own, to, err) ? PLOT_NOTHING : 0;
+    int rc = to ? plot_script(figure, &own, to, err) : err_set(err, "out of memory");
     if (to && fclose(to))
         rc = err_set(err, "out of memory");
-    if (rc == PLOT_NOTHING && strstr(err->msg, "out of memory"))
-        rc = -1;
+    if (rc && !err_is_memory(err))
+        rc = PLOT_NOTHING;
     if (!rc)
         rc = draw(terminal(name, figure->width, (int)room.height, term, sizeof term), body, length, input, bytes, size,
                   err);

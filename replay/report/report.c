@@ -289,9 +289,11 @@ static void mark_best(const struct case_table *table, const size_t *list, size_t
     const struct decision_by by = decided_by(runs, list, n);
     size_t winners = 0;
     bool open = false, measured = false;
-    for (size_t i = 0; i < n && by.rank < RANKS; i++)
+    if (by.rank == RANKS)
+        return;
+    for (size_t i = 0; i < n; i++)
         values[i] = standing(&runs->runs[list[i]], &by);
-    for (size_t b = 0; b < n && by.rank < RANKS; b++) {
+    for (size_t b = 0; b < n; b++) {
         bool wins = values[b].value.state == ROBUST_STANDS;
         for (size_t a = 0; a < n && wins; a++)
             wins = !robust_beats(&values[a].value, &values[b].value, fmax(values[a].error, values[b].error), by.more);
