@@ -1,6 +1,5 @@
 /* offchip plot: a figure from results or a trace. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
@@ -33,27 +32,12 @@ static const char *target(const struct figure *figure, char *path, size_t size)
     return output ? output : path;
 }
 
-/* Nothing is printed of a script that cannot be made whole. */
-static int print_script(const struct figure *figure, const struct figure_input *input, struct err *err)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *to = open_memstream(&text, &size);
-    int rc = to ? plot_script(figure, input, to, err) : err_set(err, "out of memory");
-    if (to && fclose(to) && !rc)
-        rc = err_set(err, "out of memory");
-    if (!rc)
-        (void)fwrite(text, 1, size, stdout);
-    free(text);
-    return rc;
-}
-
 static int draw(const struct figure *figure, const struct figure_input *input)
 {
     struct err err = {""};
     char path[300];
     const char *to = target(figure, path, sizeof path);
-    int rc = script ? print_script(figure, input, &err) : plot_draw(figure, input, to, force, &err);
+    int rc = script ? plot_script(figure, input, stdout, &err) : plot_draw(figure, input, to, force, &err);
     cmd_say_notes(input->limits);
     cmd_say_notes(input->notes);
     if (rc)

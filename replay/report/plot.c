@@ -48,19 +48,37 @@ static int write_results(const struct figure *figure, const struct figure_input 
     return rc;
 }
 
-int plot_script(const struct figure *figure, const struct figure_input *input, FILE *out, struct err *err)
+/* A figure's part of a script, freed by the caller whatever comes of it. */
+static int make_script(const struct figure *figure, const struct figure_input *input, char **text, size_t *n,
+                       struct err *err)
 {
     struct figure_size size = {(double)figure->width / PLOT_LETTERS, figure->height};
     struct figure_input own = *input;
     if (!own.size)
         own.size = &size;
+    FILE *out = open_memstream(text, n);
+    if (!out)
+        return err_set(err, "out of memory");
     (void)fprintf(out, "# offchip figure %s: %s\n", figure->name, figure->summary);
     (void)fputs(style, out);
     style_put_lines(out);
     int rc = figure->kinds & FIGURE_RESULTS ? write_results(figure, &own, out, err) : figure->write(&own, out, err);
     own.size->height = fmin(fmax(own.size->height, figure->height * 0.5), figure->height * 4.0);
     (void)fprintf(out, "unset multiplot\n# drawn at %d x %.0f pixels\n", figure->width, own.size->height);
+    if (fclose(out))
+        rc = err_set(err, "out of memory");
     return rc ? err_at(err, "figure %s", figure->name) : 0;
+}
+
+int plot_script(const struct figure *figure, const struct figure_input *input, FILE *out, struct err *err)
+{
+    char *text = NULL;
+    size_t n = 0;
+    int rc = make_script(figure, input, &text, &n, err);
+    if (!rc)
+        (void)fwrite(text, 1, n, out);
+    free(text);
+    return rc;
 }
 
 void plot_note_missing(const struct figure_input *input, size_t runs, const char *what)
@@ -423,10 +441,7 @@ int plot_draw_bytes(const struct figure *figure, const struct figure_input *inpu
     *bytes = NULL;
     if (!plot_can_draw(name))
         return err_set(err, "'%s' should end in .svg, .png or .pdf", name);
-    FILE *to = open_memstream(&body, &length);
-    int rc = to ? plot_script(figure, &own, to, err) : err_set(err, "out of memory");
-    if (to && fclose(to))
-        rc = err_set(err, "out of memory");
+    int rc = make_script(figure, &own, &body, &length, err);
     if (rc && !err_is_memory(err))
         rc = PLOT_NOTHING;
     if (!rc)

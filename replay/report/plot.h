@@ -60,7 +60,8 @@ const struct figure *figure_find(const char *name);
 /* Figure timeline of a task file. */
 int figure_tasks_timeline(const struct figure_input *input, FILE *script, struct err *err);
 
-/* The script: common style (grid, legend, margins; looks of series are chart.h's), then the figure's own. */
+/* The script: common style (grid, legend, margins; looks of series are chart.h's), then the figure's own. Nothing is
+ * written of one that cannot be made whole. */
 int plot_script(const struct figure *figure, const struct figure_input *input, FILE *out, struct err *err);
 
 /* Whether the name of a file to draw into ends in .svg, .png or .pdf. */
