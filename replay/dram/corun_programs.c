@@ -723,8 +723,8 @@ static void judge_share(const struct replay_job *job, struct outcome *runs, cons
     const double share = value_of(&runs[0], metric), half = value_of(&halves[0], metric);
     for (size_t i = 0; i < job->policy_count && share < 1 && half > 0.75 * share; i++)
         outcome_note(&runs[i],
-                     RUN_WARNING "not settled: the winner may not be the same at another cut: half of it has as "
-                                 "much of the work, %.2g %% (%s)",
+                     RUN_WARNING "not settled: half the cut has as much of the work, %.2g %% (%s): the winner may "
+                                 "not be the same at another",
                      100 * half, metric);
 }
 

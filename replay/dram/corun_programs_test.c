@@ -182,7 +182,7 @@ static bool warns(const struct replay_result *r, size_t run, const char *of, con
 {
     for (size_t n = 0; n < r->runs[run].note_count; n++) {
         const char *text = run_warning(r->runs[run].notes[n]);
-        if (text && strstr(text, of) && (strstr(text, metric) || strstr(text, "half of it has as much")))
+        if (text && strstr(text, of) && (strstr(text, metric) || strstr(text, "half the cut has as much")))
             return true;
     }
     return false;
