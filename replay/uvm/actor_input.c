@@ -257,13 +257,13 @@ static int close_launch(struct actor_trace *t, struct err *err)
     return 0;
 }
 
-static const struct actor_alloc *alloc_of(const struct actor_trace *t, uint64_t addr)
+static struct actor_alloc *alloc_of(const struct actor_trace *t, uint64_t addr)
 {
     size_t lo = 0;
     SORTED_FIRST(lo, t->alloc_count, i, t->allocs[i].addr <= addr);
     if (!lo)
         return NULL;
-    const struct actor_alloc *a = &t->allocs[lo - 1];
+    struct actor_alloc *a = &t->allocs[lo - 1];
     uint64_t end = (a->addr + a->bytes + ACTOR_PAGE_BYTES - 1) / ACTOR_PAGE_BYTES * ACTOR_PAGE_BYTES;
     return addr < end ? a : NULL;
 }
@@ -393,20 +393,11 @@ static int read_stream(struct actor_trace *t, struct store *store, int stream, s
     return rc < 0 ? -1 : close_launch(t, err);
 }
 
-/* The names of allocations, which are in order of their addresses. */
+/* The names of allocations: a row is of the one in whose first page it begins. */
 static int name_allocation(void *ctx, const struct store_value *v, size_t n)
 {
-    struct actor_trace *t = ctx;
-    size_t low = 0, high = t->alloc_count;
-    const uint64_t addr = (uint64_t)v[1].i;
-    while (low < high && n > 4) {
-        const size_t middle = (low + high) / 2;
-        if (addr < t->allocs[middle].addr)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    struct actor_alloc *a = low ? &t->allocs[low - 1] : NULL;
+    const uint64_t addr = n > 4 ? (uint64_t)v[1].i : 0;
+    struct actor_alloc *a = alloc_of(ctx, addr);
     if (a && addr - a->addr < ACTOR_PAGE_BYTES && v[4].type == STORE_TEXT && *v[4].s)
         (void)snprintf(a->name, sizeof a->name, "%s", v[4].s);
     return 0;
