@@ -373,8 +373,7 @@ static int make_events(struct uvm_recording *r, struct err *err)
         r->back_bytes += moved->back_bytes;
         r->user_bytes += moved->user_bytes;
     }
-    if (r->event_count) /* else there is no array to sort */
-        sort_items(r->events, r->event_count, sizeof *r->events, by_time);
+    sort_items(r->events, r->event_count, sizeof *r->events, by_time);
     return 0;
 }
 
