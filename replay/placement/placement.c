@@ -370,48 +370,8 @@ static bool may_be_pinned(const struct placement_task *task, const struct placem
            (policy->follows_source && placement_task_source(&task->lo, PLACEMENT_DEVICE) == PLACEMENT_PINNED);
 }
 
-static int run_policy(const struct placement_tasks *tasks, const struct replay_policy *use,
-                      const struct placement_platform *hw, double sms, const struct settings *how, struct outcome *run,
-                      struct err *err)
-{
-    const struct placement_policy *policy = (const struct placement_policy *)use->head;
-    for (size_t i = 0; i < tasks->count; i++)
-        if (tasks->tasks[i].no_l2 && may_be_pinned(&tasks->tasks[i], policy)) {
-            outcome_note(run,
-                         "refused: task %s has no l2_instructions, and pinned memory costs what its cache hits become",
-                         tasks->tasks[i].name);
-            return 0;
-        }
-    const struct placement_misses misses = {(enum placement_penalty)how->penalty_rule, sms};
-    struct placement_set lo, hi;
-    int rc = placement_set_init(&lo, tasks->count, err);
-    rc = placement_set_init(&hi, tasks->count, err) || rc ? -1 : 0;
-    if (!rc)
-        rc = placement_set_run(&lo, tasks, false, policy, use->params, hw, misses, how->mode == 1, err);
-    if (!rc)
-        rc = placement_set_run(&hi, tasks, true, policy, use->params, hw, misses, how->mode == 1, err);
-    if (!rc) {
-        put_rows(run, tasks, &lo, &hi);
-        if (fmax(lo.schedule.peak_bytes, hi.schedule.peak_bytes) > (double)hw->memory_bytes)
-            outcome_note(run, "fails: the tasks hold more than the %.3g GB of the platform",
-                         (double)hw->memory_bytes / 1e9);
-        for (size_t i = 0; i < tasks->count; i++)
-            if (tasks->tasks[i].note)
-                outcome_note(run, "%s", tasks->tasks[i].note);
-        if (policy->guideline_2)
-            note_tasks(run, tasks, hw, sms, &lo, &hi);
-        if (policy->guideline_2 && how->mode == 1) {
-            note_reassigned(run, tasks, &lo);
-            note_guideline_2(run, tasks, &lo);
-        }
-    }
-    placement_set_release(&lo);
-    placement_set_release(&hi);
-    return rc;
-}
-
-/* What asks where a policy that chooses loses, at the lower bounds. */
-struct losing {
+/* What the policies of a job are run over. */
+struct placing {
     const struct replay_job *job;
     const struct placement_tasks *tasks;
     const struct placement_platform *hw;
@@ -419,13 +379,48 @@ struct losing {
     bool corun;
 };
 
-static int run_low(const struct losing *l, const struct replay_policy *use, struct placement_set *set, struct err *err)
+/* At one end of the bounds. *set is zeroed, and released by the caller after failure too. */
+static int run_end(const struct placing *s, const struct replay_policy *use, bool high, struct placement_set *set,
+                   struct err *err)
 {
-    return placement_set_init(set, l->tasks->count, err) ||
-                   placement_set_run(set, l->tasks, false, (const struct placement_policy *)use->head, use->params,
-                                     l->hw, l->misses, l->corun, err)
+    return placement_set_init(set, s->tasks->count, err) ||
+                   placement_set_run(set, s->tasks, high, (const struct placement_policy *)use->head, use->params,
+                                     s->hw, s->misses, s->corun, err)
                ? -1
                : 0;
+}
+
+static int run_policy(const struct placing *s, const struct replay_policy *use, struct outcome *run, struct err *err)
+{
+    const struct placement_policy *policy = (const struct placement_policy *)use->head;
+    const struct placement_tasks *tasks = s->tasks;
+    for (size_t i = 0; i < tasks->count; i++)
+        if (tasks->tasks[i].no_l2 && may_be_pinned(&tasks->tasks[i], policy)) {
+            outcome_note(run,
+                         "refused: task %s has no l2_instructions, and pinned memory costs what its cache hits become",
+                         tasks->tasks[i].name);
+            return 0;
+        }
+    struct placement_set lo = {0}, hi = {0};
+    int rc = run_end(s, use, false, &lo, err) || run_end(s, use, true, &hi, err) ? -1 : 0;
+    if (!rc) {
+        put_rows(run, tasks, &lo, &hi);
+        if (fmax(lo.schedule.peak_bytes, hi.schedule.peak_bytes) > (double)s->hw->memory_bytes)
+            outcome_note(run, "fails: the tasks hold more than the %.3g GB of the platform",
+                         (double)s->hw->memory_bytes / 1e9);
+        for (size_t i = 0; i < tasks->count; i++)
+            if (tasks->tasks[i].note)
+                outcome_note(run, "%s", tasks->tasks[i].note);
+        if (policy->guideline_2)
+            note_tasks(run, tasks, s->hw, s->misses.sms, &lo, &hi);
+        if (policy->guideline_2 && s->corun) {
+            note_reassigned(run, tasks, &lo);
+            note_guideline_2(run, tasks, &lo);
+        }
+    }
+    placement_set_release(&lo);
+    placement_set_release(&hi);
+    return rc;
 }
 
 /* The task whose placement costs most over that of the baseline; the count of tasks: none does. */
@@ -443,20 +438,20 @@ static size_t dearest(const struct placement_set *set, const struct placement_se
     return most;
 }
 
-/* "auto is slower than device here (76.5 ms against 61.3 ms): the guidelines of its source do not hold for task
- * detector, managed (52 ms against 32 ms)" */
-static void say_loss(const struct losing *l, size_t p, const struct placement_set *set,
+/* "auto is slower than device here (76.5 ms against 61.3 ms): the guideline of the paper does not hold for task
+ * detector, managed (52 against 32 ms)" */
+static void say_loss(const struct placing *s, size_t p, const struct placement_set *set,
                      const struct placement_set *base, struct outcome *runs)
 {
-    const struct replay_job *job = l->job;
+    const struct replay_job *job = s->job;
     char name[2][256], time[2][64];
-    const size_t of[] = {p, job->baseline}, task = dearest(set, base, l->tasks->count);
+    const size_t of[] = {p, job->baseline}, task = dearest(set, base, s->tasks->count);
     for (int i = 0; i < 2; i++) {
         (void)replay_policy_label(&job->policies[of[i]], name[i], sizeof name[i]);
         (void)units_human_ns(robust_metric(outcome_get(&runs[of[i]], "time_ns")).value, time[i], sizeof time[i]);
     }
     runs[p].slower = true;
-    if (task == l->tasks->count) {
+    if (task == s->tasks->count) {
         outcome_note(&runs[p], "%s is slower than %s here (%s against %s), by the order of its tasks", name[0], name[1],
                      time[0], time[1]);
         return;
@@ -464,14 +459,14 @@ static void say_loss(const struct losing *l, size_t p, const struct placement_se
     const bool guided = ((const struct placement_policy *)job->policies[p].head)->guideline_2;
     outcome_note(&runs[p], "%s is slower than %s here (%s against %s): %s task %s, %s (%.4g against %.4g ms)", name[0],
                  name[1], time[0], time[1], guided ? "the guideline of the paper does not hold for" : "most by",
-                 l->tasks->tasks[task].name, placement_name(set->choice[task]), schedule_alone_ms(&set->tasks[task]),
+                 s->tasks->tasks[task].name, placement_name(set->choice[task]), schedule_alone_ms(&set->tasks[task]),
                  schedule_alone_ms(&base->tasks[task]));
 }
 
 /* Of a policy that chooses by task: device, managed and pinned place all alike, and promise nothing. */
-static int note_loss(const struct losing *l, size_t p, struct outcome *runs, struct err *err)
+static int note_loss(const struct placing *s, size_t p, struct outcome *runs, struct err *err)
 {
-    const struct replay_job *job = l->job;
+    const struct replay_job *job = s->job;
     const struct placement_policy *policy = (const struct placement_policy *)job->policies[p].head;
     const struct robust_value base = robust_metric(outcome_get(&runs[job->baseline], "time_ns")),
                               mine = robust_metric(outcome_get(&runs[p], "time_ns"));
@@ -481,9 +476,10 @@ static int note_loss(const struct losing *l, size_t p, struct outcome *runs, str
         chooses &= strcmp(policy->head.name, placement_name((enum placement)k)) != 0;
     if (!chooses || mine.state != ROBUST_STANDS || !robust_beats(&base, &mine, engine_placement.error, false))
         return 0;
-    int rc = run_low(l, &job->policies[p], &sets[0], err) || run_low(l, &job->policies[job->baseline], &sets[1], err);
+    int rc = run_end(s, &job->policies[p], false, &sets[0], err) ||
+             run_end(s, &job->policies[job->baseline], false, &sets[1], err);
     if (!rc)
-        say_loss(l, p, &sets[0], &sets[1], runs);
+        say_loss(s, p, &sets[0], &sets[1], runs);
     placement_set_release(&sets[0]);
     placement_set_release(&sets[1]);
     return rc ? -1 : 0;
@@ -529,11 +525,11 @@ static int replay(const struct replay_job *job, struct outcome *runs, struct err
     policy_list_release(&paging);
     if (rc)
         return -1;
+    const struct placing placing = {job, &tasks, hw, {(enum placement_penalty)how->penalty_rule, sms}, how->mode == 1};
     for (size_t i = 0; i < job->policy_count && !rc; i++)
-        rc = run_policy(&tasks, &job->policies[i], hw, sms, how, &runs[i], err);
-    const struct losing losing = {job, &tasks, hw, {(enum placement_penalty)how->penalty_rule, sms}, how->mode == 1};
+        rc = run_policy(&placing, &job->policies[i], &runs[i], err);
     for (size_t i = 0; i < job->policy_count && !rc; i++)
-        rc = note_loss(&losing, i, runs, err);
+        rc = note_loss(&placing, i, runs, err);
     placement_tasks_release(&tasks);
     return rc;
 }
