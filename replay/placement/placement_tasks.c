@@ -645,44 +645,59 @@ static int open_spec(struct workload *workload, const char *spec, struct err *er
     return -1;
 }
 
-/* That each task's program can be had, before the work for any begins. */
-static int check_specs(const struct placement_tasks *tasks, struct err *err)
+/* The first task of the same program as t's. */
+static size_t first_of(const struct placement_tasks *tasks, size_t t)
 {
-    struct workload workload;
+    const char *program = tasks->tasks[t].lo.program;
+    size_t first = 0;
+    while (first < t && (!tasks->tasks[first].lo.program || strcmp(tasks->tasks[first].lo.program, program) != 0))
+        first++;
+    return first;
+}
+
+/* That each task's program can be had, before the work for any begins. The first stays open, as *opened, which is
+ * zeroed before and closed by the caller: to open a program may be as much work as to run it. */
+static int check_specs(const struct placement_tasks *tasks, struct workload *opened, struct err *err)
+{
     for (size_t t = 0; t < tasks->count; t++) {
         const char *program = tasks->tasks[t].lo.program;
-        if (program && open_spec(&workload, program, err))
+        struct workload other, *workload = opened->type ? &other : opened;
+        if (!program || first_of(tasks, t) < t)
+            continue;
+        if (open_spec(workload, program, err))
             return err_at(err, "[%s]", tasks->tasks[t].name);
-        if (program)
-            workload_close(&workload);
+        if (workload == &other)
+            workload_close(&other);
     }
     return 0;
 }
 
-static int append_spec(struct placement_tasks *tasks, const char *spec, const struct platform *platform,
-                       const struct placement_program_options *options, struct err *err)
+/* workload: that of the spec, or none is open yet; it is closed. */
+static int append_spec(struct placement_tasks *tasks, const char *spec, struct workload *workload,
+                       const struct platform *platform, const struct placement_program_options *options,
+                       struct err *err)
 {
-    struct workload workload;
     struct program program;
-    if (open_spec(&workload, spec, err))
+    if (!workload->type && open_spec(workload, spec, err))
         return -1;
-    int rc = workload.type->program(workload.state, &program, err) ||
-                     append(tasks, workload.type->name, &program, platform, options, err)
+    int rc = workload->type->program(workload->state, &program, err) ||
+                     append(tasks, workload->type->name, &program, platform, options, err)
                  ? -1
                  : 0;
-    workload_close(&workload);
+    workload_close(workload);
     return rc;
 }
 
 /* Task t as its program has it, from the first task of the same program if that is filled. */
 static int fill_task(struct placement_tasks *tasks, size_t t, const struct placement_task *filled,
-                     const struct platform *platform, const struct placement_program_options *options, struct err *err)
+                     struct workload *opened, const struct platform *platform,
+                     const struct placement_program_options *options, struct err *err)
 {
     struct placement_task own = tasks->tasks[t], got;
     if (filled) {
         got = *filled;
     } else {
-        if (append_spec(tasks, own.lo.program, platform, options, err))
+        if (append_spec(tasks, own.lo.program, opened, platform, options, err))
             return -1;
         got = tasks->tasks[--tasks->count];
     }
@@ -696,9 +711,11 @@ static int fill_task(struct placement_tasks *tasks, size_t t, const struct place
 int placement_tasks_check(const char *path, struct err *err)
 {
     struct placement_tasks tasks;
+    struct workload opened = {0};
     if (placement_tasks_read(&tasks, path, err))
         return -1;
-    const int rc = check_specs(&tasks, err) ? err_at(err, "%s", path) : 0;
+    const int rc = check_specs(&tasks, &opened, err) ? err_at(err, "%s", path) : 0;
+    workload_close(&opened);
     placement_tasks_release(&tasks);
     return rc;
 }
@@ -706,20 +723,20 @@ int placement_tasks_check(const char *path, struct err *err)
 int placement_tasks_programs(struct placement_tasks *tasks, const struct platform *platform,
                              const struct placement_program_options *options, struct err *err)
 {
-    struct placement_task *filled = check_specs(tasks, err) ? NULL : mem_zalloc(tasks->count, sizeof *filled, err);
+    struct workload opened = {0};
+    struct placement_task *filled =
+        check_specs(tasks, &opened, err) ? NULL : mem_zalloc(tasks->count, sizeof *filled, err);
     int rc = filled ? 0 : -1;
     for (size_t t = 0; t < tasks->count && !rc; t++) {
-        const char *program = tasks->tasks[t].lo.program;
-        size_t first = 0;
-        if (!program)
+        if (!tasks->tasks[t].lo.program)
             continue;
-        while (first < t && (!filled[first].lo.program || strcmp(filled[first].lo.program, program) != 0))
-            first++;
-        rc = fill_task(tasks, t, first < t ? &filled[first] : NULL, platform, options, err);
+        const size_t first = first_of(tasks, t);
+        rc = fill_task(tasks, t, first < t ? &filled[first] : NULL, &opened, platform, options, err);
         filled[t] = rc ? filled[t] : tasks->tasks[t];
         if (rc || placement_task_finish(tasks, t, err))
             rc = err_at(err, "[%s]", tasks->tasks[t].name);
     }
+    workload_close(&opened);
     free(filled);
     return rc;
 }
