@@ -214,8 +214,7 @@ void *cmd_format_options(const char *format, const struct param *table, size_t s
 /* OpenMP ends the program where it gets fewer threads than it asks for, by default as many as processors. */
 int cmd_threads(int64_t jobs)
 {
-    const int processors = omp_get_num_procs();
-    return thread_pool_limit(jobs ? (int)jobs : processors);
+    return thread_pool_limit(jobs ? (int)jobs : omp_get_num_procs());
 }
 
 /* --- signals --- */
@@ -320,6 +319,7 @@ static int run(const struct command *c, int argc, char **argv)
         print_help(c);
         return EXIT_DONE;
     }
+    omp_set_num_threads(thread_pool_limit(omp_get_max_threads())); /* where the command says nothing else */
     return c->run(operands, argv);
 }
 
@@ -354,7 +354,6 @@ int main(int argc, char **argv)
 {
     keep_line(argc, argv);
     catch_signals();
-    omp_set_num_threads(thread_pool_limit(omp_get_max_threads())); /* where a command says nothing else */
     if (argc < 2)
         return overview(stderr);
     const char *name = argv[1];
