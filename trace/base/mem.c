@@ -1,6 +1,7 @@
 #include "trace/base/mem.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,9 +47,10 @@ int mem_room(uint64_t bytes, struct err *err)
 
 void *mem_zalloc(size_t n, size_t size, struct err *err)
 {
-    if (size && n <= SIZE_MAX / size && mem_room(n * size, err))
+    const bool fits = !size || n <= SIZE_MAX / size;
+    if (fits && mem_room(n * size, err))
         return NULL;
-    void *p = size && n > SIZE_MAX / size ? NULL : paged(calloc(n ? n : 1, size ? size : 1), n * size);
+    void *p = !fits ? NULL : paged(calloc(n ? n : 1, size ? size : 1), n * size);
     if (!p)
         err_set(err, "out of memory: %zu elements of %zu bytes asked for", n, size);
     return p;
