@@ -790,13 +790,13 @@ static void keep_bounds(const struct answered *a, struct outcome *o)
     const struct metric_value *time = outcome_get(o, "time_ns");
     const struct uvm_gain gain = uvm_gain_of(a->run->loop.recording);
     const double rest = gain.whole ? (double)(gain.kernel_ns - gain.served_ns) : 0,
-                 copies = fault_copies_ns(a, &a->other.out.all);
+                 copies = fault_copies_ns(a, &a->other.out.all), bound = fmax(copies, rest);
     char text[48];
-    if (a->exact || !time->known || time->real >= fmax(copies, rest))
+    if (a->exact || !time->known || time->real >= bound)
         return;
-    outcome_at_least(o, "time_ns", fmax(copies, rest));
+    outcome_at_least(o, "time_ns", bound);
     outcome_note(o, "time_ns has no estimate: the cost model is below %s, which %s take",
-                 units_human_ns(fmax(copies, rest), text, sizeof text),
+                 units_human_ns(bound, text, sizeof text),
                  copies > rest ? "the copies for faults alone" : "the kernels without fault service");
 }
 
