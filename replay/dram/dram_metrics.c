@@ -184,7 +184,6 @@ void dram_metrics_fill(struct outcome *run, const struct replay_job *job, const 
                          t->stuck ? "; nothing could happen any more" : " within the run limit");
 }
 
-/* control: the side alone, but under the run's policy and virtual channels, on its multiprocessors. */
 void dram_note_faster(struct outcome *run, const char *side, int64_t cycles, int64_t alone, int64_t control,
                       const char *how)
 {
