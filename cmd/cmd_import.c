@@ -394,14 +394,14 @@ static int give_up(struct import *im, enum exit_status status, const struct err 
 struct counts {
     char text[384];
     size_t used;
-    int64_t total;
+    uint64_t total;
 };
 
 static int add_count(void *ctx, const struct store_value *values, size_t n)
 {
     struct counts *c = ctx;
     (void)n;
-    c->total += values[1].i;
+    c->total += (uint64_t)values[1].i;
     if (c->used < sizeof c->text)
         c->used += (size_t)snprintf(c->text + c->used, sizeof c->text - c->used, "%s%s %" PRId64, c->used ? ", " : "",
                                     values[0].s, values[1].i);
@@ -448,7 +448,7 @@ static void summarise(struct import *im, uint64_t records, size_t batches, size_
         cmd_say("%" PRIu64 " records are earlier than one before them: a replay takes them in order of time",
                 im->context.late);
     if (drops.total)
-        cmd_say("lost by the source %" PRId64 ": %s", drops.total, drops.text);
+        cmd_say("lost by the source %" PRIu64 ": %s", drops.total, drops.text);
 }
 
 /* An input that is not whole: what it held is kept, the trace stays incomplete; with --strict it is a failure. */

@@ -246,6 +246,11 @@ int store_origin(struct store *store, const char *key, const char *value, struct
     return put_origin(store, key, value, err);
 }
 
+/* A sum ends at the largest count: a real number would be no count. */
+#define ADD_TO(TABLE)                                                                                                  \
+    "INSERT INTO main." TABLE " VALUES(?1, ?2) "                                                                       \
+    "ON CONFLICT(reason) DO UPDATE SET count = min(count + ?2, 9223372036854775807)"
+
 static int add(struct store *store, int which, const char *sql, const char *reason, uint64_t n, struct err *err)
 {
     if (writable(store, err))
@@ -257,16 +262,12 @@ static int add(struct store *store, int which, const char *sql, const char *reas
 
 int store_skip(struct store *store, const char *reason, uint64_t n, struct err *err)
 {
-    return add(store, ADD_SKIPPED,
-               "INSERT INTO main.skipped VALUES(?1, ?2) ON CONFLICT(reason) DO UPDATE SET count = count + ?2", reason,
-               n, err);
+    return add(store, ADD_SKIPPED, ADD_TO("skipped"), reason, n, err);
 }
 
 int store_drop(struct store *store, const char *reason, uint64_t n, struct err *err)
 {
-    return add(store, ADD_DROPPED,
-               "INSERT INTO main.dropped VALUES(?1, ?2) ON CONFLICT(reason) DO UPDATE SET count = count + ?2", reason,
-               n, err);
+    return add(store, ADD_DROPPED, ADD_TO("dropped"), reason, n, err);
 }
 
 /* A value as the schema wants it; texts are never NULL pointers, so that nobody trips over one. */

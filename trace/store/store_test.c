@@ -249,6 +249,13 @@ static int count_row(void *ctx, const struct store_value *values, size_t n)
     return 0;
 }
 
+static int take_count(void *ctx, const struct store_value *values, size_t n)
+{
+    ck_assert_uint_eq(n, 2);
+    *(struct store_value *)ctx = values[1];
+    return 0;
+}
+
 START_TEST(facts_come_back_in_order_and_are_checked)
 {
     struct err err = {""};
@@ -272,6 +279,7 @@ START_TEST(facts_come_back_in_order_and_are_checked)
     ck_assert_ptr_nonnull(strstr(err.msg, "strings.text"));
     ck_assert_int_eq(store_skip(store, "unknown kind", 2, &err), 0);
     ck_assert_int_eq(store_skip(store, "unknown kind", 3, &err), 0);
+    ck_assert_int_eq(store_skip(store, "unknown kind", INT64_MAX, &err), 0);
     ck_assert_int_eq(store_drop(store, "buffer full", 7, &err), 0);
     ck_assert_int_eq(store_origin(store, "gpu", "a", &err), 0);
     ck_assert_int_eq(store_origin(store, "gpu", "H200", &err), 0);
@@ -289,6 +297,9 @@ START_TEST(facts_come_back_in_order_and_are_checked)
     ck_assert_int_eq(store_rows(store, "strings", count_row, &rows, &err), 0);
     ck_assert_int_eq(rows.count, 1);
     rows.count = 0;
+    struct store_value most = STORE_V_NULL;
+    ck_assert_int_eq(store_rows(store, "skipped", take_count, &most, &err), 0);
+    ck_assert_int_eq(most.i, INT64_MAX);
     ck_assert_int_eq(store_rows(store, "skipped", count_row, &rows, &err), 0);
     ck_assert_int_eq(rows.count, 1);
     ck_assert_int_eq(store_rows(store, "nonsense", count_row, &rows, &err), -1);
