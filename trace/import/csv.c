@@ -35,7 +35,6 @@
  *
  * Options: stream (its name; by default from the first record's kind: uvm, tlp, accesses, touches, scans, requests),
  * clock and clock_hz (of time_cycles). */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -553,21 +552,13 @@ static json_t *take_row(const struct schema_table *table, const char *text, stru
     return NULL;
 }
 
-static int put_count(struct reading *g, const struct store_value *v, bool skipped, struct err *err)
-{
-    if (v[1].i < 0)
-        return err_set(err, "a count of %" PRId64, v[1].i);
-    g->context->skips.total += skipped ? (uint64_t)v[1].i : 0;
-    return (skipped ? store_skip : store_drop)(g->context->store, v[0].s, (uint64_t)v[1].i, err);
-}
-
 static int put_fact(struct reading *g, const struct schema_table *table, const struct store_value *v, struct err *err)
 {
     struct reader_context *context = g->context;
     const enum fact fact = fact_of_table(table->name);
     char key[400];
     if (fact == FACT_SKIPPED || fact == FACT_DROPPED)
-        return put_count(g, v, fact == FACT_SKIPPED, err);
+        return reader_count(context, fact == FACT_SKIPPED, v, err);
     if (fact == FACT_KERNELS && v[0].i >= context->launches && v[0].i < INT64_MAX)
         context->launches = v[0].i + 1;
     if (fact < FACTS)

@@ -12,7 +12,6 @@
  * become input.N.KEY. merge.clock says on what grounds times are taken to be of one clock. Whose a record is its extra
  * column process_id says, as before. One input that is incomplete makes the trace incomplete. The same trace twice is
  * refused. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -473,30 +472,24 @@ static int put_table(const struct inputs *inputs, bool origin, struct store *sto
 /* --- counts --- */
 
 struct counting {
-    struct store *store;
-    uint64_t *skipped; /* NULL: these are dropped ones */
+    struct reader_context *context;
+    bool skipped;
     struct err *err;
 };
 
 static int take_count(void *ctx, const struct store_value *values, size_t n)
 {
-    struct counting *c = ctx;
+    const struct counting *c = ctx;
     (void)n;
-    if (values[1].i < 0)
-        return err_set(c->err, "a count of %" PRId64 " items '%.80s'", values[1].i, values[0].s);
-    if (!c->skipped)
-        return store_drop(c->store, values[0].s, (uint64_t)values[1].i, c->err);
-    *c->skipped += (uint64_t)values[1].i;
-    return store_skip(c->store, values[0].s, (uint64_t)values[1].i, c->err);
+    return reader_count(c->context, c->skipped, values, c->err);
 }
 
-/* skipped: how many items the inputs left out, all together. */
-static int merge_facts(const struct inputs *inputs, struct store *store, uint64_t *skipped, struct err *err)
+static int merge_facts(struct reader_context *context, const struct inputs *inputs, struct err *err)
 {
-    if (put_table(inputs, true, store, err) || put_table(inputs, false, store, err))
+    struct counting skips = {context, true, err}, drops = {context, false, err};
+    if (put_table(inputs, true, context->store, err) || put_table(inputs, false, context->store, err))
         return -1;
     for (size_t i = 0; i < inputs->count; i++) {
-        struct counting skips = {store, skipped, err}, drops = {store, NULL, err};
         const struct input *input = &inputs->items[i];
         if (store_rows(input->store, "skipped", take_count, &skips, err) ||
             store_rows(input->store, "dropped", take_count, &drops, err))
@@ -706,7 +699,7 @@ static int read_inputs(struct reader_context *context, struct inputs *inputs, st
     for (size_t i = 0; i < inputs->count; i++)
         if (!store_complete(inputs->items[i].store))
             reader_incomplete(context, "'%s' is incomplete", inputs->items[i].path);
-    if (merge_facts(inputs, store, &context->skips.total, err) || store_origins(inputs, store, err))
+    if (merge_facts(context, inputs, err) || store_origins(inputs, store, err))
         return -1;
     if (inputs->count == 1 ? copy_tables(inputs->items, store, &kernels, err)
                            : merge_tables(inputs, store, &kernels, err))

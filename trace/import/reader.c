@@ -158,6 +158,14 @@ int reader_skip_line(struct reader_context *context, const char *reason, const s
     return reader_skip(context, reason, input_stream_place(source, place), err);
 }
 
+int reader_count(struct reader_context *context, bool skipped, const struct store_value *row, struct err *err)
+{
+    if (row[1].i < 0)
+        return err_set(err, "a count of %" PRId64 " items '%.80s'", row[1].i, row[0].s);
+    context->skips.total += skipped ? (uint64_t)row[1].i : 0;
+    return (skipped ? store_skip : store_drop)(context->store, row[0].s, (uint64_t)row[1].i, err);
+}
+
 int reader_flush(struct reader_context *context, struct err *err)
 {
     struct reader_skips *skips = &context->skips;

@@ -123,6 +123,9 @@ enum { READER_SHAPE = 11 };
 int reader_kernel(struct reader_context *context, const char *name, int64_t start_ns, int64_t duration_ns,
                   const struct store_value *shape, int64_t *id, struct err *err);
 
+/* Take over a row of table skipped, or of dropped, of a trace that is read. */
+int reader_count(struct reader_context *context, bool skipped, const struct store_value *row, struct err *err);
+
 /* Store the counts of reader_skip() so far (table skipped). reader_run() does it; a caller of read() must. */
 int reader_flush(struct reader_context *context, struct err *err);
 
