@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "replay/compare/compare_testing.h"
-#include "replay/run/engine.h"
 
 enum { SIZES = 5, BASE = 1, DOUBLE = 3 };
 
@@ -21,27 +20,23 @@ static const char *spec_of(const char *keys, int64_t blocks)
 static size_t ask(const char *engine, const char *platform, const char *policies, const char *set, const char *keys,
                   int64_t blocks, const char *metric, double *values)
 {
-    struct input input;
     struct replay_result r;
-    bool usage;
-    ck_assert_msg(input_open(&input, spec_of(keys, blocks), "", false, &err) == 0, "%s", err.msg);
-    struct replay_request request = {.engine = engine_find(engine),
-                                     .platform = platform,
-                                     .policy_list = policies,
-                                     .sets = &set,
-                                     .set_count = set != NULL,
-                                     .inputs = &input,
-                                     .input_count = 1,
-                                     .threads = 2};
-    ck_assert_msg(replay_run(&request, &r, &usage, &err) == 0, "%s: %s", input.spec, err.msg);
+    const char *spec = spec_of(keys, blocks);
+    testing_replay(&r,
+                   (struct replay_request){.engine = engine_find(engine),
+                                           .platform = platform,
+                                           .policy_list = policies,
+                                           .sets = &set,
+                                           .set_count = set != NULL,
+                                           .threads = 2},
+                   spec);
     size_t n = r.policy_count;
     for (size_t i = 0; i < n; i++) {
         const struct metric_value *v = outcome_get(&r.runs[i], metric);
-        ck_assert_msg(v && v->known, "%s of %s", metric, input.spec);
+        ck_assert_msg(v && v->known, "%s of %s", metric, spec);
         values[i] = v->real;
     }
     replay_release(&r);
-    input_close(&input);
     return n;
 }
 

@@ -9,20 +9,13 @@
 
 static double replayed(const char *engine, const char *spec, const char *platform, const char *policy)
 {
-    struct input input;
     struct replay_result got;
-    bool usage;
-    ck_assert_int_eq(input_open(&input, spec, "", false, &err), 0);
-    const struct replay_request request = {.engine = engine_find(engine),
-                                           .platform = platform,
-                                           .policy_list = policy,
-                                           .inputs = &input,
-                                           .input_count = 1,
-                                           .threads = 1};
-    ck_assert_msg(replay_run(&request, &got, &usage, &err) == 0, "%s", err.msg);
+    testing_replay(&got,
+                   (struct replay_request){
+                       .engine = engine_find(engine), .platform = platform, .policy_list = policy, .threads = 1},
+                   spec);
     double time = outcome_get(&got.runs[0], "time_ns")->real;
     replay_release(&got);
-    input_close(&input);
     return time;
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "replay/compare/compare_rows.h"
-#include "trace/base/testing.h"
+#include "replay/run/testing_replay.h"
 
 static struct compare_result result; /* of the last compare_with() */
 static struct err err;
@@ -55,10 +55,7 @@ static inline double metric(const struct compare_row *row, const char *name)
 /* Whether one of its notes has these words. */
 static inline bool noted(const struct compare_row *row, const char *words)
 {
-    for (size_t i = 0; i < row->outcome.note_count; i++)
-        if (strstr(row->outcome.notes[i], words))
-            return true;
-    return false;
+    return testing_noted(&row->outcome, words);
 }
 
 /* Whether one of the sentences of how to have a row has these words. */

@@ -6,27 +6,21 @@
 /* What the engine says of one share; "time_ns", "h2d_bytes". */
 static double engine_says(const char *spec, const char *score, double pct, const char *policy, const char *name)
 {
-    struct input input;
     struct replay_result got;
-    bool usage;
     char resident[64], local[64];
     const char *sets[] = {resident, local};
     (void)snprintf(resident, sizeof resident, "resident=%s", score);
     (void)snprintf(local, sizeof local, "local_pct=%g", pct);
-    ck_assert_int_eq(input_open(&input, spec, "", false, &err), 0);
-    const struct replay_request request = {.engine = engine_find("zerocopy"),
+    testing_replay(&got,
+                   (struct replay_request){.engine = engine_find("zerocopy"),
                                            .platform = "h200",
                                            .policy_list = policy,
                                            .sets = sets,
                                            .set_count = 2,
-                                           .inputs = &input,
-                                           .input_count = 1,
-                                           .threads = 1};
-    ck_assert_msg(replay_run(&request, &got, &usage, &err) == 0, "%s", err.msg);
-    const struct metric_value *v = outcome_get(&got.runs[0], name);
-    double value = v->real;
+                                           .threads = 1},
+                   spec);
+    double value = outcome_get(&got.runs[0], name)->real;
     replay_release(&got);
-    input_close(&input);
     return value;
 }
 

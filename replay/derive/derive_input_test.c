@@ -1,7 +1,7 @@
 #include "replay/derive/derive.h"
 
 #include "replay/derive/testing_program.h"
-#include "trace/base/testing.h"
+#include "replay/run/testing_replay.h"
 
 static const struct metric metrics[] = {{"time_ns", METRIC_INT, METRIC_SUM, ""}, {0}};
 static struct vecadd vecadd;
@@ -24,14 +24,6 @@ static struct store *recording(void)
     return store;
 }
 
-static bool noted(const struct outcome *o, const char *part)
-{
-    for (size_t i = 0; i < o->note_count; i++)
-        if (strstr(o->notes[i], part))
-            return true;
-    return false;
-}
-
 static struct outcome notes(struct store *store, enum workload_view view)
 {
     struct err err = {""};
@@ -46,11 +38,11 @@ START_TEST(what_a_recording_lacks_is_said)
 {
     struct store *store = recording();
     struct outcome o = notes(store, VIEW_UVM);
-    ck_assert(noted(&o, "what waits for what is not recorded"));
-    ck_assert(noted(&o, "time_ns is without it"));
+    ck_assert(testing_noted(&o, "what waits for what is not recorded"));
+    ck_assert(testing_noted(&o, "time_ns is without it"));
     outcome_release(&o);
     o = notes(store, VIEW_DRAM);
-    ck_assert(noted(&o, "in the order of the recording: kernel, block, warp, instruction"));
+    ck_assert(testing_noted(&o, "in the order of the recording: kernel, block, warp, instruction"));
     outcome_release(&o);
     store_close(store);
 }

@@ -2,9 +2,8 @@
  * its copies against both by other paths; refusals. */
 #include "replay/derive/derive.h"
 
-#include "replay/run/engine.h"
+#include "replay/run/testing_replay.h"
 #include "replay/uvm/uvm_managed.h"
-#include "trace/base/testing.h"
 #include "trace/store/store.h"
 
 enum { TAKEN = 1 << 18 };
@@ -74,27 +73,22 @@ END_TEST
 /* Run a program under a policy; its recording, the caller's. */
 static struct store *run(const char *spec, const char *policy, const char *set, double *h2d, double *d2h)
 {
-    struct input input = {0};
     struct replay_result result;
     struct err err = {""};
-    bool usage;
     struct store *store = store_create_memory(&err);
     const struct uvm_recording_output to = {.store = store};
-    ck_assert_msg(input_open(&input, spec, "", false, &err) == 0, "%s", err.msg);
-    struct replay_request request = {.engine = engine_find("uvm"),
-                                     .platform = "v100",
-                                     .policy_list = policy,
-                                     .sets = &set,
-                                     .set_count = set != NULL,
-                                     .inputs = &input,
-                                     .input_count = 1,
-                                     .threads = 1,
-                                     .engine_options = &to};
-    ck_assert_msg(replay_run(&request, &result, &usage, &err) == 0, "%s", err.msg);
+    testing_replay(&result,
+                   (struct replay_request){.engine = engine_find("uvm"),
+                                           .platform = "v100",
+                                           .policy_list = policy,
+                                           .sets = &set,
+                                           .set_count = set != NULL,
+                                           .threads = 1,
+                                           .engine_options = &to},
+                   spec);
     *h2d = outcome_get(&result.runs[0], "h2d_bytes")->real;
     *d2h = outcome_get(&result.runs[0], "d2h_bytes")->real;
     replay_release(&result);
-    input_close(&input);
     ck_assert_int_eq(store_flush(store, &err), 0);
     return store;
 }

@@ -7,8 +7,7 @@
 #include <stdio.h>
 
 #include "replay/derive/derive.h"
-#include "replay/run/engine.h"
-#include "trace/base/testing.h"
+#include "replay/run/testing_replay.h"
 #include "trace/graph/graph_generate.h"
 #include "trace/import/reader.h"
 #include "trace/import/testing_access.h"
@@ -273,19 +272,13 @@ static struct totals derived(const char *path, const struct recorded *r, uint32_
 /* What the engine counts for the graph. */
 static struct totals replayed(const char *spec, const char *policy)
 {
-    struct input input;
     struct replay_result result;
-    struct err err = {""};
     struct totals totals;
-    bool usage;
-    ck_assert_msg(input_open(&input, spec, "", false, &err) == 0, "%s", err.msg);
-    const struct replay_request request = {
-        .engine = engine_find("zerocopy"), .policy_list = policy, .inputs = &input, .input_count = 1, .threads = 1};
-    ck_assert_msg(replay_run(&request, &result, &usage, &err) == 0, "%s", err.msg);
+    testing_replay(
+        &result, (struct replay_request){.engine = engine_find("zerocopy"), .policy_list = policy, .threads = 1}, spec);
     for (int i = 0; i < COUNTS; i++)
         totals.value[i] = outcome_get(&result.runs[0], names[i])->whole;
     replay_release(&result);
-    input_close(&input);
     return totals;
 }
 

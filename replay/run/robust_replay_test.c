@@ -1,29 +1,22 @@
 /* Draws of a whole request: the same order as runs with these numbers given, and no trace of them in the runs. */
 #include "replay/run/robust.h"
 
+#include "replay/run/testing_replay.h"
 #include "trace/base/param.h"
-#include "trace/base/testing.h"
-
-static struct input input;
 
 /* The cliff: memory for less than half of what bicg needs, where one property of the GPU decides. */
 static void run(struct replay_result *result, const char *policies, const char *set, uint32_t draws, int threads)
 {
-    struct err err = {""};
-    bool usage;
-    ck_assert_msg(input_open(&input, "synth:bicg,bytes=4MiB", "", false, &err) == 0, "%s", err.msg);
     const char *const sets[] = {"gpu_memory_bytes=8MiB", set};
-    struct replay_request request = {.engine = engine_find("uvm"),
-                                     .platform = "titanv",
-                                     .policy_list = policies,
-                                     .sets = sets,
-                                     .set_count = set ? 2 : 1,
-                                     .inputs = &input,
-                                     .input_count = 1,
-                                     .threads = threads,
-                                     .draws = draws};
-    ck_assert_msg(replay_run(&request, result, &usage, &err) == 0, "%s", err.msg);
-    input_close(&input);
+    testing_replay(result,
+                   (struct replay_request){.engine = engine_find("uvm"),
+                                           .platform = "titanv",
+                                           .policy_list = policies,
+                                           .sets = sets,
+                                           .set_count = set ? 2 : 1,
+                                           .threads = threads,
+                                           .draws = draws},
+                   "synth:bicg,bytes=4MiB");
 }
 
 static double time_of(const struct replay_result *result, size_t run)

@@ -1,6 +1,7 @@
 #include "replay/uvm/uvm_answer.h"
 
 #include "models/base/sections.h"
+#include "replay/run/testing_replay.h"
 #include "replay/uvm/tape_testing.h"
 #include "replay/uvm/uvm_recording.h"
 #include "trace/base/param_value.h"
@@ -54,10 +55,7 @@ static double estimated(const struct answer *a, const char *name)
 static double estimated_time(const struct answer *a)
 {
     const struct metric_value *v = outcome_get(&a->outcome, "time_ns");
-    bool said = false;
-    for (size_t i = 0; i < a->outcome.note_count; i++)
-        said |= strstr(a->outcome.notes[i], "time_ns has no estimate") != NULL;
-    ck_assert(v->lower_bound == said);
+    ck_assert(v->lower_bound == testing_noted(&a->outcome, "time_ns has no estimate"));
     return v->lower_bound ? v->lo : estimated(a, "time_ns");
 }
 

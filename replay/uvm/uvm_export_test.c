@@ -1,6 +1,6 @@
 #include "replay/uvm/uvm_export.h"
 
-#include "replay/run/engine.h"
+#include "replay/run/testing_replay.h"
 #include "replay/uvm/uvm_managed.h"
 #include "replay/uvm/uvm_recording.h"
 #include "trace/base/random.h"
@@ -10,27 +10,22 @@
 static struct replay_result record(const char *spec, const char *policy, const char *set, FILE *csv,
                                    struct store **store)
 {
-    struct input input = {0};
     struct replay_result result;
     struct err err = {""};
-    bool usage;
-    ck_assert_msg(input_open(&input, spec, "", false, &err) == 0, "%s", err.msg);
     if (store)
         *store = store_create_memory(&err);
     const struct uvm_recording_output to = {.csv = csv, .store = store ? *store : NULL};
-    struct replay_request request = {.engine = engine_find("uvm"),
-                                     .platform = "h200",
-                                     .policy_list = policy,
-                                     .sets = &set,
-                                     .set_count = set != NULL,
-                                     .inputs = &input,
-                                     .input_count = 1,
-                                     .threads = 1,
-                                     .engine_options = &to};
-    ck_assert_msg(replay_run(&request, &result, &usage, &err) == 0, "%s", err.msg);
+    testing_replay(&result,
+                   (struct replay_request){.engine = engine_find("uvm"),
+                                           .platform = "h200",
+                                           .policy_list = policy,
+                                           .sets = &set,
+                                           .set_count = set != NULL,
+                                           .threads = 1,
+                                           .engine_options = &to},
+                   spec);
     if (store)
         ck_assert_int_eq(store_flush(*store, &err), 0);
-    input_close(&input);
     return result;
 }
 

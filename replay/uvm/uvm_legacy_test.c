@@ -3,23 +3,19 @@
 #include <math.h>
 
 #include "models/uvm/legacy.h"
-#include "trace/base/testing.h"
+#include "replay/run/testing_replay.h"
 
 static struct replay_result result;
 
 static int go_in(const char *mode, const char *spec, const char *platform, const char *policies, struct err *err)
 {
-    struct input input;
-    if (input_open(&input, spec, "", false, err))
-        return -1;
-    struct replay_request request = {
-        .engine = &engine_uvm, .inputs = &input, .input_count = 1, .platform = platform, .policy_list = policies};
-    request.sets = &mode;
-    request.set_count = mode != NULL;
-    bool usage;
-    int rc = replay_run(&request, &result, &usage, err);
-    input_close(&input);
-    return rc;
+    return testing_try_replay(&result,
+                              (struct replay_request){.engine = &engine_uvm,
+                                                      .platform = platform,
+                                                      .policy_list = policies,
+                                                      .sets = &mode,
+                                                      .set_count = mode != NULL},
+                              spec, err);
 }
 
 static int go(const char *spec, const char *platform, const char *policies, struct err *err)

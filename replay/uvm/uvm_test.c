@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/base/testing.h"
+#include "replay/run/testing_replay.h"
 
 #define POLICIES "tree+least-resident,tree,none,none+least-resident,fixed:granularity=2MiB+mru"
 
@@ -13,21 +13,15 @@ enum { COUNT = 5 };
 
 static void replay(const char *policies, const char *baseline, const char *stop, struct replay_result *result)
 {
-    struct err err = {""};
-    bool usage;
-    struct input input;
-    ck_assert_msg(input_open(&input, "synth:bicg,n=1500", "", false, &err) == 0, "%s", err.msg);
     const char *const sets[] = {"oversubscription_pct=200", stop};
-    struct replay_request request = {.engine = &engine_uvm,
-                                     .policy_list = policies,
-                                     .baseline = baseline,
-                                     .sets = sets,
-                                     .set_count = 2,
-                                     .inputs = &input,
-                                     .input_count = 1,
-                                     .threads = 2};
-    ck_assert_msg(replay_run(&request, result, &usage, &err) == 0, "%s", err.msg);
-    input_close(&input);
+    testing_replay(result,
+                   (struct replay_request){.engine = &engine_uvm,
+                                           .policy_list = policies,
+                                           .baseline = baseline,
+                                           .sets = sets,
+                                           .set_count = 2,
+                                           .threads = 2},
+                   "synth:bicg,n=1500");
 }
 
 static const struct metric_value *value_of(const struct replay_result *r, size_t run, const char *metric)

@@ -2,8 +2,7 @@
  * (fixtures/README.md). */
 #include <stdio.h>
 
-#include "replay/run/engine.h"
-#include "trace/base/testing.h"
+#include "replay/run/testing_replay.h"
 
 enum { COUNTS = 6 };
 
@@ -13,21 +12,15 @@ static const char *const names[COUNTS] = {"requests_32",  "requests_64",   "requ
 /* Replay one policy and compare with the last six fields of a row: requests by size, payload, 64 B lines. */
 static void compare(const char *spec, const char *policy, const long long *want)
 {
-    struct input input;
     struct replay_result result;
-    struct err err = {""};
-    bool usage;
-    ck_assert_msg(input_open(&input, spec, "", false, &err) == 0, "%s", err.msg);
-    struct replay_request request = {
-        .engine = engine_find("zerocopy"), .policy_list = policy, .inputs = &input, .input_count = 1, .threads = 1};
-    ck_assert_msg(replay_run(&request, &result, &usage, &err) == 0, "%s", err.msg);
+    testing_replay(
+        &result, (struct replay_request){.engine = engine_find("zerocopy"), .policy_list = policy, .threads = 1}, spec);
     for (int i = 0; i < COUNTS; i++) {
         long long got = (long long)outcome_get(&result.runs[0], names[i])->whole;
         ck_assert_msg(got == (i == 5 ? 64 : 1) * want[i], "%s, %s: %s is %lld; expected %lld", spec, policy, names[i],
                       got, want[i]);
     }
     replay_release(&result);
-    input_close(&input);
 }
 
 START_TEST(traversals_of_the_star_graph_make_the_exact_requests)

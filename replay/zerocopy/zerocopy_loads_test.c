@@ -3,7 +3,7 @@
 
 #include "replay/derive/derive.h"
 #include "replay/derive/testing_program.h"
-#include "trace/base/testing.h"
+#include "replay/run/testing_replay.h"
 #include "trace/import/reader.h"
 #include "trace/import/testing_accelsim.h"
 #include "trace/import/testing_access.h"
@@ -56,10 +56,7 @@ static double metric(size_t policy, const char *name)
 
 static bool noted(size_t policy, const char *part)
 {
-    for (size_t i = 0; i < result.runs[policy].note_count; i++)
-        if (strstr(result.runs[policy].notes[i], part))
-            return true;
-    return false;
+    return testing_noted(&result.runs[policy], part);
 }
 
 /* Two launches on the GPU of N / 32 warps that load a line of a and one of b. */

@@ -1,31 +1,24 @@
 #include "models/zerocopy/link.h"
-#include "replay/run/engine.h"
-#include "trace/base/testing.h"
+#include "replay/run/testing_replay.h"
 
 static struct replay_result result;
-static struct input input;
 
 /* Run the zero-copy engine; released by done(). */
 static void run(const char *spec, const char *platform, const char *policies, const char *set)
 {
-    struct err err = {""};
-    bool usage;
-    ck_assert_msg(input_open(&input, spec, "", false, &err) == 0, "%s", err.msg);
-    struct replay_request request = {.engine = engine_find("zerocopy"),
-                                     .platform = platform,
-                                     .policy_list = policies,
-                                     .sets = &set,
-                                     .set_count = set != NULL,
-                                     .inputs = &input,
-                                     .input_count = 1,
-                                     .threads = 2};
-    ck_assert_msg(replay_run(&request, &result, &usage, &err) == 0, "%s", err.msg);
+    testing_replay(&result,
+                   (struct replay_request){.engine = engine_find("zerocopy"),
+                                           .platform = platform,
+                                           .policy_list = policies,
+                                           .sets = &set,
+                                           .set_count = set != NULL,
+                                           .threads = 2},
+                   spec);
 }
 
 static void done(void)
 {
     replay_release(&result);
-    input_close(&input);
 }
 
 static double metric(size_t policy, const char *name)

@@ -1,28 +1,20 @@
 #include "replay/zerocopy/zerocopy_tier.h"
 
-#include "replay/run/engine.h"
-#include "trace/base/testing.h"
+#include "replay/run/testing_replay.h"
 
 static struct replay_result result;
 
 /* policies on gather,SPEC; rows ends when released. */
 static int run(const char *spec, const char *policies, const char *const *sets, size_t n, struct err *err)
 {
-    struct input input;
-    bool usage;
-    if (input_open(&input, spec, "", false, err))
-        return -1;
-    struct replay_request request = {.engine = engine_find("zerocopy"),
-                                     .platform = "rtx3090",
-                                     .policy_list = policies,
-                                     .sets = sets,
-                                     .set_count = n,
-                                     .inputs = &input,
-                                     .input_count = 1,
-                                     .threads = 2};
-    int rc = replay_run(&request, &result, &usage, err);
-    input_close(&input);
-    return rc;
+    return testing_try_replay(&result,
+                              (struct replay_request){.engine = engine_find("zerocopy"),
+                                                      .platform = "rtx3090",
+                                                      .policy_list = policies,
+                                                      .sets = sets,
+                                                      .set_count = n,
+                                                      .threads = 2},
+                              spec, err);
 }
 
 static const struct metric_value *metric(size_t policy, const char *name)

@@ -1,7 +1,6 @@
 #include "replay/zerocopy/zerocopy.h"
 
-#include "replay/run/engine.h"
-#include "trace/base/testing.h"
+#include "replay/run/testing_replay.h"
 
 /* A trace of scans: one structure of 1,000 8-byte elements at 4096, and these records. */
 static struct store *begin(const char *name, const struct record *records, size_t n, bool structures)
@@ -36,14 +35,9 @@ static const char *make(const char *name, const struct record *records, size_t n
 
 static int replay(const char *path, struct replay_result *result, struct err *err)
 {
-    struct input input;
-    bool usage;
-    ck_assert_int_eq(input_open(&input, path, "", false, err), 0);
-    struct replay_request request = {
-        .engine = engine_find("zerocopy"), .policy_list = "merged", .inputs = &input, .input_count = 1, .threads = 1};
-    int rc = replay_run(&request, result, &usage, err);
-    input_close(&input);
-    return rc;
+    return testing_try_replay(
+        result, (struct replay_request){.engine = engine_find("zerocopy"), .policy_list = "merged", .threads = 1}, path,
+        err);
 }
 
 START_TEST(stored_scans_are_counted)
