@@ -4,9 +4,9 @@
 
 #include "replay/report/figure_form.h"
 #include "replay/report/report.h"
+#include "replay/results/testing_runs.h"
 #include "replay/run/engine.h"
 #include "trace/base/param.h"
-#include "trace/base/testing.h"
 
 enum { SEEDS = 60, AXES = 4, VALUES = 3, POLICIES = 4 };
 
@@ -110,7 +110,6 @@ static void add_metrics(json_t *metrics, const struct engine *engine, size_t run
 static void add_case(struct made *m, const size_t *at, const char *workload)
 {
     char spec[400], platform[40] = "p";
-    struct err err = {""};
     json_t *settings = json_object(), *numbers = json_pack("{s:i}", "gpu.sms", 80), *runs = json_array();
     size_t used = (size_t)snprintf(spec, sizeof spec, "synth:%s", workload);
     for (size_t k = 0; k < length(m->engine->settings); k++)
@@ -137,12 +136,11 @@ static void add_case(struct made *m, const size_t *at, const char *workload)
         (void)json_array_append_new(runs, json_pack("{s:s,s:O,s:o}", "policy", m->policies[p].head->name, "params",
                                                     m->policies[p].params, "metrics", metrics));
     }
-    json_t *root = json_pack("{s:s,s:s,s:s,s:O,s:o,s:{s:s,s:[{s:s,s:s}],s:s,s:o,s:o,s:s}}", "engine", m->engine->name,
-                             "input", spec, "platform", platform, "settings", settings, "runs", runs, "case", "engine",
-                             m->engine->name, "inputs", "role", "", "input", spec, "platform", platform, "numbers",
-                             numbers, "settings", settings, "version", "1");
-    ck_assert_msg(root && run_set_add_json(&m->set, root, "made", &err) == 0, "%s", err.msg);
-    json_decref(root);
+    testing_add_runs(&m->set, "made",
+                     json_pack("{s:s,s:s,s:s,s:O,s:o,s:{s:s,s:[{s:s,s:s}],s:s,s:o,s:o,s:s}}", "engine", m->engine->name,
+                               "input", spec, "platform", platform, "settings", settings, "runs", runs, "case",
+                               "engine", m->engine->name, "inputs", "role", "", "input", spec, "platform", platform,
+                               "numbers", numbers, "settings", settings, "version", "1"));
 }
 
 static void make(struct made *m, const struct engine *engine, uint64_t seed, const char *workload)

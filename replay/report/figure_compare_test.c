@@ -1,6 +1,6 @@
 /* Figure compare-times: which rows stand where, with which ends. */
 #include "replay/report/plot.h"
-#include "trace/base/testing.h"
+#include "replay/results/testing_runs.h"
 
 #define RUN(policy, metrics, interval)                                                                                 \
     "{\"policy\":\"" policy "\",\"params\":{},\"metrics\":{" metrics "},\"interval\":{" interval "},\"notes\":[]}"
@@ -17,9 +17,7 @@ static const char made[] =
 static char *script_of(const char *name, json_t *notes, struct err *err)
 {
     struct run_set runs = {0};
-    json_t *root = json_loads(made, 0, NULL);
-    ck_assert_msg(root && run_set_add_json(&runs, root, "test", err) == 0, "%s", err->msg);
-    json_decref(root);
+    testing_add_runs(&runs, "test", json_loads(made, 0, NULL));
     const struct figure_input input = {.path = "", .runs = &runs, .notes = notes};
     char *text = NULL;
     size_t size;

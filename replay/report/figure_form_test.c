@@ -1,7 +1,7 @@
 /* Figures of results: which runs stand where, under which name, by which unit. */
 #include "replay/report/figure_form.h"
 
-#include "trace/base/testing.h"
+#include "replay/results/testing_runs.h"
 
 /* What a figure writes of these runs; freed by the caller. NULL with *err set if it refuses. */
 static char *script_of(const char *name, const struct figure_input *input, struct err *err)
@@ -19,11 +19,7 @@ static char *script_of(const char *name, const struct figure_input *input, struc
 
 static void load(struct run_set *set, const char *text)
 {
-    json_t *root = json_loads(text, 0, NULL);
-    struct err err = {""};
-    ck_assert_ptr_nonnull(root);
-    ck_assert_msg(run_set_add_json(set, root, "test", &err) == 0, "%s", err.msg);
-    json_decref(root);
+    testing_add_runs(set, "test", json_loads(text, 0, NULL));
 }
 
 static void has(const char *text, const char *part)

@@ -2,24 +2,31 @@
 
 #include <string.h>
 
+#include "replay/results/testing_runs.h"
 #include "trace/base/embedded.h"
-#include "trace/base/testing.h"
+
+/* Of time_ns; to be freed. */
+static char *page_of(const struct run_set *set, json_t *missing)
+{
+    struct err err = {""};
+    char *text;
+    size_t n;
+    FILE *f = open_memstream(&text, &n);
+    ck_assert_msg(html_write(set, "time_ns", "0.1", f, missing, &err) == 0, "%s", err.msg);
+    (void)fclose(f);
+    return text;
+}
 
 START_TEST(names_cannot_become_markup)
 {
     struct run_set set = {0};
-    struct err err = {""};
-    json_t *root =
-        json_pack("{s:s,s:s,s:s,s:{},s:[{s:s,s:{},s:{s:f}},{s:s,s:{},s:{s:f}}]}", "engine", "none", "input",
-                  "</script><script>alert(1)</script>", "platform", "x", "settings", "runs", "policy", "tree", "params",
-                  "metrics", "time_ns", 2.0, "policy", "<b>&amp;", "params", "metrics", "time_ns", 1.0);
-    ck_assert_msg(root && run_set_add_json(&set, root, "test", &err) == 0, "%s", err.msg);
-    json_decref(root);
-    char *text;
-    size_t n;
-    FILE *f = open_memstream(&text, &n);
-    ck_assert_int_eq(html_write(&set, "time_ns", "0.1", f, NULL, &err), 0);
-    (void)fclose(f);
+    testing_add_runs(&set, "test",
+                     json_pack("{s:s,s:s,s:s,s:{},s:[{s:s,s:{},s:{s:f}},{s:s,s:{},s:{s:f}}]}", "engine", "none",
+                               "input", "</script><script>alert(1)</script>", "platform", "x", "settings", "runs",
+                               "policy", "tree", "params", "metrics", "time_ns", 2.0, "policy", "<b>&amp;", "params",
+                               "metrics", "time_ns", 1.0));
+    char *text = page_of(&set, NULL);
+    const size_t n = strlen(text);
     ck_assert_ptr_null(strstr(text, "<script>alert"));
     ck_assert_ptr_null(strstr(text, "<b>&amp;"));
     ck_assert_ptr_nonnull(strstr(text, "\\u003cb\\u003e"));
@@ -111,18 +118,12 @@ END_TEST
 START_TEST(a_figure_that_fails_is_named_and_the_page_says_why)
 {
     struct run_set set = {0};
-    struct err err = {""};
-    json_t *root = json_pack("{s:s,s:s,s:s,s:{},s:[{s:s,s:{},s:{s:f}}]}", "engine", "none", "input", "x", "platform",
-                             "x", "settings", "runs", "policy", "tree", "params", "metrics", "time_ns", 2.0);
+    testing_add_runs(&set, "test",
+                     json_pack("{s:s,s:s,s:s,s:{},s:[{s:s,s:{},s:{s:f}}]}", "engine", "none", "input", "x", "platform",
+                               "x", "settings", "runs", "policy", "tree", "params", "metrics", "time_ns", 2.0));
     json_t *missing = json_array();
-    ck_assert_int_eq(run_set_add_json(&set, root, "test", &err), 0);
-    json_decref(root);
-    char *text;
-    size_t n;
-    FILE *f = open_memstream(&text, &n);
     ck_assert_int_eq(setenv("PATH", "/nonexistent", 1), 0);
-    ck_assert_int_eq(html_write(&set, "time_ns", "0.1", f, missing, &err), 0);
-    (void)fclose(f);
+    char *text = page_of(&set, missing);
     ck_assert_ptr_nonnull(strstr(text, "\"svg\":null,\"said\":[\"not drawn: gnuplot is not installed"));
     ck_assert_ptr_nonnull(strstr(json_string_value(json_array_get(missing, 0)), "figure bars of time_ns is not drawn"));
     free(text);

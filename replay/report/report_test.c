@@ -2,17 +2,16 @@
 
 #include <math.h>
 
+#include "replay/results/testing_runs.h"
 #include "replay/run/engine.h"
-#include "trace/base/testing.h"
 
 static void add(struct run_set *set, const char *workload, int pct, const char *policy, int granularity, double time)
 {
-    struct err err = {""};
-    json_t *root = json_pack("{s:s,s:s,s:s,s:{s:i},s:[{s:s,s:{s:i},s:{s:f,s:f}}]}", "engine", "uvm", "input", workload,
-                             "platform", "titanv", "settings", "pct", pct, "runs", "policy", policy, "params",
-                             "granularity", granularity, "metrics", "time_ns", time, "speedup_ratio", 100 / time);
-    ck_assert_msg(root && run_set_add_json(set, root, "test", &err) == 0, "%s", err.msg);
-    json_decref(root);
+    testing_add_runs(set, "test",
+                     json_pack("{s:s,s:s,s:s,s:{s:i},s:[{s:s,s:{s:i},s:{s:f,s:f}}]}", "engine", "uvm", "input",
+                               workload, "platform", "titanv", "settings", "pct", pct, "runs", "policy", policy,
+                               "params", "granularity", granularity, "metrics", "time_ns", time, "speedup_ratio",
+                               100 / time));
 }
 
 static void fill(struct run_set *set)
@@ -101,12 +100,11 @@ START_TEST(all_metrics_stand_in_the_order_of_their_engine)
     struct run_set set = {0};
     struct report report;
     struct err err = {""};
-    json_t *root = json_pack("{s:s,s:s,s:s,s:{},s:[{s:s,s:{},s:{s:i,s:n,s:i,s:f,s:i,s:i}}]}", "engine", "uvm", "input",
-                             "x", "platform", "titanv", "settings", "runs", "policy", "tree", "params", "metrics",
-                             "zz_of_another_release", 1, "fault_handler_runs", "services", 7, "speedup_ratio", 1.0,
-                             "time_ns", 5, "faults", 3);
-    ck_assert_msg(root && run_set_add_json(&set, root, "test", &err) == 0, "%s", err.msg);
-    json_decref(root);
+    testing_add_runs(&set, "test",
+                     json_pack("{s:s,s:s,s:s,s:{},s:[{s:s,s:{},s:{s:i,s:n,s:i,s:f,s:i,s:i}}]}", "engine", "uvm",
+                               "input", "x", "platform", "titanv", "settings", "runs", "policy", "tree", "params",
+                               "metrics", "zz_of_another_release", 1, "fault_handler_runs", "services", 7,
+                               "speedup_ratio", 1.0, "time_ns", 5, "faults", 3));
     struct report_options how = {.metrics = "faults", .no_best = true};
     ck_assert_int_eq(report_make(&report, &set, &how, &err), 0);
     ck_assert_uint_eq(report.more, 0); /* what was asked for is there */
@@ -175,10 +173,7 @@ static void fill_parts(struct run_set *set)
         "\"parts\":{\"kernel\":["
         "{\"part\":\"a\",\"metrics\":{\"time_ns\":5,\"faults\":8},\"interval\":{\"batches\":[1,2]}},"
         "{\"part\":\"b\",\"metrics\":{\"time_ns\":30,\"faults\":1},\"interval\":{}}]}}]}";
-    struct err err = {""};
-    json_t *root = json_loads(text, 0, NULL);
-    ck_assert_msg(root && run_set_add_json(set, root, "test", &err) == 0, "%s", err.msg);
-    json_decref(root);
+    testing_add_runs(set, "test", json_loads(text, 0, NULL));
 }
 
 START_TEST(a_run_by_kernel_has_a_row_for_each_with_the_metrics_it_has)
@@ -222,11 +217,10 @@ START_TEST(by_gpu_kernel_the_pim_kernels_are_aggregated_as_declared)
         for (int p = 0; p < 2; p++) {
             char input[64];
             (void)snprintf(input, sizeof input, "mem=synth:g%d,x=1 + pim=synth:p%d", m, p);
-            json_t *root = json_pack("{s:s,s:s,s:s,s:{},s:[{s:s,s:{},s:{s:f,s:i}}]}", "engine", "dram", "input", input,
-                                     "platform", "gv100", "settings", "runs", "policy", "fcfs", "params", "metrics",
-                                     "fairness_index", fairness[m][p], "mem_requests", 10 + p);
-            ck_assert_msg(root && run_set_add_json(&set, root, "test", &err) == 0, "%s", err.msg);
-            json_decref(root);
+            testing_add_runs(&set, "test",
+                             json_pack("{s:s,s:s,s:s,s:{},s:[{s:s,s:{},s:{s:f,s:i}}]}", "engine", "dram", "input",
+                                       input, "platform", "gv100", "settings", "runs", "policy", "fcfs", "params",
+                                       "metrics", "fairness_index", fairness[m][p], "mem_requests", 10 + p));
         }
     const struct report_options how = {.by = "mem", .metrics = "fairness_index,mem_requests"};
     ck_assert_msg(report_make(&report, &set, &how, &err) == 0, "%s", err.msg);
@@ -248,14 +242,12 @@ START_TEST(each_platform_is_said_once)
     static const char head[] =
         "platform h200 (shipped): 27 numbers of [uvm], 9 known, 2 assumed, 15 fitted, 1 borrowed";
     struct run_set set = {0};
-    struct err err = {""};
     fill(&set);
     for (int i = 0; i < 2; i++) {
-        json_t *root = json_pack("{s:s,s:s,s:s,s:[{s:s,s:{},s:{s:f},s:[s,s]}]}", "engine", "uvm", "input",
-                                 i ? "a" : "b", "platform", "h200", "runs", "policy", "tree", "params", "metrics",
-                                 "time_ns", 5.0, "notes", "a note", head);
-        ck_assert_msg(root && run_set_add_json(&set, root, "test", &err) == 0, "%s", err.msg);
-        json_decref(root);
+        testing_add_runs(&set, "test",
+                         json_pack("{s:s,s:s,s:s,s:[{s:s,s:{},s:{s:f},s:[s,s]}]}", "engine", "uvm", "input",
+                                   i ? "a" : "b", "platform", "h200", "runs", "policy", "tree", "params", "metrics",
+                                   "time_ns", 5.0, "notes", "a note", head));
     }
     json_t *lines = json_array();
     ck_assert_int_eq(report_platforms(&set, lines), 0);
@@ -272,11 +264,10 @@ START_TEST(a_metric_of_an_earlier_release_is_reported_and_one_that_is_gone_says_
     struct run_set set = {0};
     struct report report;
     struct err err = {""};
-    json_t *root = json_pack("{s:s,s:s,s:s,s:{},s:[{s:s,s:{},s:{s:f,s:i}}]}", "engine", "dram", "input", "synth:gpu-g1",
-                             "platform", "gv100", "settings", "runs", "policy", "fcfs", "params", "metrics", "time_ns",
-                             1.0, "mem_latency_p99_cycles", 288);
-    ck_assert_msg(root && run_set_add_json(&set, root, "test", &err) == 0, "%s", err.msg);
-    json_decref(root);
+    testing_add_runs(&set, "test",
+                     json_pack("{s:s,s:s,s:s,s:{},s:[{s:s,s:{},s:{s:f,s:i}}]}", "engine", "dram", "input",
+                               "synth:gpu-g1", "platform", "gv100", "settings", "runs", "policy", "fcfs", "params",
+                               "metrics", "time_ns", 1.0, "mem_latency_p99_cycles", 288));
     struct report_options how = {.metrics = "mem_latency_p99_cycles"};
     ck_assert_msg(report_make(&report, &set, &how, &err) == 0, "%s", err.msg);
     ck_assert_double_eq(report.cells[report.columns - 1].value.real, 288);
@@ -323,10 +314,9 @@ START_TEST(runs_within_the_error_are_tied)
             }
             json_array_append_new(runs, run);
         }
-        json_t *root = json_pack("{s:s,s:s,s:s,s:{},s:o}", "engine", rows[i].engine, "input", "x", "platform", "h200",
-                                 "settings", "runs", runs);
-        ck_assert_msg(root && run_set_add_json(&set, root, "test", &err) == 0, "%s", err.msg);
-        json_decref(root);
+        testing_add_runs(&set, "test",
+                         json_pack("{s:s,s:s,s:s,s:{},s:o}", "engine", rows[i].engine, "input", "x", "platform", "h200",
+                                   "settings", "runs", runs));
         struct report_options how = {.metrics = rows[i].metric};
         ck_assert_msg(report_make(&report, &set, &how, &err) == 0, "%s", err.msg);
         for (size_t n = 0; n < 3; n++) {

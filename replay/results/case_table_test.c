@@ -1,12 +1,11 @@
 #include "replay/results/case_table.h"
 
-#include "trace/base/testing.h"
+#include "replay/results/testing_runs.h"
 
 /* One run of a document as `replay --format json` prints it. */
 static void add(struct run_set *set, const char *file, const char *inputs, const char *platform, const char *numbers,
                 const char *settings, const char *policy, const char *params, double time)
 {
-    struct err err = {""};
     char text[2000];
     (void)snprintf(
         text, sizeof text,
@@ -16,9 +15,7 @@ static void add(struct run_set *set, const char *file, const char *inputs, const
         "\"version\":\"v\"}}",
         platform, settings, policy, params, time, strcmp(file, "b.json") == 0 ? "other" : "tree", inputs, platform,
         numbers, settings);
-    json_t *root = json_loads(text, 0, NULL);
-    ck_assert_msg(root && run_set_add_json(set, root, file, &err) == 0, "%s: %s", text, err.msg);
-    json_decref(root);
+    testing_add_runs(set, file, json_loads(text, 0, NULL));
 }
 
 static void make(struct case_table *table, struct run_set *set, const char *apart)

@@ -2,13 +2,12 @@
 
 #include <math.h>
 
-#include "trace/base/testing.h"
+#include "replay/results/testing_runs.h"
 
 /* One run of a document as replay prints it; every text is JSON. */
 static void add(struct run_set *set, const char *input, const char *platform, const char *numbers, const char *settings,
                 const char *policy, const char *run)
 {
-    struct err err = {""};
     char text[2048];
     (void)snprintf(text, sizeof text,
                    "{\"engine\":\"uvm\",\"input\":\"%s\",\"platform\":\"%s\",\"settings\":%s,"
@@ -16,9 +15,7 @@ static void add(struct run_set *set, const char *input, const char *platform, co
                    "\"platform\":\"%s\",\"numbers\":%s,\"settings\":%s,\"version\":\"1\"},"
                    "\"runs\":[{\"policy\":\"%s\",\"params\":{},%s}],\"baseline\":{\"policy\":\"tree\"}}",
                    input, platform, settings, input, input, platform, numbers, settings, policy, run);
-    json_t *root = json_loads(text, 0, NULL);
-    ck_assert_msg(root && run_set_add_json(set, root, "x.json", &err) == 0, "%s: %s", text, err.msg);
-    json_decref(root);
+    testing_add_runs(set, "x.json", json_loads(text, 0, NULL));
 }
 
 static void simple(struct run_set *set, const char *input, const char *settings, const char *policy, int faults)

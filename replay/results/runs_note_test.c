@@ -1,16 +1,14 @@
 #include "replay/results/runs.h"
 
-#include "trace/base/testing.h"
+#include "replay/results/testing_runs.h"
 #include "trace/base/version.h"
 
 static void add(struct run_set *set, const char *version)
 {
-    struct err err = {""};
-    json_t *root =
-        json_pack("{s:s,s:s,s:[{s:s,s:{}}],s:{s:s,s:[{s:s,s:s}],s:s}}", "engine", "uvm", "input", "x", "runs", "policy",
-                  "tree", "metrics", "case", "engine", "uvm", "inputs", "role", "", "input", "x", "version", version);
-    ck_assert_msg(root && run_set_add_json(set, root, "a.json", &err) == 0, "%s", err.msg);
-    json_decref(root);
+    testing_add_runs(set, "a.json",
+                     json_pack("{s:s,s:s,s:[{s:s,s:{}}],s:{s:s,s:[{s:s,s:s}],s:s}}", "engine", "uvm", "input", "x",
+                               "runs", "policy", "tree", "metrics", "case", "engine", "uvm", "inputs", "role", "",
+                               "input", "x", "version", version));
 }
 
 START_TEST(a_sentence_is_noted_once)

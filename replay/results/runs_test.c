@@ -1,6 +1,6 @@
 #include "replay/results/runs.h"
 
-#include "trace/base/testing.h"
+#include "replay/results/testing_runs.h"
 
 static const char text[] =
     "{\"schema\":1,\"engine\":\"uvm\",\"input\":\"synth:bicg,bytes=8GiB,kernel=1\",\"platform\":\"titanv\","
@@ -79,12 +79,10 @@ END_TEST
 
 static void add(struct run_set *set, const char *input, int pct, const char *policy)
 {
-    struct err err = {""};
-    json_t *root =
-        json_pack("{s:s,s:s,s:s,s:{s:i,s:s},s:[{s:s,s:{s:i}}]}", "engine", "uvm", "input", input, "platform", "titanv",
-                  "settings", "pct", pct, "mode", "demand", "runs", "policy", policy, "metrics", "faults", 1);
-    ck_assert_msg(root && run_set_add_json(set, root, "test", &err) == 0, "%s", err.msg);
-    json_decref(root);
+    testing_add_runs(set, "test",
+                     json_pack("{s:s,s:s,s:s,s:{s:i,s:s},s:[{s:s,s:{s:i}}]}", "engine", "uvm", "input", input,
+                               "platform", "titanv", "settings", "pct", pct, "mode", "demand", "runs", "policy", policy,
+                               "metrics", "faults", 1));
 }
 
 START_TEST(runs_of_one_engine_are_copied)

@@ -1,17 +1,15 @@
 #include "replay/results/runs.h"
 
-#include "trace/base/testing.h"
+#include "replay/results/testing_runs.h"
 
 /* A document of two policies, as replay prints it. */
 static void add(struct run_set *set, const char *place, const char *input, json_t *faults, int pct)
 {
-    struct err err = {""};
-    json_t *root = json_pack("{s:s,s:s,s:s,s:{s:i},s:[{s:s,s:{s:O},s:{s:[i,i]}},{s:s,s:{s:i}}],s:{s:s}}", "engine",
-                             "uvm", "input", input, "platform", "titanv", "settings", "pct", pct, "runs", "policy",
-                             "tree", "metrics", "faults", faults, "interval", "time_ns", 1, 2, "policy", "none",
-                             "metrics", "faults", 9, "baseline", "policy", "none");
-    ck_assert_msg(root && run_set_add_json(set, root, place, &err) == 0, "%s", err.msg);
-    json_decref(root);
+    testing_add_runs(set, place,
+                     json_pack("{s:s,s:s,s:s,s:{s:i},s:[{s:s,s:{s:O},s:{s:[i,i]}},{s:s,s:{s:i}}],s:{s:s}}", "engine",
+                               "uvm", "input", input, "platform", "titanv", "settings", "pct", pct, "runs", "policy",
+                               "tree", "metrics", "faults", faults, "interval", "time_ns", 1, 2, "policy", "none",
+                               "metrics", "faults", 9, "baseline", "policy", "none"));
 }
 
 START_TEST(the_same_run_of_several_files_is_there_once)

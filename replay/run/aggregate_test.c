@@ -1,7 +1,7 @@
 #include "replay/run/aggregate.h"
 
+#include "replay/results/testing_runs.h"
 #include "trace/base/mem.h"
-#include "trace/base/testing.h"
 
 START_TEST(aggregates_are_what_they_say)
 {
@@ -24,7 +24,6 @@ END_TEST
 
 static void add(struct run_set *set, const char *input, double time, const char *interval, bool baseline)
 {
-    struct err err = {""};
     char text[600];
     (void)snprintf(
         text, sizeof text,
@@ -32,9 +31,7 @@ static void add(struct run_set *set, const char *input, double time, const char 
         "\"params\":{},\"metrics\":{\"time_ns\":%g,\"speedup_ratio\":%g,\"faults\":%s},\"interval\":{%s}}]%s}",
         input, time, 100 / time, *interval ? "null" : "7", interval,
         baseline ? ",\"baseline\":{\"policy\":\"tree\",\"params\":{}}" : "");
-    json_t *root = json_loads(text, 0, NULL);
-    ck_assert_msg(root && run_set_add_json(set, root, "test", &err) == 0, "%s", err.msg);
-    json_decref(root);
+    testing_add_runs(set, "test", json_loads(text, 0, NULL));
 }
 
 START_TEST(intervals_combine_and_baselines_stay_out_of_speedups)
