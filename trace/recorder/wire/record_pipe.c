@@ -20,11 +20,12 @@ static int make_room(struct record_pipe_texts *texts, size_t id, struct err *err
     return 0;
 }
 
-/* The next fragment of a text: room doubles with what came. */
+/* The next fragment of a text: room doubles with what came. A text that is whole, as an empty one is when it comes
+ * again, stays where it is. */
 static int append(struct record_pipe_text *t, const char *fragment, uint32_t n, struct err *err)
 {
     const uint32_t fragments = t->filled / RECORD_PIPE_TEXT_BYTES;
-    if ((fragments & (fragments - 1)) == 0) {
+    if (!t->text || (fragments && (fragments & (fragments - 1)) == 0)) {
         const size_t twice = fragments ? 2 * (size_t)t->filled : n;
         char *grown = realloc(t->text, (twice < t->total ? twice : t->total) + 1);
         if (!grown)

@@ -96,7 +96,10 @@ START_TEST(an_empty_text_is_a_text)
     struct record_pipe_message m = fragment(3, 0, 0, "");
     ck_assert_ptr_null(record_pipe_text_get(&texts, 3));
     ck_assert_int_eq(record_pipe_text_put(&texts, &m, &err), 0);
-    ck_assert_str_eq(record_pipe_text_get(&texts, 3), "");
+    const char *text = record_pipe_text_get(&texts, 3);
+    ck_assert_str_eq(text, "");
+    ck_assert_int_eq(record_pipe_text_put(&texts, &m, &err), 0); /* once more: it is valid until release */
+    ck_assert_ptr_eq(record_pipe_text_get(&texts, 3), text);
     record_pipe_texts_release(&texts);
 }
 END_TEST
