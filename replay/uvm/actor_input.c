@@ -77,12 +77,6 @@ static const struct workload_type *maker(const struct store *store)
     return name ? workload_find(name) : NULL;
 }
 
-/* What a workload cannot be replayed as its trace cannot either. */
-static bool made_for_pages(const struct store *store)
-{
-    return !maker(store) || maker(store)->views & VIEW_UVM;
-}
-
 int actor_input_open(struct actor_input *t, const struct input *input, struct err *err)
 {
     const struct workload *w = &input->workload;
@@ -90,8 +84,10 @@ int actor_input_open(struct actor_input *t, const struct input *input, struct er
     struct program program;
     if (kind == UVM_INPUT_PROGRAM)
         return w->type->program(w->state, &program, err) || actor_input_program(t, &program, err) ? -1 : 0;
-    if (w->type || !made_for_pages(input->store))
-        return derive_no_view(w->type ? w->type : maker(input->store), VIEW_UVM, err);
+    const struct workload_type *type = w->type ? w->type : maker(input->store);
+    if (w->type ||
+        (type && !(type->views & VIEW_UVM))) /* what a workload is not replayed as, its trace is not either */
+        return derive_no_view(type, VIEW_UVM, err);
     *t = (struct actor_input){.kind = kind, .store = input->store};
     if ((kind == UVM_INPUT_ACCESSES ? open_accesses(t, input, err) : open_trace(t, input->store, err)) == 0)
         return 0;
