@@ -416,10 +416,9 @@ static void move_event(struct loop *l, const struct uvm_event *event)
             page_mask_andnot(&come, &all, &place->block.resident);
             page_mask_or(&place->block.resident, &place->block.resident, &all);
             page_mask_andnot(&place->mapped, &place->mapped, &all);
+            const uint64_t bytes = (uint64_t)page_mask_count(&come) * UVM_PAGE_BYTES;
             tally(l, r->visits[v].piece,
-                  &(struct uvm_tally){.h2d_bytes = (uint64_t)page_mask_count(&come) * UVM_PAGE_BYTES,
-                                      .user_bytes = (uint64_t)page_mask_count(&come) * UVM_PAGE_BYTES,
-                                      .blocks = !place->used});
+                  &(struct uvm_tally){.h2d_bytes = bytes, .user_bytes = bytes, .blocks = !place->used});
             place->used = true;
         } else {
             struct page_mask known, gone;
@@ -860,14 +859,13 @@ int uvm_answer_run(const struct uvm_answer_run *run, struct outcome *o, enum uvm
 /* --- the job --- */
 
 /* What is said of every run: the ceiling, and what makes numbers of estimates. */
-static void say_all(const struct uvm_recording *r, bool estimated, struct outcome *o)
+static void say_all(const struct uvm_gain *gain, bool estimated, struct outcome *o)
 {
     char share[256];
-    const struct uvm_gain gain = uvm_gain_of(r);
-    if (*uvm_gain_say(&gain, share, sizeof share))
+    if (*uvm_gain_say(gain, share, sizeof share))
         outcome_note(o, "%s", share);
-    if (gain.whole && gain.kernel_ns && isfinite(uvm_gain_most(&gain)))
-        o->speedup_most = uvm_gain_most(&gain);
+    if (gain->whole && gain->kernel_ns && isfinite(uvm_gain_most(gain)))
+        o->speedup_most = uvm_gain_most(gain);
     if (estimated)
         outcome_note(o, "values behind ~ are estimates: the program's touches make them numbers (record --touches; "
                         "replay uvm --touches FILE)");
@@ -896,11 +894,12 @@ static int run_policies(const struct replay_job *job, const struct uvm_recording
             return -1;
         estimated |= answer == UVM_ESTIMATE;
     }
+    const struct uvm_gain gain = uvm_gain_of(r);
     json_t *limits = json_array();
     int rc = limits_tell_chosen(job->inputs[0].store, job->inputs[0].spec, (struct recording){set->process, set->gpu},
                                 limits_collect, &limits, err);
     for (size_t i = 0; i < job->policy_count; i++) {
-        say_all(r, estimated, &runs[i]);
+        say_all(&gain, estimated, &runs[i]);
         outcome_note_all(&runs[i], limits);
     }
     json_decref(limits);
