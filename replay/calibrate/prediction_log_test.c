@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "trace/base/testing.h"
 
@@ -135,27 +134,27 @@ START_TEST(what_is_no_ledger_is_refused_with_its_place)
 }
 END_TEST
 
+enum { WRITERS = 4, ROWS = 6 };
+
+static bool append_rows(int writer)
+{
+    char name[8];
+    for (int r = 0; r < ROWS; r++) {
+        size_t added;
+        (void)snprintf(name, sizeof name, "%d.%d", writer, r);
+        const struct prediction row = row_of(name, "managed", "whole", 100, 110);
+        if (prediction_log_append(testing_file("shared.csv"), &row, 1, &added, &err) || added != 1)
+            return false;
+    }
+    return true;
+}
+
 /* Also of a ledger that several make at the same moment. */
 START_TEST(no_row_is_lost_where_several_write)
 {
-    enum { WRITERS = 4, ROWS = 6 };
-    const char *path = testing_file("shared.csv");
     struct prediction_log ledger;
-    for (int w = 0; w < WRITERS; w++)
-        if (fork() == 0) {
-            char name[8];
-            size_t added;
-            for (int r = 0; r < ROWS; r++) {
-                (void)snprintf(name, sizeof name, "%d.%d", w, r);
-                const struct prediction row = row_of(name, "managed", "whole", 100, 110);
-                if (prediction_log_append(path, &row, 1, &added, &err) || added != 1)
-                    _exit(1);
-            }
-            _exit(0);
-        }
-    for (int i = 0, status; i < WRITERS; i++)
-        ck_assert(wait(&status) > 0 && status == 0);
-    ck_assert_msg(prediction_log_read(&ledger, path, &err) == 0, "%s", err.msg);
+    testing_at_once(WRITERS, append_rows);
+    ck_assert_msg(prediction_log_read(&ledger, testing_file("shared.csv"), &err) == 0, "%s", err.msg);
     ck_assert_uint_eq(ledger.count, WRITERS * ROWS);
     prediction_log_release(&ledger);
 }

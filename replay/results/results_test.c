@@ -348,34 +348,29 @@ START_TEST(a_new_file_is_there_once_it_is_finished)
 }
 END_TEST
 
+enum { WRITERS = 3, RUNS = 40 };
+
+static bool put_runs(int writer)
+{
+    struct err err = {""};
+    struct results *results = results_open(testing_file("shared.db"), RESULTS_APPEND, &err);
+    for (int i = 0; results && i < RUNS; i++) {
+        char key[16];
+        (void)snprintf(key, sizeof key, "%d-%d", writer, i);
+        struct results_run run = sample;
+        run.key = key;
+        if (results_put(results, &run, 1, &err))
+            return false;
+    }
+    results_close(results);
+    return results != NULL;
+}
+
 START_TEST(two_writers_share_one_file)
 {
-    enum { WRITERS = 3, RUNS = 40 };
     struct err err = {""};
-    const char *path = testing_file("shared.db");
-    pid_t child[WRITERS];
-    for (int w = 0; w < WRITERS; w++) {
-        child[w] = fork();
-        if (child[w])
-            continue;
-        struct results *results = results_open(path, RESULTS_APPEND, &err);
-        for (int i = 0; results && i < RUNS; i++) {
-            char key[16];
-            (void)snprintf(key, sizeof key, "%d-%d", w, i);
-            struct results_run run = sample;
-            run.key = key;
-            if (results_put(results, &run, 1, &err))
-                _exit(1);
-        }
-        results_close(results);
-        _exit(results ? 0 : 2);
-    }
-    for (int w = 0; w < WRITERS; w++) {
-        int status;
-        ck_assert_int_eq(waitpid(child[w], &status, 0), child[w]);
-        ck_assert_int_eq(status, 0);
-    }
-    struct results *results = open_results(path, RESULTS_READ);
+    testing_at_once(WRITERS, put_runs);
+    struct results *results = open_results(testing_file("shared.db"), RESULTS_READ);
     ck_assert_int_eq(results_count(results, &err), WRITERS * RUNS);
     results_close(results);
 }

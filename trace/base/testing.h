@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* CK_FORK, defined before this header is included: a test of the program needs a process of its own. */
@@ -65,6 +66,16 @@ static inline const char *testing_write(const char *name, const void *data, size
         abort();
     }
     return path;
+}
+
+/* act(0), act(1), .. in processes of their own at the same time: each is to be true. */
+static inline void testing_at_once(int processes, bool (*act)(int process))
+{
+    for (int i = 0; i < processes; i++)
+        if (fork() == 0)
+            _exit(!act(i));
+    for (int i = 0, status; i < processes; i++)
+        ck_assert(wait(&status) > 0 && status == 0);
 }
 
 /* Whether one of `count` texts is NAME or NAME,KEY=VALUE,..: of programs, of which a test has a size each. */

@@ -319,32 +319,34 @@ START_TEST(a_file_that_was_replaced_before_it_is_locked_is_not_taken)
 }
 END_TEST
 
+enum { WRITERS = 4, TURNS = 10 };
+
+static bool add_letters(int writer)
+{
+    const char *path = testing_file("turns.txt");
+    (void)writer;
+    for (int turn = 0; turn < TURNS; turn++) {
+        char text[WRITERS * TURNS + 2] = "";
+        int lock = output_lock(path, 20000, &err);
+        FILE *f = fopen(path, "rb");
+        if (lock < 0 || !f)
+            return false;
+        (void)!fgets(text, WRITERS * TURNS + 1, f);
+        (void)fclose(f);
+        if (write_to(path, strcat(text, "x"), 0))
+            return false;
+        (void)close(lock);
+    }
+    return true;
+}
+
 /* Each adds a letter to the file, which is replaced each time: none is lost, and who waits has the new file. */
 START_TEST(a_lock_is_of_the_file_that_has_the_name)
 {
-    enum { WRITERS = 4, TURNS = 10 };
-    const char *path = testing_file("turns.txt");
-    (void)write_to(path, "", 0);
-    for (int i = 0; i < WRITERS; i++)
-        if (fork() == 0) {
-            for (int turn = 0; turn < TURNS; turn++) {
-                char text[WRITERS * TURNS + 2] = "";
-                int lock = output_lock(path, 20000, &err);
-                FILE *f = fopen(path, "rb");
-                if (lock < 0 || !f)
-                    _exit(1);
-                (void)!fgets(text, WRITERS * TURNS + 1, f);
-                (void)fclose(f);
-                if (write_to(path, strcat(text, "x"), 0))
-                    _exit(1);
-                (void)close(lock);
-            }
-            _exit(0);
-        }
-    for (int i = 0, status; i < WRITERS; i++)
-        ck_assert(wait(&status) > 0 && status == 0);
     struct stat st;
-    ck_assert(stat(path, &st) == 0 && st.st_size == WRITERS * TURNS);
+    (void)write_to(testing_file("turns.txt"), "", 0);
+    testing_at_once(WRITERS, add_letters);
+    ck_assert(stat(testing_file("turns.txt"), &st) == 0 && st.st_size == WRITERS * TURNS);
 }
 END_TEST
 
