@@ -24,6 +24,7 @@ static struct found read_export(const char *sql)
     (void)unlink(path);
     ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
     char *message = NULL;
+    ck_assert_int_eq(sqlite3_exec(db, "PRAGMA synchronous = OFF", NULL, NULL, NULL), SQLITE_OK);
     ck_assert_msg(sqlite3_exec(db, sql, NULL, NULL, &message) == SQLITE_OK, "%s", message);
     sqlite3_close(db);
     struct store *store = store_create(to, true, "test", &err);
