@@ -17,11 +17,22 @@ static void begin(struct script *s)
     services_init(&s->d2h, RECORD_MIGRATE_D2H);
 }
 
+/* An event on pages from `first` on. */
+static struct verify_event *happens(struct script *s, enum verify_event_type type, unsigned first, unsigned pages)
+{
+    struct verify_event *e = &s->events[s->count];
+    *e = (struct verify_event){.time_ns = (int64_t)s->count,
+                               .order = s->count,
+                               .first = (uint16_t)first,
+                               .pages = (uint16_t)pages,
+                               .type = (uint16_t)type};
+    s->count++;
+    return e;
+}
+
 static void cpu_write(struct script *s, unsigned page)
 {
-    s->events[s->count] = (struct verify_event){
-        .time_ns = (int64_t)s->count, .order = s->count, .first = (uint16_t)page, .pages = 1, .type = VERIFY_CPU_WRITE};
-    s->count++;
+    (void)happens(s, VERIFY_CPU_WRITE, page, 1);
 }
 
 /* A service: pages [from, to) faulted if the text at that place is F, prefetched if P; one letter per `step` pages. */
@@ -44,19 +55,31 @@ static void service(struct script *s, const char *letters, unsigned first, unsig
     }
     ck_assert_int_eq(services_rebuild(&s->h2d, &err), 0);
     ck_assert_uint_eq(s->h2d.count, index + 1);
-    s->events[s->count] =
-        (struct verify_event){.time_ns = (int64_t)s->count, .order = s->count, .service = index, .type = VERIFY_H2D};
-    s->count++;
+    happens(s, VERIFY_H2D, 0, 0)->service = index;
+}
+
+static struct verify_block block_of(const struct script *s)
+{
+    return (struct verify_block){
+        .events = s->events, .count = s->count, .h2d = &s->h2d, .d2h = &s->d2h, .threshold = 51, .renewed = s->renewed};
 }
 
 static struct verify_counts play(const struct script *s, const struct verify_edges *edges)
 {
     static const struct verify_edges none;
-    struct verify_block block = {
-        .events = s->events, .count = s->count, .h2d = &s->h2d, .d2h = &s->d2h, .threshold = 51, .renewed = s->renewed};
+    const struct verify_block block = block_of(s);
     struct verify_counts counts;
     verify_block_play(&block, edges ? edges : &none, &counts);
     return counts;
+}
+
+/* Played, and over. */
+static struct verify_counts end(struct script *s)
+{
+    struct verify_counts c = play(s, NULL);
+    services_release(&s->h2d);
+    services_release(&s->d2h);
+    return c;
 }
 
 /* Sequential first touch by the CPU: 64, 64, 128, 256, 512 KiB and 1 MiB. */
@@ -94,13 +117,12 @@ START_TEST(services_that_follow_the_tree_are_exact)
     service(&s, "....FPPP", 0, 16);
     service(&s, "........FPPPPPPP", 0, 16);
     service(&s, "................FPPPPPPPPPPPPPPP", 0, 16);
-    struct verify_counts c = play(&s, NULL);
+    struct verify_counts c = end(&s);
     ck_assert_uint_eq(c.services, 6);
     ck_assert_uint_eq(c.exact, 6);
     ck_assert_uint_eq(c.unmoved_pages, 0);
     for (int k = 0; k < VERIFY_VIOLATIONS; k++)
         ck_assert_uint_eq(c.violations[k], 0);
-    services_release(&s.h2d);
 }
 END_TEST
 
@@ -150,12 +172,11 @@ START_TEST(a_missing_service_makes_the_next_one_wrong)
     write_all(&s);
     service(&s, "F", 0, 16);
     service(&s, "..FP", 0, 16); /* the one in between is gone */
-    struct verify_counts c = play(&s, NULL);
+    struct verify_counts c = end(&s);
     ck_assert_uint_eq(c.exact, 1);
     ck_assert_uint_eq(c.violations[VERIFY_MISMATCH], 1);
     ck_assert_uint_eq(c.place[VERIFY_MISMATCH].missing, 16);
     ck_assert_uint_eq(c.place[VERIFY_MISMATCH].surplus, 0);
-    services_release(&s.h2d);
 }
 END_TEST
 
@@ -165,10 +186,9 @@ START_TEST(without_known_population_a_mismatch_proves_nothing)
     begin(&s);
     service(&s, "F", 0, 16);
     service(&s, "..FP", 0, 16);
-    struct verify_counts c = play(&s, NULL);
+    struct verify_counts c = end(&s);
     ck_assert_uint_eq(c.violations[VERIFY_MISMATCH], 0);
     ck_assert_uint_eq(c.violations[VERIFY_MISMATCH_OPEN], 1);
-    services_release(&s.h2d);
 }
 END_TEST
 
@@ -192,8 +212,7 @@ START_TEST(an_edge_clips_the_tree_and_is_found)
     ck_assert_uint_eq(s.h2d.count, 2);
     struct verify_counts counts = play(&s, NULL);
     ck_assert_uint_eq(counts.exact, 1);
-    static const struct services d2h = {.kind = RECORD_MIGRATE_D2H};
-    struct verify_block block = {.events = s.events, .count = s.count, .h2d = &s.h2d, .d2h = &d2h, .threshold = 51};
+    struct verify_block block = block_of(&s);
     struct verify_edges edges;
     long budget = 100;
     ck_assert(verify_block_infer(&block, &edges, &counts, &budget));
@@ -213,8 +232,8 @@ START_TEST(prefetching_off_predicts_nothing)
     begin(&s);
     service(&s, "F", 0, 1);
     static const struct verify_edges none;
-    static const struct services d2h = {.kind = RECORD_MIGRATE_D2H};
-    struct verify_block block = {.events = s.events, .count = s.count, .h2d = &s.h2d, .d2h = &d2h, .threshold = 101};
+    struct verify_block block = block_of(&s);
+    block.threshold = 101;
     struct verify_counts c;
     verify_block_play(&block, &none, &c);
     ck_assert_uint_eq(c.predicted_pages, 0);
@@ -222,17 +241,6 @@ START_TEST(prefetching_off_predicts_nothing)
     services_release(&s.h2d);
 }
 END_TEST
-
-/* Another event on pages from `first` on. */
-static void happens(struct script *s, enum verify_event_type type, unsigned first, unsigned pages)
-{
-    s->events[s->count] = (struct verify_event){.time_ns = (int64_t)s->count,
-                                                .order = s->count,
-                                                .first = (uint16_t)first,
-                                                .pages = (uint16_t)pages,
-                                                .type = (uint16_t)type};
-    s->count++;
-}
 
 /* Pages from `first` on move back for a CPU fault. */
 static void back(struct script *s, unsigned first, unsigned pages)
@@ -246,16 +254,7 @@ static void back(struct script *s, unsigned first, unsigned pages)
                        .flags = RECORD_CAUSE_FAULT};
     ck_assert_int_eq(services_add(&s->d2h, &r, 1, &err), 0);
     ck_assert_int_eq(services_rebuild(&s->d2h, &err), 0);
-    happens(s, VERIFY_D2H, 0, 0);
-    s->events[s->count - 1].service = (uint32_t)s->d2h.count - 1;
-}
-
-static struct verify_counts end(struct script *s)
-{
-    struct verify_counts c = play(s, NULL);
-    services_release(&s->h2d);
-    services_release(&s->d2h);
-    return c;
+    happens(s, VERIFY_D2H, 0, 0)->service = (uint32_t)s->d2h.count - 1;
 }
 
 /* A page that nothing is known of was on the GPU if a record moves it back within eight events, and none moves to the
