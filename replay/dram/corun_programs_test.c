@@ -92,7 +92,7 @@ static void must_be_the_same(struct replay_result *r, struct replay_result *othe
     replay_release(other);
 }
 
-/* The same through as many threads as there are policies. */
+/* The same through more threads than there are policies. */
 START_TEST(threads_change_nothing)
 {
     struct replay_result r[2];

@@ -214,7 +214,8 @@ static void same_reads(const struct program_body *a, const struct program_body *
 START_TEST(brief_bodies_have_the_same_reads_of_host_memory)
 {
     static struct program_body whole, brief;
-    for (int i = 0; i<SPECS * 3; i += testing_step()> 4 ? testing_step() : 4) {
+    const int step = testing_step() > 4 ? testing_step() : 4;
+    for (int i = 0; i < SPECS * 3; i += step) {
         char spec[200];
         struct program_launch shape;
         void *run;
