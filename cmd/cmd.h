@@ -58,8 +58,10 @@ int cmd_no_such(const char *what, const char *name);
 void cmd_list_names(const char *list, const char *of, void (*each)(void *ctx, const char *name), void *ctx);
 /* A sentence to stderr unless -q. */
 void cmd_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* run_set_load(), and say what keeps the file from being whole; with `inputs`, what keeps the runs' inputs. */
-int cmd_load_runs(struct run_set *set, const char *path, bool inputs, struct err *err);
+/* run_set_load(), and say what keeps the file from being whole. */
+int cmd_load_runs(struct run_set *set, const char *path, struct err *err);
+/* Say what keeps the inputs of n sets of runs from being whole, each sentence once. */
+int cmd_say_limits(const struct run_set *sets, size_t n, struct err *err);
 /* The texts of a JSON array, each as cmd_say() does. */
 void cmd_say_notes(const json_t *notes);
 

@@ -267,7 +267,7 @@ static int load_runs(const char *operand, struct run_set *set)
     char *path = split_operand(operand, &nth);
     int status = EXIT_DONE;
     cmd_reads(path);
-    if (!path || cmd_load_runs(nth ? &whole : set, path, true, &err))
+    if (!path || cmd_load_runs(nth ? &whole : set, path, &err))
         status = cmd_fail(EXIT_DATA, "%s", path ? err.msg : "out of memory");
     else if (nth > whole.count)
         status = cmd_fail(EXIT_NOTHING, "'%s' has %zu runs, no run %zu", path, whole.count, nth);
@@ -288,7 +288,7 @@ static int diff_runs(char **argv)
     int status = load_runs(argv[0], &sets[0]);
     if (status == EXIT_DONE)
         status = load_runs(argv[1], &sets[1]);
-    if (status == EXIT_DONE && run_diff_make(&diff, &sets[0], &sets[1], &err))
+    if (status == EXIT_DONE && (cmd_say_limits(sets, 2, &err) || run_diff_make(&diff, &sets[0], &sets[1], &err)))
         status = cmd_fail(EXIT_DATA, "%s", err.msg);
     if (status == EXIT_DONE && format == FORMAT_JSON)
         status = cmd_print_json(runs_json(&diff, argv, sets));

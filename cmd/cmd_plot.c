@@ -68,7 +68,8 @@ static int plot(const struct figure *figure, int argc, char **argv)
                                  .notes = json_array()};
     int rc = trace && !(input.store = limits_open(argv[0], limits_collect, &input.limits, &err)) ? -1 : 0;
     for (int i = 0; results && i < argc && !rc; i++)
-        rc = cmd_load_runs(&runs, argv[i], i + 1 == argc, &err);
+        rc = cmd_load_runs(&runs, argv[i], &err);
+    rc = rc ? rc : cmd_say_limits(&runs, 1, &err);
     int status = rc ? cmd_fail(EXIT_DATA, "%s", err.msg) : draw(figure, &input);
     store_close(input.store);
     json_decref(input.limits);

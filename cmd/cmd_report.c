@@ -353,7 +353,7 @@ static int run(int argc, char **argv)
     struct run_set runs = {0};
     int rc = 0;
     for (int i = 0; i < argc && !rc; i++)
-        rc = cmd_load_runs(&runs, argv[i], false, &err);
+        rc = cmd_load_runs(&runs, argv[i], &err);
     struct case_table table;
     if (!rc && (rc = case_table_make(&table, &runs, NULL, &err)) == 0) /* runs that cannot be told apart */
         case_table_release(&table);

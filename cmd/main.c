@@ -82,18 +82,24 @@ void cmd_say_notes(const json_t *notes)
     json_array_foreach(notes, i, sentence) cmd_say("%s", json_string_value(sentence));
 }
 
-int cmd_load_runs(struct run_set *set, const char *path, bool inputs, struct err *err)
+int cmd_load_runs(struct run_set *set, const char *path, struct err *err)
 {
-    json_t *said = json_array();
     const size_t before = json_array_size(set->unfinished);
     int rc = run_set_load(set, path, err);
     for (size_t i = before; i < json_array_size(set->unfinished); i++)
         cmd_say("%s", json_string_value(json_array_get(set->unfinished, i)));
-    if (!rc && inputs)
-        rc = run_set_note_limits(set, said) ? err_set(err, "out of memory") : 0;
+    return rc;
+}
+
+int cmd_say_limits(const struct run_set *sets, size_t n, struct err *err)
+{
+    json_t *said = json_array();
+    int rc = 0;
+    for (size_t i = 0; i < n; i++)
+        rc |= run_set_note_limits(&sets[i], said);
     cmd_say_notes(said);
     json_decref(said);
-    return rc;
+    return rc ? err_set(err, "out of memory") : 0;
 }
 
 const char *cmd_line(void)
