@@ -377,7 +377,7 @@ static int execute(const struct sweep *sweep)
     (void)pthread_mutex_init(&s.lock, NULL);
     s.points = (s.total + s.parts - 1 - s.part) / s.parts;
     s.threads = (size_t)cmd_threads(jobs);
-    s.each = cmd_threads(0);
+    s.each = omp_get_max_threads();
     atomic_store(&s.progress.total, s.points);
     struct progress_line *meter = progress_line_start(&s.progress, "sweep");
     run_all(&s);
