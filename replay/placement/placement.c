@@ -528,7 +528,7 @@ static int replay(const struct replay_job *job, struct outcome *runs, struct err
     const struct placing placing = {job, &tasks, hw, {(enum placement_penalty)how->penalty_rule, sms}, how->mode == 1};
     for (size_t i = 0; i < job->policy_count && !rc; i++)
         rc = run_policy(&placing, &job->policies[i], &runs[i], err);
-    for (size_t i = 0; i < job->policy_count && !rc; i++)
+    for (size_t i = 0; i < job->policy_count && !rc && !job->drawn; i++)
         rc = note_loss(&placing, i, runs, err);
     placement_tasks_release(&tasks);
     return rc;
