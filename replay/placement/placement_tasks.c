@@ -661,13 +661,15 @@ static int check_specs(const struct placement_tasks *tasks, struct workload *ope
 {
     for (size_t t = 0; t < tasks->count; t++) {
         const char *program = tasks->tasks[t].lo.program;
-        struct workload other, *workload = opened->type ? &other : opened;
+        struct workload workload = {0};
         if (!program || first_of(tasks, t) < t)
             continue;
-        if (open_spec(workload, program, err))
+        if (open_spec(&workload, program, err))
             return err_at(err, "[%s]", tasks->tasks[t].name);
-        if (workload == &other)
-            workload_close(&other);
+        if (opened->type)
+            workload_close(&workload);
+        else
+            *opened = workload;
     }
     return 0;
 }
