@@ -2,6 +2,9 @@
  * are refused. */
 #define TESTING_FORK CK_FORK
 
+#include <fcntl.h>
+#include <signal.h>
+
 #include "cmd/cmd.h"
 
 #include "models/base/sections.h"
@@ -170,6 +173,15 @@ END_TEST
 static unsigned char *bytes;
 static size_t count;
 
+static void read_built(void)
+{
+    FILE *f = fopen(testing_file("p.so"), "rb");
+    bytes = malloc(1 << 20);
+    ck_assert_ptr_nonnull(f);
+    count = fread(bytes, 1, 1 << 20, f);
+    (void)fclose(f);
+}
+
 /* As the last build's file, with bytes of its struct plugin changed. */
 static void patch(size_t offset, const void *value, size_t n)
 {
@@ -196,11 +208,7 @@ START_TEST(a_file_for_another_offchip_or_interface_is_refused)
     begin();
     const struct policy_head *all = build(PLAN "OFFCHIP_UVM_PREFETCH(all)\n");
     ck_assert_msg(all != NULL, "%s", err.msg);
-    FILE *f = fopen(testing_file("p.so"), "rb");
-    bytes = malloc(1 << 20);
-    ck_assert_ptr_nonnull(f);
-    count = fread(bytes, 1, 1 << 20, f);
-    (void)fclose(f);
+    read_built();
     patch(offsetof(struct plugin, version), &(uint32_t){1}, 4);
     refused("was built for another offchip: build it again");
     for (size_t i = 0; i < PLUGIN_STRUCTS; i++) {
@@ -228,6 +236,46 @@ START_TEST(a_file_for_another_offchip_or_interface_is_refused)
     ck_assert_ptr_nonnull(strstr(err.msg, "as a policy of offchip's own"));
     ck_assert_ptr_eq(plugin_find(POLICY_UVM_PREFETCH, "all-of-it"), all);
     ck_assert_ptr_eq(plugin_load(testing_file("p.so"), POLICY_ANY, NULL, &err), all);
+    free(bytes);
+}
+END_TEST
+
+/* Those of the last build, under another name of nine letters. */
+static const struct policy_head *load_as(const char *name)
+{
+    char *at = memmem(bytes, count, "all-of-", 7);
+    ck_assert_ptr_nonnull(at);
+    memcpy(at, name, 9);
+    (void)testing_write("other.so", bytes, count);
+    return plugin_load(testing_file("other.so"), POLICY_ANY, NULL, &err);
+}
+
+/* A descriptor's number comes back when it is closed, and the loader knows libraries by their names. */
+START_TEST(a_file_is_loaded_once_and_never_taken_for_another)
+{
+    begin();
+    const struct policy_head *all = build(PLAN "OFFCHIP_UVM_PREFETCH(all)\n");
+    ck_assert_msg(all != NULL, "%s", err.msg);
+    ck_assert_int_eq(link(testing_file("p.so"), testing_file("link.so")), 0);
+    ck_assert_ptr_eq(plugin_load(testing_file("link.so"), POLICY_ANY, NULL, &err), all);
+    read_built();
+    patch(offsetof(struct plugin, version), &(uint32_t){1}, 4);
+    for (char name[] = "all-of-00"; name[8] < '4'; name[8]++) {
+        refused("was built for another offchip");
+        const struct policy_head *other = load_as(name);
+        ck_assert_msg(other && strcmp(other->name, name) == 0, "%s: %s", name, other ? other->name : err.msg);
+        (void)unlink(testing_file("other.so"));
+    }
+    /* Two files take turns at one path, one of them cut short: the loader would die of it. */
+    (void)testing_write("cut.so", bytes, count / 2);
+    const char *a = testing_file("patched.so"), *b = testing_file("cut.so");
+    const pid_t turns = fork();
+    while (turns == 0)
+        (void)renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE);
+    for (int i = 0; i < 100; i++)
+        refused(""); /* for another offchip, or cut */
+    ck_assert_int_eq(kill(turns, SIGKILL), 0);
+    ck_assert_int_eq(waitpid(turns, NULL, 0), turns);
     free(bytes);
 }
 END_TEST
@@ -336,5 +384,5 @@ END_TEST
 
 TEST_MAIN("policy_build", names_are_words_of_a_list_of_policies, a_parameter_has_eight_bytes_of_the_state,
           a_parameter_has_the_name_of_a_key, a_loaded_scheduler_decides_what_the_built_in_one_of_its_source_does,
-          a_file_for_another_offchip_or_interface_is_refused, a_policys_path_is_its_parameter_so,
-          a_source_without_a_policy_or_with_an_unknown_function_is_not_built)
+          a_file_for_another_offchip_or_interface_is_refused, a_file_is_loaded_once_and_never_taken_for_another,
+          a_policys_path_is_its_parameter_so, a_source_without_a_policy_or_with_an_unknown_function_is_not_built)

@@ -10,10 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "models/plugin/plugin.h"
 #include "trace/base/param.h"
 #include "trace/base/privilege.h"
+#include "trace/base/regular_file.h"
 
 struct loaded {
     union { /* a copy of the interface's struct */
@@ -26,6 +28,7 @@ struct loaded {
     } policy;
     enum policy_interface interface;
     char *path;
+    struct stat file;
     void *handle;
     struct param *table;
     struct loaded *next;
@@ -209,49 +212,42 @@ static void forget(struct loaded *l)
 }
 
 /* Whether an ELF file ends before its table of sections, the last thing in it: the loader would die of it. */
-static bool is_cut(const char *path)
+static bool is_cut(int fd, uint64_t size)
 {
     Elf64_Ehdr head;
-    struct stat st;
-    FILE *f = fopen(path, "rbe");
-    const bool is_elf = f && fread(&head, 1, sizeof head, f) == sizeof head && fstat(fileno(f), &st) == 0 &&
-                        memcmp(head.e_ident, ELFMAG, SELFMAG) == 0;
-    if (f)
-        (void)fclose(f);
-    return is_elf && (head.e_shoff > (uint64_t)st.st_size ||
-                      head.e_shoff + (uint64_t)head.e_shnum * head.e_shentsize > (uint64_t)st.st_size);
+    return pread(fd, &head, sizeof head, 0) == sizeof head && memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 &&
+           (head.e_shoff > size || head.e_shoff + (uint64_t)head.e_shnum * head.e_shentsize > size);
 }
 
-/* The library at a path; the loader's own words without the file in front of them. */
-static void *open_file(const char *path, struct err *err)
+/* The library that fd reads, whatever its path names by now; the loader's own words without the file in front. Once
+ * it is loaded fd stays open: the loader knows it by this number and would take another file's for it. */
+static void *open_file(int fd, uint64_t size, struct err *err)
 {
-    char *real = realpath(path, NULL); /* of a plain name the loader would look elsewhere */
-    if (!real) {
-        err_set(err, "cannot be read: %s", strerror(errno));
+    char name[32];
+    if (is_cut(fd, size)) {
+        err_set(err, "is cut short: build it again");
         return NULL;
     }
-    const bool cut = is_cut(real);
-    void *handle = cut ? NULL : dlopen(real, RTLD_NOW | RTLD_LOCAL);
-    const char *said = handle || cut ? NULL : dlerror(), *colon = said ? strstr(said, ": ") : NULL;
-    if (cut)
-        err_set(err, "is cut short: build it again");
-    else if (!handle)
+    (void)snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    const char *said = handle ? NULL : dlerror(), *colon = said ? strstr(said, ": ") : NULL;
+    if (!handle)
         err_set(err, "cannot be loaded: %.300s; 'offchip policy build FILE.c -o FILE.so' makes what can",
                 colon  ? colon + 2
                 : said ? said
                        : "no reason given");
-    free(real);
     return handle;
 }
 
 /* What the file holds, put into the list. */
-static struct loaded *add(const char *path, void *handle, struct err *err)
+static struct loaded *add(const char *path, const struct stat *file, void *handle, struct err *err)
 {
     struct loaded *l = mem_zalloc(1, sizeof *l, err);
     if (!l)
         return NULL;
     const struct plugin *plugin = dlsym(handle, PLUGIN_SYMBOL);
     l->path = mem_strdup(path, err);
+    l->file = *file;
     l->handle = handle;
     if (l->path && !plugin)
         err_set(err, "exports no policy: it ends with no OFFCHIP_ line of models/plugin/plugin.h");
@@ -279,6 +275,23 @@ static int check_wanted(const struct loaded *l, enum policy_interface interface,
     return 0;
 }
 
+/* What the file that fd reads holds: once, by whatever path. */
+static struct loaded *load(const char *path, int fd, struct err *err)
+{
+    struct stat file;
+    struct loaded *l = all;
+    if (fstat(fd, &file)) {
+        err_set(err, "cannot be read: %s", strerror(errno));
+        return NULL;
+    }
+    while (l && (l->file.st_dev != file.st_dev || l->file.st_ino != file.st_ino))
+        l = l->next;
+    void *handle = l ? NULL : open_file(fd, (uint64_t)file.st_size, err);
+    if (!handle)
+        (void)close(fd);
+    return handle ? add(path, &file, handle, err) : l;
+}
+
 const struct policy_head *plugin_load(const char *path, enum policy_interface interface,
                                       const struct policy_head *const *taken, struct err *err)
 {
@@ -287,15 +300,11 @@ const struct policy_head *plugin_load(const char *path, enum policy_interface in
         (void)err_at(err, "'%.200s'", path);
         return NULL;
     }
+    const int fd = regular_file_open(path, err);
+    if (fd < 0)
+        return NULL;
     (void)pthread_mutex_lock(&lock);
-    void *handle = open_file(path, err);
-    struct loaded *l = handle ? all : NULL;
-    while (l && l->handle != handle)
-        l = l->next;
-    if (l)
-        (void)dlclose(handle); /* it is counted once */
-    else if (handle)
-        l = add(path, handle, err);
+    const struct loaded *l = load(path, fd, err);
     const bool well = l && check_wanted(l, interface, taken, err) == 0;
     (void)pthread_mutex_unlock(&lock);
     if (well)
