@@ -38,12 +38,6 @@ struct edge {
     int delta;
 };
 
-static int by_point(const void *a, const void *b)
-{
-    const struct edge *x = a, *y = b;
-    return x->point < y->point ? -1 : x->point > y->point;
-}
-
 /* Walk the edges in order. Which rows are open is known from their number, the sum of their numbers and the sum of the
  * squares: n equal numbers r have sum n r and squares n r^2, and only they do (Cauchy-Schwarz). Sums wrap. */
 static int walk(struct range_map *built, const struct edge *edges, size_t n, struct err *err)
@@ -76,7 +70,7 @@ int range_map_build(struct range_map *ranges, struct err *err)
         edges[n++] = (struct edge){ranges->items[i].lo, ranges->items[i].row, 1};
         edges[n++] = (struct edge){ranges->items[i].hi, ranges->items[i].row, -1};
     }
-    sort_items(edges, n, sizeof *edges, by_point);
+    sort_items(edges, n, sizeof *edges, sorted_by_i64);
     struct range_map built = {0};
     int rc = walk(&built, edges, n, err);
     free(edges);
@@ -88,13 +82,7 @@ int range_map_build(struct range_map *ranges, struct err *err)
 
 int64_t range_map_find(const struct range_map *ranges, int64_t point)
 {
-    size_t lo = 0, hi = ranges->count;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (ranges->items[mid].hi <= point)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo < ranges->count && ranges->items[lo].lo <= point ? ranges->items[lo].row : RANGE_MAP_NONE;
+    size_t at = 0;
+    SORTED_FIRST(at, ranges->count, i, ranges->items[i].hi <= point);
+    return at < ranges->count && ranges->items[at].lo <= point ? ranges->items[at].row : RANGE_MAP_NONE;
 }

@@ -20,6 +20,9 @@ static inline void *sort_find(const void *key, const void *items, size_t n, size
     return n ? bsearch(key, items, n, size, compare) : NULL;
 }
 
+/* -1, 0 or 1, as comparators return it; of two keys ORDER_OF(a, b) ?: ORDER_OF(c, d). */
+#define ORDER_OF(a, b) (((a) > (b)) - ((a) < (b)))
+
 static inline int sorted_by_u32(const void *a, const void *b)
 {
     const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;

@@ -135,13 +135,7 @@ static int nesting_read(struct nesting *nesting, struct store *store, struct err
 static int outer_first(const void *a, const void *b)
 {
     const struct nesting_range *x = a, *y = b;
-    if (x->thread != y->thread)
-        return x->thread < y->thread ? -1 : 1;
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    if (x->end != y->end)
-        return x->end > y->end ? -1 : 1;
-    return (x->row > y->row) - (x->row < y->row);
+    return ORDER_OF(x->thread, y->thread) ?: ORDER_OF(x->start, y->start) ?: ORDER_OF(y->end, x->end) ?: ORDER_OF(x->row, y->row);
 }
 
 /* The ranges of one thread that have begun, the innermost last, told up to `told`. */
@@ -263,16 +257,10 @@ static void forget_names(struct filling *f)
     }
 }
 
-static int by_number(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static bool is_wanted(const struct filling *f, int64_t row)
 {
     const uint64_t id = (uint64_t)row;
-    return !f->ids || sort_find(&id, f->ids, f->id_count, sizeof id, by_number);
+    return !f->ids || sort_find(&id, f->ids, f->id_count, sizeof id, sorted_by_u64);
 }
 
 /* kernels(id, name, launch, start_ns, duration_ns, ...) */
@@ -371,7 +359,7 @@ int attribution_init(struct attribution *attribution, struct store *store, enum 
         if (!filling.ids)
             return -1;
         memcpy(filling.ids, ids, n * sizeof *ids);
-        sort_items(filling.ids, n, sizeof *filling.ids, by_number);
+        sort_items(filling.ids, n, sizeof *filling.ids, sorted_by_u64);
     }
     int rc = fill(&filling, store);
     forget_names(&filling);

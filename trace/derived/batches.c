@@ -47,9 +47,7 @@ int services_add(struct services *s, const struct record *records, size_t n, str
 static int by_time(const void *a, const void *b)
 {
     const struct migration *x = a, *y = b;
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    return x->order < y->order ? -1 : x->order > y->order;
+    return ORDER_OF(x->start_ns, y->start_ns) ?: ORDER_OF(x->order, y->order);
 }
 
 static void sort(struct services *s)
@@ -158,9 +156,7 @@ static int add_recording(struct batches *b, struct store *store, struct recordin
 static int by_start(const void *a, const void *b)
 {
     const struct fault_record *x = a, *y = b;
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    return x->order < y->order ? -1 : x->order > y->order;
+    return ORDER_OF(x->start_ns, y->start_ns) ?: ORDER_OF(x->order, y->order);
 }
 
 /* --- by time and address alone --- */
@@ -170,18 +166,12 @@ static int64_t gap_before(const struct service *s)
     return s->start_ns - s[-1].end_ns;
 }
 
-static int compare_gaps(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* The median gap between the services of a run of n >= 2; gaps has room for n. */
 static int64_t median_gap(const struct service *run, size_t n, int64_t *gaps)
 {
     for (size_t i = 1; i < n; i++)
         gaps[i - 1] = gap_before(&run[i]);
-    sort_items(gaps, n - 1, sizeof *gaps, compare_gaps);
+    sort_items(gaps, n - 1, sizeof *gaps, sorted_by_i64);
     return gaps[(n - 1) / 2];
 }
 

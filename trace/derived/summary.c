@@ -158,22 +158,9 @@ static int take_batch(void *ctx, const struct store_value *v, size_t n)
     return 0;
 }
 
-static int by_batch(const void *a, const void *b)
-{
-    const struct batch_row *x = a, *y = b;
-    return (x->batch > y->batch) - (x->batch < y->batch);
-}
-
-static int by_number(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static struct batch_row *find(const struct batch_rows *rows, int64_t batch)
 {
-    const struct batch_row key = {.batch = batch};
-    return sort_find(&key, rows->items, rows->count, sizeof key, by_batch);
+    return sort_find(&batch, rows->items, rows->count, sizeof *rows->items, sorted_by_i64);
 }
 
 /* The batch of the last fault is over. */
@@ -181,7 +168,7 @@ static void end_batch(struct batch_counting *c)
 {
     if (!c->current)
         return;
-    sort_items(c->utlbs, c->utlb_count, sizeof *c->utlbs, by_number);
+    sort_items(c->utlbs, c->utlb_count, sizeof *c->utlbs, sorted_by_u64);
     c->current->utlbs = 0;
     for (size_t i = 0; i < c->utlb_count; i++)
         c->current->utlbs += i == 0 || c->utlbs[i] != c->utlbs[i - 1];

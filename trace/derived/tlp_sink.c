@@ -523,9 +523,7 @@ static int emit(struct tlp_sink *s, const struct tlp_item *item, struct err *err
 static int by_time(const void *a, const void *b)
 {
     const struct tlp_item *x = a, *y = b;
-    if (x->record.time != y->record.time)
-        return x->record.time < y->record.time ? -1 : 1;
-    return x->packet < y->packet ? -1 : x->packet > y->packet;
+    return ORDER_OF(x->record.time, y->record.time) ?: ORDER_OF(x->packet, y->packet);
 }
 
 /* Store the first n. */

@@ -40,17 +40,10 @@ static int take_name(void *ctx, const struct store_value *v, size_t n)
     return 0;
 }
 
-static int by_id(const void *a, const void *b)
-{
-    const int64_t x = ((const struct name *)a)->id, y = ((const struct name *)b)->id;
-    return (x > y) - (x < y);
-}
-
 /* Rows come in order of id. */
 static const char *name_of(const struct names *names, uint64_t id)
 {
-    const struct name key = {.id = (int64_t)id},
-                      *found = sort_find(&key, names->items, names->count, sizeof key, by_id);
+    const struct name *found = sort_find(&id, names->items, names->count, sizeof *found, sorted_by_i64);
     return found ? found->name : "";
 }
 

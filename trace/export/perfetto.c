@@ -56,16 +56,9 @@ static int add(void *ctx, const struct store_value *v, size_t n)
     return 0;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const int64_t x = ((const struct named *)a)->number, y = ((const struct named *)b)->number;
-    return (x > y) - (x < y);
-}
-
 static const struct named *find(const struct named_list *list, uint64_t id)
 {
-    const struct named key = {.number = (int64_t)id};
-    return sort_find(&key, list->items, list->count, sizeof key, by_number);
+    return sort_find(&id, list->items, list->count, sizeof *list->items, sorted_by_i64);
 }
 
 static void list_free(struct named_list *list)

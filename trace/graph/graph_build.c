@@ -167,9 +167,7 @@ struct weighted {
 static int by_id_then_order(const void *a, const void *b)
 {
     const struct weighted *x = a, *y = b;
-    if (x->id != y->id)
-        return x->id < y->id ? -1 : 1;
-    return (x->order > y->order) - (x->order < y->order);
+    return ORDER_OF(x->id, y->id) ?: ORDER_OF(x->order, y->order);
 }
 
 static int sort_weighted(struct graph *g, struct err *err)

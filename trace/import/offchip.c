@@ -148,18 +148,6 @@ static void inputs_release(struct inputs *inputs)
 
 /* --- new numbers --- */
 
-static int by_from(const void *a, const void *b)
-{
-    const struct number *x = a, *y = b;
-    return x->from < y->from ? -1 : x->from > y->from;
-}
-
-static const struct number *find(const struct numbers *numbers, int64_t from)
-{
-    const struct number key = {.from = from};
-    return sort_find(&key, numbers->items, numbers->count, sizeof key, by_from);
-}
-
 /* A numbered row of one input, in the order of its table. */
 struct row {
     int64_t number, launch, time;
@@ -239,7 +227,7 @@ static int number_rows(struct inputs *inputs, bool kernels, int64_t *count, stru
         struct input *input = &inputs->items[i];
         struct numbers *numbers[] = {&input->kernels, &input->launches, &input->allocations};
         for (int k = 0; k < 3; k++)
-            sort_items(numbers[k]->items, numbers[k]->count, sizeof *numbers[k]->items, by_from);
+            sort_items(numbers[k]->items, numbers[k]->count, sizeof *numbers[k]->items, sorted_by_i64);
         free(rows[i].items);
     }
     free(rows);
@@ -252,7 +240,8 @@ static int number_rows(struct inputs *inputs, bool kernels, int64_t *count, stru
 static int renumber(const struct input *input, const struct numbers *numbers, const char *what, int64_t *number,
                     struct err *err)
 {
-    const struct number *found = find(numbers, *number);
+    const struct number *found =
+        sort_find(number, numbers->items, numbers->count, sizeof *numbers->items, sorted_by_i64);
     if (!found)
         return err_set(err, "'%s': there is no %s %lld", input->path, what, (long long)*number);
     *number = found->to;
@@ -392,8 +381,7 @@ static int take_pair(void *ctx, const struct store_value *values, size_t n)
 static int by_key(const void *a, const void *b)
 {
     const struct pair *x = a, *y = b;
-    int said = strcmp(x->key, y->key);
-    return said ? said : x->input < y->input ? -1 : x->input > y->input;
+    return strcmp(x->key, y->key) ?: ORDER_OF(x->input, y->input);
 }
 
 static void pairs_release(struct pairs *p)

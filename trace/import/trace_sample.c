@@ -225,17 +225,12 @@ static int copy_batch(void *ctx, const struct store_value *v, size_t n)
     return copy_row(ctx, v, n);
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 static int copy_service(void *ctx, const struct store_value *v, size_t n)
 {
     struct copying *c = ctx;
     if (!c->sample->every)
-        return sort_find(&v[1].i, c->batches, c->batch_count, sizeof *c->batches, by_number) ? copy_row(ctx, v, n) : 0;
+        return sort_find(&v[1].i, c->batches, c->batch_count, sizeof *c->batches, sorted_by_i64) ? copy_row(ctx, v, n)
+                                                                                                 : 0;
     struct store_value row[16];
     if (n > 16 || !trace_sample_block((uint64_t)v[2].i, c->sample->every) ||
         (c->sample->window && (v[3].type != STORE_INT || !in_window(c, v[3].i))))

@@ -323,17 +323,13 @@ static int batch_page(struct batch *b, enum record_kind kind, uint64_t addr, str
 static int by_arrival(const void *a, const void *b)
 {
     const struct item *x = a, *y = b;
-    if (x->record.time != y->record.time)
-        return x->record.time < y->record.time ? -1 : 1;
-    return x->position < y->position ? -1 : x->position > y->position;
+    return ORDER_OF(x->record.time, y->record.time) ?: ORDER_OF(x->position, y->position);
 }
 
 static int by_address(const void *a, const void *b)
 {
     const struct item *x = a, *y = b;
-    if (x->record.addr != y->record.addr)
-        return x->record.addr < y->record.addr ? -1 : 1;
-    return x->position < y->position ? -1 : x->position > y->position;
+    return ORDER_OF(x->record.addr, y->record.addr) ?: ORDER_OF(x->position, y->position);
 }
 
 /* One line per 4 KiB page (driver 460) or per VA block (525)? A page that is no block's first settles it. */
@@ -484,17 +480,11 @@ static int spans_range(struct spans *s, uint64_t start, uint64_t bytes, struct e
     return spans_add(s, from, to, true, err);
 }
 
-static int by_start(const void *a, const void *b)
-{
-    const struct span *x = a, *y = b;
-    return x->start != y->start ? (x->start < y->start ? -1 : 1) : 0;
-}
-
 /* Sort, and join VA blocks seen twice: a log visits few blocks many times. */
 static void drop_twins(struct spans *s)
 {
     size_t n = 0;
-    sort_items(s->items, s->count, sizeof *s->items, by_start);
+    sort_items(s->items, s->count, sizeof *s->items, sorted_by_u64);
     for (size_t i = 0; i < s->count; i++)
         if (n == 0 || s->items[i].range || s->items[n - 1].range || s->items[i].start != s->items[n - 1].start)
             s->items[n++] = s->items[i];
@@ -566,15 +556,9 @@ struct touching {
 
 static bool allocated(const struct spans *a, uint64_t addr)
 {
-    size_t lo = 0, hi = a->count;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (a->items[mid].start <= addr)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo > 0 && addr < a->items[lo - 1].end;
+    size_t at = 0;
+    SORTED_FIRST(at, a->count, i, a->items[i].start <= addr);
+    return at > 0 && addr < a->items[at - 1].end;
 }
 
 static int touch(struct touching *t, const struct record *fault, struct err *err)
