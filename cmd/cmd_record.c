@@ -426,7 +426,7 @@ static const char counted_requests[] = "l2_sysmem_requests", counted_sectors[] =
 /* One counter of a run, launch by launch. */
 struct launches {
     const char *counter;
-    struct {
+    struct launch {
         char *kernel, *how;
         double value;
     } * items;
@@ -439,13 +439,12 @@ static int take_counter(void *ctx, const struct store_value *v, size_t n)
     struct launches *l = ctx;
     if (n < 5 || strcmp(v[1].s, l->counter) != 0)
         return 0;
-    if (mem_grow((void **)&l->items, &l->cap, l->n + 1, sizeof *l->items, l->err))
+    if (MEM_ADD(l->items, l->n, l->cap, l->err, (struct launch){.value = v[2].r}))
         return -1;
-    l->items[l->n].kernel = mem_strdup(v[0].s, l->err);
-    l->items[l->n].how = mem_strdup(v[4].s, l->err);
-    l->items[l->n].value = v[2].r;
-    l->n++;
-    return l->items[l->n - 1].kernel && l->items[l->n - 1].how ? 0 : -1;
+    struct launch *launch = &l->items[l->n - 1];
+    launch->kernel = mem_strdup(v[0].s, l->err);
+    launch->how = mem_strdup(v[4].s, l->err);
+    return launch->kernel && launch->how ? 0 : -1;
 }
 
 static int launches_read(struct launches *l, struct store *store, const char *counter, struct err *err)
@@ -505,10 +504,9 @@ static int copy_counter(void *ctx, const struct store_value *v, size_t n)
         return -1;
     if (strcmp(v[1].s, counted_requests) != 0 || a->n >= a->sectors->n)
         return 0;
-    const struct store_value row[] = {v[0], STORE_V_TEXT(counted_sectors), STORE_V_REAL(a->sectors->items[a->n].value),
-                                      STORE_V_TEXT("sectors"), STORE_V_TEXT(a->sectors->items[a->n].how)};
-    a->n++;
-    return store_row(a->out, "counters", row, 5, a->err);
+    const struct launch *launch = &a->sectors->items[a->n++];
+    return STORE_ROW(a->out, "counters", a->err, v[0], STORE_V_TEXT(counted_sectors), STORE_V_REAL(launch->value),
+                     STORE_V_TEXT("sectors"), STORE_V_TEXT(launch->how));
 }
 
 static int join(struct store *first, const struct launches *more, struct store *out, struct err *err)

@@ -185,10 +185,8 @@ static int keep_cell(struct output *out, char *text, struct err *err)
     for (char *p = text; p && *p; p++)
         if (iscntrl((unsigned char)*p))
             *p = '?';
-    if (text && mem_grow((void **)&out->cells, &out->cap, out->count + 1, sizeof *out->cells, err) == 0) {
-        out->cells[out->count++] = text;
+    if (text && MEM_ADD(out->cells, out->count, out->cap, err, text) == 0)
         return 0;
-    }
     free(text);
     return -1;
 }

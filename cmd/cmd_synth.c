@@ -56,11 +56,9 @@ static int store_structures(struct store *store, const struct scan_ops *ops, voi
         return -1;
     for (size_t i = 0; i < setup.structure_count; i++) {
         const struct scan_structure *s = &setup.structures[i];
-        const struct store_value row[] = {
-            STORE_V_INT(i),           STORE_V_TEXT(s->name),
-            STORE_V_INT(s->base),     STORE_V_INT(s->element),
-            STORE_V_INT(s->elements), i + 1 < setup.structure_count ? STORE_V_INT(i + 1) : STORE_V_NULL};
-        if (store_row(store, "structures", row, sizeof row / sizeof *row, err))
+        if (STORE_ROW(store, "structures", err, STORE_V_INT(i), STORE_V_TEXT(s->name), STORE_V_INT(s->base),
+                      STORE_V_INT(s->element), STORE_V_INT(s->elements),
+                      i + 1 < setup.structure_count ? STORE_V_INT(i + 1) : STORE_V_NULL))
             return -1;
     }
     return 0;

@@ -107,16 +107,7 @@ static int on_batch(void *ctx, const struct store_value *v, size_t n)
     struct tally *t = ctx;
     if (n < 8 || v[3].type != STORE_INT || strcmp(v[7].s, "fault-record") != 0)
         return 0;
-    if (mem_grow((void **)&t->batches, &t->cap, t->count + 1, sizeof *t->batches, t->err))
-        return -1;
-    t->batches[t->count++] = (struct batch_start){v[0].i, v[3].i, INT64_MAX};
-    return 0;
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = ((const struct batch_start *)b)->batch;
-    return x < y ? -1 : x > y;
+    return MEM_ADD(t->batches, t->count, t->cap, t->err, (struct batch_start){v[0].i, v[3].i, INT64_MAX});
 }
 
 static int on_service(void *ctx, const struct store_value *v, size_t n)
@@ -127,7 +118,7 @@ static int on_service(void *ctx, const struct store_value *v, size_t n)
     t->fault_pages += (double)v[5].i;
     t->served_bytes += (double)v[7].i + (double)v[8].i;
     struct batch_start *batch = v[1].type == STORE_INT && v[3].type == STORE_INT && t->count
-                                    ? sort_find(&v[1].i, t->batches, t->count, sizeof *t->batches, by_number)
+                                    ? sort_find(&v[1].i, t->batches, t->count, sizeof *t->batches, sorted_by_i64)
                                     : NULL;
     if (batch && v[3].i < batch->first_ns)
         batch->first_ns = v[3].i;

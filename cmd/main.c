@@ -118,11 +118,9 @@ static struct names inputs, outputs;
 
 static void add(struct names *names, const char *text, size_t n)
 {
-    if (n && mem_grow((void **)&names->items, &names->cap, names->count + 1, sizeof *names->items, NULL) == 0) {
-        char *copy = mem_strndup(text, n, NULL);
-        if (copy)
-            names->items[names->count++] = copy;
-    }
+    char *copy = n ? mem_strndup(text, n, NULL) : NULL;
+    if (copy && MEM_ADD(names->items, names->count, names->cap, NULL, copy))
+        free(copy);
 }
 
 /* The whole word, and what stands in it as a value: behind '=' or between '|'. */

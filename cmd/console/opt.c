@@ -102,9 +102,8 @@ static int store(const struct opt *o, const char *text, struct err *err)
         return choose(o, text, err);
     case OPT_LIST: {
         struct opt_list *list = o->value;
-        if (mem_grow((void **)&list->items, &list->cap, list->count + 1, sizeof *list->items, err))
+        if (MEM_ADD(list->items, list->count, list->cap, err, text))
             return -1;
-        list->items[list->count++] = text;
         return 0;
     }
     case OPT_INT:

@@ -21,6 +21,11 @@ int mem_room(uint64_t bytes, struct err *err);
  * New elements are not initialised. Returns 0, or -1 with *err set and the array as it was. */
 int mem_grow(void **array, size_t *cap, size_t need, size_t size, struct err *err) PLUGIN_API(mem_grow);
 
+/* Append a value to an array of n elements, with room for cap: 0, or -1 with *err set. Each of the four is looked at
+ * several times. */
+#define MEM_ADD(array, n, cap, err, ...)                                                                               \
+    (mem_grow((void **)&(array), &(cap), (n) + 1, sizeof *(array), err) ? -1 : ((array)[n] = __VA_ARGS__, (n)++, 0))
+
 /* A copy of the first n bytes of s, ended with a zero byte, or NULL with *err set. */
 char *mem_strndup(const char *s, size_t n, struct err *err) PLUGIN_API(mem_strndup);
 

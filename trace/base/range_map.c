@@ -16,10 +16,7 @@ int range_map_add(struct range_map *ranges, int64_t lo, int64_t hi, int64_t row,
 {
     if (lo >= hi)
         return 0;
-    if (mem_grow((void **)&ranges->items, &ranges->cap, ranges->count + 1, sizeof *ranges->items, err))
-        return -1;
-    ranges->items[ranges->count++] = (struct range){lo, hi, row};
-    return 0;
+    return MEM_ADD(ranges->items, ranges->count, ranges->cap, err, (struct range){lo, hi, row});
 }
 
 /* Add it to the last stretch where it goes on. */

@@ -9,14 +9,9 @@
 static int write_row(struct store *store, const struct allocation *a, const int64_t *end_ns, struct err *err)
 {
     static const char *const names[] = {"", "device", "managed", "pinned", "registered"};
-    const struct store_value row[] = {STORE_V_INT(a->number),
-                                      STORE_V_INT(a->addr),
-                                      STORE_V_INT(a->bytes),
-                                      STORE_V_TEXT(names[a->kind]),
-                                      a->name ? STORE_V_TEXT(a->name) : STORE_V_NULL,
-                                      STORE_V_INT(a->start_ns),
-                                      end_ns ? STORE_V_INT(*end_ns) : STORE_V_NULL};
-    return store_row(store, "allocations", row, sizeof row / sizeof *row, err);
+    return STORE_ROW(store, "allocations", err, STORE_V_INT(a->number), STORE_V_INT(a->addr), STORE_V_INT(a->bytes),
+                     STORE_V_TEXT(names[a->kind]), a->name ? STORE_V_TEXT(a->name) : STORE_V_NULL,
+                     STORE_V_INT(a->start_ns), end_ns ? STORE_V_INT(*end_ns) : STORE_V_NULL);
 }
 
 int allocations_add(struct allocations *l, struct store *store, struct record *record, const char *name,
@@ -27,10 +22,7 @@ int allocations_add(struct allocations *l, struct store *store, struct record *r
     const struct allocation a = {(int64_t)record->id, record->addr, record->bytes, record->flags, name, record->time};
     if (l->count == ALLOCATIONS_LIVE_MAX)
         return write_row(store, &a, NULL, err);
-    if (mem_grow((void **)&l->live, &l->cap, l->count + 1, sizeof a, err))
-        return -1;
-    l->live[l->count++] = a;
-    return 0;
+    return MEM_ADD(l->live, l->count, l->cap, err, a);
 }
 
 int allocations_end(struct allocations *l, struct store *store, uint64_t addr, int64_t time_ns, struct err *err)

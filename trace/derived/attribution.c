@@ -96,11 +96,10 @@ static int take(struct nesting *nesting, const struct record *r, struct err *err
 {
     if (r->kind != RECORD_RANGE || r->duration <= 0)
         return 0;
-    if (want_name(nesting, r->id, err) ||
-        mem_grow((void **)&nesting->items, &nesting->cap, nesting->count + 1, sizeof *nesting->items, err))
+    if (want_name(nesting, r->id, err))
         return -1;
-    nesting->items[nesting->count++] = (struct nesting_range){r->time, r->time + r->duration, r->id, r->group};
-    return 0;
+    return MEM_ADD(nesting->items, nesting->count, nesting->cap, err,
+                   (struct nesting_range){r->time, r->time + r->duration, r->id, r->group});
 }
 
 static int read_stream(struct nesting *nesting, struct store *store, int index, struct err *err)

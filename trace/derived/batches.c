@@ -35,11 +35,10 @@ int services_add(struct services *s, const struct record *records, size_t n, str
         if (r->kind != (uint32_t)s->kind || (r->flags != RECORD_CAUSE_FAULT && r->flags != RECORD_CAUSE_PREFETCH) ||
             r->bytes == 0 || r->bytes > UINT64_MAX - r->addr)
             continue;
-        if (mem_grow((void **)&s->migrations, &s->migration_cap, s->migration_count + 1, sizeof *s->migrations, err))
+        if (MEM_ADD(
+                s->migrations, s->migration_count, s->migration_cap, err,
+                (struct migration){r->time, r->time + r->duration, r->addr, r->bytes, s->migration_count, r->flags}))
             return -1;
-        s->migrations[s->migration_count] =
-            (struct migration){r->time, r->time + r->duration, r->addr, r->bytes, s->migration_count, r->flags};
-        s->migration_count++;
     }
     return 0;
 }
@@ -83,10 +82,9 @@ int services_rebuild(struct services *s, struct err *err)
     for (size_t i = 0; i < s->migration_count; i++) {
         const struct migration *m = &s->migrations[i];
         if (i == 0 || !continues(m - 1, m)) {
-            if (mem_grow((void **)&s->items, &s->cap, s->count + 1, sizeof *s->items, err))
+            if (MEM_ADD(s->items, s->count, s->cap, err,
+                        (struct service){.start_ns = m->start_ns, .block_addr = block_of(m->addr), .first = i}))
                 return -1;
-            s->items[s->count++] =
-                (struct service){.start_ns = m->start_ns, .block_addr = block_of(m->addr), .first = i};
         }
         struct service *item = &s->items[s->count - 1];
         item->end_ns = m->end_ns;
@@ -126,11 +124,9 @@ int batches_add(struct batches *b, const struct record *records, size_t n, struc
         const struct record *r = &records[i];
         if (r->kind != RECORD_FAULT)
             continue;
-        if (mem_grow((void **)&b->records, &b->record_cap, b->record_count + 1, sizeof *b->records, err))
+        if (MEM_ADD(b->records, b->record_count, b->record_cap, err,
+                    (struct fault_record){r->time, r->time + r->duration, r->addr, r->bytes, b->record_count}))
             return -1;
-        b->records[b->record_count] =
-            (struct fault_record){r->time, r->time + r->duration, r->addr, r->bytes, b->record_count};
-        b->record_count++;
     }
     return services_add(&b->services, records, n, err);
 }
@@ -177,11 +173,8 @@ static int64_t median_gap(const struct service *run, size_t n, int64_t *gaps)
 
 static struct batch *open_batch(struct batches *b, size_t service, enum batch_rule rule, struct err *err)
 {
-    if (mem_grow((void **)&b->items, &b->cap, b->count + 1, sizeof *b->items, err))
-        return NULL;
-    struct batch *batch = &b->items[b->count++];
-    *batch = (struct batch){.first = service, .record = -1, .rule = rule, .confidence = 0.9};
-    return batch;
+    const struct batch batch = {.first = service, .record = -1, .rule = rule, .confidence = 0.9};
+    return MEM_ADD(b->items, b->count, b->cap, err, batch) ? NULL : &b->items[b->count - 1];
 }
 
 /* Cut one run of ascending blocks, services [from, to), into batches. */
@@ -387,32 +380,19 @@ static int store_rows_of(const struct batches *b, size_t first_batch, size_t fir
 {
     for (size_t i = 0; i < b->count; i++) {
         const struct batch *batch = &b->items[i];
-        struct store_value row[] = {STORE_V_INT(first_batch + i),
-                                    STORE_V_INT(first_service + batch->first),
-                                    STORE_V_INT(batch->count),
-                                    STORE_V_INT(batch->start_ns),
-                                    STORE_V_INT(batch->end_ns),
-                                    STORE_V_INT(batch->fault_pages),
-                                    STORE_V_NULL,
-                                    STORE_V_TEXT(rule_names[batch->rule]),
-                                    STORE_V_REAL(batch->confidence)};
-        if (store_row(store, "batches", row, sizeof row / sizeof *row, err))
+        if (STORE_ROW(store, "batches", err, STORE_V_INT(first_batch + i), STORE_V_INT(first_service + batch->first),
+                      STORE_V_INT(batch->count), STORE_V_INT(batch->start_ns), STORE_V_INT(batch->end_ns),
+                      STORE_V_INT(batch->fault_pages), STORE_V_NULL, STORE_V_TEXT(rule_names[batch->rule]),
+                      STORE_V_REAL(batch->confidence)))
             return -1;
         for (size_t k = batch->first; k < batch->first + batch->count; k++) {
             const struct service *s = &b->services.items[k];
-            struct store_value cells[] = {STORE_V_INT(first_service + k),
-                                          STORE_V_INT(first_batch + i),
-                                          STORE_V_INT(s->block_addr),
-                                          STORE_V_INT(s->start_ns),
-                                          STORE_V_INT(s->end_ns),
-                                          STORE_V_INT(s->fault_pages),
-                                          STORE_V_INT(s->prefetch_pages),
-                                          STORE_V_INT(s->fault_bytes > INT64_MAX ? INT64_MAX : s->fault_bytes),
-                                          STORE_V_INT(s->prefetch_bytes > INT64_MAX ? INT64_MAX : s->prefetch_bytes),
-                                          STORE_V_INT(s->records),
-                                          STORE_V_TEXT("contiguous-time-block-address"),
-                                          STORE_V_REAL(0.99)};
-            if (store_row(store, "services", cells, sizeof cells / sizeof *cells, err))
+            if (STORE_ROW(store, "services", err, STORE_V_INT(first_service + k), STORE_V_INT(first_batch + i),
+                          STORE_V_INT(s->block_addr), STORE_V_INT(s->start_ns), STORE_V_INT(s->end_ns),
+                          STORE_V_INT(s->fault_pages), STORE_V_INT(s->prefetch_pages),
+                          STORE_V_INT(s->fault_bytes > INT64_MAX ? INT64_MAX : s->fault_bytes),
+                          STORE_V_INT(s->prefetch_bytes > INT64_MAX ? INT64_MAX : s->prefetch_bytes),
+                          STORE_V_INT(s->records), STORE_V_TEXT("contiguous-time-block-address"), STORE_V_REAL(0.99)))
                 return -1;
         }
     }

@@ -191,10 +191,7 @@ static int take_fault(struct batch_counting *c, const struct record *r)
     c->current->atomics += r->flags == RECORD_ATOMIC;
     if (c->utlb_count && c->utlbs[c->utlb_count - 1] == r->id)
         return 0;
-    if (mem_grow((void **)&c->utlbs, &c->utlb_cap, c->utlb_count + 1, sizeof *c->utlbs, c->err))
-        return -1;
-    c->utlbs[c->utlb_count++] = r->id;
-    return 0;
+    return MEM_ADD(c->utlbs, c->utlb_count, c->utlb_cap, c->err, r->id);
 }
 
 static int take_stream(struct batch_counting *c, struct store *store, int stream)

@@ -617,9 +617,8 @@ static int store_totals(struct tlp_sink *s, struct err *err)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         tlp_sink_total(s, rows[i].name, (int64_t)rows[i].value);
     for (size_t i = 0; i < s->total_count; i++) {
-        struct store_value row[] = {STORE_V_INT(s->index), STORE_V_TEXT(s->totals[i].name),
-                                    STORE_V_INT(s->totals[i].value)};
-        if (store_row(s->store, "tlp_totals", row, 3, err))
+        if (STORE_ROW(s->store, "tlp_totals", err, STORE_V_INT(s->index), STORE_V_TEXT(s->totals[i].name),
+                      STORE_V_INT(s->totals[i].value)))
             return -1;
     }
     return 0;
@@ -630,16 +629,11 @@ static int store_flows(struct tlp_sink *s, struct err *err)
     for (uint32_t i = 0; i < s->flows.count; i++) {
         const struct tlp_flow *f = &s->flows.rows[i];
         char from[TLP_HOST_TEXT], to[TLP_HOST_TEXT];
-        struct store_value row[] = {
-            STORE_V_INT((int64_t)s->index * TLP_FLOWS_MOST + i),
-            STORE_V_TEXT(tlp_flows_address(&s->flows, f->source, from)),
-            STORE_V_TEXT(tlp_flows_address(&s->flows, f->destination, to)),
-            f->vlan < 0 ? STORE_V_NULL : STORE_V_INT(f->vlan),
-            STORE_V_INT(f->packets),
-            STORE_V_INT(f->stamped),
-            STORE_V_INT(flow_gaps(f)),
-        };
-        if (store_row(s->store, "tlp_flows", row, 7, err))
+        if (STORE_ROW(s->store, "tlp_flows", err, STORE_V_INT((int64_t)s->index * TLP_FLOWS_MOST + i),
+                      STORE_V_TEXT(tlp_flows_address(&s->flows, f->source, from)),
+                      STORE_V_TEXT(tlp_flows_address(&s->flows, f->destination, to)),
+                      f->vlan < 0 ? STORE_V_NULL : STORE_V_INT(f->vlan), STORE_V_INT(f->packets),
+                      STORE_V_INT(f->stamped), STORE_V_INT(flow_gaps(f))))
             return -1;
     }
     return 0;
@@ -648,12 +642,10 @@ static int store_flows(struct tlp_sink *s, struct err *err)
 static int store_latency(struct tlp_sink *s, struct err *err)
 {
     static const double shares[] = {0, 0.25, 0.5, 0.75, 1};
-    for (size_t i = 0; quantile_count(s->latency) && i < sizeof shares / sizeof *shares; i++) {
-        struct store_value row[] = {STORE_V_TEXT("all"), STORE_V_REAL(shares[i]),
-                                    STORE_V_REAL((double)quantile_at(s->latency, shares[i]))};
-        if (store_row(s->store, "tlp_latency", row, 3, err))
+    for (size_t i = 0; quantile_count(s->latency) && i < sizeof shares / sizeof *shares; i++)
+        if (STORE_ROW(s->store, "tlp_latency", err, STORE_V_TEXT("all"), STORE_V_REAL(shares[i]),
+                      STORE_V_REAL((double)quantile_at(s->latency, shares[i]))))
             return -1;
-    }
     return 0;
 }
 

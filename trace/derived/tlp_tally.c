@@ -101,9 +101,8 @@ struct writing {
 static int write_row(void *ctx, enum tlp_type type, const char *direction, uint32_t bytes, uint64_t count)
 {
     const struct writing *w = ctx;
-    struct store_value row[] = {STORE_V_TEXT(tlp_name(type)), STORE_V_TEXT(direction), STORE_V_INT(bytes),
-                                STORE_V_INT(count)};
-    return store_row(w->store, "tlp_histogram", row, 4, w->err);
+    return STORE_ROW(w->store, "tlp_histogram", w->err, STORE_V_TEXT(tlp_name(type)), STORE_V_TEXT(direction),
+                     STORE_V_INT(bytes), STORE_V_INT(count));
 }
 
 int tlp_tally_store(const struct tlp_tally *t, struct store *store, struct err *err)
@@ -113,8 +112,8 @@ int tlp_tally_store(const struct tlp_tally *t, struct store *store, struct err *
         return -1;
     for (size_t i = 0; i < t->defect_count; i++) {
         const struct defect *d = &t->defects[i];
-        struct store_value row[] = {STORE_V_TEXT(tlp_name(d->type)), STORE_V_TEXT(d->what), STORE_V_INT(d->count)};
-        if (store_row(store, "tlp_defects", row, 3, err))
+        if (STORE_ROW(store, "tlp_defects", err, STORE_V_TEXT(tlp_name(d->type)), STORE_V_TEXT(d->what),
+                      STORE_V_INT(d->count)))
             return -1;
     }
     return 0;

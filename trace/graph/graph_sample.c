@@ -50,17 +50,13 @@ static int access_row(struct sampler *s, uint32_t v, uint32_t batch, struct err 
 {
     bool new = s->mark[v] != batch;
     if (new || s->all) {
-        if (mem_grow((void **)&s->rows, &s->cap, s->count + 1, sizeof *s->rows, err))
+        if (MEM_ADD(s->rows, s->count, s->cap, err, v))
             return -1;
-        s->rows[s->count++] = v;
     }
     if (!new)
         return 0;
     s->mark[v] = batch;
-    if (mem_grow((void **)&s->known, &s->known_cap, s->known_count + 1, sizeof *s->known, err))
-        return -1;
-    s->known[s->known_count++] = v;
-    return 0;
+    return MEM_ADD(s->known, s->known_count, s->known_cap, err, v);
 }
 
 /* Up to n neighbours of v, each once: Floyd's method over positions in the list. */

@@ -502,23 +502,13 @@ static int begin(struct kernel *k, struct err *err)
     if (!k->import->extent.built && range_map_build(&k->import->extent.known, err))
         return -1;
     k->import->extent.built = true;
-    int64_t id = c->launches++;
-    struct store_value row[16] = {STORE_V_INT(id),
-                                  STORE_V_TEXT(k->name),
-                                  STORE_V_INT(id),
-                                  STORE_V_NULL,
-                                  STORE_V_NULL,
-                                  STORE_V_INT(h->grid[0]),
-                                  STORE_V_INT(h->grid[1]),
-                                  STORE_V_INT(h->grid[2]),
-                                  STORE_V_INT(h->block[0]),
-                                  STORE_V_INT(h->block[1]),
-                                  STORE_V_INT(h->block[2]),
-                                  STORE_V_INT(k->registers),
-                                  STORE_V_INT(k->shared_bytes)};
+    const struct store_value shape[READER_SHAPE] = {
+        STORE_V_INT(h->grid[0]),  STORE_V_INT(h->grid[1]),  STORE_V_INT(h->grid[2]),   STORE_V_INT(h->block[0]),
+        STORE_V_INT(h->block[1]), STORE_V_INT(h->block[2]), STORE_V_INT(k->registers), STORE_V_INT(k->shared_bytes)};
+    int64_t id;
     k->begun = true;
     k->import->kernels++;
-    if (store_row(c->store, "kernels", row, 16, err))
+    if (reader_kernel(c, k->name, INT64_MIN, 0, shape, &id, err))
         return -1;
     return access_launch(&k->import->sink, id, err);
 }

@@ -129,11 +129,11 @@ static int begin_kernel(struct reading *g, const char *text, struct err *err)
     g->announced = count ? strtoull(count + 10, NULL, 10) : 0;
     g->found = 0;
     g->in_kernel = true;
-    int64_t id = g->context->launches++;
-    struct store_value row[16] = {STORE_V_INT(id), STORE_V_TEXT(g->kernel), STORE_V_INT(id)};
-    dimensions(grid ? grid : "", " grid ", row + 5);
-    dimensions(grid ? grid : "", " block ", row + 8);
-    if (store_row(g->context->store, "kernels", row, 16, err))
+    int64_t id;
+    struct store_value shape[READER_SHAPE] = {{0}};
+    dimensions(grid ? grid : "", " grid ", shape);
+    dimensions(grid ? grid : "", " block ", shape + 3);
+    if (reader_kernel(g->context, g->kernel, INT64_MIN, 0, shape, &id, err))
         return -1;
     return access_launch(&g->sink, id, err);
 }

@@ -178,10 +178,7 @@ static int take_row(void *ctx, const struct store_value *values, size_t n)
 
 static int add_number(struct numbers *numbers, int64_t from, int64_t to, struct err *err)
 {
-    if (mem_grow((void **)&numbers->items, &numbers->cap, numbers->count + 1, sizeof *numbers->items, err))
-        return -1;
-    numbers->items[numbers->count++] = (struct number){from, to};
-    return 0;
+    return MEM_ADD(numbers->items, numbers->count, numbers->cap, err, (struct number){from, to});
 }
 
 /* The next number goes to the earliest of the rows that stand first in their inputs. */
@@ -415,8 +412,8 @@ static void keep_common(char *list, const char *other)
 
 static int put(struct store *store, bool origin, const char *key, const char *value, struct err *err)
 {
-    const struct store_value row[] = {STORE_V_TEXT(key), STORE_V_TEXT(value)};
-    return origin ? store_origin(store, key, value, err) : store_row(store, "parameters", row, 2, err);
+    return origin ? store_origin(store, key, value, err)
+                  : STORE_ROW(store, "parameters", err, STORE_V_TEXT(key), STORE_V_TEXT(value));
 }
 
 /* The n pairs of one key. */

@@ -219,9 +219,8 @@ static int copy_batch(void *ctx, const struct store_value *v, size_t n)
     struct copying *c = ctx;
     if (c->sample->every || v[3].type != STORE_INT || !in_window(c, v[3].i))
         return 0;
-    if (mem_grow((void **)&c->batches, &c->batch_cap, c->batch_count + 1, sizeof *c->batches, c->err))
+    if (MEM_ADD(c->batches, c->batch_count, c->batch_cap, c->err, v[0].i))
         return -1;
-    c->batches[c->batch_count++] = v[0].i;
     return copy_row(ctx, v, n);
 }
 

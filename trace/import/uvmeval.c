@@ -279,11 +279,9 @@ struct batch {
 
 static int batch_add(struct batch *b, const struct item *item, struct err *err)
 {
-    if (mem_grow((void **)&b->items, &b->cap, b->count + 1, sizeof *b->items, err))
+    if (MEM_ADD(b->items, b->count, b->cap, err, *item))
         return -1;
-    b->items[b->count] = *item;
-    b->items[b->count].position = b->count;
-    b->count++;
+    b->items[b->count - 1].position = b->count - 1;
     return 0;
 }
 
@@ -347,22 +345,11 @@ static void size_evictions(struct batch *b)
 static int write_service(struct batch *b, struct store *store, uint64_t block, uint64_t faults, uint64_t prefetched,
                          size_t records, struct err *err)
 {
-    const struct store_value row[] = {
-        STORE_V_INT(b->services),
-        STORE_V_INT(b->number),
-        STORE_V_INT(block),
-        STORE_V_NULL,
-        STORE_V_NULL,
-        STORE_V_INT(faults),
-        STORE_V_INT(prefetched),
-        STORE_V_INT(faults * ACTOR_PAGE_BYTES),
-        STORE_V_INT(prefetched * ACTOR_PAGE_BYTES),
-        STORE_V_INT(records),
-        STORE_V_TEXT("driver-log"),
-        STORE_V_REAL(1.0),
-    };
-    b->services++;
-    return store_row(store, "services", row, sizeof row / sizeof *row, err);
+    const int64_t number = b->services++;
+    return STORE_ROW(store, "services", err, STORE_V_INT(number), STORE_V_INT(b->number), STORE_V_INT(block),
+                     STORE_V_NULL, STORE_V_NULL, STORE_V_INT(faults), STORE_V_INT(prefetched),
+                     STORE_V_INT(faults * ACTOR_PAGE_BYTES), STORE_V_INT(prefetched * ACTOR_PAGE_BYTES),
+                     STORE_V_INT(records), STORE_V_TEXT("driver-log"), STORE_V_REAL(1.0));
 }
 
 /* The services: one per VA block, in order of address. *pages: distinct faulted pages. Items are sorted by address. */
@@ -400,18 +387,10 @@ static int write_batch(struct batch *b, struct store *store, int64_t first_servi
             raw += b->items[i].record.bytes;
         }
     bool timed = start != INT64_MAX;
-    const struct store_value row[] = {
-        STORE_V_INT(b->number),
-        STORE_V_INT(first_service),
-        STORE_V_INT(b->services - first_service),
-        timed ? STORE_V_INT(start) : STORE_V_NULL,
-        timed && duration_ns >= 0 ? STORE_V_INT(start + duration_ns) : STORE_V_NULL,
-        STORE_V_INT(pages),
-        STORE_V_INT(raw),
-        STORE_V_TEXT("driver-log"),
-        STORE_V_REAL(ended ? 1.0 : 0.5),
-    };
-    return store_row(store, "batches", row, sizeof row / sizeof *row, err);
+    return STORE_ROW(store, "batches", err, STORE_V_INT(b->number), STORE_V_INT(first_service),
+                     STORE_V_INT(b->services - first_service), timed ? STORE_V_INT(start) : STORE_V_NULL,
+                     timed && duration_ns >= 0 ? STORE_V_INT(start + duration_ns) : STORE_V_NULL, STORE_V_INT(pages),
+                     STORE_V_INT(raw), STORE_V_TEXT("driver-log"), STORE_V_REAL(ended ? 1.0 : 0.5));
 }
 
 /* Write the batch and empty it. duration_ns < 0: the log does not say. A batch without its end has a lower confidence.
@@ -467,10 +446,7 @@ static int spans_add(struct spans *s, uint64_t start, uint64_t end, bool range, 
 {
     if (s->count == SPANS_MAX)
         return err_set(err, "more than %d ranges and VA blocks", SPANS_MAX);
-    if (mem_grow((void **)&s->items, &s->cap, s->count + 1, sizeof *s->items, err))
-        return -1;
-    s->items[s->count++] = (struct span){start, end, range};
-    return 0;
+    return MEM_ADD(s->items, s->count, s->cap, err, (struct span){start, end, range});
 }
 
 static int spans_range(struct spans *s, uint64_t start, uint64_t bytes, struct err *err)
@@ -739,37 +715,27 @@ static int take_whole(struct reading *g, const struct line *line, struct err *er
                                   .group = (uint32_t)g->batch.number,
                                   .kind = RECORD_FAULT};
     const int64_t extra[] = {(int64_t)v[7], (int64_t)v[12], (int64_t)v[9], (int64_t)v[B_DUPLICATE]};
-    const struct store_value row[] = {
-        STORE_V_INT(g->batch.number),
-        STORE_V_INT(g->batch.services),
-        STORE_V_INT(0),
-        STORE_V_INT(v[B_START]),
-        STORE_V_INT(v[B_START] + v[B_TIME]),
-        STORE_V_INT(v[B_ACTIVE]),
-        STORE_V_INT(v[B_CACHED]),
-        STORE_V_TEXT("driver-log"),
-        STORE_V_REAL(line->kind == LINE_BATCH ? 1.0 : 0.5),
-    };
-    g->batch.number++;
+    const int64_t number = g->batch.number++;
     g->whole_batches++;
     for (int i = 0; i < TOTALS; i++)
         g->sums[i] += (double)v[i];
     if (line->kind == LINE_FAILED && skip(g, "batch that the driver could not finish (kept)", err))
         return -1;
-    return store_append(store, g->whole, &record, extra, 1, err) ||
-                   store_row(store, "batches", row, sizeof row / sizeof *row, err)
-               ? -1
-               : 0;
+    if (store_append(store, g->whole, &record, extra, 1, err))
+        return -1;
+    return STORE_ROW(store, "batches", err, STORE_V_INT(number), STORE_V_INT(g->batch.services), STORE_V_INT(0),
+                     STORE_V_INT(v[B_START]), STORE_V_INT(v[B_START] + v[B_TIME]), STORE_V_INT(v[B_ACTIVE]),
+                     STORE_V_INT(v[B_CACHED]), STORE_V_TEXT("driver-log"),
+                     STORE_V_REAL(line->kind == LINE_BATCH ? 1.0 : 0.5));
 }
 
 static int write_totals(struct reading *g, struct err *err)
 {
-    for (int i = 1; i < TOTALS && g->whole_batches; i++) {
-        const struct store_value row[] = {STORE_V_TEXT(""), STORE_V_TEXT(totals[i].name), STORE_V_REAL(g->sums[i]),
-                                          STORE_V_TEXT(totals[i].unit), STORE_V_TEXT("uvm-eval batchd, all batches")};
-        if (store_row(g->context->store, "counters", row, 5, err))
+    for (int i = 1; i < TOTALS && g->whole_batches; i++)
+        if (STORE_ROW(g->context->store, "counters", err, STORE_V_TEXT(""), STORE_V_TEXT(totals[i].name),
+                      STORE_V_REAL(g->sums[i]), STORE_V_TEXT(totals[i].unit),
+                      STORE_V_TEXT("uvm-eval batchd, all batches")))
             return -1;
-    }
     return 0;
 }
 

@@ -339,11 +339,9 @@ static int leave_out(struct program_rest *r, uint32_t launch, uint64_t from, uin
     const uint64_t first = from * l->wave, end = to * l->wave < l->blocks ? to * l->wave : l->blocks;
     if (first >= end)
         return 0;
-    if (mem_grow((void **)&r->part, &r->part_cap, r->parts + 1, sizeof *r->part, err))
-        return -1;
-    r->part[r->parts++] = (struct program_rest_part){
-        .launch = launch, .gap = r->gaps, .first = first, .blocks = end - first, .of = PROGRAM_KEPT};
-    return 0;
+    return MEM_ADD(r->part, r->parts, r->part_cap, err,
+                   (struct program_rest_part){
+                       .launch = launch, .gap = r->gaps, .first = first, .blocks = end - first, .of = PROGRAM_KEPT});
 }
 
 /* So are heads or tails of a wave: kept wave k of kept launch `kept`. */
@@ -368,10 +366,7 @@ static int close_gap(struct program_rest *r, uint32_t launch, uint64_t block, st
 {
     if (!r->parts || r->part[r->parts - 1].gap != r->gaps)
         return 0;
-    if (mem_grow((void **)&r->point, &r->point_cap, r->gaps + 1, sizeof *r->point, err))
-        return -1;
-    r->point[r->gaps++] = (struct program_rest_point){launch, block};
-    return 0;
+    return MEM_ADD(r->point, r->gaps, r->point_cap, err, (struct program_rest_point){launch, block});
 }
 
 /* What is left out of a launch, the kept one number `kept`. */

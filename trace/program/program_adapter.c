@@ -120,9 +120,8 @@ static int measure(struct program_prefix *p, struct program_body *scratch, struc
     if (program_run_open(&p->adapter.whole, &run, err))
         return -1;
     while ((rc = program_body(&p->adapter.whole, run, 0, 0, (uint32_t)p->bodies, scratch, err)) == 1) {
-        if ((rc = mem_grow((void **)&p->before, &p->cap, p->bodies + 1, sizeof *p->before, err)))
+        if ((rc = MEM_ADD(p->before, p->bodies, p->cap, err, p->whole < UINT32_MAX ? (uint32_t)p->whole : UINT32_MAX)))
             break;
-        p->before[p->bodies++] = p->whole < UINT32_MAX ? (uint32_t)p->whole : UINT32_MAX;
         p->accesses += turns_kept(p, p->whole, scratch) * scratch->count;
         p->whole += scratch->count * scratch->turns;
     }

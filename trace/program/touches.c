@@ -10,17 +10,10 @@ static int store_allocations(struct store *store, const struct actor_ops *ops, c
 {
     size_t n;
     const struct actor_alloc *a = ops->allocs(state, &n);
-    for (size_t i = 0; i < n; i++) {
-        const struct store_value row[] = {STORE_V_INT(i),
-                                          STORE_V_INT(a[i].addr),
-                                          STORE_V_INT(a[i].bytes),
-                                          STORE_V_TEXT("managed"),
-                                          STORE_V_TEXT(a[i].name),
-                                          STORE_V_NULL,
-                                          STORE_V_NULL};
-        if (store_row(store, "allocations", row, sizeof row / sizeof *row, err))
+    for (size_t i = 0; i < n; i++)
+        if (STORE_ROW(store, "allocations", err, STORE_V_INT(i), STORE_V_INT(a[i].addr), STORE_V_INT(a[i].bytes),
+                      STORE_V_TEXT("managed"), STORE_V_TEXT(a[i].name), STORE_V_NULL, STORE_V_NULL))
             return -1;
-    }
     return 0;
 }
 
@@ -29,12 +22,7 @@ static int store_kernels(struct store *store, const struct actor_ops *ops, const
     for (uint32_t l = 0; l < ops->launches(state); l++) {
         struct actor_launch launch = {0};
         ops->launch(state, l, &launch);
-        struct store_value row[16];
-        for (size_t i = 0; i < sizeof row / sizeof *row; i++)
-            row[i] = STORE_V_NULL;
-        row[0] = STORE_V_INT(l);
-        row[1] = STORE_V_TEXT(launch.kernel);
-        row[2] = STORE_V_INT(l);
+        struct store_value row[16] = {STORE_V_INT(l), STORE_V_TEXT(launch.kernel), STORE_V_INT(l)};
         if (launch.threads) {
             row[5] = STORE_V_INT(launch.actors / (launch.together ? launch.together : 1));
             row[8] = STORE_V_INT(launch.threads);

@@ -88,9 +88,8 @@ static int measure(const struct warp_slice *p, void *run, uint32_t launch, uint6
     m->bodies = 0;
     m->accesses = 0;
     while ((rc = program_body(&p->adapter.whole, run, launch, warp, (uint32_t)m->bodies, &m->scratch, err)) == 1) {
-        if (mem_grow((void **)&m->body, &m->cap, m->bodies + 1, sizeof *m->body, err))
+        if (MEM_ADD(m->body, m->bodies, m->cap, err, (struct shape){m->scratch.turns, m->scratch.count}))
             return -1;
-        m->body[m->bodies++] = (struct shape){m->scratch.turns, m->scratch.count};
         m->accesses += m->scratch.turns * m->scratch.count;
         if (m->scratch.last)
             break;

@@ -360,8 +360,7 @@ static void finish_one(struct run *run)
     run->ended_count--;
     if (recorder_trace_finish(trace, &summary, &err))
         failed(run, summary.process, err.msg);
-    if (mem_grow((void **)&result->files, &result->file_cap, result->file_count + 1, sizeof summary, &err) == 0)
-        result->files[result->file_count++] = summary;
+    (void)MEM_ADD(result->files, result->file_count, result->file_cap, &err, summary);
 }
 
 /* The trace of a process is over. */

@@ -69,8 +69,7 @@ static int write_parameters(struct store *store, const char *sysfs, struct err *
             continue; /* some are for root only */
         if (fgets(value, sizeof value, f)) {
             value[strcspn(value, "\n")] = 0;
-            const struct store_value row[] = {STORE_V_TEXT(name), STORE_V_TEXT(value)};
-            rc = store_row(store, "parameters", row, 2, err);
+            rc = STORE_ROW(store, "parameters", err, STORE_V_TEXT(name), STORE_V_TEXT(value));
         }
         (void)fclose(f);
     }
@@ -194,11 +193,9 @@ static int range_begin(struct ranges *r, const struct record_pipe_message *m, in
     uint32_t row;
     if (r->open_count == MOST_OPEN)
         return err_set(err, "more than %d ranges are open at once", MOST_OPEN);
-    if (name_of(r, m->id, &row, name, err) ||
-        mem_grow((void **)&r->open, &r->cap, r->open_count + 1, sizeof *r->open, err))
+    if (name_of(r, m->id, &row, name, err))
         return -1;
-    r->open[r->open_count++] = (struct open_range){m->addr, m->time, row, m->group};
-    return 0;
+    return MEM_ADD(r->open, r->open_count, r->cap, err, (struct open_range){m->addr, m->time, row, m->group});
 }
 
 /* Ranges are mostly nested: the one that ends is among the last that began. */
@@ -286,24 +283,14 @@ static int take_launch(struct accesses *a, const struct record_pipe_message *m, 
     if (end_launch(a, err)) /* its end was lost */
         return -1;
     int64_t id = a->launches++;
-    const struct store_value row[16] = {STORE_V_INT(id),
-                                        STORE_V_TEXT(name),
-                                        STORE_V_INT(id),
-                                        STORE_V_NULL,
-                                        STORE_V_NULL,
-                                        dimension(m->addr, UINT32_MAX),
-                                        dimension(m->addr >> 32, UINT16_MAX),
-                                        dimension(m->addr >> 48, UINT16_MAX),
-                                        dimension(m->bytes, UINT16_MAX),
-                                        dimension(m->bytes >> 16, UINT16_MAX),
-                                        dimension(m->bytes >> 32, UINT16_MAX),
-                                        STORE_V_NULL,
-                                        STORE_V_NULL,
-                                        STORE_V_NULL,
-                                        STORE_V_INT(m->flags),
-                                        STORE_V_INT(m->kind)};
     a->in_launch = true;
-    return store_row(a->store, "kernels", row, 16, err) || access_launch(&a->sink, id, err) ? -1 : 0;
+    if (STORE_ROW(a->store, "kernels", err, STORE_V_INT(id), STORE_V_TEXT(name), STORE_V_INT(id), STORE_V_NULL,
+                  STORE_V_NULL, dimension(m->addr, UINT32_MAX), dimension(m->addr >> 32, UINT16_MAX),
+                  dimension(m->addr >> 48, UINT16_MAX), dimension(m->bytes, UINT16_MAX),
+                  dimension(m->bytes >> 16, UINT16_MAX), dimension(m->bytes >> 32, UINT16_MAX), STORE_V_NULL,
+                  STORE_V_NULL, STORE_V_NULL, STORE_V_INT(m->flags), STORE_V_INT(m->kind)))
+        return -1;
+    return access_launch(&a->sink, id, err);
 }
 
 /* The access is whole. */
@@ -508,25 +495,13 @@ static int take_kernel(struct recorder_trace *t, const struct record_pipe_messag
     if (m->time <= 0 || m->duration < m->time)
         return count(t, false, m->time <= 0 ? "no start time" : "kernel ends before it starts", 1);
     int64_t id = t->launches++;
-    const struct store_value row[] = {
-        STORE_V_INT(id),
-        STORE_V_TEXT(record_pipe_text_get(&t->texts, m->id)),
-        STORE_V_INT(id),
-        STORE_V_INT(m->time),
-        STORE_V_INT(m->duration - m->time),
-        STORE_V_INT(m->addr & UINT32_MAX),
-        STORE_V_INT(m->addr >> 32 & UINT16_MAX),
-        STORE_V_INT(m->addr >> 48),
-        STORE_V_INT(m->bytes & UINT16_MAX),
-        STORE_V_INT(m->bytes >> 16 & UINT16_MAX),
-        STORE_V_INT(m->bytes >> 32 & UINT16_MAX),
-        STORE_V_INT(m->bytes >> 48),
-        STORE_V_INT(m->extra & UINT32_MAX),
-        STORE_V_INT(m->extra >> 32),
-        STORE_V_INT(m->flags),
-        STORE_V_INT(m->kind),
-    };
-    if (store_row(t->store, "kernels", row, sizeof row / sizeof *row, err))
+    if (STORE_ROW(t->store, "kernels", err, STORE_V_INT(id), STORE_V_TEXT(record_pipe_text_get(&t->texts, m->id)),
+                  STORE_V_INT(id), STORE_V_INT(m->time), STORE_V_INT(m->duration - m->time),
+                  STORE_V_INT(m->addr & UINT32_MAX), STORE_V_INT(m->addr >> 32 & UINT16_MAX),
+                  STORE_V_INT(m->addr >> 48), STORE_V_INT(m->bytes & UINT16_MAX),
+                  STORE_V_INT(m->bytes >> 16 & UINT16_MAX), STORE_V_INT(m->bytes >> 32 & UINT16_MAX),
+                  STORE_V_INT(m->bytes >> 48), STORE_V_INT(m->extra & UINT32_MAX), STORE_V_INT(m->extra >> 32),
+                  STORE_V_INT(m->flags), STORE_V_INT(m->kind)))
         return -1;
     const struct record record = {.time = m->time,
                                   .duration = m->duration - m->time,
@@ -545,8 +520,8 @@ static int take_range(struct recorder_trace *t, const struct record_pipe_message
     int done = ranges_take(&t->ranges, m, &record, &name, err);
     if (done < 0)
         return -1;
-    const struct store_value row[] = {STORE_V_INT(name), STORE_V_TEXT(record_pipe_text_get(&t->texts, m->id))};
-    if (name >= 0 && store_row(t->store, "strings", row, 2, err))
+    if (name >= 0 &&
+        STORE_ROW(t->store, "strings", err, STORE_V_INT(name), STORE_V_TEXT(record_pipe_text_get(&t->texts, m->id))))
         return -1;
     return done ? push(t, &record, t->summary.process, 0, 0, err) : 0;
 }
@@ -618,20 +593,16 @@ static int take_fact(struct recorder_trace *t, const struct record_pipe_message 
 {
     if (t->fact_count == FACTS_MAX)
         return err_set(err, "more than %d facts", FACTS_MAX);
-    if (mem_grow((void **)&t->facts, &t->fact_cap, t->fact_count + 1, sizeof *t->facts, err))
-        return -1;
-    t->facts[t->fact_count++] =
-        (struct fact){record_pipe_text_get(&t->texts, m->id), record_pipe_text_get(&t->texts, m->addr)};
-    return 0;
+    return MEM_ADD(t->facts, t->fact_count, t->fact_cap, err,
+                   (struct fact){record_pipe_text_get(&t->texts, m->id), record_pipe_text_get(&t->texts, m->addr)});
 }
 
 static int take_problem(struct recorder_trace *t, const struct record_pipe_message *m, struct err *err)
 {
     if (t->problem_count == PROBLEMS_MAX)
         return 0;
-    if (mem_grow((void **)&t->problems, &t->problem_cap, t->problem_count + 1, sizeof *t->problems, err))
+    if (MEM_ADD(t->problems, t->problem_count, t->problem_cap, err, record_pipe_text_get(&t->texts, m->id)))
         return -1;
-    t->problems[t->problem_count++] = record_pipe_text_get(&t->texts, m->id);
     t->summary.fatal |= m->flags == RECORD_PIPE_FATAL;
     return 0;
 }
@@ -645,10 +616,11 @@ static int take_counter(struct recorder_trace *t, const struct record_pipe_messa
     const char *metric = record_pipe_text_get(&t->texts, m->extra);
     (void)snprintf(how, sizeof how, "launch %u, CUPTI %.200s", m->group, metric ? metric : "?");
     const char *unit = strstr(name, "bytes") ? "bytes" : strstr(name, "sectors") ? "sectors" : "";
-    const struct store_value row[] = {STORE_V_TEXT(kernel ? kernel : "?"), STORE_V_TEXT(name), STORE_V_REAL(value),
-                                      STORE_V_TEXT(unit), STORE_V_TEXT(how)};
     t->unsaved++;
-    return open_file(t, err) || store_row(t->store, "counters", row, 5, err) ? -1 : 0;
+    if (open_file(t, err))
+        return -1;
+    return STORE_ROW(t->store, "counters", err, STORE_V_TEXT(kernel ? kernel : "?"), STORE_V_TEXT(name),
+                     STORE_V_REAL(value), STORE_V_TEXT(unit), STORE_V_TEXT(how));
 }
 
 /* A message of a recording of accesses: in order of arrival, there is no other. */

@@ -34,9 +34,8 @@ int directory_add_chunk(struct directory *directory, size_t stream, const struct
                         struct err *err)
 {
     struct directory_stream *s = &directory->streams[stream];
-    if (mem_grow((void **)&s->chunks, &s->cap, s->count + 1, sizeof *s->chunks, err))
+    if (MEM_ADD(s->chunks, s->count, s->cap, err, *chunk))
         return -1;
-    s->chunks[s->count++] = *chunk;
     if (s->info.records == 0 || chunk->time_min < s->info.time_first)
         s->info.time_first = chunk->time_min;
     if (s->info.records == 0 || chunk->time_max > s->info.time_last)

@@ -119,6 +119,11 @@ struct store_value {
  * checked against the schema. */
 int store_row(struct store *store, const char *table, const struct store_value *values, size_t n, struct err *err);
 
+/* The same, with the row's values as the last arguments. */
+#define STORE_ROW(store, table, err, ...)                                                                              \
+    store_row(store, table, (const struct store_value[]){__VA_ARGS__},                                                 \
+              sizeof((const struct store_value[]){__VA_ARGS__}) / sizeof(struct store_value), err)
+
 /* Call fn for every row of a table, in rowid order, with all columns. fn returns 0 to go on; anything else stops and
  * is returned. -1 with *err set on failure. A table this file's version lacks has no rows. */
 int store_rows(struct store *store, const char *table, int (*fn)(void *ctx, const struct store_value *values, size_t n),

@@ -96,10 +96,7 @@ static int put(struct sink *s, double degree, struct err *err)
     s->sum += degree;
     if (degree < 1)
         return 0;
-    if (mem_grow((void **)&s->degrees, &s->cap, s->count + 1, sizeof *s->degrees, err))
-        return -1;
-    s->degrees[s->count++] = (uint32_t)fmin(degree, UINT32_MAX);
-    return 0;
+    return MEM_ADD(s->degrees, s->count, s->cap, err, (uint32_t)fmin(degree, UINT32_MAX));
 }
 
 static int put_poisson(struct sink *s, double mean, uint64_t n, struct err *err)

@@ -143,9 +143,9 @@ static int keep_changes(struct traversal_launches *l, struct traversal_launch *t
     for (uint64_t w = 0; t->changes && w <= t->graph.elements / 64; w++) {
         if (!t->changes[w])
             continue;
-        if (mem_grow((void **)&to->change, &cap, to->changes + 1, sizeof *to->change, err))
+        if (MEM_ADD(to->change, to->changes, cap, err,
+                    (struct traversal_change){w, t->changes[w], t->own ? t->own[w] : 0}))
             return -1;
-        to->change[to->changes++] = (struct traversal_change){w, t->changes[w], t->own ? t->own[w] : 0};
     }
     l->bytes += cap * sizeof *to->change;
     return 0;

@@ -293,9 +293,8 @@ static int read_file(const char *path, uint64_t limit, uint64_t **rows, size_t *
                          (unsigned long long)limit);
             break;
         }
-        if ((rc = mem_grow((void **)rows, cap, *n + 1, sizeof **rows, err)))
+        if ((rc = MEM_ADD(*rows, *n, *cap, err, row)))
             break;
-        (*rows)[(*n)++] = row;
     }
     input_stream_close(source);
     return rc == 0 && *n == 0 ? err_set(err, "%s: no row numbers", path) : rc;

@@ -33,10 +33,7 @@ static int add(struct pim_ops *ops, uint32_t row, uint32_t group, enum pim_shape
 {
     if (ops->limit && ops->count == ops->limit)
         return 0;
-    if (mem_grow((void **)&ops->op, &ops->cap, ops->count + 1, sizeof *ops->op, err))
-        return -1;
-    ops->op[ops->count++] = (struct pim_op){row, (uint8_t)group, (uint8_t)shape};
-    return 0;
+    return MEM_ADD(ops->op, ops->count, ops->cap, err, (struct pim_op){row, (uint8_t)group, (uint8_t)shape});
 }
 
 int pim_ops_fc(struct pim_ops *ops, uint32_t rows, uint32_t groups, uint32_t base, struct err *err)
@@ -229,9 +226,8 @@ static int build(struct pim_program *p, struct err *err)
             if (b.turns > 1 && (size_t)b.turns * b.period > (size_t)best.turns * best.period)
                 best = b;
         }
-        if (mem_grow((void **)&p->body, &p->cap, p->bodies + 1, sizeof *p->body, err))
+        if (MEM_ADD(p->body, p->bodies, p->cap, err, best))
             return -1;
-        p->body[p->bodies++] = best;
         at += (size_t)best.turns * best.period;
     }
     return 0;

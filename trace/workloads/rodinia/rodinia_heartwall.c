@@ -169,9 +169,7 @@ static void put(struct filling *f, struct step step)
 {
     struct step **list = &f->part->step[f->warp];
     size_t *n = &f->part->steps[f->warp];
-    f->failed = f->failed || mem_grow((void **)list, &f->cap, *n + 1, sizeof **list, f->err);
-    if (!f->failed)
-        (*list)[(*n)++] = step;
+    f->failed = f->failed || MEM_ADD(*list, *n, f->cap, f->err, step);
 }
 
 /* The loops of a round of outputs: an outer trip at a time, the inner ones in stretches with the same lanes. */
