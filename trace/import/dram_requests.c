@@ -12,6 +12,8 @@ int dram_requests_open(struct writer *requests, struct reader_context *context, 
     struct stream stream = {
         .name = "requests", .unit = clock ? TIME_CYCLES : TIME_NONE, .space = packed ? ADDR_DRAM_PACKED : ADDR_BYTES};
     int index;
+    if (store_stream_find(context->store, stream.name) >= 0)
+        return err_set(err, "the trace has DRAM requests of another input: import each into a trace of its own");
     if (clock)
         (void)snprintf(stream.clock, sizeof stream.clock, "%s", clock);
     if (packed)
