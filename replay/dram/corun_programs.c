@@ -81,7 +81,6 @@ static const struct workload *workload_of(const struct input *input, struct work
     if (has_view(made->type) && (made->type->next || !dram_stream_stored(input->store))) /* no requests of others */
         return made;
     workload_close(made);
-    memset(made, 0, sizeof *made);
     return NULL;
 }
 
@@ -169,9 +168,7 @@ static int cut_gpu(struct corun *p, struct client *s, struct err *err)
 {
     const struct room room = {platform_section_get(p->job->platform, "gpu"), s->run.sms};
     s->cut = program_cut_new(s->run.program, s->budget, resident, &room, err);
-    if (!s->cut)
-        return -1;
-    if (keep_shares(s, err))
+    if (!s->cut || keep_shares(s, err))
         return -1;
     s->run.program = &s->cut->adapter.program;
     const struct program_cut_facts f = s->cut->facts;
@@ -184,9 +181,7 @@ static int cut_gpu(struct corun *p, struct client *s, struct err *err)
                        " launches, about %.1f %% of its sectors",
                        f.blocks, f.whole_blocks, f.launches, f.whole_launches,
                        100.0 * (double)f.sectors / (double)f.whole_sectors);
-    if (f.sectors <= 2 * s->budget)
-        return 0;
-    return cut_warps(p, s, f.sectors, err);
+    return f.sectors <= 2 * s->budget ? 0 : cut_warps(p, s, f.sectors, err);
 }
 
 /* Of each warp the first accesses. */
@@ -529,19 +524,15 @@ static int note_faster(const struct corun *p, const struct dram_simulation *run,
     char how[240], label[160];
     for (uint32_t s = 0; s < p->sides; s++) {
         const struct client *side = &p->side[s];
-        const uint32_t sms = run->side[s].sms;
+        const char *name = side->run.class == DRAM_PIM ? "PIM" : s ? "second MEM" : "MEM";
         struct dram_simulation control = {.policy = run->policy, .vcs = run->vcs, .limit = run->limit};
         if (run->first_done[s] < 0 || run->first_done[s] >= side->alone_cycles)
             continue;
-        if (simulate_side(p, side, sms, &control, err))
+        if (simulate_side(p, side, run->side[s].sms, &control, err))
             return -1;
         (void)snprintf(how, sizeof how, "under %s with vcs=%d, on %u",
-                       replay_policy_label(run->policy, label, sizeof label), run->vcs, sms);
-        dram_note_faster(out,
-                         side->run.class == DRAM_PIM ? "PIM"
-                         : s                         ? "second MEM"
-                                                     : "MEM",
-                         run->first_done[s], side->alone_cycles, control.first_done[0], how);
+                       replay_policy_label(run->policy, label, sizeof label), run->vcs, run->side[s].sms);
+        dram_note_faster(out, name, run->first_done[s], side->alone_cycles, control.first_done[0], how);
     }
     return 0;
 }
@@ -613,10 +604,8 @@ static int run_policies(struct corun *p, struct outcome *runs, struct err *err)
         const int rc =
             run_policy(p, i, i < listed && latencies ? &latencies[i * DRAM_LATENCIES] : NULL, &runs[i], &mine);
 #pragma omp critical(dram_programs)
-        if (rc && !failed) {
-            failed = 1;
+        if (rc && !failed++)
             *err = mine;
-        }
     }
     for (size_t i = 0; i < listed && !failed; i++)
         dram_latencies_write(dram_options(job)->latencies, &job->policies[i], &latencies[i * DRAM_LATENCIES]);
@@ -632,10 +621,8 @@ static int all_alone(struct corun *p, struct err *err)
         struct err mine = {""};
         const int rc = run_alone(p, s, &mine);
 #pragma omp critical(dram_programs)
-        if (rc && !failed) {
-            failed = 1;
+        if (rc && !failed++)
             *err = mine;
-        }
     }
     return failed ? -1 : 0;
 }
@@ -689,43 +676,46 @@ static struct lead lead_of(const struct outcome *runs, const struct outcome *hal
     return l;
 }
 
-/* Warn in all runs if the policy with most of a metric need not be that of another cut. */
-static void judge(const struct replay_job *job, struct outcome *runs, const struct outcome *halves, const char *metric)
+/* By which metrics the winner need not be that of another cut, and why. */
+struct doubt {
+    char by[100], why[1400];
+};
+
+#define ADD(text, ...) (void)snprintf((text) + strlen(text), sizeof(text) - strlen(text), __VA_ARGS__)
+
+/* The policy with most of a metric: in doubt if another may have more, or with `any`. */
+static void judge(const struct replay_job *job, const struct outcome *runs, const struct outcome *halves,
+                  const char *metric, bool any, struct doubt *d)
 {
     char first[160], second[160], half[64];
     size_t best = 0;
     for (size_t i = 1; i < job->policy_count; i++)
-        best = isnan(value_of(&runs[best], metric)) || value_of(&runs[i], metric) > value_of(&runs[best], metric)
-                   ? i
-                   : best;
+        if (isnan(value_of(&runs[best], metric)) || value_of(&runs[i], metric) > value_of(&runs[best], metric))
+            best = i;
     struct lead worst = {.rest = INFINITY};
     for (size_t i = 0; i < job->policy_count; i++) {
         const struct lead l = lead_of(runs, halves, best, i, metric);
         if (i != best && !isnan(l.here) && l.rest < worst.rest)
             worst = l;
     }
+    if (isnan(value_of(&runs[best], metric)) || (worst.rest > 0 && !any))
+        return;
+    ADD(d->by, "%s%s", *d->by ? " and " : "", metric);
     if (worst.rest > 0)
         return;
     (void)snprintf(half, sizeof half, isnan(worst.moved) ? "lets one make no end" : "moves the two by %.3g",
                    worst.moved);
-    for (size_t i = 0; i < job->policy_count; i++)
-        outcome_note(&runs[i],
-                     RUN_WARNING "not settled: the winner by %s may not be the same at another cut: %s leads %s by "
-                                 "%.3g, and half the cut %s",
-                     metric, replay_policy_label(&job->policies[worst.a], first, sizeof first),
-                     replay_policy_label(&job->policies[worst.b], second, sizeof second), worst.here, half);
+    ADD(d->why, "; by %s %s leads %s by %.3g, and half the cut %s", metric,
+        replay_policy_label(&job->policies[worst.a], first, sizeof first),
+        replay_policy_label(&job->policies[worst.b], second, sizeof second), worst.here, half);
 }
 
-/* Warn in all runs of a side of which half the cut keeps nearly as much: a wave, or an access of each warp. */
-static void judge_share(const struct replay_job *job, struct outcome *runs, const struct outcome *halves,
-                        const char *metric)
+/* Of a side of which half the cut keeps nearly as much, a wave or an access of each warp, nothing was found out. */
+static void judge_share(const struct outcome *runs, const struct outcome *halves, const char *metric, struct doubt *d)
 {
     const double share = value_of(&runs[0], metric), half = value_of(&halves[0], metric);
-    for (size_t i = 0; i < job->policy_count && share < 1 && half > 0.75 * share; i++)
-        outcome_note(&runs[i],
-                     RUN_WARNING "not settled: half the cut has as much of the work, %.2g %% (%s): the winner may "
-                                 "not be the same at another",
-                     100 * half, metric);
+    if (share < 1 && half > 0.75 * share)
+        ADD(d->why, "; half the cut has as much of the work, %.2g %% (%s)", 100 * half, metric);
 }
 
 /* Run all again at half the cut. */
@@ -735,6 +725,7 @@ static int settle(const struct replay_job *job, struct outcome *runs, struct err
                                               {"system_throughput", "fairness_index"}};
     static const char *const shares[] = {"mem_simulated_ratio", "pim_simulated_ratio", "mem2_simulated_ratio"};
     struct replay_job half = *job;
+    struct doubt doubt = {"", ""};
     struct outcome *halves = mem_zalloc(job->policy_count, sizeof *halves, err);
     bool cut;
     int rc = halves ? 0 : -1;
@@ -744,10 +735,14 @@ static int settle(const struct replay_job *job, struct outcome *runs, struct err
     if (!rc)
         rc = replay_part(&half, 2, halves, &cut, err);
     const size_t of = !isnan(value_of(&runs[0], "fairness_index"));
-    for (size_t i = 0; i < 2 && !rc; i++)
-        judge(job, runs, halves, metrics[of][i]);
     for (size_t i = 0; i < 3 && !rc; i++)
-        judge_share(job, runs, halves, shares[i]);
+        judge_share(runs, halves, shares[i], &doubt);
+    const bool any = *doubt.why;
+    for (size_t i = 0; i < 2 && !rc; i++)
+        judge(job, runs, halves, metrics[of][i], any, &doubt);
+    for (size_t i = 0; i < job->policy_count && *doubt.by; i++)
+        outcome_note(&runs[i], RUN_WARNING "not settled: the winner by %s may not be the same at another cut:%s",
+                     doubt.by, doubt.why + 1);
     for (size_t i = 0; halves && i < job->policy_count; i++)
         outcome_release(&halves[i]);
     free(halves);
