@@ -379,7 +379,7 @@ static int accesses_finish(struct accesses *a, struct err *err)
 enum { EXTRAS = 3, REASONS = 32, FACTS_MAX = 4096, PROBLEMS_MAX = 256 };
 
 /* A fact or a count that came before the file exists: its texts are those of `texts`. */
-struct fact {
+struct program_fact {
     const char *key, *value;
 };
 struct reason {
@@ -399,7 +399,7 @@ struct recorder_trace {
     struct accesses accesses;
     struct ranges ranges;
     int64_t launches;
-    struct fact *facts;
+    struct program_fact *facts;
     size_t fact_count, fact_cap;
     struct reason reasons[REASONS];
     size_t reason_count;
@@ -594,7 +594,7 @@ static int take_fact(struct recorder_trace *t, const struct record_pipe_message 
     if (t->fact_count == FACTS_MAX)
         return err_set(err, "more than %d facts", FACTS_MAX);
     return MEM_ADD(t->facts, t->fact_count, t->fact_cap, err,
-                   (struct fact){record_pipe_text_get(&t->texts, m->id), record_pipe_text_get(&t->texts, m->addr)});
+                   (struct program_fact){record_pipe_text_get(&t->texts, m->id), record_pipe_text_get(&t->texts, m->addr)});
 }
 
 static int take_problem(struct recorder_trace *t, const struct record_pipe_message *m, struct err *err)
