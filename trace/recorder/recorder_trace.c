@@ -593,8 +593,9 @@ static int take_fact(struct recorder_trace *t, const struct record_pipe_message 
 {
     if (t->fact_count == FACTS_MAX)
         return err_set(err, "more than %d facts", FACTS_MAX);
-    return MEM_ADD(t->facts, t->fact_count, t->fact_cap, err,
-                   (struct program_fact){record_pipe_text_get(&t->texts, m->id), record_pipe_text_get(&t->texts, m->addr)});
+    return MEM_ADD(
+        t->facts, t->fact_count, t->fact_cap, err,
+        (struct program_fact){record_pipe_text_get(&t->texts, m->id), record_pipe_text_get(&t->texts, m->addr)});
 }
 
 static int take_problem(struct recorder_trace *t, const struct record_pipe_message *m, struct err *err)
