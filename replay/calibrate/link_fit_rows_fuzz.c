@@ -2,6 +2,7 @@
 #include <stdint.h>
 
 #include "replay/calibrate/link_fit.h"
+#include "trace/import/testing_memory.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -3,6 +3,7 @@
 #include "trace/base/testing.h"
 #include "trace/import/csv.h"
 #include "trace/import/reader.h"
+#include "trace/import/testing_memory.h"
 
 static int add_name(void *ctx, const struct store_value *v, size_t n)
 {

@@ -1,6 +1,7 @@
 #include "trace/export/exporter.h"
 
 #include "trace/import/reader.h"
+#include "trace/import/testing_memory.h"
 #include "trace/store/testing_facts.h"
 
 START_TEST(exporters_are_found_by_name_and_have_what_the_list_prints)

@@ -3,7 +3,7 @@
 #include <stdint.h>
 
 #include "trace/graph/graph.h"
-#include "trace/import/input_stream.h"
+#include "trace/import/testing_memory.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

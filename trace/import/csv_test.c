@@ -2,6 +2,7 @@
 #include "trace/import/reader.h"
 
 #include "trace/base/testing.h"
+#include "trace/import/testing_memory.h"
 
 static int import(const char *text, struct reader_context *context, struct err *err)
 {

@@ -1,6 +1,7 @@
 #include "trace/import/reader.h"
 
 #include "trace/base/testing.h"
+#include "trace/import/testing_memory.h"
 
 /* Read `text` into a fresh trace; returns the reader's result. The trace is left open for writing. */
 static int import(const char *text, struct reader_context *context, struct err *err)

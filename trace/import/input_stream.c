@@ -30,21 +30,22 @@ enum {
 /* Memory that a compressed file may ask for: xz -9 needs 65 MiB, zstd --long=27 128 MiB. */
 static const uint64_t decoder_memory_bytes = 256ULL << 20;
 
-enum codec { CODEC_PLAIN, CODEC_GZIP, CODEC_XZ, CODEC_ZSTD, CODEC_DEFLATE };
-static const char *const codec_names[] = {"plain", "gzip", "xz", "zstd", "deflate"};
+enum codec { CODEC_PLAIN, CODEC_GZIP, CODEC_XZ, CODEC_ZSTD, CODEC_DEFLATE, CODECS };
+static const struct decoder {
+    const char *name;
+    int (*read)(struct input_stream *s, char *out, size_t room, size_t *made, struct err *err);
+} decoders[CODECS];
 
 struct input_stream {
-    char *path; /* for messages; NULL: memory */
+    char *path; /* for messages */
     int fd;
     bool close_fd;
     bool part;               /* of a file: */
     uint64_t part_left;      /* its bytes still to be read */
     uint64_t expected, made; /* decompressed bytes */
     uint32_t crc, expected_crc;
-    const unsigned char *memory; /* not owned */
-    size_t memory_left;
 
-    unsigned char *input; /* compressed bytes; for memory a view of it */
+    unsigned char *input; /* compressed bytes */
     size_t in_start, in_end;
     bool in_eof;
     uint64_t in_bytes; /* taken from the file */
@@ -80,25 +81,17 @@ static int input_fill(struct input_stream *s, struct err *err)
     size_t room = INPUT_BYTES - s->in_end;
     if (room == 0)
         return 0;
-    size_t n = 0;
-    if (s->memory) {
-        n = s->memory_left < room ? s->memory_left : room;
-        memcpy(s->input + s->in_end, s->memory, n);
-        s->memory += n;
-        s->memory_left -= n;
-    } else {
-        ssize_t got;
-        if (s->part && s->part_left < room)
-            room = (size_t)s->part_left;
-        do
-            got = room ? read(s->fd, s->input + s->in_end, room) : 0;
-        while (got < 0 && errno == EINTR);
-        if (got < 0)
-            return err_set(err, "cannot read '%s' at byte %llu: %s", s->path, (unsigned long long)s->in_bytes,
-                           strerror(errno));
-        n = (size_t)got;
-        s->part_left -= s->part ? n : 0;
-    }
+    ssize_t got;
+    if (s->part && s->part_left < room)
+        room = (size_t)s->part_left;
+    do
+        got = room ? read(s->fd, s->input + s->in_end, room) : 0;
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return err_set(err, "cannot read '%s' at byte %llu: %s", s->path, (unsigned long long)s->in_bytes,
+                       strerror(errno));
+    const size_t n = (size_t)got;
+    s->part_left -= s->part ? n : 0;
     if (n == 0)
         s->in_eof = true;
     else
@@ -126,14 +119,14 @@ static uint64_t input_offset(const struct input_stream *s)
 
 static int corrupt(const struct input_stream *s, const char *what, struct err *err)
 {
-    return err_set(err, "byte %llu: corrupt %s data: %s", (unsigned long long)input_offset(s), codec_names[s->codec],
+    return err_set(err, "byte %llu: corrupt %s data: %s", (unsigned long long)input_offset(s), decoders[s->codec].name,
                    what);
 }
 
 static int truncated(const struct input_stream *s, struct err *err)
 {
     return err_set(err, "byte %llu: the file ends inside %s data", (unsigned long long)s->in_bytes,
-                   codec_names[s->codec]);
+                   decoders[s->codec].name);
 }
 
 /* --- decoders: make up to `room` bytes at `out`; *made = 0 only at the end --- */
@@ -296,6 +289,12 @@ static int read_zstd(struct input_stream *s, char *out, size_t room, size_t *mad
     return 0;
 }
 
+static const struct decoder decoders[CODECS] = {[CODEC_PLAIN] = {"plain", read_plain},
+                                                [CODEC_GZIP] = {"gzip", read_gzip},
+                                                [CODEC_XZ] = {"xz", read_xz},
+                                                [CODEC_ZSTD] = {"zstd", read_zstd},
+                                                [CODEC_DEFLATE] = {"deflate", read_deflate}};
+
 /* --- the window of decompressed bytes --- */
 
 /* Add at least one byte to the window, or set eof. The window has room (callers stay below WINDOW_BYTES). */
@@ -310,25 +309,8 @@ static int window_fill(struct input_stream *s, struct err *err)
     size_t room = WINDOW_BYTES - s->end;
     room = room < FILL_BYTES ? room : FILL_BYTES;
     size_t made = 0;
-    int rc = 0;
-    switch (s->codec) {
-    case CODEC_PLAIN:
-        rc = read_plain(s, s->window + s->end, room, &made, err);
-        break;
-    case CODEC_GZIP:
-        rc = read_gzip(s, s->window + s->end, room, &made, err);
-        break;
-    case CODEC_XZ:
-        rc = read_xz(s, s->window + s->end, room, &made, err);
-        break;
-    case CODEC_ZSTD:
-        rc = read_zstd(s, s->window + s->end, room, &made, err);
-        break;
-    case CODEC_DEFLATE:
-        rc = read_deflate(s, s->window + s->end, room, &made, err);
-        break;
-    }
-    if (rc || (s->part && check_part(s, s->window + s->end, made, err)))
+    if (decoders[s->codec].read(s, s->window + s->end, room, &made, err) ||
+        (s->part && check_part(s, s->window + s->end, made, err)))
         return -1;
     s->end += made;
     s->eof = made == 0;
@@ -369,8 +351,8 @@ static struct input_stream *source_new(const char *path, struct err *err)
     s->input = malloc(INPUT_BYTES);
     s->window = malloc(WINDOW_BYTES + 1);
     s->hash = XXH3_createState();
-    s->path = path ? mem_strdup(path, err) : NULL;
-    if (!s->input || !s->window || !s->hash || (path && !s->path)) {
+    s->path = mem_strdup(path, err);
+    if (!s->input || !s->window || !s->hash || !s->path) {
         err_set(err, "out of memory");
         input_stream_close(s);
         return NULL;
@@ -390,16 +372,12 @@ static struct input_stream *source_of(const char *path, int fd, struct err *err)
     }
     s->fd = fd;
     s->close_fd = strcmp(path, "-") != 0;
-    if (output_reserved(s->fd)) {
+    if (output_reserved(s->fd))
         err_set(err, "'%s' is an input and the output", path);
-        input_stream_close(s);
-        return NULL;
-    }
-    if (choose_codec(s, err)) {
-        input_stream_close(s);
-        return NULL;
-    }
-    return s;
+    else if (choose_codec(s, err) == 0)
+        return s;
+    input_stream_close(s);
+    return NULL;
 }
 
 struct input_stream *input_stream_open(const char *path, struct err *err)
@@ -441,20 +419,6 @@ struct input_stream *input_stream_open_part(const char *path, const struct input
         s->codec = CODEC_PLAIN;
     input_stream_close(s);
     return NULL;
-}
-
-struct input_stream *input_stream_from_memory(const void *data, size_t n, struct err *err)
-{
-    struct input_stream *s = source_new(NULL, err);
-    if (!s)
-        return NULL;
-    s->memory = n > 0 ? data : (const unsigned char *)"";
-    s->memory_left = n;
-    if (choose_codec(s, err)) {
-        input_stream_close(s);
-        return NULL;
-    }
-    return s;
 }
 
 void input_stream_close(struct input_stream *s)

@@ -30,9 +30,6 @@ struct input_stream_part {
 };
 struct input_stream *input_stream_open_part(const char *path, const struct input_stream_part *part, struct err *err);
 
-/* Bytes already in memory, for tests and fuzzing; not copied, decompressed as a file would be. */
-struct input_stream *input_stream_from_memory(const void *data, size_t n, struct err *err);
-
 void input_stream_close(struct input_stream *source);
 
 /* The next bytes without taking them, at most n (n <= 65536); *got < n only at the end. */

@@ -1,5 +1,5 @@
 /* Any bytes: the source decompresses them or says what is wrong; memory stays bounded. */
-#include "trace/import/input_stream.h"
+#include "trace/import/testing_memory.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

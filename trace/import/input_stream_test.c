@@ -1,4 +1,4 @@
-#include "trace/import/input_stream.h"
+#include "trace/import/testing_memory.h"
 
 #include <lzma.h>
 #include <zlib.h>

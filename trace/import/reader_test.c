@@ -1,5 +1,6 @@
 #include "trace/import/reader.h"
 
+#include "trace/import/testing_memory.h"
 #include "trace/store/testing_facts.h"
 
 START_TEST(readers_are_found_by_name_and_have_what_the_list_prints)

@@ -4,6 +4,7 @@
 
 #include "trace/base/testing.h"
 #include "trace/import/reader.h"
+#include "trace/import/testing_memory.h"
 
 /* What the last dram_read_text() gave. */
 static struct record dram_got[64];

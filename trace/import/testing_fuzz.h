@@ -8,6 +8,7 @@
 
 #include "trace/derived/batches.h"
 #include "trace/import/reader.h"
+#include "trace/import/testing_memory.h"
 #include "trace/store/testing_store.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);

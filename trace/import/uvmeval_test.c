@@ -2,6 +2,7 @@
 
 #include "trace/base/testing.h"
 #include "trace/derived/batches.h"
+#include "trace/import/testing_memory.h"
 
 /* What came of a log. */
 struct found {
