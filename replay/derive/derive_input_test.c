@@ -82,7 +82,7 @@ END_TEST
 START_TEST(a_trace_without_accesses_is_no_program)
 {
     struct err err = {""};
-    struct store *store = store_create_memory(&err);
+    struct store *store = store_create_temporary(":memory:", &err);
     const struct input input = {.spec = "t.db", .role = "", .store = store};
     struct derive_input in;
     ck_assert(!derive_input_is(&input, VIEW_UVM));
@@ -99,7 +99,7 @@ START_TEST(launches_written_to_a_trace_are_read_as_they_were)
     struct err err = {""};
     const struct program program = vecadd_program(&vecadd, 1000, false);
     const struct derive_source generated = {.program = &program, .name = "test"};
-    struct store *store = store_create_memory(&err);
+    struct store *store = store_create_temporary(":memory:", &err);
     ck_assert_int_eq(derive_launches_write(&generated, store, &err), 0);
     const struct derive_source recorded = {.store = store, .name = "test"};
     struct derive_launches launches = {0};
@@ -136,7 +136,7 @@ static void put(struct store *store, int64_t id, int64_t grid, int64_t x, int64_
 START_TEST(a_shape_that_cannot_be_is_not_known)
 {
     struct err err = {""};
-    struct store *store = store_create_memory(&err);
+    struct store *store = store_create_temporary(":memory:", &err);
     const struct derive_source source = {.store = store, .name = "test"};
     struct derive_launches launches = {0};
     struct program_launch l;

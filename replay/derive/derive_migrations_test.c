@@ -25,7 +25,7 @@ static struct store *recording_of(const struct record *records, size_t n)
 {
     struct err err = {""};
     struct writer w;
-    struct store *store = store_create_memory(&err);
+    struct store *store = store_create_temporary(":memory:", &err);
     int stream = writer_stream(store, "uvm", TIME_NS, NULL, 0, &err);
     ck_assert_msg(stream >= 0 && writer_open(&w, store, stream, 0, &err) == 0, "%s", err.msg);
     for (size_t i = 0; i < n; i++)
@@ -75,7 +75,7 @@ static struct store *run(const char *spec, const char *policy, const char *set, 
 {
     struct replay_result result;
     struct err err = {""};
-    struct store *store = store_create_memory(&err);
+    struct store *store = store_create_temporary(":memory:", &err);
     const struct uvm_recording_output to = {.store = store};
     testing_replay(&result,
                    (struct replay_request){.engine = engine_find("uvm"),

@@ -221,7 +221,7 @@ START_TEST(kernels_of_a_program_are_chosen_by_name)
     ck_assert_uint_eq(counts.launches, 2);
     store_close(s);
     o.kernel = "^check"; /* runs on the CPU */
-    struct store *out = store_create_memory(&err);
+    struct store *out = store_create_temporary(":memory:", &err);
     ck_assert_int_eq(derive_dram(&source, out, &o, &counts, &err), -1);
     ck_assert_ptr_nonnull(strstr(err.msg, "no access is left"));
     o.kernel = "nothing";

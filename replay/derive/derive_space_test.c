@@ -107,7 +107,7 @@ START_TEST(rows_are_what_is_touched_or_allocated_page_by_page)
         const uint64_t base = (1 + draw(1000)) * ACTOR_BLOCK_PAGES;
         struct derive_space s = {0};
         struct derive_memory memory = {0};
-        struct store *store = round % 3 ? store_create_memory(NULL) : NULL;
+        struct store *store = round % 3 ? store_create_temporary(":memory:", NULL) : NULL;
         memset(in, 0, sizeof in);
         memset(is_read, 0, sizeof is_read);
         touch(&s, base);
@@ -153,7 +153,7 @@ static void close_recording(void)
 
 START_TEST(device_memory_stays_where_the_program_has_host_memory_too)
 {
-    store = store_create_memory(NULL);
+    store = store_create_temporary(":memory:", NULL);
     add(0x5000, 0x1000, "device");
     add(0x1000, 0x800, "device");
     add(0x9000, 0x1000, "pinned");
@@ -170,7 +170,7 @@ END_TEST
 
 START_TEST(a_program_with_device_memory_only_is_asked_what_if_not)
 {
-    store = store_create_memory(NULL);
+    store = store_create_temporary(":memory:", NULL);
     add(0x1000, 0x800, "device");
     open_recording();
     ck_assert(!derive_memory_stays(&memory, 0x1000));
@@ -180,7 +180,7 @@ END_TEST
 
 START_TEST(what_was_both_at_different_times_does_not_stay)
 {
-    store = store_create_memory(NULL);
+    store = store_create_temporary(":memory:", NULL);
     add(0x1000, 0x2000, "device");
     add(0x1800, 0x100, "managed");
     add(0x1000, 0x3000, "device"); /* again, and longer */

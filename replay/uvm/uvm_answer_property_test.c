@@ -201,7 +201,7 @@ static void check_touches(const char *program, const struct input *recording, co
 static struct store *without_allocations(struct store *from)
 {
     struct err err = {""};
-    struct store *to = store_create_memory(&err);
+    struct store *to = store_create_temporary(":memory:", &err);
     struct writer w;
     const struct record *records;
     size_t n;
@@ -226,7 +226,7 @@ static struct store *all_touches(const struct input *input)
     struct program program;
     struct err err = {""};
     struct program_pages *pages = calloc(1, sizeof *pages);
-    struct store *store = store_create_memory(&err);
+    struct store *store = store_create_temporary(":memory:", &err);
     ck_assert_int_eq(input->workload.type->program(input->workload.state, &program, &err), 0);
     ck_assert_int_eq(program_pages_init(pages, &program, NULL, &err), 0);
     ck_assert_msg(touches_write(store, &program_pages_ops, pages, NULL, NULL, &err) == 0, "%s", err.msg);
@@ -253,7 +253,7 @@ static bool is_new(uint64_t *table, uint64_t key)
 static struct store *first_touches(struct store *from)
 {
     struct err err = {""};
-    struct store *to = store_create_memory(&err);
+    struct store *to = store_create_temporary(":memory:", &err);
     struct writer w;
     const struct record *records;
     size_t n;
@@ -300,7 +300,7 @@ static void check_short(const char *program, const struct input *input, struct i
     }
     replay_release(&answers);
     replay_release(&first);
-    struct store *store = store_create_memory(&err);
+    struct store *store = store_create_temporary(":memory:", &err);
     struct replay_result evicting = run(input, policies[0], set, &(struct uvm_recording_output){.store = store}, NULL);
     ck_assert_int_eq(store_flush(store, &err), 0);
     struct input evicted = {.spec = "evicting recording", .role = "", .store = store};
@@ -325,7 +325,7 @@ static void check_input(const char *program, struct input input, struct store *e
     struct replay_result truth[POLICIES_MAX];
     struct store *stores[POLICIES_MAX];
     for (size_t p = 0; p < policy_count; p++) {
-        stores[p] = store_create_memory(&err);
+        stores[p] = store_create_temporary(":memory:", &err);
         ck_assert_msg(stores[p] != NULL, "%s", err.msg);
         truth[p] = run(&input, policies[p], NULL, &(struct uvm_recording_output){.store = stores[p]}, NULL);
         ck_assert_int_eq(store_flush(stores[p], &err), 0);
@@ -376,7 +376,7 @@ static void check_random(uint64_t seed, size_t recorded_under)
     char name[32];
     struct random_actors actors;
     struct err err = {""};
-    struct store *every = store_create_memory(&err);
+    struct store *every = store_create_temporary(":memory:", &err);
     (void)snprintf(name, sizeof name, "random %d", (int)seed);
     random_actors_init(&actors, seed, 0);
     ck_assert_msg(touches_write(every, &random_actors_ops, &actors, NULL, NULL, &err) == 0, "%s", err.msg);

@@ -13,7 +13,7 @@ static struct replay_result record(const char *spec, const char *policy, const c
     struct replay_result result;
     struct err err = {""};
     if (store)
-        *store = store_create_memory(&err);
+        *store = store_create_temporary(":memory:", &err);
     const struct uvm_recording_output to = {.csv = csv, .store = store ? *store : NULL};
     testing_replay(&result,
                    (struct replay_request){.engine = engine_find("uvm"),
@@ -202,7 +202,7 @@ START_TEST(what_else_decides_where_pages_lie_is_said)
     static const char *const gpus[] = {"H200", "", NULL};
     for (size_t i = 0; i < 3; i++) {
         struct err err = {""};
-        struct store *store = store_create_memory(&err);
+        struct store *store = store_create_temporary(":memory:", &err);
         struct uvm_export x = {.allocs = allocs, .alloc_count = 2};
         const struct uvm_export_facts named = {.policy = "p", .traced = i, .gpu = gpus[i]};
         ck_assert_int_eq(uvm_export_store(&x, &named, store, &err), 0);
@@ -216,7 +216,7 @@ START_TEST(what_else_decides_where_pages_lie_is_said)
     struct uvm_export huge = {.count = (size_t)UINT32_MAX + 1};
     free(written(&huge, &facts[0], -1));
     struct err err = {""};
-    struct store *store = store_create_memory(&err);
+    struct store *store = store_create_temporary(":memory:", &err);
     ck_assert_int_eq(uvm_export_store(&failed, &facts[0], store, &err), -1);
     ck_assert_str_eq(err.msg, "no memory for it");
     store_close(store);

@@ -383,7 +383,7 @@ START_TEST(how_much_is_missing_is_said_where_it_is_known)
         struct err err = {""};
         struct made m;
         make_sequential(&m, false);
-        struct store *store = store_create_memory(&err);
+        struct store *store = store_create_temporary(":memory:", &err);
         const struct stream uvm = {.name = "uvm", .unit = TIME_NS};
         int stream;
         ck_assert_int_eq(store_stream_add(store, &uvm, &stream, &err) || store_drop(store, "test", 5, &err), 0);

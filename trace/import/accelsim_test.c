@@ -231,7 +231,7 @@ static int launches_of(const char *path, const char *chosen)
     char *options = calloc(1, read_accelsim.options_size);
     param_defaults(read_accelsim.options, options);
     ck_assert_int_eq(param_set(read_accelsim.options, options, "kernel", chosen, &testing_err), 0);
-    struct store *store = store_create_memory(&testing_err);
+    struct store *store = store_create_temporary(":memory:", &testing_err);
     struct reader_context context = {.store = store, .path = path, .options = options};
     int rc = reader_run(&read_accelsim, &context, NULL, &testing_err);
     int launches = (int)context.launches;
@@ -307,7 +307,8 @@ START_TEST(accesses_outside_of_the_named_memory_are_counted)
 {
     (void)make_set(testing_file("extent"), "kernelslist.g",
                    "MemcpyHtoD,0x00007f0000000000,16384\nMemcpyHtoD,0x00007f0000040000,8192\n");
-    struct reader_context context = {.store = store_create_memory(&testing_err), .path = testing_file("extent")};
+    struct reader_context context = {.store = store_create_temporary(":memory:", &testing_err),
+                                     .path = testing_file("extent")};
     char *options = calloc(1, read_accelsim.options_size);
     ck_assert_int_eq(param_set(read_accelsim.options, options, "kernel", "1", &testing_err), 0);
     context.options = options;

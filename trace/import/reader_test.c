@@ -117,7 +117,7 @@ START_TEST(what_a_reader_fills_it_declares)
         struct facts facts;
         char undeclared[512];
         struct input_stream *source = input_stream_from_memory(cases[i].text, strlen(cases[i].text), &err);
-        struct reader_context context = {.store = store_create_memory(&err), .path = "in"};
+        struct reader_context context = {.store = store_create_temporary(":memory:", &err), .path = "in"};
         ck_assert_msg(reader_run(cases[i].reader, &context, source, &err) == 0, "%s", err.msg);
         ck_assert_int_eq(facts_find(&facts, context.store, -1, FACTS_ALL, &err), 0);
         (void)facts_text(&facts, ~(cases[i].reader->fills | FACT(STATE)), undeclared, sizeof undeclared);

@@ -18,7 +18,7 @@ static inline struct store *fuzzing_store(void)
 {
     static struct store *store;
     struct err err = {""};
-    if (!store && !(store = store_create_memory(&err)))
+    if (!store && !(store = store_create_temporary(":memory:", &err)))
         abort();
     if (store_clear(store, &err))
         abort();

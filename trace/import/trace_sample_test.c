@@ -8,7 +8,7 @@ enum { RECORDS = 10000 };
 static struct store *whole(enum time_unit unit, uint32_t kind)
 {
     struct err err = {""};
-    struct store *store = store_create_memory(&err);
+    struct store *store = store_create_temporary(":memory:", &err);
     struct stream stream = {.name = "uvm", .unit = unit, .extra = {"at"}};
     int index;
     unsigned seed = 1;
@@ -30,7 +30,7 @@ static uint64_t take(struct store *from, const char *lo, const char *hi, int64_t
 {
     struct err err = {""};
     struct trace_sample sample;
-    struct store *to = store_create_memory(&err);
+    struct store *to = store_create_temporary(":memory:", &err);
     const struct record *r;
     const int64_t *extra;
     uint64_t kept, found = 0;
@@ -53,7 +53,7 @@ static uint64_t take(struct store *from, const char *lo, const char *hi, int64_t
 START_TEST(the_example_keeps_the_second_and_third)
 {
     struct err err = {""};
-    struct store *store = store_create_memory(&err);
+    struct store *store = store_create_temporary(":memory:", &err);
     struct stream stream = {.name = "uvm", .unit = TIME_NS, .extra = {"at"}};
     int index;
     static const int64_t times[] = {9000, 5000, 12000, 7000}; /* in no order */
@@ -110,7 +110,7 @@ static void refuse(enum time_unit unit, uint32_t kind, const char *from, int64_t
     struct err err = {""};
     struct trace_sample sample;
     uint64_t kept;
-    struct store *store = whole(unit, kind), *to = store_create_memory(&err);
+    struct store *store = whole(unit, kind), *to = store_create_temporary(":memory:", &err);
     ck_assert_int_eq(trace_sample_parse(&sample, from, NULL, every, &err), 0);
     ck_assert_int_eq(trace_sample_copy(&sample, store, to, &kept, &err), -1);
     ck_assert_msg(strstr(err.msg, says) != NULL, "'%s' is not in: %s", says, err.msg);
@@ -145,8 +145,8 @@ START_TEST(a_sample_of_a_sample_is_refused_and_nothing_asked_is_nothing)
     struct err err = {""};
     struct trace_sample sample;
     uint64_t kept;
-    struct store *store = whole(TIME_CYCLES, RECORD_DRAM_READ), *part = store_create_memory(&err),
-                 *to = store_create_memory(&err);
+    struct store *store = whole(TIME_CYCLES, RECORD_DRAM_READ), *part = store_create_temporary(":memory:", &err),
+                 *to = store_create_temporary(":memory:", &err);
     ck_assert_int_eq(trace_sample_parse(&sample, "10cycles", "20cycles", 1, &err), 0);
     ck_assert_int_eq(trace_sample_copy(&sample, store, part, &kept, &err), 0);
     ck_assert_int_eq(store_whole(store, &err), 0);
@@ -177,7 +177,7 @@ static int take_id(void *ctx, const struct store_value *v, size_t n)
 START_TEST(tables_go_with_their_records)
 {
     struct err err = {""};
-    struct store *store = whole(TIME_NS, RECORD_MIGRATE_H2D), *to = store_create_memory(&err);
+    struct store *store = whole(TIME_NS, RECORD_MIGRATE_H2D), *to = store_create_temporary(":memory:", &err);
     struct store_value kernel[16], batch[9], service[12];
     for (int i = 0; i < 16; i++)
         kernel[i] = STORE_V_NULL;

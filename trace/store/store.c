@@ -633,26 +633,16 @@ struct store *store_create(const char *path, enum output_place place, const char
     return start(store, failed, command_line, err);
 }
 
-/* database: as SQLite names what is gone at its close; "": a temporary file, unlinked once it is open. */
-static struct store *create_nameless(const char *name, const char *database, struct err *err)
+struct store *store_create_temporary(const char *name, struct err *err)
 {
     struct store *store = new_store(name, err);
     if (!store)
         return NULL;
-    int failed = sqlite3_open(database, &store->db)
+    /* As SQLite names what is gone at its close; "": a file, unlinked once it is open. */
+    int failed = sqlite3_open(strcmp(name, ":memory:") == 0 ? name : "", &store->db)
                      ? err_set(err, "%s", store->db ? sqlite3_errmsg(store->db) : "out of memory")
                      : make_tables(store->db, store, err);
     return start(store, failed, "", err);
-}
-
-struct store *store_create_memory(struct err *err)
-{
-    return create_nameless(":memory:", ":memory:", err);
-}
-
-struct store *store_create_temporary(const char *name, struct err *err)
-{
-    return create_nameless(name, "", err);
 }
 
 static void forget_facts(struct store *store)

@@ -39,12 +39,10 @@ struct stream {
  * *err set on failure. */
 struct store *store_create(const char *path, enum output_place place, const char *command_line, struct err *err);
 
-/* A new trace in memory, gone when it is closed: for work on a trace that nobody keeps. Written and read as the others
- * (cursors see what was appended); store_path() is ":memory:". */
-struct store *store_create_memory(struct err *err);
-
-/* The same in a temporary file of SQLite's, in TMPDIR or /var/tmp: it has no name from the moment that it is made, so
- * that nothing is left however the program ends. `name` stands in messages and is its store_path(). */
+/* A new trace that is gone when it is closed: for work on a trace that nobody keeps. Written and read as the others
+ * (cursors see what was appended). It is a temporary file of SQLite's, in TMPDIR or /var/tmp, without a name from the
+ * moment that it is made, so that nothing is left however the program ends; or, where `name` is ":memory:", in memory.
+ * `name` stands in messages and is its store_path(). */
 struct store *store_create_temporary(const char *name, struct err *err);
 
 /* Open a trace for reading. Anything else than our file, or a newer version, is an error that says so. */

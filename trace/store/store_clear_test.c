@@ -5,7 +5,7 @@
 START_TEST(a_trace_in_memory_is_read_like_any_other_and_can_be_emptied)
 {
     struct err err = {""};
-    struct store *store = store_create_memory(&err);
+    struct store *store = store_create_temporary(":memory:", &err);
     ck_assert_msg(store, "%s", err.msg);
     for (int round = 0; round < 3; round++) {
         const struct stream stream = {.name = "s", .unit = TIME_NS, .extra = {"x"}};

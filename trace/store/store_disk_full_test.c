@@ -79,7 +79,7 @@ END_TEST
 static int add(const struct stream *stream, struct err *err)
 {
     int index;
-    struct store *store = store_create_memory(err);
+    struct store *store = store_create_temporary(":memory:", err);
     ck_assert_msg(store != NULL, "%s", err->msg);
     int rc = store_stream_add(store, stream, &index, err);
     store_close(store);

@@ -6,7 +6,7 @@
 
 #include "trace/store/store.c"
 
-/* Empty a trace in memory: as store_create_memory() made it, whatever happened to it, in a tenth of the time. */
+/* Empty a trace in memory: as store_create_temporary() made it, whatever happened to it, in a tenth of the time. */
 static inline int store_clear(struct store *store, struct err *err)
 {
     char sql[80];
