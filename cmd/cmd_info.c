@@ -15,6 +15,7 @@
 #include "replay/uvm/uvm_recording.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
+#include "trace/base/param_value.h"
 #include "trace/base/quantile.h"
 #include "trace/base/units.h"
 #include "trace/derived/recording.h"
@@ -417,11 +418,7 @@ static bool is_duration(const char *name)
 /* Numbers that say which or when, not how many. */
 static bool is_name(const char *name)
 {
-    static const char *const names[] = {"batch", "flow", "gpu", "process", "start_ns", "time_first", "time_last"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return false;
+    return param_position("batch|flow|gpu|process|start_ns|time_first|time_last", name) >= 0;
 }
 
 /* The head of a column for people: without the unit that its values bring. */

@@ -17,6 +17,7 @@
 #include "models/gpu/gpu.h"
 #include "replay/derive/derive.h"
 #include "trace/base/mem.h"
+#include "trace/base/param_value.h"
 #include "trace/base/privilege.h"
 #include "trace/base/units.h"
 #include "trace/import/capture.h"
@@ -264,11 +265,8 @@ struct copying {
 static int copy_origin(void *ctx, const struct store_value *values, size_t n)
 {
     const struct copying *c = ctx;
-    static const char *const own[] = {"state", "created", "derived"};
-    for (size_t i = 0; n > 1 && i < sizeof own / sizeof *own; i++)
-        if (strcmp(values[0].s, own[i]) == 0)
-            return 0;
-    return n > 1 ? store_origin(c->out, values[0].s, values[1].s, c->err) : 0;
+    const bool own = n < 2 || param_position("state|created|derived", values[0].s) >= 0;
+    return own ? 0 : store_origin(c->out, values[0].s, values[1].s, c->err);
 }
 
 static int copy_tables(struct store *in, struct store *out, const char *const *tables, size_t n, struct err *err)

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
+#include "trace/base/param_value.h"
 #include "trace/base/sorted.h"
 #include "trace/import/reader.h"
 #include "trace/store/facts.h"
@@ -614,8 +615,7 @@ static int merge_streams(const struct inputs *inputs, struct store *store, struc
 /* Every table but those that are written otherwise; a driver's log states its batches itself. */
 static int copy_tables(struct input *input, struct store *store, int64_t *kernels, struct err *err)
 {
-    static const char *const others[] = {"origin",  "streams",    "chunks",  "skipped",
-                                         "dropped", "parameters", "batches", "services"};
+    static const char others[] = "origin|streams|chunks|skipped|dropped|parameters", rebuilt[] = "batches|services";
     struct schema *schema = schema_trace(err);
     if (!schema)
         return -1;
@@ -623,10 +623,7 @@ static int copy_tables(struct input *input, struct store *store, int64_t *kernel
     int rc = 0;
     for (int t = 0; rc == 0 && t < schema->count; t++) {
         const char *table = schema->table[t].name;
-        bool other = false;
-        for (size_t i = 0; i < (log ? 6 : sizeof others / sizeof *others); i++)
-            other |= strcmp(others[i], table) == 0;
-        if (!other)
+        if (param_position(others, table) < 0 && (log || param_position(rebuilt, table) < 0))
             rc = store_copy_table(input->store, store, table, err);
     }
     free(schema);

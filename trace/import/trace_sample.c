@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
+#include "trace/base/param_value.h"
 #include "trace/base/random.h"
 #include "trace/base/sorted.h"
 #include "trace/base/units.h"
@@ -131,12 +132,9 @@ static bool in_window(const struct copying *c, int64_t time)
 static int copy_fact(void *ctx, const struct store_value *v, size_t n)
 {
     struct copying *c = ctx;
-    static const char *const own[] = {"created", "host", "command_line", "offchip_version", "state"};
+    const bool own = param_position("created|host|command_line|offchip_version|state", v[0].s) >= 0;
     (void)n;
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        if (strcmp(v[0].s, own[i]) == 0)
-            return 0;
-    return store_origin(c->to, v[0].s, v[1].s, c->err);
+    return own ? 0 : store_origin(c->to, v[0].s, v[1].s, c->err);
 }
 
 static const char *time_text(const struct copying *c, int64_t value, char *buf, size_t size)

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include "trace/base/param_value.h"
 
 #include "trace/base/units.h"
 
@@ -62,11 +63,8 @@ enum fact fact_of_table(const char *table)
 
 bool facts_of_making(const char *key)
 {
-    static const char *const keys[] = {"created", "host", "command_line", "offchip_version", "state"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (strcmp(key, keys[i]) == 0)
-            return true;
-    return strncmp(key, "source.", 7) == 0 || strncmp(key, "input.", 6) == 0 || strncmp(key, "merge.", 6) == 0;
+    return param_position("created|host|command_line|offchip_version|state", key) >= 0 ||
+           strncmp(key, "source.", 7) == 0 || strncmp(key, "input.", 6) == 0 || strncmp(key, "merge.", 6) == 0;
 }
 
 /* --- what there is --- */

@@ -9,6 +9,7 @@
 #include <xxhash.h>
 
 #include "trace/base/mem.h"
+#include "trace/base/param_value.h"
 #include "trace/base/version.h"
 #include "trace/store/chunk.h"
 #include "trace/store/dbfile.h"
@@ -755,12 +756,8 @@ static const char *own_key(const char *key)
 
 bool store_passing_fact(const char *key)
 {
-    static const char *const keys[] = {"created",      "host",   "command_line", "offchip_version",
-                                       "derived_from", "source", "path",         "state"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (strcmp(own_key(key), keys[i]) == 0)
-            return true;
-    return false;
+    const char *own = own_key(key);
+    return param_position("created|host|command_line|offchip_version|derived_from|source|path|state", own) >= 0;
 }
 
 static int hash_row(void *ctx, const struct store_value *values, size_t n)
