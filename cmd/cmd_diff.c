@@ -385,14 +385,13 @@ static void add_ahead(struct measured *m, const struct record *r)
 
 static int add_migrations(struct store *store, struct measured *m, struct err *err)
 {
-    int stream = store_stream_find(store, "uvm"), rc = 1;
-    struct store_cursor *cursor = stream < 0 ? NULL : store_cursor_open(store, stream, err);
+    int stream = store_stream_find(store, "uvm"), rc;
     const struct record *r;
-    const int64_t *extra;
     size_t n;
     if (stream < 0)
         return 0;
-    while (cursor && (rc = store_cursor_next(cursor, &r, &extra, &n, err)) == 1)
+    struct store_cursor *cursor = store_cursor_open(store, stream, err);
+    while ((rc = store_cursor_next(cursor, &r, NULL, &n, err)) == 1)
         for (size_t i = 0; i < n; i++) {
             m->value[H2D_BYTES] += r[i].kind == RECORD_MIGRATE_H2D ? (double)r[i].bytes : 0;
             m->value[D2H_BYTES] += r[i].kind == RECORD_MIGRATE_D2H ? (double)r[i].bytes : 0;
@@ -402,7 +401,7 @@ static int add_migrations(struct store *store, struct measured *m, struct err *e
     if (m->ahead_until >= m->ahead)
         m->value[TIME_NS_SUM] += (double)(m->ahead_until - m->ahead);
     m->known[H2D_BYTES] = m->known[D2H_BYTES] = m->known[BATCHES] = true;
-    return cursor && rc == 0 ? 0 : -1;
+    return rc;
 }
 
 static int measure(struct store *store, struct measured *m, struct err *err)

@@ -105,8 +105,6 @@ static int take(struct nesting *nesting, const struct record *r, struct err *err
 static int read_stream(struct nesting *nesting, struct store *store, int index, struct err *err)
 {
     struct store_cursor *cursor = store_cursor_open(store, index, err);
-    if (!cursor)
-        return -1;
     const struct record *records;
     size_t n;
     int more;

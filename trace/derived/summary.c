@@ -73,8 +73,6 @@ static void count_batch(struct summary *s, int stream, bool ns, const struct rec
 static int count_stream(struct summary *summary, struct store *store, int index, struct err *err)
 {
     struct store_cursor *cursor = store_cursor_open(store, index, err);
-    if (!cursor)
-        return -1;
     const struct record *records;
     size_t n;
     int more;
@@ -201,8 +199,6 @@ static int take_stream(struct batch_counting *c, struct store *store, int stream
     if (!faults && !whole)
         return 0;
     struct store_cursor *cursor = store_cursor_open(store, stream, c->err);
-    if (!cursor)
-        return -1;
     const struct record *r;
     const int64_t *extra;
     size_t n;

@@ -118,8 +118,6 @@ static int write_lines(const struct exporter *exporter, struct exporter_context 
     if (exporter == &export_dram_csv)
         (void)fputs("id,arrival_cycle,kind,bank,row,col,channel\n", context->to);
     struct store_cursor *cursor = store_cursor_open(context->store, context->stream, err);
-    if (!cursor)
-        return -1;
     const struct record *records;
     size_t n;
     int rc;

@@ -325,8 +325,6 @@ static int put_all(struct timeline *t, struct err *err)
     const int64_t *extra;
     size_t n;
     struct store_cursor *cursor = store_cursor_open(t->context->store, t->context->stream, err);
-    if (!cursor)
-        return -1;
     int rc, failed = 0;
     while (!failed && (rc = store_cursor_next(cursor, &records, &extra, &n, err)) > 0 && !ferror(t->context->to))
         for (size_t i = 0; i < n && !failed; i++) {

@@ -578,7 +578,7 @@ static int touch_all(struct touching *t, int faults, struct err *err)
             return -1;
     }
     struct store_cursor *cursor = store_cursor_open(t->writer.store, faults, err);
-    int rc = cursor ? 1 : -1;
+    int rc = 1;
     while (rc > 0 && (rc = store_cursor_next(cursor, &records, NULL, &n, err)) > 0)
         for (size_t i = 0; i < n && rc > 0; i++)
             if (records[i].kind == RECORD_FAULT && touch(t, &records[i], err))

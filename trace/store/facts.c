@@ -1,10 +1,9 @@
 #include "trace/store/facts.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include "trace/base/param_value.h"
 
+#include "trace/base/param_value.h"
 #include "trace/base/units.h"
 
 static const struct {
@@ -121,7 +120,7 @@ static int look_at_records(struct facts *facts, struct store *store, int stream,
     uint64_t *const n = facts->n;
     const struct record *r;
     size_t count;
-    int more = cursor ? 1 : -1;
+    int more = 1;
     while (more > 0 && ((asked & FACT(BYTES) && !n[FACT_BYTES]) || (asked & FACT(IDS) && !n[FACT_IDS]) ||
                         (asked & FACT(FLAGS) && !n[FACT_FLAGS])))
         if ((more = store_cursor_next(cursor, &r, NULL, &count, err)) > 0)

@@ -870,6 +870,8 @@ void store_cursor_close(struct store_cursor *cursor)
 int store_cursor_next(struct store_cursor *cursor, const struct record **records, const int64_t **extra, size_t *n,
                       struct err *err)
 {
+    if (!cursor)
+        return -1;
     const struct directory_stream *stream = &cursor->store->directory.streams[cursor->stream];
     for (;;) {
         int got = chunk_reader_next(&cursor->reader, records, extra, n, err);

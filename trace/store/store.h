@@ -92,8 +92,9 @@ struct store_cursor;
 struct store_cursor *store_cursor_open(struct store *store, int stream, struct err *err);
 void store_cursor_close(struct store_cursor *cursor);
 
-/* The next batch, decoded: at most STORE_BATCH records, valid until the next call. *extra (if extra is not NULL) gets
- * the extra columns as in store_append(). Returns 1, 0 at the end, -1 with *err set (corrupt chunk: which one). */
+/* The next batch, decoded: at most STORE_BATCH records, valid until the next call; of NULL -1, as it was opened. *extra
+ * (if extra is not NULL) gets the extra columns as in store_append(). Returns 1, 0 at the end, -1 with *err set
+ * (corrupt chunk: which one). */
 int store_cursor_next(struct store_cursor *cursor, const struct record **records, const int64_t **extra, size_t *n,
                       struct err *err);
 
