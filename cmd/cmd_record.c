@@ -19,6 +19,7 @@
 #include "trace/base/mem.h"
 #include "trace/base/param_value.h"
 #include "trace/base/privilege.h"
+#include "trace/base/regular_file.h"
 #include "trace/base/units.h"
 #include "trace/import/capture.h"
 #include "trace/recorder/advice_plan.h"
@@ -192,15 +193,10 @@ static bool capturing;
 
 static bool may_capture(void)
 {
-    unsigned long long effective = 0;
+    static const char effective[] = "CapEff:";
     char line[256];
-    FILE *f = fopen("/proc/self/status", "re");
-    while (f && fgets(line, sizeof line, f))
-        if (strncmp(line, "CapEff:", 7) == 0)
-            effective = strtoull(line + 7, NULL, 16);
-    if (f)
-        (void)fclose(f);
-    return effective >> CAP_NET_RAW_BIT & 1;
+    return regular_file_line("/proc/self/status", effective, line, sizeof line) &&
+           strtoull(line + strlen(effective), NULL, 16) >> CAP_NET_RAW_BIT & 1;
 }
 
 static void say_beware(const struct check *c)

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -64,4 +65,17 @@ char *regular_file_read(const char *path, size_t limit, size_t *bytes, struct er
         return text;
     free(text);
     return NULL;
+}
+
+bool regular_file_line(const char *path, const char *word, char *line, size_t size)
+{
+    const int fd = regular_file_open(path, NULL);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+    bool found = false;
+    while (f && !found && fgets(line, (int)size, f))
+        found = strcasestr(line, word) != NULL;
+    if (f)
+        (void)fclose(f);
+    line[found ? strcspn(line, "\n") : 0] = 0;
+    return found;
 }

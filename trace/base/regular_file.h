@@ -5,6 +5,7 @@
 #ifndef TRACE_BASE_REGULAR_FILE_H
 #define TRACE_BASE_REGULAR_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "trace/base/err.h"
@@ -15,5 +16,9 @@ int regular_file_open(const char *path, struct err *err);
 /* The bytes of regular file `path`, *bytes of them and a zero byte behind, freed with free(). A file of more than
  * `limit` bytes and one that cannot be read to its end are errors: NULL with *err set. */
 char *regular_file_read(const char *path, size_t limit, size_t *bytes, struct err *err);
+
+/* The first line of regular file `path` that holds `word`, in upper or lower case, without its end; false: there is
+ * none, or the file cannot be read. */
+bool regular_file_line(const char *path, const char *word, char *line, size_t size);
 
 #endif

@@ -72,5 +72,21 @@ START_TEST(what_cannot_be_read_or_is_too_large_is_refused)
 }
 END_TEST
 
+START_TEST(the_first_line_with_a_word_comes_without_its_end)
+{
+    char line[16] = "before";
+    const char *path = testing_write("lines", "a b\nRed fox\nred", 15);
+    ck_assert(regular_file_line(path, "", line, sizeof line));
+    ck_assert_str_eq(line, "a b");
+    ck_assert(regular_file_line(path, "red", line, sizeof line));
+    ck_assert_str_eq(line, "Red fox");
+    ck_assert(!regular_file_line(path, "green", line, sizeof line));
+    ck_assert_str_eq(line, "");
+    ck_assert(!regular_file_line(testing_dir(), "", line, sizeof line));
+    ck_assert(!regular_file_line(testing_write("empty", "", 0), "", line, sizeof line));
+}
+END_TEST
+
 TEST_MAIN("regular_file", a_file_is_read_whole_and_ended, a_file_that_states_no_size_is_read_to_its_end,
-          what_is_no_file_is_refused_at_once, what_cannot_be_read_or_is_too_large_is_refused)
+          what_is_no_file_is_refused_at_once, what_cannot_be_read_or_is_too_large_is_refused,
+          the_first_line_with_a_word_comes_without_its_end)

@@ -2,7 +2,6 @@
 
 #include <ctype.h>
 #include <dlfcn.h>
-#include <errno.h>
 #include <glob.h>
 #include <link.h>
 #include <stdio.h>
@@ -14,6 +13,7 @@
 #include "trace/base/dir_list.h"
 #include "trace/base/mem.h"
 #include "trace/base/privilege.h"
+#include "trace/base/regular_file.h"
 #include "trace/base/sorted.h"
 #include "trace/recorder/wire/cupti_abi.h"
 #include "trace/recorder/wire/record_pipe.h"
@@ -173,13 +173,7 @@ static bool line_with(const char *root, const char *path, const char *word, char
 {
     char name[PATH_MAX];
     (void)snprintf(name, sizeof name, "%s%s", root, path);
-    FILE *f = fopen(name, "re");
-    bool found = false;
-    while (f && !found && fgets(line, (int)size, f))
-        found = strcasestr(line, word) != NULL;
-    if (f)
-        (void)fclose(f);
-    return found;
+    return regular_file_line(name, word, line, size);
 }
 
 void recorder_machine_look(struct recorder_machine *machine, const char *root)

@@ -9,6 +9,7 @@
 
 #include "trace/base/id_map.h"
 #include "trace/base/mem.h"
+#include "trace/base/regular_file.h"
 #include "trace/derived/allocations.h"
 #include "trace/derived/batches.h"
 #include "trace/event/uvm_event.h"
@@ -64,38 +65,19 @@ static int write_parameters(struct store *store, const char *sysfs, struct err *
             continue;
         (void)snprintf(path, sizeof path, "%s/%.250s", folder, e->d_name);
         (void)snprintf(name, sizeof name, "nvidia_uvm.%.250s", e->d_name);
-        FILE *f = fopen(path, "re");
-        if (!f)
-            continue; /* some are for root only */
-        if (fgets(value, sizeof value, f)) {
-            value[strcspn(value, "\n")] = 0;
+        if (regular_file_line(path, "", value, sizeof value)) /* some are for root only */
             rc = STORE_ROW(store, "parameters", err, STORE_V_TEXT(name), STORE_V_TEXT(value));
-        }
-        (void)fclose(f);
     }
     closedir(dir);
-    return rc;
-}
-
-static int write_driver(struct store *store, struct err *err)
-{
-    char line[256];
-    FILE *f = fopen("/proc/driver/nvidia/version", "re");
-    if (!f)
-        return 0;
-    int rc = 0;
-    if (fgets(line, sizeof line, f)) {
-        line[strcspn(line, "\n")] = 0;
-        rc = store_origin(store, "driver", line, err);
-    }
-    (void)fclose(f);
     return rc;
 }
 
 /* Origin "driver" and table parameters, as far as this user may read them. sysfs: "/sys". */
 static int write_machine(struct store *store, const char *sysfs, struct err *err)
 {
-    return write_driver(store, err) || write_parameters(store, sysfs, err) ? -1 : 0;
+    char line[256];
+    const bool known = regular_file_line("/proc/driver/nvidia/version", "", line, sizeof line);
+    return (known && store_origin(store, "driver", line, err)) || write_parameters(store, sysfs, err) ? -1 : 0;
 }
 
 /* --- messages in the order of their times, with bounded memory ---
