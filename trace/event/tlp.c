@@ -47,16 +47,6 @@ static const uint8_t types[256] = {
 
 enum { FMT_4DW = 0x20, FMT_PREFIX = 4 };
 
-static unsigned be16(const unsigned char *p)
-{
-    return (unsigned)p[0] << 8 | p[1];
-}
-
-static uint32_t be32(const unsigned char *p)
-{
-    return (uint32_t)be16(p) << 16 | be16(p + 2);
-}
-
 static enum tlp_verdict bad(enum tlp_verdict verdict, const char **defect, const char *what)
 {
     if (defect)

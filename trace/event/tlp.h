@@ -19,6 +19,17 @@
 
 #include "trace/event/record.h"
 
+/* Numbers as they are on the wire. */
+static inline unsigned be16(const unsigned char *p)
+{
+    return (unsigned)p[0] << 8 | p[1];
+}
+
+static inline uint32_t be32(const unsigned char *p)
+{
+    return (uint32_t)be16(p) << 16 | be16(p + 2);
+}
+
 /* The numbers are not stored (byte 0 of the header is); append as you like. */
 enum tlp_type {
     TLP_NONE,

@@ -69,16 +69,6 @@ const char *nettlp_reason(enum nettlp_verdict verdict)
     return names[verdict];
 }
 
-static unsigned be16(const unsigned char *p)
-{
-    return (unsigned)p[0] << 8 | p[1];
-}
-
-static uint32_t be32(const unsigned char *p)
-{
-    return (uint32_t)be16(p) << 16 | be16(p + 2);
-}
-
 /* A header ends beyond what was kept: because the capture cut it, or because it never was on the wire. */
 static enum nettlp_verdict cut(size_t need, size_t wire)
 {
