@@ -96,28 +96,6 @@ static bool next_word(const char **p, struct word *w)
     return w->length > 0;
 }
 
-static bool next_hex(const char **p, uint64_t *value)
-{
-    const char *s = *p;
-    while (*s == ' ' || *s == '\t')
-        s++;
-    if (s[0] == '0' && (s[1] == 'x' || s[1] == 'X'))
-        s += 2;
-    uint64_t v = 0;
-    int n = 0;
-    for (;; s++, n++) {
-        unsigned d = field_hex_values[(unsigned char)*s];
-        if (d > 15)
-            break;
-        v = v << 4 | d;
-    }
-    if (n == 0 || n > 16 || (*s && *s != ' ' && *s != '\t'))
-        return false;
-    *p = s;
-    *value = v;
-    return true;
-}
-
 static bool next_int(const char **p, int64_t *value)
 {
     const char *s = *p;
@@ -236,7 +214,7 @@ static void place_generic(const struct word *opcode, const struct header *h, str
 static const char *list_all(const char *p, struct op *op, int n)
 {
     for (op->lanes = 0; op->lanes < n; op->lanes++)
-        if (!next_hex(&p, &op->addrs[op->lanes]))
+        if (!field_hex_word(&p, &op->addrs[op->lanes]))
             return "fewer addresses than active lanes";
     return NULL;
 }
@@ -245,7 +223,7 @@ static const char *base_stride(const char *p, struct op *op, int n)
 {
     uint64_t base;
     int64_t stride;
-    if (!next_hex(&p, &base) || !next_int(&p, &stride))
+    if (!field_hex_word(&p, &base) || !next_int(&p, &stride))
         return "no base and stride";
     if (op->mask && (op->mask >> __builtin_ctz(op->mask)) + 1ull != 1ull << n)
         return "base and stride with a gap between active lanes";
@@ -258,7 +236,7 @@ static const char *base_delta(const char *p, struct op *op, int n)
 {
     uint64_t addr;
     int64_t delta;
-    if (!next_hex(&p, &addr))
+    if (!field_hex_word(&p, &addr))
         return "no base address";
     for (op->lanes = 0; op->lanes < n; op->lanes++) {
         if (op->lanes > 0) {
@@ -275,11 +253,11 @@ static const char *bulk(const char *p, struct op *op, bool deltas)
 {
     uint64_t barrier, mask;
     int64_t multicast, bytes, outside, n;
-    if (!next_hex(&p, &barrier) || !next_count(&p, 1, &multicast) || (multicast && !next_hex(&p, &mask)) ||
+    if (!field_hex_word(&p, &barrier) || !next_count(&p, 1, &multicast) || (multicast && !field_hex_word(&p, &mask)) ||
         !next_count(&p, 1 << 24, &bytes) || !next_count(&p, 1 << 24, &outside))
         return "no barrier, multicast flag and byte counts of a bulk copy";
     uint64_t first = 0;
-    if (deltas && !next_hex(&p, &first))
+    if (deltas && !field_hex_word(&p, &first))
         return "no base address of a bulk copy";
     if (!next_count(&p, ADDRESSES, &n))
         return "no address count of a bulk copy, or more than 32 addresses";
@@ -352,9 +330,9 @@ static const char *parse_line(const char *p, const struct header *h, struct op *
         return "no block and warp numbers";
     if (h->lineinfo && !next_int(&p, &number))
         return "no source line number";
-    if (!next_hex(&p, &op->pc))
+    if (!field_hex_word(&p, &op->pc))
         return "no program counter";
-    if (!next_hex(&p, &mask) || mask > UINT32_MAX)
+    if (!field_hex_word(&p, &mask) || mask > UINT32_MAX)
         return "no mask of 32 lanes";
     op->mask = (uint32_t)mask;
     if (!skip_registers(&p))

@@ -28,28 +28,6 @@ struct reading {
     bool counted; /* announced holds */
 };
 
-static bool hex(const char **p, uint64_t *value)
-{
-    const char *s = *p;
-    uint64_t v = 0;
-    int n = 0;
-    while (*s == ' ')
-        s++;
-    if (s[0] == '0' && s[1] == 'x')
-        s += 2;
-    for (;; s++, n++) {
-        unsigned d = field_hex_values[(unsigned char)*s];
-        if (d > 15)
-            break;
-        v = v << 4 | d;
-    }
-    if (n == 0 || n > 16 || (*s && *s != ' '))
-        return false;
-    *p = s;
-    *value = v;
-    return true;
-}
-
 static bool decimal(const char **p, uint32_t *value)
 {
     const char *s = *p;
@@ -71,7 +49,7 @@ static const char *parse(const char *p, struct access_op *op, uint64_t addrs[ACC
 {
     uint64_t mask;
     uint32_t flags;
-    if (!hex(&p, &op->pc) || !hex(&p, &mask) || mask > UINT32_MAX)
+    if (!field_hex_word(&p, &op->pc) || !field_hex_word(&p, &mask) || mask > UINT32_MAX)
         return "line without program counter and mask of 32 lanes";
     if (!decimal(&p, &flags) || (flags & 7) == 0 || flags > 7)
         return "line whose flags are not read, write or atomic";
@@ -83,7 +61,7 @@ static const char *parse(const char *p, struct access_op *op, uint64_t addrs[ACC
     op->lanes = __builtin_popcount((unsigned)mask);
     op->addrs = addrs;
     for (int i = 0; i < op->lanes; i++)
-        if (!hex(&p, &addrs[i]))
+        if (!field_hex_word(&p, &addrs[i]))
             return "line with fewer addresses than active lanes";
     while (*p == ' ')
         p++;

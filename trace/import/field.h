@@ -45,6 +45,25 @@ extern const uint8_t field_hex_values[256];
 /* Hexadecimal digits without 0x, at most 16. */
 bool field_hex_digits(const char **p, uint64_t *value);
 
+/* The next word of a line, behind blanks: up to 16 hexadecimal digits, perhaps after 0x. *p moves to its end. */
+static inline bool field_hex_word(const char **p, uint64_t *value)
+{
+    const char *s = *p;
+    uint64_t v = 0;
+    int n = 0;
+    while (*s == ' ' || *s == '\t')
+        s++;
+    if (s[0] == '0' && (s[1] == 'x' || s[1] == 'X'))
+        s += 2;
+    for (unsigned d; (d = field_hex_values[(unsigned char)*s]) <= 15; s++, n++)
+        v = v << 4 | d;
+    if (n == 0 || n > 16 || (*s && *s != ' ' && *s != '\t'))
+        return false;
+    *p = s;
+    *value = v;
+    return true;
+}
+
 /* A whole field: decimal, or hexadecimal after 0x. */
 bool field_unsigned(const struct field *field, uint64_t *value);
 /* The same with an optional sign, -2^63 .. 2^63 - 1. */
