@@ -193,25 +193,20 @@ static bool range(const char *p, struct line *line)
     return *skip_spaces(p) == 0;
 }
 
-static enum line_kind letter_kind(char letter, struct line *line)
+/* fields: of the line, -1 where they are no numbers. */
+static enum line_kind letter_kind(char letter, int fields)
 {
-    int n = line->count;
-    switch (letter) {
-    case 's':
-        return n <= 1 ? LINE_START : LINE_BAD;
-    case 'f':
-        return n == 14 ? LINE_FAULT : LINE_BAD;
-    case 'b':
-        return n == 0 || n == 2 ? LINE_END : n == 30 ? LINE_BATCH : LINE_BAD;
-    case 'e':
-        return n == 1 ? LINE_EVICT : n == 31 ? LINE_FAILED : LINE_BAD;
-    case 'p':
-        return n == 1 ? LINE_PREFETCH : LINE_BAD;
-    case 'd':
-        return LINE_DISCARD;
-    default:
-        return LINE_NOTICE;
-    }
+    static const struct {
+        char letter;
+        int fields;
+        enum line_kind kind;
+    } forms[] = {{'s', 0, LINE_START},   {'s', 1, LINE_START}, {'f', 14, LINE_FAULT},
+                 {'b', 0, LINE_END},     {'b', 2, LINE_END},   {'b', 30, LINE_BATCH},
+                 {'e', 31, LINE_FAILED}, {'e', 1, LINE_EVICT}, {'p', 1, LINE_PREFETCH}};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (forms[i].letter == letter && forms[i].fields == fields)
+            return forms[i].kind;
+    return letter == 'd' ? LINE_DISCARD : letter == 'a' ? LINE_NOTICE : LINE_BAD;
 }
 
 /* Take a line apart (ended by zero, without its line end). */
@@ -234,10 +229,7 @@ static void parse_line(const char *text, struct line *line)
     } else if (p[0] && p[1] == ',' && strchr("sfbepda", p[0])) {
         /* Addresses are hexadecimal; of the lines that start with e the 31 fields of a failed batch are not. */
         bool hex = strchr("fpda", p[0]) || (p[0] == 'e' && !strchr(p + 2, ','));
-        line->kind = numbers(p + 2, hex, line) ? letter_kind(p[0], line)
-                     : p[0] == 'd'             ? LINE_DISCARD
-                     : p[0] == 'a'             ? LINE_NOTICE
-                                               : LINE_BAD;
+        line->kind = letter_kind(p[0], numbers(p + 2, hex, line) ? line->count : -1);
     }
 }
 
@@ -754,6 +746,10 @@ static int check_sequence(struct reading *g, const struct line *line, struct err
 
 static int take_line(struct reading *g, const struct line *line, struct err *err)
 {
+    static const char *const skipped[] = {[LINE_DISCARD] = "discarded fault",
+                                          [LINE_NOTICE] = "access counter notification",
+                                          [LINE_BAD] = "line with the wrong fields",
+                                          [LINE_OTHER] = "other kernel message"};
     switch (line->kind) {
     case LINE_START:
         return begin_batch(g, err);
@@ -772,18 +768,11 @@ static int take_line(struct reading *g, const struct line *line, struct err *err
         return take_page(g, RECORD_MIGRATE_H2D, line->values[0], err);
     case LINE_RANGE:
         return take_range(g, line->values[0], line->values[1], err);
-    case LINE_DISCARD:
-        return skip(g, "discarded fault", err);
-    case LINE_NOTICE:
-        return skip(g, "access counter notification", err);
-    case LINE_BAD:
-        return skip(g, "line with the wrong fields", err);
-    case LINE_OTHER:
-        return skip(g, "other kernel message", err);
     case LINE_BLANK:
-        break;
+        return 0;
+    default:
+        return skip(g, skipped[line->kind], err);
     }
-    return 0;
 }
 
 static int read_lines(struct reading *g, struct err *err)
