@@ -297,32 +297,20 @@ void capture_init(struct capture *c, const struct capture_options *options, stru
 
 int capture_link(struct capture *c, int dlt, struct err *err)
 {
-    c->framing = FRAMING_NETTLP;
-    if (c->options.tlp_offset >= 0) {
-        c->framing = FRAMING_RAW;
+    static const struct {
+        int dlt;
+        enum nettlp_link link;
+    } links[] = {
+        {DLT_EN10MB, NETTLP_LINK_ETHERNET}, {DLT_LINUX_SLL, NETTLP_LINK_COOKED}, {DLT_LINUX_SLL2, NETTLP_LINK_COOKED2},
+        {DLT_RAW, NETTLP_LINK_IP},          {DLT_IPV4, NETTLP_LINK_IP},          {DLT_IPV6, NETTLP_LINK_IP}};
+    c->framing = c->options.tlp_offset >= 0 ? FRAMING_RAW : dlt == DLT_USER11 ? FRAMING_AGILENT : FRAMING_NETTLP;
+    if (c->framing != FRAMING_NETTLP)
         return 0;
-    }
-    switch (dlt) {
-    case DLT_EN10MB:
-        c->link = NETTLP_LINK_ETHERNET;
-        return 0;
-    case DLT_LINUX_SLL:
-        c->link = NETTLP_LINK_COOKED;
-        return 0;
-    case DLT_LINUX_SLL2:
-        c->link = NETTLP_LINK_COOKED2;
-        return 0;
-    case DLT_RAW:
-    case DLT_IPV4:
-    case DLT_IPV6:
-        c->link = NETTLP_LINK_IP;
-        return 0;
-    case DLT_USER11:
-        c->framing = FRAMING_AGILENT;
-        return 0;
-    default:
-        break;
-    }
+    for (size_t i = 0; i < sizeof links / sizeof *links; i++)
+        if (links[i].dlt == dlt) {
+            c->link = links[i].link;
+            return 0;
+        }
     const char *name = pcap_datalink_val_to_name(dlt);
     return err_set(err,
                    "link type %d (%s) is not Ethernet, Linux cooked, IP or an Agilent analyser's; where each packet "

@@ -249,23 +249,11 @@ struct reading {
 /* The stream's default name for a first record of this kind. */
 static const char *stream_name(enum record_kind kind)
 {
-    switch (kind) {
-    case RECORD_TLP:
-        return "tlp";
-    case RECORD_ACCESS:
-        return "accesses";
-    case RECORD_TOUCH:
-        return "touches";
-    case RECORD_SCAN:
-        return "scans";
-    case RECORD_DRAM_READ:
-    case RECORD_DRAM_WRITE:
-    case RECORD_DRAM_WRITEBACK:
-    case RECORD_PIM:
-        return "requests";
-    default:
-        return "uvm";
-    }
+    static const char *const names[RECORD_KINDS] = {
+        [RECORD_TLP] = "tlp",      [RECORD_ACCESS] = "accesses",        [RECORD_TOUCH] = "touches",
+        [RECORD_SCAN] = "scans",   [RECORD_DRAM_READ] = "requests",     [RECORD_DRAM_WRITE] = "requests",
+        [RECORD_PIM] = "requests", [RECORD_DRAM_WRITEBACK] = "requests"};
+    return names[kind] ? names[kind] : "uvm";
 }
 
 static unsigned long long line_of(const struct reading *g)
