@@ -1,5 +1,4 @@
 /* offchip synth: a generated trace. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

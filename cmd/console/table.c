@@ -50,11 +50,8 @@ void table_cell(struct table *table, const char *format, ...)
     va_start(ap, format);
     int n = vasprintf(&text, format, ap);
     va_end(ap);
-    if (n >= 0 && !table->failed &&
-        mem_grow((void **)&table->cells, &table->cap, table->count + 1, sizeof *table->cells, NULL) == 0) {
-        table->cells[table->count++] = printable(text);
+    if (n >= 0 && !table->failed && MEM_ADD(table->cells, table->count, table->cap, NULL, printable(text)) == 0)
         return;
-    }
     if (n >= 0)
         free(text);
     table->failed = true;

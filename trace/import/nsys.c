@@ -145,9 +145,7 @@ struct query {
     int parts;
 };
 
-static void add(struct query *q, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void add(struct query *q, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void add(struct query *q, const char *format, ...)
 {
     va_list ap;
     va_start(ap, format);

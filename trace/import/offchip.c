@@ -167,14 +167,13 @@ static int take_row(void *ctx, const struct store_value *values, size_t n)
 {
     struct rows *rows = ctx;
     (void)n;
-    if (mem_grow((void **)&rows->items, &rows->cap, rows->count + 1, sizeof *rows->items, rows->err))
-        return -1;
     const struct store_value *time = &values[rows->time_column], *launch = &values[rows->launch_column];
-    struct row *row = &rows->items[rows->count++];
-    *row = (struct row){.number = values[0].i, .launch = launch->i};
-    row->launched = rows->launch_column && launch->type == STORE_INT;
-    row->time = time->type == STORE_INT ? time->i : rows->count > 1 ? row[-1].time : INT64_MIN;
-    return 0;
+    const int64_t before = rows->count ? rows->items[rows->count - 1].time : INT64_MIN;
+    return MEM_ADD(rows->items, rows->count, rows->cap, rows->err,
+                   (struct row){.number = values[0].i,
+                                .launch = launch->i,
+                                .time = time->type == STORE_INT ? time->i : before,
+                                .launched = rows->launch_column && launch->type == STORE_INT});
 }
 
 static int add_number(struct numbers *numbers, int64_t from, int64_t to, struct err *err)

@@ -295,12 +295,9 @@ static void problem(struct run *run, int64_t process, const char *text)
         (void)snprintf(line, sizeof line, "%s", text);
     if (run->options->say)
         run->options->say(line);
-    if (mem_grow((void **)&result->problems, &result->problem_cap, result->problem_count + 1, sizeof *result->problems,
-                 &ignored))
-        return;
     char *copy = mem_strdup(line, &ignored);
-    if (copy)
-        result->problems[result->problem_count++] = copy;
+    if (copy && MEM_ADD(result->problems, result->problem_count, result->problem_cap, &ignored, copy))
+        free(copy);
 }
 
 static void failed(struct run *run, int64_t process, const char *text)

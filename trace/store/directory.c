@@ -18,10 +18,9 @@ int directory_add_stream(struct directory *directory, const struct stream *strea
 {
     if (directory->count >= DIRECTORY_STREAMS_MAX)
         return err_set(err, "more than %d streams", DIRECTORY_STREAMS_MAX);
-    if (mem_grow((void **)&directory->streams, &directory->cap, directory->count + 1, sizeof *directory->streams, err))
+    if (MEM_ADD(directory->streams, directory->count, directory->cap, err, (struct directory_stream){.info = *stream}))
         return -1;
-    struct directory_stream *s = &directory->streams[directory->count++];
-    *s = (struct directory_stream){.info = *stream};
+    struct directory_stream *s = &directory->streams[directory->count - 1];
     s->info.records = 0;
     s->info.time_first = s->info.time_last = 0;
     s->info.kinds = 0;
