@@ -237,25 +237,20 @@ static void *read_options(const struct reader *reader, struct err *err)
 
 static int store_source(struct import *im, const struct reader *reader, struct input_stream *source, struct err *err)
 {
-    struct store *store = im->context.store;
-    char key[48], text[33];
+    char key[48], bytes[24], hash[33];
     const struct {
         const char *name, *value;
-    } facts[] = {{"path", given_as(im->context.path)}, {"format", reader->name}};
-    for (size_t i = 0; i < 2; i++) {
+    } facts[] = {{"path", given_as(im->context.path)}, {"format", reader->name}, {"bytes", bytes}, {"xxh3_128", hash}};
+    if (source) {
+        (void)snprintf(bytes, sizeof bytes, "%" PRIu64, input_stream_compressed_offset(source));
+        input_stream_hash(source, hash);
+    }
+    for (size_t i = 0; i < (source ? 4 : 2); i++) {
         (void)snprintf(key, sizeof key, "source.%d.%s", im->context.file_index, facts[i].name);
-        if (store_origin(store, key, facts[i].value, err))
+        if (store_origin(im->context.store, key, facts[i].value, err))
             return -1;
     }
-    if (!source)
-        return 0;
-    (void)snprintf(key, sizeof key, "source.%d.bytes", im->context.file_index);
-    (void)snprintf(text, sizeof text, "%" PRIu64, input_stream_compressed_offset(source));
-    if (store_origin(store, key, text, err))
-        return -1;
-    (void)snprintf(key, sizeof key, "source.%d.xxh3_128", im->context.file_index);
-    input_stream_hash(source, text);
-    return store_origin(store, key, text, err);
+    return 0;
 }
 
 static void note_format(struct import *im, const struct reader *reader)
