@@ -149,18 +149,6 @@ static int platform_form_cut_section(char *text, struct platform_form *form, str
 
 /* --- what a platform is made of --- */
 
-/* A copy that lives as long as the platform; NULL with *err set. */
-static char *platform_keep(struct platform *platform, const char *text, struct err *err)
-{
-    if (mem_grow((void **)&platform->texts, &platform->text_cap, platform->text_count + 1, sizeof *platform->texts,
-                 err))
-        return NULL;
-    char *copy = mem_strdup(text, err);
-    if (copy)
-        platform->texts[platform->text_count++] = copy;
-    return copy;
-}
-
 /* --- one number --- */
 
 static int set_value(struct platform_part *part, const char *key, const char *text, const char *end, double *number,
@@ -199,7 +187,7 @@ static int platform_state(struct platform *platform, struct platform_part *part,
                           enum platform_state state, struct err *err)
 {
     struct platform_form form;
-    char *kept = platform_keep(platform, text, err);
+    char *kept = mem_keep(&platform->texts, text, err);
     if (!kept || platform_form_cut(kept, key, &form, err))
         return -1;
     const struct param *row = param_find(part->section->params, key);
@@ -278,7 +266,7 @@ static struct platform *platform_new(struct err *err)
 /* *text as a text of the platform's own. */
 static int own(struct platform *platform, const char **text, struct err *err)
 {
-    return *text && !(*text = platform_keep(platform, *text, err)) ? -1 : 0;
+    return *text && !(*text = mem_keep(&platform->texts, *text, err)) ? -1 : 0;
 }
 
 static int copy_part(struct platform *to, struct platform_part *part, const struct platform_part *from, struct err *err)
@@ -326,9 +314,7 @@ void platform_free(struct platform *platform)
         free(platform->parts[s].values);
         free(platform->parts[s].numbers);
     }
-    for (size_t i = 0; i < platform->text_count; i++)
-        free(platform->texts[i]);
-    free((void *)platform->texts);
+    mem_texts_release(&platform->texts);
     free(platform);
 }
 
@@ -424,7 +410,7 @@ const char *platform_none(const struct platform *platform, const char *section)
 static int set_given(struct platform *platform, struct platform_part *part, const char *name, const char *value,
                      struct err *err)
 {
-    const char *kept = value ? platform_keep(platform, value, err) : NULL;
+    const char *kept = value ? mem_keep(&platform->texts, value, err) : NULL;
     if ((value && !kept) || param_set(part->section->params, part->values, name, kept, err))
         return -1;
     const struct param *row = param_find(part->section->params, name);
@@ -674,10 +660,10 @@ static int take_number(struct platform_part *part, size_t i, const struct platfo
     n->kind = PLATFORM_AS;
     n->borrowed = true;
     n->as = part->borrowed.as;
-    n->source = platform_keep(platform, n->source, err);
+    n->source = mem_keep(&platform->texts, n->source, err);
     if (row->type == PARAM_TEXT) {
         const char **text = (const char **)((char *)part->values + row->offset);
-        *text = platform_keep(platform, *text, err);
+        *text = mem_keep(&platform->texts, *text, err);
         return n->source && *text ? 0 : -1;
     }
     n->moves = platform_moves(row) && row->type != PARAM_CHOICE;
@@ -723,7 +709,7 @@ static int borrow(struct load *load, size_t s, const char *text, struct err *err
     struct platform *p = load->platform;
     struct platform_part *part = &p->parts[s];
     struct platform_form form;
-    char *kept = platform_keep(p, text, err);
+    char *kept = mem_keep(&p->texts, text, err);
     if (!kept || platform_form_cut_section(kept, &form, err))
         return -1;
     if (load->touched[s])

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/base/err.h"
+#include "trace/base/mem.h"
 
 struct param; /* trace/base/param.h */
 
@@ -91,8 +91,7 @@ struct platform {
     char compute[16]; /* compute capability, "9.0"; "" where not said */
     struct platform_part parts[PLATFORM_SECTIONS_MAX];
     size_t part_count;
-    char **texts;
-    size_t text_count, text_cap;
+    struct mem_texts texts;
 };
 
 /* Read platform `name_or_file`. NULL with *err set (file and line) on failure. Freed with platform_free(). */

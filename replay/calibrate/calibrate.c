@@ -68,16 +68,11 @@ static int on_service(void *ctx, const struct store_value *v, size_t n)
     if (n < 5 || v[1].type != STORE_INT || v[3].type != STORE_INT || v[4].type != STORE_INT)
         return 0;
     int64_t gap = v[3].i - f->last_end;
-    if (f->last_end && v[1].i != f->last_batch && gap > 0 && gap < 1000000) {
-        if (mem_grow((void **)&f->gaps, &f->gap_cap, f->gap_count + 1, sizeof *f->gaps, NULL)) {
-            f->failed = true;
-            return 1;
-        }
-        f->gaps[f->gap_count++] = (double)gap;
-    }
+    if (f->last_end && v[1].i != f->last_batch && gap > 0 && gap < 1000000)
+        f->failed |= MEM_ADD(f->gaps, f->gap_count, f->gap_cap, NULL, (double)gap) != 0;
     f->last_end = v[4].i;
     f->last_batch = v[1].i;
-    return 0;
+    return f->failed;
 }
 
 static int uvm_stream(struct uvm_fits *f, struct store *store, int stream, struct err *err)
@@ -176,10 +171,7 @@ int calibrate_uvm(struct calibration *c, const struct measurements *from, struct
 
 int parallelism_add(struct parallelism *p, double in_flight, double time, struct err *err)
 {
-    if (mem_grow((void **)&p->rows, &p->cap, p->count + 1, sizeof *p->rows, err))
-        return -1;
-    p->rows[p->count++] = (struct parallelism_row){in_flight, time};
-    return 0;
+    return MEM_ADD(p->rows, p->count, p->cap, err, (struct parallelism_row){in_flight, time});
 }
 
 static int by_in_flight(const void *a, const void *b)

@@ -320,10 +320,7 @@ static int csv_number(const struct field *f, int column, double *value, struct e
 
 static int add(struct link_rows *rows, const struct link_row *row, struct err *err)
 {
-    if (mem_grow((void **)&rows->rows, &rows->cap, rows->count + 1, sizeof *rows->rows, err))
-        return -1;
-    rows->rows[rows->count++] = *row;
-    return 0;
+    return MEM_ADD(rows->rows, rows->count, rows->cap, err, *row);
 }
 
 static int csv_row(struct csv *csv, struct link_rows *rows, const char *line, struct err *err)

@@ -136,10 +136,9 @@ int prediction_log_add(struct prediction_log *ledger, const struct prediction *r
             strcmp(other[LEDGER_METRIC], row->texts[LEDGER_METRIC]) == 0)
             return 0;
     }
-    if (mem_grow((void **)&ledger->rows, &ledger->cap, ledger->count + 1, sizeof *ledger->rows, err))
+    if (MEM_ADD(ledger->rows, ledger->count, ledger->cap, err, *row))
         return -1;
-    struct prediction *to = &ledger->rows[ledger->count++];
-    *to = *row;
+    struct prediction *to = &ledger->rows[ledger->count - 1];
     bool whole = true;
     for (int t = 0; t < LEDGER_TEXTS; t++)
         whole &= (to->texts[t] = mem_strdup(row->texts[t] ? row->texts[t] : "", err)) != NULL;

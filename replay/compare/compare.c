@@ -85,9 +85,7 @@ int compare_refuse(struct compare_result *result, enum compare_mechanism mechani
 
 void compare_row_release(struct compare_row *row)
 {
-    for (size_t i = 0; i < row->apply_count; i++)
-        free(row->apply[i]);
-    free(row->apply);
+    mem_free_texts(row->apply, row->apply_count);
     json_decref(row->params);
     outcome_release(&row->outcome);
 }
@@ -99,10 +97,9 @@ int compare_keep_best(struct compare_result *result, struct compare_result *trie
         if (!best || (!isnan(compare_time(&tried->rows[i])) &&
                       !(compare_time(&tried->rows[i]) >= compare_time(best)))) /* the first of equal ones */
             best = &tried->rows[i];
-    int rc = best ? mem_grow((void **)&result->rows, &result->cap, result->count + 1, sizeof *best, err) : 0;
+    int rc = best ? MEM_ADD(result->rows, result->count, result->cap, err, *best) : 0;
     if (best && rc == 0) {
-        result->rows[result->count] = *best;
-        outcome_note_all(&result->rows[result->count++].outcome, result->limits);
+        outcome_note_all(&result->rows[result->count - 1].outcome, result->limits);
         *best = tried->rows[--tried->count];
     }
     compare_release(tried);

@@ -271,9 +271,8 @@ struct compare_file {
     struct results *results; /* NULL: not there yet */
     char id[RUN_CASE_HASH];  /* of the comparison */
     bool begun;              /* the file says that it has not ended */
-    char **names;            /* of the rows that stood in the file, and that are not asked for again */
-    size_t count, cap;
-    int64_t base; /* position of the first row when they are ranked */
+    struct mem_texts names;  /* of the rows that stood in the file, and that are not asked for again */
+    int64_t base;            /* position of the first row when they are ranked */
     pthread_mutex_t lock;
 };
 
@@ -292,14 +291,6 @@ static bool is_managed(const struct reading *r, const struct compare_row *row)
     return row->mechanism == COMPARE_MANAGED && r->touches && !r->shared;
 }
 
-static int take_name(struct compare_file *keep, const char *name, struct err *err)
-{
-    if (mem_grow((void **)&keep->names, &keep->cap, keep->count + 1, sizeof *keep->names, err))
-        return -1;
-    keep->names[keep->count] = mem_strdup(name, err);
-    return keep->names[keep->count++] ? 0 : -1;
-}
-
 static int take_row(struct reading *r, const struct results_run *run)
 {
     struct compare_result *result = r->result;
@@ -315,7 +306,7 @@ static int take_row(struct reading *r, const struct results_run *run)
     /* An engine's refusal, one row for several policies, is asked for again; rows of a search stand together. */
     if (row->mechanism == COMPARE_MIXED || row->mechanism == COMPARE_TIERED || time->known || time->interval ||
         row->mechanism == COMPARE_COPY || is_managed(r, row))
-        return take_name(r->keep, run->policy, r->err);
+        return mem_keep(&r->keep->names, run->policy, r->err) ? 0 : -1;
     compare_row_release(row);
     result->count--;
     return 0;
@@ -396,9 +387,7 @@ void compare_file_close(struct compare_file *keep)
         return;
     results_close(keep->results);
     case_release(&keep->kase);
-    for (size_t i = 0; i < keep->count; i++)
-        free(keep->names[i]);
-    free((void *)keep->names);
+    mem_texts_release(&keep->names);
     (void)pthread_mutex_destroy(&keep->lock);
     free(keep);
 }
@@ -408,8 +397,8 @@ bool compare_file_has(const struct compare_file *keep, enum compare_mechanism me
     char name[COMPARE_NAME];
     const char *end = policy ? ")" : "";
     const int n = snprintf(name, sizeof name, "%s (%s%s", compare_mechanisms[mechanism], policy ? policy : "", end);
-    for (size_t i = 0; keep && i < keep->count; i++)
-        if (policy ? strcmp(keep->names[i], name) == 0 : strncmp(keep->names[i], name, (size_t)n) == 0)
+    for (size_t i = 0; keep && i < keep->names.count; i++)
+        if (strncmp(keep->names.items[i], name, policy ? sizeof name : (size_t)n) == 0)
             return true;
     return false;
 }

@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "replay/compare/compare_rows.h"
@@ -14,13 +15,11 @@ void compare_plan_say(struct compare_row *row, const char *format, ...)
     va_start(ap, format);
     (void)vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
-    char *copy = mem_grow((void **)&row->apply, &row->apply_cap, row->apply_count + 1, sizeof *row->apply, &err)
-                     ? NULL
-                     : mem_strdup(text, &err);
-    if (copy)
-        row->apply[row->apply_count++] = copy;
-    else
-        outcome_fail(&row->outcome, &err);
+    char *copy = mem_strdup(text, &err);
+    if (copy && MEM_ADD(row->apply, row->apply_count, row->apply_cap, &err, copy) == 0)
+        return;
+    free(copy);
+    outcome_fail(&row->outcome, &err);
 }
 
 /* How a prefetcher is had; source of the parameters: driver 545.23.06, uvm_perf_prefetch.c. */

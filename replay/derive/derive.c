@@ -40,10 +40,7 @@ static int mark_kernel(void *ctx, uint64_t id, const char *name)
     struct walk *w = ctx;
     if (regexec(&w->regex, name, 0, NULL, 0))
         return 0;
-    if (mem_grow((void **)&w->wanted, &w->wanted_cap, w->wanted_count + 1, sizeof *w->wanted, w->err))
-        return -1;
-    w->wanted[w->wanted_count++] = id;
-    return 0;
+    return MEM_ADD(w->wanted, w->wanted_count, w->wanted_cap, w->err, id);
 }
 
 static int choose_kernels(struct walk *w, struct err *err)
@@ -389,15 +386,13 @@ static int take_row(void *ctx, const struct store_value *v, size_t n)
     struct derive_launches *l = r->launches;
     if (n < COLUMNS || v[ID].i < 0)
         return 0;
-    if (mem_grow((void **)&l->rows, &l->cap, l->count + 1, sizeof *l->rows, r->err))
-        return -1;
-    l->rows[l->count++] =
+    return MEM_ADD(
+        l->rows, l->count, l->cap, r->err,
         (struct derive_launch){.id = (uint64_t)v[ID].i, /* the table's key: they ascend */
                                .launch = {.blocks = product(&v[GRID_X], UINT32_MAX),
                                           .threads = (uint32_t)product(&v[BLOCK_X], 1024),
                                           .registers = number(&v[REGISTERS]),
-                                          .shared = number(&v[STATIC_SHARED]) + number(&v[DYNAMIC_SHARED])}};
-    return 0;
+                                          .shared = number(&v[STATIC_SHARED]) + number(&v[DYNAMIC_SHARED])}});
 }
 
 int derive_launches_open(struct derive_launches *l, const struct derive_source *source, struct err *err)

@@ -171,12 +171,8 @@ static int note_block(struct derive_arrivals *a, uint64_t page, bool brought, st
 static int note_arrival(void *ctx, const struct record *r, struct err *err)
 {
     struct derive_arrivals *a = ctx;
-    if (r->kind == RECORD_KERNEL) {
-        if (mem_grow((void **)&a->start, &a->kernel_cap, a->kernels + 1, sizeof *a->start, err))
-            return -1;
-        a->start[a->kernels++] = r->time - a->zero;
-        return 0;
-    }
+    if (r->kind == RECORD_KERNEL)
+        return MEM_ADD(a->start, a->kernels, a->kernel_cap, err, r->time - a->zero);
     if (r->kind != RECORD_MIGRATE_H2D)
         return 0;
     const uint64_t end = r->addr + r->bytes;

@@ -11,10 +11,7 @@ static int add(struct derive_ranges *ranges, uint64_t addr, uint64_t bytes, stru
 {
     if (bytes == 0 || addr + (bytes - 1) < addr)
         return 0;
-    if (mem_grow((void **)&ranges->items, &ranges->cap, ranges->count + 1, sizeof *ranges->items, err))
-        return -1;
-    ranges->items[ranges->count++] = (struct derive_range){addr, addr + (bytes - 1)};
-    return 0;
+    return MEM_ADD(ranges->items, ranges->count, ranges->cap, err, (struct derive_range){addr, addr + (bytes - 1)});
 }
 
 struct memory_table {
@@ -102,10 +99,7 @@ int derive_space_touch(struct derive_space *s, uint64_t page, bool read, struct 
 
 static int add_stretch(struct derive_space *s, struct derive_stretch stretch, struct err *err)
 {
-    if (mem_grow((void **)&s->rows, &s->row_cap, s->count + 1, sizeof *s->rows, err))
-        return -1;
-    s->rows[s->count++] = stretch;
-    return 0;
+    return MEM_ADD(s->rows, s->count, s->row_cap, err, stretch);
 }
 
 struct table {

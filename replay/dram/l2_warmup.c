@@ -30,11 +30,8 @@ static void keep(void *ctx, uint64_t addr, uint32_t valid, uint32_t dirty)
 {
     struct making *m = ctx;
     struct l2_warmup *r = m->warmup;
-    if (m->failed || mem_grow((void **)&r->line, &r->cap, r->count + 1, sizeof *r->line, m->err)) {
-        m->failed = true;
-        return;
-    }
-    r->line[r->count++] = (addr / L2_LINE << MASK_BITS | valid) << MASK_BITS | dirty;
+    m->failed = m->failed || MEM_ADD(r->line, r->count, r->cap, m->err,
+                                     (addr / L2_LINE << MASK_BITS | valid) << MASK_BITS | dirty) != 0;
 }
 
 /* All gaps before `gap` have ended. */

@@ -48,30 +48,20 @@ void placement_keys_default(struct placement_keys *keys)
     param_defaults(placement_task_params, keys);
 }
 
-struct placement_task *placement_tasks_add(struct placement_tasks *tasks, const char *name, struct err *err)
+/* One with every key at its default. */
+static struct placement_task *add_task(struct placement_tasks *tasks, const char *name, struct err *err)
 {
     if (tasks->count >= TASKS_MAX) {
         err_set(err, "more than %d tasks", TASKS_MAX);
         return NULL;
     }
-    if (mem_grow((void **)&tasks->tasks, &tasks->cap, tasks->count + 1, sizeof *tasks->tasks, err))
+    if (MEM_ADD(tasks->tasks, tasks->count, tasks->cap, err, (struct placement_task){.no_l2 = false}))
         return NULL;
-    struct placement_task *task = &tasks->tasks[tasks->count++];
-    memset(task, 0, sizeof *task);
+    struct placement_task *task = &tasks->tasks[tasks->count - 1];
     (void)snprintf(task->name, sizeof task->name, "%s", name);
     placement_keys_default(&task->lo);
     placement_keys_default(&task->hi);
     return task;
-}
-
-char *placement_tasks_keep(struct placement_tasks *tasks, const char *text, struct err *err)
-{
-    if (mem_grow((void **)&tasks->texts, &tasks->text_cap, tasks->text_count + 1, sizeof *tasks->texts, err))
-        return NULL;
-    char *copy = mem_strdup(text, err);
-    if (copy)
-        tasks->texts[tasks->text_count++] = copy;
-    return copy;
 }
 
 /* LO..HI, or one value for both ends. The text is kept. */
@@ -97,7 +87,7 @@ static int set_both(struct placement_task *task, const char *key, char *text, st
 static int set_key(struct placement_tasks *tasks, struct placement_task *task, const char *key, const char *value,
                    struct err *err)
 {
-    char *text = placement_tasks_keep(tasks, value, err);
+    char *text = mem_keep(&tasks->texts, value, err);
     if (!text || set_both(task, key, text, err))
         return -1;
     const char *policy = task->lo.source_policy;
@@ -106,12 +96,10 @@ static int set_key(struct placement_tasks *tasks, struct placement_task *task, c
         p++;
     if (p == PLACEMENTS)
         return err_set(err, "source_policy is '%.40s'; expected device, managed or pinned", policy);
-    const char *own_key = placement_tasks_keep(tasks, key, err), *own = placement_tasks_keep(tasks, value, err);
-    if (!own_key || !own ||
-        mem_grow((void **)&tasks->given, &tasks->given_cap, tasks->given_count + 1, sizeof *tasks->given, err))
-        return -1;
-    tasks->given[tasks->given_count++] = (struct placement_given){(size_t)(task - tasks->tasks), own_key, own};
-    return 0;
+    const char *own_key = mem_keep(&tasks->texts, key, err), *own = mem_keep(&tasks->texts, value, err);
+    return own_key && own ? MEM_ADD(tasks->given, tasks->given_count, tasks->given_cap, err,
+                                    (struct placement_given){(size_t)(task - tasks->tasks), own_key, own})
+                          : -1;
 }
 
 /* Key NULL: the section of a task begins. */
@@ -123,7 +111,7 @@ static int on_value(void *ctx, const char *section, const char *key, const char 
     size_t n = strlen(section), most = sizeof tasks->tasks->name - 1;
     if (n > most)
         return err_set(err, "the name of task '%.60s...' has %zu bytes; expected at most %zu", section, n, most);
-    return placement_tasks_add(tasks, section, err) ? 0 : -1;
+    return add_task(tasks, section, err) ? 0 : -1;
 }
 
 /* Conditions between keys. */
@@ -143,11 +131,12 @@ static int finish(struct placement_task *task, struct err *err)
     return 0;
 }
 
-int placement_task_finish(struct placement_tasks *tasks, size_t t, struct err *err)
+/* Task t's program has filled its keys: what was given is set again. */
+static int finish_filled(struct placement_tasks *tasks, size_t t, struct err *err)
 {
     for (size_t i = 0; i < tasks->given_count; i++) {
         const struct placement_given *g = &tasks->given[i];
-        char *text = g->task == t ? placement_tasks_keep(tasks, g->value, err) : NULL;
+        char *text = g->task == t ? mem_keep(&tasks->texts, g->value, err) : NULL;
         if (g->task == t && (!text || set_both(&tasks->tasks[t], g->key, text, err)))
             return -1;
     }
@@ -175,9 +164,7 @@ int placement_tasks_read(struct placement_tasks *tasks, const char *path, struct
 
 void placement_tasks_release(struct placement_tasks *tasks)
 {
-    for (size_t i = 0; i < tasks->text_count; i++)
-        free(tasks->texts[i]);
-    free((void *)tasks->texts);
+    mem_texts_release(&tasks->texts);
     free(tasks->given);
     free(tasks->tasks);
     memset(tasks, 0, sizeof *tasks);
@@ -252,10 +239,8 @@ struct reading {
 
 static int add(struct stretches *s, uint64_t first, uint64_t length, struct err *err)
 {
-    if (mem_grow((void **)&s->list, &s->cap, s->count + 1, sizeof *s->list, err))
-        return -1;
-    s->list[s->count++] = (struct stretch){first, first + length < first ? UINT64_MAX : first + length};
-    return 0;
+    return MEM_ADD(s->list, s->count, s->cap, err,
+                   (struct stretch){first, first + length < first ? UINT64_MAX : first + length});
 }
 
 /* Sort, and join what overlaps. */
@@ -455,7 +440,7 @@ static int make_task(struct placement_tasks *tasks, struct reading *r, struct er
     r->task->migrated_hd = (double)r->migrated_hd;
     r->task->migrated_dh = (double)r->migrated_dh;
     describe(r, text, sizeof text);
-    r->task->note = placement_tasks_keep(tasks, text, err);
+    r->task->note = mem_keep(&tasks->texts, text, err);
     return r->task->note ? 0 : -1;
 }
 
@@ -482,7 +467,7 @@ int placement_tasks_record(struct placement_tasks *tasks, struct store *store, s
 {
     memset(tasks, 0, sizeof *tasks);
     const char *path = store_path(store), *slash = strrchr(path, '/');
-    struct reading r = {.task = placement_tasks_add(tasks, slash ? slash + 1 : path, err)};
+    struct reading r = {.task = add_task(tasks, slash ? slash + 1 : path, err)};
     if (!r.task)
         return -1;
     r.task->lo.kernels = 0;
@@ -553,7 +538,7 @@ static const char *describe_program(struct placement_tasks *tasks, const char *n
         "issue model, the CPU's own work is not in a program (cpu_ms 0)",
         name, k->kernels, k->dirty_kernels, k->dirty_bytes, k->copies, k->kernel_bytes, k->written_bytes,
         k->l2_instructions, k->l2_hit_ratio, part, k->ilp, k->tlp, k->compute_ms);
-    return placement_tasks_keep(tasks, text, err);
+    return mem_keep(&tasks->texts, text, err);
 }
 
 /* --- managed memory on a GPU with page faults --- */
@@ -594,7 +579,7 @@ static int fill(struct placement_tasks *tasks, const char *name, const struct pr
         return err_set(err, "the program launches no kernel: nothing to place");
     if (program_hits_run(&hits, program, totals, gpu, options->cut, err))
         return -1;
-    struct placement_task *task = placement_tasks_add(tasks, name, err);
+    struct placement_task *task = add_task(tasks, name, err);
     if (!task)
         return -1;
     count_copies(totals, &task->lo);
@@ -735,7 +720,7 @@ int placement_tasks_programs(struct placement_tasks *tasks, const struct platfor
         const size_t first = first_of(tasks, t);
         rc = fill_task(tasks, t, first < t ? &filled[first] : NULL, &opened, platform, options, err);
         filled[t] = rc ? filled[t] : tasks->tasks[t];
-        if (rc || placement_task_finish(tasks, t, err))
+        if (rc || finish_filled(tasks, t, err))
             rc = err_at(err, "[%s]", tasks->tasks[t].name);
     }
     workload_close(&opened);

@@ -10,6 +10,7 @@
 
 #include "models/placement/overhead.h"
 #include "replay/uvm/uvm_managed.h"
+#include "trace/base/mem.h"
 #include "trace/program/program.h"
 #include "trace/store/store.h"
 
@@ -59,8 +60,7 @@ struct placement_given {
 struct placement_tasks {
     struct placement_task *tasks;
     size_t count, cap;
-    char **texts;
-    size_t text_count, text_cap;
+    struct mem_texts texts;
     struct placement_given *given; /* of tasks with a program, in order */
     size_t given_count, given_cap;
 };
@@ -69,15 +69,7 @@ struct placement_tasks {
  * placement_tasks_programs(). */
 int placement_tasks_read(struct placement_tasks *tasks, const char *path, struct err *err);
 
-/* For the same: task t's program has filled its keys; what was given is set again, and conditions between keys hold or
- * *err names the section. */
-int placement_task_finish(struct placement_tasks *tasks, size_t t, struct err *err);
 void placement_tasks_release(struct placement_tasks *tasks);
-
-/* For those who make tasks: one with every key at its default, and a text that lives as long as the tasks. NULL with
- * *err set on failure. */
-struct placement_task *placement_tasks_add(struct placement_tasks *tasks, const char *name, struct err *err);
-char *placement_tasks_keep(struct placement_tasks *tasks, const char *text, struct err *err);
 
 /* The inputs of the equations from one end of the bounds. */
 void placement_task_inputs(const struct placement_keys *keys, struct placement_inputs *in);

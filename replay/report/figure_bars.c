@@ -17,13 +17,6 @@ struct names {
     size_t count;
 };
 
-static void names_release(struct names *names)
-{
-    for (size_t i = 0; names->items && i < names->count; i++)
-        free(names->items[i]);
-    free((void *)names->items);
-}
-
 static int names_add(struct names *names, char *name, struct err *err)
 {
     names->items[names->count] = name;
@@ -233,8 +226,8 @@ static int draw(struct bars *b, const struct figure_input *input, FILE *script, 
         (void)plot_taller(input, PANEL_LETTERS * (double)(panels - 1));
     for (size_t m = 0; m < panels && !rc; m++)
         rc = draw_panel(b, script, m, err);
-    names_release(&b->groups);
-    names_release(&b->series);
+    mem_free_texts(b->groups.items, b->groups.count);
+    mem_free_texts(b->series.items, b->series.count);
     figure_form_release(&b->form);
     return rc;
 }

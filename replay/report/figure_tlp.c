@@ -60,11 +60,8 @@ static int add_bar(struct bars *b, const json_t *row, bool grouped, struct err *
     while (i < b->count && strcmp(b->rows[i].label, label) != 0)
         i++;
     if (i == b->count) {
-        void *rows = b->rows;
-        if (mem_grow(&rows, &b->cap, b->count + 1, sizeof *b->rows, err))
+        if (MEM_ADD(b->rows, b->count, b->cap, err, (struct bar){.label = ""}))
             return -1;
-        b->rows = rows;
-        memset(&b->rows[b->count++], 0, sizeof *b->rows);
         memcpy(b->rows[i].label, label, sizeof label);
     }
     b->rows[i].count[d] += (double)json_integer_value(json_object_get(row, "count"));

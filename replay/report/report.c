@@ -209,11 +209,9 @@ static int allocate(struct report *report, size_t columns, size_t texts, size_t 
 
 void report_release(struct report *report)
 {
-    for (size_t i = 0; report->header && i < report->columns; i++)
-        free(report->header[i]);
     for (size_t i = 0; report->cells && i < report->rows * report->columns; i++)
         free(report->cells[i].text);
-    free((void *)report->header);
+    mem_free_texts(report->header, report->columns);
     free(report->cells);
     free(report->intervals);
     free(report->run_of);

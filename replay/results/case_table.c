@@ -981,20 +981,13 @@ int case_table_make(struct case_table *t, const struct run_set *set, const char 
     return rc;
 }
 
-static void free_texts(char **texts, size_t n)
-{
-    for (size_t i = 0; texts && i < n; i++)
-        free(texts[i]);
-    free((void *)texts);
-}
-
 void case_table_release(struct case_table *t)
 {
-    free_texts(t->keys, t->key_count);
-    free_texts(t->texts, t->rows * t->key_count);
-    free_texts(t->row_labels, t->rows);
-    free_texts(t->series_labels, t->series);
-    free_texts(t->apart, t->set ? t->set->count : 0);
+    mem_free_texts(t->keys, t->key_count);
+    mem_free_texts(t->texts, t->rows * t->key_count);
+    mem_free_texts(t->row_labels, t->rows);
+    mem_free_texts(t->series_labels, t->series);
+    mem_free_texts(t->apart, t->set ? t->set->count : 0);
     free(t->row_of);
     free(t->series_of);
     free(t->twice);

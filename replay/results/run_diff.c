@@ -60,12 +60,10 @@ static int add(struct facts *facts, const struct run *run, enum run_fact_kind ki
                         .value = value ? mem_strdup(value, NULL) : case_keys_text(shown),
                         .shown = shown,
                         .scope = mem_format("%s\n%s", run->engine, within)};
+    fact.name = fact.key ? strchr(fact.key, '\n') + 1 : NULL;
     if (fact.scope && fact.key && fact.value && shown &&
-        mem_grow((void **)&facts->items, &facts->cap, facts->count + 1, sizeof fact, NULL) == 0) {
-        fact.name = strchr(fact.key, '\n') + 1;
-        facts->items[facts->count++] = fact;
+        MEM_ADD(facts->items, facts->count, facts->cap, NULL, fact) == 0)
         return 0;
-    }
     fact_release(&fact);
     return -1;
 }
@@ -289,12 +287,8 @@ static int add_row(struct making *m, struct run_diff_row row, json_t *a, json_t 
     row.b = json_is_null(b) ? NULL : json_incref(b);
     row.difference = subtract(b, a);
     row.percent = row.difference && from != 0 ? 100 * (json_number_value(b) - from) / fabs(from) : NAN;
-    const bool whole = row.engine && row.of && row.policy && row.name &&
-                       mem_grow((void **)&diff->rows, &diff->cap, diff->count + 1, sizeof row, NULL) == 0;
-    if (whole) {
-        diff->rows[diff->count++] = row;
+    if (row.engine && row.of && row.policy && row.name && MEM_ADD(diff->rows, diff->count, diff->cap, NULL, row) == 0)
         return 0;
-    }
     row_release(&row);
     return no_memory(m->err);
 }
@@ -437,14 +431,11 @@ static int side_init(struct side *side, const struct run_set *set, bool by_name,
 
 static void side_release(struct side *side)
 {
-    for (size_t i = 0; side->set && i < side->set->count; i++) {
-        if (side->facts)
-            facts_release(&side->facts[i]);
-        if (side->keys)
-            free(side->keys[i]);
-    }
+    const size_t runs = side->set ? side->set->count : 0;
+    for (size_t i = 0; side->facts && i < runs; i++)
+        facts_release(&side->facts[i]);
     free(side->facts);
-    free((void *)side->keys);
+    mem_free_texts(side->keys, runs);
     free(side->partner);
 }
 

@@ -181,10 +181,7 @@ static int join(struct group **groups, const struct run *run, const char *value,
     if (text && !g)
         g = group_new(groups, text, value);
     free(text);
-    if (!g || mem_grow((void **)&g->runs, &g->cap, g->count + 1, sizeof *g->runs, err))
-        return err_set(err, "out of memory");
-    g->runs[g->count++] = run;
-    return 0;
+    return g ? MEM_ADD(g->runs, g->count, g->cap, err, run) : err_set(err, "out of memory");
 }
 
 /* One metric of the group, put into the new run's. */

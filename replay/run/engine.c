@@ -134,17 +134,6 @@ static int check_rivals(const struct replay_result *result, struct err *err)
     return err_set(err, "%s and %s both say how much GPU memory there is: give one of them", rivals[0], rivals[1]);
 }
 
-/* Text parameters and settings point at it as long as the result lives. */
-static int keep_text(struct replay_result *result, char *text, struct err *err)
-{
-    if (mem_grow((void **)&result->texts, &result->text_cap, result->text_count + 1, sizeof *result->texts, err)) {
-        free(text);
-        return -1;
-    }
-    result->texts[result->text_count++] = text;
-    return 0;
-}
-
 static int apply_sets(struct replay_result *result, const struct replay_request *request, struct err *err)
 {
     result->settings = mem_zalloc(1, result->engine->settings_size, err);
@@ -161,7 +150,7 @@ static int apply_sets(struct replay_result *result, const struct replay_request 
         struct param_list list;
         if (param_list_init(&list, request->sets[i], err))
             return err_at(err, "%s", where);
-        int rc = keep_text(result, list.text, err);
+        int rc = mem_keep_own(&result->texts, list.text, err) ? 0 : -1; /* text settings point at it */
         list.text = NULL;
         for (size_t p = 0; p < list.count && !rc; p++)
             rc = set_one(result, list.pairs[p].key, list.pairs[p].value, err);
@@ -185,9 +174,9 @@ static int choose_policies(struct replay_result *result, const struct replay_req
         if (!rc && list.count != listed + 1)
             rc = err_set(err, "--baseline names %zu policies; expected one", list.count - listed);
     }
-    for (size_t i = 0; i < list.text_count; i++)
-        rc |= keep_text(result, list.texts[i], err);
-    free((void *)list.texts);
+    for (size_t i = 0; i < list.texts.count; i++) /* text parameters point at them */
+        rc |= mem_keep_own(&result->texts, list.texts.items[i], err) ? 0 : -1;
+    free((void *)list.texts.items);
     result->policies = list.policies;
     result->policy_count = listed;
     if (rc) {
@@ -409,9 +398,7 @@ void replay_release(struct replay_result *result)
         if (result->runs)
             outcome_release(&result->runs[i]);
     }
-    for (size_t i = 0; i < result->text_count; i++)
-        free(result->texts[i]);
-    free((void *)result->texts);
+    mem_texts_release(&result->texts);
     free(result->policies);
     free(result->runs);
     free(result->settings);

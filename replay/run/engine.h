@@ -12,6 +12,7 @@
 #include "replay/run/outcome.h"
 #include "replay/run/platform_use.h"
 #include "replay/run/sweep_cache.h"
+#include "trace/base/mem.h"
 
 /* One policy of the list, with its parameters; of two axes both, as "tree+random" names them. */
 struct replay_policy {
@@ -129,8 +130,7 @@ struct replay_result {
     json_t *base_numbers;                 /* {"uvm.compute_ns":200,..}: every number of the platform before --set */
     json_t *overrides;                    /* those given by --set, in the same form */
     json_t *given;                        /* the same as given: {"compute_ns":"1us"} */
-    char **texts;                         /* what text parameters point at */
-    size_t text_count, text_cap;
+    struct mem_texts texts;               /* what text parameters point at */
 };
 
 /* Parse the lists, run, fill speedup_ratio (where the engine has time_ns and speedup_ratio) against the baseline.
@@ -188,8 +188,7 @@ int replay_key(const struct run_case *run_case, const struct replay_result *resu
 struct policy_list {
     struct replay_policy *policies;
     size_t count, cap;
-    char **texts; /* what text parameters point at */
-    size_t text_count, text_cap;
+    struct mem_texts texts; /* what text parameters point at */
 };
 
 /* Append the policies of `text` for `engine`. On failure *err names the item and what was expected. */

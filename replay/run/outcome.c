@@ -63,9 +63,7 @@ int outcome_init(struct outcome *outcome, const struct metric *metrics, struct e
 
 void outcome_release(struct outcome *outcome)
 {
-    for (size_t i = 0; i < outcome->note_count; i++)
-        free(outcome->notes[i]);
-    free((void *)outcome->notes);
+    mem_free_texts(outcome->notes, outcome->note_count);
     free(outcome->values);
     for (int by = 0; by < OUTCOME_BYS; by++) {
         struct outcome_parts *parts = &outcome->parts[by];
@@ -171,14 +169,11 @@ void outcome_note(struct outcome *outcome, const char *format, ...)
     if (outcome_has_note(outcome, text))
         return;
     struct err err;
-    char *copy =
-        mem_grow((void **)&outcome->notes, &outcome->note_cap, outcome->note_count + 1, sizeof *outcome->notes, &err)
-            ? NULL
-            : mem_strdup(text, &err);
-    if (copy)
-        outcome->notes[outcome->note_count++] = copy;
-    else
-        outcome_fail(outcome, &err);
+    char *copy = mem_strdup(text, &err);
+    if (copy && MEM_ADD(outcome->notes, outcome->note_count, outcome->note_cap, &err, copy) == 0)
+        return;
+    free(copy);
+    outcome_fail(outcome, &err);
 }
 
 void outcome_fail(struct outcome *outcome, const struct err *why)

@@ -197,12 +197,9 @@ static char *comma_behind(char *item)
 
 int policy_list_add(struct policy_list *list, const struct engine *engine, const char *text, struct err *err)
 {
-    if (mem_grow((void **)&list->texts, &list->text_cap, list->text_count + 1, sizeof *list->texts, err))
-        return -1;
-    char *copy = mem_strdup(text, err);
+    char *copy = mem_keep(&list->texts, text, err);
     if (!copy)
         return -1;
-    list->texts[list->text_count++] = copy;
     size_t first = list->count;
     for (char *item = copy; item;) {
         char *comma = comma_behind(item);
@@ -221,10 +218,8 @@ void policy_list_release(struct policy_list *list)
 {
     for (size_t i = 0; i < list->count; i++)
         replay_policy_release(&list->policies[i]);
-    for (size_t i = 0; i < list->text_count; i++)
-        free(list->texts[i]);
+    mem_texts_release(&list->texts);
     free(list->policies);
-    free((void *)list->texts);
     memset(list, 0, sizeof *list);
 }
 

@@ -286,13 +286,9 @@ static bool in_use(const struct robust_question *question, const struct platform
 static int find_axes(struct work *w, struct err *err)
 {
     struct platform_axis axis;
-    for (size_t i = 0; platform_axis(w->question->platform, i, &axis); i++) {
-        if (!in_use(w->question, &axis))
-            continue;
-        if (mem_grow((void **)&w->axes, &w->axis_cap, w->axis_count + 1, sizeof *w->axes, err))
+    for (size_t i = 0; platform_axis(w->question->platform, i, &axis); i++)
+        if (in_use(w->question, &axis) && MEM_ADD(w->axes, w->axis_count, w->axis_cap, err, i))
             return -1;
-        w->axes[w->axis_count++] = i;
-    }
     return 0;
 }
 

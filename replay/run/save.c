@@ -13,11 +13,9 @@
 
 static const char *own(struct save_point *point, char *text)
 {
-    if (text && !mem_grow((void **)&point->texts, &point->text_cap, point->text_count + 1, sizeof *point->texts, NULL))
-        return point->texts[point->text_count++] = text;
-    free(text);
-    point->failed = true;
-    return NULL;
+    const char *kept = mem_keep_own(&point->texts, text, NULL);
+    point->failed |= !kept;
+    return kept;
 }
 
 const char *save_text(struct save_point *point, const char *text)
@@ -104,9 +102,7 @@ int save_point_init(struct save_point *point, const struct replay_request *reque
 
 void save_point_release(struct save_point *point)
 {
-    for (size_t i = 0; i < point->text_count; i++)
-        free(point->texts[i]);
-    free((void *)point->texts);
+    mem_texts_release(&point->texts);
     free(point->runs);
     *point = (struct save_point){0};
 }
@@ -258,12 +254,9 @@ int save_queue_add(struct save_queue *queue, struct save_point *point, struct er
 {
     (void)pthread_mutex_lock(&queue->lock);
     struct points *w = &queue->waiting;
-    int rc = queue->failed ? err_set(err, "%s", queue->err.msg)
-                           : mem_grow((void **)&w->items, &w->cap, w->count + 1, sizeof *w->items, err);
-    if (!rc) {
-        w->items[w->count++] = *point;
+    int rc = queue->failed ? err_set(err, "%s", queue->err.msg) : MEM_ADD(w->items, w->count, w->cap, err, *point);
+    if (!rc)
         (void)pthread_cond_signal(&queue->wake);
-    }
     (void)pthread_mutex_unlock(&queue->lock);
     if (rc)
         save_point_release(point);

@@ -9,8 +9,7 @@
 struct save_point {
     struct results_run *runs;
     size_t count;
-    char **texts;
-    size_t text_count, text_cap;
+    struct mem_texts texts;
     bool failed; /* a text could not be had */
 };
 

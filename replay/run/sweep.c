@@ -20,13 +20,11 @@ static int add_value(struct sweep_axis *axis, const char *text, size_t n, struct
         return err_set(err, "--grid %s: an empty value", axis->key);
     if (axis->count >= AXIS_VALUES_MAX)
         return err_set(err, "--grid %s: more than %d values", axis->key, AXIS_VALUES_MAX);
-    if (mem_grow((void **)&axis->values, &axis->cap, axis->count + 1, sizeof *axis->values, err))
-        return -1;
-    axis->values[axis->count] = mem_strndup(text, n, err);
-    if (!axis->values[axis->count])
-        return -1;
-    axis->count++;
-    return 0;
+    char *value = mem_strndup(text, n, err);
+    if (value && MEM_ADD(axis->values, axis->count, axis->cap, err, value) == 0)
+        return 0;
+    free(value);
+    return -1;
 }
 
 /* A number, plain or in bytes. */
@@ -100,9 +98,7 @@ int sweep_add_axis(struct sweep *sweep, const char *text, struct err *err)
 void sweep_release(struct sweep *sweep)
 {
     for (size_t a = 0; a < sweep->axis_count; a++) {
-        for (size_t i = 0; i < sweep->axes[a].count; i++)
-            free(sweep->axes[a].values[i]);
-        free((void *)sweep->axes[a].values);
+        mem_free_texts(sweep->axes[a].values, sweep->axes[a].count);
         free(sweep->axes[a].key);
     }
     free(sweep->axes);
@@ -172,12 +168,10 @@ static int pick_inputs(struct sweep_job *job, const struct sweep *s, size_t set,
 /* A text that was made for the job's sets; NULL: there was no memory. */
 static int add_set(struct sweep_job *job, char *text, struct err *err)
 {
-    if (!text || mem_grow((void **)&job->sets, &job->set_cap, job->set_count + 1, sizeof *job->sets, err)) {
-        free(text);
-        return err_set(err, "out of memory");
-    }
-    job->sets[job->set_count++] = text;
-    return 0;
+    if (text && MEM_ADD(job->sets, job->set_count, job->set_cap, err, text) == 0)
+        return 0;
+    free(text);
+    return err_set(err, "out of memory");
 }
 
 /* Whether the first n characters of a key are a name. */
@@ -308,9 +302,7 @@ void sweep_job_release(struct sweep_job *job)
     free(job->specs[1]);
     free(job->policy_list);
     free(job->platform);
-    for (size_t i = 0; i < job->set_count; i++)
-        free(job->sets[i]);
-    free((void *)job->sets);
+    mem_free_texts(job->sets, job->set_count);
     memset(job, 0, sizeof *job);
 }
 

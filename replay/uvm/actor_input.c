@@ -200,11 +200,10 @@ static int advise(struct actor_trace *t, const struct record *r, struct err *err
 
 static int open_launch(struct actor_trace *t, uint64_t number, struct actor_launch shape, struct err *err)
 {
-    if (mem_grow((void **)&t->launches, &t->launch_cap, t->launch_count + 1, sizeof *t->launches, err))
+    struct launch l = {.number = number, .shape = shape, .first = t->touch_count};
+    (void)snprintf(l.kernel, sizeof l.kernel, "launch %llu", (unsigned long long)number);
+    if (MEM_ADD(t->launches, t->launch_count, t->launch_cap, err, l))
         return -1;
-    struct launch *l = &t->launches[t->launch_count++];
-    *l = (struct launch){.number = number, .shape = shape, .first = t->touch_count};
-    (void)snprintf(l->kernel, sizeof l->kernel, "launch %llu", (unsigned long long)number);
     t->open = true;
     id_map_clear(&t->actors);
     return 0;
@@ -300,11 +299,10 @@ static int add_touch(struct actor_trace *t, const struct record *r, const int64_
             return err_set(err, "the touch of 0x%llx lies outside every allocation", (unsigned long long)r->addr);
         touch.page = actor_page(a, r->addr / ACTOR_PAGE_BYTES * ACTOR_PAGE_BYTES - a->addr);
     }
-    if (id_map_number(&t->actors, r->id, &touch.actor, err) ||
-        mem_grow((void **)&t->touches, &t->touch_cap, t->touch_count + 1, sizeof *t->touches, err))
-        return -1;
-    t->touches[t->touch_count++] = touch;
-    return 0;
+    return id_map_number(&t->actors, r->id, &touch.actor, err) ||
+                   MEM_ADD(t->touches, t->touch_count, t->touch_cap, err, touch)
+               ? -1
+               : 0;
 }
 
 /* The shape of a launch, as actor_writer writes it. */

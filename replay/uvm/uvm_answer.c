@@ -304,9 +304,9 @@ static int serve(struct loop *l, uint32_t piece, const struct page_mask *faulted
     page_mask_or(&place->prefetched, &place->prefetched, &extra);
     place->block.fault_pages += faults;
     place->used = true;
-    if (mem_grow((void **)&l->served, &l->served_cap, l->served_count + 1, sizeof *l->served, err))
+    if (MEM_ADD(l->served, l->served_count, l->served_cap, err,
+                (struct uvm_batch_block){.number = piece, .faults = faults}))
         return -1;
-    l->served[l->served_count++] = (struct uvm_batch_block){.number = piece, .faults = faults};
     l->open_pages += faults;
     return 0;
 }

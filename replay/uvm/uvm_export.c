@@ -14,9 +14,7 @@
 
 static void add(struct uvm_export *x, const struct record *record)
 {
-    x->failed |= mem_grow((void **)&x->records, &x->cap, x->count + 1, sizeof *x->records, &x->err) != 0;
-    if (!x->failed)
-        x->records[x->count++] = *record;
+    x->failed = x->failed || MEM_ADD(x->records, x->count, x->cap, &x->err, *record) != 0;
 }
 
 /* --- what is told --- */
@@ -56,16 +54,11 @@ static void kernel(void *ctx, const char *name, int64_t start_ns, int64_t end_ns
 {
     struct uvm_export *x = ctx;
     size_t i = 0;
-    while (i < x->name_count && strcmp(x->names[i], name) != 0)
+    while (i < x->names.count && strcmp(x->names.items[i], name) != 0)
         i++;
-    if (i == x->name_count) {
-        char *copy = mem_strdup(name, &x->err);
-        if (!copy || mem_grow((void **)&x->names, &x->name_cap, i + 1, sizeof *x->names, &x->err)) {
-            free(copy);
-            x->failed = true;
-            return;
-        }
-        x->names[x->name_count++] = copy;
+    if (i == x->names.count && !mem_keep(&x->names, name, &x->err)) {
+        x->failed = true;
+        return;
     }
     add(x,
         &(struct record){.kind = RECORD_KERNEL, .time = x->zero_ns + start_ns, .duration = end_ns - start_ns, .id = i});
@@ -127,9 +120,7 @@ int uvm_export_init(struct uvm_export *x, const struct actor_alloc *allocs, size
 
 void uvm_export_release(struct uvm_export *x)
 {
-    for (size_t i = 0; i < x->name_count; i++)
-        free(x->names[i]);
-    free(x->names);
+    mem_texts_release(&x->names);
     free(x->records);
     *x = (struct uvm_export){0};
 }
@@ -184,7 +175,7 @@ int uvm_export_csv(struct uvm_export *x, const struct uvm_export_facts *facts, F
         const struct record *r = &x->records[i];
         int64_t end = r->kind == RECORD_CPU_FAULT ? 0 : r->time + r->duration;
         if (r->kind == RECORD_KERNEL) {
-            (void)fprintf(to, "K,%" PRId64 ",%" PRId64 ",%s\n", r->time, end, x->names[r->id]);
+            (void)fprintf(to, "K,%" PRId64 ",%" PRId64 ",%s\n", r->time, end, x->names.items[r->id]);
             continue;
         }
         int kind = r->kind == RECORD_MIGRATE_H2D   ? 1
@@ -234,8 +225,8 @@ static int store_allocations(const struct uvm_export *x, const struct uvm_export
 
 static int store_kernel(const struct uvm_export *x, struct store *to, struct record *r, int64_t id, struct err *err)
 {
-    struct store_value row[16] = {STORE_V_INT(id), STORE_V_TEXT(x->names[r->id]), STORE_V_INT(id), STORE_V_INT(r->time),
-                                  STORE_V_INT(r->duration)}; /* the rest is not known */
+    struct store_value row[16] = {STORE_V_INT(id), STORE_V_TEXT(x->names.items[r->id]), STORE_V_INT(id),
+                                  STORE_V_INT(r->time), STORE_V_INT(r->duration)}; /* the rest is not known */
     r->id = (uint64_t)id;
     r->group = (uint32_t)id;
     return store_row(to, "kernels", row, 16, err);

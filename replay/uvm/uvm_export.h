@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "replay/uvm/uvm_driver.h"
+#include "trace/base/mem.h"
 #include "trace/event/actor.h"
 #include "trace/store/store.h"
 
@@ -21,8 +22,7 @@ enum { UVM_EXPORT_START_NS = 1000000, UVM_EXPORT_CPU_FAULT_NS = 1000 };
 struct uvm_export {
     struct record *records; /* in order of telling until written; a kernel's id: its row of names */
     size_t count, cap;
-    char **names; /* of kernels, each once */
-    size_t name_count, name_cap;
+    struct mem_texts names; /* of kernels, each once */
     const struct actor_alloc *allocs;
     size_t alloc_count;
     int64_t zero_ns; /* of the first launch, in the recording's time */

@@ -162,7 +162,7 @@ START_TEST(records_stand_by_time_a_kernel_before_what_starts_with_it)
             told[i] = (struct record){.kind = random_below(&random, 3) ? RECORD_FAULT : RECORD_KERNEL,
                                       .time = 1 + random_below(&random, 4),
                                       .duration = i + 1};
-        struct uvm_export x = {.records = malloc(sizeof told), .count = n, .names = names, .name_count = 1};
+        struct uvm_export x = {.records = malloc(sizeof told), .count = n, .names = {names, 1, 0}};
         memcpy(x.records, told, n * sizeof *told);
         char *text = written(&x, &facts, 0), *line = strchr(strstr(text, "counterKind"), '\n') + 1;
         for (int64_t time = 1; time <= 4; time++)

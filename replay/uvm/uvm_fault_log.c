@@ -77,10 +77,7 @@ static int take(struct reading *g, const struct record *r)
     g->batch = r->group;
     if (!page_of(&g->memory, r->addr, &page))
         return 0;
-    if (mem_grow((void **)&g->pages, &g->cap, g->count + 1, sizeof *g->pages, g->err))
-        return -1;
-    g->pages[g->count++] = page;
-    return 0;
+    return MEM_ADD(g->pages, g->count, g->cap, g->err, page);
 }
 
 static int read_stream(struct reading *g, struct store *store, int stream)

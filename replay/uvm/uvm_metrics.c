@@ -224,11 +224,8 @@ void locality_windows_release(struct locality_windows *w)
 static int end_window(struct uvm_locality *w, struct uvm_window_values *to, struct err *err)
 {
     bool keep = to && w->batches && (w->batches == UVM_WINDOW_BATCHES || to->count == 0);
-    if (keep) {
-        if (mem_grow((void **)&to->values, &to->cap, to->count + 1, sizeof *to->values, err))
-            return -1;
-        to->values[to->count++] = uvm_locality_r(w);
-    }
+    if (keep && MEM_ADD(to->values, to->count, to->cap, err, uvm_locality_r(w)))
+        return -1;
     uvm_locality_next(w);
     return 0;
 }

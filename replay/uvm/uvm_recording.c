@@ -44,13 +44,12 @@ void uvm_recording_release(struct uvm_recording *r)
 
 static int add_move(struct uvm_recording *r, const struct record *record, enum uvm_event_kind kind, struct err *err)
 {
-    if (mem_grow((void **)&r->moves, &r->move_cap, r->move_count + 1, sizeof *r->moves, err) ||
-        mem_grow((void **)&r->move_kinds, &r->move_kind_cap, r->move_count + 1, 1, err))
+    if (mem_grow((void **)&r->move_kinds, &r->move_kind_cap, r->move_count + 1, 1, err))
         return -1;
-    r->moves[r->move_count] = (struct migration){
-        record->time, record->time + record->duration, record->addr, record->bytes, r->move_count, record->flags};
-    r->move_kinds[r->move_count++] = (uint8_t)kind;
-    return 0;
+    r->move_kinds[r->move_count] = (uint8_t)kind;
+    return MEM_ADD(r->moves, r->move_count, r->move_cap, err,
+                   (struct migration){record->time, record->time + record->duration, record->addr, record->bytes,
+                                      r->move_count, record->flags});
 }
 
 static int add_allocation(struct uvm_recording *r, uint64_t addr, uint64_t bytes, struct err *err)
@@ -58,11 +57,9 @@ static int add_allocation(struct uvm_recording *r, uint64_t addr, uint64_t bytes
     uint64_t end;
     if (!bytes || __builtin_add_overflow(addr, bytes, &end) || end > ADDR_END)
         return 0;
-    if (mem_grow((void **)&r->allocations, &r->allocation_cap, r->allocation_count + 1, sizeof *r->allocations, err))
-        return -1;
-    r->allocations[r->allocation_count++] = (struct uvm_allocation){
-        addr / UVM_PAGE_BYTES * UVM_PAGE_BYTES, (end + UVM_PAGE_BYTES - 1) / UVM_PAGE_BYTES * UVM_PAGE_BYTES, bytes};
-    return 0;
+    return MEM_ADD(r->allocations, r->allocation_count, r->allocation_cap, err,
+                   (struct uvm_allocation){addr / UVM_PAGE_BYTES * UVM_PAGE_BYTES,
+                                           (end + UVM_PAGE_BYTES - 1) / UVM_PAGE_BYTES * UVM_PAGE_BYTES, bytes});
 }
 
 static int add_one(struct uvm_recording *r, const struct record *record, struct err *err)
@@ -90,17 +87,13 @@ static int add_one(struct uvm_recording *r, const struct record *record, struct 
     case RECORD_CPU_FAULT:
         if (record->addr >= ADDR_END)
             return 0;
-        if (mem_grow((void **)&r->cpu_faults, &r->cpu_fault_cap, r->cpu_fault_count + 1, sizeof *r->cpu_faults, err))
-            return -1;
-        r->cpu_faults[r->cpu_fault_count] = (struct uvm_cpu_fault){record->time, record->addr, r->cpu_fault_count};
-        r->cpu_fault_count++;
-        return 0;
+        return MEM_ADD(r->cpu_faults, r->cpu_fault_count, r->cpu_fault_cap, err,
+                       (struct uvm_cpu_fault){record->time, record->addr, r->cpu_fault_count});
     case RECORD_ALLOC:
         return record->flags == RECORD_ALLOC_MANAGED ? add_allocation(r, record->addr, record->bytes, err) : 0;
     case RECORD_KERNEL:
-        if (mem_grow((void **)&r->kernel_ids, &r->kernel_cap, r->kernels + 1, sizeof *r->kernel_ids, err))
+        if (MEM_ADD(r->kernel_ids, r->kernels, r->kernel_cap, err, record->id))
             return -1;
-        r->kernel_ids[r->kernels++] = record->id;
         return range_map_add(&r->spans, record->time, record->time + record->duration, 0, err);
     default:
         return 0;
@@ -260,11 +253,9 @@ static int add_visits(struct uvm_recording *r, const struct migration *m, size_t
         size_t k = i + 1;
         while (k < n && piece && m[k].addr >= piece->start && m[k].addr < piece->end)
             k++;
-        if (piece) {
-            if (mem_grow((void **)&r->visits, &r->visit_cap, r->visit_count + 1, sizeof *r->visits, err))
-                return -1;
-            r->visits[r->visit_count++] = (struct uvm_visit){(uint32_t)(piece - r->pieces), (uint32_t)(k - i), &m[i]};
-        }
+        if (piece && MEM_ADD(r->visits, r->visit_count, r->visit_cap, err,
+                             (struct uvm_visit){(uint32_t)(piece - r->pieces), (uint32_t)(k - i), &m[i]}))
+            return -1;
         i = k;
     }
     return 0;
@@ -274,11 +265,10 @@ static int add_visits(struct uvm_recording *r, const struct migration *m, size_t
 static int add_event(struct uvm_recording *r, enum uvm_event_kind kind, int64_t start, int64_t end, size_t first,
                      struct err *err)
 {
-    if (mem_grow((void **)&r->events, &r->event_cap, r->event_count + 1, sizeof *r->events, err))
-        return -1;
-    r->events[r->event_count++] = (struct uvm_event){
-        .start_ns = start, .end_ns = end, .kind = kind, .first = first, .count = r->visit_count - first};
-    return 0;
+    return MEM_ADD(
+        r->events, r->event_count, r->event_cap, err,
+        (struct uvm_event){
+            .start_ns = start, .end_ns = end, .kind = kind, .first = first, .count = r->visit_count - first});
 }
 
 static int add_batch_events(struct uvm_recording *r, struct err *err)
@@ -348,11 +338,9 @@ static int make_events(struct uvm_recording *r, struct err *err)
         uint64_t block = uvm_block_number(m->addr);
         for (uint64_t at = m->addr; at < m->addr + m->bytes; at = (uvm_block_number(at) + 1) * UVM_BLOCK_BYTES) {
             const struct uvm_piece *piece = uvm_recording_piece(r, at);
-            if (!piece)
-                continue;
-            if (mem_grow((void **)&r->visits, &r->visit_cap, r->visit_count + 1, sizeof *r->visits, err))
+            if (piece && MEM_ADD(r->visits, r->visit_count, r->visit_cap, err,
+                                 (struct uvm_visit){(uint32_t)(piece - r->pieces), 1, m}))
                 return -1;
-            r->visits[r->visit_count++] = (struct uvm_visit){(uint32_t)(piece - r->pieces), 1, m};
         }
         if (add_event(r, r->move_kinds[i], m->start_ns, m->end_ns, first, err))
             return -1;

@@ -29,11 +29,8 @@ static uint64_t block_of(uint64_t addr)
 
 static int push(struct verify_input *in, struct verify_event event, struct err *err)
 {
-    if (mem_grow((void **)&in->events, &in->event_cap, in->event_count + 1, sizeof *in->events, err))
-        return -1;
     event.order = in->event_count;
-    in->events[in->event_count++] = event;
-    return 0;
+    return MEM_ADD(in->events, in->event_count, in->event_cap, err, event);
 }
 
 /* One event per stretch that [addr, addr + bytes) touches, from `from` on. */
@@ -57,13 +54,10 @@ static int push_range(struct verify_input *in, enum verify_event_type type, int6
     }
 }
 
-static int push_interval(struct verify_interval **items, size_t *cap, size_t *count, int64_t start, int64_t end,
-                         uint64_t bytes, struct err *err)
+static int push_activity(struct verify_input *in, int64_t start, int64_t end, uint64_t bytes, struct err *err)
 {
-    if (mem_grow((void **)items, cap, *count + 1, sizeof **items, err))
-        return -1;
-    (*items)[(*count)++] = (struct verify_interval){start, end, bytes};
-    return 0;
+    return MEM_ADD(in->activity, in->activity_count, in->activity_cap, err,
+                   (struct verify_interval){start, end, bytes});
 }
 
 static int take_migration(struct verify_input *in, const struct record *r, struct err *err)
@@ -92,10 +86,8 @@ static int take_range(struct verify_input *in, const struct record *r, enum veri
 {
     if (r->bytes == 0 || r->bytes > UINT64_MAX - r->addr)
         return 0;
-    if (mem_grow((void **)&in->ranges, &in->range_cap, in->range_count + 1, sizeof *in->ranges, err))
-        return -1;
-    in->ranges[in->range_count++] = (struct verify_range){r->time, r->addr, r->bytes, type};
-    return 0;
+    return MEM_ADD(in->ranges, in->range_count, in->range_cap, err,
+                   (struct verify_range){r->time, r->addr, r->bytes, type});
 }
 
 static int take(struct verify_input *in, const struct record *r, struct err *err)
@@ -118,7 +110,7 @@ static int take(struct verify_input *in, const struct record *r, struct err *err
         in->records++;
         return push_range(in, VERIFY_HELD_BACK, r->time, r->addr, 1, r->addr, err);
     case RECORD_KERNEL:
-        return push_interval(&in->kernels, &in->kernel_cap, &in->kernel_count, r->time, end, 0, err);
+        return MEM_ADD(in->kernels, in->kernel_count, in->kernel_cap, err, (struct verify_interval){r->time, end, 0});
     case RECORD_ALLOC:
         return r->flags == RECORD_ALLOC_MANAGED ? take_range(in, r, VERIFY_ALLOC, err) : 0;
     case RECORD_ADVISE:
@@ -158,8 +150,7 @@ static int push_services(struct verify_input *in, const struct services *service
             .time_ns = s->start_ns, .block = s->block_addr, .service = (uint32_t)i, .type = (uint16_t)type};
         if (push(in, event, err))
             return -1;
-        if (type == VERIFY_H2D && push_interval(&in->activity, &in->activity_cap, &in->activity_count, s->start_ns,
-                                                s->end_ns, s->fault_bytes + s->prefetch_bytes, err))
+        if (type == VERIFY_H2D && push_activity(in, s->start_ns, s->end_ns, s->fault_bytes + s->prefetch_bytes, err))
             return -1;
     }
     return 0;
@@ -236,8 +227,7 @@ static int collect(struct verify_input *in, struct store *store, struct recordin
         push_services(in, &in->batches.services, VERIFY_H2D, err) || push_services(in, &in->d2h, VERIFY_D2H, err))
         return -1;
     for (size_t i = 0; i < in->batches.record_count; i++)
-        if (push_interval(&in->activity, &in->activity_cap, &in->activity_count, in->batches.records[i].start_ns,
-                          in->batches.records[i].end_ns, 0, err))
+        if (push_activity(in, in->batches.records[i].start_ns, in->batches.records[i].end_ns, 0, err))
             return -1;
     if (push_ranges(in, err))
         return -1;

@@ -92,6 +92,32 @@ static __attribute__((format(printf, 1, 0))) char *print(const char *format, va_
     return vasprintf(&text, format, values) < 0 ? NULL : text;
 }
 
+char *mem_keep_own(struct mem_texts *texts, char *text, struct err *err)
+{
+    if (text && MEM_ADD(texts->items, texts->count, texts->cap, err, text) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+char *mem_keep(struct mem_texts *texts, const char *text, struct err *err)
+{
+    return mem_keep_own(texts, mem_strdup(text, err), err);
+}
+
+void mem_free_texts(char **texts, size_t count)
+{
+    for (size_t i = 0; texts && i < count; i++)
+        free(texts[i]);
+    free((void *)texts);
+}
+
+void mem_texts_release(struct mem_texts *texts)
+{
+    mem_free_texts(texts->items, texts->count);
+    *texts = (struct mem_texts){0};
+}
+
 char *mem_format(const char *format, ...)
 {
     va_list values;

@@ -32,6 +32,20 @@ char *mem_strndup(const char *s, size_t n, struct err *err) PLUGIN_API(mem_strnd
 /* A copy of s, or NULL with *err set. */
 char *mem_strdup(const char *s, struct err *err) PLUGIN_API(mem_strdup);
 
+/* Texts that live as long as what they are kept for; zeroed before use. */
+struct mem_texts {
+    char **items;
+    size_t count, cap;
+};
+
+/* Keep a copy, or a text that is taken over, after a failure too. The kept one; NULL with *err set. */
+char *mem_keep(struct mem_texts *texts, const char *text, struct err *err);
+char *mem_keep_own(struct mem_texts *texts, char *text, struct err *err);
+void mem_texts_release(struct mem_texts *texts);
+
+/* Free an array with its texts; both may be NULL. */
+void mem_free_texts(char **texts, size_t count);
+
 /* A text as printf() writes it, or NULL without memory. */
 char *mem_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -45,6 +45,36 @@ START_TEST(large_arrays_are_zero_and_keep_what_is_in_them)
 }
 END_TEST
 
+/* The value may name what grows: it is taken before the count goes on. */
+START_TEST(elements_are_appended_and_texts_kept)
+{
+    struct pair {
+        size_t number, twice;
+    } *pairs = NULL;
+    size_t count = 0, cap = 0;
+    struct mem_texts texts = {0};
+    for (size_t i = 0; i < 100; i++) {
+        char text[8];
+        (void)snprintf(text, sizeof text, "%zu", i);
+        ck_assert_int_eq(MEM_ADD(pairs, count, cap, NULL, (struct pair){count, 2 * i}), 0);
+        ck_assert_str_eq(i % 2 ? mem_keep(&texts, text, NULL) : mem_keep_own(&texts, mem_strdup(text, NULL), NULL),
+                         text);
+    }
+    ck_assert_uint_eq(count, 100);
+    ck_assert_uint_eq(texts.count, 100);
+    for (size_t i = 0; i < count; i++) {
+        ck_assert_uint_eq(pairs[i].number, i);
+        ck_assert_uint_eq(pairs[i].twice, 2 * i);
+        ck_assert_int_eq(atoi(texts.items[i]), (int)i);
+    }
+    ck_assert_ptr_null(mem_keep_own(&texts, NULL, NULL));
+    mem_texts_release(&texts);
+    ck_assert_uint_eq(texts.count, 0);
+    mem_free_texts(NULL, 3);
+    free(pairs);
+}
+END_TEST
+
 START_TEST(overflowing_sizes_are_errors)
 {
     struct err err = {""};
@@ -82,5 +112,6 @@ START_TEST(strings_are_copied)
 }
 END_TEST
 
-TEST_MAIN("mem", more_than_there_is_is_refused_before_it_is_filled, large_arrays_are_zero_and_keep_what_is_in_them,
-          grow_keeps_content_and_doubles, overflowing_sizes_are_errors, strings_are_copied)
+TEST_MAIN("mem", elements_are_appended_and_texts_kept, more_than_there_is_is_refused_before_it_is_filled,
+          large_arrays_are_zero_and_keep_what_is_in_them, grow_keeps_content_and_doubles, overflowing_sizes_are_errors,
+          strings_are_copied)
