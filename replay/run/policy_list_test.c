@@ -152,12 +152,12 @@ START_TEST(a_file_may_stand_in_either_half_and_have_a_plus_in_its_name)
 {
     static const struct {
         const char *text, *says;
-    } files[] = {{"./a.so", "'./a.so': cannot be read"},
-                 {"/no/c++/a.so:cap=3,fcfs", "'/no/c++/a.so': cannot be read"},
-                 {"fcfs+/no/c++/b.so", "'/no/c++/b.so': cannot be read"},
-                 {"f3fs:cap=3+./b.so:unit=1", "'./b.so': cannot be read"},
-                 {"f3fs:cap=3,unit=cycles+b.so", "'b.so': cannot be read"},
-                 {"./a.so+even", "'./a.so': cannot be read"},
+    } files[] = {{"./a.so", "cannot open './a.so'"},
+                 {"/no/c++/a.so:cap=3,fcfs", "cannot open '/no/c++/a.so'"},
+                 {"fcfs+/no/c++/b.so", "cannot open '/no/c++/b.so'"},
+                 {"f3fs:cap=3+./b.so:unit=1", "cannot open './b.so'"},
+                 {"f3fs:cap=3,unit=cycles+b.so", "cannot open 'b.so'"},
+                 {"./a.so+even", "cannot open './a.so'"},
                  {"fcfs+./b.so+even", "is a second one"},
                  {"base+./b.so", "cannot be joined to the baseline base"},
                  {".so", "has no policy '.so'"}};
