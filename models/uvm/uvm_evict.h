@@ -39,15 +39,19 @@ struct uvm_evict_block {
 struct uvm_evict_view {
     const struct uvm_evict_block *blocks;
     uint32_t block_count;
-    uint32_t oldest, newest;   /* of the blocks that hold memory, in order of service; UVM_NO_BLOCK: none */
-    uint32_t requester;        /* the block that needs memory, never the victim; UVM_NO_BLOCK: none in particular */
-    uint32_t batch;            /* the current batch */
-    int64_t time_ns;           /* when it was fetched */
-    uint64_t free_pieces;      /* of 64 KiB */
-    uint64_t total_pieces;     /* that managed memory may use */
+    uint32_t oldest, newest;       /* of the blocks that hold memory, in order of service; UVM_NO_BLOCK: none */
+    uint32_t requester;            /* the block that needs memory, never the victim; UVM_NO_BLOCK: none in particular */
+    uint32_t batch;                /* the current batch */
+    int64_t time_ns;               /* when it was fetched */
+    uint64_t free_pieces;          /* of 64 KiB */
+    uint64_t total_pieces;         /* that managed memory may use */
+    struct uvm_evict_index *index; /* by the policy's key; NULL: it has none */
     const uint32_t *piece_age; /* [UVM_BLOCK_PIECES * block + piece]: which service came to it last, counted from 1; 0:
                                   none. NULL unless capacity=piece */
 };
+
+/* Returns the key of a block. */
+typedef uint32_t uvm_evict_key(const void *state, const struct uvm_evict_view *view, uint32_t block);
 
 /* What happened to a block, for on_block_event(). */
 enum uvm_evict_event { UVM_EVICT_ALLOCATED, UVM_EVICT_SERVICED, UVM_EVICT_EMPTIED, UVM_EVICT_FREED };
@@ -63,6 +67,9 @@ struct uvm_evict_policy {
     int (*init)(void *state, struct err *err);
     /* Returns the victim. Some block other than `requester` holds memory. */
     struct uvm_victim (*pick)(void *state, const struct uvm_evict_view *view);
+    /* The key of a block for uvm_evict_pick_least() and uvm_evict_index_other(), of its facts and the state. NULL:
+     * none. */
+    uvm_evict_key *key;
     /* Called when something happened to a block, after the facts changed. NULL: nothing to do. */
     void (*on_block_event)(void *state, const struct uvm_evict_view *view, uint32_t block, enum uvm_evict_event event);
     /* Called when a batch was fetched and sorted; its services need `needed` chunks at most. Returns how many victims
@@ -104,29 +111,13 @@ static inline bool uvm_evict_in_current_batch(const struct uvm_evict_view *view,
     for (uint32_t b = (view)->oldest; b != UVM_NO_BLOCK; b = (view)->blocks[b].newer)                                  \
         if (b != (view)->requester)
 
-/* The key of a block; uvm_evict_least() picks the block with the least. */
-typedef uint32_t uvm_evict_key(const void *state, const struct uvm_evict_view *view, uint32_t block);
+/* Picks the block with the least key of the policy, of equals the least recently serviced. */
+struct uvm_victim uvm_evict_pick_least(void *state, const struct uvm_evict_view *view) PLUGIN_API(uvm_evict_pick_least);
 
-/* Returns the block with the least key, of equals the least recently serviced; UVM_NO_BLOCK if there is none. Walks the
- * list from both ends: two independent chains of loads hide the cache misses. */
-static inline uint32_t uvm_evict_least(const void *state, const struct uvm_evict_view *view, uvm_evict_key *key_of)
-{
-    uint32_t old = view->oldest, young = view->newest, first = UVM_NO_BLOCK, last = UVM_NO_BLOCK;
-    uint64_t first_key = UINT64_MAX, last_key = UINT64_MAX - 1;
-    for (bool met = old == UVM_NO_BLOCK; !met;) {
-        uint64_t a = old == view->requester ? UINT64_MAX : key_of(state, view, old);
-        uint64_t b = young == view->requester ? UINT64_MAX : key_of(state, view, young);
-        uint32_t newer = view->blocks[old].newer;
-        first = a < first_key ? old : first;
-        first_key = a < first_key ? a : first_key;
-        last = b <= last_key ? young : last;
-        last_key = b <= last_key ? b : last_key;
-        met = old == young || newer == young;
-        young = view->blocks[young].older;
-        old = newer;
-    }
-    return last_key < first_key ? last : first;
-}
+/* Returns one of the n blocks with another key than `key`, which is no more than any: number draw % n in the order of
+ * service. UVM_NO_BLOCK if there is none. */
+uint32_t uvm_evict_index_other(const struct uvm_evict_view *view, uint32_t key, uint64_t draw)
+    PLUGIN_API(uvm_evict_index_other);
 
 /* Returns the least recently serviced block; UVM_NO_BLOCK if there is none. */
 uint32_t uvm_evict_oldest(const struct uvm_evict_view *view) PLUGIN_API(uvm_evict_oldest);

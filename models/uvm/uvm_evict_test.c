@@ -2,7 +2,6 @@
 
 #include "models/uvm/evict/evict_testing.h"
 #include "models/uvm/uvm_evict_capacity.h"
-#include "trace/base/random.h"
 
 START_TEST(every_policy_is_complete_and_found_by_its_name)
 {
@@ -30,38 +29,11 @@ START_TEST(every_pick_holds_memory_and_is_not_the_block_that_needs_it)
                     f->resident = 1 + b * 7 % 4;
                     f->pieces = uvm_evict_in_pieces(s.policy, s.state) ? 0x11u << b : UINT32_MAX;
                 }
-                struct uvm_victim v = s.policy->pick(s.state, &s.view);
+                struct uvm_victim v = evict_victim(&s);
                 ck_assert_uint_lt(v.block, 5);
                 ck_assert_uint_ne(v.block, requester);
                 ck_assert_uint_ne(v.pieces & s.facts[v.block].pieces, 0);
             }
-}
-END_TEST
-
-static uint32_t faulted(const void *state, const struct uvm_evict_view *view, uint32_t block)
-{
-    (void)state;
-    return view->blocks[block].faulted;
-}
-
-/* Any order of any blocks, with equals, against the first of the least as one reads the order. */
-START_TEST(the_least_is_the_first_of_its_kind_in_the_order)
-{
-    struct random random = {3};
-    for (int run = 0; run < 3000; run++) {
-        struct evict_scene s;
-        evict_scene(&s, "lru");
-        s.view.requester = run % 3 ? random_below(&random, EVICT_BLOCKS) : UVM_NO_BLOCK;
-        uint32_t expected = UVM_NO_BLOCK, from = random_below(&random, EVICT_BLOCKS);
-        const uint32_t n = random_below(&random, EVICT_BLOCKS + 1), kinds = 1 + random_below(&random, 4);
-        for (uint32_t i = 0; i < n; i++) {
-            uint32_t b = (from + i * 3) % EVICT_BLOCKS;
-            evict_add(&s, b)->faulted = run % 7 ? random_below(&random, kinds) : UINT32_MAX;
-            if (b != s.view.requester && (expected == UVM_NO_BLOCK || s.facts[b].faulted < s.facts[expected].faulted))
-                expected = b;
-        }
-        ck_assert_uint_eq(uvm_evict_least(NULL, &s.view, faulted), expected);
-    }
 }
 END_TEST
 
@@ -77,5 +49,4 @@ START_TEST(capacity_is_read_from_the_state)
 END_TEST
 
 TEST_MAIN("uvm_evict", every_policy_is_complete_and_found_by_its_name,
-          every_pick_holds_memory_and_is_not_the_block_that_needs_it, the_least_is_the_first_of_its_kind_in_the_order,
-          capacity_is_read_from_the_state)
+          every_pick_holds_memory_and_is_not_the_block_that_needs_it, capacity_is_read_from_the_state)

@@ -194,6 +194,7 @@ static int evict_ahead(struct uvm_driver *d, const uint32_t *sorted, uint32_t n,
             continue;
         last = number;
         m->facts[number].last_fault_batch = m->view.batch;
+        uvm_evict_index_note(&m->view, number, false);
         needed += !m->blocks[number].chunk;
     }
     m->view.requester = UVM_NO_BLOCK;
@@ -549,6 +550,7 @@ static int serve_prefetch_requests(struct uvm_driver *d, struct clocks *at, stru
         if (number >= m->block_count || m->facts[number].last_fault_batch == m->view.batch)
             continue;
         m->facts[number].last_fault_batch = m->view.batch; /* once a batch, and it is not evicted for another */
+        uvm_evict_index_note(&m->view, number, false);
         static const struct page_mask none;
         struct page_mask pages = requested_pages(d, number);
         uvm_block_keep_movable(&m->blocks[number].block, &none, &pages);
@@ -682,6 +684,7 @@ int uvm_driver_notification(struct uvm_driver *d, uint32_t number, uint32_t regi
     struct page_mask flat = uvm_memory_pages_of(regions), pages, plan;
     *end_ns = time_ns;
     m->facts[number].notifications++;
+    uvm_evict_index_note(&m->view, number, false);
     page_mask_and(&flat, &flat, &m->remote[number]);
     pages = uvm_memory_from_flat(b, &flat);
     if (!page_mask_any(&pages))

@@ -188,6 +188,7 @@ void uvm_memory_release(struct uvm_memory *m)
     free(m->remote);
     free(m->readonly);
     free(m->account);
+    uvm_evict_index_release(&m->index);
     *m = (struct uvm_memory){0};
 }
 
@@ -242,6 +243,7 @@ static void leave(struct uvm_memory *m, uint32_t number, const struct page_mask 
 
 static void tell(struct uvm_memory *m, uint32_t number, enum uvm_evict_event event)
 {
+    uvm_evict_index_note(&m->view, number, event == UVM_EVICT_EMPTIED || !m->facts[number].pieces);
     if (m->evict->on_block_event)
         m->evict->on_block_event(m->evict_state, &m->view, number, event);
 }
@@ -388,6 +390,8 @@ uint32_t uvm_memory_to_host(struct uvm_memory *m, uint32_t number, const struct 
     b->block.fault_pages = 0;
     if (b->chunk && !m->facts[number].resident && b->list == UVM_MEMORY_USED && !uvm_memory_shares(m, b))
         make_idle(m, number, UVM_MEMORY_UNUSED);
+    else
+        uvm_evict_index_note(&m->view, number, false);
     if (accessed_by(m, b))
         uvm_memory_map_remote(m, number, pages, false);
     return copied;
@@ -408,6 +412,8 @@ void uvm_memory_discard(struct uvm_memory *m, uint32_t number)
     b->block.fault_pages = 0;
     if (held && !uvm_memory_shares(m, b))
         make_idle(m, number, UVM_MEMORY_DISCARDED);
+    else
+        uvm_evict_index_note(&m->view, number, false);
 }
 
 /* --- memory for them: chunks, victims --- */
@@ -481,8 +487,10 @@ static bool take_chunk(struct uvm_memory *m, uint32_t number, uint32_t held, uin
     for (; held; held &= held - 1) {
         uint32_t to = place(m, b->cut, (unsigned)__builtin_ctz(held));
         for (uint32_t i = 0; i < m->cut_count && to != last; i++)
-            if (m->cut[i] != number && in_shared(m, i, to))
+            if (m->cut[i] != number && in_shared(m, i, to)) {
                 make_newest(m, m->cut[i]); /* the whole chunk moves */
+                uvm_evict_index_note(&m->view, m->cut[i], false);
+            }
         last = to;
     }
     *taken = (uint32_t)(m->chunks_used - before) * PIECES;
@@ -588,10 +596,22 @@ static bool takes_from_current_batch(const struct uvm_memory *m, uint32_t number
     return false;
 }
 
+static int pick(struct uvm_memory *m, uint32_t requester, struct uvm_victim *victim, struct err *err)
+{
+    if (m->evict->key && !m->view.index &&
+        uvm_evict_index_init(&m->index, &m->view, m->evict->key, m->evict_state, err))
+        return -1;
+    m->view.requester = requester;
+    uvm_evict_index_hide(&m->view, requester);
+    *victim = m->evict->pick(m->evict_state, &m->view);
+    m->view.requester = UVM_NO_BLOCK;
+    uvm_evict_index_note(&m->view, requester, false);
+    return 0;
+}
+
 /* Evict whom the policy picks. 1, 0 if it picks none, -1 with *err set: it broke a rule. */
 static int evict_one(struct uvm_memory *m, uint32_t requester, struct uvm_evicted *evicted, struct err *err)
 {
-    m->view.requester = requester;
     for (uint32_t i = 0; m->draining != UVM_NO_BLOCK && i < m->cut_count; i++)
         if (in_shared(m, i, m->draining)) {
             evict(m, m->cut[i], share_to_evict(m, m->cut[i]), evicted);
@@ -606,7 +626,9 @@ static int evict_one(struct uvm_memory *m, uint32_t requester, struct uvm_evicte
         evict(m, idle, UINT32_MAX, evicted);
         return 1;
     }
-    struct uvm_victim v = m->evict->pick(m->evict_state, &m->view);
+    struct uvm_victim v;
+    if (pick(m, requester, &v, err))
+        return -1;
     const bool there = v.block < m->block_count;
     if (requester == UVM_NO_BLOCK && (v.block == UVM_NO_BLOCK || (there && takes_from_current_batch(m, v.block))))
         return 0; /* nothing of the current batch goes while nobody waits for it */

@@ -10,7 +10,7 @@
 #ifndef REPLAY_UVM_UVM_MEMORY_H
 #define REPLAY_UVM_UVM_MEMORY_H
 
-#include "models/uvm/uvm_evict.h"
+#include "models/uvm/uvm_evict_index.h"
 #include "trace/event/actor.h"
 
 /* Lists of blocks that hold memory, in the order of eviction. */
@@ -76,6 +76,7 @@ struct uvm_memory {
     uint64_t pieces_used;          /* of 64 KiB, 32 to a chunk */
     struct uvm_evict_block *facts; /* for the policy, of each block */
     struct uvm_evict_view view;
+    struct uvm_evict_index index;                   /* the view's, from the first pick on */
     uint32_t idle_oldest[UVM_MEMORY_DISCARDED + 1]; /* of the lists but UVM_MEMORY_USED, which is the view's */
     uint32_t idle_newest[UVM_MEMORY_DISCARDED + 1];
     uint64_t chunks_used; /* shared ones once */

@@ -4,6 +4,8 @@
 #include "replay/uvm/random_actors_testing.h"
 #include "replay/uvm/uvm_driver.h"
 #include "replay/uvm/uvm_simulate.h"
+#include "trace/base/param_value.h"
+#include "trace/base/random.h"
 
 static struct platform *titanv(void)
 {
@@ -180,6 +182,99 @@ START_TEST(v8_when_three_evictions_and_three_copies_are_done)
 }
 END_TEST
 
+/* --- an index of the blocks against a walk over them --- */
+
+static const struct uvm_evict_policy *real;
+static uint64_t picks, draws, seed_now;
+
+/* random as it is defined: of the n blocks outside the current batch, in the order of service, one that is drawn. */
+static uint32_t walk_random(const struct uvm_evict_view *view)
+{
+    uint64_t n = 0;
+    UVM_EVICT_EACH(b, view)
+    n += !uvm_evict_in_current_batch(view, b);
+    uint64_t left = n ? random_mix(1 + draws++ * RANDOM_STEP) % n : 0;
+    UVM_EVICT_EACH(b, view)
+    if (n && !uvm_evict_in_current_batch(view, b) && left-- == 0)
+        return b;
+    return uvm_evict_outside_batch(view, false);
+}
+
+/* The first of the blocks with the least key. */
+static uint32_t walk(const void *state, const struct uvm_evict_view *view)
+{
+    uint32_t least = UVM_NO_BLOCK;
+    if (strcmp(real->head.name, "random") == 0)
+        return walk_random(view);
+    UVM_EVICT_EACH(b, view)
+    if (least == UVM_NO_BLOCK || real->key(state, view, b) < real->key(state, view, least))
+        least = b;
+    return least;
+}
+
+static struct uvm_victim pick_checked(void *state, const struct uvm_evict_view *view)
+{
+    struct uvm_victim victim = real->pick(state, view);
+    uint32_t walked = walk(state, view);
+    ck_assert_msg(victim.block == walked, "seed %d, %s: %u, a walk finds %u", (int)seed_now, real->head.name,
+                  victim.block, walked);
+    picks++;
+    return victim;
+}
+
+/* Memory in pieces every other time. */
+static int init_checked(void *state, struct err *err)
+{
+    return seed_now % 2 ? param_set(real->head.params, state, "capacity", "piece", err) : 0;
+}
+
+static uint64_t run_checked(const struct platform *platform, uint64_t seed)
+{
+    static const bool discards[] = {true, false, true, false};
+    static const char *const prefetchers[] = {"tree", "none", "stride", "markov"};
+    struct random_actors actors;
+    struct uvm_metrics m;
+    struct err err = {""};
+    struct uvm_evict_policy checked = *real;
+    checked.init = init_checked;
+    checked.pick = pick_checked;
+    seed_now = seed;
+    random_actors_init(&actors, seed, seed % 3 ? 0 : ACTOR_READ_MOSTLY | ACTOR_PREFERRED_HOST | ACTOR_ACCESSED_BY);
+    struct uvm_run run = {.ops = &random_actors_ops,
+                          .state = &actors,
+                          .gpu = platform_section_get(platform, "gpu"),
+                          .platform = platform_section_get(platform, "uvm"),
+                          .policy = uvm_policy_of(policy_find(uvm_policies, prefetchers[seed % 4])),
+                          .evict = &checked,
+                          .gpu_memory_bytes = (int64_t)(2 + seed % 5) << 21,
+                          .access_counters = true,
+                          .discard = seed & 8 ? discards : NULL,
+                          .pcie = platform_section_get(platform, "pcie")};
+    picks = draws = 0;
+    ck_assert_msg(uvm_simulate(&run, &m, &err) == 0, "seed %d, %s: %s", (int)seed, real->head.name, err.msg);
+    return picks;
+}
+
+START_TEST(victims_are_those_of_a_walk_over_all_blocks)
+{
+    static const uint64_t partly_left[] = {58, 868}; /* discarded, fetched by the CPU: not all of a block */
+    struct platform *platform = titanv();
+    int indexed = 0;
+    for (size_t e = 0; uvm_evict_policies[e]; e++) {
+        uint64_t all = 0;
+        real = uvm_evict_of(uvm_evict_policies[e]);
+        if (!real->key)
+            continue;
+        for (uint64_t i = 1; i <= 32; i++)
+            all += run_checked(platform, i <= 30 ? i : partly_left[i - 31]);
+        ck_assert_uint_gt(all, 400);
+        indexed++;
+    }
+    ck_assert_int_eq(indexed, 5);
+    platform_free(platform);
+}
+END_TEST
+
 TEST_MAIN("replay/uvm_simulate_policies", random_programs_under_all_evictions_and_prefetchers,
           random_programs_under_all_replay_policies, with_enough_memory_all_evictions_are_one,
-          v8_when_three_evictions_and_three_copies_are_done)
+          v8_when_three_evictions_and_three_copies_are_done, victims_are_those_of_a_walk_over_all_blocks)

@@ -16,6 +16,7 @@
 
 #include "models/uvm/uvm_evict.h"
 #include "models/uvm/uvm_evict_capacity.h"
+#include "models/uvm/uvm_evict_index.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
 
@@ -48,10 +49,11 @@ static double uvm_evict_counter_threshold(int64_t t, int64_t p, double occupancy
     return oversubscribed ? (double)t * (double)p * (round_trips + 1.0) : 1 + (double)t * occupancy;
 }
 
-static void forget(struct uvm_evict_counter_state *s, uint32_t batch)
+static void forget(struct uvm_evict_counter_state *s, const struct uvm_evict_view *view)
 {
-    while (s->count && batch - s->queue[s->first].batch >= s->window) {
+    while (s->count && view->batch - s->queue[s->first].batch >= s->window) {
         s->recent[s->queue[s->first].block]--;
+        uvm_evict_index_note(view, s->queue[s->first].block, false);
         s->first++;
         s->count--;
     }
@@ -64,7 +66,7 @@ static int on_access_counter(void *state, const struct uvm_evict_view *view, uin
     (void)regions;
     if (!s->recent && !(s->recent = mem_zalloc(view->block_count, sizeof *s->recent, err)))
         return -1;
-    forget(s, view->batch);
+    forget(s, view);
     if (s->first > s->count) {
         for (size_t i = 0; i < s->count; i++)
             s->queue[i] = s->queue[s->first + i];
@@ -74,22 +76,22 @@ static int on_access_counter(void *state, const struct uvm_evict_view *view, uin
         return -1;
     s->queue[s->first + s->count++] = (struct notice){view->batch, block};
     s->recent[block]++;
+    uvm_evict_index_note(view, block, false);
     return 0;
 }
 
 static uint32_t recent(const void *state, const struct uvm_evict_view *view, uint32_t block)
 {
+    const struct uvm_evict_counter_state *s = state;
     (void)view;
-    return ((const struct uvm_evict_counter_state *)state)->recent[block];
+    return s->recent ? s->recent[block] : 0;
 }
 
 static struct uvm_victim pick(void *state, const struct uvm_evict_view *view)
 {
     struct uvm_evict_counter_state *s = state;
-    if (!s->recent)
-        return uvm_evict_whole(uvm_evict_oldest(view));
-    forget(s, view->batch);
-    return uvm_evict_whole(uvm_evict_least(s, view, recent));
+    forget(s, view);
+    return uvm_evict_pick_least(s, view);
 }
 
 static int64_t access_counter_threshold(const void *state, const struct uvm_evict_view *view, uint32_t block)
@@ -116,6 +118,7 @@ const struct uvm_evict_policy uvm_evict_counter = {
              .params = params,
              .state_size = sizeof(struct uvm_evict_counter_state)},
     .pick = pick,
+    .key = recent,
     .access_counter_threshold = access_counter_threshold,
     .on_access_counter = on_access_counter,
     .release = release};

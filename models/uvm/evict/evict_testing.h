@@ -2,7 +2,7 @@
 #ifndef MODELS_UVM_EVICT_EVICT_TESTING_H
 #define MODELS_UVM_EVICT_EVICT_TESTING_H
 
-#include "models/uvm/uvm_evict.h"
+#include "models/uvm/uvm_evict_index.h"
 #include "trace/base/param_value.h"
 #include "trace/base/testing.h"
 
@@ -60,9 +60,22 @@ static inline void evict_remove(struct evict_scene *s, uint32_t b)
     *(f->newer == UVM_NO_BLOCK ? &s->view.newest : &s->facts[f->newer].older) = f->older;
 }
 
+/* The victim, by an index of the blocks as they are now. */
+static inline struct uvm_victim evict_victim(struct evict_scene *s)
+{
+    struct uvm_evict_index index = {0};
+    struct err err = {""};
+    ck_assert(!s->policy->key || uvm_evict_index_init(&index, &s->view, s->policy->key, s->state, &err) == 0);
+    uvm_evict_index_hide(&s->view, s->view.requester);
+    struct uvm_victim victim = s->policy->pick(s->state, &s->view);
+    uvm_evict_index_release(&index);
+    s->view.index = NULL;
+    return victim;
+}
+
 static inline uint32_t evict_pick(struct evict_scene *s)
 {
-    return s->policy->pick(s->state, &s->view).block;
+    return evict_victim(s).block;
 }
 
 #endif

@@ -13,14 +13,10 @@ static uint32_t allocation_order(const void *state, const struct uvm_evict_view 
     return view->blocks[block].allocation_order;
 }
 
-static struct uvm_victim pick(void *state, const struct uvm_evict_view *view)
-{
-    return uvm_evict_whole(uvm_evict_least(state, view, allocation_order));
-}
-
 const struct uvm_evict_policy uvm_evict_fifo = {.head = {.name = "fifo",
                                                          .summary = "the block that has had its memory longest",
                                                          .source = "textbook baseline",
                                                          .params = uvm_evict_plain_params,
                                                          .state_size = sizeof(struct uvm_evict_plain)},
-                                                .pick = pick};
+                                                .pick = uvm_evict_pick_least,
+                                                .key = allocation_order};

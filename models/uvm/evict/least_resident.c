@@ -12,15 +12,11 @@ static uint32_t resident(const void *state, const struct uvm_evict_view *view, u
     return view->blocks[block].resident;
 }
 
-static struct uvm_victim pick(void *state, const struct uvm_evict_view *view)
-{
-    return uvm_evict_whole(uvm_evict_least(state, view, resident));
-}
-
 const struct uvm_evict_policy uvm_evict_least_resident = {
     .head = {.name = "least-resident",
              .summary = "the block with the fewest resident pages",
              .source = "ours, cheapest to copy back",
              .params = uvm_evict_plain_params,
              .state_size = sizeof(struct uvm_evict_plain)},
-    .pick = pick};
+    .pick = uvm_evict_pick_least,
+    .key = resident};

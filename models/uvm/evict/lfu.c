@@ -15,14 +15,10 @@ static uint32_t frequency(const void *state, const struct uvm_evict_view *view, 
     return b->notifications ? b->notifications : b->services;
 }
 
-static struct uvm_victim pick(void *state, const struct uvm_evict_view *view)
-{
-    return uvm_evict_whole(uvm_evict_least(state, view, frequency));
-}
-
 const struct uvm_evict_policy uvm_evict_lfu = {.head = {.name = "lfu",
                                                         .summary = "the block serviced, or notified of, least often",
                                                         .source = "gpgpu-sim_UVMSmart bafab5d, eviction policy 4",
                                                         .params = uvm_evict_plain_params,
                                                         .state_size = sizeof(struct uvm_evict_plain)},
-                                               .pick = pick};
+                                               .pick = uvm_evict_pick_least,
+                                               .key = frequency};

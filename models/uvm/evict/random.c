@@ -20,17 +20,21 @@ static const struct param params[] = {
     UVM_EVICT_CAPACITY_ROW(uvm_evict_random_state, UVM_EVICT_CHUNK),
     {0}};
 
+/* Of the current batch's blocks it is the least. */
+static uint32_t lateness(const void *state, const struct uvm_evict_view *view, uint32_t block)
+{
+    (void)state;
+    return UINT32_MAX - view->blocks[block].last_fault_batch;
+}
+
 static struct uvm_victim pick(void *state, const struct uvm_evict_view *view)
 {
     struct uvm_evict_random_state *s = state;
-    uint64_t n = 0;
-    UVM_EVICT_EACH(b, view)
-    n += !uvm_evict_in_current_batch(view, b);
-    uint64_t left = n ? random_mix((uint64_t)s->seed + s->draws++ * RANDOM_STEP) % n : 0;
-    UVM_EVICT_EACH(b, view)
-    if (n && !uvm_evict_in_current_batch(view, b) && left-- == 0)
-        return uvm_evict_whole(b);
-    return uvm_evict_whole(uvm_evict_outside_batch(view, false));
+    const uint32_t current = view->batch ? UINT32_MAX - view->batch : 0;
+    const uint64_t draw = random_mix((uint64_t)s->seed + s->draws * RANDOM_STEP);
+    const uint32_t block = uvm_evict_index_other(view, current, draw);
+    s->draws += block != UVM_NO_BLOCK;
+    return uvm_evict_whole(block != UVM_NO_BLOCK ? block : uvm_evict_outside_batch(view, false));
 }
 
 const struct uvm_evict_policy uvm_evict_random = {.head = {.name = "random",
@@ -38,4 +42,5 @@ const struct uvm_evict_policy uvm_evict_random = {.head = {.name = "random",
                                                            .source = "usual baseline; generator SplitMix64",
                                                            .params = params,
                                                            .state_size = sizeof(struct uvm_evict_random_state)},
-                                                  .pick = pick};
+                                                  .pick = pick,
+                                                  .key = lateness};
