@@ -162,22 +162,13 @@ void compare_fill_zerocopy(const struct compare_program *f, const struct outcome
     outcome_real(&row->outcome, "back_ns", 0);
 }
 
-static const struct scan_ops *scans_of(const struct workload *w)
-{
-    if (!w->type || !(w->type->scans || w->type->produces == WORKLOAD_SCANS))
-        return NULL;
-    return w->type->scans ? w->type->scans : w->type->ops;
-}
-
 /* Patterns where a list or a row is read by whom the kernel's author chooses; of all else the program's own loads. */
 static int zerocopy_rows(const struct compare_program *f, struct compare_result *result, struct err *err)
 {
     const struct workload *w = &f->input->workload;
-    const struct scan_ops *ops = scans_of(w);
     const struct pcie *link = platform_section_get(f->platform, "pcie");
-    struct scan_setup setup = {.shape = SCAN_ARRAY};
-    if (ops)
-        ops->setup(w->state, &setup);
+    struct scan_setup setup;
+    (void)zerocopy_scans_of(w, &setup);
     struct call call = {f, "zerocopy", "as-written", COMPARE_ZEROCOPY, compare_fill_zerocopy};
     if (setup.shape == SCAN_LISTS)
         call.policies = "naive,merged,aligned";

@@ -89,6 +89,22 @@ START_TEST(what_is_read_over_the_link_is_all_of_it)
 {
     grows("zerocopy", "h200", "naive,merged,aligned", NULL, "", "payload_bytes", 0, SIZES);
     grows("zerocopy", "h200", "naive,merged,aligned", NULL, "", "requests", 0, SIZES);
+    grows("zerocopy", "h200", "naive,merged,as-written", NULL, SPARSE, "payload_bytes", 0, SIZES);
+}
+END_TEST
+
+/* A pattern that has no closed form is read as its program has it. */
+START_TEST(reads_over_the_link_are_the_same_in_a_comparison)
+{
+    double time, share;
+    compare_with(spec_of(SPARSE, blocks_of[BASE]), "t4", NULL, 2);
+    const struct compare_row *row = row_of("zerocopy", "as-written");
+    (void)ask("zerocopy", "t4", "as-written", NULL, SPARSE, blocks_of[BASE], "time_ns", &time);
+    (void)ask("zerocopy", "t4", "as-written", NULL, SPARSE, blocks_of[BASE], "read_amplification_ratio", &share);
+    ck_assert_double_eq(metric(row, "time_ns"), time);
+    ck_assert_double_eq(metric(row, "read_amplification_ratio"), share);
+    ck_assert_double_eq(share, 32 / 0x1p21); /* a sector of each 2 MiB */
+    compare_release(&result);
 }
 END_TEST
 
@@ -123,4 +139,5 @@ END_TEST
 
 TEST_MAIN("compare_sizes", managed_memory_moves_and_evicts_what_does_not_fit,
           a_footprint_of_a_tebibyte_has_all_its_blocks, what_is_read_over_the_link_is_all_of_it,
-          dram_is_asked_for_every_page_and_its_number, tasks_hold_what_their_program_does, rows_evict_what_does_not_fit)
+          reads_over_the_link_are_the_same_in_a_comparison, dram_is_asked_for_every_page_and_its_number,
+          tasks_hold_what_their_program_does, rows_evict_what_does_not_fit)

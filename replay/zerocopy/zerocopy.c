@@ -38,6 +38,7 @@ struct reading {
     struct program_reads *reads;  /* the state, where a generated program is asked */
     struct derive_input program;
     bool has_program, late; /* late: `reads` are opened when they are asked what they are (describe()) */
+    uint64_t bytes;         /* of a workload's structures, whose scans are taken from its program; 0: its own */
     int threads;
 };
 
@@ -62,6 +63,7 @@ static int describe(void *reading, struct scan_setup *setup, struct err *err)
     if (!r->reads && open_reads(r, err))
         return -1;
     r->ops->setup(r->state, setup);
+    setup->bytes = r->bytes;
     return 0;
 }
 
@@ -91,6 +93,16 @@ static bool read_late(const struct replay_job *job)
     return options_of(job)->link_metrics_only && simulated == job->policy_count;
 }
 
+const struct scan_ops *zerocopy_scans_of(const struct workload *w, struct scan_setup *setup)
+{
+    const struct workload_type *t = w->type;
+    const struct scan_ops *ops = !t ? NULL : t->scans ? t->scans : t->produces == WORKLOAD_SCANS ? t->ops : NULL;
+    *setup = (struct scan_setup){.shape = SCAN_ARRAY};
+    if (ops)
+        ops->setup(w->state, setup);
+    return t && t->scans && !setup->lanes ? NULL : ops;
+}
+
 static int reading_open(struct reading *r, const struct replay_job *job, struct err *err)
 {
     const struct input *input = &job->inputs[0];
@@ -104,10 +116,11 @@ static int reading_open(struct reading *r, const struct replay_job *job, struct 
     }
     if (!type)
         return r->has_program ? read_program(r, err) : read_stored(r, input->store, err);
-    if (type->scans || type->produces == WORKLOAD_SCANS) {
-        r->ops = type->scans ? type->scans : type->ops;
+    struct scan_setup setup;
+    r->ops = zerocopy_scans_of(&input->workload, &setup);
+    if (r->ops)
         return 0;
-    }
+    r->bytes = (uint64_t)zerocopy_structure_bytes(&setup);
     return r->has_program ? read_program(r, err) : derive_no_view(type, VIEW_ZEROCOPY, err);
 }
 
@@ -234,6 +247,7 @@ static int replay_scans(const struct replay_job *job, struct reading *reading, s
         context.reading = reading;
     } else {
         ops->setup(state, &context.setup);
+        context.setup.bytes = reading->bytes;
     }
     struct zerocopy_run *runs = mem_zalloc(job->policy_count, sizeof *runs, err);
     int rc = tier_open(&tier, &how->tier, &context.setup, err) || !runs ? -1 : 0;

@@ -17,6 +17,9 @@
 
 extern const struct engine engine_zerocopy;
 
+/* Returns the scans of a workload and fills *setup, or NULL: it has none, as it is or as its settings have it. */
+const struct scan_ops *zerocopy_scans_of(const struct workload *workload, struct scan_setup *setup);
+
 /* Options of a comparison: engine_options of struct replay_job. */
 struct zerocopy_options {
     double stop_ns; /* stop reads that are proved to take longer: time_ns is then a lower bound (outcome.h), other

@@ -9,8 +9,8 @@
 
 double zerocopy_structure_bytes(const struct scan_setup *setup)
 {
-    double bytes = 0;
-    for (size_t i = 0; i < setup->structure_count; i++)
+    double bytes = (double)setup->bytes;
+    for (size_t i = 0; i < setup->structure_count && !setup->bytes; i++)
         bytes += (double)setup->structures[i].elements * setup->structures[i].element;
     return bytes;
 }

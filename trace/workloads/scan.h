@@ -58,6 +58,7 @@ struct scan_setup {
     int64_t threads_per_block; /* of the kernels */
     int64_t blocks_per_sm;     /* resident blocks, 0: as many as fit */
     int64_t stride_blocks;     /* SCAN_ARRAY: blocks of the grid-stride kernels */
+    uint64_t bytes;            /* of the structures, where not all of them is an element; 0: all is */
     uint64_t lanes;            /* vertices, rows; what one launch starts an actor for */
     bool visits;               /* the kernel reads GPU memory for every element (labels) and waits for it */
     /* Rows of a graph's vertices: what they can be ranked by; NULL and 0 otherwise. Valid while the workload is open.
