@@ -292,7 +292,7 @@ const struct policy_head *plugin_load(const char *path, enum policy_interface in
                                       const struct policy_head *const *taken, struct err *err)
 {
     if (privilege_given()) {
-        err_set(err, "'%.200s' is not loaded, as " PRIVILEGE_GIVEN ": take a copy of it that has none", path);
+        err_set(err, "'%.200s': is not loaded, as " PRIVILEGE_GIVEN ": take a copy of it that has none", path);
         return NULL;
     }
     const int fd = regular_file_open(path, err);
