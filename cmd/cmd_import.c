@@ -92,7 +92,7 @@ static int unpack(struct input_stream *source, char **operand, struct err *err)
     struct unpacked *u = &unpacked[unpacked_count];
     (void)getrandom(&name, sizeof name, 0);
     char *path = mem_format("%s/offchip-%016" PRIx64, folder && *folder ? folder : "/tmp", name);
-    if (!path || output_begin(&u->file, path, true, err)) {
+    if (!path || output_begin(&u->file, path, true, true, err)) {
         free(path);
         return err_at(err, "%s: it is unpacked into a temporary file (TMPDIR)", *operand);
     }

@@ -363,9 +363,9 @@ static int begin(struct output *output, const char *path, bool replace, bool nam
     return rc;
 }
 
-int output_begin(struct output *output, const char *path, bool replace, struct err *err)
+int output_begin(struct output *output, const char *path, bool replace, bool named, struct err *err)
 {
-    const int rc = begin(output, path, replace, true, err);
+    const int rc = begin(output, path, replace, named, err);
     if (!rc && output->fd)
         remove_left(output->path);
     return rc;
@@ -373,10 +373,8 @@ int output_begin(struct output *output, const char *path, bool replace, struct e
 
 int output_open(struct output *output, const char *path, bool replace, struct err *err)
 {
-    if (begin(output, path, replace, false, err))
+    if (output_begin(output, path, replace, false, err))
         return -1;
-    if (output->fd)
-        remove_left(output->path);
     const int fd = output->fd ? fcntl(output->fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
                               : above_standard(open(path, O_WRONLY | O_CLOEXEC));
     output->file = fd < 0 ? NULL : fdopen(fd, output->fd ? "r+b" : "wb");
@@ -425,23 +423,15 @@ FILE *output_aside(bool memory, struct err *err)
 
 /* --- taking its place --- */
 
-static int sync_named(const char *path)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    int failed = fd < 0 || fsync(fd);
-    int code = errno;
-    if (fd >= 0)
-        (void)close(fd);
-    errno = code;
-    return failed ? -1 : 0;
-}
-
 int output_flush(struct output *output, struct err *err)
 {
     errno = 0;
     bool failed = output->file && (fflush(output->file) || ferror(output->file));
-    if (!failed && (output->fd || output->temporary))
-        failed = output->file ? fsync(fileno(output->file)) != 0 : sync_named(output->temporary) != 0;
+    if (!failed && (output->fd || output->temporary)) { /* who wrote by name may have made another file of it */
+        const int fd = output->temporary ? open(output->temporary, O_RDONLY | O_CLOEXEC) : output->fd;
+        failed = fd < 0 || fsync(fd);
+        failed |= output->temporary && fd >= 0 && close(fd);
+    }
     output->synced = !failed && !output->file;
     return failed ? err_set(err, "cannot write '%s': %s", output->path,
                             errno ? strerror(errno) : "an earlier write failed")

@@ -12,7 +12,7 @@
  *     int rc = ... fprintf(w.file, ...) ...;
  *     return output_close(&w, rc, err);
  *
- * A database is written by its name: output_begin(), then open w.temporary (dbfile.h).
+ * What others write, such as SQLite (dbfile.h): output_begin(), then w.temporary or w.fd.
  * One thread per object; any thread may have some. A program that dies by a signal calls output_abandon() before. */
 #ifndef TRACE_STORE_OUTPUT_H
 #define TRACE_STORE_OUTPUT_H
@@ -32,12 +32,12 @@ enum output_place {
 };
 
 struct output {
-    FILE *file;      /* NULL: written by name */
+    FILE *file;      /* NULL: others write it */
     char *path;      /* what it will be, links followed */
     char *temporary; /* what it is called meanwhile; NULL: a device or a pipe, or it has no name */
     int fd;          /* of the file, locked while it is made; 0: a device or a pipe */
     bool replace;    /* what is there may be replaced */
-    bool synced;     /* written by name, and on the disk */
+    bool synced;     /* others wrote it, and it is on the disk */
     mode_t mode;     /* permissions to end with */
     int slot;        /* in the table of temporaries; -1: none */
 };
@@ -66,9 +66,9 @@ int output_lock(const char *path, int wait_ms, struct err *err);
  * /var/tmp, the first that can have it. NULL with *err set. */
 FILE *output_aside(bool memory, struct err *err);
 
-/* Make the temporary file, empty, with a name. -1 with *err set, naming the file, if it cannot be made or path exists
- * and may not be replaced; then there is nothing to close. */
-int output_begin(struct output *output, const char *path, bool replace, struct err *err);
+/* Make the temporary file, empty; named: with a name even where it needs none. -1 with *err set, naming the file, if it
+ * cannot be made or path exists and may not be replaced; then there is nothing to close. */
+int output_begin(struct output *output, const char *path, bool replace, bool named, struct err *err);
 
 /* The same, without a name where that can be, open for writing; it can be read too unless it is a device or a pipe. */
 int output_open(struct output *output, const char *path, bool replace, struct err *err);

@@ -253,12 +253,12 @@ START_TEST(what_a_killed_command_left_goes_with_the_next)
     pid_t child = fork();
     struct output w;
     if (child == 0) {
-        (void)output_begin(&w, path, true, &err);
+        (void)output_begin(&w, path, true, true, &err);
         (void)raise(SIGKILL);
     }
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert_int_eq(beside(path), 4); /* others[0] to [2], and its own */
-    ck_assert_int_eq(output_begin(&w, path, true, &err), 0);
+    ck_assert_int_eq(output_begin(&w, path, true, true, &err), 0);
     ck_assert_int_eq(beside(path), 4); /* ours now */
     ck_assert_int_eq(output_try(path, true, &err), 0);
     ck_assert_int_eq(access(w.temporary, F_OK), 0); /* held */
@@ -280,7 +280,7 @@ START_TEST(no_end_leaves_a_file_that_is_open)
         int status;
         pid_t child = fork();
         struct output w;
-        if (child == 0 && how == 0 && output_begin(&w, path, true, &err) == 0)
+        if (child == 0 && how == 0 && output_begin(&w, path, true, true, &err) == 0)
             exit(1);
         if (child == 0 && output_open(&w, path, how == 1, &err) == 0)
             (void)raise(SIGKILL);
