@@ -654,7 +654,10 @@ static int take_number(struct platform_part *part, size_t i, const struct platfo
 {
     const struct param *row = &part->section->params[i];
     struct platform_number *n = &part->numbers[i];
-    if (lender->numbers[i].state != PLATFORM_STATED)
+    const bool unlent = part->section->unlent && strcmp(row->name, part->section->unlent) == 0;
+    if (unlent)
+        param_put_number(row, part->values, row->value);
+    if (unlent || lender->numbers[i].state != PLATFORM_STATED)
         return 0;
     *n = lender->numbers[i];
     n->kind = PLATFORM_AS;

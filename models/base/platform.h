@@ -7,7 +7,8 @@
  * A platform is whole, or it refuses: what a file does not state, and no general default of the section gives, has no
  * value, and platform_whole() names it. A section may be another platform's (`as = NAME | LOW..HIGH: why`): its numbers
  * are NAME's, its times multiplied by one factor between LOW and HIGH (1 where nothing is drawn), its rates divided by
- * it; what counts neither time nor rate stays. A few numbers of one's own may stand behind that line.
+ * it; what counts neither time nor rate stays, and `unlent` is not borrowed. A few numbers of one's own may stand
+ * behind that line.
  *
  * The shipped files (models/platforms/X.ini) are embedded in the program; an installed file of that name is read
  * instead (platform_shipped.c). A name with '/' or ".ini" is read from disk. */
@@ -47,6 +48,7 @@ struct platform_section {
     const struct param *params;
     size_t size;                            /* bytes of the struct */
     const struct platform_general *general; /* keys whose default in `params` may stand; ends with NULL; may be NULL */
+    const char *unlent; /* a key with a general default that is its machine's alone, so is not borrowed; may be NULL */
 };
 extern const struct platform_section *const platform_sections[]; /* ends with NULL */
 

@@ -258,6 +258,30 @@ START_TEST(a_borrowed_section_is_the_lenders_but_for_numbers_of_its_own)
 }
 END_TEST
 
+/* A lender's host says nothing of the borrower's, nor does a base's where the section is borrowed. */
+START_TEST(the_host_is_not_borrowed_with_a_section)
+{
+    struct err err = {""};
+    FILE *lender = fopen(testing_file("lender.ini"), "w");
+    (void)fputs("[platform]\nbase = h200\nname = lender\n[uvm]\nhost = 0.4 | measured\n", lender);
+    (void)fclose(lender);
+    char text[600];
+    (void)snprintf(text, sizeof text, "[platform]\nbase = h200\nname = mine\n[uvm]\nas = %s | 0.5..2: another GPU\n",
+                   testing_file("lender.ini"));
+    struct platform *p = load(text, &err);
+    ck_assert_msg(p != NULL, "%s", err.msg);
+    const struct platform_number *n = number(p, "uvm", "host");
+    ck_assert_double_eq(((const struct uvm_platform *)platform_section_get(p, "uvm"))->host, 1);
+    ck_assert(n->state == PLATFORM_GENERAL && n->kind == PLATFORM_ASSUMED && !n->moves && n->low < 0.4 && n->high > 3);
+    ck_assert_int_eq(platform_whole(p, "uvm", &err), 0);
+    platform_free(p);
+    p = load("[platform]\nname = mine\n[uvm]\nas = h200 | 0.5..2: another GPU\nhost = 0.4 | measured\n", &err);
+    ck_assert_double_eq(((const struct uvm_platform *)platform_section_get(p, "uvm"))->host, 0.4);
+    ck_assert_int_eq(number(p, "uvm", "host")->state, PLATFORM_STATED);
+    platform_free(p);
+}
+END_TEST
+
 START_TEST(what_a_platform_lacks_is_named_with_who_has_it)
 {
     static const struct {
@@ -397,7 +421,7 @@ END_TEST
 TEST_MAIN("platform", every_shipped_platform_loads, a_file_can_start_from_a_shipped_platform, wrong_files_name_the_line,
           long_lines_are_one_line, what_is_no_file_is_no_platform, a_base_that_names_itself_ends,
           numbers_can_be_set_by_key_or_section_and_key, a_number_says_what_it_rests_on,
-          a_borrowed_section_is_the_lenders_but_for_numbers_of_its_own, what_a_platform_lacks_is_named_with_who_has_it,
-          a_file_changes_what_its_base_says_of_a_section, shipped_platforms_are_whole_and_borrow_what_is_there,
-          each_form_is_cut_into_its_parts, what_is_no_form_says_what_was_expected,
-          a_section_is_borrowed_with_a_factor_or_is_not_there)
+          a_borrowed_section_is_the_lenders_but_for_numbers_of_its_own, the_host_is_not_borrowed_with_a_section,
+          what_a_platform_lacks_is_named_with_who_has_it, a_file_changes_what_its_base_says_of_a_section,
+          shipped_platforms_are_whole_and_borrow_what_is_there, each_form_is_cut_into_its_parts,
+          what_is_no_form_says_what_was_expected, a_section_is_borrowed_with_a_factor_or_is_not_there)

@@ -24,7 +24,8 @@ static const struct param params[] = {
 
 static const struct platform_general general[] = {{"l_writeback", "the worst case, the whole cache: c_gpu"}, {0}};
 
-const struct platform_section placement_section = {"placement", params, sizeof(struct placement_platform), general};
+const struct platform_section placement_section = {"placement", params, sizeof(struct placement_platform), general,
+                                                   NULL};
 
 /* (2) O_D */
 static double overhead_device(const struct placement_inputs *in, const struct placement_platform *hw)

@@ -17,7 +17,7 @@ static const struct param params[] = {
                    "GPU access to mapped pinned memory"),
     {0}};
 
-const struct platform_section legacy_section = {"legacy", params, sizeof(struct legacy_platform), NULL};
+const struct platform_section legacy_section = {"legacy", params, sizeof(struct legacy_platform), NULL, NULL};
 
 void legacy_launch(const struct legacy_platform *hw, int64_t pages, enum legacy_touch touch, struct legacy_cost *cost)
 {

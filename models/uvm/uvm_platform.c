@@ -1,4 +1,7 @@
 #include "models/uvm/uvm_platform.h"
+
+#include <stddef.h>
+
 #include "models/base/sections.h"
 #include "trace/base/param.h"
 
@@ -42,4 +45,18 @@ const struct param uvm_platform_params[] = {
     PARAM_REAL_ROW(uvm_platform, trace_entry_ns, "ns", 0, 1e9, 140, "CPU work per entry fetched while traced"),
     PARAM_REAL_ROW(uvm_platform, launch_ns, "ns", 0, 1e9, 0, "end of a launch to the start of the next"),
     PARAM_REAL_ROW(uvm_platform, cpu_fault_ns, "ns", 0, 1e9, 15800, "one CPU fault without its copy"),
+    PARAM_REAL_ROW(uvm_platform, host, "", 0.01, 100, 1, "the CPU's times on this host, relative to those stated"),
     {0}};
+
+struct uvm_platform uvm_platform_on_host(const struct uvm_platform *platform)
+{
+    struct uvm_platform p = *platform;
+    double *const cpu[] = {&p.interrupt_ns,   &p.top_half_ns,   &p.awake_ns,       &p.poll_ns,       &p.batch_before_ns,
+                           &p.batch_after_ns, &p.raw_fault_ns,  &p.trace_entry_ns, &p.fault_page_ns, &p.service_ns,
+                           &p.new_block_ns,   &p.moved_page_ns, &p.moved_run_ns,   &p.unmap_run_ns,  &p.unmap_page_ns,
+                           &p.evict_ns,       &p.cpu_fault_ns};
+    for (size_t i = 0; i < sizeof cpu / sizeof *cpu; i++)
+        *cpu[i] *= p.host;
+    p.host = 1;
+    return p;
+}

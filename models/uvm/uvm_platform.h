@@ -9,6 +9,11 @@
  *   copy engine, behind the CPU part of its service: copy_run x runs + bytes / h2d_bytes_per_s, after what an
  *           eviction copies back (d2h_bytes_per_s); with tracing, trace_record for each migration record
  *   both done, batch_after, and the replay reaches the multiprocessors.
+ * A machine is a GPU in a host. What the host's CPU does takes `host` times as long as stated here: interrupt,
+ * top_half, awake, poll, batch_before and batch_after, raw_fault, trace_entry, fault_page, service, new_block, moved_*,
+ * unmap_*, evict, cpu_fault. The GPU's and the link's own are fault_gap, gpu_fault_gap, walk*, fresh, copy_run,
+ * trace_record, launch and the rates. `host` is 1 where the other numbers were measured, and says nothing of another
+ * machine: a section that is borrowed has the default's range, not the lender's. `offchip calibrate uvm` fits it.
  * Source of the form: driver 545.23.06, uvm_gpu_replayable_faults.c and uvm_va_block.c (what is done per batch, per
  * block, per contiguous run and per page); of the numbers: the platform files. */
 #ifndef MODELS_UVM_UVM_PLATFORM_H
@@ -53,6 +58,10 @@ struct uvm_platform {
     double trace_entry_ns;  /* CPU, per entry fetched while CUPTI traces */
     double launch_ns;       /* from the end of a launch to the start of the next */
     double cpu_fault_ns;    /* one CPU fault without its copy */
+    double host;            /* the CPU's times here, relative to those stated */
 };
+
+/* The same platform with the CPU's times as they are on its host, and `host` 1: what the engine runs on. */
+struct uvm_platform uvm_platform_on_host(const struct uvm_platform *platform);
 
 #endif

@@ -21,12 +21,18 @@ int platform_use_check(const struct platform *platform, const char *const *secti
     return 0;
 }
 
+static const struct platform_section *section_of(const char *name)
+{
+    size_t s = 0;
+    while (platform_sections[s] && strcmp(platform_sections[s]->name, name) != 0)
+        s++;
+    return platform_sections[s];
+}
+
 static const struct param *table_of(const char *section)
 {
-    for (size_t s = 0; platform_sections[s]; s++)
-        if (strcmp(platform_sections[s]->name, section) == 0)
-            return platform_sections[s]->params;
-    return NULL;
+    const struct platform_section *s = section_of(section);
+    return s ? s->params : NULL;
 }
 
 void platform_use_count(const struct platform *platform, const char *const *sections, struct platform_use *use)
@@ -69,15 +75,27 @@ bool platform_use_is_head(const char *note)
     return strncmp(note, head_begins, sizeof head_begins - 1) == 0 && strstr(note, " borrowed");
 }
 
+/* ", with host another 0.33 to 3.5": of the number that is not borrowed with its section. "": it has no range. */
+static const char *unlent_range(const struct platform *platform, const char *section, char *buf, size_t size)
+{
+    const char *key = section_of(section)->unlent;
+    const struct platform_number *n = key ? platform_number(platform, section, key) : NULL;
+    *buf = 0;
+    if (n && n->low < n->high)
+        (void)snprintf(buf, size, ", with %s another %.6g to %.6g", key, n->low, n->high);
+    return buf;
+}
+
 void platform_use_note(const struct replay_result *result, struct outcome *run)
 {
-    char head[1024];
+    char head[1024], text[128];
     outcome_note(run, "%s", platform_use_head(result, head, sizeof head));
     for (size_t i = 0; result->sections[i]; i++) {
         const struct platform_borrowed *b = platform_borrowed(result->platform, result->sections[i]);
         if (b)
-            outcome_note(run, "[%s] is borrowed from %s; its times may be %.6g to %.6g times as long here: %s",
-                         result->sections[i], b->as, b->low, b->high, b->why);
+            outcome_note(run, "[%s] is borrowed from %s; its times may be %.6g to %.6g times as long here%s: %s",
+                         result->sections[i], b->as, b->low, b->high,
+                         unlent_range(result->platform, result->sections[i], text, sizeof text), b->why);
     }
 }
 

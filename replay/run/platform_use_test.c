@@ -1,5 +1,7 @@
 #include "replay/run/platform_use.h"
 
+#include "models/base/platform.h"
+#include "replay/run/engine.h"
 #include "trace/base/param.h"
 #include "trace/base/testing.h"
 
@@ -59,5 +61,27 @@ START_TEST(a_head_is_told_from_other_notes)
 }
 END_TEST
 
-TEST_MAIN("platform_use", numbers_are_counted_by_what_they_rest_on, each_section_in_use_must_be_whole,
-          a_head_is_told_from_other_notes)
+/* The CPU's times of a borrowed section have a range of their own, until the host's number is given. */
+START_TEST(a_borrowed_section_says_how_far_its_host_goes)
+{
+    static const char *const uvm[] = {"uvm", NULL};
+    struct err err = {""};
+    struct platform *p = platform_load("rtx3090", &err);
+    const struct platform_number *n = platform_number(p, "uvm", "host");
+    const struct replay_result result = {.platform = p, .sections = uvm, .choice = {.how = PLATFORM_CHOICE_GIVEN}};
+    char says[80];
+    for (int given = 0; given < 2; given++) {
+        struct outcome run = {0};
+        (void)snprintf(says, sizeof says, "times as long here, with host another %g to %g: ", n->low, n->high);
+        platform_use_note(&result, &run);
+        ck_assert_uint_eq(run.note_count, 2);
+        ck_assert_msg(strstr(run.notes[1], given ? "times as long here: " : says) != NULL, "%s", run.notes[1]);
+        outcome_release(&run);
+        ck_assert_int_eq(platform_set(p, "host", "0.4", NULL, &err), 0);
+    }
+    platform_free(p);
+}
+END_TEST
+
+TEST_MAIN("platform_use", a_borrowed_section_says_how_far_its_host_goes, numbers_are_counted_by_what_they_rest_on,
+          each_section_in_use_must_be_whole, a_head_is_told_from_other_notes)

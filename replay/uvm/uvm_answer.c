@@ -875,13 +875,14 @@ static int run_policies(const struct replay_job *job, const struct uvm_recording
                         struct outcome *runs, struct err *err)
 {
     const struct uvm_settings *set = job->settings;
+    const struct uvm_platform own = uvm_platform_on_host(platform_section_get(job->platform, "uvm"));
     bool estimated = false;
     for (size_t i = 0; i < job->policy_count; i++) {
         char label[256];
         struct uvm_answer_run run = {.loop = {.recording = r,
                                               .policy = uvm_policy_of(job->policies[i].head),
                                               .params = job->policies[i].params,
-                                              .platform = platform_section_get(job->platform, "uvm"),
+                                              .platform = &own,
                                               .traced = set->traced != 0,
                                               .progress = job->progress,
                                               .owners = owners},

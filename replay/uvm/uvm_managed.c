@@ -225,15 +225,17 @@ static int record(const struct uvm_managed *m, struct uvm_run *run, struct uvm_m
     return rc;
 }
 
-static struct uvm_run run_of(const struct uvm_managed *m, uint64_t footprint)
+/* `own` gets its numbers. */
+static struct uvm_run run_of(const struct uvm_managed *m, uint64_t footprint, struct uvm_platform *own)
 {
     const struct uvm_managed_settings *set = settings_of(m);
     const struct replay_policy *policy = m->policy;
+    *own = uvm_platform_on_host(platform_section_get(m->platform, "uvm"));
     return (struct uvm_run){
         .ops = m->ops,
         .state = m->state,
         .gpu = m->gpu ? m->gpu : platform_section_get(m->platform, "gpu"),
-        .platform = platform_section_get(m->platform, "uvm"),
+        .platform = own,
         .policy = policy ? uvm_policy_of(policy->head) : uvm_policy_stock(),
         .policy_params = policy ? policy->params : NULL,
         .evict = policy && policy->second ? uvm_evict_of(policy->second) : NULL,
@@ -261,7 +263,8 @@ int uvm_managed_run(const struct uvm_managed *m, struct uvm_metrics *metrics, st
     struct uvm_hints hints;
     size_t n;
     const struct actor_alloc *allocs = m->ops->allocs(m->state, &n);
-    struct uvm_run run = run_of(m, actor_space_pages(allocs, n) * ACTOR_PAGE_BYTES);
+    struct uvm_platform own;
+    struct uvm_run run = run_of(m, actor_space_pages(allocs, n) * ACTOR_PAGE_BYTES, &own);
     if (uvm_managed_check(m, err))
         return -1;
     int rc = uvm_hints_init(&hints, allocs, n, set->advise, set->prefetch, set->discard, err);
