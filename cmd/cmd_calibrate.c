@@ -246,9 +246,11 @@ const struct command cmd_calibrate = {
              "       offchip calibrate ledger LEDGER.csv...",
     .details =
         "Bounded least squares; prints each number with its standard error, residual and R2, and says what the\n"
-        "measurements cannot tell. uvm takes traces; placement takes CSV with the header what,bytes,ms, where\n"
-        "what is copy_hd, copy_dh, mapping, first_touch, flush_cpu, flush_gpu, l2_latency, memory_latency or\n"
-        "parallelism (accesses in flight instead of bytes), as fixtures/cuda/placement.cu measures them.\n"
+        "measurements cannot tell. uvm takes traces: its rates, and how fast the host's CPU serves faults, best told "
+        "by\n"
+        "a recording of stride. placement takes CSV with the header what,bytes,ms, where what is copy_hd, copy_dh,\n"
+        "mapping, first_touch, flush_cpu, flush_gpu, l2_latency, memory_latency or parallelism (accesses in flight\n"
+        "instead of bytes), as fixtures/cuda/placement.cu measures them.\n"
         "zerocopy takes CSV with columns\n"
         "req32,req64,req96,req128,host64_lines,time_ns, as replay zerocopy --requests writes them, with measured\n"
         "times (or copy_bytes,time_ns), and traces recorded with counters.\n"

@@ -7,6 +7,7 @@
 
 #include "models/base/platform.h"
 #include "replay/calibrate/fit.h"
+#include "replay/calibrate/host_fit.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
 #include "trace/base/sorted.h"
@@ -55,25 +56,9 @@ void calibration_release(struct calibration *c)
 
 struct uvm_fits {
     struct fit h2d, d2h;
-    double *gaps; /* end of the last copy of a batch to the first of the next, ns */
-    size_t gap_count, gap_cap;
-    int64_t last_end, last_batch;
-    bool failed;
+    struct host_fit host;
+    const struct uvm_platform *base; /* NULL: it has no numbers of unified memory */
 };
-
-static int on_service(void *ctx, const struct store_value *v, size_t n)
-{
-    /* services: service, batch, block_addr, start_ns, end_ns, ... */
-    struct uvm_fits *f = ctx;
-    if (n < 5 || v[1].type != STORE_INT || v[3].type != STORE_INT || v[4].type != STORE_INT)
-        return 0;
-    int64_t gap = v[3].i - f->last_end;
-    if (f->last_end && v[1].i != f->last_batch && gap > 0 && gap < 1000000)
-        f->failed |= MEM_ADD(f->gaps, f->gap_count, f->gap_cap, NULL, (double)gap) != 0;
-    f->last_end = v[4].i;
-    f->last_batch = v[1].i;
-    return f->failed;
-}
 
 static int uvm_stream(struct uvm_fits *f, struct store *store, int stream, struct err *err)
 {
@@ -90,6 +75,26 @@ static int uvm_stream(struct uvm_fits *f, struct store *store, int stream, struc
     return more < 0 ? -1 : 0;
 }
 
+/* Each process and GPU of a trace by itself. */
+static int uvm_host(struct uvm_fits *f, struct store *store, struct err *err)
+{
+    struct recordings all;
+    if (recordings_find(&all, store, err))
+        return -1;
+    if (!all.count)
+        all.items[all.count++] = (struct recording){RECORDING_ANY, RECORDING_ANY};
+    int rc = 0;
+    for (size_t i = 0; i < all.count && rc == 0; i++) {
+        struct uvm_recording r;
+        rc = uvm_recording_load(&r, store, all.items[i], err);
+        if (rc)
+            break;
+        rc = host_fit_add(&f->host, &r, f->base, err);
+        uvm_recording_release(&r);
+    }
+    return rc;
+}
+
 static int uvm_file(struct uvm_fits *f, const char *path, json_t **limits, struct err *err)
 {
     struct store *store = limits_open(path, limits_collect, limits, err);
@@ -99,19 +104,10 @@ static int uvm_file(struct uvm_fits *f, const char *path, json_t **limits, struc
     for (int s = 0; s < store_stream_count(store) && !rc; s++)
         if (store_stream(store, s)->unit == TIME_NS)
             rc = uvm_stream(f, store, s, err);
-    f->last_end = 0;
-    if (!rc && store_rows(store, "services", on_service, f, err) < 0)
-        rc = -1;
-    if (f->failed)
-        rc = err_set(err, "out of memory");
+    if (!rc && f->base)
+        rc = uvm_host(f, store, err);
     store_close(store);
     return rc;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 static int uvm_direction(struct calibration *c, struct fit *fit, const char *key, const char *what, bool record,
@@ -136,10 +132,30 @@ static int uvm_direction(struct calibration *c, struct fit *fit, const char *key
     return 0;
 }
 
+static void uvm_host_told(struct calibration *c, struct host_fit *f, const char *base)
+{
+    char from[160];
+    if (host_fit_solve(f)) {
+        calibration_note(c, "host: %zu batches of plain memory with fault records, at least %d are needed", f->count,
+                         HOST_FIT_BATCHES);
+        return;
+    }
+    (void)snprintf(from, sizeof from, "the CPU's part of %zu batches beside %s's times", f->count, base);
+    calibration_add(c, "uvm", "host", f->host, f->error, &f->fit, "relative", from);
+    calibration_note(c,
+                     "host: half of the batches lie within %.2f..%.2f; fault entries, of which a recording tells one "
+                     "page's, are %.0f %% of what is stated%s",
+                     f->quartile[0], f->quartile[1], 100 * f->entries_ratio,
+                     f->unrecorded ? "; memory may have come without a record: host may be less" : "");
+}
+
 int calibrate_uvm(struct calibration *c, const struct measurements *from, struct err *err)
 {
     *c = (struct calibration){.limits = json_array()};
-    struct uvm_fits f = {0};
+    struct platform *base = platform_load(from->base, err);
+    if (!base)
+        return -1;
+    struct uvm_fits f = {.base = platform_whole(base, "uvm", NULL) ? NULL : platform_section_get(base, "uvm")};
     fit_init(&f.h2d, 2);
     fit_init(&f.d2h, 2);
     int rc = 0;
@@ -149,21 +165,14 @@ int calibrate_uvm(struct calibration *c, const struct measurements *from, struct
         rc = uvm_direction(c, &f.h2d, "h2d_bytes_per_s", "to the GPU", true, err);
     if (!rc)
         rc = uvm_direction(c, &f.d2h, "d2h_bytes_per_s", "to the host", false, err);
-    if (!rc && f.gap_count > 4) {
-        sort_items(f.gaps, f.gap_count, sizeof *f.gaps, ascending);
-        calibration_note(c,
-                         "from one batch's last copy to the next one's first: median %.3g us of %zu; replay, new "
-                         "faults, interrupt and first service together, so the base's batch numbers stand",
-                         f.gaps[f.gap_count / 2] / 1e3, f.gap_count);
-    } else if (!rc) {
-        calibration_note(c, "too few batches for the gap between them");
-    }
-    free(f.gaps);
+    if (!rc && f.base)
+        uvm_host_told(c, &f.host, from->base);
+    free(f.host.rows);
+    platform_free(base);
     if (rc)
         return -1;
-    calibration_note(c,
-                     "costs per service, per page and per new block hide behind the copy engine in a traced recording: "
-                     "the base's numbers stand");
+    calibration_note(c, "costs per service, per page and per new block cannot be told apart: the base's numbers stand, "
+                        "times host");
     return c->count ? 0 : err_set(err, "nothing could be fitted: the recordings hold too few migrations");
 }
 

@@ -82,8 +82,8 @@ int parallelism_add(struct parallelism *p, double in_flight, double time, struct
 /* -1: too few rows, or throughput never levels off. */
 int parallelism_solve(struct parallelism *p);
 
-/* uvm: recordings (traces). From migration records: bandwidth and cost per record in each direction; the gap
- * between batches is reported, not fitted: several costs share it. Times are traced times. */
+/* uvm: recordings (traces). From migration records: bandwidth and cost per record in each direction; times are traced
+ * times. From batches, where the base has a [uvm]: how long the CPU takes beside the base's times (host_fit.h). */
 int calibrate_uvm(struct calibration *c, const struct measurements *from, struct err *err);
 
 /* zerocopy: rows of requests or block copies with their times (link_fit.h). The wire's efficiency always; outstanding

@@ -100,73 +100,12 @@ START_TEST(bandwidth_and_record_cost_come_back_from_a_trace)
     const char *path = testing_file("t.db");
     finish(copies(path));
     struct calibration c;
-    ck_assert_msg(calibrate_uvm(&c, &(struct measurements){.paths = &path, .count = 1}, &err) == 0, "%s", err.msg);
+    ck_assert_msg(calibrate_uvm(&c, &(struct measurements){.paths = &path, .count = 1, .base = "h200"}, &err) == 0,
+                  "%s", err.msg);
     ck_assert_double_eq_tol(find(&c, "h2d_bytes_per_s")->value, 50e9, 1e7);
     ck_assert_double_eq_tol(find(&c, "trace_record_ns")->value, 2500, 2);
     ck_assert_double_eq_tol(find(&c, "d2h_bytes_per_s")->value, 54e9, 1e7);
     calibration_release(&c);
-}
-END_TEST
-
-enum { NONE = -1 }; /* NULL in the file */
-
-struct service {
-    int64_t batch, start, end;
-};
-
-static void add_service(struct store *store, int64_t number, const struct service *s)
-{
-    struct err err = {""};
-    struct store_value row[12] = {[0] = STORE_V_INT(number), [2] = STORE_V_INT(0), [10] = STORE_V_TEXT("gap")};
-    const int64_t known[] = {s->batch, s->start, s->end};
-    static const int column[] = {1, 3, 4};
-    for (int i = 0; i < 3; i++)
-        if (known[i] != NONE)
-            row[column[i]] = STORE_V_INT(known[i]);
-    ck_assert_msg(store_row(store, "services", row, 12, &err) == 0, "%s", err.msg);
-}
-
-/* What is noted of the gaps. */
-static const char *gaps_of(const struct service *services, size_t n, const struct service *next_file)
-{
-    static struct calibration c;
-    struct err err = {""};
-    const char *const paths[] = {testing_file("gaps.db"), testing_file("next.db")};
-    struct store *store = copies(paths[0]);
-    for (size_t i = 0; i < n; i++)
-        add_service(store, (int64_t)i, &services[i]);
-    finish(store);
-    store = copies(paths[1]);
-    add_service(store, 0, next_file);
-    finish(store);
-    ck_assert_msg(calibrate_uvm(&c, &(struct measurements){.paths = paths, .count = 2}, &err) == 0, "%s", err.msg);
-    calibration_release(&c); /* the notes stay */
-    for (size_t i = 0; i < c.note_count; i++)
-        if (strstr(c.notes[i], "between them") || strstr(c.notes[i], "median"))
-            return c.notes[i];
-    return "";
-}
-
-START_TEST(gaps_are_between_batches_of_a_file_and_below_a_millisecond)
-{
-    static const struct service services[] = {{0, 1000, 1100},          {0, 1150, 1200},       /* not within a batch */
-                                              {1, 3200, 3300},          {1, 3350, 3400},       /* 2000 */
-                                              {2, 6400, 6500},                                 /* 3000 */
-                                              {3, 10500, 10600},                               /* 4000 */
-                                              {4, 10600, 10700},                               /* none */
-                                              {5, 15700, 15800},                               /* 5000 */
-                                              {6, 1015800, 1015900},                           /* a millisecond */
-                                              {7, 2015899, 2015999},                           /* 999999 */
-                                              {NONE, 2016000, 2017000}, {8, NONE, 2017000},    /* not known */
-                                              {8, 2016000, NONE},       {9, 2021999, 2022999}, /* 6000 */
-                                              {10, 2022900, 2023000}};                         /* overlaps */
-    static const struct service next = {77, 2023500, 2023600};
-    const char *said = gaps_of(services, sizeof services / sizeof *services, &next);
-    ck_assert_msg(strstr(said, "median 5 us of 6;") != NULL, "%s", said);
-    said = gaps_of(services, 8, &next);
-    ck_assert_msg(strstr(said, "too few batches") != NULL, "%s", said);
-    said = gaps_of(services, 10, &next);
-    ck_assert_msg(strstr(said, "median 4 us of 5;") != NULL, "%s", said);
 }
 END_TEST
 
@@ -270,5 +209,5 @@ END_TEST
 
 TEST_MAIN("calibrate", the_worked_example, noisy_rows_give_the_peak_within_their_error,
           results_are_those_of_least_squares_on_both_sides, throughput_that_never_levels_off_gives_no_peak,
-          gaps_are_between_batches_of_a_file_and_below_a_millisecond, placement_constants_come_back_from_synthetic_rows,
-          wrong_rows_name_file_and_line, bandwidth_and_record_cost_come_back_from_a_trace)
+          placement_constants_come_back_from_synthetic_rows, wrong_rows_name_file_and_line,
+          bandwidth_and_record_cost_come_back_from_a_trace)
