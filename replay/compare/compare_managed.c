@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "replay/compare/compare_rows.h"
+#include "replay/run/platform_use.h"
 #include "trace/base/mem.h"
 
 /* What the driver can be told, and the rule of lee-2026; then what is asked besides where memory is short; then all. */
@@ -229,6 +230,7 @@ static int fill(const struct compare_program *f, const struct managed_run *run, 
                      (unsigned long long)m->evictions, (double)m->evicted_bytes / 0x1p20);
     uvm_managed_note_blocks(&(struct uvm_managed){.ops = f->ops, .state = f->actors, .settings = &f->set->managed}, m,
                             out);
+    platform_use_note_borrowed(f->platform, (const char *const[]){"uvm", NULL}, out);
     row->stock = strcmp(run->policy, "tree") == 0;
     row->advised = run->advised;
     row->prefetched = run->prefetched;

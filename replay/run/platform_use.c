@@ -86,17 +86,23 @@ static const char *unlent_range(const struct platform *platform, const char *sec
     return buf;
 }
 
-void platform_use_note(const struct replay_result *result, struct outcome *run)
+void platform_use_note_borrowed(const struct platform *platform, const char *const *sections, struct outcome *run)
 {
-    char head[1024], text[128];
-    outcome_note(run, "%s", platform_use_head(result, head, sizeof head));
-    for (size_t i = 0; result->sections[i]; i++) {
-        const struct platform_borrowed *b = platform_borrowed(result->platform, result->sections[i]);
+    char text[128];
+    for (; *sections; sections++) {
+        const struct platform_borrowed *b = platform_borrowed(platform, *sections);
         if (b)
             outcome_note(run, "[%s] is borrowed from %s; its times may be %.6g to %.6g times as long here%s: %s",
-                         result->sections[i], b->as, b->low, b->high,
-                         unlent_range(result->platform, result->sections[i], text, sizeof text), b->why);
+                         *sections, b->as, b->low, b->high, unlent_range(platform, *sections, text, sizeof text),
+                         b->why);
     }
+}
+
+void platform_use_note(const struct replay_result *result, struct outcome *run)
+{
+    char head[1024];
+    outcome_note(run, "%s", platform_use_head(result, head, sizeof head));
+    platform_use_note_borrowed(result->platform, result->sections, run);
 }
 
 static json_t *borrowed_json(const struct replay_result *result)

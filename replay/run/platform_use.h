@@ -64,6 +64,9 @@ bool platform_use_is_head(const char *note);
 /* Notes to a run: that line, and a sentence for each section in use that is another platform's. */
 void platform_use_note(const struct replay_result *result, struct outcome *run);
 
+/* The sentences alone, of any run that takes these sections; ends with NULL. */
+void platform_use_note_borrowed(const struct platform *platform, const char *const *sections, struct outcome *run);
+
 /* {"from":"shipped","chosen":"default"|"given"|"recording","gpu":null,"sections":[..],"numbers":45,"sourced":..,
  * "assumed":..,"fitted":..,"as":..,"given":..,"borrowed":[{"section","as","low","high","why"},..]}. NULL: no memory. */
 json_t *platform_use_json(const struct replay_result *result);
