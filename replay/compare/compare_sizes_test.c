@@ -22,14 +22,7 @@ static size_t ask(const char *engine, const char *platform, const char *policies
 {
     struct replay_result r;
     const char *spec = spec_of(keys, blocks);
-    testing_replay(&r,
-                   (struct replay_request){.engine = engine_find(engine),
-                                           .platform = platform,
-                                           .policy_list = policies,
-                                           .sets = &set,
-                                           .set_count = set != NULL,
-                                           .threads = 2},
-                   spec);
+    testing_replay(&r, testing_request(engine, platform, policies, &set), spec);
     size_t n = r.policy_count;
     for (size_t i = 0; i < n; i++) {
         const struct metric_value *v = outcome_get(&r.runs[i], metric);

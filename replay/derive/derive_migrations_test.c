@@ -77,15 +77,9 @@ static struct store *run(const char *spec, const char *policy, const char *set, 
     struct err err = {""};
     struct store *store = store_create_temporary(":memory:", &err);
     const struct uvm_recording_output to = {.store = store};
-    testing_replay(&result,
-                   (struct replay_request){.engine = engine_find("uvm"),
-                                           .platform = "v100",
-                                           .policy_list = policy,
-                                           .sets = &set,
-                                           .set_count = set != NULL,
-                                           .threads = 1,
-                                           .engine_options = &to},
-                   spec);
+    struct replay_request request = testing_request("uvm", "v100", policy, &set);
+    request.engine_options = &to;
+    testing_replay(&result, request, spec);
     *h2d = outcome_get(&result.runs[0], "h2d_bytes")->real;
     *d2h = outcome_get(&result.runs[0], "d2h_bytes")->real;
     replay_release(&result);

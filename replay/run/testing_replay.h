@@ -27,6 +27,18 @@ static inline void testing_replay(struct replay_result *result, struct replay_re
     ck_assert_msg(testing_try_replay(result, request, spec, &err) == 0, "%s: %s", spec, err.msg);
 }
 
+/* A request of an engine with one setting, or none where *set is NULL; set outlives it. */
+static inline struct replay_request testing_request(const char *engine, const char *platform, const char *policies,
+                                                    const char *const *set)
+{
+    return (struct replay_request){.engine = engine_find(engine),
+                                   .platform = platform,
+                                   .policy_list = policies,
+                                   .sets = set,
+                                   .set_count = *set != NULL,
+                                   .threads = 2};
+}
+
 /* Whether one of its notes has these words. */
 static inline bool testing_noted(const struct outcome *outcome, const char *words)
 {

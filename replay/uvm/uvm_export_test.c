@@ -15,15 +15,9 @@ static struct replay_result record(const char *spec, const char *policy, const c
     if (store)
         *store = store_create_temporary(":memory:", &err);
     const struct uvm_recording_output to = {.csv = csv, .store = store ? *store : NULL};
-    testing_replay(&result,
-                   (struct replay_request){.engine = engine_find("uvm"),
-                                           .platform = "h200",
-                                           .policy_list = policy,
-                                           .sets = &set,
-                                           .set_count = set != NULL,
-                                           .threads = 1,
-                                           .engine_options = &to},
-                   spec);
+    struct replay_request request = testing_request("uvm", "h200", policy, &set);
+    request.engine_options = &to;
+    testing_replay(&result, request, spec);
     if (store)
         ck_assert_int_eq(store_flush(*store, &err), 0);
     return result;

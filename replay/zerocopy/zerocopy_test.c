@@ -6,14 +6,7 @@ static struct replay_result result;
 /* Run the zero-copy engine; released by done(). */
 static void run(const char *spec, const char *platform, const char *policies, const char *set)
 {
-    testing_replay(&result,
-                   (struct replay_request){.engine = engine_find("zerocopy"),
-                                           .platform = platform,
-                                           .policy_list = policies,
-                                           .sets = &set,
-                                           .set_count = set != NULL,
-                                           .threads = 2},
-                   spec);
+    testing_replay(&result, testing_request("zerocopy", platform, policies, &set), spec);
 }
 
 static void done(void)
