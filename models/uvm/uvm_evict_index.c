@@ -14,7 +14,7 @@ static struct uvm_evict_node join(struct uvm_evict_node a, struct uvm_evict_node
 
 static void set(struct uvm_evict_index *x, uint32_t place, struct uvm_evict_node node)
 {
-    uint32_t i = x->size + place;
+    size_t i = (size_t)x->size + place;
     x->nodes[i] = node;
     while (i /= 2)
         x->nodes[i] = join(x->nodes[2 * i], x->nodes[2 * i + 1]);
@@ -36,7 +36,7 @@ static void fill(struct uvm_evict_index *x, const struct uvm_evict_view *view)
         x->block[x->next++] = b;
         x->place[b] = x->next;
     }
-    for (uint32_t i = x->size - 1; i; i--)
+    for (size_t i = x->size - 1; i; i--)
         x->nodes[i] = join(x->nodes[2 * i], x->nodes[2 * i + 1]);
 }
 
@@ -92,7 +92,7 @@ void uvm_evict_index_note(const struct uvm_evict_view *view, uint32_t block, boo
 struct uvm_victim uvm_evict_pick_least(void *state, const struct uvm_evict_view *view)
 {
     const struct uvm_evict_index *x = view->index;
-    uint32_t i = 1;
+    size_t i = 1;
     (void)state;
     if (!x) /* a policy without a key */
         return uvm_evict_whole(UVM_NO_BLOCK);
@@ -110,7 +110,8 @@ uint32_t uvm_evict_index_other(const struct uvm_evict_view *view, uint32_t key, 
 {
     const struct uvm_evict_index *x = view->index;
     const uint32_t count = x ? others(x->nodes[1], key) : 0;
-    uint32_t i = 1, n = count ? (uint32_t)(draw % count) : 0;
+    size_t i = 1;
+    uint32_t n = count ? (uint32_t)(draw % count) : 0;
     while (count && i < x->size) {
         const uint32_t old = others(x->nodes[2 * i], key);
         i = 2 * i + (n >= old);
