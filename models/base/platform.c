@@ -147,8 +147,6 @@ static int platform_form_cut_section(char *text, struct platform_form *form, str
                         "why'");
 }
 
-/* --- what a platform is made of --- */
-
 /* --- one number --- */
 
 static int set_value(struct platform_part *part, const char *key, const char *text, const char *end, double *number,
@@ -591,9 +589,8 @@ static int load_base(struct load *load, const char *base, struct err *err)
         memcpy(p->name, name, sizeof name);
     if (load->summarised)
         memcpy(p->summary, summary, sizeof summary);
-    size_t used = strlen(p->from);
-    if (load->depth == 0 && used < sizeof p->from && strcmp(p->from, "shipped") != 0)
-        (void)snprintf(p->from + used, sizeof p->from - used, ", on base %s", base);
+    if (load->depth == 0 && strcmp(p->from, "shipped") != 0)
+        (void)mem_add_text(p->from, sizeof p->from, ", on base %s", base);
     return 0;
 }
 
@@ -752,9 +749,8 @@ static int set_number(struct load *load, size_t s, const char *key, const char *
 static int unknown_section(const char *section, struct err *err)
 {
     char known[200] = "";
-    size_t used = 0;
-    for (size_t s = 0; platform_sections[s] && used < sizeof known; s++)
-        used += (size_t)snprintf(known + used, sizeof known - used, " [%s]", platform_sections[s]->name);
+    for (size_t s = 0; platform_sections[s]; s++)
+        (void)mem_add_text(known, sizeof known, " [%s]", platform_sections[s]->name);
     return err_set(err, "[%.60s] is not a known section; expected [platform]%s", section, known);
 }
 
@@ -847,16 +843,15 @@ static bool is_whole(const struct platform_part *part)
 static const char *who_has(const char *section, char *buf, size_t size)
 {
     char name[64];
-    size_t used = 0;
     buf[0] = 0;
-    for (size_t i = 0; platform_shipped(i, name, sizeof name) && used < size; i++) {
+    for (size_t i = 0; platform_shipped(i, name, sizeof name); i++) {
         struct platform *p = platform_load(name, NULL);
         struct platform_part *part = p ? platform_part(p, section) : NULL;
         if (part && is_whole(part) && !part->borrowed.as)
-            used += (size_t)snprintf(buf + used, size - used, "%s%s", used ? ", " : "", name);
+            (void)mem_add_text(buf, size, "%s%s", *buf ? ", " : "", name);
         platform_free(p);
     }
-    return used ? buf : "none";
+    return *buf ? buf : "none";
 }
 
 static int no_section(const struct platform *platform, const struct platform_part *part, struct err *err)
@@ -877,14 +872,14 @@ static int no_numbers(const struct platform *platform, const struct platform_par
 {
     const char *section = part->section->name, *first = NULL;
     char lacking[240] = "";
-    size_t used = 0, n = 0;
+    size_t n = 0;
     for (size_t i = 0; i < part->count; i++) {
         const char *key = part->section->params[i].name;
         if (part->numbers[i].state != PLATFORM_UNSTATED)
             continue;
         first = first ? first : key;
         if (n++ < NAMES)
-            used += (size_t)snprintf(lacking + used, sizeof lacking - used, "%s%s.%s", used ? ", " : "", section, key);
+            (void)mem_add_text(lacking, sizeof lacking, "%s%s.%s", *lacking ? ", " : "", section, key);
     }
     char more[40] = "";
     if (n > NAMES)

@@ -48,10 +48,10 @@ static void set_number(struct pcie *p, enum link_cost which, const struct pcie *
 
 static void describe(unsigned set, char *text, size_t size)
 {
-    size_t used = 0;
-    for (enum link_cost k = 0; k < LINK_COSTS && used < size; k++)
+    *text = 0;
+    for (enum link_cost k = 0; k < LINK_COSTS; k++)
         if (set >> k & 1)
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " + " : "", costs[k].name);
+            (void)mem_add_text(text, size, "%s%s", *text ? " + " : "", costs[k].name);
 }
 
 static int solve(const struct job *job, unsigned set, double sharpness, struct link_fit *fit, struct err *err)
@@ -126,9 +126,8 @@ static int neighbours(struct job *job, const struct link_fit *best, unsigned may
             continue;
         if (solve(job, set, job->base.sharpness, &fit, err))
             return -1;
-        size_t used = strlen(text);
-        (void)snprintf(text + used, sizeof text - used, "; %s %s %.2f %%", set >> k & 1 ? "with" : "without",
-                       costs[k].name, 100 * fit.rms);
+        (void)mem_add_text(text, sizeof text, "; %s %s %.2f %%", set >> k & 1 ? "with" : "without", costs[k].name,
+                           100 * fit.rms);
     }
     describe(best->free, name, sizeof name);
     calibration_note(job->out, "taken: %s; rms of residuals %.2f %%, largest %+.2f %%%s", name, 100 * best->rms,
@@ -220,13 +219,10 @@ static int sharpness(struct job *job, const struct link_fit *fit, struct err *er
         struct link_fit f;
         if (solve(job, fit->free, other[i], &f, err))
             return -1;
-        size_t used = strlen(text);
-        used += (size_t)snprintf(text + used, sizeof text - used, "%sat %g: rms %.2f %%", used ? "; " : "", other[i],
-                                 100 * f.rms);
-        for (enum link_cost k = 0; k < LINK_COSTS && used < sizeof text; k++)
+        (void)mem_add_text(text, sizeof text, "%sat %g: rms %.2f %%", *text ? "; " : "", other[i], 100 * f.rms);
+        for (enum link_cost k = 0; k < LINK_COSTS; k++)
             if (fit->free >> k & 1)
-                used +=
-                    (size_t)snprintf(text + used, sizeof text - used, ", %s %.4g", costs[k].key, number_of(f.pcie, k));
+                (void)mem_add_text(text, sizeof text, ", %s %.4g", costs[k].key, number_of(f.pcie, k));
     }
     calibration_note(job->out, "sharpness %g is the base's; %s", job->base.sharpness, text);
     return 0;

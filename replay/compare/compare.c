@@ -210,22 +210,22 @@ const char *compare_answer(const struct compare_result *result, char *buf, size_
     const bool both = next && compare_tied(&rows[0], next);
     for (size_t i = 1; i < result->count; i++)
         ties += &rows[i] != next && compare_tied(&rows[0], &rows[i]);
-    size_t n = (size_t)snprintf(buf, size, "%s (%s): %s", compare_mechanisms[rows[0].mechanism], rows[0].policy, time);
-    if (next && n < size)
-        n += (size_t)snprintf(buf + n, size - n, ", %s (%s) %s", compare_mechanisms[next->mechanism], next->policy,
-                              compare_time_text(compare_time(next), 3, other, sizeof other));
-    if (n < size && rows[0].error_ratio == 0)
-        (void)snprintf(buf + n, size - n, "; how far off such times are was never measured");
-    else if (n < size && both && !ties)
-        n += (size_t)snprintf(buf + n, size - n, "; both are within the models' errors");
-    else if (n < size && ties)
-        n += (size_t)snprintf(buf + n, size - n, "; %s%zu other row%s within the models' errors of the first",
-                              both ? "this and " : "", ties,
-                              !both && ties == 1 ? " is"
-                              : ties == 1        ? " are"
-                                                 : "s are");
-    if (n < size && result->drawn)
-        (void)snprintf(buf + n, size - n, "; %s", robust_say(&result->robust, 0, draws, sizeof draws));
+    (void)snprintf(buf, size, "%s (%s): %s", compare_mechanisms[rows[0].mechanism], rows[0].policy, time);
+    if (next)
+        (void)mem_add_text(buf, size, ", %s (%s) %s", compare_mechanisms[next->mechanism], next->policy,
+                           compare_time_text(compare_time(next), 3, other, sizeof other));
+    if (rows[0].error_ratio == 0)
+        (void)mem_add_text(buf, size, "; how far off such times are was never measured");
+    else if (both && !ties)
+        (void)mem_add_text(buf, size, "; both are within the models' errors");
+    else if (ties)
+        (void)mem_add_text(buf, size, "; %s%zu other row%s within the models' errors of the first",
+                           both ? "this and " : "", ties,
+                           !both && ties == 1 ? " is"
+                           : ties == 1        ? " are"
+                                              : "s are");
+    if (result->drawn)
+        (void)mem_add_text(buf, size, "; %s", robust_say(&result->robust, 0, draws, sizeof draws));
     return buf;
 }
 
@@ -362,7 +362,7 @@ static void spec_of(const struct compare_request *request, const struct platform
     (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(spec + 6, ","), spec + 6);
     const struct workload_type *type = workload_find(name);
     if (type && param_find(type->params, "reuse") && !strstr(spec, "reuse="))
-        (void)snprintf(spec + strlen(spec), size - strlen(spec), ",reuse=l1");
+        (void)mem_add_text(spec, size, ",reuse=l1");
 }
 
 enum { SPEC = 4096 };
@@ -397,8 +397,8 @@ int compare_run(const struct compare_request *request, struct compare_result *re
     char spec[SPEC];
     bool opened = false;
     *result = (struct compare_result){.top = request->top};
-    for (size_t i = 0, n = 0; i < request->set_count && n < sizeof result->sets; i++)
-        n += (size_t)snprintf(result->sets + n, sizeof result->sets - n, " --set %s", request->sets[i]);
+    for (size_t i = 0; i < request->set_count; i++)
+        (void)mem_add_text(result->sets, sizeof result->sets, " --set %s", request->sets[i]);
     (void)snprintf(result->program, sizeof result->program, "%s", request->spec);
     *usage = input_check(request->spec, err) != 0;
     if (*usage)

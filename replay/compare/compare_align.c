@@ -43,15 +43,14 @@ static long long given(const char *spec, const char *key)
 static void with(const char *spec, const char *key, long long value, char *out, size_t size)
 {
     size_t n = strcspn(spec, ","), length = strlen(key);
-    size_t to = (size_t)snprintf(out, size, "%.*s", (int)n, spec);
-    for (const char *at = spec + n; *at && to < size;) {
+    (void)snprintf(out, size, "%.*s", (int)n, spec);
+    for (const char *at = spec + n; *at;) {
         const char *end = item_end(at + 1);
         if (strncmp(at + 1, key, length) != 0 || at[1 + length] != '=')
-            to += (size_t)snprintf(out + to, size - to, "%.*s", (int)(end - at), at);
+            (void)mem_add_text(out, size, "%.*s", (int)(end - at), at);
         at = end;
     }
-    if (to < size)
-        (void)snprintf(out + to, size - to, ",%s=%lld", key, value);
+    (void)mem_add_text(out, size, ",%s=%lld", key, value);
 }
 
 /* Whether there is anything to align, and how. */

@@ -5,6 +5,7 @@
 #include "replay/compare/compare_rows.h"
 #include "replay/run/platform_use.h"
 #include "replay/zerocopy/zerocopy.h"
+#include "trace/base/mem.h"
 #include "trace/workloads/scan.h"
 
 /* A value with its bounds, as the engine has it. */
@@ -63,11 +64,11 @@ static int add_rows(const struct call *call, const struct replay_result *got, st
 static const char *wanted(const struct call *call, char *list, size_t size)
 {
     char policy[64];
-    size_t n = 0;
+    *list = 0;
     for (const char *rest = call->policies; compare_next_policy(&rest, policy, sizeof policy);)
-        if (compare_wanted(call->facts, mechanism_of(call, policy), policy) && n < size)
-            n += (size_t)snprintf(list + n, size - n, "%s%s", n ? "," : "", policy);
-    return n ? list : NULL;
+        if (compare_wanted(call->facts, mechanism_of(call, policy), policy))
+            (void)mem_add_text(list, size, "%s%s", *list ? "," : "", policy);
+    return *list ? list : NULL;
 }
 
 /* Of a draw the numbers are those of facts->platform. */

@@ -7,6 +7,7 @@
 #include "replay/compare/compare_rows.h"
 #include "replay/run/robust.h"
 #include "trace/base/json_tree.h"
+#include "trace/base/mem.h"
 
 size_t compare_best_rows(const struct compare_result *result, size_t most, size_t *rows)
 {
@@ -77,24 +78,22 @@ const char *compare_experiment_say(const struct compare_result *result, const st
                                    size_t size)
 {
     char lo[32], hi[32], wins[32], loses[32];
-    size_t n = (size_t)snprintf(buf, size, "run: %s\nmeasure %s; predicted %s to %s\n", x->command, x->measures,
-                                compare_time_text(x->lo, 4, lo, sizeof lo), compare_time_text(x->hi, 4, hi, sizeof hi));
+    (void)snprintf(buf, size, "run: %s\nmeasure %s; predicted %s to %s\n", x->command, x->measures,
+                   compare_time_text(x->lo, 4, lo, sizeof lo), compare_time_text(x->hi, 4, hi, sizeof hi));
     if (x->rival == x->row)
         return buf;
     const struct compare_row *rival = &result->rows[x->rival];
-    if (n < size)
-        n += (size_t)snprintf(
-            buf + n, size - n,
-            "below %s it beats %s (%s) whatever that takes, above %s it does not, between the two measure "
-            "that as well%s\n",
-            compare_time_text(x->wins, 4, wins, sizeof wins), compare_mechanisms[rival->mechanism], rival->policy,
-            compare_time_text(x->loses, 4, loses, sizeof loses),
-            x->open  ? ""
-            : x->row ? "; nothing that is predicted is as fast: not worth running"
-                     : "; nothing that is predicted is as slow: not worth running");
-    if (x->settles[0] && n < size)
-        (void)snprintf(buf + n, size - n, "it settles on which side this machine lies of each number by itself: %s\n",
-                       x->settles);
+    (void)mem_add_text(buf, size,
+                       "below %s it beats %s (%s) whatever that takes, above %s it does not, between the two measure "
+                       "that as well%s\n",
+                       compare_time_text(x->wins, 4, wins, sizeof wins), compare_mechanisms[rival->mechanism],
+                       rival->policy, compare_time_text(x->loses, 4, loses, sizeof loses),
+                       x->open  ? ""
+                       : x->row ? "; nothing that is predicted is as fast: not worth running"
+                                : "; nothing that is predicted is as slow: not worth running");
+    if (x->settles[0])
+        (void)mem_add_text(buf, size, "it settles on which side this machine lies of each number by itself: %s\n",
+                           x->settles);
     return buf;
 }
 

@@ -96,17 +96,16 @@ static bool read_only(const struct compare_program *f, size_t i)
 /* "[A:read-mostly,B:read-mostly]", or "": what no kernel writes and the program does not advise itself. */
 static void advise(const struct compare_program *f, struct managed_run *run)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < f->alloc_count && i < 64 && n + 64 < HINTS; i++)
+    for (size_t i = 0; i < f->alloc_count && i < 64 && strlen(run->advise) + 64 < HINTS; i++)
         if (!(f->allocs[i].advice & ACTOR_READ_MOSTLY) && read_only(f, i)) {
             if (strpbrk(f->allocs[i].name, ",:"))
                 run->failed = err_set(&run->err, "allocation '%s' cannot be advised: its name has a ',' or ':'",
                                       f->allocs[i].name) != 0;
-            n += (size_t)snprintf(run->advise + n, HINTS - n, "%s%s:read-mostly", n ? "," : "[", f->allocs[i].name);
+            (void)mem_add_text(run->advise, HINTS, "%s%s:read-mostly", *run->advise ? "," : "[", f->allocs[i].name);
             run->advised |= UINT64_C(1) << i;
         }
-    if (n)
-        (void)snprintf(run->advise + n, HINTS - n, "]");
+    if (*run->advise)
+        (void)mem_add_text(run->advise, HINTS, "]");
 }
 
 static void add_hints(const struct compare_program *f, struct managed_runs *runs)

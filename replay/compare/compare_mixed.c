@@ -244,12 +244,11 @@ static const struct {
 /* "a, b copied, the rest zero-copy". */
 static void name_of(const struct mixing *m, uint32_t ahead, char *name, size_t size)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < m->count && n < size; i++)
+    *name = 0;
+    for (size_t i = 0; i < m->count; i++)
         if (ahead >> i & 1)
-            n += (size_t)snprintf(name + n, size - n, "%s%s", n ? ", " : "", m->units[i].name);
-    if (n < size)
-        (void)snprintf(name + n, size - n, " %s, the rest %s", mix_words[m->kind].ahead, mix_words[m->kind].rest);
+            (void)mem_add_text(name, size, "%s%s", *name ? ", " : "", m->units[i].name);
+    (void)mem_add_text(name, size, " %s, the rest %s", mix_words[m->kind].ahead, mix_words[m->kind].rest);
 }
 
 /* --- search --- */

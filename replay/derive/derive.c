@@ -272,8 +272,7 @@ int derive_no_view(const struct workload_type *type, enum workload_view view, st
         if (views[i].view == view)
             lacks = views[i].lacks;
         if (type->views & views[i].view)
-            (void)snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", *names ? ", " : "",
-                           views[i].name);
+            (void)mem_add_text(names, sizeof names, "%s%s", *names ? ", " : "", views[i].name);
     }
     return err_set(err, "workload %s %s; its views: %s", type->name, lacks, *names ? names : "none");
 }

@@ -154,12 +154,11 @@ static int cut_warps(const struct corun *p, struct client *s, uint64_t sectors, 
         return -1;
     s->run.program = &s->slice->adapter.program;
     const double share = s->slice->whole ? (double)s->slice->accesses / (double)s->slice->whole : 1;
-    const size_t at = strlen(s->left_out);
     s->keeps *= share;
     s->simulated *= share;
     if (share < 1)
-        (void)snprintf(s->left_out + at, sizeof s->left_out - at, "%s the middle of each warp, %.1f %% of the accesses",
-                       at ? "," : "cut to", 100 * share);
+        (void)mem_add_text(s->left_out, sizeof s->left_out, "%s the middle of each warp, %.1f %% of the accesses",
+                           *s->left_out ? "," : "cut to", 100 * share);
     return 0;
 }
 

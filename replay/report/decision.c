@@ -11,6 +11,7 @@
 #include "replay/run/robust.h"
 #include "trace/base/embedded.h"
 #include "trace/base/json_tree.h"
+#include "trace/base/mem.h"
 #include "trace/base/units.h"
 #include "trace/derived/limits.h"
 
@@ -219,14 +220,11 @@ static void table_end(FILE *out)
 
 static void say_ties(const struct compare_result *result, FILE *out)
 {
-    char name[COMPARE_NAME], all[2048];
-    size_t n = 0, ties = 0;
+    char name[COMPARE_NAME], all[2048] = "";
+    size_t ties = 0;
     for (size_t i = 1; i < result->count; i++)
-        if (compare_tied(&result->rows[0], &result->rows[i])) {
-            if (ties++ < 8 && n < sizeof all)
-                n += (size_t)snprintf(all + n, sizeof all - n, "%s%s", ties > 1 ? ", " : "",
-                                      compare_row_name(&result->rows[i], name));
-        }
+        if (compare_tied(&result->rows[0], &result->rows[i]) && ties++ < 8)
+            (void)mem_add_text(all, sizeof all, "%s%s", *all ? ", " : "", compare_row_name(&result->rows[i], name));
     if (!ties)
         element(out, "li", "No other row is within the models' measured errors of it.");
     else

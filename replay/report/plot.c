@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "replay/report/chart.h"
+#include "trace/base/mem.h"
 #include "trace/store/output.h"
 
 const struct figure *figure_find(const char *name)
@@ -207,7 +208,6 @@ static bool same(const struct run_set *runs, const char *key, char *text, size_t
 static const char *about_cut(const struct run_set *runs, char *text, size_t size)
 {
     static const char *const sides[] = {"mem", "pim", "mem2"}, *const kinds[] = {"faster than alone", "not settled"};
-    size_t used = 0;
     char name[40];
     double v, low, high;
     *text = 0;
@@ -217,9 +217,9 @@ static const char *about_cut(const struct run_set *runs, char *text, size_t size
         for (size_t i = 0; i < runs->count; i++)
             if (run_metric(&runs->runs[i], name, &v))
                 low = fmin(low, v), high = fmax(high, v);
-        if (low <= high && used < size)
-            used += (size_t)snprintf(text + used, size - used, low < high ? "%s%s %.2g to %.2g %%" : "%s%s %.2g %%",
-                                     used ? ", " : "simulated: ", sides[s], 100 * low, 100 * high);
+        if (low <= high)
+            (void)mem_add_text(text, size, low < high ? "%s%s %.2g to %.2g %%" : "%s%s %.2g %%",
+                               *text ? ", " : "simulated: ", sides[s], 100 * low, 100 * high);
     }
     for (size_t k = 0; k < 2; k++) {
         size_t n = 0;
@@ -228,9 +228,8 @@ static const char *about_cut(const struct run_set *runs, char *text, size_t size
             n += warnings && strstr(warnings, kinds[k]) != NULL;
             free(warnings);
         }
-        if (n && used < size)
-            used += (size_t)snprintf(text + used, size - used, "%s%zu of %zu %s", used ? "; " : "", n, runs->count,
-                                     kinds[k]);
+        if (n)
+            (void)mem_add_text(text, size, "%s%zu of %zu %s", *text ? "; " : "", n, runs->count, kinds[k]);
     }
     return text;
 }
@@ -242,23 +241,20 @@ bool plot_title_runs(FILE *script, bool panels, const char *what, const struct r
     } keys[] = {{"platform", "", ""}, {"workload", "", ""}, {"mem", "mem ", ""},
                 {"pim", "pim ", ""},  {"bytes", "", ""},    {"oversubscription_pct", "footprint ", " % of memory"}};
     char text[128], line[400] = "", cut[160];
-    size_t used = 0;
-    for (size_t k = 0; k < sizeof keys / sizeof *keys && used < sizeof line; k++) {
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
         if (!same(runs, keys[k].key, text, sizeof text) || !*text || strchr(text, '='))
             continue;
         if (strncmp(text, "synth:", 6) == 0)
             memmove(text, text + 6, strlen(text + 6) + 1);
         const bool fits = k == 5 && strcmp(text, "0") == 0;
-        used +=
-            (size_t)snprintf(line + used, sizeof line - used, "%s%s%s%s", used ? ", " : "",
-                             fits ? "memory sufficient" : keys[k].before, fits ? "" : text, fits ? "" : keys[k].after);
+        (void)mem_add_text(line, sizeof line, "%s%s%s%s", *line ? ", " : "",
+                           fits ? "memory sufficient" : keys[k].before, fits ? "" : text, fits ? "" : keys[k].after);
     }
     json_t *limits = json_array();
     const bool whole = run_set_note_limits(runs, limits) == 0 && json_array_size(limits) == 0;
     json_decref(limits);
     const bool ended = json_array_size(runs->unfinished) == 0;
-    if (used < sizeof line)
-        (void)snprintf(line + used, sizeof line - used, "%s%s%s%s", used && !(whole && ended) ? "; " : "",
+    (void)mem_add_text(line, sizeof line, "%s%s%s%s", *line && !(whole && ended) ? "; " : "",
                        whole ? "" : "not whole inputs", whole || ended ? "" : ", ", ended ? "" : "unfinished sweep");
     put_title(script, panels, what, line, about_cut(runs, cut, sizeof cut));
     return *cut != 0;

@@ -570,7 +570,7 @@ static int note_starved(json_t *notes, const struct run_set *runs)
     json_t *counts = json_object(), *count;
     const char *policy;
     char text[400] = "";
-    size_t used = 0, starved = 0;
+    size_t starved = 0;
     for (size_t i = 0; i < runs->count; i++)
         if (run_starved(&runs->runs[i])) {
             policy = runs->runs[i].policy;
@@ -578,8 +578,8 @@ static int note_starved(json_t *notes, const struct run_set *runs)
             json_tree_put(&counts, policy, json_integer(so_far + 1));
             starved++;
         }
-    json_object_foreach(counts, policy, count) if (used < sizeof text) used += (size_t)snprintf(
-        text + used, sizeof text - used, "%s%s (%lld)", used ? ", " : "", policy, (long long)json_integer_value(count));
+    json_object_foreach(counts, policy, count)(void)
+        mem_add_text(text, sizeof text, "%s%s (%lld)", *text ? ", " : "", policy, (long long)json_integer_value(count));
     const bool bad = !counts;
     json_decref(counts);
     return bad ? -1 : starved ? note(notes, "starved, so never the best: %s", text) : 0;

@@ -682,14 +682,13 @@ static int drop_needless(struct making *m, size_t *class)
 static int unknown_key(const struct making *m)
 {
     char known[300] = "policy", hint[96];
-    size_t used = strlen(known);
     struct suggest suggest = {.word = m->apart};
     for (size_t k = 0; k < m->count; k++) {
         if (m->candidates[k].kind == CASE_KEY_LAST)
             continue;
         suggest_offer(&suggest, m->candidates[k].name);
-        if (m->candidates[k].values > 1 && used < sizeof known)
-            used += (size_t)snprintf(known + used, sizeof known - used, ", %s", m->candidates[k].name);
+        if (m->candidates[k].values > 1)
+            (void)mem_add_text(known, sizeof known, ", %s", m->candidates[k].name);
     }
     return err_set(m->err, "no run has a key '%.60s' to pivot by; the runs differ in %s%s", m->apart, known,
                    suggest_hint(&suggest, hint, sizeof hint));

@@ -9,6 +9,7 @@
 #include "models/base/platform.h"
 #include "replay/run/engine.h"
 #include "trace/base/json_tree.h"
+#include "trace/base/mem.h"
 #include "trace/base/param.h"
 
 static const char head_begins[] = "platform ";
@@ -53,8 +54,8 @@ const char *platform_use_head(const struct replay_result *result, char *buf, siz
     char sections[128] = "", given[48] = "";
     const enum platform_choice_how how = result->choice.how;
     platform_use_count(result->platform, result->sections, &use);
-    for (size_t i = 0, used = 0; result->sections[i] && used < sizeof sections; i++)
-        used += (size_t)snprintf(sections + used, sizeof sections - used, " [%s]", result->sections[i]);
+    for (size_t i = 0; result->sections[i]; i++)
+        (void)mem_add_text(sections, sizeof sections, " [%s]", result->sections[i]);
     if (use.given)
         (void)snprintf(given, sizeof given, ", %zu given by --set", use.given);
     (void)snprintf(buf, size, "%s%s (%s%s%s): %zu numbers of%s, %zu known, %zu assumed, %zu fitted, %zu borrowed%s",

@@ -12,12 +12,10 @@
 static int unknown(const struct engine *engine, const struct policy_head *const *of, const char *name, struct err *err)
 {
     char known[300] = "", hint[96];
-    size_t used = 0;
     struct suggest suggest = {.word = name};
     for (size_t i = 0; of[i]; i++) {
         suggest_offer(&suggest, of[i]->name);
-        if (used < sizeof known)
-            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", of[i]->name);
+        (void)mem_add_text(known, sizeof known, "%s%s", i ? ", " : "", of[i]->name);
     }
     return err_set(err, "engine %s has no policy '%.60s'%s; expected %s%s", engine->name, name,
                    of == engine->second ? " after a '+'" : "", known, suggest_hint(&suggest, hint, sizeof hint));

@@ -470,10 +470,9 @@ static void append_flips(const struct robust *r, size_t answer, const char *betw
     for (size_t f = 0; f < r->flip_count; f++) {
         char name[96], at[64];
         const struct platform_axis *axis = &r->numbers[r->flips[f].number].axis;
-        const size_t used = strlen(buf);
         if (r->flips[f].answer == answer)
-            (void)snprintf(buf + used, size - used, "%s%s=%s", said++ ? between : "",
-                           platform_axis_name(axis, name, sizeof name), robust_at(axis, r->flips[f].at, at, sizeof at));
+            (void)mem_add_text(buf, size, "%s%s=%s", said++ ? between : "", platform_axis_name(axis, name, sizeof name),
+                               robust_at(axis, r->flips[f].at, at, sizeof at));
     }
 }
 

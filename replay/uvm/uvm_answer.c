@@ -438,13 +438,11 @@ static void move_event(struct loop *l, const struct uvm_event *event)
 
 static void write_findings(const struct loop *l, char *text, size_t size)
 {
-    size_t used = 0;
+    char value[32];
     text[0] = 0;
-    for (const struct param *row = l->run->policy->findings; row && row->name && used < size; row++) {
-        char value[32];
-        used += (size_t)snprintf(text + used, size - used, "%s%s=%s", used ? " " : "", row->name,
-                                 param_format(row, l->state, value, sizeof value));
-    }
+    for (const struct param *row = l->run->policy->findings; row && row->name; row++)
+        (void)mem_add_text(text, size, "%s%s=%s", *text ? " " : "", row->name,
+                           param_format(row, l->state, value, sizeof value));
 }
 
 static int finish(struct loop *l, struct err *err)

@@ -85,9 +85,8 @@ static int add_one(const struct hint *h, const struct actor_alloc *allocs, size_
     if (found)
         return 0;
     char known[200] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < count && used < sizeof known; i++)
-        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", allocs[i].name);
+    for (size_t i = 0; i < count; i++)
+        (void)mem_add_text(known, sizeof known, "%s%s", i ? ", " : "", allocs[i].name);
     return err_set(err, "%s: no allocation is called '%.*s'; expected all, %s", h->name, (int)name, text, known);
 }
 

@@ -11,6 +11,7 @@
 #include "replay/uvm/uvm_fault_log.h"
 #include "replay/verify/verify_collect.h"
 #include "trace/base/json_tree.h"
+#include "trace/base/mem.h"
 #include "trace/base/units.h"
 #include "trace/base/version.h"
 #include "trace/derived/limits.h"
@@ -239,11 +240,9 @@ static void note_edges(struct checking *c)
     for (uint64_t k = 0; k < c->edges_found && k < NAMED_EDGES; k++) {
         const struct verify_edges *edges = &c->found[k].edges;
         char where[VERIFY_EDGES * 24] = "";
-        for (unsigned i = 0; i < edges->count; i++) {
-            size_t used = strlen(where);
-            (void)snprintf(where + used, sizeof where - used, "%s0x%" PRIx64, i ? " and " : "",
-                           c->found[k].block + (uint64_t)edges->page[i] * UVM_PAGE_BYTES);
-        }
+        for (unsigned i = 0; i < edges->count; i++)
+            (void)mem_add_text(where, sizeof where, "%s0x%" PRIx64, i ? " and " : "",
+                               c->found[k].block + (uint64_t)edges->page[i] * UVM_PAGE_BYTES);
         outcome_note(c->out,
                      "An allocation's edge at %s is inferred: with it every record of the 2 MiB at 0x%" PRIx64
                      " is what the rules give, without it not.",

@@ -139,3 +139,13 @@ int mem_append(char **text, const char *format, ...)
     *text = longer;
     return longer ? 0 : -1;
 }
+
+char *mem_add_text(char *buf, size_t size, const char *format, ...)
+{
+    const size_t used = strlen(buf);
+    va_list ap;
+    va_start(ap, format);
+    (void)vsnprintf(buf + used, size - used, format, ap);
+    va_end(ap);
+    return buf;
+}

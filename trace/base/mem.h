@@ -52,4 +52,7 @@ char *mem_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Append such a text to *text, which may start as NULL and is NULL after a failure. -1: no memory. */
 int mem_append(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Write such a text behind the one that stands in a buffer of so many bytes, as far as there is room. Returns buf. */
+char *mem_add_text(char *buf, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
 #endif

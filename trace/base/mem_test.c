@@ -75,6 +75,15 @@ START_TEST(elements_are_appended_and_texts_kept)
 }
 END_TEST
 
+START_TEST(a_text_is_written_behind_another_as_far_as_there_is_room)
+{
+    char buf[8] = "ab";
+    ck_assert_str_eq(mem_add_text(buf, sizeof buf, "%d", 34), "ab34");
+    ck_assert_str_eq(mem_add_text(buf, sizeof buf, "%s", "56789"), "ab34567");
+    ck_assert_str_eq(mem_add_text(buf, sizeof buf, "x"), "ab34567");
+}
+END_TEST
+
 START_TEST(overflowing_sizes_are_errors)
 {
     struct err err = {""};
@@ -112,6 +121,6 @@ START_TEST(strings_are_copied)
 }
 END_TEST
 
-TEST_MAIN("mem", elements_are_appended_and_texts_kept, more_than_there_is_is_refused_before_it_is_filled,
-          large_arrays_are_zero_and_keep_what_is_in_them, grow_keeps_content_and_doubles, overflowing_sizes_are_errors,
-          strings_are_copied)
+TEST_MAIN("mem", a_text_is_written_behind_another_as_far_as_there_is_room, elements_are_appended_and_texts_kept,
+          more_than_there_is_is_refused_before_it_is_filled, large_arrays_are_zero_and_keep_what_is_in_them,
+          grow_keeps_content_and_doubles, overflowing_sizes_are_errors, strings_are_copied)
