@@ -64,7 +64,7 @@ void launch_tally_free(struct launch_tally *t)
     free(t);
 }
 
-size_t launch_tally_bytes(const struct launch_tally *t)
+static size_t tally_bytes(const struct launch_tally *t)
 {
     return sizeof *t + (size_t)t->sms * t->columns * sizeof *t->lines + t->cap * sizeof *t->chain;
 }
@@ -359,9 +359,9 @@ void launch_weights_add(struct launch_weights *w, uint32_t launch, const struct 
 {
     struct launch_tally **sum = &w->tally[launch];
     struct err ignored;
-    if (!*sum && w->bytes + launch_tally_bytes(tally) <= MOST_BYTES) {
+    if (!*sum && w->bytes + tally_bytes(tally) <= MOST_BYTES) {
         *sum = launch_weights_tally(w, &ignored);
-        w->bytes += launch_tally_bytes(tally);
+        w->bytes += tally_bytes(tally);
     }
     if (*sum)
         launch_tally_add(*sum, tally);

@@ -25,7 +25,6 @@ struct launch_tally;
 /* apart: allocations are told apart; else host memory is what is not kept on the GPU. NULL with *err set. */
 struct launch_tally *launch_tally_new(const struct program *program, uint32_t sms, bool apart, struct err *err);
 void launch_tally_free(struct launch_tally *tally); /* NULL: nothing */
-size_t launch_tally_bytes(const struct launch_tally *tally);
 
 /* Forget all, and count a launch whose blocks have so many warps. */
 void launch_tally_begin(struct launch_tally *tally, uint32_t warps_of_block);

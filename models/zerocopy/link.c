@@ -49,7 +49,8 @@ double pcie_raw_bytes_per_s(const struct pcie *p)
     return p->gigatransfers * 1e9 * (double)p->lanes * 128 / 130 / 8;
 }
 
-double pcie_copy_bytes_per_s(const struct pcie *p)
+/* Rate of long block copies, useful bytes/s. */
+static double copy_bytes_per_s(const struct pcie *p)
 {
     double payload = (double)p->copy_payload_bytes;
     return p->efficiency * pcie_raw_bytes_per_s(p) * payload / (payload + (double)p->completion_bytes);
@@ -115,7 +116,7 @@ double link_time_ns(const struct pcie *p, const struct gpu *gpu, const struct li
 
 double link_copy_ns(const struct pcie *p, double bytes, double copies)
 {
-    return copies * p->copy_setup_ns + bytes / pcie_copy_bytes_per_s(p) * 1e9;
+    return copies * p->copy_setup_ns + bytes / copy_bytes_per_s(p) * 1e9;
 }
 
 enum { LOOK = 64, WITHOUT_TAGS = 256 };

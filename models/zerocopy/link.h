@@ -67,9 +67,6 @@ struct pcie {
 /* Raw rate, bytes/s in one direction: GT/s x lanes x 128/130 / 8. */
 double pcie_raw_bytes_per_s(const struct pcie *p);
 
-/* Rate of long block copies, useful bytes/s. */
-double pcie_copy_bytes_per_s(const struct pcie *p);
-
 enum link_bound { LINK_WIRE, LINK_TAGS, LINK_HOST, LINK_ISSUE, LINK_BOUNDS };
 
 /* What one launch asks of the link. */

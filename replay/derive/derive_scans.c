@@ -163,7 +163,8 @@ int derive_scans_open(struct derive_scans *s, const struct derive_source *source
     return writer_open(&s->writer, out, stream, 0, err);
 }
 
-void derive_lists_lines(struct list_ends *ends, const struct derive_space *space, const struct access_line *line,
+/* What an instruction reads, as runs of sectors of the structure that `space` lays out. */
+static void lists_lines(struct list_ends *ends, const struct derive_space *space, const struct access_line *line,
                         int lines)
 {
     uint64_t first = 0, n = 0;
@@ -190,7 +191,7 @@ int derive_scans_op(void *scans, const struct program_op *op, struct err *err)
     struct derive_scans *s = scans;
     (void)err;
     if (op->access == RECORD_READ && s->writer.records)
-        derive_lists_lines(&s->ends, &s->space, op->line, op->lines);
+        lists_lines(&s->ends, &s->space, op->line, op->lines);
     return 0;
 }
 
@@ -409,7 +410,7 @@ static void list_access(struct reader *r, const struct program_access *a, uint64
             uint64_t n = (addr + bytes - 1) / ACCESS_SECTOR - addr / ACCESS_SECTOR + 1;
             list_ends_add(&p->ends, sector_of(r, addr), n);
         } else if (bytes || !again(r, a, addr)) {
-            derive_lists_lines(&p->ends, &p->space, lines, lines_of(p, a, turn, lines));
+            lists_lines(&p->ends, &p->space, lines, lines_of(p, a, turn, lines));
         }
     }
 }
@@ -425,7 +426,7 @@ static void expect(struct reader *r, const struct program_body *b)
         const struct program_access *a = &b->access[i];
         uint64_t bytes = program_stretch(a), last = a->addr + bytes - 1;
         if (bytes && a->kind == RECORD_READ && inside(r->of, a, a->addr, last))
-            list_ends_expect(&r->of->ends, sector_of(r, last));
+            __builtin_prefetch(&r->of->ends.length[sector_of(r, last)], 1);
     }
 }
 

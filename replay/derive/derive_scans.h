@@ -49,12 +49,6 @@ struct list_ends {
 int list_ends_open(struct list_ends *ends, uint64_t sectors, struct err *err);
 void list_ends_release(struct list_ends *ends);
 
-/* A run that ends with that sector will be added soon. */
-static inline void list_ends_expect(const struct list_ends *ends, uint64_t last)
-{
-    __builtin_prefetch(&ends->length[last], 1);
-}
-
 /* A run of n >= 1 sectors; one of more than LIST_MOST, which no instruction makes, becomes several. */
 void list_ends_add(struct list_ends *ends, uint64_t first, uint64_t n);
 
@@ -82,10 +76,6 @@ void derive_scans_close(struct derive_scans *scans);
 /* All of it: the lists of a source and nothing else, for an engine that asks for them. Without any read an error. */
 int derive_lists(const struct derive_source *source, struct store *out, const struct derive_options *options,
                  struct err *err);
-
-/* What an instruction reads, as runs of sectors of the structure that `space` lays out. */
-void derive_lists_lines(struct list_ends *ends, const struct derive_space *space, const struct access_line *line,
-                        int lines);
 
 /* The lists of derive_lists() of a generated program, made while they are asked for: no trace is written, and threads
  * share a launch's warps. The program is gone over twice, body by body: for the memory that it reads, then launch by

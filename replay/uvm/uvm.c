@@ -94,7 +94,8 @@ static void report_legacy(const struct legacy_cost *cost, const struct launch_to
                      (long long)cost->faults, cost->copy_in_ns / 1e3, cost->fault_ns / 1e3, cost->copy_back_ns / 1e3);
 }
 
-int uvm_legacy_replay(const struct replay_job *job, struct outcome *runs, struct err *err)
+/* Managed memory before demand paging: decisions at launches and CPU faults, none for policies of fault batches. */
+static int legacy_replay(const struct replay_job *job, struct outcome *runs, struct err *err)
 {
     const struct input *input = &job->inputs[0];
     if (job->engine_options)
@@ -400,7 +401,7 @@ static int uvm_replay(const struct replay_job *job, struct outcome *runs, struct
     if (touches)
         return replay_beside(job, kind, touches, runs, err);
     if (before_demand_paging(job))
-        return uvm_legacy_replay(job, runs, err);
+        return legacy_replay(job, runs, err);
     for (size_t i = 0; i < job->policy_count; i++)
         if (job->policies[i].head->baseline)
             return err_set(err, "%s is for legacy mode; see 'offchip list policies'", job->policies[i].head->name);

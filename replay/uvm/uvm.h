@@ -18,7 +18,4 @@ struct uvm_settings {
 
 extern const struct engine engine_uvm;
 
-/* Managed memory before demand paging: decisions at launches and CPU faults, none for policies of fault batches. */
-int uvm_legacy_replay(const struct replay_job *job, struct outcome *runs, struct err *err);
-
 #endif

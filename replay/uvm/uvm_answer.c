@@ -14,7 +14,7 @@
 
 /* --- owners --- */
 
-void uvm_owners_release(struct uvm_owners *p)
+static void owners_release(struct uvm_owners *p)
 {
     for (int by = 0; by < OUTCOME_BYS; by++) {
         for (size_t i = 0; i < p->count[by]; i++)
@@ -166,7 +166,8 @@ static void size_structures(struct uvm_owners *p, const struct uvm_recording *r)
     }
 }
 
-int uvm_owners_init(struct uvm_owners *p, const struct uvm_recording *r, struct store *store, struct err *err)
+/* The recording is one of the store's. On failure nothing is to be released. */
+static int owners_init(struct uvm_owners *p, const struct uvm_recording *r, struct store *store, struct err *err)
 {
     memset(p, 0, sizeof *p);
     p->kernel = mem_zalloc(r->event_count, sizeof *p->kernel, err);
@@ -175,7 +176,7 @@ int uvm_owners_init(struct uvm_owners *p, const struct uvm_recording *r, struct 
     if (rc == 0)
         rc = r->known_sizes ? name_allocations(p, r, store, err) : infer_allocations(p, r, err);
     if (rc) {
-        uvm_owners_release(p);
+        owners_release(p);
         return -1;
     }
     share_moves(p, r);
@@ -913,11 +914,11 @@ int uvm_answer_replay(const struct replay_job *job, struct outcome *runs, struct
     struct uvm_owners owners = {0};
     if (uvm_recording_load(&recording, store, (struct recording){set->process, set->gpu}, err))
         return -1;
-    int rc = recording.visit_count ? uvm_owners_init(&owners, &recording, store, err)
+    int rc = recording.visit_count ? owners_init(&owners, &recording, store, err)
                                    : err_set(err, "%s holds no migration to the GPU", store_path(store));
     if (rc == 0)
         rc = run_policies(job, &recording, &owners, runs, err);
-    uvm_owners_release(&owners);
+    owners_release(&owners);
     uvm_recording_release(&recording);
     return rc;
 }

@@ -45,11 +45,6 @@ struct uvm_owners {
     size_t *allocation; /* by piece */
 };
 
-/* The recording is one of the store's. On failure nothing is to be released. */
-int uvm_owners_init(struct uvm_owners *owners, const struct uvm_recording *recording, struct store *store,
-                    struct err *err);
-void uvm_owners_release(struct uvm_owners *owners);
-
 enum uvm_hidden {
     UVM_HIDDEN_UNTOUCHED,
     UVM_HIDDEN_TOUCHED,

@@ -167,7 +167,8 @@ double uvm_remote_turn_ns(const struct uvm_remote *r, uint32_t pages, uint32_t a
     return pages * (whole * r->request_ns[UVM_REMOTE_SECTORS - 1] + (rest ? r->request_ns[rest - 1] : 0));
 }
 
-uint32_t uvm_remote_alone_ns(const struct uvm_remote *r, uint32_t compute_ns, double link_ns)
+/* How long one turn takes with the link to itself. */
+static uint32_t alone_ns(const struct uvm_remote *r, uint32_t compute_ns, double link_ns)
 {
     double remote = r->latency_ns + link_ns;
     return remote > compute_ns ? (uint32_t)(remote + 0.5) : compute_ns;
@@ -176,7 +177,7 @@ uint32_t uvm_remote_alone_ns(const struct uvm_remote *r, uint32_t compute_ns, do
 /* After the first turn none waits for the link any more: a turn takes no less than its share of it. */
 int64_t uvm_remote_turns(struct uvm_remote *r, int64_t time, uint32_t compute_ns, double link_ns, uint32_t turns)
 {
-    uint32_t alone = uvm_remote_alone_ns(r, compute_ns, link_ns);
+    uint32_t alone = alone_ns(r, compute_ns, link_ns);
     int64_t start = (double)time < r->free_ns ? (int64_t)(r->free_ns + 0.5) : time;
     int64_t last = start + (int64_t)(turns - 1) * alone;
     r->free_ns = (double)last + link_ns;
@@ -582,7 +583,7 @@ static void skip_turns(struct uvm_gpu *g, struct uvm_slot *s, int64_t limit)
     uint32_t ns = compute_ns(g, &s->step), turns = s->turns;
     if (g->memory->any_remote) {
         double link = remote_ns(g, &s->step, 0);
-        ns = link > 0 ? uvm_remote_alone_ns(&g->remote, ns, link) : ns;
+        ns = link > 0 ? alone_ns(&g->remote, ns, link) : ns;
     }
     if (ns && (uint64_t)(limit - s->time + ns - 1) / ns < turns)
         turns = (uint32_t)((uint64_t)(limit - s->time + ns - 1) / ns);

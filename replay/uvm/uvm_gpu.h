@@ -68,9 +68,6 @@ double uvm_remote_turn_ns(const struct uvm_remote *r, uint32_t pages, uint32_t a
 /* `turns` turns in a row, each with compute_ns and link_ns of the link, which is booked; when the last has ended. */
 int64_t uvm_remote_turns(struct uvm_remote *r, int64_t time, uint32_t compute_ns, double link_ns, uint32_t turns);
 
-/* How long one of them takes with the link to itself. */
-uint32_t uvm_remote_alone_ns(const struct uvm_remote *r, uint32_t compute_ns, double link_ns);
-
 /* Requests went to a region of a block; true if they make the `threshold`-th, and with it a notification. */
 bool uvm_remote_count(struct uvm_remote *r, uint32_t block, uint32_t region, uint64_t requests, uint32_t threshold);
 

@@ -113,7 +113,8 @@ struct simulation {
     struct err *err;
 };
 
-uint64_t uvm_simulate_chunks(const struct uvm_run *run, uint64_t blocks)
+/* Memory for managed data in 2 MiB chunks for a footprint of `blocks` VA blocks; 0: unlimited. */
+static uint64_t chunks_of(const struct uvm_run *run, uint64_t blocks)
 {
     uint64_t chunks;
     if (run->gpu_memory_bytes > 0)
@@ -495,7 +496,7 @@ static int simulate(struct simulation *s, struct uvm_metrics *m)
     uint64_t blocks = actor_space_pages(allocs, n) / ACTOR_BLOCK_PAGES;
     s->pages = mem_zalloc((size_t)run->platform->batch_faults, sizeof *s->pages, s->err);
     int64_t end = 0;
-    if (!s->pages || uvm_memory_init(&s->memory, allocs, n, uvm_simulate_chunks(run, blocks), s->err) ||
+    if (!s->pages || uvm_memory_init(&s->memory, allocs, n, chunks_of(run, blocks), s->err) ||
         uvm_memory_evict_by(&s->memory, run->evict, run->evict_params, s->err) ||
         uvm_driver_init(&s->driver, &s->memory, run->platform, run->policy, run->policy_params, run->traced, s->err) ||
         locality_windows_init(&s->windows, s->err) ||

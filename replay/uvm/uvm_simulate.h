@@ -65,7 +65,4 @@ struct uvm_run {
  * add up, a page resident twice: a fault of the program, never of the input). */
 int uvm_simulate(const struct uvm_run *run, struct uvm_metrics *metrics, struct err *err);
 
-/* Memory for managed data in 2 MiB chunks for a footprint of `blocks` VA blocks; 0: unlimited. */
-uint64_t uvm_simulate_chunks(const struct uvm_run *run, uint64_t blocks);
-
 #endif
