@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -17,6 +16,7 @@
 #include "trace/derived/batches.h"
 #include "trace/import/reader.h"
 #include "trace/import/trace_sample.h"
+#include "trace/store/dbfile.h"
 #include "trace/store/output.h"
 
 static const char *format, *output;
@@ -67,7 +67,8 @@ static void count_bytes(void *ctx, uint64_t bytes)
 
 static struct unpacked {
     const char *given; /* the operand */
-    struct output file;
+    FILE *file;
+    char name[32]; /* of the file, which no folder lists: a KILL leaves nothing of it */
 } unpacked[OUTPUT_MAX];
 static size_t unpacked_count;
 
@@ -75,7 +76,7 @@ static size_t unpacked_count;
 static const char *in_words(char *text, size_t size)
 {
     for (size_t i = 0; i < unpacked_count; i++) {
-        const char *file = unpacked[i].file.temporary;
+        const char *file = unpacked[i].name;
         for (char *at; (at = strstr(text, file));) {
             char *rest = mem_format("%s%s", unpacked[i].given, at + strlen(file));
             (void)snprintf(at, size - (size_t)(at - text), "%s", rest ? rest : "?");
@@ -87,23 +88,15 @@ static const char *in_words(char *text, size_t size)
 
 static int unpack(struct input_stream *source, char **operand, struct err *err)
 {
-    const char *folder = secure_getenv("TMPDIR");
-    uint64_t name = 0;
     struct unpacked *u = &unpacked[unpacked_count];
-    (void)getrandom(&name, sizeof name, 0);
-    char *path = mem_format("%s/offchip-%016" PRIx64, folder && *folder ? folder : "/tmp", name);
-    if (!path || output_begin(&u->file, path, true, true, err)) {
-        free(path);
-        return err_at(err, "%s: it is unpacked into a temporary file (TMPDIR)", *operand);
-    }
-    free(path);
     u->given = *operand;
-    *operand = u->file.temporary;
+    u->file = dbfile_follow() ? output_aside(false, err) : NULL;
+    if (!u->file)
+        return err_at(err, "%s: it is unpacked into a temporary file (TMPDIR)", *operand);
+    (void)snprintf(u->name, sizeof u->name, "/proc/self/fd/%d", fileno(u->file));
+    *operand = u->name;
     unpacked_count++;
-    u->file.file = fopen(u->file.temporary, "we");
-    if (!u->file.file)
-        return err_set(err, "%s: it cannot be unpacked: %s", u->given, strerror(errno));
-    return input_stream_unpack(source, u->file.file, err) ? err_at(err, "%s", u->given) : 0;
+    return input_stream_unpack(source, u->file, err) ? err_at(err, "%s", u->given) : 0;
 }
 
 /* An operand that is a packed database gets the name of what is unpacked of it. What is wrong with others is found when
@@ -129,13 +122,13 @@ static int unpack_database(char **operand, struct err *err)
 static void remove_unpacked(void)
 {
     while (unpacked_count)
-        (void)output_close(&unpacked[--unpacked_count].file, -1, NULL);
+        (void)fclose(unpacked[--unpacked_count].file);
 }
 
 static const char *given_as(const char *file)
 {
     for (size_t i = 0; i < unpacked_count; i++)
-        if (unpacked[i].file.temporary == file)
+        if (unpacked[i].name == file)
             return unpacked[i].given;
     return file;
 }
@@ -316,8 +309,8 @@ static int find_joint(int argc, char **argv, const struct reader **joint)
         }
     }
     if (*joint && other >= 0)
-        return cmd_usage("'%s' is of format %s and '%s' is not: import that one by itself first", argv[first],
-                         (*joint)->name, argv[other]);
+        return cmd_usage("'%s' is of format %s and '%s' is not: import that one by itself first", given_as(argv[first]),
+                         (*joint)->name, given_as(argv[other]));
     for (int i = 0; *joint && i < argc; i++)
         for (int k = 0; k < i; k++)
             if (output_same(argv[k], argv[i]))

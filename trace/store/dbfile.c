@@ -90,11 +90,18 @@ static int stat_followed(const char *path, struct stat *st)
 
 static bool follows;
 
-static void follow(void)
+static void set_follow(void)
 {
     sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
     follows = vfs->iVersion > 2 && !vfs->xSetSystemCall(vfs, "open", (sqlite3_syscall_ptr)open_followed) &&
               !vfs->xSetSystemCall(vfs, "lstat", (sqlite3_syscall_ptr)stat_followed);
+}
+
+bool dbfile_follow(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, set_follow);
+    return follows;
 }
 
 /* Nobody else knows of the file, and what fails leaves nothing of it: it needs no journal on the disk. */
@@ -169,11 +176,9 @@ static int take_place(struct output *file, const char *path, sqlite3 **db, struc
 int dbfile_create(struct output *file, const char *path, enum output_place place,
                   int (*make)(sqlite3 *db, void *ctx, struct err *err), void *ctx, sqlite3 **db, struct err *err)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     char own[40];
     *db = NULL;
-    (void)pthread_once(&once, follow);
-    if (output_begin(file, path, place == OUTPUT_REPLACE, !follows, err))
+    if (output_begin(file, path, place == OUTPUT_REPLACE, !dbfile_follow(), err))
         return -1;
     (void)snprintf(own, sizeof own, "/proc/self/fd/%d", file->fd);
     int failed = file->fd ? 0 : err_set(err, "cannot create '%s': it exists and is not a file", path);
