@@ -385,23 +385,19 @@ static void add_ahead(struct measured *m, const struct record *r)
 
 static int add_migrations(struct store *store, struct measured *m, struct err *err)
 {
-    int stream = store_stream_find(store, "uvm"), rc;
-    const struct record *r;
-    size_t n;
+    int stream = store_stream_find(store, "uvm");
+    struct store_walk w = {0};
     if (stream < 0)
         return 0;
-    struct store_cursor *cursor = store_cursor_open(store, stream, err);
-    while ((rc = store_cursor_next(cursor, &r, NULL, &n, err)) == 1)
-        for (size_t i = 0; i < n; i++) {
-            m->value[H2D_BYTES] += r[i].kind == RECORD_MIGRATE_H2D ? (double)r[i].bytes : 0;
-            m->value[D2H_BYTES] += r[i].kind == RECORD_MIGRATE_D2H ? (double)r[i].bytes : 0;
-            add_ahead(m, &r[i]);
-        }
-    store_cursor_close(cursor);
+    while (store_walk_next(&w, store, stream, err)) {
+        m->value[H2D_BYTES] += w.r->kind == RECORD_MIGRATE_H2D ? (double)w.r->bytes : 0;
+        m->value[D2H_BYTES] += w.r->kind == RECORD_MIGRATE_D2H ? (double)w.r->bytes : 0;
+        add_ahead(m, w.r);
+    }
     if (m->ahead_until >= m->ahead)
         m->value[TIME_NS_SUM] += (double)(m->ahead_until - m->ahead);
     m->known[H2D_BYTES] = m->known[D2H_BYTES] = m->known[BATCHES] = true;
-    return rc;
+    return store_walk_end(&w);
 }
 
 static int measure(struct store *store, struct measured *m, struct err *err)

@@ -340,17 +340,12 @@ struct histogram {
 
 static int count_requests(struct store *out, struct histogram *h, struct err *err)
 {
-    int stream = store_stream_find(out, "requests"), rc = 1;
-    struct store_cursor *cursor = stream < 0 ? NULL : store_cursor_open(out, stream, err);
-    const struct record *r;
-    const int64_t *extra;
-    size_t n;
-    while (cursor && (rc = store_cursor_next(cursor, &r, &extra, &n, err)) > 0)
-        for (size_t i = 0; i < n; i++)
-            if (r[i].bytes > 0 && r[i].bytes % SECTOR == 0 && r[i].bytes <= (uint64_t)SECTOR * SECTORS)
-                h->n[r[i].kind][r[i].bytes / SECTOR]++;
-    store_cursor_close(cursor);
-    return stream < 0 || (cursor && rc == 0) ? 0 : -1;
+    int stream = store_stream_find(out, "requests");
+    struct store_walk w = {0};
+    while (stream >= 0 && store_walk_next(&w, out, stream, err))
+        if (w.r->bytes > 0 && w.r->bytes % SECTOR == 0 && w.r->bytes <= (uint64_t)SECTOR * SECTORS)
+            h->n[w.r->kind][w.r->bytes / SECTOR]++;
+    return store_walk_end(&w);
 }
 
 static int dram_histogram(struct store *out, struct err *err)

@@ -74,30 +74,15 @@ static int add_copy(struct tally *t, const struct record *r, int64_t process, in
     return 0;
 }
 
-static int extra_column(const struct stream *s, const char *name)
-{
-    for (int i = 0; i < STORE_EXTRAS; i++)
-        if (strcmp(s->extra[i], name) == 0)
-            return i;
-    return -1;
-}
-
 static int read_copies(struct store *store, int stream, struct tally *t)
 {
     const struct stream *s = store_stream(store, stream);
-    const int process = extra_column(s, "process_id"), gpu = extra_column(s, "dst_id");
-    struct store_cursor *cursor = store_cursor_open(store, stream, t->err);
-    const struct record *r;
-    const int64_t *extra;
-    size_t n;
-    int more = -1, rc = 0;
-    while (cursor && !rc && (more = store_cursor_next(cursor, &r, &extra, &n, t->err)) > 0)
-        for (size_t i = 0; i < n && !rc; i++)
-            if (r[i].kind == RECORD_MIGRATE_H2D)
-                rc = add_copy(t, &r[i], process < 0 ? 0 : extra[(size_t)process * n + i],
-                              gpu < 0 ? 0 : extra[(size_t)gpu * n + i]);
-    store_cursor_close(cursor);
-    return rc ? -1 : more;
+    const int process = store_extra(s, "process_id"), gpu = store_extra(s, "dst_id");
+    struct store_walk w = {0};
+    while (store_walk_next(&w, store, stream, t->err))
+        if (w.r->kind == RECORD_MIGRATE_H2D)
+            w.failed = add_copy(t, w.r, store_walk_extra(&w, process), store_walk_extra(&w, gpu));
+    return store_walk_end(&w);
 }
 
 /* --- faults --- */

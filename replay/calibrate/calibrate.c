@@ -62,17 +62,12 @@ struct uvm_fits {
 
 static int uvm_stream(struct uvm_fits *f, struct store *store, int stream, struct err *err)
 {
-    struct store_cursor *cursor = store_cursor_open(store, stream, err);
-    const struct record *r;
-    size_t n;
-    int more = cursor ? 1 : -1;
-    while (more == 1 && (more = store_cursor_next(cursor, &r, NULL, &n, err)) == 1)
-        for (size_t i = 0; i < n; i++)
-            if ((r[i].kind == RECORD_MIGRATE_H2D || r[i].kind == RECORD_MIGRATE_D2H) && r[i].duration > 0)
-                fit_add(r[i].kind == RECORD_MIGRATE_H2D ? &f->h2d : &f->d2h, (double[]){1, (double)r[i].bytes},
-                        (double)r[i].duration, 1);
-    store_cursor_close(cursor);
-    return more < 0 ? -1 : 0;
+    struct store_walk w = {0};
+    while (store_walk_next(&w, store, stream, err))
+        if ((w.r->kind == RECORD_MIGRATE_H2D || w.r->kind == RECORD_MIGRATE_D2H) && w.r->duration > 0)
+            fit_add(w.r->kind == RECORD_MIGRATE_H2D ? &f->h2d : &f->d2h, (double[]){1, (double)w.r->bytes},
+                    (double)w.r->duration, 1);
+    return store_walk_end(&w);
 }
 
 /* Each process and GPU of a trace by itself. */

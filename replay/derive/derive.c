@@ -170,20 +170,11 @@ static int walk_recording(struct walk *w, struct err *err)
     if (stream < 0)
         return err_set(err, "%s holds no accesses: import an Accel-Sim trace or a recording of accesses",
                        store_path(in));
-    struct store_cursor *cursor = store_cursor_open(in, stream, err);
-    if (!cursor)
-        return -1;
-    const struct record *r;
-    const int64_t *extra;
-    size_t n;
-    int rc = 0;
-    bool failed = false;
+    struct store_walk at = {0};
     w->numbered = strcmp(store_stream(in, stream)->extra[0], "access") == 0;
-    while (!failed && (rc = store_cursor_next(cursor, &r, &extra, &n, err)) == 1)
-        for (size_t i = 0; i < n && !failed; i++)
-            failed = take_record(w, &r[i], w->numbered ? extra[i] : 0, err);
-    store_cursor_close(cursor);
-    return rc == 0 && !failed ? hand_over_recorded(w, err) : -1;
+    while (store_walk_next(&at, in, stream, err))
+        at.failed = take_record(w, at.r, w->numbered ? store_walk_extra(&at, 0) : 0, err);
+    return store_walk_end(&at) ? -1 : hand_over_recorded(w, err);
 }
 
 /* --- generated instructions --- */

@@ -41,19 +41,11 @@ static int each(struct store *store, derive_sink sink, void *ctx, struct err *er
     struct recording of;
     if (recording_choose(&of, (struct recording){RECORDING_ANY, RECORDING_ANY}, store, err))
         return -1;
-    struct recording_cursor *cursor = recording_open(store, of, err);
-    if (!cursor)
-        return -1;
-    const struct record *r;
-    size_t n;
-    int rc = 0;
-    bool failed = false;
-    while (!failed && (rc = recording_next(cursor, &r, &n, err)) == 1)
-        for (size_t i = 0; i < n && !failed; i++)
-            failed = (r[i].kind == RECORD_KERNEL || migrates(&r[i])) &&
-                     ((migrates(&r[i]) && check(&r[i], store_path(store), err)) || sink(ctx, &r[i], err));
-    recording_close(cursor);
-    return failed ? -1 : rc;
+    struct recording_walk w = {0};
+    while (recording_walk_next(&w, store, of, err))
+        w.at.failed = (w.at.r->kind == RECORD_KERNEL || migrates(w.at.r)) &&
+                      ((migrates(w.at.r) && check(w.at.r, store_path(store), err)) || sink(ctx, w.at.r, err));
+    return store_walk_end(&w.at);
 }
 
 struct extent {

@@ -346,15 +346,10 @@ static int read_streams(struct reading *r, struct store *store, struct err *err)
         (void)snprintf(key, sizeof key, "kinds.%s", stream->name);
         const char *kinds = store_origin_get(store, key);
         bool sees = !kinds || strstr(kinds, "MIGRATE_H2D") || (stream->kinds >> RECORD_MIGRATE_H2D & 1);
-        struct store_cursor *cursor = store_cursor_open(store, s, err);
-        const struct record *records;
-        size_t n;
-        int more = cursor ? 1 : -1, rc = 0;
-        while (!rc && more == 1 && (more = store_cursor_next(cursor, &records, NULL, &n, err)) == 1)
-            for (size_t i = 0; i < n && !rc; i++)
-                rc = on_record(r, &records[i], sees, err);
-        store_cursor_close(cursor);
-        if (more < 0 || rc)
+        struct store_walk w = {0};
+        while (store_walk_next(&w, store, s, err))
+            w.failed = on_record(r, w.r, sees, err);
+        if (store_walk_end(&w))
             return -1;
     }
     return 0;

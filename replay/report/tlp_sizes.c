@@ -64,19 +64,14 @@ static int take_tally(void *ctx, enum tlp_type type, const char *direction, uint
 static int count_records(struct store *store, int stream, struct counting *c)
 {
     struct tlp_tally *tally = tlp_tally_new(c->err);
-    struct store_cursor *cursor = tally ? store_cursor_open(store, stream, c->err) : NULL;
-    const struct record *r;
-    size_t n;
-    int rc = cursor ? 1 : -1;
+    struct store_walk w = {.failed = !tally};
     uint16_t direction = tally ? tlp_tally_direction(tally, "unknown") : 0;
-    while (rc == 1 && (rc = store_cursor_next(cursor, &r, NULL, &n, c->err)) == 1)
-        for (size_t i = 0; i < n && rc == 1; i++)
-            if (r[i].kind == RECORD_TLP &&
-                tlp_tally_add(tally, tlp_record_type(&r[i]), direction, (uint32_t)r[i].bytes, c->err))
-                rc = -1;
+    while (store_walk_next(&w, store, stream, c->err))
+        w.failed = w.r->kind == RECORD_TLP &&
+                   tlp_tally_add(tally, tlp_record_type(w.r), direction, (uint32_t)w.r->bytes, c->err);
+    int rc = store_walk_end(&w);
     if (rc == 0)
         (void)tlp_tally_walk(tally, take_tally, c);
-    store_cursor_close(cursor);
     tlp_tally_free(tally);
     return rc;
 }
@@ -122,25 +117,16 @@ static int take_defect(void *ctx, const struct store_value *v, size_t n)
 struct quantile *tlp_sizes_latency(struct store *store, struct err *err)
 {
     struct quantile *q = quantile_new(err);
-    int stream = store_stream_find(store, "tlp_reads"), early = -1, error = -1;
+    int stream = store_stream_find(store, "tlp_reads");
     if (!q || stream < 0)
         return q;
     const struct stream *s = store_stream(store, stream);
-    for (int i = 0; i < STORE_EXTRAS; i++) {
-        early = strcmp(s->extra[i], "early") == 0 ? i : early;
-        error = strcmp(s->extra[i], "error") == 0 ? i : error;
-    }
-    struct store_cursor *cursor = store_cursor_open(store, stream, err);
-    const struct record *r;
-    const int64_t *extra;
-    size_t n;
-    int rc = cursor ? 1 : -1;
-    while (rc == 1 && (rc = store_cursor_next(cursor, &r, &extra, &n, err)) == 1)
-        for (size_t i = 0; i < n; i++)
-            if (!(early >= 0 && extra[(size_t)early * n + i]) && !(error >= 0 && extra[(size_t)error * n + i]))
-                quantile_add(q, r[i].duration);
-    store_cursor_close(cursor);
-    if (rc == 0)
+    const int early = store_extra(s, "early"), error = store_extra(s, "error");
+    struct store_walk w = {0};
+    while (store_walk_next(&w, store, stream, err))
+        if (!store_walk_extra(&w, early) && !store_walk_extra(&w, error))
+            quantile_add(q, w.r->duration);
+    if (store_walk_end(&w) == 0)
         return q;
     quantile_free(q);
     return NULL;

@@ -361,30 +361,19 @@ static int number_pages(struct actor_trace *t, const struct record *r, struct er
 
 static int read_stream(struct actor_trace *t, struct store *store, int stream, struct err *err)
 {
-    struct store_cursor *cursor = store_cursor_open(store, stream, err);
-    if (!cursor)
-        return -1;
-    const struct record *records;
-    const int64_t *extras;
-    size_t n;
-    size_t columns = 0; /* a trace of before has fewer */
+    struct store_walk w = {0};
+    int columns = 0; /* a trace of before has fewer */
     while (columns < ACTOR_EXTRAS && strcmp(store_stream(store, stream)->extra[columns], actor_extras[columns]) == 0)
         columns++;
-    uint64_t number = 0;
-    int rc;
-    while ((rc = store_cursor_next(cursor, &records, &extras, &n, err)) == 1)
-        for (size_t i = 0; i < n; i++, number++) {
-            int64_t own[ACTOR_EXTRAS] = {0};
-            for (size_t c = 0; c < columns; c++)
-                own[c] = extras[c * n + i];
-            if (number_pages(t, &records[i], err) || add_record(t, &records[i], columns ? own : NULL, err)) {
-                store_cursor_close(cursor);
-                return err_at(err, "record %llu of stream '%s'", (unsigned long long)number,
+    for (uint64_t number = 0; store_walk_next(&w, store, stream, err); number++) {
+        int64_t own[ACTOR_EXTRAS] = {0};
+        for (int c = 0; c < columns; c++)
+            own[c] = store_walk_extra(&w, c);
+        if (number_pages(t, w.r, err) || add_record(t, w.r, columns ? own : NULL, err))
+            w.failed = err_at(err, "record %llu of stream '%s'", (unsigned long long)number,
                               store_stream(store, stream)->name);
-            }
-        }
-    store_cursor_close(cursor);
-    return rc < 0 ? -1 : close_launch(t, err);
+    }
+    return store_walk_end(&w) ? -1 : close_launch(t, err);
 }
 
 /* The names of allocations: a row is of the one in whose first page it begins. */

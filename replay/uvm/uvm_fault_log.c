@@ -82,19 +82,10 @@ static int take(struct reading *g, const struct record *r)
 
 static int read_stream(struct reading *g, struct store *store, int stream)
 {
-    struct store_cursor *cursor = store_cursor_open(store, stream, g->err);
-    if (!cursor)
-        return -1;
-    const struct record *r;
-    size_t n;
-    int more, rc = 0;
-    while (rc == 0 && (more = store_cursor_next(cursor, &r, NULL, &n, g->err)) != 0) {
-        rc = more < 0 ? -1 : 0;
-        for (size_t i = 0; i < n && rc == 0; i++)
-            rc = take(g, &r[i]);
-    }
-    store_cursor_close(cursor);
-    return rc ? -1 : end_batch(g);
+    struct store_walk w = {0};
+    while (store_walk_next(&w, store, stream, g->err))
+        w.failed = take(g, w.r);
+    return store_walk_end(&w) ? -1 : end_batch(g);
 }
 
 static void judge(struct uvm_fault_log *log, const struct uvm_account *total)

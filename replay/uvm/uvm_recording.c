@@ -634,14 +634,10 @@ int uvm_recording_load(struct uvm_recording *r, struct store *store, struct reco
     r->traced = !traced || strcmp(traced, "0") != 0;
     r->advised = store_origin_get(store, "simulated.advised") != NULL;
     (void)snprintf(r->policy, sizeof r->policy, "%s", policy ? policy : "");
-    struct recording_cursor *cursor = recording_open(store, of, err);
-    const struct record *records;
-    size_t n;
-    int rc = cursor ? 0 : -1;
-    while (cursor && (rc = recording_next(cursor, &records, &n, err)) > 0)
-        if ((rc = uvm_recording_add(r, records, n, err)))
-            break;
-    recording_close(cursor);
+    struct recording_walk w = {0};
+    while (recording_walk_next(&w, store, of, err))
+        w.at.failed = uvm_recording_add(r, w.at.r, 1, err);
+    int rc = store_walk_end(&w.at);
     if (rc == 0)
         rc = uvm_recording_finish(r, err);
     if (rc)

@@ -124,21 +124,11 @@ static int take(struct verify_input *in, const struct record *r, struct err *err
 
 static int read_records(struct verify_input *in, struct store *store, struct recording of, struct err *err)
 {
-    struct recording_cursor *cursor = recording_open(store, of, err);
-    const struct record *records;
-    size_t n;
-    int rc = cursor ? 0 : -1;
-    while (cursor && (rc = recording_next(cursor, &records, &n, err)) > 0) {
-        rc = batches_add(&in->batches, records, n, err);
-        if (rc == 0)
-            rc = services_add(&in->d2h, records, n, err);
-        for (size_t i = 0; rc == 0 && i < n; i++)
-            rc = take(in, &records[i], err);
-        if (rc)
-            break;
-    }
-    recording_close(cursor);
-    return rc;
+    struct recording_walk w = {0};
+    while (recording_walk_next(&w, store, of, err))
+        w.at.failed = batches_add(&in->batches, w.at.r, 1, err) || services_add(&in->d2h, w.at.r, 1, err) ||
+                      take(in, w.at.r, err);
+    return store_walk_end(&w.at);
 }
 
 static int push_services(struct verify_input *in, const struct services *services, enum verify_event_type type,

@@ -104,16 +104,10 @@ static int take(struct nesting *nesting, const struct record *r, struct err *err
 
 static int read_stream(struct nesting *nesting, struct store *store, int index, struct err *err)
 {
-    struct store_cursor *cursor = store_cursor_open(store, index, err);
-    const struct record *records;
-    size_t n;
-    int more;
-    while ((more = store_cursor_next(cursor, &records, NULL, &n, err)) > 0)
-        for (size_t i = 0; i < n && more > 0; i++)
-            if (take(nesting, &records[i], err))
-                more = -1;
-    store_cursor_close(cursor);
-    return more;
+    struct store_walk w = {0};
+    while (store_walk_next(&w, store, index, err))
+        w.failed = take(nesting, w.r, err);
+    return store_walk_end(&w);
 }
 
 /* Take the ranges of all streams in ns; marks, which take no time, are passed over. */

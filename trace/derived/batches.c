@@ -133,20 +133,14 @@ int batches_add(struct batches *b, const struct record *records, size_t n, struc
 
 static int add_recording(struct batches *b, struct store *store, struct recording of, struct err *err)
 {
-    struct recording_cursor *cursor = recording_open(store, of, err);
-    const struct record *records;
-    size_t n;
-    int rc = cursor ? 0 : -1;
-    while (cursor && (rc = recording_next(cursor, &records, &n, err)) > 0) {
+    struct recording_walk w = {0};
+    while (recording_walk_next(&w, store, of, err)) {
         /* A driver's log (reader uvmeval) tells its batches itself; its FAULT records are single faults. */
-        const char *name = recording_stream(cursor)->name;
-        if (strcmp(name, "faults") == 0 || strcmp(name, "batches") == 0)
-            continue;
-        if ((rc = batches_add(b, records, n, err)))
-            break;
+        const char *name = store_stream(store, w.stream)->name;
+        if (strcmp(name, "faults") != 0 && strcmp(name, "batches") != 0)
+            w.at.failed = batches_add(b, w.at.r, 1, err);
     }
-    recording_close(cursor);
-    return rc;
+    return store_walk_end(&w.at);
 }
 
 static int by_start(const void *a, const void *b)

@@ -105,8 +105,7 @@ static bool has_owners(const struct store *store)
 {
     bool has = false;
     for (int s = 0; s < store_stream_count(store); s++)
-        for (int e = 0; e < STORE_EXTRAS; e++)
-            has |= strcmp(store_stream(store, s)->extra[e], "dst_id") == 0;
+        has |= store_extra(store_stream(store, s), "dst_id") >= 0;
     return has;
 }
 

@@ -3,89 +3,18 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "trace/base/mem.h"
-
-struct recording_cursor {
-    struct store *store;
-    struct recording recording;
-    int stream; /* of the open cursor, -1 before the first */
-    struct store_cursor *cursor;
-    int process, src, dst; /* the extra columns of the stream, -1: none */
-    struct record kept[STORE_BATCH];
-};
-
-static int column(const struct stream *stream, const char *name)
-{
-    for (int i = 0; i < STORE_EXTRAS; i++)
-        if (strcmp(stream->extra[i], name) == 0)
-            return i;
-    return -1;
-}
-
-struct recording_cursor *recording_open(struct store *store, struct recording recording, struct err *err)
-{
-    struct recording_cursor *c = mem_zalloc(1, sizeof *c, err);
-    if (!c)
-        return NULL;
-    c->store = store;
-    c->recording = recording;
-    c->stream = -1;
-    return c;
-}
-
-void recording_close(struct recording_cursor *c)
-{
-    if (!c)
-        return;
-    store_cursor_close(c->cursor);
-    free(c);
-}
-
-const struct stream *recording_stream(const struct recording_cursor *c)
-{
-    return store_stream(c->store, c->stream);
-}
-
-/* The next batch of any stream in ns, not yet sorted out. */
-static int next_batch(struct recording_cursor *c, const struct record **records, const int64_t **extra, size_t *n,
-                      struct err *err)
-{
-    for (;;) {
-        int more = c->cursor ? store_cursor_next(c->cursor, records, extra, n, err) : 0;
-        if (more)
-            return more;
-        store_cursor_close(c->cursor);
-        c->cursor = NULL;
-        do
-            c->stream++;
-        while (c->stream < store_stream_count(c->store) && store_stream(c->store, c->stream)->unit != TIME_NS);
-        if (c->stream == store_stream_count(c->store))
-            return 0;
-        const struct stream *stream = store_stream(c->store, c->stream);
-        c->process = column(stream, "process_id");
-        c->src = column(stream, "src_id");
-        c->dst = column(stream, "dst_id");
-        c->cursor = store_cursor_open(c->store, c->stream, err);
-        if (!c->cursor)
-            return -1;
-    }
-}
-
-/* Whose record i of a batch of n is; RECORDING_ANY where it does not say. */
-static struct recording owner(const struct recording_cursor *c, const struct record *record, const int64_t *extra,
-                              size_t n, size_t i)
+/* Whose the record is; RECORDING_ANY where it does not say. */
+static struct recording owner(const struct recording_walk *w)
 {
     struct recording o = {RECORDING_ANY, RECORDING_ANY};
-    if (c->process >= 0 && extra[(size_t)c->process * n + i] != 0)
-        o.process = extra[(size_t)c->process * n + i];
-    int side = record->kind == RECORD_MIGRATE_H2D                                   ? c->dst
-               : record->kind == RECORD_MIGRATE_D2H || record->kind == RECORD_FAULT ? c->src
-                                                                                    : -1;
+    const uint32_t kind = w->at.r->kind;
+    if (store_walk_extra(&w->at, w->process) != 0)
+        o.process = store_walk_extra(&w->at, w->process);
+    int side = kind == RECORD_MIGRATE_H2D ? w->dst : kind == RECORD_MIGRATE_D2H || kind == RECORD_FAULT ? w->src : -1;
     if (side >= 0)
-        o.gpu = extra[(size_t)side * n + i];
+        o.gpu = store_walk_extra(&w->at, side);
     return o;
 }
 
@@ -99,30 +28,25 @@ static bool is_in(struct recording mine, struct recording wanted)
     return fits(mine.process, wanted.process) && fits(mine.gpu, wanted.gpu);
 }
 
-int recording_next(struct recording_cursor *c, const struct record **records, size_t *n, struct err *err)
+bool recording_walk_next(struct recording_walk *w, struct store *store, struct recording recording, struct err *err)
 {
-    const struct record *all;
-    const int64_t *extra;
-    size_t count;
-    int more;
-    while ((more = next_batch(c, &all, &extra, &count, err)) > 0) {
-        *records = all;
-        *n = count;
-        size_t same = 0;
-        while (same < count && is_in(owner(c, &all[same], extra, count, same), c->recording))
-            same++;
-        if (same == count)
-            return 1;
-        memcpy(c->kept, all, same * sizeof *all);
-        *records = c->kept;
-        *n = same;
-        for (size_t i = same; i < count; i++)
-            if (is_in(owner(c, &all[i], extra, count, i), c->recording))
-                c->kept[(*n)++] = all[i];
-        if (*n > 0)
-            return 1;
+    for (; w->stream < store_stream_count(store); w->stream++) {
+        const struct stream *stream = store_stream(store, w->stream);
+        if (stream->unit != TIME_NS)
+            continue;
+        if (!w->at.cursor) {
+            w->process = store_extra(stream, "process_id");
+            w->src = store_extra(stream, "src_id");
+            w->dst = store_extra(stream, "dst_id");
+        }
+        while (store_walk_next(&w->at, store, w->stream, err))
+            if (is_in(owner(w), recording))
+                return true;
+        if (store_walk_end(&w->at))
+            return false;
+        w->at = (struct store_walk){0};
     }
-    return more;
+    return false;
 }
 
 static int note(struct recordings *r, size_t *last, struct recording o, struct err *err)
@@ -150,23 +74,16 @@ static void forget_unknown(struct recordings *r)
 
 int recordings_find(struct recordings *r, struct store *store, struct err *err)
 {
+    const struct recording any = {RECORDING_ANY, RECORDING_ANY};
+    struct recording_walk w = {0};
+    size_t last = 0;
     r->count = 0;
-    struct recording_cursor *c = recording_open(store, (struct recording){RECORDING_ANY, RECORDING_ANY}, err);
-    if (!c)
-        return -1;
-    const struct record *records;
-    const int64_t *extra;
-    size_t n, last = 0;
-    int rc = 1;
-    while (rc > 0 && (rc = next_batch(c, &records, &extra, &n, err)) > 0)
-        for (size_t i = 0; rc > 0 && i < n; i++) {
-            struct recording o = owner(c, &records[i], extra, n, i);
-            if (o.gpu != RECORDING_ANY && note(r, &last, o, err))
-                rc = -1;
-        }
-    recording_close(c);
+    while (recording_walk_next(&w, store, any, err)) {
+        struct recording o = owner(&w);
+        w.at.failed = o.gpu != RECORDING_ANY && note(r, &last, o, err);
+    }
     forget_unknown(r);
-    return rc < 0 ? err_at(err, "%s", store_path(store)) : 0;
+    return store_walk_end(&w.at) ? err_at(err, "%s", store_path(store)) : 0;
 }
 
 const char *recordings_list(const struct recordings *r, char *text, size_t size)

@@ -33,16 +33,17 @@ const char *recordings_list(const struct recordings *recordings, char *text, siz
  * are if several fit or none. */
 int recording_choose(struct recording *chosen, struct recording wanted, struct store *store, struct err *err);
 
-/* Reads the records of one recording, all streams in ns one after the other. */
-struct recording_cursor;
+/* The records of one recording, all streams in ns one after the other:
+ *     struct recording_walk w = {0};
+ *     while (recording_walk_next(&w, store, recording, err))
+ *         w.at.failed = use(w.at.r, err);
+ *     return store_walk_end(&w.at); */
+struct recording_walk {
+    struct store_walk at;
+    int stream;
+    int process, src, dst; /* extra columns; -1: none */
+};
 
-struct recording_cursor *recording_open(struct store *store, struct recording recording, struct err *err);
-void recording_close(struct recording_cursor *cursor);
-
-/* The next records, at most STORE_BATCH, valid until the next call. Returns 1, 0 at the end, -1 with *err set. */
-int recording_next(struct recording_cursor *cursor, const struct record **records, size_t *n, struct err *err);
-
-/* The stream of the records last read. */
-const struct stream *recording_stream(const struct recording_cursor *cursor);
+bool recording_walk_next(struct recording_walk *walk, struct store *store, struct recording recording, struct err *err);
 
 #endif

@@ -44,16 +44,11 @@ static struct store *make(const char *name, int64_t process_mask)
 static unsigned positions(struct store *store, struct recording of)
 {
     struct err err = {""};
-    struct recording_cursor *cursor = recording_open(store, of, &err);
-    const struct record *records;
-    size_t n;
-    int more;
+    struct recording_walk w = {0};
     unsigned set = 0;
-    while ((more = recording_next(cursor, &records, &n, &err)) > 0)
-        for (size_t i = 0; i < n; i++)
-            set |= 1u << (records[i].time / 1000 - 1);
-    ck_assert_int_eq(more, 0);
-    recording_close(cursor);
+    while (recording_walk_next(&w, store, of, &err))
+        set |= 1u << (w.at.r->time / 1000 - 1);
+    ck_assert_int_eq(store_walk_end(&w.at), 0);
     return set;
 }
 

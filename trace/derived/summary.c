@@ -58,27 +58,20 @@ static void count_kind(struct summary_stream *stream, const struct record *r)
     k->bytes = summary_bytes(k->bytes, r->bytes);
 }
 
-static void count_batch(struct summary *s, int stream, bool ns, const struct record *records, size_t n)
+static void count_record(struct summary *s, int stream, bool ns, const struct record *r)
 {
-    for (size_t i = 0; i < n; i++) {
-        const struct record *r = &records[i];
-        count_kind(&s->streams[stream], r);
-        if (s->row_count == 0 || !ns || r->kind == RECORD_KERNEL || r->kind == RECORD_RANGE)
-            continue;
-        bool place = s->owners.by == ATTRIBUTION_ALLOCATION;
+    bool place = s->owners.by == ATTRIBUTION_ALLOCATION;
+    count_kind(&s->streams[stream], r);
+    if (s->row_count > 0 && ns && r->kind != RECORD_KERNEL && r->kind != RECORD_RANGE)
         count_row(&s->rows[attribution_find(&s->owners, place ? (int64_t)r->addr : r->time)], r);
-    }
 }
 
 static int count_stream(struct summary *summary, struct store *store, int index, struct err *err)
 {
-    struct store_cursor *cursor = store_cursor_open(store, index, err);
-    const struct record *records;
-    size_t n;
-    int more;
-    while ((more = store_cursor_next(cursor, &records, NULL, &n, err)) > 0)
-        count_batch(summary, index, store_stream(store, index)->unit == TIME_NS, records, n);
-    store_cursor_close(cursor);
+    const bool ns = store_stream(store, index)->unit == TIME_NS;
+    struct store_walk w = {0};
+    while (store_walk_next(&w, store, index, err))
+        count_record(summary, index, ns, w.r);
     struct summary_stream *s = &summary->streams[index];
     bool any = false;
     for (int k = 0; k < RECORD_KINDS; k++) {
@@ -89,7 +82,7 @@ static int count_stream(struct summary *summary, struct store *store, int index,
         s->time_last = !any || kind->time_last > s->time_last ? kind->time_last : s->time_last;
         any = true;
     }
-    return more;
+    return store_walk_end(&w);
 }
 
 int summary_init(struct summary *summary, struct store *store, enum attribution_by by, struct err *err)
@@ -198,24 +191,18 @@ static int take_stream(struct batch_counting *c, struct store *store, int stream
     bool faults = strcmp(column, "utlb") == 0, whole = strcmp(column, "va_blocks") == 0;
     if (!faults && !whole)
         return 0;
-    struct store_cursor *cursor = store_cursor_open(store, stream, c->err);
-    const struct record *r;
-    const int64_t *extra;
-    size_t n;
-    int more, rc = 0;
-    while ((more = store_cursor_next(cursor, &r, &extra, &n, c->err)) > 0 && rc == 0)
-        for (size_t i = 0; i < n && rc == 0; i++) {
-            if (r[i].kind != RECORD_FAULT)
-                continue;
-            struct batch_row *row = whole ? find(c->rows, r[i].group) : NULL;
-            if (row)
-                row->blocks = extra[i]; /* a batch in a line */
-            else if (faults)
-                rc = take_fault(c, &r[i]);
-        }
-    store_cursor_close(cursor);
+    struct store_walk w = {0};
+    while (store_walk_next(&w, store, stream, c->err)) {
+        if (w.r->kind != RECORD_FAULT)
+            continue;
+        struct batch_row *row = whole ? find(c->rows, w.r->group) : NULL;
+        if (row)
+            row->blocks = store_walk_extra(&w, 0); /* a batch in a line */
+        else if (faults)
+            w.failed = take_fault(c, w.r);
+    }
     end_batch(c);
-    return more < 0 ? -1 : rc;
+    return store_walk_end(&w);
 }
 
 int batch_rows_init(struct batch_rows *rows, struct store *store, struct err *err)

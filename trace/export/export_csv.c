@@ -166,26 +166,18 @@ static int write_stream(struct exporter_context *context, int index, const struc
     const struct store_value row[] = {
         STORE_V_TEXT(stream->name),    STORE_V_TEXT(time_unit_name(stream->unit)),   STORE_V_TEXT(stream->clock),
         STORE_V_INT(stream->clock_hz), STORE_V_TEXT(addr_space_name(stream->space)), STORE_V_TEXT(stream->addr_layout)};
-    struct store_cursor *cursor = store_cursor_open(context->store, index, err);
-    if (!cursor)
-        return -1;
-    const struct record *records;
-    const int64_t *extra;
-    size_t n;
-    int more;
+    struct store_walk w = {0};
     (void)fputs(CSV_STREAM, context->to);
     put_row(context->to, row, sizeof row / sizeof *row);
     put_header(context->to, stream, names->count > 0);
-    while ((more = store_cursor_next(cursor, &records, &extra, &n, err)) > 0 && !ferror(context->to))
-        for (size_t i = 0; i < n; i++) {
-            put_record(context->to, &records[i], names);
-            for (int e = 0; e < STORE_EXTRAS && stream->extra[e][0]; e++)
-                (void)fprintf(context->to, ",%" PRId64, extra[(size_t)e * n + i]);
-            (void)fputc('\n', context->to);
-            context->written++;
-        }
-    store_cursor_close(cursor);
-    return more < 0 ? -1 : 0;
+    while (!ferror(context->to) && store_walk_next(&w, context->store, index, err)) {
+        put_record(context->to, w.r, names);
+        for (int e = 0; e < STORE_EXTRAS && stream->extra[e][0]; e++)
+            (void)fprintf(context->to, ",%" PRId64, store_walk_extra(&w, e));
+        (void)fputc('\n', context->to);
+        context->written++;
+    }
+    return store_walk_end(&w);
 }
 
 static int write_streams(struct exporter_context *context, const struct names *names, struct err *err)

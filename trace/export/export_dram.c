@@ -117,30 +117,24 @@ static int write_lines(const struct exporter *exporter, struct exporter_context 
         return -1;
     if (exporter == &export_dram_csv)
         (void)fputs("id,arrival_cycle,kind,bank,row,col,channel\n", context->to);
-    struct store_cursor *cursor = store_cursor_open(context->store, context->stream, err);
-    const struct record *records;
-    size_t n;
-    int rc;
+    struct store_walk w = {0};
     struct line line = {.packed = stream->space == ADDR_DRAM_PACKED, .timed = stream->unit != TIME_NONE, .o = o};
-    while ((rc = store_cursor_next(cursor, &records, NULL, &n, err)) == 1)
-        for (size_t i = 0; i < n; i++) {
-            line.record = &records[i];
-            const bool request = records[i].kind >= RECORD_DRAM_READ && records[i].kind <= RECORD_PIM;
-            const char *reason = request ? NULL : "not a DRAM request";
-            if (!reason) {
-                line.place =
-                    line.packed ? dram_addr_unpack(line.record->addr) : dram_map_decode(&map, line.record->addr);
-                line.addr = line.packed ? dram_map_encode(&map, line.place) : line.record->addr;
-                reason = write(context->to, &line);
-                line.number++;
-            }
-            if (reason)
-                exporter_skip(context, reason);
-            else
-                context->written++;
+    while (store_walk_next(&w, context->store, context->stream, err)) {
+        line.record = w.r;
+        const bool request = w.r->kind >= RECORD_DRAM_READ && w.r->kind <= RECORD_PIM;
+        const char *reason = request ? NULL : "not a DRAM request";
+        if (!reason) {
+            line.place = line.packed ? dram_addr_unpack(w.r->addr) : dram_map_decode(&map, w.r->addr);
+            line.addr = line.packed ? dram_map_encode(&map, line.place) : w.r->addr;
+            reason = write(context->to, &line);
+            line.number++;
         }
-    store_cursor_close(cursor);
-    return rc;
+        if (reason)
+            exporter_skip(context, reason);
+        else
+            context->written++;
+    }
+    return store_walk_end(&w);
 }
 
 /* Read back, the requests of all three are of a clock that has no name. */

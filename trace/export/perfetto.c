@@ -321,23 +321,16 @@ static void put_counters(struct timeline *t)
 static int put_all(struct timeline *t, struct err *err)
 {
     const struct stream *stream = store_stream(t->context->store, t->context->stream);
-    const struct record *records;
-    const int64_t *extra;
-    size_t n;
-    struct store_cursor *cursor = store_cursor_open(t->context->store, t->context->stream, err);
-    int rc, failed = 0;
-    while (!failed && (rc = store_cursor_next(cursor, &records, &extra, &n, err)) > 0 && !ferror(t->context->to))
-        for (size_t i = 0; i < n && !failed; i++) {
-            const struct record *r = &records[i];
-            const int64_t process = t->process_column < 0 ? 1 : extra[(size_t)t->process_column * n + i];
-            failed = r->time < stream->time_first || r->time > stream->time_last
-                         ? err_set(err, "stream '%s' has records beyond its times: the file is damaged", stream->name)
-                         : put_record(t, r, process, err);
-            if (!failed)
-                count(t, r);
-        }
-    store_cursor_close(cursor);
-    return failed || rc < 0 ? -1 : 0;
+    struct store_walk w = {0};
+    while (!ferror(t->context->to) && store_walk_next(&w, t->context->store, t->context->stream, err)) {
+        const int64_t process = t->process_column < 0 ? 1 : store_walk_extra(&w, t->process_column);
+        w.failed = w.r->time < stream->time_first || w.r->time > stream->time_last
+                       ? err_set(err, "stream '%s' has records beyond its times: the file is damaged", stream->name)
+                       : put_record(t, w.r, process, err);
+        if (!w.failed)
+            count(t, w.r);
+    }
+    return store_walk_end(&w);
 }
 
 static int write_all(const struct exporter *exporter, struct exporter_context *context, struct err *err)
@@ -350,14 +343,11 @@ static int write_all(const struct exporter *exporter, struct exporter_context *c
     if (!t)
         return -1;
     t->context = context;
-    t->process_column = -1;
+    t->process_column = store_extra(stream, "process_id");
     t->origin = stream->time_first;
     t->bin_ns = (stream->time_last - stream->time_first) / BINS + 1;
     t->names.kernels = (struct named_list){.stream = 15, .err = err};
     t->names.strings = (struct named_list){.err = err};
-    for (int e = 0; e < STORE_EXTRAS; e++)
-        if (strcmp(stream->extra[e], "process_id") == 0)
-            t->process_column = e;
     int rc = store_rows(context->store, "kernels", add, &t->names.kernels, err) ||
                      store_rows(context->store, "strings", add, &t->names.strings, err)
                  ? -1

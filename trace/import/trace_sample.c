@@ -98,19 +98,14 @@ static int look(struct copying *c)
 {
     c->start = c->last = INT64_MAX;
     for (int i = 0; i < store_stream_count(c->whole); i++) {
-        struct store_cursor *cursor = store_cursor_open(c->whole, i, c->err);
-        const struct record *r;
+        struct store_walk w = {0};
         uint64_t kinds = 0;
-        size_t n;
-        int more = -1;
-        while (cursor && (more = store_cursor_next(cursor, &r, NULL, &n, c->err)) > 0)
-            for (size_t k = 0; k < n; k++) {
-                kinds |= UINT64_C(1) << r[k].kind;
-                c->last = c->last == INT64_MAX || r[k].time > c->last ? r[k].time : c->last;
-                c->start = r[k].time < c->start ? r[k].time : c->start;
-            }
-        store_cursor_close(cursor);
-        if (more || can_sample(c, store_stream(c->whole, i), kinds, c->err))
+        while (store_walk_next(&w, c->whole, i, c->err)) {
+            kinds |= UINT64_C(1) << w.r->kind;
+            c->last = c->last == INT64_MAX || w.r->time > c->last ? w.r->time : c->last;
+            c->start = w.r->time < c->start ? w.r->time : c->start;
+        }
+        if (store_walk_end(&w) || can_sample(c, store_stream(c->whole, i), kinds, c->err))
             return -1;
     }
     c->start = c->start == INT64_MAX ? 0 : c->start;

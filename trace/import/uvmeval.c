@@ -554,8 +554,6 @@ static int touch(struct touching *t, const struct record *fault, struct err *err
 
 static int touch_all(struct touching *t, int faults, struct err *err)
 {
-    const struct record *records;
-    size_t n;
     for (size_t i = 0; i < t->allocations.count; i++) {
         const struct span *a = &t->allocations.items[i];
         const struct record alloc = {.addr = a->start,
@@ -569,14 +567,10 @@ static int touch_all(struct touching *t, int faults, struct err *err)
         if (writer_add(&t->writer, &alloc, NULL, err) || store_row(t->writer.store, "allocations", row, 7, err))
             return -1;
     }
-    struct store_cursor *cursor = store_cursor_open(t->writer.store, faults, err);
-    int rc = 1;
-    while (rc > 0 && (rc = store_cursor_next(cursor, &records, NULL, &n, err)) > 0)
-        for (size_t i = 0; i < n && rc > 0; i++)
-            if (records[i].kind == RECORD_FAULT && touch(t, &records[i], err))
-                rc = -1;
-    store_cursor_close(cursor);
-    return rc ? -1 : writer_flush(&t->writer, err);
+    struct store_walk w = {0};
+    while (store_walk_next(&w, t->writer.store, faults, err))
+        w.failed = w.r->kind == RECORD_FAULT && touch(t, w.r, err);
+    return store_walk_end(&w) ? -1 : writer_flush(&t->writer, err);
 }
 
 /* Write stream "touches" from the FAULT records of stream `faults`, which have been appended. Changes the spans.

@@ -838,6 +838,14 @@ int store_stream_find(const struct store *store, const char *name)
     return directory_find(&store->directory, name);
 }
 
+int store_extra(const struct stream *stream, const char *name)
+{
+    for (int i = 0; i < STORE_EXTRAS; i++)
+        if (strcmp(stream->extra[i], name) == 0)
+            return i;
+    return -1;
+}
+
 struct store_cursor *store_cursor_open(struct store *store, int stream, struct err *err)
 {
     if (!store_stream(store, stream)) {
@@ -886,6 +894,25 @@ int store_cursor_next(struct store_cursor *cursor, const struct record **records
         return err_at(err, "'%s': stream '%s', chunk %lld", cursor->store->path, stream->info.name,
                       (long long)stream->chunks[cursor->next_chunk - 1].chunk);
     }
+}
+
+bool store_walk_batch(struct store_walk *walk, struct store *store, int stream, struct err *err)
+{
+    if (walk->failed)
+        return false;
+    if (!walk->cursor)
+        walk->cursor = store_cursor_open(store, stream, err);
+    int more = store_cursor_next(walk->cursor, &walk->r, &walk->extra, &walk->n, err);
+    walk->at = 0;
+    walk->failed = more < 0;
+    return more > 0;
+}
+
+int store_walk_end(struct store_walk *walk)
+{
+    store_cursor_close(walk->cursor);
+    walk->cursor = NULL;
+    return walk->failed ? -1 : 0;
 }
 
 /* --- a writer --- */

@@ -84,6 +84,7 @@ int store_keep(struct store *store, struct err *err);
 int store_stream_count(const struct store *store);
 const struct stream *store_stream(const struct store *store, int index); /* NULL out of range */
 int store_stream_find(const struct store *store, const char *name);      /* -1: none */
+int store_extra(const struct stream *stream, const char *name);          /* which extra column; -1: none */
 
 struct store_cursor;
 
@@ -97,6 +98,37 @@ void store_cursor_close(struct store_cursor *cursor);
  * (corrupt chunk: which one). */
 int store_cursor_next(struct store_cursor *cursor, const struct record **records, const int64_t **extra, size_t *n,
                       struct err *err);
+
+/* A stream's records one by one:
+ *     struct store_walk w = {0};
+ *     while (store_walk_next(&w, store, stream, err))
+ *         w.failed = use(w.r, store_walk_extra(&w, 0), err);
+ *     return store_walk_end(&w); */
+struct store_walk {
+    const struct record *r;
+    bool failed;  /* set here or by the caller, with *err set: there is no next record */
+    size_t at, n; /* in the batch */
+    const int64_t *extra;
+    struct store_cursor *cursor;
+};
+
+bool store_walk_batch(struct store_walk *walk, struct store *store, int stream, struct err *err);
+int store_walk_end(struct store_walk *walk); /* -1: it failed */
+
+static inline bool store_walk_next(struct store_walk *walk, struct store *store, int stream, struct err *err)
+{
+    if (walk->failed || walk->at + 1 >= walk->n)
+        return store_walk_batch(walk, store, stream, err);
+    walk->at++;
+    walk->r++;
+    return true;
+}
+
+/* The record's value in an extra column; in none (-1) 0. */
+static inline int64_t store_walk_extra(const struct store_walk *walk, int column)
+{
+    return column < 0 ? 0 : walk->extra[(size_t)column * walk->n + walk->at];
+}
 
 /* --- facts: plain tables, described in trace/store/schema.sql --- */
 
