@@ -657,13 +657,17 @@ static double value_of(const struct outcome *run, const char *metric)
 }
 
 /* By how much policy a leads b, and by how much half the cut moves the two. The lead must be more than that, and more
- * than NEAR of the value: whole programs were seen to differ so much where halves did not. */
+ * than what whole programs were seen to differ by where halves did not (docs/dram-engine.md, Cut): fairness, a ratio of
+ * two speed-ups, moves further than their sum. */
 struct lead {
     size_t a, b;
     double here, moved, rest;
 };
 
-static const double NEAR = 0.03;
+static double near(const char *metric)
+{
+    return strcmp(metric, "fairness_index") == 0 ? 0.11 : 0.03;
+}
 
 static struct lead lead_of(const struct outcome *runs, const struct outcome *halves, size_t a, size_t b,
                            const char *metric)
@@ -671,7 +675,7 @@ static struct lead lead_of(const struct outcome *runs, const struct outcome *hal
     const double x = value_of(&runs[a], metric), y = value_of(&runs[b], metric);
     struct lead l = {.a = a, .b = b, .here = x - y};
     l.moved = fabs(x - value_of(&halves[a], metric)) + fabs(y - value_of(&halves[b], metric));
-    l.rest = isnan(l.moved) ? -INFINITY : l.here - fmax(l.moved, NEAR * x);
+    l.rest = isnan(l.moved) ? -INFINITY : l.here - fmax(l.moved, near(metric) * x);
     return l;
 }
 
