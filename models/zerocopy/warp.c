@@ -82,12 +82,6 @@ static int remember(struct coalescer *c, uint64_t sector, struct err *err)
     return 0;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Mostly sorted already: insertion is quickest. */
 static size_t sort_unique(uint64_t *sectors, size_t n)
 {
@@ -138,7 +132,7 @@ static int filter(struct coalescer *c, const uint64_t *touched, size_t n, uint64
         if (c->reuse == REUSE_WARP)
             held = remember(c, touched[i], err);
         else if (c->reuse == REUSE_PREVWARP)
-            held = sort_find(&touched[i], c->previous, c->previous_count, sizeof *touched, ascending) != NULL;
+            held = sort_find(&touched[i], c->previous, c->previous_count, sizeof *touched, sorted_by_u64) != NULL;
         if (held < 0)
             return -1;
         if (!held)

@@ -178,12 +178,6 @@ int parallelism_add(struct parallelism *p, double in_flight, double time, struct
     return MEM_ADD(p->rows, p->count, p->cap, err, (struct parallelism_row){in_flight, time});
 }
 
-static int by_in_flight(const void *a, const void *b)
-{
-    const struct parallelism_row *x = a, *y = b;
-    return x->in_flight < y->in_flight ? -1 : x->in_flight > y->in_flight;
-}
-
 /* time = factor x shape (1 / p or 1) over rows: the factor, its squared residuals and standard error, all relative. */
 static double one_side(const struct parallelism *p, size_t from, size_t to, bool falls, double *square, double *error)
 {
@@ -207,7 +201,7 @@ int parallelism_solve(struct parallelism *p)
 {
     double least = INFINITY, level = INFINITY, e;
     if (p->count >= 4) {
-        sort_items(p->rows, p->count, sizeof *p->rows, by_in_flight);
+        sort_items(p->rows, p->count, sizeof *p->rows, sorted_by_f64);
         (void)one_side(p, 0, p->count, true, &level, &e); /* it never levels off */
     }
     for (size_t cut = 2; cut + 2 <= p->count; cut++) {

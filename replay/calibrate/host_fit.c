@@ -80,17 +80,11 @@ int host_fit_add(struct host_fit *f, const struct uvm_recording *r, const struct
     return rc;
 }
 
-static int by_ratio(const void *a, const void *b)
-{
-    const struct host_row *x = a, *y = b;
-    return ORDER_OF(x->ratio, y->ratio);
-}
-
 int host_fit_solve(struct host_fit *f)
 {
     if (f->count < HOST_FIT_BATCHES)
         return -1;
-    sort_items(f->rows, f->count, sizeof *f->rows, by_ratio);
+    sort_items(f->rows, f->count, sizeof *f->rows, sorted_by_f64);
     double mean = 0, variance = 0, left = 0, square = 0, stated = 0;
     for (int q = 0; q < 2; q++)
         f->quartile[q] = f->rows[(f->count - 1) * (q ? 3 : 1) / 4].ratio;

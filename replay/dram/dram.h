@@ -76,7 +76,6 @@ struct dram_stream {
     uint32_t channels; /* highest channel seen + 1 */
     size_t count, class_count[2];
     bool untimed; /* an input had no times: everything arrives at 0 */
-    bool marked;  /* launches are marked */
 };
 
 /* Which clock arrivals are wanted in. */

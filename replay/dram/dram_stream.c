@@ -113,7 +113,6 @@ static int add(struct load *load, const struct record *r, uint8_t flags, struct 
 static void end_launch(struct dram_stream *stream, const struct record *r)
 {
     const uint32_t only = r->flags & 1 ? dram_addr_unpack(r->addr).channel : UINT32_MAX;
-    stream->marked = true;
     for (uint32_t i = 0; i < stream->channels; i++)
         if (stream->channel[i].count && (only == UINT32_MAX || only == i))
             stream->channel[i].requests[stream->channel[i].count - 1].flags |= DRAM_LAUNCH_END;
@@ -258,12 +257,8 @@ struct sortable {
 static int by_arrival(const void *a, const void *b)
 {
     const struct sortable *x = a, *y = b;
-    if (x->request.arrival != y->request.arrival)
-        return x->request.arrival < y->request.arrival ? -1 : 1;
-    const int px = (x->request.flags & DRAM_IS_PIM) != 0, py = (y->request.flags & DRAM_IS_PIM) != 0;
-    if (px != py)
-        return px - py;
-    return x->at < y->at ? -1 : 1;
+    return ORDER_OF(x->request.arrival, y->request.arrival)
+               ?: ORDER_OF(x->request.flags & DRAM_IS_PIM, y->request.flags & DRAM_IS_PIM) ?: ORDER_OF(x->at, y->at);
 }
 
 /* Of one input the file's order counts where arrivals ascend; several inputs are merged, MEM first in ties. */

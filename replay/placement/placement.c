@@ -90,9 +90,7 @@ struct conversion {
 static int by_margin(const void *a, const void *b)
 {
     const struct conversion *x = a, *y = b;
-    if (x->margin != y->margin)
-        return x->margin < y->margin ? -1 : 1;
-    return x->task < y->task ? -1 : x->task > y->task;
+    return ORDER_OF(x->margin, y->margin) ?: ORDER_OF(x->task, y->task);
 }
 
 /* Guideline 2: takes conversions back, smallest margin first, unless guideline 1 leaves no device kernel. */

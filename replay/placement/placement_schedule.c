@@ -274,11 +274,7 @@ struct key {
 static int by_value(const void *a, const void *b)
 {
     const struct key *x = a, *y = b;
-    if (x->value != y->value)
-        return x->value < y->value ? -1 : 1;
-    if (x->tie != y->tie)
-        return x->tie < y->tie ? -1 : 1;
-    return x->index < y->index ? -1 : x->index > y->index;
+    return ORDER_OF(x->value, y->value) ?: ORDER_OF(x->tie, y->tie) ?: ORDER_OF(x->index, y->index);
 }
 
 static void sort(struct run *r, struct key *keys)

@@ -49,9 +49,7 @@ static const char *text(const json_t *object, const char *key)
 static int by_swing(const void *a, const void *b)
 {
     const struct bar *p = a, *q = b;
-    if (p->swing != q->swing)
-        return p->swing > q->swing ? -1 : 1;
-    return (p->order > q->order) - (p->order < q->order);
+    return ORDER_OF(q->swing, p->swing) ?: ORDER_OF(p->order, q->order);
 }
 
 static void reach(struct tornado *t, double x)

@@ -131,11 +131,7 @@ void uvm_export_release(struct uvm_export *x)
 static int by_time(const void *a, const void *b)
 {
     const struct record *x = a, *y = b;
-    if (x->time != y->time)
-        return x->time < y->time ? -1 : 1;
-    if ((x->kind == RECORD_KERNEL) != (y->kind == RECORD_KERNEL))
-        return x->kind == RECORD_KERNEL ? -1 : 1;
-    return (x->reserved > y->reserved) - (x->reserved < y->reserved);
+    return ORDER_OF(x->time, y->time) ?: (y->kind == RECORD_KERNEL) - (x->kind == RECORD_KERNEL) ?: ORDER_OF(x->reserved, y->reserved);
 }
 
 static int sort(struct uvm_export *x, struct err *err)

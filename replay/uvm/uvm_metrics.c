@@ -257,12 +257,6 @@ int locality_windows_add(struct locality_windows *w, const char *kernel, const s
     return add_batch(w->all, batch, &w->values, err) || add_batch(w->one, batch, kernel_values(w), err) ? -1 : 0;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double quantile(const double *sorted, size_t n, double q)
 {
     double at = q * (double)(n - 1);
@@ -274,7 +268,7 @@ struct uvm_quartiles locality_windows_quartiles(double *values, size_t n)
 {
     if (n == 0)
         return (struct uvm_quartiles){NAN, NAN, NAN};
-    sort_items(values, n, sizeof *values, by_value);
+    sort_items(values, n, sizeof *values, sorted_by_f64);
     return (struct uvm_quartiles){quantile(values, n, 0.25), quantile(values, n, 0.5), quantile(values, n, 0.75)};
 }
 

@@ -302,9 +302,7 @@ static int add_batch_events(struct uvm_recording *r, struct err *err)
 static int by_time(const void *a, const void *b)
 {
     const struct uvm_event *x = a, *y = b;
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    return (x->first > y->first) - (x->first < y->first); /* the order of making */
+    return ORDER_OF(x->start_ns, y->start_ns) ?: ORDER_OF(x->first, y->first); /* the order of making */
 }
 
 /* Whether something came to a VA block: what was evicted before is over. */
@@ -509,9 +507,7 @@ static void cut_edges(struct uvm_recording *r, const struct index *index)
 static int cpu_fault_by_time(const void *a, const void *b)
 {
     const struct uvm_cpu_fault *x = a, *y = b;
-    if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns ? -1 : 1;
-    return (x->order > y->order) - (x->order < y->order);
+    return ORDER_OF(x->time_ns, y->time_ns) ?: ORDER_OF(x->order, y->order);
 }
 
 /* The CPU's first touches, before anything went to the GPU, each with what the prefetcher brought. */

@@ -149,11 +149,7 @@ static int push_services(struct verify_input *in, const struct services *service
 static int by_place_and_time(const void *a, const void *b)
 {
     const struct verify_event *x = a, *y = b;
-    if (x->block != y->block)
-        return x->block < y->block ? -1 : 1;
-    if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns ? -1 : 1;
-    return x->order < y->order ? -1 : x->order > y->order;
+    return ORDER_OF(x->block, y->block) ?: ORDER_OF(x->time_ns, y->time_ns) ?: ORDER_OF(x->order, y->order);
 }
 
 /* Ranges matter to those stretches that anything else happens in. */

@@ -23,23 +23,15 @@ static inline void *sort_find(const void *key, const void *items, size_t n, size
 /* -1, 0 or 1, as comparators return it; of two keys ORDER_OF(a, b) ?: ORDER_OF(c, d). */
 #define ORDER_OF(a, b) (((a) > (b)) - ((a) < (b)))
 
-static inline int sorted_by_u32(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
-static inline int sorted_by_u64(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static inline int sorted_by_i64(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
+#define SORTED_BY(name, type)                                                                                          \
+    static inline int name(const void *a, const void *b)                                                               \
+    {                                                                                                                  \
+        return ORDER_OF(*(const type *)a, *(const type *)b);                                                           \
+    }
+SORTED_BY(sorted_by_u32, uint32_t)
+SORTED_BY(sorted_by_u64, uint64_t)
+SORTED_BY(sorted_by_i64, int64_t)
+SORTED_BY(sorted_by_f64, double)
 
 /* Moves `at` to the first index i in [at, n) for which `before`, an expression of i, is false; to n if there is none.
  * `before` is true up to some index and false from there on. */

@@ -215,7 +215,7 @@ static int ranges_take(struct ranges *r, const struct record_pipe_message *m, st
     return 1;
 }
 
-/* --- the launches and accesses that a recorded process sends (trace/recorder/inject/sanitizer_inject.h), as records of
+/* --- the launches and accesses that a recorded process sends (trace/recorder/inject/sanitizer_inject.c), as records of
  * the stream "accesses" (trace/program/access.h) ---
  *
  * Messages: LAUNCH, then for each access ACCESS and the LANES or NARROW that it announces, then LAUNCH_END. Memory that

@@ -1,5 +1,5 @@
 /* inject: what the libraries that the CUDA driver loads into a recorded program share (cupti_inject.h, which records by
- * CUPTI, and sanitizer_inject.h, which records accesses).
+ * CUPTI, and sanitizer_inject.c, which records accesses).
  *
  * Parts: inject_outbox.c (the queue to `offchip record`), inject_driver.c (what the driver calls, threads, libraries at
  * run time, facts of the process and its devices). */

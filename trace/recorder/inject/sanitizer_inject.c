@@ -1,7 +1,19 @@
-#include "trace/recorder/inject/sanitizer_inject.h"
-
+/* sanitizer_inject: the library that the CUDA driver loads into a program whose accesses are recorded
+ * (liboffchip_accesses.so).
+ *
+ * CUDA_INJECTION64_PATH names it, as it does cupti_inject's; InitializeInjection() subscribes to the Sanitizer API.
+ * When a module is loaded its global accesses are patched (trace/recorder/inject/sanitizer_patch.cu); when a chosen
+ * kernel is launched the launch gets a ring in pinned memory (trace/recorder/wire/access_ring.h), which a helper thread
+ * drains while the kernel runs; launches that overlap have one each, and are drained in turn.
+ *
+ * The program is never harmed: it runs on whatever fails here, and a launch that cannot be recorded runs with a null
+ * ring, which the patch passes over. There is no signal handler; a program that dies loses of the launch under way
+ * what had not been sent. What a launch costs is waiting: launches follow one another, and the program waits for the
+ * recorder while it takes the accesses, at most SEND_WAIT_MS at a time. */
+#include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
+#include <regex.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +22,9 @@
 #include <unistd.h>
 
 #include "trace/event/record.h"
+#include "trace/recorder/inject/inject.h"
+#include "trace/recorder/wire/access_ring.h"
+#include "trace/recorder/wire/sanitizer_abi.h"
 
 enum { MAX_BYTES = 64 << 20, CONTEXTS = 64, FINAL_WAIT_MS = 1000, FACTS_WAIT_S = 2, TURN_MS = 10000 };
 static const int64_t RING_BYTES = (int64_t)16 << 20;
@@ -22,7 +37,6 @@ static struct {
     const char *patch;
     pid_t owner;
     atomic_bool ended;
-    bool touches;                   /* pages first touched are recorded, not accesses */
     pthread_mutex_t patching;       /* of what follows; the API asks for it too */
     const void *contexts[CONTEXTS]; /* whose patches are loaded, or refused */
     bool refused, async_refused, module_refused;
@@ -32,6 +46,653 @@ static struct {
 
 /* Calls of ours inside a callback come back as callbacks. */
 static _Thread_local bool inside;
+
+/* --- which kernels --- */
+
+/* The C++ runtime's own, from the program or from libstdc++; without either only mangled names are matched. */
+typedef char *(*demangle_function)(const char *name, char *out, size_t *bytes, int *status);
+
+static struct {
+    bool all;
+    regex_t regex;
+    demangle_function demangle;
+} choice = {.all = true};
+
+static demangle_function find_demangle(void)
+{
+    void *p = dlsym(RTLD_DEFAULT, "__cxa_demangle");
+    if (!p) {
+        void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
+        p = library ? dlsym(library, "__cxa_demangle") : NULL;
+    }
+    demangle_function f;
+    memcpy(&f, &p, sizeof f);
+    return f;
+}
+
+/* Choose by this extended regular expression, NULL or "": all. False with a problem reported. */
+static bool choose_by(const char *regex)
+{
+    if (!regex || !*regex)
+        return true;
+    if (regcomp(&choice.regex, regex, REG_EXTENDED | REG_NOSUB)) {
+        inject_problem(RECORD_PIPE_FATAL, "'%.200s' is not a regular expression", regex);
+        return false;
+    }
+    choice.all = false;
+    choice.demangle = find_demangle();
+    return true;
+}
+
+/* Whether a kernel, by its mangled name, is chosen: the expression is looked for in the mangled and in the demangled
+ * name. */
+static bool is_chosen(const char *name)
+{
+    if (choice.all)
+        return true;
+    if (!name)
+        return false;
+    if (regexec(&choice.regex, name, 0, NULL, 0) == 0)
+        return true;
+    int status = -1;
+    char *plain = choice.demangle ? choice.demangle(name, NULL, NULL, &status) : NULL;
+    bool chosen = plain && status == 0 && regexec(&choice.regex, plain, 0, NULL, 0) == 0;
+    free(plain);
+    return chosen;
+}
+
+/* --- what all launches share --- */
+
+enum { STREAMS = 1024 };
+
+/* Reasons in table dropped. */
+static const char past_limit[] = "warp accesses past --limit",
+                  past_ring[] = "warp accesses for which the ring had no room in time",
+                  not_over[] = "kernel launches that had not come back when the program ended",
+                  past_table[] = "touches of pages for whose blocks the table on the device had no room",
+                  not_sampled[] = "thread blocks that --every left out",
+                  not_recorded[] = "kernel launches that could not be recorded",
+                  not_sent[] = "kernel launches that were over while another one ran on for too long",
+                  not_read[] = "kernel launches whose accesses could not be read back",
+                  not_chosen[] = "kernel launches not chosen by --kernel",
+                  not_delivered[] = "warp accesses that the recorder did not take in time",
+                  not_filled[] = "slots of the ring that were not filled";
+
+struct wish {
+    uint64_t limit;                  /* accesses in all */
+    uint64_t every;                  /* one block in so many; 0, 1: all */
+    bool touches;                    /* pages first touched, not accesses: without a limit */
+    uint64_t ring_bytes, ring_ticks; /* of a ring; how long an access waits for room in it */
+    int64_t turn_ms;                 /* how long a launch that is over waits until it can be sent */
+};
+
+static struct {
+    struct wish wish;
+    pthread_mutex_t lock; /* of what follows */
+    uint64_t left;        /* of the limit */
+    const void *streams[STREAMS];
+    uint32_t stream_count;
+    uint64_t cost;          /* accesses past the limit */
+    uint64_t uncounted;     /* of them, those that came out of rings and are not yet counted as dropped */
+    uint64_t taken, passed; /* launches, chosen and not */
+    char first_passed[200]; /* name of a kernel */
+} launches = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* --- one launch at a time to the recorder --- */
+
+enum { BATCH = 1024, SEND_WAIT_MS = 2000, TURN_NAP_US = 500 };
+enum { SLOT_MESSAGES = 1 + (32 - 1 + RECORD_PIPE_LANES_EACH - 1) / RECORD_PIPE_LANES_EACH };
+
+/* One launch at a time: its thread, and the helper that drains its ring, in turn. */
+static struct {
+    pthread_mutex_t lock; /* of `taken` and `endless` */
+    bool taken;
+    bool endless; /* whose turn it is was waited for in vain */
+    bool stuck;   /* the recorder did not read for SEND_WAIT_MS: do not wait for it any more */
+    size_t n;
+    uint64_t accesses, lost, unfilled; /* in the messages; of the launch */
+    struct record_pipe_message messages[BATCH + SLOT_MESSAGES];
+} sending = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Whether it is ours now; over: that was the last try. */
+static bool take_turn(bool over, bool *endless)
+{
+    pthread_mutex_lock(&sending.lock);
+    const bool ours = !sending.taken;
+    sending.taken = true;
+    sending.endless |= !ours && over;
+    *endless = sending.endless;
+    pthread_mutex_unlock(&sending.lock);
+    return ours;
+}
+
+/* It is then this launch's turn, in whatever thread, until the end. False: it is another one's, also after turn_ms, if
+ * that was to be waited for: a kernel may run until something happens that our caller does next. Nobody waits for the
+ * same one again. */
+static bool send_begin(const struct record_pipe_message *launch, bool wait)
+{
+    const struct timespec nap = {0, TURN_NAP_US * 1000L};
+    const int64_t naps = wait ? launches.wish.turn_ms * 1000 / TURN_NAP_US : 0;
+    bool endless = false;
+    for (int64_t i = 0; !take_turn(wait && i >= naps, &endless); i++) {
+        if (i >= naps || endless)
+            return false;
+        (void)nanosleep(&nap, NULL);
+    }
+    sending.accesses = sending.lost = sending.unfilled = 0;
+    sending.messages[0] = *launch;
+    sending.n = 1;
+    return true;
+}
+
+/* What was added, now. */
+static void send_flush(void)
+{
+    int wait_ms = sending.stuck ? 0 : SEND_WAIT_MS;
+    if (sending.n == 0)
+        return;
+    if (!inject_offer(sending.messages, sending.n)) {
+        (void)inject_outbox_send(wait_ms);
+        if (!inject_offer(sending.messages, sending.n))
+            sending.lost += sending.accesses;
+    }
+    /* What is sent takes no memory of the program; the recorder sets the pace. */
+    sending.stuck |= inject_outbox_send(wait_ms) != 0;
+    sending.n = 0;
+    sending.accesses = 0;
+}
+
+/* The addresses of the active lanes, in lane order; how many. */
+static uint32_t active_addresses(const struct access_slot *slot, uint64_t addrs[32])
+{
+    uint32_t n = 0;
+    for (uint32_t lane = 0; lane < 32; lane++)
+        if (slot->mask >> lane & 1)
+            addrs[n++] = slot->addrs[lane];
+    return n;
+}
+
+/* Whether all addresses lie within 2 GiB of the first, as those of one array mostly do: half the messages then. */
+static bool is_narrow(const uint64_t *addrs, uint32_t n)
+{
+    bool narrow = true;
+    for (uint32_t i = 1; i < n; i++)
+        narrow &= (int64_t)(addrs[i] - addrs[0]) == (int32_t)(addrs[i] - addrs[0]);
+    return narrow;
+}
+
+/* A message with lanes from `at` on; how many. */
+static uint32_t further_lanes(struct record_pipe_message *m, const uint64_t *addrs, uint32_t at, uint32_t n,
+                              bool narrow)
+{
+    uint32_t most = narrow ? RECORD_PIPE_NARROW_EACH : RECORD_PIPE_LANES_EACH, i = 0;
+    *m = (struct record_pipe_message){.type = narrow ? RECORD_PIPE_NARROW : RECORD_PIPE_LANES};
+    for (; i < most && at + i < n; i++)
+        if (narrow)
+            m->narrow[i] = (int32_t)(addrs[at + i] - addrs[0]);
+        else
+            m->lanes[i] = addrs[at + i];
+    return i;
+}
+
+/* The messages of an access; their number, 0 if the slot was not filled. */
+static size_t slot_messages(const struct access_slot *slot, struct record_pipe_message messages[SLOT_MESSAGES])
+{
+    uint64_t addrs[32];
+    uint32_t n = active_addresses(slot, addrs);
+    if (n == 0 || slot->bytes == 0)
+        return 0;
+    uint64_t stride = n > 1 ? addrs[1] - addrs[0] : 0;
+    bool regular = true;
+    for (uint32_t i = 1; i < n; i++)
+        regular &= addrs[i] - addrs[i - 1] == stride;
+    struct record_pipe_message *m = &messages[0];
+    *m = (struct record_pipe_message){.type = RECORD_PIPE_ACCESS, .kind = slot->bytes, .id = slot->pc};
+    m->time = (int64_t)((uint64_t)slot->block << 32 | slot->warp);
+    m->addr = addrs[0];
+    m->group = slot->mask;
+    m->flags = slot->flags;
+    if (regular) {
+        m->extra = stride;
+        return 1;
+    }
+    if (is_narrow(addrs, n))
+        m->flags |= RECORD_PIPE_ACCESS_NARROW;
+    for (uint32_t at = 1; at < n; m->duration++)
+        at += further_lanes(&messages[1 + m->duration], addrs, at, n, m->flags & RECORD_PIPE_ACCESS_NARROW);
+    return 1 + (size_t)m->duration;
+}
+
+static void send_slot(const struct access_slot *slot)
+{
+    size_t n = slot_messages(slot, sending.messages + sending.n);
+    sending.unfilled += n == 0;
+    sending.accesses += n > 0;
+    sending.n += n;
+    if (sending.n >= BATCH)
+        send_flush();
+}
+
+static void send_end(void)
+{
+    sending.messages[sending.n++] = (struct record_pipe_message){.type = RECORD_PIPE_LAUNCH_END};
+    send_flush();
+    inject_count(RECORD_PIPE_DROP, not_delivered, sending.lost);
+    inject_count(RECORD_PIPE_DROP, not_filled, sending.unfilled);
+    pthread_mutex_lock(&sending.lock);
+    sending.taken = sending.endless = false;
+    pthread_mutex_unlock(&sending.lock);
+}
+
+/* An access out of a ring. */
+static void take_slot(const struct access_slot *slot)
+{
+    pthread_mutex_lock(&launches.lock);
+    const bool kept = launches.left > 0;
+    launches.left -= kept;
+    launches.cost += !kept;
+    launches.uncounted += !kept;
+    pthread_mutex_unlock(&launches.lock);
+    if (kept)
+        send_slot(slot);
+}
+
+/* --- rings --- */
+
+enum { RINGS = 16, RELEASE_EACH = 64, NAP_US = 50, IDLE_S = 60, OVER_WAIT_S = 1, LEAST_BYTES = 1 << 16 };
+/* Blocks of the table of touches: half full with 64 GiB, 9 MB. */
+enum { TOUCH_BLOCKS = 1 << 16, LEAST_TOUCH_BLOCKS = 64 };
+
+/* What the host has, pinned. */
+struct host {
+    struct access_ring read; /* the device's, read back */
+    struct access_ring_host ring;
+};
+
+/* One of a context. Launches that overlap have one each; they are sent in turn. */
+struct ring {
+    void *context;
+    void *device; /* struct access_ring, and behind it the table of touches */
+    struct host *host;
+    uint64_t units, blocks; /* blocks: of touches */
+    uint64_t next;          /* unit to be read, of all there ever were */
+    bool busy;              /* a launch has it */
+    bool gone;              /* with its context: it is not to be looked at any more */
+    struct record_pipe_message launch;
+    bool begun; /* the launch's message is under way */
+    /* The helper, one for each launch. */
+    bool helped; /* it runs */
+    atomic_bool stop;
+};
+
+static struct {
+    pthread_mutex_t lock; /* of what follows, and of busy, gone and helped */
+    pthread_cond_t over;  /* a helper has ended */
+    struct ring rings[RINGS];
+} rings = {.lock = PTHREAD_MUTEX_INITIALIZER, .over = PTHREAD_COND_INITIALIZER};
+
+/* --- memory; the lock is held --- */
+
+static uint64_t table_bytes(const struct ring *r)
+{
+    return r->blocks * sizeof(struct touch_block);
+}
+
+static uint64_t host_bytes(const struct ring *r)
+{
+    return sizeof(struct host) + r->units * sizeof(struct access_unit);
+}
+
+/* Less than asked for is as good, but slower; a smaller table is better than none: the program needs memory too. */
+static bool ring_make(struct ring *r, void *context)
+{
+    void *host = NULL;
+    *r = (struct ring){.units = 1, .blocks = launches.wish.touches ? TOUCH_BLOCKS : 0};
+    while (r->units * 2 * sizeof(struct access_unit) <= launches.wish.ring_bytes)
+        r->units *= 2;
+    while (inject.api.alloc(context, &r->device, sizeof(struct access_ring) + table_bytes(r)) != SAN_SUCCESS)
+        if ((r->blocks /= 2) < LEAST_TOUCH_BLOCKS)
+            return false;
+    while (inject.api.alloc_host(context, &host, host_bytes(r)) != SAN_SUCCESS)
+        if ((r->units /= 2) * sizeof(struct access_unit) < LEAST_BYTES) {
+            (void)inject.api.free(context, r->device);
+            return false;
+        }
+    r->host = memset(host, 0, host_bytes(r));
+    r->context = context;
+    return true;
+}
+
+/* One that no launch has, made if there is none. */
+static struct ring *ring_get(void *context)
+{
+    struct ring *place = NULL;
+    for (int i = 0; i < RINGS; i++) {
+        struct ring *r = &rings.rings[i];
+        if (r->context == context && !r->busy && !r->gone)
+            return r;
+        if (!r->context && !r->busy && !place)
+            place = r;
+    }
+    return place && ring_make(place, context) ? place : NULL;
+}
+
+/* --- draining: by the helper while the kernel runs, then by the launch's thread --- */
+
+/* The accesses that are there; whether there was one. */
+static bool drain(struct ring *r)
+{
+    struct access_slot slot;
+    unsigned units;
+    uint64_t n = 0;
+    while ((units = access_ring_read(&r->host->ring, r->units, r->next, &slot))) {
+        if (!r->begun && !(r->begun = send_begin(&r->launch, false)))
+            break;
+        take_slot(&slot);
+        r->next += units;
+        if (++n % RELEASE_EACH == 0)
+            access_ring_release(&r->host->ring, r->next);
+        if (n == (uint64_t)RELEASE_EACH * RELEASE_EACH)
+            break; /* somebody may want us to stop */
+    }
+    access_ring_release(&r->host->ring, r->next);
+    return n > 0;
+}
+
+/* It ends when it is told to; or after a long time in which nothing came: a launch that failed has no end, and must not
+ * keep a process alive whose own threads are all over. The launch's thread takes what comes later. */
+static void *helper(void *arg)
+{
+    struct ring *r = arg;
+    const struct timespec nap = {0, NAP_US * 1000L};
+    const int64_t naps = (int64_t)IDLE_S * 1000000 / NAP_US;
+    for (int64_t idle = 0; idle < naps && !atomic_load(&r->stop);) {
+        if (drain(r)) {
+            idle = 0;
+            continue;
+        }
+        if (r->begun)
+            send_flush();
+        (void)nanosleep(&nap, NULL);
+        idle++;
+    }
+    pthread_mutex_lock(&rings.lock);
+    r->helped = false;
+    pthread_cond_broadcast(&rings.over);
+    pthread_mutex_unlock(&rings.lock);
+    return NULL;
+}
+
+static bool helper_start(struct ring *r)
+{
+    pthread_t thread;
+    atomic_store(&r->stop, false);
+    r->helped = true;
+    r->helped = inject_thread(&thread, helper, r);
+    if (r->helped)
+        (void)pthread_detach(thread);
+    return r->helped;
+}
+
+/* The lock is held. */
+static void helper_stop(struct ring *r)
+{
+    atomic_store(&r->stop, true);
+    while (r->helped)
+        pthread_cond_wait(&rings.over, &rings.lock);
+}
+
+/* --- a launch has a ring --- */
+
+/* An empty ring to the device; the lock is held. */
+static bool ring_clear(struct ring *r, uint64_t capacity, uint64_t phase, void *stream)
+{
+    struct access_ring ring = access_ring_empty(&r->host->ring, r->units, r->next, launches.wish.ring_ticks);
+    ring.capacity = capacity;
+    ring.every = launches.wish.every;
+    ring.phase = phase;
+    ring.blocks = r->blocks;
+    access_ring_release(&r->host->ring, r->next);
+    return inject.api.memcpy_host_to_device(r->device, &ring, sizeof ring, stream) == SAN_SUCCESS &&
+           (r->blocks == 0 ||
+            inject.api.memset((struct access_ring *)r->device + 1, 0, table_bytes(r), stream) == SAN_SUCCESS);
+}
+
+/* A ring for this launch, with a helper that drains it, for so many accesses; NULL: there is none. phase: of the blocks
+ * that are sampled. */
+static struct ring *ring_begin(const struct san_launch *launch, uint64_t capacity, uint64_t phase,
+                               const struct record_pipe_message *message)
+{
+    pthread_mutex_lock(&rings.lock);
+    struct ring *r = ring_get(launch->context);
+    bool good = false;
+    if (r) {
+        r->launch = *message;
+        r->begun = false;
+        good = ring_clear(r, capacity, phase, launch->stream_handle) && helper_start(r);
+        if (good && inject.api.set_launch_callback_data(launch->launch, launch->function, launch->stream_handle,
+                                                        r->device) != SAN_SUCCESS) {
+            helper_stop(r);
+            good = false;
+        }
+        r->busy = good;
+    }
+    pthread_mutex_unlock(&rings.lock);
+    return good ? r : NULL;
+}
+
+/* The launch failed and has no end. */
+static void ring_give_back(struct ring *r)
+{
+    pthread_mutex_lock(&rings.lock);
+    helper_stop(r);
+    if (r->begun)
+        send_end();
+    r->begun = r->busy = false;
+    r->gone &= r->context != NULL;
+    pthread_mutex_unlock(&rings.lock);
+}
+
+struct ring_totals {
+    bool sent;               /* false: another launch never stopped being sent */
+    bool read;               /* false: the device did not say the following */
+    struct access_ring ring; /* zeroed if not read */
+};
+
+/* Wait for the kernel, send what is left, and the launch's end. */
+static struct ring_totals ring_end(struct ring *r, const struct san_launch *launch)
+{
+    struct ring_totals totals = {0};
+    const struct access_ring *read = &r->host->read;
+    const bool over = inject.api.stream_synchronize(launch->stream_handle) == SAN_SUCCESS;
+    pthread_mutex_lock(&rings.lock);
+    helper_stop(r);
+    const bool gone = r->gone;
+    pthread_mutex_unlock(&rings.lock);
+    if (gone) {
+        ring_give_back(r);
+        return totals;
+    }
+    totals.read = over && inject.api.memcpy_device_to_host(&r->host->read, r->device, sizeof *read,
+                                                           launch->stream_handle) == SAN_SUCCESS;
+    totals.sent = r->begun || send_begin(&r->launch, true);
+    r->begun = totals.sent;
+    while (totals.sent && drain(r))
+        ;
+    while (totals.sent && totals.read && r->next < read->head) { /* a kernel that is over has filled its units */
+        sending.unfilled++;
+        r->next++;
+        (void)drain(r);
+    }
+    if (totals.read) {
+        r->next = read->head;
+        totals.ring = *read;
+    }
+    if (totals.sent)
+        send_end();
+    pthread_mutex_lock(&rings.lock);
+    r->begun = r->busy = false;
+    r->gone |= !totals.read; /* who knows what is still written there */
+    pthread_mutex_unlock(&rings.lock);
+    return totals;
+}
+
+/* The context's memory is gone. */
+static void rings_context_over(const void *context)
+{
+    pthread_mutex_lock(&rings.lock);
+    for (int i = 0; i < RINGS; i++) {
+        struct ring *r = &rings.rings[i];
+        if (r->context != context)
+            continue;
+        helper_stop(r);
+        if (r->begun)
+            send_end();            /* what was read of it; others can send again */
+        const bool busy = r->busy; /* its launch failed, and has not given it back yet */
+        *r = (struct ring){.busy = busy, .gone = busy};
+    }
+    pthread_mutex_unlock(&rings.lock);
+}
+
+/* The process ends: stop draining. How many launches still have a ring. */
+static uint64_t rings_finish(void)
+{
+    uint64_t busy = 0;
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += OVER_WAIT_S;
+    pthread_mutex_lock(&rings.lock);
+    for (int i = 0; i < RINGS; i++) {
+        struct ring *r = &rings.rings[i];
+        busy += r->busy;
+        atomic_store(&r->stop, true);
+        int late = 0;
+        while (r->helped && late == 0)
+            late = pthread_cond_timedwait(&rings.over, &rings.lock, &until);
+    }
+    pthread_mutex_unlock(&rings.lock);
+    return busy;
+}
+
+/* --- launches --- */
+
+/* Of the launch that this thread has begun. */
+static _Thread_local struct ring *mine;
+
+static uint32_t stream_number(const void *stream)
+{
+    uint32_t i = 0;
+    while (i < launches.stream_count && launches.streams[i] != stream)
+        i++;
+    if (i == launches.stream_count && i < STREAMS)
+        launches.streams[launches.stream_count++] = stream;
+    return i;
+}
+
+/* --- a launch begins --- */
+
+static struct record_pipe_message launch_message(const struct san_launch *l, uint32_t stream)
+{
+    struct record_pipe_message m = {
+        .type = RECORD_PIPE_LAUNCH, .kind = stream, .id = inject_text(l->name ? l->name : "?")};
+    m.flags = (uint32_t)l->device;
+    m.addr = l->grid[0] | (uint64_t)(l->grid[1] & UINT16_MAX) << 32 | (uint64_t)(l->grid[2] & UINT16_MAX) << 48;
+    m.bytes = (l->block[0] & UINT16_MAX) | (uint64_t)(l->block[1] & UINT16_MAX) << 16 |
+              (uint64_t)(l->block[2] & UINT16_MAX) << 32;
+    return m;
+}
+
+/* Blocks of a launch that the sample leaves out: all but those whose number + phase is a multiple of `every`. */
+static uint64_t left_out(const struct san_launch *l, uint64_t phase)
+{
+    uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2], every = launches.wish.every;
+    if (every < 2 || launches.wish.touches)
+        return 0;
+    uint64_t first = (every - phase % every) % every;
+    return blocks - (blocks > first ? (blocks - first - 1) / every + 1 : 0);
+}
+
+static bool choose(const struct san_launch *l)
+{
+    bool chosen = is_chosen(l->name);
+    pthread_mutex_lock(&launches.lock);
+    launches.taken += chosen;
+    if (!chosen && launches.passed++ == 0 && l->name)
+        (void)snprintf(launches.first_passed, sizeof launches.first_passed, "%s", l->name);
+    pthread_mutex_unlock(&launches.lock);
+    return chosen;
+}
+
+/* A ring for the launch; NULL: it cannot be recorded. Launches that overlap may all get what is left of the limit: the
+ * first accesses to arrive keep it. */
+static struct ring *prepare(const struct san_launch *l)
+{
+    pthread_mutex_lock(&launches.lock);
+    const struct record_pipe_message message = launch_message(l, stream_number(l->stream_handle));
+    const uint64_t left = launches.left, phase = launches.taken;
+    pthread_mutex_unlock(&launches.lock);
+    struct ring *ring = ring_begin(l, left, phase, &message);
+    inject_count(RECORD_PIPE_DROP, not_sampled, ring ? left_out(l, phase) : 0);
+    return ring;
+}
+
+/* In the thread that launches, as the end is, of the last begin there. */
+static void launch_begin(const struct san_launch *l)
+{
+    if (mine) /* the launch before has had no end */
+        ring_give_back(mine);
+    const bool chosen = choose(l);
+    mine = chosen ? prepare(l) : NULL;
+    if (mine)
+        return;
+    (void)inject.api.set_launch_callback_data(l->launch, l->function, l->stream_handle, NULL);
+    inject_count(chosen ? RECORD_PIPE_DROP : RECORD_PIPE_SKIP, chosen ? not_recorded : not_chosen, 1);
+}
+
+/* --- a launch ends --- */
+
+static void launch_end(const struct san_launch *l)
+{
+    if (!mine)
+        return;
+    const struct ring_totals totals = ring_end(mine, l);
+    mine = NULL;
+    const struct access_ring *ring = &totals.ring;
+    const uint64_t past = ring->taken > ring->capacity ? ring->taken - ring->capacity : 0;
+    pthread_mutex_lock(&launches.lock);
+    launches.cost += past;
+    const uint64_t cost = past + launches.uncounted; /* or another launch's */
+    launches.uncounted = 0;
+    pthread_mutex_unlock(&launches.lock);
+    inject_count(RECORD_PIPE_DROP, not_sent, !totals.sent);
+    inject_count(RECORD_PIPE_DROP, past_limit, cost);
+    inject_count(RECORD_PIPE_DROP, past_ring, ring->lost);
+    inject_count(RECORD_PIPE_DROP, past_table, ring->full);
+    inject_count(RECORD_PIPE_DROP, not_read, !totals.read);
+    (void)inject_outbox_send(0);
+}
+
+/* Say what the limit has cost, and that no kernel was the wanted one. */
+static void launches_finish(void)
+{
+    uint64_t busy = rings_finish();
+    pthread_mutex_lock(&launches.lock);
+    uint64_t limit = launches.wish.limit, cost = launches.cost, passed = launches.taken ? 0 : launches.passed;
+    pthread_mutex_unlock(&launches.lock);
+    inject_count(RECORD_PIPE_DROP, not_over, busy);
+    if (passed)
+        inject_problem(RECORD_PIPE_WARNING,
+                       "none of the %llu kernel launches is of a kernel that --kernel matches; the "
+                       "first was of %s",
+                       (unsigned long long)passed, launches.first_passed);
+    if (cost)
+        inject_problem(RECORD_PIPE_WARNING,
+                       "the limit of %llu warp accesses was reached: %llu more were counted and not kept (--limit N "
+                       "records more, --kernel REGEX fewer kernels)",
+                       (unsigned long long)limit, (unsigned long long)cost);
+}
+
+/* --- the library --- */
 
 static bool load_sanitizer(const char *path)
 {
@@ -122,8 +783,8 @@ static bool context_patched(void *context)
 
 static san_result patch_module(void *module)
 {
-    const char *access = inject.touches ? "offchip_touch" : "offchip_access";
-    const char *async = inject.touches ? "offchip_touch_async" : "offchip_access_async";
+    const char *access = launches.wish.touches ? "offchip_touch" : "offchip_access";
+    const char *async = launches.wish.touches ? "offchip_touch_async" : "offchip_access_async";
     san_result result = inject.api.patch_instructions(SAN_INSTRUCTION_GLOBAL_ACCESS, module, access);
     if (result != SAN_SUCCESS)
         return result;
@@ -175,7 +836,7 @@ static void context_over(const void *context)
         if (inject.contexts[i] == context)
             inject.contexts[i] = NULL;
     pthread_mutex_unlock(&inject.patching);
-    sanitizer_launch_context_over(context);
+    rings_context_over(context);
 }
 
 /* --- memory --- */
@@ -235,7 +896,7 @@ static void resource(uint32_t id, const void *data)
 
 static void node_launched(const struct san_node_launch *node)
 {
-    if (node->type == SAN_NODE_KERNEL && sanitizer_chosen(node->launch.name))
+    if (node->type == SAN_NODE_KERNEL && is_chosen(node->launch.name))
         inject_count(RECORD_PIPE_DROP, "kernel launches inside CUDA graphs, which are not recorded", 1);
 }
 
@@ -248,9 +909,9 @@ static void callback(void *user, uint32_t domain, uint32_t id, const void *data)
     if (domain == SAN_DOMAIN_RESOURCE)
         resource(id, data);
     else if (domain == SAN_DOMAIN_LAUNCH && id == SAN_LAUNCH_BEGIN)
-        sanitizer_launch_begin(data);
+        launch_begin(data);
     else if (domain == SAN_DOMAIN_LAUNCH && id == SAN_LAUNCH_END)
-        sanitizer_launch_end(data);
+        launch_end(data);
     else if (domain == SAN_DOMAIN_GRAPHS && id == SAN_NODE_LAUNCH_BEGIN)
         node_launched(data);
     inside = false;
@@ -270,7 +931,7 @@ static void at_exit(void)
         return;
     if (inject.facts_asked)
         inject_join(inject.facts, FACTS_WAIT_S);
-    sanitizer_launch_finish();
+    launches_finish();
     say_goodbye();
 }
 
@@ -314,23 +975,22 @@ void inject_start(void)
         return;
     inject.owner = getpid();
     inject.patch = secure_getenv(RECORD_PIPE_PATCH);
-    inject.touches = getenv(RECORD_PIPE_WANT) && strstr(getenv(RECORD_PIPE_WANT), RECORD_PIPE_TOUCHES);
     inject_process_facts();
-    bool good = inject.patch && load_sanitizer(secure_getenv(RECORD_PIPE_SANITIZER)) &&
-                sanitizer_choose(getenv(RECORD_PIPE_KERNELS));
-    const struct sanitizer_wish wish = {
-        .limit = (uint64_t)inject_env(RECORD_PIPE_LIMIT, 1, INT64_MAX, RECORD_PIPE_LIMIT_DEFAULT),
-        .every = (uint64_t)inject_env(RECORD_PIPE_EVERY, 1, INT32_MAX, 1),
-        .touches = inject.touches,
-        .ring_bytes =
-            (uint64_t)inject_env(RECORD_PIPE_RING_BYTES, sizeof(struct access_unit), (int64_t)1 << 40, RING_BYTES),
-        .ring_ticks = (uint64_t)inject_env(RECORD_PIPE_RING_TICKS, 0, (int64_t)1 << 40, RING_TICKS),
-        .turn_ms = inject_env(RECORD_PIPE_TURN_MS, 0, INT32_MAX, TURN_MS)};
-    sanitizer_launch_start(&inject.api, &wish);
-    if (wish.touches)
+    bool good =
+        inject.patch && load_sanitizer(secure_getenv(RECORD_PIPE_SANITIZER)) && choose_by(getenv(RECORD_PIPE_KERNELS));
+    launches.wish =
+        (struct wish){.limit = (uint64_t)inject_env(RECORD_PIPE_LIMIT, 1, INT64_MAX, RECORD_PIPE_LIMIT_DEFAULT),
+                      .every = (uint64_t)inject_env(RECORD_PIPE_EVERY, 1, INT32_MAX, 1),
+                      .touches = getenv(RECORD_PIPE_WANT) && strstr(getenv(RECORD_PIPE_WANT), RECORD_PIPE_TOUCHES),
+                      .ring_bytes = (uint64_t)inject_env(RECORD_PIPE_RING_BYTES, sizeof(struct access_unit),
+                                                         (int64_t)1 << 40, RING_BYTES),
+                      .ring_ticks = (uint64_t)inject_env(RECORD_PIPE_RING_TICKS, 0, (int64_t)1 << 40, RING_TICKS),
+                      .turn_ms = inject_env(RECORD_PIPE_TURN_MS, 0, INT32_MAX, TURN_MS)};
+    launches.left = launches.wish.touches ? UINT64_MAX : launches.wish.limit;
+    if (launches.wish.touches)
         inject_fact("touches", "each page's first read and first write in a launch");
-    if (wish.every > 1)
-        inject_fact_number("sample_every", (int64_t)wish.every);
+    if (launches.wish.every > 1)
+        inject_fact_number("sample_every", (int64_t)launches.wish.every);
     if (!good || !subscribe()) {
         atomic_store(&inject.ended, true);
         say_goodbye();
