@@ -176,20 +176,14 @@ static void add_size_rows(json_t **rows, const struct kernel *k)
 int info_counters_json(struct store *store, json_t **root, struct err *err)
 {
     struct tally t = {.err = err};
-    struct kernel *k, *next;
     int rc = store_rows(store, "counters", take_row, &t, err);
     json_t *rows = json_array(), *sizes = json_array();
     bool any = t.kernels != NULL;
-    for (k = t.kernels; k; k = k->hh.next) {
+    for (const struct kernel *k = t.kernels; k; k = k->hh.next) {
         json_tree_add(&rows, row_json(&t, k));
         add_size_rows(&sizes, k);
     }
-    HASH_ITER(hh, t.kernels, k, next)
-    {
-        HASH_DEL(t.kernels, k);
-        free(k->name);
-        free(k);
-    }
+    HASH_FREE(t.kernels, k, free(k->name));
     if (rc == 0 && any) {
         json_tree_put(root, "counters", json_incref(rows));
         json_tree_put(root, "request_sizes", json_incref(sizes));

@@ -147,7 +147,6 @@ static int read_all(struct store *store, struct tally *t)
 int info_migration_json(struct store *store, json_t **root, struct err *err)
 {
     struct tally t = {.err = err};
-    struct moved *m, *next;
     int rc = read_all(store, &t);
     if (!rc && t.bytes) {
         const double distinct = (double)t.distinct_pages * PAGE_BYTES;
@@ -160,11 +159,7 @@ int info_migration_json(struct store *store, json_t **root, struct err *err)
         json_tree_put(&o, "fault_to_migration_ns", delays_json(&t));
         json_tree_put(root, "migration", o);
     }
-    HASH_ITER(hh, t.blocks, m, next)
-    {
-        HASH_DEL(t.blocks, m);
-        free(m);
-    }
+    HASH_FREE(t.blocks, m, (void)0);
     free(t.batches);
     return rc;
 }

@@ -351,12 +351,7 @@ struct numbers {
 
 static void numbers_release(struct numbers *numbers)
 {
-    struct number *n, *next;
-    HASH_ITER(hh, numbers->head, n, next)
-    {
-        HASH_DEL(numbers->head, n);
-        free(n);
-    }
+    HASH_FREE(numbers->head, n, (void)0);
     numbers->count = 0;
 }
 

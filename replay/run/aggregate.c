@@ -237,14 +237,7 @@ static int combine(struct run_set *to, const struct group *g, const char *key, e
 
 static void release(struct group *groups)
 {
-    struct group *g, *next;
-    HASH_ITER(hh, groups, g, next)
-    {
-        HASH_DEL(groups, g);
-        free((void *)g->runs);
-        free(g->value);
-        free(g);
-    }
+    HASH_FREE(groups, g, (free((void *)g->runs), free(g->value)));
 }
 
 int aggregate_inputs(struct run_set *runs, const char *key, enum aggregate_how how, size_t *fewest, size_t *most,

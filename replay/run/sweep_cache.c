@@ -36,14 +36,9 @@ struct sweep_cache *sweep_cache_new(struct err *err)
 
 void sweep_cache_free(struct sweep_cache *s)
 {
-    struct answer *a, *next;
     if (!s)
         return;
-    HASH_ITER(hh, s->answers, a, next)
-    {
-        HASH_DEL(s->answers, a);
-        free(a);
-    }
+    HASH_FREE(s->answers, a, (void)0);
     for (struct object *o = s->objects, *behind; o; o = behind) {
         behind = o->next;
         o->release(o->object);

@@ -18,4 +18,16 @@ static inline unsigned hash_value(const void *key, unsigned bytes)
 /* After HASH_ADD..(.., item): whether it is in the table. */
 #define hash_has(item) ((item)->hh.tbl != NULL)
 
+/* Empty a table: of each item, called `item` here, what it holds is released, then it. */
+#define HASH_FREE(head, item, release)                                                                                 \
+    do {                                                                                                               \
+        __typeof__(head) item = (head), behind_##item;                                                                 \
+        HASH_CLEAR(hh, head);                                                                                          \
+        for (; item; item = behind_##item) {                                                                           \
+            behind_##item = item->hh.next;                                                                             \
+            release;                                                                                                   \
+            free(item);                                                                                                \
+        }                                                                                                              \
+    } while (0)
+
 #endif

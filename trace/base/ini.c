@@ -125,13 +125,8 @@ static int take_lines(struct ini *ini, char *text, size_t bytes, struct err *err
 static int read_lines(const char *name, char *text, size_t bytes, const struct ini_reader *reader, struct err *err)
 {
     struct ini ini = {.reader = reader};
-    struct given *given, *next;
     int rc = take_lines(&ini, text, bytes, err);
-    HASH_ITER(hh, ini.given, given, next)
-    {
-        HASH_DEL(ini.given, given);
-        free(given);
-    }
+    HASH_FREE(ini.given, given, (void)0);
     return rc ? err_at(err, "%.200s:%zu", name, ini.line) : 0;
 }
 

@@ -31,13 +31,7 @@ struct nesting_name {
 
 static void nesting_release(struct nesting *nesting)
 {
-    struct nesting_name *name, *next;
-    HASH_ITER(hh, nesting->names, name, next)
-    {
-        HASH_DEL(nesting->names, name);
-        free(name->text);
-        free(name);
-    }
+    HASH_FREE(nesting->names, name, free(name->text));
     free(nesting->items);
     memset(nesting, 0, sizeof *nesting);
 }
@@ -240,12 +234,7 @@ static struct owner *named(struct filling *f, const char *name)
 
 static void forget_names(struct filling *f)
 {
-    struct named *entry, *next;
-    HASH_ITER(hh, f->names, entry, next)
-    {
-        HASH_DEL(f->names, entry);
-        free(entry);
-    }
+    HASH_FREE(f->names, entry, (void)0);
 }
 
 static bool is_wanted(const struct filling *f, int64_t row)

@@ -138,12 +138,7 @@ struct track {
 
 static void tracks_free(struct tracks *tracks)
 {
-    struct group *g, *next;
-    HASH_ITER(hh, tracks->groups, g, next)
-    {
-        HASH_DEL(tracks->groups, g);
-        free(g);
-    }
+    HASH_FREE(tracks->groups, g, (void)0);
 }
 
 static struct group *group_of(struct tracks *tracks, struct key key, struct err *err)
