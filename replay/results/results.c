@@ -1,18 +1,129 @@
 #include "replay/results/results.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
-#include "replay/results/row_hash.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/store/dbfile.h"
 #include "trace/store/output.h"
 #include "trace/store/schema.h"
+
+/* --- hashes that show whether rows are what was written: 128 bits (XXH3) over typed values ---
+ *
+ * row_hash_begin, row_hash_values for each row, row_hash_end. A sum of hashes does not depend on their order. */
+
+enum { ROW_HASH_TEXT = 33 }; /* 32 hexadecimal digits and the end */
+
+struct row_hash {
+    uint64_t high, low;
+};
+
+struct row_hashing {
+    XXH3_state_t xxh;
+};
+
+static struct row_hash hash_of(XXH128_hash_t h)
+{
+    return (struct row_hash){h.high64, h.low64};
+}
+
+/* NULL with *err set if there is no memory. */
+static struct row_hashing *row_hash_begin(struct err *err)
+{
+    struct row_hashing *hashing = (struct row_hashing *)XXH3_createState(); /* aligned as it must be */
+    if (!hashing)
+        err_set(err, "out of memory");
+    else
+        (void)XXH3_128bits_reset(&hashing->xxh);
+    return hashing;
+}
+
+static void hash_value(struct row_hashing *hashing, int type, const void *bytes, size_t n)
+{
+    const uint64_t head[2] = {(uint64_t)type, n};
+    (void)XXH3_128bits_update(&hashing->xxh, head, sizeof head);
+    (void)XXH3_128bits_update(&hashing->xxh, bytes, n);
+}
+
+/* The columns from `first` up to `end` of the row that stmt stands on: type, length and bytes of each. */
+static void row_hash_values(struct row_hashing *hashing, sqlite3_stmt *stmt, int first, int end)
+{
+    for (int i = first; i < end; i++) {
+        int type = sqlite3_column_type(stmt, i);
+        if (type == SQLITE_INTEGER) {
+            int64_t value = sqlite3_column_int64(stmt, i);
+            hash_value(hashing, type, &value, sizeof value);
+        } else if (type == SQLITE_FLOAT) {
+            double value = sqlite3_column_double(stmt, i);
+            hash_value(hashing, type, &value, sizeof value);
+        } else { /* bytes first: asking for a text may change it */
+            const void *bytes = sqlite3_column_blob(stmt, i);
+            hash_value(hashing, type, bytes ? bytes : "", (size_t)sqlite3_column_bytes(stmt, i));
+        }
+    }
+}
+
+/* Frees it. */
+static struct row_hash row_hash_end(struct row_hashing *hashing)
+{
+    struct row_hash hash = hash_of(XXH3_128bits_digest(&hashing->xxh));
+    (void)XXH3_freeState(&hashing->xxh);
+    return hash;
+}
+
+static struct row_hash row_hash_text(const char *text)
+{
+    return hash_of(XXH3_128bits(text, strlen(text)));
+}
+
+/* A run of this content, by its key and position. */
+static struct row_hash row_hash_run(const struct row_hash *content, const char *key, int64_t position)
+{
+    char text[160];
+    int n = snprintf(text, sizeof text, "%016" PRIx64 "%016" PRIx64 " %" PRId64 " %.100s", content->high, content->low,
+                     position, key);
+    return hash_of(XXH3_128bits(text, (size_t)n));
+}
+
+static bool row_hash_equal(const struct row_hash *a, const struct row_hash *b)
+{
+    return a->high == b->high && a->low == b->low;
+}
+
+static void row_hash_add(struct row_hash *sum, const struct row_hash *hash)
+{
+    sum->high += hash->high;
+    sum->low += hash->low;
+}
+
+/* Returns text. */
+static const char *row_hash_format(const struct row_hash *hash, char text[ROW_HASH_TEXT])
+{
+    (void)snprintf(text, ROW_HASH_TEXT, "%016" PRIx64 "%016" PRIx64, hash->high, hash->low);
+    return text;
+}
+
+/* -1 if text is NULL or not what row_hash_format() gives. */
+static int row_hash_parse(const char *text, struct row_hash *hash)
+{
+    char again[ROW_HASH_TEXT], high[ROW_HASH_TEXT / 2 + 1] = "";
+    if (!text || strlen(text) != ROW_HASH_TEXT - 1)
+        return -1;
+    memcpy(high, text, ROW_HASH_TEXT / 2);
+    hash->high = strtoull(high, NULL, 16);
+    hash->low = strtoull(text + ROW_HASH_TEXT / 2, NULL, 16);
+    return strcmp(row_hash_format(hash, again), text) == 0 ? 0 : -1;
+}
+
+/* --- statements --- */
 
 enum results_statement {
     RESULTS_INSERT,
@@ -894,7 +1005,8 @@ static int put_again(struct results *results, const struct results_run *run, con
     }
     if (run->position < 0 || run->position >= old->position)
         return delete_row(results, new->run, err);
-    row_hash_subtract(&results->digest, &old->row_hash);
+    results->digest.high -= old->row_hash.high;
+    results->digest.low -= old->row_hash.low;
     results->runs--;
     return delete_row(results, old->run, err) || seal_row(results, new, key, err) ? -1 : 0;
 }
