@@ -6,15 +6,19 @@
 #include <string.h>
 
 #include "models/uvm/block.h"
+#include "models/uvm/uvm_policy.h"
 #include "replay/results/results.h"
 #include "replay/uvm/actor_input.h"
 #include "replay/uvm/uvm_fault_log.h"
-#include "replay/verify/verify_collect.h"
+#include "replay/verify/verify_block.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
+#include "trace/base/sorted.h"
 #include "trace/base/units.h"
 #include "trace/base/version.h"
+#include "trace/derived/batches.h"
 #include "trace/derived/limits.h"
+#include "trace/derived/summary.h"
 #include "trace/store/schema.h"
 
 /* Plays that the search for unrecorded allocation edges may take in all. */
@@ -40,8 +44,347 @@ const struct metric verify_metrics[] = {
     {"cpu_populated_bytes", METRIC_INT, METRIC_SUM, "memory populated on the CPU, from CPU faults by the tree"},
     {0}};
 
+/* --- what is read of a trace: the events of every 2 MiB stretch, batches, kernels, losses --- */
+
+struct verify_interval {
+    int64_t start_ns, end_ns;
+    uint64_t bytes; /* moved */
+};
+
+/* What the program says of a range of memory: an allocation, advice, a prefetch of its own. */
+struct verify_range {
+    int64_t time_ns;
+    uint64_t addr, bytes;
+    enum verify_event_type type;
+};
+
+struct verify_input {
+    struct batches batches; /* with the host-to-device services */
+    struct services d2h;
+    struct verify_event *events; /* in order of (block, time, order) */
+    size_t event_count, event_cap;
+    struct verify_range *ranges;
+    size_t range_count, range_cap;
+    struct verify_interval *kernels, *activity;
+    size_t kernel_count, kernel_cap, activity_count, activity_cap;
+    uint64_t records; /* of unified memory */
+    uint64_t h2d_bytes, d2h_bytes;
+    uint64_t too_large; /* migrations over 64 MiB, which are not followed */
+    uint64_t dropped;   /* records the source says it lost */
+    int threshold;      /* of the tree; 101: prefetching was off */
+};
+
+enum { MAX_RECORD_BYTES = 64 << 20, PREFETCH_OFF = 101 };
+
+static void input_release(struct verify_input *in)
+{
+    batches_release(&in->batches);
+    services_release(&in->d2h);
+    free(in->events);
+    free(in->ranges);
+    free(in->kernels);
+    free(in->activity);
+    memset(in, 0, sizeof *in);
+}
+
+static uint64_t block_of(uint64_t addr)
+{
+    return addr & ~(uint64_t)(UVM_BLOCK_BYTES - 1);
+}
+
+static int push(struct verify_input *in, struct verify_event event, struct err *err)
+{
+    event.order = in->event_count;
+    return MEM_ADD(in->events, in->event_count, in->event_cap, err, event);
+}
+
+/* One event per stretch that [addr, addr + bytes) touches, from `from` on. */
+static int push_range(struct verify_input *in, enum verify_event_type type, int64_t time, uint64_t addr, uint64_t bytes,
+                      uint64_t from, struct err *err)
+{
+    uint64_t last = addr + bytes - 1;
+    for (uint64_t block = block_of(from);; block += UVM_BLOCK_BYTES) {
+        uint64_t lo = addr > block ? addr : block;
+        uint64_t hi = last - block < UVM_BLOCK_BYTES ? last : block + UVM_BLOCK_BYTES - 1;
+        unsigned first = (unsigned)((lo - block) / UVM_PAGE_BYTES), end = (unsigned)((hi - block) / UVM_PAGE_BYTES) + 1;
+        struct verify_event event = {.time_ns = time,
+                                     .block = block,
+                                     .first = (uint16_t)first,
+                                     .pages = (uint16_t)(end - first),
+                                     .type = (uint16_t)type};
+        if (push(in, event, err))
+            return -1;
+        if (last - block < UVM_BLOCK_BYTES)
+            return 0;
+    }
+}
+
+static int push_activity(struct verify_input *in, int64_t start, int64_t end, uint64_t bytes, struct err *err)
+{
+    return MEM_ADD(in->activity, in->activity_count, in->activity_cap, err,
+                   (struct verify_interval){start, end, bytes});
+}
+
+static int take_migration(struct verify_input *in, const struct record *r, struct err *err)
+{
+    bool h2d = r->kind == RECORD_MIGRATE_H2D;
+    in->records++;
+    uint64_t *sum = h2d ? &in->h2d_bytes : &in->d2h_bytes;
+    *sum = summary_bytes(*sum, r->bytes);
+    if (r->bytes == 0 || r->bytes > UINT64_MAX - r->addr)
+        return 0;
+    if (r->bytes > MAX_RECORD_BYTES) {
+        in->too_large++;
+        return 0;
+    }
+    enum verify_event_type other = h2d ? VERIFY_H2D_OTHER : VERIFY_D2H_OTHER;
+    if (r->flags != RECORD_CAUSE_FAULT && r->flags != RECORD_CAUSE_PREFETCH) /* makes no service */
+        return push_range(in, other, r->time, r->addr, r->bytes, r->addr, err);
+    /* Services lie in one stretch; what reaches over it is followed as a plain move. */
+    uint64_t next = block_of(r->addr) + UVM_BLOCK_BYTES;
+    if (r->addr + (r->bytes - 1) >= next && next != 0)
+        return push_range(in, other, r->time, next, r->addr + r->bytes - next, next, err);
+    return 0;
+}
+
+static int take_range(struct verify_input *in, const struct record *r, enum verify_event_type type, struct err *err)
+{
+    if (r->bytes == 0 || r->bytes > UINT64_MAX - r->addr)
+        return 0;
+    return MEM_ADD(in->ranges, in->range_count, in->range_cap, err,
+                   (struct verify_range){r->time, r->addr, r->bytes, type});
+}
+
+static int take(struct verify_input *in, const struct record *r, struct err *err)
+{
+    const int64_t end = r->time + r->duration;
+    switch (r->kind) {
+    case RECORD_MIGRATE_H2D:
+    case RECORD_MIGRATE_D2H:
+        return take_migration(in, r, err);
+    case RECORD_CPU_FAULT:
+        in->records++;
+        return push_range(in, r->flags == RECORD_READ ? VERIFY_CPU_READ : VERIFY_CPU_WRITE, r->time, r->addr, 1,
+                          r->addr, err);
+    case RECORD_FAULT:
+        in->records++;
+        return push_range(in, VERIFY_FAULT_RECORD, end, r->addr, 1, r->addr, err);
+    case RECORD_THRASH:
+    case RECORD_THROTTLE:
+    case RECORD_REMOTE_MAP:
+        in->records++;
+        return push_range(in, VERIFY_HELD_BACK, r->time, r->addr, 1, r->addr, err);
+    case RECORD_KERNEL:
+        return MEM_ADD(in->kernels, in->kernel_count, in->kernel_cap, err, (struct verify_interval){r->time, end, 0});
+    case RECORD_ALLOC:
+        return r->flags == RECORD_ALLOC_MANAGED ? take_range(in, r, VERIFY_ALLOC, err) : 0;
+    case RECORD_ADVISE:
+        return take_range(in, r, r->flags == RECORD_ADVISE_READ_MOSTLY ? VERIFY_DUPLICATED : VERIFY_HELD_BACK, err);
+    case RECORD_PREFETCH:
+        return take_range(in, r, (int64_t)r->id < 0 ? VERIFY_SENT_CPU : VERIFY_SENT_GPU, err);
+    default:
+        return 0;
+    }
+}
+
+static int read_records(struct verify_input *in, struct store *store, struct recording of, struct err *err)
+{
+    struct recording_walk w = {0};
+    while (recording_walk_next(&w, store, of, err))
+        w.at.failed = batches_add(&in->batches, w.at.r, 1, err) || services_add(&in->d2h, w.at.r, 1, err) ||
+                      take(in, w.at.r, err);
+    return store_walk_end(&w.at);
+}
+
+static int push_services(struct verify_input *in, const struct services *services, enum verify_event_type type,
+                         struct err *err)
+{
+    for (size_t i = 0; i < services->count; i++) {
+        const struct service *s = &services->items[i];
+        struct verify_event event = {
+            .time_ns = s->start_ns, .block = s->block_addr, .service = (uint32_t)i, .type = (uint16_t)type};
+        if (push(in, event, err))
+            return -1;
+        if (type == VERIFY_H2D && push_activity(in, s->start_ns, s->end_ns, s->fault_bytes + s->prefetch_bytes, err))
+            return -1;
+    }
+    return 0;
+}
+
+static int by_place_and_time(const void *a, const void *b)
+{
+    const struct verify_event *x = a, *y = b;
+    return ORDER_OF(x->block, y->block) ?: ORDER_OF(x->time_ns, y->time_ns) ?: ORDER_OF(x->order, y->order);
+}
+
+/* Ranges matter to those stretches that anything else happens in. */
+static int push_ranges(struct verify_input *in, struct err *err)
+{
+    if (in->range_count == 0 || in->event_count == 0)
+        return 0;
+    sort_items(in->events, in->event_count, sizeof *in->events, by_place_and_time);
+    size_t known = in->event_count, limit = 4 * known + (1 << 20);
+    for (size_t a = 0; a < in->range_count; a++) {
+        const struct verify_range *range = &in->ranges[a];
+        uint64_t last = range->addr + range->bytes - 1;
+        size_t lo = 0;
+        SORTED_FIRST(lo, known, i, in->events[i].block < block_of(range->addr));
+        for (uint64_t done = UINT64_MAX; lo < known && in->events[lo].block <= last && in->event_count < limit; lo++) {
+            uint64_t block = in->events[lo].block;
+            if (block == done)
+                continue;
+            done = block;
+            uint64_t from = range->addr > block ? range->addr : block;
+            uint64_t to = last - block < UVM_BLOCK_BYTES ? last : block + UVM_BLOCK_BYTES - 1;
+            if (push_range(in, range->type, range->time_ns, from, to - from + 1, from, err))
+                return -1;
+        }
+    }
+    return 0;
+}
+
+/* parameters(name, value) */
+static int take_parameter(void *ctx, const struct store_value *v, size_t n)
+{
+    struct verify_input *in = ctx;
+    int64_t value;
+    if (n < 2 || !v[0].s || !v[1].s || units_parse_int(v[1].s, &value, NULL))
+        return 0;
+    const char *module = "nvidia_uvm.", *name = v[0].s;
+    name += strncmp(name, module, strlen(module)) == 0 ? strlen(module) : 0;
+    if (strcmp(name, "uvm_perf_prefetch_enable") == 0 && value == 0)
+        in->threshold = PREFETCH_OFF;
+    if (strcmp(name, "uvm_perf_prefetch_threshold") == 0 && value >= 0 && value <= 100 && in->threshold != PREFETCH_OFF)
+        in->threshold = (int)value;
+    return 0;
+}
+
+static int take_dropped(void *ctx, const struct store_value *v, size_t n)
+{
+    struct verify_input *in = ctx;
+    if (n >= 2 && v[1].type == STORE_INT)
+        in->dropped += (uint64_t)v[1].i;
+    return 0;
+}
+
+static int collect(struct verify_input *in, struct store *store, struct recording wanted, struct err *err)
+{
+    struct recording of;
+    if (recording_choose(&of, wanted, store, err) || read_records(in, store, of, err))
+        return -1;
+    if (store_rows(store, "parameters", take_parameter, in, err) || store_rows(store, "dropped", take_dropped, in, err))
+        return -1;
+    if (batches_rebuild(&in->batches, err) || services_rebuild(&in->d2h, err) ||
+        push_services(in, &in->batches.services, VERIFY_H2D, err) || push_services(in, &in->d2h, VERIFY_D2H, err))
+        return -1;
+    for (size_t i = 0; i < in->batches.record_count; i++)
+        if (push_activity(in, in->batches.records[i].start_ns, in->batches.records[i].end_ns, 0, err))
+            return -1;
+    if (push_ranges(in, err))
+        return -1;
+    sort_items(in->events, in->event_count, sizeof *in->events, by_place_and_time);
+    return 0;
+}
+
+static int read_input(struct verify_input *in, struct store *store, struct recording wanted, struct err *err)
+{
+    memset(in, 0, sizeof *in);
+    in->threshold = UVM_TREE_THRESHOLD;
+    batches_init(&in->batches);
+    services_init(&in->d2h, RECORD_MIGRATE_D2H);
+    if (collect(in, store, wanted, err) == 0)
+        return 0;
+    input_release(in);
+    return -1;
+}
+
+/* --- silences: stretches in which kernels ran and nothing was recorded, although records came steadily --- */
+
+/* Kernels that overlap are one stretch of work. In it, the gaps between the records (services, fault batches) are
+ * sorted; a gap is a silence if it is over 10 times their 95th percentile, over 1 ms and over 2 % of the stretch. With
+ * fewer than 8 records nothing is said. The three numbers are ours. Measured: H200, driver 580.159.04, 2026-11
+ * (fixtures/ traces): in two complete recordings the longest gap is 2.5 and 3.0 times the percentile, in one that lost
+ * its tail the silence is 209 times as long. */
+
+struct verify_silence {
+    size_t count;           /* silences found */
+    int64_t longest_ns;     /* the longest, */
+    int64_t from_ns, to_ns; /* where it is, */
+    int64_t usual_ns;       /* the 95th percentile of the gaps of its stretch, */
+    int64_t stretch_ns;     /* and how long that stretch of work is */
+    double lost_bytes;      /* what the silences would have moved at the pace of the rest of their stretches */
+    bool tail;              /* it reaches to the end of the work */
+};
+
+enum { MIN_RECORDS = 8, TIMES_USUAL = 10, MIN_NS = 1000000, SHARE = 50 /* a fiftieth of the work */ };
+
+/* One stretch of work [from, to) and the activity that starts in it; gaps has room for n + 1. */
+static void judge(struct verify_silence *s, int64_t from, int64_t to, const struct verify_interval *activity, size_t n,
+                  int64_t *gaps)
+{
+    if (n < MIN_RECORDS)
+        return;
+    int64_t end = activity[0].end_ns;
+    size_t count = 0;
+    for (size_t i = 1; i < n; i++) {
+        gaps[count++] = activity[i].start_ns > end ? activity[i].start_ns - end : 0;
+        end = activity[i].end_ns > end ? activity[i].end_ns : end;
+    }
+    sort_items(gaps, count, sizeof *gaps, sorted_by_i64);
+    int64_t usual = gaps[count - 1 - count / 20];
+    int64_t limit = usual > INT64_MAX / TIMES_USUAL ? INT64_MAX : usual * TIMES_USUAL;
+    limit = limit > MIN_NS ? limit : MIN_NS;
+    limit = limit > (to - from) / SHARE ? limit : (to - from) / SHARE;
+    double silent = 0, bytes = (double)activity[0].bytes;
+    end = activity[0].end_ns;
+    for (size_t i = 1; i <= n; i++) {
+        int64_t next = i < n ? activity[i].start_ns : to;
+        if (next > end && next - end > limit) {
+            s->count++;
+            silent += (double)(next - end);
+            if (next - end > s->longest_ns)
+                *s = (struct verify_silence){s->count, next - end, end, next, usual, to - from, s->lost_bytes, i == n};
+        }
+        if (i < n) {
+            end = activity[i].end_ns > end ? activity[i].end_ns : end;
+            bytes += (double)activity[i].bytes;
+        }
+    }
+    if (silent > 0 && silent < (double)(to - from))
+        s->lost_bytes += silent * bytes / ((double)(to - from) - silent);
+}
+
+/* kernels and activity are sorted by start in place. */
+static int find_silences(struct verify_silence *silence, struct verify_interval *kernels, size_t kernel_count,
+                         struct verify_interval *activity, size_t activity_count, struct err *err)
+{
+    memset(silence, 0, sizeof *silence);
+    int64_t *gaps = mem_zalloc(activity_count + 1, sizeof *gaps, err);
+    if (!gaps)
+        return -1;
+    sort_items(kernels, kernel_count, sizeof *kernels, sorted_by_i64);
+    sort_items(activity, activity_count, sizeof *activity, sorted_by_i64);
+    size_t a = 0;
+    for (size_t k = 0; k < kernel_count;) {
+        int64_t from = kernels[k].start_ns, to = kernels[k].end_ns;
+        for (k++; k < kernel_count && kernels[k].start_ns <= to; k++)
+            to = kernels[k].end_ns > to ? kernels[k].end_ns : to;
+        while (a < activity_count && activity[a].start_ns < from)
+            a++;
+        size_t first = a;
+        while (a < activity_count && activity[a].start_ns < to)
+            a++;
+        if (a > first)
+            judge(silence, from, to, activity + first, a - first, gaps);
+    }
+    free(gaps);
+    return 0;
+}
+
+/* --- the check --- */
+
 /* Stretches in use: runs of adjacent ones that the CPU populated, of which something moved. */
-struct range {
+struct stretches {
     uint64_t next; /* address behind the last stretch; 0: none yet */
     uint64_t unmoved_pages, moved_pages;
 };
@@ -51,7 +394,7 @@ struct checking {
     struct outcome *out; /* its outcome */
     struct verify_input in;
     struct verify_counts sum;
-    struct range range;
+    struct stretches range;
     uint64_t unmoved_pages; /* of ranges in use */
     uint64_t edges_found;
     struct {
@@ -71,26 +414,16 @@ static void recorded_edges(const struct verify_block *block, struct verify_edges
         const struct verify_event *e = &block->events[i];
         if (e->type != VERIFY_ALLOC)
             continue;
-        const unsigned ends[] = {e->first, e->first + e->pages};
-        for (size_t k = 0; k < 2; k++) {
-            unsigned at = 0;
-            while (at < edges->count && edges->page[at] < ends[k])
-                at++;
-            bool there = at < edges->count && edges->page[at] == ends[k];
-            if (ends[k] == 0 || ends[k] >= UVM_BLOCK_PAGES || there || edges->count == VERIFY_EDGES)
-                continue;
-            memmove(&edges->page[at + 1], &edges->page[at], (edges->count - at) * sizeof edges->page[0]);
-            edges->page[at] = (uint16_t)ends[k];
-            edges->count++;
-        }
+        verify_edge_add(edges->page, &edges->count, VERIFY_EDGES, e->first);
+        verify_edge_add(edges->page, &edges->count, VERIFY_EDGES, (uint64_t)e->first + e->pages);
     }
 }
 
-static void close_range(struct checking *c)
+static void close_stretches(struct checking *c)
 {
     if (c->range.moved_pages > 0)
         c->unmoved_pages += c->range.unmoved_pages;
-    c->range = (struct range){0};
+    c->range = (struct stretches){0};
 }
 
 static void keep_edges(struct checking *c, uint64_t block, const struct verify_edges *edges)
@@ -120,7 +453,7 @@ static void play_block(struct checking *c, const struct verify_block *block, boo
         keep_edges(c, addr, &edges);
     verify_counts_add(&c->sum, &counts);
     if (addr != c->range.next || counts.cpu_pages == 0)
-        close_range(c);
+        close_stretches(c);
     if (counts.cpu_pages > 0) {
         c->range.next = addr + UVM_BLOCK_BYTES;
         c->range.unmoved_pages += counts.unmoved_pages;
@@ -132,7 +465,7 @@ static void play_all(struct checking *c, bool infer)
 {
     long budget = EDGE_BUDGET;
     memset(&c->sum, 0, sizeof c->sum);
-    c->range = (struct range){0};
+    c->range = (struct stretches){0};
     c->unmoved_pages = c->edges_found = 0;
     for (size_t from = 0, to; from < c->in.event_count; from = to) {
         for (to = from + 1; to < c->in.event_count && c->in.events[to].block == c->in.events[from].block;)
@@ -145,7 +478,7 @@ static void play_all(struct checking *c, bool infer)
                                      .renewed = c->renewed};
         play_block(c, &block, infer, &budget);
     }
-    close_range(c);
+    close_stretches(c);
 }
 
 /* Whether silences can be a loss: what never moved is at least a third of what they would have moved at the usual
@@ -351,7 +684,7 @@ static int check(struct checking *c, struct store *store, struct err *err)
         play_all(c, false);
     }
     struct verify_silence silence;
-    if (verify_silence_find(&silence, c->in.kernels, c->in.kernel_count, c->in.activity, c->in.activity_count, err))
+    if (find_silences(&silence, c->in.kernels, c->in.kernel_count, c->in.activity, c->in.activity_count, err))
         return -1;
     play_all(c, true);
     bool lost = c->in.dropped > 0 || !store_complete(store) || store_sample(store) || lost_in_silence(c, &silence) ||
@@ -430,13 +763,13 @@ int verify_run(struct verify *verify, struct store *store, struct recording want
         return bad;
     }
     struct checking c = {.verify = verify, .out = &verify->outcome};
-    int rc = verify_collect(&c.in, store, wanted, err);
+    int rc = read_input(&c.in, store, wanted, err);
     if (rc == 0) {
         verify->nothing = c.in.records == 0;
         rc = check(&c, store, err);
         if (rc == 0)
             fill(&c);
-        verify_input_release(&c.in);
+        input_release(&c.in);
     }
     if (rc)
         verify_release(verify);

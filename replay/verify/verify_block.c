@@ -419,18 +419,21 @@ struct candidates {
     unsigned count;
 };
 
+void verify_edge_add(uint16_t *pages, unsigned *count, unsigned most, uint64_t page)
+{
+    unsigned at = 0;
+    while (at < *count && pages[at] < page)
+        at++;
+    if (page == 0 || page >= UVM_BLOCK_PAGES || *count == most || (at < *count && pages[at] == page))
+        return;
+    memmove(&pages[at + 1], &pages[at], (*count - at) * sizeof *pages);
+    pages[at] = (uint16_t)page;
+    ++*count;
+}
+
 static void propose(struct candidates *c, uint64_t page)
 {
-    if (page == 0 || page >= UVM_BLOCK_PAGES || c->count == CANDIDATES)
-        return;
-    unsigned at = 0;
-    while (at < c->count && c->page[at] < page)
-        at++;
-    if (at < c->count && c->page[at] == page)
-        return;
-    memmove(&c->page[at + 1], &c->page[at], (c->count - at) * sizeof c->page[0]);
-    c->page[at] = (uint16_t)page;
-    c->count++;
+    verify_edge_add(c->page, &c->count, CANDIDATES, page);
 }
 
 /* An edge shows where a service begins or stops, and where the CPU first touches an array. */

@@ -83,6 +83,9 @@ struct verify_edges {
     unsigned count;
 };
 
+/* Add one to the first *count pages, unless it lies outside, is there, or there are `most`. */
+void verify_edge_add(uint16_t *pages, unsigned *count, unsigned most, uint64_t page);
+
 struct verify_block {
     const struct verify_event *events; /* of this stretch, in order of (time, order) */
     size_t count;

@@ -1,4 +1,5 @@
-#include "replay/verify/verify_collect.h"
+/* The silences of verify.c. */
+#include "replay/verify/verify.c"
 
 #include "trace/base/testing.h"
 
@@ -18,7 +19,7 @@ static struct verify_silence find(int64_t kernel_end_ms, struct verify_interval 
     struct verify_silence s;
     /* Two kernels that overlap are one stretch of work. */
     struct verify_interval kernels[] = {{5 * MS, kernel_end_ms * MS, 0}, {0, 10 * MS, 0}};
-    ck_assert_int_eq(verify_silence_find(&s, kernels, 2, activity, n, &err), 0);
+    ck_assert_int_eq(find_silences(&s, kernels, 2, activity, n, &err), 0);
     return s;
 }
 
