@@ -223,23 +223,13 @@ static int load_store(struct load *load, const struct input *input, struct err *
 {
     for (int i = 0; i < store_stream_count(input->store); i++) {
         const struct stream *stream = store_stream(input->store, i);
-        struct store_cursor *cursor = store_cursor_open(input->store, i, err);
-        if (!cursor)
-            return -1;
+        struct store_walk w = {0};
         load->packed = stream->space == ADDR_DRAM_PACKED;
         load->expected = stream->records;
         choose_clock(load, stream);
-        const struct record *records;
-        size_t n;
-        int rc;
-        while ((rc = store_cursor_next(cursor, &records, NULL, &n, err)) == 1) {
-            if (add_batch(load, records, n, err) || is_cancelled(load)) {
-                rc = -1;
-                break;
-            }
-        }
-        store_cursor_close(cursor);
-        if (rc < 0)
+        while (store_walk_next(&w, input->store, i, err))
+            w.failed = add_batch(load, w.r, 1, err) || (w.at == 0 && is_cancelled(load));
+        if (store_walk_end(&w))
             return -1;
         load->stream->untimed |= load->untimed && stream->kinds & request_kinds;
     }

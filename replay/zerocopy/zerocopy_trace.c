@@ -14,9 +14,8 @@ struct zerocopy_trace {
     int stream;
     struct scan_setup setup;
     uint64_t roots;
-    struct store_cursor *cursor;
-    const struct record *records; /* the cursor's batch */
-    size_t count, at;
+    struct store_walk walk;
+    bool pending;    /* walk.r is not taken yet */
     uint64_t number; /* of the record, for messages */
     uint32_t launch;
     struct scan last; /* of this launch; count 0: none */
@@ -121,8 +120,7 @@ struct zerocopy_trace *zerocopy_trace_open(struct store *store, struct err *err)
 
 void zerocopy_trace_close(struct zerocopy_trace *t)
 {
-    if (t->cursor)
-        store_cursor_close(t->cursor);
+    (void)store_walk_end(&t->walk);
     free(t->scans);
     free(t);
 }
@@ -137,29 +135,23 @@ static void setup(void *state, struct scan_setup *s)
 static int start(void *state, struct err *err)
 {
     struct zerocopy_trace *t = state;
-    if (t->cursor)
-        store_cursor_close(t->cursor);
-    t->cursor = store_cursor_open(t->store, t->stream, err);
-    t->count = t->at = 0;
+    (void)err;
+    (void)store_walk_end(&t->walk);
+    t->walk = (struct store_walk){0};
+    t->pending = false;
     t->number = 0;
     t->launch = 0;
     t->last = (struct scan){0};
-    return t->cursor ? 0 : -1;
+    return 0;
 }
 
 /* The next record, not taken: 1, 0 at the end, -1. */
 static int peek(struct zerocopy_trace *t, const struct record **record, struct err *err)
 {
-    while (t->at == t->count) {
-        int rc = store_cursor_next(t->cursor, &t->records, NULL, &t->count, err);
-        t->at = 0;
-        if (rc <= 0) {
-            t->count = 0;
-            return rc;
-        }
-    }
-    *record = &t->records[t->at];
-    return 1;
+    if (!t->pending)
+        t->pending = store_walk_next(&t->walk, t->store, t->stream, err);
+    *record = t->walk.r;
+    return t->pending ? 1 : t->walk.failed ? -1 : 0;
 }
 
 /* A SCAN record as a scan; scans of the companion structure repeat those of the first and are left out. */
@@ -201,7 +193,7 @@ static int next(void *state, struct scan_batch *batch, struct err *err)
             range = scan.lane / SCAN_BATCH;
             t->scans[n++] = t->last = scan;
         }
-        t->at++;
+        t->pending = false;
         t->number++;
         if (r->kind == RECORD_KERNEL_END) {
             batch->last = true;

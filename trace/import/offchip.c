@@ -487,13 +487,12 @@ enum { ID_BYTE = 68 }; /* of SQLite's application_id, big-endian (SQLite file fo
 
 /* --- streams --- */
 
-/* One input's part of a stream, read batch by batch. */
+/* One input's part of a stream. */
 struct part {
     const struct input *input;
-    struct store_cursor *cursor;
-    const struct record *records;
-    const int64_t *extra;
-    size_t n, at;
+    int stream;
+    struct store_walk next; /* next.r: the next record */
+    bool over;
 };
 
 struct merging {
@@ -504,37 +503,29 @@ struct merging {
     bool renumber;
 };
 
-static int part_fill(struct part *part, struct err *err)
+static int part_next(struct part *part, struct err *err)
 {
-    part->at = part->n = 0;
-    int rc = store_cursor_next(part->cursor, &part->records, &part->extra, &part->n, err);
-    if (rc == 0)
-        part->n = 0;
-    return rc < 0 ? -1 : 0;
-}
-
-static bool is_over(const struct part *part)
-{
-    return part->at == part->n;
+    part->over = !store_walk_next(&part->next, part->input->store, part->stream, err);
+    return part->next.failed ? -1 : 0;
 }
 
 /* Whether a's next record comes before b's, which is of a later input. Without time, inputs follow one another. */
 static bool is_first(const struct merging *m, const struct part *a, const struct part *b)
 {
-    return m->stream->unit == TIME_NONE || a->records[a->at].time <= b->records[b->at].time;
+    return m->stream->unit == TIME_NONE || a->next.r->time <= b->next.r->time;
 }
 
 /* Hand over the next record of a part. */
 static int take_record(struct merging *m, struct part *part, struct err *err)
 {
-    struct record record = part->records[part->at];
+    struct record record = *part->next.r;
     int64_t extra[STORE_EXTRAS];
     for (int c = 0; c < m->writer.extras; c++)
-        extra[c] = part->extra[(size_t)c * part->n + part->at];
+        extra[c] = store_walk_extra(&part->next, c);
     if ((m->renumber && renumber_record(part->input, &record, err)) ||
         writer_add(&m->writer, &record, m->writer.extras ? extra : NULL, err))
         return -1;
-    return ++part->at == part->n ? part_fill(part, err) : 0;
+    return part_next(part, err);
 }
 
 static int merge_parts(struct merging *m, struct err *err)
@@ -543,7 +534,7 @@ static int merge_parts(struct merging *m, struct err *err)
         struct part *first = NULL, *second = NULL;
         for (size_t i = 0; i < m->count; i++) {
             struct part *part = &m->parts[i];
-            if (is_over(part))
+            if (part->over)
                 continue;
             if (!first) {
                 first = part;
@@ -560,7 +551,7 @@ static int merge_parts(struct merging *m, struct err *err)
         do
             if (take_record(m, first, err))
                 return -1;
-        while (!is_over(first) &&
+        while (!first->over &&
                (!second || (first < second ? is_first(m, first, second) : !is_first(m, second, first))));
     }
 }
@@ -582,8 +573,8 @@ static int merge_stream(const struct inputs *inputs, struct store *store, const 
         if (found < 0)
             continue;
         struct part *part = &m.parts[m.count++];
-        *part = (struct part){.input = input, .cursor = store_cursor_open(input->store, found, err)};
-        rc = part->cursor ? part_fill(part, err) : -1;
+        *part = (struct part){.input = input, .stream = found};
+        rc = part_next(part, err);
     }
     if (rc == 0)
         rc = merge_parts(&m, err);
@@ -592,7 +583,7 @@ static int merge_stream(const struct inputs *inputs, struct store *store, const 
     if (m.writer.records && writer_flush(&m.writer, rc ? &ignored : err))
         rc = -1;
     for (size_t i = 0; i < m.count; i++)
-        store_cursor_close(m.parts[i].cursor);
+        (void)store_walk_end(&m.parts[i].next);
     writer_close(&m.writer);
     free(m.parts);
     return rc;

@@ -1,6 +1,5 @@
 #include "trace/store/directory.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -902,8 +902,8 @@ bool store_walk_batch(struct store_walk *walk, struct store *store, int stream, 
         return false;
     if (!walk->cursor)
         walk->cursor = store_cursor_open(store, stream, err);
+    walk->at = walk->n = 0;
     int more = store_cursor_next(walk->cursor, &walk->r, &walk->extra, &walk->n, err);
-    walk->at = 0;
     walk->failed = more < 0;
     return more > 0;
 }
