@@ -12,7 +12,6 @@
 #include "trace/graph/graph.h"
 #include "trace/program/pages.h"
 #include "trace/store/store.h"
-#include "trace/workloads/graph/graph_source.h"
 #include "trace/workloads/scan.h"
 #include "trace/workloads/workload.h"
 

@@ -6,7 +6,6 @@
 #ifndef MODELS_PLACEMENT_OVERHEAD_H
 #define MODELS_PLACEMENT_OVERHEAD_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "models/base/platform.h"

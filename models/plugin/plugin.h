@@ -10,7 +10,7 @@
 #include "models/dram/loop.h"
 #include "models/placement/placement_policy.h"
 #include "models/uvm/locality.h"
-#include "models/uvm/uvm_evict_capacity.h"
+#include "models/uvm/uvm_evict.h"
 #include "models/uvm/uvm_policy.h"
 #include "models/zerocopy/lane.h"
 #include "models/zerocopy/window.h"

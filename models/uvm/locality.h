@@ -6,7 +6,6 @@
 #ifndef MODELS_UVM_LOCALITY_H
 #define MODELS_UVM_LOCALITY_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "models/uvm/uvm_policy.h"

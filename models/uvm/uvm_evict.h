@@ -13,10 +13,9 @@
 #ifndef MODELS_UVM_UVM_EVICT_H
 #define MODELS_UVM_UVM_EVICT_H
 
-#include <stddef.h>
-
 #include "models/base/policy.h"
 #include "models/uvm/block.h"
+#include "trace/base/param.h"
 
 enum { UVM_NO_BLOCK = 0xFFFFFFFF, UVM_BLOCK_PIECES = UVM_BLOCK_BYTES / UVM_BIG_BYTES };
 
@@ -131,5 +130,19 @@ static inline struct uvm_victim uvm_evict_whole(uint32_t block)
 {
     return (struct uvm_victim){block, UINT32_MAX};
 }
+
+/* --- the parameter that eviction policies share --- */
+
+/* A state of the policies without further parameters, and its table. */
+struct uvm_evict_plain {
+    int64_t capacity; /* enum uvm_evict_capacity */
+};
+enum uvm_evict_capacity { UVM_EVICT_CHUNK, UVM_EVICT_PIECE };
+extern const struct param uvm_evict_plain_params[] PLUGIN_API(uvm_evict_plain_params);
+
+/* The row `capacity` of struct S, which has a field of that name. */
+#define UVM_EVICT_CAPACITY_ROW(S, value)                                                                               \
+    PARAM_CHOICE_ROW(S, capacity, "chunk|piece", value,                                                                \
+                     "what memory is handed out in: 2 MiB chunks, or 64 KiB pieces, which no driver does")
 
 #endif

@@ -1,7 +1,6 @@
 #include "models/uvm/uvm_evict.h"
 
 #include "models/uvm/evict/evict_testing.h"
-#include "models/uvm/uvm_evict_capacity.h"
 
 START_TEST(every_policy_is_complete_and_found_by_its_name)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/uvm/uvm_evict_capacity.h"
+#include "models/uvm/uvm_evict.h"
 #include "trace/base/mem.h"
 #include "trace/base/param_value.h"
 

@@ -13,7 +13,6 @@
 #ifndef MODELS_ZEROCOPY_WARP_H
 #define MODELS_ZEROCOPY_WARP_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -7,7 +7,6 @@
 #ifndef REPLAY_DERIVE_DERIVE_SCANS_H
 #define REPLAY_DERIVE_DERIVE_SCANS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/results/case_table.h"
 #include "replay/run/engine.h"
 #include "trace/base/mem.h"
 #include "trace/base/sorted.h"

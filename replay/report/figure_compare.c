@@ -1,6 +1,5 @@
 /* Figure compare-times: the time of each mechanism of a comparison (replay/compare), with what is not known of it. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "replay/report/figure_form.h"

@@ -1,7 +1,6 @@
 #include "replay/run/save.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

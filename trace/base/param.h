@@ -5,9 +5,7 @@
 #ifndef TRACE_BASE_PARAM_H
 #define TRACE_BASE_PARAM_H
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "trace/base/param_value.h"
 

@@ -1,7 +1,6 @@
 #include "trace/derived/tlp_sink.h"
 
 #include <arpa/inet.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -10,7 +10,6 @@
 #ifndef TRACE_DERIVED_TLP_SINK_H
 #define TRACE_DERIVED_TLP_SINK_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "trace/base/err.h"

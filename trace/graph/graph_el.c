@@ -5,8 +5,6 @@
  * both directions of every line. Neighbour lists keep the order of the file; columns after the third are ignored.
  * Source: gapbs b5e3e19 (.el, .wel); SNAP's text files. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "trace/graph/graph.h"

@@ -12,7 +12,6 @@
 
 #include "trace/base/mem.h"
 #include "trace/graph/graph.h"
-#include "trace/graph/graph_build.h"
 #include "trace/import/input_stream.h"
 
 /* A hub's line is longer than any buffer, so the file is cut into numbers and ends of lines, not into lines. */

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
-#include "trace/base/units.h"
 #include "trace/graph/graph_build.h"
 #include "trace/graph/graph_generate.h"
 

@@ -4,7 +4,6 @@
  * byte 17: unaligned), E elements (.sg: i32 id; .wsg: i32 id, i32 weight); a directed graph repeats offsets and
  * elements for the incoming edges, which are checked and left out. The two formats differ in the file's size alone.
  * Source: gapbs b5e3e19, src/writer.h and src/reader.h. */
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 

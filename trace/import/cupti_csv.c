@@ -14,7 +14,6 @@
  * A line that is no such row is an error with its number. Left out and counted: what uvm_event.h does not believe.
  * Source: CUpti_ActivityUnifiedMemoryCounter2/3 (CUPTI 12, 13); measured: H200, driver 580.159.04, 2026-11. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "trace/event/uvm_event.h"

@@ -2,7 +2,6 @@
  *
  * kind: RD, WR (32 B), WR32, WR64, WR96, WR128 (L2 write-backs) or PIM. arrival_cycle is kept as cycles of a clock that
  * the file does not name (stored as "dram", 0 Hz): the engine takes it as cycles of the front end's clock. */
-#include <stdio.h>
 #include <string.h>
 
 #include "trace/event/dram_map.h"

@@ -3,7 +3,6 @@
  *
  * Differs from DRAMsim3 on purpose: an unknown operation is an error with its line, not a read; a trailing newline
  * makes no extra request; nothing is cut off. */
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 

@@ -15,7 +15,6 @@
 #include <stdlib.h>
 
 #include "models/uvm/uvm_evict.h"
-#include "models/uvm/uvm_evict_capacity.h"
 #include "models/uvm/uvm_evict_index.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"

@@ -5,7 +5,6 @@
  * Example. 3 chunks; services of A, B, C, A; then D needs one: A goes, although it was serviced last.
  * Source: the textbook's baseline. Differs: nothing known. */
 #include "models/uvm/uvm_evict.h"
-#include "models/uvm/uvm_evict_capacity.h"
 
 static uint32_t allocation_order(const void *state, const struct uvm_evict_view *view, uint32_t block)
 {

@@ -4,7 +4,6 @@
  * Example. A holds 512 pages, B 16 and C 16, serviced in the order C, B: C goes, 16 pages back.
  * Source: ours, a greedy baseline. Differs: nothing known. */
 #include "models/uvm/uvm_evict.h"
-#include "models/uvm/uvm_evict_capacity.h"
 
 static uint32_t resident(const void *state, const struct uvm_evict_view *view, uint32_t block)
 {

@@ -6,7 +6,6 @@
  * Source: gpgpu-sim_UVMSmart, commit bafab5d, gpu-sim.cc, eviction policy 4 (access frequency).
  * Differs: it counts every access and prefers blocks that were not written; a driver sees neither. */
 #include "models/uvm/uvm_evict.h"
-#include "models/uvm/uvm_evict_capacity.h"
 
 static uint32_t frequency(const void *state, const struct uvm_evict_view *view, uint32_t block)
 {

@@ -6,7 +6,6 @@
  * pick_root_chunk_to_evict(). Differs: with capacity=piece a block holds, and gives up, only the 64 KiB pieces it
  * needs. */
 #include "models/uvm/uvm_evict.h"
-#include "models/uvm/uvm_evict_capacity.h"
 
 static struct uvm_victim pick(void *state, const struct uvm_evict_view *view)
 {

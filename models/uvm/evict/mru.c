@@ -5,7 +5,6 @@
  * time, 15 services and 11 evictions; mru keeps what the next round needs, 9 services and 5 evictions.
  * Source: the textbook's, best for cyclic sweeps over more than fits. Differs: nothing known. */
 #include "models/uvm/uvm_evict.h"
-#include "models/uvm/uvm_evict_capacity.h"
 
 static struct uvm_victim pick(void *state, const struct uvm_evict_view *view)
 {

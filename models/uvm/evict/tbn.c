@@ -11,7 +11,6 @@
  * Differs: age is the leaf's last service, as a driver sees no accesses; there a leaf is always whole, here it may hold
  * fewer than 16 pages (granularities under 64 KiB). */
 #include "models/uvm/uvm_evict.h"
-#include "models/uvm/uvm_evict_capacity.h"
 
 static const struct param params[] = {UVM_EVICT_CAPACITY_ROW(uvm_evict_plain, UVM_EVICT_PIECE), {0}};
 
