@@ -4,6 +4,7 @@
 #include "models/base/platform.h"
 #include "models/dram/dram_platform.h"
 #include "models/gpu/gpu.h"
+#include "models/gpu/launch.h"
 #include "models/placement/overhead.h"
 #include "models/uvm/legacy.h"
 #include "models/uvm/uvm_platform.h"
@@ -33,7 +34,6 @@ static const struct platform_general uvm_general[] = {
     {"routine_batches", "driver default uvm_perf_fault_max_batches_per_service"},
     {"trace_record_ns", "assumed 1000..5000: what tracing costs a migration record, 2,500 ns in recordings of an H200"},
     {"trace_entry_ns", "assumed 0..300: what tracing costs a fault entry, 140 ns in recordings of an H200"},
-    {"launch_ns", "not modelled: launches follow each other on the GPU"},
     {"host",
      "assumed 0.33..3.5: beside the H200's an RTX 5070 Ti's desktop took 0.34 to 0.63 (driver 595.91.07, 8 GiB, "
      "one to 512 pages a VA block), guests with a T4 1.3 to 3.6 (driver 595.71.05, batches of one fault)"},
@@ -53,7 +53,6 @@ static const struct platform_general pcie_general[] = {
     {"issue_sharpness", "assumed 2..4: 2 fits an RTX 3090, 3.5 an H200; without effect while load_ns is 0"},
     {"visit_ns", "not modelled: measured on an H200 only"},
     {"chain_sharpness", "assumed 1..4: a smooth maximum; without effect while load_ns is 0"},
-    {"launch_ns", "not modelled"},
     {"vertex_ns", "not modelled"},
     {"peer_bytes_per_s", "no link to other GPUs is stated"},
     {"l1_together", "not modelled: measured on an H200 only"},
@@ -93,7 +92,9 @@ static const struct platform_section dram_section = {"dram", dram_params, sizeof
                                                      NULL};
 static const struct platform_section uvm_section = {"uvm", uvm_platform_params, sizeof(struct uvm_platform),
                                                     uvm_general, "host"};
+static const struct platform_section launch_section = {"launch", launch_params, sizeof(struct launch), NULL, NULL};
 static const struct platform_section pcie_section = {"pcie", pcie_params, sizeof(struct pcie), pcie_general, NULL};
 
 const struct platform_section *const platform_sections[] = {
-    &gpu_section, &uvm_section, &dram_section, &pcie_section, &placement_section, &legacy_section, NULL};
+    &gpu_section,    &uvm_section,       &dram_section,   &pcie_section,
+    &launch_section, &placement_section, &legacy_section, NULL};

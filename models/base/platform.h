@@ -1,8 +1,9 @@
 /* platform: a set of hardware numbers, each with what it rests on, read from an INI file.
  *
- * Sections are [platform] (name, summary, base, gpus, compute) and one per kind of hardware: [gpu] [uvm] [pcie] [dram]
- * [placement] [legacy]. Each section is described by a param table that lives with its model; a key no table knows is
- * an error. How a number is written stands at enum platform_kind, how a file is written in docs/platforms.md.
+ * Sections are [platform] (name, summary, base, gpus, compute) and one per kind of hardware: [gpu] [launch] [uvm]
+ * [pcie] [dram] [placement] [legacy]. Each section is described by a param table that lives with its model; a key no
+ * table knows is an error. How a number is written stands at enum platform_kind, how a file is written in
+ * docs/platforms.md.
  *
  * A platform is whole, or it refuses: what a file does not state, and no general default of the section gives, has no
  * value, and platform_whole() names it. A section may be another platform's (`as = NAME | LOW..HIGH: why`): its numbers

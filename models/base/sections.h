@@ -4,6 +4,6 @@
 
 #include "trace/base/param.h"
 
-extern const struct param gpu_params[], uvm_platform_params[], pcie_params[], dram_params[];
+extern const struct param gpu_params[], uvm_platform_params[], pcie_params[], dram_params[], launch_params[];
 
 #endif

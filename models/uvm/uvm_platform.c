@@ -43,7 +43,6 @@ const struct param uvm_platform_params[] = {
     PARAM_REAL_ROW(uvm_platform, evict_ns, "ns", 0, 1e9, 10000, "CPU work per evicted block"),
     PARAM_REAL_ROW(uvm_platform, trace_record_ns, "ns", 0, 1e9, 2500, "copy engine, per traced migration record"),
     PARAM_REAL_ROW(uvm_platform, trace_entry_ns, "ns", 0, 1e9, 140, "CPU work per entry fetched while traced"),
-    PARAM_REAL_ROW(uvm_platform, launch_ns, "ns", 0, 1e9, 0, "end of a launch to the start of the next"),
     PARAM_REAL_ROW(uvm_platform, cpu_fault_ns, "ns", 0, 1e9, 15800, "one CPU fault without its copy"),
     PARAM_REAL_ROW(uvm_platform, host, "", 0.01, 100, 1, "the CPU's times on this host, relative to those stated"),
     {0}};

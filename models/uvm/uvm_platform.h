@@ -56,7 +56,6 @@ struct uvm_platform {
     double evict_ns;        /* CPU, per evicted block */
     double trace_record_ns; /* copy engine, per migration record while CUPTI traces */
     double trace_entry_ns;  /* CPU, per entry fetched while CUPTI traces */
-    double launch_ns;       /* from the end of a launch to the start of the next */
     double cpu_fault_ns;    /* one CPU fault without its copy */
     double host;            /* the CPU's times here, relative to those stated */
 };

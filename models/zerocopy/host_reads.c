@@ -211,11 +211,6 @@ static void put_down(struct run *r)
     free(r->last);
 }
 
-static int64_t launch_cycles(const struct run *r)
-{
-    return llround(r->how->pcie->launch_ns * r->cycles_per_ns);
-}
-
 static int set_up(struct run *r, const struct program *program, uint32_t sms, struct err *err)
 {
     const struct host_reads *how = r->how;
@@ -223,7 +218,6 @@ static int set_up(struct run *r, const struct program *program, uint32_t sms, st
                                         .program = program,
                                         .sms = sms,
                                         .input_room = 64,
-                                        .launch_cycles = launch_cycles(r),
                                         .by_line = true,
                                         .join_cycles = (uint32_t)how->gpu->l1_cycles};
     r->words = (sms + 63) / 64;
@@ -502,7 +496,7 @@ static int set_budget(struct launches *l, struct err *err)
         n += known && !shape.cpu && r->weight.lines;
     }
     if (known) {
-        l->budget.least = launch_cycles(r) + answer;
+        l->budget.least = answer;
         l->budget.spent = n * l->budget.least;
     }
     close_run(r);

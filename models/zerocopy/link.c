@@ -28,7 +28,6 @@ const struct param pcie_params[] = {
     PARAM_REAL_ROW(pcie, issue_sharpness, "", 1, 1000, 3.5, "exponent for too few warps"),
     PARAM_REAL_ROW(pcie, visit_ns, "ns", 0, 1e6, 0, "GPU memory read for an element, waited for"),
     PARAM_REAL_ROW(pcie, chain_sharpness, "", 1, 1000, 1.4, "exponent that joins the longest list with the transfer"),
-    PARAM_REAL_ROW(pcie, launch_ns, "ns", 0, 1e9, 0, "start and end of a launch"),
     PARAM_REAL_ROW(pcie, vertex_ns, "ns", 0, 1e6, 0, "per vertex and launch; 0: not modelled"),
     PARAM_INT_ROW(pcie, copy_payload_bytes, "bytes", 16, 4096, 128, "payload of a block copy's completions"),
     PARAM_REAL_ROW(pcie, copy_setup_ns, "ns", 0, 1e9, 3160, "of one asynchronous copy"),
@@ -111,7 +110,7 @@ double link_time_ns(const struct pcie *p, const struct gpu *gpu, const struct li
     for (int i = 1; i < LINK_BOUNDS; i++)
         if (t[i] > t[*bound])
             *bound = (enum link_bound)i;
-    return link_join(chain, 2, p->chain_sharpness) + p->launch_ns + p->vertex_ns * l->vertices;
+    return link_join(chain, 2, p->chain_sharpness) + p->vertex_ns * l->vertices;
 }
 
 double link_copy_ns(const struct pcie *p, double bytes, double copies)

@@ -6,7 +6,8 @@
  *   walks = jumps x (1 - reach_bytes / span), 0 where the span is within the reach
  *   issue = (warp loads x load_ns + (n - warp loads) x further_ns) / resident warps, no further requests below 0
  *   transfer = (wire^s + tags^s + host^s)^(1/s);  joined with issue by issue_sharpness, then with the longest list
- *   (its dependent loads one after the other) by chain_sharpness; plus launch_ns and vertex_ns x vertices.
+ *   (its dependent loads one after the other) by chain_sharpness; plus vertex_ns x vertices. Launching
+ *   it takes [launch] besides (models/gpu/launch.h).
  * Bounds without numbers in the platform are left out. A jump is a read that begins where none ended, at a place of
  * the span that nothing foretells: another page of host memory's banks, and, of a translation cache of whatever
  * replacement but the best, a hit with the share of the span that it reaches.
@@ -48,7 +49,6 @@ struct pcie {
     double issue_sharpness; /* exponent for too few warps */
     double visit_ns;        /* reading a label in GPU memory, waited for; added to each dependent load */
     double chain_sharpness; /* exponent that joins a launch's longest list with its transfer */
-    double launch_ns;       /* start and end of one launch */
     double vertex_ns;       /* per vertex and launch: a warp that finds its vertex inactive; 0: not modelled */
     /* Block copies. */
     int64_t copy_payload_bytes;   /* of one completion */

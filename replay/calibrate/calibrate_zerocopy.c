@@ -14,7 +14,7 @@ static const double share_least = 0.05;
 struct job {
     struct calibration *out;
     const char *base_name;
-    struct pcie base;
+    struct link_costs base;
     struct gpu gpu;
     struct link_rows rows;
     bool *held;
@@ -23,27 +23,38 @@ struct job {
 
 static const struct {
     const char *key, *name;
-} costs[LINK_COSTS] = {[COST_WIRE] = {"efficiency", "wire"},       [COST_TAGS] = {"round_trip_ns", "tags"},
-                       [COST_HOST] = {"host_bytes_per_s", "host"}, [COST_LOAD] = {"load_ns", "issue"},
-                       [COST_LAUNCH] = {"launch_ns", "launch"},    [COST_FURTHER] = {"further_ns", "further requests"},
-                       [COST_JUMP] = {"jump_ns", "jumps"},         [COST_WALK] = {"walk_ns", "walks"},
+} costs[LINK_COSTS] = {[COST_WIRE] = {"efficiency", "wire"},
+                       [COST_TAGS] = {"round_trip_ns", "tags"},
+                       [COST_HOST] = {"host_bytes_per_s", "host"},
+                       [COST_LOAD] = {"load_ns", "issue"},
+                       [COST_LAUNCH] = {"alone_ns", "launch"},
+                       [COST_GAP] = {"gap_ns", "gap"},
+                       [COST_FURTHER] = {"further_ns", "further requests"},
+                       [COST_JUMP] = {"jump_ns", "jumps"},
+                       [COST_WALK] = {"walk_ns", "walks"},
                        [COST_REACH] = {"reach_bytes", "reach"}};
 
-static double number_of(struct pcie p, enum link_cost which)
+static double number_of(struct link_costs p, enum link_cost which)
 {
-    return which == COST_TAGS && !p.tags ? 0 : *link_cost_number(&p, which);
+    return which == COST_TAGS && !p.pcie.tags ? 0 : *link_cost_number(&p, which);
+}
+
+static const char *section_of(enum link_cost which)
+{
+    return which == COST_LAUNCH || which == COST_GAP ? "launch" : "pcie";
 }
 
 /* No such bound, or from's; reach and walks go together. */
-static void set_number(struct pcie *p, enum link_cost which, const struct pcie *from)
+static void set_number(struct link_costs *to, enum link_cost which, const struct link_costs *from)
 {
-    struct pcie none = {.round_trip_ns = p->round_trip_ns}, other = from ? *from : none;
+    struct pcie *p = &to->pcie;
+    struct link_costs none = {.pcie.round_trip_ns = p->round_trip_ns}, other = from ? *from : none;
     if (which == COST_TAGS)
-        p->tags = other.tags;
+        p->tags = other.pcie.tags;
     if (which == COST_WALK || which == COST_REACH)
-        p->walk_ns = other.walk_ns, p->reach_bytes = other.reach_bytes;
+        p->walk_ns = other.pcie.walk_ns, p->reach_bytes = other.pcie.reach_bytes;
     else
-        *link_cost_number(p, which) = *link_cost_number(&other, which);
+        *link_cost_number(to, which) = *link_cost_number(&other, which);
 }
 
 static void describe(unsigned set, char *text, size_t size)
@@ -56,15 +67,15 @@ static void describe(unsigned set, char *text, size_t size)
 
 static int solve(const struct job *job, unsigned set, double sharpness, struct link_fit *fit, struct err *err)
 {
-    *fit = (struct link_fit){.pcie = job->base, .gpu = &job->gpu, .free = set};
-    fit->pcie.sharpness = sharpness;
+    *fit = (struct link_fit){.to = job->base, .gpu = &job->gpu, .free = set};
+    fit->to.pcie.sharpness = sharpness;
     for (enum link_cost k = COST_TAGS; k < LINK_COSTS; k++)
-        set_number(&fit->pcie, k, NULL);
+        set_number(&fit->to, k, NULL);
     if (link_fit_solve(fit, job->rows.rows, job->held, job->rows.count, err))
         return -1;
-    if (set >> COST_TAGS & 1 && job->base.tags) {
-        fit->pcie.round_trip_ns *= (double)job->base.tags / (double)fit->pcie.tags;
-        fit->pcie.tags = job->base.tags;
+    if (set >> COST_TAGS & 1 && job->base.pcie.tags) {
+        fit->to.pcie.round_trip_ns *= (double)job->base.pcie.tags / (double)fit->to.pcie.tags;
+        fit->to.pcie.tags = job->base.pcie.tags;
     }
     return 0;
 }
@@ -86,6 +97,8 @@ static unsigned candidates(const struct job *job)
             set |= 1u << COST_LOAD;
         if (row->launch.loads > 0 && (double)mix_requests(&row->launch.mix) > row->launch.loads)
             set |= 1u << COST_FURTHER;
+        if (row->launches > 1)
+            set |= 1u << COST_GAP;
         if (row->launch.jumps > 0)
             set |= 1u << COST_JUMP;
         if (row->launch.jumps > 0 && row->launch.span > 0)
@@ -124,7 +137,7 @@ static int neighbours(struct job *job, const struct link_fit *best, unsigned may
         unsigned set = best->free ^ (k == COST_WALK ? translation : 1u << k);
         if (k == COST_REACH || !(may >> k & 1) || (size_t)__builtin_popcount(set) > job->requests)
             continue;
-        if (solve(job, set, job->base.sharpness, &fit, err))
+        if (solve(job, set, job->base.pcie.sharpness, &fit, err))
             return -1;
         (void)mem_add_text(text, sizeof text, "; %s %s %.2f %%", set >> k & 1 ? "with" : "without", costs[k].name,
                            100 * fit.rms);
@@ -146,7 +159,7 @@ static int choose(struct job *job, struct link_fit *best, struct err *err)
         if ((set & may) != set || (set & translation && (set & translation) != translation) ||
             (size_t)__builtin_popcount(set) > job->requests)
             continue;
-        if (solve(job, set, job->base.sharpness, &fit, err))
+        if (solve(job, set, job->base.pcie.sharpness, &fit, err))
             return -1;
         bool first = set == 1u << COST_WIRE;
         if (first || (all_identified(&fit) && criterion(&fit) < least - 1e-9)) {
@@ -157,7 +170,7 @@ static int choose(struct job *job, struct link_fit *best, struct err *err)
     return neighbours(job, best, may, err);
 }
 
-static double rms_of(const struct job *job, const struct pcie *p, bool held, bool copies, size_t *n)
+static double rms_of(const struct job *job, const struct link_costs *p, bool held, bool copies, size_t *n)
 {
     double sum = 0;
     *n = 0;
@@ -179,16 +192,17 @@ static void settle(struct job *job, struct link_fit *fit, struct fit *quality)
         size_t n;
         if (fit->free >> k & 1 || number_of(job->base, k) <= 0)
             continue;
-        struct pcie tried = fit->pcie;
+        struct link_costs tried = fit->to;
         set_number(&tried, k, &job->base);
         if (rms_of(job, &tried, false, false, &n) <= 1.02 * fit->rms + 2e-3) {
-            fit->pcie = tried;
+            fit->to = tried;
             calibration_note(job->out, "%s: the rows do not show this bound and do not contradict %s's, which stands",
                              costs[k].key, job->base_name);
             continue;
         }
         const char *key = k == COST_TAGS ? "tags" : costs[k].key;
-        calibration_add(job->out, "pcie", key, 0, 0, quality, "%", "no such bound in the rows; the base's is too slow");
+        calibration_add(job->out, section_of(k), key, 0, 0, quality, "%",
+                        "no such bound in the rows; the base's is too slow");
     }
 }
 
@@ -199,12 +213,12 @@ static void add_numbers(struct job *job, const struct link_fit *fit, const struc
     for (enum link_cost k = 0; k < LINK_COSTS; k++) {
         if (!(fit->free >> k & 1))
             continue;
-        double value = number_of(fit->pcie, k);
+        double value = number_of(fit->to, k);
         if (k == COST_TAGS)
-            calibration_add(job->out, "pcie", "tags", (double)fit->pcie.tags, 0, quality, "%",
+            calibration_add(job->out, "pcie", "tags", (double)fit->to.pcie.tags, 0, quality, "%",
                             "by convention: only tags / round trip is identified");
         double error = identified(fit, k) ? value * fit->error[k] / fit->cost[k] : INFINITY;
-        calibration_add(job->out, "pcie", costs[k].key, value, error, quality, "%", from);
+        calibration_add(job->out, section_of(k), costs[k].key, value, error, quality, "%", from);
     }
 }
 
@@ -222,14 +236,14 @@ static int sharpness(struct job *job, const struct link_fit *fit, struct err *er
         (void)mem_add_text(text, sizeof text, "%sat %g: rms %.2f %%", *text ? "; " : "", other[i], 100 * f.rms);
         for (enum link_cost k = 0; k < LINK_COSTS; k++)
             if (fit->free >> k & 1)
-                (void)mem_add_text(text, sizeof text, ", %s %.4g", costs[k].key, number_of(f.pcie, k));
+                (void)mem_add_text(text, sizeof text, ", %s %.4g", costs[k].key, number_of(f.to, k));
     }
-    calibration_note(job->out, "sharpness %g is the base's; %s", job->base.sharpness, text);
+    calibration_note(job->out, "sharpness %g is the base's; %s", job->base.pcie.sharpness, text);
     return 0;
 }
 
 /* Rows, rms in % and R2 of the logarithm of time, for the rows fitted to. */
-static struct fit quality_of(const struct job *job, const struct pcie *p, bool copies)
+static struct fit quality_of(const struct job *job, const struct link_costs *p, bool copies)
 {
     struct fit quality = {0};
     double rms = rms_of(job, p, false, copies, &quality.rows), sum = 0, square = 0, n = (double)quality.rows;
@@ -261,10 +275,10 @@ static int cross_validate(struct job *job, const struct link_fit *fit, struct er
         for (size_t i = 0; i < job->rows.count; i++)
             held[i] = kept[i] || (!link_row_is_copy(&job->rows.rows[i]) && place++ % PARTS == part);
         job->held = held;
-        rc = solve(job, fit->free, job->base.sharpness, &f, err);
+        rc = solve(job, fit->free, job->base.pcie.sharpness, &f, err);
         for (size_t i = 0; i < job->rows.count && !rc; i++)
             if (held[i] && !kept[i]) {
-                double r = link_row_ns(&f.pcie, &job->gpu, &job->rows.rows[i], NULL) / job->rows.rows[i].time_ns - 1;
+                double r = link_row_ns(&f.to, &job->gpu, &job->rows.rows[i], NULL) / job->rows.rows[i].time_ns - 1;
                 sum += r * r;
                 count++;
             }
@@ -277,24 +291,24 @@ static int cross_validate(struct job *job, const struct link_fit *fit, struct er
     return rc;
 }
 
-static int fit_requests(struct job *job, struct pcie *fitted, struct err *err)
+static int fit_requests(struct job *job, struct link_costs *fitted, struct err *err)
 {
     struct link_fit fit = {0};
     if (choose(job, &fit, err))
         return -1;
-    if (fit.pcie.efficiency > 1)
+    if (fit.to.pcie.efficiency > 1)
         return err_set(err,
                        "the rows need %.4g GB/s of wire, more than the raw %.4g GB/s of %s: name a base with the right "
                        "gigatransfers and lanes",
-                       fit.pcie.efficiency * pcie_raw_bytes_per_s(&job->base) / 1e9,
-                       pcie_raw_bytes_per_s(&job->base) / 1e9, job->base_name);
-    if (fit.pcie.efficiency < 0.5)
+                       fit.to.pcie.efficiency * pcie_raw_bytes_per_s(&job->base.pcie) / 1e9,
+                       pcie_raw_bytes_per_s(&job->base.pcie) / 1e9, job->base_name);
+    if (fit.to.pcie.efficiency < 0.5)
         calibration_note(job->out, "half of %s's raw %.4g GB/s or less: a narrower or slower link than the base's?",
-                         job->base_name, pcie_raw_bytes_per_s(&job->base) / 1e9);
-    struct fit quality = quality_of(job, &fit.pcie, false);
+                         job->base_name, pcie_raw_bytes_per_s(&job->base.pcie) / 1e9);
+    struct fit quality = quality_of(job, &fit.to, false);
     add_numbers(job, &fit, &quality);
     settle(job, &fit, &quality);
-    *fitted = fit.pcie;
+    *fitted = fit.to;
     return sharpness(job, &fit, err) || cross_validate(job, &fit, err) ? -1 : 0;
 }
 
@@ -310,12 +324,12 @@ static bool copy_costs(struct job *job, double *setup, double *per_byte, double 
             continue;
         double t = row->time_ns;
         fit_add(&fit, (double[]){row->copies / t, row->copy_bytes / t}, 1, 1);
-        fit_add(&one, (double[]){row->copy_bytes / t}, 1 - row->copies * job->base.copy_setup_ns / t, 1);
+        fit_add(&one, (double[]){row->copy_bytes / t}, 1 - row->copies * job->base.pcie.copy_setup_ns / t, 1);
     }
     bool both = job->copies >= 2 && !fit_solve(&fit, NULL) && isfinite(fit.error[1]) && fit.x[1] > 0;
     if (!both)
         (void)fit_solve(&one, NULL);
-    *setup = both ? fit.x[0] : job->base.copy_setup_ns;
+    *setup = both ? fit.x[0] : job->base.pcie.copy_setup_ns;
     *per_byte = both ? fit.x[1] : one.x[0];
     error[0] = both ? fit.error[0] : 0;
     error[1] = both ? fit.error[1] : one.error[0];
@@ -323,8 +337,9 @@ static bool copy_costs(struct job *job, double *setup, double *per_byte, double 
 }
 
 /* The completion size that gives the copies' rate at the fitted wire; without rows of requests the wire itself. */
-static int fit_copies(struct job *job, struct pcie *fitted, struct err *err)
+static int fit_copies(struct job *job, struct link_costs *to, struct err *err)
 {
+    struct pcie *fitted = &to->pcie;
     double setup, per_byte, error[2];
     bool both = copy_costs(job, &setup, &per_byte, error);
     double raw = pcie_raw_bytes_per_s(fitted), rate = 1e9 / per_byte, overhead = (double)fitted->completion_bytes,
@@ -342,7 +357,7 @@ static int fit_copies(struct job *job, struct pcie *fitted, struct err *err)
     } else {
         fitted->efficiency = fmin(1, rate / raw * (payload + overhead) / payload);
     }
-    struct fit quality = quality_of(job, fitted, true);
+    struct fit quality = quality_of(job, to, true);
     if (both)
         calibration_add(job->out, "pcie", "copy_setup_ns", setup, error[0], &quality, "%", from);
     else
@@ -363,7 +378,7 @@ static int fit_copies(struct job *job, struct pcie *fitted, struct err *err)
     return 0;
 }
 
-static int fill_rows(struct job *job, const struct pcie *p, struct err *err)
+static int fill_rows(struct job *job, const struct link_costs *p, struct err *err)
 {
     static const char *const bounds[LINK_BOUNDS] = {"wire", "tags", "host", "issue"};
     struct calibration *c = job->out;
@@ -414,14 +429,16 @@ int calibrate_zerocopy(struct calibration *c, const struct measurements *from, s
 {
     memset(c, 0, sizeof *c);
     struct platform *platform = platform_load(from->base, err);
-    if (!platform || platform_whole(platform, "pcie", err) || platform_whole(platform, "gpu", err)) {
+    if (!platform || platform_whole(platform, "pcie", err) || platform_whole(platform, "gpu", err) ||
+        platform_whole(platform, "launch", err)) {
         platform_free(platform);
         return -1;
     }
     struct job job = {.out = c, .base_name = platform->name};
-    job.base = *(const struct pcie *)platform_section_get(platform, "pcie");
+    job.base.pcie = *(const struct pcie *)platform_section_get(platform, "pcie");
+    job.base.launch = *(const struct launch *)platform_section_get(platform, "launch");
     job.gpu = *(const struct gpu *)platform_section_get(platform, "gpu");
-    struct pcie fitted = job.base;
+    struct link_costs fitted = job.base;
     int rc = read_all(&job, from, err);
     c->limits = json_incref(job.rows.limits);
     if (!rc && job.requests)

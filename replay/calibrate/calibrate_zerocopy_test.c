@@ -146,7 +146,7 @@ END_TEST
 struct printed {
     char text[16384];
     size_t used;
-    const struct pcie *truth;
+    const struct link_costs *truth;
     const struct gpu *gpu;
     uint64_t random;
 };
@@ -199,25 +199,28 @@ static struct calibration calibrate_printed(struct printed *out)
 START_TEST(scattered_reads_launches_and_wide_lanes_give_their_constants)
 {
     struct platform *h200 = platform_load("h200", NULL);
-    struct pcie truth = *(const struct pcie *)platform_section_get(h200, "pcie");
+    struct link_costs truth = {*(const struct pcie *)platform_section_get(h200, "pcie"),
+                               *(const struct launch *)platform_section_get(h200, "launch")};
     struct printed out = {.truth = &truth, .gpu = platform_section_get(h200, "gpu")};
-    truth.efficiency = 0.92;
-    truth.load_ns = 1250;
-    truth.launch_ns = 6000;
-    truth.further_ns = 45;
-    truth.jump_ns = 0.9;
-    truth.walk_ns = 6;
-    truth.reach_bytes = 0x1.8p30;
+    truth.pcie.efficiency = 0.92;
+    truth.pcie.load_ns = 1250;
+    truth.launch.alone_ns = 6000;
+    truth.launch.gap_ns = 2500;
+    truth.pcie.further_ns = 45;
+    truth.pcie.jump_ns = 0.9;
+    truth.pcie.walk_ns = 6;
+    truth.pcie.reach_bytes = 0x1.8p30;
     struct calibration c = calibrate_printed(&out);
     ck_assert_double_eq_tol(value_of(&c, "efficiency"), 0.92, 0.01);
     ck_assert_double_eq_tol(value_of(&c, "load_ns"), 1250, 15);
-    ck_assert_double_eq_tol(value_of(&c, "launch_ns"), 6000, 100);
+    ck_assert_double_eq_tol(value_of(&c, "alone_ns"), 6000, 100);
+    ck_assert_double_eq_tol(value_of(&c, "gap_ns"), 2500, 60);
     ck_assert_double_eq_tol(value_of(&c, "further_ns"), 45, 3);
     ck_assert_double_eq_tol(value_of(&c, "jump_ns"), 0.9, 0.1);
     ck_assert_double_eq_tol(value_of(&c, "walk_ns"), 6, 0.2);
     ck_assert_double_eq_tol(value_of(&c, "reach_bytes") / 0x1.8p30, 1, 0.05);
     calibration_release(&c);
-    truth.further_ns = truth.jump_ns = truth.walk_ns = 0; /* a machine without them gets none */
+    truth.pcie.further_ns = truth.pcie.jump_ns = truth.pcie.walk_ns = 0; /* a machine without them gets none */
     c = calibrate_printed(&out);
     ck_assert(isnan(value_of(&c, "further_ns")));
     ck_assert(isnan(value_of(&c, "jump_ns")));

@@ -14,34 +14,43 @@
 
 enum { ROUNDS = 200, HALVINGS = 30 };
 
-double link_row_ns(const struct pcie *p, const struct gpu *gpu, const struct link_row *row, enum link_bound *bound)
+double link_row_ns(const struct link_costs *p, const struct gpu *gpu, const struct link_row *row,
+                   enum link_bound *bound)
 {
     enum link_bound most;
     if (link_row_is_copy(row))
-        return link_copy_ns(p, row->copy_bytes, row->copies);
+        return link_copy_ns(&p->pcie, row->copy_bytes, row->copies);
     struct link_launch launch = row->launch;
-    launch.chain_ns = row->chain_loads * p->load_ns;
-    double ns = link_time_ns(p, gpu, &launch, bound ? bound : &most);
-    return ns + (row->launches - 1) * p->launch_ns; /* all else is proportional to the counts */
+    launch.chain_ns = row->chain_loads * p->pcie.load_ns;
+    double work = link_time_ns(&p->pcie, gpu, &launch, bound ? bound : &most); /* proportional to the counts */
+    return launch_row_ns(&p->launch, row->launches, work);
 }
 
-double *link_cost_number(struct pcie *p, enum link_cost which)
+double *link_cost_number(struct link_costs *costs, enum link_cost which)
 {
-    double *const numbers[LINK_COSTS] = {
-        [COST_WIRE] = &p->efficiency, [COST_TAGS] = &p->round_trip_ns, [COST_HOST] = &p->host_bytes_per_s,
-        [COST_LOAD] = &p->load_ns,    [COST_LAUNCH] = &p->launch_ns,   [COST_FURTHER] = &p->further_ns,
-        [COST_JUMP] = &p->jump_ns,    [COST_WALK] = &p->walk_ns,       [COST_REACH] = &p->reach_bytes};
+    struct pcie *p = &costs->pcie;
+    double *const numbers[LINK_COSTS] = {[COST_WIRE] = &p->efficiency,
+                                         [COST_TAGS] = &p->round_trip_ns,
+                                         [COST_HOST] = &p->host_bytes_per_s,
+                                         [COST_LOAD] = &p->load_ns,
+                                         [COST_LAUNCH] = &costs->launch.alone_ns,
+                                         [COST_GAP] = &costs->launch.gap_ns,
+                                         [COST_FURTHER] = &p->further_ns,
+                                         [COST_JUMP] = &p->jump_ns,
+                                         [COST_WALK] = &p->walk_ns,
+                                         [COST_REACH] = &p->reach_bytes};
     return numbers[which];
 }
 
-static void put(struct pcie *p, enum link_cost which, double cost)
+static void put(struct link_costs *costs, enum link_cost which, double cost)
 {
+    struct pcie *p = &costs->pcie;
     if (which == COST_TAGS && !p->tags)
         p->tags = 256;
-    *link_cost_number(p, which) = which == COST_WIRE   ? 1e9 / (cost * pcie_raw_bytes_per_s(p))
-                                  : which == COST_TAGS ? cost * (double)p->tags
-                                  : which == COST_HOST ? (cost > 0 ? 64e9 / cost : 0)
-                                                       : cost;
+    *link_cost_number(costs, which) = which == COST_WIRE   ? 1e9 / (cost * pcie_raw_bytes_per_s(p))
+                                      : which == COST_TAGS ? cost * (double)p->tags
+                                      : which == COST_HOST ? (cost > 0 ? 64e9 / cost : 0)
+                                                           : cost;
 }
 
 /* What the cost is paid for, of one row: time = cost x this where nothing else counts. */
@@ -53,8 +62,8 @@ static double paid_for(const struct link_fit *fit, const struct link_row *row, e
         warps = (double)(fit->gpu->sms * fit->gpu->warps_per_sm);
     switch (which) {
     case COST_WIRE:
-        return fmax((double)mix_payload(&l->mix) + (double)fit->pcie.completion_bytes * n,
-                    (double)fit->pcie.request_bytes * n);
+        return fmax((double)mix_payload(&l->mix) + (double)fit->to.pcie.completion_bytes * n,
+                    (double)fit->to.pcie.request_bytes * n);
     case COST_TAGS:
         return n;
     case COST_HOST:
@@ -66,8 +75,10 @@ static double paid_for(const struct link_fit *fit, const struct link_row *row, e
     case COST_JUMP:
     case COST_WALK:
         return l->jumps;
+    case COST_GAP:
+        return row->launches - 1;
     default:
-        return row->launches;
+        return 1;
     }
 }
 
@@ -85,24 +96,24 @@ static bool used(const struct problem *p, size_t i)
     return !link_row_is_copy(&p->rows[i]) && !(p->held && p->held[i]);
 }
 
-static struct pcie with(const struct problem *p, const double *x)
+static struct link_costs with(const struct problem *p, const double *x)
 {
-    struct pcie pcie = p->fit->pcie;
+    struct link_costs costs = p->fit->to;
     for (size_t k = 0; k < p->terms; k++)
-        put(&pcie, p->costs[k], x[k]);
-    return pcie;
+        put(&costs, p->costs[k], x[k]);
+    return costs;
 }
 
 static double residual(const struct problem *p, const double *x, double *worst)
 {
-    struct pcie pcie = with(p, x);
+    struct link_costs costs = with(p, x);
     double sum = 0;
     if (worst)
         *worst = 0;
     for (size_t i = 0; i < p->n; i++) {
         if (!used(p, i))
             continue;
-        double r = link_row_ns(&pcie, p->fit->gpu, &p->rows[i], NULL) / p->rows[i].time_ns - 1;
+        double r = link_row_ns(&costs, p->fit->gpu, &p->rows[i], NULL) / p->rows[i].time_ns - 1;
         sum += r * r;
         if (worst && fabs(r) > fabs(*worst))
             *worst = r;
@@ -144,7 +155,7 @@ static void linearise(const struct problem *p, const double *x, struct fit *line
     fit_init(linear, p->terms);
     for (size_t k = 0; k < p->terms; k++)
         share[k] = 0;
-    struct pcie here = with(p, x);
+    struct link_costs here = with(p, x);
     for (size_t i = 0; i < p->n; i++) {
         if (!used(p, i))
             continue;
@@ -154,9 +165,9 @@ static void linearise(const struct problem *p, const double *x, struct fit *line
             double step = 1e-5 * x[k], moved[LINK_COSTS];
             memcpy(moved, x, sizeof moved);
             moved[k] = x[k] + step;
-            struct pcie above = with(p, moved);
+            struct link_costs above = with(p, moved);
             moved[k] = x[k] - step;
-            struct pcie below = with(p, moved);
+            struct link_costs below = with(p, moved);
             double slope =
                 step > 0 ? (link_row_ns(&above, p->fit->gpu, row, NULL) - link_row_ns(&below, p->fit->gpu, row, NULL)) /
                                (2 * step)
@@ -215,7 +226,7 @@ int link_fit_solve(struct link_fit *fit, const struct link_row *rows, const bool
     if (fit_solve(&linear, err))
         return -1;
     fit->rms = sqrt(residual(&p, x, &fit->worst) / (double)fit->rows);
-    fit->pcie = with(&p, x);
+    fit->to = with(&p, x);
     for (size_t k = 0; k < p.terms; k++) {
         fit->cost[p.costs[k]] = x[k];
         fit->error[p.costs[k]] = linear.error[k];

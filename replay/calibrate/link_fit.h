@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "models/gpu/launch.h"
 #include "models/zerocopy/link.h"
 #include "trace/base/err.h"
 #include "trace/import/input_stream.h"
@@ -50,7 +51,8 @@ enum link_cost {
     COST_TAGS,    /* ns per request */
     COST_HOST,    /* ns per 64 B host line */
     COST_LOAD,    /* ns that a warp waits for a load: load_ns */
-    COST_LAUNCH,  /* ns of a launch: launch_ns */
+    COST_LAUNCH,  /* ns of a launch alone: alone_ns of [launch]; */
+    COST_GAP,     /* ns of one behind another, besides its work: gap_ns */
     COST_FURTHER, /* ns of a load's further request: further_ns */
     COST_JUMP,    /* ns of a read that begins where none ended: jump_ns */
     COST_WALK,    /* ns of a translation beyond the reach: walk_ns; and with it, no cost but fitted like one, */
@@ -58,11 +60,17 @@ enum link_cost {
     LINK_COSTS
 };
 
+/* What a row's time is made of. */
+struct link_costs {
+    struct pcie pcie;
+    struct launch launch;
+};
+
 /* The number of the platform that the cost sets. */
-double *link_cost_number(struct pcie *pcie, enum link_cost which);
+double *link_cost_number(struct link_costs *costs, enum link_cost which);
 
 struct link_fit {
-    struct pcie pcie;                           /* in: what is not fitted; out: with the fitted costs */
+    struct link_costs to;                       /* in: what is not fitted; out: with the fitted costs */
     const struct gpu *gpu;                      /* borrowed */
     unsigned free;                              /* bit of each cost that is fitted */
     double cost[LINK_COSTS], error[LINK_COSTS]; /* standard error; infinite: not identified */
@@ -75,6 +83,7 @@ struct link_fit {
 int link_fit_solve(struct link_fit *fit, const struct link_row *rows, const bool *held, size_t n, struct err *err);
 
 /* The time that *p predicts for a row, requests or copy; *bound (may be NULL) is what held up most, of requests. */
-double link_row_ns(const struct pcie *p, const struct gpu *gpu, const struct link_row *row, enum link_bound *bound);
+double link_row_ns(const struct link_costs *p, const struct gpu *gpu, const struct link_row *row,
+                   enum link_bound *bound);
 
 #endif

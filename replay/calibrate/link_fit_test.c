@@ -36,29 +36,31 @@ START_TEST(costs_come_back_from_their_own_times)
     struct link_row rows[64];
     size_t n = make_rows(rows);
     struct gpu gpu;
-    struct pcie truth;
+    struct link_costs truth = {.pcie = {0}};
     param_defaults(gpu_params, &gpu);
-    param_defaults(pcie_params, &truth);
-    truth.gigatransfers = 32;
-    truth.efficiency = 0.93;
-    truth.tags = 1024;
-    truth.round_trip_ns = 1500;
-    truth.host_bytes_per_s = 58e9;
-    truth.load_ns = 1200;
-    truth.launch_ns = 5000;
+    param_defaults(pcie_params, &truth.pcie);
+    truth.pcie.gigatransfers = 32;
+    truth.pcie.efficiency = 0.93;
+    truth.pcie.tags = 1024;
+    truth.pcie.round_trip_ns = 1500;
+    truth.pcie.host_bytes_per_s = 58e9;
+    truth.pcie.load_ns = 1200;
+    truth.launch.alone_ns = 5000;
+    truth.launch.gap_ns = 2000;
     for (size_t i = 0; i < n; i++)
         rows[i].time_ns = link_row_ns(&truth, &gpu, &rows[i], NULL);
     struct link_fit fit = {.gpu = &gpu, .free = (1u << LINK_COSTS) - 1};
     struct err err = {""};
-    param_defaults(pcie_params, &fit.pcie);
-    fit.pcie.gigatransfers = 32;
+    param_defaults(pcie_params, &fit.to.pcie);
+    fit.to.pcie.gigatransfers = 32;
     ck_assert_msg(link_fit_solve(&fit, rows, NULL, n, &err) == 0, "%s", err.msg);
     ck_assert_double_lt(fit.rms, 1e-6);
-    ck_assert_double_eq_tol(fit.pcie.efficiency, 0.93, 1e-4);
-    ck_assert_double_eq_tol(fit.pcie.round_trip_ns / (double)fit.pcie.tags, 1500.0 / 1024, 1e-3);
-    ck_assert_double_eq_tol(fit.pcie.host_bytes_per_s, 58e9, 58e5);
-    ck_assert_double_eq_tol(fit.pcie.load_ns, 1200, 0.1);
-    ck_assert_double_eq_tol(fit.pcie.launch_ns, 5000, 5);
+    ck_assert_double_eq_tol(fit.to.pcie.efficiency, 0.93, 1e-4);
+    ck_assert_double_eq_tol(fit.to.pcie.round_trip_ns / (double)fit.to.pcie.tags, 1500.0 / 1024, 1e-3);
+    ck_assert_double_eq_tol(fit.to.pcie.host_bytes_per_s, 58e9, 58e5);
+    ck_assert_double_eq_tol(fit.to.pcie.load_ns, 1200, 0.1);
+    ck_assert_double_eq_tol(fit.to.launch.alone_ns, 5000, 5);
+    ck_assert_double_eq_tol(fit.to.launch.gap_ns, 2000, 5);
 }
 END_TEST
 
@@ -67,12 +69,12 @@ START_TEST(errors_cover_the_truth_under_noise)
     struct link_row rows[64];
     size_t n = make_rows(rows);
     struct gpu gpu;
-    struct pcie truth;
+    struct link_costs truth = {.pcie = {0}};
     uint64_t random = 88172645463325252u;
     param_defaults(gpu_params, &gpu);
-    param_defaults(pcie_params, &truth);
-    truth.tags = 256;
-    truth.round_trip_ns = 1720;
+    param_defaults(pcie_params, &truth.pcie);
+    truth.pcie.tags = 256;
+    truth.pcie.round_trip_ns = 1720;
     for (size_t i = 0; i < n; i++) {
         random ^= random << 13;
         random ^= random >> 7;
@@ -80,10 +82,10 @@ START_TEST(errors_cover_the_truth_under_noise)
         rows[i].time_ns = link_row_ns(&truth, &gpu, &rows[i], NULL) * (0.97 + 0.06 * (double)(random >> 11) / 0x1p53);
     }
     struct link_fit fit = {.gpu = &gpu, .free = 1u << COST_WIRE | 1u << COST_TAGS};
-    param_defaults(pcie_params, &fit.pcie);
+    param_defaults(pcie_params, &fit.to.pcie);
     ck_assert_int_eq(link_fit_solve(&fit, rows, NULL, n, NULL), 0);
     ck_assert_double_lt(fit.rms, 0.03);
-    double wire = 1e9 / (truth.efficiency * pcie_raw_bytes_per_s(&truth)), tags = 1720.0 / 256;
+    double wire = 1e9 / (truth.pcie.efficiency * pcie_raw_bytes_per_s(&truth.pcie)), tags = 1720.0 / 256;
     ck_assert_double_lt(fabs(fit.cost[COST_WIRE] - wire), 3 * fit.error[COST_WIRE]);
     ck_assert_double_lt(fabs(fit.cost[COST_TAGS] - tags), 3 * fit.error[COST_TAGS]);
     ck_assert_double_gt(fit.error[COST_TAGS], 0);
@@ -95,15 +97,15 @@ START_TEST(a_cost_that_no_row_follows_has_no_share)
 {
     struct link_row rows[4];
     struct gpu gpu;
-    struct pcie truth;
+    struct link_costs truth = {.pcie = {0}};
     param_defaults(gpu_params, &gpu);
-    param_defaults(pcie_params, &truth);
+    param_defaults(pcie_params, &truth.pcie);
     for (uint64_t i = 0; i < 4; i++) {
         rows[i] = row_of((i + 1) * 1000000, 4, 0, 1);
         rows[i].time_ns = link_row_ns(&truth, &gpu, &rows[i], NULL);
     }
     struct link_fit fit = {.gpu = &gpu, .free = 1u << COST_WIRE | 1u << COST_TAGS};
-    param_defaults(pcie_params, &fit.pcie);
+    param_defaults(pcie_params, &fit.to.pcie);
     ck_assert_int_eq(link_fit_solve(&fit, rows, NULL, 4, NULL), 0);
     ck_assert(isinf(fit.error[COST_WIRE]) || isinf(fit.error[COST_TAGS]) || fit.share[COST_TAGS] < 0.05);
     ck_assert_double_lt(fit.rms, 1e-6);
@@ -114,18 +116,18 @@ START_TEST(rows_held_out_are_not_fitted_to)
 {
     struct link_row rows[3] = {row_of(1000000, 4, 0, 1), row_of(2000000, 4, 0, 1), row_of(3000000, 4, 0, 1)};
     struct gpu gpu;
-    struct pcie truth;
+    struct link_costs truth = {.pcie = {0}};
     param_defaults(gpu_params, &gpu);
-    param_defaults(pcie_params, &truth);
+    param_defaults(pcie_params, &truth.pcie);
     for (size_t i = 0; i < 3; i++)
         rows[i].time_ns = link_row_ns(&truth, &gpu, &rows[i], NULL);
     rows[1].time_ns *= 10;
     struct link_fit fit = {.gpu = &gpu, .free = 1u << COST_WIRE};
     struct err err = {""};
-    param_defaults(pcie_params, &fit.pcie);
+    param_defaults(pcie_params, &fit.to.pcie);
     ck_assert_int_eq(link_fit_solve(&fit, rows, (bool[]){false, true, false}, 3, NULL), 0);
     ck_assert_uint_eq(fit.rows, 2);
-    ck_assert_double_eq_tol(fit.pcie.efficiency, truth.efficiency, 1e-9);
+    ck_assert_double_eq_tol(fit.to.pcie.efficiency, truth.pcie.efficiency, 1e-9);
     ck_assert_int_eq(link_fit_solve(&fit, rows, (bool[]){true, true, true}, 3, &err), -1);
     ck_assert_str_eq(err.msg, "0 rows cannot fix 1 constants of the link");
 }
@@ -135,9 +137,9 @@ END_TEST
 
 static double squares(const struct link_fit *fit, const struct link_row *rows, size_t n, double load_ns)
 {
-    struct pcie p = fit->pcie;
+    struct link_costs p = fit->to;
     double sum = 0;
-    p.load_ns = load_ns;
+    p.pcie.load_ns = load_ns;
     for (size_t i = 0; i < n; i++) {
         const double r = link_row_ns(&p, fit->gpu, &rows[i], NULL) / rows[i].time_ns - 1;
         sum += r * r;
@@ -153,13 +155,12 @@ START_TEST(a_step_to_an_equal_residual_is_halved)
     struct gpu gpu;
     struct link_fit fit = {.gpu = &gpu, .free = 1u << COST_LOAD};
     param_defaults(gpu_params, &gpu);
-    param_defaults(pcie_params, &fit.pcie);
-    fit.pcie.launch_ns = 0;
-    fit.pcie.chain_sharpness = 8;
+    param_defaults(pcie_params, &fit.to.pcie);
+    fit.to.pcie.chain_sharpness = 8;
     const double start_ns = 128, loads = 1000;
     struct link_row rows[2] = {row_of(1000000, 4, 0, 1), row_of(0, 1, 0, 1)};
     rows[0].chain_loads = rows[1].chain_loads = loads;
-    const double each = link_service_ns(&fit.pcie, &rows[0].launch.mix) / 1e6;
+    const double each = link_service_ns(&fit.to.pcie, &rows[0].launch.mix) / 1e6;
     rows[0] = row_of((uint64_t)(13.5 * start_ns * loads / each), 4, 0, 1);
     rows[0].chain_loads = loads;
     rows[0].time_ns = start_ns * loads;

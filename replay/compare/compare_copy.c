@@ -1,5 +1,6 @@
 #include <math.h>
 
+#include "models/gpu/launch.h"
 #include "models/zerocopy/link.h"
 #include "replay/compare/compare_rows.h"
 
@@ -16,23 +17,121 @@ static void apply(const struct compare_program *f, struct compare_row *row)
                          (long long)(c->back_copies - c->last_copies));
 }
 
+/* The first of them finds the GPU idle. */
 double compare_kernels_ns(const struct compare_program *f, const struct uvm_metrics *prefetched)
 {
-    double ns = 0;
+    const struct launch *calls = platform_section_get(f->platform, "launch");
+    double ns = 0, host_ns = 0;
     if (prefetched->time_ns && prefetched->faults == 0)
-        return (double)(prefetched->time_ns - prefetched->prefetch_ns);
-    for (uint32_t l = 0; l < f->totals.launches; l++)
-        ns += f->totals.launch[l].ms * 1e6;
+        return (double)prefetched->time_ns + calls->alone_ns -
+               fmax((double)prefetched->prefetch_ns + calls->gap_ns, calls->alone_ns);
+    for (uint32_t l = 0; l < f->totals.launches; l++) {
+        const struct launch_totals *launch = &f->totals.launch[l];
+        if (launch->cpu) /* what it takes is not the kernels' */
+            host_ns = ns;
+        else
+            ns = launch_start_ns(calls, &host_ns, ns) + launch->ms * 1e6;
+        if (launch->waited)
+            ns = launch_wait_ns(calls, &host_ns, ns);
+    }
     return ns;
+}
+
+/* By cudaMemcpy(), which waits for its end. */
+static double copied_ns(const struct compare_program *f, int64_t bytes, int64_t copies)
+{
+    const struct launch *calls = platform_section_get(f->platform, "launch");
+    return link_copy_ns(platform_section_get(f->platform, "pcie"), (double)bytes, (double)copies) +
+           (double)copies * calls->wait_ns;
 }
 
 double compare_copies_ns(const struct compare_program *f, const struct program_copies *c)
 {
-    const struct pcie *link = platform_section_get(f->platform, "pcie");
-    double ns = c->in_copies ? link_copy_ns(link, (double)c->in_bytes, (double)c->in_copies) : 0;
-    if (c->back_copies > c->last_copies)
-        ns += link_copy_ns(link, (double)(c->back_bytes - c->last_bytes), (double)(c->back_copies - c->last_copies));
+    return copied_ns(f, c->in_bytes, c->in_copies) +
+           copied_ns(f, c->back_bytes - c->last_bytes, c->back_copies - c->last_copies);
+}
+
+/* The most that a number of [launch] may be off by; of a rate, of a byte's ns. */
+static double off_by(const struct compare_program *f, const char *key, double value)
+{
+    const struct platform_number *n = platform_number(f->platform, "launch", key);
+    return strstr(key, "bytes") ? 1e9 / n->low - 1e9 / value : fmax(n->high - value, value - n->low);
+}
+
+/* What a prefetch of all allocations may be off by, ns. */
+static double prefetches_off_by(const struct compare_program *f, const struct launch *calls)
+{
+    double ns = 0;
+    for (size_t i = 0; i < f->totals.alloc_count; i++) {
+        const struct program_alloc *a = &f->totals.allocs[i];
+        const double bytes = a->device ? 0 : (double)a->bytes;
+        ns += bytes > 0 ? off_by(f, "prefetch_call_ns", calls->prefetch_call_ns) : 0;
+        ns += a->host ? ceil(bytes / ACTOR_BLOCK_BYTES) * off_by(f, "prefetch_block_ns", calls->prefetch_block_ns)
+                      : bytes * off_by(f, "zero_bytes_per_s", calls->zero_bytes_per_s);
+    }
     return ns;
+}
+
+/* What the row's launches and calls may be off by, ns. */
+static double calls_off_by(const struct compare_program *f, const struct compare_row *row)
+{
+    const struct launch *calls = platform_section_get(f->platform, "launch");
+    const struct program_totals *t = &f->totals;
+    const bool copies = row->mechanism == COMPARE_COPY || row->mechanism == COMPARE_MIXED;
+    double waits = 0, work = 0;
+    for (uint32_t l = 0; l < t->launches; l++) {
+        waits += t->launch[l].waited;
+        work += t->launch[l].ms * 1e6;
+    }
+    const double behind = fmax(0, t->kernels - 1 - waits);
+    const double gap = off_by(f, "gap_ns", calls->gap_ns), enqueue = off_by(f, "enqueue_ns", calls->enqueue_ns);
+    double ns = behind * fmax(gap, calls->enqueue_ns + enqueue - calls->gap_ns - work / fmax(1, t->kernels));
+    ns += (1 + waits) * off_by(f, "alone_ns", calls->alone_ns) + (row->prefetched ? prefetches_off_by(f, calls) : 0);
+    waits += copies ? (double)(f->copies.in_copies + f->copies.back_copies - f->copies.last_copies) : 0;
+    waits += row->mechanism == COMPARE_TIERED;
+    return ns + waits * off_by(f, "wait_ns", calls->wait_ns);
+}
+
+void compare_calls_error(const struct compare_program *f, struct compare_row *row)
+{
+    const double time = compare_time(row);
+    if (f->counted && row->error_ratio > 0 && time > 0)
+        row->error_ratio = fmax(row->error_ratio, calls_off_by(f, row) / time);
+}
+
+/* "80 ms (assumed 15.6 ms to 312 ms)": so many bytes at a rate of [launch]. */
+static const char *at_rate(const struct compare_program *f, const char *key, double bytes, double besides, char *text,
+                           size_t size)
+{
+    const struct platform_number *n = platform_number(f->platform, "launch", key);
+    const struct launch *calls = platform_section_get(f->platform, "launch");
+    const double rate = key[0] == 'l' ? calls->lock_bytes_per_s : calls->pageable_bytes_per_s;
+    char is[32], low[32], high[32];
+    (void)compare_time_text(besides + bytes / rate * 1e9, 3, is, sizeof is);
+    if (n->high > n->low)
+        (void)snprintf(text, size, "%s (%s %s to %s)", is, platform_kind_name(n->kind),
+                       compare_time_text(besides + bytes / n->high * 1e9, 3, low, sizeof low),
+                       compare_time_text(besides + bytes / n->low * 1e9, 3, high, sizeof high));
+    else
+        (void)snprintf(text, size, "%s", is);
+    return text;
+}
+
+/* What the row assumes of host memory. */
+static void say_memory(const struct compare_program *f, double time, struct outcome *out)
+{
+    const struct program_copies *c = &f->copies;
+    const double bytes = (double)(c->in_bytes + c->back_bytes - c->last_bytes);
+    char lock[128], pageable[128];
+    double locked = 0;
+    for (size_t i = 0; i < f->totals.alloc_count; i++)
+        locked += c->copied >> i & 1 ? (double)f->totals.allocs[i].bytes : 0;
+    if (bytes > 0)
+        outcome_note(out, "host memory is page-locked already: to lock it takes %s more; pageable, %s in all",
+                     at_rate(f, "lock_bytes_per_s", locked, 0, lock, sizeof lock),
+                     at_rate(f, "pageable_bytes_per_s", bytes,
+                             time - link_copy_ns(platform_section_get(f->platform, "pcie"), bytes, 0), pageable,
+                             sizeof pageable));
 }
 
 static void fill(const struct compare_program *f, const struct uvm_metrics *prefetched, struct compare_row *row)
@@ -50,8 +149,9 @@ static void fill(const struct compare_program *f, const struct uvm_metrics *pref
     outcome_real(out, "read_amplification_ratio", f->footprint ? (double)c->in_bytes / (double)f->footprint : NAN);
     outcome_real(out, "back_ns",
                  c->last_copies ? link_copy_ns(link, (double)c->last_bytes, (double)c->last_copies) : 0);
-    outcome_note(out, "%.4g ms are copies, %.4g ms kernels; host memory is page-locked, nothing overlaps", copies / 1e6,
-                 kernels / 1e6);
+    outcome_note(out, "%.4g ms are copies, %.4g ms kernels; nothing overlaps", copies / 1e6, kernels / 1e6);
+    say_memory(f, kernels + copies, out);
+    compare_calls_error(f, row);
 }
 
 int compare_copy_row(const struct compare_program *f, struct compare_result *result,

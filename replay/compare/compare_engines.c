@@ -118,18 +118,6 @@ static int run(const struct call *call, struct compare_result *result, struct er
 
 /* --- zero-copy --- */
 
-/* launch_ns is of a launch that is waited for; the kernels of other rows follow each other. */
-static void say_launches(const struct compare_program *f, const struct pcie *link, double time, struct compare_row *row)
-{
-    const double launches = f->counted ? f->totals.kernels * link->launch_ns : 0;
-    char text[32];
-    if (f->totals.kernels > 1 && launches > time / 10)
-        outcome_note(&row->outcome,
-                     "%s of it are %u launches, each as one that is waited for (pcie.launch_ns); launches that follow "
-                     "each other may take less",
-                     compare_time_text(launches, 3, text, sizeof text), (unsigned)f->totals.kernels);
-}
-
 /* Reads as the engine has them. Kernels' stores go over the link the other way: at best beside the reads, at worst
  * behind them; every modified sector once a launch. */
 void compare_fill_zerocopy(const struct compare_program *f, const struct outcome *out, struct compare_row *row,
@@ -149,8 +137,8 @@ void compare_fill_zerocopy(const struct compare_program *f, const struct outcome
         outcome_real(&row->outcome, "time_ns", fmax(time, store_ns));
         if (back > 0)
             outcome_interval(&row->outcome, "time_ns", fmax(time, store_ns), time + store_ns);
+        compare_calls_error(f, row);
         compare_plan_zerocopy(f, row, policy);
-        say_launches(f, link, time, row);
     }
     pass(row, "h2d_bytes", out, "h2d_bytes");
     pass(row, "read_amplification_ratio", out, "read_amplification_ratio");

@@ -235,6 +235,7 @@ static int fill(const struct compare_program *f, const struct managed_run *run, 
     row->prefetched = run->prefetched;
     row->activity = uvm_managed_activity(m);
     row->error_ratio = run->prefetched ? COMPARE_COPY_ERROR : row->error_ratio;
+    compare_calls_error(f, row);
     compare_plan_managed(f, row, run->policy);
     return fill_params(run, row, err);
 }
@@ -369,7 +370,8 @@ int compare_managed_rows(const struct compare_program *f, struct compare_result 
 {
     struct err why;
     memset(prefetched, 0, sizeof *prefetched);
-    if (f->touches && platform_whole(f->platform, "uvm", &why) && !platform_has(f->platform, "placement"))
+    if (f->touches && !platform_has(f->platform, "placement") &&
+        (platform_whole(f->platform, "uvm", &why) || platform_whole(f->platform, "launch", &why)))
         return compare_wanted(f, COMPARE_MANAGED, "tree") ? compare_refuse(result, COMPARE_MANAGED, "tree", &why, err)
                                                           : 0;
     if (!f->touches || !platform_has(f->platform, "uvm"))

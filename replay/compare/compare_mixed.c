@@ -118,6 +118,7 @@ static int take_copies(const struct mixing *m, struct mix *mix)
 struct reading {
     const struct mixing *mixing;
     double time, least, payload; /* ns: as simulated, and at least */
+    double host_ns;              /* when the host makes its next call */
 };
 
 /* No launch is faster than with all its memory on the GPU, nor than its requests; without any it is as copied. */
@@ -127,11 +128,19 @@ static int take_launch(void *ctx, uint32_t number, const struct host_reads_count
     const struct launch_totals *launch = &r->mixing->facts->totals.launch[number];
     const struct pcie *link = platform_section_get(r->mixing->facts->platform, "pcie");
     (void)err;
+    const struct launch *calls = platform_section_get(r->mixing->facts->platform, "launch");
+    const double before = r->time;
+    if (launch->cpu)
+        r->host_ns = r->time;
     if (launch->cpu)
         return 0;
     double kernel = launch->ms * 1e6 * r->mixing->slower;
     bool asks = mix_requests(&count->mix) > 0;
-    r->time += asks ? fmax(count->time_ns, kernel) : kernel;
+    const double work = asks ? fmax(count->time_ns, kernel) : kernel;
+    r->time = launch_start_ns(calls, &r->host_ns, r->time) + work;
+    if (launch->waited)
+        r->time = launch_wait_ns(calls, &r->host_ns, r->time);
+    r->least += r->time - before - work;
     r->least += fmax(kernel, asks ? fmin(count->time_ns, link_service_ns(link, &count->mix)) : 0);
     r->payload += (double)mix_payload(&count->mix);
     return 0;
@@ -414,6 +423,7 @@ static int add_row(const struct mixing *m, const struct mix *mix, struct compare
                  "managed memory beside memory that is read over the link is not asked: no engine simulates both as it "
                  "does each");
     row->error_ratio = engine_find(m->kind == MIX_LINK ? "zerocopy" : "uvm")->error;
+    compare_calls_error(m->facts, row);
     row->activity = mix->activity;
     apply(m, mix, row);
     if (!m->facts->only && !beats_all(result)) {
@@ -473,8 +483,11 @@ static int add_kind(struct mixing *m, enum mix_kind kind, struct compare_result 
 /* The kernels of the mechanism copy over what each launch takes alone. */
 static double slower_by(const struct compare_program *f, const struct uvm_metrics *prefetched)
 {
-    const double alone = compare_kernels_ns(f, &(struct uvm_metrics){0});
-    return alone > 0 ? compare_kernels_ns(f, prefetched) / alone : 1;
+    double alone = 0;
+    for (uint32_t l = 0; l < f->totals.launches; l++)
+        alone += f->totals.launch[l].ms * 1e6;
+    const double launches = compare_kernels_ns(f, &(struct uvm_metrics){0}) - alone;
+    return alone > 0 ? fmax(1e-3, (compare_kernels_ns(f, prefetched) - launches) / alone) : 1;
 }
 
 int compare_mixed_rows(const struct compare_program *f, struct compare_result *result,

@@ -24,10 +24,7 @@ static void open_facts(const char *spec, const char *name, int64_t memory)
     ck_assert_int_eq(compare_managed_rows(&facts, &rows, &prefetched, &err), 0);
     compare_release(&rows);
     mixing = (struct mixing){.facts = &facts, .slower = 1};
-    double alone = 0;
-    for (uint32_t l = 0; l < facts.totals.launches; l++)
-        alone += facts.totals.launch[l].ms * 1e6;
-    mixing.slower = compare_kernels_ns(&facts, &prefetched) / alone;
+    mixing.slower = slower_by(&facts, &prefetched);
     for (size_t i = 0; i < facts.totals.alloc_count; i++) { /* in the program's order */
         struct mix_unit *u = &mixing.units[mixing.count++];
         *u = (struct mix_unit){.members = UINT64_C(1) << i, .bytes = facts.totals.allocs[i].bytes};

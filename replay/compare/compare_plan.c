@@ -103,7 +103,7 @@ int compare_plan_write(const struct compare_result *result, FILE *to, struct err
                   "[plan]\nversion = 1\nprogram = %s\nplatform = %s\nmechanism = %s\npolicy = %s\n"
                   "time_lo_ns = %.0f\ntime_hi_ns = %.0f\n",
                   result->program, result->platform->name, compare_mechanisms[row->mechanism], row->policy,
-                  time * (1 - row->error_ratio), time * (1 + row->error_ratio));
+                  time / (1 + row->error_ratio), time * (1 + row->error_ratio));
     for (size_t i = 0; i < sizeof predicted / sizeof *predicted; i++) {
         const struct metric_value *v = outcome_get(&row->outcome, predicted[i]);
         if (v->known)

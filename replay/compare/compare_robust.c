@@ -21,12 +21,18 @@ static struct robust_value value_of(const struct compare_row *row)
 static const char *const unread[] = {"copy_payload_bytes", "cpu_rows_bytes_per_s", "cpu_lists_bytes_per_s",
                                      "uvm_reserve_bytes", NULL};
 
+/* Of [launch]: what no row without prefetches goes by. */
+static const char *const uncalled[] = {"prefetch_call_ns", "prefetch_block_ns",    "zero_bytes_per_s",
+                                       "lock_bytes_per_s", "pageable_bytes_per_s", NULL};
+
 /* Whether all numbers that a row was made of are as they were, and so the row. `kernels`: those of the run whose memory
  * is prefetched whole are, which a copy and a mix go by. */
 static bool as_it_was(const struct drawing *d, const struct platform *now, const struct compare_row *row, bool kernels)
 {
     const struct platform *was = d->facts->platform;
     if (!d->facts->request->stop_from || platform_has(now, "placement"))
+        return false;
+    if (row->mechanism != COMPARE_MANAGED && !platform_same(was, now, "launch", uncalled))
         return false;
     switch (row->mechanism) {
     case COMPARE_COPY:
@@ -93,7 +99,8 @@ static int answer(void *ctx, const struct platform *platform, struct robust_valu
 
 int compare_robust(const struct compare_program *f, struct compare_result *result, struct err *err)
 {
-    static const char *const own[] = {"uvm", "gpu", "pcie", NULL}, *const shared[] = {"placement", "gpu", "uvm", NULL};
+    static const char *const own[] = {"uvm", "gpu", "pcie", "launch", NULL}, *const shared[] = {"placement", "gpu",
+                                                                                                "uvm", NULL};
     const struct compare_request *asked = f->request;
     double best = result->count ? compare_time(&result->rows[0]) : 0;
     while (result->drawn < result->count && result->rows[result->drawn].answered &&

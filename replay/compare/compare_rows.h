@@ -101,6 +101,9 @@ int compare_copy_row(const struct compare_program *facts, struct compare_result 
 /* Kernels on memory that is all there, by that run; without one each launch alone by the issue model. */
 double compare_kernels_ns(const struct compare_program *facts, const struct uvm_metrics *prefetched);
 
+/* A row is off by no less than what the ranges of [launch] leave open of its launches, copies and prefetches. */
+void compare_calls_error(const struct compare_program *facts, struct compare_row *row);
+
 /* Copies in before the first kernel, and back in between; not those at the end. */
 double compare_copies_ns(const struct compare_program *facts, const struct program_copies *copies);
 

@@ -51,10 +51,19 @@ static const struct compare_row *same_row(const struct compare_result *of, const
     return NULL;
 }
 
+/* Launches and calls that cost nothing: with what they do, all of so little data is near the best, and none stops. */
+static const char *const free_calls[] = {"enqueue_ns=0,gap_ns=0,alone_ns=0,launch.wait_ns=0,prefetch_call_ns=0",
+                                         "prefetch_block_ns=0,zero_bytes_per_s=1e15,lock_bytes_per_s=4e9",
+                                         "pageable_bytes_per_s=7e9"};
+
 static struct compare_result asked(const char *spec, uint64_t stop_from, int threads)
 {
-    compare_asked(
-        (struct compare_request){.spec = spec, .platform = "h200", .stop_from = stop_from, .threads = threads});
+    compare_asked((struct compare_request){.spec = spec,
+                                           .platform = "h200",
+                                           .sets = free_calls,
+                                           .set_count = 3,
+                                           .stop_from = stop_from,
+                                           .threads = threads});
     return result;
 }
 
@@ -106,7 +115,7 @@ START_TEST(no_row_is_stopped_below_its_time_or_within_three_times_of_the_best)
     struct compare_result whole = asked(spec, 0, 2), near = asked(spec, 1, 2);
     size_t stopped = check(spec, &whole, &near, &zerocopy);
     compare_release(&near);
-    if (strncmp(specs[_i], "conv2d", 6) == 0) { /* and on one thread, and not of nothing */
+    if (strncmp(specs[_i], "rodinia-lud", 11) == 0) { /* and on one thread, and not of nothing */
         near = asked(spec, 1, 1);
         ck_assert_uint_eq(check(spec, &whole, &near, &zerocopy), stopped);
         compare_release(&near);
@@ -169,15 +178,23 @@ END_TEST
 
 /* Those in which a row that is read over the link is drawn and not the first, and one in which it is; and graphs, whose
  * lists are advised. */
-static const char *const drawn[] = {"triad,bytes=2MiB",    "array,bytes=2MiB",
-                                    "conv2d,bytes=2MiB",   "rodinia-nn,n=80000",
-                                    "bfs,scale=9,roots=1", "rodinia-srad-v1,rows=80,columns=80,iterations=1",
-                                    "bicg,bytes=4MiB",     "gather,count=512,table_rows=2048"};
+static const char *const drawn[] = {"triad,bytes=2MiB",
+                                    "array,bytes=2MiB",
+                                    "conv2d,bytes=2MiB",
+                                    "rodinia-nn,n=80000",
+                                    "bfs,scale=9,roots=1",
+                                    "rodinia-srad-v1,rows=80,columns=80,iterations=1",
+                                    "gather,count=512,table_rows=2048"};
 
 static struct compare_result drawn_with(const char *spec, uint64_t stop_from)
 {
-    compare_asked(
-        (struct compare_request){.spec = spec, .platform = "h200", .stop_from = stop_from, .threads = 2, .draws = 3});
+    compare_asked((struct compare_request){.spec = spec,
+                                           .platform = "h200",
+                                           .sets = free_calls,
+                                           .set_count = 3,
+                                           .stop_from = stop_from,
+                                           .threads = 2,
+                                           .draws = 3});
     return result;
 }
 

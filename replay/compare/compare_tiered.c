@@ -76,7 +76,8 @@ static int add_row(const struct compare_program *f, const struct ranked *r, doub
                               *in = outcome_get(&row->outcome, "h2d_bytes"),
                               *gpu = outcome_get(&row->outcome, "gpu_bytes");
     double bytes = (double)kept_rows(r, pct) * r->row_bytes;
-    double copy_ns = link_copy_ns(platform_section_get(f->platform, "pcie"), bytes, 1);
+    const struct launch *calls = platform_section_get(f->platform, "launch");
+    double copy_ns = link_copy_ns(platform_section_get(f->platform, "pcie"), bytes, 1) + calls->wait_ns;
     if (time->interval)
         outcome_interval(&row->outcome, "time_ns", time->lo + copy_ns, time->hi + copy_ns);
     if (time->known)

@@ -536,7 +536,7 @@ static int replay(const struct replay_job *job, struct outcome *runs, struct err
 static const char *const *sections(const struct replay_job *job)
 {
     static const char *const tasks[] = {"placement", NULL}, *const both[] = {"placement", "gpu", NULL},
-                             *const paged[] = {"placement", "gpu", "uvm", NULL};
+                             *const paged[] = {"placement", "gpu", "uvm", "launch", NULL};
     const struct input *input = &job->inputs[0];
     const struct settings *how = job->settings;
     if (input->workload.type)

@@ -289,6 +289,7 @@ static int counting_begin(struct counting *c, uint32_t launch, struct launch_tot
     if (program_check_launch(&shape, launch, err))
         return -1;
     t->cpu = shape.cpu;
+    t->waited = shape.waited;
     uint32_t blocks = occupancy_blocks(c->gpu, shape.threads, shape.registers, shape.shared, shape.blocks_most);
     if (!blocks && !shape.cpu)
         return occupancy_refuse(launch, shape.threads, shape.registers, shape.shared, err);

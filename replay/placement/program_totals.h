@@ -17,6 +17,7 @@
 
 struct launch_totals {
     bool cpu;               /* not a kernel; what follows but `touched` and `modified` is 0 */
+    bool waited;            /* the CPU waits for its end */
     uint64_t touched_bytes; /* in pages */
     uint64_t modified_bytes;
     uint64_t *modified_of;      /* by allocation, added to; while it is counted only */

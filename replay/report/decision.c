@@ -488,9 +488,9 @@ static void say_notes(const struct compare_result *result, FILE *out)
 
 static void say_platform(const struct decision *d, FILE *out)
 {
-    static const char *const all[] = {"gpu", "uvm", "pcie", "placement"};
+    static const char *const all[] = {"gpu", "launch", "uvm", "pcie", "placement"};
     const struct platform *platform = d->result->platform;
-    const char *sections[5] = {NULL};
+    const char *sections[6] = {NULL};
     size_t n = 0;
     struct platform_use use;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)

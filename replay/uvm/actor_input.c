@@ -311,7 +311,8 @@ static struct actor_launch shape_of(const struct record *r, const int64_t *extra
     struct actor_launch l = {.actors = (uint32_t)r->addr,
                              .per_sm = (uint32_t)r->bytes,
                              .together = r->flags & 0xFFFFFF ? r->flags & 0xFFFFFF : 1,
-                             .cpu = r->flags >> 31};
+                             .cpu = r->flags >> 31,
+                             .waited = r->flags >> 30 & 1};
     if (r->time > 0 && r->time <= 1024 && r->duration >= 0) {
         l.threads = (uint32_t)r->time;
         l.registers = (uint32_t)(r->duration >> 32) & 0xFFFF;

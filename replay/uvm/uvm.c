@@ -376,7 +376,7 @@ static bool before_demand_paging(const struct replay_job *job)
 static const char *const *uvm_sections(const struct replay_job *job)
 {
     static const char *const legacy[] = {"legacy", NULL}, *const recorded[] = {"uvm", NULL},
-                             *const closed[] = {"uvm", "gpu", NULL};
+                             *const closed[] = {"uvm", "gpu", "launch", NULL};
     if (uvm_touches_input(job))
         return closed;
     if (before_demand_paging(job))

@@ -705,12 +705,32 @@ int uvm_driver_notification(struct uvm_driver *d, uint32_t number, uint32_t regi
     return 0;
 }
 
-int uvm_driver_prefetch(struct uvm_driver *d, const bool *wanted, int64_t time_ns, int64_t *end_ns, struct err *err)
+/* A block's pages come by a prefetch. */
+static int prefetch_block(struct uvm_driver *d, uint32_t number, const struct page_mask *pages, struct clocks *at,
+                          struct err *err)
 {
     static const struct page_mask none;
+    const uint64_t before = d->memory->total.h2d;
+    d->moved = 0;
+    uvm_memory_begin_batch(d->memory, (uint32_t)d->batches, (int64_t)at->cpu);
+    if (bring(d, number, &none, pages, RECORD_CAUSE_USER, at, err))
+        return -1;
+    const uint64_t copied = d->memory->total.h2d - before;
+    if (!d->calls)
+        return 0;
+    if (at->copies < at->cpu)
+        at->copies = at->cpu;
+    at->copies += (copied ? d->calls->prefetch_block_ns : 0) +
+                  (double)(d->moved - copied) * UVM_PAGE_BYTES / d->calls->zero_bytes_per_s * 1e9;
+    return 0;
+}
+
+int uvm_driver_prefetch(struct uvm_driver *d, const bool *wanted, int64_t time_ns, int64_t *end_ns, struct err *err)
+{
     struct uvm_memory *m = d->memory;
     struct clocks at = clocks_at(d, (double)time_ns);
     bool any = false;
+    uint32_t called = UINT32_MAX; /* the allocation of the call that goes on */
     for (uint32_t i = 0; i < m->block_count; i++) {
         const struct uvm_block *b = &m->blocks[i].block;
         struct page_mask pages = {{0}};
@@ -718,9 +738,10 @@ int uvm_driver_prefetch(struct uvm_driver *d, const bool *wanted, int64_t time_n
         page_mask_andnot(&pages, &pages, &b->resident);
         if (!wanted[m->blocks[i].alloc] || !page_mask_any(&pages))
             continue;
-        d->moved = 0;
-        uvm_memory_begin_batch(m, (uint32_t)d->batches, (int64_t)at.cpu);
-        if (bring(d, i, &none, &pages, RECORD_CAUSE_USER, &at, err))
+        if (m->blocks[i].alloc != called)
+            at.cpu = done_ns(&at) + (d->calls ? d->calls->prefetch_call_ns : 0);
+        called = m->blocks[i].alloc;
+        if (prefetch_block(d, i, &pages, &at, err))
             return -1;
         any = true;
     }

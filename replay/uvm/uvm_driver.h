@@ -12,6 +12,7 @@
 
 #include <stdint.h>
 
+#include "models/gpu/launch.h"
 #include "models/uvm/block.h"
 #include "models/uvm/thrashing.h"
 #include "models/uvm/uvm_platform.h"
@@ -83,6 +84,7 @@ struct uvm_arrival {
 struct uvm_driver {
     struct uvm_memory *memory;
     const struct uvm_platform *platform;
+    const struct launch *calls; /* what a prefetch takes besides its work; NULL: nothing; set after uvm_driver_init() */
     const struct uvm_policy *policy;
     void *policy_state;
     bool traced;
@@ -145,9 +147,9 @@ int64_t uvm_driver_unpin(struct uvm_driver *d, int64_t time_ns);
 int uvm_driver_notification(struct uvm_driver *d, uint32_t number, uint32_t regions, int64_t time_ns, int64_t *end_ns,
                             struct err *err);
 
-/* The program prefetches the allocations that are `wanted` whole (cudaMemPrefetchAsync), before its first launch: no
- * fault, no batch. First the copies of all blocks, so that the CPU works on one while another is copied, then the
- * mappings. Source: driver 545.23.06, uvm_migrate.c. On an H200 the copies are what takes the time: 47 to 50 GB/s. */
+/* The program prefetches the allocations that are `wanted` whole, before its first launch, by a call of
+ * cudaMemPrefetchAsync() each: no fault, no batch. The calls follow each other (models/gpu/launch.h); in one, the CPU
+ * works on a block while another is copied or zeroed. Source: driver 545.23.06, uvm_migrate.c. */
 int uvm_driver_prefetch(struct uvm_driver *d, const bool *wanted, int64_t time_ns, int64_t *end_ns, struct err *err);
 
 /* The CPU touches a page at `time_ns`: nothing if it has it mapped, else one fault, served with the stock tree whatever

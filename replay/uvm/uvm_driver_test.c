@@ -210,6 +210,28 @@ START_TEST(a_prefetch_takes_what_its_copies_take)
 }
 END_TEST
 
+/* Two arrays, one of which the CPU has not written: a call behind the other, a block copied, a block zeroed. */
+START_TEST(calls_of_prefetches_follow_each_other)
+{
+    static const struct launch calls = {
+        .prefetch_call_ns = 100000, .prefetch_block_ns = 3000, .zero_bytes_per_s = 5e11, .alone_ns = 7};
+    struct actor_alloc two[2] = {{.name = "a", .bytes = 64 << 20, .host = true}, {.name = "b", .bytes = 8 << 20}};
+    const bool both[2] = {true, true}, second[2] = {false, true};
+    const double copied = 32 * ((2 << 20) / 10.0 + 3000), zeroed = (8 << 20) / 500.0;
+    for (int way = 0; way < 2; way++) {
+        int64_t end;
+        actor_space_place(two, 2);
+        ck_assert_int_eq(actor_space_init(two, 2, NULL), 0);
+        ck_assert_int_eq(uvm_memory_init(&memory, two, 2, 0, NULL), 0);
+        ck_assert_int_eq(uvm_driver_init(&driver, &memory, &platform, uvm_policy_stock(), NULL, false, NULL), 0);
+        driver.calls = &calls;
+        ck_assert_int_eq(uvm_driver_prefetch(&driver, way ? second : both, 50, &end, NULL), 0);
+        ck_assert_double_eq_tol((double)end, 50 + 100000 + zeroed + (way ? 0 : 100000 + copied), 1);
+        teardown();
+    }
+}
+END_TEST
+
 START_TEST(c1_a_notification_brings_the_regions_that_were_asked_for)
 {
     int64_t end;
@@ -349,5 +371,6 @@ TEST_MAIN("replay/uvm_driver", a_victim_that_there_is_not_stops_whatever_needed_
           a4_a_write_to_a_duplicate_faults_again_and_copies_nothing,
           a_first_touch_that_writes_read_mostly_memory_moves_it, a_copy_of_read_mostly_memory_stays_mapped_by_the_cpu,
           accessed_by_maps_what_is_there_and_follows_it, a6_a_prefetch_is_no_fault_and_one_copy_a_block,
-          a_prefetch_takes_what_its_copies_take, c1_a_notification_brings_the_regions_that_were_asked_for,
+          a_prefetch_takes_what_its_copies_take, calls_of_prefetches_follow_each_other,
+          c1_a_notification_brings_the_regions_that_were_asked_for,
           c3_a_notification_of_pages_that_came_meanwhile_moves_nothing)

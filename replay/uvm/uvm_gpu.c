@@ -137,7 +137,7 @@ int uvm_remote_init(struct uvm_remote *r, const struct pcie *pcie, const struct 
         enum link_bound bound;
         launch.mix.by_size[k] = MANY;
         launch.mix.host_lines = (uint64_t)MANY * (uint64_t)(k / 2 + 1);
-        r->request_ns[k] = (link_time_ns(pcie, gpu, &launch, &bound) - pcie->launch_ns) / MANY;
+        r->request_ns[k] = link_time_ns(pcie, gpu, &launch, &bound) / MANY;
     }
     if (pcie)
         r->latency_ns = pcie->load_ns > 0 ? pcie->load_ns : pcie->round_trip_ns;
@@ -342,7 +342,9 @@ int uvm_gpu_next_launch(struct uvm_gpu *g, int64_t time, struct err *err)
     uint64_t places = (uint64_t)g->sms * g->per_sm;
     g->resident = (uint32_t)(g->current.actors < places ? g->current.actors : places);
     g->actors_done = 0;
-    g->launch_end_ns = time;
+    if (g->calls)
+        time = (int64_t)(launch_start_ns(g->calls, &g->host_ns, (double)time) + 0.5);
+    g->launch_start_ns = g->launch_end_ns = time;
     fill_slots(g, time);
     return 0;
 }
@@ -621,9 +623,12 @@ static int end_actor(struct uvm_gpu *g, uint32_t number, struct err *err)
         start_group(g, number);
     if (++g->actors_done < g->current.actors)
         return 0;
-    if (g->on_launch_end && g->on_launch_end(g->ctx, g->current.kernel, g->launch_end_ns))
+    const int64_t end_ns = g->launch_end_ns;
+    if (g->calls && g->current.waited)
+        g->launch_end_ns = (int64_t)(launch_wait_ns(g->calls, &g->host_ns, (double)end_ns) + 0.5);
+    if (g->on_launch_end && g->on_launch_end(g->ctx, g->current.kernel, end_ns))
         return -1;
-    return uvm_gpu_next_launch(g, g->launch_end_ns + (int64_t)g->platform->launch_ns, err);
+    return uvm_gpu_next_launch(g, g->launch_end_ns, err);
 }
 
 /* The next turn of a slot: 1: there is one; 0: the actor has none, or the slot no actor; -1 with *err set. *ended: the

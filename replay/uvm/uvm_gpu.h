@@ -19,6 +19,7 @@
 #define REPLAY_UVM_UVM_GPU_H
 
 #include "models/gpu/gpu.h"
+#include "models/gpu/launch.h"
 #include "models/gpu/occupancy.h"
 #include "models/uvm/uvm_platform.h"
 #include "models/zerocopy/link.h"
@@ -117,7 +118,10 @@ struct uvm_gpu {
     uint32_t resident; /* on all, at most */
     struct issue issue;
     uint32_t next_actor, actors_done;
-    int64_t launch_end_ns;                                               /* when its last actor so far ended */
+    int64_t launch_start_ns;
+    int64_t launch_end_ns;      /* when its last actor so far ended; then when the CPU goes on, if that waits for it */
+    const struct launch *calls; /* what launches take; NULL: nothing */
+    double host_ns;             /* when the CPU makes its next call */
     int (*on_launch_end)(void *ctx, const char *kernel, int64_t end_ns); /* NULL: nobody looks */
     void *ctx;
     bool cpu_phase; /* the next launch is the CPU's; uvm_gpu_next_launch() goes on */
@@ -138,7 +142,8 @@ int uvm_gpu_init(struct uvm_gpu *g, const struct actor_ops *ops, const void *sta
                  const struct uvm_platform *platform, struct uvm_memory *memory, struct err *err);
 void uvm_gpu_release(struct uvm_gpu *g);
 
-/* Start the next launch at `time`; sets cpu_phase if it is the CPU's, finished if there is none. */
+/* Start the next launch, what ran before it having ended at `time`; sets cpu_phase if it is the CPU's, finished if
+ * there is none. */
 int uvm_gpu_next_launch(struct uvm_gpu *g, int64_t time, struct err *err);
 
 /* Run every actor up to `until`, or, with the driver idle, up to the moment it answers the first fault. */

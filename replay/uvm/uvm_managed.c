@@ -235,6 +235,7 @@ static struct uvm_run run_of(const struct uvm_managed *m, uint64_t footprint, st
         .state = m->state,
         .gpu = m->gpu ? m->gpu : platform_section_get(m->platform, "gpu"),
         .platform = own,
+        .calls = platform_section_get(m->platform, "launch"),
         .policy = policy ? uvm_policy_of(policy->head) : uvm_policy_stock(),
         .policy_params = policy ? policy->params : NULL,
         .evict = policy && policy->second ? uvm_evict_of(policy->second) : NULL,
@@ -311,9 +312,13 @@ bool uvm_managed_same(const struct platform *a, const struct platform *b, struct
         "walk_gap_ns",     "walk_ns",        "interrupt_ns",    "top_half_ns",    "awake_ns",   "gpu_fault_gap_ns",
         "batch_before_ns", "batch_after_ns", "raw_fault_ns",    "fault_page_ns",  "service_ns", "poll_ns",
         "moved_page_ns",   "unmap_page_ns",  "trace_record_ns", "trace_entry_ns", NULL};
+    /* Of [launch], what is not the managed memory's. */
+    static const char *const calls[] = {"lock_bytes_per_s", "pageable_bytes_per_s", NULL};
     const bool linked = platform_has(a, "pcie") || platform_has(b, "pcie");
     const struct pcie *x = platform_section_get(a, "pcie"), *y = platform_section_get(b, "pcie");
     if (!activity.known || !platform_same(a, b, "gpu", caches))
+        return false;
+    if (!platform_same(a, b, "launch", calls))
         return false;
     if (linked && (activity.remote ? !platform_same(a, b, "pcie", NULL) : x->uvm_reserve_bytes != y->uvm_reserve_bytes))
         return false;

@@ -169,8 +169,8 @@ static int on_launch_end(void *ctx, const char *kernel, int64_t end_ns)
     if (discard(s, kernel))
         return -1;
     if (s->run->observer)
-        s->run->observer->kernel(s->run->observer->ctx, kernel, s->credited_ns, end_ns);
-    return credit_time(s, kernel, end_ns);
+        s->run->observer->kernel(s->run->observer->ctx, kernel, s->gpu.launch_start_ns, end_ns);
+    return credit_time(s, kernel, s->gpu.launch_end_ns);
 }
 
 static int fill_allocations(struct simulation *s)
@@ -383,7 +383,10 @@ static int run_all(struct simulation *s, int64_t *end_ns)
         while (s->gpu.cpu_phase) {
             int64_t from = time > s->gpu.launch_end_ns ? time : s->gpu.launch_end_ns;
             from = pending_settle(&s->pending, &s->gpu, from);
-            if (run_cpu_phase(s, &from) || uvm_gpu_next_launch(&s->gpu, from, s->err))
+            if (run_cpu_phase(s, &from))
+                return -1;
+            s->gpu.host_ns = (double)from;
+            if (uvm_gpu_next_launch(&s->gpu, from, s->err))
                 return -1;
             s->gpu.launch_end_ns = from;
         }
@@ -505,6 +508,8 @@ static int simulate(struct simulation *s, struct uvm_metrics *m)
     bool counters = run->access_counters || s->memory.remote_after_eviction;
     if (uvm_remote_init(&s->gpu.remote, run->pcie, run->gpu, counters ? s->memory.block_count : 0, s->err))
         return -1;
+    s->gpu.calls = run->calls;
+    s->driver.calls = run->calls;
     s->driver.two_engines = run->two_engines;
     s->driver.defers = true;
     s->driver.replay = run->replay;

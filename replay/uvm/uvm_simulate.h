@@ -37,6 +37,7 @@ struct uvm_run {
     const void *state;
     const struct gpu *gpu;
     const struct uvm_platform *platform;
+    const struct launch *calls; /* what launches and prefetches take besides; NULL: nothing */
     const struct uvm_policy *policy;
     const void *policy_params; /* head.state_size bytes with the parameters stored; NULL: the defaults */
     const struct pcie *pcie;   /* what remote accesses cost; NULL: nothing */

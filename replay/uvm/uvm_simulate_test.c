@@ -255,6 +255,65 @@ START_TEST(a_cyclic_sweep_over_too_many_blocks_finds_none_resident)
 }
 END_TEST
 
+/* Kernels of 10 us of memory that is there: in a row, waited for, with a phase of the CPU behind the first. */
+enum { ROW = 5, WORK = 10000 };
+static bool row_waits, row_cpu;
+static uint32_t row_launches(const void *state)
+{
+    (void)state;
+    return ROW;
+}
+static void row_launch(const void *state, uint32_t launch, struct actor_launch *out)
+{
+    (void)state;
+    *out = (struct actor_launch){.kernel = "row", .actors = 1, .per_sm = 1, .together = 1};
+    out->waited = row_waits;
+    out->cpu = row_cpu && launch == 1;
+}
+static int row_step(void *run, uint32_t launch, uint32_t actor, struct actor_at *at, struct actor_step *step,
+                    struct err *err)
+{
+    (void)run, (void)launch, (void)actor, (void)err;
+    *step = (struct actor_step){.turns = 1, .compute_ns = WORK};
+    return at->body++ == 0;
+}
+
+START_TEST(launches_take_the_same_in_the_closed_loop)
+{
+    static const struct actor_ops ops = {
+        .allocs = sweep_allocs, .launches = row_launches, .launch = row_launch, .step = row_step};
+    static const struct launch calls = {.enqueue_ns = 2500,
+                                        .gap_ns = 2000,
+                                        .alone_ns = 6000,
+                                        .wait_ns = 13000,
+                                        .prefetch_call_ns = 100000,
+                                        .zero_bytes_per_s = 1e15};
+    const bool prefetch = true;
+    struct actor_alloc a = {.name = "a", .bytes = 2 << 20};
+    actor_space_place(&a, 1);
+    ck_assert_int_eq(actor_space_init(&a, 1, NULL), 0);
+    struct setup s;
+    open_run(&s, "array", "titanv", "tree", NULL, NULL);
+    s.run.ops = &ops;
+    s.run.state = &a;
+    row_waits = row_cpu = false;
+    ck_assert_int_eq(simulate(&s.run).time_ns, ROW * WORK);
+    s.run.calls = &calls;
+    ck_assert_int_eq(simulate(&s.run).time_ns, 6000 + ROW * WORK + (ROW - 1) * 2000);
+    s.run.prefetch = &prefetch; /* the calls stand ready behind it */
+    struct uvm_metrics m = simulate(&s.run);
+    ck_assert_int_ge(m.prefetch_ns, 100000);
+    ck_assert_int_eq(m.time_ns - m.prefetch_ns, ROW * (WORK + 2000));
+    s.run.prefetch = NULL;
+    row_cpu = true; /* one kernel alone, three in a row */
+    ck_assert_int_eq(simulate(&s.run).time_ns, 2 * 6000 + (ROW - 1) * WORK + (ROW - 3) * 2000);
+    row_cpu = false;
+    row_waits = true;
+    ck_assert_int_eq(simulate(&s.run).time_ns, ROW * (6000 + WORK + 13000));
+    close_run(&s);
+}
+END_TEST
+
 /* The CPU walks over ten whole blocks page by page, then reads what the GPU has taken. */
 static void cpu_launch(const void *state, uint32_t launch, struct actor_launch *out)
 {
@@ -710,11 +769,11 @@ TEST_MAIN("replay/uvm_simulate", kernels_and_allocations_add_up_to_the_run,
           one_page_in_each_of_n_blocks_is_one_service_each, a_chain_costs_the_sum_of_its_parts,
           fixed_4_kib_moves_exactly_the_touched_pages, enough_memory_moves_every_page_once,
           what_comes_and_does_not_stay_goes_back, a_cyclic_sweep_over_too_many_blocks_finds_none_resident,
-          a_cpu_in_order_faults_six_times_in_two_mib, read_mostly_memory_is_dropped_not_written_back,
-          tracing_costs_time_and_changes_nothing_else, the_same_run_gives_the_same_metrics,
-          a_written_workload_runs_as_the_workload_itself, turns_at_once_change_no_metric,
-          a_warp_goes_on_past_its_stores_and_ends_when_they_are_done, structure_is_that_of_complete_recordings,
-          f2_a_batch_of_leftovers_serves_nothing, f10_one_warp_faults_as_the_logs_of_a_titan_v_have_it,
-          h200_kernel_times_are_as_near_as_the_page_says,
+          launches_take_the_same_in_the_closed_loop, a_cpu_in_order_faults_six_times_in_two_mib,
+          read_mostly_memory_is_dropped_not_written_back, tracing_costs_time_and_changes_nothing_else,
+          the_same_run_gives_the_same_metrics, a_written_workload_runs_as_the_workload_itself,
+          turns_at_once_change_no_metric, a_warp_goes_on_past_its_stores_and_ends_when_they_are_done,
+          structure_is_that_of_complete_recordings, f2_a_batch_of_leftovers_serves_nothing,
+          f10_one_warp_faults_as_the_logs_of_a_titan_v_have_it, h200_kernel_times_are_as_near_as_the_page_says,
           a_page_that_both_want_is_throttled_where_thrashing_is_looked_for,
           a5_what_is_accessed_by_the_gpu_goes_over_the_link_without_a_fault, impossible_platforms_are_errors)

@@ -231,6 +231,7 @@ static int replay_scans(const struct replay_job *job, struct reading *reading, s
     gpu.sms = sms < 1 ? 1 : sms;
     struct zerocopy_context context = {.pcie = &pcie,
                                        .gpu = &gpu,
+                                       .calls = platform_section_get(job->platform, "launch"),
                                        .platform = job->platform,
                                        .input = &job->inputs[0],
                                        .settings = how,
@@ -290,7 +291,8 @@ static int replay(const struct replay_job *job, struct outcome *outcomes, struct
 /* What faults cost only where that is asked for. */
 static const char *const *sections(const struct replay_job *job)
 {
-    static const char *const link[] = {"pcie", "gpu", NULL}, *const batches[] = {"pcie", "gpu", "uvm", NULL};
+    static const char *const link[] = {"pcie", "gpu", "launch", NULL}, *const batches[] = {"pcie", "gpu", "launch",
+                                                                                           "uvm", NULL};
     for (size_t i = 0; i < job->policy_count; i++)
         if (job->policies[i].head == &zerocopy_uvm.head)
             return batches;

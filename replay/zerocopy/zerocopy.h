@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "models/gpu/launch.h"
 #include "models/zerocopy/host_reads.h"
 #include "models/zerocopy/link.h"
 #include "models/zerocopy/pattern.h"
@@ -40,6 +41,7 @@ struct zerocopy_settings {
 struct zerocopy_context {
     const struct pcie *pcie;
     const struct gpu *gpu;
+    const struct launch *calls;
     const struct platform *platform;
     const struct input *input;
     const struct zerocopy_settings *settings;
@@ -94,6 +96,7 @@ struct zerocopy_run {
     struct pattern_view views[2];
     struct pattern_counter *counters[2];
     double launch_elements; /* read in the launch that is going on */
+    double host_ns;         /* when the host makes its next call; the launches before end at totals.time_ns */
     struct zerocopy_totals totals;
     bool simulated;         /* reuse=l1: `program` says it all, when the run is finished */
     struct program program; /* the workload's with this pattern's kernel */
@@ -109,8 +112,9 @@ int zerocopy_run_launch(struct zerocopy_run *run, uint32_t launch, struct err *e
 int zerocopy_run_finish(struct zerocopy_run *run, uint64_t runs, struct outcome *out, struct err *err);
 void zerocopy_run_close(struct zerocopy_run *run);
 
-/* Add a launch that asks this of the link: its time and its requests, and its row of --requests. */
-void zerocopy_run_add_launch(struct zerocopy_run *run, uint32_t launch, const struct link_launch *asked);
+/* Add a launch that asks this of the link: its time and its requests, and its row of --requests. waited: the host waits
+ * for its end. */
+void zerocopy_run_add_launch(struct zerocopy_run *run, uint32_t launch, const struct link_launch *asked, bool waited);
 
 /* Time of one load of a lane's own whose next depends on it, ns: the load, and where the kernel waits for memory of the
  * GPU between two of them, that; 0: the platform does not say, or the loads do not depend on each other. */

@@ -127,7 +127,7 @@ static void close_launch(struct counted_loads *o)
                             .resident_warps = resident_warps(o),
                             .chain_ns = o->longest * zerocopy_dependent_ns(c),
                             .vertices = c->setup.shape == SCAN_LISTS ? (double)c->setup.lanes : 0};
-    zerocopy_run_add_launch(o->run, o->launch, &l);
+    zerocopy_run_add_launch(o->run, o->launch, &l, o->shape.waited);
     o->run->totals.launches++;
     o->reads.mix = (struct request_mix){0};
     coalescer_launch(&o->reads);

@@ -177,16 +177,26 @@ static void add_launch(struct zerocopy_run *run, uint32_t launch, const struct l
                   l->jumps > 0 ? l->span : 0);
 }
 
-void zerocopy_run_add_launch(struct zerocopy_run *run, uint32_t launch, const struct link_launch *l)
+/* A launch of such work, from the end of the one before to its own; where that is waited for, to what the host does
+ * next. */
+static double called_ns(struct zerocopy_run *run, double work_ns, bool waited)
+{
+    const double before = run->totals.time_ns;
+    const double end = launch_start_ns(run->context->calls, &run->host_ns, before) + work_ns;
+    return (waited ? launch_wait_ns(run->context->calls, &run->host_ns, end) : end) - before;
+}
+
+void zerocopy_run_add_launch(struct zerocopy_run *run, uint32_t launch, const struct link_launch *l, bool waited)
 {
     const struct zerocopy_context *c = run->context;
     enum link_bound bound;
     double time = tier_launch_ns(c->tier, c->gpu, c->pcie, link_time_ns(c->pcie, c->gpu, l, &bound));
-    add_launch(run, launch, l, time, bound);
+    add_launch(run, launch, l, called_ns(run, time, waited), bound);
 }
 
 /* The same of a launch that was simulated, with its time. */
-static void add_simulated(struct zerocopy_run *run, uint32_t launch, const struct host_reads_count *count)
+static void add_simulated(struct zerocopy_run *run, uint32_t launch, const struct program_launch *shape,
+                          const struct host_reads_count *count)
 {
     enum link_bound bound;
     const struct zerocopy_context *c = run->context;
@@ -196,7 +206,7 @@ static void add_simulated(struct zerocopy_run *run, uint32_t launch, const struc
     if (2 * link < time)
         bound = LINK_ISSUE;
     run->totals.launches++;
-    add_launch(run, launch, &l, time, bound);
+    add_launch(run, launch, &l, shape->cpu ? 0 : called_ns(run, time, shape->waited), bound);
 }
 
 static int launch_pattern(struct zerocopy_run *run, uint32_t launch, struct err *err)
@@ -221,7 +231,7 @@ static int launch_pattern(struct zerocopy_run *run, uint32_t launch, struct err 
         if (i == 0)
             l.chain_ns = chain_ns(run, &count);
     }
-    zerocopy_run_add_launch(run, launch, &l);
+    zerocopy_run_add_launch(run, launch, &l, c->setup.shape != SCAN_ARRAY);
     return 0;
 }
 
@@ -349,6 +359,7 @@ void zerocopy_run_close(struct zerocopy_run *run)
 
 struct simulating {
     struct zerocopy_run *run;
+    const struct program *program;
     uint64_t sampled; /* launches */
     double requests;  /* theirs */
     double variance;
@@ -357,14 +368,16 @@ struct simulating {
 static int take_launch(void *ctx, uint32_t number, const struct host_reads_count *count, struct err *err)
 {
     struct simulating *s = ctx;
+    struct program_launch shape = {0};
     (void)err;
+    s->program->ops->launch(s->program->state, number, &shape);
     if (count->sampled) {
         double error = count->error * (double)mix_requests(&count->mix);
         s->sampled++;
         s->variance += error * error;
     }
     s->requests += (double)mix_requests(&count->mix);
-    add_simulated(s->run, number, count);
+    add_simulated(s->run, number, &shape, count);
     return 0;
 }
 
@@ -372,7 +385,7 @@ int zerocopy_simulate(struct zerocopy_run *run, const struct program *program, u
                       struct err *err)
 {
     struct zerocopy_totals *t = &run->totals;
-    struct simulating s = {.run = run};
+    struct simulating s = {.run = run, .program = program};
     bool stopped = false;
     const struct host_reads how = {.gpu = run->context->gpu,
                                    .pcie = run->context->pcie,

@@ -180,7 +180,7 @@ START_TEST(a_policy_that_does_not_suit_is_unknown_with_a_note)
     run("synth:gather,count=100,row_bytes=480,table_rows=1000", "v100", "shift,merged", NULL);
     ck_assert_double_gt(metric(0, "requests"), 0);
     ck_assert(!outcome_get(&result.runs[1], "requests")->known);
-    ck_assert_uint_eq(result.runs[1].note_count, 2); /* and whose numbers they are */
+    ck_assert_uint_eq(result.runs[1].note_count, 3); /* and whose numbers they are, and those of its launches */
     done();
 }
 END_TEST
@@ -222,11 +222,11 @@ END_TEST
 START_TEST(a_structure_that_stays_in_gpu_memory_is_said_to)
 {
     run("synth:bfs,graph=urand,scale=10,roots=16", "v100", "uvm", NULL);
-    ck_assert_uint_eq(result.runs[0].note_count, 3); /* and whose numbers they are, [pcie] and [uvm] */
+    ck_assert_uint_eq(result.runs[0].note_count, 4); /* and whose numbers they are, [launch], [pcie] and [uvm] */
     ck_assert_ptr_nonnull(strstr(result.runs[0].notes[0], "16 traversals"));
     done();
     run("synth:bfs,graph=urand,scale=10,root=auto", "v100", "uvm", NULL);
-    ck_assert_uint_eq(result.runs[0].note_count, 2);
+    ck_assert_uint_eq(result.runs[0].note_count, 3);
     done();
 }
 END_TEST

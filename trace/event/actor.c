@@ -131,7 +131,8 @@ static int write_launches(struct actor_writer *w, const struct actor_ops *ops, c
                              .duration = (int64_t)w->current.registers << 32 | w->current.shared,
                              .addr = w->current.actors,
                              .bytes = w->current.per_sm,
-                             .flags = w->current.together | (w->current.cpu ? 1u << 31 : 0),
+                             .flags = w->current.together | (w->current.cpu ? 1u << 31 : 0) |
+                                      (w->current.waited ? 1u << 30 : 0),
                              .id = w->launch,
                              .group = w->launch};
         extras[0] = w->current.blocks_most;

@@ -58,6 +58,7 @@ struct actor_launch {
     uint32_t shared;      /* bytes of shared memory of a block */
     uint32_t blocks_most; /* blocks resident on one multiprocessor, at most; 0: as many as fit */
     bool cpu;             /* not a kernel: the CPU touches these pages, one actor after the other */
+    bool waited;          /* the CPU waits for its end before it goes on */
 };
 
 /* actor_step.compute_ns: the platform says, by instructions and sectors. */

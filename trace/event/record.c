@@ -9,7 +9,8 @@ static const char access_type[] = "access: 1 read, 2 write, 3 atomic, 4 prefetch
 const struct record_kind_info record_kinds[RECORD_KINDS] = {
     [RECORD_NONE] = {"NONE", "", "", ""},
     [RECORD_KERNEL] = {"KERNEL", "time duration addr bytes flags id group",
-                       "of a generated launch: actors that share a multiprocessor; bit 31: a phase of the CPU",
+                       "of a generated launch: actors that share a multiprocessor; bit 31: a phase of the CPU, "
+                       "30: the CPU waits for its end",
                        "row of table kernels; of a generated launch addr = actors, bytes = resident per multiprocessor "
                        "(0: by its shape), "
                        "time = threads of a block, duration = registers of a thread << 32 | shared bytes of a block"},

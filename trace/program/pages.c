@@ -682,7 +682,8 @@ static void pages_launch(const void *state, uint32_t launch, struct actor_launch
                                  .registers = l.registers,
                                  .shared = l.shared,
                                  .blocks_most = l.blocks_most,
-                                 .cpu = l.cpu};
+                                 .cpu = l.cpu,
+                                 .waited = l.waited};
 }
 
 static uint32_t pages_like(const void *state, uint32_t launch)

@@ -55,6 +55,7 @@ struct program_launch {
     uint32_t shared;      /* bytes of shared memory of a block */
     uint32_t blocks_most; /* resident on a multiprocessor, at most; 0: as many as fit */
     bool cpu;             /* not a kernel: the CPU does these accesses, one warp after the other */
+    bool waited;          /* the CPU waits for its end before it goes on */
 };
 
 /* One memory instruction of a warp, or a barrier (then only kind and before count). */

@@ -499,6 +499,7 @@ static struct traversal_program *make_program(struct traversal *t, enum traversa
     lay_out(p, &s);
     layout_kernel(&p->layout, traversal_warp, p->name,
                   layout_blocks(t->graph.vertices * (p->shape.each ? 1 : LANES), threads), threads, 0, 0);
+    p->layout.kernel[0].launch.waited = true; /* whether another follows is read of it */
     p->layout.run_open = run_open;
     p->layout.run_close = run_close;
     p->layout.launches = (uint32_t)t->launches->starts[t->root_count];

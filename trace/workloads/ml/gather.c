@@ -115,7 +115,8 @@ static void launch(const void *state, uint32_t number, struct program_launch *ou
     uint64_t first;
     *out = (struct program_launch){.kernel = g->kernel == GATHER_SHIFT ? "gather_shift" : "gather_naive",
                                    .blocks = blocks_of(g, batch_of(g, number, &first) * g->row_elements),
-                                   .threads = (uint32_t)g->threads_per_block};
+                                   .threads = (uint32_t)g->threads_per_block,
+                                   .waited = true};
 }
 
 /* Lanes that access neighbouring bytes, or all the same ones, need no address each. */

@@ -207,6 +207,7 @@ static int bfs_init(struct bfs *b, struct err *err)
     layout_guard(&b->layout, n, GUARD);
     layout_straight(&b->layout, kernel2, "Kernel2", layout_blocks(n, threads), threads, 6, 0);
     layout_guard(&b->layout, n, GUARD);
+    b->layout.kernel[1].launch.waited = true; /* whether a level follows is read behind it */
     b->layout.launches = 2 * b->levels;
     return 0;
 }

@@ -1,0 +1,35 @@
+/* launch: what the host's calls take besides the work that they ask for; section [launch] of a platform file.
+ *
+ * A call is made when the host is free, and takes it enqueue_ns; the kernel starts alone_ns behind its call, but no
+ * sooner than gap_ns behind the end of what ran before it. So kernels of x ns in a row take max(enqueue, x + gap) each,
+ * in GPU memory and over the link alike, and one alone takes alone + x. Where the host waits, for a kernel whose result
+ * it reads or for a copy by cudaMemcpy(), its next call is made wait_ns behind the end.
+ * Worked example, h100, kernels of 1.35 us: one alone 8.03 us, 256 in a row 8.03 + 255 x 3.51 us = 0.90 ms, 256 waited
+ * for 256 x 20.85 us = 5.3 ms.
+ * cudaMemPrefetchAsync() of one array is served by a thread of the driver, one call behind the other: prefetch_call_ns,
+ * and on top of what copies take by [uvm] prefetch_block_ns for each block of 2 MiB that is copied; blocks without data
+ * are zeroed by the GPU, at zero_bytes_per_s.
+ * Host memory is page-locked at lock_bytes_per_s; cudaMemcpy() from memory that is not runs at pageable_bytes_per_s.
+ * Source of the form: measured, H100, driver 580.159.04, 2026-11, rows of fixtures/cuda/zero_copy_link.cu (launch);
+ * NVIDIA, Getting Started with CUDA Graphs, 2019 (V100: kernels of 2.9 us take 3.8 us each in a row, 9.6 waited for).
+ * Differs: a queue of any length; one stream. */
+#ifndef MODELS_GPU_LAUNCH_H
+#define MODELS_GPU_LAUNCH_H
+
+struct launch {
+    double enqueue_ns, gap_ns, alone_ns, wait_ns;
+    double prefetch_call_ns, prefetch_block_ns, zero_bytes_per_s;
+    double lock_bytes_per_s, pageable_bytes_per_s;
+};
+
+/* When the next kernel starts whose predecessor on the GPU (a kernel, a copy, a prefetch) ends at end_ns. *free_ns:
+ * when the host makes its next call; 0 at the beginning. */
+double launch_start_ns(const struct launch *p, double *free_ns, double end_ns);
+
+/* The host waits for what ends at end_ns. Returns when it goes on. */
+double launch_wait_ns(const struct launch *p, double *free_ns, double end_ns);
+
+/* n kernels of work_ns together, in a row. */
+double launch_row_ns(const struct launch *p, double n, double work_ns);
+
+#endif
