@@ -109,7 +109,8 @@ static const char *at_rate(const struct compare_program *f, const char *key, dou
     char is[32], low[32], high[32];
     (void)compare_time_text(besides + bytes / rate * 1e9, 3, is, sizeof is);
     if (n->high > n->low)
-        (void)snprintf(text, size, "%s (%s %s to %s)", is, platform_kind_name(n->kind),
+        (void)snprintf(text, size, "%s (%s %s to %s)", is,
+                       n->kind == PLATFORM_ASSUMED || n->borrowed || n->as ? "assumed" : platform_kind_name(n->kind),
                        compare_time_text(besides + bytes / n->high * 1e9, 3, low, sizeof low),
                        compare_time_text(besides + bytes / n->low * 1e9, 3, high, sizeof high));
     else
