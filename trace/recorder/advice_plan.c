@@ -16,7 +16,7 @@ struct reading {
     char *text;
     size_t n;
     int allocations, kernels;
-    bool versioned;
+    bool versioned, calls;
     /* The section under way. */
     char section[320];
     long long order, bytes, launch;
@@ -46,8 +46,7 @@ static int end_section(struct reading *r, struct err *err)
     if (is(r->section, "allocation")) {
         if (r->bytes <= 0)
             return err_set(err, "[%s] has no bytes", r->section);
-        if (!r->advice[0] && !r->prefetch[0])
-            return err_set(err, "[%s] gives neither advice nor a prefetch", r->section);
+        r->calls |= r->advice[0] || r->prefetch[0]; /* without, it is named to be checked */
         (void)snprintf(line, sizeof line, "A %lld %lld %s %s %s\n", r->order, r->bytes, r->advice[0] ? r->advice : "-",
                        r->prefetch[0] ? r->prefetch : "-", r->site[0] ? r->site : "-");
         return add_line(r, line, err);
@@ -56,6 +55,7 @@ static int end_section(struct reading *r, struct err *err)
         return 0;
     if (!r->orders[0])
         return err_set(err, "[%s] has no prefetch", r->section);
+    r->calls = true;
     (void)snprintf(line, sizeof line, "K %lld %s %s\n", r->launch, r->section + 7, r->orders);
     return add_line(r, line, err);
 }
@@ -229,7 +229,7 @@ char *advice_plan_read(const char *path, struct err *err)
         rc = err_at(err, "%s", path);
     if (rc == 0 && !r.versioned)
         rc = err_set(err, "%s: [plan] with version = 1 is missing", path);
-    if (rc == 0 && r.n == 0)
+    if (rc == 0 && !r.calls)
         rc = err_set(err, "%s gives nothing to do", path);
     if (rc == 0)
         return r.text;

@@ -11,7 +11,7 @@
  *     site = app+0x11a9, app+0x1f03    must be where it was called from (trace/recorder/wire/record_pipe.h); without:
  *                                      anywhere
  *     advise = read-mostly, accessed-by-gpu
- *     prefetch = gpu                   right behind the allocation; gpu or cpu
+ *     prefetch = gpu                   right behind the allocation; gpu or cpu; without a call, it is only checked
  *     [kernel _Z5bicg1Pf]              before each launch of that (mangled) name
  *     launch = 2                       before its third launch only; without: before each
  *     prefetch = 0, 3                  allocations, by their number, to the GPU
