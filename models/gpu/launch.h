@@ -10,8 +10,7 @@
  * and on top of what copies take by [uvm] prefetch_block_ns for each block of 2 MiB that is copied; blocks without data
  * are zeroed by the GPU, at zero_bytes_per_s.
  * Host memory is page-locked at lock_bytes_per_s; cudaMemcpy() from memory that is not runs at pageable_bytes_per_s.
- * Source of the form: measured, H100, driver 580.159.04, 2026-11, rows of fixtures/cuda/zero_copy_link.cu (launch);
- * NVIDIA, Getting Started with CUDA Graphs, 2019 (V100: kernels of 2.9 us take 3.8 us each in a row, 9.6 waited for).
+ * Source of the form: measured, H100, driver 580.159.04, 2026-11, rows of fixtures/cuda/zero_copy_link.cu (launch).
  * Differs: a queue of any length; one stream. */
 #ifndef MODELS_GPU_LAUNCH_H
 #define MODELS_GPU_LAUNCH_H

@@ -4,8 +4,8 @@
 #include "trace/base/testing.h"
 
 /* The GPU's and the link's own; a new time of [uvm] is one of these, or the CPU's. */
-static const char *const gpu[] = {"fault_gap_ns", "gpu_fault_gap_ns", "walk_gap_ns", "walk_ns", "fresh_ns",
-                                  "copy_run_ns",  "trace_record_ns",  "launch_ns",   NULL};
+static const char *const gpu[] = {"fault_gap_ns", "gpu_fault_gap_ns", "walk_gap_ns",     "walk_ns",
+                                  "fresh_ns",     "copy_run_ns",      "trace_record_ns", NULL};
 
 static bool is_gpus(const char *name)
 {
