@@ -11,6 +11,7 @@
 #include "cmd/console/table.h"
 #include "cmd/info.h"
 #include "replay/report/tlp_sizes.h"
+#include "replay/run/platform_use.h"
 #include "replay/uvm/actor_input.h"
 #include "replay/uvm/uvm_recording.h"
 #include "trace/base/json_tree.h"
@@ -296,7 +297,8 @@ static json_t *distribution_json(const struct batch_rows *batches, struct err *e
 /* --- what can be gained --- */
 
 /* Of a recording that cannot be loaded, why. -1 without memory. */
-static int add_gain(json_t **rows, struct store *store, struct recording of, struct err *err)
+static int add_gain(json_t **rows, struct store *store, const struct platform *platform, struct recording of,
+                    struct err *err)
 {
     struct uvm_recording recording;
     struct uvm_gain gain = {0};
@@ -306,7 +308,7 @@ static int add_gain(json_t **rows, struct store *store, struct recording of, str
     if (!loaded && err_pass_memory(&why, err))
         return -1;
     if (loaded) {
-        gain = uvm_gain_of(&recording);
+        gain = uvm_gain_of(&recording, platform);
         uvm_recording_release(&recording);
         if (!gain.kernel_ns)
             return 0;
@@ -317,7 +319,7 @@ static int add_gain(json_t **rows, struct store *store, struct recording of, str
     json_tree_put(&row, "gpu", number_or_null(of.gpu != RECORDING_ANY, of.gpu));
     json_tree_put(&row, "kernel_ns", number_or_null(loaded, gain.kernel_ns));
     json_tree_put(&row, "served_ns", number_or_null(loaded, gain.served_ns));
-    json_tree_put(&row, "gain_at_most_ratio", gain.whole && isfinite(most) ? json_tree_real(most) : json_null());
+    json_tree_put(&row, "gain_at_most_ratio", loaded && isfinite(most) ? json_tree_real(most) : json_null());
     json_tree_put(&row, "said", json_tree_text(loaded ? uvm_gain_say(&gain, said, sizeof said) : why.msg));
     json_tree_add(rows, row);
     return 0;
@@ -338,9 +340,15 @@ static int gain_json(struct store *store, json_t **root, struct err *err)
         return -1;
     }
     json_t *rows = json_array();
-    int rc = recordings->count ? 0 : add_gain(&rows, store, (struct recording){RECORDING_ANY, RECORDING_ANY}, err);
+    struct platform_choice choice;
+    struct err none; /* a GPU that no platform is of: its link is not known */
+    struct platform *platform =
+        platform_choice_recorded(store, &choice, &none) > 0 ? platform_load(choice.name, &none) : NULL;
+    int rc =
+        recordings->count ? 0 : add_gain(&rows, store, platform, (struct recording){RECORDING_ANY, RECORDING_ANY}, err);
     for (size_t i = 0; i < recordings->count && !rc; i++)
-        rc = add_gain(&rows, store, recordings->items[i], err);
+        rc = add_gain(&rows, store, platform, recordings->items[i], err);
+    platform_free(platform);
     if (!rc && (!rows || json_array_size(rows)))
         json_tree_put(root, "fault_service", json_incref(rows));
     json_decref(rows);

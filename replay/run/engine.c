@@ -356,6 +356,7 @@ int replay_execute(const struct replay_request *request, struct replay_result *r
     struct replay_job job = {.inputs = request->inputs,
                              .input_count = request->input_count,
                              .platform = result->platform,
+                             .assumed = result->choice.how == PLATFORM_CHOICE_DEFAULT,
                              .policies = result->policies,
                              .policy_count = runs,
                              .listed_count = result->policy_count,

@@ -27,6 +27,7 @@ struct replay_job {
     const struct input *inputs; /* at least one; opened */
     size_t input_count;
     const struct platform *platform;
+    bool assumed;                         /* nobody named it, nor do the inputs */
     const struct replay_policy *policies; /* the listed ones; then the extra baseline, if any */
     size_t policy_count;
     size_t listed_count;        /* of them, those that the user listed */

@@ -786,8 +786,8 @@ static double estimated_time(struct answered *a, struct outcome *o)
 static void keep_bounds(const struct answered *a, struct outcome *o)
 {
     const struct metric_value *time = outcome_get(o, "time_ns");
-    const struct uvm_gain gain = uvm_gain_of(a->run->loop.recording);
-    const double rest = gain.whole ? (double)(gain.kernel_ns - gain.served_ns) : 0,
+    const struct uvm_gain gain = uvm_gain_of(a->run->loop.recording, NULL);
+    const double rest = gain.records && !gain.cut ? (double)(gain.kernel_ns - gain.served_ns) : 0,
                  copies = fault_copies_ns(a, &a->other.out.all), bound = fmax(copies, rest);
     char text[48];
     if (a->exact || !time->known || time->real >= bound)
@@ -863,11 +863,10 @@ static void say_all(const struct uvm_gain *gain, bool estimated, struct outcome 
     char share[256];
     if (*uvm_gain_say(gain, share, sizeof share))
         outcome_note(o, "%s", share);
-    if (gain->whole && gain->kernel_ns && isfinite(uvm_gain_most(gain)))
+    if (gain->kernel_ns && isfinite(uvm_gain_most(gain)))
         o->speedup_most = uvm_gain_most(gain);
     if (estimated)
-        outcome_note(o, "values behind ~ are estimates: the program's touches make them numbers (record --touches; "
-                        "replay uvm --touches FILE)");
+        outcome_note(o, "%s", UVM_ANSWER_ESTIMATES);
 }
 
 static int run_policies(const struct replay_job *job, const struct uvm_recording *r, const struct uvm_owners *owners,
@@ -894,7 +893,7 @@ static int run_policies(const struct replay_job *job, const struct uvm_recording
             return -1;
         estimated |= answer == UVM_ESTIMATE;
     }
-    const struct uvm_gain gain = uvm_gain_of(r);
+    const struct uvm_gain gain = uvm_gain_of(r, job->assumed ? NULL : job->platform);
     json_t *limits = json_array();
     int rc = limits_tell_chosen(job->inputs[0].store, job->inputs[0].spec, (struct recording){set->process, set->gpu},
                                 limits_collect, &limits, err);

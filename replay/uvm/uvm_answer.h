@@ -91,6 +91,11 @@ int uvm_open_loop_run(const struct uvm_open_loop_run *run, struct uvm_open_loop 
 
 /* --- answers --- */
 
+/* The note of runs among which are estimates. */
+#define UVM_ANSWER_ESTIMATES                                                                                           \
+    "values behind ~ are estimates: the program's touches make them numbers (record --touches; replay uvm --touches "  \
+    "FILE)"
+
 enum uvm_answer { UVM_EXACT, UVM_ESTIMATE, UVM_REFUSED };
 
 struct uvm_answer_run {

@@ -5,10 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/uvm/uvm_platform.h"
 #include "models/uvm/uvm_policy.h"
+#include "models/zerocopy/link.h"
 #include "trace/base/mem.h"
 #include "trace/base/sorted.h"
 #include "trace/base/units.h"
+#include "trace/derived/limits.h"
 
 /* Source: driver 545.23.06, uvm_perf_fault_max_batches_per_service; gap within a routine: measured on an H200. */
 enum { ROUTINE_BATCHES = 20, ROUTINE_GAP_NS = 150000 };
@@ -618,6 +621,11 @@ int uvm_recording_finish(struct uvm_recording *r, struct err *err)
     return infer_extent(r, err);
 }
 
+static void is_cut(void *cut, const char *sentence)
+{
+    *(bool *)cut |= *sentence != 0;
+}
+
 int uvm_recording_load(struct uvm_recording *r, struct store *store, struct recording wanted, struct err *err)
 {
     uvm_recording_init(r);
@@ -630,6 +638,8 @@ int uvm_recording_load(struct uvm_recording *r, struct store *store, struct reco
     r->traced = !traced || strcmp(traced, "0") != 0;
     r->advised = store_origin_get(store, "simulated.advised") != NULL;
     (void)snprintf(r->policy, sizeof r->policy, "%s", policy ? policy : "");
+    if (limits_tell(store, "", is_cut, &r->cut, err))
+        return -1;
     struct recording_walk w = {0};
     while (recording_walk_next(&w, store, of, err))
         w.at.failed = uvm_recording_add(r, w.at.r, 1, err);
@@ -666,47 +676,67 @@ static int64_t served_ns(const struct uvm_recording *r)
     return sum;
 }
 
-struct uvm_gain uvm_gain_of(const struct uvm_recording *r)
+/* Over the link to the GPU at best; 0: it is not known. */
+static double moved_ns(const struct platform *platform, double bytes)
 {
+    const struct uvm_platform *uvm = platform_section_get(platform, "uvm");
+    const double by_driver = platform_has(platform, "uvm") ? bytes / uvm->h2d_bytes_per_s * 1e9 : INFINITY;
+    const double copied =
+        platform_has(platform, "pcie") ? link_copy_ns(platform_section_get(platform, "pcie"), bytes, 0) : by_driver;
+    return isfinite(copied) ? fmin(copied, by_driver) : 0;
+}
+
+struct uvm_gain uvm_gain_of(const struct uvm_recording *r, const struct platform *platform)
+{
+    const uint64_t pages = r->evictions ? r->moved_pages : r->fault_pages + r->prefetch_pages;
     return (struct uvm_gain){.kernel_ns = r->spans.count ? r->kernel_ns : 0,
                              .served_ns = served_ns(r),
-                             .whole = r->batches.record_count > 0};
+                             .moved_ns = platform ? moved_ns(platform, (double)(pages * UVM_PAGE_BYTES)) : 0,
+                             .records = r->batches.record_count > 0,
+                             .cut = r->cut};
 }
 
 double uvm_gain_most(const struct uvm_gain *g)
 {
-    return g->served_ns >= g->kernel_ns ? INFINITY : (double)g->kernel_ns / (double)(g->kernel_ns - g->served_ns);
+    const double least = fmax((double)(g->kernel_ns - g->served_ns), g->moved_ns);
+    return !g->records || g->cut || least <= 0 ? INFINITY : fmax(1, (double)g->kernel_ns / least);
 }
 
-/* With one digit more where it would be printed lower by over a percent. */
+/* Rounded down: a ceiling is none that is printed higher. */
 static const char *ceiling_text(double most, char *text, size_t size)
 {
-    const double scale = most < WORTH ? 100 : most < 10 ? 10 : 1;
-    const int digits = (most < WORTH ? 2 : most < 10 ? 1 : 0) + (round(most * scale) / scale < 0.99 * most);
+    const double scale = most < 10 ? 100 : most < 100 ? 10 : 1;
     (void)snprintf(text, size,
-                   isinf(most)    ? "any time"
-                   : most < WORTH ? "at most %.*fx: leave it"
-                                  : "at most %.*fx",
-                   digits, most);
+                   isinf(most)    ? "any gain"
+                   : most < WORTH ? "at most %.4gx, leave it"
+                                  : "at most %.4gx",
+                   floor(most * scale * (1 + 1e-12)) / scale);
     return text;
 }
 
 const char *uvm_gain_say(const struct uvm_gain *g, char *text, size_t size)
 {
-    char time[64], gain[48];
-    const double most = uvm_gain_most(g), share = 100 * (double)g->served_ns / (double)g->kernel_ns;
+    char all[48], part[48], moved[48], gain[48];
     *text = 0;
     if (!g->kernel_ns)
         return text;
-    (void)units_human_ns((double)g->kernel_ns, time, sizeof time);
-    if (!g->whole) {
+    (void)units_human_ns((double)g->kernel_ns, all, sizeof all);
+    (void)units_human_ns((double)g->served_ns, part, sizeof part);
+    (void)units_human_ns(g->moved_ns, moved, sizeof moved);
+    if (!g->records)
         (void)snprintf(text, size,
-                       "the copies for faults cover %.0f %% of the kernels' %s; without fault records the whole of "
+                       "the copies for faults cover %s of the kernels' %s; without fault records the whole of "
                        "fault service is not known, nor what unified memory may gain",
-                       share, time);
-        return text;
-    }
-    (void)snprintf(text, size, "fault service covers %.0f %% of the kernels' %s: a change to unified memory gains %s",
-                   share, time, ceiling_text(most, gain, sizeof gain));
+                       part, all);
+    else if (g->cut)
+        (void)snprintf(
+            text, size,
+            "fault service covers %s of the kernels' %s in what is recorded; what unified memory may gain is "
+            "not known of a recording that is not whole",
+            part, all);
+    else
+        (void)snprintf(text, size, "fault service covers %s of the kernels' %s%s%s: %s", part, all,
+                       g->moved_ns > 0 ? "; moving the same bytes takes at least " : "", g->moved_ns > 0 ? moved : "",
+                       ceiling_text(uvm_gain_most(g), gain, sizeof gain));
     return text;
 }

@@ -9,6 +9,7 @@
 #ifndef REPLAY_UVM_UVM_RECORDING_H
 #define REPLAY_UVM_UVM_RECORDING_H
 
+#include "models/base/platform.h"
 #include "models/uvm/block.h"
 #include "trace/base/range_map.h"
 #include "trace/derived/batches.h"
@@ -98,6 +99,7 @@ struct uvm_recording {
     bool sizes_certain;     /* structure_bytes are those of the allocations that were touched, and no others' */
     bool simulated;         /* by `replay --recording`: it says under which policy, and whether it was traced */
     bool traced;
+    bool cut;         /* its trace is not whole (trace/derived/limits.h) */
     char policy[256]; /* "": it does not say */
 };
 
@@ -117,23 +119,27 @@ struct uvm_piece *uvm_recording_piece(const struct uvm_recording *recording, uin
 void uvm_visit_pages(const struct uvm_recording *recording, const struct uvm_visit *visit, struct page_mask *faulted,
                      struct page_mask *prefetched);
 
-/* --- uvm_gain: the share of the kernels' time that fault service covers, and the most that is to be gained --- */
+/* --- uvm_gain: how much of the kernels' time fault service covers, and the most that is to be gained --- */
 
 /* Served is the time within kernels in which a fault batch was under way (kind-4 records; without them the copies for
- * faults alone). Whatever decides about migrations, no change gains more than kernel_ns / (kernel_ns - served_ns). */
+ * faults alone). Whatever decides about migrations, the rest of the kernels stays, and what moved must move: no change
+ * gains more than kernel_ns / max(kernel_ns - served_ns, moved_ns). */
 struct uvm_gain {
     int64_t kernel_ns; /* in which some kernel ran; 0: none is recorded, and nothing can be said */
     int64_t served_ns; /* 0 .. kernel_ns */
-    bool whole;        /* from fault records; else service is at least that, and what may be gained is not known */
+    double moved_ns;   /* the bytes to the GPU at the link's best rate; 0: that is not known */
+    bool records;      /* from fault records; else service is at least that, and what may be gained is not known */
+    bool cut;          /* nor is it of a recording that is not whole */
 };
 
-struct uvm_gain uvm_gain_of(const struct uvm_recording *recording);
+/* platform: NULL: no link is known. Bytes that came again behind an eviction need not move: each page counts once. */
+struct uvm_gain uvm_gain_of(const struct uvm_recording *recording, const struct platform *platform);
 
-/* The largest speed-up that is left: INFINITY where service covers all. */
+/* The largest speed-up that is left: INFINITY where none is known. */
 double uvm_gain_most(const struct uvm_gain *gain);
 
-/* "fault service covers 47 % of the kernels' 2.1 ms: a change to unified memory gains at most 1.9x"; below 1.1x:
- * "..: leave it". "" where nothing can be said. Returns text. */
+/* "fault service covers 66 ms of the kernels' 66.3 ms; moving the same bytes takes at least 4.9 ms: at most 13.6x";
+ * below 1.1x: "at most 1.05x, leave it". "" where nothing can be said. Returns text. */
 const char *uvm_gain_say(const struct uvm_gain *gain, char *text, size_t size);
 
 #endif
