@@ -149,8 +149,10 @@ const struct compare_row *compare_second(const struct compare_result *result)
 
 bool compare_tied(const struct compare_row *a, const struct compare_row *b)
 {
-    const double error = fmax(a->error_ratio, b->error_ratio);
-    const struct robust_value x = robust_metric(&a->outcome.values[0]), y = robust_metric(&b->outcome.values[0]);
+    const double error = fmax(a->error_ratio, b->error_ratio), common = fmin(a->common_ns, b->common_ns);
+    struct robust_value x = robust_metric(&a->outcome.values[0]), y = robust_metric(&b->outcome.values[0]);
+    x.hi -= common; /* the same in both, whatever it is */
+    y.hi -= common;
     return a->answered && b->answered && !robust_beats(&x, &y, error, false) && !robust_beats(&y, &x, error, false);
 }
 

@@ -46,6 +46,7 @@ struct compare_row {
     struct outcome outcome;
     bool answered;      /* there is a time that can be told from others: a number, or one with bounds */
     double error_ratio; /* mean error of this mechanism's times where they were measured; 0: never measured */
+    double common_ns;   /* of the width of its time, what rows of one recording have in common: its kernels */
     uint64_t advised;   /* allocations told to be read-mostly, bit by number; at most 64 are */
     bool prefetched;    /* all are prefetched first */
     struct uvm_managed_activity activity; /* of unified memory, or the part that is; else zeroed */

@@ -58,18 +58,27 @@ static double off_by(const struct compare_program *f, const char *key, double va
     return strstr(key, "bytes") ? 1e9 / n->low - 1e9 / value : fmax(n->high - value, value - n->low);
 }
 
-/* What a prefetch of all allocations may be off by, ns. */
-static double prefetches_off_by(const struct compare_program *f, const struct launch *calls)
+double compare_transfers_off_by(const struct compare_program *f, const struct compare_transfers *t)
 {
-    double ns = 0;
+    const struct launch *calls = platform_section_get(f->platform, "launch");
+    return t->copies * off_by(f, "wait_ns", calls->wait_ns) +
+           t->calls * off_by(f, "prefetch_call_ns", calls->prefetch_call_ns) +
+           t->blocks * off_by(f, "prefetch_block_ns", calls->prefetch_block_ns) +
+           t->empty * off_by(f, "zero_bytes_per_s", calls->zero_bytes_per_s);
+}
+
+/* What a prefetch of all allocations may be off by, ns. */
+static double prefetches_off_by(const struct compare_program *f)
+{
+    struct compare_transfers all = {0};
     for (size_t i = 0; i < f->totals.alloc_count; i++) {
         const struct program_alloc *a = &f->totals.allocs[i];
         const double bytes = a->device ? 0 : (double)a->bytes;
-        ns += bytes > 0 ? off_by(f, "prefetch_call_ns", calls->prefetch_call_ns) : 0;
-        ns += a->host ? ceil(bytes / ACTOR_BLOCK_BYTES) * off_by(f, "prefetch_block_ns", calls->prefetch_block_ns)
-                      : bytes * off_by(f, "zero_bytes_per_s", calls->zero_bytes_per_s);
+        all.calls += bytes > 0;
+        all.blocks += a->host ? ceil(bytes / ACTOR_BLOCK_BYTES) : 0;
+        all.empty += a->host ? 0 : bytes;
     }
-    return ns;
+    return compare_transfers_off_by(f, &all);
 }
 
 /* What the row's launches and calls may be off by, ns. */
@@ -86,7 +95,7 @@ static double calls_off_by(const struct compare_program *f, const struct compare
     const double behind = fmax(0, t->kernels - 1 - waits);
     const double gap = off_by(f, "gap_ns", calls->gap_ns), enqueue = off_by(f, "enqueue_ns", calls->enqueue_ns);
     double ns = behind * fmax(gap, calls->enqueue_ns + enqueue - calls->gap_ns - work / fmax(1, t->kernels));
-    ns += (1 + waits) * off_by(f, "alone_ns", calls->alone_ns) + (row->prefetched ? prefetches_off_by(f, calls) : 0);
+    ns += (1 + waits) * off_by(f, "alone_ns", calls->alone_ns) + (row->prefetched ? prefetches_off_by(f) : 0);
     waits += copies ? (double)(f->copies.in_copies + f->copies.back_copies - f->copies.last_copies) : 0;
     waits += row->mechanism == COMPARE_TIERED;
     return ns + waits * off_by(f, "wait_ns", calls->wait_ns);
@@ -160,7 +169,7 @@ int compare_copy_row(const struct compare_program *f, struct compare_result *res
 {
     if (!platform_has(f->platform, "uvm") && !platform_has(f->platform, "pcie"))
         return 0; /* its memory is the CPU's too */
-    if (!compare_wanted(f, COMPARE_COPY, "cudaMemcpy"))
+    if (!compare_wanted(f, COMPARE_COPY, "cudaMemcpy") || compare_is_recorded(f))
         return 0;
     struct compare_row *row = compare_add(result, COMPARE_COPY, "cudaMemcpy", err);
     if (!row)

@@ -4,6 +4,7 @@
 
 #include "replay/compare/compare_rows.h"
 #include "replay/run/platform_use.h"
+#include "replay/uvm/uvm_answer.h"
 #include "replay/zerocopy/zerocopy.h"
 #include "trace/base/mem.h"
 #include "trace/workloads/scan.h"
@@ -53,7 +54,8 @@ static int add_rows(const struct call *call, const struct replay_result *got, st
         if (!row->params)
             return err_set(err, "out of memory");
         for (size_t n = 0; n < got->runs[i].note_count; n++)
-            if (!platform_use_is_head(got->runs[i].notes[n]))
+            if (!platform_use_is_head(got->runs[i].notes[n]) &&
+                strcmp(got->runs[i].notes[n], UVM_ANSWER_ESTIMATES) != 0)
                 outcome_note(&row->outcome, "%s", got->runs[i].notes[n]);
         call->fill(call->facts, &got->runs[i], row, got->policies[i].head->name);
     }
@@ -201,14 +203,27 @@ static void fill_recorded(const struct compare_program *f, const struct outcome 
     row->stock = strcmp(policy, "tree") == 0;
 }
 
+/* All else takes what the program touches. */
+static int needs_accesses(const struct compare_program *f, struct compare_result *result, struct err *err)
+{
+    struct err why;
+    err_set(&why, "zero-copy, and other policies as numbers, take what the program touches: offchip record --accesses "
+                  "(unified memory alone: --touches)");
+    return compare_wanted(f, COMPARE_ZEROCOPY, "as-written")
+               ? compare_refuse(result, COMPARE_ZEROCOPY, "as-written", &why, err)
+               : 0;
+}
+
 int compare_engine_rows(const struct compare_program *f, struct compare_result *result, struct err *err)
 {
     const struct workload_type *type = f->input->workload.type;
     const struct call placed = {f, "placement", "device,managed,pinned", COMPARE_DEVICE, fill_shared};
     const struct call recorded = {f, "uvm", compare_prefetchers, COMPARE_MANAGED, fill_recorded};
     struct err why;
-    if (!f->touches && f->input->store && platform_has(f->platform, "uvm") && run(&recorded, result, err))
-        return -1;
+    if (compare_is_recorded(f))
+        return run(&recorded, result, err) || compare_recorded_rows(f, result, err) || needs_accesses(f, result, err)
+                   ? -1
+                   : 0;
     if (platform_has(f->platform, "placement"))
         return (!type || type->views & VIEW_PLACEMENT) && run(&placed, result, err) ? -1 : 0;
     return platform_whole(f->platform, "pcie", &why) ? compare_refuse(result, COMPARE_ZEROCOPY, "as-written", &why, err)

@@ -136,6 +136,8 @@ static json_t *run_json(const struct compare_result *result, size_t i, bool draw
         return NULL;
     json_t *metrics = json_object_get(run, "metrics"), *notes = json_object_get(run, "notes");
     json_tree_put(&metrics, "error_ratio", row->error_ratio > 0 ? json_real(row->error_ratio) : json_null());
+    if (row->common_ns > 0)
+        json_tree_put(&metrics, "common_ns", json_tree_real(row->common_ns));
     for (size_t a = 0; a < row->apply_count; a++) {
         (void)snprintf(text, sizeof text, COMPARE_TO_HAVE "%s", row->apply[a]);
         json_tree_add(&notes, json_tree_text(text));
@@ -210,6 +212,7 @@ static void read_values(struct compare_row *row, const json_t *metrics, const js
             outcome_unbound(&row->outcome, m->name);
     }
     row->error_ratio = json_number_value(json_object_get(metrics, "error_ratio"));
+    row->common_ns = json_number_value(json_object_get(metrics, "common_ns"));
 }
 
 static void read_notes(struct compare_row *row, const json_t *notes)

@@ -104,6 +104,26 @@ double compare_kernels_ns(const struct compare_program *facts, const struct uvm_
 /* A row is off by no less than what the ranges of [launch] leave open of its launches, copies and prefetches. */
 void compare_calls_error(const struct compare_program *facts, struct compare_row *row);
 
+/* Copies and prefetches: how many of each, VA blocks with data that are prefetched, and bytes without. */
+struct compare_transfers {
+    double copies, calls, blocks, empty;
+};
+
+/* What the ranges of [launch] leave open of them, ns. */
+double compare_transfers_off_by(const struct compare_program *facts, const struct compare_transfers *transfers);
+
+/* A recording of migrations without touches. */
+static inline bool compare_is_recorded(const struct compare_program *facts)
+{
+    return !facts->touches && facts->input->store && platform_has(facts->platform, "uvm");
+}
+
+/* What such a recording alone says of copies and prefetches before the first kernel that needs the data. Transfers by
+ * the platform's rates, of what came; kernels as recorded, of those that faults disturbed at least what fault service
+ * leaves, and at most that and what they may have done beside it. Each time they come again behind the CPU's work, data
+ * are copied or prefetched again; what it takes back is in no row's time. */
+int compare_recorded_rows(const struct compare_program *facts, struct compare_result *result, struct err *err);
+
 /* Copies in before the first kernel, and back in between; not those at the end. */
 double compare_copies_ns(const struct compare_program *facts, const struct program_copies *copies);
 

@@ -1,0 +1,442 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/gpu/launch.h"
+#include "models/zerocopy/link.h"
+#include "replay/compare/compare_rows.h"
+#include "replay/uvm/uvm_recording.h"
+#include "trace/base/mem.h"
+#include "trace/base/sorted.h"
+#include "trace/base/units.h"
+
+/* --- kernels: how long each takes with its memory in place --- */
+
+struct ends {
+    double low, high;
+};
+
+struct kernel {
+    int64_t start_ns, end_ns;
+    int64_t gap_ns;   /* to the next one */
+    uint64_t shape;   /* of its name, grid and block; 0: several that ran at once */
+    int64_t left_ns;  /* in which no fault was serviced */
+    double beside_ns; /* that it may have worked beside fault service */
+    uint64_t bytes;   /* that came for it */
+    size_t batches;   /* 0: it ran undisturbed */
+};
+
+struct kernels {
+    struct kernel *items;
+    size_t count, cap;
+    struct err *err;
+};
+
+/* FNV-1a. */
+static uint64_t mix(uint64_t hash, const void *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        hash = (hash ^ ((const uint8_t *)bytes)[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static int add_kernel(void *to, const struct store_value *v, size_t n)
+{
+    const int64_t last = INT64_MAX / 4; /* differences of such times are times */
+    struct kernels *k = to;
+    int64_t end;
+    if (n < 11 || v[3].type != STORE_INT || v[4].type != STORE_INT || v[4].i < 0 || v[3].i < -last ||
+        __builtin_add_overflow(v[3].i, v[4].i, &end) || end > last)
+        return 0;
+    uint64_t shape = mix(UINT64_C(1469598103934665603), v[1].s ? v[1].s : "", v[1].s ? strlen(v[1].s) : 0);
+    for (size_t i = 5; i < 11; i++)
+        shape = mix(shape, &v[i].i, sizeof v[i].i);
+    return MEM_ADD(k->items, k->count, k->cap, k->err,
+                   (struct kernel){.start_ns = v[3].i, .end_ns = end, .shape = shape});
+}
+
+static int by_shape(const void *a, const void *b)
+{
+    const struct kernel *x = a, *y = b;
+    return ORDER_OF(x->shape, y->shape);
+}
+
+/* In order of time; those that overlap are one. */
+static int load_kernels(struct kernels *k, struct store *store)
+{
+    size_t kept = 0;
+    if (store_rows(store, "kernels", add_kernel, k, k->err))
+        return -1;
+    sort_items(k->items, k->count, sizeof *k->items, sorted_by_i64);
+    for (size_t i = 0; i < k->count; i++) {
+        struct kernel *before = kept ? &k->items[kept - 1] : NULL;
+        if (!before || k->items[i].start_ns >= before->end_ns) {
+            if (before)
+                before->gap_ns = k->items[i].start_ns - before->end_ns;
+            k->items[kept++] = k->items[i];
+            continue;
+        }
+        before->shape = 0;
+        before->end_ns = k->items[i].end_ns > before->end_ns ? k->items[i].end_ns : before->end_ns;
+    }
+    k->count = kept;
+    return 0;
+}
+
+static uint64_t service_bytes(const struct service *s)
+{
+    return s->fault_bytes + s->prefetch_bytes;
+}
+
+/* Time of [from, k->end) in which no batch was serviced; *last_ns: the end of the last one that ends in it. */
+static int64_t undisturbed_ns(const struct batches *b, size_t first, const struct kernel *k, int64_t from,
+                              int64_t *last_ns)
+{
+    int64_t sum = 0, until = from;
+    for (size_t i = first; i < b->count && b->items[i].start_ns < k->end_ns; i++) {
+        const struct batch *batch = &b->items[i];
+        sum += batch->start_ns > until ? batch->start_ns - until : 0;
+        until = batch->end_ns > until ? batch->end_ns : until;
+        *last_ns = batch->end_ns <= k->end_ns && batch->end_ns > *last_ns ? batch->end_ns : *last_ns;
+    }
+    return sum + (k->end_ns > until ? k->end_ns - until : 0);
+}
+
+/* The share of a kernel's work that waited for a batch, as if all bytes made as much of it: who waited for the last
+ * pages of a VA block had those of the block to do, and what came behind its first ones. Services [first, end). */
+static double share_of(const struct services *s, size_t first, size_t end, const struct kernel *k,
+                       const struct batch *last)
+{
+    enum { BLOCKS = 64 };
+    double most = 0;
+    for (size_t at = last->first; at < last->first + last->count && at < last->first + BLOCKS; at++) {
+        double before = 0, block = 0, now = 0;
+        for (size_t i = first; i < end; i++) {
+            const double bytes = (double)service_bytes(&s->items[i]);
+            const bool same = s->items[i].block_addr == s->items[at].block_addr;
+            block += same ? bytes : 0;
+            before += block > 0 ? 0 : bytes;
+            now += same && i >= last->first && i < last->first + last->count ? bytes : 0;
+        }
+        if (block > 0)
+            most = fmax(most, now / block * (1 - before / (double)k->bytes));
+    }
+    return most;
+}
+
+/* What a kernel did beside fault service is not recorded. Behind the last batch that brought data nothing was left but
+ * the share that had waited for it: all of it takes as much longer. Without data, each batch is one share. */
+static void look_beside(const struct batches *b, size_t first, struct kernel *k)
+{
+    const struct services *s = &b->services;
+    const struct batch *last = NULL;
+    size_t from = 0, end;
+    int64_t last_ns = k->start_ns, none = 0;
+    k->left_ns = undisturbed_ns(b, first, k, k->start_ns, &last_ns);
+    for (size_t i = first; i < b->count && b->items[i].start_ns < k->end_ns; i++) {
+        k->batches += b->items[i].end_ns > k->start_ns;
+        if (b->items[i].count && b->items[i].end_ns <= k->end_ns && b->items[i].end_ns > k->start_ns &&
+            (!last || b->items[i].end_ns >= last->end_ns))
+            last = &b->items[i];
+    }
+    SORTED_FIRST(from, s->count, i, s->items[i].start_ns < k->start_ns);
+    for (end = from; end < s->count && s->items[end].start_ns < k->end_ns; end++)
+        k->bytes += service_bytes(&s->items[end]);
+    const double share = last ? share_of(s, from, end, k, last) : k->batches ? 1 / (double)k->batches : 1;
+    const int64_t behind = undisturbed_ns(b, first, k, last ? last->end_ns : last_ns, &none);
+    const double served = (double)(k->end_ns - k->start_ns - k->left_ns);
+    k->beside_ns = share > 0 ? fmin(served, (double)behind / share) : served;
+}
+
+/* With its memory in place. alike: undisturbed launches of its shape, which say it if they take about as long. */
+static struct ends resident_ns(const struct platform *platform, const struct kernel *k, struct ends alike)
+{
+    const struct gpu *gpu = platform_section_get(platform, "gpu");
+    const struct uvm_platform *uvm = platform_section_get(platform, "uvm");
+    const double all = (double)(k->end_ns - k->start_ns), left = (double)k->left_ns;
+    const double work = left - (double)k->batches * uvm->walk_ns; /* each begins behind a repeated access */
+    if (!k->batches)
+        return (struct ends){all, all};
+    if (k->shape && alike.high > 0 && alike.high <= 2 * alike.low && work <= 2 * alike.high)
+        return alike;
+    const double low = fmin(all, fmax(work, (double)k->bytes / gpu->dram_bytes_per_s * 1e9));
+    return (struct ends){low, fmax(low, fmin(all, left + k->beside_ns))};
+}
+
+/* Those of one shape, and what lies behind each that is followed at once. */
+static void add_shape(const struct platform *platform, const struct kernel *k, size_t n, struct ends *sum)
+{
+    const struct launch *calls = platform_section_get(platform, "launch");
+    struct ends alike = {INFINITY, 0};
+    for (size_t i = 0; i < n; i++)
+        if (!k[i].batches) {
+            alike.low = fmin(alike.low, (double)(k[i].end_ns - k[i].start_ns));
+            alike.high = fmax(alike.high, (double)(k[i].end_ns - k[i].start_ns));
+        }
+    for (size_t i = 0; i < n; i++) {
+        const struct ends ns = resident_ns(platform, &k[i], alike);
+        const double gap = fmin((double)k[i].gap_ns, fmax(calls->gap_ns, calls->enqueue_ns - ns.low));
+        sum->low += ns.low + gap;
+        sum->high += ns.high + gap;
+    }
+}
+
+static int sum_kernels(const struct compare_program *f, const struct uvm_recording *r, struct ends *sum,
+                       struct err *err)
+{
+    const struct launch *calls = platform_section_get(f->platform, "launch");
+    struct kernels k = {.err = err};
+    size_t first = 0, end;
+    int rc = load_kernels(&k, f->input->store);
+    for (size_t i = 0; i < k.count && !rc; i++) {
+        while (first < r->batches.count && r->batches.items[first].end_ns <= k.items[i].start_ns)
+            first++;
+        look_beside(&r->batches, first, &k.items[i]);
+    }
+    *sum = (struct ends){calls->alone_ns, calls->alone_ns + (k.count ? 0 : (double)r->kernel_ns)};
+    sort_items(k.items, k.count, sizeof *k.items, by_shape);
+    for (size_t i = 0; i < k.count && !rc; i = end) {
+        for (end = i + 1; end < k.count && k.items[end].shape == k.items[i].shape;)
+            end++;
+        add_shape(f->platform, &k.items[i], end - i, sum);
+    }
+    free(k.items);
+    return rc;
+}
+
+/* --- transfers --- */
+
+/* What must reach the GPU before the kernels. An array is copied or prefetched again when its data come again behind
+ * the CPU's work on them. */
+struct transfers {
+    double bytes;     /* that came, as recorded */
+    double more;      /* that the CPU had written besides, in the same arrays */
+    double blocks;    /* of 2 MiB, with data */
+    double empty;     /* bytes of the arrays that the CPU never wrote */
+    double footprint; /* of the arrays */
+    double copies, calls;
+    struct array {
+        uint64_t start, end;
+        bool needed, there;
+        uint32_t times;
+    } * arrays; /* by address; allocations that share addresses are one */
+    size_t count;
+};
+
+static struct array *array_at(const struct transfers *t, uint64_t addr)
+{
+    size_t at = 0;
+    SORTED_FIRST(at, t->count, i, t->arrays[i].end <= addr);
+    return at < t->count && t->arrays[at].start <= addr ? &t->arrays[at] : NULL;
+}
+
+static void take_event(const struct uvm_recording *r, const struct uvm_event *event, struct transfers *t)
+{
+    for (size_t v = event->first; v < event->first + event->count; v++) {
+        struct array *a = array_at(t, r->pieces[r->visits[v].piece].start);
+        if (!a)
+            continue;
+        const bool in = event->kind == UVM_EVENT_BATCH;
+        a->needed |= in;
+        a->times += in && !a->there;
+        a->there = in;
+    }
+}
+
+static int count_transfers(const struct uvm_recording *r, struct transfers *t, struct err *err)
+{
+    const double moved = (double)r->moved_pages * UVM_PAGE_BYTES;
+    double data = 0;
+    t->arrays = mem_zalloc(r->allocation_count + 1, sizeof *t->arrays, err);
+    if (!t->arrays)
+        return -1;
+    for (size_t i = 0; i < r->allocation_count; i++) {
+        const struct uvm_allocation *a = &r->allocations[i];
+        struct array *before = t->count ? &t->arrays[t->count - 1] : NULL;
+        if (!before || a->start >= before->end)
+            t->arrays[t->count++] = (struct array){.start = a->start, .end = a->end};
+        else if (a->end > before->end)
+            before->end = a->end;
+    }
+    for (size_t e = 0; e < r->event_count; e++)
+        take_event(r, &r->events[e], t);
+    for (size_t i = 0; i < r->batches.record_count; i++) { /* also of memory that came without data */
+        struct array *a = array_at(t, r->batches.records[i].addr);
+        if (a)
+            a->needed = true;
+    }
+    for (size_t p = 0; p < r->piece_count; p++) {
+        const struct array *a = array_at(t, r->pieces[p].start);
+        const double pages = (double)page_mask_count(&r->pieces[p].populated) * UVM_PAGE_BYTES,
+                     all = (double)(r->pieces[p].end - r->pieces[p].start);
+        if (!a || !a->needed)
+            continue;
+        data += pages;
+        t->blocks += pages > 0;
+        t->empty += fmax(0, all - pages);
+    }
+    t->bytes = (double)(r->fault_pages + r->prefetch_pages) * UVM_PAGE_BYTES;
+    t->more = fmax(0, data - moved);
+    t->blocks += ceil((t->bytes - moved) / UVM_BLOCK_BYTES);
+    for (size_t i = 0; i < t->count; i++) {
+        t->footprint += t->arrays[i].needed ? (double)(t->arrays[i].end - t->arrays[i].start) : 0;
+        t->copies += t->arrays[i].times;
+        t->calls += t->arrays[i].needed ? fmax(1, t->arrays[i].times) : 0;
+    }
+    return 0;
+}
+
+static struct ends copies_ns(const struct compare_program *f, const struct transfers *t)
+{
+    const struct pcie *link = platform_section_get(f->platform, "pcie");
+    const struct launch *calls = platform_section_get(f->platform, "launch");
+    const double waits = t->copies * calls->wait_ns;
+    return (struct ends){waits + link_copy_ns(link, t->bytes, t->copies),
+                         waits + link_copy_ns(link, t->bytes + t->more, t->copies)};
+}
+
+static struct ends prefetches_ns(const struct compare_program *f, const struct transfers *t)
+{
+    const struct uvm_platform *uvm = platform_section_get(f->platform, "uvm");
+    const struct launch *calls = platform_section_get(f->platform, "launch");
+    const double low = t->calls * calls->prefetch_call_ns + t->blocks * (calls->prefetch_block_ns + uvm->copy_run_ns) +
+                       t->bytes / uvm->h2d_bytes_per_s * 1e9 + t->empty / calls->zero_bytes_per_s * 1e9;
+    return (struct ends){low, low + t->more / uvm->h2d_bytes_per_s * 1e9};
+}
+
+/* --- rows --- */
+
+/* An interval that is wider than a hundredth of it, else its middle. */
+static void put(struct outcome *out, const char *name, double low, double high)
+{
+    if (high > low * 1.01)
+        outcome_interval(out, name, low, high);
+    else
+        outcome_real(out, name, (low + high) / 2);
+}
+
+/* "1.24 ms", "80 us to 0.5 ms". Returns buf. */
+static const char *ends_text(const struct ends *ns, char *buf, size_t size)
+{
+    char low[32], high[32];
+    (void)compare_time_text(ns->low, 3, low, sizeof low);
+    (void)compare_time_text(ns->high, 3, high, sizeof high);
+    (void)snprintf(buf, size, strcmp(low, high) == 0 ? "%s" : "%s to %s", low, high);
+    return buf;
+}
+
+static void apply(const struct transfers *t, bool prefetched, struct compare_row *row)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (t->arrays[i].needed && (prefetched || t->arrays[i].times))
+            compare_plan_say(row,
+                             "%s the %.4g MiB at 0x%llx before the first kernel that needs them, behind what the CPU "
+                             "writes%s",
+                             prefetched ? "cudaMemPrefetchAsync() of" : "cudaMalloc() and cudaMemcpy() for",
+                             (double)(t->arrays[i].end - t->arrays[i].start) / 0x1p20,
+                             (unsigned long long)t->arrays[i].start, t->arrays[i].times > 1 ? ", each time" : "");
+}
+
+static int add_row(const struct compare_program *f, const struct uvm_recording *r, const struct transfers *t,
+                   const struct ends *kernels, bool prefetched, struct compare_result *result, struct err *err)
+{
+    const struct ends moves = (prefetched ? prefetches_ns : copies_ns)(f, t);
+    const struct compare_transfers open = prefetched ? (struct compare_transfers){0, t->calls, t->blocks, t->empty}
+                                                     : (struct compare_transfers){.copies = t->copies};
+    const double low = moves.low + kernels->low;
+    char transfers[72], work[72];
+    struct compare_row *row = compare_add(result, prefetched ? COMPARE_MANAGED : COMPARE_COPY,
+                                          prefetched ? "tree, prefetched" : "cudaMemcpy", err);
+    if (!row || (prefetched && json_object_set_new(row->params, "prefetch", json_string("all"))))
+        return row ? err_set(err, "out of memory") : -1;
+    put(&row->outcome, "time_ns", low, moves.high + kernels->high);
+    put(&row->outcome, "h2d_bytes", t->bytes, t->bytes + t->more);
+    outcome_real(&row->outcome, "d2h_bytes", (double)r->back_bytes);
+    outcome_real(&row->outcome, "gpu_bytes", t->footprint);
+    row->prefetched = prefetched;
+    row->common_ns = row->outcome.values[0].interval ? kernels->high - kernels->low : 0;
+    row->error_ratio = fmax(COMPARE_COPY_ERROR, compare_transfers_off_by(f, &open) / low);
+    outcome_note(&row->outcome,
+                 "transfers %s, kernels %s: what fault service leaves of them, at most with what they did beside it at "
+                 "their pace behind the last service",
+                 ends_text(&moves, transfers, sizeof transfers), ends_text(kernels, work, sizeof work));
+    apply(t, prefetched, row);
+    return 0;
+}
+
+/* What the recorded time holds of the recorder itself. */
+static void say_traced(const struct compare_program *f, const struct uvm_recording *r, struct compare_result *result)
+{
+    const struct uvm_platform *uvm = platform_section_get(f->platform, "uvm");
+    const double records = (double)r->batches.services.migration_count * uvm->trace_record_ns;
+    char text[2][32];
+    if (records <= 0 || (r->simulated && !r->traced))
+        return;
+    for (size_t i = 0; i < result->count; i++)
+        if (result->rows[i].mechanism == COMPARE_MANAGED && strcmp(result->rows[i].policy, "tree") == 0)
+            outcome_note(
+                &result->rows[i].outcome,
+                "under the profiler, whose migration records take the driver about %s of the kernels' %s: a row "
+                "that beats the difference beats the program alone",
+                compare_time_text(records, 2, text[0], sizeof text[0]),
+                compare_time_text((double)r->kernel_ns, 3, text[1], sizeof text[1]));
+}
+
+/* Why the rows cannot be had, in *why; 0: they can. */
+static int refuse(const struct compare_program *f, const struct uvm_recording *r, const struct transfers *t,
+                  struct err *why)
+{
+    const struct uvm_managed asked = {.platform = f->platform, .settings = &f->set->managed};
+    const double memory = (double)uvm_managed_memory(&asked, (uint64_t)t->footprint);
+    if (r->cut)
+        return err_set(why, "the recording is not whole: what it lacks would be moved and run, too");
+    if (!r->kernels || !r->batches.record_count)
+        return err_set(why, "no %s is recorded: what fault service leaves of the kernels is not known",
+                       r->kernels ? "fault of the GPU" : "kernel");
+    if (!r->known_sizes)
+        return err_set(why, "the recording names no managed allocation: what is to be copied is not known");
+    if (r->advised || r->user_bytes)
+        return err_set(why, "the program's own %s decided what moved", r->advised ? "advice" : "prefetches");
+    if (r->evictions || (memory > 0 && t->footprint > memory))
+        return err_set(why, "the GPU's memory does not hold the program's at once");
+    return 0;
+}
+
+static int add_rows(const struct compare_program *f, const struct uvm_recording *r, struct transfers *t,
+                    struct compare_result *result, struct err *err)
+{
+    static const char *const sections[] = {"uvm", "launch", "pcie", "gpu"};
+    struct err why;
+    struct ends kernels;
+    int rc = refuse(f, r, t, &why);
+    for (size_t i = 0; i < sizeof sections / sizeof *sections && !rc; i++)
+        rc = platform_whole(f->platform, sections[i], &why);
+    if (rc)
+        return compare_wanted(f, COMPARE_COPY, "cudaMemcpy")
+                   ? compare_refuse(result, COMPARE_COPY, "cudaMemcpy", &why, err)
+                   : 0;
+    if (sum_kernels(f, r, &kernels, err))
+        return -1;
+    result->footprint_bytes = (uint64_t)t->footprint;
+    say_traced(f, r, result);
+    for (int prefetched = 0; prefetched < 2 && !rc; prefetched++)
+        if (compare_wanted(f, prefetched ? COMPARE_MANAGED : COMPARE_COPY,
+                           prefetched ? "tree, prefetched" : "cudaMemcpy"))
+            rc = add_row(f, r, t, &kernels, prefetched != 0, result, err);
+    return rc;
+}
+
+int compare_recorded_rows(const struct compare_program *f, struct compare_result *result, struct err *err)
+{
+    struct uvm_recording r;
+    struct transfers t = {0};
+    struct err why = {""};
+    if (uvm_recording_load(&r, f->input->store, (struct recording){RECORDING_ANY, RECORDING_ANY}, &why))
+        return compare_wanted(f, COMPARE_COPY, "cudaMemcpy")
+                   ? compare_refuse(result, COMPARE_COPY, "cudaMemcpy", &why, err)
+                   : 0;
+    int rc = count_transfers(&r, &t, err) || add_rows(f, &r, &t, result, err) ? -1 : 0;
+    free(t.arrays);
+    uvm_recording_release(&r);
+    return rc;
+}

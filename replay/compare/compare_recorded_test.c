@@ -1,0 +1,227 @@
+#include <math.h>
+
+#include "models/gpu/launch.h"
+#include "models/zerocopy/link.h"
+#include "replay/compare/compare_testing.h"
+
+static struct store *created(void)
+{
+    struct store *store = store_create(testing_file("t.db"), true, "", &err);
+    ck_assert_msg(store, "%s", err.msg);
+    return store;
+}
+
+static void ended(struct store *store, bool whole)
+{
+    ck_assert_msg((whole ? store_finish : store_keep)(store, &err) == 0, "%s", err.msg);
+    store_close(store);
+}
+
+static const struct metric_value *time_of(const struct compare_row *row)
+{
+    return outcome_get(&row->outcome, "time_ns");
+}
+
+/* --- programs whose rows are known --- */
+
+static void record(const char *spec)
+{
+    const char *set = "traced=1";
+    struct replay_result run;
+    struct store *store = created();
+    const struct uvm_recording_output to = {.store = store};
+    struct replay_request request = testing_request("uvm", "h200", "tree", &set);
+    request.engine_options = &to;
+    testing_replay(&run, request, spec);
+    replay_release(&run);
+    ended(store, true);
+}
+
+static const struct {
+    const char *mechanism, *policy;
+} rows[] = {{"copy", "cudaMemcpy"}, {"managed", "tree, prefetched"}};
+
+/* What is said of a program's recording, and what of the program itself: inputs alone, outputs alone, both in one
+ * array, several kernels. */
+static const char *const programs[] = {"synth:triad,bytes=6MiB", "synth:conv2d,bytes=8MiB",
+                                       "synth:fdtd2d,bytes=6MiB,steps=2", "synth:bicg,bytes=4MiB",
+                                       "synth:nw,bytes=2MiB"};
+
+START_TEST(the_program_itself_lies_within_what_its_recording_says)
+{
+    double times[2], bytes;
+    compare_with(programs[_i], "h200", NULL, 1);
+    for (size_t i = 0; i < 2; i++)
+        times[i] = metric(row_of(rows[i].mechanism, rows[i].policy), "time_ns");
+    bytes = metric(row_of(rows[1].mechanism, rows[1].policy), "h2d_bytes");
+    compare_release(&result);
+    record(programs[_i]);
+    compare_with(testing_file("t.db"), "h200", NULL, 1);
+    for (size_t i = 0; i < 2; i++) {
+        const struct compare_row *row = row_of(rows[i].mechanism, rows[i].policy);
+        const double low = compare_time_low(row) / (1 + COMPARE_COPY_ERROR),
+                     high = compare_time_high(row) * (1 + COMPARE_COPY_ERROR);
+        ck_assert(row->answered);
+        ck_assert_msg(low <= times[i] && times[i] <= high, "%s: %.0f..%.0f, not %.0f", row->policy, low, high,
+                      times[i]);
+        ck_assert_double_eq(metric(row, "h2d_bytes"), bytes);
+    }
+    ck_assert_str_eq(result.rows[0].policy, "cudaMemcpy");
+    ck_assert(!compare_tied(&result.rows[0], &result.rows[1])); /* the kernels are the same in both */
+    ck_assert(noted(row_of("managed", "tree"), "under the profiler"));
+    compare_release(&result);
+}
+END_TEST
+
+/* --- a recording by hand --- */
+
+#define BASE   (UINT64_C(0x7f) << 32)
+#define OUTPUT (BASE + 4 * (uint64_t)MIB)
+
+enum { MIB = 1 << 20, CHANGES = 5 };
+
+static const struct hand {
+    const char *without; /* what is changed, and so refused */
+    const char *why;
+} hands[CHANGES] = {{"", NULL},
+                    {"end", "not whole"},
+                    {"faults", "no fault of the GPU is recorded"},
+                    {"names", "names no managed allocation"},
+                    {"freedom", "the program's own advice"}};
+
+static void put(struct writer *w, const struct hand *hand, struct record r)
+{
+    if ((r.kind == RECORD_FAULT && strcmp(hand->without, "faults") == 0) ||
+        (r.kind == RECORD_ALLOC && strcmp(hand->without, "names") == 0))
+        return;
+    ck_assert_int_eq(writer_add(w, &r, NULL, &err), 0);
+}
+
+/* A batch that brings so much at once, us. */
+static void batch(struct writer *w, const struct hand *hand, int64_t from, int64_t to, uint64_t addr, uint64_t bytes)
+{
+    put(w, hand,
+        (struct record){
+            .kind = RECORD_FAULT, .time = from * 1000, .duration = (to - from) * 1000, .addr = addr, .bytes = 1});
+    for (int i = 0; i < 2; i++)
+        put(w, hand,
+            (struct record){.kind = RECORD_MIGRATE_H2D,
+                            .time = to * 1000 - 2000 + i * 1000,
+                            .duration = 1000,
+                            .addr = addr + (i ? UVM_PAGE_BYTES : 0),
+                            .bytes = i ? bytes - UVM_PAGE_BYTES : UVM_PAGE_BYTES,
+                            .flags = i ? RECORD_CAUSE_PREFETCH : RECORD_CAUSE_FAULT});
+}
+
+static void kernel(struct store *store, struct writer *w, const struct hand *hand, int64_t id, const char *name,
+                   int64_t from, int64_t to)
+{
+    ck_assert_int_eq(STORE_ROW(store, "kernels", &err, STORE_V_INT(id), STORE_V_TEXT(name), STORE_V_INT(id),
+                               STORE_V_INT(from * 1000), STORE_V_INT((to - from) * 1000), STORE_V_INT(8),
+                               STORE_V_INT(1), STORE_V_INT(1), STORE_V_INT(64), STORE_V_INT(1), STORE_V_INT(1),
+                               STORE_V_NULL, STORE_V_NULL, STORE_V_NULL, STORE_V_NULL, STORE_V_NULL),
+                     0);
+    put(w, hand,
+        (struct record){
+            .kind = RECORD_KERNEL, .time = from * 1000, .duration = (to - from) * 1000, .id = (uint64_t)id});
+}
+
+/* The CPU wrote the first of two arrays. Kernel a is disturbed by two batches of 1 MiB each, and by one for the other
+ * array, which has no data; the CPU takes 64 KiB back; b is disturbed by one, then not. */
+static void make(const struct hand *hand)
+{
+    struct store *store = created();
+    struct writer w;
+    ck_assert_int_eq(writer_open(&w, store, writer_stream(store, "uvm", TIME_NS, NULL, 0, &err), 0, &err), 0);
+    put(&w, hand,
+        (struct record){
+            .kind = RECORD_ALLOC, .time = 1, .addr = BASE, .bytes = 2 * MIB, .flags = RECORD_ALLOC_MANAGED});
+    put(&w, hand,
+        (struct record){.kind = RECORD_ALLOC, .time = 1, .addr = OUTPUT, .bytes = MIB, .flags = RECORD_ALLOC_MANAGED});
+    put(&w, hand, (struct record){.kind = RECORD_CPU_FAULT, .time = 3, .addr = BASE, .flags = RECORD_WRITE});
+    if (strcmp(hand->without, "freedom") == 0)
+        put(&w, hand, (struct record){.kind = RECORD_ADVISE, .time = 2, .addr = BASE, .bytes = 2 * MIB});
+    kernel(store, &w, hand, 0, "a", 1000, 2000);
+    batch(&w, hand, 1010, 1490, BASE, MIB);
+    put(&w, hand, (struct record){.kind = RECORD_FAULT, .time = 1492000, .duration = 6000, .addr = OUTPUT, .bytes = 1});
+    batch(&w, hand, 1500, 1900, BASE + MIB, MIB);
+    put(&w, hand, (struct record){.kind = RECORD_CPU_FAULT, .time = 2010000, .addr = BASE, .flags = RECORD_WRITE});
+    put(&w, hand,
+        (struct record){.kind = RECORD_MIGRATE_D2H,
+                        .time = 2020000,
+                        .duration = 5000,
+                        .addr = BASE,
+                        .bytes = MIB / 16,
+                        .flags = RECORD_CAUSE_FAULT});
+    kernel(store, &w, hand, 1, "b", 2100, 2600);
+    batch(&w, hand, 2110, 2580, BASE, MIB / 16);
+    kernel(store, &w, hand, 2, "b", 2602, 2650);
+    ck_assert_int_eq(writer_flush(&w, &err), 0);
+    writer_close(&w);
+    ended(store, strcmp(hand->without, "end") != 0);
+}
+
+/* a: 10 + 2 + 2 + 100 us are left; behind the last batch half of it took 100 us, so beside the others it did 200 at
+ * most, and it did no more than 2.25 in any case. b is as long as where nothing disturbed it. */
+START_TEST(each_end_is_what_the_recording_allows)
+{
+    make(&hands[0]);
+    compare_with(testing_file("t.db"), "h200", NULL, 1);
+    const struct launch *calls = platform_section_get(result.platform, "launch");
+    const struct pcie *link = platform_section_get(result.platform, "pcie");
+    const struct uvm_platform *uvm = platform_section_get(result.platform, "uvm");
+    const double besides = calls->alone_ns + calls->gap_ns + 2000 + 2 * 48000,
+                 low = 114000 - 3 * uvm->walk_ns + besides, high = 114000 + 200000 + besides;
+    const double bytes = 2 * MIB + MIB / 16, copies = link_copy_ns(link, bytes, 2) + 2 * calls->wait_ns,
+                 prefetches = 2 * (calls->prefetch_call_ns + calls->prefetch_block_ns + uvm->copy_run_ns) +
+                              bytes / uvm->h2d_bytes_per_s * 1e9 + calls->prefetch_call_ns +
+                              MIB / calls->zero_bytes_per_s * 1e9;
+    for (size_t i = 0; i < 2; i++) {
+        const struct compare_row *row = row_of(rows[i].mechanism, rows[i].policy);
+        const double moves = i ? prefetches : copies;
+        ck_assert_double_eq_tol(time_of(row)->lo, moves + low, 1);
+        ck_assert_double_eq_tol(time_of(row)->hi, moves + high, 1);
+        ck_assert_double_eq(metric(row, "h2d_bytes"), bytes);
+        ck_assert_double_eq(metric(row, "gpu_bytes"), 3 * MIB);
+        ck_assert(told(row, "each time") && told(row, "2 MiB at 0x7f00000000"));
+    }
+    ck_assert(noted(only_row("zerocopy"), "record --accesses"));
+    compare_release(&result);
+}
+END_TEST
+
+/* What the kernels leave open is the same in both rows: the rest decides. */
+START_TEST(rows_with_kernels_in_common_tie_by_what_else_they_take)
+{
+    struct compare_row row[2] = {{.answered = true, .common_ns = 50}, {.answered = true, .common_ns = 50}};
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(outcome_init(&row[i].outcome, compare_metrics, &err), 0);
+        outcome_interval(&row[i].outcome, "time_ns", 100 + 20 * i, 160 + 20 * i);
+    }
+    ck_assert(!compare_tied(&row[0], &row[1])); /* 100 to 110, 120 to 130 */
+    row[1].common_ns = 30;
+    ck_assert(compare_tied(&row[0], &row[1]));
+    for (int i = 0; i < 2; i++)
+        outcome_release(&row[i].outcome);
+}
+END_TEST
+
+START_TEST(what_it_does_not_say_is_refused)
+{
+    if (!hands[_i].why)
+        return;
+    make(&hands[_i]);
+    compare_with(testing_file("t.db"), "h200", NULL, 1);
+    const struct compare_row *copy = only_row("copy");
+    ck_assert(!copy->answered);
+    ck_assert_msg(noted(copy, hands[_i].why), "%s: %s", hands[_i].without, copy->outcome.notes[0]);
+    for (size_t i = 0; i < result.count; i++)
+        ck_assert(!result.rows[i].prefetched);
+    compare_release(&result);
+}
+END_TEST
+
+TEST_MAIN_LOOPS("replay/compare_recorded",
+                {the_program_itself_lies_within_what_its_recording_says, sizeof programs / sizeof *programs},
+                {each_end_is_what_the_recording_allows, 1}, {rows_with_kernels_in_common_tie_by_what_else_they_take, 1},
+                {what_it_does_not_say_is_refused, CHANGES})
