@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/uvm/legacy.h"
 #include "replay/compare/compare_rows.h"
 #include "replay/run/platform_use.h"
 #include "trace/base/mem.h"
@@ -65,7 +66,7 @@ static void add_all(struct managed_runs *runs, const struct engine *uvm)
     for (const struct policy_head *const *p = uvm->policies; *p; p++)
         for (const struct policy_head *const *e = uvm->second; *e && runs->count + 8 < RUNS_MOST; e++) {
             char policy[96];
-            if (strcmp((*p)->name, "mapped") == 0) /* of memory before demand paging */
+            if (*p == &uvm_pinned) /* of memory before demand paging */
                 continue;
             (void)snprintf(policy, sizeof policy, strcmp((*e)->name, "lru") == 0 ? "%s" : "%s+%s", (*p)->name,
                            (*e)->name);
