@@ -1,6 +1,7 @@
+/* Runs are the program's own: by including it. */
+#include "trace/workloads/graph/traversal_program.c"
 
 #include "trace/base/testing.h"
-#include "trace/workloads/graph/traversal_run.h"
 #include "trace/workloads/workload.h"
 
 static const char *const specs[] = {"bfs,graph=kron,scale=9,roots=5",

@@ -1,4 +1,5 @@
-#include "trace/workloads/graph/traversal_run.h"
+/* Runs are the program's own: by including it. */
+#include "trace/workloads/graph/traversal_program.c"
 
 #include "trace/program/pages.h"
 #include "trace/workloads/program_testing.h"
@@ -32,7 +33,7 @@ static uint32_t width_of(const struct traversal *of)
     return of->params->element == 2 ? 16 : of->params->element == 1 ? 4 : 8;
 }
 
-static const char *const ways[] = {"naive", "merged", "aligned"};
+static const char *const kernels[] = {"naive", "merged", "aligned"};
 static const char *const specs[] = {"bfs,graph=kron,scale=8,roots=3",
                                     "bfs,graph=urand,scale=6,k=1,roots=4,element=4,threads_per_block=32",
                                     "bfs,graph=fixtures/graphs/star.bel,root=auto,base_offset=64",
@@ -51,7 +52,7 @@ enum { SPECS = sizeof specs / sizeof *specs };
 
 static void open_spec(int i, char spec[200])
 {
-    (void)snprintf(spec, 200, "%s,kernel=%s", specs[i / 3], ways[i % 3]);
+    (void)snprintf(spec, 200, "%s,kernel=%s", specs[i / 3], kernels[i % 3]);
     open_program(spec);
 }
 
@@ -75,7 +76,7 @@ static void note(const struct thread *a, uint64_t when, uint32_t kind, uint32_t 
 }
 
 /* Element i, the thread's j-th, and its visit. */
-static void visit(const struct thread *a, uint64_t i, uint64_t j, bool in_list)
+static void note_visit(const struct thread *a, uint64_t i, uint64_t j, bool in_list)
 {
     char which = t->algorithm->kernel.name[0]; /* b, s, c, p */
     uint64_t n = graph_target(&t->graph, i), at = 10 + 10 * j, v = a->vertex;
@@ -132,7 +133,7 @@ static void thread(const struct thread *a, bool sweeping)
         if (sweeping && i >= begin)
             note(a, 10 + j, RECORD_READ, width_of(t), "edges", i);
         else if (!sweeping && (i >= begin || k->name[0] == 's'))
-            visit(a, i, j, i >= begin);
+            note_visit(a, i, j, i >= begin);
     }
     if (!sweeping && (k->name[0] == 's' || k->name[0] == 'p'))
         note(a, UINT64_MAX, RECORD_WRITE, 1, "active", v);
