@@ -1,4 +1,4 @@
-#include "trace/recorder/wire/access_ring.h"
+#include "trace/recorder/wire/access_ring_testing.h"
 
 #include <pthread.h>
 #include <sched.h>

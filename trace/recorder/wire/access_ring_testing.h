@@ -1,0 +1,41 @@
+/* access_ring_testing: what trace/recorder/inject/sanitizer_patch.cu does on a GPU, of a whole warp, by one thread. */
+#ifndef TRACE_RECORDER_WIRE_ACCESS_RING_TESTING_H
+#define TRACE_RECORDER_WIRE_ACCESS_RING_TESTING_H
+
+#include "trace/recorder/wire/access_ring.h"
+
+static inline enum access_shape access_ring_shape(const struct access_slot *slot, uint64_t first, uint64_t stride)
+{
+    int in_step = 1, narrow = 1;
+    uint64_t rank = 0;
+    for (uint32_t lane = 0; lane < 32; lane++)
+        if (slot->mask >> lane & 1) {
+            const uint64_t distance = slot->addrs[lane] - first;
+            in_step &= distance == rank++ * stride;
+            narrow &= (int64_t)distance == (int32_t)distance;
+        }
+    return in_step ? ACCESS_IN_STEP : narrow ? ACCESS_NARROW : ACCESS_WIDE;
+}
+
+/* Whether there was room. */
+static inline int access_ring_play(struct access_ring *ring, const struct access_slot *slot)
+{
+    const uint32_t others = slot->mask & (slot->mask - 1);
+    const uint64_t first = slot->addrs[__builtin_ctz(slot->mask)];
+    const uint64_t stride = others ? slot->addrs[__builtin_ctz(others)] - first : 0;
+    const enum access_shape shape = access_ring_shape(slot, first, stride);
+    const unsigned lanes = (unsigned)__builtin_popcount(slot->mask);
+    const unsigned long long number = access_ring_reserve(ring, access_ring_units(shape, lanes));
+    if (number == ACCESS_RING_NONE)
+        return 0;
+    access_ring_describe(access_ring_unit(ring, number), shape, slot->pc, slot->mask, slot->flags, slot->bytes,
+                         slot->block, slot->warp, first, stride);
+    unsigned rank = 0;
+    for (uint32_t lane = 0; lane < 32; lane++)
+        if (slot->mask >> lane & 1 && rank++ > 0)
+            access_ring_lane(ring, number, shape, rank - 1, slot->addrs[lane], first);
+    access_ring_commit(ring, number);
+    return 1;
+}
+
+#endif
