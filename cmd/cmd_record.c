@@ -281,26 +281,16 @@ static int copy_facts(struct store *in, struct store *out, struct err *err)
     return store_rows(in, "origin", copy_origin, &c, err) || copy_tables(in, out, tables, 3, err) ? -1 : 0;
 }
 
-/* A stream, all of it; one that is not there is no error. */
-static int copy_stream(struct store *in, struct store *out, const char *name, struct err *err)
+/* A stream, all of it. */
+static int copy_stream(struct store *in, struct store *out, int from, struct err *err)
 {
-    int from = store_stream_find(in, name), to;
-    struct store_cursor *cursor = from < 0 ? NULL : store_cursor_open(in, from, err);
-    const struct record *records;
-    const int64_t *extra;
-    size_t n;
-    int rc = 1;
-    if (from < 0)
-        return 0;
-    if (!cursor || store_stream_add(out, store_stream(in, from), &to, err)) {
-        store_cursor_close(cursor);
+    struct store_walk w = {0};
+    int to;
+    if (store_stream_add(out, store_stream(in, from), &to, err))
         return -1;
-    }
-    while (rc > 0 && (rc = store_cursor_next(cursor, &records, &extra, &n, err)) > 0)
-        if (store_append(out, to, records, extra, n, err))
-            rc = -1;
-    store_cursor_close(cursor);
-    return rc;
+    while (store_walk_batch(&w, in, from, err))
+        w.failed = store_append(out, to, w.r, w.extra, w.n, err);
+    return store_walk_end(&w);
 }
 
 /* --- --requests, --dram, --touches: a recording of accesses made into the stream that is asked for --- */
@@ -507,7 +497,7 @@ static int join(struct store *first, const struct launches *more, struct store *
     if (copy_tables(first, out, tables, sizeof tables / sizeof *tables, err))
         return -1;
     for (int s = 0; s < store_stream_count(first); s++)
-        if (copy_stream(first, out, store_stream(first, s)->name, err))
+        if (copy_stream(first, out, s, err))
             return -1;
     return store_rows(first, "counters", copy_counter, &adding, err) ? -1 : 0;
 }

@@ -294,20 +294,13 @@ static int append(struct copying *c, int stream, const struct record *r, const i
 
 static int copy_stream(struct copying *c, int index)
 {
-    const struct record *r;
-    const int64_t *extra;
-    size_t n;
-    int stream, more = -1;
+    struct store_walk w = {0};
+    int stream;
     if (store_stream_add(c->to, store_stream(c->whole, index), &stream, c->err))
         return -1;
-    struct store_cursor *cursor = store_cursor_open(c->whole, index, c->err);
-    while (cursor && (more = store_cursor_next(cursor, &r, &extra, &n, c->err)) > 0)
-        if (append(c, stream, r, extra, n)) {
-            more = -1;
-            break;
-        }
-    store_cursor_close(cursor);
-    return more;
+    while (store_walk_batch(&w, c->whole, index, c->err))
+        w.failed = append(c, stream, w.r, w.extra, w.n);
+    return store_walk_end(&w);
 }
 
 static int count_left_out(const struct copying *c)

@@ -116,22 +116,18 @@ static void look_at_stream(struct facts *facts, const struct stream *s)
 
 static int look_at_records(struct facts *facts, struct store *store, int stream, uint32_t asked, struct err *err)
 {
-    struct store_cursor *cursor = store_cursor_open(store, stream, err);
+    struct store_walk w = {0};
     uint64_t *const n = facts->n;
-    const struct record *r;
-    size_t count;
-    int more = 1;
-    while (more > 0 && ((asked & FACT(BYTES) && !n[FACT_BYTES]) || (asked & FACT(IDS) && !n[FACT_IDS]) ||
-                        (asked & FACT(FLAGS) && !n[FACT_FLAGS])))
-        if ((more = store_cursor_next(cursor, &r, NULL, &count, err)) > 0)
-            for (size_t i = 0; i < count; i++) {
-                const bool request = r[i].kind >= RECORD_DRAM_READ && r[i].kind <= RECORD_PIM;
-                n[FACT_BYTES] += r[i].bytes != (request ? 32 : 0);
-                n[FACT_IDS] += r[i].id != 0;
-                n[FACT_FLAGS] += r[i].flags || r[i].group;
-            }
-    store_cursor_close(cursor);
-    return more < 0 ? -1 : 0;
+    while (((asked & FACT(BYTES) && !n[FACT_BYTES]) || (asked & FACT(IDS) && !n[FACT_IDS]) ||
+            (asked & FACT(FLAGS) && !n[FACT_FLAGS])) &&
+           store_walk_batch(&w, store, stream, err))
+        for (const struct record *r = w.r; r < w.r + w.n; r++) {
+            const bool request = r->kind >= RECORD_DRAM_READ && r->kind <= RECORD_PIM;
+            n[FACT_BYTES] += r->bytes != (request ? 32 : 0);
+            n[FACT_IDS] += r->id != 0;
+            n[FACT_FLAGS] += r->flags || r->group;
+        }
+    return store_walk_end(&w);
 }
 
 int facts_find(struct facts *facts, struct store *store, int stream, uint32_t asked, struct err *err)

@@ -112,6 +112,7 @@ struct store_walk {
     struct store_cursor *cursor;
 };
 
+/* The next batch, all of it: walk->n records at r, with extra as in store_append(). */
 bool store_walk_batch(struct store_walk *walk, struct store *store, int stream, struct err *err);
 int store_walk_end(struct store_walk *walk); /* -1: it failed */
 
@@ -171,8 +172,6 @@ int store_origin(struct store *store, const char *key, const char *value, struct
 /* Its value, or NULL. Valid until the store is closed. */
 const char *store_origin_get(const struct store *store, const char *key);
 
-/* Whether a key of origin differs between two makings of the same trace (when, where, by which command): no content. */
-bool store_passing_fact(const char *key);
 
 /* What part of a recording the trace holds, as a sentence; NULL: it is no sample (trace/import/trace_sample.h). */
 const char *store_sample(const struct store *store);
