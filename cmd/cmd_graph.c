@@ -79,15 +79,29 @@ static int generate(const char *spec, struct graph *graph, struct err *err)
     return 0;
 }
 
+static int add_weights(struct graph *graph, struct err *err)
+{
+    int64_t lo, hi;
+    if (units_parse_range(weights, &lo, &hi, err))
+        return err_at(err, "--weights");
+    if (lo < INT32_MIN || hi > INT32_MAX)
+        return err_set(err, "--weights is '%.40s'; weights are 32-bit", weights);
+    return graph_add_weights(graph, (int32_t)lo, (int32_t)hi, (uint64_t)seed, err);
+}
+
 /* A graph file or prefix, or synth:WORKLOAD of a generator of graphs. */
-static int read_graph(const char *spec, struct graph *graph, struct err *err)
+static int load(const char *spec, struct graph *graph, struct err *err)
 {
     const struct graph_options text = {undirected, relabel};
+    int rc = -1;
     memset(graph, 0, sizeof *graph);
-    if (strncmp(spec, "synth:", 6) == 0)
-        return generate(spec + 6, graph, err);
-    const struct graph_format *as = from ? named(from, err) : NULL;
-    return from && !as ? -1 : graph_load(spec, as, &text, graph, err);
+    if (strncmp(spec, "synth:", 6) == 0) {
+        rc = generate(spec + 6, graph, err);
+    } else {
+        const struct graph_format *as = from ? named(from, err) : NULL;
+        rc = from && !as ? -1 : graph_load(spec, as, &text, graph, err);
+    }
+    return rc || (weights && add_weights(graph, err)) ? -1 : 0;
 }
 
 /* The format named with --to, or by the path's ending. */
@@ -128,23 +142,6 @@ int cmd_graph_write(const char *path, bool replace, const struct graph *graph, s
 }
 
 /* --- convert --- */
-
-static int add_weights(struct graph *graph, struct err *err)
-{
-    int64_t lo, hi;
-    if (units_parse_range(weights, &lo, &hi, err))
-        return err_at(err, "--weights");
-    if (lo < INT32_MIN || hi > INT32_MAX)
-        return err_set(err, "--weights is '%.40s'; weights are 32-bit", weights);
-    return graph_add_weights(graph, (int32_t)lo, (int32_t)hi, (uint64_t)seed, err);
-}
-
-static int load(const char *spec, struct graph *graph, struct err *err)
-{
-    if (read_graph(spec, graph, err))
-        return -1;
-    return weights ? add_weights(graph, err) : 0;
-}
 
 static void say_written(const struct graph *graph)
 {

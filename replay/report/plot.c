@@ -10,14 +10,12 @@
 
 #include "replay/report/chart.h"
 #include "trace/base/mem.h"
+#include "trace/base/sorted.h"
 #include "trace/store/output.h"
 
 const struct figure *figure_find(const char *name)
 {
-    for (size_t i = 0; figures[i]; i++)
-        if (strcmp(figures[i]->name, name) == 0)
-            return figures[i];
-    return NULL;
+    return FIND_NAMED(figures, name);
 }
 
 static const char style[] = "set encoding utf8\n"

@@ -12,23 +12,18 @@
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
+#include "trace/base/sorted.h"
 #include "trace/base/units.h"
 #include "trace/base/version.h"
 
 const struct engine *engine_find(const char *name)
 {
-    for (size_t i = 0; engines[i]; i++)
-        if (strcmp(engines[i]->name, name) == 0)
-            return engines[i];
-    return NULL;
+    return FIND_NAMED(engines, name);
 }
 
 const struct engine *engine_of_results(const char *name)
 {
-    for (size_t i = 0; engines_results_only[i]; i++)
-        if (strcmp(engines_results_only[i]->name, name) == 0)
-            return engines_results_only[i];
-    return engine_find(name);
+    return FIND_NAMED(engines_results_only, name) ?: engine_find(name);
 }
 
 const struct policy_head *engine_policy(const char *engine, const char *policy)

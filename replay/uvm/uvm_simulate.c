@@ -68,20 +68,6 @@ static void happen(struct uvm_gpu *g, const struct uvm_arrival *event)
         uvm_memory_map(g->memory, event->block, &event->pages);
 }
 
-/* Runs the GPU until `until_ns` with what is pending by then, or, with interrupts on, until g->stop_ns. */
-static int pending_run(struct pending *p, struct uvm_gpu *g, int64_t until_ns, struct err *err)
-{
-    for (;;) {
-        bool more = p->head < p->count && p->events[p->head].time_ns <= until_ns;
-        int64_t stop_ns = more ? p->events[p->head].time_ns : until_ns;
-        if (uvm_gpu_run(g, stop_ns, err))
-            return -1;
-        if (!more || g->stop_ns < stop_ns)
-            return 0;
-        happen(g, &p->events[p->head++]);
-    }
-}
-
 /* No actor runs: all of it happens. Returns when the last of it does, or `time_ns` if that is later. */
 static int64_t pending_settle(struct pending *p, struct uvm_gpu *g, int64_t time_ns)
 {
@@ -198,9 +184,19 @@ static void tell_batch(const struct simulation *s, int64_t end_ns)
 
 /* --- the run --- */
 
+/* Runs the GPU until `until_ns` with what is pending by then, or, with interrupts on, until g->stop_ns. */
 static int run_until(struct simulation *s, int64_t until_ns)
 {
-    return pending_run(&s->pending, &s->gpu, until_ns, s->err);
+    struct pending *p = &s->pending;
+    for (;;) {
+        bool more = p->head < p->count && p->events[p->head].time_ns <= until_ns;
+        int64_t stop_ns = more ? p->events[p->head].time_ns : until_ns;
+        if (uvm_gpu_run(&s->gpu, stop_ns, s->err))
+            return -1;
+        if (!more || s->gpu.stop_ns < stop_ns)
+            return 0;
+        happen(&s->gpu, &p->events[p->head++]);
+    }
 }
 
 /* The flush of a batch of n entries, for which PUT is read again if too many were duplicates, and the replay. */

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* qsort() and bsearch() of C allow no null pointer, which an array without items often is. */
 static inline void sort_items(void *items, size_t n, size_t size, int (*compare)(const void *, const void *))
@@ -19,6 +20,15 @@ static inline void *sort_find(const void *key, const void *items, size_t n, size
 {
     return n ? bsearch(key, items, n, size, compare) : NULL;
 }
+
+/* The first of the things that an array of pointers, ended by NULL, holds whose `name` is that, or NULL. */
+#define FIND_NAMED(list, wanted)                                                                                       \
+    ({                                                                                                                 \
+        size_t at_ = 0;                                                                                                \
+        while ((list)[at_] && strcmp((list)[at_]->name, (wanted)) != 0)                                                \
+            at_++;                                                                                                     \
+        (list)[at_];                                                                                                   \
+    })
 
 /* -1, 0 or 1, as comparators return it; of two keys ORDER_OF(a, b) ?: ORDER_OF(c, d). */
 #define ORDER_OF(a, b) (((a) > (b)) - ((a) < (b)))

@@ -2,16 +2,15 @@
 
 #include <string.h>
 
+#include "trace/base/sorted.h"
+
 const struct exporter *const exporters[] = {
     &export_csv, &export_perfetto, &export_dram_csv, &export_dramsim3, &export_ramulator, NULL,
 };
 
 const struct exporter *exporter_find(const char *name)
 {
-    for (size_t i = 0; exporters[i]; i++)
-        if (strcmp(exporters[i]->name, name) == 0)
-            return exporters[i];
-    return NULL;
+    return FIND_NAMED(exporters, name);
 }
 
 void exporter_skip(struct exporter_context *context, const char *reason)

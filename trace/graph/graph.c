@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/base/sorted.h"
 #include "trace/import/input_stream.h"
 
 /* What has a signature first. */
@@ -57,10 +58,7 @@ int graph_check(const struct graph *graph, struct err *err)
 
 const struct graph_format *graph_format_find(const char *name)
 {
-    for (size_t i = 0; graph_formats[i]; i++)
-        if (strcmp(graph_formats[i]->name, name) == 0)
-            return graph_formats[i];
-    return NULL;
+    return FIND_NAMED(graph_formats, name);
 }
 
 int graph_format_files(const struct graph_format *format, const char *path, int (*fn)(void *ctx, const char *file),

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "trace/base/sorted.h"
+
 /* In the order of probing: formats with a signature first, plain text last. */
 const struct reader *const readers[] = {
     &read_nettlp,    &read_offchip,  &read_nsys,     &read_accelsim,  &read_accesses, &read_uvmeval,
@@ -14,10 +16,7 @@ const struct reader *const readers[] = {
 
 const struct reader *reader_find(const char *name)
 {
-    for (size_t i = 0; readers[i]; i++)
-        if (strcmp(readers[i]->name, name) == 0)
-            return readers[i];
-    return NULL;
+    return FIND_NAMED(readers, name);
 }
 
 static void add_name(char *list, size_t size, const char *name)

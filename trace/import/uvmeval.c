@@ -441,13 +441,6 @@ static int spans_add(struct spans *s, uint64_t start, uint64_t end, bool range, 
     return MEM_ADD(s->items, s->count, s->cap, err, (struct span){start, end, range});
 }
 
-static int spans_range(struct spans *s, uint64_t start, uint64_t bytes, struct err *err)
-{
-    uint64_t from = start / ACTOR_PAGE_BYTES * ACTOR_PAGE_BYTES;
-    uint64_t to = (start + bytes + ACTOR_PAGE_BYTES - 1) / ACTOR_PAGE_BYTES * ACTOR_PAGE_BYTES;
-    return spans_add(s, from, to, true, err);
-}
-
 /* Sort, and join VA blocks seen twice: a log visits few blocks many times. */
 static void drop_twins(struct spans *s)
 {
@@ -677,7 +670,8 @@ static int take_range(struct reading *g, uint64_t start, uint64_t bytes, struct 
 {
     if (bytes == 0 || bytes > (uint64_t)1 << 52 || start > UINT64_MAX - bytes - (2u << 20))
         return skip(g, "impossible range", err);
-    return spans_range(&g->spans, start, bytes, err);
+    return spans_add(&g->spans, start / ACTOR_PAGE_BYTES * ACTOR_PAGE_BYTES,
+                     (start + bytes + ACTOR_PAGE_BYTES - 1) / ACTOR_PAGE_BYTES * ACTOR_PAGE_BYTES, true, err);
 }
 
 /* --- batchd: a batch in a line --- */

@@ -117,16 +117,13 @@ static uint64_t whole_block(const struct program_cut_launch *k, uint64_t block)
     return program_cut_spread(k->waves, k->waves_kept, block / k->wave) * k->wave + block % k->wave;
 }
 
-static double kept_sectors(const struct program_cut_launch *k)
-{
-    return k->sectors * (double)k->blocks_kept / (double)k->blocks;
-}
-
 static double total(const struct program_cut *cut)
 {
     double sum = 0;
-    for (uint32_t i = 0; i < cut->kept_count; i++)
-        sum += kept_sectors(&cut->launch[cut->kept[i]]);
+    for (uint32_t i = 0; i < cut->kept_count; i++) {
+        const struct program_cut_launch *k = &cut->launch[cut->kept[i]];
+        sum += k->sectors * (double)k->blocks_kept / (double)k->blocks;
+    }
     return sum;
 }
 

@@ -140,12 +140,6 @@ static bool order_take(struct order *order, size_t keep, struct record_pipe_mess
     return true;
 }
 
-/* Take the earliest message if its time is at most `until`. */
-static bool order_take_until(struct order *order, int64_t until, struct record_pipe_message *message)
-{
-    return order->n > 0 && order->heap[0].message.time <= until && order_take(order, 0, message);
-}
-
 /* --- the ranges that a program names itself (NVTX), from their beginnings and ends --- */
 
 struct ranges {
@@ -665,7 +659,7 @@ int recorder_trace_tick(struct recorder_trace *t, int64_t now_ms, struct err *er
         return 0;
     bool first = t->tick_ms == 0;
     t->tick_ms = now_ms;
-    while (!first && order_take_until(&t->order, t->horizon, &m))
+    while (!first && t->order.n > 0 && t->order.heap[0].message.time <= t->horizon && order_take(&t->order, 0, &m))
         if (write_event(t, &m, err))
             return -1;
     t->horizon = t->newest;
@@ -724,7 +718,7 @@ static int write_rest(struct recorder_trace *t, struct err *err)
     return 0;
 }
 
-static void release(struct recorder_trace *t)
+void recorder_trace_discard(struct recorder_trace *t)
 {
     access_close(&t->accesses.sink);
     writer_close(&t->writer);
@@ -738,11 +732,6 @@ static void release(struct recorder_trace *t)
     allocations_release(&t->allocations);
     free(t->pattern);
     free(t);
-}
-
-void recorder_trace_discard(struct recorder_trace *t)
-{
-    release(t);
 }
 
 int recorder_trace_finish(struct recorder_trace *t, struct recorder_trace_summary *summary, struct err *err)
@@ -765,6 +754,6 @@ int recorder_trace_finish(struct recorder_trace *t, struct recorder_trace_summar
     if (rc && t->options.force)
         t->summary.path[0] = 0; /* what it should have replaced is still there */
     *summary = t->summary;
-    release(t);
+    recorder_trace_discard(t);
     return rc;
 }

@@ -6,6 +6,7 @@
 
 #include "trace/base/mem.h"
 #include "trace/base/param_value.h"
+#include "trace/base/sorted.h"
 #include "trace/base/suggest.h"
 #include "trace/base/units.h"
 
@@ -14,10 +15,7 @@ const struct workload_type *const workload_types[] = {WORKLOADS(LISTED), NULL};
 
 const struct workload_type *workload_find(const char *name)
 {
-    for (size_t i = 0; workload_types[i]; i++)
-        if (strcmp(workload_types[i]->name, name) == 0)
-            return workload_types[i];
-    return NULL;
+    return FIND_NAMED(workload_types, name);
 }
 
 static int no_such_workload(const char *name, struct err *err)
