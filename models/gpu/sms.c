@@ -1111,9 +1111,8 @@ static int check_launches(const struct sms *s, uint32_t *most, struct err *err)
 {
     *most = 0;
     for (uint32_t i = 0; i < s->launches; i++) {
-        struct program_launch l = {0};
+        struct program_launch l = program_launch_of(s->o.program, i);
         uint32_t lines;
-        s->o.program->ops->launch(s->o.program->state, i, &l);
         if (program_check_launch(&l, i, err) || l1_lines(s, &l, &lines, err))
             return -1;
         if (occupancy_resident(s->o.gpu, &l, s->n) == 0)

@@ -380,15 +380,13 @@ static int run_launch(struct run *r, uint32_t launch, struct err *err)
 {
     const struct host_reads *how = r->how;
     const uint32_t sms = (uint32_t)how->gpu->sms;
-    struct program_launch shape = {0};
     if (spent(r, 0)) {
         r->counts = false;
         return 0;
     }
     if (weigh(r, launch, err))
         return -1;
-    how->program->ops->launch(how->program->state, launch, &shape);
-    r->counts = !shape.cpu && r->weight.lines;
+    r->counts = !program_launch_of(how->program, launch).cpu && r->weight.lines;
     r->cycles = 0;
     const double share = how->most_loads && r->weight.loads ? (double)how->most_loads / (double)r->weight.loads : 1;
     const uint32_t each = (uint32_t)fmax(1, share * sms / GROUPS);
@@ -490,8 +488,7 @@ static int set_budget(struct launches *l, struct err *err)
     bool known = true;
     int64_t n = 0;
     for (uint32_t i = 0; known && i < l->count; i++) {
-        struct program_launch shape = {0};
-        how->program->ops->launch(how->program->state, i, &shape);
+        struct program_launch shape = program_launch_of(how->program, i);
         known = shape.cpu || known_weight(how, r->allocs, program_like(how->program, i), &r->weight);
         n += known && !shape.cpu && r->weight.lines;
     }

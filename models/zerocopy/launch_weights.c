@@ -216,9 +216,8 @@ int launch_weigh(const struct program *program, void *run, uint32_t launch, stru
                  struct launch_weight *w, struct err *err)
 {
     size_t n;
-    struct program_launch shape = {0};
+    struct program_launch shape = program_launch_of(program, launch);
     struct program_body body;
-    program->ops->launch(program->state, launch, &shape);
     if (program_check_launch(&shape, launch, err))
         return -1;
     launch_tally_begin(t, program_warps_of_block(&shape));

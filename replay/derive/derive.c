@@ -182,10 +182,7 @@ static int walk_recording(struct walk *w, struct err *err)
 static int generated_launch(void *ctx, const struct record *kernel, struct err *err)
 {
     struct walk *w = ctx;
-    const struct program *p = w->source->program;
-    struct program_launch shape = {0};
-    p->ops->launch(p->state, kernel->group, &shape);
-    w->cpu = shape.cpu;
+    w->cpu = program_launch_of(w->source->program, kernel->group).cpu;
     return w->cpu ? 0 : begin_launch(w, kernel, err);
 }
 
@@ -432,8 +429,7 @@ int derive_launches_names(const struct derive_source *source, int (*fn)(void *ct
     if (!p)
         return store_rows(source->store, "kernels", name_row, &naming, err);
     for (uint32_t i = 0; i < p->ops->launches(p->state); i++) {
-        struct program_launch launch = {0};
-        p->ops->launch(p->state, i, &launch);
+        struct program_launch launch = program_launch_of(p, i);
         int rc = fn(ctx, i, launch.kernel);
         if (rc)
             return rc;
@@ -465,8 +461,7 @@ int derive_launches_write(const struct derive_source *source, struct store *out,
     if (!p)
         return store_copy_table(source->store, out, "kernels", err);
     for (uint32_t i = 0; i < p->ops->launches(p->state); i++) {
-        struct program_launch launch = {0};
-        p->ops->launch(p->state, i, &launch);
+        struct program_launch launch = program_launch_of(p, i);
         if (write_launch(&launch, i, out, err))
             return -1;
     }

@@ -462,8 +462,7 @@ static int read_warp(struct reader *r, enum pass pass, uint32_t launch, uint64_t
 
 static int read_launch(struct program_reads *p, enum pass pass, uint32_t launch, struct err *err)
 {
-    struct program_launch shape = {0};
-    p->program->ops->launch(p->program->state, launch, &shape);
+    struct program_launch shape = program_launch_of(p->program, launch);
     if (program_check_launch(&shape, launch, err))
         return -1;
     uint64_t warps = program_warps(&shape);
@@ -487,9 +486,7 @@ static int read_launch(struct program_reads *p, enum pass pass, uint32_t launch,
 
 static bool is_kernel(const struct program_reads *p, uint32_t launch)
 {
-    struct program_launch shape = {0};
-    p->program->ops->launch(p->program->state, launch, &shape);
-    return !shape.cpu;
+    return !program_launch_of(p->program, launch).cpu;
 }
 
 /* --- opening --- */

@@ -284,8 +284,7 @@ static int count_warp(struct counting *c, void *pages, uint64_t warp, double *ns
 /* The launch comes: sets `cpu` and `resident` of zeroed totals. -1: it does not fit. */
 static int counting_begin(struct counting *c, uint32_t launch, struct launch_totals *t, struct err *err)
 {
-    struct program_launch shape = {0};
-    c->program->ops->launch(c->program->state, launch, &shape);
+    struct program_launch shape = program_launch_of(c->program, launch);
     if (program_check_launch(&shape, launch, err))
         return -1;
     t->cpu = shape.cpu;

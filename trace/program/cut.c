@@ -71,10 +71,9 @@ static uint32_t first_of(const struct program_cut *cut, uint32_t launch, const s
 {
     const struct program *whole = &cut->adapter.whole;
     for (uint32_t l = 0; l < launch; l++) {
-        struct program_launch other = {0};
         if (cut->launch[l].kernel != l)
             continue;
-        whole->ops->launch(whole->state, l, &other);
+        struct program_launch other = program_launch_of(whole, l);
         if (same_kernel(shape, &other))
             return l;
     }
@@ -90,9 +89,8 @@ static int look(struct program_cut *cut, uint64_t (*resident)(const void *, cons
         return -1;
     int rc = 0;
     for (uint32_t l = 0; l < cut->launches && !rc; l++) {
-        struct program_launch shape = {0};
+        struct program_launch shape = program_launch_of(whole, l);
         struct program_cut_launch *k = &cut->launch[l];
-        whole->ops->launch(whole->state, l, &shape);
         rc = program_check_launch(&shape, l, err);
         cut->kept[l] = l;
         k->blocks = k->blocks_kept = shape.blocks;

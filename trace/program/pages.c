@@ -46,8 +46,7 @@ int program_pages_init(struct program_pages *pages, const struct program *progra
     if (shares_pages(pages))
         move(pages, allocs, n);
     for (uint32_t l = 0; l < program->ops->launches(program->state); l++) {
-        struct program_launch launch = {0};
-        program->ops->launch(program->state, l, &launch);
+        struct program_launch launch = program_launch_of(program, l);
         if (program_check_launch(&launch, l, err)) /* its warps are numbered in 32 bits */
             return -1;
     }
@@ -673,8 +672,7 @@ static uint32_t pages_launches(const void *state)
 static void pages_launch(const void *state, uint32_t launch, struct actor_launch *out)
 {
     const struct program *p = ((const struct program_pages *)state)->program;
-    struct program_launch l = {0};
-    p->ops->launch(p->state, launch, &l);
+    struct program_launch l = program_launch_of(p, launch);
     *out = (struct actor_launch){.kernel = l.kernel,
                                  .actors = (uint32_t)program_warps(&l),
                                  .together = program_warps_of_block(&l),

@@ -249,6 +249,13 @@ int program_body_brief(const struct program *program, void *run, uint32_t launch
 int program_body_rows(const struct program *program, void *run, uint32_t launch, uint64_t warp, uint32_t index,
                       struct program_body *body, struct err *err);
 
+static inline struct program_launch program_launch_of(const struct program *program, uint32_t launch)
+{
+    struct program_launch shape = {0};
+    program->ops->launch(program->state, launch, &shape);
+    return shape;
+}
+
 /* The first launch that this one is the same as, itself if there is none before it. */
 static inline uint32_t program_like(const struct program *program, uint32_t launch)
 {

@@ -152,8 +152,7 @@ static void divide(struct warp_slice *p, const struct measured *m, struct warp_s
 static int measure_launch(struct warp_slice *p, uint32_t launch, struct measured *m, size_t *warps, size_t *cap,
                           void *run, struct err *err)
 {
-    struct program_launch shape = {0};
-    p->adapter.whole.ops->launch(p->adapter.whole.state, launch, &shape);
+    struct program_launch shape = program_launch_of(&p->adapter.whole, launch);
     const size_t n = (size_t)program_warps(&shape);
     p->first[launch] = *warps;
     if (mem_grow((void **)&p->warp, cap, *warps + n, sizeof *p->warp, err))
