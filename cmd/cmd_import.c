@@ -105,13 +105,12 @@ static int unpack_database(char **operand, struct err *err)
 {
     static const char magic[16] = "SQLite format 3";
     struct stat st;
-    struct err ignored;
     struct input_stream *source =
-        stat(*operand, &st) || !S_ISREG(st.st_mode) ? NULL : input_stream_open(*operand, &ignored);
+        stat(*operand, &st) || !S_ISREG(st.st_mode) ? NULL : input_stream_open(*operand, NULL);
     const unsigned char *head;
     size_t n;
     int rc = 0;
-    if (source && input_stream_packed(source) && input_stream_peek(source, sizeof magic, &head, &n, &ignored) == 0 &&
+    if (source && input_stream_packed(source) && input_stream_peek(source, sizeof magic, &head, &n, NULL) == 0 &&
         n == sizeof magic && memcmp(head, magic, n) == 0)
         rc = unpacked_count < OUTPUT_MAX ? unpack(source, operand, err)
                                          : err_set(err, "more than %d packed databases: unpack them first", OUTPUT_MAX);
@@ -400,9 +399,8 @@ static int add_count(void *ctx, const struct store_value *values, size_t n)
 static const char *left_out(const struct import *im, struct store *store, char *text, size_t size)
 {
     struct counts skips = {0};
-    struct err ignored;
     *text = 0;
-    if (im->context.skips.total && store_rows(store, "skipped", add_count, &skips, &ignored) == 0)
+    if (im->context.skips.total && store_rows(store, "skipped", add_count, &skips, NULL) == 0)
         (void)snprintf(text, size, "left out %" PRIu64 ": %s%s%s", im->context.skips.total, skips.text,
                        *im->context.advice ? "; " : "", im->context.advice);
     return text;
@@ -412,11 +410,10 @@ static void summarise(struct import *im, uint64_t records, size_t batches, size_
 {
     struct counts drops = {0};
     char skips[640] = "";
-    struct err ignored;
-    struct store *back = store_open(output, &ignored);
+    struct store *back = store_open(output, NULL);
     if (back) {
         (void)left_out(im, back, skips, sizeof skips);
-        (void)store_rows(back, "dropped", add_count, &drops, &ignored);
+        (void)store_rows(back, "dropped", add_count, &drops, NULL);
     }
     cmd_say("%s: %" PRIu64 " records from %d input%s (%s)", output, records, im->count, im->count == 1 ? "" : "s",
             im->names);

@@ -148,12 +148,11 @@ static int grow(struct l1 *l1, size_t n, struct err *err)
 
 static uint32_t take_entry(struct l1 *l1, uint64_t line)
 {
-    struct err err;
     uint32_t number = l1->free;
     if (number != L1_NONE) {
         l1->free = l1->entry[number].newer;
     } else {
-        if (l1->used == l1->entries && grow(l1, 2 * l1->entries, &err))
+        if (l1->used == l1->entries && grow(l1, 2 * l1->entries, NULL))
             return L1_NONE;
         number = l1->used++;
     }
@@ -424,14 +423,13 @@ void l1_prefetch_fill(const struct l1 *l1, uint32_t token)
 
 static int wait_for(struct l1 *l1, uint32_t number, uint32_t sector, uint32_t load, bool fetches)
 {
-    struct err err;
     struct entry *e = &l1->entry[number];
     uint32_t w = l1->waiters_free;
     if (w != L1_NONE) {
         l1->waiters_free = l1->waiter[w].next;
     } else {
         w = l1->waiters_used;
-        if (mem_grow((void **)&l1->waiter, &l1->waiters, w + (size_t)1, sizeof *l1->waiter, &err))
+        if (mem_grow((void **)&l1->waiter, &l1->waiters, w + (size_t)1, sizeof *l1->waiter, NULL))
             return -1;
         l1->waiters_used++;
     }

@@ -140,14 +140,13 @@ static bool outweighed(struct launch_tally *t, const struct chain *new)
 static void keep(struct launch_tally *t, const struct chain *new)
 {
     size_t kept = 0;
-    struct err ignored;
     if (t->lost || outweighed(t, new))
         return;
     for (size_t i = 0; i < t->chains; i++)
         if (!outweighs(t, new, &t->chain[i]))
             t->chain[kept++] = t->chain[i];
     t->chains = kept;
-    t->lost = kept == CHAINS || mem_grow((void **)&t->chain, &t->cap, kept + 1, sizeof *t->chain, &ignored);
+    t->lost = kept == CHAINS || mem_grow((void **)&t->chain, &t->cap, kept + 1, sizeof *t->chain, NULL);
     if (!t->lost)
         t->chain[t->chains++] = *new;
 }
@@ -357,9 +356,8 @@ struct launch_tally *launch_weights_tally(const struct launch_weights *w, struct
 void launch_weights_add(struct launch_weights *w, uint32_t launch, const struct launch_tally *tally)
 {
     struct launch_tally **sum = &w->tally[launch];
-    struct err ignored;
     if (!*sum && w->bytes + tally_bytes(tally) <= MOST_BYTES) {
-        *sum = launch_weights_tally(w, &ignored);
+        *sum = launch_weights_tally(w, NULL);
         w->bytes += tally_bytes(tally);
     }
     if (*sum)
@@ -403,16 +401,15 @@ bool launch_weights_kept(const struct launch_weights *w, const char *name, uint3
 static struct launch_weight **place(struct kept *k, const char *name, uint32_t launch)
 {
     struct named *n = find(k, name);
-    struct err ignored;
     if (!n) {
-        if (mem_grow((void **)&k->items, &k->cap, k->count + 1, sizeof *k->items, &ignored))
+        if (mem_grow((void **)&k->items, &k->cap, k->count + 1, sizeof *k->items, NULL))
             return NULL;
         n = &k->items[k->count++];
         *n = (struct named){.cap = 0};
         (void)snprintf(n->name, sizeof n->name, "%s", name);
     }
     const size_t had = n->cap;
-    if (mem_grow((void **)&n->launch, &n->cap, (size_t)launch + 1, sizeof *n->launch, &ignored))
+    if (mem_grow((void **)&n->launch, &n->cap, (size_t)launch + 1, sizeof *n->launch, NULL))
         return NULL;
     memset((void *)(n->launch + had), 0, (n->cap - had) * sizeof *n->launch);
     return &n->launch[launch];
@@ -422,11 +419,10 @@ void launch_weights_keep(const struct launch_weights *w, const char *name, uint3
                          const struct launch_weight *weight)
 {
     struct kept *k = w->kept;
-    struct err ignored;
     (void)pthread_mutex_lock(&k->lock);
     if (sms == w->sms && strlen(name) < sizeof k->items->name && k->bytes + sizeof *weight <= MOST_BYTES) {
         struct launch_weight **at = place(k, name, launch);
-        if (at && !*at && (*at = mem_zalloc(1, sizeof **at, &ignored))) {
+        if (at && !*at && (*at = mem_zalloc(1, sizeof **at, NULL))) {
             **at = *weight;
             k->bytes += sizeof *weight;
         }

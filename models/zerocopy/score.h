@@ -15,7 +15,6 @@
 #include "trace/graph/graph.h"
 
 enum score_kind { SCORE_NONE, SCORE_DEGREE, SCORE_REVERSE_PAGERANK, SCORE_WEIGHTED, SCORE_KINDS };
-#define SCORE_NAMES "none|degree|reverse-pagerank|weighted"
 
 /* The usual one (Brin and Page 1998); the dissertation prints none. */
 #define SCORE_DAMPING 0.85

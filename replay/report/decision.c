@@ -364,11 +364,10 @@ static void say_plan(const struct decision *d, FILE *out)
     const struct compare_row *planned = compare_plannable(d->result);
     char *text = NULL, name[COMPARE_NAME];
     size_t size;
-    struct err err;
     FILE *plan = planned ? open_memstream(&text, &size) : NULL;
     if (!plan)
         return;
-    int rc = compare_plan_write(d->result, plan, &err);
+    int rc = compare_plan_write(d->result, plan, NULL);
     (void)fclose(plan);
     if (rc == 0) {
         element(out, "h3", "The plan for record --apply: %s", compare_row_name(planned, name));

@@ -692,7 +692,6 @@ int uvm_driver_notification(struct uvm_driver *d, uint32_t number, uint32_t regi
     if (uvm_policy_plan(d->policy, d->policy_state, &b->block, &pages, &plan, err))
         return -1;
     page_mask_or(&pages, &pages, &plan);
-    d->notified += page_mask_count(&pages);
     if (m->evict->on_access_counter && m->evict->on_access_counter(m->evict_state, &m->view, number, regions, err))
         return -1;
     static const struct page_mask none;

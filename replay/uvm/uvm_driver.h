@@ -119,7 +119,6 @@ struct uvm_driver {
     int64_t flush_ns; /* when the CPU's part of the batch is done: the fault buffer is flushed */
     /* Totals; `batches` counts the current one. */
     uint64_t batches, services, raw_faults, records, cpu_faults;
-    uint64_t notified;                   /* pages migrated by access counters */
     const struct uvm_observer *observer; /* NULL: none; set after uvm_driver_init() */
     enum record_access cpu_access;       /* of the CPU's touches to come, for it */
     struct uvm_work work;

@@ -220,7 +220,6 @@ static int keep_launch(struct actor_tracks *t, uint32_t launch)
 {
     struct kept_launch *l = &t->launch[launch];
     struct actor_launch shape;
-    struct err err;
     int failed = 0;
     l->like = t->ops->like ? t->ops->like(t->state, launch) : launch;
     if (l->like != launch)
@@ -229,22 +228,19 @@ static int keep_launch(struct actor_tracks *t, uint32_t launch)
     l->actors = shape.actors;
     uint32_t shares = (uint32_t)(((uint64_t)l->actors + SHARE - 1) / SHARE);
     t->bytes += shares * sizeof *l->shares;
-    if (t->bytes > t->most || !(l->shares = mem_zalloc(shares, sizeof *l->shares, &err)))
+    if (t->bytes > t->most || !(l->shares = mem_zalloc(shares, sizeof *l->shares, NULL)))
         return -1;
 #pragma omp parallel for schedule(dynamic) num_threads(t->threads) reduction(+ : failed) if (shares > 1)
-    for (uint32_t i = 0; i < shares; i++) {
-        struct err own;
-        failed += !failed && keep_share(t, launch, i, &own);
-    }
+    for (uint32_t i = 0; i < shares; i++)
+        failed += !failed && keep_share(t, launch, i, NULL);
     return failed ? -1 : 0;
 }
 
 static int keep_all(struct actor_tracks *t)
 {
-    struct err err;
     for (int i = 0; i < t->threads; i++) {
         struct keeper *k = &t->keepers[i];
-        k->run = t->ops->run_open ? t->ops->run_open(t->state, &err) : (void *)t->state;
+        k->run = t->ops->run_open ? t->ops->run_open(t->state, NULL) : (void *)t->state;
         if (!k->run || open_pool(&k->heads, t->most) || open_pool(&k->tracks, t->most))
             return -1;
     }
@@ -281,14 +277,13 @@ uint64_t actor_tracks_room(int threads)
 
 struct actor_tracks *actor_tracks_open(const struct actor_ops *ops, const void *state, uint64_t most, int threads)
 {
-    struct err err;
-    struct actor_tracks *t = mem_zalloc(1, sizeof *t, &err);
+    struct actor_tracks *t = mem_zalloc(1, sizeof *t, NULL);
     if (!t)
         return NULL;
     *t = (struct actor_tracks){.ops = ops, .state = state, .launches = ops->launches(state), .most = most};
     t->threads = threads > 1 ? threads : 1;
-    t->keepers = mem_zalloc((size_t)t->threads, sizeof *t->keepers, &err);
-    t->launch = mem_zalloc(t->launches, sizeof *t->launch, &err);
+    t->keepers = mem_zalloc((size_t)t->threads, sizeof *t->keepers, NULL);
+    t->launch = mem_zalloc(t->launches, sizeof *t->launch, NULL);
     int rc = t->keepers && t->launch ? keep_all(t) : -1;
     end_keeping(t);
     if (rc == 0)

@@ -146,8 +146,7 @@ static int sort_plain(struct graph *g, struct err *err)
     int failed = 0;
 #pragma omp parallel reduction(+ : failed)
     {
-        struct err own;
-        uint32_t *scratch = mem_zalloc(most, sizeof *scratch, &own);
+        uint32_t *scratch = mem_zalloc(most, sizeof *scratch, NULL);
         failed = !scratch;
 #pragma omp for schedule(dynamic, 4096)
         for (uint64_t v = 0; v < g->vertices; v++)

@@ -962,7 +962,6 @@ static int choose_kernels(struct import *import, struct err *err)
 static int read_set(struct reader_context *context, struct input_stream *source, struct err *err)
 {
     struct import import = {.context = context};
-    struct err ignored;
     if (access_open(&import.sink, context->store, err))
         return -1;
     int rc = choose_kernels(&import, err);
@@ -976,7 +975,7 @@ static int read_set(struct reader_context *context, struct input_stream *source,
         rc = err_set(err, "no access in it, and %" PRIu64 " instruction lines that cannot be read: of another tracer?",
                      import.unreadable);
     /* What was read before an error is kept: the trace stays incomplete. */
-    if (access_flush(&import.sink, rc ? &ignored : err) || store_counts(&import, rc ? &ignored : err))
+    if (access_flush(&import.sink, rc ? NULL : err) || store_counts(&import, rc ? NULL : err))
         rc = -1;
     access_close(&import.sink);
     if (import.chosen && !import.by_id)

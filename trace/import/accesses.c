@@ -148,10 +148,8 @@ static int read_text(struct reader_context *context, struct input_stream *source
     while (rc == 0 && (rc = input_stream_line(source, &line, &length, err)) == 1)
         rc = take_line(g, line, err);
     /* What was read before an error is kept: the trace stays incomplete. */
-    struct err ignored;
-    if (g->sink.writer.records &&
-        (end_kernel(g, rc ? &ignored : err) || access_flush(&g->sink, rc ? &ignored : err) ||
-         store_origin(context->store, "access_order", "order of arrival", rc ? &ignored : err)))
+    if (g->sink.writer.records && (end_kernel(g, rc ? NULL : err) || access_flush(&g->sink, rc ? NULL : err) ||
+                                   store_origin(context->store, "access_order", "order of arrival", rc ? NULL : err)))
         rc = -1;
     access_close(&g->sink);
     free(g);

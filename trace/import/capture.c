@@ -615,7 +615,6 @@ static int store_drops(struct live *live, struct store *store, struct err *err)
 
 int live_run(struct live *live, struct store *store, const atomic_int *stop, struct err *err)
 {
-    struct err ignored;
     live->capture.sink = tlp_sink_open(store, 0, err);
     if (!live->capture.sink)
         return -1;
@@ -623,7 +622,7 @@ int live_run(struct live *live, struct store *store, const atomic_int *stop, str
     tlp_sink_total(live->capture.sink, "snaplen", SNAPLEN);
     int rc = capture_loop(&live->capture, live->pcap, true, stop, err);
     /* What was seen before an error is kept. */
-    if (capture_finish(&live->capture, store, rc ? &ignored : err) || store_drops(live, store, rc ? &ignored : err))
+    if (capture_finish(&live->capture, store, rc ? NULL : err) || store_drops(live, store, rc ? NULL : err))
         rc = -1;
     tlp_sink_free(live->capture.sink);
     live->capture.sink = NULL;

@@ -741,8 +741,7 @@ static int read_all(struct reader_context *context, struct input_stream *source,
         g->options = *(const struct options *)context->options;
     int rc = names_init(&g->names, g->options.columns, g->options.kinds, err) ? -1 : read_lines(g, err);
     bool cut = rc == 0 && g->version && !g->ended;
-    struct err ignored;
-    if (close_stream(g, rc ? &ignored : err))
+    if (close_stream(g, rc ? NULL : err))
         rc = -1;
     if (cut && g->total == 0)
         rc = err_set(err, "line %llu: the file is cut off before its first record", line_of(g));

@@ -137,7 +137,6 @@ static int read_all(struct reader_context *context, struct input_stream *source,
     static const struct stream stream = {
         .name = "uvm", .unit = TIME_NS, .space = ADDR_BYTES, .extra = {"process_id", "src_id", "dst_id"}};
     struct reading g = {.context = context, .source = source};
-    struct err ignored;
     char *line;
     size_t length;
     int index;
@@ -148,7 +147,7 @@ static int read_all(struct reader_context *context, struct input_stream *source,
     while (rc == 0 && (rc = input_stream_line(source, &line, &length, err)) == 1)
         rc = take_line(&g, line, length, err);
     /* What was read before an error is kept: the trace stays incomplete. */
-    if (writer_flush(&g.writer, rc ? &ignored : err))
+    if (writer_flush(&g.writer, rc ? NULL : err))
         rc = -1;
     writer_close(&g.writer);
     return rc;

@@ -115,10 +115,10 @@ static int read_packets(struct reader_context *context, struct capture *capture,
     if (capture_link(capture, pcap_datalink(pcap), err))
         return -1;
     tlp_sink_total(capture->sink, "snaplen", pcap_snapshot(pcap));
-    struct err why = {""}, ignored;
+    struct err why = {""};
     int rc = capture_loop(capture, pcap, false, NULL, &why);
     /* What was read before an error is kept. */
-    if (capture_finish(capture, context->store, rc < 0 ? &ignored : err) && rc >= 0)
+    if (capture_finish(capture, context->store, rc < 0 ? NULL : err) && rc >= 0)
         return -1;
     for (int v = 1; v < NETTLP_VERDICTS; v++)
         context->skips.total += capture->skipped[v];

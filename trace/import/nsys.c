@@ -529,9 +529,8 @@ static int read_all(struct reading *g, struct err *err)
         rc = -1;
     free(q);
     /* What was read before an error is kept: the trace stays incomplete. */
-    struct err ignored;
-    if (parts > 0 && (writer_flush(&g->writer, rc ? &ignored : err) ||
-                      allocations_finish(&g->allocations, g->context->store, rc ? &ignored : err)))
+    if (parts > 0 && (writer_flush(&g->writer, rc ? NULL : err) ||
+                      allocations_finish(&g->allocations, g->context->store, rc ? NULL : err)))
         rc = -1;
     return rc;
 }

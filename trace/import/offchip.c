@@ -579,8 +579,7 @@ static int merge_stream(const struct inputs *inputs, struct store *store, const 
     if (rc == 0)
         rc = merge_parts(&m, err);
     /* What came before an error is kept: the trace stays incomplete. */
-    struct err ignored;
-    if (m.writer.records && writer_flush(&m.writer, rc ? &ignored : err))
+    if (m.writer.records && writer_flush(&m.writer, rc ? NULL : err))
         rc = -1;
     for (size_t i = 0; i < m.count; i++)
         (void)store_walk_end(&m.parts[i].next);

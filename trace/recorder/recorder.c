@@ -287,7 +287,6 @@ static int64_t now_ms(void)
 static void problem(struct run *run, int64_t process, const char *text)
 {
     struct recorder_result *result = run->result;
-    struct err ignored;
     char line[800];
     if (process > 0)
         (void)snprintf(line, sizeof line, "process %lld: %s", (long long)process, text);
@@ -295,8 +294,8 @@ static void problem(struct run *run, int64_t process, const char *text)
         (void)snprintf(line, sizeof line, "%s", text);
     if (run->options->say)
         run->options->say(line);
-    char *copy = mem_strdup(line, &ignored);
-    if (copy && MEM_ADD(result->problems, result->problem_count, result->problem_cap, &ignored, copy))
+    char *copy = mem_strdup(line, NULL);
+    if (copy && MEM_ADD(result->problems, result->problem_count, result->problem_cap, NULL, copy))
         free(copy);
 }
 

@@ -681,7 +681,7 @@ static int read_store(struct store *store, struct err *err)
         directory_read(&store->directory, store->db, err))
         return err_at(err, "'%s'", store->path);
     if (store_rows(store, "origin", remember_row, store, err))
-        return err->msg[0] ? -1 : err_set(err, "out of memory");
+        return err && err->msg[0] ? -1 : err_set(err, "out of memory");
     const char *state = store_origin_get(store, "state");
     store->complete = state && strcmp(state, "complete") == 0;
     return 0;
