@@ -145,10 +145,7 @@ static int replay(const struct replay_job *job, struct outcome *runs, struct err
         if (p->check && p->check(job->policies[i].params, err))
             return -1;
     }
-    if (dram_options(job)->commands)
-        dram_commands_head(dram_options(job)->commands);
-    if (dram_options(job)->latencies)
-        dram_latencies_head(dram_options(job)->latencies);
+    dram_files_heads(dram_options(job));
     if (set->front == DRAM_FRONT_CORUN) {
         const int programs = dram_inputs_are_programs(job, err);
         return programs < 0 ? -1 : (programs ? dram_corun_programs_replay : dram_corun_streams_replay)(job, runs, err);

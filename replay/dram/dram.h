@@ -218,8 +218,6 @@ struct dram_commands {
     const struct dram_stream_channel *requests; /* NULL: of no input's stream */
 };
 
-void dram_commands_head(FILE *file);
-
 /* Every command of a channel that has not begun is written; nothing without --commands. Fill *log's channel and
  * requests first. */
 void dram_commands_attach(struct dram_commands *log, struct dram_channel *channel, const struct replay_job *job);
@@ -227,8 +225,6 @@ void dram_commands_attach(struct dram_commands *log, struct dram_channel *channe
 /* Attach --explain to channel 0 of a run. requests: NULL if they have no numbers. */
 void dram_explain_attach(struct dram_channel *channel, const struct replay_job *job, const struct replay_policy *policy,
                          const struct dram_stream_channel *requests);
-
-void dram_latencies_head(FILE *file);
 
 /* kinds: DRAM_LATENCIES of them. */
 void dram_latencies_write(FILE *file, const struct replay_policy *policy, const struct dram_latency *kinds);
@@ -267,5 +263,8 @@ static inline const struct dram_options *dram_options(const struct replay_job *j
     static const struct dram_options none = {.explain = 0};
     return job->engine_options ? job->engine_options : &none;
 }
+
+/* The first lines of --commands and --latencies. */
+void dram_files_heads(const struct dram_options *options);
 
 #endif

@@ -86,9 +86,12 @@ int dram_requests_write(FILE *file, const struct replay_policy *policy, const st
 
 /* --- --commands --- */
 
-void dram_commands_head(FILE *file)
+void dram_files_heads(const struct dram_options *options)
 {
-    (void)fputs("cycle,channel,command,bank,bank_mask,row,request\n", file);
+    if (options->commands)
+        (void)fputs("cycle,channel,command,bank,bank_mask,row,request\n", options->commands);
+    if (options->latencies)
+        (void)fputs("policy,kind,from_cycles,below_cycles,requests\n", options->latencies);
 }
 
 static void write_command(void *ctx, const struct dram_channel *ch, int64_t cycle, const char *command,
@@ -184,11 +187,6 @@ void dram_explain_attach(struct dram_channel *ch, const struct replay_job *job, 
 /* --- --latencies --- */
 
 enum { WIDE = 16, STEPS = 8 }; /* below: a bin is one cycle; above: STEPS bins to a power of two */
-
-void dram_latencies_head(FILE *file)
-{
-    (void)fputs("policy,kind,from_cycles,below_cycles,requests\n", file);
-}
 
 /* The first count behind the bin of `cycles`. */
 static int64_t bin_end(int64_t cycles)

@@ -232,11 +232,6 @@ static struct owner *named(struct filling *f, const char *name)
     return NULL;
 }
 
-static void forget_names(struct filling *f)
-{
-    HASH_FREE(f->names, entry, (void)0);
-}
-
 static bool is_wanted(const struct filling *f, int64_t row)
 {
     const uint64_t id = (uint64_t)row;
@@ -342,7 +337,7 @@ int attribution_init(struct attribution *attribution, struct store *store, enum 
         sort_items(filling.ids, n, sizeof *filling.ids, sorted_by_u64);
     }
     int rc = fill(&filling, store);
-    forget_names(&filling);
+    HASH_FREE(filling.names, entry, (void)0);
     free(filling.ids);
     if (rc)
         attribution_release(attribution);

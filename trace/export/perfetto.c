@@ -136,11 +136,6 @@ struct track {
     bool fresh;    /* nobody had this track before */
 };
 
-static void tracks_free(struct tracks *tracks)
-{
-    HASH_FREE(tracks->groups, g, (void)0);
-}
-
 static struct group *group_of(struct tracks *tracks, struct key key, struct err *err)
 {
     struct group *g;
@@ -351,7 +346,7 @@ static int write_all(const struct exporter *exporter, struct exporter_context *c
     if (rc == 0 && (rc = put_all(t, err)) == 0)
         put_counters(t);
     (void)fputs("\n]}\n", context->to);
-    tracks_free(&t->tracks);
+    HASH_FREE(t->tracks.groups, g, (void)0);
     list_free(&t->names.kernels);
     list_free(&t->names.strings);
     free(t);
