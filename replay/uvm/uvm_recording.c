@@ -607,6 +607,43 @@ static int infer_extent(struct uvm_recording *r, struct err *err)
     return rc;
 }
 
+/* Pages that the CPU had populated in memory that went to the GPU, and that never did. */
+static uint64_t left_behind(const struct uvm_recording *r)
+{
+    uint64_t populated = 0;
+    for (size_t a = 0, p = 0; a < r->allocation_count && r->known_data; a++) {
+        uint64_t pages = 0;
+        bool migrated = false;
+        for (; p < r->piece_count && r->pieces[p].start < r->allocations[a].end; p++)
+            if (r->pieces[p].end > r->allocations[a].start) {
+                pages += page_mask_count(&r->pieces[p].populated);
+                migrated |= r->pieces[p].migrated;
+            }
+        populated += migrated ? pages : 0;
+    }
+    return populated > r->moved_pages ? populated - r->moved_pages : 0;
+}
+
+/* Whether the end is lost: the kernel of the last batch ran on in silence, for over 1 ms and 2 % of its time, and what
+ * never moved is a third at least of what that time moves at its pace (as replay/verify has it). */
+static bool ends_early(const struct uvm_recording *r)
+{
+    enum { LEAST = 8, SILENCE_NS = 1000000, SHARE = 50 };
+    int64_t last = INT64_MIN;
+    size_t at = 0, batches = 0;
+    for (size_t e = 0; e < r->event_count; e++)
+        if (r->events[e].kind == UVM_EVENT_BATCH && ++batches && r->events[e].end_ns > last)
+            last = r->events[e].end_ns;
+    SORTED_FIRST(at, r->spans.count, i, r->spans.items[i].hi <= last);
+    if (batches < LEAST || at == r->spans.count || r->spans.items[at].lo >= last)
+        return false;
+    const double all = (double)(r->spans.items[at].hi - r->spans.items[at].lo),
+                 silent = (double)(r->spans.items[at].hi - last),
+                 lost = silent / (all - silent) * (double)r->moved_pages;
+    const double left = (double)left_behind(r);
+    return silent > SILENCE_NS && silent > all / SHARE && left >= UVM_BIG_PAGES && 3 * left >= lost;
+}
+
 int uvm_recording_finish(struct uvm_recording *r, struct err *err)
 {
     if (range_map_build(&r->spans, err))
@@ -618,7 +655,10 @@ int uvm_recording_finish(struct uvm_recording *r, struct err *err)
         make_events(r, err))
         return -1;
     r->gpu_faults_only = has_gpu_faults_only(r);
-    return infer_extent(r, err);
+    if (infer_extent(r, err))
+        return -1;
+    r->cut |= ends_early(r);
+    return 0;
 }
 
 static void is_cut(void *cut, const char *sentence)

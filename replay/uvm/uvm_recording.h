@@ -99,7 +99,7 @@ struct uvm_recording {
     bool sizes_certain;     /* structure_bytes are those of the allocations that were touched, and no others' */
     bool simulated;         /* by `replay --recording`: it says under which policy, and whether it was traced */
     bool traced;
-    bool cut;         /* its trace is not whole (trace/derived/limits.h) */
+    bool cut;         /* its trace is not whole (trace/derived/limits.h), or ends before what it shows */
     char policy[256]; /* "": it does not say */
 };
 

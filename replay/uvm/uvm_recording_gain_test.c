@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "trace/base/testing.h"
+#include "replay/uvm/tape_testing.h"
 
 /* Kernels at 1 to 2 ms and 3 to 5 ms, and batches (start, end in us) between other events. */
 static struct uvm_gain gain_of(const int64_t (*batches)[2], size_t n)
@@ -92,5 +92,34 @@ START_TEST(what_moved_must_move)
 }
 END_TEST
 
+/* A kernel that runs on in silence has lost its end if as much never moved; not where little was left to do. */
+START_TEST(a_silent_end_is_lost_if_memory_never_moved)
+{
+    static const struct {
+        unsigned blocks; /* of 8 that the CPU wrote */
+        int64_t silent_ns;
+        bool lost;
+    } rows[] = {{8, 20000000, false}, {4, 100000, false}, {4, 3000000, true}, {7, 200000000, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct tape t;
+        struct uvm_recording r;
+        tape_init(&t, "tree", NULL, UINT64_C(0x7f) << 32, 8 * UVM_BLOCK_BYTES);
+        tape_allocation(&t, UINT64_C(0x7f) << 32, 8 * UVM_BLOCK_BYTES);
+        tape_cpu_writes(&t);
+        const int64_t start = t.now;
+        tape_sweep(&t, rows[i].blocks, 1, 64);
+        tape_add(&t,
+                 (struct record){.kind = RECORD_KERNEL, .time = start, .duration = t.now - start + rows[i].silent_ns});
+        tape_load(&t, &r);
+        ck_assert_msg(r.cut == rows[i].lost, "row %zu", i);
+        ck_assert(isinf(uvm_gain_most(&(struct uvm_gain){
+                      .kernel_ns = 2, .served_ns = 1, .records = true, .cut = r.cut})) == rows[i].lost);
+        uvm_recording_release(&r);
+        tape_release(&t);
+    }
+}
+END_TEST
+
 TEST_MAIN("replay/uvm_recording_gain", time_is_counted_once_and_within_kernels_only,
-          the_ceiling_is_what_is_left_of_the_kernels_or_what_the_link_takes, what_moved_must_move)
+          the_ceiling_is_what_is_left_of_the_kernels_or_what_the_link_takes, what_moved_must_move,
+          a_silent_end_is_lost_if_memory_never_moved)
