@@ -15,7 +15,6 @@
 #include "trace/graph/graph_generate.h"
 #include "trace/graph/graph_reorder.h"
 #include "trace/store/output.h"
-#include "trace/workloads/graph/graph_source.h"
 #include "trace/workloads/workload.h"
 
 static const char *output, *from, *to, *weights, *mapping;

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "replay/dram/dram.h"
-#include "trace/base/mem.h"
 
 /* Everything one channel's run needs. */
 struct run {

@@ -4,7 +4,6 @@
 
 #include "replay/report/figure_form.h"
 #include "replay/results/runs.h"
-#include "trace/base/mem.h"
 #include "trace/base/units.h"
 
 enum { ROWS_MAX = 24, ROWS_USUAL = 10, WIDTH = 760, HEIGHT = 430 };

@@ -1,6 +1,5 @@
 #include "replay/uvm/uvm.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
