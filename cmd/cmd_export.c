@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "trace/base/mem.h"
 #include "trace/base/suggest.h"
 #include "trace/derived/limits.h"
 #include "trace/export/exporter.h"
@@ -29,8 +30,8 @@ static void list_exporters(char *buf, size_t size, struct suggest *suggest)
     buf[0] = 0;
     for (size_t i = 0; exporters[i] && suggest->word; i++)
         suggest_offer(suggest, exporters[i]->name);
-    for (size_t i = 0, used = 0; exporters[i] && used < size; i++)
-        used += (size_t)snprintf(buf + used, size - used, "%s%s", i ? ", " : "", exporters[i]->name);
+    for (size_t i = 0; exporters[i]; i++)
+        (void)mem_add_text(buf, size, "%s%s", i ? ", " : "", exporters[i]->name);
 }
 
 /* The index of the stream to write, -1: all of them; *status is set where there is no such thing. */
@@ -38,10 +39,8 @@ static int pick_stream(struct store *store, const char *path, const struct expor
 {
     char names[256] = "";
     int count = store_stream_count(store);
-    for (int i = 0; i < count; i++) {
-        size_t used = strlen(names);
-        (void)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", store_stream(store, i)->name);
-    }
+    for (int i = 0; i < count; i++)
+        (void)mem_add_text(names, sizeof names, "%s%s", i ? ", " : "", store_stream(store, i)->name);
     int index = stream_name ? store_stream_find(store, stream_name) : count == 1 ? 0 : -1;
     if (index >= 0 || (count > 1 && !stream_name && exporter->carries & FACT(STREAMS)))
         return index;

@@ -43,11 +43,10 @@ static const struct opt options[] = {
 /* All that can be read, or written. */
 static void format_names(bool written, char *buf, size_t size)
 {
-    size_t used = 0;
     buf[0] = 0;
-    for (size_t i = 0; graph_formats[i] && used < size; i++)
+    for (size_t i = 0; graph_formats[i]; i++)
         if (!written || graph_formats[i]->write)
-            used += (size_t)snprintf(buf + used, size - used, "%s%s", used ? ", " : "", graph_formats[i]->name);
+            (void)mem_add_text(buf, size, "%s%s", *buf ? ", " : "", graph_formats[i]->name);
 }
 
 static const struct graph_format *named(const char *name, struct err *err)

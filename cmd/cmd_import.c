@@ -247,10 +247,8 @@ static int store_source(struct import *im, const struct reader *reader, struct i
 
 static void note_format(struct import *im, const struct reader *reader)
 {
-    if (strstr(im->names, reader->name))
-        return;
-    size_t used = strlen(im->names);
-    (void)snprintf(im->names + used, sizeof im->names - used, "%s%s", used ? ", " : "", reader->name);
+    if (!strstr(im->names, reader->name))
+        (void)mem_add_text(im->names, sizeof im->names, "%s%s", *im->names ? ", " : "", reader->name);
 }
 
 /* Read an opened input into the trace. */
@@ -380,7 +378,6 @@ static int give_up(struct import *im, enum exit_status status, const struct err 
 /* Reasons and how often, as one line. */
 struct counts {
     char text[384];
-    size_t used;
     uint64_t total;
 };
 
@@ -389,9 +386,7 @@ static int add_count(void *ctx, const struct store_value *values, size_t n)
     struct counts *c = ctx;
     (void)n;
     c->total += (uint64_t)values[1].i;
-    if (c->used < sizeof c->text)
-        c->used += (size_t)snprintf(c->text + c->used, sizeof c->text - c->used, "%s%s %" PRId64, c->used ? ", " : "",
-                                    values[0].s, values[1].i);
+    (void)mem_add_text(c->text, sizeof c->text, "%s%s %" PRId64, *c->text ? ", " : "", values[0].s, values[1].i);
     return 0;
 }
 

@@ -8,6 +8,7 @@
 #include "replay/report/plot.h"
 #include "replay/run/engine.h"
 #include "replay/run/platform_use.h"
+#include "trace/base/mem.h"
 #include "trace/base/param.h"
 #include "trace/base/suggest.h"
 #include "trace/base/units.h"
@@ -57,8 +58,8 @@ static void add_words(struct listing *l, const char *const *values, size_t colum
     if (!is_asked(l, values[l->column]))
         return;
     json_t *object = json_object(), *array = json_array();
-    for (size_t i = 0, used = 0; i < count && used < sizeof joined; i++) {
-        used += (size_t)snprintf(joined + used, sizeof joined - used, "%s%s", i ? " " : "", words[i]);
+    for (size_t i = 0; i < count; i++) {
+        (void)mem_add_text(joined, sizeof joined, "%s%s", i ? " " : "", words[i]);
         json_tree_add(&array, json_string(words[i]));
     }
     for (size_t i = 0; i < l->table.columns; i++) {
@@ -84,12 +85,10 @@ static void listing_release(struct listing *l)
 
 static const char *describe_params(const struct param *table, char *buf, size_t size)
 {
-    size_t used = 0;
     buf[0] = 0;
-    for (const struct param *p = table; p && p->name && used < size; p++) {
+    for (const struct param *p = table; p && p->name; p++) {
         char value[128];
-        used += (size_t)snprintf(buf + used, size - used, "%s%s=%s", used ? "," : "", p->name,
-                                 param_default(p, value, sizeof value));
+        (void)mem_add_text(buf, size, "%s%s=%s", *buf ? "," : "", p->name, param_default(p, value, sizeof value));
     }
     return buf;
 }
@@ -206,13 +205,13 @@ static void add_params(struct listing *l, const char *owner, const struct param 
 static const struct engine *takers(const struct param *p, char *names, size_t size)
 {
     const struct engine *first = NULL;
-    size_t n = 0;
+    names[0] = 0;
     for (const struct engine *const *e = engines; *e; e++) {
         const struct param *own = param_find((*e)->settings, p->name);
         if (!own || strcmp(own->help, p->help) != 0)
             continue;
         first = first ? first : *e;
-        n += (size_t)snprintf(names + n, size - n, "%s%s", n ? ", " : "", (*e)->name);
+        (void)mem_add_text(names, size, "%s%s", *names ? ", " : "", (*e)->name);
     }
     return first;
 }

@@ -126,10 +126,9 @@ static void say_part(const struct check *c, enum recorder_part part, const char 
     }
     for (int i = 0; i < c->parts[part].count; i++) {
         const struct recorder_library *o = &c->parts[part].found[i];
-        size_t n = strlen(others);
-        if (o != l && n < sizeof others - 1)
-            (void)snprintf(others + n, sizeof others - n, "%s%d.%d %s", n ? ", " : "; also ", o->cuda / 1000,
-                           o->cuda % 1000 / 10, o->from);
+        if (o != l)
+            (void)mem_add_text(others, sizeof others, "%s%d.%d %s", *others ? ", " : "; also ", o->cuda / 1000,
+                               o->cuda % 1000 / 10, o->from);
     }
     if (l->cuda)
         (void)snprintf(version, sizeof version, "%d.%d, ", l->cuda / 1000, l->cuda % 1000 / 10);

@@ -267,9 +267,8 @@ static void catch_signals(void)
 
 static void keep_line(int argc, char **argv)
 {
-    size_t used = 0;
-    for (int i = 0; i < argc && used < sizeof line; i++)
-        used += (size_t)snprintf(line + used, sizeof line - used, "%s%s", i ? " " : "", i ? argv[i] : "offchip");
+    for (int i = 0; i < argc; i++)
+        (void)mem_add_text(line, sizeof line, "%s%s", i ? " " : "", i ? argv[i] : "offchip");
 }
 
 static void print_options(FILE *to, const struct opt *table)

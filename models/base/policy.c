@@ -1,8 +1,9 @@
 #include "models/base/policy.h"
-#include "trace/base/param.h"
 
-#include <stdio.h>
 #include <string.h>
+
+#include "trace/base/mem.h"
+#include "trace/base/param.h"
 
 const struct policy_head *policy_find(const struct policy_head *const *list, const char *name)
 {
@@ -20,32 +21,31 @@ static bool left_out(const struct policy_choice *choice, size_t half, const char
     return without && strcmp(without + n + (half > 0), name) == 0;
 }
 
-/* "random:seed=2" behind what stands in buf; how much stands there then. */
-static size_t label_half(const struct policy_choice *choice, size_t half, const char *without, char *buf, size_t used,
-                         size_t size)
+/* "random:seed=2" behind what stands in buf. */
+static void label_half(const struct policy_choice *choice, size_t half, const char *without, char *buf, size_t size)
 {
     const struct policy_head *head = choice->heads[half];
     char separator = ':';
-    used += (size_t)snprintf(buf + used, size - used, "%s", head->name);
-    for (const struct param *p = head->params; p && p->name && used < size; p++) {
+    (void)mem_add_text(buf, size, "%s", head->name);
+    for (const struct param *p = head->params; p && p->name; p++) {
         char value[256], plain[256];
         const bool named = head->label_param && strcmp(head->label_param, p->name) == 0;
         param_format(p, choice->params[half], value, sizeof value);
         if ((!named && strcmp(value, param_default(p, plain, sizeof plain)) == 0) ||
             left_out(choice, half, p->name, without))
             continue;
-        used += (size_t)snprintf(buf + used, size - used, "%c%s=%s", separator, p->name, value);
+        (void)mem_add_text(buf, size, "%c%s=%s", separator, p->name, value);
         separator = ',';
     }
-    return used;
 }
 
 const char *policy_label(const struct policy_choice *choice, const char *without, char *buf, size_t size)
 {
-    size_t used = label_half(choice, 0, without, buf, 0, size);
-    if (choice->heads[1] && used + 1 < size) {
-        buf[used++] = '+';
-        (void)label_half(choice, 1, without, buf, used, size);
+    *buf = 0;
+    label_half(choice, 0, without, buf, size);
+    if (choice->heads[1]) {
+        (void)mem_add_text(buf, size, "+");
+        label_half(choice, 1, without, buf, size);
     }
     return buf;
 }

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/base/mem.h"
+
 struct suffix {
     const char *name;
     double factor;
@@ -116,9 +118,8 @@ static int parse_suffixed(const char *text, const struct suffix *suffixes, const
         return 0;
     }
     char known[80] = "";
-    size_t used = 0;
-    for (const struct suffix *s = suffixes + 1; s->name && used < sizeof known; s++)
-        used += (size_t)snprintf(known + used, sizeof known - used, " %s", s->name);
+    for (const struct suffix *s = suffixes + 1; s->name; s++)
+        (void)mem_add_text(known, sizeof known, " %s", s->name);
     return err_set(err, "'%.80s' is not a number of %s; known units:%s", text, what, known);
 }
 

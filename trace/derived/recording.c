@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "trace/base/mem.h"
+
 /* Whose the record is; RECORDING_ANY where it does not say. */
 static struct recording owner(const struct recording_walk *w)
 {
@@ -88,15 +90,14 @@ int recordings_find(struct recordings *r, struct store *store, struct err *err)
 
 const char *recordings_list(const struct recordings *r, char *text, size_t size)
 {
-    size_t length = 0;
     text[0] = 0;
-    for (size_t i = 0; i < r->count && i < 8 && length < size; i++)
-        length += (size_t)snprintf(text + length, size - length,
-                                   r->items[i].process == RECORDING_ANY ? "%sGPU %" PRId64
-                                                                        : "%sGPU %" PRId64 " of process %" PRId64,
-                                   i ? "; " : "", r->items[i].gpu, r->items[i].process);
-    if (r->count > 8 && length < size)
-        (void)snprintf(text + length, size - length, "; and %zu more", r->count - 8);
+    for (size_t i = 0; i < r->count && i < 8; i++)
+        (void)mem_add_text(text, size,
+                           r->items[i].process == RECORDING_ANY ? "%sGPU %" PRId64
+                                                                : "%sGPU %" PRId64 " of process %" PRId64,
+                           i ? "; " : "", r->items[i].gpu, r->items[i].process);
+    if (r->count > 8)
+        (void)mem_add_text(text, size, "; and %zu more", r->count - 8);
     return text;
 }
 

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "trace/base/mem.h"
+
 static const char *const names[] = {"byte", "col", "row", "bank", "ch"};
 
 /* --- reading --- */
@@ -130,7 +132,7 @@ static int depends(const struct dram_map *map, uint64_t bits, struct err *err)
     for (; bits && strlen(list) < 160; bits &= bits - 1) {
         char name[16] = "";
         name_of(map, __builtin_ctzll(bits), name, sizeof name);
-        (void)snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", *list ? ", " : "", name);
+        (void)mem_add_text(list, sizeof list, "%s%s", *list ? ", " : "", name);
     }
     return err_set(err, "address map: two addresses meet: after xor, the bits %s depend on each other", list);
 }

@@ -1096,9 +1096,8 @@ static bool find(const struct archive *z, const char *begin, size_t n, const cha
 static int no_graph(const struct archive *z, struct err *err)
 {
     char names[160] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < z->n && used < sizeof names - 1; i++)
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", z->members[i].name);
+    for (size_t i = 0; i < z->n; i++)
+        (void)mem_add_text(names, sizeof names, "%s%s", i ? ", " : "", z->members[i].name);
     return err_set(
         err,
         "it holds %s; expected arrays indptr and indices, row and col, src and dst, or edge_index (of a PyTorch "

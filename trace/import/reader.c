@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "trace/base/mem.h"
 #include "trace/base/sorted.h"
 
 /* In the order of probing: formats with a signature first, plain text last. */
@@ -17,12 +18,6 @@ const struct reader *const readers[] = {
 const struct reader *reader_find(const char *name)
 {
     return FIND_NAMED(readers, name);
-}
-
-static void add_name(char *list, size_t size, const char *name)
-{
-    size_t used = strlen(list);
-    (void)snprintf(list + used, size - used, "%s%s", used ? ", " : "", name);
 }
 
 /* Files of other tools that no reader takes, and what makes one of them that a reader does. */
@@ -82,9 +77,9 @@ const struct reader *reader_probe(const char *path, const unsigned char *head, s
         if (p == PROBE_MAYBE) {
             maybe = readers[i];
             candidates++;
-            add_name(names, sizeof names, readers[i]->name);
+            (void)mem_add_text(names, sizeof names, "%s%s", *names ? ", " : "", readers[i]->name);
         }
-        add_name(all, sizeof all, readers[i]->name);
+        (void)mem_add_text(all, sizeof all, "%s%s", *all ? ", " : "", readers[i]->name);
     }
     if (candidates == 1)
         return maybe;
@@ -142,11 +137,9 @@ int reader_skip(struct reader_context *context, const char *reason, const char *
 int reader_nothing(const struct reader_context *context, const char *what, struct err *err)
 {
     char text[360] = "";
-    for (size_t i = 0; i < context->skips.count; i++) {
-        const size_t used = strlen(text);
-        (void)snprintf(text + used, sizeof text - used, "%s%" PRIu64 " left out: %s", i ? ", " : ": ",
-                       context->skips.rows[i].n, context->skips.rows[i].reason);
-    }
+    for (size_t i = 0; i < context->skips.count; i++)
+        (void)mem_add_text(text, sizeof text, "%s%" PRIu64 " left out: %s", i ? ", " : ": ", context->skips.rows[i].n,
+                           context->skips.rows[i].reason);
     return err_set(err, "no %s in it%s%s%s", what, text, *context->advice ? "; " : "", context->advice);
 }
 

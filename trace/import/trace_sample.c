@@ -149,8 +149,7 @@ static int mark(struct copying *c)
                        s->to == INT64_MAX ? "the end" : time_text(c, s->to, b, sizeof b),
                        time_text(c, c->last - c->start, whole, sizeof whole));
     if (s->every)
-        (void)snprintf(text + strlen(text), sizeof text - strlen(text), "%sabout one VA block in %" PRId64,
-                       s->window ? "; " : "", s->every);
+        (void)mem_add_text(text, sizeof text, "%sabout one VA block in %" PRId64, s->window ? "; " : "", s->every);
     if (store_origin(c->to, "sample", text, c->err))
         return -1;
     const struct {

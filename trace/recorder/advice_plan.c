@@ -119,7 +119,7 @@ static int take_advice(struct reading *r, const char *value, struct err *err)
     char item[48];
     int n = 0;
     while (next_item(&value, item)) {
-        size_t i = 0, used = strlen(r->advice);
+        size_t i = 0;
         while (i < sizeof all / sizeof *all && strcmp(all[i].name, item) != 0)
             i++;
         if (i == sizeof all / sizeof *all)
@@ -129,8 +129,7 @@ static int take_advice(struct reading *r, const char *value, struct err *err)
                            item);
         if (++n > PLAN_ADVICE)
             return err_set(err, "more than %d pieces of advice", PLAN_ADVICE);
-        (void)snprintf(r->advice + used, sizeof r->advice - used, "%s%d:%c", used ? "," : "", all[i].number,
-                       all[i].where);
+        (void)mem_add_text(r->advice, sizeof r->advice, "%s%d:%c", *r->advice ? "," : "", all[i].number, all[i].where);
     }
     return n ? 0 : err_set(err, "no advice");
 }
@@ -141,12 +140,11 @@ static int take_orders(struct reading *r, const char *value, struct err *err)
     int n = 0;
     long long order;
     while (next_item(&value, item)) {
-        size_t used = strlen(r->orders);
         if (number(item, PLAN_ALLOCATIONS * 1024LL, &order, err))
             return -1;
         if (++n > PLAN_ORDERS)
             return err_set(err, "more than %d allocations before one launch", PLAN_ORDERS);
-        (void)snprintf(r->orders + used, sizeof r->orders - used, "%s%lld", used ? "," : "", order);
+        (void)mem_add_text(r->orders, sizeof r->orders, "%s%lld", *r->orders ? "," : "", order);
     }
     return n ? 0 : err_set(err, "no allocation");
 }

@@ -548,8 +548,7 @@ const struct recorder_library *recorder_libraries_choose(const struct recorder_l
         const char *why = unfit(&s->found[i], part, machine, counters, text, sizeof text);
         if (!why)
             return &s->found[i];
-        size_t n = strlen(all);
-        (void)snprintf(all + n, sizeof all - n, "%s%.120s: %s", n ? "; " : "", s->found[i].path, why);
+        (void)mem_add_text(all, sizeof all, "%s%.120s: %s", *all ? "; " : "", s->found[i].path, why);
     }
     if (s->count)
         err_set(err, "%s: none of %d is for this machine (%s); %s, or name one in %s", p->missing, s->count, all,

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "trace/base/mem.h"
 #include "trace/base/param_value.h"
 #include "trace/base/units.h"
 
@@ -45,10 +46,10 @@ enum { TABLES = sizeof tables / sizeof *tables };
 
 const char *facts_words(uint32_t set, char *text, size_t size)
 {
-    size_t used = (size_t)snprintf(text, size, "%s", set == FACTS_ALL ? "all" : "");
-    for (int f = 0; f < FACTS && set != FACTS_ALL && used < size; f++)
+    (void)snprintf(text, size, "%s", set == FACTS_ALL ? "all" : "");
+    for (int f = 0; f < FACTS && set != FACTS_ALL; f++)
         if (set >> f & 1)
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " " : "", names[f].word);
+            (void)mem_add_text(text, size, "%s%s", *text ? " " : "", names[f].word);
     return text;
 }
 
@@ -94,12 +95,6 @@ static int look_at_origin(void *ctx, const struct store_value *v, size_t n)
     return 0;
 }
 
-static void name_one(char *list, size_t size, const char *name)
-{
-    const size_t used = strlen(list);
-    (void)snprintf(list + used, size - used, "%s%s", used ? ", " : " ", name);
-}
-
 static void look_at_stream(struct facts *facts, const struct stream *s)
 {
     facts->n[FACT_TIMES] += s->unit != TIME_NONE;
@@ -110,7 +105,8 @@ static void look_at_stream(struct facts *facts, const struct stream *s)
         const bool process = strcmp(s->extra[e], "process_id") == 0;
         facts->n[process ? FACT_PROCESS : FACT_COLUMNS]++;
         if (!process)
-            name_one(facts->columns, sizeof facts->columns, s->extra[e]);
+            (void)mem_add_text(facts->columns, sizeof facts->columns, "%s%s", *facts->columns ? ", " : " ",
+                               s->extra[e]);
     }
 }
 
@@ -136,7 +132,8 @@ int facts_find(struct facts *facts, struct store *store, int stream, uint32_t as
     for (int s = 0; s < store_stream_count(store); s++) {
         if (stream >= 0 && s != stream) {
             facts->n[FACT_STREAMS]++;
-            name_one(facts->streams, sizeof facts->streams, store_stream(store, s)->name);
+            (void)mem_add_text(facts->streams, sizeof facts->streams, "%s%s", *facts->streams ? ", " : " ",
+                               store_stream(store, s)->name);
             continue;
         }
         look_at_stream(facts, store_stream(store, s));
@@ -154,19 +151,18 @@ int facts_find(struct facts *facts, struct store *store, int stream, uint32_t as
 
 const char *facts_text(const struct facts *facts, uint32_t set, char *text, size_t size)
 {
-    size_t used = 0;
     text[0] = 0;
-    for (int f = 0; f < FACTS && used < size; f++) {
+    for (int f = 0; f < FACTS; f++) {
         char count[32];
         if (!facts->n[f] || !(set >> f & 1))
             continue;
         const bool counted = f == FACT_SKIPPED || f == FACT_DROPPED;
         units_human_count((int64_t)facts->n[f], count, sizeof count);
-        used += (size_t)snprintf(text + used, size - used, "%s%s%s%s%s", used ? ", " : "", counted ? count : "",
-                                 counted ? " " : "", names[f].name,
-                                 f == FACT_STREAMS   ? facts->streams
-                                 : f == FACT_COLUMNS ? facts->columns
-                                                     : "");
+        (void)mem_add_text(text, size, "%s%s%s%s%s", *text ? ", " : "", counted ? count : "", counted ? " " : "",
+                           names[f].name,
+                           f == FACT_STREAMS   ? facts->streams
+                           : f == FACT_COLUMNS ? facts->columns
+                                               : "");
     }
     return text;
 }
