@@ -267,9 +267,7 @@ static void end(struct output *out)
         lay_out(out);
     if (format == FORMAT_JSON)
         (void)fputs(out->rows ? "\n]\n" : "]\n", stdout);
-    for (size_t i = 0; i < out->count; i++)
-        free(out->cells[i]);
-    free((void *)out->cells);
+    mem_free_texts(out->cells, out->count);
     free(out->widths);
     free(out->right);
 }

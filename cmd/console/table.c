@@ -37,9 +37,7 @@ void table_begin(struct table *table, const char *const *words)
 
 void table_release(struct table *table)
 {
-    for (size_t i = 0; i < table->count; i++)
-        free(table->cells[i]);
-    free((void *)table->cells);
+    mem_free_texts(table->cells, table->count);
     memset(table, 0, sizeof *table);
 }
 

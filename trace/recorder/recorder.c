@@ -626,9 +626,7 @@ int recorder_run(const struct recorder_options *options, struct recorder_result 
 
 void recorder_release(struct recorder_result *result)
 {
-    for (size_t i = 0; i < result->problem_count; i++)
-        free(result->problems[i]);
-    free(result->problems);
+    mem_free_texts(result->problems, result->problem_count);
     free(result->files);
     *result = (struct recorder_result){0};
 }
