@@ -1,4 +1,5 @@
 /* offchip compare: one program on one machine under every mechanism, ranked. */
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -8,7 +9,9 @@
 #include "cmd/console/table.h"
 #include "replay/compare/compare.h"
 #include "replay/report/report.h"
-#include "replay/run/robust.h"
+#include "replay/run/platform_use.h"
+#include "replay/run/verdict.h"
+#include "trace/base/mem.h"
 #include "trace/base/version.h"
 #include "trace/derived/limits.h"
 #include "trace/store/output.h"
@@ -24,7 +27,8 @@ static const struct opt options[] = {
         "hardware numbers (default: of the GPU that a recording names, else h200)"),
     OPT("set", 's', OPT_LIST, "KEY=VALUE", &sets,
         "oversubscription_pct, gpu_memory_bytes, or a number of the platform; repeatable"),
-    OPT("all", 'a', OPT_FLAG, NULL, &all, "unified memory under every prefetcher with every eviction"),
+    OPT("all", 'a', OPT_FLAG, NULL, &all,
+        "unified memory under every prefetcher with every eviction; all rows and columns in the table"),
     OPT("mixed", 0, OPT_FLAG, NULL, &mixed,
         "look for a mechanism for each allocation with room for all too, and above 256 MiB"),
     OPT("whole", 0, OPT_FLAG, NULL, &whole,
@@ -42,102 +46,233 @@ static const struct opt options[] = {
     OPT_FORMAT(&format),
     {0}};
 
-static double time_of(const struct compare_row *row)
+/* What people are shown: rows by their numbers, best first. */
+struct view {
+    const struct compare_result *result;
+    const struct compare_verdict *verdict;
+    struct noted *noted;
+    size_t *rows, count;
+};
+
+/* How many times as long as the best one a row takes at least; "=": nothing shows that one of them is better. */
+static void of_best(struct table *t, const struct compare_verdict *v, size_t i)
 {
-    const struct metric_value *v = outcome_get(&row->outcome, "time_ns");
-    return v->known ? v->real : v->interval ? (v->lo + v->hi) / 2 : 0;
+    const struct verdict_answer *a = &v->answers[i];
+    if (a->value.state != ROBUST_STANDS && *a->text != '>')
+        table_cell(t, "n/a");
+    else if (a->wins && v->verdict.tied)
+        table_cell(t, "=");
+    else
+        table_cell(t, "%s%.2f",
+                   *a->text == '>'       ? "> "
+                   : a->open && !a->wins ? "~"
+                                         : "",
+                   a->wins ? 1 : verdict_margin(&v->verdict, &v->answers[v->verdict.tied ? 0 : v->verdict.pick], a));
 }
 
-static void print_rows(const struct compare_result *result)
+static void print_rows(const struct view *view, FILE *to)
 {
+    const struct compare_result *result = view->result;
     struct table t;
+    size_t left = 0;
+    char text[160];
+    const size_t metrics = all || opt_verbose ? SIZE_MAX : 3; /* the others few ask for */
     table_init(&t, 0);
     t.keys = 2;
+    t.left = all || opt_verbose ? NULL : &left;
     TABLE_WORDS(&t, "mechanism", "policy");
-    for (const struct metric *m = compare_metrics; m->name; m++) {
-        char label[80];
-        table_cell(&t, "%s", metric_label(m->name, label, sizeof label));
+    for (const struct metric *m = compare_metrics; m->name && (size_t)(m - compare_metrics) < metrics; m++) {
+        table_cell(&t, "%s", metric_label(m->name, text, sizeof text));
         if (m == compare_metrics)
             table_cell(&t, "of best");
         if (m == compare_metrics && result->drawn)
             table_cell(&t, "wins");
     }
     t.columns = t.count;
-    for (size_t i = 0; i < result->count; i++) {
-        const struct compare_row *row = &result->rows[i];
+    for (size_t i = 0; i < view->count; i++) {
+        const size_t r = view->rows[i];
+        const struct compare_row *row = &result->rows[r];
         TABLE_WORDS(&t, compare_mechanisms[row->mechanism], row->policy);
-        for (size_t m = 0; m < row->outcome.count; m++) {
-            char buf[160];
-            table_cell(&t, "%s", table_metric(&compare_metrics[m], &row->outcome.values[m], buf, sizeof buf));
-            if (m == 0 && row->answered)
-                table_cell(&t, "%.2f", time_of(row) / time_of(&result->rows[0]));
-            else if (m == 0 && row->outcome.values[m].lower_bound &&
-                     row->outcome.values[m].lo >= COMPARE_NEAR * time_of(&result->rows[0]))
-                table_cell(&t, "over %d", COMPARE_NEAR);
-            else if (m == 0)
-                table_cell(&t, "n/a");
-            if (m == 0 && i < result->drawn)
-                table_cell(&t, "%u of %u", result->robust.wins[i], result->robust.draws);
+        for (size_t m = 0; m < row->outcome.count && m < metrics; m++) {
+            table_cell(&t, "%s", metric_text(&compare_metrics[m], &row->outcome.values[m], text, sizeof text));
+            if (m == 0)
+                of_best(&t, view->verdict, r);
+            if (m == 0 && r < result->drawn)
+                table_cell(&t, "%u of %u", result->robust.wins[r], result->robust.draws);
             else if (m == 0 && result->drawn)
                 table_cell(&t, "n/a");
         }
     }
-    table_finish(&t, false);
+    table_print(&t, to);
+    table_release(&t);
+}
+
+static void print_head(const struct view *view, FILE *to)
+{
+    const struct compare_result *result = view->result;
+    printable_print(to, "%s\n", view->verdict->verdict.say);
+    const struct metric_value *moved = result->count ? &result->rows[0].outcome.values[1] : NULL;
+    const double bytes = (double)result->footprint_bytes, mib = (bytes || !moved ? bytes : moved->real) / 0x1p20;
+    static const char *const sections[] = {"gpu", "launch", "uvm", "pcie", "placement", NULL};
+    char size[64] = "", borrowed[256] = "";
+    if (mib > 0)
+        (void)snprintf(size, sizeof size, ", %.4g MiB%s", mib, bytes ? "" : " to the GPU");
+    for (const char *const *name = sections; *name; name++) {
+        const struct platform_borrowed *b = platform_borrowed(result->platform, *name);
+        if (b)
+            (void)mem_add_text(borrowed, sizeof borrowed, "%s[%s] of %s", *borrowed ? ", " : "; ", *name, b->as);
+    }
+    printable_print(to, "%s%s%s%s%s, on %s (%s%s)\n", result->recorded, *result->recorded ? " (" : "", result->program,
+                    *result->recorded ? ")" : "", size, result->platform->name, result->platform->from, borrowed);
+    for (size_t i = 0; i < json_array_size(result->limits); i++)
+        printable_print(to, "%s\n", json_string_value(json_array_get(result->limits, i)));
 }
 
 /* What the order rests on: the best row, and others that win anywhere. */
-static void print_robust(const struct compare_result *result)
+static void print_robust(const struct compare_result *result, char (*names)[COMPARE_NAME], FILE *to)
 {
     for (size_t i = 0; i < result->drawn; i++) {
         char text[1024], flips[1024];
         if (i == 0 || result->robust.wins[i] || robust_say_flips(&result->robust, i, flips, sizeof flips)[0])
-            printable_print(stdout, "%s (%s): %s\n", compare_mechanisms[result->rows[i].mechanism],
-                            result->rows[i].policy, robust_say(&result->robust, i, text, sizeof text));
+            printable_print(to, "%s: %s\n", names[i], robust_say(&result->robust, i, text, sizeof text));
     }
 }
 
-/* How to have the best row of each of the best mechanisms; where that was asked for what to run of it. */
-static void print_how(const struct compare_result *result)
+/* How to have the row that the answer names, in a few lines. */
+static void print_pick(const struct view *view, FILE *to)
 {
-    size_t rows[COMPARE_MECHANISMS], n = compare_best_rows(result, top ? (size_t)top : 1, rows);
+    enum { ROOM = 3 * 76 };
+    const struct compare_verdict *v = view->verdict;
+    const struct compare_row *row = &view->result->rows[v->verdict.pick];
+    char text[4096], more[] = " .. (--top 1 says all)";
+    size_t n = (size_t)snprintf(text, sizeof text, "%s", v->names[v->verdict.pick]);
+    for (size_t a = 0; a < row->apply_count && n < sizeof text; a++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", a ? "; " : ": ", row->apply[a]);
+    if (n > ROOM) {
+        n = ROOM - sizeof more;
+        while (n > 0 && text[n] != ' ')
+            n--;
+        (void)snprintf(text + n, sizeof text - n, "%s", more);
+    }
+    printable_print(to, "%s\n", text);
+}
+
+/* How to have the best row of each of the best mechanisms, and what to run of it. */
+static void print_top(const struct compare_result *result, FILE *to)
+{
+    size_t rows[COMPARE_MECHANISMS], n = compare_best_rows(result, (size_t)top, rows);
     for (size_t i = 0; i < n; i++) {
         const struct compare_row *row = &result->rows[rows[i]];
         struct compare_experiment x;
         char text[4096];
-        printable_print(stdout, "%s (%s):\n", compare_mechanisms[row->mechanism], row->policy);
+        printable_print(to, "%s (%s):\n", compare_mechanisms[row->mechanism], row->policy);
         for (size_t a = 0; a < row->apply_count; a++)
-            printable_print(stdout, "    %s\n", row->apply[a]);
-        if (!top || !compare_experiment(result, rows[i], &x))
+            printable_print(to, "    %s\n", row->apply[a]);
+        if (!compare_experiment(result, rows[i], &x))
             continue;
         (void)compare_experiment_say(result, &x, text, sizeof text);
         for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
-            printable_print(stdout, "    > %.*s\n", (int)strcspn(line, "\n"), line);
+            printable_print(to, "    > %.*s\n", (int)strcspn(line, "\n"), line);
     }
 }
 
-/* Each note once: whose it is, or of how many rows. */
-static void print_notes(const struct compare_result *result)
+static bool has_time(const struct noted *run)
 {
-    for (size_t i = 0; i < result->count; i++) {
-        const struct compare_row *row = &result->rows[i];
-        for (size_t n = 0; n < row->outcome.note_count; n++) {
-            size_t first = 0, rows = 0;
-            if (limits_note(row->outcome.notes[n])) /* said above */
-                continue;
-            while (!outcome_has_note(&result->rows[first].outcome, row->outcome.notes[n]))
-                first++;
-            for (size_t k = i; k < result->count; k++)
-                rows += outcome_has_note(&result->rows[k].outcome, row->outcome.notes[n]);
-            char whose[300];
-            if (first == i && rows > 1)
-                (void)snprintf(whose, sizeof whose, "%s, %zu rows", compare_mechanisms[row->mechanism], rows);
-            else
-                (void)snprintf(whose, sizeof whose, "%s (%s)", compare_mechanisms[row->mechanism], row->policy);
-            if (first == i)
-                notes_print(whose, row->outcome.notes[n]);
+    const struct metric_value *time = &run->outcome->values[0];
+    return time->known || time->interval || time->lower_bound;
+}
+
+static size_t notes_most = 4, notes_said; /* without --verbose */
+
+/* Whether a note changes how the table is read: why a mechanism has no row in it, what may be gained at all. */
+static bool matters(const struct noted *runs, size_t n, size_t run, const char *note)
+{
+    const size_t word = strcspn(runs[run].name, " ");
+    bool missing = strncmp(runs[run].name, compare_mechanisms[COMPARE_TIERED], word) != 0; /* needs a gather */
+    for (size_t i = 0; i < n; i++)
+        missing &= strncmp(runs[i].name, runs[run].name, word) != 0 || !has_time(&runs[i]);
+    missing |= strncmp(note, "fault service covers", 20) == 0;
+    return opt_verbose || (missing && notes_said++ < notes_most);
+}
+
+static void print_below(const struct view *view, FILE *to)
+{
+    notes_said = 0;
+    print_robust(view->result, view->verdict->names, to);
+    if (top)
+        print_top(view->result, to);
+    else if (view->verdict->verdict.pick < view->result->count)
+        print_pick(view, to);
+    const size_t rows = view->result->count - view->count;
+    const size_t notes = notes_print_all(to, view->noted, view->result->count, matters);
+    if (!all && !opt_verbose)
+        printable_print(to, "left out: rows %zu (--all prints them and more columns), notes %zu (-v)\n", rows, notes);
+}
+
+/* The best, those that are tied with it, the best of each other mechanism unless it loses tenfold, and what the program
+ * has if nothing is changed. */
+static void choose_rows(struct view *view)
+{
+    enum { TIED = 4, LOST = 10 };
+    const struct compare_verdict *v = view->verdict;
+    const size_t best = v->verdict.tied || v->verdict.pick == view->result->count ? 0 : v->verdict.pick;
+    bool seen[COMPARE_MECHANISMS] = {false};
+    size_t tied = 0;
+    for (size_t i = 0; i < view->result->count; i++) {
+        const struct compare_row *row = &view->result->rows[i];
+        const struct verdict_answer *a = &v->answers[i];
+        const bool stands = a->value.state == ROBUST_STANDS && *a->text != '>';
+        const bool first = !seen[row->mechanism] && row->mechanism != COMPARE_MIXED && stands &&
+                           verdict_margin(&v->verdict, &v->answers[best], a) < LOST;
+        const bool plain = row->stock && stands && !strchr(row->policy, ',');
+        if (all || opt_verbose || first || plain || i == v->verdict.pick || (a->wins && tied < TIED)) {
+            view->rows[view->count++] = i;
+            seen[row->mechanism] = true;
+            tied += a->wins;
         }
     }
-    notes_say_cut();
+}
+
+static size_t lines_of(const struct view *view, void (*print)(const struct view *view, FILE *to))
+{
+    char *text = NULL;
+    size_t bytes = 0, lines = 0;
+    FILE *to = open_memstream(&text, &bytes);
+    if (to)
+        print(view, to);
+    if (!to || fclose(to))
+        printable_fail();
+    for (size_t i = 0; i < bytes; i++)
+        lines += text[i] == '\n';
+    free(text);
+    return lines;
+}
+
+/* Without options all fits a dozen lines: rows at the end give way, then notes. */
+static void print_table(const struct compare_result *result, const struct compare_verdict *verdict)
+{
+    enum { LINES = 12, LEAST_ROWS = 2 };
+    struct view view = {result, verdict, mem_zalloc(result->count + 1, sizeof *view.noted, NULL),
+                        mem_zalloc(result->count + 1, sizeof *view.rows, NULL), 0};
+    for (size_t i = 0; i < result->count && view.noted; i++)
+        view.noted[i] = (struct noted){verdict->names[i], &result->rows[i].outcome};
+    if (!view.rows || !view.noted) {
+        printable_fail();
+        return;
+    }
+    choose_rows(&view);
+    while (!all && !opt_verbose && !top && !draws && (view.count > LEAST_ROWS || notes_most) &&
+           lines_of(&view, print_head) + lines_of(&view, print_rows) + lines_of(&view, print_below) > LINES)
+        if (view.count > LEAST_ROWS)
+            view.count--;
+        else
+            notes_most--;
+    print_head(&view, stdout);
+    if (view.count)
+        print_rows(&view, stdout);
+    print_below(&view, stdout);
+    free(view.rows);
+    free(view.noted);
 }
 
 static void print_csv(const struct compare_result *result)
@@ -169,7 +304,7 @@ static void print_csv(const struct compare_result *result)
 static int print(const struct compare_result *result)
 {
     struct err err = {""};
-    char answer[512];
+    struct compare_verdict verdict;
     if (format == FORMAT_JSON) {
         json_t *root = compare_to_json(result, &err);
         return root ? cmd_print_json(root) : cmd_fail(EXIT_DATA, "%s", err.msg);
@@ -178,15 +313,10 @@ static int print(const struct compare_result *result)
         print_csv(result);
         return EXIT_DONE;
     }
-    printable_print(stdout, "%s on %s (%s), %.4g MiB\n", result->program, result->platform->name,
-                    result->platform->from, (double)result->footprint_bytes / 0x1p20);
-    printable_print(stdout, "%s\n", compare_answer(result, answer, sizeof answer));
-    for (size_t i = 0; i < json_array_size(result->limits); i++)
-        printable_print(stdout, "%s\n", json_string_value(json_array_get(result->limits, i)));
-    print_rows(result);
-    print_robust(result);
-    print_how(result);
-    print_notes(result);
+    if (compare_verdict(result, &verdict, &err))
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    print_table(result, &verdict);
+    compare_verdict_release(&verdict);
     return EXIT_DONE;
 }
 
@@ -243,6 +373,7 @@ static int conclude(const struct compare_request *request, const struct compare_
 
 static int run(int argc, char **argv)
 {
+    lines_at_most(LINES_COLUMNS);
     if (argc != 1)
         return cmd_usage("one input is needed: a trace file or synth:PROGRAM[,key=value]; found %d", argc);
     cmd_reads(argv[0]);

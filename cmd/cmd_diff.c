@@ -155,7 +155,7 @@ static void human(struct table *t, const struct run_diff_row *row, const json_t 
     }
     const double number = json_number_value(value), size = sign ? fabs(number) : number;
     const struct metric_value v = {.known = true, .whole = (int64_t)size, .real = size};
-    table_cell(t, "%s%s", sign ? number < 0 ? "-" : "+" : "", table_metric(metric, &v, buf, sizeof buf));
+    table_cell(t, "%s%s", sign ? number < 0 ? "-" : "+" : "", metric_text(metric, &v, buf, sizeof buf));
 }
 
 /* Two values, their difference and its percentage: the last four columns. */
@@ -197,24 +197,28 @@ static void print_facts(const struct run_diff *diff, bool numbers)
     print_filled(&t);
 }
 
+/* A table for each case and policy, or a table of all would not fit eighty columns. */
 static void print_metrics(const struct run_diff *diff, bool parts)
 {
-    bool cases = false;
-    for (size_t i = 0; i < diff->count; i++)
-        cases |= diff->rows[i].what == RUN_DIFF_METRIC && *diff->rows[i].of && (parts || !diff->rows[i].part);
+    const struct run_diff_row *last = NULL;
     struct table t;
-    static const char *const head[] = {"case", "policy", "metric", "A", "B", "difference", "percent", NULL};
-    table_begin(&t, head + !cases);
     for (size_t i = 0; i < diff->count; i++) {
         const struct run_diff_row *r = &diff->rows[i];
         if (r->what != RUN_DIFF_METRIC || (r->part && !parts))
             continue;
-        if (cases)
-            table_cell(&t, "%s", r->of);
-        TABLE_WORDS(&t, r->policy, r->name);
+        if (!last || strcmp(last->of, r->of) != 0 || strcmp(last->policy, r->policy) != 0) {
+            if (last)
+                table_finish(&t, false);
+            (void)putchar('\n');
+            printable_print(stdout, "%s%s%s\n", r->of, *r->of ? ", " : "", r->policy);
+            TABLE_BEGIN(&t, "metric", "A", "B", "difference", "percent");
+        }
+        last = r;
+        table_cell(&t, "%s", r->name);
         values(&t, r);
     }
-    print_filled(&t);
+    if (last)
+        table_finish(&t, false);
 }
 
 static size_t count_rows(const struct run_diff *diff, enum run_diff_what sort, bool numbers, bool parts)
@@ -441,7 +445,7 @@ static void value_cell(struct table *t, const char *name, double value)
     if (format == FORMAT_CSV)
         table_cell(t, "%.17g", value);
     else
-        table_cell(t, "%s", table_metric(&metric, &v, buf, sizeof buf));
+        table_cell(t, "%s", metric_text(&metric, &v, buf, sizeof buf));
 }
 
 static int print_table(const struct predictions *p, const struct measured *m)
@@ -557,6 +561,7 @@ static int diff_plan(char **argv)
 
 static int run(int argc, char **argv)
 {
+    lines_at_most(LINES_COLUMNS);
     if (argc != 2)
         return cmd_usage("expected two results files, two runs, or a plan and a recording");
     const bool runs = names_runs(argv[0]);

@@ -440,7 +440,7 @@ static const char *head(const char *name, char *buf, size_t size)
 static const char *count_text(const json_t *v, char *buf, size_t size)
 {
     return json_is_integer(v) ? units_human_count(json_integer_value(v), buf, size)
-                              : table_count(json_real_value(v), buf, size);
+                              : metric_count(json_real_value(v), buf, size);
 }
 
 /* One JSON value as a cell: n/a for null. Bytes, times and counts for people where `human`. */
@@ -520,7 +520,7 @@ static void print_spans(const struct info *info)
         if (s->unit == TIME_NS)
             units_human_ns(length, span, sizeof span);
         else if (s->unit == TIME_CYCLES)
-            (void)snprintf(span, sizeof span, "%s cycles", table_count(length, records, sizeof records));
+            (void)snprintf(span, sizeof span, "%s cycles", metric_count(length, records, sizeof records));
         printable_print(stdout, "stream %s, %s: %s records, %s%s%s, %s\n", s->name, stream_source(info->store, s->name),
                         units_human_count((int64_t)s->records, records, sizeof records),
                         s->unit == TIME_NONE ? "" : "over ", span,

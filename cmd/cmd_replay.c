@@ -11,8 +11,8 @@
 #include "replay/dram/dram.h"
 #include "replay/results/runs.h"
 #include "replay/run/platform_use.h"
-#include "replay/run/robust.h"
 #include "replay/run/save.h"
+#include "replay/run/verdict.h"
 #include "replay/uvm/uvm_managed.h"
 #include "trace/base/mem.h"
 #include "trace/derived/limits.h"
@@ -58,32 +58,82 @@ static bool has_role(const struct engine *engine, const char *role)
     return false;
 }
 
-/* Whether every run has this note, and there are several. */
-static bool said_of_all(const struct replay_result *result, size_t runs, const char *note)
+static size_t runs_of(const struct replay_result *result)
 {
-    for (size_t i = 0; i < runs; i++)
-        if (!outcome_has_note(&result->runs[i], note))
-            return false;
-    return runs > 1;
+    return result->policy_count + result->extra_baseline;
 }
 
-/* The notes of one run that are not every run's, or those that are; the first line of the table is none of them. */
-static void print_notes(const struct replay_result *result, size_t run, const char *label, bool of_all)
+/* Whether a note begins as one of another run does, numbers aside, that says something else: each policy has its own.
+ */
+static bool is_one_for_each(const struct noted *runs, size_t n, size_t run, const char *note)
 {
-    size_t runs = result->policy_count + result->extra_baseline;
-    for (size_t n = 0; n < result->runs[run].note_count; n++) {
-        const char *note = result->runs[run].notes[n];
-        if (!platform_use_is_head(note) && said_of_all(result, runs, note) == of_all)
-            notes_print(label, note);
-    }
+    enum { KIND = 8 };
+    static const char numbers[] = "0123456789., ";
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; i != run && k < runs[i].outcome->note_count; k++) {
+            const char *other = runs[i].outcome->notes[k];
+            if (!outcome_has_note(runs[run].outcome, other) &&
+                strncmp(other + strspn(other, numbers), note + strspn(note, numbers), KIND) == 0)
+                return true;
+        }
+    return false;
+}
+
+/* All but what each policy has of its own, and of that why there is no number, and what misleads. */
+static bool matters(const struct noted *runs, size_t n, size_t run, const char *note)
+{
+    const struct outcome *o = runs[run].outcome;
+    bool known = false, shared = true;
+    for (size_t i = 0; i < n; i++)
+        shared &= outcome_has_note(runs[i].outcome, note);
+    for (size_t m = 0; m < o->count; m++)
+        known |= o->values[m].known || o->values[m].interval || o->values[m].lower_bound;
+    return opt_verbose || draws || !known || shared || run_warning(note) || !is_one_for_each(runs, n, run, note);
 }
 
 static bool any_knows(const struct replay_result *result, size_t metric)
 {
-    for (size_t i = 0; i < result->policy_count + result->extra_baseline; i++)
+    for (size_t i = 0; i < runs_of(result); i++)
         if (result->runs[i].values[metric].known || result->runs[i].values[metric].interval)
             return true;
     return false;
+}
+
+/* The metric that decides: the first by which the engine ranks that a run knows. SIZE_MAX: none. */
+static size_t deciding(const struct replay_result *result, bool *more)
+{
+    char name[64];
+    for (size_t n = 0; engine_rank(result->engine, n, name, sizeof name, more); n++)
+        for (size_t m = 0; m < result->runs[0].count; m++)
+            if (strcmp(result->engine->metrics[m].name, name) == 0 && any_knows(result, m))
+                return m;
+    return SIZE_MAX;
+}
+
+/* The answer, where several policies were asked. */
+static void print_answer(const struct replay_result *result, const struct noted *runs, size_t n)
+{
+    struct verdict_answer *answers = mem_zalloc(n, sizeof *answers, NULL);
+    struct verdict verdict = {.say = "No answer: no policy has a number here."};
+    const size_t m = deciding(result, &verdict.more_is_better);
+    for (size_t i = 0; answers && m < SIZE_MAX && i < n; i++) {
+        answers[i].name = runs[i].name;
+        answers[i].simple = engine_simplicity(result->engine, result->policies[i].head->name);
+        verdict.metric = &result->engine->metrics[m];
+        verdict_take(&verdict, &answers[i], &result->runs[i].values[m], replay_robust_error(result, i));
+    }
+    if (!answers)
+        printable_fail();
+    else if (verdict.metric)
+        verdict_make(&verdict, answers, n);
+    if (verdict.metric && result->robustness && verdict.pick < result->policy_count) {
+        const struct robust *r = &result->robustness->robust;
+        (void)snprintf(verdict.sure, sizeof verdict.sure, "; it wins in %u of %u draws", r->wins[verdict.pick],
+                       r->draws);
+        verdict_make(&verdict, answers, n);
+    }
+    printable_print(stdout, "%s\n", verdict.say);
+    free(answers);
 }
 
 static void table_row(struct table *t, const struct replay_result *result, size_t m)
@@ -91,8 +141,8 @@ static void table_row(struct table *t, const struct replay_result *result, size_
     const struct metric *metric = &result->engine->metrics[m];
     char buf[160];
     table_cell(t, "%s", metric_label(metric->name, buf, sizeof buf));
-    for (size_t i = 0; i < result->policy_count + result->extra_baseline; i++)
-        table_cell(t, "%s", table_metric(metric, &result->runs[i].values[m], buf, sizeof buf));
+    for (size_t i = 0; i < runs_of(result); i++)
+        table_cell(t, "%s", metric_text(metric, &result->runs[i].values[m], buf, sizeof buf));
 }
 
 /* The metrics that the engine's question asks for and some run knows; if none does, what was asked for. */
@@ -127,24 +177,39 @@ static void table_wins(struct table *t, const struct replay_result *result, size
 
 static void print_table(const struct replay_result *result)
 {
-    size_t runs = result->policy_count + result->extra_baseline;
-    char text[1024];
-    printable_print(stdout, "%s\n", platform_use_head(result, text, sizeof text));
+    const size_t runs = runs_of(result);
+    char text[1024], (*names)[256] = mem_zalloc(runs, sizeof *names, NULL);
+    struct noted *noted = mem_zalloc(runs, sizeof *noted, NULL);
+    json_t *limits = outcome_notes_of(&result->runs[0], limits_note), *line;
+    size_t n;
     struct table t;
     struct left_out left = {0};
+    if (!names || !noted) {
+        printable_fail();
+        return;
+    }
+    for (size_t i = 0; i < runs; i++)
+        noted[i] =
+            (struct noted){replay_policy_label(&result->policies[i], names[i], sizeof names[i]), &result->runs[i]};
+    if (runs > 1)
+        print_answer(result, noted, runs);
+    printable_print(stdout, "%s\n", platform_use_head(result, text, sizeof text));
+    json_array_foreach(limits, n, line) printable_print(stdout, "%s\n", json_string_value(line));
+    json_decref(limits);
     table_init(&t, runs + 1);
     table_cell(&t, "metric");
     for (size_t i = 0; i < runs; i++)
-        table_cell(&t, "%s%s%s", replay_policy_label(&result->policies[i], text, sizeof text),
-                   i == result->policy_count ? " (baseline)" : "", result->runs[i].slower ? " (slower)" : "");
+        table_cell(&t, "%s%s%s", names[i], i == result->policy_count ? " (baseline)" : "",
+                   result->runs[i].slower ? " (slower)" : "");
     table_rows(&t, result, &left);
     table_wins(&t, result, runs);
     table_finish(&t, false);
     left_out_say(&left, "under every policy");
-    for (size_t i = 0; i < runs; i++)
-        print_notes(result, i, replay_policy_label(&result->policies[i], text, sizeof text), false);
-    print_notes(result, 0, "all", true);
-    notes_say_cut();
+    const size_t notes = notes_print_all(stdout, noted, runs, matters);
+    if (notes)
+        printable_print(stdout, "left out: notes on single policies %zu (-v)\n", notes);
+    free(names);
+    free(noted);
 }
 
 static bool any_interval(const struct replay_result *result, size_t metric)
@@ -435,6 +500,7 @@ static int check_outputs(int argc, char **argv)
 
 static int run(int argc, char **argv)
 {
+    lines_at_most(LINES_COLUMNS);
     int status = EXIT_DONE;
     if (argc < 1)
         return cmd_usage("an engine is needed: offchip replay ENGINE INPUT");

@@ -68,13 +68,12 @@ static void print_warnings(const struct report *report)
         if (!rows)
             continue;
         (void)snprintf(whose, sizeof whose, "warning, row %zu%s", r + 1, rows > 1 ? " and others" : "");
-        notes_print(whose, warning_of(report, r));
+        notes_print(stdout, whose, warning_of(report, r));
         (void)json_object_del(left, warning_of(report, r));
         shown++;
     }
     if (json_object_size(left))
         printable_print(stdout, "%zu other warnings: -v prints them\n", json_object_size(left));
-    notes_say_cut();
     json_decref(left);
 }
 
@@ -90,7 +89,7 @@ static void human(struct table *t, const struct report_cell *cell)
     else if (!cell->metric && !cell->value.known && !cell->value.interval)
         table_cell(t, "n/a");
     else
-        table_cell(t, "%s", table_metric(cell->metric ? cell->metric : &plain, &cell->value, buf, sizeof buf));
+        table_cell(t, "%s", metric_text(cell->metric ? cell->metric : &plain, &cell->value, buf, sizeof buf));
 }
 
 /* Signs that would end a cell or begin an element. */
@@ -227,11 +226,13 @@ static void print_for_people(const struct report *report)
 {
     struct table t;
     struct left_out left = {.known = report->more};
+    size_t columns = 0;
     char buf[80];
     for (size_t c = 0; c < report->columns; c++)
         left.unknown += !is_shown(report, c);
     table_init(&t, report->columns - left.unknown);
     t.keys = report->texts - report->warned;
+    t.left = !metrics && !all && !pivot && !by ? &columns : NULL;
     for (size_t c = 0; c < report->columns; c++)
         if (is_shown(report, c))
             table_cell(&t, "%s", head(report, c, buf, sizeof buf));
@@ -244,6 +245,7 @@ static void print_for_people(const struct report *report)
         print_markdown(&t);
     else
         table_print(&t, stdout);
+    left.known += columns;
     if (report->warned)
         print_warnings(report);
     if (format == FORMAT_TABLE)
@@ -308,8 +310,11 @@ static int report_runs(struct run_set *runs)
     if (report_make(&report, runs, &how, &err))
         return cmd_usage("%s", err.msg);
     cmd_say_notes(report.notes);
-    if (!html && (format == FORMAT_TABLE || format == MARKDOWN))
+    if (!html && (format == FORMAT_TABLE || format == MARKDOWN)) {
+        if (*report.answer)
+            printable_print(stdout, format == MARKDOWN ? "%s\n\n" : "%s\n", report.answer);
         print_platforms(runs);
+    }
     int status = html ? write_html(runs) : print(&report, runs);
     report_release(&report);
     return status;
@@ -338,6 +343,7 @@ static int report_engines(const struct run_set *whole)
 
 static int run(int argc, char **argv)
 {
+    lines_at_most(format == FORMAT_TABLE ? LINES_COLUMNS : 0);
     if (argc < 1)
         return cmd_usage(
             "results are needed: files of 'offchip replay -o' or 'offchip sweep', or JSON of 'offchip replay'");

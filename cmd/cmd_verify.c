@@ -66,7 +66,7 @@ static void print_table(const struct verify *verify, const char *path)
     for (size_t i = 0; i < o->count; i++) {
         char buf[160];
         table_cell(&t, "%s", metric_label(o->metrics[i].name, buf, sizeof buf));
-        table_cell(&t, "%s", table_metric(&o->metrics[i], &o->values[i], buf, sizeof buf));
+        table_cell(&t, "%s", metric_text(&o->metrics[i], &o->values[i], buf, sizeof buf));
     }
     table_finish(&t, false);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cmd/console/opt.h"
+#include "replay/run/platform_use.h"
 #include "trace/derived/limits.h"
 
 char *printable(char *text)
@@ -83,6 +84,13 @@ void printable_print(FILE *to, const char *format, ...)
 
 enum { LEAST = 20, HANGING = 2 };
 
+static size_t most; /* columns of standard output that is no terminal; 0: as many as it needs */
+
+void lines_at_most(size_t columns)
+{
+    most = columns;
+}
+
 size_t lines_width(FILE *to)
 {
     const char *text = getenv("COLUMNS");
@@ -91,8 +99,9 @@ size_t lines_width(FILE *to)
     struct winsize size;
     if (text && end != text && *end == 0 && given >= LEAST && given <= INT_MAX)
         return given;
-    if (!isatty(fileno(to)) || ioctl(fileno(to), TIOCGWINSZ, &size) || size.ws_col < LEAST)
-        return 0;
+    const int file = fileno(to) < 0 ? STDOUT_FILENO : fileno(to); /* what is written to memory is printed there */
+    if (!isatty(file) || ioctl(file, TIOCGWINSZ, &size) || size.ws_col < LEAST)
+        return file == STDOUT_FILENO ? most : 0;
     return size.ws_col;
 }
 
@@ -125,7 +134,7 @@ size_t lines_piece(const char *text)
         n += 1 + strcspn(text + n + 1, " ,|;");
     while (text[n] && strchr(" ,|;", text[n]))
         n++;
-    return n;
+    return n + (strcmp(text + n, "*") == 0 || strcmp(text + n, "=") == 0); /* a mark at the end stays with its word */
 }
 
 size_t lines_bytes(const char *text, size_t room)
@@ -155,8 +164,6 @@ void lines_print(FILE *to, const char *text)
 
 /* --- notes --- */
 
-static size_t cut;
-
 /* Where the last clause of the first n bytes ends, behind enough to say something; 0: there is none. */
 static size_t clause(const char *note, size_t n)
 {
@@ -176,16 +183,45 @@ size_t notes_shown(const char *note)
     return n;
 }
 
-void notes_print(const char *whose, const char *note)
+void notes_print(FILE *to, const char *whose, const char *note)
 {
     const size_t n = notes_shown(note);
-    cut += note[n] != 0;
-    printable_print(stdout, "%s: %.*s%s\n", whose, (int)n, note, note[n] ? " .." : "");
+    printable_print(to, "%s: %.*s%s\n", whose, (int)n, note, note[n] ? " .. (-v)" : "");
 }
 
-void notes_say_cut(void)
+/* "tree", "tree, none", "tree and 4 others", "all": who of the runs from `first` on has the note. */
+static const char *who(const struct noted *runs, size_t n, size_t first, const char *note, char *buf, size_t size)
 {
-    if (cut)
-        printable_print(stdout, "notes that end in .. are cut: -v prints all of them\n");
-    cut = 0;
+    size_t have = 0, second = first;
+    for (size_t i = first; i < n; i++)
+        if (outcome_has_note(runs[i].outcome, note) && have++ == 1)
+            second = i;
+    if (have > 1 && have == n)
+        (void)snprintf(buf, size, "all");
+    else if (have > 2)
+        (void)snprintf(buf, size, "%s and %zu others", runs[first].name, have - 1);
+    else
+        (void)snprintf(buf, size, "%s%s%s", runs[first].name, have > 1 ? ", " : "", have > 1 ? runs[second].name : "");
+    return buf;
+}
+
+size_t notes_print_all(FILE *to, const struct noted *runs, size_t n,
+                       bool (*matters)(const struct noted *runs, size_t n, size_t run, const char *note))
+{
+    size_t left = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < runs[i].outcome->note_count; k++) {
+            const char *note = runs[i].outcome->notes[k];
+            char names[600];
+            size_t first = 0;
+            while (!outcome_has_note(runs[first].outcome, note))
+                first++;
+            if (first < i || limits_note(note) || platform_use_is_head(note)) /* said above */
+                continue;
+            if (matters(runs, n, i, note))
+                notes_print(to, who(runs, n, i, note, names, sizeof names), note);
+            else
+                left++;
+        }
+    return left;
 }

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "replay/run/outcome.h"
+
 /* Every control character, C0, DEL and C1 in UTF-8 (U+0080 to U+009F), becomes '?', byte by byte, in place. Returns
  * text. */
 char *printable(char *text);
@@ -24,8 +26,12 @@ void printable_vprint(FILE *to, const char *format, va_list ap) __attribute__((f
 /* --- lines: text fitted to the width of a terminal: where a line may end, and how much of a text stands in it. Widths
  * are in columns, one for each character of UTF-8; `bytes` bytes of a text are whole characters --- */
 
-/* Columns that a line may have: COLUMNS, where it is set to 20 or more, else those of the terminal; 0: as many as it
- * needs. */
+enum { LINES_COLUMNS = 80 };
+
+/* So many columns has standard output where it is no terminal: what a command that compares prints can be mailed. */
+void lines_at_most(size_t columns);
+/* Columns that a line may have: COLUMNS, where it is set to 20 or more, else those of the terminal, else
+ * lines_at_most(); 0: as many as it needs. */
 size_t lines_width(FILE *to);
 
 size_t lines_columns(const char *text, size_t bytes);
@@ -50,10 +56,17 @@ enum { NOTES_COLUMNS = 120, NOTES_LEAST = 20 }; /* of a note that is not cut; of
  * behind which "; " or ": " stands, as fit NOTES_COLUMNS columns, or the first that is more than a name. */
 size_t notes_shown(const char *note);
 
-/* "WHOSE: NOTE" on standard output, with " .." where it is cut. */
-void notes_print(const char *whose, const char *note);
+/* "WHOSE: NOTE", with " .. (-v)" where it is cut. */
+void notes_print(FILE *to, const char *whose, const char *note);
 
-/* Behind the notes: a line that says how to see those that were cut whole, if any was since the last time. */
-void notes_say_cut(void);
+struct noted {
+    const char *name;
+    const struct outcome *outcome;
+};
+
+/* Each note of the runs once, with those that have it, if it matters. Those that the head says are none. Returns how
+ * many are left. */
+size_t notes_print_all(FILE *to, const struct noted *runs, size_t n,
+                       bool (*matters)(const struct noted *runs, size_t n, size_t run, const char *note));
 
 #endif

@@ -11,7 +11,6 @@
 #include "trace/base/csv_text.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
-#include "trace/base/units.h"
 
 enum { SEPARATOR = 2 }; /* columns */
 
@@ -92,9 +91,9 @@ static size_t width(const char *text)
 
 static bool numeric(const char *text)
 {
-    if (strcmp(text, "n/a") == 0 || !*text)
+    if (strcmp(text, "n/a") == 0 || strcmp(text, "=") == 0 || !*text)
         return true;
-    const char *p = text + (*text == '-' || *text == '~');
+    const char *p = text + strspn(text, "-~> ");
     return isdigit((unsigned char)*p);
 }
 
@@ -244,7 +243,9 @@ void table_print(const struct table *table, FILE *to)
         (void)fputs(from > keys ? "\n" : "", to);
         print_block(&block, to);
         from = end;
-    } while (from < table->columns);
+    } while (from < table->columns && !table->left);
+    if (table->left)
+        *table->left = table->columns - from;
     free(layouts);
     free((void *)rest);
 }
@@ -261,54 +262,6 @@ void table_finish(struct table *table, bool csv)
 {
     (csv ? table_csv : table_print)(table, stdout);
     table_release(table);
-}
-
-const char *table_count(double value, char *buf, size_t size)
-{
-    if (fabs(value) < 0x1p63)
-        return units_human_count(llround(value), buf, size);
-    (void)snprintf(buf, size, "%.3g", value);
-    return buf;
-}
-
-static const char *number(const struct metric *metric, double value, char *buf, size_t size)
-{
-    const char *unit = metric_unit(metric->name);
-    if (strcmp(unit, "bytes/s") == 0) {
-        (void)snprintf(buf, size, "%.3g GB/s", value / 1e9);
-        return buf;
-    }
-    if (strcmp(unit, "bytes") == 0)
-        return units_human_bytes(value, buf, size);
-    if (strcmp(unit, "ns") == 0)
-        return units_human_ns(value, buf, size);
-    if (metric->type == METRIC_INT || fabs(value) >= 1000)
-        (void)table_count(value, buf, size);
-    else
-        (void)snprintf(buf, size, "%.*f", fabs(value) >= 100 ? 1 : fabs(value) >= 10 ? 2 : 3, value);
-    return buf;
-}
-
-const char *table_metric(const struct metric *metric, const struct metric_value *value, char *buf, size_t size)
-{
-    char lo[64], hi[64], *whole = buf;
-    if (value->unbound && value->known && size) {
-        *buf++ = '~';
-        size--;
-    }
-    if (value->interval)
-        (void)snprintf(buf, size, "%s .. %s", number(metric, value->lo, lo, sizeof lo),
-                       number(metric, value->hi, hi, sizeof hi));
-    else if (value->lower_bound)
-        (void)snprintf(buf, size, "> %s", number(metric, value->lo, lo, sizeof lo));
-    else if (!value->known)
-        (void)snprintf(buf, size, "n/a");
-    else if (metric->type == METRIC_INT && strcmp(metric_unit(metric->name), "bytes") != 0 &&
-             strcmp(metric_unit(metric->name), "ns") != 0)
-        units_human_count(value->whole, buf, size);
-    else
-        number(metric, value->real, buf, size);
-    return whole;
 }
 
 void table_joined(struct table *table, json_t *texts, const char *between)

@@ -10,8 +10,9 @@
 struct table {
     char **cells; /* row after row */
     size_t columns, count, cap;
-    size_t keys; /* the first columns, which name a row and stand again where columns stand below; 0: one does */
-    bool failed; /* no memory */
+    size_t keys;  /* the first columns, which name a row and stand again where columns stand below; 0: one does */
+    size_t *left; /* gets how many columns are left out for want of room; NULL: these stand below */
+    bool failed;  /* no memory */
 };
 
 /* The first row is the header. columns: 0 if they are counted, and set, when it stands. */
@@ -37,16 +38,12 @@ void table_real(struct table *table, bool known, double value);
 void table_exact(struct table *table, const struct metric *metric, const struct metric_value *value, bool ends);
 
 /* Aligned columns: numbers to the right, the rest to the left; on a terminal the head is bold, unless NO_COLOR is set.
- * On a terminal, and where COLUMNS is set, lines are at most so long: words go to further lines of their row, and
+ * Lines are at most as long as lines_width() says: words go to further lines of their row, and
  * columns for which there is no room stand below, behind the keys again, or the first one where all keys are too wide.
  * Only a single word can be longer. */
 void table_print(const struct table *table, FILE *to);
 /* Cells as csv_text_put() writes them, LF line ends. */
 void table_csv(const struct table *table, FILE *to);
-
-/* A metric for people, under metric_label(): "38.9 ms", "1.42", "256 MiB", "1,234,567", "1.10 .. 1.31", "n/a"; "~1.42"
- * of an estimate. Returns buf. */
-const char *table_metric(const struct metric *metric, const struct metric_value *value, char *buf, size_t size);
 
 /* For CSV: a cell with the names of a run's estimates. */
 void table_estimates(struct table *table, const struct outcome *run);
@@ -63,8 +60,5 @@ struct left_out {
 void left_out_add(struct left_out *left, bool known);
 /* A line that says so, and how to see them; nothing if there are none. where: "under every policy". */
 void left_out_say(const struct left_out *left, const char *where);
-
-/* A count for people, or a number from 1,000 on, without what stands behind the point: "1,234,567". Returns buf. */
-const char *table_count(double value, char *buf, size_t size);
 
 #endif

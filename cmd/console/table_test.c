@@ -67,24 +67,24 @@ START_TEST(metrics_read_well)
     static const struct metric ratio = {"speedup_ratio", METRIC_REAL, METRIC_GEOMEAN, ""};
     char buf[128];
     struct metric_value v = {.known = true, .whole = 38900000, .real = 38900000};
-    ck_assert_str_eq(table_metric(&time, &v, buf, sizeof buf), "38.9 ms");
+    ck_assert_str_eq(metric_text(&time, &v, buf, sizeof buf), "38.9 ms");
     static const struct metric count = {"faults", METRIC_INT, METRIC_SUM, ""};
     v = (struct metric_value){.known = true, .whole = 9007199254740993, .real = 9007199254740992.0};
-    ck_assert_str_eq(table_metric(&count, &v, buf, sizeof buf), "9,007,199,254,740,993");
+    ck_assert_str_eq(metric_text(&count, &v, buf, sizeof buf), "9,007,199,254,740,993");
     v = (struct metric_value){.interval = true, .lo = 999, .hi = 12345};
-    ck_assert_str_eq(table_metric(&count, &v, buf, sizeof buf), "999 .. 12,345");
+    ck_assert_str_eq(metric_text(&count, &v, buf, sizeof buf), "999 .. 12,345");
     v = (struct metric_value){.known = true, .real = 43210.4};
-    ck_assert_str_eq(table_metric(&ratio, &v, buf, sizeof buf), "43,210");
+    ck_assert_str_eq(metric_text(&ratio, &v, buf, sizeof buf), "43,210");
     v = (struct metric_value){.known = true, .real = 1.4234};
-    ck_assert_str_eq(table_metric(&ratio, &v, buf, sizeof buf), "1.423");
+    ck_assert_str_eq(metric_text(&ratio, &v, buf, sizeof buf), "1.423");
     v.unbound = true;
-    ck_assert_str_eq(table_metric(&ratio, &v, buf, sizeof buf), "~1.423");
+    ck_assert_str_eq(metric_text(&ratio, &v, buf, sizeof buf), "~1.423");
     v = (struct metric_value){.interval = true, .lo = 1, .hi = 1.5};
-    ck_assert_str_eq(table_metric(&ratio, &v, buf, sizeof buf), "1.000 .. 1.500");
+    ck_assert_str_eq(metric_text(&ratio, &v, buf, sizeof buf), "1.000 .. 1.500");
     v = (struct metric_value){.lower_bound = true, .lo = 1.5};
-    ck_assert_str_eq(table_metric(&ratio, &v, buf, sizeof buf), "> 1.500");
+    ck_assert_str_eq(metric_text(&ratio, &v, buf, sizeof buf), "> 1.500");
     v = (struct metric_value){0};
-    ck_assert_str_eq(table_metric(&ratio, &v, buf, sizeof buf), "n/a");
+    ck_assert_str_eq(metric_text(&ratio, &v, buf, sizeof buf), "n/a");
 }
 END_TEST
 

@@ -191,46 +191,6 @@ static void rank(struct compare_result *result)
     }
 }
 
-const char *compare_time_text(double ns, int digits, char *buf, size_t size)
-{
-    const char *unit = ns < 1e6 ? "us" : ns < 1e9 ? "ms" : "s";
-    (void)snprintf(buf, size, "%.*g %s", digits, ns / (ns < 1e6 ? 1e3 : ns < 1e9 ? 1e6 : 1e9), unit);
-    return buf;
-}
-
-const char *compare_answer(const struct compare_result *result, char *buf, size_t size)
-{
-    const struct compare_row *rows = result->rows;
-    char time[32], other[32], draws[256];
-    if (!result->count || !rows[0].answered) {
-        (void)snprintf(buf, size, "no mechanism has an answer for this input on this platform");
-        return buf;
-    }
-    (void)compare_time_text(compare_time(&rows[0]), 3, time, sizeof time);
-    const struct compare_row *next = compare_second(result);
-    size_t ties = 0; /* rows besides those that are named */
-    const bool both = next && compare_tied(&rows[0], next);
-    for (size_t i = 1; i < result->count; i++)
-        ties += &rows[i] != next && compare_tied(&rows[0], &rows[i]);
-    (void)snprintf(buf, size, "%s (%s): %s", compare_mechanisms[rows[0].mechanism], rows[0].policy, time);
-    if (next)
-        (void)mem_add_text(buf, size, ", %s (%s) %s", compare_mechanisms[next->mechanism], next->policy,
-                           compare_time_text(compare_time(next), 3, other, sizeof other));
-    if (rows[0].error_ratio == 0)
-        (void)mem_add_text(buf, size, "; how far off such times are was never measured");
-    else if (both && !ties)
-        (void)mem_add_text(buf, size, "; both are within the models' errors");
-    else if (ties)
-        (void)mem_add_text(buf, size, "; %s%zu other row%s within the models' errors of the first",
-                           both ? "this and " : "", ties,
-                           !both && ties == 1 ? " is"
-                           : ties == 1        ? " are"
-                                              : "s are");
-    if (result->drawn)
-        (void)mem_add_text(buf, size, "; %s", robust_say(&result->robust, 0, draws, sizeof draws));
-    return buf;
-}
-
 /* --- the run --- */
 
 static const char *choose(const struct compare_request *request, const struct input *input,
@@ -379,6 +339,8 @@ static int prepare(const struct compare_request *request, struct compare_result 
     if (!generated && input_open(input, request->spec, "", false, err))
         return -1;
     *opened = !generated;
+    if (!generated)
+        compare_name_recorded(result, input);
     result->limits = generated ? NULL : json_incref(input->limits);
     const char *name = choose(request, generated ? &none : input, &result->choice, err);
     result->platform = name ? platform_load(name, err) : NULL;
@@ -498,7 +460,7 @@ json_t *compare_robust_json(const struct compare_result *result, json_t *rows)
 
 json_t *compare_to_json(const struct compare_result *result, struct err *err)
 {
-    char answer[512];
+    char answer[1024];
     json_t *rows = json_array();
     for (size_t i = 0; i < result->count; i++)
         json_tree_add(&rows, row_json(&result->rows[i], err));

@@ -17,7 +17,7 @@
 
 #include "models/base/platform.h"
 #include "replay/run/engine.h"
-#include "replay/run/robust.h"
+#include "replay/run/verdict.h"
 #include "replay/uvm/uvm_managed.h"
 
 struct param; /* trace/base/param.h */
@@ -78,6 +78,7 @@ struct compare_result {
     struct platform *platform;
     struct platform_choice choice;
     char program[256];                      /* as the input was given */
+    char recorded[128];                     /* the program that was recorded, with its arguments; "" */
     uint64_t footprint_bytes, memory_bytes; /* of the memory in question; that the GPU has for it, 0: enough */
     struct compare_alloc {
         char name[24];
@@ -110,13 +111,24 @@ double compare_time(const struct compare_row *row);
 double compare_time_low(const struct compare_row *row);
 double compare_time_high(const struct compare_row *row);
 
+enum { COMPARE_NAME = 200 };
+
 /* The best row of another mechanism than the best's, for the rows as they are ranked; NULL: none has an answer. */
 const struct compare_row *compare_second(const struct compare_result *result);
 
 /* Whether two rows' times are nearer to each other than the errors of their mechanisms: neither is said to win. */
 bool compare_tied(const struct compare_row *a, const struct compare_row *b);
 
-/* The answer in a sentence, for the rows as they are ranked. Returns buf. */
+/* The answer in a sentence, for the rows as they are ranked. */
+struct compare_verdict {
+    struct verdict verdict;         /* `pick`: of the rows */
+    struct verdict_answer *answers; /* of each row */
+    char (*names)[COMPARE_NAME];    /* likewise */
+};
+int compare_verdict(const struct compare_result *result, struct compare_verdict *verdict, struct err *err);
+void compare_verdict_release(struct compare_verdict *verdict); /* after success */
+
+/* The sentence alone, "" without memory. Returns buf. */
 const char *compare_answer(const struct compare_result *result, char *buf, size_t size);
 
 /* The best row that `record --apply` can bring about: unified memory of a stock driver. NULL: there is none. */
@@ -125,10 +137,11 @@ const struct compare_row *compare_plannable(const struct compare_result *result)
 /* Write it as a plan (trace/recorder/advice_plan.h) with the predicted time. -1 with *err set: nothing to plan. */
 int compare_plan_write(const struct compare_result *result, FILE *to, struct err *err);
 
-enum { COMPARE_NAME = 200 };
-
 /* "managed (tree, prefetched)". Returns buf. */
 const char *compare_row_name(const struct compare_row *row, char buf[COMPARE_NAME]);
+
+/* Its place in the order of simplicity: what changes a program or its machine least comes first (docs/compare.md). */
+unsigned compare_simplicity(const char *row_name);
 
 /* All rows as `replay --format json` prints runs: what run_set_add_json() takes. NULL with *err set. */
 json_t *compare_runs_json(const struct compare_request *request, const struct compare_result *result, struct err *err);

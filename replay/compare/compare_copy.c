@@ -7,11 +7,14 @@
 static void apply(const struct compare_program *f, struct compare_row *row)
 {
     const struct program_copies *c = &f->copies;
+    char names[COMPARE_NAME] = "";
     compare_plan_say(row, "cudaMalloc() for each of the %zu allocations, %.4g MiB together", f->alloc_count,
                      (double)f->footprint / 0x1p20);
     for (size_t i = 0; i < f->totals.alloc_count; i++)
         if (c->copied >> i & 1 && f->totals.allocs[i].host)
-            compare_plan_say(row, "cudaMemcpy() of %s to the GPU before the first kernel", f->totals.allocs[i].name);
+            compare_plan_name(names, f->totals.allocs[i].name);
+    if (*names)
+        compare_plan_say(row, "cudaMemcpy() of %s to the GPU before the first kernel", names);
     if (c->back_copies > c->last_copies)
         compare_plan_say(row, "and back before the CPU touches it: %lld copies in, %lld back", (long long)c->in_copies,
                          (long long)(c->back_copies - c->last_copies));

@@ -22,6 +22,24 @@ void compare_plan_say(struct compare_row *row, const char *format, ...)
     outcome_fail(&row->outcome, &err);
 }
 
+void compare_plan_name(char names[COMPARE_NAME], const char *name)
+{
+    const size_t n = strlen(names);
+    if (n + strlen(name) + 8 < COMPARE_NAME)
+        (void)mem_add_text(names, COMPARE_NAME, "%s%s", n ? ", " : "", name);
+    else if (names[n - 1] != '.')
+        (void)mem_add_text(names, COMPARE_NAME, " ..");
+}
+
+static const char *names_of(const struct compare_program *f, uint64_t which, char names[COMPARE_NAME])
+{
+    *names = 0;
+    for (size_t i = 0; i < f->alloc_count; i++)
+        if (i < 64 ? which >> i & 1 : which == UINT64_MAX)
+            compare_plan_name(names, f->allocs[i].name);
+    return names;
+}
+
 /* How a prefetcher is had; source of the parameters: driver 545.23.06, uvm_perf_prefetch.c. */
 static const struct {
     const char *policy, *how;
@@ -37,23 +55,20 @@ static const struct {
 void compare_plan_managed(const struct compare_program *f, struct compare_row *row, const char *policy)
 {
     size_t i = 0, n = sizeof prefetchers / sizeof *prefetchers;
+    char names[COMPARE_NAME];
     while (i < n && strcmp(policy, prefetchers[i].policy) != 0)
         i++;
     if (i < n)
         compare_plan_say(row, "%s", prefetchers[i].how);
     else
         compare_plan_say(row, "no driver does this: it needs a changed one");
-    for (i = 0; i < f->alloc_count; i++) {
-        const struct actor_alloc *a = &f->allocs[i];
-        if (i < 64 && row->advised >> i & 1)
-            compare_plan_say(row,
-                             "cudaMemAdvise(%s, %llu, cudaMemAdviseSetReadMostly, device) behind its "
-                             "cudaMallocManaged()",
-                             a->name, (unsigned long long)a->bytes);
-        if (row->prefetched)
-            compare_plan_say(row, "cudaMemPrefetchAsync(%s, %llu, device, stream) before the first kernel", a->name,
-                             (unsigned long long)a->bytes);
-    }
+    if (row->advised)
+        compare_plan_say(row,
+                         "cudaMemAdvise(.., cudaMemAdviseSetReadMostly, device) of %s behind its cudaMallocManaged()",
+                         names_of(f, row->advised, names));
+    if (row->prefetched)
+        compare_plan_say(row, "cudaMemPrefetchAsync(.., device, stream) of %s before the first kernel",
+                         names_of(f, UINT64_MAX, names));
 }
 
 /* What a kernel must do to read like that; docs/zerocopy-engine.md. */
@@ -70,14 +85,14 @@ static const struct {
 
 void compare_plan_zerocopy(const struct compare_program *f, struct compare_row *row, const char *policy)
 {
+    char names[COMPARE_NAME];
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
         if (strcmp(policy, patterns[i].policy) == 0)
             compare_plan_say(row, "kernel: %s", patterns[i].how);
     if (!row->apply_count)
         compare_plan_say(row, "the kernel as it is");
-    for (size_t i = 0; i < f->alloc_count; i++)
-        compare_plan_say(row, "cudaHostAlloc() with cudaHostAllocMapped for %s, %llu bytes, on a multiple of 128 bytes",
-                         f->allocs[i].name, (unsigned long long)f->allocs[i].bytes);
+    compare_plan_say(row, "cudaHostAlloc() with cudaHostAllocMapped for %s, on a multiple of 128 bytes",
+                     names_of(f, UINT64_MAX, names));
     compare_plan_say(row, "or leave it managed, with cudaMemAdviseSetPreferredLocation to the CPU and "
                           "cudaMemAdviseSetAccessedBy of the device: the same reads");
 }

@@ -79,9 +79,13 @@ struct compare_row *compare_add(struct compare_result *result, enum compare_mech
 int compare_refuse(struct compare_result *result, enum compare_mechanism mechanism, const char *policy,
                    const struct err *why, struct err *err);
 void compare_plan_say(struct compare_row *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Add a name to "a, b". */
+void compare_plan_name(char names[COMPARE_NAME], const char *name);
 void compare_row_release(struct compare_row *row);
 /* The best of the rows that were tried, the first of equal ones, goes to the others; tried is released. */
 int compare_keep_best(struct compare_result *result, struct compare_result *tried, struct err *err);
+/* What was recorded, "app --size 64": of the recorder's own command line, or the process; "" where nothing says it. */
+void compare_name_recorded(struct compare_result *result, const struct input *input);
 /* "1.24 ms", of so many digits. Returns buf. */
 const char *compare_time_text(double ns, int digits, char *buf, size_t size);
 

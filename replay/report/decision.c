@@ -50,34 +50,11 @@ __attribute__((format(printf, 3, 4))) static void element(FILE *out, const char 
 
 /* --- values --- */
 
-static const char *number(const char *metric, double value, char *buf, size_t size)
-{
-    const char *unit = metric_unit(metric);
-    if (strcmp(unit, "ns") == 0)
-        return units_human_ns(value, buf, size);
-    if (strcmp(unit, "bytes") == 0)
-        return units_human_bytes(value, buf, size);
-    (void)snprintf(buf, size, "%.3g", value);
-    return buf;
-}
-
-/* A value as people read it, "242 us to 331 us", "16.0 MiB", "n/a". Returns buf. */
+/* A value as people read it, "242 .. 331 us", "16.0 MiB", "n/a". Returns buf. */
 static const char *value_text(const struct compare_row *row, const char *metric, char *buf, size_t size)
 {
     const struct metric_value *v = outcome_get(&row->outcome, metric);
-    char lo[64], hi[64];
-    if (v->interval) {
-        (void)number(metric, v->lo, lo, sizeof lo);
-        (void)number(metric, v->hi, hi, sizeof hi);
-        bool one = strcmp(lo, hi) == 0;
-        (void)snprintf(buf, size, "%s%s%s%s", v->unbound ? "~" : "", lo, one ? "" : " to ", one ? "" : hi);
-    } else if (v->lower_bound)
-        (void)snprintf(buf, size, "over %s", number(metric, v->lo, lo, sizeof lo));
-    else if (v->known)
-        (void)snprintf(buf, size, "%s%s", v->unbound ? "~" : "", number(metric, v->real, lo, sizeof lo));
-    else
-        (void)snprintf(buf, size, "n/a");
-    return buf;
+    return metric_text(&row->outcome.metrics[v - row->outcome.values], v, buf, size);
 }
 
 /* What the link needs at least for a row's bytes; 0: not known. */
@@ -133,45 +110,13 @@ static void put_figure(const struct decision *d, FILE *out, const char *name, co
 
 /* --- the answer --- */
 
-static const char *const phrases[COMPARE_MECHANISMS] = {
-    [COMPARE_COPY] = "Copy the data to the GPU explicitly",
-    [COMPARE_MANAGED] = "Use unified memory",
-    [COMPARE_ZEROCOPY] = "Leave the data in host memory and let the kernels read it there (zero-copy)",
-    [COMPARE_TIERED] = "Keep the hot rows on the GPU and read the others from host memory",
-    [COMPARE_DEVICE] = "Copy the data into device memory",
-    [COMPARE_PINNED] = "Use pinned memory that both sides read",
-    [COMPARE_MIXED] = "Choose for each array by itself",
-};
-
-static void say_second(const struct compare_result *result, const struct compare_row *next, FILE *out)
-{
-    char time[160], name[COMPARE_NAME];
-    if (!next) {
-        element(out, "p", "No other mechanism has an answer.");
-        return;
-    }
-    element(out, "p", "Of the other mechanisms %s is best: %s, %.3g times as long%s.", compare_row_name(next, name),
-            value_text(next, "time_ns", time, sizeof time), compare_time(next) / compare_time(&result->rows[0]),
-            compare_tied(&result->rows[0], next) ? ", which the models cannot tell apart: time both on the machine"
-                                                 : "");
-}
-
 static void answer(const struct decision *d, FILE *out)
 {
     const struct compare_result *result = d->result;
-    const struct compare_row *best = result->count ? &result->rows[0] : NULL;
-    char time[160];
-    element(out, "p class=dim", "%s on %s (%s), %.4g MiB", result->program, result->platform->name,
-            result->platform->from, (double)result->footprint_bytes / 0x1p20);
-    if (!best || !best->answered) {
-        element(out, "h1", "No mechanism has an answer for this input on this platform.");
-        return;
-    }
-    const struct compare_row *next = compare_second(result);
-    element(out, "h1", "%s (%s): %s%s.", phrases[best->mechanism], best->policy,
-            value_text(best, "time_ns", time, sizeof time),
-            next && compare_tied(best, next) ? ", though another mechanism may be as fast" : "");
-    say_second(result, next, out);
+    char text[1024];
+    element(out, "h1", "%s", compare_answer(result, text, sizeof text));
+    element(out, "p class=dim", "%s, %.4g MiB, on %s (%s)", result->program, (double)result->footprint_bytes / 0x1p20,
+            result->platform->name, result->platform->from);
 }
 
 static void begin(FILE *out, const char *id, const char *title)
@@ -218,19 +163,6 @@ static void table_end(FILE *out)
 
 /* --- how sure --- */
 
-static void say_ties(const struct compare_result *result, FILE *out)
-{
-    char name[COMPARE_NAME], all[2048] = "";
-    size_t ties = 0;
-    for (size_t i = 1; i < result->count; i++)
-        if (compare_tied(&result->rows[0], &result->rows[i]) && ties++ < 8)
-            (void)mem_add_text(all, sizeof all, "%s%s", *all ? ", " : "", compare_row_name(&result->rows[i], name));
-    if (!ties)
-        element(out, "li", "No other row is within the models' measured errors of it.");
-    else
-        element(out, "li", "Within the models' measured errors of it: %s%s.", all, ties > 8 ? " and more" : "");
-}
-
 static void say_error(const struct compare_row *best, FILE *out)
 {
     if (best->error_ratio > 0)
@@ -275,8 +207,6 @@ static void sure(const struct decision *d, FILE *out)
                 robust_say(&result->robust, 0, text, sizeof text), result->robust.number_count);
     else
         element(out, "li", "Whether the platform's unknown numbers decide this was not asked: add --robust 64.");
-    if (result->rows[0].error_ratio > 0)
-        say_ties(result, out);
     say_error(&result->rows[0], out);
     (void)fputs("</ul>\n", out);
     if (result->drawn)

@@ -83,7 +83,8 @@ static void has(const char *text, const char *part)
 START_TEST(the_page_answers_says_how_sure_why_and_how)
 {
     char *text = page_of("synth:bfs,scale=10,roots=1", "h200", 2, "offchip compare");
-    static const char *const order[] = {"<h1>Copy the data to the GPU explicitly (cudaMemcpy): ",
+    static const char *const order[] = {"<h1>",
+                                        "copy ",
                                         "<h2>How sure</h2>",
                                         "of 2 draws",
                                         "<h2>Why</h2>",
@@ -128,7 +129,7 @@ END_TEST
 START_TEST(no_answer_is_said_and_every_refusal_has_its_reason)
 {
     char *text = page_of("synth:pim-add", "h200", 0, "");
-    has(text, "<h1>No mechanism has an answer for this input on this platform.</h1>");
+    has(text, "<h1>No answer: nothing here has a time.</h1>");
     has(text, "reads no host memory");
     ck_assert_ptr_null(strstr(text, "<h2>How sure</h2>"));
     free(text);

@@ -5,15 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/compare/compare.h"
 #include "replay/results/case_table.h"
 #include "replay/results/runs.h"
 #include "replay/run/engine.h"
 #include "replay/run/platform_use.h"
-#include "replay/run/robust.h"
+#include "replay/run/verdict.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 
-enum { METRICS_MAX = 128 };
+enum { METRICS_MAX = 128, RANKS = 4 };
+
+/* Of engines that this release does not know. */
+static const struct metric unknown_time = {"time_ns", METRIC_REAL, METRIC_SUM, ""};
 
 /* --- best fixed --- */
 
@@ -141,11 +145,12 @@ static int other_metrics(struct metrics *metrics, const struct run_set *runs, bo
     return rc;
 }
 
-static int add_ranks(struct metrics *metrics, const struct run_set *runs, const char *engine, struct err *err)
+static int add_ranks(struct metrics *metrics, const struct run_set *runs, const char *engine, size_t most,
+                     struct err *err)
 {
     char name[64];
     bool more;
-    for (size_t n = 0; engine_rank(engine_of_results(engine), n, name, sizeof name, &more); n++)
+    for (size_t n = 0; n < most && engine_rank(engine_of_results(engine), n, name, sizeof name, &more); n++)
         if (run_set_has(runs, name) && add_metrics(metrics, runs, name, true, err))
             return -1;
     return 0;
@@ -168,9 +173,10 @@ static int choose_metrics(struct metrics *metrics, const struct run_set *runs, c
             continue;
         last = runs->runs[i].engine;
         const struct engine *engine = engine_of_results(last);
-        if (add_metrics(metrics, runs, engine ? engine->headline : "time_ns,speedup_ratio", true, err))
-            return -1;
-        if (options->ranks && add_ranks(metrics, runs, last, err))
+        /* what decides stands first: there may be no room for all */
+        if ((options->ranks && add_ranks(metrics, runs, last, 1, err)) ||
+            add_metrics(metrics, runs, engine ? engine->headline : "time_ns,speedup_ratio", true, err) ||
+            (options->ranks && add_ranks(metrics, runs, last, RANKS, err)))
             return -1;
     }
     return run_set_has(runs, "robust_wins") ? add_metrics(metrics, runs, "robust_wins,robust_draws", true, err) : 0;
@@ -230,8 +236,6 @@ double report_error(const struct run *run)
     return policy && policy->error > 0 ? policy->error : engine ? engine->error : 0;
 }
 
-enum { RANKS = 4 };
-
 /* What one case is decided by: the first rank that a run of it knows. */
 struct decision_by {
     char metric[64];
@@ -257,54 +261,95 @@ static struct decision_by decided_by(const struct run_set *runs, const size_t *l
     return by;
 }
 
-/* A run in its case. */
-struct standing {
-    struct robust_value value;
-    double error; /* only of the first rank one is known; without one the middle of an interval counts */
-    bool open;    /* it may be better than its value */
-};
-
-static struct standing standing(const struct run *run, const struct decision_by *by)
+/* A run in its case; an error is known only of the first rank. */
+static void stand(const struct case_table *table, size_t run, const struct decision_by *by,
+                  const struct verdict *verdict, struct verdict_answer *answer)
 {
-    double value, lo, hi;
-    struct standing s = {.error = by->rank ? 0 : report_error(run),
-                         .open = !by->more && run_at_least(run, by->metric, &value)};
-    if (run_starved(run) || (!s.open && !run_metric(run, by->metric, &value))) {
-        s.value.state = ROBUST_REFUSED;
-        return s;
-    }
-    s.open |= s.error > 0 && run_unbound(run, by->metric);
-    s.value = s.error > 0 && run_interval(run, by->metric, &lo, &hi) ? robust_between(lo, hi) : robust_point(value);
-    return s;
+    const struct run *r = &table->set->runs[run];
+    const struct engine *engine = engine_find(r->engine);
+    const struct report_cell cell = metric_cell(r, by->metric);
+    *answer = (struct verdict_answer){.name = table->series_labels[table->series_of[run]],
+                                      .simple = engine ? engine_simplicity(engine, r->policy)
+                                                       : compare_simplicity(r->policy)};
+    verdict_take(verdict, answer, &cell.value, by->rank ? 0 : report_error(r));
+    (void)run_metric(r, "common_ns", &answer->common);
+    if (run_starved(r))
+        answer->value.state = ROBUST_REFUSED;
 }
 
-/* What nothing in the case beats; nothing where an estimate, or what is only more than a bound, may be the best: nobody
- * knows how far it is off. */
-static void mark_best(const struct case_table *table, const size_t *list, size_t n, struct standing *values,
-                      struct report_mark *marks)
+static bool is_copy(const struct case_table *table, size_t run)
 {
-    const struct run_set *runs = table->set;
-    const struct decision_by by = decided_by(runs, list, n);
-    size_t winners = 0;
-    bool open = false, measured = false;
-    if (by.rank == RANKS)
-        return;
+    return table->twice[run] || strcmp(table->set->runs[run].policy, "best fixed") == 0;
+}
+
+/* Who wins the cases so far. */
+struct tally {
+    size_t cases;     /* of several policies */
+    size_t *wins;     /* [series]: alone */
+    const char *most; /* the series that does most often */
+    size_t most_wins;
+    double least;  /* of their leads */
+    bool measured; /* all of these have an error */
+};
+
+static void count_case(struct tally *tally, const struct case_table *table, const struct verdict *v,
+                       const struct verdict_answer *answers, size_t n)
+{
+    const size_t next = v->tied || v->pick == n ? n : verdict_next(v, answers, n, v->pick);
+    tally->cases++;
+    for (size_t s = 0; s < table->series && next < n; s++)
+        if (table->series_labels[s] == answers[v->pick].name && ++tally->wins[s] > tally->most_wins) {
+            tally->most_wins = tally->wins[s];
+            tally->most = table->series_labels[s];
+        }
+    if (next < n) {
+        tally->least = fmin(tally->least, verdict_margin(v, &answers[v->pick], &answers[next]));
+        tally->measured &= answers[v->pick].error > 0;
+    }
+}
+
+/* What nothing in the case beats is marked; nothing where an estimate, or what is only more than a bound, may be the
+ * best: nobody knows how far it is off. shown: the metric that decides is a column. */
+static void judge_case(struct tally *tally, const struct case_table *table, const size_t *list, size_t n,
+                       const struct decision_by *by, bool shown, struct verdict_answer *answers,
+                       struct report_mark *marks, struct report *report)
+{
+    const struct metric *metric = engine_metric(table->set->runs[list[0]].engine, by->metric);
+    struct verdict v = {.metric = metric ? metric : &unknown_time, .more_is_better = by->more};
+    struct verdict_answer copy;
+    size_t k = 0;
     for (size_t i = 0; i < n; i++)
-        values[i] = standing(&runs->runs[list[i]], &by);
-    for (size_t b = 0; b < n; b++) {
-        bool wins = values[b].value.state == ROBUST_STANDS;
-        for (size_t a = 0; a < n && wins; a++)
-            wins = !robust_beats(&values[a].value, &values[b].value, fmax(values[a].error, values[b].error), by.more);
-        marks[list[b]].best = wins;
-        winners += wins && !table->twice[list[b]] && strcmp(runs->runs[list[b]].policy, "best fixed") != 0;
-        measured |= values[b].error > 0;
-        open |= wins && values[b].open;
+        if (!is_copy(table, list[i])) {
+            stand(table, list[i], by, &v, &answers[k]);
+            *answers[k++].text *= shown;
+        }
+    verdict_make(&v, answers, k);
+    for (size_t i = 0; i < n; i++) {
+        stand(table, list[i], by, &v, &copy);
+        struct report_mark *mark = &marks[list[i]];
+        mark->best = (!v.tied || v.pick < k) && verdict_wins(&v, answers, k, &copy);
+        mark->tied = mark->best && v.tied && v.measured;
     }
-    for (size_t b = 0; b < n; b++) {
-        struct report_mark *mark = &marks[list[b]];
-        mark->best &= !open;
-        mark->tied = mark->best && measured && winners > 1;
-    }
+    if (k < 2)
+        return;
+    count_case(tally, table, &v, answers, k);
+    (void)snprintf(report->answer, sizeof report->answer, "%s", v.say);
+}
+
+/* Of one case its verdict stands there already. */
+static void say_tally(const struct tally *t, bool marks, struct report *report)
+{
+    if (t->cases < 2)
+        return;
+    if (t->most_wins == t->cases)
+        (void)snprintf(
+            report->answer, sizeof report->answer, "%s %s in every case, at least %.2f times ahead of the next%s.",
+            t->measured ? "Use" : "First comes", t->most, t->least,
+            t->measured ? ", more than the models' errors" : "; how far off such numbers are was never measured");
+    else
+        (void)snprintf(report->answer, sizeof report->answer, "No winner over all cases%s%s%s.",
+                       t->most ? "; most often it is " : ": in none is one alone the best", t->most ? t->most : "",
+                       marks ? " ('*': the best of a case, '=': the same within their errors)" : "");
 }
 
 /* The runs of one case stand together in `list`, from first[case] on. */
@@ -318,23 +363,46 @@ static void sort_by_case(const struct case_table *table, size_t count, size_t *f
         list[--first[table->row_of[i] + 1]] = i; /* now first[r + 1] is where r begins */
 }
 
-/* Which runs are the best of their case, by the first rank that one knows; none that starved. NULL on failure. */
-static struct report_mark *find_best(const struct case_table *table, struct err *err)
+/* Those of the list that are alike in the key set apart as well stand first; returns how many. */
+static size_t alike(const struct case_table *table, size_t *list, size_t n)
+{
+    size_t k = table->apart ? 1 : n;
+    for (size_t i = k; i < n; i++)
+        if (strcmp(table->apart[list[i]], table->apart[list[0]]) == 0) {
+            const size_t run = list[i];
+            memmove(&list[k + 1], &list[k], (i - k) * sizeof *list);
+            list[k++] = run;
+        }
+    return k;
+}
+
+/* Which runs are the best of their case, by the first rank that one knows; none that starved; and the report's answer.
+ * NULL on failure. */
+static struct report_mark *find_best(const struct case_table *table, const struct metrics *shown, bool pivot,
+                                     struct report *report, struct err *err)
 {
     size_t *first = mem_zalloc(table->rows + 2, sizeof *first, err), *list = NULL;
-    struct standing *values = NULL;
+    struct verdict_answer *values = NULL;
     struct report_mark *best = NULL;
+    struct tally tally = {.least = INFINITY, .measured = true};
     const size_t count = table->set->count;
     list = first ? mem_zalloc(count, sizeof *list, err) : NULL;
     values = list ? mem_zalloc(count, sizeof *values, err) : NULL;
-    best = values ? mem_zalloc(count, sizeof *best, err) : NULL;
-    if (best) {
+    tally.wins = values ? mem_zalloc(table->series + 1, sizeof *tally.wins, err) : NULL;
+    best = tally.wins ? mem_zalloc(count, sizeof *best, err) : NULL;
+    if (best)
         sort_by_case(table, count, first, list);
-        for (size_t r = 0; r < table->rows; r++) {
-            const size_t end = r + 1 < table->rows ? first[r + 2] : count;
-            mark_best(table, list + first[r + 1], end - first[r + 1], values, best);
-        }
+    for (size_t at = 0, n; best && at < count; at += n) {
+        const size_t row = table->row_of[list[at]];
+        n = alike(table, list + at, (row + 1 < table->rows ? first[row + 2] : count) - at);
+        const struct decision_by by = decided_by(table->set, list + at, n);
+        if (by.rank == RANKS)
+            continue;
+        judge_case(&tally, table, list + at, n, &by,
+                   pivot ? strcmp(shown->names[0], by.metric) == 0 : is_chosen(shown, by.metric), values, best, report);
     }
+    say_tally(&tally, !pivot, report);
+    free(tally.wins);
     free(first);
     free(list);
     free(values);
@@ -627,8 +695,9 @@ int report_make(struct report *report, struct run_set *runs, const struct report
         rc = divide(report, runs, options, err);
     if (!rc)
         rc = case_table_make(&table, runs, apart && strcmp(apart, "policy") != 0 ? apart : NULL, err);
-    struct report_mark *best = rc ? NULL : find_best(&table, err);
-    rc = best ? choose_metrics(&metrics, runs, list, options, err) : -1;
+    rc = rc || choose_metrics(&metrics, runs, list, options, err) ? -1 : 0;
+    struct report_mark *best = rc ? NULL : find_best(&table, &metrics, apart != NULL, report, err);
+    rc = best ? 0 : -1;
     if (!rc && !list && !apart)
         rc = other_metrics(&metrics, runs, false, &report->more, err);
     if (!rc)

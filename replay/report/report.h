@@ -48,6 +48,7 @@ struct report {
     bool warned;               /* the last of the texts are the runs' warnings */
     size_t more;               /* metrics that some run knows and that are no column of a headline */
     size_t *run_of, *case_of;  /* [row]: place in the set of runs, number of the case; NULL: a pivot */
+    char answer[1024];         /* who is best (replay/run/verdict.h); "": there is nothing to compare */
     json_t *notes;             /* sentences: what is left out, what starved, what other releases made */
 };
 

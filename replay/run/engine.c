@@ -32,6 +32,14 @@ const struct policy_head *engine_policy(const char *engine, const char *policy)
     return known ? policy_find(known->policies, policy) : NULL;
 }
 
+unsigned engine_simplicity(const struct engine *engine, const char *policy)
+{
+    unsigned place = 0;
+    while (engine->policies[place] && strcmp(engine->policies[place]->name, policy) != 0)
+        place++;
+    return place;
+}
+
 /* Whether a name stands in a comma-separated list, in which a sign may stand before each. */
 static bool is_in(const char *list, const char *name)
 {

@@ -83,6 +83,9 @@ const struct engine *engine_of_results(const char *name);
 /* The policy of an engine, by both names; NULL: this program has none such, or it is joined, "tree+random". */
 const struct policy_head *engine_policy(const char *engine, const char *policy);
 
+/* Its place among the engine's policies, where simple ones come first. */
+unsigned engine_simplicity(const struct engine *engine, const char *policy);
+
 /* The metric called `name` in the table of the engine of that name, or NULL. */
 const struct metric *engine_metric(const char *engine, const char *name);
 

@@ -9,6 +9,7 @@
 
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
+#include "trace/base/units.h"
 
 const char *const metric_aggregate_names[] = {"sum", "min", "max", "mean", "geomean"};
 
@@ -47,6 +48,64 @@ const char *metric_label(const char *name, char *buf, size_t size)
         if (ends_in(name, ends[i], &stem) && stem)
             (void)snprintf(buf, size, "%.*s%s", stem, name, i ? "" : "_per_s");
     return buf;
+}
+
+const char *metric_count(double value, char *buf, size_t size)
+{
+    if (fabs(value) < 0x1p63)
+        return units_human_count(llround(value), buf, size);
+    (void)snprintf(buf, size, "%.3g", value);
+    return buf;
+}
+
+static const char *number(const struct metric *metric, double value, char *buf, size_t size)
+{
+    const char *unit = metric_unit(metric->name);
+    if (strcmp(unit, "bytes/s") == 0) {
+        (void)snprintf(buf, size, "%.3g GB/s", value / 1e9);
+        return buf;
+    }
+    if (strcmp(unit, "bytes") == 0)
+        return units_human_bytes(value, buf, size);
+    if (strcmp(unit, "ns") == 0)
+        return units_human_ns(value, buf, size);
+    if (metric->type == METRIC_INT || fabs(value) >= 1000)
+        (void)metric_count(value, buf, size);
+    else
+        (void)snprintf(buf, size, "%.*f", fabs(value) >= 100 ? 1 : fabs(value) >= 10 ? 2 : 3, value);
+    return buf;
+}
+
+/* "242 .. 331 us": a unit that both have stands once. */
+static void between(const struct metric *metric, const struct metric_value *value, char *buf, size_t size)
+{
+    char lo[64], hi[64];
+    char *unit = strchr(number(metric, value->lo, lo, sizeof lo), ' ');
+    const char *same = strchr(number(metric, value->hi, hi, sizeof hi), ' ');
+    if (unit && same && strcmp(unit, same) == 0)
+        *unit = 0;
+    (void)snprintf(buf, size, "%s .. %s", lo, hi);
+}
+
+const char *metric_text(const struct metric *metric, const struct metric_value *value, char *buf, size_t size)
+{
+    char lo[64], *whole = buf;
+    if (value->unbound && value->known && size) {
+        *buf++ = '~';
+        size--;
+    }
+    if (value->interval)
+        between(metric, value, buf, size);
+    else if (value->lower_bound)
+        (void)snprintf(buf, size, "> %s", number(metric, value->lo, lo, sizeof lo));
+    else if (!value->known)
+        (void)snprintf(buf, size, "n/a");
+    else if (metric->type == METRIC_INT && strcmp(metric_unit(metric->name), "bytes") != 0 &&
+             strcmp(metric_unit(metric->name), "ns") != 0)
+        units_human_count(value->whole, buf, size);
+    else
+        number(metric, value->real, buf, size);
+    return whole;
 }
 
 const char *const outcome_by_names[OUTCOME_BYS] = {"kernel", "allocation"};

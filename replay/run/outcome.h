@@ -49,6 +49,13 @@ struct metric_value {
     double lo, hi;
 };
 
+/* A count for people, or a number from 1,000 on, without what stands behind the point: "1,234,567". Returns buf. */
+const char *metric_count(double value, char *buf, size_t size);
+
+/* A metric for people, under metric_label(): "38.9 ms", "1.42", "256 MiB", "1,234,567", "242 .. 331 us", "n/a"; "~1.42"
+ * of an estimate. Returns buf. */
+const char *metric_text(const struct metric *metric, const struct metric_value *value, char *buf, size_t size);
+
 /* What a run can be divided by. */
 enum outcome_by { OUTCOME_BY_KERNEL, OUTCOME_BY_ALLOCATION, OUTCOME_BYS };
 

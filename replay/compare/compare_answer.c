@@ -1,0 +1,103 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/compare/compare_rows.h"
+#include "trace/base/mem.h"
+
+const char *compare_time_text(double ns, int digits, char *buf, size_t size)
+{
+    const char *unit = ns < 1e6 ? "us" : ns < 1e9 ? "ms" : "s";
+    (void)snprintf(buf, size, "%.*g %s", digits, ns / (ns < 1e6 ? 1e3 : ns < 1e9 ? 1e6 : 1e9), unit);
+    return buf;
+}
+
+void compare_name_recorded(struct compare_result *result, const struct input *input)
+{
+    const char *line = input->store ? store_origin_get(input->store, "command_line") : NULL;
+    const char *command = line ? strstr(line, " -- ") : NULL;
+    const char *name = command ? command + 4 : input->store ? store_origin_get(input->store, "process_name") : NULL;
+    size_t folder = name ? strcspn(name, " ") : 0;
+    while (folder > 0 && name[folder - 1] != '/')
+        folder--;
+    (void)snprintf(result->recorded, sizeof result->recorded, "%s", name ? name + folder : "");
+}
+
+/* No other row is of its mechanism. */
+static bool is_alone(const struct compare_result *result, const struct compare_row *row)
+{
+    for (size_t i = 0; i < result->count; i++)
+        if (&result->rows[i] != row && result->rows[i].mechanism == row->mechanism)
+            return false;
+    return true;
+}
+
+/* "copy", "prefetched", "zerocopy (aligned)": as few words as tell it from the other rows. */
+static void name_row(const struct compare_result *result, const struct compare_row *row, char buf[COMPARE_NAME])
+{
+    const char *advice = strstr(row->policy, ", ");
+    if (is_alone(result, row))
+        (void)snprintf(buf, COMPARE_NAME, "%s", compare_mechanisms[row->mechanism]);
+    else if (row->mechanism != COMPARE_MANAGED || strcspn(row->policy, ",") != 4 ||
+             strncmp(row->policy, "tree", 4) != 0)
+        (void)compare_row_name(row, buf);
+    else
+        (void)snprintf(buf, COMPARE_NAME, "%s", advice ? advice + 2 : "managed as it is");
+}
+
+unsigned compare_simplicity(const char *name)
+{
+    static const char order[] = "managed (tree)|managed (managed)|managed (tree, prefetched)|copy (|device (|"
+                                "managed (tree, |zerocopy (as-written|zerocopy (naive|zerocopy (merged|zerocopy (|"
+                                "pinned (|tiered (naive|tiered (merged|tiered (|mixed (|managed (none)|managed (fixed:";
+    unsigned i = 0;
+    for (const char *p = order; *p; p += strcspn(p, "|"), p += *p == '|', i++)
+        if (strncmp(name, p, strcspn(p, "|")) == 0)
+            return i;
+    return i;
+}
+
+void compare_verdict_release(struct compare_verdict *v)
+{
+    free(v->answers);
+    free(v->names);
+}
+
+int compare_verdict(const struct compare_result *result, struct compare_verdict *v, struct err *err)
+{
+    *v = (struct compare_verdict){.verdict = {.metric = compare_metrics},
+                                  .answers = mem_zalloc(result->count + 1, sizeof *v->answers, err),
+                                  .names = mem_zalloc(result->count + 1, sizeof *v->names, err)};
+    if (!v->answers || !v->names) {
+        compare_verdict_release(v);
+        return -1;
+    }
+    for (size_t i = 0; i < result->count; i++) {
+        const struct compare_row *row = &result->rows[i];
+        v->answers[i].name = v->names[i];
+        v->answers[i].common = row->common_ns;
+        v->answers[i].simple = compare_simplicity(compare_row_name(row, v->names[i]));
+        verdict_take(&v->verdict, &v->answers[i], row->outcome.values, row->error_ratio);
+        if (*v->answers[i].text == '>') { /* it was stopped, or its model failed: no contender */
+            v->answers[i].value.state = ROBUST_BEATEN;
+            v->answers[i].open = false;
+        }
+        name_row(result, row, v->names[i]);
+    }
+    if (result->drawn)
+        (void)snprintf(v->verdict.sure, sizeof v->verdict.sure, "; it wins in %u of %u draws", result->robust.wins[0],
+                       result->robust.draws);
+    verdict_make(&v->verdict, v->answers, result->count);
+    return 0;
+}
+
+const char *compare_answer(const struct compare_result *result, char *buf, size_t size)
+{
+    struct compare_verdict v;
+    *buf = 0;
+    if (compare_verdict(result, &v, NULL))
+        return buf;
+    (void)snprintf(buf, size, "%s", v.verdict.say);
+    compare_verdict_release(&v);
+    return buf;
+}

@@ -1,0 +1,143 @@
+#include "replay/run/verdict.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "trace/base/mem.h"
+
+enum { NAMED = 4 }; /* of those that are tied */
+
+void verdict_take(const struct verdict *verdict, struct verdict_answer *answer, const struct metric_value *value,
+                  double error)
+{
+    answer->error = error;
+    answer->open = !value->known && !value->interval && value->lower_bound && !verdict->more_is_better;
+    if (error > 0 && value->interval)
+        answer->value = robust_between(value->lo, value->hi);
+    else if (value->known || value->interval || answer->open)
+        answer->value = robust_point(value->known      ? value->real
+                                     : value->interval ? (value->lo + value->hi) / 2
+                                                       : value->lo);
+    else
+        answer->value.state = ROBUST_REFUSED;
+    answer->open |= error > 0 && value->unbound;
+    char *dots = strstr(metric_text(verdict->metric, value, answer->text, sizeof answer->text), " .. ");
+    if (dots)
+        memcpy(dots, " to ", 4);
+}
+
+/* The same as a's, without what b has in common with it. */
+static struct robust_value beside(const struct verdict_answer *a, const struct verdict_answer *b)
+{
+    struct robust_value value = a->value;
+    value.hi -= fmin(a->common, b->common);
+    return value;
+}
+
+bool verdict_wins(const struct verdict *verdict, const struct verdict_answer *answers, size_t n,
+                  const struct verdict_answer *answer)
+{
+    bool wins = answer->value.state == ROBUST_STANDS;
+    for (size_t i = 0; i < n && wins; i++) {
+        const struct robust_value value = beside(&answers[i], answer);
+        wins = answers[i].open ||
+               !robust_beats(&value, &answer->value, fmax(answers[i].error, answer->error), verdict->more_is_better);
+    }
+    return wins;
+}
+
+double verdict_margin(const struct verdict *verdict, const struct verdict_answer *a, const struct verdict_answer *b)
+{
+    return verdict->more_is_better ? a->value.lo / b->value.hi : b->value.lo / beside(a, b).hi;
+}
+
+size_t verdict_next(const struct verdict *verdict, const struct verdict_answer *answers, size_t n, size_t best)
+{
+    size_t next = n;
+    for (size_t i = 0; i < n; i++)
+        if (i != best && answers[i].value.state == ROBUST_STANDS &&
+            (next == n || verdict_margin(verdict, &answers[best], &answers[i]) <
+                              verdict_margin(verdict, &answers[best], &answers[next])))
+            next = i;
+    return next;
+}
+
+/* "copy: 645 us; zerocopy takes 3.41 times as long (2.20 ms)", or of what is to be large "f3fs: fairness_index 0.953,
+ * 1.94 times that of fcfs (0.492)". */
+static void say_margin(struct verdict *v, const char *label, const struct verdict_answer *a,
+                       const struct verdict_answer *b)
+{
+    const bool time = strcmp(label, "time") == 0;
+    char margin[64];
+    (void)snprintf(margin, sizeof margin, "%s%.2f times",
+                   a->value.lo < a->value.hi || b->value.lo < b->value.hi ? "at least " : "", verdict_margin(v, a, b));
+    (void)mem_add_text(v->say, sizeof v->say, "%s %s", a->error > 0 ? "Use" : "First comes", a->name);
+    if (*a->text)
+        (void)mem_add_text(v->say, sizeof v->say, ": %s%s%s", time ? "" : label, time ? "" : " ", a->text);
+    if (v->more_is_better)
+        (void)mem_add_text(v->say, sizeof v->say, ", %s that of %s", margin, b->name);
+    else
+        (void)mem_add_text(v->say, sizeof v->say, "; %s %s %s as %s", b->name, time ? "takes" : "has", margin,
+                           time ? "long" : "much");
+    (void)mem_add_text(
+        v->say, sizeof v->say, "%s%s%s%s%s.", *b->text ? " (" : "", b->text, *b->text ? ")" : "",
+        a->error > 0 ? ", more than the models' errors" : "; how far off such numbers are was never measured", v->sure);
+}
+
+/* "No winner: a 242 to 331 us, b 317 us and 2 others". */
+static void say_winners(struct verdict *v, const struct verdict_answer *answers, size_t n, size_t winners)
+{
+    const size_t most = winners > NAMED ? NAMED - 1 : winners;
+    size_t said = 0;
+    (void)snprintf(v->say, sizeof v->say, "No winner: ");
+    for (size_t i = 0; i < n && said < most; i++)
+        if (answers[i].wins) {
+            (void)mem_add_text(v->say, sizeof v->say, "%s%s%s%s",
+                               said == 0             ? ""
+                               : said + 1 == winners ? " and "
+                                                     : ", ",
+                               answers[i].name, *answers[i].text ? " " : "", answers[i].text);
+            said++;
+        }
+    if (winners > most)
+        (void)mem_add_text(v->say, sizeof v->say, " and %zu others", winners - most);
+}
+
+void verdict_make(struct verdict *v, struct verdict_answer *answers, size_t n)
+{
+    size_t winners = 0;
+    bool open = false;
+    char label[80];
+    (void)metric_label(v->metric->name, label, sizeof label);
+    v->pick = n;
+    v->measured = false;
+    *v->say = 0;
+    for (size_t i = 0; i < n; i++) {
+        answers[i].wins = verdict_wins(v, answers, n, &answers[i]);
+        winners += answers[i].wins;
+        open |= answers[i].wins && answers[i].open;
+        v->measured |= answers[i].wins && answers[i].error > 0;
+        if (answers[i].wins && (v->pick == n || answers[i].simple < answers[v->pick].simple))
+            v->pick = i;
+    }
+    v->tied = winners > 1 || open;
+    const size_t next = winners ? verdict_next(v, answers, n, v->pick) : n;
+    if (v->tied)
+        say_winners(v, answers, n, winners);
+    if (winners == 0)
+        (void)snprintf(v->say, sizeof v->say, "No answer: nothing here has a %s.", label);
+    else if (!v->tied && next == n)
+        (void)snprintf(v->say, sizeof v->say, "Only %s has a %s%s%s: there is nothing to compare it with.",
+                       answers[v->pick].name, label, *answers[v->pick].text ? ", " : "", answers[v->pick].text);
+    else if (!v->tied)
+        say_margin(v, label, &answers[v->pick], &answers[next]);
+    else if (open)
+        (void)mem_add_text(v->say, sizeof v->say, "; %s.",
+                           strchr(v->say, '~') ? "an estimate (~) decides nothing: record --touches makes it a number"
+                                               : "what is only more than a bound (>) decides nothing");
+    else
+        (void)mem_add_text(v->say, sizeof v->say, " are the same%s; the simplest is %s.",
+                           v->measured ? " within their errors" : "", answers[v->pick].name);
+    v->pick = open ? n : v->pick;
+}

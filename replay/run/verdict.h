@@ -1,0 +1,47 @@
+/* verdict: the sentence that a comparison begins with: who wins, by how much and how sure, or that nobody does.
+ *
+ * What nothing beats (robust_beats()) wins. Several such are the same within their errors, and the simplest is named;
+ * where one of them is an estimate nobody knows. Worked example, errors of 6 %: "No winner: zerocopy 242 to 331 us and
+ * copy 317 us are the same within their errors; the simplest is copy."; and of 645 us beside 2.2 ms: "Use copy: 645 us;
+ * zerocopy takes 3.41 times as long (2.20 ms), more than the models' errors." */
+#ifndef REPLAY_RUN_VERDICT_H
+#define REPLAY_RUN_VERDICT_H
+
+#include "replay/run/robust.h"
+
+struct verdict_answer {
+    const char *name;
+    char text[80]; /* its value as tables have it; "": it is not to be said */
+    struct robust_value value;
+    double common;   /* of the interval's width, what others have too and then as much */
+    double error;    /* measured, a ratio; 0: nobody has measured */
+    bool open;       /* it may be better than its value: an estimate, or what is more than a bound */
+    bool wins;       /* nothing beats it; what is open beats nothing */
+    unsigned simple; /* its place in the order of simplicity, the least first */
+};
+
+struct verdict {
+    const struct metric *metric;
+    bool more_is_better;
+    char sure[64]; /* said behind a winner, "; it wins in 16 of 16 draws"; "" */
+    size_t pick;   /* the winner, the simplest of several; n: there is none */
+    bool tied;     /* several win, or an open one does */
+    bool measured; /* the error of one that wins is known */
+    char say[1024];
+};
+
+/* The value to be judged by, and its text. Without a measured error the middle of an interval counts. */
+void verdict_take(const struct verdict *verdict, struct verdict_answer *answer, const struct metric_value *value,
+                  double error);
+/* Whether nothing of the n answers beats it. */
+bool verdict_wins(const struct verdict *verdict, const struct verdict_answer *answers, size_t n,
+                  const struct verdict_answer *answer);
+/* Fill `wins` of the answers, and all behind `sure`. */
+void verdict_make(struct verdict *verdict, struct verdict_answer *answers, size_t n);
+
+/* How much better a is than b at least, a ratio: their ends that are nearest to each other. */
+double verdict_margin(const struct verdict *verdict, const struct verdict_answer *a, const struct verdict_answer *b);
+/* The nearest of the others to the best; n: none stands. */
+size_t verdict_next(const struct verdict *verdict, const struct verdict_answer *answers, size_t n, size_t best);
+
+#endif

@@ -1,0 +1,125 @@
+#include "replay/run/verdict.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "replay/run/engine.h"
+#include "trace/base/testing.h"
+
+enum { MOST = 6 };
+
+static const struct metric time = {"time_ns", METRIC_REAL, METRIC_SUM, ""};
+static const struct metric fairness = {"fairness_index", METRIC_REAL, METRIC_MIN, ""};
+
+/* An answer in words of ten: "a 100", "b 90..110", "c ~80", "d >300", "e" without a value; then its error. */
+struct row {
+    const char *name;
+    double lo, hi;   /* us; NAN: not known */
+    char sign;       /* '~' an estimate, '>' more than that */
+    double error;    /* a ratio */
+    double common;   /* us */
+    unsigned simple; /* place */
+};
+
+static const struct {
+    const struct metric *metric;
+    bool more;
+    struct row rows[MOST];
+    const char *says;
+} cases[] = {
+    {&time,
+     false,
+     {{"a", 100, 100, 0, 0.06, 0, 1}, {"b", 106, 106, 0, 0.06, 0, 0}, {"c", 120, 120, 0, 0.06, 0, 2}},
+     "No winner: a 100 us and b 106 us are the same within their errors; the simplest is b."},
+    {&time,
+     false,
+     {{"a", 100, 100, 0, 0.06, 0, 1}, {"b", 107, 107, 0, 0.06, 0, 0}},
+     "Use a: 100 us; b takes 1.07 times as long (107 us), more than the models' errors."},
+    /* the larger error of the two */
+    {&time,
+     false,
+     {{"a", 100, 100, 0, 0.06, 0, 1}, {"b", 107, 107, 0, 0.15, 0, 2}},
+     "No winner: a 100 us and b 107 us are the same within their errors; the simplest is a."},
+    /* an interval is said as one, and the lead is that of the ends that are nearest */
+    {&time,
+     false,
+     {{"a", 242, 331, 0, 0.06, 0, 3},
+      {"b", 317, 317, 0, 0.06, 0, 2},
+      {"c", 332, 332, 0, 0.06, 0, 1},
+      {"d", 2250, 2250, 0, 0.15, 0, 0}},
+     "No winner: a 242 to 331 us, b 317 us and c 332 us are the same within their errors; the simplest is c."},
+    {&time,
+     false,
+     {{"a", 200, 250, 0, 0.06, 0, 0}, {"b", 500, 600, 0, 0.06, 0, 0}, {"c", 400, 900, 0, 0.06, 0, 0}},
+     "Use a: 200 to 250 us; c takes at least 1.60 times as long (400 to 900 us), more than the models' errors."},
+    /* what both have in common is no difference */
+    {&time,
+     false,
+     {{"a", 200, 300, 0, 0.06, 100, 0}, {"b", 280, 380, 0, 0.06, 100, 0}},
+     "Use a: 200 to 300 us; b takes at least 1.40 times as long (280 to 380 us), more than the models' errors."},
+    /* an estimate wins nothing, and beats nothing; one that is beaten is no matter */
+    {&time,
+     false,
+     {{"a", 100, 100, 0, 0.15, 0, 0}, {"b", 50, 50, '~', 0.15, 0, 0}},
+     "No winner: a 100 us and b ~50 us; an estimate (~) decides nothing: record --touches makes it a number."},
+    {&time,
+     false,
+     {{"a", 100, 100, 0, 0.15, 0, 0}, {"b", 300, 300, '~', 0.15, 0, 0}},
+     "Use a: 100 us; b takes 3.00 times as long (~300 us), more than the models' errors."},
+    {&time,
+     false,
+     {{"a", 100, 100, 0, 0.15, 0, 0}, {"b", 90, 90, '>', 0.15, 0, 0}},
+     "No winner: a 100 us and b > 90 us; what is only more than a bound (>) decides nothing."},
+    /* nobody has measured: the middle of an interval, and no tie but of equals */
+    {&time,
+     false,
+     {{"a", 100, 120, 0, 0, 0, 0}, {"b", 121, 121, 0, 0, 0, 0}},
+     "First comes a: 100 to 120 us; b takes 1.10 times as long (121 us); how far off such numbers are was never "
+     "measured."},
+    {&fairness,
+     true,
+     {{"a", 0.9, 0.9, 0, 0, 0, 0}, {"b", 0.45, 0.45, 0, 0, 0, 0}},
+     "First comes a: fairness_index 0.900, 2.00 times that of b (0.450); how far off such numbers are was never "
+     "measured."},
+    {&time,
+     false,
+     {{"a", 100, 100, 0, 0.06, 0, 0}, {"b", NAN, NAN, 0, 0.06, 0, 0}},
+     "Only a has a time, 100 us: there is nothing to compare it with."},
+    {&time, false, {{"a", NAN, NAN, 0, 0.06, 0, 0}}, "No answer: nothing here has a time."},
+    {&time,
+     false,
+     {{"a", 100, 100, 0, 0.06, 0, 5},
+      {"b", 101, 101, 0, 0.06, 0, 4},
+      {"c", 102, 102, 0, 0.06, 0, 3},
+      {"d", 103, 103, 0, 0.06, 0, 2},
+      {"e", 104, 104, 0, 0.06, 0, 1}},
+     "No winner: a 100 us, b 101 us, c 102 us and 2 others are the same within their errors; the simplest is e."},
+};
+
+START_TEST(the_sentence_names_who_wins_or_that_nobody_does)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct verdict_answer answers[MOST] = {{0}};
+        struct verdict verdict = {.metric = cases[i].metric, .more_is_better = cases[i].more};
+        size_t n = 0;
+        for (const struct row *r = cases[i].rows; n < MOST && r->name; n++, r++) {
+            const double scale = cases[i].metric == &time ? 1000 : 1, lo = r->lo * scale, hi = r->hi * scale;
+            const struct metric_value value = {.known = !isnan(lo) && r->sign != '>',
+                                               .interval = lo < hi,
+                                               .lower_bound = r->sign == '>',
+                                               .unbound = r->sign == '~',
+                                               .real = (lo + hi) / 2,
+                                               .lo = lo,
+                                               .hi = hi};
+            answers[n] = (struct verdict_answer){.name = r->name, .simple = r->simple, .common = r->common * scale};
+            verdict_take(&verdict, &answers[n], &value, r->error);
+        }
+        verdict_make(&verdict, answers, n);
+        ck_assert_str_eq(verdict.say, cases[i].says);
+        ck_assert_int_eq(verdict.pick == n,
+                         strncmp(verdict.say, "No answer", 9) == 0 || strstr(verdict.say, "decides nothing") != NULL);
+    }
+}
+END_TEST
+
+TEST_MAIN("verdict", the_sentence_names_who_wins_or_that_nobody_does)
