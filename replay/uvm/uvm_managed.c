@@ -298,7 +298,8 @@ struct uvm_managed_activity uvm_managed_activity(const struct uvm_metrics *m)
     return (struct uvm_managed_activity){.known = !m->stopped,
                                          .faulted = m->batches || m->cpu_faults,
                                          .evicted = m->evictions > 0,
-                                         .remote = m->remote_bytes || m->counter_notifications};
+                                         .remote = m->remote_bytes || m->counter_notifications,
+                                         .prefetched = m->prefetch_ns > 0};
 }
 
 bool uvm_managed_same(const struct platform *a, const struct platform *b, struct uvm_managed_activity activity)
@@ -312,13 +313,14 @@ bool uvm_managed_same(const struct platform *a, const struct platform *b, struct
         "walk_gap_ns",     "walk_ns",        "interrupt_ns",    "top_half_ns",    "awake_ns",   "gpu_fault_gap_ns",
         "batch_before_ns", "batch_after_ns", "raw_fault_ns",    "fault_page_ns",  "service_ns", "poll_ns",
         "moved_page_ns",   "unmap_page_ns",  "trace_record_ns", "trace_entry_ns", NULL};
-    /* Of [launch], what is not the managed memory's. */
-    static const char *const calls[] = {"lock_bytes_per_s", "pageable_bytes_per_s", NULL};
+    /* Of [launch], what is not the managed memory's; the first three are of prefetches. */
+    static const char *const calls[] = {"prefetch_call_ns", "prefetch_block_ns",    "zero_bytes_per_s",
+                                        "lock_bytes_per_s", "pageable_bytes_per_s", NULL};
     const bool linked = platform_has(a, "pcie") || platform_has(b, "pcie");
     const struct pcie *x = platform_section_get(a, "pcie"), *y = platform_section_get(b, "pcie");
     if (!activity.known || !platform_same(a, b, "gpu", caches))
         return false;
-    if (!platform_same(a, b, "launch", calls))
+    if (!platform_same(a, b, "launch", activity.prefetched ? calls + 3 : calls))
         return false;
     if (linked && (activity.remote ? !platform_same(a, b, "pcie", NULL) : x->uvm_reserve_bytes != y->uvm_reserve_bytes))
         return false;

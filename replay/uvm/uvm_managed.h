@@ -97,7 +97,7 @@ int uvm_managed_run(const struct uvm_managed *m, struct uvm_metrics *metrics, st
 /* What happened in a run, from which follows what numbers of its platform it read. Zeroed: not known. */
 struct uvm_managed_activity {
     bool known;
-    bool faulted, evicted, remote; /* there was a batch, an eviction, an access over the link */
+    bool faulted, evicted, remote, prefetched; /* there was a batch, an eviction, an access over the link, a prefetch */
 };
 
 struct uvm_managed_activity uvm_managed_activity(const struct uvm_metrics *metrics);

@@ -190,7 +190,7 @@ START_TEST(a_run_is_the_same_where_what_it_reads_is)
     } runs[] = {{"synth:bicg,bytes=4MiB", "h200", "tree", {.copy_engines = 2}},
                 {"synth:bicg,bytes=4MiB", "v100", "none", {.copy_engines = 2, .oversubscription_pct = 200}},
                 {"synth:bicg,bytes=4MiB", "h200", "tree", {.copy_engines = 2, .advise = "all:preferred-host"}},
-                {"synth:bicg,bytes=4MiB", "v100", "tree", {.copy_engines = 2, .prefetch = "all"}},
+                {"synth:bicg,bytes=4MiB", "h200", "tree", {.copy_engines = 2, .prefetch = "all"}},
                 {"synth:triad,bytes=8MiB", "h200", "fixed", {.copy_engines = 1, .oversubscription_pct = 150}},
                 {"synth:rodinia-srad-v1,rows=80,columns=80,iterations=1", "h200", "adaptive", {.copy_engines = 2}},
                 {"synth:rodinia-srad-v1,rows=80,columns=80,iterations=1",
