@@ -225,12 +225,27 @@ static void choose_rows(struct view *view)
         const bool first = !seen[row->mechanism] && row->mechanism != COMPARE_MIXED && stands &&
                            verdict_margin(&v->verdict, &v->answers[best], a) < LOST;
         const bool plain = row->stock && stands && !strchr(row->policy, ',');
-        if (all || opt_verbose || first || plain || i == v->verdict.pick || (a->wins && tied < TIED)) {
+        if (all || opt_verbose || first || plain || i == v->verdict.pick || i == v->verdict.next ||
+            (a->wins && tied < TIED)) {
             view->rows[view->count++] = i;
             seen[row->mechanism] = true;
             tied += a->wins;
         }
     }
+}
+
+/* The last row that the answer does not name; or any but the one to take. False: there is none. */
+static bool drop_row(struct view *view, bool any)
+{
+    const struct compare_verdict *v = view->verdict;
+    for (size_t i = view->count; i-- > 0;) {
+        const size_t row = view->rows[i];
+        if (row != v->verdict.pick && (any || (row != v->verdict.next && !v->answers[row].wins))) {
+            memmove(&view->rows[i], &view->rows[i + 1], (--view->count - i) * sizeof *view->rows);
+            return true;
+        }
+    }
+    return false;
 }
 
 static size_t lines_of(const struct view *view, void (*print)(const struct view *view, FILE *to))
@@ -248,10 +263,10 @@ static size_t lines_of(const struct view *view, void (*print)(const struct view 
     return lines;
 }
 
-/* Without options all fits a dozen lines: rows at the end give way, then notes. */
+/* Without options all fits a dozen lines: rows that the answer does not name give way, then notes. */
 static void print_table(const struct compare_result *result, const struct compare_verdict *verdict)
 {
-    enum { LINES = 12, LEAST_ROWS = 2 };
+    enum { LINES = 12 };
     struct view view = {result, verdict, mem_zalloc(result->count + 1, sizeof *view.noted, NULL),
                         mem_zalloc(result->count + 1, sizeof *view.rows, NULL), 0};
     for (size_t i = 0; i < result->count && view.noted; i++)
@@ -261,12 +276,10 @@ static void print_table(const struct compare_result *result, const struct compar
         return;
     }
     choose_rows(&view);
-    while (!all && !opt_verbose && !top && !draws && (view.count > LEAST_ROWS || notes_most) &&
+    while (!all && !opt_verbose && !top && !draws &&
            lines_of(&view, print_head) + lines_of(&view, print_rows) + lines_of(&view, print_below) > LINES)
-        if (view.count > LEAST_ROWS)
-            view.count--;
-        else
-            notes_most--;
+        if (!drop_row(&view, false) && (!notes_most || !notes_most--) && !drop_row(&view, true))
+            break;
     print_head(&view, stdout);
     if (view.count)
         print_rows(&view, stdout);

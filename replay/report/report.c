@@ -295,7 +295,7 @@ struct tally {
 static void count_case(struct tally *tally, const struct case_table *table, const struct verdict *v,
                        const struct verdict_answer *answers, size_t n)
 {
-    const size_t next = v->tied || v->pick == n ? n : verdict_next(v, answers, n, v->pick);
+    const size_t next = v->tied ? n : v->next;
     tally->cases++;
     for (size_t s = 0; s < table->series && next < n; s++)
         if (table->series_labels[s] == answers[v->pick].name && ++tally->wins[s] > tally->most_wins) {

@@ -52,7 +52,8 @@ double verdict_margin(const struct verdict *verdict, const struct verdict_answer
     return verdict->more_is_better ? a->value.lo / b->value.hi : b->value.lo / beside(a, b).hi;
 }
 
-size_t verdict_next(const struct verdict *verdict, const struct verdict_answer *answers, size_t n, size_t best)
+/* The nearest of the others to the best; n: none stands. */
+static size_t next_of(const struct verdict *verdict, const struct verdict_answer *answers, size_t n, size_t best)
 {
     size_t next = n;
     for (size_t i = 0; i < n; i++)
@@ -122,16 +123,16 @@ void verdict_make(struct verdict *v, struct verdict_answer *answers, size_t n)
             v->pick = i;
     }
     v->tied = winners > 1 || open;
-    const size_t next = winners ? verdict_next(v, answers, n, v->pick) : n;
+    v->next = winners ? next_of(v, answers, n, v->pick) : n;
     if (v->tied)
         say_winners(v, answers, n, winners);
     if (winners == 0)
         (void)snprintf(v->say, sizeof v->say, "No answer: nothing here has a %s.", label);
-    else if (!v->tied && next == n)
+    else if (!v->tied && v->next == n)
         (void)snprintf(v->say, sizeof v->say, "Only %s has a %s%s%s: there is nothing to compare it with.",
                        answers[v->pick].name, label, *answers[v->pick].text ? ", " : "", answers[v->pick].text);
     else if (!v->tied)
-        say_margin(v, label, &answers[v->pick], &answers[next]);
+        say_margin(v, label, &answers[v->pick], &answers[v->next]);
     else if (open)
         (void)mem_add_text(v->say, sizeof v->say, "; %s.",
                            strchr(v->say, '~') ? "an estimate (~) decides nothing: record --touches makes it a number"

@@ -25,6 +25,7 @@ struct verdict {
     bool more_is_better;
     char sure[64]; /* said behind a winner, "; it wins in 16 of 16 draws"; "" */
     size_t pick;   /* the winner, the simplest of several; n: there is none */
+    size_t next;   /* the nearest of the others to it; n: none stands */
     bool tied;     /* several win, or an open one does */
     bool measured; /* the error of one that wins is known */
     char say[1024];
@@ -41,7 +42,5 @@ void verdict_make(struct verdict *verdict, struct verdict_answer *answers, size_
 
 /* How much better a is than b at least, a ratio: their ends that are nearest to each other. */
 double verdict_margin(const struct verdict *verdict, const struct verdict_answer *a, const struct verdict_answer *b);
-/* The nearest of the others to the best; n: none stands. */
-size_t verdict_next(const struct verdict *verdict, const struct verdict_answer *answers, size_t n, size_t best);
 
 #endif
