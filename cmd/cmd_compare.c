@@ -209,6 +209,12 @@ static void print_below(const struct view *view, FILE *to)
         printable_print(to, "left out: rows %zu (--all prints them and more columns), notes %zu (-v)\n", rows, notes);
 }
 
+/* What the program has if nothing is changed. */
+static bool as_it_is(const struct compare_row *row)
+{
+    return row->stock && !strchr(row->policy, ',');
+}
+
 /* The best, those that are tied with it, the best of each other mechanism unless it loses tenfold, and what the program
  * has if nothing is changed. */
 static void choose_rows(struct view *view)
@@ -224,8 +230,7 @@ static void choose_rows(struct view *view)
         const bool stands = a->value.state == ROBUST_STANDS && *a->text != '>';
         const bool first = !seen[row->mechanism] && row->mechanism != COMPARE_MIXED && stands &&
                            verdict_margin(&v->verdict, &v->answers[best], a) < LOST;
-        const bool plain = row->stock && stands && !strchr(row->policy, ',');
-        if (all || opt_verbose || first || plain || i == v->verdict.pick || i == v->verdict.next ||
+        if (all || opt_verbose || first || (stands && as_it_is(row)) || i == v->verdict.pick || i == v->verdict.next ||
             (a->wins && tied < TIED)) {
             view->rows[view->count++] = i;
             seen[row->mechanism] = true;
@@ -234,18 +239,35 @@ static void choose_rows(struct view *view)
     }
 }
 
-/* The last row that the answer does not name; or any but the one to take. False: there is none. */
-static bool drop_row(struct view *view, bool any)
+/* Rows give way in this order, the last of a kind first; never the one to take. */
+enum gives_way { ROWS_NOT_NAMED, ROW_AS_IT_IS, ROWS_NAMED };
+
+static bool drop_row(struct view *view, enum gives_way kind)
 {
     const struct compare_verdict *v = view->verdict;
     for (size_t i = view->count; i-- > 0;) {
         const size_t row = view->rows[i];
-        if (row != v->verdict.pick && (any || (row != v->verdict.next && !v->answers[row].wins))) {
+        const enum gives_way of = row == v->verdict.next || v->answers[row].wins ? ROWS_NAMED
+                                  : as_it_is(&view->result->rows[row])           ? ROW_AS_IT_IS
+                                                                                 : ROWS_NOT_NAMED;
+        if (row != v->verdict.pick && of == kind) {
             memmove(&view->rows[i], &view->rows[i + 1], (--view->count - i) * sizeof *view->rows);
             return true;
         }
     }
     return false;
+}
+
+/* Without options all fits a dozen lines: rows that the answer does not name give way, then notes. */
+static bool drop(struct view *view)
+{
+    if (drop_row(view, ROWS_NOT_NAMED))
+        return true;
+    if (notes_most) {
+        notes_most--;
+        return true;
+    }
+    return drop_row(view, ROW_AS_IT_IS) || drop_row(view, ROWS_NAMED);
 }
 
 static size_t lines_of(const struct view *view, void (*print)(const struct view *view, FILE *to))
@@ -263,7 +285,6 @@ static size_t lines_of(const struct view *view, void (*print)(const struct view 
     return lines;
 }
 
-/* Without options all fits a dozen lines: rows that the answer does not name give way, then notes. */
 static void print_table(const struct compare_result *result, const struct compare_verdict *verdict)
 {
     enum { LINES = 12 };
@@ -278,7 +299,7 @@ static void print_table(const struct compare_result *result, const struct compar
     choose_rows(&view);
     while (!all && !opt_verbose && !top && !draws &&
            lines_of(&view, print_head) + lines_of(&view, print_rows) + lines_of(&view, print_below) > LINES)
-        if (!drop_row(&view, false) && (!notes_most || !notes_most--) && !drop_row(&view, true))
+        if (!drop(&view))
             break;
     print_head(&view, stdout);
     if (view.count)
