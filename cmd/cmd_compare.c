@@ -141,7 +141,7 @@ static void print_robust(const struct compare_result *result, char (*names)[COMP
 /* How to have the row that the answer names, in a few lines. */
 static void print_pick(const struct view *view, FILE *to)
 {
-    enum { ROOM = 3 * 76 };
+    enum { ROOM = 2 * 76 };
     const struct compare_verdict *v = view->verdict;
     const struct compare_row *row = &view->result->rows[v->verdict.pick];
     char text[4096], more[] = " .. (--top 1 says all)";
@@ -189,9 +189,13 @@ static bool matters(const struct noted *runs, size_t n, size_t run, const char *
 {
     const size_t word = strcspn(runs[run].name, " ");
     bool missing = strncmp(runs[run].name, compare_mechanisms[COMPARE_TIERED], word) != 0; /* needs a gather */
-    for (size_t i = 0; i < n; i++)
+    bool copied = false; /* has a time: that says more than a ceiling */
+    for (size_t i = 0; i < n; i++) {
         missing &= strncmp(runs[i].name, runs[run].name, word) != 0 || !has_time(&runs[i]);
-    missing |= strncmp(note, "fault service covers", 20) == 0;
+        copied |= strncmp(runs[i].name, compare_mechanisms[COMPARE_COPY], 4) == 0 && has_time(&runs[i]);
+    }
+    missing |= strncmp(note, "fault service covers", 20) == 0 && !copied;
+    missing |= strncmp(note, COMPARE_TRACED, strlen(COMPARE_TRACED)) == 0;
     return opt_verbose || (missing && notes_said++ < notes_most);
 }
 

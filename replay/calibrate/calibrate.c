@@ -354,19 +354,25 @@ static double range_end(const struct calibrated *n, double errors)
     return !row || row->type == PARAM_REAL ? end : errors < 0 ? floor(end) : ceil(end);
 }
 
+/* Write the numbers of one section from the i-th on, or nothing if an earlier one was of it. */
+static void write_section(const struct calibration *c, size_t i, FILE *out)
+{
+    for (size_t k = 0; k < i; k++)
+        if (isfinite(c->numbers[k].error) && strcmp(c->numbers[k].section, c->numbers[i].section) == 0)
+            return;
+    (void)fprintf(out, "\n[%s]\n", c->numbers[i].section);
+    for (const struct calibrated *n = &c->numbers[i]; n < c->numbers + c->count; n++)
+        if (isfinite(n->error) && strcmp(n->section, c->numbers[i].section) == 0)
+            (void)fprintf(out, "%s = %.9g | fitted %.9g..%.9g: %s, standard error %.3g\n", n->key, n->value,
+                          range_end(n, -2), range_end(n, 2), n->from, n->error);
+}
+
 int calibration_write(const struct calibration *c, const char *name, const char *base, FILE *out, struct err *err)
 {
     (void)fprintf(out, "[platform]\nbase = %s\nname = %s\nsummary = %s with numbers fitted to measurements\n", base,
                   name, base);
-    const char *section = "";
-    for (size_t i = 0; i < c->count; i++) {
-        const struct calibrated *n = &c->numbers[i];
-        if (!isfinite(n->error))
-            continue;
-        if (strcmp(section, n->section) != 0)
-            (void)fprintf(out, "\n[%s]\n", section = n->section);
-        (void)fprintf(out, "%s = %.9g | fitted %.9g..%.9g: %s, standard error %.3g\n", n->key, n->value,
-                      range_end(n, -2), range_end(n, 2), n->from, n->error);
-    }
+    for (size_t i = 0; i < c->count; i++)
+        if (isfinite(c->numbers[i].error))
+            write_section(c, i, out);
     return ferror(out) ? err_set(err, "the file could not be written") : 0;
 }

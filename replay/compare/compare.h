@@ -102,6 +102,9 @@ enum { COMPARE_NEAR = 3, COMPARE_MIXED_MOST = 256 << 20, COMPARE_STOP_FROM = COM
 /* Mean error of copies: prefetches of 256 MiB to 4 GiB on an H200, three rows (docs/uvm-engine.md). */
 #define COMPARE_COPY_ERROR 0.06
 
+/* How the note of a recorded row begins whose time holds the recorder's own. */
+#define COMPARE_TRACED "recorded under the profiler"
+
 /* *usage says whether a failure is one of usage. Released with compare_release() after success only. */
 int compare_run(const struct compare_request *request, struct compare_result *result, bool *usage, struct err *err);
 void compare_release(struct compare_result *result);

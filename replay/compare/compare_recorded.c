@@ -369,17 +369,13 @@ static void say_traced(const struct compare_program *f, const struct uvm_recordi
 {
     const struct uvm_platform *uvm = platform_section_get(f->platform, "uvm");
     const double records = (double)r->batches.services.migration_count * uvm->trace_record_ns;
-    char text[2][32];
+    char text[32];
     if (records <= 0 || (r->simulated && !r->traced))
         return;
     for (size_t i = 0; i < result->count; i++)
         if (result->rows[i].mechanism == COMPARE_MANAGED && strcmp(result->rows[i].policy, "tree") == 0)
-            outcome_note(
-                &result->rows[i].outcome,
-                "under the profiler, whose migration records take the driver about %s of the kernels' %s: a row "
-                "that beats the difference beats the program alone",
-                compare_time_text(records, 2, text[0], sizeof text[0]),
-                compare_time_text((double)r->kernel_ns, 3, text[1], sizeof text[1]));
+            outcome_note(&result->rows[i].outcome, COMPARE_TRACED ", about %s without it",
+                         compare_time_text(fmax(0, (double)r->kernel_ns - records), 2, text, sizeof text));
 }
 
 /* Why the rows cannot be had, in *why; 0: they can. */
