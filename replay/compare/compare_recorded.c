@@ -364,18 +364,20 @@ static int add_row(const struct compare_program *f, const struct uvm_recording *
     return 0;
 }
 
-/* What the recorded time holds of the recorder itself. */
+/* What the recorded time may hold of the recorder itself: all that its records take, one behind the other, or nothing
+ * where the driver had time for them. */
 static void say_traced(const struct compare_program *f, const struct uvm_recording *r, struct compare_result *result)
 {
     const struct uvm_platform *uvm = platform_section_get(f->platform, "uvm");
     const double records = (double)r->batches.services.migration_count * uvm->trace_record_ns;
-    char text[32];
+    char text[2][32];
     if (records <= 0 || (r->simulated && !r->traced))
         return;
     for (size_t i = 0; i < result->count; i++)
         if (result->rows[i].mechanism == COMPARE_MANAGED && strcmp(result->rows[i].policy, "tree") == 0)
-            outcome_note(&result->rows[i].outcome, COMPARE_TRACED ", about %s without it",
-                         compare_time_text(fmax(0, (double)r->kernel_ns - records), 2, text, sizeof text));
+            outcome_note(&result->rows[i].outcome, COMPARE_TRACED "; without it %s to %s",
+                         compare_time_text(fmax(0, (double)r->kernel_ns - records), 2, text[0], sizeof text[0]),
+                         compare_time_text((double)r->kernel_ns, 3, text[1], sizeof text[1]));
 }
 
 /* Why the rows cannot be had, in *why; 0: they can. */
