@@ -81,7 +81,7 @@ DOCUMENTS = [
     ('report', ['report', 'a.db', 'b.db']), ('report', ['report', 'a.db', '--by', 'kernel']),
     ('report', ['report', 'a.db', 'b.db', '--pivot', 'oversubscription_pct']),
     ('report', ['sweep', 'uvm', 'synth:bicg,bytes=4MiB', '--policy', 'tree', '--grid', 'oversubscription_pct=0|125', '-o', 'c.db']),
-    ('diff', ['diff', 'a.db', 'b.db']), ('diff', ['diff', 'a.db#1', 'a.db#2']), ('diff', ['diff', 'plan.ini', 's.db']),
+    ('diff', ['diff', 'a.db', 'b.db']), ('diff', ['diff', 'a.db#1', 'a.db#2']), ('diff', ['diff', 'plan.ini', 's.db']), ('diff', ['diff', 's.db', 'sample.db']),
     ('compare', ['compare', 'synth:triad,bytes=1MiB', '--robust', '2', '--top', '2']),
     ('calibrate', ['calibrate', 'ledger', 'ledger.csv']),
     ('calibrate', ['calibrate', 'zerocopy', 'fixtures/calibrate/h200.csv', '-o', 'x.ini', '--base', 'h200', '--predict', 'fixtures/calibrate/h200_others.csv']),

@@ -1,5 +1,5 @@
-/* offchip diff: in what runs differ; and what a plan predicted beside what a recording of the program with that plan
- * measured. */
+/* offchip diff: in what runs differ, and recordings; and what a plan predicted beside what a recording of the program
+ * with that plan measured. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,23 +11,30 @@
 #include "cmd/cmd.h"
 #include "cmd/console/printable.h"
 #include "cmd/console/table.h"
+#include "cmd/info.h"
 #include "replay/calibrate/prediction_log.h"
 #include "replay/results/results.h"
 #include "replay/results/run_diff.h"
 #include "replay/run/engine.h"
+#include "replay/uvm/actor_input.h"
 #include "trace/base/ini.h"
 #include "trace/base/mem.h"
 #include "trace/base/regular_file.h"
+#include "trace/base/sorted.h"
+#include "trace/base/units.h"
 #include "trace/derived/limits.h"
 #include "trace/recorder/advice_plan.h"
+#include "trace/store/dbfile.h"
+#include "trace/store/schema.h"
 #include "trace/store/store.h"
 
 static int format;
 static const char *ledger;
 static bool all, exit_code;
 static const struct opt options[] = {
-    OPT("all", 'a', OPT_FLAG, NULL, &all, "runs, in tables: all numbers of the platform, kernels and allocations too"),
-    OPT("exit-code", 0, OPT_FLAG, NULL, &exit_code, "runs: exit status 1 if they differ in more than version"),
+    OPT("all", 'a', OPT_FLAG, NULL, &all, "in tables: all numbers of the platform, kernels and allocations too"),
+    OPT("exit-code", 0, OPT_FLAG, NULL, &exit_code,
+        "runs, recordings: exit status 1 if they differ in more than version"),
     OPT("ledger", 0, OPT_TEXT, "FILE.csv", &ledger,
         "plans: append the rows to this ledger (offchip calibrate ledger reads it)"),
     OPT_FORMAT(&format),
@@ -128,10 +135,13 @@ static void runs_csv(const struct run_diff *diff)
     table_finish(&t, true);
 }
 
-/* The metric a row is of: NAME, NAME_lo, NAME_hi. */
-static const struct metric *metric_of(const struct run_diff_row *row)
+/* The metric a row is of: NAME, NAME_lo, NAME_hi; of a recording, which no engine ran, *own. */
+static const struct metric *metric_of(const struct run_diff_row *row, struct metric *own)
 {
     char name[128];
+    *own = (struct metric){row->name, METRIC_INT, METRIC_SUM, ""};
+    if (row->what == RUN_DIFF_METRIC && !row->engine)
+        return own;
     (void)snprintf(name, sizeof name, "%s", row->name);
     const size_t n = strlen(name);
     if (n > 3 && (strcmp(name + n - 3, "_lo") == 0 || strcmp(name + n - 3, "_hi") == 0))
@@ -142,10 +152,11 @@ static const struct metric *metric_of(const struct run_diff_row *row)
 /* For people: a metric with its unit, a difference with its sign. */
 static void human(struct table *t, const struct run_diff_row *row, const json_t *value, bool sign)
 {
-    const struct metric *metric = metric_of(row);
+    struct metric own;
+    const struct metric *metric = metric_of(row, &own);
     char buf[160];
     if (!metric || !json_is_number(value)) {
-        char *text = value ? json_tree_dump(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6)) : NULL;
+        char *text = json_is_null(value) ? NULL : json_tree_dump(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
         if (json_is_string(value))
             table_cell(t, "%s", json_string_value(value));
         else
@@ -158,16 +169,21 @@ static void human(struct table *t, const struct run_diff_row *row, const json_t 
     table_cell(t, "%s%s", sign ? number < 0 ? "-" : "+" : "", metric_text(metric, &v, buf, sizeof buf));
 }
 
+static void percent_cell(struct table *t, const struct run_diff_row *row)
+{
+    if (isnan(row->percent))
+        table_cell(t, "n/a");
+    else
+        table_cell(t, "%+.*f %%", fabs(row->percent) < 10 ? 2 : 1, row->percent);
+}
+
 /* Two values, their difference and its percentage: the last four columns. */
 static void values(struct table *t, const struct run_diff_row *row)
 {
     human(t, row, row->a, false);
     human(t, row, row->b, false);
     human(t, row, row->difference, true);
-    if (isnan(row->percent))
-        table_cell(t, "n/a");
-    else
-        table_cell(t, "%+.*f %%", fabs(row->percent) < 10 ? 2 : 1, row->percent);
+    percent_cell(t, row);
 }
 
 /* A table that has rows; a line is left free before it. */
@@ -559,36 +575,304 @@ static int diff_plan(char **argv)
     return status;
 }
 
+/* --- two recordings --- */
+
+enum sort { TOTAL, KERNELS, ALLOCATIONS, SORTS };
+static const char *const sorts[SORTS] = {"total", "kernel", "allocation"};
+static const size_t shown[SORTS] = {8, 2, 2}; /* rows of each, unasked */
+
+/* As `info` calls them; those that tell most first. */
+static const char *const counts[] = {"time_ns",     "h2d_bytes",         "d2h_bytes",        "evicted_bytes",
+                                     "fault_pages", "gpu_fault_records", "batches",          "services",
+                                     "launches",    "cpu_faults",        "prefetched_bytes", NULL};
+
+struct recorded {
+    const char *path;
+    struct store *store;
+    json_t *total, *kernels, *allocations;
+    uint64_t order; /* hash of the kernels' names, launch by launch */
+};
+
+struct pairs {
+    struct pair {
+        enum sort sort;
+        double weight; /* of the difference in the whole of its metric; -1: there is none */
+        size_t place;
+        json_t *row; /* as in JSON */
+    } * items;
+    size_t count, cap, differing;
+    struct recorded r[2];
+};
+
+static int hash_name(void *order, const struct store_value *v, size_t n)
+{
+    if (n > 1 && v[1].s)
+        *(uint64_t *)order = XXH3_64bits_withSeed(v[1].s, strlen(v[1].s), *(uint64_t *)order + 1);
+    return 0;
+}
+
+static int read_recorded(struct recorded *r, struct err *err)
+{
+    static const char *const kinds[] = {[UVM_INPUT_OTHER] = "no migrations",
+                                        [UVM_INPUT_ACCESSES] = "accesses",
+                                        [UVM_INPUT_TOUCHES] = "page touches",
+                                        [UVM_INPUT_FAULT_LOG] = "a driver's log of faults",
+                                        [UVM_INPUT_RECORDING] = "migrations"};
+    json_t *again = NULL;
+    r->store = limits_open(r->path, cmd_say_limit, NULL, err);
+    if (!r->store)
+        return -1;
+    const enum uvm_input kind = uvm_input_stored(r->store);
+    const char *seen = store_origin_get(r->store, "kinds.uvm");
+    const bool none = kind == UVM_INPUT_OTHER && seen && strstr(seen, "MIGRATE_H2D") &&
+                      !store_origin_get(r->store, "counter_group"); /* it could have seen some */
+    if (kind != UVM_INPUT_RECORDING && !none)
+        return err_set(err, "%s holds %s; expected recordings of unified memory (offchip record --uvm)", r->path,
+                       kinds[kind]);
+    const int rc = info_rows_json(r->store, ATTRIBUTION_KERNEL, &r->kernels, &r->total, err) ||
+                   info_rows_json(r->store, ATTRIBUTION_ALLOCATION, &r->allocations, &again, err) ||
+                   store_rows(r->store, "kernels", hash_name, &r->order, err);
+    json_decref(again);
+    return rc ? -1 : 0;
+}
+
+static double count_of(const json_t *object, const char *name)
+{
+    const json_t *value = json_object_get(object, name);
+    return json_is_integer(value) ? (double)json_integer_value(value) : NAN;
+}
+
+/* a, b: a row of each; NULL: only the other has it. What neither knows is none. */
+static int add_pair(struct pairs *p, enum sort sort, const char *of, const json_t *a, const json_t *b, struct err *err)
+{
+    for (const char *const *name = counts; *name; name++) {
+        json_t *x = json_object_get(a, *name), *y = json_object_get(b, *name);
+        const double n = count_of(a, *name), m = count_of(b, *name);
+        const double whole = fmax(count_of(p->r[0].total, *name), count_of(p->r[1].total, *name));
+        struct pair pair = {sort, isnan(m - n) || !(whole > 0) || sort == TOTAL ? 1 : fabs(m - n) / whole, p->count,
+                            NULL};
+        if (isnan(n) && isnan(m))
+            continue;
+        if (n == m)
+            pair.weight = -1;
+        json_t *difference = isnan(m - n) ? json_null() : json_integer(json_integer_value(y) - json_integer_value(x));
+        pair.row = json_pack("{s:s,s:o,s:s,s:o,s:o,s:o,s:o}", "what", sorts[sort], "name", json_tree_text(of), "metric",
+                             *name, "a", or_null(x), "b", or_null(y), "difference", difference, "percent",
+                             json_tree_real(n > 0 ? (m - n) / n * 100 : NAN));
+        p->differing += n != m;
+        if (json_tree_check(pair.row, err) || MEM_ADD(p->items, p->count, p->cap, err, pair)) {
+            json_decref(pair.row);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* By name, in the order of A; then those that only B has. */
+static int add_kernels(struct pairs *p, struct err *err)
+{
+    const char *name;
+    json_t *row, *of_b = json_object();
+    size_t i;
+    json_array_foreach(p->r[1].kernels, i, row)
+        json_tree_put(&of_b, json_string_value(json_object_get(row, "kernel")), json_incref(row));
+    int rc = json_tree_check(of_b, err);
+    json_array_foreach(p->r[0].kernels, i, row)
+    {
+        name = json_string_value(json_object_get(row, "kernel"));
+        rc = rc ? rc : add_pair(p, KERNELS, name, row, json_object_get(of_b, name), err);
+        (void)json_object_del(of_b, name);
+    }
+    json_object_foreach(of_b, name, row) rc = rc ? rc : add_pair(p, KERNELS, name, NULL, row, err);
+    json_decref(of_b);
+    return rc;
+}
+
+/* One by one, where both have as many and each is as large. */
+static int add_allocations(struct pairs *p, struct err *err)
+{
+    const json_t *a = p->r[0].allocations, *b = p->r[1].allocations;
+    const size_t n = json_array_size(a);
+    bool same = n == json_array_size(b);
+    for (size_t i = 0; same && i < n; i++)
+        same = json_equal(json_object_get(json_array_get(a, i), "size_bytes"),
+                          json_object_get(json_array_get(b, i), "size_bytes"));
+    if (!same)
+        cmd_say("%s and %s do not make the same allocations: these are not compared", p->r[0].path, p->r[1].path);
+    for (size_t i = 0; same && i < n; i++) {
+        const json_t *row = json_array_get(a, i);
+        if (add_pair(p, ALLOCATIONS, json_string_value(json_object_get(row, "allocation")), row, json_array_get(b, i),
+                     err))
+            return -1;
+    }
+    return 0;
+}
+
+/* Of each sort the rows that differ first, of parts those of the most weight. */
+static int most_first(const void *x, const void *y)
+{
+    const struct pair *a = x, *b = y;
+    return ORDER_OF(a->sort, b->sort) ?: ORDER_OF(b->weight, a->weight) ?: ORDER_OF(a->place, b->place);
+}
+
+/* "30 % less to the GPU (179 of 256 MiB)". */
+static const char *change(const struct pairs *p, const char *name, const char *same, const char *where, char to[256])
+{
+    const double a = count_of(p->r[0].total, name), b = count_of(p->r[1].total, name), percent = fabs(b - a) / a * 100;
+    char how[64], x[64], y[64];
+    const char *(*text)(double, char *, size_t) = strcmp(name, "time_ns") == 0 ? units_human_ns : units_human_bytes;
+    if (isnan(a) || isnan(b))
+        return (void)snprintf(to, 256, "what is not known%s", where), to;
+    const char *unit = strrchr(text(a, x, sizeof x), ' ');
+    char *its = strrchr(text(b, y, sizeof y), ' ');
+    if (a != b && unit && its && strcmp(unit, its) == 0)
+        *its = 0;
+    if (a == b || a == 0)
+        (void)snprintf(how, sizeof how, "%s", a == b ? same : "more");
+    else if (b > 2 * a)
+        (void)snprintf(how, sizeof how, "%.3g times %s", b / a, same);
+    else
+        (void)snprintf(how, sizeof how, "%.*f %% %s", percent < 10 ? 1 : 0, percent, b < a ? "less" : "more");
+    (void)snprintf(to, 256, "%s%s (%s%s%s)", how, where, y,
+                   a == b  ? ""
+                   : b < a ? " of "
+                           : " instead of ",
+                   a == b ? "" : x);
+    return to;
+}
+
+static void pairs_csv(const struct pairs *p)
+{
+    struct table t;
+    const char *key;
+    json_t *value;
+    TABLE_BEGIN(&t, "what", "name", "metric", "a", "b", "difference", "percent");
+    for (size_t i = 0; i < p->count; i++)
+        json_object_foreach(p->items[i].row, key, value) exact(&t, value);
+    table_finish(&t, true);
+}
+
+static void pairs_table(const struct pairs *p, const char *said)
+{
+    enum { ROOM = 26 }; /* of a name, beside the numbers */
+    struct table t;
+    size_t of[SORTS] = {0}, more = 0;
+    char label[80];
+    printable_print(stdout, "%s\n", said);
+    TABLE_BEGIN(&t, "of", "metric", "A", "B", "percent");
+    t.keys = 2;
+    for (size_t i = 0; i < p->count; i++) {
+        const struct pair *pair = &p->items[i];
+        const char *name = json_string_value(json_object_get(pair->row, "name"));
+        const json_t *percent = json_object_get(pair->row, "percent");
+        const bool differs = pair->weight >= 0;
+        if (!all && (of[pair->sort]++ >= shown[pair->sort] || (pair->sort != TOTAL && !differs))) {
+            more += differs;
+            continue;
+        }
+        struct run_diff_row row = {.what = RUN_DIFF_METRIC,
+                                   .name = (char *)(uintptr_t)json_string_value(json_object_get(pair->row, "metric")),
+                                   .percent = json_is_real(percent) ? json_real_value(percent) : NAN};
+        size_t n = strnlen(name, ROOM);
+        while (n && ((unsigned char)name[n] & 0xc0) == 0x80) /* inside a character */
+            n--;
+        table_cell(&t, "%.*s", (int)n, name);
+        table_cell(&t, "%s", metric_label(row.name, label, sizeof label));
+        human(&t, &row, json_object_get(pair->row, "a"), false);
+        human(&t, &row, json_object_get(pair->row, "b"), false);
+        percent_cell(&t, &row);
+    }
+    table_finish(&t, false);
+    printable_print(stdout, "A: %s, B: %s\n", p->r[0].path, p->r[1].path);
+    if (more)
+        cmd_say("%zu more number%s: --all lists them", more, more == 1 ? " differs" : "s differ");
+}
+
+static int show_pairs(struct pairs *p)
+{
+    char said[1024], bytes[256], time[256];
+    json_t *rows = json_array();
+    (void)snprintf(said, sizeof said, "%s moves %s, its kernels take %s", p->r[1].path,
+                   change(p, "h2d_bytes", "as much", " to the GPU", bytes), change(p, "time_ns", "as long", "", time));
+    sort_items(p->items, p->count, sizeof *p->items, most_first);
+    for (size_t i = 0; i < p->count; i++)
+        json_tree_add(&rows, json_incref(p->items[i].row));
+    int status = EXIT_DONE;
+    if (format == FORMAT_JSON)
+        status = cmd_print_json(json_pack("{s:i,s:o,s:o,s:o,s:b,s:O}", "schema", 1, "a", json_tree_text(p->r[0].path),
+                                          "b", json_tree_text(p->r[1].path), "said", json_tree_text(said), "differs",
+                                          p->differing > 0, "rows", rows));
+    else if (format == FORMAT_CSV)
+        pairs_csv(p);
+    else
+        pairs_table(p, said);
+    json_decref(rows);
+    return status ?: exit_code && p->differing;
+}
+
+static int diff_recordings(char **argv)
+{
+    struct err err = {""};
+    struct pairs p = {.r = {{.path = argv[0]}, {.path = argv[1]}}};
+    cmd_reads_all((const char *const *)argv, 2);
+    const int rc = read_recorded(&p.r[0], &err) || read_recorded(&p.r[1], &err) ||
+                   add_pair(&p, TOTAL, "total", p.r[0].total, p.r[1].total, &err) || add_kernels(&p, &err) ||
+                   add_allocations(&p, &err);
+    if (!rc && p.r[0].order != p.r[1].order)
+        cmd_say("%s and %s do not launch the same kernels in the same order", argv[0], argv[1]);
+    const int status = rc ? cmd_fail(EXIT_DATA, "%s", err.msg) : show_pairs(&p);
+    for (size_t i = 0; i < p.count; i++)
+        json_decref(p.items[i].row);
+    free(p.items);
+    for (int i = 0; i < 2; i++) {
+        json_decref(p.r[i].total);
+        json_decref(p.r[i].kernels);
+        json_decref(p.r[i].allocations);
+        store_close(p.r[i].store);
+    }
+    return status;
+}
+
 static int run(int argc, char **argv)
 {
     lines_at_most(LINES_COLUMNS);
     if (argc != 2)
-        return cmd_usage("expected two results files, two runs, or a plan and a recording");
-    const bool runs = names_runs(argv[0]);
-    if (runs && ledger)
+        return cmd_usage("expected two results files, two runs, two recordings, or a plan and a recording");
+    const bool runs = names_runs(argv[0]), first = dbfile_application_id(argv[0]) == SCHEMA_TRACE_ID,
+               second = dbfile_application_id(argv[1]) == SCHEMA_TRACE_ID;
+    if ((runs || first) && ledger)
         return cmd_usage("--ledger goes with a plan and a recording");
+    if (runs && second)
+        return cmd_usage("'%s' holds runs and '%s' is a recording", argv[0], argv[1]);
     if (!runs && names_runs(argv[1]))
-        return cmd_usage("'%s' holds runs and '%s' does not", argv[1], argv[0]);
+        return cmd_usage("'%s' holds runs and '%s' %s", argv[1], argv[0], first ? "is a recording" : "does not");
+    if (first && !second && access(argv[1], F_OK) == 0)
+        return cmd_usage("'%s' is a recording and '%s' is none; a plan goes first", argv[0], argv[1]);
+    if (first)
+        return diff_recordings(argv);
     if (!runs && (all || exit_code))
-        return cmd_usage("--%s goes with runs", all ? "all" : "exit-code");
+        return cmd_usage("--%s goes with runs or recordings", all ? "all" : "exit-code");
     return runs ? diff_runs(argv) : diff_plan(argv);
 }
 
 const struct command cmd_diff = {
     .name = "diff",
-    .summary = "in what runs differ, or what a plan predicted and a recording measured",
-    .usage = "[--all] [--exit-code] [--format table|csv|json] RUNS RUNS\n"
+    .summary = "in what runs or recordings differ, or what a plan predicted and a recording measured",
+    .usage = "[--all] [--exit-code] [--format table|csv|json] RUNS RUNS | FILE FILE\n"
              "       offchip diff [--ledger FILE.csv] [--format table|csv|json] PLAN FILE",
     .details =
         "RUNS is a results file, JSON of 'offchip replay', or one run of it: FILE#N, its Nth. What has one\n"
         "value in each is compared: settings, numbers of the platform, policy, version; what has several in\n"
         "either is what runs are matched by. Then every metric that differs, and the runs that only one has.\n"
+        "Of two recordings (FILE): bytes moved, faults, batches and kernels' time; by kernel, matched by name;\n"
+        "and by allocation where both make the same, in order and size. The first line says it in a sentence.\n"
         "Of a plan: sets the keys predicted_METRIC of a plan's section [plan] beside the same of a recording that\n"
         "'offchip record --apply PLAN' made: time_ns (the kernels' time and that of transfers before\n"
         "the first), h2d_bytes, d2h_bytes and batches. What the recording does not have is n/a. A ledger\n"
         "keeps such rows of many runs; the same rows again are not added.",
     .examples = "  offchip diff monday.db tuesday.db\n"
                 "  offchip diff results.db#1 results.db#2 --format json\n"
+                "  offchip diff before.db after.db    # recordings of one program, before and after a change\n"
                 "  offchip record --apply plan.ini -o t.db -- ./app\n"
                 "  offchip diff plan.ini t.db --ledger ledger.csv    # then: offchip calibrate ledger ledger.csv",
     .options = options,

@@ -213,15 +213,16 @@ static void put_counts(const struct info *info, const struct summary_row *r, jso
 
 static json_t *rows_json(const struct info *info)
 {
+    const enum attribution_by of = info->summary.owners.by;
     json_t *rows = json_array();
     for (size_t i = 0; i < info->summary.row_count; i++) {
         const struct summary_row *r = &info->summary.rows[i];
         const struct owner *owner = &info->summary.owners.items[i];
         bool rest = i + 2 >= info->summary.row_count;
         json_t *o = json_object();
-        json_tree_put(&o, owner_names[by], json_tree_text(owner->name));
-        if (by != ATTRIBUTION_ALLOCATION) {
-            json_tree_put(&o, by == ATTRIBUTION_KERNEL ? "launches" : "instances",
+        json_tree_put(&o, owner_names[of], json_tree_text(owner->name));
+        if (of != ATTRIBUTION_ALLOCATION) {
+            json_tree_put(&o, of == ATTRIBUTION_KERNEL ? "launches" : "instances",
                           number_or_null(!rest, (int64_t)owner->launches));
             json_tree_put(&o, "time_ns", number_or_null(!rest && !owner->untimed, owner->time_ns));
         } else {
@@ -231,6 +232,37 @@ static json_t *rows_json(const struct info *info)
         json_tree_add(&rows, o);
     }
     return rows;
+}
+
+int info_rows_json(struct store *store, enum attribution_by of, json_t **rows, json_t **total, struct err *err)
+{
+    struct info info = {.store = store};
+    int64_t ns = 0, pages = 0, services = 0;
+    if (summary_init(&info.summary, store, of, err) || batch_rows_init(&info.batches, store, err) ||
+        store_row_count(store, "services", &services, err)) {
+        summary_release(&info.summary);
+        batch_rows_release(&info.batches);
+        return -1;
+    }
+    bool timed = info.summary.row_count > 0 && of == ATTRIBUTION_KERNEL;
+    for (size_t i = 0; i + 2 < info.summary.row_count; i++)
+        timed = timed && !info.summary.owners.items[i].untimed &&
+                !__builtin_add_overflow(ns, info.summary.owners.items[i].time_ns, &ns);
+    const bool known = info.batches.count || store_complete(store);
+    bool paged = known;
+    for (size_t i = 0; i < info.batches.count; i++)
+        paged = paged && info.batches.items[i].fault_pages >= 0 &&
+                !__builtin_add_overflow(pages, info.batches.items[i].fault_pages, &pages);
+    *rows = rows_json(&info);
+    *total = json_object();
+    json_tree_put(total, "time_ns", number_or_null(timed, ns));
+    json_tree_put(total, "fault_pages", number_or_null(paged, pages));
+    json_tree_put(total, "batches", number_or_null(known, (int64_t)info.batches.count));
+    json_tree_put(total, "services", number_or_null(known, services));
+    put_counts(&info, &info.summary.total, total);
+    summary_release(&info.summary);
+    batch_rows_release(&info.batches);
+    return json_tree_check(*rows, err) || json_tree_check(*total, err) ? -1 : 0;
 }
 
 /* --- fault batches --- */

@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "trace/store/store.h"
+#include "trace/derived/attribution.h"
 
 /* info_counters: what `info` says of a trace's hardware counters per kernel, as JSON.
  *
@@ -27,5 +27,9 @@ int info_counters_json(struct store *store, json_t **root, struct err *err);
  * Example: 64 KiB moved for 2 faulted pages, evicted, 4 KiB of it moved again for 1: h2d_bytes 69632, distinct 65536,
  * remigration_ratio 1.0625, bytes_per_fault 69632 / 3. */
 int info_migration_json(struct store *store, json_t **root, struct err *err);
+
+/* What `info --by` has as rows, and what they make together: *total as a row, with time_ns of all kernels
+ * (ATTRIBUTION_KERNEL), fault_pages, batches and services too. Both are the caller's; null: not known. */
+int info_rows_json(struct store *store, enum attribution_by by, json_t **rows, json_t **total, struct err *err);
 
 #endif

@@ -62,7 +62,10 @@ static void count_record(struct summary *s, int stream, bool ns, const struct re
 {
     bool place = s->owners.by == ATTRIBUTION_ALLOCATION;
     count_kind(&s->streams[stream], r);
-    if (s->row_count > 0 && ns && r->kind != RECORD_KERNEL && r->kind != RECORD_RANGE)
+    if (!ns || r->kind == RECORD_KERNEL || r->kind == RECORD_RANGE)
+        return;
+    count_row(&s->total, r);
+    if (s->row_count > 0)
         count_row(&s->rows[attribution_find(&s->owners, place ? (int64_t)r->addr : r->time)], r);
 }
 

@@ -32,6 +32,7 @@ struct summary_row {
 struct summary {
     struct summary_stream *streams;
     size_t stream_count;
+    struct summary_row total; /* of streams in ns, whoever owns it */
     struct attribution owners;
     struct summary_row *rows; /* one for each of them */
     size_t row_count;         /* 0: the trace names no owner */
