@@ -110,7 +110,7 @@ def make_inputs(folder):
         f.write(rows)
     offchip('import', recording, '-o', path('s.db'))
     write('plan.ini', ['[plan]\nversion = 1\npredicted_time_ns = 38000000\n[allocation 0]\nbytes = 268435456\nadvise = read-mostly\n'])
-    for name in ('recording.db', 'trace.db', 't.db', 'app.db', 'applied.db', 'faults.db'):
+    for name in ('recording.db', 'trace.db', 't.db', 'app.db', 'applied.db', 'faults.db', 'before.db', 'after.db', 'changed.db'):
         shutil.copy(path('s.db'), path(name))
     offchip('diff', path('plan.ini'), path('t.db'), '--ledger', path('ledger.csv'))
     write('t.csv', ['seq,ts,address,op\n', *('%d,%g,%d,%s\n' % (i, i / 4, i * 4096, 'RW'[i % 2]) for i in range(20))])
