@@ -213,12 +213,6 @@ static void print_below(const struct view *view, FILE *to)
         printable_print(to, "left out: rows %zu (--all prints them and more columns), notes %zu (-v)\n", rows, notes);
 }
 
-/* What the program has if nothing is changed. */
-static bool as_it_is(const struct compare_row *row)
-{
-    return row->stock && !strchr(row->policy, ',');
-}
-
 /* The best, those that are tied with it, the best of each other mechanism unless it loses tenfold, and what the program
  * has if nothing is changed. */
 static void choose_rows(struct view *view)
@@ -234,8 +228,8 @@ static void choose_rows(struct view *view)
         const bool stands = a->value.state == ROBUST_STANDS && *a->text != '>';
         const bool first = !seen[row->mechanism] && row->mechanism != COMPARE_MIXED && stands &&
                            verdict_margin(&v->verdict, &v->answers[best], a) < LOST;
-        if (all || opt_verbose || first || (stands && as_it_is(row)) || i == v->verdict.pick || i == v->verdict.next ||
-            (a->wins && tied < TIED)) {
+        if (all || opt_verbose || first || (stands && compare_as_it_is(row)) || i == v->verdict.pick ||
+            i == v->verdict.next || (a->wins && tied < TIED)) {
             view->rows[view->count++] = i;
             seen[row->mechanism] = true;
             tied += a->wins;
@@ -252,7 +246,7 @@ static bool drop_row(struct view *view, enum gives_way kind)
     for (size_t i = view->count; i-- > 0;) {
         const size_t row = view->rows[i];
         const enum gives_way of = row == v->verdict.next || v->answers[row].wins ? ROWS_NAMED
-                                  : as_it_is(&view->result->rows[row])           ? ROW_AS_IT_IS
+                                  : compare_as_it_is(&view->result->rows[row])   ? ROW_AS_IT_IS
                                                                                  : ROWS_NOT_NAMED;
         if (row != v->verdict.pick && of == kind) {
             memmove(&view->rows[i], &view->rows[i + 1], (--view->count - i) * sizeof *view->rows);

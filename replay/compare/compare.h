@@ -14,6 +14,7 @@
 
 #include <jansson.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "models/base/platform.h"
 #include "replay/run/engine.h"
@@ -133,6 +134,12 @@ void compare_verdict_release(struct compare_verdict *verdict); /* after success 
 
 /* The sentence alone, "" without memory. Returns buf. */
 const char *compare_answer(const struct compare_result *result, char *buf, size_t size);
+
+/* What the program has if nothing is changed. */
+static inline bool compare_as_it_is(const struct compare_row *row)
+{
+    return row->stock && !strchr(row->policy, ',');
+}
 
 /* The best row that `record --apply` can bring about: unified memory of a stock driver. NULL: there is none. */
 const struct compare_row *compare_plannable(const struct compare_result *result);

@@ -1,6 +1,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "models/gpu/launch.h"
 #include "models/zerocopy/link.h"
@@ -32,14 +33,6 @@ struct kernels {
     struct err *err;
 };
 
-/* FNV-1a. */
-static uint64_t mix(uint64_t hash, const void *bytes, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        hash = (hash ^ ((const uint8_t *)bytes)[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 static int add_kernel(void *to, const struct store_value *v, size_t n)
 {
     const int64_t last = INT64_MAX / 4; /* differences of such times are times */
@@ -48,9 +41,9 @@ static int add_kernel(void *to, const struct store_value *v, size_t n)
     if (n < 11 || v[3].type != STORE_INT || v[4].type != STORE_INT || v[4].i < 0 || v[3].i < -last ||
         __builtin_add_overflow(v[3].i, v[4].i, &end) || end > last)
         return 0;
-    uint64_t shape = mix(UINT64_C(1469598103934665603), v[1].s ? v[1].s : "", v[1].s ? strlen(v[1].s) : 0);
+    uint64_t shape = v[1].s ? XXH3_64bits(v[1].s, strlen(v[1].s)) : 1;
     for (size_t i = 5; i < 11; i++)
-        shape = mix(shape, &v[i].i, sizeof v[i].i);
+        shape = XXH3_64bits_withSeed(&v[i].i, sizeof v[i].i, shape);
     return MEM_ADD(k->items, k->count, k->cap, k->err,
                    (struct kernel){.start_ns = v[3].i, .end_ns = end, .shape = shape});
 }
@@ -374,7 +367,7 @@ static void say_traced(const struct compare_program *f, const struct uvm_recordi
     if (records <= 0 || (r->simulated && !r->traced))
         return;
     for (size_t i = 0; i < result->count; i++)
-        if (result->rows[i].mechanism == COMPARE_MANAGED && strcmp(result->rows[i].policy, "tree") == 0)
+        if (compare_as_it_is(&result->rows[i]))
             outcome_note(&result->rows[i].outcome, COMPARE_TRACED "; without it %s to %s",
                          compare_time_text(fmax(0, (double)r->kernel_ns - records), 2, text[0], sizeof text[0]),
                          compare_time_text((double)r->kernel_ns, 3, text[1], sizeof text[1]));
