@@ -667,7 +667,11 @@ static int show(struct info *info, const char *path)
     if (by == BY_BATCH && info->batches.count == 0)
         return cmd_fail(EXIT_NOTHING, "%s holds no fault batches", path);
     if (by != ATTRIBUTION_NONE && by != BY_BATCH && info->summary.row_count == 0)
-        return cmd_fail(EXIT_NOTHING, "%s names no %ss", path, owner_names[by]);
+        return cmd_fail(EXIT_NOTHING, "%s names no %ss%s", path, owner_names[by],
+                        by == ATTRIBUTION_RANGE
+                            ? ": the program has no NVTX ranges, or its profiler was not asked for them "
+                              "(nsys profile --trace=cuda,nvtx)"
+                            : "");
     if (format == FORMAT_JSON)
         return cmd_print_json(json_incref(info->root));
     if (format == FORMAT_CSV)

@@ -1,12 +1,14 @@
-/* nsys: the SQLite export of NVIDIA Nsight Systems (nsys profile --export=sqlite, nsys export -t sqlite).
+/* nsys: the SQLite export of NVIDIA Nsight Systems (nsys profile --export=sqlite, nsys export -t sqlite), and the
+ * SQLite file of the profiler before it (nvprof -o, .nvvp, .nvprof), whose tables are those of CUPTI's records.
  *
  * Becomes stream "uvm" (ns since the session's start, byte addresses), in order of time, as reader cupti-csv makes it:
- * migrations (copies of kind 11, 12, 13), GPU and CPU faults, kernels, and further explicit copies and allocations.
+ * migrations (copies of kind 11, 12, 13), GPU and CPU faults, kernels, further explicit copies, allocations, and the
+ * program's own ranges (NVTX); of nvprof all counters of unified memory.
  * The export's tables exist only where there was such an event, and their columns change between releases: both are
  * asked for, never assumed. Causes and kinds are taken by number, never by label (labels changed between releases).
  * Of two GPUs each has its own recording (deviceId). A migration without an address is none of the records: it counts,
  * with its bytes and time, as lost by the source. Kinds whose table is not there are not known (origin kinds.uvm).
- * Not in any export, so not recordable: thrashing, throttling, remote mappings, access type of CPU faults.
+ * Not in any export of nsys, so not recordable: thrashing, throttling, remote mappings, access type of CPU faults.
  * The file is opened read-only and as immutable, since exports often lie on file systems without locking.
  * Source: exporter schema 3.16.1 and later; CUPTI's enumerations (CUDA 13.0). */
 #include <inttypes.h>
@@ -16,10 +18,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <xxhash.h>
 
+#include "trace/base/id_map.h"
 #include "trace/base/mem.h"
 #include "trace/base/regular_file.h"
-#include "trace/base/units.h"
 #include "trace/derived/allocations.h"
 #include "trace/event/uvm_event.h"
 #include "trace/import/reader.h"
@@ -28,10 +31,21 @@
 enum { EXTRAS = 3, SQL_BYTES = 16384, FACT_ROWS = 64, PROBE_ID = 68, OPS_PER_TICK = 1 << 20, TICKS_MAX = 1 << 16 };
 
 /* What a row of the joined query is. */
-enum row_type { ROW_UVM, ROW_KERNEL, ROW_COPY, ROW_ALLOC, ROW_FREE };
+enum row_type { ROW_UVM, ROW_KERNEL, ROW_COPY, ROW_ALLOC, ROW_FREE, ROW_RANGE };
 
 /* Tables of events, in the order of tables[]. */
-enum { TABLE_ALLOCATIONS, TABLE_COPIES, TABLE_FAULTS, TABLE_CPU_FAULTS, TABLE_KERNELS, TABLES };
+enum {
+    TABLE_ALLOCATIONS,
+    TABLE_COPIES,
+    TABLE_FAULTS,
+    TABLE_CPU_FAULTS,
+    TABLE_KERNELS,
+    TABLE_RANGES,
+    TABLE_COUNTERS, /* of nvprof, as what follows */
+    TABLE_CONCURRENT_KERNELS,
+    TABLE_PEER_COPIES,
+    TABLES
+};
 
 /* Columns of the joined query. */
 enum {
@@ -46,7 +60,7 @@ enum {
     C_DEVICE,
     C_SOURCE, /* of a copy between GPUs */
     C_DESTINATION,
-    C_NAME,
+    C_NAME,  /* of a kernel or a range */
     C_SHAPE, /* of a launch, the columns of table kernels from grid_x on but for the device */
     C_SHAPES = 9,
     C_STREAM = C_SHAPE + C_SHAPES
@@ -57,10 +71,10 @@ struct reading {
     sqlite3 *db;
     struct allocations allocations;
     uint64_t rows;
-    bool found[TABLES];            /* in the export */
-    uint64_t lost;                 /* migrations without an address */
-    double lost_bytes[2], lost_ns; /* [true]: to the GPU */
-    bool moved;                    /* there was a migration */
+    bool found[TABLES];   /* in the export */
+    bool strings[2];      /* there are tables of names of nsys, of nvprof */
+    bool moved, counted;  /* there was a migration that is a record; an event of unified memory */
+    struct id_map ranges; /* hash of a range's name: row of table strings */
     int ticks;
     struct writer writer;
 };
@@ -191,6 +205,26 @@ static const struct table {
      "1",
      {{"end", "NULL"}, {NULL, "0"}, {NULL, "0"}, {NULL, "0"}, {NULL, "0"}},
      {NULL}},
+    {"NVTX_EVENTS",
+     "eventType",
+     "5",
+     {{"end", "NULL"}, {NULL, "0"}, {"globalTid", "0"}, {"eventType", "0"}, {NULL, "0"}},
+     {NULL}},
+    {"CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER",
+     "counterKind",
+     "0",
+     {{"end", "0"}, {"address", "NULL"}, {"value", "0"}, {"counterKind", "0"}, {"flags", "0"}},
+     {NULL}},
+    {"CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL",
+     NULL,
+     "1",
+     {{"end", "NULL"}, {NULL, "0"}, {NULL, "0"}, {NULL, "0"}, {NULL, "0"}},
+     {NULL}},
+    {"CUPTI_ACTIVITY_KIND_MEMCPY2",
+     "copyKind",
+     "2",
+     {{"end", "0"}, {NULL, "NULL"}, {"bytes", "0"}, {"copyKind", "0"}, {NULL, "0"}},
+     {NULL}},
 };
 
 /* A column, or a constant where this release has none. */
@@ -210,10 +244,27 @@ static void add_first(struct query *q, const char *table, const char *const *col
     add(q, ",NULL)");
 }
 
-/* Of a kernel its name, shape and stream, else as many NULL. */
-static void add_kernel(struct query *q, const char *table, bool kernel, bool strings)
+/* The name of a kernel or a range, else NULL: a text of its own, else of a row of a table of names. */
+static void add_name(struct query *q, const char *table, bool kernel, bool range)
 {
-    static const char *const names[] = {"mangledName", "demangledName", "shortName", NULL};
+    static const char *const kernels[] = {"mangledName", "demangledName", "shortName", "name", NULL};
+    static const char *const ranges[] = {"textId", NULL};
+    static const char *const strings[] = {"StringIds WHERE id", "StringTable WHERE _id_"};
+    add(q, ",coalesce(NULL");
+    if (range && has_column(q->g, table, "text"))
+        add(q, ",t.text");
+    for (int i = 0; i < 2 && (kernel || range); i++)
+        if (q->g->strings[i]) {
+            add(q, ",(SELECT value FROM %s=", strings[i]);
+            add_first(q, table, kernel ? kernels : ranges);
+            add(q, ")");
+        }
+    add(q, ",%s)", kernel ? "'kernel'" : "NULL");
+}
+
+/* Of a kernel its shape and stream, else as many NULL. */
+static void add_shape(struct query *q, const char *table, bool kernel)
+{
     static const char *const shape[C_SHAPES + 1] = {"gridX",
                                                     "gridY",
                                                     "gridZ",
@@ -224,17 +275,26 @@ static void add_kernel(struct query *q, const char *table, bool kernel, bool str
                                                     "staticSharedMemory",
                                                     "dynamicSharedMemory",
                                                     "streamId"};
-    add(q, kernel && strings ? ",(SELECT value FROM StringIds WHERE id=" : kernel ? ",'kernel'" : ",NULL");
-    if (kernel && strings) {
-        add_first(q, table, names);
-        add(q, ")");
-    }
     for (int i = 0; i <= C_SHAPES; i++)
         add_column(q, table, kernel ? shape[i] : NULL, "NULL");
 }
 
-static void add_part(struct query *q, const struct table *p, bool strings)
+/* Processes of nsys stand in bits 24 to 47 of a number. */
+static void add_process(struct query *q, const char *table)
 {
+    static const char *const packed[] = {"globalPid", "globalTid"};
+    for (int i = 0; i < 2; i++)
+        if (has_column(q->g, table, packed[i])) {
+            add(q, ",t.%s>>24&0xffffff", packed[i]);
+            return;
+        }
+    add_column(q, table, "processId", "0");
+}
+
+static void add_part(struct query *q, const struct table *p)
+{
+    const bool counter = p == &tables[TABLE_COUNTERS], range = p == &tables[TABLE_RANGES];
+    const bool kernel = p == &tables[TABLE_KERNELS] || p == &tables[TABLE_CONCURRENT_KERNELS];
     add(q, "%sSELECT %s AS type,t.start AS start", q->parts++ ? " UNION ALL " : "", p->type);
     for (int c = C_END; c <= C_FLAGS; c++)
         if (c == C_VALUE && *p->values) {
@@ -243,11 +303,12 @@ static void add_part(struct query *q, const struct table *p, bool strings)
         } else {
             add_column(q, p->table, p->columns[c - C_END].column, p->columns[c - C_END].otherwise);
         }
-    add_column(q, p->table, "globalPid", "0");
+    add_process(q, p->table);
     add_column(q, p->table, "deviceId", "0");
-    add_column(q, p->table, "srcDeviceId", "NULL");
-    add_column(q, p->table, "dstDeviceId", "NULL");
-    add_kernel(q, p->table, p == &tables[TABLE_KERNELS], strings);
+    add_column(q, p->table, counter ? "srcId" : "srcDeviceId", "NULL");
+    add_column(q, p->table, counter ? "dstId" : "dstDeviceId", "NULL");
+    add_name(q, p->table, kernel, range);
+    add_shape(q, p->table, kernel);
     add(q, " FROM %s t ", p->table);
 }
 
@@ -265,16 +326,21 @@ static int wanted(struct reading *g, const struct table *p, struct err *err)
 /* -1 on failure; otherwise the number of tables found. */
 static int make_query(struct query *q, struct err *err)
 {
-    int strings = has_table(q->g, "StringIds", err);
-    if (strings > 0 && has_column(q->g, "StringIds", "id") && !has_column(q->g, "StringIds", "value"))
-        strings = 0;
+    static const char *const strings[2][2] = {{"StringIds", "id"}, {"StringTable", "_id_"}};
+    for (int i = 0; i < 2; i++) {
+        const int found = has_table(q->g, strings[i][0], err);
+        if (found < 0)
+            return -1;
+        q->g->strings[i] =
+            found && has_column(q->g, strings[i][0], strings[i][1]) && has_column(q->g, strings[i][0], "value");
+    }
     for (int i = 0; i < TABLES; i++) {
-        const int found = strings < 0 ? -1 : wanted(q->g, &tables[i], err);
+        const int found = wanted(q->g, &tables[i], err);
         if (found < 0)
             return -1;
         q->g->found[i] = found;
         if (found)
-            add_part(q, &tables[i], strings);
+            add_part(q, &tables[i]);
     }
     add(q, " ORDER BY start");
     return q->parts;
@@ -293,8 +359,8 @@ static int push(struct reading *g, sqlite3_stmt *s, const struct record *record,
     const uint32_t k = record->kind;
     const bool from = k == RECORD_MIGRATE_D2H || k == RECORD_MIGRATE_D2D || k == RECORD_FAULT || k == RECORD_KERNEL;
     const bool to = k == RECORD_MIGRATE_H2D || k == RECORD_MIGRATE_D2D;
-    const int64_t extra[EXTRAS] = {sqlite3_column_int64(s, C_PID) >> 24 & 0xffffff, /* PID = value / 2^24 mod 2^24 */
-                                   from ? column_or(s, C_SOURCE, gpu) : 0, to ? column_or(s, C_DESTINATION, gpu) : 0};
+    const int64_t extra[EXTRAS] = {sqlite3_column_int64(s, C_PID), from ? column_or(s, C_SOURCE, gpu) : 0,
+                                   to ? column_or(s, C_DESTINATION, gpu) : 0};
     return writer_add(&g->writer, record, extra, err);
 }
 
@@ -303,27 +369,6 @@ static int skip(struct reading *g, const char *reason, struct err *err)
     char place[48];
     (void)snprintf(place, sizeof place, "row %" PRIu64 " in order of time", g->rows);
     return reader_skip(g->context, reason, place, err);
-}
-
-/* A migration of a release that does not say where: its bytes and time count, but it is no record. */
-static int count_lost(struct reading *g, const struct record *record)
-{
-    g->lost++;
-    g->lost_bytes[record->kind == RECORD_MIGRATE_H2D] += (double)record->bytes;
-    g->lost_ns += (double)record->duration;
-    return 0;
-}
-
-static int store_lost(struct reading *g, struct err *err)
-{
-    char reason[160], to[32], other[32], ns[32];
-    if (!g->lost)
-        return 0;
-    (void)snprintf(reason, sizeof reason, "migrations without an address (%s to the GPU, %s elsewhere, in %s)",
-                   units_human_bytes(g->lost_bytes[true], to, sizeof to),
-                   units_human_bytes(g->lost_bytes[false], other, sizeof other),
-                   units_human_ns(g->lost_ns, ns, sizeof ns));
-    return store_drop(g->context->store, reason, g->lost, err);
 }
 
 static int take_uvm(struct reading *g, sqlite3_stmt *s, struct err *err)
@@ -339,14 +384,15 @@ static int take_uvm(struct reading *g, sqlite3_stmt *s, struct err *err)
     struct record record;
     const char *reason = uvm_event_record(&event, &record);
     const bool moved = event.kind != UVM_COUNTER_CPU_FAULT && event.kind != UVM_COUNTER_GPU_FAULT;
-    g->moved |= moved;
+    g->counted = true;
     if (sqlite3_column_type(s, C_ADDR) == SQLITE_NULL) {
         if (moved && !reason && !g->context->strict)
-            return count_lost(g, &record);
+            return reader_lose(g->context, &record);
         reason = "no address";
     }
     if (reason)
         return skip(g, reason, err);
+    g->moved |= moved;
     return push(g, s, &record, err);
 }
 
@@ -368,6 +414,31 @@ static int take_kernel(struct reading *g, sqlite3_stmt *s, struct err *err)
         return -1;
     const struct record record = {
         .time = start, .duration = end - start, .id = (uint64_t)id, .group = (uint32_t)id, .kind = RECORD_KERNEL};
+    return push(g, s, &record, err);
+}
+
+/* A range of a thread (push and pop, start and end), or a mark; other events of NVTX name threads and the like. */
+static int take_range(struct reading *g, sqlite3_stmt *s, struct err *err)
+{
+    enum { MARK = 34, PUSH_POP = 59, START_END = 60 };
+    const int64_t kind = sqlite3_column_int64(s, C_KIND), start = sqlite3_column_int64(s, C_START);
+    const int64_t end = kind == MARK ? start : column_or(s, C_END, INT64_MIN);
+    const char *name = (const char *)sqlite3_column_text(s, C_NAME);
+    const uint32_t before = g->ranges.count;
+    uint32_t row;
+    if (kind != MARK && kind != PUSH_POP && kind != START_END)
+        return 0;
+    if (start <= 0 || end < start || !name)
+        return skip(g, start <= 0 ? "no start time" : !name ? "range without a name" : "range that did not end", err);
+    if (id_map_number(&g->ranges, XXH3_64bits(name, strlen(name)), &row, err) ||
+        (g->ranges.count > before &&
+         STORE_ROW(g->context->store, "strings", err, STORE_V_INT(row), STORE_V_TEXT(name))))
+        return -1;
+    const struct record record = {.time = start,
+                                  .duration = end - start,
+                                  .id = row,
+                                  .group = (uint32_t)(sqlite3_column_int64(s, C_VALUE) & 0xffffff),
+                                  .kind = RECORD_RANGE};
     return push(g, s, &record, err);
 }
 
@@ -424,6 +495,8 @@ static int take_row(struct reading *g, sqlite3_stmt *s, struct err *err)
         return take_copy(g, s, err);
     case ROW_ALLOC:
         return take_alloc(g, s, err);
+    case ROW_RANGE:
+        return take_range(g, s, err);
     default:
         return allocations_end(&g->allocations, g->context->store, (uint64_t)sqlite3_column_int64(s, C_ADDR),
                                sqlite3_column_int64(s, C_START), err);
@@ -455,7 +528,11 @@ static int facts(struct reading *g, const char *table, const char *key, const ch
     int found = has_table(g, table, err);
     if (found <= 0 || !has_column(g, table, key) || !has_column(g, table, value))
         return found < 0 ? -1 : 0;
-    (void)snprintf(sql, sizeof sql, "SELECT %s,%s FROM %s LIMIT %d", key, value, table, FACT_ROWS);
+    const bool named = g->strings[1] && strcmp(value, "name") == 0; /* nvprof: by row of its table of names */
+    (void)snprintf(sql, sizeof sql,
+                   named ? "SELECT %s,(SELECT value FROM StringTable WHERE _id_=%s) FROM %s LIMIT %d"
+                         : "SELECT %s,%s FROM %s LIMIT %d",
+                   key, value, table, FACT_ROWS);
     if (sqlite3_prepare_v2(g->db, sql, -1, &s, NULL) != SQLITE_OK)
         return fail(g, table, err);
     int rc = 0;
@@ -476,6 +553,8 @@ static int all_facts(struct reading *g, struct err *err)
                    facts(g, "TARGET_INFO_GPU", "id", "name", "gpu.name.", err) ||
                    facts(g, "TARGET_INFO_GPU", "id", "totalMemory", "gpu.memory_bytes.", err) ||
                    facts(g, "TARGET_INFO_GPU", "id", "uuid", "gpu.uuid.", err) ||
+                   facts(g, "CUPTI_ACTIVITY_KIND_DEVICE", "id", "name", "gpu.name.", err) ||
+                   facts(g, "CUPTI_ACTIVITY_KIND_DEVICE", "id", "globalMemorySize", "gpu.memory_bytes.", err) ||
                    facts(g, "DIAGNOSTIC_EVENT", "rowid", "text", "nsys.diagnostic.", err) ||
                    facts(g, "TARGET_INFO_SESSION_START_TIME", "rowid", "utcEpochNs", "nsys.utc_epoch_ns.", err)
                ? -1
@@ -487,19 +566,23 @@ static int all_facts(struct reading *g, struct err *err)
 /* What could be seen: of a kind that the export has no table for, nobody knows whether it was collected. */
 static int store_kinds(struct reading *g, struct err *err)
 {
-    const bool *f = g->found, uvm = g->moved || f[TABLE_FAULTS] || f[TABLE_CPU_FAULTS];
-    char kinds[128];
-    (void)snprintf(kinds, sizeof kinds, "%s%s%s%s%s%s", f[TABLE_KERNELS] ? "KERNEL " : "",
-                   f[TABLE_ALLOCATIONS] ? "ALLOC " : "", f[TABLE_COPIES] ? "COPY " : "",
-                   f[TABLE_FAULTS] ? "FAULT " : "", f[TABLE_CPU_FAULTS] ? "CPU_FAULT " : "",
-                   uvm ? "MIGRATE_H2D MIGRATE_D2H MIGRATE_D2D" : "");
-    kinds[strlen(kinds) - !uvm] = 0;
-    if (!f[TABLE_FAULTS])
-        reader_note(g->context,
-                    "%s: no %s in it: the program had none, or nsys was not asked to collect them "
-                    "(nsys profile --cuda-um-gpu-page-faults=true --cuda-um-cpu-page-faults=true)",
-                    g->context->path, uvm ? "GPU page faults are" : "event of unified memory is");
-    return store_origin(g->context->store, "kinds.uvm", kinds, err);
+    const bool *f = g->found, counters = f[TABLE_COUNTERS] && g->counted;
+    const bool uvm = g->counted || f[TABLE_FAULTS] || f[TABLE_CPU_FAULTS],
+               moves = uvm && (g->moved || !g->context->lost);
+    char kinds[200];
+    (void)snprintf(kinds, sizeof kinds, "%s%s%s%s%s%s%s%s",
+                   f[TABLE_KERNELS] || f[TABLE_CONCURRENT_KERNELS] ? " KERNEL" : "",
+                   f[TABLE_ALLOCATIONS] ? " ALLOC" : "", f[TABLE_COPIES] || f[TABLE_PEER_COPIES] ? " COPY" : "",
+                   f[TABLE_FAULTS] || counters ? " FAULT" : "", f[TABLE_CPU_FAULTS] || counters ? " CPU_FAULT" : "",
+                   moves ? " MIGRATE_H2D MIGRATE_D2H MIGRATE_D2D" : "", counters ? " THRASH THROTTLE REMOTE_MAP" : "",
+                   f[TABLE_RANGES] ? " RANGE" : "");
+    if (!f[TABLE_FAULTS] && !counters)
+        reader_note(g->context, "%s: no %s in it: the program had none, or %s", g->context->path,
+                    uvm ? "GPU page faults are" : "event of unified memory is",
+                    f[TABLE_COUNTERS] ? "nvprof was told not to collect them (--unified-memory-profiling off)"
+                                      : "nsys was not asked to collect them (nsys profile "
+                                        "--cuda-um-gpu-page-faults=true --cuda-um-cpu-page-faults=true)");
+    return store_origin(g->context->store, "kinds.uvm", kinds + (*kinds == ' '), err);
 }
 
 static int read_all(struct reading *g, struct err *err)
@@ -516,7 +599,7 @@ static int read_all(struct reading *g, struct err *err)
     if (parts == 0)
         rc = err_set(err,
                      "an SQLite file without a table of unified-memory, copy, kernel or allocation events: no export "
-                     "of Nsight Systems, or nothing of it was collected (--cuda-um-gpu-page-faults=true "
+                     "of Nsight Systems or nvprof, or nothing of it was collected (--cuda-um-gpu-page-faults=true "
                      "--cuda-um-cpu-page-faults=true)");
     if (rc == 0 && (reader_stream(g->context, &stream, &index, err) ||
                     writer_open(&g->writer, g->context->store, index, EXTRAS, err)))
@@ -525,7 +608,7 @@ static int read_all(struct reading *g, struct err *err)
         rc = all_facts(g, err);
     if (rc == 0)
         rc = take_rows(g, q->sql, err);
-    if (rc == 0 && (store_lost(g, err) || store_kinds(g, err)))
+    if (rc == 0 && store_kinds(g, err))
         rc = -1;
     free(q);
     /* What was read before an error is kept: the trace stays incomplete. */
@@ -542,6 +625,7 @@ static int read_file(struct reader_context *context, struct input_stream *source
     int rc = read_all(&g, err);
     writer_close(&g.writer);
     allocations_release(&g.allocations);
+    id_map_release(&g.ranges);
     sqlite3_close(g.db);
     return rc;
 }
@@ -558,7 +642,7 @@ static enum probe probe(const char *path, const unsigned char *head, size_t n)
 
 const struct reader read_nsys = {
     .name = "nsys",
-    .summary = "Nsight Systems' SQLite export: unified-memory events, kernels, copies, allocations",
+    .summary = "SQLite of Nsight Systems or nvprof: unified-memory events, kernels, copies, allocations, NVTX",
     .fills = FACT(SKIPPED) | FACT(DROPPED) | FACT(TIMES) | FACT(CLOCK) | FACT(BYTES) | FACT(IDS) | FACT(FLAGS) |
              FACT(PROCESS) | FACT(COLUMNS) | FACT(ORIGIN) | FACT(ALLOCATIONS) | FACT(KERNELS) | FACT(LAUNCHES) |
              FACT(BATCHES),

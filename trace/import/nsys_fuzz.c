@@ -11,7 +11,7 @@
 
 #include "trace/import/testing_fuzz.h"
 
-enum { TABLES = 7, COLUMNS_MAX = 8 };
+enum { TABLES = 11, COLUMNS_MAX = 9 };
 
 static const struct {
     const char *make, *put;
@@ -27,6 +27,13 @@ static const struct {
      "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(?,?,?,?,?,?,?)", 7},
     {"CUDA_GPU_MEMORY_USAGE_EVENTS(start, address, bytes, memKind, memoryOperationType)",
      "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES(?,?,?,?,?)", 5},
+    {"NVTX_EVENTS(start, end, eventType, text, textId, globalTid)", "INSERT INTO NVTX_EVENTS VALUES(?,?,?,?,?,?)", 6},
+    {"CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER(counterKind, value, start, end, address, flags, srcId, dstId, "
+     "processId)",
+     "INSERT INTO CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER VALUES(?,?,?,?,?,?,?,?,?)", 9},
+    {"CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL(start, end, name, deviceId, gridX)",
+     "INSERT INTO CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL VALUES(?,?,?,?,?)", 5},
+    {"StringTable(_id_, value)", "INSERT INTO StringTable VALUES(?,?)", 2},
     {"StringIds(id, value)", "INSERT INTO StringIds VALUES(?,?)", 2},
     {"TARGET_INFO_GPU(id, name, totalMemory)", "INSERT INTO TARGET_INFO_GPU VALUES(?,?,?)", 3},
 };
@@ -111,7 +118,8 @@ static void write_rows(const uint8_t *data, size_t n)
         "BEGIN; DELETE FROM CUPTI_ACTIVITY_KIND_MEMCPY; DELETE FROM CUDA_UM_GPU_PAGE_FAULT_EVENTS;"
         "DELETE FROM CUDA_UM_CPU_PAGE_FAULT_EVENTS; DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL;"
         "DELETE FROM CUDA_GPU_MEMORY_USAGE_EVENTS; DELETE FROM StringIds;"
-        "DELETE FROM TARGET_INFO_GPU; COMMIT";
+        "DELETE FROM TARGET_INFO_GPU; DELETE FROM NVTX_EVENTS; DELETE FROM CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER;"
+        "DELETE FROM CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL; DELETE FROM StringTable; COMMIT";
     if (sqlite3_exec(memory, empty, NULL, NULL, NULL))
         abort();
 }

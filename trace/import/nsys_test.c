@@ -176,7 +176,7 @@ END_TEST
 /* --- every column that is asked for says something --- */
 
 static struct column {
-    char table[40], name[40];
+    char table[48], name[40];
 } columns[128];
 static size_t column_count;
 
@@ -219,7 +219,19 @@ static const char whole[] =
     "(6,16777216,8192,NULL,2,NULL),(7,16777216,8192,NULL,NULL,3);"
     "CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS(start, globalPid, address, bytes, memKind, memoryOperationType);"
     "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES(1,16777216,8192,4096,4,0),(2,16777216,12288,64,2,0),"
-    "(70,16777216,12288,64,2,1);";
+    "(70,16777216,12288,64,2,1);"
+    "CREATE TABLE NVTX_EVENTS(start, end, eventType, text, textId, globalTid); INSERT INTO NVTX_EVENTS VALUES"
+    "(8,90,59,'req',NULL,16777300),(9,80,60,NULL,1,16777300),(10,NULL,34,'mark',NULL,16777300),"
+    "(11,NULL,59,'open',NULL,16777300),(0,NULL,75,'domain',NULL,16777300);"
+    "CREATE TABLE StringTable(_id_, value); INSERT INTO StringTable VALUES(7,'d');"
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL(start, end, name, deviceId);"
+    "INSERT INTO CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL VALUES(55,56,7,1);"
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER(counterKind, value, start, end, address, flags, srcId, "
+    "dstId,"
+    " processId); INSERT INTO CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER VALUES(1,4096,21,22,4096,2,4294967295,1,4242),"
+    "(4,3,20,24,4096,1,1,0,4242),(3,77,3,0,4096,1,0,0,4242),(5,65536,30,0,4096,1,1,0,4242);"
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY2(start, end, bytes, copyKind); INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY2 "
+    "VALUES(61,62,64,10);";
 
 static char *text_of(const char *sql)
 {
@@ -242,13 +254,35 @@ START_TEST(every_column_that_is_read_is_used)
         const struct column *c = &columns[i];
         if (strncmp(c->table, "CU", 2) != 0)
             continue;
-        (void)snprintf(sql, sizeof sql, "%sUPDATE %.39s SET %.39s = %.39s + 16777217;", whole, c->table, c->name,
+        (void)snprintf(sql, sizeof sql, "%sUPDATE %.47s SET %.39s = %.39s + 16777217;", whole, c->table, c->name,
                        c->name);
         char *after = text_of(sql);
         ck_assert_msg(strcmp(before, after) != 0, "column %s of table %s is read and not used", c->name, c->table);
         free(after);
     }
     free(before);
+}
+END_TEST
+
+START_TEST(ranges_and_nvprofs_counters_are_records)
+{
+    struct err err = {""};
+    const struct found f = read_export(whole);
+    ck_assert_int_eq(f.rc, 0);
+    ck_assert_uint_eq(f.kinds[RECORD_RANGE], 3);
+    ck_assert_uint_eq(f.skipped, 1); /* the range that did not end */
+    ck_assert_uint_eq(f.kinds[RECORD_THRASH], 1);
+    ck_assert_uint_eq(f.kinds[RECORD_KERNEL], 4);
+    struct store *store = store_open(testing_file("t.db"), &err);
+    char *text = testing_trace_text(store);
+    ck_assert_ptr_nonnull(strstr(text, "req"));
+    ck_assert_ptr_nonnull(strstr(text, "mark"));
+    ck_assert_ptr_nonnull(strstr(text, "4242"));
+    ck_assert_str_eq(store_origin_get(store, "kinds.uvm"),
+                     "KERNEL ALLOC COPY FAULT CPU_FAULT MIGRATE_H2D MIGRATE_D2H MIGRATE_D2D THRASH THROTTLE REMOTE_MAP "
+                     "RANGE");
+    free(text);
+    store_close(store);
 }
 END_TEST
 
@@ -290,6 +324,7 @@ START_TEST(migrations_without_an_address_are_counted_with_their_bytes)
     ck_assert_uint_eq(f.skipped, 1); /* the one without a start */
     struct store *store = store_open(testing_file("t.db"), &err);
     ck_assert_int_eq(store_rows(store, "dropped", lost_row, lost, &err), 0);
+    ck_assert_str_eq(store_origin_get(store, "kinds.uvm"), "COPY"); /* where nothing has a place, nothing is known */
     ck_assert_str_eq(lost, "migrations without an address (64 KiB to the GPU, 4 KiB elsewhere, in 3 ns) 2");
     store_close(store);
 }
@@ -322,5 +357,5 @@ TEST_MAIN("nsys", migrations_come_in_order_of_time_with_numeric_causes, tables_t
           columns_that_a_release_lacks_are_done_without, allocations_get_their_kind_and_end,
           a_database_without_such_tables_is_refused, a_table_without_its_time_column_is_refused_by_name,
           a_view_that_never_ends_is_no_table, texts_in_number_columns_do_no_harm, a_damaged_file_is_an_error,
-          every_column_that_is_read_is_used, two_gpus_are_two_recordings,
+          every_column_that_is_read_is_used, ranges_and_nvprofs_counters_are_records, two_gpus_are_two_recordings,
           migrations_without_an_address_are_counted_with_their_bytes, kinds_without_a_table_are_not_known)

@@ -8,6 +8,7 @@
 
 #include "trace/base/mem.h"
 #include "trace/base/sorted.h"
+#include "trace/base/units.h"
 
 /* In the order of probing: formats with a signature first, plain text last. */
 const struct reader *const readers[] = {
@@ -158,9 +159,34 @@ int reader_count(struct reader_context *context, bool skipped, const struct stor
     return (skipped ? store_skip : store_drop)(context->store, row[0].s, (uint64_t)row[1].i, err);
 }
 
+int reader_lose(struct reader_context *context, const struct record *migration)
+{
+    context->lost++;
+    context->lost_bytes[migration->kind == RECORD_MIGRATE_H2D] += (double)migration->bytes;
+    context->lost_ns += (double)migration->duration;
+    return 0;
+}
+
+static int store_lost(struct reader_context *context, struct err *err)
+{
+    char reason[160], to[32], other[32], ns[32];
+    if (!context->lost)
+        return 0;
+    (void)snprintf(reason, sizeof reason, "migrations without an address (%s to the GPU, %s elsewhere, in %s)",
+                   units_human_bytes(context->lost_bytes[true], to, sizeof to),
+                   units_human_bytes(context->lost_bytes[false], other, sizeof other),
+                   units_human_ns(context->lost_ns, ns, sizeof ns));
+    const int rc = store_drop(context->store, reason, context->lost, err);
+    context->lost = 0;
+    context->lost_bytes[0] = context->lost_bytes[1] = context->lost_ns = 0;
+    return rc;
+}
+
 int reader_flush(struct reader_context *context, struct err *err)
 {
     struct reader_skips *skips = &context->skips;
+    if (store_lost(context, err))
+        return -1;
     for (size_t i = 0; i < skips->count; i++)
         if (store_skip(context->store, skips->rows[i].reason, skips->rows[i].n, err))
             return -1;

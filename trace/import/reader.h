@@ -38,17 +38,19 @@ struct reader_skips {
 struct reader_context {
     struct store *store;
     struct reader_skips skips;
-    const void *options;  /* the reader's options struct (import --set key=value), checked */
-    bool strict;          /* stop at the first skipped item, with its place */
-    const char *path;     /* of the input, for messages; "-" is standard input */
-    int file_index;       /* of several inputs, from 0 */
-    int64_t launches;     /* kernels stored so far, over all inputs */
-    char incomplete[256]; /* why the input is not whole, "" if it is: reader_incomplete() */
-    bool inherited;       /* a trace of ours says so of itself, and why if that is known */
-    char note[256];       /* what who reads the trace should know, "": nothing: reader_note() */
-    char advice[160];     /* how what was left out could be kept, "" if nobody knows: a reader writes it */
-    int64_t newest;       /* the latest time of the input so far: reader_time() */
-    uint64_t late;        /* items of all inputs that are earlier than one before them */
+    const void *options;           /* the reader's options struct (import --set key=value), checked */
+    bool strict;                   /* stop at the first skipped item, with its place */
+    const char *path;              /* of the input, for messages; "-" is standard input */
+    int file_index;                /* of several inputs, from 0 */
+    int64_t launches;              /* kernels stored so far, over all inputs */
+    char incomplete[256];          /* why the input is not whole, "" if it is: reader_incomplete() */
+    bool inherited;                /* a trace of ours says so of itself, and why if that is known */
+    char note[256];                /* what who reads the trace should know, "": nothing: reader_note() */
+    char advice[160];              /* how what was left out could be kept, "" if nobody knows: a reader writes it */
+    int64_t newest;                /* the latest time of the input so far: reader_time() */
+    uint64_t late;                 /* items of all inputs that are earlier than one before them */
+    uint64_t lost;                 /* migrations that the source gives no address, and what they moved: reader_lose() */
+    double lost_bytes[2], lost_ns; /* [true]: to the GPU */
 };
 
 struct reader {
@@ -126,7 +128,11 @@ int reader_kernel(struct reader_context *context, const char *name, int64_t star
 /* Take over a row of table skipped, or of dropped, of a trace that is read. */
 int reader_count(struct reader_context *context, bool skipped, const struct store_value *row, struct err *err);
 
-/* Store the counts of reader_skip() so far (table skipped). reader_run() does it; a caller of read() must. */
+/* A migration of a source that does not say where: its bytes and time count as lost by it, but it is no record. 0. */
+int reader_lose(struct reader_context *context, const struct record *migration);
+
+/* Store the counts of reader_skip() and reader_lose() so far (tables skipped, dropped). reader_run() does it; a caller
+ * of read() must. */
 int reader_flush(struct reader_context *context, struct err *err);
 
 #endif
