@@ -86,6 +86,9 @@ int compare_refuse(struct compare_result *result, enum compare_mechanism mechani
 void compare_row_release(struct compare_row *row)
 {
     mem_free_texts(row->apply, row->apply_count);
+    for (size_t i = 0; i < row->call_count; i++)
+        free((char *)row->calls[i].kernel);
+    free(row->calls);
     json_decref(row->params);
     outcome_release(&row->outcome);
 }
@@ -283,7 +286,10 @@ static int kept_rows(struct compare_program *facts, struct compare_result *resul
     if (compare_file_open(&facts->keep, facts, result, err))
         return -1;
     result->resumed_rows = result->count;
-    int rc = compare_rows(facts, result, prefetched, err);
+    int rc = 0;
+    for (size_t i = 0; i < result->count && facts->touches && !rc; i++)
+        rc = result->rows[i].stock ? compare_plan_calls(facts, &result->rows[i], err) : 0;
+    rc = rc ? rc : compare_rows(facts, result, prefetched, err);
     if (facts->keep && result->count) /* as if none had stood in a file: the order of rows of equal times */
         sort_items(result->rows, result->count, sizeof *result->rows, by_order);
     return rc;

@@ -40,6 +40,16 @@ extern const struct metric compare_metrics[];         /* of every row; ends with
 const struct param *compare_setting(const char *key); /* --set, besides numbers of the platform; NULL: it is none */
 extern const struct engine engine_compare;            /* what results say of rows; nothing replays it */
 
+/* A call that a plan gives, before a launch or behind it. */
+struct compare_call {
+    enum compare_gives { COMPARE_ADVISE, COMPARE_PREFETCH, COMPARE_BACK } what;
+    const char *kernel; /* as launched, mangled; NULL: any */
+    uint32_t launch;    /* of that name, from 0 */
+    size_t alloc;       /* of compare_result.allocs */
+    double bytes;       /* that come by it */
+    double saves_ns;    /* NAN: of what the row saves, its share by bytes */
+};
+
 struct compare_row {
     enum compare_mechanism mechanism;
     char policy[160]; /* as its engine writes it, "tree", "aligned"; with hints behind it: "tree, prefetched" */
@@ -52,7 +62,9 @@ struct compare_row {
     bool prefetched;    /* all are prefetched first */
     struct uvm_managed_activity activity; /* of unified memory, or the part that is; else zeroed */
     bool stock;                           /* unified memory as a stock driver has it, */
-    char **apply;                         /* what to do in the program or on its machine, sentences */
+    struct compare_call *calls; /* of its plan, in the order of the launches; the kernels' names are its own */
+    size_t call_count, call_cap;
+    char **apply; /* what to do in the program or on its machine, sentences */
     size_t apply_count, apply_cap;
     size_t order; /* among rows of equal times (compare_rows.h) */
 };
@@ -144,7 +156,9 @@ static inline bool compare_as_it_is(const struct compare_row *row)
 /* The best row that `record --apply` can bring about: unified memory of a stock driver. NULL: there is none. */
 const struct compare_row *compare_plannable(const struct compare_result *result);
 
-/* Write it as a plan (trace/recorder/advice_plan.h) with the predicted time. -1 with *err set: nothing to plan. */
+/* Write it as a plan (trace/recorder/advice_plan.h): each call before the first launch that needs the data, which is
+ * behind the CPU's last write to them, what it saves, and what is predicted with its ends. -1 with *err set: nothing to
+ * plan. */
 int compare_plan_write(const struct compare_result *result, FILE *to, struct err *err);
 
 /* "managed (tree, prefetched)". Returns buf. */

@@ -79,16 +79,21 @@ static void add_all(struct managed_runs *runs, const struct engine *uvm)
         }
 }
 
-/* Whether no kernel writes allocation i of f->allocs; false where that is not known. */
+/* Whether no kernel writes allocation i of f->allocs, nor the CPU once one has touched it; false where that is not
+ * known. */
 static bool read_only(const struct compare_program *f, size_t i)
 {
     if (!f->counted)
         return false;
     for (size_t a = 0; a < f->totals.alloc_count; a++)
         if (strcmp(f->totals.allocs[a].name, f->allocs[i].name) == 0) {
-            for (uint32_t l = 0; l < f->totals.launches; l++)
-                if (!f->totals.launch[l].cpu && f->totals.launch[l].modified >> a & 1)
+            bool touched = false;
+            for (uint32_t l = 0; l < f->totals.launches; l++) {
+                const struct launch_totals *launch = &f->totals.launch[l];
+                touched |= !launch->cpu && launch->touched >> a & 1;
+                if ((touched || !launch->cpu) && launch->modified >> a & 1)
                     return false;
+            }
             return true;
         }
     return false;
@@ -238,7 +243,7 @@ static int fill(const struct compare_program *f, const struct managed_run *run, 
     row->error_ratio = run->prefetched ? COMPARE_COPY_ERROR : row->error_ratio;
     compare_calls_error(f, row);
     compare_plan_managed(f, row, run->policy);
-    return fill_params(run, row, err);
+    return (row->stock && compare_plan_calls(f, row, err)) || fill_params(run, row, err) ? -1 : 0;
 }
 
 /* The row of a run, unless only a copy needed it. */

@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,6 +7,7 @@
 
 #include "replay/compare/compare_rows.h"
 #include "trace/base/mem.h"
+#include "trace/recorder/wire/record_pipe.h"
 
 void compare_plan_say(struct compare_row *row, const char *format, ...)
 {
@@ -63,11 +65,10 @@ void compare_plan_managed(const struct compare_program *f, struct compare_row *r
     else
         compare_plan_say(row, "no driver does this: it needs a changed one");
     if (row->advised)
-        compare_plan_say(row,
-                         "cudaMemAdvise(.., cudaMemAdviseSetReadMostly, device) of %s behind its cudaMallocManaged()",
+        compare_plan_say(row, "cudaMemAdvise(.., cudaMemAdviseSetReadMostly, device) of %s behind what the CPU writes",
                          names_of(f, row->advised, names));
     if (row->prefetched)
-        compare_plan_say(row, "cudaMemPrefetchAsync(.., device, stream) of %s before the first kernel",
+        compare_plan_say(row, "cudaMemPrefetchAsync(.., device, stream) of %s before the first kernel that needs it",
                          names_of(f, UINT64_MAX, names));
 }
 
@@ -97,6 +98,62 @@ void compare_plan_zerocopy(const struct compare_program *f, struct compare_row *
                           "cudaMemAdviseSetAccessedBy of the device: the same reads");
 }
 
+/* --- where the calls stand --- */
+
+/* For each allocation of f->allocs: whether a launch touches it. place: its number in f->totals. */
+static int touched_by(const struct compare_program *f, const size_t *place, uint32_t launch, bool *touched,
+                      struct err *err)
+{
+    memset(touched, 0, f->alloc_count * sizeof *touched);
+    if (!f->counted)
+        return actor_touched(f->ops, f->actors, launch, launch + 1, touched, err);
+    for (size_t i = 0; i < f->alloc_count; i++)
+        touched[i] = place[i] < f->totals.alloc_count && f->totals.launch[launch].touched >> place[i] & 1;
+    return 0;
+}
+
+static int add_calls(const struct compare_program *f, const size_t *place, bool *touched, bool *there, bool *advised,
+                     struct compare_row *row, struct err *err)
+{
+    struct actor_launch launch;
+    const uint32_t launches = f->ops->launches(f->actors);
+    uint32_t kernels = 0;
+    for (uint32_t l = 0; l < launches; l++) {
+        f->ops->launch(f->actors, l, &launch);
+        if (touched_by(f, place, l, touched, err))
+            return -1;
+        for (size_t i = 0; i < f->alloc_count; i++) {
+            const bool advise = touched[i] && !launch.cpu && !advised[i] && i < 64 && row->advised >> i & 1;
+            const bool ahead = touched[i] && !launch.cpu && !there[i] && row->prefetched;
+            struct compare_call call = {
+                advise ? COMPARE_ADVISE : COMPARE_PREFETCH, NULL, kernels, i, (double)f->allocs[i].bytes, (double)NAN};
+            if ((advise || ahead) && MEM_ADD(row->calls, row->call_count, row->call_cap, err, call))
+                return -1;
+            advised[i] |= advise;
+            there[i] = touched[i] ? !launch.cpu : there[i];
+        }
+        kernels += !launch.cpu;
+    }
+    return 0;
+}
+
+int compare_plan_calls(const struct compare_program *f, struct compare_row *row, struct err *err)
+{
+    const size_t n = f->alloc_count;
+    size_t *place = mem_zalloc(n, sizeof *place, err);
+    bool *flags = place ? mem_zalloc(3 * n, sizeof *flags, err) : NULL;
+    for (size_t i = 0; i < n && flags; i++)
+        while (f->counted && place[i] < f->totals.alloc_count &&
+               strcmp(f->totals.allocs[place[i]].name, f->allocs[i].name) != 0)
+            place[i]++;
+    int rc = !flags                            ? -1
+             : row->advised || row->prefetched ? add_calls(f, place, flags, flags + n, flags + 2 * n, row, err)
+                                               : 0;
+    free(flags);
+    free(place);
+    return rc;
+}
+
 /* --- as a plan of `record --apply` --- */
 
 const struct compare_row *compare_plannable(const struct compare_result *result)
@@ -107,34 +164,128 @@ const struct compare_row *compare_plannable(const struct compare_result *result)
     return NULL;
 }
 
+/* A key of what is predicted with its ends (NAN: none are known), which `offchip diff` sets beside what was measured.
+ */
+static void write_predicted(FILE *to, const char *metric, double value, double low, double high)
+{
+    const char *unit = strrchr(metric, '_');
+    const int name = unit ? (int)(unit - metric) : (int)strlen(metric);
+    (void)fprintf(to, "predicted_%s = %.0f\n", metric, value);
+    if (!isnan(low))
+        (void)fprintf(to, "%.*s_lo%s = %.0f\n%.*s_hi%s = %.0f\n", name, metric, unit ? unit : "", floor(low), name,
+                      metric, unit ? unit : "", ceil(high));
+}
+
+static void write_predictions(const struct compare_row *row, FILE *to)
+{
+    static const char *const bytes[] = {"h2d_bytes", "d2h_bytes"};
+    write_predicted(to, "time_ns", compare_time(row), compare_time_low(row) / (1 + row->error_ratio),
+                    compare_time_high(row) * (1 + row->error_ratio));
+    const bool faultless = row->prefetched && !row->activity.faulted;
+    for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++) {
+        const struct metric_value *v = outcome_get(&row->outcome, bytes[i]);
+        if (v->interval)
+            write_predicted(to, bytes[i], (v->lo + v->hi) / 2, v->lo, v->hi);
+        else if (v->known)
+            write_predicted(to, bytes[i], v->real, faultless ? v->real : (double)NAN, v->real);
+    }
+    if (faultless)
+        write_predicted(to, "batches", 0, 0, 0);
+}
+
+/* What a call saves, as predicted. */
+static void write_saving(const struct compare_result *result, const struct compare_row *row,
+                         const struct compare_call *call, FILE *to)
+{
+    static const char *const done[] = {[COMPARE_ADVISE] = "copied and not moved",
+                                       [COMPARE_PREFETCH] = "there before any fault",
+                                       [COMPARE_BACK] = "with the CPU before it faults"};
+    const struct compare_row *plain = NULL;
+    double saves = call->saves_ns, bytes = 0;
+    char text[32];
+    for (size_t i = 0; i < result->count && isnan(saves); i++)
+        plain = !plain && result->rows[i].answered && compare_as_it_is(&result->rows[i]) ? &result->rows[i] : plain;
+    for (size_t i = 0; i < row->call_count; i++)
+        bytes += row->calls[i].bytes;
+    if (isnan(saves) && plain && bytes > 0)
+        saves = (compare_time(plain) - compare_time(row)) * call->bytes / bytes;
+    (void)fprintf(to, "; allocation %zu (%s), %.4g MiB, %s", call->alloc, result->allocs[call->alloc].name,
+                  call->bytes / 0x1p20, done[call->what]);
+    if (!isnan(saves))
+        (void)fprintf(to, ": %s about %s", saves < 0 ? "takes longer by" : "saves",
+                      compare_time_text(fabs(saves), 3, text, sizeof text));
+    (void)fputs("\n", to);
+}
+
+static bool same_launch(const struct compare_call *a, const struct compare_call *b)
+{
+    return a->launch == b->launch &&
+           (a->kernel == b->kernel || (a->kernel && b->kernel && !strcmp(a->kernel, b->kernel)));
+}
+
+/* The calls [from, to) are of one launch. */
+static void write_launch(const struct compare_result *result, const struct compare_row *row, size_t from, size_t end,
+                         FILE *to)
+{
+    static const char *const keys[] = {
+        [COMPARE_ADVISE] = "advise", [COMPARE_PREFETCH] = "prefetch", [COMPARE_BACK] = "back"};
+    const struct compare_call *calls = row->calls;
+    (void)fprintf(to, "\n[kernel %s]\nlaunch = %" PRIu32 "\n", calls[from].kernel ? calls[from].kernel : "*",
+                  calls[from].launch);
+    for (size_t i = from; i < end; i++)
+        write_saving(result, row, &calls[i], to);
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+        bool any = false;
+        for (size_t i = from; i < end; i++)
+            if (calls[i].what == k) {
+                (void)(any ? fprintf(to, ", %zu", calls[i].alloc) : fprintf(to, "%s = %zu", keys[k], calls[i].alloc));
+                any = true;
+            }
+        (void)fputs(any ? "\n" : "", to);
+    }
+}
+
+/* How many calls from `from` on go into one section. */
+static size_t one_section(const struct compare_row *row, size_t from)
+{
+    size_t end = from + 1;
+    while (end < row->call_count && end < from + PLAN_ORDERS && same_launch(&row->calls[from], &row->calls[end]))
+        end++;
+    return end;
+}
+
+static void write_allocations(const struct compare_result *result, const struct compare_row *row, FILE *to)
+{
+    for (size_t i = 0; i < result->alloc_count; i++) {
+        bool called = result->alloc_count <= 64, advised = false; /* few: the others are named to be checked */
+        for (size_t c = 0; c < row->call_count; c++) {
+            called |= row->calls[c].alloc == i;
+            advised |= row->calls[c].alloc == i && row->calls[c].what == COMPARE_ADVISE;
+        }
+        if (called && result->allocs[i].bytes)
+            (void)fprintf(to, "\n[allocation %zu] ; %s\nbytes = %" PRIu64 "\n%s", i, result->allocs[i].name,
+                          result->allocs[i].bytes, advised ? "advise = read-mostly\n" : "");
+    }
+}
+
 int compare_plan_write(const struct compare_result *result, FILE *to, struct err *err)
 {
-    static const char *const predicted[] = {"time_ns", "h2d_bytes", "d2h_bytes"}; /* that `offchip diff` knows */
     const struct compare_row *row = compare_plannable(result);
+    size_t sections = 0;
     if (!row)
         return err_set(err, "nothing to plan: no answer is of unified memory under the driver as it is");
-    const double time = compare_time(row);
-    (void)fprintf(to,
-                  "[plan]\nversion = 1\nprogram = %s\nplatform = %s\nmechanism = %s\npolicy = %s\n"
-                  "time_lo_ns = %.0f\ntime_hi_ns = %.0f\n",
-                  result->program, result->platform->name, compare_mechanisms[row->mechanism], row->policy,
-                  time / (1 + row->error_ratio), time * (1 + row->error_ratio));
-    for (size_t i = 0; i < sizeof predicted / sizeof *predicted; i++) {
-        const struct metric_value *v = outcome_get(&row->outcome, predicted[i]);
-        if (v->known)
-            (void)fprintf(to, "predicted_%s = %.0f\n", predicted[i], v->real);
-    }
-    for (size_t i = 0; i < result->alloc_count; i++) {
-        bool advised = i < 64 && row->advised >> i & 1;
-        (void)fprintf(to, "\n[allocation %zu] ; %s\nbytes = %" PRIu64 "\n", i, result->allocs[i].name,
-                      result->allocs[i].bytes);
-        if (advised)
-            (void)fputs("; predicted for advice that is given when the CPU has written; record --apply gives it "
-                        "before: slower\n"
-                        "advise = read-mostly\n",
-                        to);
-        if (row->prefetched)
-            (void)fputs("prefetch = gpu\n", to);
-    }
+    if (!row->call_count)
+        return err_set(err, "nothing to plan: no advice and no prefetch makes unified memory faster here");
+    for (size_t i = 0; i < row->call_count; i = one_section(row, i))
+        sections++;
+    if (sections > PLAN_KERNELS)
+        return err_set(err, "nothing to plan: calls are due before %zu launches, and a plan holds %d", sections,
+                       PLAN_KERNELS);
+    (void)fprintf(to, "[plan]\nversion = 1\nprogram = %s\nplatform = %s\nmechanism = %s\npolicy = %s\n",
+                  result->program, result->platform->name, compare_mechanisms[row->mechanism], row->policy);
+    write_predictions(row, to);
+    write_allocations(result, row, to);
+    for (size_t i = 0; i < row->call_count; i = one_section(row, i))
+        write_launch(result, row, i, one_section(row, i), to);
     return 0;
 }

@@ -153,6 +153,10 @@ int compare_align_rows(const struct compare_program *facts, const struct scan_se
 int compare_mixed_rows(const struct compare_program *facts, struct compare_result *result,
                        const struct uvm_metrics *prefetched, struct err *err);
 
+/* Where the calls of a row of unified memory stand, by its hints: read-mostly before the first kernel that touches the
+ * allocation, a prefetch there and again behind the CPU's work on it. */
+int compare_plan_calls(const struct compare_program *facts, struct compare_row *row, struct err *err);
+
 /* What has to be done for a row to come true; its hints are those of the row. */
 void compare_plan_managed(const struct compare_program *facts, struct compare_row *row, const char *policy);
 void compare_plan_zerocopy(const struct compare_program *facts, struct compare_row *row, const char *policy);

@@ -55,14 +55,17 @@ static int add_move(struct uvm_recording *r, const struct record *record, enum u
                                       r->move_count, record->flags});
 }
 
-static int add_allocation(struct uvm_recording *r, uint64_t addr, uint64_t bytes, struct err *err)
+static int add_allocation(struct uvm_recording *r, const struct record *record, struct err *err)
 {
+    const uint64_t addr = record->addr, bytes = record->bytes;
+    const size_t order = r->managed++;
     uint64_t end;
     if (!bytes || __builtin_add_overflow(addr, bytes, &end) || end > ADDR_END)
         return 0;
     return MEM_ADD(r->allocations, r->allocation_count, r->allocation_cap, err,
                    (struct uvm_allocation){addr / UVM_PAGE_BYTES * UVM_PAGE_BYTES,
-                                           (end + UVM_PAGE_BYTES - 1) / UVM_PAGE_BYTES * UVM_PAGE_BYTES, bytes});
+                                           (end + UVM_PAGE_BYTES - 1) / UVM_PAGE_BYTES * UVM_PAGE_BYTES, bytes,
+                                           record->time, order});
 }
 
 static int add_one(struct uvm_recording *r, const struct record *record, struct err *err)
@@ -93,7 +96,7 @@ static int add_one(struct uvm_recording *r, const struct record *record, struct 
         return MEM_ADD(r->cpu_faults, r->cpu_fault_count, r->cpu_fault_cap, err,
                        (struct uvm_cpu_fault){record->time, record->addr, r->cpu_fault_count});
     case RECORD_ALLOC:
-        return record->flags == RECORD_ALLOC_MANAGED ? add_allocation(r, record->addr, record->bytes, err) : 0;
+        return record->flags == RECORD_ALLOC_MANAGED ? add_allocation(r, record, err) : 0;
     case RECORD_KERNEL:
         if (MEM_ADD(r->kernel_ids, r->kernels, r->kernel_cap, err, record->id))
             return -1;

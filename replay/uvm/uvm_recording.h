@@ -69,9 +69,11 @@ struct uvm_recording {
     struct uvm_allocation {
         uint64_t start, end; /* page-aligned */
         uint64_t bytes;      /* as recorded */
-    } * allocations;         /* managed ones, by ALLOC records */
-    size_t allocation_count, allocation_cap;
-    struct uvm_piece *pieces; /* by address */
+        int64_t time_ns;
+        size_t order;                                 /* among the managed ones, as recorded */
+    } * allocations;                                  /* managed ones, by ALLOC records */
+    size_t allocation_count, allocation_cap, managed; /* managed: recorded, also such as have no bytes */
+    struct uvm_piece *pieces;                         /* by address */
     size_t piece_count, piece_cap;
     struct uvm_visit *visits;
     size_t visit_count, visit_cap;

@@ -365,15 +365,48 @@ static int wake(struct simulation *s, int64_t *time)
     return run_until(s, *time);
 }
 
+/* What the program prefetches before launch `first`, which begins it or is behind the CPU's work: nothing before that,
+ * which would undo it, and nothing that only the CPU touches. *time: when it is there. */
+static int prefetch_before(struct simulation *s, uint32_t first, int64_t *time)
+{
+    const struct actor_ops *ops = s->gpu.ops;
+    const uint32_t launches = ops->launches(s->run->state);
+    const int64_t from = *time;
+    struct actor_launch launch = {0};
+    uint32_t end = first;
+    for (; end < launches; end++) {
+        ops->launch(s->run->state, end, &launch);
+        if (launch.cpu)
+            break;
+    }
+    if (!s->run->prefetch || end == first)
+        return 0;
+    bool *due = mem_zalloc(s->memory.alloc_count, sizeof *due, s->err);
+    if (!due)
+        return -1;
+    const bool all = first == 0 && end == launches;
+    int rc = all ? 0 : actor_touched(ops, s->run->state, first, end, due, s->err);
+    for (size_t a = 0; a < s->memory.alloc_count; a++)
+        due[a] = s->run->prefetch[a] && (all || due[a]);
+    rc = rc ? rc : uvm_driver_prefetch(&s->driver, due, from, time, s->err);
+    free(due);
+    s->prefetch_ns += *time - from;
+    return rc;
+}
+
+/* The next launch begins, behind what is prefetched for it. */
+static int begin_launch(struct simulation *s, int64_t *time)
+{
+    if (prefetch_before(s, s->gpu.launch + 1, time) || uvm_gpu_next_launch(&s->gpu, *time, s->err))
+        return -1;
+    return s->run->prefetch && !s->gpu.finished ? credit_moves(s, s->gpu.current.kernel, 0) : 0;
+}
+
 static int run_all(struct simulation *s, int64_t *end_ns)
 {
     const struct uvm_platform *p = s->run->platform;
     int64_t time = 0;
-    if (s->run->prefetch && uvm_driver_prefetch(&s->driver, s->run->prefetch, 0, &time, s->err))
-        return -1;
-    s->prefetch_ns = time;
-    if (uvm_gpu_next_launch(&s->gpu, time, s->err) ||
-        (s->run->prefetch && !s->gpu.finished && credit_moves(s, s->gpu.current.kernel, 0)))
+    if (begin_launch(s, &time))
         return -1;
     for (;;) {
         while (s->gpu.cpu_phase) {
@@ -382,7 +415,7 @@ static int run_all(struct simulation *s, int64_t *end_ns)
             if (run_cpu_phase(s, &from))
                 return -1;
             s->gpu.host_ns = (double)from;
-            if (uvm_gpu_next_launch(&s->gpu, from, s->err))
+            if (begin_launch(s, &from))
                 return -1;
             s->gpu.launch_end_ns = from;
         }

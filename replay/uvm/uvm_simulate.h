@@ -42,7 +42,9 @@ struct uvm_run {
     const void *policy_params; /* head.state_size bytes with the parameters stored; NULL: the defaults */
     const struct pcie *pcie;   /* what remote accesses cost; NULL: nothing */
     const uint32_t *advice;    /* of each allocation, beside its own; NULL: none (enum actor_advice) */
-    const bool *prefetch;      /* of each allocation: the program prefetches it before its first launch; NULL: none */
+    const bool *prefetch;      /* of each allocation: the program prefetches it before its first launch; where the CPU
+                                  works between kernels, what they touch, before the first and again behind the CPU's
+                                  work; NULL: none */
     const bool *discard;       /* of each allocation: the program discards it behind each kernel; NULL: none */
     bool thrashing;            /* pages that CPU and GPU fight for are throttled and pinned */
     enum uvm_lapse lapse;      /* how what counts as fighting adapts, by the driver's version */

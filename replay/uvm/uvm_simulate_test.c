@@ -347,6 +347,12 @@ START_TEST(a_cpu_in_order_faults_six_times_in_two_mib)
     ck_assert_uint_eq(m.cpu_faults, 768);
     ck_assert_int_eq(m.cpu_ns, (int64_t)(768 * s.run.platform->cpu_fault_ns));
     ck_assert_uint_eq(m.h2d_bytes, 256 << 20); /* what the CPU wrote is copied */
+    const bool prefetch = true;                /* behind the CPU's work, which would undo it, and so without a fault */
+    s.run.prefetch = &prefetch;
+    m = simulate(&s.run);
+    ck_assert_uint_eq(m.cpu_faults, 768);
+    ck_assert_uint_eq(m.h2d_bytes, 256 << 20);
+    ck_assert_uint_eq(m.d2h_bytes + m.batches, 0);
     close_run(&s);
 }
 END_TEST

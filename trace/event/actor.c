@@ -45,8 +45,8 @@ uint64_t actor_space_pages(const struct actor_alloc *allocs, size_t n)
     return (a->first_page / ACTOR_BLOCK_PAGES + (uint64_t)actor_alloc_blocks(a)) * ACTOR_BLOCK_PAGES;
 }
 
-/* The byte address of a page. */
-static uint64_t page_addr(const struct actor_alloc *allocs, size_t n, uint32_t page)
+/* The allocation that a page is of. */
+static size_t alloc_of(const struct actor_alloc *allocs, size_t n, uint32_t page)
 {
     size_t lo = 0, hi = n;
     while (hi - lo > 1) {
@@ -56,7 +56,37 @@ static uint64_t page_addr(const struct actor_alloc *allocs, size_t n, uint32_t p
         else
             hi = mid;
     }
-    return allocs[lo].addr + (uint64_t)(page - allocs[lo].first_page) * ACTOR_PAGE_BYTES;
+    return lo;
+}
+
+/* The byte address of a page. */
+static uint64_t page_addr(const struct actor_alloc *allocs, size_t n, uint32_t page)
+{
+    const struct actor_alloc *a = &allocs[alloc_of(allocs, n, page)];
+    return a->addr + (uint64_t)(page - a->first_page) * ACTOR_PAGE_BYTES;
+}
+
+int actor_touched(const struct actor_ops *ops, const void *state, uint32_t first, uint32_t end, bool *touched,
+                  struct err *err)
+{
+    size_t n;
+    const struct actor_alloc *allocs = ops->allocs(state, &n);
+    void *opened = ops->run_open ? ops->run_open(state, err) : NULL;
+    int rc = ops->run_open && !opened ? -1 : 0;
+    for (uint32_t l = first; l < end && rc == 0; l++) {
+        struct actor_launch launch;
+        struct actor_step step;
+        ops->launch(state, l, &launch);
+        for (uint32_t actor = 0; actor < launch.actors && rc == 0; actor++) {
+            struct actor_at at = {0};
+            while ((rc = ops->step(opened ? opened : (void *)state, l, actor, &at, &step, err)) == 1)
+                for (uint32_t i = 0; i < step.count + step.stores; i++)
+                    touched[alloc_of(allocs, n, step.page[i])] = true;
+        }
+    }
+    if (opened)
+        ops->run_close(opened);
+    return rc;
 }
 
 /* ALLOC of the next allocation, then its ADVISEs. */

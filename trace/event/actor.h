@@ -122,6 +122,11 @@ static inline uint32_t actor_page(const struct actor_alloc *a, uint64_t offset)
     return a->first_page + (uint32_t)(offset / ACTOR_PAGE_BYTES);
 }
 
+/* Which allocations the steps of launches [first, end) touch: sets touched[] of them, by allocation. -1 with *err set.
+ */
+int actor_touched(const struct actor_ops *ops, const void *state, uint32_t first, uint32_t end, bool *touched,
+                  struct err *err);
+
 /* Turns actors into records, in order: the allocations (ALLOC, with ADVISE), then for each launch KERNEL, the TOUCHes
  * of actor 0, of actor 1, ... and KERNEL_END. Which field means what stands in record_kinds[]; the extra columns are
  * those of actor_extras[]. */

@@ -12,6 +12,10 @@
 #include "trace/event/record.h"
 #include "trace/recorder/wire/record_pipe.h"
 
+/* What a launch is given, in the order of its line. */
+enum { ORDER_KEYS = 3 };
+static const char *const order_keys[ORDER_KEYS] = {"prefetch", "advise", "back"};
+
 struct reading {
     char *text;
     size_t n;
@@ -20,7 +24,7 @@ struct reading {
     /* The section under way. */
     char section[320];
     long long order, bytes, launch;
-    char advice[64], prefetch[8], orders[256], site[PLAN_SITE_BYTES];
+    char advice[64], prefetch[8], orders[ORDER_KEYS][256], site[PLAN_SITE_BYTES];
 };
 
 static int add_line(struct reading *r, const char *line, struct err *err)
@@ -42,7 +46,9 @@ static bool is(const char *section, const char *what)
 /* The section is over: its line. */
 static int end_section(struct reading *r, struct err *err)
 {
-    char line[1024];
+    char line[1200];
+    const char *orders[ORDER_KEYS];
+    bool any = false;
     if (is(r->section, "allocation")) {
         if (r->bytes <= 0)
             return err_set(err, "[%s] has no bytes", r->section);
@@ -53,10 +59,15 @@ static int end_section(struct reading *r, struct err *err)
     }
     if (!is(r->section, "kernel"))
         return 0;
-    if (!r->orders[0])
-        return err_set(err, "[%s] has no prefetch", r->section);
+    for (int i = 0; i < ORDER_KEYS; i++) {
+        orders[i] = r->orders[i][0] ? r->orders[i] : "-";
+        any |= r->orders[i][0] != 0;
+    }
+    if (!any)
+        return err_set(err, "[%s] has no prefetch, advise or back", r->section);
     r->calls = true;
-    (void)snprintf(line, sizeof line, "K %lld %s %s\n", r->launch, r->section + 7, r->orders);
+    (void)snprintf(line, sizeof line, "K %lld %s %s %s %s\n", r->launch, r->section + 7, orders[0], orders[1],
+                   orders[2]);
     return add_line(r, line, err);
 }
 
@@ -76,7 +87,8 @@ static int begin_section(struct reading *r, const char *section, struct err *err
         return -1;
     r->bytes = 0;
     r->launch = -1;
-    r->advice[0] = r->prefetch[0] = r->orders[0] = r->site[0] = 0;
+    r->advice[0] = r->prefetch[0] = r->site[0] = 0;
+    memset(r->orders, 0, sizeof r->orders);
     if (strlen(section) >= sizeof r->section)
         return err_set(err, "the section's name is too long");
     (void)snprintf(r->section, sizeof r->section, "%s", section);
@@ -134,7 +146,7 @@ static int take_advice(struct reading *r, const char *value, struct err *err)
     return n ? 0 : err_set(err, "no advice");
 }
 
-static int take_orders(struct reading *r, const char *value, struct err *err)
+static int take_orders(char orders[256], const char *value, struct err *err)
 {
     char item[48];
     int n = 0;
@@ -144,7 +156,7 @@ static int take_orders(struct reading *r, const char *value, struct err *err)
             return -1;
         if (++n > PLAN_ORDERS)
             return err_set(err, "more than %d allocations before one launch", PLAN_ORDERS);
-        (void)mem_add_text(r->orders, sizeof r->orders, "%s%lld", *r->orders ? "," : "", order);
+        (void)mem_add_text(orders, 256, "%s%lld", *orders ? "," : "", order);
     }
     return n ? 0 : err_set(err, "no allocation");
 }
@@ -206,8 +218,9 @@ static int take_key(struct reading *r, const char *key, const char *value, struc
         return take_prefetch(r, value, err);
     if (!allocation && strcmp(key, "launch") == 0)
         return number(value, INT32_MAX, &r->launch, err);
-    if (!allocation && strcmp(key, "prefetch") == 0)
-        return take_orders(r, value, err);
+    for (int i = 0; !allocation && i < ORDER_KEYS; i++)
+        if (strcmp(key, order_keys[i]) == 0)
+            return take_orders(r->orders[i], value, err);
     return err_set(err, "there is no key '%s' in [%s]", key, r->section);
 }
 

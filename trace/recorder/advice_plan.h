@@ -12,9 +12,12 @@
  *                                      anywhere
  *     advise = read-mostly, accessed-by-gpu
  *     prefetch = gpu                   right behind the allocation; gpu or cpu; without a call, it is only checked
- *     [kernel _Z5bicg1Pf]              before each launch of that (mangled) name
+ *     [kernel _Z5bicg1Pf]              before each launch of that (mangled) name; *: of any
  *     launch = 2                       before its third launch only; without: before each
- *     prefetch = 0, 3                  allocations, by their number, to the GPU
+ *     advise = 3                       allocations, by their number: what their sections advise is given here, and not
+ *                                      behind the allocation
+ *     prefetch = 0, 3                  to the GPU
+ *     back = 1                         to the CPU, behind the launch
  *
  * advise takes read-mostly, preferred-cpu, preferred-gpu, accessed-by-cpu and accessed-by-gpu: none of these, nor a
  * prefetch, changes what a program computes. What is none of this is an error. */

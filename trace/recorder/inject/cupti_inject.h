@@ -69,7 +69,9 @@ void inject_plan_allocated(uint64_t address, uint64_t bytes, const char *site);
 /* Whether a plan names call sites. */
 bool inject_plan_wants_sites(void);
 void inject_plan_freed(uint64_t address);
+/* Around each launch. */
 void inject_plan_launch(const char *kernel, void *stream);
+void inject_plan_launched(const char *kernel, void *stream);
 /* Whether this thread's call is the plan's. */
 bool inject_plan_gives(void);
 /* Say what did not match. */

@@ -311,8 +311,11 @@ static void launch(uint32_t domain, uint32_t id, const struct abi_callback_data 
         if (!graph)
             inject_plan_launch(data->symbol, launch_stream(id, data->params));
         inject_counters_launch_begins(data->context);
-    } else
-        inject_counters_launch_ends(graph ? "(CUDA graph)" : data->symbol, call_status(data) == 0);
+        return;
+    }
+    inject_counters_launch_ends(graph ? "(CUDA graph)" : data->symbol, call_status(data) == 0);
+    if (!graph)
+        inject_plan_launched(data->symbol, launch_stream(id, data->params));
 }
 
 void inject_calls_callback(const struct abi_cupti *cupti, uint32_t domain, uint32_t id,

@@ -174,9 +174,10 @@ static inline bool call_site_matches(const char *stack, const char *site)
 
 /* A plan (trace/recorder/advice_plan.h) on its way into the recorded program, through its environment.
  *
- * A line each: "A ORDER BYTES ADVICE PREFETCH SITE", "K LAUNCH NAME ORDERS". ADVICE: pairs NUMBER:WHERE joined by ',',
- * or "-"; NUMBER as enum record_advice, WHERE 'g' (the GPU of the context) or 'c' (the CPU). PREFETCH: 'g', 'c' or '-'.
- * SITE: as call_site_matches() takes it, or "-". LAUNCH: -1 for each. ORDERS: numbers of allocations joined by ','. */
+ * A line each: "A ORDER BYTES ADVICE PREFETCH SITE", "K LAUNCH NAME PREFETCHED ADVISED BACK". ADVICE: pairs
+ * NUMBER:WHERE joined by ',', or "-"; NUMBER as enum record_advice, WHERE 'g' (the GPU of the context) or 'c' (the
+ * CPU). PREFETCH: 'g', 'c' or '-'. SITE: as call_site_matches() takes it, or "-". LAUNCH: -1 for each. NAME: "*" for
+ * any. The last three: numbers of allocations joined by ',', or "-". */
 enum {
     PLAN_TEXT_BYTES = 96 << 10, /* one variable of the environment holds 128 KiB */
     PLAN_ALLOCATIONS = 1024,
