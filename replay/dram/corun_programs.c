@@ -437,9 +437,6 @@ static int find_clients(struct corun *p, struct err *err)
     if (p->sides == 2 && p->side[1].run.class == DRAM_MEM)
         set_apart(p);
     p->repeat = p->sides == 2 && (set->loop == 1 || (set->loop == 2 && !p->once));
-    for (uint32_t i = 0; i < p->sides; i++)
-        if (find_warmup(p, i, err))
-            return -1;
     return 0;
 }
 
@@ -626,26 +623,13 @@ static int all_alone(struct corun *p, struct err *err)
     return failed ? -1 : 0;
 }
 
-/* Draws of --robust say by themselves how sure a winner is. */
-static bool is_compared(const struct replay_job *job)
+/* Every policy of the job. */
+static int replay_part(struct corun *p, struct outcome *runs, struct err *err)
 {
-    return job->policy_count > 1 && !job->drawn;
-}
-
-/* Every policy of the job. *cut: whether anything was left out; then, with policies to compare, half of it comes. */
-static int replay_part(const struct replay_job *job, uint64_t part, struct outcome *runs, bool *cut, struct err *err)
-{
-    struct corun p = {.job = job, .part = part};
-    int rc = find_clients(&p, err);
-    *cut = is_cut(&p);
-    if (rc == 0 && part == 1 && job->progress)
-        atomic_store(&job->progress->total, job->policy_count * (is_compared(job) && *cut ? 2 : 1));
-    if (rc == 0)
-        rc = all_alone(&p, err);
-    if (rc == 0)
-        rc = run_policies(&p, runs, err);
-    release_clients(&p);
-    return rc;
+    for (uint32_t i = 0; i < p->sides; i++)
+        if (find_warmup(p, i, err))
+            return -1;
+    return all_alone(p, err) || run_policies(p, runs, err) ? -1 : 0;
 }
 
 /* --- whether the winner is one of the cut --- */
@@ -704,7 +688,7 @@ static void judge(const struct replay_job *job, const struct outcome *runs, cons
     if (isnan(value_of(&runs[best], metric)) || (worst.rest > 0 && !any))
         return;
     ADD(d->by, "%s%s", *d->by ? " and " : "", metric);
-    if (worst.rest > 0)
+    if (any)
         return;
     (void)snprintf(half, sizeof half, isnan(worst.moved) ? "lets one make no end" : "moves the two by %.3g",
                    worst.moved);
@@ -713,39 +697,37 @@ static void judge(const struct replay_job *job, const struct outcome *runs, cons
         replay_policy_label(&job->policies[worst.b], second, sizeof second), worst.here, half);
 }
 
-/* Of a side of which half the cut keeps nearly as much, a wave or an access of each warp, nothing was found out. */
-static void judge_share(const struct outcome *runs, const struct outcome *halves, const char *metric, struct doubt *d)
+/* Of a side of which half the cut keeps nearly as much, a wave or an access of each warp, nothing is found out. */
+static void judge_shares(const struct corun *p, const struct corun *half, struct doubt *d)
 {
-    const double share = value_of(&runs[0], metric), half = value_of(&halves[0], metric);
-    if (share < 1 && half > 0.75 * share)
-        ADD(d->why, "; half the cut has as much of the work, %.2g %% (%s)", 100 * half, metric);
+    static const char *const names[] = {"mem", "mem2"};
+    for (uint32_t s = 0; s < p->sides; s++) {
+        const double share = half->side[s].simulated;
+        if (p->side[s].simulated < 1 && share > 0.75 * p->side[s].simulated)
+            ADD(d->why, "; half the cut has as much of the work, %.2g %% (%s_simulated_ratio)", 100 * share,
+                p->side[s].run.class == DRAM_PIM ? "pim" : names[s]);
+    }
 }
 
-/* Run all again at half the cut. */
-static int settle(const struct replay_job *job, struct outcome *runs, struct err *err)
+/* Run all again at half the cut, unless that is in doubt already. */
+static int settle(struct corun *half, struct outcome *runs, struct doubt *doubt, struct err *err)
 {
     static const char *const metrics[2][2] = {{"mem_speedup_ratio", "pim_speedup_ratio"}, /* of one side */
                                               {"system_throughput", "fairness_index"}};
-    static const char *const shares[] = {"mem_simulated_ratio", "pim_simulated_ratio", "mem2_simulated_ratio"};
-    struct replay_job half = *job;
-    struct doubt doubt = {"", ""};
+    const struct replay_job *job = half->job;
+    const bool any = *doubt->why;
     struct outcome *halves = mem_zalloc(job->policy_count, sizeof *halves, err);
-    bool cut;
     int rc = halves ? 0 : -1;
-    half.engine_options = NULL;
     for (size_t i = 0; i < job->policy_count && !rc; i++)
         rc = outcome_init(&halves[i], dram_metrics, err);
-    if (!rc)
-        rc = replay_part(&half, 2, halves, &cut, err);
+    if (!rc && !any)
+        rc = replay_part(half, halves, err);
     const size_t of = !isnan(value_of(&runs[0], "fairness_index"));
-    for (size_t i = 0; i < 3 && !rc; i++)
-        judge_share(runs, halves, shares[i], &doubt);
-    const bool any = *doubt.why;
     for (size_t i = 0; i < 2 && !rc; i++)
-        judge(job, runs, halves, metrics[of][i], any, &doubt);
-    for (size_t i = 0; i < job->policy_count && *doubt.by; i++)
+        judge(job, runs, halves, metrics[of][i], any, doubt);
+    for (size_t i = 0; i < job->policy_count && *doubt->by; i++)
         outcome_note(&runs[i], RUN_WARNING "not settled: the winner by %s may not be the same at another cut:%s",
-                     doubt.by, doubt.why + 1);
+                     doubt->by, doubt->why + 1);
     for (size_t i = 0; halves && i < job->policy_count; i++)
         outcome_release(&halves[i]);
     free(halves);
@@ -754,11 +736,27 @@ static int settle(const struct replay_job *job, struct outcome *runs, struct err
 
 int dram_corun_programs_replay(const struct replay_job *job, struct outcome *runs, struct err *err)
 {
-    bool cut;
+    struct replay_job again = *job;
+    struct corun p = {.job = job, .part = 1}, half = {.job = &again, .part = 2};
+    struct doubt doubt = {"", ""};
     if (job->requests)
         return err_set(err, "--requests: the packets of a program have no ids of an input's; derive dram writes the "
                             "requests of a program, which can then be replayed one by one");
-    if (replay_part(job, 1, runs, &cut, err))
-        return -1;
-    return cut && is_compared(job) ? settle(job, runs, err) : 0;
+    again.engine_options = NULL;
+    int rc = find_clients(&p, err);
+    /* Draws of --robust say by themselves how sure a winner is. */
+    const bool compared = !rc && is_cut(&p) && job->policy_count > 1 && !job->drawn;
+    if (compared)
+        rc = find_clients(&half, err);
+    if (compared && !rc)
+        judge_shares(&p, &half, &doubt);
+    if (job->progress)
+        atomic_store(&job->progress->total, job->policy_count * (compared && !*doubt.why ? 2 : 1));
+    if (!rc)
+        rc = replay_part(&p, runs, err);
+    if (!rc && compared)
+        rc = settle(&half, runs, &doubt, err);
+    release_clients(&p);
+    release_clients(&half);
+    return rc;
 }

@@ -56,12 +56,13 @@ START_TEST(two_sides_slow_each_other_and_say_how_much)
 }
 END_TEST
 
-/* conv beside add. */
-static void run_pair(struct replay_result *result, const char *policies, const char *set, int threads,
-                     struct sweep_cache *shared)
+/* conv beside add. Returns how many runs were counted: as many as were foreseen. */
+static uint64_t run_pair(struct replay_result *result, const char *policies, const char *set, int threads,
+                         struct sweep_cache *shared)
 {
     struct err err = {""};
     struct input inputs[2];
+    struct progress progress = {0};
     bool usage;
     ck_assert_int_eq(input_open(&inputs[0], conv + 4, "mem", false, &err), 0);
     ck_assert_int_eq(input_open(&inputs[1], add + 4, "pim", false, &err), 0);
@@ -72,10 +73,13 @@ static void run_pair(struct replay_result *result, const char *policies, const c
                                            .inputs = inputs,
                                            .input_count = 2,
                                            .threads = threads,
+                                           .progress = &progress,
                                            .sweep_cache = shared};
     ck_assert_msg(!replay_run(&request, result, &usage, &err), "%s", err.msg);
     for (int i = 0; i < 2; i++)
         input_close(&inputs[i]);
+    ck_assert_uint_eq(progress.done, progress.total);
+    return progress.done;
 }
 
 /* Releases both. */
@@ -256,6 +260,23 @@ START_TEST(a_winner_that_another_cut_turns_is_not_settled)
 }
 END_TEST
 
+/* Half of 1,000 is a wave of conv and 48 operations of add's warps too. */
+START_TEST(half_the_cut_is_run_where_it_keeps_less)
+{
+    struct replay_result r;
+    ck_assert_uint_eq(run_pair(&r, "fcfs,f3fs", "cut=1000", 1, NULL), 2);
+    ck_assert(warns(&r, 0, "half the cut has as much of the work, ", "by system_throughput and fairness_index"));
+    ck_assert(warns(&r, 0, "(mem_simulated_ratio); half ", "(pim_simulated_ratio)"));
+    ck_assert(!warns(&r, 0, "not settled", " leads "));
+    replay_release(&r);
+    ck_assert_uint_eq(run_pair(&r, "fcfs,f3fs", "cut=40000,mem_sms=8", 1, NULL), 4);
+    ck_assert(!warns(&r, 0, "as much of the work", ""));
+    replay_release(&r);
+    ck_assert_uint_eq(run_pair(&r, "f3fs", "cut=40000,mem_sms=8", 1, NULL), 1);
+    replay_release(&r);
+}
+END_TEST
+
 static void refused(const char *const *specs, const char *const *roles, size_t n, const char *set, const char *says)
 {
     struct err err = {""};
@@ -327,5 +348,5 @@ TEST_MAIN("dram_programs", a_program_without_company_runs_as_alone, two_sides_sl
           threads_change_nothing, points_of_a_sweep_share_what_each_side_is_alone,
           a_cut_is_said_and_cut_none_runs_it_whole, what_a_cut_leaves_out_has_passed_through_l2,
           a_cut_inside_warps_finds_in_l2_what_the_whole_finds, a_winner_that_another_cut_turns_is_not_settled,
-          what_cannot_be_run_is_refused_with_the_reason, two_gpu_programs_share_the_multiprocessors,
-          the_language_model_is_done_once_and_reports_its_ideal)
+          half_the_cut_is_run_where_it_keeps_less, what_cannot_be_run_is_refused_with_the_reason,
+          two_gpu_programs_share_the_multiprocessors, the_language_model_is_done_once_and_reports_its_ideal)
