@@ -336,9 +336,22 @@ static const char *const measures[MEASURES] = {"time_ns", "h2d_bytes", "d2h_byte
 struct measured {
     bool known[MEASURES];
     double value[MEASURES];
-    int64_t first_kernel;       /* its start; INT64_MAX: none is timed */
-    int64_t ahead, ahead_until; /* transfers to the GPU that were over by then: from, until */
+    struct span {
+        int64_t start, end;
+        enum {
+            WORK,  /* a kernel ran, or data came */
+            CALL,  /* a plan's prefetch was called: what follows waits for the driver, to the next kernel */
+            KERNEL /* the same as WORK: nothing waits any longer */
+        } what;
+    } * spans;
+    size_t count, cap;
+    int64_t last_kernel; /* its end; INT64_MIN: none is timed */
+    struct err *err;
 };
+
+/* A launch that is waited for, and the next one: section [launch] of a platform, wait_ns and alone_ns. Longer gaps are
+ * the CPU's own work, which no prediction has. */
+enum { LAUNCH_GAP_NS = 20000 };
 
 /* What the plan is of, for the ledger. */
 enum { PROGRAM, PLATFORM, MECHANISM, POLICY, ABOUT };
@@ -346,13 +359,23 @@ static const char *const about[ABOUT] = {"program", "platform", "mechanism", "po
 
 struct predictions {
     char about[ABOUT][256];
-    double time_lo, time_hi; /* NAN: the plan has none */
     struct {
         char name[64];
-        double value;
+        double value, low, high; /* NAN: the plan gives no ends */
     } items[PREDICTIONS];
     size_t count;
+    bool ends; /* only these are read now */
 };
+
+/* "time_lo_ns" of "time_ns", "batches_hi" of "batches". */
+static bool is_end_of(const char *key, const char *metric, const char *which)
+{
+    char name[96];
+    const char *unit = strrchr(metric, '_');
+    const int n = unit ? (int)(unit - metric) : (int)strlen(metric);
+    (void)snprintf(name, sizeof name, "%.*s_%s%s", n, metric, which, unit ? unit : "");
+    return strcmp(key, name) == 0;
+}
 
 static int take_key(void *ctx, const char *section, const char *key, const char *value, struct err *err)
 {
@@ -362,8 +385,12 @@ static int take_key(void *ctx, const char *section, const char *key, const char 
     for (int i = 0; i < ABOUT; i++)
         if (strcmp(key, about[i]) == 0)
             (void)snprintf(p->about[i], sizeof p->about[i], "%s", value);
-    double *ends = strcmp(key, "time_lo_ns") == 0 ? &p->time_lo : strcmp(key, "time_hi_ns") == 0 ? &p->time_hi : NULL;
-    if (!ends && strncmp(key, prefix, sizeof prefix - 1) != 0)
+    double *ends = NULL;
+    for (size_t i = 0; i < p->count && p->ends && !ends; i++)
+        ends = is_end_of(key, p->items[i].name, "lo")   ? &p->items[i].low
+               : is_end_of(key, p->items[i].name, "hi") ? &p->items[i].high
+                                                        : NULL;
+    if (p->ends ? !ends : strncmp(key, prefix, sizeof prefix - 1) != 0)
         return 0;
     char *end;
     double number = strtod(value, &end);
@@ -376,58 +403,77 @@ static int take_key(void *ctx, const char *section, const char *key, const char 
     if (p->count == PREDICTIONS)
         return err_set(err, "more than %d predictions", PREDICTIONS);
     (void)snprintf(p->items[p->count].name, sizeof p->items[p->count].name, "%s", key + sizeof prefix - 1);
+    p->items[p->count].low = p->items[p->count].high = NAN;
     p->items[p->count++].value = number;
     return 0;
 }
 
 /* --- what was measured --- */
 
-static int add_kernel(void *ctx, const struct store_value *v, size_t n)
+static int add_span(struct measured *m, int64_t start, int64_t duration, int what)
+{
+    return MEM_ADD(m->spans, m->count, m->cap, m->err, (struct span){start, start + duration, what});
+}
+
+static int add_timed_kernel(void *ctx, const struct store_value *v, size_t n)
 {
     struct measured *m = ctx;
-    if (n <= 4 || v[4].type != STORE_INT)
+    if (n <= 4 || v[3].type != STORE_INT || v[4].type != STORE_INT)
         return 0;
-    m->known[TIME_NS_SUM] = true;
-    m->value[TIME_NS_SUM] += (double)v[4].i;
-    if (v[3].type == STORE_INT && v[3].i < m->first_kernel)
-        m->first_kernel = v[3].i;
-    return 0;
+    m->last_kernel = v[3].i + v[4].i > m->last_kernel ? v[3].i + v[4].i : m->last_kernel;
+    return add_span(m, v[3].i, v[4].i, KERNEL);
 }
 
-/* A prediction begins with the first transfer that its mechanism needs: prefetches before the first kernel. */
-static void add_ahead(struct measured *m, const struct record *r)
-{
-    if (r->kind != RECORD_MIGRATE_H2D || m->first_kernel == INT64_MAX || r->time + r->duration > m->first_kernel)
-        return;
-    m->ahead = r->time < m->ahead ? r->time : m->ahead;
-    m->ahead_until = r->time + r->duration > m->ahead_until ? r->time + r->duration : m->ahead_until;
-}
-
-static int add_migrations(struct store *store, struct measured *m, struct err *err)
+static int add_migrations(struct store *store, struct measured *m)
 {
     int stream = store_stream_find(store, "uvm");
     struct store_walk w = {0};
     if (stream < 0)
         return 0;
-    while (store_walk_next(&w, store, stream, err)) {
-        m->value[H2D_BYTES] += w.r->kind == RECORD_MIGRATE_H2D ? (double)w.r->bytes : 0;
+    while (store_walk_next(&w, store, stream, m->err)) {
+        const bool in = w.r->kind == RECORD_MIGRATE_H2D;
+        m->value[H2D_BYTES] += in ? (double)w.r->bytes : 0;
         m->value[D2H_BYTES] += w.r->kind == RECORD_MIGRATE_D2H ? (double)w.r->bytes : 0;
-        add_ahead(m, w.r);
+        if ((in || (w.r->kind == RECORD_PREFETCH && w.r->duration > 0)) &&
+            add_span(m, w.r->time, w.r->duration, in ? WORK : CALL))
+            w.failed = -1;
     }
-    if (m->ahead_until >= m->ahead)
-        m->value[TIME_NS_SUM] += (double)(m->ahead_until - m->ahead);
     m->known[H2D_BYTES] = m->known[D2H_BYTES] = m->known[BATCHES] = true;
     return store_walk_end(&w);
 }
 
+/* From the first transfer to the end of the last kernel, without what the CPU did in between. */
+static void measure_time(struct measured *m)
+{
+    int64_t until = INT64_MIN;
+    bool waits = false;
+    sort_items(m->spans, m->count, sizeof *m->spans, sorted_by_i64);
+    for (size_t i = 0; i < m->count && m->spans[i].start < m->last_kernel; i++) {
+        const struct span *s = &m->spans[i];
+        const int64_t end = s->end < m->last_kernel ? s->end : m->last_kernel;
+        const int64_t gap = until == INT64_MIN || s->start <= until ? 0 : s->start - until;
+        const int64_t from = s->start > until ? s->start : until;
+        m->value[TIME_NS_SUM] += waits || gap <= LAUNCH_GAP_NS ? (double)gap : 0;
+        m->value[TIME_NS_SUM] += end > from ? (double)(end - from) : 0;
+        until = end > until ? end : until;
+        waits = s->what == CALL || (waits && s->what != KERNEL);
+    }
+    m->known[TIME_NS_SUM] = m->last_kernel != INT64_MIN;
+}
+
 static int measure(struct store *store, struct measured *m, struct err *err)
 {
-    *m = (struct measured){.first_kernel = INT64_MAX, .ahead = INT64_MAX, .ahead_until = INT64_MIN};
+    *m = (struct measured){.last_kernel = INT64_MIN, .err = err};
     int64_t batches = 0;
-    if (store_rows(store, "kernels", add_kernel, m, err) || store_row_count(store, "batches", &batches, err))
-        return -1;
+    int rc = store_rows(store, "kernels", add_timed_kernel, m, err) ||
+                     store_row_count(store, "batches", &batches, err) || add_migrations(store, m)
+                 ? -1
+                 : 0;
     m->value[BATCHES] = (double)batches;
-    return add_migrations(store, m, err);
+    measure_time(m);
+    free(m->spans);
+    m->spans = NULL;
+    return rc;
 }
 
 /* --- side by side --- */
@@ -440,13 +486,27 @@ static const double *measured_as(const struct measured *m, const char *name)
     return NULL;
 }
 
+/* Whether what was measured lies within the ends: 1, 0; -1: the plan gives none, or it was not measured. */
+static int is_within(const struct predictions *p, const struct measured *m, size_t i)
+{
+    const double *found = measured_as(m, p->items[i].name);
+    if (!found || isnan(p->items[i].low) || isnan(p->items[i].high))
+        return -1;
+    return *found >= p->items[i].low && *found <= p->items[i].high;
+}
+
 static int print_json(const struct predictions *p, const struct measured *m)
 {
     json_t *rows = json_array();
     for (size_t i = 0; i < p->count; i++) {
         const double *found = measured_as(m, p->items[i].name);
-        json_tree_add(&rows, json_pack("{s:o,s:f,s:o}", "metric", json_tree_text(p->items[i].name), "predicted",
-                                       p->items[i].value, "measured", found ? json_real(*found) : json_null()));
+        const int within = is_within(p, m, i);
+        json_t *low = isnan(p->items[i].low) ? json_null() : json_real(p->items[i].low),
+               *high = isnan(p->items[i].high) ? json_null() : json_real(p->items[i].high);
+        json_tree_add(&rows, json_pack("{s:o,s:f,s:o,s:o,s:o,s:o}", "metric", json_tree_text(p->items[i].name),
+                                       "predicted", p->items[i].value, "low", low, "high", high, "measured",
+                                       found ? json_real(*found) : json_null(), "within",
+                                       within < 0 ? json_null() : json_boolean(within)));
     }
     return cmd_print_json(json_pack("{s:i,s:o}", "schema", 1, "metrics", rows));
 }
@@ -468,7 +528,8 @@ static int print_table(const struct predictions *p, const struct measured *m)
 {
     const bool csv = format == FORMAT_CSV;
     struct table t;
-    TABLE_BEGIN(&t, "metric", "predicted", "measured", "measured / predicted");
+    static const char *const said[] = {"n/a", "no", "yes"};
+    TABLE_BEGIN(&t, "metric", "predicted", "measured", "measured / predicted", "within its ends");
     for (size_t i = 0; i < p->count; i++) {
         const double *found = measured_as(m, p->items[i].name), predicted = p->items[i].value;
         char label[80];
@@ -482,6 +543,8 @@ static int print_table(const struct predictions *p, const struct measured *m)
             table_cell(&t, csv ? "%.17g" : "%.3f", *found / predicted);
         else
             table_cell(&t, "%s", csv ? "" : "n/a");
+        const int within = is_within(p, m, i);
+        table_cell(&t, "%s", csv && within < 0 ? "" : said[within + 1]);
     }
     table_finish(&t, csv);
     return EXIT_DONE;
@@ -514,7 +577,6 @@ static int keep(struct store *store, const char *plan, const struct predictions 
                                                                : "incomplete";
     for (size_t i = 0; i < p->count; i++) {
         const double *found = measured_as(m, p->items[i].name);
-        const bool time = strcmp(p->items[i].name, "time_ns") == 0;
         rows[i] = (struct prediction){.texts = {[LEDGER_PROGRAM] = (char *)p->about[PROGRAM],
                                                 [LEDGER_PLATFORM] = (char *)p->about[PLATFORM],
                                                 [LEDGER_PLAN] = plan_hash,
@@ -524,8 +586,8 @@ static int keep(struct store *store, const char *plan, const struct predictions 
                                                 [LEDGER_METRIC] = (char *)p->items[i].name,
                                                 [LEDGER_STATE] = (char *)state},
                                       .predicted = p->items[i].value,
-                                      .low = time ? p->time_lo : NAN,
-                                      .high = time ? p->time_hi : NAN,
+                                      .low = p->items[i].low,
+                                      .high = p->items[i].high,
                                       .measured = found ? *found : NAN};
     }
     if (prediction_log_append(ledger, rows, p->count, &added, &err))
@@ -542,10 +604,9 @@ static int show(struct store *store, const char *path, const struct predictions 
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     if (!store_origin_get(store, "plan.calls"))
         cmd_say("%s was recorded without a plan (record --apply PLAN)", store_path(store));
-    if (m.known[TIME_NS_SUM] && m.ahead_until >= m.ahead)
-        cmd_say("time_ns: transfers before the first kernel take %.0f of it", (double)(m.ahead_until - m.ahead));
     if (m.known[TIME_NS_SUM])
-        cmd_say("time_ns is the kernels' time while they were recorded, which takes longer (docs/recording.md)");
+        cmd_say("time_ns is from the first transfer to the last kernel without the CPU's own work, while it was "
+                "recorded, which takes longer (docs/recording.md)");
     const int status = ledger ? keep(store, path, p, &m) : EXIT_DONE;
     const int printed = format == FORMAT_JSON ? print_json(p, &m) : print_table(p, &m);
     return status ? status : printed;
@@ -554,17 +615,20 @@ static int show(struct store *store, const char *path, const struct predictions 
 static int diff_plan(char **argv)
 {
     struct err err = {""};
-    struct predictions p = {.time_lo = NAN, .time_hi = NAN};
+    struct predictions p = {0};
     cmd_reads_all((const char *const *)argv, 2);
     int writable = ledger ? cmd_writes(ledger, true) : EXIT_DONE;
     if (writable)
         return writable;
     char *plan = advice_plan_read(argv[0], &err);
-    if (!plan || ini_read_file(argv[0], &(struct ini_reader){take_key, &p}, &err)) {
-        free(plan);
-        return cmd_fail(EXIT_DATA, "%s", err.msg);
-    }
+    int rc = plan ? 0 : -1;
     free(plan);
+    for (int pass = 0; pass < 2 && !rc; pass++) {
+        p.ends = pass != 0;
+        rc = ini_read_file(argv[0], &(struct ini_reader){take_key, &p}, &err);
+    }
+    if (rc)
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
     if (p.count == 0)
         return cmd_fail(EXIT_NOTHING, "%s predicts nothing: it has no key predicted_time_ns or the like", argv[0]);
     struct store *store = limits_open(argv[1], cmd_say_limit, NULL, &err);
@@ -867,8 +931,9 @@ const struct command cmd_diff = {
         "Of two recordings (FILE): bytes moved, faults, batches and kernels' time; by kernel, matched by name;\n"
         "and by allocation where both make the same, in order and size. The first line says it in a sentence.\n"
         "Of a plan: sets the keys predicted_METRIC of a plan's section [plan] beside the same of a recording that\n"
-        "'offchip record --apply PLAN' made: time_ns (the kernels' time and that of transfers before\n"
-        "the first), h2d_bytes, d2h_bytes and batches. What the recording does not have is n/a. A ledger\n"
+        "'offchip record --apply PLAN' made: time_ns (from the first transfer to the last kernel, without the\n"
+        "CPU's own work), h2d_bytes, d2h_bytes and batches, and says whether they lie within the ends that the\n"
+        "plan gives (time_lo_ns, time_hi_ns). What the recording does not have is n/a. A ledger\n"
         "keeps such rows of many runs; the same rows again are not added.",
     .examples = "  offchip diff monday.db tuesday.db\n"
                 "  offchip diff results.db#1 results.db#2 --format json\n"

@@ -176,18 +176,28 @@ static void write_predicted(FILE *to, const char *metric, double value, double l
                       metric, unit ? unit : "", ceil(high));
 }
 
+/* A call that takes longer than the faults does not stand in the plan. */
+static bool is_worth(const struct compare_call *call)
+{
+    return !(call->saves_ns < 0);
+}
+
 static void write_predictions(const struct compare_row *row, FILE *to)
 {
     static const char *const bytes[] = {"h2d_bytes", "d2h_bytes"};
-    write_predicted(to, "time_ns", compare_time(row), compare_time_low(row) / (1 + row->error_ratio),
-                    compare_time_high(row) * (1 + row->error_ratio));
-    const bool faultless = row->prefetched && !row->activity.faulted;
+    double less = 0;
+    for (size_t i = 0; i < row->call_count; i++)
+        less += is_worth(&row->calls[i]) ? 0 : row->calls[i].saves_ns;
+    write_predicted(to, "time_ns", compare_time(row) + less, (compare_time_low(row) + less) / (1 + row->error_ratio),
+                    (compare_time_high(row) + less) * (1 + row->error_ratio));
+    const bool faultless = row->prefetched && !row->activity.faulted && less >= 0;
     for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++) {
         const struct metric_value *v = outcome_get(&row->outcome, bytes[i]);
         if (v->interval)
             write_predicted(to, bytes[i], (v->lo + v->hi) / 2, v->lo, v->hi);
         else if (v->known)
-            write_predicted(to, bytes[i], v->real, faultless ? v->real : (double)NAN, v->real);
+            write_predicted(to, bytes[i], v->real, faultless && (i == 0 || row->activity.known) ? v->real : (double)NAN,
+                            v->real);
     }
     if (faultless)
         write_predicted(to, "batches", 0, 0, 0);
@@ -208,11 +218,11 @@ static void write_saving(const struct compare_result *result, const struct compa
     for (size_t i = 0; i < row->call_count; i++)
         bytes += row->calls[i].bytes;
     if (isnan(saves) && plain && bytes > 0)
-        saves = (compare_time(plain) - compare_time(row)) * call->bytes / bytes;
+        saves = fmax(0, compare_time(plain) - compare_time(row)) * call->bytes / bytes;
     (void)fprintf(to, "; allocation %zu (%s), %.4g MiB, %s", call->alloc, result->allocs[call->alloc].name,
-                  call->bytes / 0x1p20, done[call->what]);
+                  call->bytes / 0x1p20, is_worth(call) ? done[call->what] : "left to its faults");
     if (!isnan(saves))
-        (void)fprintf(to, ": %s about %s", saves < 0 ? "takes longer by" : "saves",
+        (void)fprintf(to, ": %s about %s", saves < 0 ? "a call takes longer by" : "saves",
                       compare_time_text(fabs(saves), 3, text, sizeof text));
     (void)fputs("\n", to);
 }
@@ -230,14 +240,18 @@ static void write_launch(const struct compare_result *result, const struct compa
     static const char *const keys[] = {
         [COMPARE_ADVISE] = "advise", [COMPARE_PREFETCH] = "prefetch", [COMPARE_BACK] = "back"};
     const struct compare_call *calls = row->calls;
-    (void)fprintf(to, "\n[kernel %s]\nlaunch = %" PRIu32 "\n", calls[from].kernel ? calls[from].kernel : "*",
-                  calls[from].launch);
+    bool all = false;
     for (size_t i = from; i < end; i++)
+        all |= is_worth(&calls[i]);
+    if (all)
+        (void)fprintf(to, "\n[kernel %.255s %" PRIu32 "]\n", calls[from].kernel ? calls[from].kernel : "*",
+                      calls[from].launch);
+    for (size_t i = from; i < end && all; i++)
         write_saving(result, row, &calls[i], to);
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
         bool any = false;
         for (size_t i = from; i < end; i++)
-            if (calls[i].what == k) {
+            if (calls[i].what == k && is_worth(&calls[i])) {
                 (void)(any ? fprintf(to, ", %zu", calls[i].alloc) : fprintf(to, "%s = %zu", keys[k], calls[i].alloc));
                 any = true;
             }
@@ -271,18 +285,22 @@ static void write_allocations(const struct compare_result *result, const struct 
 int compare_plan_write(const struct compare_result *result, FILE *to, struct err *err)
 {
     const struct compare_row *row = compare_plannable(result);
-    size_t sections = 0;
+    size_t sections = 0, worth = 0;
     if (!row)
         return err_set(err, "nothing to plan: no answer is of unified memory under the driver as it is");
-    if (!row->call_count)
+    for (size_t i = 0; i < row->call_count; i++)
+        worth += is_worth(&row->calls[i]);
+    if (!worth)
         return err_set(err, "nothing to plan: no advice and no prefetch makes unified memory faster here");
     for (size_t i = 0; i < row->call_count; i = one_section(row, i))
-        sections++;
-    if (sections > PLAN_KERNELS)
-        return err_set(err, "nothing to plan: calls are due before %zu launches, and a plan holds %d", sections,
-                       PLAN_KERNELS);
+        if (++sections > PLAN_KERNELS ||
+            (one_section(row, i) < row->call_count && same_launch(&row->calls[i], &row->calls[one_section(row, i)])))
+            return err_set(err,
+                           "nothing to plan: calls are due before more than %d launches, or more than %d before one",
+                           PLAN_KERNELS, PLAN_ORDERS);
     (void)fprintf(to, "[plan]\nversion = 1\nprogram = %s\nplatform = %s\nmechanism = %s\npolicy = %s\n",
-                  result->program, result->platform->name, compare_mechanisms[row->mechanism], row->policy);
+                  result->recorded[0] ? result->recorded : result->program, result->platform->name,
+                  compare_mechanisms[row->mechanism], row->policy);
     write_predictions(row, to);
     write_allocations(result, row, to);
     for (size_t i = 0; i < row->call_count; i = one_section(row, i))

@@ -199,8 +199,17 @@ static int sum_kernels(const struct compare_program *f, const struct uvm_recordi
 
 /* --- transfers --- */
 
+/* An array is needed by a kernel, and not there: for the first time, or behind the CPU's work on it. */
+struct need {
+    int64_t at_ns, cpu_ns; /* the first fault, the CPU's last one before it */
+    size_t array;
+    double bytes, served_ns; /* that came for faults, which were serviced as long */
+    double saves_ns;         /* a prefetch of it; below 0: its faults take less */
+    bool first, called;      /* there is one */
+};
+
 /* What must reach the GPU before the kernels. An array is copied or prefetched again when its data come again behind
- * the CPU's work on them. */
+ * the CPU's work on them; prefetched again only where that takes less than the faults. */
 struct transfers {
     double bytes;     /* that came, as recorded */
     double more;      /* that the CPU had written besides, in the same arrays */
@@ -208,11 +217,15 @@ struct transfers {
     double empty;     /* bytes of the arrays that the CPU never wrote */
     double footprint; /* of the arrays */
     double copies, calls;
+    double left_bytes, left_ns; /* that still come by faults, not worth a call; and their service */
+    struct need *needs;
+    size_t need_count, need_cap;
     struct array {
         uint64_t start, end;
-        bool needed, there;
+        bool needed, there, again; /* again: prefetched more than once */
         uint32_t times;
-    } * arrays; /* by address; allocations that share addresses are one */
+        size_t need; /* the last one, from 1; 0: none */
+    } * arrays;      /* by address; allocations that share addresses are one */
     size_t count;
 };
 
@@ -223,17 +236,68 @@ static struct array *array_at(const struct transfers *t, uint64_t addr)
     return at < t->count && t->arrays[at].start <= addr ? &t->arrays[at] : NULL;
 }
 
-static void take_event(const struct uvm_recording *r, const struct uvm_event *event, struct transfers *t)
+static int add_need(const struct uvm_recording *r, struct transfers *t, struct array *a, int64_t at_ns, struct err *err)
 {
+    struct need need = {at_ns, INT64_MIN, (size_t)(a - t->arrays), 0, 0, 0, !a->need, true};
+    for (size_t i = 0; i < r->cpu_fault_count; i++) {
+        const struct uvm_cpu_fault *cpu = &r->cpu_faults[i];
+        if (cpu->addr >= a->start && cpu->addr < a->end && cpu->time_ns <= at_ns && cpu->time_ns > need.cpu_ns)
+            need.cpu_ns = cpu->time_ns;
+    }
+    if (MEM_ADD(t->needs, t->need_count, t->need_cap, err, need))
+        return -1;
+    a->need = t->need_count;
+    return 0;
+}
+
+static double visit_bytes(const struct uvm_visit *visit)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < visit->count; i++)
+        sum += (double)visit->migrations[i].bytes;
+    return sum;
+}
+
+static int take_event(const struct uvm_recording *r, const struct uvm_event *event, struct transfers *t,
+                      struct err *err)
+{
+    const bool in = event->kind == UVM_EVENT_BATCH;
+    double all = 0;
+    for (size_t v = event->first; v < event->first + event->count; v++)
+        all += visit_bytes(&r->visits[v]);
     for (size_t v = event->first; v < event->first + event->count; v++) {
         struct array *a = array_at(t, r->pieces[r->visits[v].piece].start);
         if (!a)
             continue;
-        const bool in = event->kind == UVM_EVENT_BATCH;
+        if (in && !a->there && add_need(r, t, a, event->start_ns, err))
+            return -1;
+        if (in && all > 0) {
+            const double bytes = visit_bytes(&r->visits[v]);
+            t->needs[a->need - 1].bytes += bytes;
+            t->needs[a->need - 1].served_ns += (double)(event->end_ns - event->start_ns) * bytes / all;
+        }
         a->needed |= in;
         a->times += in && !a->there;
         a->there = in;
     }
+    return 0;
+}
+
+/* Memory that came without data, of arrays that had none at all. */
+static int take_faults(const struct uvm_recording *r, struct transfers *t, struct err *err)
+{
+    for (size_t i = 0; i < r->batches.record_count; i++) {
+        const struct fault_record *fault = &r->batches.records[i];
+        struct array *a = array_at(t, fault->addr);
+        if (!a)
+            continue;
+        a->needed = true;
+        if (!a->need && add_need(r, t, a, fault->start_ns, err))
+            return -1;
+        if (!a->times)
+            t->needs[a->need - 1].served_ns += (double)(fault->end_ns - fault->start_ns);
+    }
+    return 0;
 }
 
 static int count_transfers(const struct uvm_recording *r, struct transfers *t, struct err *err)
@@ -252,12 +316,10 @@ static int count_transfers(const struct uvm_recording *r, struct transfers *t, s
             before->end = a->end;
     }
     for (size_t e = 0; e < r->event_count; e++)
-        take_event(r, &r->events[e], t);
-    for (size_t i = 0; i < r->batches.record_count; i++) { /* also of memory that came without data */
-        struct array *a = array_at(t, r->batches.records[i].addr);
-        if (a)
-            a->needed = true;
-    }
+        if (take_event(r, &r->events[e], t, err))
+            return -1;
+    if (take_faults(r, t, err))
+        return -1;
     for (size_t p = 0; p < r->piece_count; p++) {
         const struct array *a = array_at(t, r->pieces[p].start);
         const double pages = (double)page_mask_count(&r->pieces[p].populated) * UVM_PAGE_BYTES,
@@ -279,6 +341,29 @@ static int count_transfers(const struct uvm_recording *r, struct transfers *t, s
     return 0;
 }
 
+/* Which needs are worth a call; the first of each array has one in any case. */
+static void choose_calls(const struct compare_program *f, struct transfers *t)
+{
+    const struct uvm_platform *uvm = platform_section_get(f->platform, "uvm");
+    const struct launch *calls = platform_section_get(f->platform, "launch");
+    for (size_t i = 0; i < t->need_count; i++) {
+        struct need *need = &t->needs[i];
+        struct array *a = &t->arrays[need->array];
+        const double empty = need->bytes > 0 ? 0 : (double)(a->end - a->start);
+        need->saves_ns = need->served_ns - calls->prefetch_call_ns -
+                         ceil(need->bytes / UVM_BLOCK_BYTES) * (calls->prefetch_block_ns + uvm->copy_run_ns) -
+                         need->bytes / uvm->h2d_bytes_per_s * 1e9 - empty / calls->zero_bytes_per_s * 1e9;
+        need->called = need->first || need->saves_ns > 0;
+        a->again |= need->called && !need->first;
+        if (need->called)
+            continue;
+        t->calls--;
+        t->left_bytes += need->bytes;
+        t->left_ns += need->served_ns;
+        t->blocks -= fmin(t->blocks, floor(need->bytes / UVM_BLOCK_BYTES));
+    }
+}
+
 static struct ends copies_ns(const struct compare_program *f, const struct transfers *t)
 {
     const struct pcie *link = platform_section_get(f->platform, "pcie");
@@ -293,7 +378,8 @@ static struct ends prefetches_ns(const struct compare_program *f, const struct t
     const struct uvm_platform *uvm = platform_section_get(f->platform, "uvm");
     const struct launch *calls = platform_section_get(f->platform, "launch");
     const double low = t->calls * calls->prefetch_call_ns + t->blocks * (calls->prefetch_block_ns + uvm->copy_run_ns) +
-                       t->bytes / uvm->h2d_bytes_per_s * 1e9 + t->empty / calls->zero_bytes_per_s * 1e9;
+                       (t->bytes - t->left_bytes) / uvm->h2d_bytes_per_s * 1e9 +
+                       t->empty / calls->zero_bytes_per_s * 1e9 + t->left_ns;
     return (struct ends){low, low + t->more / uvm->h2d_bytes_per_s * 1e9};
 }
 
@@ -327,10 +413,133 @@ static void apply(const struct transfers *t, bool prefetched, struct compare_row
                              "writes%s",
                              prefetched ? "cudaMemPrefetchAsync() of" : "cudaMalloc() and cudaMemcpy() for",
                              (double)(t->arrays[i].end - t->arrays[i].start) / 0x1p20,
-                             (unsigned long long)t->arrays[i].start, t->arrays[i].times > 1 ? ", each time" : "");
+                             (unsigned long long)t->arrays[i].start,
+                             (prefetched ? t->arrays[i].again : t->arrays[i].times > 1) ? ", each time" : "");
 }
 
-static int add_row(const struct compare_program *f, const struct uvm_recording *r, const struct transfers *t,
+/* --- where the calls of a plan stand --- */
+
+struct launched {
+    int64_t start_ns, end_ns;
+    size_t name;      /* of `names` */
+    uint32_t of_name; /* launches of it before this one */
+};
+
+struct launches {
+    struct launched *items;
+    size_t count, cap;
+    char **names;
+    uint32_t *seen; /* launches so far, by name */
+    size_t name_count, name_cap, seen_cap;
+    struct err *err;
+};
+
+static int add_launched(void *to, const struct store_value *v, size_t n)
+{
+    struct launches *k = to;
+    size_t at = 0;
+    if (n < 5 || !v[1].s || v[3].type != STORE_INT || v[4].type != STORE_INT)
+        return 0;
+    while (at < k->name_count && strcmp(k->names[at], v[1].s) != 0)
+        at++;
+    if (at == k->name_count) {
+        char *name = mem_strdup(v[1].s, k->err);
+        if (!name || mem_grow((void **)&k->seen, &k->seen_cap, at + 1, sizeof *k->seen, k->err) ||
+            MEM_ADD(k->names, k->name_count, k->name_cap, k->err, name)) {
+            free(name);
+            return -1;
+        }
+        k->seen[at] = 0;
+    }
+    return MEM_ADD(k->items, k->count, k->cap, k->err, (struct launched){v[3].i, v[3].i + v[4].i, at, 0});
+}
+
+static int load_launches(struct launches *k, struct store *store)
+{
+    if (store_rows(store, "kernels", add_launched, k, k->err))
+        return -1;
+    sort_items(k->items, k->count, sizeof *k->items, sorted_by_i64);
+    for (size_t i = 0; i < k->count; i++)
+        k->items[i].of_name = k->seen[k->items[i].name]++;
+    return 0;
+}
+
+/* The first kernel that ran at the first fault and began behind the CPU's last one; else the last that had begun. */
+static const struct launched *launched_for(const struct launches *k, const struct need *need)
+{
+    const struct launched *last = k->count ? &k->items[0] : NULL;
+    for (size_t i = 0; i < k->count && k->items[i].start_ns <= need->at_ns; i++) {
+        last = &k->items[i];
+        if (last->end_ns >= need->at_ns && last->start_ns >= need->cpu_ns)
+            return last;
+    }
+    return last;
+}
+
+/* Whether an allocation is of an array, and none took its place by then. */
+static bool lives(const struct uvm_recording *r, size_t i, const struct array *a, int64_t at_ns)
+{
+    const struct uvm_allocation *all = r->allocations, *is = &all[i];
+    bool there = is->time_ns <= at_ns && is->start < a->end && is->end > a->start;
+    for (size_t k = i; k-- > 0 && there && all[k].end > is->start;)
+        there = all[k].time_ns <= is->time_ns || all[k].time_ns > at_ns;
+    for (size_t k = i + 1; k < r->allocation_count && there && all[k].start < is->end; k++)
+        there = all[k].time_ns <= is->time_ns || all[k].time_ns > at_ns;
+    return there;
+}
+
+static int add_need_calls(const struct uvm_recording *r, const struct transfers *t, const struct launches *k,
+                          const struct need *need, struct compare_row *row, struct err *err)
+{
+    const struct launched *l = launched_for(k, need);
+    const struct array *a = &t->arrays[need->array];
+    for (size_t i = 0; l && i < r->allocation_count; i++) {
+        if (!lives(r, i, a, need->at_ns))
+            continue;
+        const double part = fmin(1, (double)r->allocations[i].bytes / (double)(a->end - a->start));
+        struct compare_call call = {COMPARE_PREFETCH,   mem_strdup(k->names[l->name], err),
+                                    l->of_name,         r->allocations[i].order,
+                                    need->bytes * part, need->saves_ns * part};
+        if (!call.kernel || MEM_ADD(row->calls, row->call_count, row->call_cap, err, call)) {
+            free((char *)call.kernel);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* The recorded allocations, as a plan numbers them. */
+static int name_allocations(const struct uvm_recording *r, struct compare_result *result, struct err *err)
+{
+    free(result->allocs);
+    result->alloc_count = 0;
+    result->allocs = mem_zalloc(r->managed + 1, sizeof *result->allocs, err);
+    if (!result->allocs)
+        return -1;
+    result->alloc_count = r->managed;
+    for (size_t i = 0; i < r->allocation_count; i++) {
+        struct compare_alloc *a = &result->allocs[r->allocations[i].order];
+        (void)snprintf(a->name, sizeof a->name, "0x%llx", (unsigned long long)r->allocations[i].start);
+        a->bytes = r->allocations[i].bytes;
+    }
+    return 0;
+}
+
+static int plan_calls(const struct compare_program *f, const struct uvm_recording *r, struct transfers *t,
+                      struct compare_result *result, struct compare_row *row, struct err *err)
+{
+    struct launches k = {.err = err};
+    int rc = name_allocations(r, result, err) || load_launches(&k, f->input->store) ? -1 : 0;
+    sort_items(t->needs, t->need_count, sizeof *t->needs, sorted_by_i64);
+    for (size_t i = 0; i < t->need_count && rc == 0; i++)
+        rc = t->needs[i].called ? add_need_calls(r, t, &k, &t->needs[i], row, err) : 0;
+    mem_free_texts(k.names, k.name_count);
+    free(k.items);
+    free(k.seen);
+    return rc;
+}
+
+static int add_row(const struct compare_program *f, const struct uvm_recording *r, struct transfers *t,
                    const struct ends *kernels, bool prefetched, struct compare_result *result, struct err *err)
 {
     const struct ends moves = (prefetched ? prefetches_ns : copies_ns)(f, t);
@@ -346,7 +555,8 @@ static int add_row(const struct compare_program *f, const struct uvm_recording *
     put(&row->outcome, "h2d_bytes", t->bytes, t->bytes + t->more);
     outcome_real(&row->outcome, "d2h_bytes", (double)r->back_bytes);
     outcome_real(&row->outcome, "gpu_bytes", t->footprint);
-    row->prefetched = prefetched;
+    row->prefetched = row->stock = prefetched;
+    row->activity.faulted = prefetched && t->left_bytes > 0;
     row->common_ns = row->outcome.values[0].interval ? kernels->high - kernels->low : 0;
     row->error_ratio = fmax(COMPARE_COPY_ERROR, compare_transfers_off_by(f, &open) / low);
     outcome_note(&row->outcome,
@@ -354,7 +564,7 @@ static int add_row(const struct compare_program *f, const struct uvm_recording *
                  "their pace behind the last service",
                  ends_text(&moves, transfers, sizeof transfers), ends_text(kernels, work, sizeof work));
     apply(t, prefetched, row);
-    return 0;
+    return prefetched ? plan_calls(f, r, t, result, row, err) : 0;
 }
 
 /* What the recorded time may hold of the recorder itself: all that its records take, one behind the other, or nothing
@@ -408,6 +618,7 @@ static int add_rows(const struct compare_program *f, const struct uvm_recording 
                    : 0;
     if (sum_kernels(f, r, &kernels, err))
         return -1;
+    choose_calls(f, t);
     result->footprint_bytes = (uint64_t)t->footprint;
     say_traced(f, r, result);
     for (int prefetched = 0; prefetched < 2 && !rc; prefetched++)
@@ -427,6 +638,7 @@ int compare_recorded_rows(const struct compare_program *f, struct compare_result
                    ? compare_refuse(result, COMPARE_COPY, "cudaMemcpy", &why, err)
                    : 0;
     int rc = count_transfers(&r, &t, err) || add_rows(f, &r, &t, result, err) ? -1 : 0;
+    free(t.needs);
     free(t.arrays);
     uvm_recording_release(&r);
     return rc;

@@ -78,7 +78,7 @@ END_TEST
 #define BASE   (UINT64_C(0x7f) << 32)
 #define OUTPUT (BASE + 4 * (uint64_t)MIB)
 
-enum { MIB = 1 << 20, CHANGES = 5 };
+enum { MIB = 1 << 20, CHANGES = 6, CHEAP = 5 };
 
 static const struct hand {
     const char *without; /* what is changed, and so refused */
@@ -87,7 +87,8 @@ static const struct hand {
                     {"end", "not whole"},
                     {"faults", "no fault of the GPU is recorded"},
                     {"names", "names no managed allocation"},
-                    {"freedom", "the program's own advice"}};
+                    {"freedom", "the program's own advice"},
+                    {"cost", NULL}};
 
 static void put(struct writer *w, const struct hand *hand, struct record r)
 {
@@ -154,7 +155,7 @@ static void make(const struct hand *hand)
                         .bytes = MIB / 16,
                         .flags = RECORD_CAUSE_FAULT});
     kernel(store, &w, hand, 1, "b", 2100, 2600);
-    batch(&w, hand, 2110, 2580, BASE, MIB / 16);
+    batch(&w, hand, 2110, strcmp(hand->without, "cost") == 0 ? 2150 : 2580, BASE, MIB / 16);
     kernel(store, &w, hand, 2, "b", 2602, 2650);
     ck_assert_int_eq(writer_flush(&w, &err), 0);
     writer_close(&w);
@@ -186,6 +187,38 @@ START_TEST(each_end_is_what_the_recording_allows)
         ck_assert(told(row, "each time") && told(row, "2 MiB at 0x7f00000000"));
     }
     ck_assert(noted(only_row("zerocopy"), "record --accesses"));
+    compare_release(&result);
+}
+END_TEST
+
+static void expect_call(const struct compare_row *row, size_t i, const char *kernel, uint32_t launch, size_t alloc)
+{
+    ck_assert_uint_gt(row->call_count, i);
+    ck_assert_int_eq(row->calls[i].what, COMPARE_PREFETCH);
+    ck_assert_str_eq(row->calls[i].kernel, kernel);
+    ck_assert_uint_eq(row->calls[i].launch, launch);
+    ck_assert_uint_eq(row->calls[i].alloc, alloc);
+}
+
+/* Before the first kernel whose faults needed the data, in order, and again behind the CPU's work on them where faults
+ * take more than a call. */
+START_TEST(calls_stand_where_the_recording_needed_the_data)
+{
+    const int cheap = _i ? CHEAP : 0;
+    make(&hands[cheap]);
+    compare_with(testing_file("t.db"), "h200", NULL, 1);
+    const struct compare_row *row = row_of(rows[1].mechanism, rows[1].policy);
+    ck_assert_ptr_eq(compare_plannable(&result), row);
+    ck_assert_uint_eq(row->call_count, cheap ? 2 : 3);
+    expect_call(row, 0, "a", 0, 0);
+    expect_call(row, 1, "a", 0, 1);
+    if (!cheap)
+        expect_call(row, 2, "b", 0, 0);
+    ck_assert_int_eq(told(row, "each time"), !cheap);
+    ck_assert_int_eq(row->activity.faulted, cheap != 0);
+    ck_assert(row->calls[0].saves_ns > 500000 && row->calls[0].saves_ns < 880000);
+    ck_assert_double_eq(row->calls[0].bytes, 2 * MIB);
+    ck_assert_uint_eq(result.allocs[0].bytes, 2 * MIB);
     compare_release(&result);
 }
 END_TEST
@@ -223,5 +256,5 @@ END_TEST
 
 TEST_MAIN_LOOPS("replay/compare_recorded",
                 {the_program_itself_lies_within_what_its_recording_says, sizeof programs / sizeof *programs},
-                {each_end_is_what_the_recording_allows, 1}, {rows_with_kernels_in_common_tie_by_what_else_they_take, 1},
-                {what_it_does_not_say_is_refused, CHANGES})
+                {each_end_is_what_the_recording_allows, 1}, {calls_stand_where_the_recording_needed_the_data, 2},
+                {rows_with_kernels_in_common_tie_by_what_else_they_take, 1}, {what_it_does_not_say_is_refused, CHANGES})

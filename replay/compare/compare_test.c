@@ -134,17 +134,82 @@ END_TEST
 
 START_TEST(a_plan_is_what_a_recorder_reads)
 {
+    static const char *const programs[][2] = {{"synth:triad,bytes=16MiB", "K 0 * 0,1,2 - -\n"},
+                                              {"synth:fdtd2d,bytes=6MiB", "K 0 * 1,2 - -\nK 1 * 0 - -\n"}};
     const char *path = testing_file("plan.ini");
-    compare_with("synth:triad,bytes=16MiB", "h200", NULL, 1);
-    const struct compare_row *row = compare_plannable(&result);
-    ck_assert(row->prefetched && row->stock);
-    FILE *f = fopen(path, "wb");
-    ck_assert_int_eq(compare_plan_write(&result, f, &err), 0);
-    (void)fclose(f);
-    char *text = advice_plan_read(path, &err);
-    ck_assert_msg(text, "%s", err.msg);
-    free(text);
-    compare_release(&result);
+    for (size_t i = 0; i < 2; i++) {
+        compare_with(programs[i][0], "h200", NULL, 1);
+        const struct compare_row *row = compare_plannable(&result);
+        ck_assert(row->prefetched && row->stock);
+        FILE *f = fopen(path, "wb");
+        ck_assert_int_eq(compare_plan_write(&result, f, &err), 0);
+        (void)fclose(f);
+        char *text = advice_plan_read(path, &err);
+        ck_assert_msg(text, "%s", err.msg);
+        ck_assert_str_eq(strchr(text, 'K'), programs[i][1]);
+        free(text);
+        compare_release(&result);
+    }
+}
+END_TEST
+
+/* Two arrays and what touches them: the CPU both, a kernel both, the CPU the first, a kernel the second, one both. */
+static const struct {
+    bool cpu, first, second;
+} turns[] = {{true, true, true}, {false, true, true}, {true, true, false}, {false, false, true}, {false, true, true}};
+static const struct actor_alloc *turn_allocs(const void *state, size_t *n)
+{
+    *n = 2;
+    return state;
+}
+static uint32_t turn_launches(const void *state)
+{
+    (void)state;
+    return sizeof turns / sizeof *turns;
+}
+static void turn_launch(const void *state, uint32_t launch, struct actor_launch *out)
+{
+    (void)state;
+    *out = (struct actor_launch){.kernel = "turn", .actors = 1, .per_sm = 1, .together = 1, .cpu = turns[launch].cpu};
+}
+static int turn_step(void *run, uint32_t launch, uint32_t actor, struct actor_at *at, struct actor_step *step,
+                     struct err *why)
+{
+    const struct actor_alloc *a = run;
+    (void)actor, (void)why;
+    *step = (struct actor_step){.turns = 1};
+    if (turns[launch].first)
+        step->page[step->count++] = a[0].first_page;
+    if (turns[launch].second)
+        step->page[step->count++] = a[1].first_page;
+    return at->body++ == 0;
+}
+
+START_TEST(calls_stand_behind_the_cpus_work)
+{
+    static const struct actor_ops ops = {
+        .allocs = turn_allocs, .launches = turn_launches, .launch = turn_launch, .step = turn_step};
+    static const struct compare_call expected[] = {{.what = COMPARE_ADVISE, .alloc = 0},
+                                                   {.what = COMPARE_PREFETCH, .alloc = 0},
+                                                   {.what = COMPARE_PREFETCH, .alloc = 1},
+                                                   {.what = COMPARE_PREFETCH, .launch = 2, .alloc = 0}};
+    struct actor_alloc a[2] = {{.name = "a", .bytes = 8192}, {.name = "b", .bytes = 8192}};
+    struct compare_row row = {.prefetched = true};
+    actor_space_place(a, 2);
+    ck_assert_int_eq(actor_space_init(a, 2, &err), 0);
+    struct compare_program f = {.ops = &ops, .actors = a, .allocs = a, .alloc_count = 2};
+    ck_assert_int_eq(compare_plan_calls(&f, &row, &err), 0);
+    ck_assert_uint_eq(row.call_count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        const struct compare_call *is = &row.calls[i], *was = &expected[i + 1];
+        ck_assert(is->what == was->what && is->launch == was->launch && is->alloc == was->alloc && !is->kernel);
+    }
+    free(row.calls);
+    row = (struct compare_row){.advised = 1};
+    ck_assert_int_eq(compare_plan_calls(&f, &row, &err), 0);
+    ck_assert_uint_eq(row.call_count, 1); /* once */
+    ck_assert(row.calls[0].what == expected[0].what && row.calls[0].launch == 0);
+    free(row.calls);
 }
 END_TEST
 
@@ -223,4 +288,5 @@ TEST_MAIN("replay/compare", no_row_is_faster_than_its_link, the_best_two_rows_ar
           of_rows_that_were_tried_the_first_of_the_fastest_is_kept, a_row_is_what_its_engine_says,
           a_copy_is_its_copies_and_the_kernels, what_does_not_fit_is_no_copy_and_never_wins,
           rows_are_in_order_of_time_whatever_the_number_of_threads, times_nearer_than_the_models_errors_are_tied,
-          memory_that_is_shared_with_the_cpu_has_mechanisms_of_its_own, a_plan_is_what_a_recorder_reads)
+          memory_that_is_shared_with_the_cpu_has_mechanisms_of_its_own, a_plan_is_what_a_recorder_reads,
+          calls_stand_behind_the_cpus_work)

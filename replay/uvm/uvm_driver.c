@@ -737,8 +737,12 @@ int uvm_driver_prefetch(struct uvm_driver *d, const bool *wanted, int64_t time_n
         page_mask_andnot(&pages, &pages, &b->resident);
         if (!wanted[m->blocks[i].alloc] || !page_mask_any(&pages))
             continue;
-        if (m->blocks[i].alloc != called)
-            at.cpu = done_ns(&at) + (d->calls ? d->calls->prefetch_call_ns : 0);
+        if (m->blocks[i].alloc != called) {
+            const double from = done_ns(&at);
+            at.cpu = from + (d->calls ? d->calls->prefetch_call_ns : 0);
+            if (d->observer)
+                d->observer->prefetch(d->observer->ctx, (int64_t)from, (int64_t)at.cpu, m->blocks[i].alloc);
+        }
         called = m->blocks[i].alloc;
         if (prefetch_block(d, i, &pages, &at, err))
             return -1;

@@ -50,6 +50,8 @@ struct uvm_observer {
     void (*kernel)(void *ctx, const char *kernel, int64_t start_ns, int64_t end_ns);
     /* Called at the end of a batch. start_ns: its first fault, as far as known; end_ns: its replay; addr: of a page. */
     void (*batch)(void *ctx, int64_t start_ns, int64_t end_ns, uint64_t addr, uint64_t faults_of_page);
+    /* The program prefetches an allocation to the GPU: the call alone. */
+    void (*prefetch)(void *ctx, int64_t start_ns, int64_t end_ns, size_t alloc);
     void *ctx;
 };
 

@@ -75,9 +75,19 @@ static void batch(void *ctx, int64_t start_ns, int64_t end_ns, uint64_t addr, ui
                             .flags = RECORD_READ});
 }
 
+static void prefetch(void *ctx, int64_t start_ns, int64_t end_ns, size_t alloc)
+{
+    struct uvm_export *x = ctx;
+    add(x, &(struct record){.kind = RECORD_PREFETCH,
+                            .time = x->zero_ns + start_ns,
+                            .duration = end_ns - start_ns,
+                            .addr = x->allocs[alloc].addr,
+                            .bytes = x->allocs[alloc].bytes});
+}
+
 struct uvm_observer uvm_export_observer(struct uvm_export *x)
 {
-    return (struct uvm_observer){.moved = moved, .cpu_fault = cpu_fault, .kernel = kernel, .batch = batch, .ctx = x};
+    return (struct uvm_observer){moved, cpu_fault, kernel, batch, prefetch, x};
 }
 
 /* --- the CPU's writes before the first launch --- */
@@ -170,6 +180,8 @@ int uvm_export_csv(struct uvm_export *x, const struct uvm_export_facts *facts, F
     for (size_t i = 0; i < x->count; i++) {
         const struct record *r = &x->records[i];
         int64_t end = r->kind == RECORD_CPU_FAULT ? 0 : r->time + r->duration;
+        if (r->kind == RECORD_PREFETCH) /* CUPTI tells it by a callback */
+            continue;
         if (r->kind == RECORD_KERNEL) {
             (void)fprintf(to, "K,%" PRId64 ",%" PRId64 ",%s\n", r->time, end, x->names.items[r->id]);
             continue;

@@ -24,7 +24,7 @@ struct reading {
     /* The section under way. */
     char section[320];
     long long order, bytes, launch;
-    char advice[64], prefetch[8], orders[ORDER_KEYS][256], site[PLAN_SITE_BYTES];
+    char advice[64], prefetch[8], orders[ORDER_KEYS][PLAN_SITE_BYTES], site[PLAN_SITE_BYTES];
 };
 
 static int add_line(struct reading *r, const char *line, struct err *err)
@@ -46,7 +46,7 @@ static bool is(const char *section, const char *what)
 /* The section is over: its line. */
 static int end_section(struct reading *r, struct err *err)
 {
-    char line[1200];
+    char line[3 * PLAN_SITE_BYTES + 400];
     const char *orders[ORDER_KEYS];
     bool any = false;
     if (is(r->section, "allocation")) {
@@ -98,9 +98,15 @@ static int begin_section(struct reading *r, const char *section, struct err *err
         return ++r->allocations > PLAN_ALLOCATIONS
                    ? err_set(err, "more than %d allocations", PLAN_ALLOCATIONS)
                    : number(section + strlen("allocation "), PLAN_ALLOCATIONS * 1024LL, &r->order, err);
-    if (is(section, "kernel") && !strchr(section + strlen("kernel "), ' '))
-        return ++r->kernels > PLAN_KERNELS ? err_set(err, "more than %d kernels", PLAN_KERNELS) : 0;
-    return err_set(err, "[%s]; expected [plan], [allocation N] or [kernel NAME]", section);
+    if (!is(section, "kernel"))
+        return err_set(err, "[%s]; expected [plan], [allocation N], [kernel NAME] or [kernel NAME LAUNCH]", section);
+    if (++r->kernels > PLAN_KERNELS)
+        return err_set(err, "more than %d kernels", PLAN_KERNELS);
+    char *launch = strchr(r->section + strlen("kernel "), ' ');
+    if (!launch)
+        return 0;
+    *launch = 0;
+    return number(launch + 1, INT32_MAX, &r->launch, err);
 }
 
 /* --- values --- */
@@ -146,7 +152,7 @@ static int take_advice(struct reading *r, const char *value, struct err *err)
     return n ? 0 : err_set(err, "no advice");
 }
 
-static int take_orders(char orders[256], const char *value, struct err *err)
+static int take_orders(char orders[PLAN_SITE_BYTES], const char *value, struct err *err)
 {
     char item[48];
     int n = 0;
@@ -156,7 +162,7 @@ static int take_orders(char orders[256], const char *value, struct err *err)
             return -1;
         if (++n > PLAN_ORDERS)
             return err_set(err, "more than %d allocations before one launch", PLAN_ORDERS);
-        (void)mem_add_text(orders, 256, "%s%lld", *orders ? "," : "", order);
+        (void)mem_add_text(orders, PLAN_SITE_BYTES, "%s%lld", *orders ? "," : "", order);
     }
     return n ? 0 : err_set(err, "no allocation");
 }

@@ -12,8 +12,8 @@
  *                                      anywhere
  *     advise = read-mostly, accessed-by-gpu
  *     prefetch = gpu                   right behind the allocation; gpu or cpu; without a call, it is only checked
- *     [kernel _Z5bicg1Pf]              before each launch of that (mangled) name; *: of any
- *     launch = 2                       before its third launch only; without: before each
+ *     [kernel _Z5bicg1Pf 2]            before the third launch of that (mangled) name; *: of any
+ *     launch = 2                       the same; with neither before each
  *     advise = 3                       allocations, by their number: what their sections advise is given here, and not
  *                                      behind the allocation
  *     prefetch = 0, 3                  to the GPU

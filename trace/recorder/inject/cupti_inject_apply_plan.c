@@ -44,9 +44,9 @@ struct planned_kernel {
     bool matched;
 };
 
-/* Copies of allocations, to be given something. */
+/* Allocations that are due, by their place in the plan. */
 struct due {
-    struct planned items[PLAN_ORDERS];
+    short items[PLAN_ORDERS];
     int count;
 };
 
@@ -289,9 +289,17 @@ static void add_due(const struct orders *orders, struct due *due)
 {
     for (int o = 0; o < orders->count; o++)
         for (int a = 0; a < plan.allocation_count && due->count < PLAN_ORDERS; a++)
-            if (plan.allocations[a].order == orders->items[o] && plan.allocations[a].address &&
-                plan.allocations[a].address != GONE)
-                due->items[due->count++] = plan.allocations[a];
+            if (plan.allocations[a].order == orders->items[o])
+                due->items[due->count++] = (short)a;
+}
+
+/* A copy of one, if it is there. */
+static bool is_there(int place, struct planned *a)
+{
+    pthread_mutex_lock(&plan.lock);
+    *a = plan.allocations[place];
+    pthread_mutex_unlock(&plan.lock);
+    return a->address && a->address != GONE;
 }
 
 /* A name that is cut stands for all that begin so. */
@@ -320,6 +328,7 @@ static void find_due(const char *name, struct due due[GIVEN])
 void inject_plan_launch(const char *name, void *stream)
 {
     struct due due[GIVEN];
+    struct planned a;
     char where[320];
     back.count = 0;
     if (!plan.active || giving || !name || plan.kernel_count == 0)
@@ -331,18 +340,22 @@ void inject_plan_launch(const char *name, void *stream)
     pthread_mutex_unlock(&plan.lock);
     (void)snprintf(where, sizeof where, "before %s", name);
     for (int i = 0; i < due[ADVISED].count; i++)
-        give_advice(&due[ADVISED].items[i], where);
+        if (is_there(due[ADVISED].items[i], &a))
+            give_advice(&a, where);
     for (int i = 0; i < due[PREFETCHED].count; i++)
-        give(&due[PREFETCHED].items[i], NULL, 'g', stream, where);
+        if (is_there(due[PREFETCHED].items[i], &a))
+            give(&a, NULL, 'g', stream, where);
     back = due[BACK];
 }
 
 void inject_plan_launched(const char *name, void *stream)
 {
+    struct planned a;
     char where[320];
     (void)snprintf(where, sizeof where, "behind %s", back.count && name ? name : "?");
     for (int i = 0; i < back.count; i++)
-        give(&back.items[i], NULL, 'c', stream, where);
+        if (is_there(back.items[i], &a))
+            give(&a, NULL, 'c', stream, where);
     back.count = 0;
 }
 

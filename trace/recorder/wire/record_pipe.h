@@ -183,8 +183,8 @@ enum {
     PLAN_ALLOCATIONS = 1024,
     PLAN_KERNELS = 256,
     PLAN_ADVICE = 6,
-    PLAN_ORDERS = 32,
-    PLAN_SITE_BYTES = 512 /* of a SITE, with its end */
+    PLAN_ORDERS = 64,
+    PLAN_SITE_BYTES = 512 /* of a SITE or a list of numbers, with its end */
 };
 
 /* --- the Unix socket that a recorded program finds its recorder at ---
