@@ -412,6 +412,10 @@ static int take_key(void *ctx, const char *section, const char *key, const char 
 
 static int add_span(struct measured *m, int64_t start, int64_t duration, int what)
 {
+    const int64_t last = INT64_MAX / 4; /* differences of such times are times */
+    if (start < -last || start > last || duration < 0 || duration > last)
+        return 0;
+    m->last_kernel = what == KERNEL && start + duration > m->last_kernel ? start + duration : m->last_kernel;
     return MEM_ADD(m->spans, m->count, m->cap, m->err, (struct span){start, start + duration, what});
 }
 
@@ -420,7 +424,6 @@ static int add_timed_kernel(void *ctx, const struct store_value *v, size_t n)
     struct measured *m = ctx;
     if (n <= 4 || v[3].type != STORE_INT || v[4].type != STORE_INT)
         return 0;
-    m->last_kernel = v[3].i + v[4].i > m->last_kernel ? v[3].i + v[4].i : m->last_kernel;
     return add_span(m, v[3].i, v[4].i, KERNEL);
 }
 

@@ -539,6 +539,13 @@ static void say_file(const struct recorder_trace_summary *file)
                                        : "; incomplete, the program did not end in good order";
     cmd_say("%s: process %lld, %llu records%s%s", file->path, (long long)file->process,
             (unsigned long long)file->records, lost, state);
+    struct err err;
+    struct store *store = apply && file->path[0] ? store_open(file->path, &err) : NULL;
+    const char *calls = store ? store_origin_get(store, "plan.calls") : NULL,
+               *ns = store ? store_origin_get(store, "plan.calls_ns") : NULL;
+    if (calls && ns)
+        cmd_say("%s: the plan's calls: %s, %.3g ms (info says which and when)", file->path, calls, atof(ns) / 1e6);
+    store_close(store);
 }
 
 /* NULL, or why these options do not go together. */

@@ -83,20 +83,15 @@ static void add_all(struct managed_runs *runs, const struct engine *uvm)
  * known. */
 static bool read_only(const struct compare_program *f, size_t i)
 {
-    if (!f->counted)
-        return false;
-    for (size_t a = 0; a < f->totals.alloc_count; a++)
-        if (strcmp(f->totals.allocs[a].name, f->allocs[i].name) == 0) {
-            bool touched = false;
-            for (uint32_t l = 0; l < f->totals.launches; l++) {
-                const struct launch_totals *launch = &f->totals.launch[l];
-                touched |= !launch->cpu && launch->touched >> a & 1;
-                if ((touched || !launch->cpu) && launch->modified >> a & 1)
-                    return false;
-            }
-            return true;
-        }
-    return false;
+    const size_t a = compare_totals_place(f, i), known = f->totals.alloc_count;
+    bool touched = false;
+    for (uint32_t l = 0; a < known && l < f->totals.launches; l++) {
+        const struct launch_totals *launch = &f->totals.launch[l];
+        touched |= !launch->cpu && launch->touched >> a & 1;
+        if ((touched || !launch->cpu) && launch->modified >> a & 1)
+            return false;
+    }
+    return a < known;
 }
 
 /* "[A:read-mostly,B:read-mostly]", or "": what no kernel writes and the program does not advise itself. */

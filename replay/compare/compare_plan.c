@@ -100,57 +100,42 @@ void compare_plan_zerocopy(const struct compare_program *f, struct compare_row *
 
 /* --- where the calls stand --- */
 
-/* For each allocation of f->allocs: whether a launch touches it. place: its number in f->totals. */
-static int touched_by(const struct compare_program *f, const size_t *place, uint32_t launch, bool *touched,
-                      struct err *err)
+/* For each allocation of f->allocs: whether a launch touches it. */
+static int touched_by(const struct compare_program *f, uint32_t launch, bool *touched, struct err *err)
 {
     memset(touched, 0, f->alloc_count * sizeof *touched);
     if (!f->counted)
         return actor_touched(f->ops, f->actors, launch, launch + 1, touched, err);
-    for (size_t i = 0; i < f->alloc_count; i++)
-        touched[i] = place[i] < f->totals.alloc_count && f->totals.launch[launch].touched >> place[i] & 1;
-    return 0;
-}
-
-static int add_calls(const struct compare_program *f, const size_t *place, bool *touched, bool *there, bool *advised,
-                     struct compare_row *row, struct err *err)
-{
-    struct actor_launch launch;
-    const uint32_t launches = f->ops->launches(f->actors);
-    uint32_t kernels = 0;
-    for (uint32_t l = 0; l < launches; l++) {
-        f->ops->launch(f->actors, l, &launch);
-        if (touched_by(f, place, l, touched, err))
-            return -1;
-        for (size_t i = 0; i < f->alloc_count; i++) {
-            const bool advise = touched[i] && !launch.cpu && !advised[i] && i < 64 && row->advised >> i & 1;
-            const bool ahead = touched[i] && !launch.cpu && !there[i] && row->prefetched;
-            struct compare_call call = {
-                advise ? COMPARE_ADVISE : COMPARE_PREFETCH, NULL, kernels, i, (double)f->allocs[i].bytes, (double)NAN};
-            if ((advise || ahead) && MEM_ADD(row->calls, row->call_count, row->call_cap, err, call))
-                return -1;
-            advised[i] |= advise;
-            there[i] = touched[i] ? !launch.cpu : there[i];
-        }
-        kernels += !launch.cpu;
+    for (size_t i = 0; i < f->alloc_count; i++) {
+        const size_t a = compare_totals_place(f, i);
+        touched[i] = a < f->totals.alloc_count && f->totals.launch[launch].touched >> a & 1;
     }
     return 0;
 }
 
 int compare_plan_calls(const struct compare_program *f, struct compare_row *row, struct err *err)
 {
+    const uint32_t launches = row->advised || row->prefetched ? f->ops->launches(f->actors) : 0;
     const size_t n = f->alloc_count;
-    size_t *place = mem_zalloc(n, sizeof *place, err);
-    bool *flags = place ? mem_zalloc(3 * n, sizeof *flags, err) : NULL;
-    for (size_t i = 0; i < n && flags; i++)
-        while (f->counted && place[i] < f->totals.alloc_count &&
-               strcmp(f->totals.allocs[place[i]].name, f->allocs[i].name) != 0)
-            place[i]++;
-    int rc = !flags                            ? -1
-             : row->advised || row->prefetched ? add_calls(f, place, flags, flags + n, flags + 2 * n, row, err)
-                                               : 0;
-    free(flags);
-    free(place);
+    struct actor_launch launch;
+    uint64_t advise = row->advised;
+    uint32_t kernels = 0;
+    bool *touched = mem_zalloc(2 * n, sizeof *touched, err), *there = touched + n;
+    int rc = touched ? 0 : -1;
+    for (uint32_t l = 0; l < launches && rc == 0; l++, kernels += !launch.cpu) {
+        f->ops->launch(f->actors, l, &launch);
+        rc = touched_by(f, l, touched, err);
+        for (size_t i = 0; i < n && rc == 0; i++) {
+            const bool kernel = touched[i] && !launch.cpu, now = kernel && i < 64 && advise >> i & 1;
+            struct compare_call call = {
+                now ? COMPARE_ADVISE : COMPARE_PREFETCH, NULL, kernels, i, (double)f->allocs[i].bytes, (double)NAN};
+            if (now || (kernel && row->prefetched && !there[i]))
+                rc = MEM_ADD(row->calls, row->call_count, row->call_cap, err, call);
+            advise &= now ? ~(UINT64_C(1) << i) : advise;
+            there[i] = touched[i] ? kernel : there[i];
+        }
+    }
+    free(touched);
     return rc;
 }
 

@@ -25,6 +25,7 @@ struct kernel {
     double beside_ns; /* that it may have worked beside fault service */
     uint64_t bytes;   /* that came for it */
     size_t batches;   /* 0: it ran undisturbed */
+    char *name;
 };
 
 struct kernels {
@@ -44,8 +45,13 @@ static int add_kernel(void *to, const struct store_value *v, size_t n)
     uint64_t shape = v[1].s ? XXH3_64bits(v[1].s, strlen(v[1].s)) : 1;
     for (size_t i = 5; i < 11; i++)
         shape = XXH3_64bits_withSeed(&v[i].i, sizeof v[i].i, shape);
-    return MEM_ADD(k->items, k->count, k->cap, k->err,
-                   (struct kernel){.start_ns = v[3].i, .end_ns = end, .shape = shape});
+    struct kernel is = {
+        .start_ns = v[3].i, .end_ns = end, .shape = shape, .name = mem_strdup(v[1].s ? v[1].s : "?", k->err)};
+    if (!is.name || MEM_ADD(k->items, k->count, k->cap, k->err, is)) {
+        free(is.name);
+        return -1;
+    }
+    return 0;
 }
 
 static int by_shape(const void *a, const void *b)
@@ -54,13 +60,25 @@ static int by_shape(const void *a, const void *b)
     return ORDER_OF(x->shape, y->shape);
 }
 
-/* In order of time; those that overlap are one. */
+/* In order of time. */
 static int load_kernels(struct kernels *k, struct store *store)
 {
-    size_t kept = 0;
-    if (store_rows(store, "kernels", add_kernel, k, k->err))
-        return -1;
+    int rc = store_rows(store, "kernels", add_kernel, k, k->err);
     sort_items(k->items, k->count, sizeof *k->items, sorted_by_i64);
+    return rc;
+}
+
+static void release_kernels(struct kernels *k)
+{
+    for (size_t i = 0; i < k->count; i++)
+        free(k->items[i].name);
+    free(k->items);
+}
+
+/* Those that overlap become one. */
+static void join_kernels(struct kernels *k)
+{
+    size_t kept = 0;
     for (size_t i = 0; i < k->count; i++) {
         struct kernel *before = kept ? &k->items[kept - 1] : NULL;
         if (!before || k->items[i].start_ns >= before->end_ns) {
@@ -71,9 +89,9 @@ static int load_kernels(struct kernels *k, struct store *store)
         }
         before->shape = 0;
         before->end_ns = k->items[i].end_ns > before->end_ns ? k->items[i].end_ns : before->end_ns;
+        free(k->items[i].name);
     }
     k->count = kept;
-    return 0;
 }
 
 static uint64_t service_bytes(const struct service *s)
@@ -181,6 +199,7 @@ static int sum_kernels(const struct compare_program *f, const struct uvm_recordi
     struct kernels k = {.err = err};
     size_t first = 0, end;
     int rc = load_kernels(&k, f->input->store);
+    join_kernels(&k);
     for (size_t i = 0; i < k.count && !rc; i++) {
         while (first < r->batches.count && r->batches.items[first].end_ns <= k.items[i].start_ns)
             first++;
@@ -193,7 +212,7 @@ static int sum_kernels(const struct compare_program *f, const struct uvm_recordi
             end++;
         add_shape(f->platform, &k.items[i], end - i, sum);
     }
-    free(k.items);
+    release_kernels(&k);
     return rc;
 }
 
@@ -419,55 +438,10 @@ static void apply(const struct transfers *t, bool prefetched, struct compare_row
 
 /* --- where the calls of a plan stand --- */
 
-struct launched {
-    int64_t start_ns, end_ns;
-    size_t name;      /* of `names` */
-    uint32_t of_name; /* launches of it before this one */
-};
-
-struct launches {
-    struct launched *items;
-    size_t count, cap;
-    char **names;
-    uint32_t *seen; /* launches so far, by name */
-    size_t name_count, name_cap, seen_cap;
-    struct err *err;
-};
-
-static int add_launched(void *to, const struct store_value *v, size_t n)
-{
-    struct launches *k = to;
-    size_t at = 0;
-    if (n < 5 || !v[1].s || v[3].type != STORE_INT || v[4].type != STORE_INT)
-        return 0;
-    while (at < k->name_count && strcmp(k->names[at], v[1].s) != 0)
-        at++;
-    if (at == k->name_count) {
-        char *name = mem_strdup(v[1].s, k->err);
-        if (!name || mem_grow((void **)&k->seen, &k->seen_cap, at + 1, sizeof *k->seen, k->err) ||
-            MEM_ADD(k->names, k->name_count, k->name_cap, k->err, name)) {
-            free(name);
-            return -1;
-        }
-        k->seen[at] = 0;
-    }
-    return MEM_ADD(k->items, k->count, k->cap, k->err, (struct launched){v[3].i, v[3].i + v[4].i, at, 0});
-}
-
-static int load_launches(struct launches *k, struct store *store)
-{
-    if (store_rows(store, "kernels", add_launched, k, k->err))
-        return -1;
-    sort_items(k->items, k->count, sizeof *k->items, sorted_by_i64);
-    for (size_t i = 0; i < k->count; i++)
-        k->items[i].of_name = k->seen[k->items[i].name]++;
-    return 0;
-}
-
 /* The first kernel that ran at the first fault and began behind the CPU's last one; else the last that had begun. */
-static const struct launched *launched_for(const struct launches *k, const struct need *need)
+static const struct kernel *needed_by(const struct kernels *k, const struct need *need)
 {
-    const struct launched *last = k->count ? &k->items[0] : NULL;
+    const struct kernel *last = k->count ? &k->items[0] : NULL;
     for (size_t i = 0; i < k->count && k->items[i].start_ns <= need->at_ns; i++) {
         last = &k->items[i];
         if (last->end_ns >= need->at_ns && last->start_ns >= need->cpu_ns)
@@ -488,18 +462,20 @@ static bool lives(const struct uvm_recording *r, size_t i, const struct array *a
     return there;
 }
 
-static int add_need_calls(const struct uvm_recording *r, const struct transfers *t, const struct launches *k,
+static int add_need_calls(const struct uvm_recording *r, const struct transfers *t, const struct kernels *k,
                           const struct need *need, struct compare_row *row, struct err *err)
 {
-    const struct launched *l = launched_for(k, need);
+    const struct kernel *by = needed_by(k, need);
+    uint32_t launch = 0;
+    for (const struct kernel *before = k->items; before < by; before++)
+        launch += strcmp(before->name, by->name) == 0;
     const struct array *a = &t->arrays[need->array];
-    for (size_t i = 0; l && i < r->allocation_count; i++) {
+    for (size_t i = 0; by && i < r->allocation_count; i++) {
         if (!lives(r, i, a, need->at_ns))
             continue;
         const double part = fmin(1, (double)r->allocations[i].bytes / (double)(a->end - a->start));
-        struct compare_call call = {COMPARE_PREFETCH,   mem_strdup(k->names[l->name], err),
-                                    l->of_name,         r->allocations[i].order,
-                                    need->bytes * part, need->saves_ns * part};
+        struct compare_call call = {COMPARE_PREFETCH,        mem_strdup(by->name, err), launch,
+                                    r->allocations[i].order, need->bytes * part,        need->saves_ns * part};
         if (!call.kernel || MEM_ADD(row->calls, row->call_count, row->call_cap, err, call)) {
             free((char *)call.kernel);
             return -1;
@@ -528,14 +504,12 @@ static int name_allocations(const struct uvm_recording *r, struct compare_result
 static int plan_calls(const struct compare_program *f, const struct uvm_recording *r, struct transfers *t,
                       struct compare_result *result, struct compare_row *row, struct err *err)
 {
-    struct launches k = {.err = err};
-    int rc = name_allocations(r, result, err) || load_launches(&k, f->input->store) ? -1 : 0;
+    struct kernels k = {.err = err};
+    int rc = name_allocations(r, result, err) || load_kernels(&k, f->input->store) ? -1 : 0;
     sort_items(t->needs, t->need_count, sizeof *t->needs, sorted_by_i64);
     for (size_t i = 0; i < t->need_count && rc == 0; i++)
         rc = t->needs[i].called ? add_need_calls(r, t, &k, &t->needs[i], row, err) : 0;
-    mem_free_texts(k.names, k.name_count);
-    free(k.items);
-    free(k.seen);
+    release_kernels(&k);
     return rc;
 }
 

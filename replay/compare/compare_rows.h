@@ -72,6 +72,15 @@ static inline bool compare_fits(const struct compare_program *facts)
     return !facts->memory || facts->footprint <= facts->memory;
 }
 
+/* The number in facts->totals of allocation i of facts->allocs; not below its alloc_count: nothing is counted of it. */
+static inline size_t compare_totals_place(const struct compare_program *facts, size_t i)
+{
+    size_t a = facts->counted ? 0 : SIZE_MAX;
+    while (a < facts->totals.alloc_count && strcmp(facts->totals.allocs[a].name, facts->allocs[i].name) != 0)
+        a++;
+    return a;
+}
+
 /* Rows, to be filled; NULL with *err set. Valid until the next one is added. */
 struct compare_row *compare_add(struct compare_result *result, enum compare_mechanism mechanism, const char *policy,
                                 struct err *err);

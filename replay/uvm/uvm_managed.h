@@ -45,8 +45,9 @@ struct uvm_managed_settings {
         UVM_MANAGED_ROW(S, advise, PARAM_TEXT, "text", 0, 0, 0,                                                        \
                         "[A:read-mostly,B:preferred-host,C:accessed-by]: advice of allocations, besides the "          \
                         "program's own"),                                                                              \
-        UVM_MANAGED_ROW(S, prefetch, PARAM_TEXT, "text", 0, 0, 0,                                                      \
-                        "[A,B]: allocations that the program prefetches before its first launch"),                     \
+        UVM_MANAGED_ROW(                                                                                               \
+            S, prefetch, PARAM_TEXT, "text", 0, 0, 0,                                                                  \
+            "[A,B]: allocations that the program prefetches before its first launch, and behind the CPU's work"),      \
         UVM_MANAGED_ROW(S, discard, PARAM_TEXT, "text", 0, 0, 0,                                                       \
                         "[A,B]: allocations that the program discards behind each kernel (driver 580 and later)"),     \
         UVM_MANAGED_ROW(S, thrashing, PARAM_CHOICE, "off|fixed|driver590_spec|driver590_code|driver", 0, 0,            \
@@ -140,7 +141,7 @@ bool uvm_version_discards(int64_t driver);
  * prefetch=[A,B] and discard=[A,B]; "all" stands for every allocation.
  *
  * Advice: read-mostly, preferred-host, accessed-by (cudaMemAdvise of the GPU); an allocation may have several.
- * Prefetch: cudaMemPrefetchAsync of all of it before the first launch. Discard: cuMemDiscardBatchAsync of all of it
+ * Prefetch: cudaMemPrefetchAsync of all of it, as struct uvm_run says. Discard: cuMemDiscardBatchAsync of all of it
  * behind each kernel (uvm_memory_discard()). The call costs nothing here (not known). */
 struct uvm_hints {
     uint32_t *advice; /* by allocation, enum actor_advice; NULL: none */
