@@ -308,6 +308,7 @@ static int run(const struct compare_request *request, const struct input *input,
     facts.keep = NULL; /* draws are rows of other platforms */
     facts.prefetched = prefetched.time_ns ? &prefetched : NULL;
     rank(result);
+    compare_plan_settle(result);
     if (rc == 0 && request->draws)
         rc = compare_robust(&facts, result, err);
     for (size_t i = 0; i < result->count && rc == 0; i++)

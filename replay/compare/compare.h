@@ -47,7 +47,8 @@ struct compare_call {
     uint32_t launch;    /* of that name, from 0 */
     size_t alloc;       /* of compare_result.allocs */
     double bytes;       /* that come by it */
-    double saves_ns;    /* NAN: of what the row saves, its share by bytes */
+    double saves_ns;    /* below 0: the faults take less, and the plan leaves it to them; NAN: not known */
+    bool least;         /* that at least */
 };
 
 struct compare_row {

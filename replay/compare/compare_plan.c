@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/gpu/launch.h"
 #include "replay/compare/compare_rows.h"
 #include "trace/base/mem.h"
 #include "trace/recorder/wire/record_pipe.h"
@@ -127,8 +128,13 @@ int compare_plan_calls(const struct compare_program *f, struct compare_row *row,
         rc = touched_by(f, l, touched, err);
         for (size_t i = 0; i < n && rc == 0; i++) {
             const bool kernel = touched[i] && !launch.cpu, now = kernel && i < 64 && advise >> i & 1;
-            struct compare_call call = {
-                now ? COMPARE_ADVISE : COMPARE_PREFETCH, NULL, kernels, i, (double)f->allocs[i].bytes, (double)NAN};
+            struct compare_call call = {now ? COMPARE_ADVISE : COMPARE_PREFETCH,
+                                        NULL,
+                                        kernels,
+                                        i,
+                                        (double)f->allocs[i].bytes,
+                                        (double)NAN,
+                                        false};
             if (now || (kernel && row->prefetched && !there[i]))
                 rc = MEM_ADD(row->calls, row->call_count, row->call_cap, err, call);
             advise &= now ? ~(UINT64_C(1) << i) : advise;
@@ -137,6 +143,34 @@ int compare_plan_calls(const struct compare_program *f, struct compare_row *row,
     }
     free(touched);
     return rc;
+}
+
+static void settle(const struct compare_result *result, const struct compare_row *plain, struct compare_row *row)
+{
+    const struct launch *launch = platform_section_get(result->platform, "launch");
+    const struct metric_value *time = &plain->outcome.values[0];
+    const double takes = plain->answered ? compare_time(plain) : time->lower_bound ? time->lo : (double)NAN;
+    double bytes = 0, calls = 0;
+    for (size_t i = 0; i < row->call_count; i++) {
+        bytes += row->calls[i].bytes;
+        calls += row->calls[i].what == COMPARE_PREFETCH ? launch->prefetch_call_ns : 0;
+    }
+    for (size_t i = 0; i < row->call_count; i++) {
+        struct compare_call *call = &row->calls[i];
+        const double spared = fmax(0, takes - compare_time(row) + calls) * call->bytes / bytes;
+        if (!isnan(call->saves_ns) || isnan(takes))
+            continue;
+        call->saves_ns = spared - (call->what == COMPARE_PREFETCH ? launch->prefetch_call_ns : 0);
+        call->least = !plain->answered;
+    }
+}
+
+void compare_plan_settle(struct compare_result *result)
+{
+    for (size_t p = 0; p < result->count; p++)
+        for (size_t i = 0; i < result->count; i++)
+            if (result->rows[i].call_count && result->rows[i].answered && strcmp(result->rows[p].policy, "tree") == 0)
+                settle(result, &result->rows[p], &result->rows[i]);
 }
 
 /* --- as a plan of `record --apply` --- */
@@ -189,26 +223,18 @@ static void write_predictions(const struct compare_row *row, FILE *to)
 }
 
 /* What a call saves, as predicted. */
-static void write_saving(const struct compare_result *result, const struct compare_row *row,
-                         const struct compare_call *call, FILE *to)
+static void write_saving(const struct compare_result *result, const struct compare_call *call, FILE *to)
 {
     static const char *const done[] = {[COMPARE_ADVISE] = "copied and not moved",
                                        [COMPARE_PREFETCH] = "there before any fault",
                                        [COMPARE_BACK] = "with the CPU before it faults"};
-    const struct compare_row *plain = NULL;
-    double saves = call->saves_ns, bytes = 0;
     char text[32];
-    for (size_t i = 0; i < result->count && isnan(saves); i++)
-        plain = !plain && result->rows[i].answered && compare_as_it_is(&result->rows[i]) ? &result->rows[i] : plain;
-    for (size_t i = 0; i < row->call_count; i++)
-        bytes += row->calls[i].bytes;
-    if (isnan(saves) && plain && bytes > 0)
-        saves = fmax(0, compare_time(plain) - compare_time(row)) * call->bytes / bytes;
     (void)fprintf(to, "; allocation %zu (%s), %.4g MiB, %s", call->alloc, result->allocs[call->alloc].name,
                   call->bytes / 0x1p20, is_worth(call) ? done[call->what] : "left to its faults");
-    if (!isnan(saves))
-        (void)fprintf(to, ": %s about %s", saves < 0 ? "a call takes longer by" : "saves",
-                      compare_time_text(fabs(saves), 3, text, sizeof text));
+    if (!isnan(call->saves_ns))
+        (void)fprintf(to, ": %s %s %s", is_worth(call) ? "saves" : "a call takes longer by",
+                      call->least && is_worth(call) ? "at least" : "about",
+                      compare_time_text(fabs(call->saves_ns), 3, text, sizeof text));
     (void)fputs("\n", to);
 }
 
@@ -232,7 +258,7 @@ static void write_launch(const struct compare_result *result, const struct compa
         (void)fprintf(to, "\n[kernel %.255s %" PRIu32 "]\n", calls[from].kernel ? calls[from].kernel : "*",
                       calls[from].launch);
     for (size_t i = from; i < end && all; i++)
-        write_saving(result, row, &calls[i], to);
+        write_saving(result, &calls[i], to);
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
         bool any = false;
         for (size_t i = from; i < end; i++)

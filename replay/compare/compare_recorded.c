@@ -474,8 +474,8 @@ static int add_need_calls(const struct uvm_recording *r, const struct transfers 
         if (!lives(r, i, a, need->at_ns))
             continue;
         const double part = fmin(1, (double)r->allocations[i].bytes / (double)(a->end - a->start));
-        struct compare_call call = {COMPARE_PREFETCH,        mem_strdup(by->name, err), launch,
-                                    r->allocations[i].order, need->bytes * part,        need->saves_ns * part};
+        struct compare_call call = {COMPARE_PREFETCH,   mem_strdup(by->name, err), launch, r->allocations[i].order,
+                                    need->bytes * part, need->saves_ns * part,     false};
         if (!call.kernel || MEM_ADD(row->calls, row->call_count, row->call_cap, err, call)) {
             free((char *)call.kernel);
             return -1;
