@@ -427,6 +427,19 @@ static int add_timed_kernel(void *ctx, const struct store_value *v, size_t n)
     return add_span(m, v[3].i, v[4].i, KERNEL);
 }
 
+/* Whether it began before the last kernel was over; where none is timed, all did. */
+static bool is_in(const struct measured *m, int64_t time)
+{
+    return m->last_kernel == INT64_MIN || time < m->last_kernel;
+}
+
+static int add_batch(void *ctx, const struct store_value *v, size_t n)
+{
+    struct measured *m = ctx;
+    m->value[BATCHES] += n > 3 && v[3].type == STORE_INT && is_in(m, v[3].i);
+    return 0;
+}
+
 static int add_migrations(struct store *store, struct measured *m)
 {
     int stream = store_stream_find(store, "uvm");
@@ -435,6 +448,8 @@ static int add_migrations(struct store *store, struct measured *m)
         return 0;
     while (store_walk_next(&w, store, stream, m->err)) {
         const bool in = w.r->kind == RECORD_MIGRATE_H2D;
+        if (!is_in(m, w.r->time))
+            continue;
         m->value[H2D_BYTES] += in ? (double)w.r->bytes : 0;
         m->value[D2H_BYTES] += w.r->kind == RECORD_MIGRATE_D2H ? (double)w.r->bytes : 0;
         if ((in || (w.r->kind == RECORD_PREFETCH && w.r->duration > 0)) &&
@@ -467,12 +482,10 @@ static void measure_time(struct measured *m)
 static int measure(struct store *store, struct measured *m, struct err *err)
 {
     *m = (struct measured){.last_kernel = INT64_MIN, .err = err};
-    int64_t batches = 0;
     int rc = store_rows(store, "kernels", add_timed_kernel, m, err) ||
-                     store_row_count(store, "batches", &batches, err) || add_migrations(store, m)
+                     store_rows(store, "batches", add_batch, m, err) || add_migrations(store, m)
                  ? -1
                  : 0;
-    m->value[BATCHES] = (double)batches;
     measure_time(m);
     free(m->spans);
     m->spans = NULL;
@@ -934,7 +947,7 @@ const struct command cmd_diff = {
         "Of two recordings (FILE): bytes moved, faults, batches and kernels' time; by kernel, matched by name;\n"
         "and by allocation where both make the same, in order and size. The first line says it in a sentence.\n"
         "Of a plan: sets the keys predicted_METRIC of a plan's section [plan] beside the same of a recording that\n"
-        "'offchip record --apply PLAN' made: time_ns (from the first transfer to the last kernel, without the\n"
+        "'offchip record --apply PLAN' made, from the first transfer to the last kernel: time_ns (without the\n"
         "CPU's own work), h2d_bytes, d2h_bytes and batches, and says whether they lie within the ends that the\n"
         "plan gives (time_lo_ns, time_hi_ns). What the recording does not have is n/a. A ledger\n"
         "keeps such rows of many runs; the same rows again are not added.",
