@@ -331,8 +331,9 @@ void inject_plan_launch(const char *name, void *stream)
     struct planned a;
     char where[320];
     back.count = 0;
-    if (!plan.active || giving || !name || plan.kernel_count == 0)
+    if (!plan.active || giving || plan.kernel_count == 0)
         return;
+    name = name ? name : "?"; /* a launch all the same */
     for (int g = 0; g < GIVEN; g++)
         due[g].count = 0;
     pthread_mutex_lock(&plan.lock);
@@ -352,7 +353,9 @@ void inject_plan_launched(const char *name, void *stream)
 {
     struct planned a;
     char where[320];
-    (void)snprintf(where, sizeof where, "behind %s", back.count && name ? name : "?");
+    if (!back.count)
+        return;
+    (void)snprintf(where, sizeof where, "behind %s", name ? name : "?");
     for (int i = 0; i < back.count; i++)
         if (is_there(back.items[i], &a))
             give(&a, NULL, 'c', stream, where);
