@@ -466,16 +466,17 @@ static int add_need_calls(const struct uvm_recording *r, const struct transfers 
                           const struct need *need, struct compare_row *row, struct err *err)
 {
     const struct kernel *by = needed_by(k, need);
+    const char *name = by && !strpbrk(by->name, " \t[];") ? by->name : "*"; /* a demangled one cannot be given */
     uint32_t launch = 0;
     for (const struct kernel *before = k->items; before < by; before++)
-        launch += strcmp(before->name, by->name) == 0;
+        launch += *name == '*' || strcmp(before->name, name) == 0;
     const struct array *a = &t->arrays[need->array];
     for (size_t i = 0; by && i < r->allocation_count; i++) {
         if (!lives(r, i, a, need->at_ns))
             continue;
         const double part = fmin(1, (double)r->allocations[i].bytes / (double)(a->end - a->start));
-        struct compare_call call = {COMPARE_PREFETCH,   mem_strdup(by->name, err), launch, r->allocations[i].order,
-                                    need->bytes * part, need->saves_ns * part,     false};
+        struct compare_call call = {COMPARE_PREFETCH,   mem_strdup(name, err), launch, r->allocations[i].order,
+                                    need->bytes * part, need->saves_ns * part, false};
         if (!call.kernel || MEM_ADD(row->calls, row->call_count, row->call_cap, err, call)) {
             free((char *)call.kernel);
             return -1;

@@ -142,7 +142,7 @@ static void make(const struct hand *hand)
     put(&w, hand, (struct record){.kind = RECORD_CPU_FAULT, .time = 3, .addr = BASE, .flags = RECORD_WRITE});
     if (strcmp(hand->without, "freedom") == 0)
         put(&w, hand, (struct record){.kind = RECORD_ADVISE, .time = 2, .addr = BASE, .bytes = 2 * MIB});
-    kernel(store, &w, hand, 0, "a", 1000, 2000);
+    kernel(store, &w, hand, 0, strcmp(hand->without, "cost") == 0 ? "void a<int>(int*)" : "a", 1000, 2000);
     batch(&w, hand, 1010, 1490, BASE, MIB);
     put(&w, hand, (struct record){.kind = RECORD_FAULT, .time = 1492000, .duration = 6000, .addr = OUTPUT, .bytes = 1});
     batch(&w, hand, 1500, 1900, BASE + MIB, MIB);
@@ -210,8 +210,8 @@ START_TEST(calls_stand_where_the_recording_needed_the_data)
     const struct compare_row *row = row_of(rows[1].mechanism, rows[1].policy);
     ck_assert_ptr_eq(compare_plannable(&result), row);
     ck_assert_uint_eq(row->call_count, cheap ? 2 : 3);
-    expect_call(row, 0, "a", 0, 0);
-    expect_call(row, 1, "a", 0, 1);
+    expect_call(row, 0, cheap ? "*" : "a", 0, 0); /* by number where the name is none that a launch has */
+    expect_call(row, 1, cheap ? "*" : "a", 0, 1);
     if (!cheap)
         expect_call(row, 2, "b", 0, 0);
     ck_assert_int_eq(told(row, "each time"), !cheap);
