@@ -224,6 +224,11 @@ reproduce: $(BUILD)/offchip $(BUILD)/bench/replay/placement/placement_draws
 	@python3 .ci/reproduce.py $(BUILD)/offchip $(if $(QUICK),$(BUILD)/reproduction --quick,docs/reproduction) \
 	    $(if $(PAPER),--paper $(PAPER)) $(if $(ROW),--row "$(ROW)") $(if $(GRAPHS),--graphs $(GRAPHS)) $(if $(SAMPLE),--sample $(SEED) $(SAMPLE))
 
+# Predicted beside measured times: docs/accuracy.md and its figure. WITH=LEDGER.csv: rows of one's own (diff --ledger) too.
+.PHONY: accuracy
+accuracy: $(BUILD)/offchip
+	@python3 fixtures/measured/accuracy.py $(BUILD)/offchip $(WITH)
+
 # SOAK_N random kill -9 and all else that must not lose anything.
 SOAK_N ?= 500
 .PHONY: soak
