@@ -33,9 +33,9 @@ static const struct opt options[] = {
     OPT("output", 'o', OPT_TEXT, "FILE", &output, "the trace to make"),
     OPT("format", 0, OPT_TEXT, "NAME", &format, "format of the inputs (default: found by content)"),
     OPT("set", 's', OPT_LIST, "KEY=VALUE", &sets, "an option of the format; repeatable"),
-    OPT("columns", 0, OPT_TEXT, "OURS=THEIRS,..", &columns, "csv of another tool: its names of our columns"),
-    OPT("kinds", 0, OPT_TEXT, "KIND|WORD=KIND,..", &kinds, "csv of another tool: the kind of its rows, or its words"),
-    OPT("time-unit", 0, OPT_TEXT, "ns|us|ms|s|cycles", &time_unit, "csv of another tool: of columns time and dur"),
+    OPT("columns", 0, OPT_TEXT, "OURS=THEIRS,..", &columns, "table of another tool: its names of our columns"),
+    OPT("kinds", 0, OPT_TEXT, "KIND|WORD=KIND,..", &kinds, "table of another tool: the kind of its rows, or its words"),
+    OPT("time-unit", 0, OPT_TEXT, "ns|us|ms|s|cycles", &time_unit, "table of another tool: of columns time and dur"),
     OPT("from", 0, OPT_TEXT, "TIME", &from,
         "keep what begins then or later, from the trace's start: 1.5ms, 200us, 5000cycles"),
     OPT("to", 0, OPT_TEXT, "TIME", &to, "keep what begins before then"),
@@ -156,7 +156,7 @@ static int check_operands(int argc, char **argv)
     if (trace_sample_parse(&sample, from, to, every, &err))
         return cmd_usage("%s", err.msg);
     if (!format && columns)
-        format = "csv"; /* nothing in such a table says what it is */
+        format = "table"; /* nothing in such a table says what it is */
     for (int i = 0; i < argc; i++) {
         cmd_reads(strcmp(argv[i], "-") == 0 ? "/dev/stdin" : argv[i]);
         for (int k = 0; k < i; k++)

@@ -6,6 +6,7 @@
 #ifndef TRACE_EVENT_UVM_EVENT_H
 #define TRACE_EVENT_UVM_EVENT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "trace/event/record.h"
@@ -32,6 +33,16 @@ struct uvm_event {
 
 /* Fill *record. NULL, or why the event is left out: a short phrase for table skipped. */
 const char *uvm_event_record(const struct uvm_event *event, struct record *record);
+
+/* Extra columns process_id, src_id and dst_id of a record: its GPUs, where it has any. */
+static inline void uvm_event_owner(enum record_kind kind, int64_t process, int64_t src, int64_t dst, int64_t extra[3])
+{
+    const bool from =
+        kind == RECORD_MIGRATE_D2H || kind == RECORD_MIGRATE_D2D || kind == RECORD_FAULT || kind == RECORD_KERNEL;
+    extra[0] = process;
+    extra[1] = from ? src : 0;
+    extra[2] = kind == RECORD_MIGRATE_H2D || kind == RECORD_MIGRATE_D2D ? dst : 0;
+}
 
 /* The direction of an explicit copy: enum record_copy of a CUpti_ActivityMemcpyKind; 0: of another kind. */
 static inline uint32_t uvm_event_copy(int64_t kind)

@@ -30,8 +30,7 @@
  * quotes ("" is one quote). A line that does not fit is an error with its number and column: nothing is guessed.
  * Left out and counted: kinds that are never stored (NONE, SKIPPED). `offchip export --format csv` writes this form.
  *
- * Another tool's table is read with option columns: its names of our columns, the words it has for kinds, its unit of
- * time. Its other columns are left out; our own names do not count then.
+ * Another tool's table is read by reader table (trace/import/table.c).
  *
  * Options: stream (its name; by default from the first record's kind: uvm, tlp, accesses, touches, scans, requests),
  * clock and clock_hz (of time_cycles). */
@@ -49,141 +48,6 @@
 #include "trace/store/facts.h"
 #include "trace/store/schema.h"
 
-/* --- how another tool's table says what ours does: its names of our columns, its words for our kinds, its unit
- * of time ---
- *
- *     columns=[time=timestamp,addr=address,kind=op]   ours=theirs; columns that are not named are left out
- *     kinds=[R=DRAM_READ,W=DRAM_WRITE]                theirs=ours; or one kind, of all rows: kinds=DRAM_READ
- *     time_unit=us                                    of columns time and dur */
-
-/* As the choice of option time_unit. */
-enum unit { UNIT_NS, UNIT_US, UNIT_MS, UNIT_S, UNIT_CYCLES };
-#define UNITS "ns|us|ms|s|cycles"
-
-enum { PAIRS = 32 };
-
-struct names {
-    struct param_list columns, kinds;
-    enum record_kind only; /* of all rows; RECORD_NONE: rows say */
-    bool met[PAIRS];       /* columns that the header has */
-};
-
-/* A list in brackets, or without them. */
-static int list_init(struct param_list *list, const char *what, const char *text, struct err *err)
-{
-    char inner[1024];
-    size_t n = strlen(text);
-    const bool brackets = n >= 2 && text[0] == '[' && text[n - 1] == ']';
-    if (n >= sizeof inner)
-        return err_set(err, "%s: over %zu bytes", what, sizeof inner - 1);
-    memcpy(inner, text + brackets, n - 2 * (size_t)brackets);
-    inner[n - 2 * (size_t)brackets] = 0;
-    if (param_list_init(list, inner, err))
-        return err_at(err, "%s", what);
-    if (list->count == 0 || list->count > PAIRS)
-        return err_set(err, "%s: %zu names; expected 1 to %d", what, list->count, PAIRS);
-    return 0;
-}
-
-static int check_kinds(const struct names *names, struct err *err)
-{
-    for (size_t i = 0; i < names->kinds.count; i++) {
-        const struct param_pair *p = &names->kinds.pairs[i];
-        if (!p->value)
-            return err_set(err, "kinds: '%.40s' stands for no kind; expected THEIRS=KIND", p->key);
-        if (record_kind_find(p->value) == RECORD_NONE)
-            return err_set(err, "kinds: '%.40s' is no record kind such as DRAM_READ (docs/trace-format.md lists them)",
-                           p->value);
-    }
-    return 0;
-}
-
-/* Both texts may be NULL. -1 with *err set for what makes no sense. Release it in any case. */
-static int names_init(struct names *names, const char *columns, const char *kinds, struct err *err)
-{
-    *names = (struct names){.only = RECORD_NONE};
-    if (columns && list_init(&names->columns, "columns", columns, err))
-        return -1;
-    for (size_t i = 0; i < names->columns.count; i++)
-        if (!names->columns.pairs[i].value || !*names->columns.pairs[i].value)
-            return err_set(err, "columns: '%.40s' has no name; expected OURS=THEIRS", names->columns.pairs[i].key);
-    names->only = kinds ? record_kind_find(kinds) : RECORD_NONE;
-    if (!kinds || names->only != RECORD_NONE)
-        return 0;
-    return list_init(&names->kinds, "kinds", kinds, err) ? -1 : check_kinds(names, err);
-}
-
-static void names_release(struct names *names)
-{
-    param_list_release(&names->columns);
-    param_list_release(&names->kinds);
-}
-
-/* Our name of a column of theirs; NULL: it was not named. It counts as met. */
-static const char *names_column(struct names *names, const struct field *theirs)
-{
-    for (size_t i = 0; i < names->columns.count; i++)
-        if (!names->met[i] && field_is(theirs, names->columns.pairs[i].value)) {
-            names->met[i] = true;
-            return names->columns.pairs[i].key;
-        }
-    return NULL;
-}
-
-/* Their name of the first column that was named and not met; NULL: all were. */
-static const char *names_missing(const struct names *names)
-{
-    for (size_t i = 0; i < names->columns.count; i++)
-        if (!names->met[i])
-            return names->columns.pairs[i].value;
-    return NULL;
-}
-
-/* RECORD_NONE: no such word. */
-static enum record_kind names_kind(const struct names *names, const struct field *theirs)
-{
-    for (size_t i = 0; i < names->kinds.count; i++)
-        if (field_is(theirs, names->kinds.pairs[i].key))
-            return record_kind_find(names->kinds.pairs[i].value);
-    return RECORD_NONE;
-}
-
-/* The digits behind a point, as ns of a unit of 10^places; what is finer is rounded to the nearest. */
-static bool decimals(const char *p, const char *end, int places, int64_t *ns)
-{
-    int i = 0;
-    *ns = 0;
-    for (; p < end; p++, i++) {
-        if (*p < '0' || *p > '9')
-            return false;
-        if (i < places)
-            *ns = *ns * 10 + (*p - '0');
-        else if (i == places)
-            *ns += *p >= '5';
-    }
-    for (; i < places; i++)
-        *ns *= 10;
-    return true;
-}
-
-/* A time in a unit, in ns (cycles: as it is): a number with an optional sign; of us, ms and s with decimals, rounded to
- * the nearest ns. False: it is none, or beyond 2^62. */
-static bool names_time(const struct field *field, enum unit unit, int64_t *time)
-{
-    static const int places[] = {[UNIT_NS] = 0, [UNIT_US] = 3, [UNIT_MS] = 6, [UNIT_S] = 9, [UNIT_CYCLES] = 0};
-    static const int64_t scales[] = {1, 1000, 1000000, 1000000000, 1};
-    const char *point = memchr(field->text, '.', field->length), *end = field->text + field->length;
-    const struct field before = {field->text, point ? (size_t)(point - field->text) : field->length};
-    const int64_t most = RECORD_TIME_MAX / scales[unit];
-    int64_t whole, part = 0;
-    if (!field_signed(&before, &whole) || whole > most || whole < -most)
-        return false;
-    if (point && (places[unit] == 0 || point + 1 == end || !decimals(point + 1, end, places[unit], &part)))
-        return false;
-    *time = whole * scales[unit] + (field->text[0] == '-' ? -part : part);
-    return *time <= RECORD_TIME_MAX && *time >= -RECORD_TIME_MAX;
-}
-
 /* --- the table --- */
 
 enum column {
@@ -200,8 +64,7 @@ enum column {
     COLUMN_ID,
     COLUMN_GROUP,
     COLUMN_NAME,
-    COLUMN_EXTRA,                                  /* COLUMN_EXTRA + i is extra column i */
-    COLUMN_LEFT_OUT = COLUMN_EXTRA + STORE_EXTRAS, /* of another tool, not named */
+    COLUMN_EXTRA, /* COLUMN_EXTRA + i is extra column i */
 };
 
 enum { MOST_COLUMNS = 256 };
@@ -212,29 +75,19 @@ static const char *const column_names[COLUMN_EXTRA] = {"kind",       "time_ns", 
 #define COLUMN_LIST "kind, time_ns or time_cycles, dur_ns or dur_cycles, addr, bytes, flags, id, group, name, extra:X"
 
 struct options {
-    const char *stream, *clock, *addr_layout, *columns, *kinds;
-    int64_t clock_hz, time_unit;
+    struct csv_stream_options stream;
 };
 
-static const struct param options[] = {
-    PARAM_TEXT_ROW(options, stream, NULL, "name of the stream (default: from the first record's kind)"),
-    PARAM_TEXT_ROW(options, clock, NULL, "name of the clock of time_cycles: core, dram"),
-    PARAM_INT_ROW(options, clock_hz, "Hz", 0, 1e12, 0, "frequency of that clock, 0 if unknown"),
-    PARAM_TEXT_ROW(options, addr_layout, NULL, "addresses are packed DRAM fields: 'ch:5 bank:4 row:14 col:6'"),
-    PARAM_TEXT_ROW(options, columns, NULL, "another tool's names: [time=timestamp,addr=address]; others are left out"),
-    PARAM_TEXT_ROW(options, kinds, NULL, "its words for kinds: [R=DRAM_READ,W=DRAM_WRITE]; or the kind of all rows"),
-    PARAM_CHOICE_ROW(options, time_unit, UNITS, UNIT_NS, "of columns called time and dur"),
-    {0}};
+static const struct param options[] = {CSV_STREAM_ROWS(options, stream), {0}};
 
 struct reading {
     struct reader_context *context;
     struct input_stream *source;
     struct options options;
-    struct names names;
     enum column columns[MOST_COLUMNS]; /* by position in the line */
     size_t column_count, extra_count;
-    bool has[COLUMN_LEFT_OUT], in_units; /* in_units: times are in option time_unit */
-    enum record_kind kind;               /* of the last row */
+    bool has[COLUMN_EXTRA];
+    enum record_kind kind; /* of the last row */
     struct stream stream;
     int index;                   /* of the stream; -1 before the first record */
     int version;                 /* of a file of ours, which promises a last line; 0: it is none */
@@ -246,14 +99,21 @@ struct reading {
     struct writer writer;
 };
 
-/* The stream's default name for a first record of this kind. */
-static const char *stream_name(enum record_kind kind)
+void csv_stream_name(struct stream *s, const struct csv_stream_options *o, enum record_kind first)
 {
     static const char *const names[RECORD_KINDS] = {
         [RECORD_TLP] = "tlp",      [RECORD_ACCESS] = "accesses",        [RECORD_TOUCH] = "touches",
         [RECORD_SCAN] = "scans",   [RECORD_DRAM_READ] = "requests",     [RECORD_DRAM_WRITE] = "requests",
         [RECORD_PIM] = "requests", [RECORD_DRAM_WRITEBACK] = "requests"};
-    return names[kind] ? names[kind] : "uvm";
+    (void)snprintf(s->name, sizeof s->name, "%s", o->stream ? o->stream : names[first] ? names[first] : "uvm");
+    if (s->unit == TIME_CYCLES) {
+        (void)snprintf(s->clock, sizeof s->clock, "%s", o->clock ? o->clock : "core");
+        s->clock_hz = o->clock_hz;
+    }
+    if (o->addr_layout) {
+        s->space = ADDR_DRAM_PACKED;
+        (void)snprintf(s->addr_layout, sizeof s->addr_layout, "%s", o->addr_layout);
+    }
 }
 
 static unsigned long long line_of(const struct reading *g)
@@ -266,17 +126,14 @@ static unsigned long long line_of(const struct reading *g)
 /* Open the stream, by its first record where the file does not announce it. */
 static int open_stream(struct reading *g, enum record_kind first, struct err *err)
 {
-    const struct options *o = &g->options;
-    struct stream *s = &g->stream;
-    if (o->stream || !g->announced)
-        (void)snprintf(s->name, sizeof s->name, "%s", o->stream ? o->stream : stream_name(first));
-    if (s->unit == TIME_CYCLES && (o->clock || !g->announced)) {
-        (void)snprintf(s->clock, sizeof s->clock, "%s", o->clock ? o->clock : "core");
-        s->clock_hz = o->clock_hz;
-    }
-    if (o->addr_layout) {
-        s->space = ADDR_DRAM_PACKED;
-        (void)snprintf(s->addr_layout, sizeof s->addr_layout, "%s", o->addr_layout);
+    const struct csv_stream_options *o = &g->options.stream;
+    struct stream *s = &g->stream, announced = *s;
+    csv_stream_name(s, o, first);
+    if (g->announced && !o->stream)
+        memcpy(s->name, announced.name, sizeof s->name);
+    if (g->announced && !o->clock) {
+        memcpy(s->clock, announced.clock, sizeof s->clock);
+        s->clock_hz = announced.clock_hz;
     }
     return reader_stream(g->context, s, &g->index, err) ||
                    writer_open(&g->writer, g->context->store, g->index, (int)g->extra_count, err)
@@ -297,38 +154,10 @@ static int header_extra(struct reading *g, const struct field *f, struct err *er
     return 0;
 }
 
-/* Columns time and dur, in the unit of option time_unit. */
-static const char *unit_column(struct reading *g, const char *ours)
+static int header_column(struct reading *g, const struct field *f, struct err *err)
 {
-    const bool cycles = g->options.time_unit == UNIT_CYCLES, time = strcmp(ours, "time") == 0;
-    if (!time && strcmp(ours, "dur") != 0)
-        return ours;
-    g->in_units = true;
-    return column_names[time ? (cycles ? COLUMN_TIME_CYCLES : COLUMN_TIME_NS)
-                             : (cycles ? COLUMN_DUR_CYCLES : COLUMN_DUR_NS)];
-}
-
-/* Our name in place of another tool's; false: it is a column to be left out. */
-static bool translate(struct reading *g, struct field *f)
-{
-    const char *ours = names_column(&g->names, f);
-    if (!ours)
-        return false;
-    f->text = unit_column(g, ours);
-    f->length = strlen(f->text);
-    return true;
-}
-
-static int header_column(struct reading *g, const struct field *theirs, struct err *err)
-{
-    struct field ours = *theirs;
-    const struct field *f = &ours;
     if (g->column_count == MOST_COLUMNS)
         return err_set(err, "line %llu: more than %d columns", line_of(g), MOST_COLUMNS);
-    if (g->options.columns && !translate(g, &ours)) {
-        g->columns[g->column_count++] = COLUMN_LEFT_OUT;
-        return 0;
-    }
     if (f->length > 6 && memcmp(f->text, "extra:", 6) == 0)
         return header_extra(g, f, err);
     for (int c = 0; c < COLUMN_EXTRA; c++)
@@ -356,10 +185,7 @@ static int take_header(struct reading *g, char *line, struct err *err)
             return -1;
     if (rc < 0)
         return err_set(err, "line %llu: a quote is not closed", line_of(g));
-    const char *missing = names_missing(&g->names);
-    if (missing)
-        return err_set(err, "line %llu: no column '%.40s', which option columns names", line_of(g), missing);
-    if (!g->has[COLUMN_KIND] && g->names.only == RECORD_NONE)
+    if (!g->has[COLUMN_KIND])
         return err_set(err, "line %llu: no column 'kind'; the header row names the columns: %s", line_of(g),
                        COLUMN_LIST);
     const bool ns = g->has[COLUMN_TIME_NS], cycles = g->has[COLUMN_TIME_CYCLES], none = g->has[COLUMN_TIME_NONE];
@@ -395,22 +221,10 @@ static int set_kind(struct reading *g, const struct field *f, struct record *r)
             return -1;
         memcpy(name, f->text, f->length);
         name[f->length] = 0;
-        g->kind = names_kind(&g->names, f);
-        g->kind = g->kind == RECORD_NONE ? record_kind_find(name) : g->kind;
+        g->kind = record_kind_find(name);
     }
     r->kind = g->kind;
     return r->kind == RECORD_NONE ? -1 : 0;
-}
-
-/* Of another tool's table: a time or a duration in its unit. */
-static const char *set_time(const struct reading *g, enum column c, const struct field *f, struct record *r)
-{
-    int64_t time;
-    const bool duration = c == COLUMN_DUR_NS || c == COLUMN_DUR_CYCLES;
-    if (!names_time(f, (enum unit)g->options.time_unit, &time) || (duration && time < 0))
-        return "a number in the unit of option time_unit, within 2^62 ns or cycles";
-    *(duration ? &r->duration : &r->time) = time;
-    return NULL;
 }
 
 /* Store one field; the error text of a bad one, or NULL. */
@@ -420,10 +234,8 @@ static const char *set_field(struct reading *g, enum column c, const struct fiel
     uint64_t u = 0;
     if (c == COLUMN_KIND)
         return set_kind(g, f, r) ? "a record kind such as MIGRATE_H2D (docs/trace-format.md lists them)" : NULL;
-    if (c == COLUMN_NAME || c == COLUMN_LEFT_OUT || f->length == 0)
+    if (c == COLUMN_NAME || f->length == 0)
         return NULL;
-    if (g->in_units && c >= COLUMN_TIME_NS && c <= COLUMN_DUR_NONE)
-        return set_time(g, c, f, r);
     if (c >= COLUMN_EXTRA)
         return field_signed(f, &g->extra[c - COLUMN_EXTRA]) ? NULL : number;
     if (c >= COLUMN_TIME_NS && c <= COLUMN_TIME_NONE) {
@@ -474,7 +286,7 @@ static int take_line(struct reading *g, char *line, size_t length, struct err *e
 {
     if (memchr(line, 0, length))
         return err_set(err, "line %llu: a zero byte in the text", line_of(g));
-    struct record r = {.kind = g->names.only};
+    struct record r = {0};
     struct field f, name = {NULL, 0};
     size_t position = 0;
     int rc;
@@ -739,7 +551,7 @@ static int read_all(struct reader_context *context, struct input_stream *source,
     g->index = -1;
     if (context->options)
         g->options = *(const struct options *)context->options;
-    int rc = names_init(&g->names, g->options.columns, g->options.kinds, err) ? -1 : read_lines(g, err);
+    int rc = read_lines(g, err);
     bool cut = rc == 0 && g->version && !g->ended;
     if (close_stream(g, rc ? NULL : err))
         rc = -1;
@@ -749,7 +561,6 @@ static int read_all(struct reader_context *context, struct input_stream *source,
         reader_incomplete(context, "%s: the end line is missing: the file is cut off after %llu records", context->path,
                           (unsigned long long)g->total);
     free(g->schema);
-    names_release(&g->names);
     free(g);
     return rc;
 }

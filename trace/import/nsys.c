@@ -356,11 +356,9 @@ static int64_t column_or(sqlite3_stmt *s, int column, int64_t otherwise)
 static int push(struct reading *g, sqlite3_stmt *s, const struct record *record, struct err *err)
 {
     const int64_t gpu = sqlite3_column_int64(s, C_DEVICE);
-    const uint32_t k = record->kind;
-    const bool from = k == RECORD_MIGRATE_D2H || k == RECORD_MIGRATE_D2D || k == RECORD_FAULT || k == RECORD_KERNEL;
-    const bool to = k == RECORD_MIGRATE_H2D || k == RECORD_MIGRATE_D2D;
-    const int64_t extra[EXTRAS] = {sqlite3_column_int64(s, C_PID), from ? column_or(s, C_SOURCE, gpu) : 0,
-                                   to ? column_or(s, C_DESTINATION, gpu) : 0};
+    int64_t extra[EXTRAS];
+    uvm_event_owner((enum record_kind)record->kind, sqlite3_column_int64(s, C_PID), column_or(s, C_SOURCE, gpu),
+                    column_or(s, C_DESTINATION, gpu), extra);
     return writer_add(&g->writer, record, extra, err);
 }
 

@@ -12,8 +12,8 @@
 
 /* In the order of probing: formats with a signature first, plain text last. */
 const struct reader *const readers[] = {
-    &read_nettlp,    &read_offchip,  &read_nsys,     &read_accelsim,  &read_accesses, &read_uvmeval,
-    &read_cupti_csv, &read_dram_csv, &read_dramsim3, &read_ramulator, &read_csv,      NULL,
+    &read_nettlp,   &read_offchip,  &read_nsys,      &read_accelsim, &read_accesses, &read_uvmeval, &read_cupti_csv,
+    &read_dram_csv, &read_dramsim3, &read_ramulator, &read_table,    &read_csv,      NULL,
 };
 
 const struct reader *reader_find(const char *name)
@@ -57,7 +57,7 @@ static size_t text_line(const unsigned char *head, size_t n)
 static void unknown(const char *path, const unsigned char *head, size_t n, const char *known, struct err *err)
 {
     const size_t text = text_line(head, n);
-    const char *columns = memchr(head, ',', text) ? "; csv of another tool: --set columns=.. names its columns" : "";
+    const char *columns = memchr(head, ',', text) ? "; a table of another tool: --columns names its columns" : "";
     if (text)
         err_set(err, "%s: line 1 '%.*s%s': no known format; formats known (offchip list formats): %s%s", path,
                 (int)(text > 60 ? 60 : text), (const char *)head, text > 60 ? "..." : "", known, columns);

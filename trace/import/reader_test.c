@@ -27,10 +27,10 @@ START_TEST(formats_are_found_by_content)
     ck_assert_ptr_null(reader_probe("x.bin", (const unsigned char *)other, strlen(other), &err));
     ck_assert_msg(strncmp(err.msg, "x.bin: byte 0: no known format; formats known (offchip list formats): ", 70) == 0,
                   "%s", err.msg);
-    ck_assert_msg(!strstr(err.msg, "--set columns"), "%s", err.msg);
+    ck_assert_msg(!strstr(err.msg, "--columns"), "%s", err.msg);
     static const char foreign[] = "cycle,address,rw\r\n0,4096,R\r\n";
     ck_assert_ptr_null(reader_probe("x.csv", (const unsigned char *)foreign, strlen(foreign), &err));
-    ck_assert_msg(strstr(err.msg, "; csv of another tool: --set columns=.. names its columns"), "%s", err.msg);
+    ck_assert_msg(strstr(err.msg, "; a table of another tool: --columns names its columns"), "%s", err.msg);
 }
 END_TEST
 
