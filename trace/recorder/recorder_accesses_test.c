@@ -499,6 +499,44 @@ START_TEST(launches_inside_graphs_are_counted)
 }
 END_TEST
 
+/* Graphs give kernels whatever stands where launch data would: nothing of it may be followed. */
+START_TEST(kernels_that_nobody_gave_a_ring_run_as_if_unpatched)
+{
+    const char *path = record("graphs", "init context kernels exit:6", (struct recorder_options){0});
+    ck_assert(WIFEXITED(result.status));
+    ck_assert_int_eq(WEXITSTATUS(result.status), 6);
+    ck_assert_int_eq(count_launches(path).instructions[0], FIRST);
+    ck_assert_int_eq(counted(path, "dropped", "inside CUDA graphs"), 2);
+    path = record("graphs", "init context kernels exit:6", (struct recorder_options){.touches = true});
+    ck_assert(WIFEXITED(result.status));
+    ck_assert_int_eq(count_launches(path).count, 1);
+}
+END_TEST
+
+START_TEST(kernels_launched_by_kernels_are_counted_and_not_mixed_in)
+{
+    const char *path = record("nested", "init context kernels", (struct recorder_options){0});
+    struct launches l = count_launches(path);
+    ck_assert_int_eq(l.instructions[0], FIRST);
+    ck_assert_int_eq(l.instructions[2], THIRD);
+    ck_assert_int_eq(counted(path, "dropped", "launched by kernels"), (FIRST + 10 + THIRD) / 10);
+    ck_assert(!complete(path));
+}
+END_TEST
+
+START_TEST(modules_may_be_loaded_by_a_launch_and_go_while_it_runs)
+{
+    const char *path = record("lazy,unload", "init context kernels", (struct recorder_options){0});
+    struct names names = {""};
+    struct store *store = open_trace(path);
+    ck_assert_int_eq(store_rows(store, "kernels", add_name, &names, &err), 0);
+    store_close(store);
+    ck_assert_ptr_nonnull(strstr(names.text, "_Z5firstPKfS0_"));
+    ck_assert_int_eq(count_launches(path).instructions[0], FIRST);
+    ck_assert(complete(path));
+}
+END_TEST
+
 START_TEST(prefetches_are_left_out_and_unfilled_units_are_counted)
 {
     const char *path = record("prefetch", "init context kernels", (struct recorder_options){0});
@@ -766,6 +804,8 @@ TEST_MAIN("recorder_accesses", a_recording_is_what_the_reader_makes_of_the_same_
           a_ring_takes_what_memory_there_is, launches_of_several_threads_and_streams_do_not_mix,
           launches_that_wait_for_each_other_come_to_an_end, streams_are_numbered_in_the_order_of_their_first_launch,
           a_launch_that_failed_gives_its_ring_back, launches_inside_graphs_are_counted,
+          kernels_that_nobody_gave_a_ring_run_as_if_unpatched, kernels_launched_by_kernels_are_counted_and_not_mixed_in,
+          modules_may_be_loaded_by_a_launch_and_go_while_it_runs,
           prefetches_are_left_out_and_unfilled_units_are_counted,
           allocations_of_the_program_are_recorded_and_ours_are_not, a_program_that_is_killed_keeps_the_launches_before,
           each_function_may_fail_and_the_program_runs_on,

@@ -58,6 +58,16 @@ bool inject_load(void **library, const char *path, const struct inject_symbol *s
 /* Fill the function pointers; the name of a required one that is missing, or NULL. */
 const char *inject_symbols(void *library, const struct inject_symbol *symbols, size_t n);
 
+/* --- which kernels --- */
+
+/* Choose by this extended regular expression, NULL or "": all. False with a problem reported. */
+bool inject_choose_by(const char *regex);
+/* Whether a kernel, by its mangled name, is chosen: the expression is looked for in the mangled and in the demangled
+ * name. */
+bool inject_is_chosen(const char *name);
+/* Whether a stream of the current context captures what is launched into it. */
+bool inject_stream_captures(void *stream);
+
 /* --- facts --- */
 
 /* A number of the environment, or `value` if there is none in lo..hi. */

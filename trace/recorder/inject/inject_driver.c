@@ -1,5 +1,6 @@
 #include <dlfcn.h>
 #include <errno.h>
+#include <regex.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -78,6 +79,57 @@ int64_t inject_env(const char *name, int64_t lo, int64_t hi, int64_t value)
     return errno || *end || v < lo || v > hi ? value : v;
 }
 
+/* --- which kernels --- */
+
+/* The C++ runtime's own, from the program or from libstdc++; without either only mangled names are matched. */
+typedef char *(*demangle_function)(const char *name, char *out, size_t *bytes, int *status);
+
+static struct {
+    bool some;
+    regex_t regex;
+    demangle_function demangle;
+} choice;
+
+static demangle_function find_demangle(void)
+{
+    void *p = dlsym(RTLD_DEFAULT, "__cxa_demangle");
+    if (!p) {
+        void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
+        p = library ? dlsym(library, "__cxa_demangle") : NULL;
+    }
+    demangle_function f;
+    memcpy(&f, &p, sizeof f);
+    return f;
+}
+
+bool inject_choose_by(const char *regex)
+{
+    if (!regex || !*regex)
+        return true;
+    if (regcomp(&choice.regex, regex, REG_EXTENDED | REG_NOSUB)) {
+        inject_problem(RECORD_PIPE_FATAL, "'%.200s' is not a regular expression", regex);
+        return false;
+    }
+    choice.some = true;
+    choice.demangle = find_demangle();
+    return true;
+}
+
+bool inject_is_chosen(const char *name)
+{
+    if (!choice.some)
+        return true;
+    if (!name)
+        return false;
+    if (regexec(&choice.regex, name, 0, NULL, 0) == 0)
+        return true;
+    int status = -1;
+    char *plain = choice.demangle ? choice.demangle(name, NULL, NULL, &status) : NULL;
+    bool chosen = plain && status == 0 && regexec(&choice.regex, plain, 0, NULL, 0) == 0;
+    free(plain);
+    return chosen;
+}
+
 void inject_process_facts(void)
 {
     char text[32];
@@ -92,12 +144,25 @@ void inject_process_facts(void)
     inject_fact_number("process_id", getpid());
 }
 
+/* The driver is what called us: it is here already. NULL: it is not. */
+static void *find_driver(void)
+{
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    return library ? library : dlopen("libcuda.so", RTLD_NOW | RTLD_NOLOAD);
+}
+
+bool inject_stream_captures(void *stream)
+{
+    void *library = find_driver(), *p = library ? dlsym(library, "cuStreamIsCapturing") : NULL;
+    abi_result (*is_capturing)(void *stream, int *status);
+    int status = 0;
+    memcpy(&is_capturing, &p, sizeof is_capturing);
+    return is_capturing && is_capturing(stream, &status) == ABI_SUCCESS && status != 0;
+}
+
 static bool load_driver(struct abi_driver *driver)
 {
-    /* The driver is what called us: it is here already. */
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-    if (!library)
-        library = dlopen("libcuda.so", RTLD_NOW | RTLD_NOLOAD);
+    void *library = find_driver();
     if (!library)
         return false;
     const struct inject_symbol symbols[] = {

@@ -13,7 +13,6 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
-#include <regex.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,60 +46,6 @@ static struct {
 /* Calls of ours inside a callback come back as callbacks. */
 static _Thread_local bool inside;
 
-/* --- which kernels --- */
-
-/* The C++ runtime's own, from the program or from libstdc++; without either only mangled names are matched. */
-typedef char *(*demangle_function)(const char *name, char *out, size_t *bytes, int *status);
-
-static struct {
-    bool all;
-    regex_t regex;
-    demangle_function demangle;
-} choice = {.all = true};
-
-static demangle_function find_demangle(void)
-{
-    void *p = dlsym(RTLD_DEFAULT, "__cxa_demangle");
-    if (!p) {
-        void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
-        p = library ? dlsym(library, "__cxa_demangle") : NULL;
-    }
-    demangle_function f;
-    memcpy(&f, &p, sizeof f);
-    return f;
-}
-
-/* Choose by this extended regular expression, NULL or "": all. False with a problem reported. */
-static bool choose_by(const char *regex)
-{
-    if (!regex || !*regex)
-        return true;
-    if (regcomp(&choice.regex, regex, REG_EXTENDED | REG_NOSUB)) {
-        inject_problem(RECORD_PIPE_FATAL, "'%.200s' is not a regular expression", regex);
-        return false;
-    }
-    choice.all = false;
-    choice.demangle = find_demangle();
-    return true;
-}
-
-/* Whether a kernel, by its mangled name, is chosen: the expression is looked for in the mangled and in the demangled
- * name. */
-static bool is_chosen(const char *name)
-{
-    if (choice.all)
-        return true;
-    if (!name)
-        return false;
-    if (regexec(&choice.regex, name, 0, NULL, 0) == 0)
-        return true;
-    int status = -1;
-    char *plain = choice.demangle ? choice.demangle(name, NULL, NULL, &status) : NULL;
-    bool chosen = plain && status == 0 && regexec(&choice.regex, plain, 0, NULL, 0) == 0;
-    free(plain);
-    return chosen;
-}
-
 /* --- what all launches share --- */
 
 enum { STREAMS = 1024 };
@@ -116,7 +61,8 @@ static const char past_limit[] = "warp accesses past --limit",
                   not_read[] = "kernel launches whose accesses could not be read back",
                   not_chosen[] = "kernel launches not chosen by --kernel",
                   not_delivered[] = "warp accesses that the recorder did not take in time",
-                  not_filled[] = "slots of the ring that were not filled";
+                  not_filled[] = "slots of the ring that were not filled",
+                  not_own[] = "warp accesses of kernels launched by kernels or CUDA graphs, which are not recorded";
 
 struct wish {
     uint64_t limit;                  /* accesses in all */
@@ -449,9 +395,9 @@ static bool ring_clear(struct ring *r, uint64_t capacity, uint64_t phase, void *
 {
     struct access_ring ring = access_ring_empty(&r->host->ring, r->units, r->next, launches.wish.ring_ticks);
     ring.capacity = capacity;
-    ring.every = launches.wish.every;
-    ring.phase = phase;
-    ring.blocks = r->blocks;
+    ring.every = (uint32_t)launches.wish.every;
+    ring.phase = (uint32_t)(launches.wish.every ? phase % launches.wish.every : 0);
+    ring.blocks = (uint32_t)r->blocks;
     access_ring_release(&r->host->ring, r->next);
     return inject.api.memcpy_host_to_device(r->device, &ring, sizeof ring, stream) == SAN_SUCCESS &&
            (r->blocks == 0 ||
@@ -470,8 +416,10 @@ static struct ring *ring_begin(const struct san_launch *launch, uint64_t capacit
         r->launch = *message;
         r->begun = false;
         good = ring_clear(r, capacity, phase, launch->stream_handle) && helper_start(r);
-        if (good && inject.api.set_launch_callback_data(launch->launch, launch->function, launch->stream_handle,
-                                                        r->device) != SAN_SUCCESS) {
+        /* A number, which no part of the host follows. */
+        const void *handle = (const void *)(uintptr_t)access_ring_handle(r->device);
+        if (good && (!handle || inject.api.set_launch_callback_data(launch->launch, launch->function,
+                                                                    launch->stream_handle, handle) != SAN_SUCCESS)) {
             helper_stop(r);
             good = false;
         }
@@ -527,6 +475,9 @@ static struct ring_totals ring_end(struct ring *r, const struct san_launch *laun
     if (totals.read) {
         r->next = read->head;
         totals.ring = *read;
+        r->host->read.open = 0; /* whoever still has its number finds it closed */
+        totals.read = inject.api.memcpy_host_to_device(&((struct access_ring *)r->device)->open, &r->host->read.open,
+                                                       sizeof read->open, launch->stream_handle) == SAN_SUCCESS;
     }
     if (totals.sent)
         send_end();
@@ -614,7 +565,7 @@ static uint64_t left_out(const struct san_launch *l, uint64_t phase)
 
 static bool choose(const struct san_launch *l)
 {
-    bool chosen = is_chosen(l->name);
+    bool chosen = inject_is_chosen(l->name);
     pthread_mutex_lock(&launches.lock);
     launches.taken += chosen;
     if (!chosen && launches.passed++ == 0 && l->name)
@@ -668,6 +619,7 @@ static void launch_end(const struct san_launch *l)
     inject_count(RECORD_PIPE_DROP, past_limit, cost);
     inject_count(RECORD_PIPE_DROP, past_ring, ring->lost);
     inject_count(RECORD_PIPE_DROP, past_table, ring->full);
+    inject_count(RECORD_PIPE_DROP, not_own, ring->strays);
     inject_count(RECORD_PIPE_DROP, not_read, !totals.read);
     (void)inject_outbox_send(0);
 }
@@ -896,7 +848,11 @@ static void resource(uint32_t id, const void *data)
 
 static void node_launched(const struct san_node_launch *node)
 {
-    if (node->type == SAN_NODE_KERNEL && is_chosen(node->launch.name))
+    if (node->type != SAN_NODE_KERNEL)
+        return;
+    const struct san_launch *l = &node->launch;
+    (void)inject.api.set_launch_callback_data(l->launch, l->function, l->stream_handle, NULL);
+    if (inject_is_chosen(l->name))
         inject_count(RECORD_PIPE_DROP, "kernel launches inside CUDA graphs, which are not recorded", 1);
 }
 
@@ -976,8 +932,8 @@ void inject_start(void)
     inject.owner = getpid();
     inject.patch = secure_getenv(RECORD_PIPE_PATCH);
     inject_process_facts();
-    bool good =
-        inject.patch && load_sanitizer(secure_getenv(RECORD_PIPE_SANITIZER)) && choose_by(getenv(RECORD_PIPE_KERNELS));
+    bool good = inject.patch && load_sanitizer(secure_getenv(RECORD_PIPE_SANITIZER)) &&
+                inject_choose_by(getenv(RECORD_PIPE_KERNELS));
     launches.wish =
         (struct wish){.limit = (uint64_t)inject_env(RECORD_PIPE_LIMIT, 1, INT64_MAX, RECORD_PIPE_LIMIT_DEFAULT),
                       .every = (uint64_t)inject_env(RECORD_PIPE_EVERY, 1, INT32_MAX, 1),

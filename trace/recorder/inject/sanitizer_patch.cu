@@ -1,8 +1,8 @@
 /* sanitizer_patch: what runs on the device at every global access of an instrumented kernel: offchip_access() records it
  * in a ring that the host drains meanwhile (access_ring.h); offchip_touch() its page, once.
  *
- * compute-sanitizer's library calls these functions, once per active thread, before the instruction; user is the ring
- * that the launch was given, NULL for launches that are not recorded. No header of the Sanitizer API is needed: the
+ * compute-sanitizer's library calls these functions, once per active thread, before the instruction; user is what the
+ * launch was given, which may be anything for a launch that nobody prepared (access_ring_of()). No header of the Sanitizer API is needed: the
  * signatures are SanitizerCallbackMemoryAccess and SanitizerCallbackMemcpyAsync in our words.
  * Lanes that reach the instruction apart are recorded apart. Generic addresses in shared or local memory are left out:
  * they do not leave the multiprocessor.
@@ -18,6 +18,13 @@ static __device__ __forceinline__ uint32_t linear_block()
 static __device__ __forceinline__ uint32_t linear_warp()
 {
     return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) / 32;
+}
+
+static __device__ __forceinline__ uint64_t grid_number()
+{
+    uint64_t grid;
+    asm volatile("mov.u64 %0, %%gridid;" : "=l"(grid));
+    return grid;
 }
 
 static __device__ __forceinline__ uint32_t lane_number()
@@ -62,13 +69,13 @@ static __device__ __forceinline__ void into_ring(struct access_ring *ring, uint3
 static __device__ __forceinline__ void record(void *user, uint64_t pc, const void *address, uint32_t bytes,
                                               uint32_t flags)
 {
-    struct access_ring *ring = (struct access_ring *)user;
+    struct access_ring *ring = access_ring_of(user);
     if (!ring || !address || __isShared(address) || __isLocal(address) || !access_ring_samples(ring, linear_block()))
         return;
     const uint32_t mask = __activemask(), leader = (uint32_t)__ffs((int)mask) - 1;
     int wanted = 0;
     if (lane_number() == leader)
-        wanted = access_ring_wants(ring);
+        wanted = access_ring_owns(ring, grid_number()) && access_ring_wants(ring);
     if (__shfl_sync(mask, wanted, (int)leader))
         into_ring(ring, mask, pc, (uint64_t)address, bytes, flags);
 }
@@ -93,13 +100,13 @@ extern "C" __device__ __noinline__ uint32_t offchip_access_async(void *user, uin
 /* Lanes that touch one page together have one leader, which looks at the page's bit. */
 static __device__ __forceinline__ void touch(void *user, const void *address, uint32_t flags)
 {
-    struct access_ring *ring = (struct access_ring *)user;
+    struct access_ring *ring = access_ring_of(user);
     if (!ring || !address || (flags & SAN_FLAG_PREFETCH) || __isShared(address) || __isLocal(address))
         return;
     const unsigned long long page = (uint64_t)address >> TOUCH_PAGE_BITS;
     const uint32_t together = __match_any_sync(__activemask(), page);
     if (lane_number() == (uint32_t)__ffs((int)together) - 1)
-        touch_table_touch(ring, (uint64_t)address, flags, linear_block(), linear_warp());
+        touch_table_touch(ring, (uint64_t)address, flags, linear_block(), linear_warp(), grid_number());
 }
 
 extern "C" __device__ __noinline__ uint32_t offchip_touch(void *user, uint64_t pc, void *address, uint32_t bytes,

@@ -35,6 +35,7 @@
 
 enum { ACCESS_RING_POLLS = 1 << 20, ACCESS_UNIT_NARROW = 14, ACCESS_UNIT_WIDE = 7, ACCESS_UNITS_MOST = 6 };
 #define ACCESS_RING_NONE (~0ull)
+#define ACCESS_RING_OPEN 0x6f66663fu
 
 /* How the addresses of the lanes behind the first are told. */
 enum access_shape { ACCESS_IN_STEP, ACCESS_NARROW, ACCESS_WIDE, ACCESS_SHAPES };
@@ -63,7 +64,7 @@ struct access_ring_host {
 struct access_ring {
     unsigned long long taken;    /* accesses; of touches none is counted here */
     unsigned long long capacity; /* numbers past it are counted, and not recorded */
-    uint64_t every, phase;       /* only blocks whose number + phase is a multiple of `every` are recorded; 0, 1: all */
+    uint32_t every, phase;       /* only blocks whose number + phase is a multiple of `every` are recorded; 0, 1: all */
     unsigned long long head;     /* units reserved, of all there ever were */
     unsigned long long room;     /* signed: units that may be reserved */
     unsigned long long credited; /* drained units that room was granted */
@@ -73,8 +74,10 @@ struct access_ring {
     unsigned long long units;    /* of the ring: a power of two */
     unsigned long long patience; /* ticks */
     struct access_ring_host *host;
-    unsigned long long blocks, full; /* of the table of touches behind this */
-    uint64_t reserved;
+    unsigned long long full;         /* touches without room in the table behind this */
+    uint32_t blocks;                 /* of that table */
+    uint32_t open;                   /* ACCESS_RING_OPEN: a launch has the ring */
+    unsigned long long grid, strays; /* number + 1 of the launch's grid; warp accesses of other grids */
 };
 
 /* An access as the host has it. */
@@ -98,7 +101,42 @@ static inline struct access_ring access_ring_empty(struct access_ring_host *host
     ring.room = ring.units = units;
     ring.patience = patience;
     ring.host = host;
+    ring.open = ACCESS_RING_OPEN;
     return ring;
+}
+
+/* --- what a launch is given, in place of the ring's address ---
+ *
+ * A patched kernel that nobody gave anything (in a CUDA graph, or launched by another kernel) finds whatever stood
+ * there, and must run as if it were not patched. So the address comes with a sum of it in the bits that no address has:
+ * 15 at the top, 8 at the bottom. What passes for one by chance must still be an open ring. */
+
+enum { ACCESS_RING_ALIGNED = 256, ACCESS_RING_ADDRESS_BITS = 49 };
+
+ACCESS_RING_FUNCTION uint64_t ring_sum(uint64_t address)
+{
+    const uint64_t sum = ((address >> 8) + 1) * 0x9E3779B97F4A7C15ull;
+    return (sum >> 41 & 0xff) | sum >> ACCESS_RING_ADDRESS_BITS << ACCESS_RING_ADDRESS_BITS;
+}
+
+/* 0: the address does not allow it. */
+static inline uint64_t access_ring_handle(const void *ring)
+{
+    const uint64_t address = (uint64_t)ring;
+    if (!ring || address % ACCESS_RING_ALIGNED || address >> ACCESS_RING_ADDRESS_BITS)
+        return 0;
+    return address | ring_sum(address);
+}
+
+/* The ring of what the launch has; NULL: it has none. */
+ACCESS_RING_FUNCTION struct access_ring *access_ring_of(const void *handle)
+{
+    const uint64_t value = (uint64_t)handle;
+    const uint64_t address = value & (((uint64_t)1 << ACCESS_RING_ADDRESS_BITS) - ACCESS_RING_ALIGNED);
+    if (address == 0 || (address | ring_sum(address)) != value)
+        return (struct access_ring *)0;
+    return ((struct access_ring *)address)->open == ACCESS_RING_OPEN ? (struct access_ring *)address
+                                                                     : (struct access_ring *)0;
 }
 
 /* --- what device and host do in their own words --- */
@@ -171,6 +209,30 @@ static inline void ring_nap(void)
     (void)nanosleep(&t, NULL);
 }
 #endif
+
+/* What stood there: the first value that comes stays. */
+ACCESS_RING_FUNCTION unsigned long long ring_claim(unsigned long long *p, unsigned long long value)
+{
+#ifdef __CUDACC__
+    return atomicCAS(p, 0ull, value);
+#else
+    unsigned long long none = 0;
+    return __atomic_compare_exchange_n(p, &none, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED) ? 0 : none;
+#endif
+}
+
+/* Whether a grid is the launch's own, the first that came; others are counted: a kernel that this one launches, or that
+ * a graph does, may have been left the same ring. */
+ACCESS_RING_FUNCTION int access_ring_owns(struct access_ring *ring, uint64_t grid)
+{
+    unsigned long long owner = ring_load(&ring->grid);
+    if (owner == 0)
+        owner = ring_claim(&ring->grid, grid + 1);
+    if (owner == 0 || owner == grid + 1)
+        return 1;
+    (void)ring_count(&ring->strays);
+    return 0;
+}
 
 /* --- the leader reserves --- */
 
@@ -302,17 +364,6 @@ struct touch_block {
 #define TOUCH_LOOK(at) __atomic_load_n(at, __ATOMIC_RELAXED)
 #endif
 
-/* What stood there. */
-ACCESS_RING_FUNCTION unsigned long long touch_claim(unsigned long long *key, unsigned long long value)
-{
-#ifdef __CUDACC__
-    return atomicCAS(key, 0ull, value);
-#else
-    unsigned long long free_key = 0;
-    return __atomic_compare_exchange_n(key, &free_key, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED) ? 0 : free_key;
-#endif
-}
-
 ACCESS_RING_FUNCTION unsigned touch_or(unsigned *word, unsigned bit)
 {
 #ifdef __CUDACC__
@@ -330,18 +381,22 @@ ACCESS_RING_FUNCTION struct touch_block *touch_table_block(struct access_ring *r
     for (int i = 0; i < TOUCH_PROBES; i++, at = (at + 1) & mask) {
         unsigned long long key = TOUCH_LOOK(&table[at].key);
         if (key == 0)
-            key = touch_claim(&table[at].key, number + 1);
+            key = ring_claim(&table[at].key, number + 1);
         if (key == 0 || key == number + 1)
             return &table[at];
     }
     return (struct touch_block *)0;
 }
 
+ACCESS_RING_FUNCTION int touch_known(const unsigned words[TOUCH_WORDS], unsigned page)
+{
+    return TOUCH_LOOK(&words[page / 32]) >> page % 32 & 1;
+}
+
 /* Set a page's bit; whether it was not set before. */
 ACCESS_RING_FUNCTION int touch_first(unsigned words[TOUCH_WORDS], unsigned page)
 {
-    unsigned bit = 1u << page % 32;
-    return !(TOUCH_LOOK(&words[page / 32]) & bit) && !(touch_or(&words[page / 32], bit) & bit);
+    return !touch_known(words, page) && !(touch_or(&words[page / 32], 1u << page % 32) >> page % 32 & 1);
 }
 
 ACCESS_RING_FUNCTION void touch_append(struct access_ring *ring, uint64_t page, unsigned flag, uint32_t block,
@@ -356,18 +411,24 @@ ACCESS_RING_FUNCTION void touch_append(struct access_ring *ring, uint64_t page, 
 
 /* One thread for all that touch the page together. flags: SAN_FLAG_... */
 ACCESS_RING_FUNCTION void touch_table_touch(struct access_ring *ring, uint64_t address, unsigned flags, uint32_t block,
-                                            uint32_t warp)
+                                            uint32_t warp, uint64_t grid)
 {
     struct touch_block *place = touch_table_block(ring, address >> TOUCH_BLOCK_BITS);
+    const int reads = (flags & SAN_FLAG_READ) && !(flags & SAN_FLAG_ATOMIC);
+    const int writes = (flags & (SAN_FLAG_WRITE | SAN_FLAG_ATOMIC)) != 0;
     unsigned page = (unsigned)(address >> TOUCH_PAGE_BITS) & (TOUCH_WORDS * 32 - 1);
     uint64_t at = address >> TOUCH_PAGE_BITS << TOUCH_PAGE_BITS;
     if (!place) {
         (void)ring_count(&ring->full);
         return;
     }
-    if ((flags & SAN_FLAG_READ) && !(flags & SAN_FLAG_ATOMIC) && touch_first(place->read, page))
+    if ((!reads || touch_known(place->read, page)) && (!writes || touch_known(place->written, page)))
+        return;
+    if (!access_ring_owns(ring, grid))
+        return;
+    if (reads && touch_first(place->read, page))
         touch_append(ring, at, SAN_FLAG_READ, block, warp);
-    if ((flags & (SAN_FLAG_WRITE | SAN_FLAG_ATOMIC)) && touch_first(place->written, page))
+    if (writes && touch_first(place->written, page))
         touch_append(ring, at, flags & SAN_FLAG_ATOMIC ? SAN_FLAG_ATOMIC : SAN_FLAG_WRITE, block, warp);
 }
 

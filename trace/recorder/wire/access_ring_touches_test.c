@@ -41,13 +41,13 @@ static struct access_slot touch_at(uint64_t number)
 START_TEST(a_page_stands_there_once_for_reads_and_once_for_writes_in_the_order_they_came)
 {
     make(BLOCKS, UNITS);
-    touch_table_touch(ring, 0x7f0000001abc, SAN_FLAG_READ, 7, 1);
-    touch_table_touch(ring, 0x7f0000001000, SAN_FLAG_READ, 8, 2);
-    touch_table_touch(ring, 0x7f0000000ffc, SAN_FLAG_WRITE, 9, 3);
-    touch_table_touch(ring, 0x7f0000001ffc, SAN_FLAG_WRITE, 10, 4);
-    touch_table_touch(ring, 0x10000000, SAN_FLAG_READ | SAN_FLAG_WRITE | SAN_FLAG_ATOMIC, 11, 5);
-    touch_table_touch(ring, 0x10000000, SAN_FLAG_READ, 12, 6);
-    touch_table_touch(ring, 0x10000000, SAN_FLAG_PREFETCH, 13, 7);
+    touch_table_touch(ring, 0x7f0000001abc, SAN_FLAG_READ, 7, 1, 0);
+    touch_table_touch(ring, 0x7f0000001000, SAN_FLAG_READ, 8, 2, 0);
+    touch_table_touch(ring, 0x7f0000000ffc, SAN_FLAG_WRITE, 9, 3, 0);
+    touch_table_touch(ring, 0x7f0000001ffc, SAN_FLAG_WRITE, 10, 4, 0);
+    touch_table_touch(ring, 0x10000000, SAN_FLAG_READ | SAN_FLAG_WRITE | SAN_FLAG_ATOMIC, 11, 5, 0);
+    touch_table_touch(ring, 0x10000000, SAN_FLAG_READ, 12, 6, 0);
+    touch_table_touch(ring, 0x10000000, SAN_FLAG_PREFETCH, 13, 7, 0);
     static const struct {
         uint64_t page;
         uint32_t flags, block, warp;
@@ -77,7 +77,7 @@ static void *touch_many(void *who)
 {
     for (unsigned i = 0; i < TOUCHES; i++)
         touch_table_touch(ring, page_of(i) + i % 4096, i % 3 ? SAN_FLAG_READ : SAN_FLAG_WRITE, (uint32_t)(uintptr_t)who,
-                          0);
+                          0, 0);
     return NULL;
 }
 
@@ -112,7 +112,7 @@ START_TEST(what_has_no_room_is_counted)
 {
     make(4, 2);
     for (unsigned i = 0; i < 10; i++)
-        touch_table_touch(ring, (uint64_t)i << TOUCH_BLOCK_BITS, SAN_FLAG_READ, 0, 0);
+        touch_table_touch(ring, (uint64_t)i << TOUCH_BLOCK_BITS, SAN_FLAG_READ, 0, 0, 0);
     ck_assert_uint_eq(ring->head, 2);
     ck_assert_uint_eq(ring->lost, 2);
     ck_assert_uint_eq(ring->full, 6);
