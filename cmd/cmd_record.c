@@ -33,7 +33,7 @@
 enum { EXIT_STOPPED = 130 }; /* as shells give for ^C */
 
 static const char *output, *interface;
-static const char *kernel, *platform, *apply;
+static const char *kernel, *launches, *platform, *apply;
 static bool force, unified_memory, counters, accesses, check, requests, dram, touches;
 static bool call_sites;
 static int counter_group;
@@ -50,14 +50,15 @@ static const struct opt options[] = {
     OPT("accesses", 0, OPT_FLAG, NULL, &accesses, "every warp's accesses to global memory (needs compute-sanitizer)"),
     OPT("touches", 0, OPT_FLAG, NULL, &touches,
         "the pages that each launch touches, each page's first read and first write (needs what --accesses needs)"),
-    {"every", 0, OPT_INT, "N", &every, "--accesses and its views: of one thread block in N only, and said so", 1,
-     1000000},
+    {"every", 0, OPT_INT, "N", &every,
+     "--accesses and its views: of one thread block in N only; --counters: one launch in N", 1, 1000000},
     OPT("requests", 0, OPT_FLAG, NULL, &requests,
         "the requests over the link that the accesses would make, and their sizes (needs what --accesses needs)"),
     OPT("dram", 0, OPT_FLAG, NULL, &dram, "the requests that reach the GPU's memory (needs what --accesses needs)"),
     OPT("platform", 'p', OPT_TEXT, "NAME|FILE.ini", &platform, "--dram: whose L2 cache (default: as the GPU says)"),
     OPT("kernel", 0, OPT_TEXT, "REGEX", &kernel,
-        "--accesses and its views: only kernels whose name, mangled or not, matches"),
+        "--counters, --accesses and its views: only kernels whose name, mangled or not, matches"),
+    OPT("launches", 0, OPT_TEXT, "A..B", &launches, "--counters: only launches A to B of those kernels, from 0"),
     {"limit", 0, OPT_INT, "N", &limit,
      "--accesses and its views: keep N warp accesses of a process, count the rest (default 1000000)", 1, INT64_MAX},
     OPT("apply", 0, OPT_TEXT, "PLAN", &apply,
@@ -548,6 +549,14 @@ static void say_file(const struct recorder_trace_summary *file)
     store_close(store);
 }
 
+/* "A..B", A not after B. */
+static bool is_range(const char *text)
+{
+    long long first = -1, last = -1;
+    int end = 0;
+    return sscanf(text, "%lld..%lld%n", &first, &last, &end) == 2 && !text[end] && first >= 0 && first <= last;
+}
+
 /* NULL, or why these options do not go together. */
 static const char *contradiction(void)
 {
@@ -565,10 +574,12 @@ static const char *contradiction(void)
         return "--apply measures what a plan changes: record it with --uvm or --counters";
     if (call_sites && (accesses || requests || dram || touches))
         return "--call-sites is for --uvm and --counters";
-    if (!accesses && !requests && !dram && (limit || every))
-        return "--limit and --every are for --accesses, --requests and --dram";
-    if (!accesses && !requests && !dram && !touches && kernel)
-        return "--kernel is for --accesses, --touches, --requests and --dram";
+    if (!accesses && !requests && !dram && (limit || (every && !counters)))
+        return "--limit and --every are for --accesses, --requests and --dram, --every for --counters too";
+    if (!accesses && !requests && !dram && !touches && !counters && kernel)
+        return "--kernel is for --counters, --accesses, --touches, --requests and --dram";
+    if (launches && (!counters || !is_range(launches)))
+        return "--launches takes A..B, two numbers of launches from 0, and is for --counters";
     if (!kernel)
         return NULL;
     if (regcomp(&regex, kernel, REG_EXTENDED | REG_NOSUB))
@@ -677,6 +688,7 @@ static int record(char **argv, const char *plan)
         .touches = touches,
         .every = every,
         .kernel = kernel,
+        .launches = launches,
         .limit = limit,
         .call_sites = call_sites,
         .plan = plan,

@@ -172,12 +172,13 @@ static void tell(const struct recorder_options *o, const struct told *told, cons
         setenv(RECORD_PIPE_PLAN, o->plan, 1);
     else
         unsetenv(RECORD_PIPE_PLAN);
+    setenv(RECORD_PIPE_KERNELS, o->kernel ? o->kernel : "", 1);
+    setenv(RECORD_PIPE_EVERY, told->every, 1);
+    setenv(RECORD_PIPE_LAUNCHES, o->launches ? o->launches : "", 1);
     if (!o->accesses)
         return;
     setenv(RECORD_PIPE_PATCH, told->patch, 1);
-    setenv(RECORD_PIPE_KERNELS, o->kernel ? o->kernel : "", 1);
     setenv(RECORD_PIPE_LIMIT, told->limit, 1);
-    setenv(RECORD_PIPE_EVERY, told->every, 1);
 }
 
 /* Why the program could not be started, through a pipe that a start closes. */
@@ -325,6 +326,7 @@ static bool connection_new(struct run *run)
         .numbered = run->seen > 0,
         .force = o->force,
         .accesses = o->accesses,
+        .only_counters = o->counters && !o->unified_memory,
         .command_line = o->command_line,
         .sysfs = o->sysfs ? o->sysfs : "/sys",
     };

@@ -21,8 +21,9 @@ struct recorder_options {
     const char *counter_group;     /* one of CUPTI_METRICS_GROUPS */
     bool accesses;                 /* record single accesses, and nothing else of these */
     bool touches;                  /* of accesses: each page's first read and first write in a launch only */
-    int64_t every;                 /* accesses: of one block in so many; 0, 1: of all */
-    const char *kernel;            /* accesses: only of kernels whose name matches this; NULL: all */
+    int64_t every;                 /* accesses: of one block in so many; counters: one launch; 0, 1: all */
+    const char *kernel;            /* accesses, counters: only of kernels whose name matches this; NULL: all */
+    const char *launches;          /* counters: "A..B", of the launches of those, from 0; NULL: all */
     int64_t limit;                 /* accesses: at most so many of each process; 0: RECORD_PIPE_LIMIT_DEFAULT */
     const char *library;           /* what the driver is to load; NULL: recorder_find_library() */
     const char *cupti;             /* NULL: recorder_find_part() */

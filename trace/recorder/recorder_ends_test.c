@@ -290,6 +290,44 @@ START_TEST(a_program_that_leaves_by_the_back_door_loses_milliseconds)
 }
 END_TEST
 
+START_TEST(what_was_complete_when_the_program_last_waited_survives_whatever_follows_at_once)
+{
+    static const char *const ends[] = {"sync _exit:3", "sync kill"};
+    setenv("OFFCHIP_RECORD_FLUSH_US", "1000000", 1); /* the helper comes too late */
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        bool complete = true;
+        char arguments[80];
+        const char *path = testing_file("t16.db");
+        (void)snprintf(arguments, sizeof arguments, "init context play %s", ends[i]);
+        record(path, NULL, arguments);
+        ck_assert_int_eq(records_of(path, &complete), EVENTS);
+        ck_assert(!complete);
+        recorder_release(&result);
+    }
+    unsetenv("OFFCHIP_RECORD_FLUSH_US");
+}
+END_TEST
+
+START_TEST(a_reset_that_cupti_does_not_follow_is_one_sentence_and_incomplete)
+{
+    bool complete = true;
+    const char *path = testing_file("t17.db");
+    record(path, "resetrefuses", "init context play destroy context play");
+    ck_assert_uint_eq(result.problem_count, 1);
+    ck_assert(testing_told(&result, "reset its device"));
+    ck_assert(testing_told(&result, "behind the reset are not recorded"));
+    ck_assert_int_ge(records_of(path, &complete), EVENTS);
+    ck_assert(!complete);
+    recorder_release(&result);
+    path = testing_file("t18.db");
+    record(path, NULL, "init context play destroy context play"); /* it follows */
+    ck_assert_uint_eq(result.problem_count, 0);
+    ck_assert_int_eq(records_of(path, &complete), 2 * EVENTS);
+    ck_assert(complete);
+    recorder_release(&result);
+}
+END_TEST
+
 START_TEST(a_daemon_is_recorded_beyond_the_end_of_the_program_that_began_it)
 {
     bool complete = false;
@@ -389,6 +427,8 @@ TEST_MAIN("recorder_ends", a_recorder_that_is_killed_has_lost_at_most_a_second_a
           a_name_with_a_process_in_it_is_tried_before_the_program_runs_too,
           a_program_whose_main_thread_ends_first_ends_with_its_last_thread,
           a_program_that_leaves_by_the_back_door_loses_milliseconds,
+          what_was_complete_when_the_program_last_waited_survives_whatever_follows_at_once,
+          a_reset_that_cupti_does_not_follow_is_one_sentence_and_incomplete,
           a_daemon_is_recorded_beyond_the_end_of_the_program_that_began_it,
           many_short_processes_at_once_are_whole_files_of_their_own,
           a_process_beyond_those_served_at_once_waits_and_loses_nothing,

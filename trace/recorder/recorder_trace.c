@@ -434,8 +434,10 @@ static int open_file(struct recorder_trace *t, struct err *err)
         return accesses_open(&t->accesses, t->store, err);
     if (store_stream_add(t->store, &stream, &index, err) || writer_open(&t->writer, t->store, index, EXTRAS, err) ||
         store_origin(t->store, "kinds.uvm",
-                     "KERNEL ALLOC ADVISE PREFETCH COPY FAULT CPU_FAULT MIGRATE_H2D MIGRATE_D2H THRASH THROTTLE "
-                     "REMOTE_MAP MIGRATE_D2D",
+                     t->options.only_counters
+                         ? "ALLOC ADVISE PREFETCH"
+                         : "KERNEL ALLOC ADVISE PREFETCH COPY FAULT CPU_FAULT MIGRATE_H2D MIGRATE_D2H THRASH THROTTLE "
+                           "REMOTE_MAP MIGRATE_D2D",
                      err))
         return -1;
     return 0;

@@ -20,10 +20,11 @@ struct recorder_trace;
 enum { RECORDER_TRACE_PATH = 512 };
 
 struct recorder_trace_options {
-    const char *path; /* with %p (process) and %h (host); copied */
-    bool numbered;    /* put the process number into a path that has no %p */
-    bool force;       /* replace an existing file */
-    bool accesses;    /* launches and accesses are recorded, nothing else */
+    const char *path;   /* with %p (process) and %h (host); copied */
+    bool numbered;      /* put the process number into a path that has no %p */
+    bool force;         /* replace an existing file */
+    bool accesses;      /* launches and accesses are recorded, nothing else */
+    bool only_counters; /* no events but allocations, advice and prefetches */
     const char *command_line;
     const char *sysfs; /* where module parameters are read: "/sys" */
 };

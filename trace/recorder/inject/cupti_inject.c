@@ -17,7 +17,9 @@ enum {
     STUCK_S = 30,
     FINAL_WAIT_MS = 1000,
     SIGNAL_WAIT_MS = 500,
-    HELPER_WAIT_S = 2
+    HELPER_WAIT_S = 2,
+    GAP = 10,       /* times FLUSH_US: a flush that is late */
+    COST_SHARE = 10 /* flushes in the program's own threads take a tenth of its time at most */
 };
 enum { LOOK_US = 100000 }; /* between looks at the other threads */
 
@@ -39,7 +41,39 @@ static struct {
     atomic_int contexts;      /* that exist */
     atomic_bool pending;      /* unified memory is still to be enabled */
     atomic_bool device_facts_wanted;
+    atomic_int_least64_t flushed_ns, flush_cost_ns; /* when CUPTI was last asked for all it has, and what that took */
+    atomic_int_least64_t gaps, longest_gap_ns;      /* between flushes, of more than GAP times the usual */
 } inject;
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* CUPTI's buffers fill while nobody flushes: gaps are counted. */
+static void flush(void)
+{
+    const int64_t begin = now_ns(), gap = begin - atomic_load(&inject.flushed_ns);
+    if (atomic_load(&inject.flushed_ns) && gap > GAP * 1000 * inject.flush_us) {
+        atomic_fetch_add(&inject.gaps, 1);
+        if (gap > atomic_load(&inject.longest_gap_ns))
+            atomic_store(&inject.longest_gap_ns, gap);
+    }
+    (void)inject.cupti.activity_flush_all(0);
+    atomic_store(&inject.flushed_ns, now_ns());
+    atomic_store(&inject.flush_cost_ns, now_ns() - begin);
+}
+
+void inject_synced(void)
+{
+    inject_counters_synced();
+    if (now_ns() - atomic_load(&inject.flushed_ns) < COST_SHARE * atomic_load(&inject.flush_cost_ns))
+        return;
+    flush();
+    (void)inject_outbox_send(0);
+}
 
 /* --- CUPTI --- */
 
@@ -159,7 +193,7 @@ static void helper_turn(void)
         inject_others_look();
         if (atomic_load(&inject.pending) && inject_activity_unified_memory(&inject.cupti, inject_device_count()))
             atomic_store(&inject.pending, false);
-        (void)inject.cupti.activity_flush_all(0);
+        flush();
     }
     send_device_facts();
     watch_launch();
@@ -252,6 +286,10 @@ static void at_exit(void)
         inject_join(inject.helper, HELPER_WAIT_S);
     }
     send_device_facts();
+    if (atomic_load(&inject.gaps)) {
+        inject_fact_number("flush_gaps", atomic_load(&inject.gaps));
+        inject_fact_number("flush_gap_longest_us", atomic_load(&inject.longest_gap_ns) / 1000);
+    }
     inject_plan_finish();
     say_unseen();
     if (!atomic_load(&inject.stepped_back))
@@ -335,7 +373,7 @@ void inject_start(void)
     inject.stuck_s = inject_env(RECORD_PIPE_STUCK_S, 1, 86400, STUCK_S);
     inject.flush_us = inject_env(RECORD_PIPE_FLUSH_US, 100, 1000000, FLUSH_US);
     bool loaded = load_cupti(secure_getenv(RECORD_PIPE_CUPTI));
-    if (group && loaded)
+    if (group && loaded && inject_choose_by(getenv(RECORD_PIPE_KERNELS)))
         inject_counters_want(inject.library, &inject.cupti, group + strlen(RECORD_PIPE_COUNTERS));
     inject.planned = loaded && inject_plan_start(&inject.cupti, getenv(RECORD_PIPE_PLAN));
     if ((want && strstr(want, RECORD_PIPE_SITES)) || (inject.planned && inject_plan_wants_sites()))

@@ -54,6 +54,10 @@ int inject_calls_enable(const struct abi_cupti *cupti, void *subscriber, bool la
 void inject_calls_callback(const struct abi_cupti *cupti, uint32_t domain, uint32_t id,
                            const struct abi_callback_data *data);
 
+/* The program has waited for the GPU: what is complete is delivered now, unless that costs more than it may; the helper
+ * does it then, within a millisecond. */
+void inject_synced(void);
+
 /* Whether managed memory was allocated. */
 bool inject_calls_managed(void);
 
@@ -82,9 +86,13 @@ void inject_plan_finish(void);
 /* Count every kernel of the first context that launches one, by the metrics of a group (cupti_metrics.h). Nothing
  * starts before the first launch; problems are reported. */
 void inject_counters_want(void *cupti_library, const struct abi_cupti *cupti, const char *group);
-/* Around each launch call of the program. */
-void inject_counters_launch_begins(abi_context context);
-void inject_counters_launch_ends(const char *kernel, bool succeeded);
+/* Around each launch call of the program. The launches that RECORD_PIPE_KERNELS, _EVERY and _LAUNCHES choose. */
+void inject_counters_launch_begins(abi_context context, const char *kernel, void *stream);
+void inject_counters_launch_ends(bool succeeded);
+/* A capture of a stream is about to begin, or has ended: nothing of the profiler's is done to the GPU meanwhile. */
+void inject_counters_capture(bool begins);
+/* The program has waited for the GPU. */
+void inject_counters_synced(void);
 /* How long the launch call under way has been, in s; its kernel's name is not known. 0: none. */
 int64_t inject_counters_waits_s(void);
 /* The context, or with NULL the program, ends: send the values that are left. */

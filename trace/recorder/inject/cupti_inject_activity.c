@@ -17,6 +17,9 @@ static struct {
     size_t spare_count;
     size_t bytes, max_bytes; /* of all buffers that exist */
     atomic_uint_fast64_t refused, null_buffers, empty_buffers, damaged, um_records;
+    bool configured;                     /* unified memory, once: the program has reset its device since */
+    atomic_uint refusal;                 /* CUPTI's, to configure it again */
+    atomic_uint_fast64_t before_refusal; /* um_records then */
 } activity = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void buffer_requested(uint8_t **buffer, size_t *bytes, size_t *max_records)
@@ -237,7 +240,15 @@ bool inject_activity_unified_memory(const struct abi_cupti *cupti, uint32_t devi
     for (uint32_t i = 0; i < ABI_UM_KIND_LAST * devices; i++)
         configs[i] = (struct abi_um_config){ABI_UM_SCOPE_PROCESS_SINGLE_DEVICE, i % ABI_UM_KIND_LAST + 1,
                                             i / ABI_UM_KIND_LAST, 1};
+    if (activity.configured && cupti->activity_disable) /* what still counts cannot be configured */
+        (void)cupti->activity_disable(ABI_KIND_UNIFIED_MEMORY_COUNTER);
     abi_result result = cupti->activity_configure_um(configs, ABI_UM_KIND_LAST * devices);
+    if (activity.configured && result == ABI_INVALID_OPERATION) {
+        atomic_store(&activity.before_refusal, atomic_load(&activity.um_records));
+        atomic_store(&activity.refusal, result);
+        (void)cupti->activity_enable(ABI_KIND_UNIFIED_MEMORY_COUNTER); /* it may count on as it did */
+        return true;
+    }
     if (result != ABI_SUCCESS && result != ABI_NOT_READY) {
         if (um_configure_each(cupti, configs, devices) == 0)
             return um_refused(cupti, result);
@@ -247,6 +258,7 @@ bool inject_activity_unified_memory(const struct abi_cupti *cupti, uint32_t devi
         result = cupti->activity_enable(ABI_KIND_UNIFIED_MEMORY_COUNTER);
     if (result == ABI_NOT_READY)
         return false;
+    activity.configured |= result == ABI_SUCCESS;
     return result == ABI_SUCCESS || um_refused(cupti, result);
 }
 
@@ -265,9 +277,25 @@ uint64_t inject_activity_um_records(void)
     return atomic_load(&activity.um_records);
 }
 
+/* Whether recording went on behind a reset of the device, once it can be told. */
+static void say_reset(const struct abi_cupti *cupti)
+{
+    const abi_result refusal = atomic_exchange(&activity.refusal, 0);
+    const bool on = atomic_load(&activity.um_records) > atomic_load(&activity.before_refusal);
+    if (!refusal)
+        return;
+    inject_problem(RECORD_PIPE_WARNING,
+                   "the program reset its device (cudaDeviceReset), and CUPTI did not configure unified memory again "
+                   "(%s, %u): %s",
+                   inject_result(cupti, refusal), refusal,
+                   on ? "recording went on all the same" : "faults and migrations behind the reset are not recorded");
+    inject_count(RECORD_PIPE_DROP, "unified memory behind a reset of the device", !on);
+}
+
 void inject_activity_dropped(const struct abi_cupti *cupti)
 {
     size_t dropped = 0;
+    say_reset(cupti);
     if (cupti->activity_get_dropped(NULL, 0, &dropped) == ABI_SUCCESS && dropped > 0)
         inject_count(RECORD_PIPE_DROP, "dropped by CUPTI", dropped);
     inject_count(RECORD_PIPE_DROP, "buffers refused at the memory cap (records in them: not known)",

@@ -169,10 +169,37 @@ static const uint32_t launches[] = {
     ABI_CU_LAUNCH_KERNEL_EX, ABI_CU_LAUNCH_KERNEL_EX_PTSZ, ABI_CU_GRAPH_LAUNCH,       ABI_CU_GRAPH_LAUNCH_PTSZ};
 enum { LAUNCHES = sizeof launches / sizeof *launches };
 
+/* Beginnings of captures of streams, then ends. */
+static const uint32_t captures[] = {ABI_CU_CAPTURE,         ABI_CU_CAPTURE_PTSZ,    ABI_CU_CAPTURE_V2,
+                                    ABI_CU_CAPTURE_V2_PTSZ, ABI_CU_CAPTURE_INTO,    ABI_CU_CAPTURE_INTO_PTSZ,
+                                    ABI_CU_END_CAPTURE,     ABI_CU_END_CAPTURE_PTSZ};
+enum { CAPTURES = sizeof captures / sizeof *captures, FIRST_END = 6 };
+
+/* Calls that come back when the GPU has done what was asked of it. */
+/* clang-format off */
+static const uint32_t waits[] = {
+    ABI_CU_CTX_SYNCHRONIZE, ABI_CU_CTX_SYNCHRONIZE_V2, ABI_CU_STREAM_SYNCHRONIZE, ABI_CU_STREAM_SYNCHRONIZE_PTSZ,
+    ABI_CU_EVENT_SYNCHRONIZE, ABI_CU_MEMCPY, ABI_CU_MEMCPY_PTDS, ABI_CU_MEMCPY_HTOD, ABI_CU_MEMCPY_HTOD_PTDS,
+    ABI_CU_MEMCPY_DTOH, ABI_CU_MEMCPY_DTOH_PTDS, ABI_CU_MEMCPY_2D, ABI_CU_MEMCPY_2D_PTDS};
+/* clang-format on */
+enum { WAITS = sizeof waits / sizeof *waits };
+
+static bool listed(const uint32_t *ids, size_t n, uint32_t id)
+{
+    size_t i = 0;
+    while (i < n && ids[i] != id)
+        i++;
+    return i < n;
+}
+
 int inject_calls_enable(const struct abi_cupti *cupti, void *subscriber, bool want_launches)
 {
     for (size_t i = 0; want_launches && i < LAUNCHES; i++)
         (void)cupti->enable_callback(1, subscriber, ABI_DOMAIN_DRIVER, launches[i]);
+    for (size_t i = 0; want_launches && i < CAPTURES; i++)
+        (void)cupti->enable_callback(1, subscriber, ABI_DOMAIN_DRIVER, captures[i]);
+    for (size_t i = 0; i < WAITS; i++)
+        (void)cupti->enable_callback(1, subscriber, ABI_DOMAIN_DRIVER, waits[i]);
     int failed = 0;
     for (size_t i = 0; i < CALLS; i++)
         if (cupti->enable_callback(1, subscriber, calls[i].domain, calls[i].id) != ABI_SUCCESS)
@@ -298,24 +325,51 @@ static uint32_t call_status(const struct abi_callback_data *data)
     return status;
 }
 
-/* A launch, or another call of which nothing is recorded. */
-static void launch(uint32_t domain, uint32_t id, const struct abi_callback_data *data)
+static atomic_uint capturing; /* captures of streams under way */
+
+/* An end that fails may leave the stream as it was; what then counts as a capture for ever only is not counted. */
+static void capture(uint32_t id, const struct abi_callback_data *data)
 {
-    size_t i = 0;
-    while (i < LAUNCHES && launches[i] != id)
-        i++;
-    if (domain != ABI_DOMAIN_DRIVER || i == LAUNCHES)
-        return;
+    const uint32_t status = call_status(data);
+    const bool end = listed(captures + FIRST_END, CAPTURES - FIRST_END, id);
+    const bool over = status == 0 || status == ABI_CU_CAPTURE_INVALIDATED || status == ABI_CU_CAPTURE_UNJOINED;
+    const bool begins = data->site == ABI_SITE_ENTER && !end;
+    if (!begins && (data->site == ABI_SITE_ENTER || end != over))
+        return; /* the end before it is one; a beginning that is one; an end that is none */
+    if (begins)
+        atomic_fetch_add(&capturing, 1);
+    else if (atomic_load(&capturing))
+        atomic_fetch_sub(&capturing, 1);
+    inject_counters_capture(begins);
+}
+
+/* A launch. */
+static void launch(uint32_t id, const struct abi_callback_data *data)
+{
     bool graph = id == ABI_CU_GRAPH_LAUNCH || id == ABI_CU_GRAPH_LAUNCH_PTSZ;
     if (data->site == ABI_SITE_ENTER) {
-        if (!graph)
-            inject_plan_launch(data->symbol, launch_stream(id, data->params));
-        inject_counters_launch_begins(data->context);
+        void *stream = launch_stream(id, data->params);
+        if (!graph && !atomic_load(&capturing)) /* a plan's calls may not be captured */
+            inject_plan_launch(data->symbol, stream);
+        inject_counters_launch_begins(data->context, graph ? "(CUDA graph)" : data->symbol, stream);
         return;
     }
-    inject_counters_launch_ends(graph ? "(CUDA graph)" : data->symbol, call_status(data) == 0);
-    if (!graph)
+    inject_counters_launch_ends(call_status(data) == 0);
+    if (!graph && !atomic_load(&capturing))
         inject_plan_launched(data->symbol, launch_stream(id, data->params));
+}
+
+/* A call of which nothing is recorded. */
+static void other_call(uint32_t domain, uint32_t id, const struct abi_callback_data *data)
+{
+    if (domain != ABI_DOMAIN_DRIVER)
+        return;
+    if (listed(launches, LAUNCHES, id))
+        launch(id, data);
+    else if (listed(captures, CAPTURES, id))
+        capture(id, data);
+    else if (data->site == ABI_SITE_EXIT && listed(waits, WAITS, id))
+        inject_synced();
 }
 
 void inject_calls_callback(const struct abi_cupti *cupti, uint32_t domain, uint32_t id,
@@ -325,7 +379,7 @@ void inject_calls_callback(const struct abi_cupti *cupti, uint32_t domain, uint3
     if (inject_plan_gives())
         return;
     if (!call) {
-        launch(domain, id, data);
+        other_call(domain, id, data);
         return;
     }
     if (data->site == ABI_SITE_ENTER) {

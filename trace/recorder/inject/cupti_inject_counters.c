@@ -1,4 +1,6 @@
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -7,15 +9,20 @@
 #include "trace/recorder/wire/cupti_metrics.h"
 
 /* Launches whose values are kept before they are decoded and sent: at most LAUNCHES, and as many as CUPTI finds room
- * for in DATA_BYTES. So memory is bounded, and a killed program loses the last ones only. */
-enum { LAUNCHES = 1024, DATA_BYTES = 64 << 20 };
+ * for in DATA_BYTES. So memory is bounded. They are sent after a second at the latest, and where the program waits for
+ * the GPU, unless that would take more than one part in COST_SHARE of the time: a killed program loses what came since.
+ * A launch waits TURN_S at most for those of other threads: so each is known by its kernel's name. */
+enum { LAUNCHES = 1024, DATA_BYTES = 64 << 20, COST_SHARE = 10, TURN_S = 10 };
+static const int64_t SECOND_NS = 1000000000;
 
-enum state { ASLEEP, WANTED, RUNNING, OVER };
+/* PAUSED: the profiler is there, and touches nothing of the program's. */
+enum state { ASLEEP, WANTED, RUNNING, PAUSED, OVER };
 
 /* One context is counted, the first that launches a kernel. lock is of everything; none of it is held while the program
  * runs its kernel. */
 static struct {
     pthread_mutex_t lock;
+    pthread_cond_t turn; /* a launch call has ended */
     enum state state;
     void *library;
     const struct abi_cupti *cupti;
@@ -27,19 +34,34 @@ static struct {
     void *profiler;
     uint8_t *data;
     size_t data_bytes, room; /* room: launches that fit */
-    uint64_t *launches;      /* texts of the kernels' names, in order */
-    size_t launch_count;     /* since the last decoding */
-    size_t sent;             /* launches before those */
-    size_t under_way;        /* launch calls begun and not ended */
-    bool overlapped;         /* several threads launched at once: their order is not known */
-    uint64_t elsewhere;      /* launches in other contexts */
-    time_t since;            /* when the oldest launch call under way began; 0: none is */
-} counting = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    struct counted {
+        uint64_t name, number; /* text of the kernel's name; which launch of a chosen kernel it is, from 0 */
+    } * launches;              /* in order */
+    size_t launch_count;       /* since the last decoding */
+    size_t under_way;          /* launch calls begun and not ended */
+    bool overlapped;           /* several threads launched at once: their order is not known */
+    uint64_t elsewhere;        /* launches in other contexts */
+    uint64_t passed;           /* launches that were not chosen */
+    uint64_t aside;            /* launches while a stream captured a graph */
+    unsigned captures;         /* captures of streams under way */
+    uint64_t number;           /* of the next launch of a chosen kernel */
+    int64_t every, first, last;
+    int64_t decoded_ns, cost_ns; /* when the values were last sent, and what that took */
+    time_t since;                /* when the oldest launch call under way began; 0: none is */
+} counting = {.lock = PTHREAD_MUTEX_INITIALIZER, .turn = PTHREAD_COND_INITIALIZER};
 
 /* CUPTI's own work may call us back in the same thread. */
 static _Thread_local bool inside;
-/* This thread's launch call was counted when it began. */
-static _Thread_local bool begun;
+/* This thread's launch call has its turn; it is counted, under this name and number. */
+static _Thread_local bool begun, chosen;
+static _Thread_local struct counted current;
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * SECOND_NS + t.tv_nsec;
+}
 
 static const char *load(struct abi_profiler *call, void *library)
 {
@@ -151,7 +173,7 @@ static bool begin(void)
            step("the profiler does not start", counting.call.start(&o));
 }
 
-static void send_values(size_t range, uint64_t kernel)
+static void send_values(size_t range, struct counted launch)
 {
     double values[CUPTI_METRICS] = {0};
     if (cupti_metrics_values(&counting.metrics, counting.data, counting.data_bytes, range, values) != ABI_SUCCESS) {
@@ -160,8 +182,8 @@ static void send_values(size_t range, uint64_t kernel)
     }
     for (size_t i = 0; i < counting.metrics.count; i++) {
         struct record_pipe_message m = {.type = RECORD_PIPE_COUNTER, .id = inject_text(counting.metrics.stored[i])};
-        m.group = (uint32_t)(counting.sent + range);
-        m.addr = kernel;
+        m.group = (uint32_t)launch.number;
+        m.addr = launch.name;
         m.extra = inject_text(counting.metrics.names[i]);
         memcpy(&m.bytes, &values[i], sizeof values[i]);
         if (isfinite(values[i]) && values[i] >= 0)
@@ -180,8 +202,11 @@ static bool end(void)
     struct abi_range_decode d = {.size = ABI_PROFILER_SIZE(struct abi_range_decode, dropped),
                                  .profiler = counting.profiler};
     struct abi_range_info n = {.size = ABI_PROFILER_SIZE(struct abi_range_info, ranges)};
-    if (!step("the profiler does not stop", counting.call.stop(&s)) ||
-        !step("the values cannot be decoded", counting.call.decode(&d)))
+    if (!step("the profiler does not stop", counting.call.stop(&s))) {
+        counting.data = NULL; /* it may still write there: never freed */
+        return false;
+    }
+    if (!step("the values cannot be decoded", counting.call.decode(&d)))
         return false;
     n.data = counting.data;
     n.data_bytes = counting.data_bytes;
@@ -197,8 +222,7 @@ static bool end(void)
         inject_count(RECORD_PIPE_DROP, "launches that CUPTI did not count", counting.launch_count - given);
     inject_count(RECORD_PIPE_DROP, "launches over the profiler's limit", d.dropped);
     for (size_t r = 0; r < n.ranges; r++)
-        send_values(r, named ? counting.launches[r] : 0);
-    counting.sent += given > counting.launch_count ? given : counting.launch_count;
+        send_values(r, named ? counting.launches[r] : (struct counted){0, counting.launches[0].number + r});
     counting.launch_count = 0;
     counting.overlapped = false;
     return true;
@@ -219,6 +243,31 @@ static void release(void)
     counting.state = OVER;
 }
 
+/* Count no more for now; the lock is held. No launch call of another thread may be under way, if that can be had. */
+static void pause_counting(void)
+{
+    const int64_t begin_ns = now_ns();
+    if (counting.state != RUNNING)
+        return;
+    counting.state = PAUSED;
+    if (!end())
+        release();
+    counting.decoded_ns = now_ns();
+    counting.cost_ns = counting.decoded_ns - begin_ns;
+}
+
+/* Count, from the next launch on; the lock is held. */
+static void resume_counting(void)
+{
+    const int64_t begin_ns = now_ns();
+    if (counting.state != PAUSED)
+        return;
+    counting.state = RUNNING;
+    if (!begin())
+        release();
+    counting.cost_ns += now_ns() - begin_ns;
+}
+
 static void start(abi_context context)
 {
     const char *missing = cupti_metrics_load(&counting.host, counting.library);
@@ -236,6 +285,7 @@ static void start(abi_context context)
     bool enabled = step("the profiler does not start", counting.call.enable(&e));
     counting.profiler = enabled ? e.profiler : NULL;
     counting.context = context;
+    counting.decoded_ns = now_ns();
     if (enabled && make_data() && begin())
         counting.state = RUNNING;
     else
@@ -247,6 +297,10 @@ void inject_counters_want(void *library, const struct abi_cupti *cupti, const ch
     counting.library = library;
     counting.cupti = cupti;
     counting.group = group;
+    counting.every = inject_env(RECORD_PIPE_EVERY, 1, INT32_MAX, 1);
+    const char *launches = getenv(RECORD_PIPE_LAUNCHES);
+    if (!launches || sscanf(launches, "%" SCNd64 "..%" SCNd64, &counting.first, &counting.last) != 2)
+        counting.last = INT64_MAX;
     counting.state = WANTED;
 }
 
@@ -265,44 +319,110 @@ int64_t inject_counters_waits_s(void)
     return waits;
 }
 
-void inject_counters_launch_begins(abi_context context)
+/* Wait until no launch call of another thread is under way, or long enough; the lock is held. */
+static void take_turn(void)
+{
+    struct timespec until;
+    (void)clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += TURN_S;
+    while (counting.under_way > 0 && pthread_cond_timedwait(&counting.turn, &counting.lock, &until) == 0)
+        ;
+}
+
+/* Whether the launch is to be counted; if its kernel is chosen, it has a number. */
+static bool choose_launch(const char *kernel)
+{
+    if (!inject_is_chosen(kernel))
+        return false;
+    current.number = counting.number++;
+    const int64_t n = (int64_t)current.number;
+    return n >= counting.first && n <= counting.last && (n - counting.first) % counting.every == 0;
+}
+
+/* The launch has its turn: have the profiler run or not, as it wants it. */
+static void begin_launch(const char *kernel)
+{
+    chosen = choose_launch(kernel);
+    counting.passed += !chosen;
+    if (counting.under_way == 0 && (!chosen || counting.launch_count >= counting.room ||
+                                    (counting.launch_count && now_ns() - counting.decoded_ns > SECOND_NS)))
+        pause_counting();
+    if (chosen && counting.under_way == 0)
+        resume_counting();
+    begun = counting.state == RUNNING || counting.state == PAUSED;
+    chosen &= counting.state == RUNNING;
+    /* The name may be gone when the launch is over: its module may be unloaded meanwhile. */
+    current.name = chosen ? inject_text(kernel) : 0;
+    counting.overlapped |= counting.under_way > 0;
+    counting.under_way += begun;
+    if (begun && counting.under_way == 1)
+        counting.since = now_s();
+}
+
+void inject_counters_launch_begins(abi_context context, const char *kernel, void *stream)
 {
     if (inside)
         return;
     pthread_mutex_lock(&counting.lock);
     inside = true;
     begun = false;
-    if (counting.state == WANTED)
+    if (counting.captures > 0 && counting.state != ASLEEP && counting.state != OVER)
+        counting.aside += !inject_stream_captures(stream);
+    else if (counting.state == WANTED)
         start(context);
-    if (counting.state == RUNNING && counting.context != context) {
-        counting.elsewhere++;
-    } else if (counting.state == RUNNING) {
-        if (counting.launch_count >= counting.room && counting.under_way == 0 && !(end() && begin()))
-            release();
-        begun = counting.state == RUNNING;
-        counting.overlapped |= counting.under_way > 0;
-        counting.under_way += begun;
-        if (begun && counting.under_way == 1)
-            counting.since = now_s();
+    if (counting.captures == 0 && (counting.state == RUNNING || counting.state == PAUSED)) {
+        if (counting.context == context) {
+            take_turn();
+            begin_launch(kernel);
+        } else
+            counting.elsewhere++;
     }
     inside = false;
     pthread_mutex_unlock(&counting.lock);
 }
 
-void inject_counters_launch_ends(const char *kernel, bool succeeded)
+void inject_counters_launch_ends(bool succeeded)
 {
     if (inside || !begun)
         return;
-    uint64_t text = succeeded ? inject_text(kernel) : 0;
     pthread_mutex_lock(&counting.lock);
     begun = false;
     counting.under_way--;
     counting.since = counting.under_way ? now_s() : 0;
-    if (succeeded && counting.state == RUNNING) {
+    if (succeeded && chosen && counting.state == RUNNING) {
         if (counting.launch_count < counting.room)
-            counting.launches[counting.launch_count] = text;
+            counting.launches[counting.launch_count] = current;
         counting.launch_count++;
     }
+    (void)pthread_cond_signal(&counting.turn);
+    pthread_mutex_unlock(&counting.lock);
+}
+
+void inject_counters_capture(bool begins)
+{
+    if (inside)
+        return;
+    pthread_mutex_lock(&counting.lock);
+    inside = true;
+    if (begins && counting.captures++ == 0 && counting.state == RUNNING) {
+        take_turn();
+        pause_counting();
+    }
+    counting.captures -= !begins && counting.captures > 0;
+    inside = false;
+    pthread_mutex_unlock(&counting.lock);
+}
+
+void inject_counters_synced(void)
+{
+    if (inside)
+        return;
+    pthread_mutex_lock(&counting.lock);
+    inside = true;
+    if (counting.state == RUNNING && counting.captures == 0 && counting.under_way == 0 && counting.launch_count > 0 &&
+        now_ns() - counting.decoded_ns > COST_SHARE * counting.cost_ns)
+        pause_counting();
+    inside = false;
     pthread_mutex_unlock(&counting.lock);
 }
 
@@ -312,10 +432,14 @@ void inject_counters_finish(abi_context context)
         return;
     pthread_mutex_lock(&counting.lock);
     inside = true;
-    if (counting.state == RUNNING && (!context || context == counting.context)) {
-        (void)end();
+    if ((counting.state == RUNNING || counting.state == PAUSED) && (!context || context == counting.context)) {
+        pause_counting();
         release();
         inject_count(RECORD_PIPE_DROP, "launches in other contexts than the counted one", counting.elsewhere);
+        inject_count(RECORD_PIPE_DROP, "launches while a stream captured a CUDA graph, which are not counted",
+                     counting.aside);
+        inject_count(RECORD_PIPE_SKIP, "kernel launches not chosen by --kernel, --every or --launches",
+                     counting.passed);
     }
     inside = false;
     pthread_mutex_unlock(&counting.lock);

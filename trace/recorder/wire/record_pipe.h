@@ -26,10 +26,11 @@
 #define RECORD_PIPE_PLAN       "OFFCHIP_RECORD_PLAN"   /* a plan: below */
 #define RECORD_PIPE_FLUSH_US   "OFFCHIP_RECORD_FLUSH_US"  /* how often the helper thread flushes */
 #define RECORD_PIPE_BUFFERS    "OFFCHIP_RECORD_MAX_BYTES" /* cap of all buffers together */
-#define RECORD_PIPE_STUCK_S    "OFFCHIP_RECORD_STUCK_S" /* counters: after how long a launch call is worth a warning */
+#define RECORD_PIPE_STUCK_S    "OFFCHIP_RECORD_STUCK_S"  /* counters: after how long a launch call is worth a warning */
+#define RECORD_PIPE_LAUNCHES   "OFFCHIP_RECORD_LAUNCHES" /* "A..B": of the launches of chosen kernels, from 0 */
 /* Of a recording of accesses. */
 #define RECORD_PIPE_TOUCHES    "touches"                   /* of RECORD_PIPE_WANT: first touches of pages only */
-#define RECORD_PIPE_EVERY      "OFFCHIP_RECORD_EVERY"      /* record one block of so many */
+#define RECORD_PIPE_EVERY      "OFFCHIP_RECORD_EVERY"      /* record one block of so many; of counters, one launch */
 #define RECORD_PIPE_SANITIZER  "OFFCHIP_SANITIZER"         /* libsanitizer-public to load */
 #define RECORD_PIPE_PATCH      "OFFCHIP_ACCESS_PATCH"      /* the patch, a fatbin */
 #define RECORD_PIPE_KERNELS    "OFFCHIP_RECORD_KERNEL"     /* regular expression of the kernels to record */
