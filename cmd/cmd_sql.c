@@ -19,6 +19,10 @@ static int format;
 static const struct opt options[] = {OPT_FORMAT(&format), {0}};
 
 /* Rows that a table is laid out by; the rest follows in the same columns. */
+#define TABLES                                                                                                         \
+    "SELECT name FROM pragma_table_list WHERE name NOT LIKE 'sqlite_%' AND name NOT LIKE 'json_%' "                    \
+    "AND name NOT LIKE 'pragma_%' UNION SELECT 'records' FROM pragma_table_list WHERE name = 'streams'"
+
 enum { LAYOUT_ROWS = 1000, QUERY_MAX_BYTES = 1 << 20 };
 
 /* --- values --- */
@@ -287,8 +291,30 @@ static int run_statement(sqlite3 *db, const char *file, sqlite3_stmt *stmt)
     return failed ? cmd_fail(EXIT_DATA, "%s", err.msg) : EXIT_DONE;
 }
 
+/* What a query can name: "a, b". */
+static const char *tables(sqlite3 *db, char *buf, size_t size)
+{
+    sqlite3_stmt *stmt = NULL;
+    buf[0] = 0;
+    (void)sqlite3_prepare_v2(db, TABLES, -1, &stmt, NULL);
+    while (stmt && sqlite3_step(stmt) == SQLITE_ROW)
+        (void)mem_add_text(buf, size, "%s%s", *buf ? ", " : "", (const char *)sqlite3_column_text(stmt, 0));
+    (void)sqlite3_finalize(stmt);
+    return buf;
+}
+
+static int wrong_query(sqlite3 *db)
+{
+    char names[512], said[256];
+    (void)snprintf(said, sizeof said, "%s", sqlite3_errmsg(db));
+    return strncmp(said, "no such table", 13) == 0
+               ? cmd_fail(EXIT_USAGE, "the query is wrong: %s; there are %s", said, tables(db, names, sizeof names))
+               : cmd_fail(EXIT_USAGE, "the query is wrong: %s", said);
+}
+
 static int run_query(sqlite3 *db, const char *file, const char *query)
 {
+    query = strncmp(query, ".tables", 7) == 0 ? TABLES : query;
     int status = EXIT_DONE, statements = 0;
     while (status == EXIT_DONE && *query) {
         sqlite3_stmt *stmt = NULL;
@@ -298,7 +324,7 @@ static int run_query(sqlite3 *db, const char *file, const char *query)
         else if (rc && rc != SQLITE_ERROR) /* of the file */
             status = cmd_fail(EXIT_DATA, "'%s': %s", file, sqlite3_errmsg(db));
         else if (rc)
-            status = cmd_fail(EXIT_USAGE, "the query is wrong: %s", sqlite3_errmsg(db));
+            status = wrong_query(db);
         else if (stmt && !sqlite3_stmt_readonly(stmt))
             status = cmd_fail(EXIT_USAGE, "'sql' only reads: this statement would write");
         else if (stmt && ++statements)
@@ -347,13 +373,13 @@ const struct command cmd_sql = {
     .summary = "query a trace or a results file in SQL",
     .usage = "FILE [QUERY] [--format table|csv|json]",
     .details = "Runs the statements of QUERY, or of standard input, on a trace or on a results file. Nothing\n"
-               "can be written, attached or loaded. A trace has the table `records`, the decoded records of\n"
-               "all its streams: stream, record, time, duration, kind, addr, bytes, flags, id, group_id,\n"
-               "extra_1 to extra_4; conditions on stream, record, time and kind are fast. Facts are in tables\n"
-               "of their own: origin, streams, kernels, allocations, batches, services and more.",
+               "can be written, attached or loaded; '.tables' names what there is. A trace has the table\n"
+               "`records`, the decoded records of all its streams: stream, record, time, duration, kind, addr,\n"
+               "bytes, flags, id, group_id, extra_1 to extra_4; conditions on stream, record, time and kind are\n"
+               "fast. Results have the view `flat`: a row for each run, its policy with the parameters, the\n"
+               "settings that differ, and a column for each metric.",
     .examples = "  offchip sql trace.db \"SELECT kind, count(*), sum(bytes) FROM records GROUP BY kind\"\n"
-                "  offchip sql results.db --format csv \"SELECT policy, value FROM runs JOIN metrics USING(run)\n"
-                "      WHERE name = 'time_ns'\"\n"
+                "  offchip sql results.db --format csv \"SELECT policy, time_ns, h2d_bytes FROM flat\"\n"
                 "  offchip sql trace.db --format json < query.sql",
     .options = options,
     .run = run,

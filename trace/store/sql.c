@@ -79,6 +79,29 @@ static int check_records(sqlite3 *db, struct err *err)
     return failed;
 }
 
+/* One column for each setting that differs between runs, each number given by --set and each metric: the statement that
+ * makes the view, from the names that the file has. */
+static const char flat_view[] =
+    "SELECT 'CREATE TEMP VIEW flat AS SELECT run, engine, input, platform, policy || coalesce((SELECT '':'' || "
+    "group_concat(j.key || ''='' || j.value) FROM json_each(params) AS j), '''') AS policy, baseline' || coalesce("
+    "group_concat(text, ''), '') || ' FROM runs' FROM ("
+    "SELECT printf(', (SELECT value FROM json_each(%s) WHERE json_each.key = %Q) AS \"%w\"', source, name, name) AS "
+    "text "
+    "FROM (SELECT DISTINCT 'overrides' AS source, j.key AS name FROM runs, json_each(overrides) AS j UNION ALL "
+    "SELECT 'settings', j.key FROM runs, json_each(settings) AS j GROUP BY j.key HAVING count(DISTINCT j.value) > 1) "
+    "UNION ALL SELECT printf(', (SELECT value FROM metrics WHERE run = runs.run AND name = %Q) AS \"%w\"', name, name) "
+    "FROM (SELECT DISTINCT name FROM metrics))";
+
+/* A damaged file opens without it. */
+static void add_flat(sqlite3 *db)
+{
+    sqlite3_stmt *stmt = NULL;
+    (void)sqlite3_prepare_v2(db, flat_view, -1, &stmt, NULL);
+    if (stmt && sqlite3_step(stmt) == SQLITE_ROW)
+        (void)sqlite3_exec(db, (const char *)sqlite3_column_text(stmt, 0), NULL, NULL, NULL);
+    (void)sqlite3_finalize(stmt);
+}
+
 sqlite3 *sql_open(const char *path, struct err *err)
 {
     sqlite3 *db;
@@ -86,6 +109,8 @@ sqlite3 *sql_open(const char *path, struct err *err)
         return NULL;
     schema_distrust(db);
     int failed = check(path, db, err) || check_records(db, err) ? err_at(err, "'%s'", path) : 0;
+    if (!failed && dbfile_application_id(path) == SCHEMA_RESULTS_ID)
+        add_flat(db);
     /* The first use of `records` declares its columns, which is no reading any more. */
     if (!failed && (vtab_register(db) || sqlite3_exec(db, "EXPLAIN SELECT 1 FROM records", NULL, NULL, NULL) ||
                     sqlite3_set_authorizer(db, may, NULL)))

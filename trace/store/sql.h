@@ -5,7 +5,9 @@
 #include "trace/base/err.h"
 #include "trace/store/sqlite.h"
 
-/* Open the file at `path`, which must be one of ours. The connection knows table `records`. Every
+/* Open the file at `path`, which must be one of ours. The connection knows table `records` and,
+ * of a results file, view `flat`: a row for each run, its policy with the parameters, the settings that differ between
+ * runs and what --set gave, and a column for each metric. Every
  * statement that could write, attach a file, load an extension or change a setting is refused. NULL with *err set on
  * failure; closed with sqlite3_close(). */
 sqlite3 *sql_open(const char *path, struct err *err);
