@@ -9,6 +9,7 @@
 #include "replay/report/report.h"
 #include "replay/results/case_table.h"
 #include "replay/results/results.h"
+#include "trace/base/mem.h"
 #include "trace/base/version.h"
 #include "trace/store/output.h"
 
@@ -16,7 +17,7 @@ static const char *metrics, *by, *pivot, *html;
 static int aggregate, format;
 static bool all, no_best, force;
 
-enum { MARKDOWN = FORMAT_JSON + 1 };
+enum { MARKDOWN = FORMAT_JSON + 1, MANY = 10 };
 
 static const struct opt options[] = {
     OPT("metric", 'm', OPT_JOIN, "LIST", &metrics, "metrics to show, comma-separated (default: the engine's headline)"),
@@ -222,12 +223,42 @@ static const char *head(const struct report *report, size_t column, char *buf, s
     return named ? metric_label(m->name, buf, size) : report->header[column];
 }
 
+/* A pivot of many values and few rows lies on its side: a row for each value of the key. */
+static void print_turned(const struct report *report)
+{
+    struct table t;
+    table_init(&t, report->rows + 1);
+    table_cell(&t, "%s", pivot);
+    for (size_t r = 0; r < report->rows; r++) {
+        char name[320] = "";
+        for (size_t c = 0; c < report->texts; c++) {
+            const char *text = report->cells[r * report->columns + c].text;
+            (void)mem_add_text(name, sizeof name, "%s%s", *name && *text ? " " : "", text);
+        }
+        table_cell(&t, "%s", name);
+    }
+    for (size_t c = report->texts; c < report->columns; c++) {
+        table_cell(&t, "%s", report->header[c]);
+        for (size_t r = 0; r < report->rows; r++)
+            human(&t, &report->cells[r * report->columns + c]);
+    }
+    table_finish(&t, false);
+}
+
 static void print_for_people(const struct report *report)
 {
     struct table t;
     struct left_out left = {.known = report->more};
     size_t columns = 0;
     char buf[80];
+    if (pivot)
+        printable_print(stdout, "%s by %s:\n", metric_label(report->pivoted, buf, sizeof buf), pivot);
+    if (pivot && format == MARKDOWN)
+        (void)putchar('\n');
+    if (pivot && format == FORMAT_TABLE && report->columns > report->texts + MANY && report->columns > report->rows) {
+        print_turned(report);
+        return;
+    }
     for (size_t c = 0; c < report->columns; c++)
         left.unknown += !is_shown(report, c);
     table_init(&t, report->columns - left.unknown);

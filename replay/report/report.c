@@ -174,7 +174,7 @@ static int choose_metrics(struct metrics *metrics, const struct run_set *runs, c
         last = runs->runs[i].engine;
         const struct engine *engine = engine_of_results(last);
         /* what decides stands first: there may be no room for all */
-        if ((options->ranks && add_ranks(metrics, runs, last, 1, err)) ||
+        if (((options->ranks || options->pivot) && add_ranks(metrics, runs, last, 1, err)) ||
             add_metrics(metrics, runs, engine ? engine->headline : "time_ns,speedup_ratio", true, err) ||
             (options->ranks && add_ranks(metrics, runs, last, RANKS, err)))
             return -1;
@@ -700,6 +700,8 @@ int report_make(struct report *report, struct run_set *runs, const struct report
     rc = best ? 0 : -1;
     if (!rc && !list && !apart)
         rc = other_metrics(&metrics, runs, false, &report->more, err);
+    if (!rc && apart)
+        (void)snprintf(report->pivoted, sizeof report->pivoted, "%s", metrics.names[0]);
     if (!rc)
         rc = apart ? pivot(report, &table, options, metrics.names[0], err) : plain(report, &table, &metrics, best, err);
     for (size_t i = 0; i < report->rows * report->columns && !rc; i++)

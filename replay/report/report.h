@@ -45,6 +45,7 @@ struct report {
     char **header;
     struct report_cell *cells; /* rows * columns */
     bool *intervals;           /* [column]: a cell of it has one */
+    char pivoted[64];          /* the metric of a pivot */
     bool warned;               /* the last of the texts are the runs' warnings */
     size_t more;               /* metrics that some run knows and that are no column of a headline */
     size_t *run_of, *case_of;  /* [row]: place in the set of runs, number of the case; NULL: a pivot */
