@@ -8,8 +8,10 @@
 #include "replay/report/plot.h"
 #include "replay/run/engine.h"
 #include "replay/run/platform_use.h"
+#include "replay/verify/verify.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
+#include "trace/base/param_value.h"
 #include "trace/base/suggest.h"
 #include "trace/base/units.h"
 #include "trace/export/exporter.h"
@@ -177,10 +179,17 @@ static void fill_figures(struct listing *l)
 
 /* --- definitions --- */
 
-static void add_metrics(struct listing *l, const struct engine *e)
+static void add_metric_table(struct listing *l, const char *owner, const struct metric *table)
 {
-    for (const struct metric *m = e->metrics; m->name; m++)
-        ROW(e->name, m->name, metric_unit(m->name), metric_aggregate_names[m->aggregate], m->help);
+    for (const struct metric *m = table; m->name && (!l->of || wanted(l, owner)); m++)
+        ROW(owner, m->name, metric_unit(m->name), metric_aggregate_names[m->aggregate], m->help);
+}
+
+static void fill_metrics(struct listing *l)
+{
+    for (const struct engine *const *e = engines; *e; e++)
+        add_metric_table(l, (*e)->name, (*e)->metrics);
+    add_metric_table(l, "verify", verify_metrics);
 }
 
 /* Of a platform's number the value is the platform's: `with_default` is false. */
@@ -270,7 +279,7 @@ static const struct list {
     {"programs", NULL, 0, NULL, fill_programs, {"name", "views", "keys", "summary", "source"}},
     {"formats", NULL, 0, NULL, fill_formats, {"format", "for", "options", "summary", "facts"}},
     {"figures", NULL, 0, NULL, fill_figures, {"figure", "from", "needs", "summary", "source"}},
-    {"metrics", "engine", 1, add_metrics, NULL, {"engine", "metric", "unit", "over runs", "definition"}},
+    {"metrics", "engine", 1, NULL, fill_metrics, {"engine", "metric", "unit", "over runs", "definition"}},
     {"settings", "engine", 1, add_settings, NULL, {"engine", "setting", PARAMS}},
     {"parameters", "engine or policy", 1, NULL, fill_parameters, {"policy", "parameter", PARAMS}},
     {"keys", "program", 1, NULL, fill_keys, {"program", "key", PARAMS}},
@@ -402,20 +411,6 @@ static int list_platform(const char *name)
     return status;
 }
 
-static int list_all(const struct list *list, const char *owner)
-{
-    struct suggest suggest = {.word = owner};
-    struct listing l = {.of = owner, .suggest = &suggest};
-    char hint[SUGGEST_HINT];
-    if (owner && !list->owner)
-        return cmd_usage("'list %s' takes no further name", list->name);
-    fill(&l, list);
-    if (!owner || l.found)
-        return finish(&l);
-    listing_release(&l);
-    return cmd_usage("there is no %s '%s'%s", list->owner, owner, suggest_hint(&suggest, hint, sizeof hint));
-}
-
 /* What every list says of one name. */
 static int list_name(const char *name)
 {
@@ -441,6 +436,25 @@ static int list_name(const char *name)
     return any ? EXIT_DONE
                : cmd_usage("cannot list '%s'; expected one of " LISTS "%s", name,
                            suggest_hint(&suggest, hint, sizeof hint));
+}
+
+static int list_all(const struct list *list, const char *owner)
+{
+    struct suggest suggest = {.word = owner};
+    struct listing l = {.of = owner, .suggest = &suggest};
+    fill(&l, list);
+    if (owner && !(l.found && list->owner)) {
+        listing_release(&l);
+        return list_name(owner);
+    }
+    size_t left = 0;
+    for (size_t c = l.table.columns; format == FORMAT_TABLE && !owner && c-- > 0;)
+        if (param_position("parameters|keys|source", list->columns[c]) >= 0 && ++left)
+            table_leave_out(&l.table, c);
+    const int status = finish(&l);
+    if (left)
+        printable_print(stdout, "parameters and source of each: 'offchip list NAME', or --format csv\n");
+    return status;
 }
 
 static int run(int argc, char **argv)

@@ -304,8 +304,8 @@ static int overview(FILE *to)
         (void)fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     (void)fprintf(to, "\nOptions of every command:\n");
     print_options(to, opt_common);
-    (void)fprintf(to, "\n'offchip COMMAND --help' explains one command, 'offchip list NAME' a metric, setting, policy, "
-                      "program or\nnumber; 'offchip --version' says what this is.\n");
+    (void)fprintf(to, "\n'offchip help NAME' explains a command, metric, setting, policy, program, format, figure or\n"
+                      "number; 'offchip --version' says what this is.\n");
     return to == stdout ? EXIT_DONE : EXIT_USAGE;
 }
 
@@ -381,7 +381,10 @@ int main(int argc, char **argv)
         print_help(commands[i]);
         return printed(EXIT_DONE);
     }
-    (void)suggest_hint(&suggest, hint, sizeof hint);
-    return cmd_fail(EXIT_USAGE, "'%s' is not a command; see 'offchip --help'%s%s%s", suggest.word,
-                    help ? ", of other names 'offchip list " : "", help ? suggest.word : "", help ? "'" : hint);
+    if (help && !suggest.distance) { /* what the lists say of that name */
+        char *list[] = {"list", argv[2], NULL};
+        return printed(run(&cmd_list, 2, list));
+    }
+    return cmd_fail(EXIT_USAGE, "'%s' is not a command; see 'offchip --help'%s", suggest.word,
+                    suggest_hint(&suggest, hint, sizeof hint));
 }

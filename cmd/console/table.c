@@ -289,19 +289,26 @@ void table_estimates(struct table *table, const struct outcome *run)
     table_joined(table, names, " ");
 }
 
+void table_leave_out(struct table *table, size_t column)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < table->count && !table->failed; i++)
+        if (i % table->columns == column)
+            free(table->cells[i]);
+        else
+            table->cells[kept++] = table->cells[i];
+    table->count = table->failed ? table->count : kept;
+    table->columns -= !table->failed;
+}
+
 void table_leave_out_empty(struct table *table, size_t first, size_t end)
 {
     for (size_t c = end; c-- > first && !table->failed;) {
-        size_t said = 0, kept = 0;
+        bool said = false;
         for (size_t i = table->columns + c; i < table->count; i += table->columns)
-            said += *table->cells[i] != 0;
-        for (size_t i = 0; i < table->count && !said; i++)
-            if (i % table->columns == c)
-                free(table->cells[i]);
-            else
-                table->cells[kept++] = table->cells[i];
-        table->count = said ? table->count : kept;
-        table->columns -= !said;
+            said |= *table->cells[i] != 0;
+        if (!said)
+            table_leave_out(table, c);
     }
 }
 

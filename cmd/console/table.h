@@ -49,6 +49,7 @@ void table_csv(const struct table *table, FILE *to);
 void table_estimates(struct table *table, const struct outcome *run);
 /* For CSV: texts in one cell; the array is taken over. */
 void table_joined(struct table *table, json_t *texts, const char *between);
+void table_leave_out(struct table *table, size_t column);
 /* Leave out those columns from `first` up to `end` of which no row says anything. */
 void table_leave_out_empty(struct table *table, size_t first, size_t end);
 

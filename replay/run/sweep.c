@@ -85,6 +85,8 @@ int sweep_add_axis(struct sweep *sweep, const char *text, struct err *err)
     sweep->axis_count++;
     if (!strchr(eq + 1, '|') && strchr(eq + 1, ':'))
         return add_range(axis, eq + 1, err);
+    if (strstr(eq + 1, "..") && strspn(eq + 1, "0123456789"))
+        return err_set(err, "--grid %.60s has no step; expected lo:hi:step, lo:hi:xFACTOR or a|b|c", text);
     for (const char *p = eq + 1;; p++) {
         size_t n = strcspn(p, "|");
         if (add_value(axis, p, n, err))

@@ -150,20 +150,22 @@ static const struct {
     {"written", "driver590_code"},
 };
 
-/* What to write instead of an old name; NULL: it never was one. */
-static const char *old_name(const char *name)
+/* What to write instead of an old name, or of what stood behind its hyphen; NULL: it never was one. */
+static const char *old_name(const char *name, bool end)
 {
-    for (size_t i = 0; i < sizeof old_names / sizeof *old_names; i++)
-        if (strcmp(old_names[i].name, name) == 0)
+    for (size_t i = 0; i < sizeof old_names / sizeof *old_names; i++) {
+        const char *dash = end ? strchr(old_names[i].name, '-') : NULL;
+        if (strcmp(old_names[i].name, name) == 0 || (dash && strcmp(dash + 1, name) == 0))
             return old_names[i].now;
+    }
     return NULL;
 }
 
 const char *suggest_hint(const struct suggest *suggest, char *buf, size_t size)
 {
-    const char *word = suggest->word, *now = word ? old_name(word) : NULL;
+    const char *word = suggest->word, *now = word ? old_name(word, false) : NULL;
     if (word && !now)
-        now = old_name(word + strspn(word, "-"));
+        now = old_name(word + strspn(word, "-"), !suggest->distance);
     if (now)
         (void)snprintf(buf, size, "; up to 0.3 only, now: %s", now);
     else
