@@ -91,7 +91,7 @@ START_TEST(the_page_answers_says_how_sure_why_and_how)
                                         "<th scope=\"row\">copy (cudaMemcpy)</th>",
                                         "<h2>How to have it</h2>",
                                         "cudaMalloc() for each of the",
-                                        "predicted_time_ns = ",
+                                        "predicted ",
                                         "<h2>Everything else</h2>",
                                         "</html>"};
     const char *at = text;
