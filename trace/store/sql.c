@@ -84,13 +84,14 @@ static int check_records(sqlite3 *db, struct err *err)
 static const char flat_view[] =
     "SELECT 'CREATE TEMP VIEW flat AS SELECT run, engine, input, platform, policy || coalesce((SELECT '':'' || "
     "group_concat(j.key || ''='' || j.value) FROM json_each(params) AS j), '''') AS policy, baseline' || coalesce("
-    "group_concat(text, ''), '') || ' FROM runs' FROM ("
-    "SELECT printf(', (SELECT value FROM json_each(%s) WHERE json_each.key = %Q) AS \"%w\"', source, name, name) AS "
-    "text "
-    "FROM (SELECT DISTINCT 'overrides' AS source, j.key AS name FROM runs, json_each(overrides) AS j UNION ALL "
-    "SELECT 'settings', j.key FROM runs, json_each(settings) AS j GROUP BY j.key HAVING count(DISTINCT j.value) > 1) "
-    "UNION ALL SELECT printf(', (SELECT value FROM metrics WHERE run = runs.run AND name = %Q) AS \"%w\"', name, name) "
-    "FROM (SELECT DISTINCT name FROM metrics))";
+    "group_concat(', (SELECT value FROM ' || source || quote(name) || ') AS \"' || replace(name, '\"', '\"\"') || "
+    "'\"', "
+    "''), '') || ' FROM runs' FROM ("
+    "SELECT DISTINCT 'json_each(overrides) AS j WHERE j.key = ' AS source, j.key AS name "
+    "FROM runs, json_each(overrides) AS j UNION ALL "
+    "SELECT 'json_each(settings) AS j WHERE j.key = ', j.key FROM runs, json_each(settings) AS j "
+    "GROUP BY j.key HAVING count(DISTINCT j.value) > 1 UNION ALL "
+    "SELECT DISTINCT 'metrics WHERE run = runs.run AND name = ', name FROM metrics)";
 
 /* A damaged file opens without it. */
 static void add_flat(sqlite3 *db)
