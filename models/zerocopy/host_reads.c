@@ -219,7 +219,7 @@ static int set_up(struct run *r, const struct program *program, uint32_t sms, st
                                         .sms = sms,
                                         .input_room = 64,
                                         .by_line = true,
-                                        .join_cycles = (uint32_t)how->gpu->l1_cycles};
+                                        .join_cycles = (uint32_t)how->gpu->l2_cycles};
     r->words = (sms + 63) / 64;
     r->device.in = r->device.out = r->host.in = r->host.out = 0;
     link_queue_init(&r->link, how->pcie);

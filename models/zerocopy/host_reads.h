@@ -4,17 +4,17 @@
  * The link serves requests in the order in which they come. Each takes the time that it adds to those around it
  * (struct link_queue) and is answered load_ns later. A request is what one load asks for of one line, by the platform's
  * rule (warp.h). Stores to host memory are answered at once and not counted. Each warp asks for a sector on its way
- * once; other warps join only while its miss is in L1 (l1_cycles), as measured on an H200: neighbouring warps that loop
- * over an array share no sector (33.7 to 36.7 GB/s; sharing, 42.6) and are 512 to 1,023 cycles apart in the simulation,
- * warps that have just begun share all (537,835 sectors; sharing none, 591,654) and are up to 8 apart. A sector of the
- * GPU's own memory is asked for once.
- * A launch of more loads than asked for is sampled: four groups of its multiprocessors (launch_weights.h) run one after
- * the other, each with the share of the link that its lines are of all; a launch that reads nothing from the host runs
- * as one group. Counts are the mean of the groups', each over its share; their differences give the standard error; the
- * time is the longest group's, and the block with the longest chain of loads is in one of them.
- * Worked example, one warp that reads 4 B a lane of one line, H200: one request of 128 B, answered after 2.6 ns of the
- * link and 1,350 ns. Source: specs of both parts; the queue: link.h. Differs: memory of the GPU answers as its L2 if
- * all of it fits there, else as DRAM, with any bandwidth. */
+ * once; other warps join until L2 has said that it is not its (l2_cycles), as measured on an H200: neighbouring warps
+ * that loop over an array share no sector (33.7 to 36.7 GB/s; sharing, 42.6) and are 512 to 1,023 cycles apart in the
+ * simulation, warps that have just begun share all (537,835 sectors; sharing none, 591,654) and are up to 8 apart. On
+ * an H100 the warps of a stencil's block share the rows between them, up to 128 apart. A sector of the GPU's own memory
+ * is asked for once. A launch of more loads than asked for is sampled: four groups of its multiprocessors
+ * (launch_weights.h) run one after the other, each with the share of the link that its lines are of all; a launch that
+ * reads nothing from the host runs as one group. Counts are the mean of the groups', each over its share; their
+ * differences give the standard error; the time is the longest group's, and the block with the longest chain of loads
+ * is in one of them. Worked example, one warp that reads 4 B a lane of one line, H200: one request of 128 B, answered
+ * after 2.6 ns of the link and 1,350 ns. Source: specs of both parts; the queue: link.h. Differs: memory of the GPU
+ * answers as its L2 if all of it fits there, else as DRAM, with any bandwidth. */
 #ifndef MODELS_ZEROCOPY_HOST_READS_H
 #define MODELS_ZEROCOPY_HOST_READS_H
 

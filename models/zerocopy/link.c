@@ -94,6 +94,13 @@ double link_service_ns(const struct pcie *p, const struct request_mix *mix)
     return link_join(t, LINK_ISSUE, p->sharpness);
 }
 
+double link_beside_ns(const struct pcie *p, double read_ns, double requests, double stored, double piece)
+{
+    const double up = (double)p->request_bytes * (requests + stored / piece) + stored;
+    const double ways[2] = {read_ns, up / (p->efficiency * pcie_raw_bytes_per_s(p)) * 1e9};
+    return stored > 0 ? link_join(ways, 2, p->sharpness) : read_ns;
+}
+
 double link_time_ns(const struct pcie *p, const struct gpu *gpu, const struct link_launch *l, enum link_bound *bound)
 {
     double t[LINK_BOUNDS] = {0};

@@ -65,6 +65,21 @@ START_TEST(few_multiprocessors_are_bound_by_their_warps)
 }
 END_TEST
 
+/* A link sends both ways at once: what is stored counts once it takes about as long as what is read. */
+START_TEST(stores_go_up_beside_what_comes_down)
+{
+    struct platform *platform = platform_load("h200", NULL);
+    const struct pcie *p = platform_section_get(platform, "pcie");
+    const double read = link_service_ns(p, &(struct request_mix){{0, 0, 0, 8192}, 16384});
+    ck_assert_double_eq_tol(read, 20770, 30);
+    ck_assert_double_eq(link_beside_ns(p, read, 8192, 0, 128), read);
+    ck_assert_double_eq_tol(link_beside_ns(p, read, 8192, 1 << 18, 128), read, 1);
+    ck_assert_double_eq_tol(link_beside_ns(p, read, 8192, 1 << 20, 128), 24630, 30);
+    ck_assert_double_eq_tol(link_beside_ns(p, 0, 0, 1 << 20, 32), 1.75 * (1 << 20) / 59.23, 30);
+    platform_free(platform);
+}
+END_TEST
+
 START_TEST(wire_bytes_are_what_counters_see)
 {
     const struct request_mix mix = {{0, 0, 0, 524288}, 1048576};
@@ -287,8 +302,8 @@ START_TEST(link_bytes_give_the_requests_and_the_payload)
 END_TEST
 
 TEST_MAIN("link", toy_bandwidths_are_the_published_and_measured_ones, block_copies_have_the_measured_curve,
-          few_multiprocessors_are_bound_by_their_warps, wire_bytes_are_what_counters_see,
-          walks_are_the_misses_of_a_cache_that_forgets_at_random,
+          few_multiprocessors_are_bound_by_their_warps, stores_go_up_beside_what_comes_down,
+          wire_bytes_are_what_counters_see, walks_are_the_misses_of_a_cache_that_forgets_at_random,
           further_requests_wait_for_the_first_and_jumps_add_to_host_memory, the_worked_example,
           requests_of_one_kind_take_what_each_takes_alone, a_steady_mix_takes_what_the_formula_says,
           a_link_without_tags_has_a_window_too, bounds_are_those_of_all_ways_to_make_the_sectors,

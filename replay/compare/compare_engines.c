@@ -120,8 +120,8 @@ static int run(const struct call *call, struct compare_result *result, struct er
 
 /* --- zero-copy --- */
 
-/* Reads as the engine has them. Kernels' stores go over the link the other way: at best beside the reads, at worst
- * behind them; every modified sector once a launch. */
+/* Reads as the engine has them, kernels' stores beside them the other way: every modified sector once a launch, in
+ * whole lines at best, sector by sector at worst. */
 void compare_fill_zerocopy(const struct compare_program *f, const struct outcome *out, struct compare_row *row,
                            const char *policy)
 {
@@ -134,11 +134,13 @@ void compare_fill_zerocopy(const struct compare_program *f, const struct outcome
     }
     for (uint32_t l = 0; f->counted && l < f->totals.launches; l++)
         back += f->totals.launch[l].cpu ? 0 : (double)f->totals.launch[l].modified_bytes;
-    double store_ns = back / pcie_raw_bytes_per_s(link) * 1e9;
     if (!isnan(time)) {
-        outcome_real(&row->outcome, "time_ns", fmax(time, store_ns));
+        const struct metric_value *requests = outcome_get(out, "requests");
+        const double n = requests->known ? requests->real : 0;
+        double lo = link_beside_ns(link, time, n, back, LINE_BYTES);
+        outcome_real(&row->outcome, "time_ns", lo);
         if (back > 0)
-            outcome_interval(&row->outcome, "time_ns", fmax(time, store_ns), time + store_ns);
+            outcome_interval(&row->outcome, "time_ns", lo, link_beside_ns(link, time, n, back, SECTOR_BYTES));
         compare_calls_error(f, row);
         compare_plan_zerocopy(f, row, policy);
     }

@@ -49,7 +49,7 @@ struct mix {
     uint32_t ahead; /* bit i: unit i is on the GPU before the first kernel */
     bool asked, failed;
     double time;   /* ns: as its engine has it, stores of MIX_LINK beside the reads */
-    double lo, hi; /* MIX_LINK: requests beside kernels, at no latency; all as simulated, stores behind it */
+    double lo, hi; /* MIX_LINK: requests beside kernels, at no latency; all as simulated */
     double h2d, d2h, outside, back_ns, gpu_bytes, copy_ns; /* outside: of d2h, not in its time */
     struct uvm_managed_activity activity;                  /* of a run of the uvm engine */
     struct err err;                                        /* of a failure */
@@ -117,8 +117,9 @@ static int take_copies(const struct mixing *m, struct mix *mix)
 
 struct reading {
     const struct mixing *mixing;
-    double time, least, payload; /* ns: as simulated, and at least */
-    double host_ns;              /* when the host makes its next call */
+    double time, least; /* ns: as simulated, and at least */
+    double payload, requests;
+    double host_ns; /* when the host makes its next call */
 };
 
 /* No launch is faster than with all its memory on the GPU, nor than its requests; without any it is as copied. */
@@ -143,6 +144,7 @@ static int take_launch(void *ctx, uint32_t number, const struct host_reads_count
     r->least += r->time - before - work;
     r->least += fmax(kernel, asks ? fmin(count->time_ns, link_service_ns(link, &count->mix)) : 0);
     r->payload += (double)mix_payload(&count->mix);
+    r->requests += (double)mix_requests(&count->mix);
     return 0;
 }
 
@@ -170,10 +172,9 @@ static int ask_link(const struct mixing *m, const struct program *program, struc
     if (host_reads_run(&how, &mix->err))
         return -1;
     const double stores = stored(f, mix_members(m, mix->ahead));
-    double store_ns = stores / pcie_raw_bytes_per_s(link) * 1e9;
-    mix->time = mix->copy_ns + fmax(r.time, store_ns);
-    mix->lo = mix->copy_ns + fmax(r.least, store_ns);
-    mix->hi = mix->copy_ns + r.time + store_ns;
+    mix->time = mix->copy_ns + link_beside_ns(link, r.time, r.requests, stores, LINE_BYTES);
+    mix->lo = mix->copy_ns + link_beside_ns(link, r.least, r.requests, stores, LINE_BYTES);
+    mix->hi = mix->copy_ns + link_beside_ns(link, r.time, r.requests, stores, SECTOR_BYTES);
     mix->h2d += r.payload;
     mix->d2h += stores;
     mix->gpu_bytes = mix_bytes(m, mix->ahead) + (double)f->device_bytes;

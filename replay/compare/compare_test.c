@@ -26,8 +26,9 @@ START_TEST(a_row_is_what_its_engine_says)
                         replayed("uvm", "synth:triad,bytes=16MiB", "h200", "tree"));
     ck_assert_double_eq(metric(row_of("managed", "fixed:granularity=64KiB"), "time_ns"),
                         replayed("uvm", "synth:triad,bytes=16MiB", "h200", "fixed:granularity=64KiB"));
-    ck_assert_double_eq(metric(row_of("zerocopy", "as-written:reuse=l1"), "time_ns"),
-                        replayed("zerocopy", "synth:triad,bytes=16MiB", "h200", "as-written:reuse=l1"));
+    double alone = replayed("zerocopy", "synth:triad,bytes=16MiB", "h200", "as-written:reuse=l1");
+    double beside = metric(row_of("zerocopy", "as-written:reuse=l1"), "time_ns");
+    ck_assert(beside > alone && beside < 1.001 * alone); /* half as much goes up as comes down */
     compare_release(&result);
     compare_with("synth:bfs,scale=10,roots=1", "h200", NULL, 2);
     ck_assert_double_eq(metric(row_of("zerocopy", "aligned"), "time_ns"),
