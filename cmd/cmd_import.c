@@ -193,7 +193,7 @@ static int open_input(const char *path, const struct reader **reader, struct inp
     const unsigned char *head;
     size_t n;
     if (input_stream_peek(*source, READER_PROBE_BYTES, &head, &n, err))
-        return err_at(err, "%s", shown(path));
+        return reader_advice(path) ? err_set(err, "%s: %s", path, reader_advice(path)) : err_at(err, "%s", shown(path));
     if (!*reader)
         *reader = reader_probe(shown(path), head, n, err);
     if (*reader && (*reader)->whole_file) {

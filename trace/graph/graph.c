@@ -9,8 +9,8 @@
 
 /* What has a signature first. */
 const struct graph_format *const graph_formats[] = {
-    &graph_bel, &graph_mtx, &graph_npy, &graph_npz,   &graph_sg, &graph_wsg,
-    &graph_csv, &graph_el,  &graph_wel, &graph_metis, NULL,
+    &graph_bel, &graph_mtx, &graph_npy, &graph_npz, &graph_sg,    &graph_wsg,
+    &graph_gr,  &graph_csv, &graph_el,  &graph_wel, &graph_metis, NULL,
 };
 
 void graph_release(struct graph *graph)
@@ -141,8 +141,8 @@ static const struct graph_format *find_by_content(const char *path, struct err *
             return NULL;
         }
         (void)err_set(&why,
-                      "%s: no graph format recognises it; expected a GAP .sg or .wsg, an EMOGI .bel, a Matrix "
-                      "Market or METIS file, NumPy's .npy or .npz, a CSV or an edge list",
+                      "%s: no graph format recognises it; expected a GAP .sg or .wsg, an EMOGI .bel, a DIMACS "
+                      ".gr, a Matrix Market or METIS file, NumPy's .npy or .npz, a CSV or an edge list",
                       path);
     }
     const struct graph_format *format = ask(path, head, n, &why);

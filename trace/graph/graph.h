@@ -74,8 +74,8 @@ struct graph_format {
     const char *const *parts;
 };
 
-extern const struct graph_format graph_bel, graph_csv, graph_el, graph_metis, graph_mtx, graph_npy, graph_npz, graph_sg,
-    graph_wel, graph_wsg;
+extern const struct graph_format graph_bel, graph_csv, graph_el, graph_gr, graph_metis, graph_mtx, graph_npy, graph_npz,
+    graph_sg, graph_wel, graph_wsg;
 /* Probed in this order, ended by NULL; a new one is its file in this folder, a name above and one in graph.c. */
 extern const struct graph_format *const graph_formats[];
 

@@ -1,5 +1,8 @@
 /* graph_el: edge lists, one edge `source target` (or `source target weight`) a line, ids from 0.
  *
+ * DIMACS .gr, which GAP reads too, has comments "c TEXT", one line "p sp VERTICES EDGES" and edges "a source target
+ * weight", ids from 1.
+ *
  * Lines that start with '#' or '%' are comments; fields are split at blanks, commas or semicolons; CRLF is accepted.
  * SNAP and KONECT files are of this form: --relabel numbers ids with holes by first appearance, --undirected stores
  * both directions of every line. Neighbour lists keep the order of the file; columns after the third are ignored.
@@ -41,7 +44,19 @@ static enum graph_probe probe_wel(const char *path, const unsigned char *head, s
     return graph_ends_in(path, ".wel") && probe_columns(head, n, &columns) && columns == 3 ? GRAPH_YES : GRAPH_NO;
 }
 
+static enum graph_probe probe_gr(const char *path, const unsigned char *head, size_t n)
+{
+    (void)path;
+    size_t at = 0;
+    while (at + 1 < n && head[at] == 'c' && (head[at + 1] == ' ' || head[at + 1] == '\n' || head[at + 1] == '\r')) {
+        const unsigned char *end = memchr(head + at, '\n', n - at);
+        at = end ? (size_t)(end - head) + 1 : n;
+    }
+    return n - at > 5 && memcmp(head + at, "p sp ", 5) == 0 ? GRAPH_YES : GRAPH_NO;
+}
+
 struct el {
+    uint64_t vertices, edges, found; /* of DIMACS: as its line p says; lines a */
     struct graph_list list;
     bool weighted;
     int columns; /* of the first edge; 0: none yet */
@@ -71,10 +86,58 @@ static int parse_line(struct el *el, const char *line, struct err *err)
     if (more < 0 || columns > 4)
         return err_set(err, "'%.60s' has more than numbers, or more than four of them", line);
     if (el->columns && columns != el->columns)
-        return err_set(err, "'%.60s' has %d numbers, the lines before it %d; a METIS graph needs --from metis", line,
-                       columns, el->columns);
+        return err_set(
+            err,
+            "'%.60s' has %d numbers, the lines before it %d; a METIS graph needs --from metis, a Matrix Market file "
+            "its first line '%%%%MatrixMarket ..'",
+            line, columns, el->columns);
     el->columns = columns;
     return graph_list_edge(&el->list, from, to, el->weighted, (int32_t)weight, err);
+}
+
+/* A line of DIMACS. */
+static int parse_gr(struct el *el, const char *line, struct err *err)
+{
+    const char *p = line + 1;
+    uint64_t from, to;
+    int64_t weight;
+    if (*line == 'c' || graph_line_done(line))
+        return 0;
+    if (strncmp(line, "p sp ", 5) == 0) {
+        p = line + 5;
+        return !el->vertices && graph_take_u64(&p, &el->vertices) && graph_take_u64(&p, &el->edges) && el->vertices
+                   ? 0
+                   : err_set(err, "'%.60s' is no line 'p sp VERTICES EDGES', or not the first", line);
+    }
+    if (*line != 'a' || !graph_take_u64(&p, &from) || !graph_take_u64(&p, &to) || !graph_take_i64(&p, &weight) ||
+        weight > INT32_MAX || weight < INT32_MIN || !graph_line_done(p))
+        return err_set(err, "'%.60s' is no edge 'a source target weight'", line);
+    if (from == 0 || to == 0 || from > el->vertices || to > el->vertices)
+        return err_set(err, "'%.60s': the vertices are 1 to %" PRIu64, line, el->vertices);
+    el->found++;
+    return graph_list_edge(&el->list, from - 1, to - 1, true, (int32_t)weight, err);
+}
+
+static int parse_dimacs(const struct graph_format *format, struct input_stream *source,
+                        const struct graph_options *options, struct graph *graph, struct err *err)
+{
+    (void)format;
+    struct el el = {.list = {.options = options}};
+    char *line;
+    size_t length;
+    int rc;
+    while ((rc = input_stream_line(source, &line, &length, err)) > 0)
+        if (parse_gr(&el, strlen(line) == length ? line : "", err)) {
+            rc = err_at(err, "line %" PRIu64, input_stream_line_number(source));
+            break;
+        }
+    if (rc == 0 && el.found != el.edges)
+        rc = err_set(err, "%" PRIu64 " edges; the line 'p sp' says %" PRIu64, el.found, el.edges);
+    if (rc == 0 && !options->relabel && el.list.vertices < el.vertices)
+        el.list.vertices = el.vertices;
+    rc = rc ? -1 : graph_list_finish(&el.list, graph, err);
+    graph_list_release(&el.list);
+    return rc;
 }
 
 static int parse(struct input_stream *source, struct el *el, struct graph *graph, struct err *err)
@@ -122,6 +185,14 @@ const struct graph_format graph_el = {
     .probe = probe_el,
     .parse = parse_el,
     .write = write_el,
+};
+
+const struct graph_format graph_gr = {
+    .name = "gr",
+    .suffix = ".gr",
+    .summary = "DIMACS shortest paths: 'a source target weight' a line, ids from 1",
+    .probe = probe_gr,
+    .parse = parse_dimacs,
 };
 
 const struct graph_format graph_wel = {

@@ -26,7 +26,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0)
         return 0;
     const struct graph_options options = {.undirected = data[0] & 64, .relabel = data[0] & 32};
-    if (data[0] % 8 == 0) {
+    if (data[0] == 255) {
+        struct input_stream *source = input_stream_from_memory(data + 1, size - 1, NULL);
+        if (source)
+            (void)graph_gr.parse(&graph_gr, source, &options, &graph, NULL);
+        input_stream_close(source);
+    } else if (data[0] % 8 == 0) {
         fuzz_bel(data + 1, size - 1, &graph);
     } else {
         struct input_stream *source = input_stream_from_memory(data + 1, size - 1, NULL);

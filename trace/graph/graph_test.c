@@ -83,6 +83,18 @@ START_TEST(symmetric_matrices_are_mirrored_and_skew_ones_negated)
 }
 END_TEST
 
+START_TEST(dimacs_counts_vertices_from_one)
+{
+    struct graph g;
+    load_text("road.gr", "c own\nc\np sp 4 2\na 1 2 10\na 3 1 -7\n", NULL, &g);
+    ck_assert_uint_eq(g.vertices, 4);
+    ck_assert_uint_eq(g.elements, 2);
+    ck_assert_uint_eq(g.targets[0], 1);
+    ck_assert_int_eq(g.weights[1], -7);
+    graph_release(&g);
+}
+END_TEST
+
 START_TEST(edge_lists_with_holes_are_relabelled_and_mirrored)
 {
     const struct graph_options both = {.undirected = true, .relabel = true};
@@ -123,6 +135,10 @@ static const struct {
     {"bad6.mtx", "%%MatrixMarket matrix coordinate pattern general\n4000000000 4000000000 0\n", "sparse"},
     {"bad17.mtx", "%%MatrixMarket matrix coordinate real general\n3 4 1\n1 4 1.0\n",
      "line 2: a matrix of 3 rows and 4"},
+    {"bad18.gr", "p sp 4 1\na 1 5 1\n", "line 2: 'a 1 5 1': the vertices are 1 to 4"},
+    {"bad19.gr", "p sp 4 2\na 1 2 1\n", "1 edges; the line 'p sp' says 2"},
+    {"bad20.gr", "p sp 4 1\na 1 2\n", "is no edge"},
+    {"bad21.gr", "c x\np sp 0 1\na 1 2 1\n", "is no line 'p sp"},
     {"bad7.el", "1 2\n3 x\n", "line 2"},
     {"bad8.el", "1 2\n3 99999999999999999999\n", "line 2"},
     {"bad9.el", "1 2\n3 4000000000\n", "--relabel"},
@@ -219,5 +235,6 @@ END_TEST
 
 TEST_MAIN("graph", a_name_stands_for_the_files_of_its_format, every_format_gives_back_what_was_written,
           a_directed_sg_file_holds_both_directions, symmetric_matrices_are_mirrored_and_skew_ones_negated,
-          edge_lists_with_holes_are_relabelled_and_mirrored, ids_that_differ_in_their_high_bits_only_are_told_apart,
-          malformed_text_is_refused_with_its_line, malformed_bel_files_are_refused, a_cut_sg_file_is_refused)
+          dimacs_counts_vertices_from_one, edge_lists_with_holes_are_relabelled_and_mirrored,
+          ids_that_differ_in_their_high_bits_only_are_told_apart, malformed_text_is_refused_with_its_line,
+          malformed_bel_files_are_refused, a_cut_sg_file_is_refused)

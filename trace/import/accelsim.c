@@ -23,6 +23,7 @@
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
 #include "trace/base/range_map.h"
+#include "trace/import/accelsim.h"
 #include "trace/import/field.h"
 #include "trace/import/reader.h"
 #include "trace/program/access.h"
@@ -196,6 +197,17 @@ static void classify(const struct word *opcode, struct op *op)
             break;
         }
     op->bytes = width_of(*opcode);
+}
+
+bool accelsim_opcode(const char *opcode, size_t n, uint32_t *bytes, uint32_t *access, bool *async)
+{
+    const struct word word = {opcode, n};
+    struct op op = {0};
+    classify(&word, &op);
+    *bytes = op.bytes;
+    *access = op.access;
+    *async = op.async;
+    return op.space == SPACE_GLOBAL && op.bytes <= ACCESS_MOST_BYTES;
 }
 
 /* A generic load or store goes where its address lies. */

@@ -65,6 +65,7 @@ const char *nettlp_reason(enum nettlp_verdict verdict)
         [NETTLP_MALFORMED] = "malformed",
         [NETTLP_SHORT] = "short",
         [NETTLP_NOT_A_TLP] = "not a TLP",
+        [NETTLP_OTHER_LINK] = "an interface's link type that holds no TLP",
     };
     return names[verdict];
 }
@@ -482,6 +483,27 @@ static int store_skipped(struct capture *c, struct store *store, bool zeros, str
     return 0;
 }
 
+/* Where interfaces have link types of their own: choose that of the next packet. False: it holds no TLP. */
+static bool choose_link(struct capture *c, struct err *err)
+{
+    if (!c->dlt_of)
+        return true;
+    const int dlt = c->dlt_of(c->dlt_ctx);
+    const bool known = (dlt >= 0 && dlt == c->dlt) || capture_link(c, dlt, err) == 0;
+    c->dlt = known ? dlt : -1;
+    return known;
+}
+
+static int take_packet(struct capture *c, const struct pcap_pkthdr *header, const unsigned char *data, struct err *err)
+{
+    struct err why;
+    const size_t kept = header->caplen < header->len ? header->caplen : header->len;
+    if (choose_link(c, &why))
+        return capture_packet(c, time_of(c, header), data, kept, header->len, err);
+    c->packets++;
+    return skip(c, NETTLP_OTHER_LINK, NULL, err);
+}
+
 /* Store what is old enough to be in order; once in a while also put it on the disk. */
 static int keep_live(struct capture *c, struct err *err)
 {
@@ -514,8 +536,7 @@ int capture_loop(struct capture *c, struct pcap *pcap, bool live, const atomic_i
             return 1;
         }
         if (rc == 1) {
-            size_t kept = header->caplen < header->len ? header->caplen : header->len;
-            if (capture_packet(c, time_of(c, header), data, kept, header->len, err))
+            if (take_packet(c, header, data, err))
                 return -1;
         } else if (rc == PCAP_ERROR_BREAK) {
             break;

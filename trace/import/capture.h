@@ -33,6 +33,7 @@ enum nettlp_verdict {
     NETTLP_MALFORMED,        /* a TLP that cannot be: never summed */
     NETTLP_SHORT,            /* a well-formed header, but the frame was cut on the wire: never summed */
     NETTLP_NOT_A_TLP,        /* another kind of link-layer packet in an analyser's file (DLLP, ordered set) */
+    NETTLP_OTHER_LINK,       /* a packet of an interface whose link type holds no TLPs, beside others */
     NETTLP_VERDICTS
 };
 
@@ -66,6 +67,10 @@ struct capture_options {
 struct capture {
     struct capture_options options;
     struct tlp_sink *sink;
+    int (*dlt_of)(
+        void *ctx); /* of captures of several interfaces: the link type of the next packet; NULL: all share one */
+    void *dlt_ctx;
+    int dlt;           /* of the packet before */
     bool microseconds; /* the handle gives time stamps in us, not ns (live) */
     int framing;       /* as capture_link() found it */
     enum nettlp_link link;

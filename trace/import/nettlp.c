@@ -47,20 +47,119 @@ static int capture_options_of(const struct nettlp_options *options, bool strict,
     return 0;
 }
 
-/* --- a source as a FILE for libpcap --- */
+/* --- a source as a FILE for libpcap ---
+ *
+ * libpcap takes no pcapng capture whose interfaces differ in link type or snap length: all are told to be as the first,
+ * and what each packet's interface is stands in a list that grows no further than a buffer ahead of what is read. */
+
+enum { BLOCK_HEAD = 16, SECTION = 0x0a0d0d0a, INTERFACE = 1, PACKET = 2, SIMPLE = 3, ENHANCED = 6, INTERFACES = 1024 };
 
 struct cookie {
     struct input_stream *source;
-    struct err err; /* what input_stream_read() said */
+    struct err err;               /* what input_stream_read() said */
+    bool pcapng, swapped, spoilt; /* spoilt: no blocks any more, libpcap will say why */
+    uint64_t left;                /* of this block */
+    unsigned char head[BLOCK_HEAD];
+    size_t head_left; /* of it, not handed over yet */
+    uint16_t links[INTERFACES];
+    size_t interfaces;
+    unsigned char first[8]; /* link type and snap length of the first interface */
+    bool differs;           /* some interface is not as the first */
+    uint16_t *packets;      /* link type of each packet that was handed over and not asked for */
+    size_t begin, end, cap;
 };
+
+static uint32_t word(const struct cookie *c, const unsigned char *p)
+{
+    uint32_t v;
+    memcpy(&v, p, sizeof v);
+    return c->swapped ? __builtin_bswap32(v) : v;
+}
+
+static uint16_t half(const struct cookie *c, const unsigned char *p)
+{
+    uint16_t v;
+    memcpy(&v, p, sizeof v);
+    return c->swapped ? __builtin_bswap16(v) : v;
+}
+
+static void take_interface(struct cookie *c)
+{
+    if (c->interfaces == INTERFACES) {
+        c->spoilt = true;
+        return;
+    }
+    c->links[c->interfaces++] = half(c, c->head + 8);
+    if (c->interfaces == 1)
+        memcpy(c->first, c->head + 8, sizeof c->first);
+    c->differs |= memcmp(c->first, c->head + 8, sizeof c->first) != 0;
+    memcpy(c->head + 8, c->first, sizeof c->first);
+}
+
+static int take_packet_block(struct cookie *c, uint32_t type)
+{
+    const size_t of = type == ENHANCED ? word(c, c->head + 8) : type == PACKET ? half(c, c->head + 8) : 0;
+    if (c->begin && c->begin == c->end)
+        c->begin = c->end = 0;
+    return MEM_ADD(c->packets, c->end, c->cap, &c->err, of < c->interfaces ? c->links[of] : 0);
+}
+
+/* At the beginning of a block: its head, changed where it describes an interface. Blocks of under 16 bytes are left to
+ * libpcap. */
+static int take_block(struct cookie *c)
+{
+    static const unsigned char big[4] = {0x1a, 0x2b, 0x3c, 0x4d};
+    const unsigned char *data;
+    size_t got;
+    if (input_stream_peek(c->source, BLOCK_HEAD, &data, &got, &c->err))
+        return -1;
+    c->spoilt = got < BLOCK_HEAD;
+    if (c->spoilt)
+        return 0;
+    if (input_stream_read(c->source, c->head, BLOCK_HEAD, &got, &c->err))
+        return -1;
+    c->head_left = BLOCK_HEAD;
+    const bool section = word(c, c->head) == SECTION;
+    if (section) {
+        c->swapped = memcmp(c->head + 8, big, 4) == 0;
+        c->interfaces = 0;
+    }
+    const uint32_t type = word(c, c->head), length = word(c, c->head + 4);
+    c->spoilt = length < BLOCK_HEAD || length % 4;
+    if (c->spoilt)
+        return 0;
+    c->left = length - BLOCK_HEAD;
+    if (type == INTERFACE)
+        take_interface(c);
+    return type == PACKET || type == SIMPLE || type == ENHANCED ? take_packet_block(c, type) : 0;
+}
 
 static ssize_t cookie_read(void *ctx, char *buf, size_t n)
 {
     struct cookie *c = ctx;
     size_t got = 0;
+    if (c->pcapng && !c->spoilt && !c->head_left && !c->left && take_block(c))
+        return -1;
+    if (c->head_left) {
+        got = n < c->head_left ? n : c->head_left;
+        memcpy(buf, c->head + BLOCK_HEAD - c->head_left, got);
+        c->head_left -= got;
+        return (ssize_t)got;
+    }
+    n = c->pcapng && !c->spoilt && n > c->left ? c->left : n;
     if (input_stream_read(c->source, buf, n, &got, &c->err))
         return -1;
+    c->left -= c->pcapng && !c->spoilt ? got : 0;
     return (ssize_t)got;
+}
+
+/* The link type of the next packet, as libpcap numbers it. */
+static int next_link(void *ctx)
+{
+    enum { LINKTYPE_RAW = 101 };
+    struct cookie *c = ctx;
+    const int link = c->begin < c->end ? c->packets[c->begin++] : -1;
+    return link == LINKTYPE_RAW ? DLT_RAW : link;
 }
 
 static pcap_t *open_pcap(struct cookie *cookie, char *buffer, struct err *err)
@@ -112,8 +211,13 @@ static int store_origin_facts(struct reader_context *context, pcap_t *pcap, cons
 static int read_packets(struct reader_context *context, struct capture *capture, struct cookie *cookie, pcap_t *pcap,
                         struct err *err)
 {
-    if (capture_link(capture, pcap_datalink(pcap), err))
+    capture->dlt = -1;
+    if (cookie->pcapng) {
+        capture->dlt_of = next_link;
+        capture->dlt_ctx = cookie;
+    } else if (capture_link(capture, pcap_datalink(pcap), err)) {
         return -1;
+    }
     tlp_sink_total(capture->sink, "snaplen", pcap_snapshot(pcap));
     struct err why = {""};
     int rc = capture_loop(capture, pcap, false, NULL, &why);
@@ -124,6 +228,8 @@ static int read_packets(struct reader_context *context, struct capture *capture,
         context->skips.total += capture->skipped[v];
     if (rc < 0 || cookie->err.msg[0])
         return err_set(err, "%s", cookie->err.msg[0] ? cookie->err.msg : why.msg);
+    if (capture->packets && capture->skipped[NETTLP_OTHER_LINK] == capture->packets && !cookie->differs)
+        return capture_link(capture, pcap_datalink(pcap), err);
     if (rc > 0)
         reader_incomplete(context, "the capture ends inside %s", why.msg);
     return 0;
@@ -139,6 +245,7 @@ static int read_capture(struct reader_context *context, struct input_stream *sou
         input_stream_peek(source, 4, &head, &got, err))
         return -1;
     const char *unit = unit_of(head, got);
+    cookie.pcapng = strcmp(unit, "pcapng") == 0;
     char *buffer = mem_zalloc(1, FILE_BUFFER, err);
     struct capture *capture = buffer ? mem_zalloc(1, sizeof *capture, err) : NULL;
     pcap_t *pcap = capture ? open_pcap(&cookie, buffer, err) : NULL;
@@ -155,6 +262,7 @@ static int read_capture(struct reader_context *context, struct input_stream *sou
         pcap_close(pcap);
     free(capture);
     free(buffer);
+    free(cookie.packets);
     return rc;
 }
 

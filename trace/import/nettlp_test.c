@@ -147,6 +147,44 @@ START_TEST(a_read_and_its_completions_are_found_in_every_byte_order_and_unit)
 }
 END_TEST
 
+/* A block of pcapng: its type, two words of head, data. */
+static void put_block(FILE *f, uint32_t type, uint32_t a, uint32_t b, const void *data, uint32_t bytes)
+{
+    const uint32_t padded = (bytes + 3) / 4 * 4, length = 20 + padded, head[4] = {type, length, a, b};
+    static const char zeros[4];
+    ck_assert(fwrite(head, sizeof head, 1, f) == 1 && (bytes == 0 || fwrite(data, bytes, 1, f) == 1) &&
+              fwrite(zeros, 1, padded - bytes, f) == padded - bytes && fwrite(&length, 4, 1, f) == 1);
+}
+
+START_TEST(each_packet_has_the_link_type_of_its_interface)
+{
+    enum { USB = 220, RAW_IP = 101 };
+    const struct build_tlp read = {.byte0 = 0x00, .length = 1, .enables = 0x0f};
+    const struct build_frame f = {.source = 1, .destination = 2, .port = 0x3000};
+    uint32_t block[3 + 64] = {0};
+    const uint32_t n = (uint32_t)framed(&read, &f), section[2] = {UINT32_MAX, UINT32_MAX};
+    const char *path = testing_file("several.pcapng");
+    FILE *file = fopen(path, "wb");
+    ck_assert(file && n <= 64 * 4);
+    put_block(file, 0x0a0d0d0a, 0x1a2b3c4d, 1, section, 8);
+    put_block(file, 1, USB, 65535, NULL, 0);
+    put_block(file, 1, 1, 262144, NULL, 0);
+    put_block(file, 1, RAW_IP, 0, NULL, 0);
+    for (uint32_t i = 0; i < 6; i++) { /* interface 2 has the datagram alone */
+        const uint32_t of = i % 3, bytes = of == 2 ? n - 14 : n;
+        block[0] = 1000 + i;
+        block[1] = block[2] = bytes;
+        memcpy(block + 3, frame + n - bytes, bytes);
+        put_block(file, 6, of, 0, block, 12 + bytes);
+    }
+    ck_assert_int_eq(fclose(file), 0);
+    struct store *store = good(path);
+    ck_assert_int_eq(packets(store, "MRd", -1), 4);
+    ck_assert_int_eq(skipped(store, "an interface's link type that holds no TLP"), 2);
+    store_close(store);
+}
+END_TEST
+
 START_TEST(pcapng_time_stamps_follow_their_resolution)
 {
     for (unsigned digits = 3; digits <= 9; digits += 3) {
@@ -457,9 +495,9 @@ START_TEST(the_adapters_clock_ticks_every_six_point_four_nanoseconds)
 END_TEST
 
 TEST_MAIN("nettlp", a_read_and_its_completions_are_found_in_every_byte_order_and_unit,
-          pcapng_time_stamps_follow_their_resolution, damage_is_counted_by_reason_and_never_summed,
-          every_type_lands_in_the_histogram_with_its_size, packets_out_of_order_are_sorted_and_matched,
-          a_capture_that_ends_inside_a_packet_keeps_what_came_before,
+          each_packet_has_the_link_type_of_its_interface, pcapng_time_stamps_follow_their_resolution,
+          damage_is_counted_by_reason_and_never_summed, every_type_lands_in_the_histogram_with_its_size,
+          packets_out_of_order_are_sorted_and_matched, a_capture_that_ends_inside_a_packet_keeps_what_came_before,
           a_capture_filled_up_with_zeros_ends_where_they_begin, raw_packets_start_at_the_offset_that_is_given,
           an_agilent_analysers_records_have_a_direction, a_capture_can_come_through_a_fifo,
           what_is_no_capture_is_refused, the_adapters_clock_ticks_every_six_point_four_nanoseconds)

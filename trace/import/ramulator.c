@@ -1,9 +1,10 @@
-/* ramulator: request traces of Ramulator 2 and 1, three dialects told apart by the first line:
+/* ramulator: request traces of Ramulator 2 and 1, four dialects told apart by the first line:
  *   LD 0x12345680 | ST 4096              load/store trace: addresses
  *   R 0,0,1,2,77,5 | W ...               read/write trace: address vectors, in the order of option `levels`
- *   0x12345680 R | 0x12345680 W          Ramulator 1
- * No times. A line of another dialect than the first is an item left out, as are empty lines and comments, which
- * Ramulator 2 refuses. */
+ *   0x12345680 R | 305419904 W           Ramulator 1
+ *   3 20734016 | 8 20841280 20841344     instructions without memory before it, address read, address written back
+ * No times; how many instructions lie between requests is not kept. A line of another dialect than the first is an item
+ * left out, as are empty lines and comments, which Ramulator 2 refuses. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@
 #include "trace/import/dram_requests.h"
 #include "trace/import/reader.h"
 
-enum dialect { DIALECT_NONE, LOAD_STORE, READ_WRITE, RAMULATOR_1 };
+enum dialect { DIALECT_NONE, LOAD_STORE, READ_WRITE, RAMULATOR_1, INSTRUCTIONS };
 enum level { CHANNEL, RANK, GROUP, BANK, ROW, COLUMN, LEVELS };
 
 struct options {
@@ -84,6 +85,20 @@ static const char *parse_vector(const struct state *s, char *text, struct record
     return NULL;
 }
 
+/* *back: the address that is written back, if the line has one (then true). */
+static const char *parse_instructions(char *line, struct record *r, uint64_t *back, bool *writes)
+{
+    char *words[DRAM_WORDS + 1];
+    uint64_t bubbles;
+    const int n = dram_words(line, ' ', words);
+    r->kind = RECORD_DRAM_READ;
+    *writes = n == 3;
+    if ((n != 2 && n != 3) || !dram_number(words[0], &bubbles) || !dram_number(words[1], &r->addr) ||
+        (n == 3 && !dram_number(words[2], back)))
+        return "not two or three numbers: instructions, address read, address written back";
+    return NULL;
+}
+
 static const char *parse(const struct state *s, char *line, struct record *r)
 {
     char *words[DRAM_WORDS + 1];
@@ -125,11 +140,16 @@ static enum dialect dialect_of(const char *line)
         return LOAD_STORE;
     if ((line[0] == 'R' || line[0] == 'W') && line[1] == ' ' && line[2] >= '0' && line[2] <= '9' && strchr(line, ','))
         return READ_WRITE;
-    const size_t n = strlen(line);
-    if (line[0] == '0' && (line[1] == 'x' || line[1] == 'X') && n > 4 && line[n - 2] == ' ' &&
-        (line[n - 1] == 'R' || line[n - 1] == 'W'))
+    char copy[256], *words[DRAM_WORDS + 1];
+    struct record r;
+    uint64_t back;
+    bool writes;
+    (void)snprintf(copy, sizeof copy, "%s", line);
+    if (dram_words(copy, ' ', words) == 2 && dram_number(words[0], &back) && (*words[1] == 'R' || *words[1] == 'W') &&
+        !words[1][1])
         return RAMULATOR_1;
-    return DIALECT_NONE;
+    (void)snprintf(copy, sizeof copy, "%s", line);
+    return parse_instructions(copy, &r, &back, &writes) ? DIALECT_NONE : INSTRUCTIONS;
 }
 
 static enum probe probe(const char *path, const unsigned char *head, size_t n)
@@ -141,7 +161,8 @@ static enum probe probe(const char *path, const unsigned char *head, size_t n)
         length++;
     memcpy(line, head, length);
     line[length] = 0;
-    return dialect_of(line) != DIALECT_NONE ? PROBE_YES : PROBE_NO;
+    const enum dialect dialect = dialect_of(line); /* two numbers may be anything, an edge of a graph for one */
+    return dialect == INSTRUCTIONS ? PROBE_MAYBE : dialect != DIALECT_NONE ? PROBE_YES : PROBE_NO;
 }
 
 static int read_lines(struct state *s, struct reader_context *context, struct writer *requests,
@@ -152,8 +173,15 @@ static int read_lines(struct state *s, struct reader_context *context, struct wr
         struct record r = {.id = requests->total, .bytes = (uint64_t)s->o.bytes};
         if (s->dialect == READ_WRITE && requests->total == 0 && !context->skips.total)
             advise(context, s->levels, line);
-        const char *wrong = strlen(line) == length ? parse(s, line, &r) : "a zero byte in the line";
+        struct record back = {.kind = RECORD_DRAM_WRITE, .bytes = r.bytes};
+        bool writes = false;
+        const char *wrong = strlen(line) != length       ? "a zero byte in the line"
+                            : s->dialect == INSTRUCTIONS ? parse_instructions(line, &r, &back.addr, &writes)
+                                                         : parse(s, line, &r);
         if (wrong ? reader_skip_line(context, wrong, source, err) : writer_add(requests, &r, NULL, err))
+            return -1;
+        back.id = requests->total;
+        if (!wrong && writes && writer_add(requests, &back, NULL, err))
             return -1;
         rc = input_stream_line(source, &line, &length, err);
     }
@@ -178,7 +206,12 @@ static int read(struct reader_context *context, struct input_stream *source, str
         return -1;
     s.dialect = dialect_of(line);
     if (s.dialect == DIALECT_NONE)
-        return err_set(err, "line 1: found '%.80s'; expected 'LD 0xADDR', 'R a,b,c,...' or '0xADDR R'", line);
+        return err_set(err, "line 1: found '%.80s'; expected 'LD 0xADDR', 'R a,b,c,...', 'ADDR R' or '3 ADDR'", line);
+    if (s.dialect == INSTRUCTIONS)
+        reader_note(context,
+                    "%s: taken as instructions before a request, its address and one written back "
+                    "(Ramulator); how many instructions is not kept",
+                    context->path);
     struct writer requests = {0};
     const int failed = dram_requests_open(&requests, context, NULL, s.dialect == READ_WRITE, err) ||
                        read_lines(&s, context, &requests, source, line, length, err);
@@ -187,7 +220,7 @@ static int read(struct reader_context *context, struct input_stream *source, str
 
 const struct reader read_ramulator = {
     .name = "ramulator",
-    .summary = "Ramulator 2 load/store and read/write traces, Ramulator 1 traces",
+    .summary = "Ramulator 2 load/store, read/write and instruction traces, Ramulator 1 traces",
     .options = options,
     .options_size = sizeof(struct options),
     .fills = FACT(SKIPPED) | FACT(LAYOUT) | FACT(BYTES) | FACT(IDS),

@@ -27,9 +27,19 @@ END_TEST
 
 START_TEST(first_version_puts_the_address_first)
 {
-    ck_assert_int_eq(dram_read_text(&read_ramulator, "0x40 R\n0x80 W\n", NULL, true), 0);
+    ck_assert_int_eq(dram_read_text(&read_ramulator, "0x40 R\n128 W\n", NULL, true), 0);
     ck_assert_uint_eq(dram_got[1].addr, 0x80);
     ck_assert_int_eq(dram_got[1].kind, RECORD_DRAM_WRITE);
+}
+END_TEST
+
+START_TEST(instruction_traces_read_and_write_back)
+{
+    ck_assert_int_eq(dram_read_text(&read_ramulator, "3 20734016\n8 0x13DFC80 20841344\n1 x\n", NULL, false), 0);
+    ck_assert_uint_eq(dram_got_count, 3);
+    ck_assert_uint_eq(dram_got_skips, 1);
+    ck_assert(dram_got[0].kind == RECORD_DRAM_READ && dram_got[0].addr == 20734016);
+    ck_assert(dram_got[2].kind == RECORD_DRAM_WRITE && dram_got[2].addr == 20841344 && dram_got[2].id == 2);
 }
 END_TEST
 
@@ -56,9 +66,12 @@ START_TEST(probe_tells_the_dialects)
     ck_assert_int_eq(dram_probe_text(&read_ramulator, "ST 77\n"), PROBE_YES);
     ck_assert_int_eq(dram_probe_text(&read_ramulator, "W 0,1\n"), PROBE_YES);
     ck_assert_int_eq(dram_probe_text(&read_ramulator, "0x40 R\n"), PROBE_YES);
+    ck_assert_int_eq(dram_probe_text(&read_ramulator, "305419904 R\n"), PROBE_YES);
+    ck_assert_int_eq(dram_probe_text(&read_ramulator, "3 20734016\n"), PROBE_MAYBE);
     ck_assert_int_eq(dram_probe_text(&read_ramulator, "0x40 READ 1\n"), PROBE_NO);
 }
 END_TEST
 
 TEST_MAIN("ramulator", load_store_lines_are_addresses_without_time, read_write_lines_are_address_vectors,
-          first_version_puts_the_address_first, bad_lines_are_named, probe_tells_the_dialects)
+          first_version_puts_the_address_first, instruction_traces_read_and_write_back, bad_lines_are_named,
+          probe_tells_the_dialects)

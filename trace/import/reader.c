@@ -12,8 +12,9 @@
 
 /* In the order of probing: formats with a signature first, plain text last. */
 const struct reader *const readers[] = {
-    &read_nettlp,   &read_offchip,  &read_nsys,      &read_accelsim, &read_accesses, &read_uvmeval, &read_cupti_csv,
-    &read_dram_csv, &read_dramsim3, &read_ramulator, &read_table,    &read_csv,      NULL,
+    &read_nettlp,  &read_offchip,   &read_nsys,     &read_accelsim, &read_accesses,
+    &read_uvmeval, &read_cupti_csv, &read_dram_csv, &read_dramsim3, &read_dramsys,
+    &read_nvbit,   &read_ramulator, &read_table,    &read_csv,      NULL,
 };
 
 const struct reader *reader_find(const char *name)
@@ -27,6 +28,9 @@ static const struct {
 } foreign[] = {
     {".nsys-rep", "a report of Nsight Systems; 'nsys export --type sqlite' makes a file of it that import reads"},
     {".qdrep", "a report of Nsight Systems; 'nsys export --type sqlite' makes a file of it that import reads"},
+    {".tracez",
+     "a binary trace of Accel-Sim 2.0; its post-processor's option --text writes .traceg files, which import "
+     "reads"},
     {".ncu-rep", "a report of Nsight Compute, which holds no records of traffic; record the program with 'offchip "
                  "record --counters'"}};
 
@@ -57,6 +61,14 @@ static size_t text_line(const unsigned char *head, size_t n)
 static void unknown(const char *path, const unsigned char *head, size_t n, const char *known, struct err *err)
 {
     const size_t text = text_line(head, n);
+    static const char cutracer[] = "\"type\":\"mem_addr_trace\"";
+    if (memmem(head, n, cutracer, sizeof cutracer - 1) || memmem(head, n, "\"type\": \"mem_addr_trace\"", 24)) {
+        err_set(err,
+                "%s: a trace of CUTracer, whose opcodes are numbers: what reads and what writes is not in it; NVBit's "
+                "mem_trace or 'offchip record --accesses' say it",
+                path);
+        return;
+    }
     const char *columns = memchr(head, ',', text) ? "; a table of another tool: --columns names its columns" : "";
     if (text)
         err_set(err, "%s: line 1 '%.*s%s': no known format; formats known (offchip list formats): %s%s", path,

@@ -1,7 +1,8 @@
 /* uvmeval: logs of the patched NVIDIA drivers of the SC'21 study of unified memory (repository uvm-eval): every fault
  * and every batch as the driver saw it.
  *
- * Lines may be raw /dev/kmsg ("prio,seq,usec,flags;TEXT"), dmesg ("[  sec.usec] TEXT") or cleaned (TEXT alone).
+ * Lines may be raw /dev/kmsg ("prio,seq,usec,flags;TEXT"), dmesg ("[  sec.usec] TEXT", with "<4>" before and
+ * "[ T1234]" behind it), journalctl ("Nov 26 11:00:00 node kernel: TEXT") or cleaned (TEXT alone).
  * The same letter means different things in different drivers; fields decide (without the letter; "faults" is drivers
  * 460.27.04 and 525.60.13, "batchd" 460.27.04, "ac" access counters 525.60.13):
  *     s, or s,N (ac)  a batch begins
@@ -127,15 +128,24 @@ static const char *skip_spaces(const char *p)
     return p;
 }
 
-/* "prio,seq,usec,flags[,...];TEXT" or "[sec.usec] TEXT" or TEXT: where TEXT begins. */
+/* What dmesg and journalctl put before a line: "<4>", "[sec.usec]", "[ T1234]", "Nov 26 11:00:00 node kernel: ". */
+static const char *skip_log(const char *p)
+{
+    static const char kernel[] = " kernel: ";
+    const char *said = strstr(p, kernel), *end;
+    p = said && said - p < 120 && !memchr(p, ';', (size_t)(said - p)) ? said + sizeof kernel - 1 : p;
+    if (*p == '<' && (end = strchr(p, '>')) && end - p < 6)
+        p = end + 1;
+    while (*p == '[' && (end = strchr(p, ']')))
+        p = skip_spaces(end + 1);
+    return p;
+}
+
+/* "prio,seq,usec,flags[,...];TEXT" or what skip_log() knows or TEXT: where TEXT begins. */
 static const char *skip_prefix(const char *p, struct line *line)
 {
     const char *q = p;
     uint64_t priority, number, time;
-    if (*p == '[') {
-        const char *end = strchr(p, ']');
-        return end ? skip_spaces(end + 1) : p;
-    }
     if (field_digits(&q, &priority) && *q++ == ',' && field_digits(&q, &number) && *q++ == ',' &&
         field_digits(&q, &time) && *q == ',') {
         const char *text = strchr(q, ';');
@@ -145,7 +155,7 @@ static const char *skip_prefix(const char *p, struct line *line)
             return text + 1;
         }
     }
-    return p;
+    return skip_log(p);
 }
 
 /* Numbers between commas up to the end of the line, the first one hexadecimal if asked. False if anything else is

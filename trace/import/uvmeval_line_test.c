@@ -13,8 +13,15 @@ static struct line parse(const char *text)
 
 START_TEST(a_fault_is_the_same_in_kmsg_dmesg_and_cleaned_form)
 {
-    static const char *const forms[] = {FAULT, "4,34763351537,2567418458447,-;" FAULT, "[ 2567.418458] " FAULT};
-    for (int i = 0; i < 3; i++) {
+    static const char *const forms[] = {FAULT,
+                                        "4,34763351537,2567418458447,-;" FAULT,
+                                        "[ 2567.418458] " FAULT,
+                                        "[    5.000000][ T1234] " FAULT,
+                                        "<4>[    5.000000] " FAULT,
+                                        "Nov 26 11:00:00 node kernel: " FAULT,
+                                        "<4>" FAULT,
+                                        "2026-11-26T11:00:00+0100 node kernel: [    5.000000] " FAULT};
+    for (int i = 0; i < 8; i++) {
         struct line line = parse(forms[i]);
         ck_assert_int_eq(line.kind, LINE_FAULT);
         ck_assert_int_eq(line.count, 14);

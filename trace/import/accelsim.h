@@ -1,0 +1,13 @@
+/* accelsim: what an opcode of SASS accesses; of the readers of what NVBit's tools print. */
+#ifndef TRACE_IMPORT_ACCELSIM_H
+#define TRACE_IMPORT_ACCELSIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Of "LDG.E.64" with n bytes: bytes per lane and enum record_access. False: it accesses no global memory. *async: it
+ * copies from there to shared memory, and is named twice. */
+bool accelsim_opcode(const char *opcode, size_t n, uint32_t *bytes, uint32_t *access, bool *async);
+
+#endif

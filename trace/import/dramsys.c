@@ -1,0 +1,122 @@
+/* dramsys: request traces of DRAMSys (.stl, of .rstl the times are steps) and of SST's Prospero, told apart by the
+ * first line that is no comment: 31: read 0x400140 | 33: (s16) write 0x40 0x00ff    cycle, perhaps bytes, operation,
+ * address, perhaps data 1 R 140737488355328 8                              cycle, operation, address, bytes Addresses
+ * of DRAMSys are hexadecimal with or without 0x, those of Prospero decimal. What does not fit is left out. Source:
+ * DRAMSys 4 and 5, README; SST elements, prospero's text reader. */
+#include <string.h>
+#include <strings.h>
+
+#include "trace/base/param.h"
+#include "trace/import/dram_requests.h"
+#include "trace/import/field.h"
+#include "trace/import/reader.h"
+
+struct options {
+    int64_t bytes;
+};
+
+static const struct param options[] = {
+    PARAM_BYTES_ROW(options, bytes, 1, 128, 64, "bytes of a request where the line does not say"), {0}};
+
+static bool kind_of(const char *word, struct record *r)
+{
+    const bool reads = strcasecmp(word, "read") == 0 || strcasecmp(word, "r") == 0;
+    r->kind = reads ? RECORD_DRAM_READ : RECORD_DRAM_WRITE;
+    return reads || strcasecmp(word, "write") == 0 || strcasecmp(word, "w") == 0;
+}
+
+/* "(16)" or "(s16)" */
+static bool bytes_of(const char *word, uint64_t *bytes)
+{
+    const char *p = word + 1 + (word[1] == 's');
+    return field_digits(&p, bytes) && strcmp(p, ")") == 0 && *bytes > 0 && *bytes <= 4096;
+}
+
+static const char *parse_stl(char *line, struct record *r)
+{
+    char *words[DRAM_WORDS + 1], *colon = strchr(line, ':');
+    uint64_t time;
+    if (!colon)
+        return "no colon behind the cycle";
+    *colon = 0;
+    if (!dram_decimal(line + strspn(line, " \t"), RECORD_TIME_MAX, &time))
+        return "the cycle is not a number below 2^62";
+    const int n = dram_words(colon + 1, ' ', words), at = n > 0 && *words[0] == '(';
+    if (at && !bytes_of(words[0], &r->bytes))
+        return "the bytes in brackets are no number from 1 to 4096";
+    if (n < at + 2 || !kind_of(words[at], r))
+        return "no operation and address behind the cycle; expected read or write";
+    r->time = (int64_t)time;
+    return dram_hexadecimal(words[at + 1], &r->addr) ? NULL : "the address is not hexadecimal";
+}
+
+static const char *parse_prospero(char *line, struct record *r)
+{
+    char *words[DRAM_WORDS + 1];
+    uint64_t time;
+    if (dram_words(line, ' ', words) != 4)
+        return "not four words: cycle, operation, address, bytes";
+    if (!dram_decimal(words[0], RECORD_TIME_MAX, &time) || !dram_number(words[2], &r->addr) ||
+        !dram_decimal(words[3], 1 << 20, &r->bytes))
+        return "cycle, address and bytes are not all numbers";
+    r->time = (int64_t)time;
+    return kind_of(words[1], r) && !words[1][1] ? NULL : "unknown operation; expected R or W";
+}
+
+/* The first line that is neither empty nor a comment, if it is whole within the head. */
+static enum probe probe(const char *path, const unsigned char *head, size_t n)
+{
+    (void)path;
+    char line[256], copy[256];
+    struct record r;
+    for (size_t at = 0, length; at < n; at += length + 1) {
+        const unsigned char *end = memchr(head + at, '\n', n - at);
+        length = end ? (size_t)(end - head) - at : n - at;
+        if (length == 0 || head[at] == '#' || head[at] == '\r')
+            continue;
+        (void)snprintf(line, sizeof line, "%.*s", (int)(length < 255 ? length : 255), (const char *)head + at);
+        line[strcspn(line, "\r")] = 0;
+        memcpy(copy, line, sizeof copy);
+        return !parse_stl(line, &r) || !parse_prospero(copy, &r) ? PROBE_YES : PROBE_NO;
+    }
+    return PROBE_NO;
+}
+
+static int read(struct reader_context *context, struct input_stream *source, struct err *err)
+{
+    const struct options *o = context->options;
+    const size_t n = strlen(context->path);
+    const bool steps = n > 5 && strcmp(context->path + n - 5, ".rstl") == 0;
+    struct writer requests = {0};
+    char *line;
+    size_t length;
+    int64_t now = 0;
+    int rc = dram_requests_open(&requests, context, "dram", false, err) ? -1 : 1;
+    while (rc == 1 && (rc = input_stream_line(source, &line, &length, err)) == 1) {
+        struct record r = {.id = requests.total, .bytes = o ? (uint64_t)o->bytes : 64};
+        if (strspn(line, " \t") == length || *line == '#')
+            continue;
+        const char *wrong = strlen(line) != length ? "a zero byte in the line"
+                            : strchr(line, ':')    ? parse_stl(line, &r)
+                                                   : parse_prospero(line, &r);
+        if (!wrong && steps && r.time > RECORD_TIME_MAX - now)
+            wrong = "the cycle is not a number below 2^62";
+        now = wrong || !steps ? now : now + r.time;
+        r.time = steps ? now : r.time;
+        if (!wrong)
+            reader_time(context, r.time);
+        if (wrong ? reader_skip_line(context, wrong, source, err) : writer_add(&requests, &r, NULL, err))
+            rc = -1;
+    }
+    return dram_requests_finish(&requests, context, rc, err);
+}
+
+const struct reader read_dramsys = {
+    .name = "dramsys",
+    .summary = "request traces of DRAMSys (31: read 0x400140) and of SST's Prospero (1 R 4096 8)",
+    .options = options,
+    .options_size = sizeof(struct options),
+    .fills = FACT(SKIPPED) | FACT(TIMES) | FACT(BYTES) | FACT(IDS),
+    .probe = probe,
+    .read = read,
+};
