@@ -16,6 +16,7 @@
 #include "models/base/platform.h"
 #include "models/gpu/gpu.h"
 #include "replay/derive/derive.h"
+#include "replay/uvm/second_run.h"
 #include "trace/base/mem.h"
 #include "trace/base/param_value.h"
 #include "trace/base/privilege.h"
@@ -33,7 +34,7 @@
 enum { EXIT_STOPPED = 130 }; /* as shells give for ^C */
 
 static const char *output, *interface;
-static const char *kernel, *launches, *platform, *apply;
+static const char *kernel, *launches, *platform, *apply, *with;
 static bool force, unified_memory, counters, accesses, check, requests, dram, touches;
 static bool call_sites;
 static int counter_group;
@@ -59,6 +60,8 @@ static const struct opt options[] = {
     OPT("kernel", 0, OPT_TEXT, "REGEX", &kernel,
         "--counters, --accesses and its views: only kernels whose name, mangled or not, matches"),
     OPT("launches", 0, OPT_TEXT, "A..B", &launches, "--counters: only launches A to B of those kernels, from 0"),
+    OPT("with", 0, OPT_TEXT, "TRACE", &with,
+        "--touches, --accesses: add them to this recording of the same program's unified memory, checked"),
     {"limit", 0, OPT_INT, "N", &limit,
      "--accesses and its views: keep N warp accesses of a process, count the rest (default 1000000)", 1, INT64_MAX},
     OPT("apply", 0, OPT_TEXT, "PLAN", &apply,
@@ -251,48 +254,6 @@ static int look_around(const char *program)
     return can ? EXIT_DONE : EXIT_DATA;
 }
 
-/* --- what a recording holds, into a new trace that takes its place --- */
-
-struct copying {
-    struct store *out;
-    struct err *err;
-};
-
-static int copy_origin(void *ctx, const struct store_value *values, size_t n)
-{
-    const struct copying *c = ctx;
-    const bool own = n < 2 || param_position("state|created|derived", values[0].s) >= 0;
-    return own ? 0 : store_origin(c->out, values[0].s, values[1].s, c->err);
-}
-
-static int copy_tables(struct store *in, struct store *out, const char *const *tables, size_t n, struct err *err)
-{
-    for (size_t i = 0; i < n; i++)
-        if (store_copy_table(in, out, tables[i], err))
-            return -1;
-    return 0;
-}
-
-/* Origin (but for what the new trace says of itself), what was left out and what was lost, the driver's parameters. */
-static int copy_facts(struct store *in, struct store *out, struct err *err)
-{
-    static const char *const tables[] = {"parameters", "skipped", "dropped"};
-    struct copying c = {out, err};
-    return store_rows(in, "origin", copy_origin, &c, err) || copy_tables(in, out, tables, 3, err) ? -1 : 0;
-}
-
-/* A stream, all of it. */
-static int copy_stream(struct store *in, struct store *out, int from, struct err *err)
-{
-    struct store_walk w = {0};
-    int to;
-    if (store_stream_add(out, store_stream(in, from), &to, err))
-        return -1;
-    while (store_walk_batch(&w, in, from, err))
-        w.failed = store_append(out, to, w.r, w.extra, w.n, err);
-    return store_walk_end(&w);
-}
-
 /* --- --requests, --dram, --touches: a recording of accesses made into the stream that is asked for --- */
 
 /* Ways of an L2 whose GPU says its size only: assumed. It hardly matters (fully associative and 16 ways differ by the
@@ -386,7 +347,7 @@ static int make_view(const char *path, struct err *err)
     struct store *out = in ? store_create(path, OUTPUT_REPLACE, cmd_line(), err) : NULL;
     int rc = out ? 0 : -1;
     if (rc == 0)
-        rc = copy_facts(in, out, err) || (!touches && store_copy_table(in, out, "allocations", err)) ||
+        rc = recording_copy_facts(in, out, err) || (!touches && store_copy_table(in, out, "allocations", err)) ||
                      derive(in, out, err)
                  ? -1
                  : 0;
@@ -492,23 +453,23 @@ static int join(struct store *first, const struct launches *more, struct store *
 {
     static const char *const tables[] = {"kernels", "allocations", "batches", "services"};
     struct adding adding = {.out = out, .sectors = more, .err = err};
-    if (copy_facts(first, out, err) || store_origin(out, "counter_group", "l2+sectors, two runs", err))
+    if (recording_copy_facts(first, out, err) || store_origin(out, "counter_group", "l2+sectors, two runs", err))
         return -1;
-    if (copy_tables(first, out, tables, sizeof tables / sizeof *tables, err))
+    if (recording_copy_tables(first, out, tables, sizeof tables / sizeof *tables, err))
         return -1;
     for (int s = 0; s < store_stream_count(first); s++)
-        if (copy_stream(first, out, s, err))
+        if (recording_copy_stream(first, out, s, err))
             return -1;
     return store_rows(first, "counters", copy_counter, &adding, err) ? -1 : 0;
 }
 
-/* Add the sectors that `second` counted to `first`, in place of it. Both must have launched the same kernels in the
+/* Add the sectors that `two` counted to `first`, in place of it. Both must have launched the same kernels in the
  * same order; -1 with *err set if not: then `first` is as it was. */
-static int join_runs(const char *first, const char *second, struct err *err)
+static int join_runs(const char *first, struct store *two, struct err *err)
 {
     struct launches a = {0}, b = {0};
-    struct store *one = store_open(first, err), *two = one ? store_open(second, err) : NULL, *out = NULL;
-    int rc = two ? 0 : -1;
+    struct store *one = store_open(first, err), *out = NULL;
+    int rc = one ? 0 : -1;
     if (rc == 0)
         rc = launches_read(&a, one, counted_requests, err) || launches_read(&b, two, counted_sectors, err) ||
                      compare(&a, &b, err)
@@ -523,7 +484,6 @@ static int join_runs(const char *first, const char *second, struct err *err)
     launches_release(&a);
     launches_release(&b);
     store_close(out);
-    store_close(two);
     store_close(one);
     return rc;
 }
@@ -572,6 +532,8 @@ static const char *contradiction(void)
                "another file";
     if (apply && (accesses || requests || dram || touches))
         return "--apply measures what a plan changes: record it with --uvm or --counters";
+    if (with && (!(touches || accesses) || requests || dram || output))
+        return "--with adds to a recording what --touches or --accesses records: no other output goes with it";
     if (call_sites && (accesses || requests || dram || touches))
         return "--call-sites is for --uvm and --counters";
     if (!accesses && !requests && !dram && (limit || (every && !counters)))
@@ -592,7 +554,7 @@ static const char *contradiction(void)
 static bool take_views(const struct recorder_result *result)
 {
     bool good = true;
-    for (size_t i = 0; (touches || requests || dram) && i < result->file_count; i++) {
+    for (size_t i = 0; (touches || requests || dram) && !with && i < result->file_count; i++) {
         const struct recorder_trace_summary *f = &result->files[i];
         struct err err = {""};
         if (!f->path[0] || f->fatal || f->records == 0)
@@ -618,7 +580,8 @@ static int conclude(const struct recorder_result *result)
         fatal |= result->files[i].fatal;
         if (result->files[i].path[0]) {
             recorded = true;
-            say_file(&result->files[i]);
+            if (!with)
+                say_file(&result->files[i]);
         }
     }
     bool killed = WIFSIGNALED(result->status);
@@ -642,29 +605,98 @@ static int conclude(const struct recorder_result *result)
     return status;
 }
 
+/* --- a second run of the program --- */
+
+/* Where it goes meanwhile: beside `first`. */
+static int second_path(const char *first, char *path, size_t size, struct err *err)
+{
+    (void)snprintf(path, size, "%s.second-run", first);
+    return access(path, F_OK) == 0 ? err_set(err, "%s is in the way: move it", path) : 0;
+}
+
+/* What it recorded, whose file goes as soon as it is open; NULL with *err set: there is none. */
+static struct store *second_open(const struct recorder_result *result, struct err *err)
+{
+    struct store *store = NULL;
+    if (result->file_count != 1 || !result->files[0].path[0] || result->failed || result->files[0].fatal ||
+        result->stopped)
+        err_set(err, "the second run was not recorded");
+    else
+        store = store_open(result->files[0].path, err);
+    for (size_t i = 0; i < result->file_count; i++)
+        if (result->files[i].path[0])
+            (void)unlink(result->files[i].path);
+    return store;
+}
+
 /* The second run, of the sectors, if the first did not count them; the exit status. */
 static int record_again(const struct recorder_options *first, const struct recorder_result *done, int status)
 {
     struct recorder_options o = *first;
-    struct recorder_result result;
+    struct recorder_result result = {0};
     struct err err = {""};
     char path[sizeof done->files[0].path + 16];
     int lacks = lacks_sectors(done->files[0].path, &err);
     if (lacks <= 0)
         return lacks < 0 ? cmd_fail(EXIT_DATA, "%s", err.msg) : status;
-    (void)snprintf(path, sizeof path, "%s.sectors", done->files[0].path);
     o.output = path;
+    o.force = true;
     o.counter_group = "sectors";
-    cmd_say("the program runs once more, for the sectors");
-    int rc = recorder_run(&o, &result, &err);
-    if (rc == 0 && (result.file_count != 1 || !result.files[0].path[0] || result.failed))
-        rc = err_set(&err, "the second run was not recorded");
-    if (rc == 0)
-        rc = join_runs(done->files[0].path, result.files[0].path, &err);
-    if (result.file_count == 1 && result.files[0].path[0])
-        (void)unlink(result.files[0].path);
+    int rc = second_path(done->files[0].path, path, sizeof path, &err);
+    if (rc == 0) {
+        cmd_say("the program runs once more, for the sectors");
+        rc = recorder_run(&o, &result, &err);
+    }
+    struct store *second = rc ? NULL : second_open(&result, &err);
+    rc = second ? join_runs(done->files[0].path, second, &err) : -1;
+    store_close(second);
     recorder_release(&result);
     return rc ? cmd_fail(EXIT_DATA, "%s; %s holds the first run only", err.msg, done->files[0].path) : status;
+}
+
+/* Put the first run and what the second recorded in place of the first. */
+static int add_second(struct store *first, const struct recorder_result *result, struct err *err)
+{
+    struct store *second = second_open(result, err);
+    struct store *out = second ? store_create(store_path(first), OUTPUT_REPLACE, cmd_line(), err) : NULL;
+    int rc = out ? 0 : -1;
+    if (rc == 0 && !store_complete(second))
+        rc = err_set(err, "the second run is not whole: %s",
+                     result->files[0].dropped ? "records of it were lost" : "its program did not end in good order");
+    if (rc == 0)
+        rc = second_run_join(first, second, touches, kernel != NULL, out, err);
+    if (rc == 0)
+        rc = store_complete(first) ? store_finish(out, err) : store_keep(out, err);
+    store_close(out);
+    store_close(second);
+    return rc;
+}
+
+/* Run the program once more for its touches or accesses, which go into `with`; the exit status. */
+static int record_with(const struct recorder_options *again)
+{
+    struct recorder_options o = *again;
+    struct recorder_result result = {0};
+    struct err err = {""};
+    char path[PATH_MAX];
+    int status = EXIT_DATA;
+    struct store *first = store_open(with, &err);
+    o.output = path;
+    o.force = true;
+    int rc = !first || second_run_check(first, &err) || second_path(with, path, sizeof path, &err) ||
+             output_try(with, true, &err) || recorder_run(&o, &result, &err);
+    if (rc == 0) {
+        status = conclude(&result);
+        rc = add_second(first, &result, &err);
+    }
+    if (rc)
+        status = cmd_fail(EXIT_DATA, "%s; %s is as it was", err.msg, with);
+    else
+        cmd_say("%s: with the %s of %llu records of process %lld", with, touches ? "page touches" : "accesses",
+                (unsigned long long)result.files[0].records, (long long)result.files[0].process);
+    store_close(first);
+    recorder_release(&result);
+    return status;
 }
 
 /* Run the program and record it; plan may be NULL. */
@@ -701,6 +733,8 @@ static int record(char **argv, const char *plan)
     if (warning[0])
         printable_print(stderr, "offchip: warning: %s\n", warning);
     int status = EXIT_DATA;
+    if (with)
+        return record_with(&o);
     if (recorder_run(&o, &result, &err))
         (void)cmd_fail(EXIT_DATA, "%s", err.msg);
     else {
@@ -830,6 +864,7 @@ const struct command cmd_record = {
     .usage = "[-o FILE] [--uvm] [--counters] [-f] [--] CMD [ARGS]\n"
              "       offchip record --accesses [--kernel REGEX] [--limit N] [-o FILE] [--] CMD [ARGS]\n"
              "       offchip record --touches [--kernel REGEX] [-o FILE] [--] CMD [ARGS]\n"
+             "       offchip record --touches|--accesses --with TRACE [--kernel REGEX] [--] CMD [ARGS]\n"
              "       offchip record --requests|--dram [--kernel REGEX] [--limit N] [-o FILE] [--] "
              "CMD [ARGS]\n"
              "       offchip record --apply PLAN [-o FILE] [--] CMD [ARGS]\n"
@@ -847,7 +882,8 @@ const struct command cmd_record = {
                "slower, one after the other. --limit bounds the recording of each process; accesses past\n"
                "it are counted, and the recording then says that it is incomplete.\n\n"
                "With --touches, records which pages each launch touches, in the order of first touches: a\n"
-               "program for 'replay uvm' that no limit cuts.\n\n"
+               "program for 'replay uvm' that no limit cuts. With --with TRACE they are added to a recording of\n"
+               "the same program's unified memory, and so are accesses: compare and replay take them from there.\n\n"
                "With --requests or --dram, records accesses and stores what follows from them instead: the\n"
                "requests over the link, by size, as if the data were in host memory, or what reaches the\n"
                "GPU's memory through its L2. 'offchip info' calls such streams modelled, others captured.\n\n"
@@ -858,6 +894,7 @@ const struct command cmd_record = {
                 "  offchip record --accesses --kernel 'bfs' --limit 5000000 -o accesses.db -- ./bfs graph.bel\n"
                 "  offchip record --check\n"
                 "  offchip record --touches -o touches.db -- ./app\n"
+                "  offchip record --touches --with app.db -- ./app --size 4096\n"
                 "  offchip record --requests --kernel bfs -o requests.db -- ./bfs graph.bel\n"
                 "  offchip record --interface eth1 -o pcie.db\n"
                 "  offchip record --counters -o bfs.db -- ./bfs graph.bel",

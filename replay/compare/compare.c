@@ -387,7 +387,7 @@ bool compare_stops(const struct compare_program *f)
 {
     const struct compare_request *r = f->request;
     return r->stop_from && f->footprint >= r->stop_from && compare_fits(f) && !f->only && !r->mixed && !r->top &&
-           !r->results;
+           f->recorded_ns == 0 && !r->results;
 }
 
 double compare_stop_ns(const struct compare_program *f, const struct uvm_metrics *prefetched)

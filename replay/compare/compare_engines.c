@@ -209,8 +209,10 @@ static void fill_recorded(const struct compare_program *f, const struct outcome 
 static int needs_accesses(const struct compare_program *f, struct compare_result *result, struct err *err)
 {
     struct err why;
-    err_set(&why, "zero-copy, and other policies as numbers, take what the program touches: offchip record --accesses "
-                  "(unified memory alone: --touches)");
+    err_set(&why, "%s",
+            f->touches ? "zero-copy takes the program's accesses: offchip record --accesses --with"
+                       : "zero-copy, and other policies as numbers, take what the program touches: offchip "
+                         "record --accesses (unified memory alone: --touches)");
     return compare_wanted(f, COMPARE_ZEROCOPY, "as-written")
                ? compare_refuse(result, COMPARE_ZEROCOPY, "as-written", &why, err)
                : 0;
@@ -222,6 +224,10 @@ int compare_engine_rows(const struct compare_program *f, struct compare_result *
     const struct call placed = {f, "placement", "device,managed,pinned", COMPARE_DEVICE, fill_shared};
     const struct call recorded = {f, "uvm", compare_prefetchers, COMPARE_MANAGED, fill_recorded};
     struct err why;
+    if (f->recorded_ns > 0 && compare_recorded_rows(f, result, err))
+        return -1;
+    if (f->recorded_ns > 0 && f->touching.kind == UVM_INPUT_TOUCHES)
+        return needs_accesses(f, result, err);
     if (compare_is_recorded(f))
         return run(&recorded, result, err) || compare_recorded_rows(f, result, err) || needs_accesses(f, result, err)
                    ? -1

@@ -24,6 +24,7 @@ struct managed_run {
     bool done;          /* or will be with the run that names it */
     bool prefetched;
     int64_t stop_ns; /* as in struct uvm_run */
+    int64_t tree_ns; /* what the closed loop says of the program as it is, where a recording says it too; else 0 */
     size_t order;    /* among all, as compare_row has it */
     struct uvm_metrics metrics;
     struct err err; /* why there is no answer */
@@ -140,7 +141,13 @@ static void set_order(struct managed_runs *runs, struct compare_result *result)
     }
 }
 
-/* A copy, or one of some, needs the kernels of the prefetched run. */
+/* Whether a recording says it, without simulation. */
+static bool is_recorded(const struct compare_program *f, const struct managed_run *run)
+{
+    return f->recorded_ns > 0 && strcmp(run->policy, "tree") == 0 && (!run->said || run->prefetched);
+}
+
+/* A copy, or one of some, needs the kernels of the prefetched run; beside a recording all need it as it is. */
 static void drop_unwanted(const struct compare_program *f, struct managed_runs *runs)
 {
     size_t kept = 0;
@@ -148,6 +155,7 @@ static void drop_unwanted(const struct compare_program *f, struct managed_runs *
         char name[160];
         name_of(&runs->items[i], name, sizeof name);
         if (compare_wanted(f, COMPARE_MANAGED, name) ||
+            (is_recorded(f, &runs->items[i]) && !runs->items[i].prefetched) ||
             (runs->items[i].prefetched &&
              (compare_wanted(f, COMPARE_COPY, "cudaMemcpy") || compare_wanted(f, COMPARE_MIXED, NULL))))
             runs->items[kept++] = runs->items[i];
@@ -202,6 +210,22 @@ static int fill_params(const struct managed_run *run, struct compare_row *row, s
     return 0;
 }
 
+/* A time beside those of a recording: what that took more than the closed loop says of it is added; what less, in
+ * proportion. */
+static void put_recorded(const struct compare_program *f, double time, double tree, struct compare_row *row)
+{
+    const double recorded[] = {f->recorded_low_ns, f->recorded_ns};
+    double ends[2];
+    for (int i = 0; i < 2; i++)
+        ends[i] = recorded[i] > tree ? time + recorded[i] - tree : time * recorded[i] / tree;
+    const bool wide = ends[1] > ends[0] * 1.01; /* as rows of recordings */
+    row->common_ns = wide ? ends[1] - ends[0] : 0;
+    if (wide)
+        outcome_interval(&row->outcome, "time_ns", ends[0], ends[1]);
+    else
+        outcome_real(&row->outcome, "time_ns", (ends[0] + ends[1]) / 2);
+}
+
 static int fill(const struct compare_program *f, const struct managed_run *run, struct compare_row *row,
                 struct err *err)
 {
@@ -217,8 +241,12 @@ static int fill(const struct compare_program *f, const struct managed_run *run, 
         compare_stop_row(row, (double)run->stop_ns);
         return fill_params(run, row, err);
     }
+    const double tree = (double)run->tree_ns, time = (double)m->time_ns;
     uint64_t held = f->memory && f->memory < f->footprint ? f->memory : f->footprint;
-    outcome_real(out, "time_ns", (double)m->time_ns);
+    if (tree > 0)
+        put_recorded(f, time, tree, row);
+    else
+        outcome_real(out, "time_ns", time);
     outcome_real(out, "h2d_bytes", (double)(m->h2d_bytes + m->remote_bytes));
     outcome_real(out, "d2h_bytes", (double)m->d2h_bytes);
     out->outside_bytes[1] = (double)(m->d2h_bytes - m->evicted_bytes); /* in phases of the CPU */
@@ -231,6 +259,9 @@ static int fill(const struct compare_program *f, const struct managed_run *run, 
     uvm_managed_note_blocks(&(struct uvm_managed){.ops = f->ops, .state = f->actors, .settings = &f->set->managed}, m,
                             out);
     platform_use_note_borrowed(f->platform, (const char *const[]){"uvm", NULL}, out);
+    if (tree > 0)
+        outcome_note(out, "the closed loop's over the touches, as far from the recorded time as from its own of the "
+                          "program as it is: what the kernels compute is not in the touches");
     row->stock = strcmp(run->policy, "tree") == 0;
     row->advised = run->advised;
     row->prefetched = run->prefetched;
@@ -247,7 +278,7 @@ static int add_row(const struct compare_program *f, const struct managed_run *ru
 {
     char policy[160];
     name_of(run, policy, sizeof policy);
-    if (!f->only && !compare_wanted(f, COMPARE_MANAGED, policy))
+    if (is_recorded(f, run) || (!f->only && !compare_wanted(f, COMPARE_MANAGED, policy)))
         return 0;
     struct compare_row *row = compare_add(result, COMPARE_MANAGED, policy, err);
     if (!row || fill(f, run, row, err))
@@ -338,10 +369,22 @@ static void run_first(const struct compare_program *f, struct managed_runs *runs
         runs->items[i].stop_ns = (int64_t)most;
 }
 
+/* What all others are held against. */
+static void run_tree(const struct compare_program *f, struct managed_runs *runs, struct managed_run *tree)
+{
+    run_one(f, tree, NULL, NULL);
+    tree->done = true;
+    for (size_t i = 0; i < runs->count && !tree->failed; i++)
+        runs->items[i].tree_ns = tree->metrics.time_ns;
+}
+
 static void run_all(const struct compare_program *f, struct managed_runs *runs)
 {
     int threads = f->request->threads > 0 ? f->request->threads : 1;
     pair(runs);
+    for (size_t i = 0; i < runs->count; i++)
+        if (is_recorded(f, &runs->items[i]) && !runs->items[i].prefetched)
+            run_tree(f, runs, &runs->items[i]);
     run_first(f, runs);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (size_t i = 0; i < runs->count; i++) {

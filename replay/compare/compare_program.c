@@ -76,6 +76,7 @@ int compare_program_open(struct compare_program *f, const struct compare_request
     for (size_t i = 0; i < f->alloc_count; i++)
         f->footprint += f->allocs[i].bytes;
     int rc = take_memory(f, err);
+    compare_recorded_time(f);
     if (rc == 0) {
         keep_steps(f);
         f->counted = count(f, &f->uncounted) == 0;

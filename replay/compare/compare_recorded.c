@@ -542,14 +542,39 @@ static int add_row(const struct compare_program *f, const struct uvm_recording *
     return prefetched ? plan_calls(f, r, t, result, row, err) : 0;
 }
 
-/* What the recorded time may hold of the recorder itself: all that its records take, one behind the other, or nothing
- * where the driver had time for them. */
-static void say_traced(const struct compare_program *f, const struct uvm_recording *r, struct compare_result *result)
+/* As recorded, where the closed loop has all other rows. */
+static int add_as_it_is(const struct compare_program *f, const struct uvm_recording *r, const struct transfers *t,
+                        struct compare_result *result, struct err *err)
+{
+    if (f->recorded_ns <= 0 || !compare_wanted(f, COMPARE_MANAGED, "tree"))
+        return 0;
+    struct compare_row *row = compare_add(result, COMPARE_MANAGED, "tree", err);
+    if (!row)
+        return -1;
+    outcome_real(&row->outcome, "time_ns", f->recorded_ns);
+    outcome_real(&row->outcome, "h2d_bytes", t->bytes);
+    outcome_real(&row->outcome, "d2h_bytes", (double)r->back_bytes);
+    outcome_real(&row->outcome, "gpu_bytes", t->footprint);
+    outcome_note(&row->outcome, "as recorded");
+    compare_plan_managed(f, row, "tree");
+    row->stock = true;
+    return 0;
+}
+
+/* What the recorder's records take, one behind the other. */
+static double traced_ns(const struct compare_program *f, const struct uvm_recording *r)
 {
     const struct uvm_platform *uvm = platform_section_get(f->platform, "uvm");
-    const double records = (double)r->batches.services.migration_count * uvm->trace_record_ns;
+    return r->simulated && !r->traced ? 0 : (double)r->batches.services.migration_count * uvm->trace_record_ns;
+}
+
+/* What the recorded time may hold of the recorder itself: all that its records take, or nothing where the driver had
+ * time for them. */
+static void say_traced(const struct compare_program *f, const struct uvm_recording *r, struct compare_result *result)
+{
+    const double records = traced_ns(f, r);
     char text[2][32];
-    if (records <= 0 || (r->simulated && !r->traced))
+    if (records <= 0)
         return;
     for (size_t i = 0; i < result->count; i++)
         if (compare_as_it_is(&result->rows[i]))
@@ -595,12 +620,31 @@ static int add_rows(const struct compare_program *f, const struct uvm_recording 
         return -1;
     choose_calls(f, t);
     result->footprint_bytes = (uint64_t)t->footprint;
+    if (add_as_it_is(f, r, t, result, err))
+        return -1;
     say_traced(f, r, result);
     for (int prefetched = 0; prefetched < 2 && !rc; prefetched++)
         if (compare_wanted(f, prefetched ? COMPARE_MANAGED : COMPARE_COPY,
                            prefetched ? "tree, prefetched" : "cudaMemcpy"))
             rc = add_row(f, r, t, &kernels, prefetched != 0, result, err);
     return rc;
+}
+
+void compare_recorded_time(struct compare_program *f)
+{
+    struct uvm_recording r;
+    struct transfers t = {0};
+    struct err why = {""};
+    if (uvm_input_of(f->input) != UVM_INPUT_RECORDING || !platform_has(f->platform, "uvm") ||
+        uvm_recording_load(&r, f->input->store, (struct recording){RECORDING_ANY, RECORDING_ANY}, &why))
+        return;
+    const bool stock = !*r.policy || strncmp(r.policy, "tree", strlen("tree")) == 0;
+    if (stock && count_transfers(&r, &t, &why) == 0 && refuse(f, &r, &t, &why) == 0) {
+        f->recorded_ns = (double)r.kernel_ns;
+        f->recorded_low_ns = fmax(0, f->recorded_ns - traced_ns(f, &r));
+    }
+    free(t.arrays);
+    uvm_recording_release(&r);
 }
 
 int compare_recorded_rows(const struct compare_program *f, struct compare_result *result, struct err *err)

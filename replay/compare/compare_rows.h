@@ -25,6 +25,9 @@ struct compare_program {
     const struct platform *platform;
     const struct compare_set *set;
     bool touches; /* `touching` is open: what is touched is known */
+    /* Migrations stand beside the touches, and say of the program as it is, prefetched and copied what they took. As it
+     * is, without the profiler at best and as recorded; 0: they do not. */
+    double recorded_low_ns, recorded_ns;
     struct actor_input touching;
     struct launch_weights *weights; /* of `touching`, for simulations of its reads; NULL: none are known */
     struct totals_watch *watch;     /* that `tracks` were made with; NULL: they were not */
@@ -136,6 +139,9 @@ static inline bool compare_is_recorded(const struct compare_program *facts)
  * leaves, and at most that and what they may have done beside it. Each time they come again behind the CPU's work, data
  * are copied or prefetched again; what it takes back is in no row's time. */
 int compare_recorded_rows(const struct compare_program *facts, struct compare_result *result, struct err *err);
+
+/* Where such a recording answers, set facts->recorded_low_ns and recorded_ns. */
+void compare_recorded_time(struct compare_program *facts);
 
 /* Copies in before the first kernel, and back in between; not those at the end. */
 double compare_copies_ns(const struct compare_program *facts, const struct program_copies *copies);

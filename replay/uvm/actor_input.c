@@ -10,22 +10,28 @@
 #include "trace/base/mem.h"
 #include "trace/base/sorted.h"
 
-enum uvm_input uvm_input_stored(const struct store *store)
+enum uvm_input uvm_touching(const struct store *store)
 {
-    uint64_t kinds = 0;
-    bool accesses = false;
+    enum uvm_input found = UVM_INPUT_OTHER;
     for (int s = 0; store && s < store_stream_count(store); s++) {
         const struct stream *stream = store_stream(store, s);
         if (uvm_fault_log_stream(stream))
             return UVM_INPUT_FAULT_LOG;
-        kinds |= stream->kinds;
-        accesses |= strcmp(stream->name, "accesses") == 0;
+        if (stream->kinds >> RECORD_TOUCH & 1)
+            found = UVM_INPUT_TOUCHES;
+        else if (found == UVM_INPUT_OTHER && strcmp(stream->name, "accesses") == 0)
+            found = UVM_INPUT_ACCESSES;
     }
-    if (kinds >> RECORD_TOUCH & 1)
-        return UVM_INPUT_TOUCHES;
-    if (kinds >> RECORD_MIGRATE_H2D & 1)
-        return UVM_INPUT_RECORDING;
-    return accesses ? UVM_INPUT_ACCESSES : UVM_INPUT_OTHER;
+    return found;
+}
+
+enum uvm_input uvm_input_stored(const struct store *store)
+{
+    const enum uvm_input touching = uvm_touching(store);
+    for (int s = 0; store && s < store_stream_count(store) && touching != UVM_INPUT_FAULT_LOG; s++)
+        if (store_stream(store, s)->kinds >> RECORD_MIGRATE_H2D & 1)
+            return UVM_INPUT_RECORDING;
+    return touching;
 }
 
 enum uvm_input uvm_input_of(const struct input *input)
@@ -38,7 +44,7 @@ enum uvm_input uvm_input_of(const struct input *input)
 bool actor_input_is(const struct input *input)
 {
     const enum uvm_input kind = uvm_input_of(input);
-    return kind != UVM_INPUT_OTHER && kind != UVM_INPUT_RECORDING;
+    return kind != UVM_INPUT_OTHER && (kind != UVM_INPUT_RECORDING || uvm_touching(input->store) != UVM_INPUT_OTHER);
 }
 
 int actor_input_program(struct actor_input *t, const struct program *program, struct err *err)
@@ -88,8 +94,8 @@ int actor_input_open(struct actor_input *t, const struct input *input, struct er
     if (w->type ||
         (type && !(type->views & VIEW_UVM))) /* what a workload is not replayed as, its trace is not either */
         return derive_no_view(type, VIEW_UVM, err);
-    *t = (struct actor_input){.kind = kind, .store = input->store};
-    if ((kind == UVM_INPUT_ACCESSES ? open_accesses(t, input, err) : open_trace(t, input->store, err)) == 0)
+    *t = (struct actor_input){.kind = uvm_touching(input->store), .store = input->store};
+    if ((t->kind == UVM_INPUT_ACCESSES ? open_accesses(t, input, err) : open_trace(t, input->store, err)) == 0)
         return 0;
     actor_input_close(t);
     return -1;
@@ -601,12 +607,16 @@ static bool match(struct marking *m)
     return true;
 }
 
-static uint64_t missing(const struct uvm_recording *r, const struct page_mask *touched)
+/* How many pages faulted and are not touched; *first: the address of one. */
+static uint64_t missing(const struct uvm_recording *r, const struct page_mask *touched, uint64_t *first)
 {
     uint64_t n = 0;
     for (size_t p = 0; p < r->piece_count; p++) {
         struct page_mask rest;
         page_mask_andnot(&rest, &r->pieces[p].touched, &touched[p]);
+        if (!n && page_mask_any(&rest))
+            *first = r->pieces[p].start / UVM_BLOCK_BYTES * UVM_BLOCK_BYTES +
+                     (uint64_t)page_mask_next(&rest, 0) * UVM_PAGE_BYTES;
         n += page_mask_count(&rest);
     }
     return n;
@@ -625,14 +635,14 @@ static uint64_t launches(const struct actor_input *t)
 }
 
 /* Not a page too few, no launch and no page too many, as far as the recording tells. */
-static int judge(const struct uvm_recording *r, uint64_t untouched, uint64_t outside, uint64_t launched,
+static int judge(const struct uvm_recording *r, uint64_t untouched, uint64_t first, uint64_t outside, uint64_t launched,
                  struct err *err)
 {
     if (untouched)
         return err_set(err,
-                       "%llu of the pages that faulted in the recording are not touched: it is of another program, or "
-                       "its memory lies elsewhere",
-                       (unsigned long long)untouched);
+                       "%llu of the pages that faulted in the recording are not touched, the first at 0x%llx: it is of "
+                       "another program, or its memory lies elsewhere",
+                       (unsigned long long)untouched, (unsigned long long)first);
     if (r->known_sizes && !r->more_memory && outside)
         return err_set(err,
                        "%llu touches lie outside of the allocations that the recording names: it is of a larger "
@@ -653,16 +663,16 @@ static int check(const struct uvm_recording *r, const struct actor_input *t, str
     m.allocs = t->ops->allocs(t->state, &m.alloc_count);
     m.shifts = mem_zalloc(m.alloc_count, sizeof *m.shifts, err);
     int rc = m.shifts ? mark_all(&m, err) : -1;
-    uint64_t first = rc ? 0 : missing(r, touched), rest = first;
+    uint64_t at = 0, again, first = rc ? 0 : missing(r, touched, &at), rest = first;
     if (first && match(&m)) {
         memset(touched, 0, r->piece_count * sizeof *touched);
         m.outside = 0;
         rc = mark_all(&m, err);
-        rest = rc ? 0 : missing(r, touched);
+        rest = rc ? 0 : missing(r, touched, &again);
     }
     free(m.shifts);
     *outside = m.outside;
-    return rc ? rc : judge(r, rest ? first : 0, m.outside, launches(t), err);
+    return rc ? rc : judge(r, rest ? first : 0, at, m.outside, launches(t), err);
 }
 
 /* What the recording leaves open of touches that fit it. */

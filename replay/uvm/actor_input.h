@@ -18,12 +18,16 @@ enum uvm_input {
     UVM_INPUT_ACCESSES,  /* a recording of accesses */
     UVM_INPUT_TOUCHES,   /* page touches */
     UVM_INPUT_FAULT_LOG, /* a driver's log of faults (uvm_fault_log.h), and touches made of it */
-    UVM_INPUT_RECORDING  /* migrations to the GPU, and no touches */
+    UVM_INPUT_RECORDING  /* migrations to the GPU; touches or accesses of the same program may stand beside them */
 };
 
 enum uvm_input uvm_input_of(const struct input *input);
 /* The same of a trace; NULL: UVM_INPUT_OTHER. */
 enum uvm_input uvm_input_stored(const struct store *store);
+
+/* What touches pages in a trace, whatever migrations stand beside it: UVM_INPUT_ACCESSES, _TOUCHES, _FAULT_LOG or
+ * _OTHER. */
+enum uvm_input uvm_touching(const struct store *store);
 
 struct actor_input {
     enum uvm_input kind;
@@ -39,7 +43,7 @@ struct actor_input {
     struct actor_tracks *tracks; /* of the program; NULL: its steps are not kept */
 };
 
-/* Whether the input has pages to touch. A recording of migrations has not. */
+/* Whether the input has pages to touch. A recording of migrations alone has not. */
 bool actor_input_is(const struct input *input);
 
 /* Fails where there is nothing that touches pages; *err says what there is. The input must stay open, and *t where it

@@ -273,7 +273,7 @@ static int check_beside(const struct closed_loop *loop, struct outcome *runs, st
     for (size_t i = 0; i < job->policy_count; i++)
         outcome_note(&runs[i],
                      "touches: every answer is the closed loop's over %s, which touches all that faulted in %s", spec,
-                     job->inputs[0].spec);
+                     spec == job->inputs[0].spec ? "its own migrations" : job->inputs[0].spec);
     return 0;
 }
 
@@ -333,10 +333,9 @@ static int replay_beside(const struct replay_job *job, enum uvm_input kind, cons
                          struct outcome *runs, struct err *err)
 {
     struct replay_job loop = *job;
-    const enum uvm_input beside = uvm_input_of(touches);
     if (kind != UVM_INPUT_RECORDING)
         return err_set(err, "--touches stands beside a recording of migrations; %s is none", job->inputs[0].spec);
-    if (beside == UVM_INPUT_FAULT_LOG || beside == UVM_INPUT_RECORDING)
+    if (uvm_input_of(touches) == UVM_INPUT_FAULT_LOG || !actor_input_is(touches))
         return err_set(err, "--touches %s: expected page touches of the program, or its accesses", touches->spec);
     loop.inputs = touches;
     loop.input_count = 1;
@@ -371,12 +370,20 @@ static bool before_demand_paging(const struct replay_job *job)
            (type && type->produces == WORKLOAD_LAUNCHES && platform_has(job->platform, "legacy"));
 }
 
+/* Beside a recording, or in it; NULL: there are none. */
+static const struct input *touches_of(const struct replay_job *job)
+{
+    const struct input *beside = uvm_touches_input(job), *first = &job->inputs[0];
+    const bool own = uvm_input_of(first) == UVM_INPUT_RECORDING && actor_input_is(first);
+    return !beside && own ? first : beside;
+}
+
 /* Recordings need no GPU to be run again. */
 static const char *const *uvm_sections(const struct replay_job *job)
 {
     static const char *const legacy[] = {"legacy", NULL}, *const recorded[] = {"uvm", NULL},
                              *const closed[] = {"uvm", "gpu", "launch", NULL};
-    if (uvm_touches_input(job))
+    if (touches_of(job))
         return closed;
     if (before_demand_paging(job))
         return legacy;
@@ -393,8 +400,8 @@ static int refuse_to_record(const struct replay_job *job, struct err *err)
 
 static int uvm_replay(const struct replay_job *job, struct outcome *runs, struct err *err)
 {
-    const struct input *touches = uvm_touches_input(job);
-    if (job->input_count != 1u + (touches != NULL))
+    const struct input *touches = touches_of(job);
+    if (job->input_count != 1u + (uvm_touches_input(job) != NULL))
         return err_set(err, "the uvm engine replays one input; %zu were given", job->input_count);
     const enum uvm_input kind = uvm_input_of(&job->inputs[0]);
     if (touches)
