@@ -38,9 +38,9 @@ struct command {
 
 extern const struct command *const commands[]; /* ends with NULL */
 
-extern const struct command cmd_calibrate, cmd_compare, cmd_completion, cmd_derive, cmd_diff, cmd_export, cmd_graph,
-    cmd_import, cmd_info, cmd_list, cmd_merge, cmd_plot, cmd_policy, cmd_record, cmd_replay, cmd_report, cmd_sql,
-    cmd_sweep, cmd_synth, cmd_verify;
+extern const struct command cmd_advise, cmd_calibrate, cmd_compare, cmd_completion, cmd_derive, cmd_diff, cmd_export,
+    cmd_graph, cmd_import, cmd_info, cmd_list, cmd_merge, cmd_plot, cmd_policy, cmd_record, cmd_replay, cmd_report,
+    cmd_sql, cmd_sweep, cmd_synth, cmd_verify;
 
 /* "offchip: " and the message to stderr; returns `status`. */
 int cmd_fail(enum exit_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -24,9 +24,9 @@
 
 /* In the order of `offchip --help`. */
 const struct command *const commands[] = {
-    &cmd_record,    &cmd_synth, &cmd_import, &cmd_info,   &cmd_verify, &cmd_derive,     &cmd_compare,
-    &cmd_replay,    &cmd_sweep, &cmd_merge,  &cmd_report, &cmd_diff,   &cmd_plot,       &cmd_graph,
-    &cmd_calibrate, &cmd_sql,   &cmd_export, &cmd_list,   &cmd_policy, &cmd_completion, NULL,
+    &cmd_record, &cmd_advise, &cmd_synth, &cmd_import, &cmd_info,       &cmd_verify, &cmd_derive, &cmd_compare,
+    &cmd_replay, &cmd_sweep,  &cmd_merge, &cmd_report, &cmd_diff,       &cmd_plot,   &cmd_graph,  &cmd_calibrate,
+    &cmd_sql,    &cmd_export, &cmd_list,  &cmd_policy, &cmd_completion, NULL,
 };
 
 static const struct command *running;
