@@ -12,9 +12,9 @@
 
 /* In the order of probing: formats with a signature first, plain text last. */
 const struct reader *const readers[] = {
-    &read_nettlp,  &read_offchip,   &read_nsys,     &read_accelsim, &read_accesses,
-    &read_uvmeval, &read_cupti_csv, &read_dram_csv, &read_dramsim3, &read_dramsys,
-    &read_nvbit,   &read_ramulator, &read_table,    &read_csv,      NULL,
+    &read_nettlp,    &read_offchip,  &read_nsys,     &read_accelsim, &read_accesses, &read_uvmeval,
+    &read_cupti_csv, &read_dram_csv, &read_dramsim3, &read_dramsys,  &read_nvbit,    &read_pytorch,
+    &read_ramulator, &read_table,    &read_csv,      NULL,
 };
 
 const struct reader *reader_find(const char *name)
