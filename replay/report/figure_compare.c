@@ -6,7 +6,7 @@
 #include "replay/results/runs.h"
 #include "trace/base/units.h"
 
-enum { ROWS_MAX = 24, ROWS_USUAL = 10, WIDTH = 760, HEIGHT = 430 };
+enum { ROWS_MAX = 24, ROWS_USUAL = 10, WIDTH = 1000, HEIGHT = 580 };
 
 static const double name_scale = 0.85; /* of letters in names, which are long */
 
@@ -50,14 +50,21 @@ static int collect(const struct figure_form *form, struct rows *rows, struct err
 /* The first row stands on top. */
 static void y_axis(const struct figure_input *input, FILE *script, const struct rows *rows)
 {
+    size_t longest = 0;
+    for (size_t i = 0; i < rows->count; i++)
+        longest = strlen(rows->labels[i]) > longest ? strlen(rows->labels[i]) : longest;
     (void)plot_taller(input, ((double)rows->count - ROWS_USUAL) * PLOT_LINE);
-    (void)fprintf(script, "set yrange [%g:-0.6]\nset ytics scale 0 (", (double)rows->count - 0.4);
+    (void)fprintf(script, "set lmargin %.1f\nset yrange [%g:-0.6]\nset ytics scale 0 (",
+                  (double)longest * name_scale + 5, (double)rows->count - 0.4);
     for (size_t i = 0; i < rows->count; i++) {
         (void)fprintf(script, "%s\"{/*%.2f \".", i ? ", " : "", name_scale);
         plot_quote(script, rows->labels[i]);
         (void)fprintf(script, ".\"}\" %zu", i);
     }
-    (void)fputs(")\nset grid xtics noytics\nset border 1\nset key off\nset ylabel 'mechanism'\n", script);
+    (void)fprintf(script,
+                  ")\nset grid xtics noytics\nset border 1\nset key off\nset ylabel 'mechanism'\n"
+                  "set ylabel offset %.1f,0\n",
+                  (double)longest * (1 - name_scale));
 }
 
 /* y, value, ends of the interval, ends with the measured error of such times, text. */

@@ -8,7 +8,7 @@
 #include "replay/run/outcome.h"
 #include "trace/base/mem.h"
 
-enum { MOST_LINES = 24, MOST_TICS = 10 };
+enum { MOST_LINES = 24, MOST_TICS = 10, MOST_POINTS = 60 };
 
 struct lines {
     struct figure_form form;
@@ -71,7 +71,7 @@ static void put_plot(const struct lines *l, FILE *script)
             script,
             "%s$l%zu using 1:2:3:4 with yerrorlines linecolor rgb '#%06X' linewidth 2.5 dashtype %d pointtype "
             "%d title ",
-            drawn++ ? ", " : "", i, colour, as.dash, as.point);
+            drawn++ ? ", " : "", i, colour, as.dash, l->points[i] > MOST_POINTS ? 0 : as.point);
         plot_quote(script, label ? label : "");
         free(label);
     }

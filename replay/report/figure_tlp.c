@@ -163,19 +163,22 @@ static int write_latency(const struct figure_input *input, FILE *script, struct 
     (void)fprintf(script, "$latency << EOD\n%.6g 0\n", (double)quantile_at(q, 0) / 1e3);
     quantile_walk(q, write_point, &curve);
     (void)fprintf(script, "EOD\n");
-    for (int i = 1; i <= 3; i++) {
+    const double most = (double)quantile_at(q, 1) / 1e3;
+    for (int i = 1; i <= 3; i++) { /* below the curve, or above it where that would leave the plot */
         double at = (double)quantile_at(q, 0.25 * i) / 1e3;
         (void)fprintf(script,
                       "set arrow from %.6g, graph 0 to %.6g, graph 1 nohead dashtype 3 linecolor rgb '#888888'\n"
-                      "set label '%d %%: %.4g us' at %.6g, graph %.2f offset 0.5, 0\n",
-                      at, at, 25 * i, at, at, 0.36 - 0.1 * i);
+                      "set label '%d %%: %.4g us' at %.6g, %.2f %s point pointtype 7 offset %s\n",
+                      at, at, 25 * i, at, at, 0.25 * i, 2 * at < most ? "left" : "right",
+                      2 * at < most ? "0.8,-0.5" : "-0.8,0.5");
     }
     char common[80];
     (void)snprintf(common, sizeof common, "%.0f reads, from request to last completion", curve.all);
     plot_title(input, script, "Latency of PCIe reads", common);
-    (void)fputs("set xlabel 'latency (us)'\nset ylabel 'reads no slower (ratio)'\nset yrange [0:1]\nset key off\n"
-                "plot $latency using 1:2 with steps linetype 1 notitle\n",
-                script);
+    (void)fprintf(script,
+                  "set xlabel 'latency (us)'\nset ylabel 'share of reads no slower (ratio)'\nset xrange [0:%.6g]\n"
+                  "set yrange [0:1]\nset key off\nplot $latency using 1:2 with steps linetype 1 notitle\n",
+                  most > 0 ? most * 1.05 : 1);
     quantile_free(q);
     return 0;
 }
