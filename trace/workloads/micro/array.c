@@ -341,6 +341,8 @@ static int array_init(struct array *a, struct err *err)
     return 0;
 }
 
-WORKLOAD_OF_LAYOUT(array, workload_array, "array",
-                   "one array read in stride, at random, sparsely or as a chain; or copied page by page in chunks",
-                   "measured: H200, driver 580.159.04, 2026-11", layout_open, free, .scans = &scan_ops);
+WORKLOAD_OF_LAYOUT(
+    array, workload_array, "array",
+    "one array: a thread reads elements a grid apart, a warp 32 neighbours; or at random, sparsely, as a "
+    "chain; or copied page by page in chunks",
+    "measured: H200, driver 580.159.04, 2026-11", layout_open, free, .scans = &scan_ops);

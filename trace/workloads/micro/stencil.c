@@ -15,11 +15,14 @@ enum { REGISTERS = 30, GUARD = 13, A = 0, B = 1 };
 struct stencil {
     struct layout layout;
     int64_t n; /* rows and columns */
+    int64_t launches;
 };
 
-static const struct param stencil_keys[] = {PARAM_INT_ROW(stencil, n, "", 1, 1 << 18, 4096, "rows and columns"),
-                                            LAYOUT_COMPUTE_NS("time of a warp whose data is all at hand"),
-                                            {0}};
+static const struct param stencil_keys[] = {
+    PARAM_INT_ROW(stencil, n, "", 1, 1 << 18, 4096, "rows and columns"),
+    PARAM_INT_ROW(stencil, launches, "", 1, 1000000, 1, "how often the kernel runs"),
+    LAYOUT_COMPUTE_NS("time of a warp whose data is all at hand"),
+    {0}};
 
 /* Points (i, j) to (i, j + 31). */
 static int stencil(struct emit *e)
@@ -43,6 +46,7 @@ static int stencil_init(struct stencil *s, struct err *err)
     LAYOUT_ARRAYS(&s->layout, {"+a", s->n * s->n * 4}, {"b", s->n * s->n * 4});
     layout_straight(&s->layout, stencil, "stencil", layout_blocks(s->n, EMIT_X) * layout_blocks(s->n, EMIT_Y),
                     EMIT_X * EMIT_Y, REGISTERS, 0);
+    s->layout.launches = (uint32_t)s->launches;
     return 0;
 }
 

@@ -56,5 +56,6 @@ static int strided_init(struct strided *s, struct err *err)
     return program_check_launch(&s->layout.kernel[0].launch, 0, err);
 }
 
-WORKLOAD_OF_LAYOUT(strided, workload_strided, "strided", "each thread reads a chunk of an array, word by word",
+WORKLOAD_OF_LAYOUT(strided, workload_strided, "strided",
+                   "each thread reads a chunk of its own, word by word: the lanes of a warp lie a chunk apart",
                    "fixtures/cuda/zero_copy.cu; recorded: H200, 2026-11", layout_open, free);

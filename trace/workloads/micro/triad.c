@@ -13,7 +13,7 @@ enum { A, B, C, REGISTERS = 16, GUARD = 10, UNROLL_MOST = 16 };
 
 struct triad {
     struct layout layout;
-    int64_t bytes, blocks, threads, unroll;
+    int64_t bytes, blocks, threads, unroll, launches;
     uint64_t n, step; /* step: threads in all */
 };
 
@@ -22,6 +22,7 @@ static const struct param triad_keys[] = {
     PARAM_INT_ROW(triad, blocks, "", 1, 1 << 20, 1024, "thread blocks"),
     PARAM_INT_ROW(triad, threads, "", 1, 1024, 256, "threads of a block"),
     PARAM_INT_ROW(triad, unroll, "", 1, UNROLL_MOST, 1, "trips of a turn of the loop"),
+    PARAM_INT_ROW(triad, launches, "", 1, 1000000, 1, "how often the kernel runs"),
     LAYOUT_COMPUTE_NS("time of a turn of a warp's loop, its data at hand"),
     {0}};
 
@@ -53,6 +54,7 @@ static int triad_init(struct triad *t, struct err *err)
     t->step = t->blocks * t->threads;
     layout_array(&t->layout, "+a|b|c", t->n * 4);
     layout_kernel(&t->layout, triad, "triad", t->blocks, (uint32_t)t->threads, REGISTERS, 0);
+    t->layout.launches = (uint32_t)t->launches;
     return 0;
 }
 
