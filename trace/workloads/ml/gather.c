@@ -8,6 +8,7 @@
 
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
+#include "trace/base/sorted.h"
 #include "trace/graph/graph_build.h"
 #include "trace/graph/graph_generate.h"
 #include "trace/graph/graph_reorder.h"
@@ -216,7 +217,7 @@ struct gather_params {
     struct graph_source source; /* first; its seed is that of every draw */
     int64_t row_bytes, count, table_rows, reuse, threads_per_block, blocks, kernel, compute_ns;
     const char *rows, *recorded, *fan_outs;
-    int64_t seeds, batches, labels, accesses;
+    int64_t seeds, batches, labels, accesses, order;
     double labelled_pct, inside;
     int64_t communities;
 };
@@ -257,6 +258,7 @@ static const struct param gather_keys[] = {
     PARAM_REAL_ROW(gather_params, labelled_pct, "%", 0, 100, 1.1, "of the vertices are labelled"),
     PARAM_CHOICE_ROW(gather_params, labels, "uniform|clustered", 0, "where labelled vertices lie"),
     PARAM_CHOICE_ROW(gather_params, accesses, "distinct|all", 0, "rows of a batch once, or at every access"),
+    PARAM_CHOICE_ROW(gather_params, order, "given|sorted", 0, "rows of a batch as they come, or by number"),
     PARAM_INT_ROW(gather_params, communities, "", 1, 1 << 30, 64, "of the community graphs"),
     PARAM_REAL_ROW(gather_params, inside, "", 0, 1, 0.95, "share of a community graph's draws inside the community"),
     PARAM_CHOICE_ROW(gather_params, reuse, SCAN_REUSE_NAMES, 0, "which sectors are not requested again"),
@@ -384,12 +386,23 @@ static int sample_rows(struct gather *g, struct err *err)
     return rc;
 }
 
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
 /* Fill rows, n, table_rows and, where the keys ask for them, recorded, graph, labelled, ends and batches from g->p; all
  * else of them is zero before. What has been filled is the caller's to free in any case. */
 static int gather_rows_find(struct gather *g, struct err *err)
 {
     g->table_rows = (uint64_t)g->p.table_rows;
     int rc = g->p.rows ? read_rows(g, err) : g->p.source.graph ? sample_rows(g, err) : draw_rows(g, err);
+    for (size_t b = 0, from = 0; !rc && g->p.order && b < (g->ends ? g->batches : 1); b++) {
+        const size_t end = g->ends ? (size_t)g->ends[b] : g->n;
+        sort_items(g->rows + from, end - from, sizeof *g->rows, by_number);
+        from = end;
+    }
     return !rc && g->p.recorded ? read_recorded(g, err) : rc;
 }
 
