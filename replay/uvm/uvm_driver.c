@@ -469,6 +469,8 @@ static int bring(struct uvm_driver *d, uint32_t number, const struct page_mask *
         return -1;
     if (d->detects_thrashing && !read_mostly(d, number))
         uvm_thrashing_event(&d->thrashing, number, &copied, UVM_GPU, (int64_t)at->cpu);
+    if (cause == RECORD_CAUSE_FAULT && read_mostly(d, number))
+        uvm_memory_protect(d->memory, number, &moved);
     bool copies = page_mask_any(&copied);
     double in_ns = copy_in_ns(d, &copied, faulted, plan);
     if (room.back_ns > 0 || in_ns > 0) {
@@ -529,7 +531,12 @@ static int service(struct uvm_driver *d, uint32_t number, const struct page_mask
     return bring(d, number, faulted, &plan, RECORD_CAUSE_FAULT, at, err);
 }
 
-/* The GPU writes pages that both hold: the CPU gives them up, nothing is copied. `more`: the service goes on. */
+/* The GPU writes pages that it may read alone: the CPU gives them up, nothing is copied. What a fault brings of
+ * read-mostly memory comes for reading, also where nobody else holds it, but for pages whose own fault was a write; and
+ * the prefetcher plans none that are resident. So each page costs a fault, and its run a change of page tables, the
+ * GPU's as the CPU's. `more`: the service goes on. Source: drivers 545 to 580, uvm_va_block.c
+ * (compute_new_permission(), block_region_might_read_duplicate()). Assumed: a change of the GPU's takes as long as one
+ * of the CPU's. */
 static void upgrade(struct uvm_driver *d, uint32_t number, const struct page_mask *pages, bool more, struct clocks *at)
 {
     const struct uvm_platform *p = d->platform;
@@ -537,7 +544,7 @@ static void upgrade(struct uvm_driver *d, uint32_t number, const struct page_mas
     d->faults += faults;
     at->cpu += p->service_ns + p->fault_page_ns * faults;
     uint32_t mapped = uvm_memory_invalidate_host(d->memory, number, pages);
-    at->cpu += p->unmap_page_ns * mapped + (mapped ? p->unmap_run_ns * runs : 0);
+    at->cpu += p->unmap_page_ns * mapped + p->unmap_run_ns * runs * (mapped ? 2 : 1);
     uvm_memory_note_mapped(d->memory, number, faults, !more);
 }
 

@@ -115,6 +115,26 @@ START_TEST(a_first_touch_that_writes_read_mostly_memory_moves_it)
 }
 END_TEST
 
+/* Nobody else holds what the driver brought, and each page is written on its own all the same. */
+START_TEST(what_comes_of_read_mostly_memory_comes_for_reading)
+{
+    int64_t end, then;
+    uint32_t write = 101 | UVM_FAULT_WRITE;
+    struct uvm_platform costs = platform;
+    costs.unmap_run_ns = 1000;
+    setup(4 << 20, 1, false, ACTOR_READ_MOSTLY);
+    driver.platform = &costs;
+    ck_assert_int_eq(uvm_driver_batch(&driver, &(uint32_t){100}, 1, 0, &end, NULL), 0);
+    ck_assert(page_mask_test(&memory.readonly[0], 100) && page_mask_test(&memory.readonly[0], 101));
+    ck_assert_int_eq(uvm_driver_batch(&driver, &write, 1, end, &then, NULL), 0);
+    ck_assert(page_mask_test(&memory.readonly[0], 100) && !page_mask_test(&memory.readonly[0], 101));
+    ck_assert_int_ge(then - end, 1000);
+    ck_assert_uint_eq(memory.total.h2d, 0);
+    driver.platform = &platform;
+    teardown();
+}
+END_TEST
+
 /* The end of the batch of a first fault on page 100 of two blocks, with nothing but unmapping taking time. */
 static int64_t unmapping(uint32_t advice, uint32_t page, uint64_t pages, uint64_t runs)
 {
@@ -369,8 +389,8 @@ TEST_MAIN("replay/uvm_driver", a_victim_that_there_is_not_stops_whatever_needed_
           a2_preferred_host_maps_a_block_that_is_nowhere_at_once,
           a3_read_mostly_memory_is_duplicated_and_leaves_without_a_copy,
           a4_a_write_to_a_duplicate_faults_again_and_copies_nothing,
-          a_first_touch_that_writes_read_mostly_memory_moves_it, a_copy_of_read_mostly_memory_stays_mapped_by_the_cpu,
-          accessed_by_maps_what_is_there_and_follows_it, a6_a_prefetch_is_no_fault_and_one_copy_a_block,
-          a_prefetch_takes_what_its_copies_take, calls_of_prefetches_follow_each_other,
-          c1_a_notification_brings_the_regions_that_were_asked_for,
+          a_first_touch_that_writes_read_mostly_memory_moves_it, what_comes_of_read_mostly_memory_comes_for_reading,
+          a_copy_of_read_mostly_memory_stays_mapped_by_the_cpu, accessed_by_maps_what_is_there_and_follows_it,
+          a6_a_prefetch_is_no_fault_and_one_copy_a_block, a_prefetch_takes_what_its_copies_take,
+          calls_of_prefetches_follow_each_other, c1_a_notification_brings_the_regions_that_were_asked_for,
           c3_a_notification_of_pages_that_came_meanwhile_moves_nothing)

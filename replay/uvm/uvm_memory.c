@@ -60,9 +60,14 @@ void uvm_memory_unmap_remote(struct uvm_memory *m, uint32_t number, const struct
 /* Pages that the CPU keeps as well: read-mostly memory that both may read. */
 static void duplicate(struct uvm_memory *m, uint32_t number, const struct page_mask *copied)
 {
-    struct page_mask both = uvm_memory_to_flat(&m->blocks[number], copied);
     page_mask_andnot(&m->blocks[number].writable, &m->blocks[number].writable, copied);
-    page_mask_or(&m->readonly[number], &m->readonly[number], &both);
+    uvm_memory_protect(m, number, copied);
+}
+
+void uvm_memory_protect(struct uvm_memory *m, uint32_t number, const struct page_mask *pages)
+{
+    struct page_mask flat = uvm_memory_to_flat(&m->blocks[number], pages);
+    page_mask_or(&m->readonly[number], &m->readonly[number], &flat);
     m->any_readonly = true;
 }
 

@@ -141,6 +141,9 @@ uint64_t uvm_memory_free_chunks(const struct uvm_memory *m);
 int uvm_memory_migrate(struct uvm_memory *m, uint32_t number, const struct page_mask *faulted,
                        const struct page_mask *planned, struct page_mask *copied, struct err *err);
 
+/* Pages of a block that the GPU may read alone: a write to them faults. */
+void uvm_memory_protect(struct uvm_memory *m, uint32_t number, const struct page_mask *pages);
+
 /* Maps pages (flat) on the GPU; skips those that are not resident any more. */
 void uvm_memory_map(struct uvm_memory *m, uint32_t number, const struct page_mask *pages);
 
