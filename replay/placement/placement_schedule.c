@@ -315,7 +315,7 @@ static void sum_up(struct run *r, struct key *keys)
     struct schedule *s = r->out;
     s->end_ms = r->now;
     for (size_t i = 0; i < r->count; i++) {
-        s->busy_ms += r->tasks[i].exec_ms;
+        s->busy_ms += r->tasks[i].exec_ms + r->tasks[i].copy_in_ms + r->tasks[i].copy_out_ms;
         s->mean_response_ms += (s->slots[i].finish_ms - r->tasks[i].arrival_ms) / (double)r->count;
     }
     s->peak_bytes = peak(r, keys);

@@ -45,7 +45,7 @@ struct schedule_slot {
 struct schedule {
     struct schedule_slot *slots; /* one per task */
     double end_ms;
-    double busy_ms;    /* GPU executing a kernel */
+    double busy_ms;    /* GPU executing a kernel or copying: what the boards' load counter takes for busy */
     double peak_bytes; /* largest sum of bytes held at once */
     double mean_response_ms;
     double pairs; /* managed launches beside which device kernels ran */
