@@ -46,7 +46,7 @@ static const struct param settings[] = {
         "copied to the GPU under device memory; under managed memory what migrates, recorded or by the uvm engine",    \
         moved_bytes(tasks, e, e == hi, true))                                                                          \
     ROW(d2h_bytes, REAL, SUM, "the same, back", moved_bytes(tasks, e, e == hi, false))                                 \
-    ROW(gpu_utilization_ratio, REAL, MEAN, "time in kernels or copies / time",                                          \
+    ROW(gpu_utilization_ratio, REAL, MEAN, "time in kernels or copies / time",                                         \
         e->schedule.busy_ms / e->schedule.end_ms)                                                                      \
     ROW(overlap_ns, REAL, SUM, "execution hidden in idle periods", e->overlap_ms * 1e6)                                \
     ROW(pairs, INT, SUM, "managed launches in whose mapping device kernels ran", (double)lo->schedule.pairs)           \
