@@ -10,12 +10,12 @@
  * for each element of k, one of X, the same for its row of threads, and one of W_i; the loop is unrolled by four.
  * Worked example, m = n = k = 64, tile 32: 4 blocks of 32 warps; a warp makes two turns of two loads of 4 sectors each,
  * then a store of 4 sectors.
- * Assumed, since no code of the products is named: tiled (or straight), tile 32 (or 16: doubles what goes over the
+ * Assumed, and not the artifact's product (cuda/gemm.cu of Sacusa/rodinia_3.1_pim: register tiles of 96 x 64 x 32, 128
+ * blocks, loads one by one, Y = beta Y + alpha X W): tiled (or straight), tile 32 (or 16: doubles what goes over the
  * interconnect), no registers kept but one sum a thread, 32 registers (24 to 128: 1 or 2 blocks of 1,024 threads are
  * resident either way), 3 instructions for each product of a thread (2 to 4: two reads of shared memory and a multiply-
  * add, some of them wide), blocks along rows first (or columns: then a tile of W_i is read by neighbours).
- * Source: gupta-2025-f3fs section III (LLM); its artifact for the sizes; tiling: CUDA programming guide, shared
- * memory. */
+ * Source: gupta-2025-f3fs section III (LLM); its artifact for the sizes; tiling: CUDA programming guide. */
 #include <stdio.h>
 
 #include "trace/program/layout.h"
