@@ -216,13 +216,13 @@ $(BUILD)/bench/peer_offchip: .ci/peers/offchip.c .ci/peers/stream.h $(BUILD)/lib
 	$(Q)$(CC) $(CFLAGS_ALL) -I.ci/peers $(LDFLAGS_ALL) $< $(BUILD)/liboffchip.a $(VERSION_O) $(LIBS) -o $@
 
 # Every experiment of the papers beside the published numbers: the pages of docs/reproduction, their index docs/reproduction.md,
-# and docs/figures. PAPER=NAME: only that page; ROW=PATTERN runs and prints the rows that match; GRAPHS=DIR fills the rows of public
+# and docs/figures. PAPER=NAME: only that page; ROW=PATTERN runs and prints the rows that match, of long ones a share (WHOLE=1: all); GRAPHS=DIR fills the rows of public
 # graphs; QUICK=1 leaves out the long runs and writes to build/reproduction. SAMPLE=N runs N short rows, drawn by SEED, anew and
 # compares them with their pages.
 SEED ?= $(or $(shell git rev-parse HEAD 2>/dev/null),0)
 reproduce: $(BUILD)/offchip $(BUILD)/bench/replay/placement/placement_draws
 	@python3 .ci/reproduce.py $(BUILD)/offchip $(if $(QUICK),$(BUILD)/reproduction --quick,docs/reproduction) \
-	    $(if $(PAPER),--paper $(PAPER)) $(if $(ROW),--row "$(ROW)") $(if $(GRAPHS),--graphs $(GRAPHS)) $(if $(SAMPLE),--sample $(SEED) $(SAMPLE))
+	    $(if $(PAPER),--paper $(PAPER)) $(if $(ROW),--row "$(ROW)" $(if $(WHOLE),--whole)) $(if $(GRAPHS),--graphs $(GRAPHS)) $(if $(SAMPLE),--sample $(SEED) $(SAMPLE))
 
 # Predicted beside measured times: docs/accuracy.md and its figure. WITH=LEDGER.csv: rows of one's own (diff --ledger) too.
 .PHONY: accuracy

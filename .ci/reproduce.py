@@ -71,10 +71,11 @@ def matching(a, name):
     """Rows that match, printed. Whether all went well, and how many."""
     with tempfile.TemporaryDirectory() as scratch:
         b = opened(a, scratch, lambda n, place, claim: re.search(a.row, f"r{n} {place}: {claim}"))
+        b.part = not a.whole
         PAGES[name][0](b)
         for r in b.rows:
             print(f"{name} r{r.number} | {r.place} | {r.claim}\n    {r.kind or 'no row'}: published {r.published}, ours {r.ours}: {r.verdict}{f' ({r.ratio})' if r.ratio else ''}"
-                  + (f"\n    why: {r.why}" if r.why else ""))
+                  + (f"\n    why: {r.why}" if r.why else "") + (f"\n    simulated: {b.simulated}" if any(f"[c{n}]" in r.source for c, n in b.commands.items() if b.simulated and "pairs.results" in c) else ""))
         for command, n in b.commands.items():
             print(f"    c{n} {command}")
     return not b.failed, len(b.rows)
@@ -112,6 +113,7 @@ def check(out):
     made = read(os.path.dirname(out) or ".", os.path.basename(out))
     if made != index(out):
         bad.append(f"{out}.md does not count the rows of its pages: reproduce.py PROGRAM {out} --paper none")
+    bad += [] if index(out).split("**Kinds**")[0].partition("Headline claims")[2].partition("\n")[0] in " ".join(read(".", "README").split()) else ["README.md does not say which headline claims hold as the index does"]
     print(*bad, sep="\n", end="\n" if bad else "", file=sys.stderr)
     print(f"{sum(len(pages.rows(read(out, name))) for name in PAGES)} rows of the reproduction held against their verdicts, {len(bad)} faults")
     return not bad
@@ -124,6 +126,7 @@ def main():
     p.add_argument("--quick", action="store_true")
     p.add_argument("--paper", choices=(*PAGES, "none"), help="only this page; none: only the index")
     p.add_argument("--row", help="a regular expression: only the rows whose 'rN place: claim' it matches, printed")
+    p.add_argument("--whole", action="store_true", help="with --row: as much as the page simulates, not the share that minutes allow")
     p.add_argument("--graphs", help="folder of public graphs, named as docs/graphs.md says")
     p.add_argument("--sample", nargs=2, metavar=("SEED", "N"))
     p.add_argument("--check", action="store_true")

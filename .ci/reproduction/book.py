@@ -72,7 +72,7 @@ class Book:
 
     def __init__(self, prog, quick, scratch, figures, graphs=None, select=None):
         self.prog, self.quick, self.scratch, self.figures, self.graphs = prog, quick, scratch, figures, graphs
-        self.select, self.reasons = select, True
+        self.select, self.reasons, self.part, self.simulated, self.takes = select, True, False, "", ""  # part: of a long run only some, named in `simulated`
         self.cache, self.parts, self.failed = {}, [], 0
         self.commands, self.used, self.read = {}, [], []
         self.rows, self.named, self.mechanisms = [], {}, {}
@@ -253,7 +253,7 @@ class Book:
         try:
             self.value(r, published, ours, unit, form)
         except NotRun:
-            r.verdict = "not run"
+            r.verdict, why = "not run", f"!not in this mode: the page takes {self.takes}" if self.takes else ""
         except NotHere as e:
             r.verdict, why = "not covered", str(e)
         except (Failed, TypeError, ZeroDivisionError, KeyError, IndexError, ValueError) as e:

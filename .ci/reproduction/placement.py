@@ -124,8 +124,7 @@ darknet's yolov2.cfg at 608 x 608 from its layer table (.ci/reproduction/yolov2.
                 b.row("V, Table IV", f"{task}, {kernels:,} kernels, {p.upper()}, {kind}", want, lambda p=p, task=task, want=want, kind=kind: (lambda got: (got[0] == want, f"{got[0]}; margins {got[1]}"))(chosen(kind, p, task)), INPUTS, apart=kind == "example")
     for rule in ("in-flight", "printed", "physical"):
         for p in ("tx2", "agx"):
-            b.row("IV, eq. 7", f"of the seven as the paper places them, {p.upper()}, penalty_rule={rule}: examples", 7,
-                  lambda p=p, rule=rule: round(7 * b.replay(f"placement {inputs.example(p)} --platform {p} --policy auto --set mode=corun --set penalty_rule={rule}")[0]["source_agreement_ratio"]),
+            b.row("IV, eq. 7", f"of the seven as the paper places them, {p.upper()}, penalty_rule={rule}: examples", 7, lambda p=p, rule=rule: round(7 * b.replay(f"placement {inputs.example(p)} --platform {p} --policy auto --set mode=corun --set penalty_rule={rule}")[0]["source_agreement_ratio"]),
                   "margins in the rows above: nw and pathfinder leave device memory on AGX by 3 and 25 ms of copies; to the letter equation 7 charges a whole latency or nothing", apart=True)
     for p, m, d in (("tx2", 859, 1024), ("agx", 27, 1856)):
         b.row("IV, eq. 11", f"kernels under M or H never outnumber those under D over the seven, {p.upper()}: managed and device kernels", f"{m:,} / {d:,}",
@@ -162,8 +161,7 @@ def motivation(b, inputs, run):
 
     b.row("III-A, Fig. 2", "YOLO, TX2: M takes longer than D", "yes", lambda: (lambda r: (r[1]["time_ns"] > r[0]["time_ns"], f"D / M {r[0]['time_ns'] / 1e6:.0f} / {r[1]['time_ns'] / 1e6:.0f} ms"))(yolo("device,managed", 0.6, 0.6)),
           "from load: every array is copied once, 1.05 GB, which costs more than to map it; of a later frame only the image is")
-    b.row("III-A, Fig. 2", "YOLO, TX2: H is the worst", "yes", lambda: (lambda t: (t[2] == max(t), text(t) + " ms"))([x["time_ns"] / 1e6 for x in b.replay("placement synth:yolov2 --platform tx2 --policy device,managed,pinned --set cut=1000", full=True)]),
-          "copies cost more than misses in flight")
+    b.row("III-A, Fig. 2", "YOLO, TX2: H is the worst", "yes", lambda: (lambda t: (t[2] == max(t), text(t) + " ms"))([x["time_ns"] / 1e6 for x in b.replay("placement synth:yolov2 --platform tx2 --policy device,managed,pinned --set cut=1000", full=True)]), "copies cost more than misses in flight")
     b.row("III-A", "of what M costs, flushes behind kernels are the larger part in Gaussian, not in NW", "yes", lambda: (lambda g, n: (g > 0.5 > n, f"Gaussian {100 * g:.0f} %, NW {100 * n:.0f} %"))(*(flushes(t) for t in ("gaussian", "nw"))),
           "each of NW's 319 launches flushes too, at c_gpu, the worst case; its mapping at one launch is 1.2 ms")
     b.none("III-A, Fig. 2", "CLUSTER: D is worse than M, H the worst; under M less than 50 % used", "yes", "the clustering's sizes are not published")
@@ -193,8 +191,7 @@ def motivation(b, inputs, run):
                     + " / ".join(f"{x:.1f}" for x in igpu.spread(b, inputs.twice(task))) + " %: that is what would have to vary")
 
         b.row("III-C, Fig. 3a", f"two of {name}: M/M holds less than D/D and D/M", "yes", lambda pair=pair: (lambda r: (r[2]["footprint_bytes"] < min(r[0]["footprint_bytes"], r[1]["footprint_bytes"]), " / ".join(f"{x['footprint_bytes'] / 1e6:.3g}" for x in r) + " MB D/D, D/M, M/M"))(pair()))
-        b.row("III-C, Fig. 3b", f"two of {name}: the fastest is", best, lambda fastest=fastest, best=best: (lambda got: (got[0] == best, f"{got[0]}: {got[1]}"))(fastest()),
-              "no kernel of the one fits into a mapping of the other, so nothing overlaps, and the better placement of one is that of both")
+        b.row("III-C, Fig. 3b", f"two of {name}: the fastest is", best, lambda fastest=fastest, best=best: (lambda got: (got[0] == best, f"{got[0]}: {got[1]}"))(fastest()), "no kernel of the one fits into a mapping of the other, so nothing overlaps, and the better placement of one is that of both")
         if best == "D/M":
             b.row("III-C, Fig. 3", f"two of {name}: D/M holds less than D/D and takes less time", "yes", lambda pair=pair: (lambda r: (r[1]["footprint_bytes"] < r[0]["footprint_bytes"] and r[1]["time_ns"] < r[0]["time_ns"], f"{r[1]['footprint_bytes'] / r[0]['footprint_bytes']:.2f} times the memory, {r[1]['time_ns'] / r[0]['time_ns']:.2f} times the time"))(pair()),
                   "nothing overlaps, so the two run in turn and the larger one is the most that is held")
@@ -232,8 +229,7 @@ def figure_9(b, inputs, run, change, alone):
                     raise ValueError("the tasks' mean is not the engine's")
                 return v
 
-            b.row("V-B, Fig. 9b", f"CO against {over}, TX2, {kind}, side by side, every task", f"{least} to {most} %",
-                  lambda tasks=tasks, least=least, most=most: (lambda v: (all(least <= x <= most for x in v.values()), ", ".join(f"{t} {x:+.0f} %" for t, x in v.items())))(tasks()),
+            b.row("V-B, Fig. 9b", f"CO against {over}, TX2, {kind}, side by side, every task", f"{least} to {most} %", lambda tasks=tasks, least=least, most=most: (lambda v: (all(least <= x <= most for x in v.values()), ", ".join(f"{t} {x:+.0f} %" for t, x in v.items())))(tasks()),
                   "a task waits for the shorter ones before it, so what those save or lose is its own too; under CO device kernels of longer tasks run first" if over == "MO" else "the last task's own kernels are the larger part of what it waits for, so the others' copies count less", apart=kind == "example")
             b.row("V-B, Fig. 9b", f"CO against {over}, TX2, {kind}, side by side, mean of the tasks' own changes", -54.6 if over == "D" else -10.0, lambda tasks=tasks: igpu.mean(tasks()),
                   "the paper's average may be this or that of the times, see the first rows; short tasks that wait weigh as much as long ones", neutral=0, unit=" %", apart=True)
@@ -269,8 +265,7 @@ def figure_9(b, inputs, run, change, alone):
     for i, name, tx2, agx in ((DEVICE, "D", 74.6, 63.1), (MANAGED, "MO", 56.2, 57.3), (AUTO, "CO", 74.6, 63.0)):
         for p, paper in (("tx2", tx2), ("agx", agx)):
             for kind in ("example", "programs"):
-                b.row("V, Table V", f"GPU utilisation, Rodinia, {p.upper()}, {name}, {kind}", paper, lambda i=i, p=p, kind=kind: 100 * run(inputs.file(kind, p), p, "corun")[i]["gpu_utilization_ratio"],
-                      HOST, unit=" %", apart=kind == "example")
+                b.row("V, Table V", f"GPU utilisation, Rodinia, {p.upper()}, {name}, {kind}", paper, lambda i=i, p=p, kind=kind: 100 * run(inputs.file(kind, p), p, "corun")[i]["gpu_utilization_ratio"], HOST, unit=" %", apart=kind == "example")
     for kind in ("example", "programs"):
         b.row("V, Table V", f"MO uses the GPU less than D and CO, TX2, {kind}", "yes", lambda kind=kind: (lambda r: (r[MANAGED]["gpu_utilization_ratio"] < min(r[DEVICE]["gpu_utilization_ratio"], r[AUTO]["gpu_utilization_ratio"]), " / ".join(f"{100 * r[i]['gpu_utilization_ratio']:.0f}" for i in (DEVICE, MANAGED, AUTO)) + " % D, MO, CO"))(run(inputs.file(kind, "tx2"), "tx2", "corun")),
               "the copies cost more than the mapping on the assumed rates", apart=kind == "example")
