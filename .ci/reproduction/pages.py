@@ -16,7 +16,7 @@ INDEX = """# Reproduction
 
 Published and measured numbers beside ours, one page for each source, written by `make reproduce`, not by hand. `make reproduce
 PAPER=lee-2026` writes one page anew, `PAPER=lee-2026 ROW='Fig. 1'` runs and prints the rows whose number, place or claim match,
-`GRAPHS=DIR` fills the rows of public graphs for whoever has them ([graphs.md](graphs.md)), `QUICK=1` leaves out long runs and
+those of gupta-2025-f3fs over a share of its pairs (`WHOLE=1`: all), `GRAPHS=DIR` fills the rows of public graphs for whoever has them ([graphs.md](graphs.md)), `QUICK=1` leaves out long runs and
 says so row by row. Every number under "ours" was computed by the commands that its row names: c7 is the seventh of the list at
 the page's end, and the names after it are the metrics that the row reads. Two runs of one mode write the same bytes: no clock,
 path, processor count or state of the checkout enters a page.
