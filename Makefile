@@ -284,7 +284,8 @@ deb: all man
 # VOLTA=no: without.
 NVCC70 ?=
 .PHONY: bundle bundle-check
-bundle: $(BUILD)/offchip $(SHARED)
+# The programs of `make cuda` are packed where they are, or are made in the same call.
+bundle: $(BUILD)/offchip $(SHARED) $(if $(filter cuda,$(MAKECMDGOALS))$(wildcard $(BUILD)/cuda),cuda)
 	@sh .ci/bundle.sh $(BUILD) $(VERSION) "$(CC)" "$(NVCC70)" "$(VOLTA)"
 # README's replay and a recording over the stand-ins, in a root with a libc of its own and in one without any.
 bundle-check: bundle $(STANDIN)
