@@ -21,7 +21,7 @@ struct kernel {
     unsigned long launch;
     double requests, sectors;
     struct counter_sizes sizes;
-    bool sized, contradicts;
+    bool contradicts;
     UT_hash_handle hh;
 };
 
@@ -75,7 +75,6 @@ static void add_sizes(struct kernel *k)
         k->contradicts = true;
         return;
     }
-    k->sized = true;
     for (int i = 0; i < LINE_SECTORS; i++) {
         k->sizes.least[i] += s.least[i];
         k->sizes.most[i] += s.most[i];
@@ -167,7 +166,10 @@ static json_t *row_json(const struct tally *t, const struct kernel *k)
 
 static void add_size_rows(json_t **rows, const struct kernel *k)
 {
-    for (int i = 0; k->sized && !k->contradicts && i < LINE_SECTORS; i++)
+    uint64_t most = 0;
+    for (int i = 0; i < LINE_SECTORS; i++)
+        most += k->sizes.most[i];
+    for (int i = 0; most > 0 && !k->contradicts && i < LINE_SECTORS; i++)
         json_tree_add(rows, json_pack("{s:o,s:i,s:I,s:I}", "kernel", json_tree_text(k->name), "size_bytes",
                                       SECTOR_BYTES * (i + 1), "at_least", (json_int_t)k->sizes.least[i], "at_most",
                                       (json_int_t)k->sizes.most[i]));
