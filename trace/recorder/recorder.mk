@@ -97,7 +97,7 @@ $(BUILD)/cuda/%: fixtures/cuda/%.cu fixtures/cuda/gpu.h
 	    $(foreach a,$(CUDA_ARCH),--generate-code=arch=compute_$(a)$(comma)code=sm_$(a)) $< -o $@
 endif
 
-# All that needs a GPU, in ten minutes, into CHECK_GPU and its archive.
+# All that needs a GPU, in 90 seconds, into CHECK_GPU and its archive.
 CHECK_GPU ?= check-gpu
 .PHONY: check-gpu
 check-gpu: all cuda
