@@ -12,8 +12,9 @@
  *
  * "counters": a row per kernel: launches, each counter's total over them (null if the kernel has none), and what
  * follows from them: mean_request_bytes (sectors x 32 / requests), link_requests (bytes up / 16), link_payload_bytes.
- * "request_sizes", of kernels that make any: rows of kernel, size_bytes, at_least, at_most: how many requests have the size; equal where it
- * follows. Bounds are taken launch by launch and added. A trace without such counters gets no key. */
+ * "request_sizes", of kernels that make any: rows of kernel, size_bytes, at_least, at_most: how many requests have the
+ * size; equal where it follows. Bounds are taken launch by launch and added. A trace without such counters gets no key.
+ */
 int info_counters_json(struct store *store, json_t **root, struct err *err);
 
 /* info_migration: what `info` says of the bytes that unified memory moved to the GPU, as JSON.
