@@ -128,6 +128,9 @@ static void advise(struct reader_context *context, int given, const char *line)
     int n = 1;
     for (const char *p = line; (p = strchr(p, ',')); p++)
         n++;
+    if (n == 1)
+        (void)snprintf(context->advice, sizeof context->advice,
+                       "R and W take an address vector (R 0,0,1,2,77,5); flat addresses stand behind LD and ST");
     if (n != given && n >= 2 && n <= LEVELS)
         (void)snprintf(context->advice, sizeof context->advice,
                        "--set levels=%s names the order of a vector of %d numbers", levels[n - 2], n);
@@ -138,7 +141,8 @@ static enum dialect dialect_of(const char *line)
 {
     if (strncmp(line, "LD ", 3) == 0 || strncmp(line, "ST ", 3) == 0)
         return LOAD_STORE;
-    if ((line[0] == 'R' || line[0] == 'W') && line[1] == ' ' && line[2] >= '0' && line[2] <= '9' && strchr(line, ','))
+    if ((line[0] == 'R' || line[0] == 'W') && line[1] == ' ' && line[2] >= '0' && line[2] <= '9' &&
+        (strchr(line, ',') || !strpbrk(line + 2, " \t")))
         return READ_WRITE;
     char copy[256], *words[DRAM_WORDS + 1];
     struct record r;

@@ -56,6 +56,8 @@ START_TEST(bad_lines_are_named)
         ck_assert_msg(strstr(dram_got_err.msg, "line 2") && strstr(dram_got_err.msg, texts[i][1]), "%s",
                       dram_got_err.msg);
     }
+    ck_assert_int_eq(dram_read_text(&read_ramulator, "R 20734016\nW 4096\n", NULL, false), -1);
+    ck_assert_ptr_nonnull(strstr(dram_got_err.msg, "flat addresses stand behind LD and ST"));
     ck_assert_int_eq(dram_read_text(&read_ramulator, "hello\n", NULL, false), -1);
     ck_assert_int_eq(dram_read_text(&read_ramulator, "", NULL, false), -1);
 }
