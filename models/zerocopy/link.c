@@ -80,11 +80,12 @@ static void link_bounds_ns(const struct pcie *p, const struct request_mix *mix, 
     t[LINK_HOST] = p->host_bytes_per_s > 0 ? 64 * (double)mix->host_lines / p->host_bytes_per_s * 1e9 : 0;
 }
 
-/* What reads far apart cost host memory besides its lines. */
-static double scattered_ns(const struct pcie *p, const struct link_launch *l)
+/* Host memory's lines, and what reads far apart cost besides: of its time, and translations beside it. */
+static double host_ns(const struct pcie *p, const struct link_launch *l, double lines_ns)
 {
     double beyond = l->span > p->reach_bytes ? 1 - p->reach_bytes / l->span : 0;
-    return l->jumps * (p->jump_ns + beyond * p->walk_ns);
+    const double t[2] = {lines_ns + l->jumps * p->jump_ns, l->jumps * beyond * p->walk_ns};
+    return link_join(t, 2, p->sharpness);
 }
 
 double link_service_ns(const struct pcie *p, const struct request_mix *mix)
@@ -105,7 +106,7 @@ double link_time_ns(const struct pcie *p, const struct gpu *gpu, const struct li
 {
     double t[LINK_BOUNDS] = {0};
     link_bounds_ns(p, &l->mix, t);
-    t[LINK_HOST] += scattered_ns(p, l);
+    t[LINK_HOST] = host_ns(p, l, t[LINK_HOST]);
     double transfer = link_join(t, LINK_ISSUE, p->sharpness);
     double warps = l->resident_warps > 0 ? l->resident_warps : (double)(gpu->sms * gpu->warps_per_sm);
     double at_once = l->loads_at_once > 0 ? l->loads_at_once : 1;

@@ -2,7 +2,7 @@
  *
  *   wire  = (payload + completion_bytes x n) / (efficiency x raw)      down;  up: request_bytes x n, the larger counts
  *   tags  = n x round_trip / tags
- *   host  = 64 B x host lines / host_bytes_per_s + jumps x jump_ns + walks x walk_ns
+ *   host  = (lines^s + translations^s)^(1/s): 64 B x host lines / host_bytes_per_s + jumps x jump_ns, walks x walk_ns
  *   walks = jumps x (1 - reach_bytes / span), 0 where the span is within the reach
  *   issue = (warp loads x load_ns + (n - warp loads) x further_ns) / resident warps, no further requests below 0
  *   transfer = (wire^s + tags^s + host^s)^(1/s);  joined with issue by issue_sharpness, then with the longest list
@@ -40,7 +40,7 @@ struct pcie {
     /* Host memory. */
     double host_bytes_per_s; /* in whole 64 B lines; 0: no such bound */
     double jump_ns;          /* of host memory's time: a read that begins where none ended; 0: not modelled */
-    double walk_ns;          /* the same: such a read beyond the reach has its translation fetched; 0: not modelled */
+    double walk_ns;          /* such a read beyond the reach: between translations that are fetched; 0: not modelled */
     double reach_bytes;      /* of host memory whose translations the GPU has at hand */
     double sharpness;        /* exponent that joins the bounds; large: the largest alone counts */
     /* The GPU's ability to issue. */

@@ -125,6 +125,22 @@ START_TEST(walks_are_the_misses_of_a_cache_that_forgets_at_random)
 }
 END_TEST
 
+/* Measured: H100, driver 580.159.04, 2026-11: 2,097,152 lines drawn from a window, ms. */
+START_TEST(lines_drawn_from_beyond_the_reach_take_the_measured_time)
+{
+    static const double measured[] = {5.33, 5.33, 17.91, 33.87, 43.32, 47.97};
+    struct platform *platform = platform_load("h100", NULL);
+    for (int i = 0; i < 6; i++) {
+        struct link_launch l = {.mix = {{0, 0, 0, 1 << 21}, 1 << 22}, .jumps = 1 << 21, .span = ldexp(0x1p28, i)};
+        enum link_bound bound;
+        double ns =
+            link_time_ns(platform_section_get(platform, "pcie"), platform_section_get(platform, "gpu"), &l, &bound);
+        ck_assert_double_eq_tol(ns / 1e6 / measured[i], 1, 0.03);
+    }
+    platform_free(platform);
+}
+END_TEST
+
 /* By hand: 1,000 loads of 4 lines by 10 warps: each waits 1,000 ns and 3 times 40. 1,000 jumps of 5 ns. */
 START_TEST(further_requests_wait_for_the_first_and_jumps_add_to_host_memory)
 {
@@ -304,6 +320,7 @@ END_TEST
 TEST_MAIN("link", toy_bandwidths_are_the_published_and_measured_ones, block_copies_have_the_measured_curve,
           few_multiprocessors_are_bound_by_their_warps, stores_go_up_beside_what_comes_down,
           wire_bytes_are_what_counters_see, walks_are_the_misses_of_a_cache_that_forgets_at_random,
+          lines_drawn_from_beyond_the_reach_take_the_measured_time,
           further_requests_wait_for_the_first_and_jumps_add_to_host_memory, the_worked_example,
           requests_of_one_kind_take_what_each_takes_alone, a_steady_mix_takes_what_the_formula_says,
           a_link_without_tags_has_a_window_too, bounds_are_those_of_all_ways_to_make_the_sectors,
