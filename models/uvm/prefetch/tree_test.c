@@ -366,7 +366,7 @@ START_TEST(a_million_random_services_agree_with_the_rule_page_by_page)
 {
     static struct plain p;
     uint64_t seed = 20261120;
-    for (int n = 0; n < 1000000; n++) {
+    for (int n = 0; n < 1000000 / testing_step(); n++) {
         struct uvm_block b;
         struct page_mask f, th, plan, want = {{0}};
         random_case(&seed, &p, &b, &f, &th);
