@@ -64,7 +64,8 @@ static void expect_lines(struct input_stream *s, size_t lines)
         const int rc = input_stream_line(s, &line, &length, &err);
         (void)snprintf(want, sizeof want, "line %zu", i);
         if (rc != 1 || strcmp(line, want) != 0 || length != strlen(want) || input_stream_line_number(s) != i + 1)
-            ck_abort_msg("line %zu: %d '%s', number %zu", i, rc, rc == 1 ? line : err.msg, (size_t)input_stream_line_number(s));
+            ck_abort_msg("line %zu: %d '%s', number %zu", i, rc, rc == 1 ? line : err.msg,
+                         (size_t)input_stream_line_number(s));
     }
 }
 
