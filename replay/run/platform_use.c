@@ -178,7 +178,8 @@ static size_t alike(const struct platform *p, const char *gpu)
     return most;
 }
 
-/* The shipped platform whose GPUs are nearest in generation, then in name; false if the name tells no generation. */
+/* The shipped platform with unified memory whose GPUs are nearest in generation, then in name; false if the name tells
+ * no generation. */
 static bool nearest(const char *gpu, const char *compute, char *buf, size_t size)
 {
     double wanted = strtod(*compute ? compute : platform_choice_compute(gpu), NULL), best = INFINITY;
@@ -186,7 +187,7 @@ static bool nearest(const char *gpu, const char *compute, char *buf, size_t size
     char name[64];
     for (size_t i = 0; wanted > 0 && platform_shipped(i, name, sizeof name); i++) {
         struct platform *p = platform_load(name, NULL);
-        bool real = p && *p->gpus && *p->compute;
+        bool real = p && *p->gpus && *p->compute && !platform_none(p, "uvm");
         double off = real ? fabs(strtod(p->compute, NULL) - wanted) : INFINITY;
         size_t same = real ? alike(p, gpu) : 0;
         platform_free(p);
