@@ -166,6 +166,8 @@ START_TEST(a_copy_of_read_mostly_memory_stays_mapped_by_the_cpu)
     ck_assert_uint_eq(driver.work.unmapped_pages, 2);
     ck_assert_uint_eq(driver.work.unmapped_runs, 2);
     teardown();
+    ck_assert_int_eq(unmapping(ACTOR_READ_MOSTLY | ACTOR_ADVISED_FIRST, 100, 16, 1), 1000 + 16 * 7);
+    teardown();
     ck_assert_int_le(unmapping(ACTOR_READ_MOSTLY, 100, 0, 0), 1); /* a batch takes a nanosecond at least */
     fault(112, 16);
     ck_assert_uint_eq(driver.work.unmapped_pages, 0);

@@ -218,6 +218,7 @@ static int store_allocations(const struct uvm_export *x, const struct uvm_export
                            .flags = RECORD_ALLOC_MANAGED};
         rc = allocations_add(&table, to, &r, NULL, err) || writer_add(w, &r, NULL, err) ? -1 : 0;
         uint32_t advice = x->allocs[a].advice | (facts->advice ? facts->advice[a] : 0);
+        advice &= ~(uint32_t)ACTOR_ADVISED_FIRST;
         for (uint32_t bit = 0; rc == 0 && advice; bit++, advice >>= 1)
             if (advice & 1)
                 rc = writer_add(

@@ -45,8 +45,10 @@ bool uvm_version_discards(int64_t driver)
 static const struct {
     const char *name;
     uint32_t advice;
-} advices[] = {
-    {"read-mostly", ACTOR_READ_MOSTLY}, {"preferred-host", ACTOR_PREFERRED_HOST}, {"accessed-by", ACTOR_ACCESSED_BY}};
+} advices[] = {{"read-mostly", ACTOR_READ_MOSTLY},
+               {"read-mostly-first", ACTOR_READ_MOSTLY | ACTOR_ADVISED_FIRST},
+               {"preferred-host", ACTOR_PREFERRED_HOST},
+               {"accessed-by", ACTOR_ACCESSED_BY}};
 
 static bool names(const char *text, size_t n, const struct actor_alloc *a)
 {
@@ -72,8 +74,9 @@ static int add_one(const struct hint *h, const struct actor_alloc *allocs, size_
         if (strlen(advices[i].name) == n - name - 1 && memcmp(advices[i].name, colon + 1, n - name - 1) == 0)
             advice = advices[i].advice;
     if (advise && !advice)
-        return err_set(err, "advise: '%.*s'; expected ALLOCATION:read-mostly, :preferred-host or :accessed-by", (int)n,
-                       text);
+        return err_set(
+            err, "advise: '%.*s'; expected ALLOCATION:read-mostly, :read-mostly-first, :preferred-host or :accessed-by",
+            (int)n, text);
     for (size_t i = 0; i < count; i++)
         if (names(text, name, &allocs[i])) {
             found++;

@@ -44,7 +44,7 @@ struct uvm_managed_settings {
                         "2: evictions are copied out while other copies come in"),                                     \
         UVM_MANAGED_ROW(S, advise, PARAM_TEXT, "text", 0, 0, 0,                                                        \
                         "[A:read-mostly,B:preferred-host,C:accessed-by]: advice of allocations, besides the "          \
-                        "program's own"),                                                                              \
+                        "program's own; read-mostly-first: before the CPU writes"),                                    \
         UVM_MANAGED_ROW(                                                                                               \
             S, prefetch, PARAM_TEXT, "text", 0, 0, 0,                                                                  \
             "[A,B]: allocations that the program prefetches before its first launch, and behind the CPU's work"),      \

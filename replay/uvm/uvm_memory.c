@@ -109,6 +109,8 @@ static void lay_out(struct uvm_memory *m, uint32_t alloc, uint32_t number)
         page_mask_set_region(&all, b->block.first, b->block.end);
         if (a->host)
             b->host_valid = b->host_mapped = all;
+        if (a->host && a->advice & ACTOR_ADVISED_FIRST)
+            b->writable = all;
         b->block.populated = a->host;
         m->any_read_mostly |= (a->advice & ACTOR_READ_MOSTLY) != 0;
         if (accessed_by(m, b) && a->host)

@@ -34,6 +34,7 @@ enum {
 
 /* Bits of actor_alloc.advice: 1 << enum record_advice. */
 enum actor_advice {
+    ACTOR_ADVISED_FIRST = 1, /* read-mostly before the CPU wrote it, which may write on; no record says so */
     ACTOR_READ_MOSTLY = 1 << RECORD_ADVISE_READ_MOSTLY,           /* copied, not moved; dropped on eviction */
     ACTOR_PREFERRED_HOST = 1 << RECORD_ADVISE_PREFERRED_LOCATION, /* stays with the CPU; the GPU maps it remotely */
     ACTOR_ACCESSED_BY = 1 << RECORD_ADVISE_ACCESSED_BY,           /* mapped remotely by the GPU: no faults */
