@@ -73,7 +73,7 @@ static void check(const char *spec, const char *policy, const char *set, uint64_
     ck_assert_uint_eq(out[RECORD_CAUSE_EVICTION], (uint64_t)metric(&run, "evicted_bytes"));
     ck_assert_uint_le(in[RECORD_CAUSE_FAULT], (uint64_t)metric(&run, "faults") * UVM_PAGE_BYTES);
     const int64_t between = (int64_t)metric(&run, "time_ns") - s.kernels_ns; /* of launches alone */
-    ck_assert_int_eq(between, 6680 + 2160 * (int64_t)(s.records[RECORD_KERNEL] - 1));
+    ck_assert_int_eq(between, 6430 + 2160 * (int64_t)(s.records[RECORD_KERNEL] - 1));
     ck_assert_uint_eq(s.records[RECORD_CPU_FAULT], cpu_faults);
     struct uvm_recording r;
     struct err err = {""};
