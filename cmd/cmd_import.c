@@ -467,10 +467,12 @@ static int finish(struct import *im, double started)
     }
     if (im->context.incomplete[0])
         return finish_incomplete(im);
-    uint64_t records = store_flush(store, &err) ? 0 : records_of(store);
+    int64_t counters = 0; /* a recording of them alone has no record */
+    uint64_t records =
+        store_flush(store, &err) || store_row_count(store, "counters", &counters, &err) ? 0 : records_of(store);
     if (err.msg[0])
         return give_up(im, EXIT_DATA, &err);
-    if (records == 0) {
+    if (records == 0 && counters == 0) {
         char skips[400];
         const char *sep = *left_out(im, store, skips, sizeof skips) ? "; " : "";
         err_set(&err, "nothing to import: no input holds a record%s%s", sep, skips);

@@ -13,8 +13,6 @@
 
 #include "cmd/cmd.h"
 #include "cmd/console/printable.h"
-#include "models/base/platform.h"
-#include "models/gpu/gpu.h"
 #include "replay/derive/derive.h"
 #include "replay/uvm/second_run.h"
 #include "trace/base/mem.h"
@@ -28,14 +26,11 @@
 #include "trace/recorder/recorder_machine.h"
 #include "trace/recorder/wire/cupti_metrics.h"
 
-/* Two runs of the program, where the chip needs them. */
-#define TWICE "l2+sectors"
-
 enum { EXIT_STOPPED = 130 }; /* as shells give for ^C */
 
 static const char *output, *interface;
-static const char *kernel, *launches, *platform, *apply, *with;
-static bool force, unified_memory, counters, accesses, check, requests, dram, touches;
+static const char *kernel, *launches, *apply, *with;
+static bool force, unified_memory, counters, accesses, check, touches;
 static bool call_sites;
 static int counter_group;
 static int64_t limit, every;
@@ -46,24 +41,20 @@ static const struct opt options[] = {
     OPT("uvm", 0, OPT_FLAG, NULL, &unified_memory,
         "unified memory, kernels, copies, allocations (default without --counters)"),
     OPT("counters", 0, OPT_FLAG, NULL, &counters, "hardware counters of every kernel"),
-    OPT("counter-group", 0, OPT_CHOICE, CUPTI_METRICS_GROUPS "|" TWICE, &counter_group,
+    OPT("counter-group", 0, OPT_CHOICE, CUPTI_METRICS_GROUPS, &counter_group,
         "what one recording counts; see the manual page (default l2)"),
     OPT("accesses", 0, OPT_FLAG, NULL, &accesses, "every warp's accesses to global memory (needs compute-sanitizer)"),
     OPT("touches", 0, OPT_FLAG, NULL, &touches,
         "the pages that each launch touches, each page's first read and first write (needs what --accesses needs)"),
-    {"every", 0, OPT_INT, "N", &every,
-     "--accesses and its views: of one thread block in N only; --counters: one launch in N", 1, 1000000},
-    OPT("requests", 0, OPT_FLAG, NULL, &requests,
-        "the requests over the link that the accesses would make, and their sizes (needs what --accesses needs)"),
-    OPT("dram", 0, OPT_FLAG, NULL, &dram, "the requests that reach the GPU's memory (needs what --accesses needs)"),
-    OPT("platform", 'p', OPT_TEXT, "NAME|FILE.ini", &platform, "--dram: whose L2 cache (default: as the GPU says)"),
+    {"every", 0, OPT_INT, "N", &every, "--accesses: of one thread block in N only; --counters: one launch in N", 1,
+     1000000},
     OPT("kernel", 0, OPT_TEXT, "REGEX", &kernel,
-        "--counters, --accesses and its views: only kernels whose name, mangled or not, matches"),
+        "--counters, --accesses, --touches: only kernels whose name, mangled or not, matches"),
     OPT("launches", 0, OPT_TEXT, "A..B", &launches, "--counters: only launches A to B of those kernels, from 0"),
     OPT("with", 0, OPT_TEXT, "TRACE", &with,
         "--touches, --accesses: add them to this recording of the same program's unified memory, checked"),
     {"limit", 0, OPT_INT, "N", &limit,
-     "--accesses and its views: keep N warp accesses of a process, count the rest (default 1000000)", 1, INT64_MAX},
+     "--accesses: keep N warp accesses of a process, count the rest (default 1000000)", 1, INT64_MAX},
     OPT("apply", 0, OPT_TEXT, "PLAN", &apply,
         "give the advice and prefetches of a plan to the program's managed memory"),
     OPT("call-sites", 0, OPT_FLAG, NULL, &call_sites,
@@ -188,7 +179,7 @@ static void say_accesses(const struct check *c)
         why = "it needs compute-sanitizer";
     else if (recorder_find_library(true, path, sizeof path, &err) || recorder_find_patch(path, sizeof path, &err))
         why = err.msg;
-    row("--accesses", "%s%s", why ? "no: " : "yes; so --touches, --requests and --dram", why ? why : "");
+    row("--accesses", "%s%s", why ? "no: " : "yes; so --touches", why ? why : "");
 }
 
 /* Whether packets may be captured, as found at the start: by root, or by the capability on the program. */
@@ -254,237 +245,25 @@ static int look_around(const char *program)
     return can ? EXIT_DONE : EXIT_DATA;
 }
 
-/* --- --requests, --dram, --touches: a recording of accesses made into the stream that is asked for --- */
+/* --- --touches: a recording of accesses made into first touches --- */
 
-/* Ways of an L2 whose GPU says its size only: assumed. It hardly matters (fully associative and 16 ways differ by the
- * conflicts of strided arrays), and `derive dram` takes another number. */
-enum { ASSUMED_WAYS = 16 };
-
-/* The L2 of the platform, or of the recorded GPU. */
-static int choose_l2(struct store *in, struct derive_options *o, char text[120], struct err *err)
-{
-    const char *said = store_origin_get(in, "gpu.0.l2_bytes");
-    if (platform) {
-        struct platform *p = platform_load(platform, err);
-        if (!p)
-            return -1;
-        const struct gpu *gpu = platform_section_get(p, "gpu");
-        o->l2_bytes = gpu->l2_bytes;
-        o->l2_ways = gpu->l2_ways;
-        (void)snprintf(text, 120, "%" PRId64 " bytes, %" PRId64 " ways, as %.40s", o->l2_bytes, o->l2_ways, p->name);
-        platform_free(p);
-        return 0;
-    }
-    o->l2_bytes = said ? strtoll(said, NULL, 10) : 0;
-    o->l2_ways = ASSUMED_WAYS;
-    if (o->l2_bytes < ASSUMED_WAYS * INT64_C(128))
-        return err_set(err, "%s does not say how large the GPU's L2 is: --platform NAME says it", store_path(in));
-    (void)snprintf(text, 120, "%" PRId64 " bytes, as the GPU says, %d ways, assumed", o->l2_bytes, ASSUMED_WAYS);
-    return 0;
-}
-
-/* Requests by what they are and how large, in table origin: a request has whole sectors, at most a line. */
-enum { SECTOR = 32, SECTORS = 4 };
-struct histogram {
-    uint64_t n[RECORD_KINDS][SECTORS + 1];
-};
-
-static int count_requests(struct store *out, struct histogram *h, struct err *err)
-{
-    int stream = store_stream_find(out, "requests");
-    struct store_walk w = {0};
-    while (stream >= 0 && store_walk_next(&w, out, stream, err))
-        if (w.r->bytes > 0 && w.r->bytes % SECTOR == 0 && w.r->bytes <= (uint64_t)SECTOR * SECTORS)
-            h->n[w.r->kind][w.r->bytes / SECTOR]++;
-    return store_walk_end(&w);
-}
-
-static int dram_histogram(struct store *out, struct err *err)
-{
-    static const int kinds[] = {RECORD_DRAM_READ, RECORD_DRAM_WRITE, RECORD_DRAM_WRITEBACK};
-    struct histogram h = {0};
-    char key[64], text[32];
-    if (store_flush(out, err) || count_requests(out, &h, err))
-        return -1;
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-        for (int s = 1; s <= SECTORS; s++) {
-            (void)snprintf(key, sizeof key, "dram_histogram.%s.%d", record_kinds[kinds[k]].name, s * SECTOR);
-            (void)snprintf(text, sizeof text, "%" PRIu64, h.n[kinds[k]][s]);
-            if (h.n[kinds[k]][s] && store_origin(out, key, text, err))
-                return -1;
-        }
-    return 0;
-}
-
-static int derive(struct store *in, struct store *out, struct err *err)
-{
-    struct derive_source source = {.store = in, .name = store_path(in)};
-    struct derive_options o = {.last = UINT64_MAX, .reuse = REUSE_NONE};
-    struct program_counts counts = {0};
-    char l2[120];
-    if (touches)
-        return derive_touches(&source, out, &o, &counts, err);
-    if (requests)
-        return store_origin(out, "derived", "requests", err) || store_origin(out, "reuse", "none", err) ||
-                       derive_requests(&source, out, &o, &counts, err)
-                   ? -1
-                   : 0;
-    if (choose_l2(in, &o, l2, err))
-        return -1;
-    return store_origin(out, "derived", "dram", err) || store_origin(out, "l2", l2, err) ||
-                   derive_dram(&source, out, &o, &counts, err) || dram_histogram(out, err)
-               ? -1
-               : 0;
-}
-
-/* Replace the recording of accesses in `path` by a trace of what follows from it: first touches as a program of pages,
- * link requests and their sizes, or the DRAM requests behind an L2. What is said of the recording (origin, allocations,
- * what was left out or lost, whether it is complete) stays; touches have allocations of their own, the stretches that
- * they reach. -1 with *err set: path is as it was. */
-static int make_view(const char *path, struct err *err)
+/* Replace the recording of accesses in `path` by its first touches as a program of pages. What is said of the recording
+ * (origin, what was left out or lost, whether it is complete) stays; allocations are the stretches that are touched. -1
+ * with *err set: path is as it was. */
+static int keep_touches(const char *path, struct err *err)
 {
     struct store *in = store_open(path, err);
     struct store *out = in ? store_create(path, OUTPUT_REPLACE, cmd_line(), err) : NULL;
+    struct derive_source source = {.store = in, .name = path};
+    struct derive_options o = {.last = UINT64_MAX, .reuse = REUSE_NONE};
+    struct program_counts counts = {0};
     int rc = out ? 0 : -1;
     if (rc == 0)
-        rc = recording_copy_facts(in, out, err) || (!touches && store_copy_table(in, out, "allocations", err)) ||
-                     derive(in, out, err)
-                 ? -1
-                 : 0;
+        rc = recording_copy_facts(in, out, err) || derive_touches(&source, out, &o, &counts, err) ? -1 : 0;
     if (rc == 0)
         rc = store_complete(in) ? store_finish(out, err) : store_keep(out, err);
     store_close(out);
     store_close(in);
-    return rc;
-}
-
-/* --- --counter-group l2+sectors, for chips that do not count both in one pass: the counters of a second run of the
- * program, added to those of the first --- */
-
-static const char counted_requests[] = "l2_sysmem_requests", counted_sectors[] = "l2_sysmem_sectors";
-
-/* One counter of a run, launch by launch. */
-struct launches {
-    const char *counter;
-    struct launch {
-        char *kernel, *how;
-        double value;
-    } * items;
-    size_t n, cap;
-    struct err *err;
-};
-
-static int take_counter(void *ctx, const struct store_value *v, size_t n)
-{
-    struct launches *l = ctx;
-    if (n < 5 || strcmp(v[1].s, l->counter) != 0)
-        return 0;
-    if (MEM_ADD(l->items, l->n, l->cap, l->err, (struct launch){.value = v[2].r}))
-        return -1;
-    struct launch *launch = &l->items[l->n - 1];
-    launch->kernel = mem_strdup(v[0].s, l->err);
-    launch->how = mem_strdup(v[4].s, l->err);
-    return launch->kernel && launch->how ? 0 : -1;
-}
-
-static int launches_read(struct launches *l, struct store *store, const char *counter, struct err *err)
-{
-    *l = (struct launches){.counter = counter, .err = err};
-    return store_rows(store, "counters", take_counter, l, err) ? -1 : 0;
-}
-
-static void launches_release(struct launches *l)
-{
-    for (size_t i = 0; i < l->n; i++) {
-        free(l->items[i].kernel);
-        free(l->items[i].how);
-    }
-    free(l->items);
-}
-
-/* Whether the recording in `path` counted requests without sectors, so that a second run is of use. -1 with *err set if
- * it cannot be read. */
-static int lacks_sectors(const char *path, struct err *err)
-{
-    struct launches has, lacks;
-    struct store *store = store_open(path, err);
-    if (!store)
-        return -1;
-    int rc = launches_read(&has, store, counted_requests, err) | launches_read(&lacks, store, counted_sectors, err);
-    rc = rc ? -1 : has.n > 0 && lacks.n == 0;
-    launches_release(&has);
-    launches_release(&lacks);
-    store_close(store);
-    return rc;
-}
-
-static int compare(const struct launches *a, const struct launches *b, struct err *err)
-{
-    for (size_t i = 0; i < a->n && i < b->n; i++)
-        if (strcmp(a->items[i].kernel, b->items[i].kernel) != 0)
-            return err_set(err, "the program did not do the same twice: launch %zu was of %.100s and then of %.100s", i,
-                           a->items[i].kernel, b->items[i].kernel);
-    return a->n == b->n ? 0
-                        : err_set(err, "the program did not do the same twice: %zu launches were counted and then %zu",
-                                  a->n, b->n);
-}
-
-struct adding {
-    struct store *out;
-    const struct launches *sectors;
-    size_t n; /* added so far */
-    struct err *err;
-};
-
-/* The counters of a launch stand together. */
-static int copy_counter(void *ctx, const struct store_value *v, size_t n)
-{
-    struct adding *a = ctx;
-    if (store_row(a->out, "counters", v, n, a->err))
-        return -1;
-    if (strcmp(v[1].s, counted_requests) != 0 || a->n >= a->sectors->n)
-        return 0;
-    const struct launch *launch = &a->sectors->items[a->n++];
-    return STORE_ROW(a->out, "counters", a->err, v[0], STORE_V_TEXT(counted_sectors), STORE_V_REAL(launch->value),
-                     STORE_V_TEXT("sectors"), STORE_V_TEXT(launch->how));
-}
-
-static int join(struct store *first, const struct launches *more, struct store *out, struct err *err)
-{
-    static const char *const tables[] = {"kernels", "allocations", "batches", "services"};
-    struct adding adding = {.out = out, .sectors = more, .err = err};
-    if (recording_copy_facts(first, out, err) || store_origin(out, "counter_group", "l2+sectors, two runs", err))
-        return -1;
-    if (recording_copy_tables(first, out, tables, sizeof tables / sizeof *tables, err))
-        return -1;
-    for (int s = 0; s < store_stream_count(first); s++)
-        if (recording_copy_stream(first, out, s, err))
-            return -1;
-    return store_rows(first, "counters", copy_counter, &adding, err) ? -1 : 0;
-}
-
-/* Add the sectors that `two` counted to `first`, in place of it. Both must have launched the same kernels in the
- * same order; -1 with *err set if not: then `first` is as it was. */
-static int join_runs(const char *first, struct store *two, struct err *err)
-{
-    struct launches a = {0}, b = {0};
-    struct store *one = store_open(first, err), *out = NULL;
-    int rc = one ? 0 : -1;
-    if (rc == 0)
-        rc = launches_read(&a, one, counted_requests, err) || launches_read(&b, two, counted_sectors, err) ||
-                     compare(&a, &b, err)
-                 ? -1
-                 : 0;
-    if (rc == 0 && !(out = store_create(first, OUTPUT_REPLACE, cmd_line(), err)))
-        rc = -1;
-    if (rc == 0)
-        rc = join(one, &b, out, err);
-    if (rc == 0)
-        rc = store_complete(one) && store_complete(two) ? store_finish(out, err) : store_keep(out, err);
-    launches_release(&a);
-    launches_release(&b);
-    store_close(out);
-    store_close(one);
     return rc;
 }
 
@@ -521,25 +300,21 @@ static bool is_range(const char *text)
 static const char *contradiction(void)
 {
     regex_t regex;
-    if (touches && (requests || dram || accesses || limit || every))
+    if (touches && (accesses || limit || every))
         return "--touches records each page once: it goes with --kernel, -o and -f only";
-    if (requests && dram)
-        return "--requests and --dram are two views of accesses: record with --accesses, and derive both from it";
-    if (!dram && platform)
-        return "--platform is for --dram";
-    if ((accesses || requests || dram || touches) && (unified_memory || counters))
+    if ((accesses || touches) && (unified_memory || counters))
         return "--accesses records accesses and nothing else: run the program once more with --uvm or --counters, into "
                "another file";
-    if (apply && (accesses || requests || dram || touches))
+    if (apply && (accesses || touches))
         return "--apply measures what a plan changes: record it with --uvm or --counters";
-    if (with && (!(touches || accesses) || requests || dram || output))
+    if (with && (!(touches || accesses) || output))
         return "--with adds to a recording what --touches or --accesses records: no other output goes with it";
-    if (call_sites && (accesses || requests || dram || touches))
+    if (call_sites && (accesses || touches))
         return "--call-sites is for --uvm and --counters";
-    if (!accesses && !requests && !dram && (limit || (every && !counters)))
-        return "--limit and --every are for --accesses, --requests and --dram, --every for --counters too";
-    if (!accesses && !requests && !dram && !touches && !counters && kernel)
-        return "--kernel is for --counters, --accesses, --touches, --requests and --dram";
+    if (!accesses && (limit || (every && !counters)))
+        return "--limit and --every are for --accesses, --every for --counters too";
+    if (!accesses && !touches && !counters && kernel)
+        return "--kernel is for --counters, --accesses and --touches";
     if (launches && (!counters || !is_range(launches)))
         return "--launches takes A..B, two numbers of launches from 0, and is for --counters";
     if (!kernel)
@@ -550,16 +325,16 @@ static const char *contradiction(void)
     return NULL;
 }
 
-/* The recordings of accesses made into what was asked for; false: one could not be, and is still one of accesses. */
-static bool take_views(const struct recorder_result *result)
+/* The recordings of accesses made into touches; false: one could not be, and is still one of accesses. */
+static bool take_touches(const struct recorder_result *result)
 {
     bool good = true;
-    for (size_t i = 0; (touches || requests || dram) && !with && i < result->file_count; i++) {
+    for (size_t i = 0; touches && !with && i < result->file_count; i++) {
         const struct recorder_trace_summary *f = &result->files[i];
         struct err err = {""};
         if (!f->path[0] || f->fatal || f->records == 0)
             continue;
-        if (make_view(f->path, &err)) {
+        if (keep_touches(f->path, &err)) {
             (void)cmd_fail(EXIT_DATA, "%s; %s holds the accesses", err.msg, f->path);
             good = false;
         }
@@ -586,7 +361,7 @@ static int conclude(const struct recorder_result *result)
     }
     bool killed = WIFSIGNALED(result->status);
     int status = killed ? 128 + WTERMSIG(result->status) : WEXITSTATUS(result->status); /* as shells have it */
-    if (!take_views(result))
+    if (!take_touches(result))
         return EXIT_DATA;
     if (result->stopped) {
         cmd_say("stopped waiting%s", result->left_running ? "; the program runs on, unrecorded" : "");
@@ -627,31 +402,6 @@ static struct store *second_open(const struct recorder_result *result, struct er
         if (result->files[i].path[0])
             (void)unlink(result->files[i].path);
     return store;
-}
-
-/* The second run, of the sectors, if the first did not count them; the exit status. */
-static int record_again(const struct recorder_options *first, const struct recorder_result *done, int status)
-{
-    struct recorder_options o = *first;
-    struct recorder_result result = {0};
-    struct err err = {""};
-    char path[sizeof done->files[0].path + 16];
-    int lacks = lacks_sectors(done->files[0].path, &err);
-    if (lacks <= 0)
-        return lacks < 0 ? cmd_fail(EXIT_DATA, "%s", err.msg) : status;
-    o.output = path;
-    o.force = true;
-    o.counter_group = "sectors";
-    int rc = second_path(done->files[0].path, path, sizeof path, &err);
-    if (rc == 0) {
-        cmd_say("the program runs once more, for the sectors");
-        rc = recorder_run(&o, &result, &err);
-    }
-    struct store *second = rc ? NULL : second_open(&result, &err);
-    rc = second ? join_runs(done->files[0].path, second, &err) : -1;
-    store_close(second);
-    recorder_release(&result);
-    return rc ? cmd_fail(EXIT_DATA, "%s; %s holds the first run only", err.msg, done->files[0].path) : status;
 }
 
 /* Put the first run and what the second recorded in place of the first. */
@@ -705,17 +455,16 @@ static int record(char **argv, const char *plan)
     struct recorder_result result;
     struct err err;
     char warning[300], group[16];
-    const char *names = CUPTI_METRICS_GROUPS "|" TWICE;
+    const char *names = CUPTI_METRICS_GROUPS;
     for (int i = 0; i < counter_group; i++)
         names = strchr(names, '|') + 1;
     (void)snprintf(group, sizeof group, "%.*s", (int)strcspn(names, "|"), names);
-    bool twice = strcmp(group, TWICE) == 0;
     const struct recorder_options o = {
         .output = output ? output : getenv("OFFCHIP_OUTPUT"),
         .force = force,
         .unified_memory = unified_memory || !(counters || accesses),
         .counters = counters,
-        .counter_group = twice ? "l2" : group,
+        .counter_group = group,
         .accesses = accesses,
         .touches = touches,
         .every = every,
@@ -737,11 +486,8 @@ static int record(char **argv, const char *plan)
         return record_with(&o);
     if (recorder_run(&o, &result, &err))
         (void)cmd_fail(EXIT_DATA, "%s", err.msg);
-    else {
+    else
         status = conclude(&result);
-        if (twice && result.file_count == 1 && !result.failed && !result.stopped && result.files[0].path[0])
-            status = record_again(&o, &result, status);
-    }
     recorder_release(&result);
     return status;
 }
@@ -843,13 +589,9 @@ static int run(int argc, char **argv)
         return look_around(argc ? argv[0] : NULL);
     if (contradiction())
         return cmd_usage("%s", contradiction());
-    accesses |= requests || dram || touches;
+    accesses |= touches;
     if (argc == 0)
         return cmd_usage("record needs a program to run: offchip record [OPTIONS] -- CMD [ARGS]");
-    struct platform *known = platform ? platform_load(platform, &err) : NULL;
-    platform_free(known);
-    if (platform && !known)
-        return cmd_fail(EXIT_DATA, "%s", err.msg);
     cmd_reads(apply);
     char *plan = apply ? advice_plan_read(apply, &err) : NULL;
     if (apply && !plan)
@@ -865,8 +607,6 @@ const struct command cmd_record = {
              "       offchip record --accesses [--kernel REGEX] [--limit N] [-o FILE] [--] CMD [ARGS]\n"
              "       offchip record --touches [--kernel REGEX] [-o FILE] [--] CMD [ARGS]\n"
              "       offchip record --touches|--accesses --with TRACE [--kernel REGEX] [--] CMD [ARGS]\n"
-             "       offchip record --requests|--dram [--kernel REGEX] [--limit N] [-o FILE] [--] "
-             "CMD [ARGS]\n"
              "       offchip record --apply PLAN [-o FILE] [--] CMD [ARGS]\n"
              "       offchip record --interface IF [-o FILE] [-f]\n"
              "       offchip record --check [CMD]",
@@ -884,9 +624,6 @@ const struct command cmd_record = {
                "With --touches, records which pages each launch touches, in the order of first touches: a\n"
                "program for 'replay uvm' that no limit cuts. With --with TRACE they are added to a recording of\n"
                "the same program's unified memory, and so are accesses: compare and replay take them from there.\n\n"
-               "With --requests or --dram, records accesses and stores what follows from them instead: the\n"
-               "requests over the link, by size, as if the data were in host memory, or what reaches the\n"
-               "GPU's memory through its L2. 'offchip info' calls such streams modelled, others captured.\n\n"
                "With --interface, records the PCIe packets that NetTLP adapters send over Ethernet, as\n"
                "they pass a network interface, until ^C. That needs the right to capture packets.",
     .examples = "  offchip record -o app.db -- ./app --size 4096\n"
@@ -895,7 +632,6 @@ const struct command cmd_record = {
                 "  offchip record --check\n"
                 "  offchip record --touches -o touches.db -- ./app\n"
                 "  offchip record --touches --with app.db -- ./app --size 4096\n"
-                "  offchip record --requests --kernel bfs -o requests.db -- ./bfs graph.bel\n"
                 "  offchip record --interface eth1 -o pcie.db\n"
                 "  offchip record --counters -o bfs.db -- ./bfs graph.bel",
     .options = options,

@@ -56,6 +56,7 @@ static const struct {
 } old_names[] = {
     {"--adapter-ip", "--set adapter=ADDRESS of import"},
     {"--clock", "--set clock=pcap|adapter"},
+    {"--dram", "record --accesses, and derive dram from it"},
     {"--force-injection", "env -u CUDA_INJECTION64_PATH offchip record .."},
     {"--keep-accesses", "record --accesses, and derive from it"},
     {"--keep-dirty", "write-backs are in the trace by their kind"},
@@ -64,6 +65,7 @@ static const struct {
     {"--labels", "labels= of synth:gather"},
     {"--nettlp-port", "--set ports=LO-HI of import"},
     {"--no-config", "there is no configuration to leave out"},
+    {"--requests", "record --accesses, and derive requests from it"},
     {"--robust-all", "--robust N, of the rows near the best"},
     {"--seed", "--robust N with another N"},
     {"--tie", "--robust N, with the models' measured errors"},
@@ -91,6 +93,7 @@ static const struct {
     {"fewest", "least-resident"},
     {"in_flight_max", "--latencies FILE.csv"},
     {"intended", "driver590_spec"},
+    {"l2+sectors", "record l2 and sectors, and import both into one trace"},
     {"legacy-runs", "lines --metric time_ns --over run_pages"},
     {"mapped", "pinned"},
     {"mem2_alone_cycles", "mem_alone_cycles of the program by itself"},
