@@ -167,7 +167,7 @@ static int zerocopy_rows(const struct compare_program *f, struct compare_result 
         call.policies = "naive,merged,aligned";
     else if (setup.shape == SCAN_ROWS)
         call.policies = "naive,shift";
-    else if (w->type && link->load_ns > 0)
+    else if ((w->type || f->touching.kind == UVM_INPUT_ACCESSES) && link->load_ns > 0)
         call.policies = "as-written:reuse=l1";
     if (run(&call, result, err) || compare_align_rows(f, &setup, call.policies, result, err))
         return -1;

@@ -79,6 +79,7 @@ static const struct program_op *choose(struct walk *w, const struct program_op *
     if (!w->choosing)
         return op->lines ? op : NULL;
     t->id = op->id;
+    t->pc = op->pc;
     t->launch = op->launch;
     t->access = op->access;
     t->bytes = op->bytes;
@@ -127,7 +128,7 @@ static int hand_over_recorded(struct walk *w, struct err *err)
     return filled ? hand_over(w, &w->op, err) : 0;
 }
 
-static int take_access(struct walk *w, const struct record *r, int64_t access, struct err *err)
+static int take_access(struct walk *w, const struct record *r, int64_t access, int64_t pc, struct err *err)
 {
     struct program_op *op = &w->op;
     bool same = w->filled && w->numbered && access == w->access && r->id == op->id && r->group == op->launch &&
@@ -136,6 +137,7 @@ static int take_access(struct walk *w, const struct record *r, int64_t access, s
         if (hand_over_recorded(w, err))
             return -1;
         op->id = r->id;
+        op->pc = (uint64_t)pc;
         op->launch = r->group;
         op->access = r->flags >> 4;
         op->bytes = (uint32_t)r->bytes;
@@ -152,10 +154,10 @@ static int take_access(struct walk *w, const struct record *r, int64_t access, s
     return 0;
 }
 
-static int take_record(struct walk *w, const struct record *r, int64_t access, struct err *err)
+static int take_record(struct walk *w, const struct record *r, int64_t access, int64_t pc, struct err *err)
 {
     if (r->kind == RECORD_ACCESS)
-        return take_access(w, r, access, err);
+        return take_access(w, r, access, pc, err);
     if (r->kind != RECORD_KERNEL && r->kind != RECORD_KERNEL_END)
         return 0;
     if (hand_over_recorded(w, err))
@@ -173,7 +175,8 @@ static int walk_recording(struct walk *w, struct err *err)
     struct store_walk at = {0};
     w->numbered = strcmp(store_stream(in, stream)->extra[0], "access") == 0;
     while (store_walk_next(&at, in, stream, err))
-        at.failed = take_record(w, at.r, w->numbered ? store_walk_extra(&at, 0) : 0, err);
+        at.failed = take_record(w, at.r, w->numbered ? store_walk_extra(&at, 0) : 0,
+                                w->numbered ? store_walk_extra(&at, 1) : 0, err);
     return store_walk_end(&at) ? -1 : hand_over_recorded(w, err);
 }
 

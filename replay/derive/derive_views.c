@@ -350,8 +350,11 @@ static int take_access(void *ctx, const struct program_op *op, struct err *err)
         w->pim++;
         return 0;
     }
-    const struct access_op a = {
-        .bytes = op->bytes, .access = op->access, .block = (uint32_t)(op->id >> 32), .warp = (uint32_t)op->id};
+    const struct access_op a = {.pc = op->pc,
+                                .bytes = op->bytes,
+                                .access = op->access,
+                                .block = (uint32_t)(op->id >> 32),
+                                .warp = (uint32_t)op->id};
     return access_add_lines(&w->sink, &a, op->line, op->lines, err);
 }
 

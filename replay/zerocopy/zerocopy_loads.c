@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "models/gpu/occupancy.h"
-#include "replay/derive/derive.h"
+#include "replay/derive/recorded_program.h"
 #include "trace/base/id_map.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
@@ -186,10 +186,28 @@ static int loads_open(struct zerocopy_run *run, struct outcome *out, struct err 
     return 0;
 }
 
+/* Of a recording by its warps' accesses. */
+static int simulate(struct zerocopy_run *run, uint64_t runs, struct outcome *out, struct err *err)
+{
+    const struct derive_source *source = run->context->program;
+    if (source->program)
+        return zerocopy_simulate(run, source->program, runs, out, err);
+    struct recorded_program *recorded = recorded_program_open(source, err);
+    if (!recorded)
+        return -1;
+    const struct program program = recorded_program_of(recorded);
+    int rc = zerocopy_simulate(run, &program, runs, out, err);
+    if (rc == 0)
+        outcome_note(out, "neither what waits for what is recorded nor computing: loads are taken to be under way "
+                          "together until their warp writes or jumps back, and nothing else to take time");
+    recorded_program_close(recorded);
+    return rc;
+}
+
 static int loads_finish(struct zerocopy_run *run, uint64_t runs, struct outcome *out, struct err *err)
 {
     if (reuse_of(run) == REUSE_L1)
-        return zerocopy_simulate(run, run->context->program->program, runs, out, err);
+        return simulate(run, runs, out, err);
     struct counted_loads o = {.run = run};
     struct zerocopy_totals *t = &run->totals;
     t->launches = 0;

@@ -52,13 +52,14 @@ static void begin_warp(struct walk *w, uint64_t warp)
     w->op.launch = w->launch;
 }
 
-static int emit(struct walk *w, const struct program_access *a, uint64_t turn, struct err *err)
+static int emit(struct walk *w, const struct program_access *a, uint32_t place, uint64_t turn, struct err *err)
 {
     struct program_op *op = &w->op;
     if (!shown(w, a))
         return 0;
     op->lines = program_lines_counted(a, turn, op->line, &op->sectors);
     op->access = a->kind;
+    op->pc = 16 * (place + UINT64_C(1));
     op->bytes = a->bytes;
     w->counts.instructions++;
     w->counts.lines += (uint64_t)op->lines;
@@ -82,7 +83,7 @@ static int serial_body(struct walk *w, const struct program_body *b, struct err 
         w->op.wait++;
         for (uint32_t i = 0; i < b->count; i++) {
             w->op.wait += (uint32_t)(stalls >> i & 1);
-            if (wanted >> i & 1 && emit(w, &b->access[i], turn, err))
+            if (wanted >> i & 1 && emit(w, &b->access[i], i, turn, err))
                 return -1;
         }
     }
@@ -184,7 +185,7 @@ static int advance(struct walk *w, uint32_t place, struct err *err)
         return 0;
     begin_warp(w, at->warp);
     w->op.wait = at->wait;
-    return emit(w, a, at->turn, err) ? -1 : 1;
+    return emit(w, a, at->access - 1, at->turn, err) ? -1 : 1;
 }
 
 /* The warps of a place go on in the next round: those of its next block if all have ended. */

@@ -34,6 +34,7 @@ static inline int program_lines(const struct program_access *access, uint64_t tu
 /* One memory instruction of a warp with at least one active lane. */
 struct program_op {
     uint64_t id;      /* block << 32 | warp in block */
+    uint64_t pc;      /* of a recording; of a program 16 times its place in its body, from 1 */
     uint32_t launch;  /* group */
     uint32_t access;  /* enum record_access, or PROGRAM_PIM */
     uint32_t bytes;   /* per lane */
