@@ -31,7 +31,7 @@ enum { EXIT_STOPPED = 130 }; /* as shells give for ^C */
 static const char *output, *interface;
 static const char *kernel, *launches, *apply, *with;
 static bool force, unified_memory, counters, accesses, check, touches;
-static bool call_sites;
+static bool call_sites, faults;
 static int counter_group;
 static int64_t limit, every;
 static const struct opt options[] = {
@@ -40,6 +40,8 @@ static const struct opt options[] = {
     OPT("interface", 'i', OPT_TEXT, "IF", &interface, "PCIe packets from network interface IF until ^C"),
     OPT("uvm", 0, OPT_FLAG, NULL, &unified_memory,
         "unified memory, kernels, copies, allocations (default without --counters)"),
+    OPT("faults", 0, OPT_FLAG, NULL, &faults,
+        "each GPU fault with its client, replays and evictions, from the driver's own event queue"),
     OPT("counters", 0, OPT_FLAG, NULL, &counters, "hardware counters of every kernel"),
     OPT("counter-group", 0, OPT_CHOICE, CUPTI_METRICS_GROUPS, &counter_group,
         "what one recording counts; see the manual page (default l2)"),
@@ -309,6 +311,8 @@ static const char *contradiction(void)
         return "--apply measures what a plan changes: record it with --uvm or --counters";
     if (with && (!(touches || accesses) || output))
         return "--with adds to a recording what --touches or --accesses records: no other output goes with it";
+    if (faults && (accesses || touches))
+        return "--faults is for --uvm: it records what the driver does";
     if (call_sites && (accesses || touches))
         return "--call-sites is for --uvm and --counters";
     if (!accesses && (limit || (every && !counters)))
@@ -462,7 +466,8 @@ static int record(char **argv, const char *plan)
     const struct recorder_options o = {
         .output = output ? output : getenv("OFFCHIP_OUTPUT"),
         .force = force,
-        .unified_memory = unified_memory || !(counters || accesses),
+        .unified_memory = unified_memory || faults || !(counters || accesses),
+        .faults = faults,
         .counters = counters,
         .counter_group = group,
         .accesses = accesses,

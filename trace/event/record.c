@@ -21,11 +21,11 @@ const struct record_kind_info record_kinds[RECORD_KINDS] = {
                        "1 read-mostly, 3 preferred location, 5 accessed-by; 2, 4, 6 unset them", "device"},
     [RECORD_PREFETCH] = {"PREFETCH", "time duration addr bytes id", "", "destination device, -1 the CPU"},
     [RECORD_COPY] = {"COPY", "time duration bytes flags", "1 H2D, 2 D2H, 3 D2D, 4 H2H, 5 peer", ""},
-    [RECORD_FAULT] = {"FAULT", "time duration addr bytes flags", access_type, ""},
+    [RECORD_FAULT] = {"FAULT", "time duration addr bytes flags group", access_type, ""},
     [RECORD_CPU_FAULT] = {"CPU_FAULT", "time addr flags id", "access, as of FAULT", "program counter"},
     [RECORD_MIGRATE_H2D] = {"MIGRATE_H2D", "time duration addr bytes flags", migration, ""},
     [RECORD_MIGRATE_D2H] = {"MIGRATE_D2H", "time duration addr bytes flags", as_migration, ""},
-    [RECORD_EVICT] = {"EVICT", "time addr bytes", "", ""},
+    [RECORD_EVICT] = {"EVICT", "time addr bytes id", "", "address that needed the room, 0: not known"},
     [RECORD_THRASH] = {"THRASH", "time addr bytes", "", ""},
     [RECORD_THROTTLE] = {"THROTTLE", "time duration addr", "", ""},
     [RECORD_REMOTE_MAP] = {"REMOTE_MAP", "time addr bytes flags",
@@ -49,6 +49,9 @@ const struct record_kind_info record_kinds[RECORD_KINDS] = {
     [RECORD_KERNEL_END] = {"KERNEL_END", "time group", "", ""},
     [RECORD_BARRIER] = {"BARRIER", "time group", "", ""},
     [RECORD_RANGE] = {"RANGE", "time duration id group", "", "row of table strings: the name that the program gave"},
+    [RECORD_FAULT_ENTRY] = {"FAULT_ENTRY", "time addr flags id group", "access; << 8: fault type; << 16: client type",
+                            "GPU time; extra column client: client | GPC << 16"},
+    [RECORD_REPLAY] = {"REPLAY", "time flags id group", "<< 16: client type", "GPU time"},
     [RECORD_SKIPPED] = {"SKIPPED", "", "", ""},
 };
 

@@ -21,7 +21,7 @@ enum record_kind {
     RECORD_CPU_FAULT,   /* time, addr; id = program counter; flags = access */
     RECORD_MIGRATE_H2D, /* time, duration, addr, bytes; flags = enum record_cause */
     RECORD_MIGRATE_D2H, /* as MIGRATE_H2D */
-    RECORD_EVICT,       /* time, addr, bytes */
+    RECORD_EVICT,       /* time, addr, bytes; id = the address that needed the room, 0: not known */
     RECORD_THRASH,      /* time, addr, bytes */
     RECORD_THROTTLE,    /* time, duration, addr */
     RECORD_REMOTE_MAP,  /* time, addr, bytes; flags = cause: 1 coherence 2 thrashing 3 policy 4 no memory 5 eviction */
@@ -37,6 +37,8 @@ enum record_kind {
     RECORD_KERNEL_END,     /* mark: everything of launch `group` before this point is done before what follows */
     RECORD_BARRIER,        /* mark: actors of `group` wait for each other */
     RECORD_RANGE,          /* a stretch that the program itself named (NVTX); duration 0: a mark; group = thread */
+    RECORD_FAULT_ENTRY,    /* one entry of the GPU's fault buffer: time, addr; id = GPU time; group = batch */
+    RECORD_REPLAY,         /* the GPU may try again what faulted: time; id = GPU time; group = batch */
     RECORD_SKIPPED,        /* from readers only, never stored: an input item left out; the reason is in the reader */
     RECORD_KINDS
 };

@@ -151,9 +151,10 @@ static int find_told(const struct recorder_options *o, struct told *told, struct
         (void)snprintf(told->patch, sizeof told->patch, "%s", o->patch);
     else if (o->accesses && recorder_find_patch(told->patch, sizeof told->patch, err))
         return -1;
-    (void)snprintf(told->want, sizeof told->want, "%s%s%s%s%s", o->touches ? RECORD_PIPE_TOUCHES "," : "",
-                   o->call_sites ? RECORD_PIPE_SITES : "", o->unified_memory ? "uvm," : "",
-                   o->counters ? RECORD_PIPE_COUNTERS : "", o->counters ? o->counter_group : "");
+    (void)snprintf(told->want, sizeof told->want, "%s%s%s%s%s%s", o->touches ? RECORD_PIPE_TOUCHES "," : "",
+                   o->call_sites ? RECORD_PIPE_SITES : "", o->faults ? RECORD_PIPE_FAULTS : "",
+                   o->unified_memory ? "uvm," : "", o->counters ? RECORD_PIPE_COUNTERS : "",
+                   o->counters ? o->counter_group : "");
     (void)snprintf(told->every, sizeof told->every, "%lld", (long long)o->every);
     (void)snprintf(told->limit, sizeof told->limit, "%lld",
                    (long long)(o->limit ? o->limit : RECORD_PIPE_LIMIT_DEFAULT));

@@ -30,6 +30,7 @@ struct recorder_options {
     const char *sanitizer;         /* NULL: recorder_find_part() */
     const char *patch;             /* NULL: recorder_find_patch() */
     bool call_sites;               /* of managed allocations, too */
+    bool faults;                   /* single faults, by the driver's event queue */
     const char *plan;              /* to apply, as advice_plan_read() gives it; NULL: none */
     const char *command_line;      /* for the origin */
     const char *sysfs;             /* NULL: "/sys" */

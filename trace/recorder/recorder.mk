@@ -7,7 +7,8 @@ INJECT_C  := $(wildcard trace/recorder/inject/cupti_inject*.c trace/recorder/inj
 ACCESSES  := $(BUILD)/liboffchip_accesses.so
 ACCESSES_C := $(wildcard trace/recorder/inject/sanitizer_inject*.c trace/recorder/inject/inject_*.c)
 STANDIN   := $(BUILD)/standin/libcuda.so.1 $(BUILD)/standin/libcupti.so $(BUILD)/standin/libsanitizer-public.so \
-    $(BUILD)/standin/libprofiler.so $(BUILD)/standin/target $(BUILD)/standin/no_memory.so
+    $(BUILD)/standin/libprofiler.so $(BUILD)/standin/target $(BUILD)/standin/no_memory.so \
+    $(BUILD)/standin/uvm_tools.so
 SHARED    += $(INJECT) $(ACCESSES)
 # They are for programs of older distributions too: old_libc.h, and libdl and libpthread named, where these still are files.
 OLD_LIBS := -Wl,--no-as-needed -l:libdl.so.2 -l:libpthread.so.0 -Wl,--as-needed
@@ -37,8 +38,8 @@ $(BUILD)/standin/target: fixtures/standin/target.c fixtures/standin/standin.h tr
     trace/recorder/wire/record_pipe.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(STANDIN_FLAGS) $< -ldl -lpthread -o $@
-# An allocator in front of the C library's: no sanitiser's can be there too.
-$(BUILD)/standin/no_memory.so: fixtures/standin/no_memory.c
+# In front of the C library's: no sanitiser's can be there too.
+$(BUILD)/standin/%.so: fixtures/standin/%.c trace/recorder/wire/uvm_tools_abi.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(filter-out $(SAN),$(STANDIN_FLAGS)) -shared $< -o $@
 STANDIN_FLAGS = $(CSTD) -O1 -g -Wall -Wextra $(WERROR) -I. -fPIC $(SAN) $(LDFLAGS)

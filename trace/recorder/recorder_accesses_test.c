@@ -787,7 +787,9 @@ START_TEST(messages_that_make_no_sense_end_the_connection)
     struct record_pipe_message record = message(RECORD_PIPE_RECORD);
     record.time = 1;
     for (uint32_t kind = 0; kind < RECORD_KINDS; kind++) {
-        bool ours = kind == RECORD_COPY || kind == RECORD_ALLOC || kind == RECORD_ADVISE || kind == RECORD_PREFETCH;
+        bool ours = kind == RECORD_COPY || kind == RECORD_ALLOC || kind == RECORD_ADVISE || kind == RECORD_PREFETCH ||
+                    kind == RECORD_FAULT || kind == RECORD_CPU_FAULT || kind == RECORD_FAULT_ENTRY ||
+                    kind == RECORD_REPLAY || kind == RECORD_EVICT;
         record.kind = (typeof(record.kind))kind;
         ck_assert_msg(ours == taken_and_written(&record), "record of kind %u", kind);
     }

@@ -352,7 +352,7 @@ static int accesses_finish(struct accesses *a, struct err *err)
 
 /* --- the trace of a process --- */
 
-enum { EXTRAS = 3, REASONS = 32, FACTS_MAX = 4096, PROBLEMS_MAX = 256 };
+enum { EXTRAS = 4, REASONS = 32, FACTS_MAX = 4096, PROBLEMS_MAX = 256 };
 
 /* A fact or a count that came before the file exists: its texts are those of `texts`. */
 struct program_fact {
@@ -383,6 +383,8 @@ struct recorder_trace {
     size_t problem_count, problem_cap;
     struct recorder_trace_summary summary;
     bool hello, ending;
+    bool single_faults;      /* by the driver's event queue */
+    int64_t client;          /* of the fault being written */
     int64_t tick_ms;         /* of the last tick; 0: none yet */
     int64_t newest, horizon; /* latest event so far, and at the last tick */
     int64_t written;         /* latest event that was written */
@@ -414,9 +416,11 @@ const char *recorder_trace_problem(const struct recorder_trace *t, size_t index)
 
 static int open_file(struct recorder_trace *t, struct err *err)
 {
-    static const struct stream stream = {
+    struct stream stream = {
         .name = "uvm", .unit = TIME_NS, .space = ADDR_BYTES, .extra = {"process_id", "src_id", "dst_id"}};
     int index;
+    if (t->single_faults)
+        memcpy(stream.extra[EXTRAS - 1], "client", sizeof "client");
     if (t->store)
         return 0;
     if (recorder_trace_path(t->pattern, t->summary.process, t->options.numbered, t->path, err))
@@ -432,10 +436,13 @@ static int open_file(struct recorder_trace *t, struct err *err)
         return -1;
     if (t->options.accesses)
         return accesses_open(&t->accesses, t->store, err);
-    if (store_stream_add(t->store, &stream, &index, err) || writer_open(&t->writer, t->store, index, EXTRAS, err) ||
+    if (store_stream_add(t->store, &stream, &index, err) ||
+        writer_open(&t->writer, t->store, index, t->single_faults ? EXTRAS : EXTRAS - 1, err) ||
         store_origin(t->store, "kinds.uvm",
-                     t->options.only_counters
-                         ? "ALLOC ADVISE PREFETCH"
+                     t->options.only_counters ? "ALLOC ADVISE PREFETCH"
+                     : t->single_faults
+                         ? "KERNEL ALLOC ADVISE PREFETCH COPY FAULT CPU_FAULT MIGRATE_H2D MIGRATE_D2H EVICT THRASH "
+                           "THROTTLE REMOTE_MAP MIGRATE_D2D FAULT_ENTRY REPLAY"
                          : "KERNEL ALLOC ADVISE PREFETCH COPY FAULT CPU_FAULT MIGRATE_H2D MIGRATE_D2H THRASH THROTTLE "
                            "REMOTE_MAP MIGRATE_D2D",
                      err))
@@ -448,7 +455,7 @@ static int open_file(struct recorder_trace *t, struct err *err)
 static int push(struct recorder_trace *t, const struct record *record, int64_t process, int64_t src, int64_t dst,
                 struct err *err)
 {
-    const int64_t extra[EXTRAS] = {process, src, dst};
+    const int64_t extra[EXTRAS] = {process, src, dst, t->client};
     t->summary.records++;
     return writer_add(&t->writer, record, extra, err);
 }
@@ -524,17 +531,23 @@ static int take_record(struct recorder_trace *t, const struct record_pipe_messag
                             .group = m->group,
                             .flags = m->flags,
                             .kind = m->kind};
-    if (m->kind != RECORD_COPY && m->kind != RECORD_ALLOC && m->kind != RECORD_ADVISE && m->kind != RECORD_PREFETCH)
+    static const uint64_t made = 1ULL << RECORD_COPY | 1ULL << RECORD_ALLOC | 1ULL << RECORD_ADVISE |
+                                 1ULL << RECORD_PREFETCH | 1ULL << RECORD_FAULT | 1ULL << RECORD_CPU_FAULT |
+                                 1ULL << RECORD_FAULT_ENTRY | 1ULL << RECORD_REPLAY | 1ULL << RECORD_EVICT;
+    if (m->kind >= RECORD_SKIPPED || !(made >> m->kind & 1))
         return err_set(err, "a message carries a record of kind %u, which the recorder does not make", m->kind);
     if (m->time <= 0 || m->duration < 0)
         return count(t, false, m->time <= 0 ? "no start time" : "ends before it starts", 1);
     if (m->kind == RECORD_ALLOC && (m->flags < RECORD_ALLOC_DEVICE || m->flags > RECORD_ALLOC_REGISTERED))
         return count(t, false, "unknown kind of allocation", 1);
-    const char *site = m->extra ? record_pipe_text_get(&t->texts, m->extra) : NULL;
+    const char *site = m->extra && m->kind == RECORD_ALLOC ? record_pipe_text_get(&t->texts, m->extra) : NULL;
     if (m->kind == RECORD_ALLOC && allocations_add(&t->allocations, t->store, &record, site, err))
         return -1;
-    return t->options.accesses ? accesses_alloc(&t->accesses, &record, err)
-                               : push(t, &record, t->summary.process, 0, 0, err);
+    t->client = m->kind == RECORD_FAULT_ENTRY ? (int64_t)m->extra : 0;
+    int rc = t->options.accesses ? accesses_alloc(&t->accesses, &record, err)
+                                 : push(t, &record, t->summary.process, 0, 0, err);
+    t->client = 0;
+    return rc;
 }
 
 static int take_event(struct recorder_trace *t, const struct record_pipe_message *m, struct err *err)
@@ -571,6 +584,7 @@ static int take_fact(struct recorder_trace *t, const struct record_pipe_message 
 {
     if (t->fact_count == FACTS_MAX)
         return err_set(err, "more than %d facts", FACTS_MAX);
+    t->single_faults |= strcmp(record_pipe_text_get(&t->texts, m->id), RECORD_PIPE_FAULT_SOURCE) == 0;
     return MEM_ADD(
         t->facts, t->fact_count, t->fact_cap, err,
         (struct program_fact){record_pipe_text_get(&t->texts, m->id), record_pipe_text_get(&t->texts, m->addr)});

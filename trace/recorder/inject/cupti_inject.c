@@ -28,7 +28,7 @@ enum ask { ASK_NONE, ASK_DRAIN, ASK_END };
 static struct {
     struct abi_cupti cupti;
     void *library, *subscriber;
-    bool want_unified_memory, want_counters, planned;
+    bool want_unified_memory, want_counters, want_faults, planned;
     pid_t owner;
     long flush_us, stuck_s;
     pthread_t helper;
@@ -61,6 +61,7 @@ static void flush(void)
         if (gap > atomic_load(&inject.longest_gap_ns))
             atomic_store(&inject.longest_gap_ns, gap);
     }
+    inject_faults_drain();
     (void)inject.cupti.activity_flush_all(0);
     atomic_store(&inject.flushed_ns, now_ns());
     atomic_store(&inject.flush_cost_ns, now_ns() - begin);
@@ -118,8 +119,10 @@ const char *inject_result(const struct abi_cupti *cupti, abi_result result)
 static void context_created(void)
 {
     atomic_store(&inject.device_facts_wanted, true);
-    if (atomic_fetch_add(&inject.contexts, 1) == 0 && inject.want_unified_memory &&
-        !inject_activity_unified_memory(&inject.cupti, inject_device_count()))
+    if (atomic_fetch_add(&inject.contexts, 1) != 0 || !inject.want_unified_memory)
+        return;
+    inject.want_faults = inject.want_faults && inject_faults_start(&inject.cupti);
+    if (!inject_activity_unified_memory(&inject.cupti, inject_device_count()))
         atomic_store(&inject.pending, true); /* too early even now: the helper tries again */
 }
 
@@ -127,8 +130,10 @@ static void context_over(abi_context context)
 {
     inject_counters_finish(context);
     (void)inject.cupti.activity_flush_all(0);
-    if (atomic_fetch_sub(&inject.contexts, 1) <= 1)
-        atomic_store(&inject.pending, false);
+    if (atomic_fetch_sub(&inject.contexts, 1) > 1)
+        return;
+    inject_faults_stop();
+    atomic_store(&inject.pending, false);
 }
 
 static void callback(void *user, uint32_t domain, uint32_t id, const void *data)
@@ -153,6 +158,7 @@ static void step_back(const char *call)
     if (getpid() != inject.owner || atomic_load(&inject.ended) || atomic_exchange(&inject.stepped_back, true))
         return;
     inject_counters_finish(NULL);
+    inject_faults_stop();
     inject_activity_stop(&inject.cupti);
     (void)inject.cupti.unsubscribe(inject.subscriber);
     inject_count(RECORD_PIPE_DROP, "all that followed the program's own use of CUPTI", 1);
@@ -204,6 +210,7 @@ static void last_records(void)
 {
     if (atomic_load(&inject.stepped_back))
         return;
+    inject_faults_drain();
     (void)inject.cupti.activity_flush_all(1);
     inject_activity_dropped(&inject.cupti);
 }
@@ -278,6 +285,7 @@ static void at_exit(void)
         return;
     if (!atomic_load(&inject.stepped_back)) {
         inject_counters_finish(NULL);
+        inject_faults_stop();
         (void)inject.cupti.activity_flush_all(1);
     }
     if (inject.helper_runs && !pthread_equal(pthread_self(), inject.helper)) {
@@ -291,6 +299,7 @@ static void at_exit(void)
         inject_fact_number("flush_gap_longest_us", atomic_load(&inject.longest_gap_ns) / 1000);
     }
     inject_plan_finish();
+    inject_faults_finish();
     say_unseen();
     if (!atomic_load(&inject.stepped_back))
         inject_activity_dropped(&inject.cupti);
@@ -332,6 +341,7 @@ static void signals_start(void)
 static void in_child(void)
 {
     atomic_store(&inject.ended, true);
+    inject_faults_forget();
     inject_outbox_abandon();
 }
 
@@ -370,6 +380,7 @@ void inject_start(void)
     inject.want_unified_memory = !want || strstr(want, "uvm");
     const char *group = want ? strstr(want, RECORD_PIPE_COUNTERS) : NULL;
     inject.want_counters = group != NULL;
+    inject.want_faults = want && strstr(want, RECORD_PIPE_FAULTS);
     inject.stuck_s = inject_env(RECORD_PIPE_STUCK_S, 1, 86400, STUCK_S);
     inject.flush_us = inject_env(RECORD_PIPE_FLUSH_US, 100, 1000000, FLUSH_US);
     bool loaded = load_cupti(secure_getenv(RECORD_PIPE_CUPTI));

@@ -3,8 +3,9 @@
  * CUDA_INJECTION64_PATH names the library; the driver loads it while it initialises and calls InitializeInjection().
  * Parts: cupti_inject.c (CUPTI at run time, start, helper thread, end), cupti_inject_activity.c (CUPTI's buffers),
  * cupti_inject_calls.c (allocations, advice, prefetches by callback, and their call sites), cupti_inject_apply_plan.c
- * (a plan is applied), cupti_inject_counters.c (counters per kernel), cupti_inject_other_users.c (the program's own use
- * of CUPTI); what it shares with the recorder of accesses: inject.h.
+ * (a plan is applied), cupti_inject_faults.c (the driver's queue of single faults), cupti_inject_counters.c (counters
+ * per kernel), cupti_inject_other_users.c (the program's own use of CUPTI); what it shares with the recorder of
+ * accesses: inject.h.
  *
  * The target is never harmed: every failure of ours is reported to the recorder, and the program runs on. No thread of
  * the program ever waits for the recorder: it appends to a queue with a cap, and the helper thread sends. Nothing here
@@ -39,6 +40,23 @@ void inject_activity_dropped(const struct abi_cupti *cupti);
 void inject_activity_stop(const struct abi_cupti *cupti);
 /* Records of unified memory so far. */
 uint64_t inject_activity_um_records(void);
+
+/* --- the driver's event queue (cupti_inject_faults.c; trace/recorder/wire/uvm_tools_abi.h) --- */
+
+/* Open it for the address space of this process; false, with a problem reported: CUPTI's records are all there is.
+ * Where it is open, single faults, batches, replays and evictions are its. */
+bool inject_faults_start(const struct abi_cupti *cupti);
+bool inject_faults_on(void);
+/* Send what is in it; any thread. */
+void inject_faults_drain(void);
+/* Send the last of it and what was dropped, close it. */
+void inject_faults_stop(void);
+/* In a child of the program, which has no part of it. */
+void inject_faults_forget(void);
+/* A migration that CUPTI delivered: it is not to be filled in. */
+void inject_faults_delivered(const struct abi_um_counter *c);
+/* CUPTI has delivered its last: fill in what it lacks. */
+void inject_faults_finish(void);
 
 /* --- another user of CUPTI --- */
 

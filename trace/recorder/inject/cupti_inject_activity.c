@@ -67,8 +67,8 @@ static bool marker_message(const void *record, struct record_pipe_message *m)
     return m->kind != 0;
 }
 
-/* Turn one activity record into a message; false: of a kind nobody asked for. Records are copied out field by field:
- * their alignment in the buffer is CUPTI's. */
+/* Turn one activity record into a message, of type 0 where none is needed; false: of a kind nobody asked for. Records
+ * are copied out field by field: their alignment in the buffer is CUPTI's. */
 static bool activity_message(const void *record, struct record_pipe_message *m)
 {
     uint32_t kind;
@@ -79,6 +79,9 @@ static bool activity_message(const void *record, struct record_pipe_message *m)
         struct abi_um_counter c;
         memcpy(&c, record, sizeof c);
         atomic_fetch_add_explicit(&activity.um_records, 1, memory_order_relaxed);
+        inject_faults_delivered(&c);
+        if (inject_faults_on() && (c.counter_kind == UVM_COUNTER_GPU_FAULT || c.counter_kind == UVM_COUNTER_CPU_FAULT))
+            return true; /* the queue has them, and each fault */
         m->type = RECORD_PIPE_UVM;
         m->kind = c.counter_kind;
         m->time = (int64_t)c.start;
@@ -136,7 +139,7 @@ static void buffer_records(uint8_t *buffer, size_t valid)
     while ((result = activity.cupti->activity_get_next_record(buffer, valid, &record)) == ABI_SUCCESS) {
         if (!activity_message(record, &batch[n]))
             unknown++;
-        else if (++n == BATCH) {
+        else if (batch[n].type && ++n == BATCH) {
             inject_put(batch, n);
             n = 0;
         }

@@ -18,26 +18,28 @@
 
 #include "trace/base/err.h"
 
-#define RECORD_PIPE_SOCKET     "OFFCHIP_RECORD_SOCKET" /* record_address() */
-#define RECORD_PIPE_WANT       "OFFCHIP_RECORD_WANT"   /* "uvm,counters-l2": the group of cupti_metrics.h comes last */
-#define RECORD_PIPE_COUNTERS   "counters-"             /* of RECORD_PIPE_WANT */
-#define RECORD_PIPE_SITES      "sites,"                /* of RECORD_PIPE_WANT: call sites of managed allocations */
-#define RECORD_PIPE_CUPTI      "OFFCHIP_CUPTI"         /* libcupti to load */
-#define RECORD_PIPE_PLAN       "OFFCHIP_RECORD_PLAN"   /* a plan: below */
-#define RECORD_PIPE_FLUSH_US   "OFFCHIP_RECORD_FLUSH_US"  /* how often the helper thread flushes */
-#define RECORD_PIPE_BUFFERS    "OFFCHIP_RECORD_MAX_BYTES" /* cap of all buffers together */
-#define RECORD_PIPE_STUCK_S    "OFFCHIP_RECORD_STUCK_S"  /* counters: after how long a launch call is worth a warning */
-#define RECORD_PIPE_LAUNCHES   "OFFCHIP_RECORD_LAUNCHES" /* "A..B": of the launches of chosen kernels, from 0 */
+#define RECORD_PIPE_SOCKET       "OFFCHIP_RECORD_SOCKET" /* record_address() */
+#define RECORD_PIPE_WANT         "OFFCHIP_RECORD_WANT" /* "uvm,counters-l2": the group of cupti_metrics.h comes last */
+#define RECORD_PIPE_COUNTERS     "counters-"           /* of RECORD_PIPE_WANT */
+#define RECORD_PIPE_SITES        "sites,"              /* of RECORD_PIPE_WANT: call sites of managed allocations */
+#define RECORD_PIPE_FAULTS       "faults,"             /* of RECORD_PIPE_WANT: the driver's event queue is read */
+#define RECORD_PIPE_FAULT_SOURCE "fault_source"        /* the fact that says that FAULT_ENTRY messages come */
+#define RECORD_PIPE_CUPTI        "OFFCHIP_CUPTI"       /* libcupti to load */
+#define RECORD_PIPE_PLAN         "OFFCHIP_RECORD_PLAN" /* a plan: below */
+#define RECORD_PIPE_FLUSH_US     "OFFCHIP_RECORD_FLUSH_US"  /* how often the helper thread flushes */
+#define RECORD_PIPE_BUFFERS      "OFFCHIP_RECORD_MAX_BYTES" /* cap of all buffers together */
+#define RECORD_PIPE_STUCK_S      "OFFCHIP_RECORD_STUCK_S" /* counters: after how long a launch call is worth a warning */
+#define RECORD_PIPE_LAUNCHES     "OFFCHIP_RECORD_LAUNCHES" /* "A..B": of the launches of chosen kernels, from 0 */
 /* Of a recording of accesses. */
-#define RECORD_PIPE_TOUCHES    "touches"                   /* of RECORD_PIPE_WANT: first touches of pages only */
-#define RECORD_PIPE_EVERY      "OFFCHIP_RECORD_EVERY"      /* record one block of so many; of counters, one launch */
-#define RECORD_PIPE_SANITIZER  "OFFCHIP_SANITIZER"         /* libsanitizer-public to load */
-#define RECORD_PIPE_PATCH      "OFFCHIP_ACCESS_PATCH"      /* the patch, a fatbin */
-#define RECORD_PIPE_KERNELS    "OFFCHIP_RECORD_KERNEL"     /* regular expression of the kernels to record */
-#define RECORD_PIPE_LIMIT      "OFFCHIP_RECORD_LIMIT"      /* most accesses */
-#define RECORD_PIPE_RING_BYTES "OFFCHIP_RECORD_RING_BYTES" /* of the host's memory for a ring */
-#define RECORD_PIPE_TURN_MS    "OFFCHIP_RECORD_TURN_MS"    /* that a launch waits for another one to be sent */
-#define RECORD_PIPE_RING_TICKS "OFFCHIP_RECORD_RING_TICKS" /* of the GPU's clock that an access waits for room */
+#define RECORD_PIPE_TOUCHES      "touches"                   /* of RECORD_PIPE_WANT: first touches of pages only */
+#define RECORD_PIPE_EVERY        "OFFCHIP_RECORD_EVERY"      /* record one block of so many; of counters, one launch */
+#define RECORD_PIPE_SANITIZER    "OFFCHIP_SANITIZER"         /* libsanitizer-public to load */
+#define RECORD_PIPE_PATCH        "OFFCHIP_ACCESS_PATCH"      /* the patch, a fatbin */
+#define RECORD_PIPE_KERNELS      "OFFCHIP_RECORD_KERNEL"     /* regular expression of the kernels to record */
+#define RECORD_PIPE_LIMIT        "OFFCHIP_RECORD_LIMIT"      /* most accesses */
+#define RECORD_PIPE_RING_BYTES   "OFFCHIP_RECORD_RING_BYTES" /* of the host's memory for a ring */
+#define RECORD_PIPE_TURN_MS      "OFFCHIP_RECORD_TURN_MS"    /* that a launch waits for another one to be sent */
+#define RECORD_PIPE_RING_TICKS   "OFFCHIP_RECORD_RING_TICKS" /* of the GPU's clock that an access waits for room */
 
 enum {
     RECORD_PIPE_VERSION = 3,
@@ -61,8 +63,9 @@ enum record_pipe_type {
     RECORD_PIPE_FACT,      /* of table origin: id = text of the key, addr = text of the value */
     RECORD_PIPE_UVM,       /* CUPTI's unified-memory counter record as it came: kind = counter kind, time = start,
                               duration = end (absolute), addr, bytes = value, flags, extra = source | destination << 32 */
-    RECORD_PIPE_RECORD,    /* a record of enum record_kind `kind`, field by field (COPY, ADVISE, PREFETCH, ALLOC);
-                              of an ALLOC extra = text of its call site, 0: not known */
+    RECORD_PIPE_RECORD,    /* a record of enum record_kind `kind`, field by field (COPY, ADVISE, PREFETCH, ALLOC,
+                              FAULT, FAULT_ENTRY, REPLAY, EVICT); of an ALLOC extra = text of its call site, 0: not
+                              known; of a FAULT_ENTRY extra = client | GPC << 16 */
     RECORD_PIPE_FREE,      /* the allocation at addr ends at `time` */
     RECORD_PIPE_KERNEL,    /* time = start, duration = end (absolute); id = text of the name; group = correlation;
                               kind = stream; flags = device; addr = grid x | y << 32 | z << 48; bytes = block x |
