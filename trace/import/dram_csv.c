@@ -36,9 +36,10 @@ static bool kind_of(const char *word, struct record *r)
     return false;
 }
 
-/* NULL, or what is wrong with the line. */
-static const char *parse(char *line, int columns, struct record *r)
+/* ctx: how many columns there are. */
+static const char *parse(void *ctx, char *line, struct record *r)
 {
+    const int columns = *(const int *)ctx;
     char *words[DRAM_WORDS + 1];
     uint64_t time, bank, row, column, channel = 0;
     if (dram_words(line, ',', words) != columns)
@@ -62,25 +63,6 @@ static const char *parse(char *line, int columns, struct record *r)
     return NULL;
 }
 
-static int read_lines(struct reader_context *context, struct writer *requests, struct input_stream *source, int columns,
-                      struct err *err)
-{
-    char *line;
-    size_t length;
-    int rc;
-    while ((rc = input_stream_line(source, &line, &length, err)) == 1) {
-        struct record r = {0};
-        if (!length)
-            continue;
-        const char *wrong = strlen(line) == length ? parse(line, columns, &r) : "a zero byte in the line";
-        if (!wrong)
-            reader_time(context, r.time);
-        if (wrong ? reader_skip_line(context, wrong, source, err) : writer_add(requests, &r, NULL, err))
-            return -1;
-    }
-    return rc;
-}
-
 static int read(struct reader_context *context, struct input_stream *source, struct err *err)
 {
     char *line;
@@ -96,10 +78,7 @@ static int read(struct reader_context *context, struct input_stream *source, str
     if (!columns)
         return err_set(err, "line 1: found '%.80s'; expected '%s' or '%s,channel'", rc == 1 ? line : "", header,
                        header);
-    struct writer requests = {0};
-    const int failed = dram_requests_open(&requests, context, "dram", true, err) ||
-                       read_lines(context, &requests, source, columns, err);
-    return dram_requests_finish(&requests, context, failed ? -1 : 0, err);
+    return dram_requests_read(context, source, true, 0, parse, &columns, err);
 }
 
 const struct reader read_dram_csv = {

@@ -32,6 +32,44 @@ int dram_requests_finish(struct writer *requests, const struct reader_context *c
     return rc;
 }
 
+int dram_requests_read(struct reader_context *context, struct input_stream *source, bool packed, uint64_t bytes,
+                       dram_parse *parse, void *ctx, struct err *err)
+{
+    struct writer requests = {0};
+    char *line;
+    size_t length;
+    int rc = dram_requests_open(&requests, context, "dram", packed, err) ? -1 : 1;
+    while (rc == 1 && (rc = input_stream_line(source, &line, &length, err)) == 1) {
+        struct record r = {.id = requests.total, .bytes = bytes};
+        if (strspn(line, " \t") == length)
+            continue;
+        const char *wrong = strlen(line) == length ? parse(ctx, line, &r) : "a zero byte in the line";
+        if (!wrong)
+            reader_time(context, r.time);
+        if (wrong ? *wrong && reader_skip_line(context, wrong, source, err) : writer_add(&requests, &r, NULL, err))
+            rc = -1;
+    }
+    return dram_requests_finish(&requests, context, rc, err);
+}
+
+enum probe dram_requests_probe(const unsigned char *head, size_t n, dram_parse *parse)
+{
+    char line[256];
+    for (size_t at = 0, length; at < n; at += length + 1) {
+        const unsigned char *end = memchr(head + at, '\n', n - at);
+        length = end ? (size_t)(end - head) - at : n - at;
+        (void)snprintf(line, sizeof line, "%.*s", (int)(length < 255 ? length : 255), (const char *)head + at);
+        line[strcspn(line, "\r")] = 0;
+        if (!*line)
+            continue;
+        struct record r;
+        const char *wrong = parse(NULL, line, &r);
+        if (!wrong || *wrong)
+            return wrong ? PROBE_NO : PROBE_YES;
+    }
+    return PROBE_NO;
+}
+
 int dram_words(char *line, char separator, char *words[DRAM_WORDS + 1])
 {
     int n = 0;

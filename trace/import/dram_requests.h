@@ -13,6 +13,15 @@ int dram_requests_open(struct writer *requests, struct reader_context *context, 
 /* Write what is buffered, unless rc says that reading failed, and close. A source without any request is an error. */
 int dram_requests_finish(struct writer *requests, const struct reader_context *context, int rc, struct err *err);
 
+/* Make a request of a line, which is changed: NULL, or why the line is left out; "": it is passed over. */
+typedef const char *dram_parse(void *ctx, char *line, struct record *r);
+
+/* All lines, with times in cycles of "dram"; a request has its number and `bytes` where `parse` does not say them. */
+int dram_requests_read(struct reader_context *context, struct input_stream *source, bool packed, uint64_t bytes,
+                       dram_parse *parse, void *ctx, struct err *err);
+/* Whether the first line that is not passed over, whole within the head, is a request. */
+enum probe dram_requests_probe(const unsigned char *head, size_t n, dram_parse *parse);
+
 enum { DRAM_WORDS = 16 };
 
 /* Split `line` in place at each `separator`; ' ' is a run of blanks. Returns the number of words, at most

@@ -34,8 +34,9 @@ static bool kind_of(const char *word, struct record *r)
     return false;
 }
 
-static const char *parse(char *line, struct record *r)
+static const char *parse(void *ctx, char *line, struct record *r)
 {
+    (void)ctx;
     char *words[DRAM_WORDS + 1];
     uint64_t time;
     if (dram_words(line, ' ', words) != 3)
@@ -50,42 +51,16 @@ static const char *parse(char *line, struct record *r)
     return NULL;
 }
 
-/* The first line that is not empty, if it is whole within the head. */
 static enum probe probe(const char *path, const unsigned char *head, size_t n)
 {
     (void)path;
-    char line[256];
-    size_t at = 0, length = 0;
-    while (at < n && (head[at] == '\n' || head[at] == '\r'))
-        at++;
-    while (at + length < n && head[at + length] != '\n' && length < sizeof line - 1)
-        length++;
-    memcpy(line, head + at, length);
-    while (length && line[length - 1] == '\r')
-        length--;
-    line[length] = 0;
-    struct record r;
-    return strlen(line) == length && !parse(line, &r) ? PROBE_YES : PROBE_NO;
+    return dram_requests_probe(head, n, parse);
 }
 
 static int read(struct reader_context *context, struct input_stream *source, struct err *err)
 {
     const struct options *o = context->options;
-    struct writer requests = {0};
-    char *line;
-    size_t length;
-    int rc = dram_requests_open(&requests, context, "dram", false, err) ? -1 : 1;
-    while (rc == 1 && (rc = input_stream_line(source, &line, &length, err)) == 1) {
-        struct record r = {.id = requests.total, .bytes = o ? (uint64_t)o->bytes : 64};
-        if (strspn(line, " \t") == length)
-            continue;
-        const char *wrong = strlen(line) == length ? parse(line, &r) : "a zero byte in the line";
-        if (!wrong)
-            reader_time(context, r.time);
-        if (wrong ? reader_skip_line(context, wrong, source, err) : writer_add(&requests, &r, NULL, err))
-            rc = -1;
-    }
-    return dram_requests_finish(&requests, context, rc, err);
+    return dram_requests_read(context, source, false, o ? (uint64_t)o->bytes : 64, parse, NULL, err);
 }
 
 const struct reader read_dramsim3 = {

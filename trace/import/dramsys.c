@@ -1,8 +1,9 @@
 /* dramsys: request traces of DRAMSys (.stl, of .rstl the times are steps) and of SST's Prospero, told apart by the
- * first line that is no comment: 31: read 0x400140 | 33: (s16) write 0x40 0x00ff    cycle, perhaps bytes, operation,
- * address, perhaps data 1 R 140737488355328 8                              cycle, operation, address, bytes Addresses
- * of DRAMSys are hexadecimal with or without 0x, those of Prospero decimal. What does not fit is left out. Source:
- * DRAMSys 4 and 5, README; SST elements, prospero's text reader. */
+ * first line that is no comment:
+ *   31: read 0x400140 | 33: (s16) write 0x40 0x00ff    cycle, perhaps bytes, operation, address, perhaps data
+ *   1 R 140737488355328 8                              cycle, operation, address, bytes
+ * Addresses of DRAMSys are hexadecimal with or without 0x, those of Prospero decimal. What does not fit is left out.
+ * Source: DRAMSys 4 and 5, README; SST elements, prospero's text reader. */
 #include <string.h>
 #include <strings.h>
 
@@ -63,52 +64,34 @@ static const char *parse_prospero(char *line, struct record *r)
     return kind_of(words[1], r) && !words[1][1] ? NULL : "unknown operation; expected R or W";
 }
 
-/* The first line that is neither empty nor a comment, if it is whole within the head. */
+/* Where times are steps, ctx is the time so far. */
+static const char *parse(void *ctx, char *line, struct record *r)
+{
+    int64_t *now = ctx;
+    if (*line == '#')
+        return "";
+    const char *wrong = strchr(line, ':') ? parse_stl(line, r) : parse_prospero(line, r);
+    if (wrong || !now)
+        return wrong;
+    if (r->time > RECORD_TIME_MAX - *now)
+        return "the cycle is not a number below 2^62";
+    r->time = *now += r->time;
+    return NULL;
+}
+
 static enum probe probe(const char *path, const unsigned char *head, size_t n)
 {
     (void)path;
-    char line[256], copy[256];
-    struct record r;
-    for (size_t at = 0, length; at < n; at += length + 1) {
-        const unsigned char *end = memchr(head + at, '\n', n - at);
-        length = end ? (size_t)(end - head) - at : n - at;
-        if (length == 0 || head[at] == '#' || head[at] == '\r')
-            continue;
-        (void)snprintf(line, sizeof line, "%.*s", (int)(length < 255 ? length : 255), (const char *)head + at);
-        line[strcspn(line, "\r")] = 0;
-        memcpy(copy, line, sizeof copy);
-        return !parse_stl(line, &r) || !parse_prospero(copy, &r) ? PROBE_YES : PROBE_NO;
-    }
-    return PROBE_NO;
+    return dram_requests_probe(head, n, parse);
 }
 
 static int read(struct reader_context *context, struct input_stream *source, struct err *err)
 {
     const struct options *o = context->options;
     const size_t n = strlen(context->path);
-    const bool steps = n > 5 && strcmp(context->path + n - 5, ".rstl") == 0;
-    struct writer requests = {0};
-    char *line;
-    size_t length;
     int64_t now = 0;
-    int rc = dram_requests_open(&requests, context, "dram", false, err) ? -1 : 1;
-    while (rc == 1 && (rc = input_stream_line(source, &line, &length, err)) == 1) {
-        struct record r = {.id = requests.total, .bytes = o ? (uint64_t)o->bytes : 64};
-        if (strspn(line, " \t") == length || *line == '#')
-            continue;
-        const char *wrong = strlen(line) != length ? "a zero byte in the line"
-                            : strchr(line, ':')    ? parse_stl(line, &r)
-                                                   : parse_prospero(line, &r);
-        if (!wrong && steps && r.time > RECORD_TIME_MAX - now)
-            wrong = "the cycle is not a number below 2^62";
-        now = wrong || !steps ? now : now + r.time;
-        r.time = steps ? now : r.time;
-        if (!wrong)
-            reader_time(context, r.time);
-        if (wrong ? reader_skip_line(context, wrong, source, err) : writer_add(&requests, &r, NULL, err))
-            rc = -1;
-    }
-    return dram_requests_finish(&requests, context, rc, err);
+    return dram_requests_read(context, source, false, o ? (uint64_t)o->bytes : 64, parse,
+                              n > 5 && strcmp(context->path + n - 5, ".rstl") == 0 ? &now : NULL, err);
 }
 
 const struct reader read_dramsys = {
