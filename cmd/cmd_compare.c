@@ -361,7 +361,7 @@ static int write_plan(const struct compare_result *result)
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     int rc = compare_plan_write(result, file.file, &err);
     if (output_close(&file, rc, rc ? NULL : &err) || rc)
-        return cmd_fail(EXIT_DATA, "%s", err.msg);
+        return cmd_fail(rc ? EXIT_NOTHING : EXIT_DATA, "%s", err.msg);
     cmd_say("wrote %s: %s (%s)", output, compare_mechanisms[compare_plannable(result)->mechanism],
             compare_plannable(result)->policy);
     return EXIT_DONE;
