@@ -159,11 +159,9 @@ static int read_text(struct reader_context *context, struct input_stream *source
 static enum probe probe(const char *path, const unsigned char *head, size_t n)
 {
     (void)path;
-    char line[READER_PROBE_BYTES + 1];
-    n = n < READER_PROBE_BYTES ? n : READER_PROBE_BYTES;
-    memcpy(line, head, n);
-    line[n] = 0;
-    line[strcspn(line, "\r\n")] = 0;
+    const char *p = (const char *)head;
+    char line[READER_PROBE_BYTES + 1] = "";
+    (void)reader_head_line(&p, p + n, line, sizeof line);
     if (strncmp(line, "#kernel ", 8) == 0)
         return PROBE_YES;
     uint64_t addrs[ACCESS_LANES];

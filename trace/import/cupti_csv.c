@@ -156,26 +156,15 @@ static int read_all(struct reader_context *context, struct input_stream *source,
 static enum probe probe(const char *path, const unsigned char *head, size_t n)
 {
     (void)path;
-    const char *p = (const char *)head, *end = p + n;
-    while (p < end) {
-        const char *nl = memchr(p, '\n', (size_t)(end - p));
-        char line[512];
-        size_t length = nl ? (size_t)(nl - p) : (size_t)(end - p);
-        if (length >= sizeof line)
-            length = sizeof line - 1;
-        memcpy(line, p, length);
-        while (length > 0 && line[length - 1] == '\r')
-            length--;
-        line[length] = 0;
-        p = nl ? nl + 1 : end;
-        if (strncmp(line, "counterKind,", 12) == 0)
-            return PROBE_YES;
-        if (is_note(line))
-            continue;
+    const char *p = (const char *)head, *end = p + n, *name;
+    char line[512];
+    while (reader_head_line(&p, end, line, sizeof line)) {
         struct row r;
         uint64_t a, b;
-        const char *name;
-        return parse_row(line, &r) || parse_kernel(line, &a, &b, &name) ? PROBE_YES : PROBE_NO;
+        if (strncmp(line, "counterKind,", 12) == 0)
+            return PROBE_YES;
+        if (!is_note(line))
+            return parse_row(line, &r) || parse_kernel(line, &a, &b, &name) ? PROBE_YES : PROBE_NO;
     }
     return PROBE_NO;
 }

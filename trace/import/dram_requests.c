@@ -54,16 +54,11 @@ int dram_requests_read(struct reader_context *context, struct input_stream *sour
 
 enum probe dram_requests_probe(const unsigned char *head, size_t n, dram_parse *parse)
 {
+    const char *p = (const char *)head, *end = p + n;
     char line[256];
-    for (size_t at = 0, length; at < n; at += length + 1) {
-        const unsigned char *end = memchr(head + at, '\n', n - at);
-        length = end ? (size_t)(end - head) - at : n - at;
-        (void)snprintf(line, sizeof line, "%.*s", (int)(length < 255 ? length : 255), (const char *)head + at);
-        line[strcspn(line, "\r")] = 0;
-        if (!*line)
-            continue;
+    while (reader_head_line(&p, end, line, sizeof line)) {
         struct record r;
-        const char *wrong = parse(NULL, line, &r);
+        const char *wrong = *line ? parse(NULL, line, &r) : "";
         if (!wrong || *wrong)
             return wrong ? PROBE_NO : PROBE_YES;
     }

@@ -159,12 +159,9 @@ static enum dialect dialect_of(const char *line)
 static enum probe probe(const char *path, const unsigned char *head, size_t n)
 {
     (void)path;
-    char line[256];
-    size_t length = 0;
-    while (length < n && head[length] != '\n' && head[length] != '\r' && length < sizeof line - 1)
-        length++;
-    memcpy(line, head, length);
-    line[length] = 0;
+    const char *p = (const char *)head;
+    char line[256] = "";
+    (void)reader_head_line(&p, p + n, line, sizeof line);
     const enum dialect dialect = dialect_of(line); /* two numbers may be anything, an edge of a graph for one */
     return dialect == INSTRUCTIONS ? PROBE_MAYBE : dialect != DIALECT_NONE ? PROBE_YES : PROBE_NO;
 }

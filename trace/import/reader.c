@@ -22,6 +22,18 @@ const struct reader *reader_find(const char *name)
     return FIND_NAMED(readers, name);
 }
 
+bool reader_head_line(const char **p, const char *end, char *line, size_t size)
+{
+    const char *start = *p, *nl = memchr(start, '\n', (size_t)(end - start));
+    const size_t n = (size_t)((nl ? nl : end) - start);
+    if (start == end)
+        return false;
+    (void)snprintf(line, size, "%.*s", (int)(n < size ? n : size - 1), start);
+    line[strcspn(line, "\r")] = 0;
+    *p = nl ? nl + 1 : end;
+    return true;
+}
+
 /* Files of other tools that no reader takes, and what makes one of them that a reader does. */
 static const struct {
     const char *ending, *advice;

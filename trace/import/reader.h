@@ -82,6 +82,9 @@ const struct reader *reader_find(const char *name);
  * none does (with the names there are) or several may (with their names). */
 const struct reader *reader_probe(const char *path, const unsigned char *head, size_t n, struct err *err);
 
+/* The next line of a probe's head, from *p on: without its end, and cut where it does not fit. False: there is none. */
+bool reader_head_line(const char **p, const char *end, char *line, size_t size);
+
 /* How to come by something that a reader takes, by the name of another tool's file; NULL: nothing is known of it. */
 const char *reader_advice(const char *path);
 

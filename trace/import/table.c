@@ -650,10 +650,7 @@ static enum probe probe(const char *path, const unsigned char *head, size_t n)
     (void)path;
     const char *p = (const char *)head, *end = p + n;
     char line[1024];
-    for (const char *nl; p < end; p = nl + 1) {
-        nl = memchr(p, '\n', (size_t)(end - p));
-        nl = nl ? nl : end;
-        (void)snprintf(line, sizeof line, "%.*s", (int)(nl - p < 1023 ? nl - p : 1023), p);
+    while (reader_head_line(&p, end, line, sizeof line)) {
         const char *start = strstr(line, "Start"), *duration = start ? strstr(start, "Duration") : NULL;
         if (duration && duration - start <= 16 && strstr(duration, "Device") && strstr(duration, "Name") &&
             (*line == 'S' || *line == '"' || *line == ' '))
