@@ -24,7 +24,7 @@ static int copy_origin(void *ctx, const struct store_value *values, size_t n)
     return own ? 0 : store_origin(c->out, values[0].s, values[1].s, c->err);
 }
 
-int recording_copy_tables(struct store *in, struct store *out, const char *const *tables, size_t n, struct err *err)
+static int copy_tables(struct store *in, struct store *out, const char *const *tables, size_t n, struct err *err)
 {
     for (size_t i = 0; i < n; i++)
         if (store_copy_table(in, out, tables[i], err))
@@ -36,10 +36,11 @@ int recording_copy_facts(struct store *in, struct store *out, struct err *err)
 {
     static const char *const tables[] = {"parameters", "skipped", "dropped"};
     struct copying c = {out, err};
-    return store_rows(in, "origin", copy_origin, &c, err) || recording_copy_tables(in, out, tables, 3, err) ? -1 : 0;
+    return store_rows(in, "origin", copy_origin, &c, err) || copy_tables(in, out, tables, 3, err) ? -1 : 0;
 }
 
-int recording_copy_stream(struct store *in, struct store *out, int from, struct err *err)
+/* All of it. */
+static int copy_stream(struct store *in, struct store *out, int from, struct err *err)
 {
     struct store_walk w = {0};
     int to;
@@ -262,7 +263,7 @@ static struct store *as_first(struct store *first, struct store *second, bool so
     if (rc == 0)
         out = store_create_temporary("the second run", err);
     struct moving m = {.first = &a, .second = &b};
-    if (out && (recording_copy_tables(first, out, tables, 2, err) || move_accesses(&m, second, out, err))) {
+    if (out && (copy_tables(first, out, tables, 2, err) || move_accesses(&m, second, out, err))) {
         store_close(out);
         out = NULL;
     }
@@ -321,13 +322,13 @@ int second_run_join(struct store *first, struct store *second, bool touches, boo
         rc = -1;
     if (rc == 0)
         rc = check_faults(first, view, err) || recording_copy_facts(first, out, err) ||
-                     recording_copy_tables(first, out, tables, sizeof tables / sizeof *tables, err)
+                     copy_tables(first, out, tables, sizeof tables / sizeof *tables, err)
                  ? -1
                  : 0;
     for (int s = 0; rc == 0 && s < store_stream_count(first); s++)
-        rc = recording_copy_stream(first, out, s, err);
+        rc = copy_stream(first, out, s, err);
     if (rc == 0)
-        rc = recording_copy_stream(touches ? view : moved, out, 0, err) || copy_second(second, out, err) ? -1 : 0;
+        rc = copy_stream(touches ? view : moved, out, 0, err) || copy_second(second, out, err) ? -1 : 0;
     store_close(view);
     store_close(moved);
     return rc;

@@ -10,9 +10,6 @@
 
 /* Origin (but for what a new trace says of itself), what was left out and what was lost, the driver's parameters. */
 int recording_copy_facts(struct store *in, struct store *out, struct err *err);
-int recording_copy_tables(struct store *in, struct store *out, const char *const *tables, size_t n, struct err *err);
-/* A stream, all of it. */
-int recording_copy_stream(struct store *in, struct store *out, int from, struct err *err);
 
 /* Whether a trace can be added to: migrations are recorded in it, no touches and no accesses. -1 with *err set: no. */
 int second_run_check(struct store *first, struct err *err);
