@@ -42,7 +42,9 @@ static void take_command(const struct compare_result *result, struct compare_exp
             result->program, result->platform->name, result->sets);
     else
         (void)snprintf(x->command, sizeof x->command, "./program, changed as its row says%s",
-                       row->mechanism == COMPARE_ZEROCOPY ? "; offchip record --requests -o t.db -- ./program" : "");
+                       row->mechanism == COMPARE_ZEROCOPY
+                           ? "; offchip record --accesses -o a.db -- ./program; offchip derive requests a.db -o t.db"
+                           : "");
     (void)snprintf(x->measures, sizeof x->measures, "time_ns: %s%s%s%s", from,
                    copies || row->mechanism == COMPARE_DEVICE ? "cudaMemcpy()"
                    : row->prefetched                          ? "cudaMemPrefetchAsync()"
