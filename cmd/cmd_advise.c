@@ -10,6 +10,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/console/printable.h"
+#include "trace/base/dir_list.h"
 #include "trace/base/mem.h"
 #include "trace/store/store.h"
 
@@ -42,6 +43,19 @@ static void add(struct step *step, const char *arg)
     step->args[step->count++] = arg;
 }
 
+/* This program, to start it again. What /proc calls a bundle's program is its loader: bin/ has what starts that. */
+static const char *own_path(char *path, size_t size)
+{
+    char folder[PATH_MAX];
+    static const char bundle[] = "/lib/offchip";
+    const size_t n = program_folder(folder) ? strlen(folder) : 0, ends = sizeof bundle - 1;
+    if (n > ends && strcmp(folder + n - ends, bundle) == 0)
+        (void)snprintf(path, size, "%.*s/bin/offchip", (int)(n - ends), folder);
+    else
+        (void)snprintf(path, size, "/proc/self/exe");
+    return path;
+}
+
 /* Its exit status as shells have it. Signals are the child's: we have nothing to do but to wait for it. */
 static int run_step(const struct step *step, char *const *program)
 {
@@ -65,7 +79,8 @@ static int run_step(const struct step *step, char *const *program)
     (void)fflush(NULL);
     const pid_t child = fork();
     if (child == 0) {
-        execv("/proc/self/exe", (char *const *)(uintptr_t)argv);
+        char path[PATH_MAX + 32];
+        execv(own_path(path, sizeof path), (char *const *)(uintptr_t)argv);
         _exit(127);
     }
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)

@@ -123,13 +123,14 @@ START_TEST(launches_that_fail_or_are_of_other_contexts_take_no_values)
 }
 END_TEST
 
-START_TEST(a_graphs_launch_is_one_row)
+/* CUPTI's passes over a graph do not restore memory: on an H200 a graph's results were others. */
+START_TEST(a_graphs_launch_is_left_alone)
 {
     const char *path = testing_file("t.db");
     record(path, "l2", NULL, "init context kernel:graph:bfs_naive kernel:sweep_naive");
-    expect(path, "(CUDA graph)", "l2_sysmem_requests", 1, 6356);
     expect(path, "sweep_naive", "l2_sysmem_requests", 1, 1911486);
-    ck_assert(complete(path));
+    expect(path, "(CUDA graph)", "l2_sysmem_requests", 0, 0);
+    ck_assert_uint_eq(result.files[0].dropped, 1);
     recorder_release(&result);
 }
 END_TEST
@@ -143,9 +144,8 @@ START_TEST(a_stream_that_captures_is_left_alone)
     ck_assert_int_eq(WEXITSTATUS(result.status), 7);
     ck_assert_uint_eq(result.problem_count, 0);
     expect(path, "bfs_naive", "l2_sysmem_requests", 1, 6356);
-    expect(path, "(CUDA graph)", "l2_sysmem_requests", 1, 1433304);
     expect(path, "sweep_naive", "l2_sysmem_requests", 1, 1911486);
-    ck_assert_uint_eq(result.files[0].dropped, 1); /* that aside */
+    ck_assert_uint_eq(result.files[0].dropped, 2); /* that aside, and the graph */
     recorder_release(&result);
 }
 END_TEST
@@ -303,7 +303,7 @@ END_TEST
 
 TEST_MAIN("recorder_counters", every_launch_has_its_counters_under_its_kernels_name,
           a_program_that_never_ends_its_context_delivers_at_exit, more_launches_than_fit_are_decoded_in_parts,
-          launches_that_fail_or_are_of_other_contexts_take_no_values, a_graphs_launch_is_one_row,
+          launches_that_fail_or_are_of_other_contexts_take_no_values, a_graphs_launch_is_left_alone,
           a_stream_that_captures_is_left_alone, a_kernels_name_is_kept_when_its_module_goes,
           launches_are_chosen_by_kernel_number_and_every,
           what_was_counted_when_the_program_last_waited_is_kept_by_a_kill,

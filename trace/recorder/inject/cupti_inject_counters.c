@@ -43,6 +43,7 @@ static struct {
     uint64_t elsewhere;        /* launches in other contexts */
     uint64_t passed;           /* launches that were not chosen */
     uint64_t aside;            /* launches while a stream captured a graph */
+    uint64_t graphs;           /* launches of CUDA graphs */
     unsigned captures;         /* captures of streams under way */
     uint64_t number;           /* of the next launch of a chosen kernel */
     int64_t every, first, last;
@@ -366,11 +367,19 @@ void inject_counters_launch_begins(abi_context context, const char *kernel, void
     pthread_mutex_lock(&counting.lock);
     inside = true;
     begun = false;
-    if (counting.captures > 0 && counting.state != ASLEEP && counting.state != OVER)
+    const bool on = counting.state != ASLEEP && counting.state != OVER;
+    if (!kernel &&
+        counting.state == RUNNING) { /* a graph, of which CUPTI would run each pass on what the last one left */
+        take_turn();
+        pause_counting();
+    }
+    if (!kernel)
+        counting.graphs += on;
+    else if (counting.captures > 0 && on)
         counting.aside += !inject_stream_captures(stream);
     else if (counting.state == WANTED)
         start(context);
-    if (counting.captures == 0 && (counting.state == RUNNING || counting.state == PAUSED)) {
+    if (kernel && counting.captures == 0 && (counting.state == RUNNING || counting.state == PAUSED)) {
         if (counting.context == context) {
             take_turn();
             begin_launch(kernel);
@@ -438,6 +447,7 @@ void inject_counters_finish(abi_context context)
         inject_count(RECORD_PIPE_DROP, "launches in other contexts than the counted one", counting.elsewhere);
         inject_count(RECORD_PIPE_DROP, "launches while a stream captured a CUDA graph, which are not counted",
                      counting.aside);
+        inject_count(RECORD_PIPE_DROP, "launches of CUDA graphs, which are not counted", counting.graphs);
         inject_count(RECORD_PIPE_SKIP, "kernel launches not chosen by --kernel, --every or --launches",
                      counting.passed);
     }
