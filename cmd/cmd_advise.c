@@ -43,15 +43,13 @@ static void add(struct step *step, const char *arg)
     step->args[step->count++] = arg;
 }
 
-/* This program, to start it again. What /proc calls a bundle's program is its loader: bin/ has what starts that. */
+/* This program, to start it again. What /proc calls a bundle's program is its loader; what starts that lies in the
+ * folder. */
 static const char *own_path(char *path, size_t size)
 {
     char folder[PATH_MAX];
-    static const char bundle[] = "/lib/offchip";
-    const size_t n = program_folder(folder) ? strlen(folder) : 0, ends = sizeof bundle - 1;
-    if (n > ends && strcmp(folder + n - ends, bundle) == 0)
-        (void)snprintf(path, size, "%.*s/bin/offchip", (int)(n - ends), folder);
-    else
+    (void)snprintf(path, size, "%s/offchip", program_folder(folder) ? folder : "");
+    if (access(path, X_OK) != 0)
         (void)snprintf(path, size, "/proc/self/exe");
     return path;
 }
