@@ -205,7 +205,7 @@ START_TEST(scattered_reads_launches_and_wide_lanes_give_their_constants)
     truth.pcie.efficiency = 0.92;
     truth.pcie.load_ns = 1250;
     truth.launch.alone_ns = 6000;
-    truth.launch.gap_ns = 2500;
+    truth.launch.gap_ns = 5000; /* seen where the host enqueues faster */
     truth.pcie.further_ns = 45;
     truth.pcie.jump_ns = 0.9;
     truth.pcie.walk_ns = 6;
@@ -214,7 +214,7 @@ START_TEST(scattered_reads_launches_and_wide_lanes_give_their_constants)
     ck_assert_double_eq_tol(value_of(&c, "efficiency"), 0.92, 0.01);
     ck_assert_double_eq_tol(value_of(&c, "load_ns"), 1250, 15);
     ck_assert_double_eq_tol(value_of(&c, "alone_ns"), 6000, 100);
-    ck_assert_double_eq_tol(value_of(&c, "gap_ns"), 2500, 60);
+    ck_assert_double_eq_tol(value_of(&c, "gap_ns"), 5000, 120);
     ck_assert_double_eq_tol(value_of(&c, "further_ns"), 45, 3);
     ck_assert_double_eq_tol(value_of(&c, "jump_ns"), 0.9, 0.1);
     ck_assert_double_eq_tol(value_of(&c, "walk_ns"), 6, 0.2);

@@ -180,7 +180,7 @@ END_TEST
 /* Files that may open one without: they show all that it holds, look at what they wrote, or say it themselves. */
 static const char *const openers[] = {"trace/store/store.c", "trace/derived/limits.c", "trace/import/offchip.c",
                                       "replay/run/input.c",  "cmd/cmd_import.c",       "cmd/cmd_info.c",
-                                      "cmd/cmd_record.c",    "cmd/cmd_verify.c"};
+                                      "cmd/cmd_record.c",    "cmd/cmd_verify.c",       "cmd/cmd_advise.c"};
 
 static bool may_open(const char *path)
 {
