@@ -286,16 +286,20 @@ static void say_file(const struct recorder_trace_summary *file)
     const char *calls = store ? store_origin_get(store, "plan.calls") : NULL,
                *ns = store ? store_origin_get(store, "plan.calls_ns") : NULL;
     if (calls && ns)
-        cmd_say("%s: the plan's calls: %s, %.3g ms (info says which and when)", file->path, calls, atof(ns) / 1e6);
+        cmd_say("%s: the plan's calls: %s, %.3g ms (info says which and when)", file->path, calls,
+                strtod(ns, NULL) / 1e6);
     store_close(store);
 }
 
 /* "A..B", A not after B. */
 static bool is_range(const char *text)
 {
-    long long first = -1, last = -1;
-    int end = 0;
-    return sscanf(text, "%lld..%lld%n", &first, &last, &end) == 2 && !text[end] && first >= 0 && first <= last;
+    char *dots, *end;
+    const long long first = strtoll(text, &dots, 10);
+    if (dots == text || strncmp(dots, "..", 2) != 0)
+        return false;
+    const long long last = strtoll(dots + 2, &end, 10);
+    return end > dots + 2 && !*end && first >= 0 && first <= last;
 }
 
 /* NULL, or why these options do not go together. */

@@ -288,7 +288,7 @@ static void add_piece(const struct recorded_program *p, struct program_body *b, 
         i++;
     uint64_t *lane = i < n ? program_scatter(b, a) : NULL;
     for (i = 0; lane && i < n * each; i++)
-        lane[i] = sector[i / each] + i % each * step;
+        lane[i] = sector[i / each] + (uint64_t)(i % each) * step;
 }
 
 static int body(void *run, uint32_t number, uint64_t warp, uint32_t index, struct program_body *out, struct err *err)

@@ -56,7 +56,7 @@ static int64_t now_ns(void)
 static void flush(void)
 {
     const int64_t begin = now_ns(), gap = begin - atomic_load(&inject.flushed_ns);
-    if (atomic_load(&inject.flushed_ns) && gap > GAP * 1000 * inject.flush_us) {
+    if (atomic_load(&inject.flushed_ns) && gap > 1000L * GAP * inject.flush_us) {
         atomic_fetch_add(&inject.gaps, 1);
         if (gap > atomic_load(&inject.longest_gap_ns))
             atomic_store(&inject.longest_gap_ns, gap);

@@ -299,9 +299,9 @@ void inject_counters_want(void *library, const struct abi_cupti *cupti, const ch
     counting.cupti = cupti;
     counting.group = group;
     counting.every = inject_env(RECORD_PIPE_EVERY, 1, INT32_MAX, 1);
-    const char *launches = getenv(RECORD_PIPE_LAUNCHES);
-    if (!launches || sscanf(launches, "%" SCNd64 "..%" SCNd64, &counting.first, &counting.last) != 2)
-        counting.last = INT64_MAX;
+    const char *launches = getenv(RECORD_PIPE_LAUNCHES), *dots = launches ? strstr(launches, "..") : NULL;
+    counting.first = dots ? strtoll(launches, NULL, 10) : 0;
+    counting.last = dots ? strtoll(dots + 2, NULL, 10) : INT64_MAX;
     counting.state = WANTED;
 }
 

@@ -92,7 +92,7 @@ static int driver_branch(void)
     (void)fclose(f);
     for (const char *p = line; (p = strstr(p, "  ")); p++)
         if (p[2] >= '1' && p[2] <= '9')
-            return atoi(p + 2);
+            return (int)strtol(p + 2, NULL, 10);
     return 0;
 }
 
@@ -108,9 +108,9 @@ static bool names(int fd, const char *device)
 /* Pages between pages that nobody may touch; a child of the program has none of them. */
 static void *guarded(size_t bytes)
 {
-    uint8_t *p = mmap(NULL, bytes + 2 * GUARD_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint8_t *p = mmap(NULL, bytes + (size_t)2 * GUARD_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     const bool good = p != MAP_FAILED && mprotect(p + GUARD_BYTES, bytes, PROT_READ | PROT_WRITE) == 0 &&
-                      madvise(p, bytes + 2 * GUARD_BYTES, MADV_DONTFORK) == 0;
+                      madvise(p, bytes + (size_t)2 * GUARD_BYTES, MADV_DONTFORK) == 0;
     return good ? p + GUARD_BYTES : NULL;
 }
 
@@ -143,7 +143,7 @@ static const char *open_queue(void)
     const char *why = "the program has no descriptor of " UVM_TOOLS_UVM;
     DIR *dir = opendir("/proc/self/fd");
     for (struct dirent *d; dir && !atomic_load(&faults.open) && (d = readdir(dir));) {
-        const int uvm = atoi(d->d_name);
+        const int uvm = (int)strtol(d->d_name, NULL, 10);
         if (d->d_name[0] == '.' || !names(uvm, UVM_TOOLS_UVM))
             continue;
         const int tools = open(UVM_TOOLS_DEVICE, O_RDWR | O_CLOEXEC);
