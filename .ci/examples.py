@@ -21,7 +21,7 @@ import tempfile
 PROGRAM = os.path.abspath(sys.argv[1])
 BUILD = os.path.dirname(PROGRAM)
 ROOT = os.getcwd()
-NOT_RUN = [(r'--interface|tcpdump', 'a network card and root'), (r'record .*--(counters|accesses|touches|requests|dram|apply|check)', 'a GPU'), (r'\bmpirun\b', 'MPI'),
+NOT_RUN = [(r'--interface|tcpdump', 'a network card and root'), (r'record .*--(counters|accesses|touches|apply|check)|advise (--|--try) ', 'a GPU'), (r'\bmpirun\b', 'MPI'),
            (r'seq 20', 'minutes'), (r'graph=uk5', 'the graph itself'), (r'\.load /usr/local', 'make install'),
            (r'\bsynth:blur\b', "the page's own program, which its test compiles and runs")]
 

@@ -210,7 +210,7 @@ const struct command cmd_advise = {
                "left out. With a recording instead, its verdict alone, anywhere.",
     .examples = "  offchip advise -- ./app --size 4096\n"
                 "  offchip advise --try -o app.db -- python train.py\n"
-                "  offchip advise app.db --platform h200",
+                "  offchip advise --platform h200 t.db",
     .options = options,
     .run = run,
     .raw = true,
