@@ -155,9 +155,9 @@ static int sort_lines(struct recorded_program *p, uint64_t each, uint64_t warps,
 /* The accesses of the launch, warp by warp. */
 static int close_launch(struct recorded_program *p, struct err *err)
 {
-    struct launch *l = &p->launches[p->launch_count - 1];
     if (!p->open)
         return 0;
+    struct launch *l = &p->launches[p->launch_count - 1];
     p->open = false;
     if (find_shape(p, &l->shape, err))
         return -1;
