@@ -643,6 +643,7 @@ void compare_recorded_time(struct compare_program *f)
         f->recorded_ns = (double)r.kernel_ns;
         f->recorded_low_ns = fmax(0, f->recorded_ns - traced_ns(f, &r));
     }
+    free(t.needs);
     free(t.arrays);
     uvm_recording_release(&r);
 }
