@@ -104,12 +104,14 @@ void inject_plan_finish(void);
 /* Count every kernel of the first context that launches one, by the metrics of a group (cupti_metrics.h). Nothing
  * starts before the first launch; problems are reported. */
 void inject_counters_want(void *cupti_library, const struct abi_cupti *cupti, const char *group);
-/* Around each launch call of the program: the launches that RECORD_PIPE_KERNELS, _EVERY and _LAUNCHES choose. kernel
- * NULL: a CUDA graph, which is not counted: CUPTI runs each pass on what the last one left (H200, CUDA 13.0). */
+/* Around each launch call of the program. The launches that RECORD_PIPE_KERNELS, _EVERY and _LAUNCHES choose. */
 void inject_counters_launch_begins(abi_context context, const char *kernel, void *stream);
 void inject_counters_launch_ends(bool succeeded);
 /* A capture of a stream is about to begin, or has ended: nothing of the profiler's is done to the GPU meanwhile. */
 void inject_counters_capture(bool begins);
+/* Before the launch of a CUDA graph, which is not counted: CUPTI runs each of its passes on what the last one left in
+ * memory (H200, CUDA 13.0). */
+void inject_counters_graph(void);
 /* The program has waited for the GPU. */
 void inject_counters_synced(void);
 /* How long the launch call under way has been, in s; its kernel's name is not known. 0: none. */

@@ -351,7 +351,10 @@ static void launch(uint32_t id, const struct abi_callback_data *data)
         void *stream = launch_stream(id, data->params);
         if (!graph && !atomic_load(&capturing)) /* a plan's calls may not be captured */
             inject_plan_launch(data->symbol, stream);
-        inject_counters_launch_begins(data->context, graph ? NULL : data->symbol, stream);
+        if (graph)
+            inject_counters_graph();
+        else
+            inject_counters_launch_begins(data->context, data->symbol, stream);
         return;
     }
     inject_counters_launch_ends(call_status(data) == 0);

@@ -367,19 +367,11 @@ void inject_counters_launch_begins(abi_context context, const char *kernel, void
     pthread_mutex_lock(&counting.lock);
     inside = true;
     begun = false;
-    const bool on = counting.state != ASLEEP && counting.state != OVER;
-    if (!kernel &&
-        counting.state == RUNNING) { /* a graph, of which CUPTI would run each pass on what the last one left */
-        take_turn();
-        pause_counting();
-    }
-    if (!kernel)
-        counting.graphs += on;
-    else if (counting.captures > 0 && on)
+    if (counting.captures > 0 && counting.state != ASLEEP && counting.state != OVER)
         counting.aside += !inject_stream_captures(stream);
     else if (counting.state == WANTED)
         start(context);
-    if (kernel && counting.captures == 0 && (counting.state == RUNNING || counting.state == PAUSED)) {
+    if (counting.captures == 0 && (counting.state == RUNNING || counting.state == PAUSED)) {
         if (counting.context == context) {
             take_turn();
             begin_launch(kernel);
@@ -407,16 +399,35 @@ void inject_counters_launch_ends(bool succeeded)
     pthread_mutex_unlock(&counting.lock);
 }
 
+/* The profiler is to be off for what comes next; the lock is held. */
+static void stand_aside(void)
+{
+    if (counting.state != RUNNING)
+        return;
+    take_turn();
+    pause_counting();
+}
+
+void inject_counters_graph(void)
+{
+    if (inside)
+        return;
+    pthread_mutex_lock(&counting.lock);
+    inside = true;
+    stand_aside();
+    counting.graphs += counting.state != ASLEEP && counting.state != OVER;
+    inside = false;
+    pthread_mutex_unlock(&counting.lock);
+}
+
 void inject_counters_capture(bool begins)
 {
     if (inside)
         return;
     pthread_mutex_lock(&counting.lock);
     inside = true;
-    if (begins && counting.captures++ == 0 && counting.state == RUNNING) {
-        take_turn();
-        pause_counting();
-    }
+    if (begins && counting.captures++ == 0)
+        stand_aside();
     counting.captures -= !begins && counting.captures > 0;
     inside = false;
     pthread_mutex_unlock(&counting.lock);
