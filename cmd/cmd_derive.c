@@ -1,5 +1,4 @@
-/* offchip derive: accesses of a recording or of a generated program to page touches, link requests or DRAM requests;
- * migrations to DRAM requests. */
+/* offchip derive: accesses of a recording or of a generated program to page touches, link requests or DRAM requests. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +12,7 @@
 #include "trace/base/units.h"
 #include "trace/derived/limits.h"
 
-static const char *output, *platform_name_or_file, *kernel, *range, *migrations, *span;
+static const char *output, *platform_name_or_file, *kernel, *range;
 static struct opt_list sets;
 static bool force;
 static int reuse, order;
@@ -30,9 +29,6 @@ static const struct opt options[] = {
     OPT("platform", 'p', OPT_TEXT, "NAME|FILE.ini", &platform_name_or_file,
         "dram: whose L2 cache; waves: whose multiprocessors (default: of the GPU that a recording names, else v100)"),
     OPT("set", 's', OPT_LIST, "KEY=VALUE", &sets, "a platform number, such as l2_bytes=4MiB; repeatable"),
-    OPT("migrations", 'm', OPT_TEXT, "RECORDING", &migrations,
-        "dram: the program under unified memory: its copies besides, requests no sooner than they let them"),
-    OPT("span", 0, OPT_TEXT, "TIME", &span, "dram: requests at even distances over this time, such as 1.2ms"),
     {0}};
 
 typedef int (*derivation)(const struct derive_source *source, struct store *out, const struct derive_options *options,
@@ -46,8 +42,7 @@ static const struct {
 } derivations[] = {{"touches", derive_touches, VIEW_UVM},
                    {"requests", derive_requests, VIEW_ZEROCOPY},
                    {"dram", derive_dram, VIEW_DRAM},
-                   {"accesses", derive_accesses, 0},
-                   {"migrations", derive_migrations, 0}};
+                   {"accesses", derive_accesses, 0}};
 
 static int parse_range(struct derive_options *o, struct err *err)
 {
@@ -123,21 +118,8 @@ static int note_origin(const struct input *in, struct store *out, const char *wh
         return store_origin(out, "reuse", reuses[reuse], err);
     if (strcmp(what, "dram") != 0)
         return 0;
-    if (o->migrations && store_origin(out, "derived_beside", store_path(o->migrations), err))
-        return -1;
     (void)snprintf(size, sizeof size, "%" PRId64 " bytes, %" PRId64 " ways", o->l2_bytes, o->l2_ways);
     return store_origin(out, "platform", platform, err) || store_origin(out, "l2", size, err) ? -1 : 0;
-}
-
-static int open_source(struct derive_input *source, const struct input *in, size_t which, struct err *err)
-{
-    unsigned any = in->workload.type ? in->workload.type->views : VIEW_UVM;
-    enum workload_view view = derivations[which].view;
-    if (derivations[which].derive != derive_migrations)
-        return derive_input_open(source, in, view ? view : (enum workload_view)(any & (0 - any)), err);
-    *source = (struct derive_input){.source = {.store = in->store, .name = in->spec}}; /* it is no program */
-    return in->store ? 0
-                     : err_set(err, "%s: expected a recording, such as 'replay uvm' writes with --recording", in->spec);
 }
 
 static int derive(size_t which, const struct input *in, const struct derive_options *o, const char *platform)
@@ -145,7 +127,9 @@ static int derive(size_t which, const struct input *in, const struct derive_opti
     struct err err = {""};
     struct program_counts counts = {0};
     struct derive_input source;
-    if (open_source(&source, in, which, &err))
+    const unsigned any = in->workload.type ? in->workload.type->views : VIEW_UVM;
+    const enum workload_view view = derivations[which].view;
+    if (derive_input_open(&source, in, view ? view : (enum workload_view)(any & (0 - any)), &err))
         return cmd_fail(EXIT_NOTHING, "%s", err.msg);
     struct store *out = store_create(output, force ? OUTPUT_REPLACE : OUTPUT_NEW, cmd_line(), &err);
     if (!out)
@@ -169,20 +153,6 @@ static int derive(size_t which, const struct input *in, const struct derive_opti
     return EXIT_DONE;
 }
 
-/* When the requests come: at most one of the two says it, of a view of dram. */
-static int parse_times(size_t which, struct derive_options *o, struct err *err)
-{
-    if (!migrations && !span)
-        return 0;
-    if (derivations[which].view != VIEW_DRAM || (migrations && span))
-        return err_set(err, "expected either --migrations or --span, with dram");
-    if (migrations && kernel)
-        return err_set(err, "--migrations is of all launches; expected no --kernel");
-    if (span && (units_parse_ns(span, &o->span_ns, err) || o->span_ns < 1))
-        return err_set(err, "--span %s: expected a time, such as 1.2ms", span);
-    return 0;
-}
-
 static int run(int argc, char **argv)
 {
     struct err err = {""};
@@ -195,18 +165,17 @@ static int run(int argc, char **argv)
     while (which < all && strcmp(derivations[which].name, argv[0]) != 0)
         which++;
     if (which == all)
-        return cmd_usage("'%s' cannot be derived; expected touches, requests, dram, accesses or migrations", argv[0]);
+        return cmd_usage("'%s' cannot be derived; expected touches, requests, dram or accesses", argv[0]);
     static const enum scan_reuse rules[] = {REUSE_NONE, REUSE_PREVWARP, REUSE_WARP};
     static const enum derive_order orders[] = {DERIVE_AUTO, DERIVE_SERIAL, DERIVE_WAVES};
     o.reuse = rules[reuse];
     o.order = orders[order];
     const char *given = platform_name_or_file;
-    if (parse_range(&o, &err) || parse_times(which, &o, &err) ||
-        (given && parse_platform(given, &gpu, platform, sizeof platform, &err)) || input_check(argv[1], &err))
+    if (parse_range(&o, &err) || (given && parse_platform(given, &gpu, platform, sizeof platform, &err)) ||
+        input_check(argv[1], &err))
         return cmd_usage("%s", err.msg);
     cmd_reads(argv[1]);
     cmd_reads(platform_name_or_file);
-    cmd_reads(migrations);
     int status = cmd_writes(output, force);
     if (status)
         return status;
@@ -220,12 +189,7 @@ static int run(int argc, char **argv)
     }
     o.l2_bytes = gpu.l2_bytes;
     o.l2_ways = gpu.l2_ways;
-    if (migrations &&
-        (!(o.migrations = limits_open(migrations, cmd_say_limit, NULL, &err)) || store_whole(o.migrations, &err)))
-        status = cmd_fail(EXIT_DATA, "%s", err.msg);
-    else
-        status = derive(which, &in, &o, platform);
-    store_close(o.migrations);
+    status = derive(which, &in, &o, platform);
     input_close(&in);
     return status;
 }
@@ -233,19 +197,16 @@ static int run(int argc, char **argv)
 const struct command cmd_derive = {
     .name = "derive",
     .summary = "write an engine's view of a program's accesses",
-    .usage = "touches|requests|dram|accesses|migrations FILE|synth:PROGRAM -o OUT [--kernel REGEX] [--addr FIRST-LAST]",
+    .usage = "touches|requests|dram|accesses FILE|synth:PROGRAM -o OUT [--kernel REGEX] [--addr FIRST-LAST]",
     .details = "An engine's view of accesses (of an Accel-Sim trace, one recorded through compute-sanitizer, or a\n"
                "generated program), to look at or to keep; 'offchip replay' takes it by itself. touches: of 4 KiB\n"
                "pages, for uvm; requests: reads and writes over the link, by size, as if the data were in host\n"
                "memory; dram: what reaches DRAM through the L2 cache of a platform; accesses: a generated program\n"
-               "as a recording. Launches and their order are kept; there is no time, unless dram is given one.\n"
-               "migrations: what the copies of a recording of unified memory do to DRAM, for dram.",
+               "as a recording. Launches and their order are kept; there is no time.",
     .examples = "  offchip derive touches accesses.db -o touches.db\n"
                 "  offchip derive requests accesses.db --addr 0x7f25ac600000-0x7f25afffffff -o requests.db\n"
                 "  offchip derive requests synth:triad -o triad.db\n"
-                "  offchip derive dram accesses.db --platform v100 --set l2_bytes=1MiB -o dram.db\n"
-                "  offchip replay uvm synth:triad,bytes=1MiB --platform v100 --policy tree --recording run.db\n"
-                "  offchip derive dram synth:triad,bytes=1MiB --migrations run.db -o migrated.db",
+                "  offchip derive dram accesses.db --platform v100 --set l2_bytes=1MiB -o dram.db",
     .options = options,
     .run = run,
 };

@@ -12,11 +12,10 @@
  * dram: the requests behind an L2 (models/gpu/l2.h): DRAM_READ for each run of adjacent sectors that is fetched,
  *     DRAM_WRITEBACK for each that goes back; what is dirty at the end goes back then.
  * accesses: a generated program as a recording of it.
- * The order is that of the accesses; launches are kept (KERNEL, KERNEL_END, group). There is no time, but for dram with
- * `migrations` or `span_ns`, where nothing marks a launch's end. Memory that is the GPU's in any case (derive_space.h)
- * has no touches and no requests over the link.
- * Example: vector add of 65,536 floats, 2,048 warps: 6,144 touches of 192 pages; 4,096 reads and 2,048 writes of 128 B;
- * through an L2 that holds it all, 4,096 fetches and 2,048 write-backs of 128 B. */
+ * The order is that of the accesses; launches are kept (KERNEL, KERNEL_END, group). There is no time. Memory that is
+ * the GPU's in any case (derive_space.h) has no touches and no requests over the link. Example: vector add of 65,536
+ * floats, 2,048 warps: 6,144 touches of 192 pages; 4,096 reads and 2,048 writes of 128 B; through an L2 that holds it
+ * all, 4,096 fetches and 2,048 write-backs of 128 B. */
 #ifndef REPLAY_DERIVE_DERIVE_H
 #define REPLAY_DERIVE_DERIVE_H
 
@@ -46,10 +45,7 @@ struct derive_options {
     const char *kernel;    /* only launches whose kernel's name matches this extended regular expression; NULL: all */
     enum scan_reuse reuse; /* requests: REUSE_NONE, REUSE_PREVWARP, REUSE_WARP */
     int64_t l2_bytes, l2_ways;
-    struct store *migrations; /* dram: a recording of the program under unified memory: its copies besides, and the
-                                 requests no sooner than these let them (derive_arrivals). NULL: there is no time */
-    int64_t span_ns;          /* dram: the requests at even distances over this time; 0: there is no time */
-    bool offloadable;         /* leave out what is in GPU memory in any case; touches and requests set it themselves */
+    bool offloadable; /* leave out what is in GPU memory in any case; touches and requests set it themselves */
     enum derive_order order;
     const struct gpu *gpu; /* for waves; else may be NULL */
 };
@@ -132,41 +128,5 @@ int derive_launches_names(const struct derive_source *source, int (*fn)(void *ct
 
 /* Fill table kernels of `out`: the recording's rows as they are, or the program's launches. */
 int derive_launches_write(const struct derive_source *source, struct store *out, struct err *err);
-
-/* --- what a recording's migrations do to GPU memory, as DRAM requests with times --- */
-
-/* A copy to the GPU (MIGRATE_H2D) writes its pages into GPU memory, a copy to the CPU (MIGRATE_D2H) reads them:
- * requests of 128 B at even distances over the record's time. Addresses are the managed ones: inside a 2 MiB VA block
- * these are those of its physical chunk (driver 545.23.06, uvm_va_block.c); chunks are taken to follow the address
- * space. Times are ns from the recording's first kernel or migration. Copies by cudaMemcpy() have no addresses and are
- * left out. */
-
-enum { MIGRATIONS_LINE = 128, MIGRATIONS_MOST = 2 << 20 /* bytes of one record: a VA block's */ };
-
-/* Requests as stream "migrations" of `out`: DRAM_WRITE and DRAM_READ, numbered from 0. Fails without migrations, with
- * several processes or GPUs, or a migration that no driver makes. The source is a store; options are not looked at. */
-int derive_migrations(const struct derive_source *source, struct store *out, const struct derive_options *options,
-                      struct program_counts *counts, struct err *err);
-
-/* The same from a store to `sink`, each request as a record; *n gets how many. */
-int derive_migrations_records(struct store *recording, derive_sink sink, void *ctx, uint64_t *n, struct err *err);
-
-/* When the accesses of a program can reach DRAM at the earliest beside the migrations of a run of it: not before its
- * kernel's start, the end of the copy of each page that the instruction needs, and what its warp's earlier loads have
- * waited for. Pages that no record brings are taken as there. */
-struct derive_arrivals;
-
-/* The recording must hold a kernel for each launch that is taken, and bring no page twice: which accesses came before
- * its eviction is not in it. NULL with *err set. */
-struct derive_arrivals *derive_arrivals_new(struct store *recording, struct err *err);
-void derive_arrivals_free(struct derive_arrivals *a);
-
-/* The next launch begins. */
-int derive_arrivals_launch(struct derive_arrivals *a, struct err *err);
-/* The ns of an instruction, in order of the walk; < 0 with *err set. */
-int64_t derive_arrivals_op(struct derive_arrivals *a, const struct program_op *op, struct err *err);
-/* Whether every kernel of the recording has had its launch, and every VA block that faults brought an access (a fault's
- * prefetch stays inside its block): a run of another size of the program is refused. */
-int derive_arrivals_end(const struct derive_arrivals *a, struct err *err);
 
 #endif
