@@ -399,8 +399,7 @@ static int find_sides(struct corun *c, struct err *err)
                        pims);
     c->streams = take[1] ? 2 : 1;
     for (int s = 0; s < c->streams; s++)
-        if (dram_stream_load(&c->stream[s], job->inputs, job->input_count, take[s], job->platform, DRAM_CLOCK_DRAM,
-                             job->progress, err))
+        if (dram_stream_load(&c->stream[s], job->inputs, job->input_count, take[s], job->platform, job->progress, err))
             return -1;
     for (int s = 0; s < c->streams; s++)
         for (int class = 0; class < 2; class ++)

@@ -92,7 +92,7 @@ START_TEST(a_smaller_window_is_slower)
     struct platform *platform = platform_load("gv100", &err);
     const char *path = test_import("fixtures/dram/m08_writebacks_32_128.csv.xz", "writes.offchip");
     ck_assert_msg(platform && !input_open(&input, path, "", false, &err), "%s", err.msg);
-    ck_assert(!dram_stream_load(&stream, &input, 1, 1, platform, DRAM_CLOCK_DRAM, NULL, &err));
+    ck_assert(!dram_stream_load(&stream, &input, 1, 1, platform, NULL, &err));
     const int64_t slow = test_window(&stream, platform, 0, 1, 0, &one);
     ck_assert_int_gt(slow, 2 * test_window(&stream, platform, 0, 640, 0, &all));
     ck_assert_int_eq(one.in[DRAM_MEM], all.in[DRAM_MEM]);

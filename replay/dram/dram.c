@@ -7,7 +7,7 @@
 #include "trace/base/param.h"
 
 static const struct param settings[] = {
-    PARAM_CHOICE_ROW(dram_settings, front, "corun|direct|partition", DRAM_FRONT_CORUN, "what brings the requests"),
+    PARAM_CHOICE_ROW(dram_settings, front, "corun|direct", DRAM_FRONT_CORUN, "what brings the requests"),
     PARAM_INT_ROW(dram_settings, vcs, "", 1, 2, 2, "virtual channels: 1 shared, 2 one per class"),
     PARAM_INT_ROW(dram_settings, run_limit_cycles, "cycles", 0, 1e15, 0, "end of a run that makes no end; 0: none"),
     PARAM_INT_ROW(dram_settings, run_limit_factor, "", 0, 1e6, 20,
@@ -62,8 +62,7 @@ void dram_stats_add(struct dram_stats *sum, const struct dram_stats *s)
             sum->last_out[c] = s->last_out[c];
 }
 
-void dram_totals_add(struct dram_totals *t, const struct dram_stats *stats, int64_t cycles, const size_t requests[2],
-                     const int64_t last_done[2])
+void dram_totals_add(struct dram_totals *t, const struct dram_stats *stats, int64_t cycles, const size_t requests[2])
 {
     dram_stats_add(&t->stats, stats);
     t->channels++;
@@ -71,8 +70,8 @@ void dram_totals_add(struct dram_totals *t, const struct dram_stats *stats, int6
     for (int c = 0; c < 2; c++)
         if ((size_t)stats->out[c] < requests[c])
             t->starved[c] = true;
-        else if (requests[c] && last_done[c] + 1 > t->class_cycles[c])
-            t->class_cycles[c] = last_done[c] + 1;
+        else if (requests[c] && stats->last_out[c] + 1 > t->class_cycles[c])
+            t->class_cycles[c] = stats->last_out[c] + 1;
 }
 
 struct dram_totals dram_totals_new(void)
@@ -80,7 +79,6 @@ struct dram_totals dram_totals_new(void)
     return (struct dram_totals){.stats.last_out = {-1, -1},
                                 .class_cycles = {-1, -1},
                                 .alone_cycles = {-1, -1},
-                                .core_cycles = -1,
                                 .simulated = {-1, -1},
                                 .mem_arrival_ratio = -1};
 }
@@ -110,7 +108,6 @@ static int write_latencies(const struct replay_job *job, size_t i, const struct 
 static int replay_open(const struct replay_job *job, const struct dram_stream *stream, struct outcome *runs,
                        struct err *err)
 {
-    const struct dram_settings *set = job->settings;
     struct dram_request_log request_log = {0};
     int rc = 0;
     if (job->requests || dram_options(job)->latencies)
@@ -122,8 +119,7 @@ static int replay_open(const struct replay_job *job, const struct dram_stream *s
         memcpy(totals.requests, stream->class_count, sizeof totals.requests);
         if (request_log.channel)
             dram_request_log_clear(&request_log, stream);
-        rc = (set->front == DRAM_FRONT_DIRECT ? dram_direct_run : dram_partition_run)(
-            job, &job->policies[i], stream, request_log.channel ? &request_log : NULL, &totals, err);
+        rc = dram_direct_run(job, &job->policies[i], stream, request_log.channel ? &request_log : NULL, &totals, err);
         if (rc)
             err_at(err, "%s", job->policies[i].head->name);
         else
@@ -151,8 +147,7 @@ static int replay(const struct replay_job *job, struct outcome *runs, struct err
         return programs < 0 ? -1 : (programs ? dram_corun_programs_replay : dram_corun_streams_replay)(job, runs, err);
     }
     struct dram_stream stream;
-    const enum dram_clock clock = set->front == DRAM_FRONT_PARTITION ? DRAM_CLOCK_CORE : DRAM_CLOCK_DRAM;
-    if (dram_stream_load(&stream, job->inputs, job->input_count, UINT64_MAX, job->platform, clock, job->progress, err))
+    if (dram_stream_load(&stream, job->inputs, job->input_count, UINT64_MAX, job->platform, job->progress, err))
         return -1;
     int rc = 0;
     if (!stream.count)

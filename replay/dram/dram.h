@@ -1,9 +1,7 @@
 /* dram: MEM and PIM requests through one memory controller per channel, under scheduling policies that can be swapped.
  *
- * Three front ends bring the requests to the controllers (models/dram/channel.h):
+ * Two front ends bring the requests to the controllers (models/dram/channel.h):
  * - direct: open loop with back-pressure (models/dram/dram_policy.h);
- * - partition: the memory partition of the artifact, two clocks, L2 to DRAM queues, credits
- *   (replay/dram/dram_partition.h);
  * - corun: two sides, closed loop: programs through interconnect and L2 (replay/dram/corun_programs.c), streams with a
  *   window of outstanding requests (replay/dram/corun_streams.c). */
 #ifndef REPLAY_DRAM_DRAM_H
@@ -78,17 +76,13 @@ struct dram_stream {
     bool untimed; /* an input had no times: everything arrives at 0 */
 };
 
-/* Which clock arrivals are wanted in. */
-enum dram_clock { DRAM_CLOCK_DRAM, DRAM_CLOCK_CORE };
-
 /* Checks that the platform has PIM units. -1 with *err set if not. */
 int dram_check_pim(const struct platform *platform, struct err *err);
 
 /* Read every input of the given roles ("" matches any) into *stream; MEM before PIM where arrivals are equal.
  * roles: a bit for each input to be taken. -1 with *err set: what is wrong with which input. */
 int dram_stream_load(struct dram_stream *stream, const struct input *inputs, size_t count, uint64_t take,
-                     const struct platform *platform, enum dram_clock clock, struct progress *progress,
-                     struct err *err);
+                     const struct platform *platform, struct progress *progress, struct err *err);
 void dram_stream_release(struct dram_stream *stream);
 
 /* Whether a trace has requests of its own. */
@@ -100,7 +94,7 @@ bool dram_stream_derives(const struct input *input);
 /* Make class_ids of every channel. */
 int dram_stream_split(struct dram_stream *stream, struct err *err);
 
-enum dram_front { DRAM_FRONT_CORUN, DRAM_FRONT_DIRECT, DRAM_FRONT_PARTITION };
+enum dram_front { DRAM_FRONT_CORUN, DRAM_FRONT_DIRECT };
 
 /* --set of the engine. */
 struct dram_settings {
@@ -131,7 +125,6 @@ struct dram_totals {
     int64_t cycles;                 /* DRAM cycles, the longest channel's */
     int64_t class_cycles[2];        /* until the last completion of the (first pass of the) class; -1: never */
     int64_t alone_cycles[2];        /* the same of the class alone; -1: not run */
-    int64_t core_cycles;            /* partition only; else -1 */
     size_t requests[2];             /* asked for, all channels */
     int64_t favoured[2];            /* corun: cycles in which a class goes first because the other is blacklisted */
     double simulated[2];            /* corun of programs of which one is cut: share of a side's work; < 0: unknown */
@@ -152,10 +145,9 @@ struct dram_totals dram_totals_new(void);
 /* Add a channel's stats. */
 void dram_stats_add(struct dram_stats *sum, const struct dram_stats *stats);
 
-/* Add an open loop's channel: its stats, cycles, and of each class its requests and the cycle in which the last of them
- * was done. */
+/* Add an open loop's channel: its stats, cycles, and the requests of each class. */
 void dram_totals_add(struct dram_totals *totals, const struct dram_stats *stats, int64_t cycles,
-                     const size_t requests[2], const int64_t last_done[2]);
+                     const size_t requests[2]);
 
 /* DRAM cycles at which a co-run ends whose longest side takes `alone`; INT64_MAX: it has no limit. */
 int64_t dram_run_limit(const struct dram_settings *set, int64_t alone);
@@ -175,8 +167,8 @@ void dram_note_faster(struct outcome *run, const char *side, int64_t cycles, int
  * written is found by whoever opened the file ---
  *
  * --requests: what became of every request: policy,id,enter,sched,col,done. Rows stand in the order of the policies,
- * then of the channels, then of arrival; id is the input's, -1 stands for "never". Cycles are those of the front end's
- * clock (partition: core cycles). Of a co-run, whose sides repeat, it is the first pass of each side; requests served
+ * then of the channels, then of arrival; id is the input's, -1 stands for "never". Cycles are the DRAM
+ * clock's. Of a co-run, whose sides repeat, it is the first pass of each side; requests served
  * by L2 never enter.
  *
  * --commands: every command that the controllers gave in the run of the one policy:
@@ -238,9 +230,6 @@ void dram_latencies_add(struct dram_latency *kinds, const struct dram_stream *st
 /* One policy through an open loop; totals of channels are added. request_log may be NULL. */
 int dram_direct_run(const struct replay_job *job, const struct replay_policy *policy, const struct dram_stream *stream,
                     struct dram_request_log *request_log, struct dram_totals *totals, struct err *err);
-int dram_partition_run(const struct replay_job *job, const struct replay_policy *policy,
-                       const struct dram_stream *stream, struct dram_request_log *request_log,
-                       struct dram_totals *totals, struct err *err);
 
 /* Every policy in a closed loop: of streams of requests; of programs, if every input is one. */
 int dram_corun_streams_replay(const struct replay_job *job, struct outcome *runs, struct err *err);

@@ -24,9 +24,7 @@ struct facts {
 /* A metric is a row: its name, how runs are combined, its definition, its value. A whole number below 0 and a real that
  * is not finite are unknown. */
 #define ROWS(INT, REAL)                                                                                                \
-    INT(total_cycles, SUM,                                                                                             \
-        "DRAM cycles until the last request is done (partition: core cycles until all replies left)",                  \
-        t->core_cycles >= 0 ? t->core_cycles : t->cycles)                                                              \
+    INT(total_cycles, SUM, "DRAM cycles until the last request is done", t->cycles)                                    \
     REAL(time_ns, SUM, "DRAM cycles of the run in ns", (double)t->cycles * 1e9 / (double)f->dram->clock_hz)            \
     INT(mem_cycles, SUM, "cycles until the MEM side is done (its first pass)", f->cycles[0])                           \
     INT(pim_cycles, SUM, "cycles until the PIM side is done (its first pass)", f->pim ? f->cycles[1] : -1)             \

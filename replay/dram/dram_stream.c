@@ -21,8 +21,8 @@ struct load {
     const struct gpu *gpu;
     struct progress *progress;
     struct dram_map map;
-    bool packed;            /* addresses */
-    int64_t to_hz, from_hz; /* arrivals: time * to / from; from 0: as they are */
+    bool packed;     /* addresses */
+    int64_t from_hz; /* clock of the arrivals, 0: the DRAM's */
     bool untimed;
     uint64_t expected; /* records of the stream, 0: unknown */
 };
@@ -32,8 +32,8 @@ static int64_t scale(const struct load *load, int64_t time)
 {
     if (load->untimed || time < 0)
         return 0;
-    const bool as_is = !load->from_hz || load->from_hz == load->to_hz;
-    const __int128 cycle = as_is ? time : (__int128)time * load->to_hz / load->from_hz;
+    const bool as_is = !load->from_hz || load->from_hz == load->dram->clock_hz;
+    const __int128 cycle = as_is ? time : (__int128)time * load->dram->clock_hz / load->from_hz;
     return cycle > latest_cycle ? latest_cycle + 1 : (int64_t)cycle;
 }
 
@@ -289,14 +289,13 @@ int dram_check_pim(const struct platform *platform, struct err *err)
 }
 
 int dram_stream_load(struct dram_stream *stream, const struct input *inputs, size_t count, uint64_t take,
-                     const struct platform *platform, enum dram_clock clock, struct progress *progress, struct err *err)
+                     const struct platform *platform, struct progress *progress, struct err *err)
 {
     memset(stream, 0, sizeof *stream);
     struct load load = {.stream = stream,
                         .dram = platform_section_get(platform, "dram"),
                         .gpu = platform_section_get(platform, "gpu"),
                         .progress = progress};
-    load.to_hz = clock == DRAM_CLOCK_CORE ? load.gpu->clock_hz : load.dram->clock_hz;
     if (dram_map_init(&load.map, load.dram->map, err))
         return err_at(err, "[dram]");
     size_t taken = 0;

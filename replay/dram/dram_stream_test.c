@@ -32,8 +32,7 @@ static struct dram_stream loaded(const struct input *inputs, size_t n)
 {
     struct err err = {""};
     struct dram_stream s;
-    ck_assert_msg(dram_stream_load(&s, inputs, n, UINT64_MAX, platform, DRAM_CLOCK_DRAM, NULL, &err) == 0, "%s",
-                  err.msg);
+    ck_assert_msg(dram_stream_load(&s, inputs, n, UINT64_MAX, platform, NULL, &err) == 0, "%s", err.msg);
     return s;
 }
 
@@ -136,7 +135,7 @@ START_TEST(a_workload_without_the_view_is_an_error_that_names_its_views)
     struct dram_stream s;
     struct input input = generated();
     input.workload.type = &other;
-    ck_assert_int_eq(dram_stream_load(&s, &input, 1, 1, platform, DRAM_CLOCK_DRAM, NULL, &err), -1);
+    ck_assert_int_eq(dram_stream_load(&s, &input, 1, 1, platform, NULL, &err), -1);
     ck_assert_str_eq(err.msg, "synth:vecadd: workload other makes no DRAM requests; its views: uvm");
     platform_free(platform);
 }

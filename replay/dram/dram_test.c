@@ -1,4 +1,5 @@
-/* The engine against ground truth: the artifact's own controller driven with the same requests (fixtures/dram). */
+/* The engine and the memory partition against ground truth: the artifact's own controller and partition driven with the
+ * same requests (fixtures/dram). */
 #include "replay/dram/dram.h"
 
 #include <math.h>
@@ -74,8 +75,155 @@ static void check_requests(const char *stream, int vcs, const char *ours)
     input_stream_close(source);
 }
 
+/* --- a stream of requests before the memory partition of a channel, open loop ---
+ *
+ * In each core cycle each of the two sub-partitions (bank modulo 2) takes at most one request from its source FIFOs
+ * into its L2 to DRAM queues, virtual channels round robin, PIM first; then replay/dram/dram_partition.h. */
+
+struct open_loop {
+    struct dram_partition part;
+    const struct dram_stream_channel *requests;
+    /* Source FIFOs: positions by sub-partition and virtual channel, and how many were taken. */
+    uint32_t *source[DRAM_SUBS][DRAM_VCS];
+    uint32_t source_count[DRAM_SUBS][DRAM_VCS], source_head[DRAM_SUBS][DRAM_VCS];
+    int last_in[DRAM_SUBS];
+    struct dram_clocks clocks;
+    int64_t core_before; /* core cycle counter in the DRAM cycle before this one */
+};
+
+static void open_init(struct open_loop *p, const struct replay_job *job, const struct replay_policy *policy)
+{
+    struct err err = {""};
+    const struct dram_platform *dram = platform_section_get(job->platform, "dram");
+    const struct gpu *gpu = platform_section_get(job->platform, "gpu");
+    const int vcs = (int)((const struct dram_settings *)job->settings)->vcs;
+    ck_assert_msg(!dram_partition_init(&p->part, job->platform, policy, vcs, &err), "%s", err.msg);
+    dram_clocks_init(&p->clocks, gpu->clock_hz, dram->clock_hz);
+    for (int s = 0; s < DRAM_SUBS; s++)
+        for (int v = 0; v < vcs; v++)
+            ck_assert_ptr_nonnull(p->source[s][v] = mem_zalloc(p->requests->count, sizeof **p->source[s], &err));
+    for (size_t i = 0; i < p->requests->count; i++) {
+        const struct dram_request *r = &p->requests->requests[i];
+        const int s = r->bank % DRAM_SUBS, v = vcs == 2 && r->flags & DRAM_IS_PIM;
+        p->source[s][v][p->source_count[s][v]++] = (uint32_t)i;
+    }
+}
+
+static void open_release(struct open_loop *p)
+{
+    for (int s = 0; s < DRAM_SUBS; s++)
+        for (int v = 0; v < DRAM_VCS; v++)
+            free(p->source[s][v]);
+    dram_partition_release(&p->part);
+}
+
+/* At most one request of a sub-partition's sources goes into its L2 to DRAM queues in this core cycle. */
+static void take_one(struct open_loop *p, int s)
+{
+    const int vcs = p->part.vcs;
+    for (int k = 0; k < vcs; k++) {
+        const int v = vcs == 1 ? 0 : k == 0 ? !p->last_in[s] : p->last_in[s];
+        if (p->source_head[s][v] == p->source_count[s][v])
+            continue;
+        const uint32_t id = p->source[s][v][p->source_head[s][v]];
+        const struct dram_request *r = &p->requests->requests[id];
+        if (r->arrival > p->clocks.core || !dram_partition_room(&p->part, s, v))
+            continue;
+        dram_partition_push(&p->part, s, v,
+                            (struct dram_waiting){r->row, id, r->bank, (uint8_t)(r->flags & (DRAM_L2_HIT - 1))});
+        p->source_head[s][v]++;
+        p->last_in[s] = v;
+        return;
+    }
+}
+
+/* What is done in DRAM cycle k. */
+static void replies(struct open_loop *p, int64_t k)
+{
+    const struct dram_completion *c;
+    while ((c = dram_partition_done(&p->part, k))) {
+        const struct dram_request *r = &p->requests->requests[c->id];
+        dram_partition_leave(&p->part, r->bank % DRAM_SUBS);
+    }
+}
+
+/* Nothing can ever happen again: the channel has no event, nothing is on its way, and whatever waits cannot go on. */
+static bool is_stuck(const struct open_loop *p, int64_t core)
+{
+    const struct dram_partition *part = &p->part;
+    if (part->next != INT64_MAX || part->channel->completion_head != part->channel->completion_tail)
+        return false;
+    for (int v = 0; v < part->vcs; v++)
+        if (part->wait_due[v] != INT64_MAX && part->wait_due[v] > core)
+            return false;
+    for (int s = 0; s < DRAM_SUBS; s++)
+        for (int v = 0; v < part->vcs; v++)
+            if (p->source_head[s][v] != p->source_count[s][v] && dram_partition_room(part, s, v))
+                return false;
+    return true;
+}
+
+/* DRAM cycle k; the core cycle counter stands at `core`. Returns whether the run is stuck. */
+static bool dram_cycle(struct open_loop *p, size_t count)
+{
+    const struct dram_channel *ch = p->part.channel;
+    const int64_t k = p->clocks.dram, core = p->clocks.core;
+    dram_partition_step(&p->part, k);
+    replies(p, k);
+    const int moved = dram_partition_move(&p->part, k, core);
+    p->core_before = core;
+    return !(moved & DRAM_MOVED_IN) && (size_t)(ch->stats.out[0] + ch->stats.out[1]) < count && is_stuck(p, core);
+}
+
+/* Run until everything is back: every policy ends these streams. */
+static void open_run(struct open_loop *p)
+{
+    const struct dram_stats *stats = &p->part.channel->stats;
+    const size_t count = p->requests->count;
+    int64_t end = INT64_MAX;
+    while (p->clocks.dram <= end) {
+        const unsigned ticks = dram_clocks_tick(&p->clocks);
+        if (ticks & DRAM_TICK_DRAM) {
+            ck_assert(!dram_cycle(p, count));
+            p->clocks.dram++;
+            /* The last reply leaves in the DRAM cycle after the last completion. */
+            if ((size_t)(stats->out[0] + stats->out[1]) == count && end == INT64_MAX)
+                end = (stats->last_out[0] > stats->last_out[1] ? stats->last_out[0] : stats->last_out[1]) + 1;
+        }
+        if (ticks & DRAM_TICK_CORE) {
+            for (int s = 0; s < DRAM_SUBS; s++)
+                take_one(p, s);
+            p->clocks.core++;
+        }
+    }
+}
+
+/* What the partition of the last replay took, by policy. */
+static int64_t core_cycles[POLICIES], dram_cycles[POLICIES];
+
+/* As an engine's replay(): every policy through the partition, into test_stats and the cycles. */
+static int replay_partition(const struct replay_job *job, struct outcome *runs, struct err *err)
+{
+    (void)runs;
+    struct dram_stream stream;
+    ck_assert(!dram_stream_load(&stream, job->inputs, job->input_count, UINT64_MAX, job->platform, NULL, err));
+    ck_assert_uint_eq(stream.channels, 1);
+    for (size_t i = 0; i < job->policy_count; i++) {
+        struct open_loop p = {.requests = &stream.channel[0]};
+        open_init(&p, job, &job->policies[i]);
+        open_run(&p);
+        ck_assert_msg(!dram_channel_check(p.part.channel, true, err), "%s", err->msg);
+        test_stats[i] = p.part.channel->stats;
+        core_cycles[i] = p.core_before + 1;
+        dram_cycles[i] = p.clocks.dram;
+        open_release(&p);
+    }
+    dram_stream_release(&stream);
+    return 0;
+}
+
 /* Compare every summary row of the stream. */
-static void check_summary(const char *front, const char *stream, int vcs, const struct replay_result *result)
+static void check_summary(const char *front, const char *stream, int vcs)
 {
     enum { MOST = 13 };
     char path[128];
@@ -98,7 +246,6 @@ static void check_summary(const char *front, const char *stream, int vcs, const 
             run++;
         rows++;
         const struct dram_stats *s = &test_stats[run];
-        const int64_t total = outcome_get(&result->runs[run], "total_cycles")->whole;
         const struct {
             const char *name;
             int64_t ours;
@@ -112,9 +259,9 @@ static void check_summary(const char *front, const char *stream, int vcs, const 
                            {"n_act", s->activates},
                            {"n_pre", s->precharges},
                            {"n_col", s->columns},
-                           {"total_cycles", total},
-                           {"total_core_cycles", total},
-                           {"total_dram_cycles", llround(test_real(result, run, "time_ns") * 0.85)}};
+                           {"total_cycles", dram_cycles[run]},
+                           {"total_core_cycles", core_cycles[run]},
+                           {"total_dram_cycles", dram_cycles[run]}};
         for (int k = 0; k < n; k++)
             for (int c = 0; c < MOST; c++)
                 if (strcmp(names[k], columns[c].name) == 0)
@@ -132,13 +279,18 @@ static void check_front(const char *front)
         (void)snprintf(trace, sizeof trace, "%s", test_import(stream_path(streams[s]), "truth.offchip"));
         const char *const specs[] = {trace};
         for (int vcs = 1; vcs <= 2; vcs++) {
-            char set[64];
-            (void)snprintf(set, sizeof set, "front=%s,vcs=%d", front, vcs);
+            const bool direct = strcmp(front, "direct") == 0;
+            const char *set = vcs == 1 ? "front=direct,vcs=1" : "front=direct,vcs=2";
             struct replay_result result;
             const char *requests = testing_file("requests.csv");
-            test_replay(&result, specs, 1, set, policies, requests);
-            check_summary(front, streams[s], vcs, &result);
-            if (strcmp(front, "direct") == 0)
+            static struct engine engine;
+            engine = engine_dram;
+            engine.replay = direct ? test_count : replay_partition;
+            test_replay_by(&engine, &result, specs, 1, set, policies, direct ? requests : NULL);
+            for (size_t i = 0; i < POLICIES && direct; i++)
+                dram_cycles[i] = outcome_get(&result.runs[i], "total_cycles")->whole;
+            check_summary(front, streams[s], vcs);
+            if (direct)
                 check_requests(streams[s], vcs, requests);
             replay_release(&result);
         }

@@ -24,41 +24,30 @@ static inline const char *test_import(const char *path, const char *name)
     return to;
 }
 
-/* What the controllers counted in the last replay of a stream by test_counting, by policy. */
+/* What the controllers counted in the last replay of a stream by test_count(), by policy. */
 static struct dram_stats test_stats[16];
 
 /* An open loop's policies once more, for what no metric says. */
 static inline int test_count(const struct replay_job *job, struct outcome *runs, struct err *err)
 {
     const struct dram_settings *set = job->settings;
-    const bool direct = set->front == DRAM_FRONT_DIRECT;
     struct dram_stream s;
-    ck_assert(!dram_stream_load(&s, job->inputs, job->input_count, UINT64_MAX, job->platform,
-                                direct ? DRAM_CLOCK_DRAM : DRAM_CLOCK_CORE, NULL, err));
+    ck_assert(!dram_stream_load(&s, job->inputs, job->input_count, UINT64_MAX, job->platform, NULL, err));
     ck_assert(set->vcs == 1 || !dram_stream_split(&s, err));
     struct replay_job quiet = *job;
     quiet.engine_options = NULL;
     for (size_t i = 0; i < job->policy_count && i < sizeof test_stats / sizeof *test_stats; i++) {
         struct dram_totals t = dram_totals_new();
-        ck_assert(!(direct ? dram_direct_run : dram_partition_run)(&quiet, &job->policies[i], &s, NULL, &t, err));
+        ck_assert(!dram_direct_run(&quiet, &job->policies[i], &s, NULL, &t, err));
         test_stats[i] = t.stats;
     }
     dram_stream_release(&s);
     return engine_dram.replay(job, runs, err);
 }
 
-/* The engine, with test_stats. */
-static inline const struct engine *test_counting(void)
-{
-    static struct engine counting;
-    counting = engine_dram;
-    counting.replay = test_count;
-    return &counting;
-}
-
 /* Replay inputs ("mem=SPEC", "pim=SPEC" or a plain SPEC); set: "key=value,..." */
-static inline void test_replay(struct replay_result *result, const char *const *specs, size_t n, const char *set,
-                               const char *policies, const char *requests)
+static inline void test_replay_by(const struct engine *engine, struct replay_result *result, const char *const *specs,
+                                  size_t n, const char *set, const char *policies, const char *requests)
 {
     struct err err = {""};
     struct input inputs[4];
@@ -70,8 +59,7 @@ static inline void test_replay(struct replay_result *result, const char *const *
     }
     const char *sets[] = {set};
     FILE *file = requests ? fopen(requests, "w") : NULL;
-    const bool counts = strncmp(set, "front=", 6) == 0 && strncmp(set, "front=corun", 11) != 0;
-    const struct replay_request request = {.engine = counts ? test_counting() : &engine_dram,
+    const struct replay_request request = {.engine = engine,
                                            .policy_list = policies,
                                            .sets = sets,
                                            .set_count = 1,
@@ -85,6 +73,17 @@ static inline void test_replay(struct replay_result *result, const char *const *
         (void)fclose(file);
     for (size_t i = 0; i < n; i++)
         input_close(&inputs[i]);
+}
+
+/* The same by the dram engine, with test_stats of an open loop. */
+static inline void test_replay(struct replay_result *result, const char *const *specs, size_t n, const char *set,
+                               const char *policies, const char *requests)
+{
+    static struct engine counting;
+    counting = engine_dram;
+    if (strncmp(set, "front=direct", 12) == 0)
+        counting.replay = test_count;
+    test_replay_by(&counting, result, specs, n, set, policies, requests);
 }
 
 static inline double test_real(const struct replay_result *result, size_t run, const char *name)

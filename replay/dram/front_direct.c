@@ -64,8 +64,7 @@ int dram_direct_run(const struct replay_job *job, const struct replay_policy *po
                 err_set(err, "channel %u: %s", i, mine.msg);
             }
             if (!rc) {
-                dram_totals_add(totals, &run.channel->stats, run.feed.cycles, run.requests->class_count,
-                                run.channel->stats.last_out);
+                dram_totals_add(totals, &run.channel->stats, run.feed.cycles, run.requests->class_count);
                 totals->stuck |= run.feed.stuck;
             }
         }
