@@ -24,8 +24,7 @@ static int score_choice, format;
 
 static const struct opt options[] = {
     OPT("output", 'o', OPT_TEXT, "OUT", &output, "graph to write, its ending says which format; score: FILE.csv"),
-    OPT("from", 0, OPT_TEXT, "FORMAT", &from,
-        "bel, mtx, npy, npz, sg, wsg, csv, el, wel or metis; default: by content"),
+    OPT("from", 0, OPT_TEXT, "FORMAT", &from, "bel, mtx, npy, npz, sg, wsg, gr, csv, el or wel; default: by content"),
     OPT("to", 0, OPT_TEXT, "FORMAT", &to, "bel, mtx, sg, wsg, el or wel; default: by OUT's ending"),
     OPT("undirected", 0, OPT_FLAG, NULL, &undirected, "lists of edges: store both directions of each"),
     OPT("relabel", 0, OPT_FLAG, NULL, &relabel, "lists of edges: number vertices by first appearance"),
@@ -370,7 +369,7 @@ const struct command cmd_graph = {
              "       offchip graph score GRAPH [--score SCORE] [--top N] [-o FILE.csv]\n"
              "       offchip graph reorder GRAPH [--score SCORE] -o OUT [--mapping FILE]",
     .details =
-        "GRAPH is a file (GAP .sg and .wsg, Matrix Market, METIS, NumPy .npy and .npz, CSV, edge list; gzip, xz and\n"
+        "GRAPH is a file (GAP .sg and .wsg, Matrix Market, NumPy .npy and .npz, CSV, edge list; gzip, xz and\n"
         "zstd are unpacked), the prefix NAME.bel of EMOGI's files NAME.bel.col, .dst and .val, or synth:kron, "
         "synth:urand and their keys.\n"
         "score says what the best 1, 5, 10 and 25 % of the vertices hold; reorder gives the best vertex number 0.",

@@ -9,15 +9,14 @@
 
 /* What has a signature first. */
 const struct graph_format *const graph_formats[] = {
-    &graph_bel, &graph_mtx, &graph_npy, &graph_npz, &graph_sg,    &graph_wsg,
-    &graph_gr,  &graph_csv, &graph_el,  &graph_wel, &graph_metis, NULL,
+    &graph_bel, &graph_mtx, &graph_npy, &graph_npz, &graph_sg, &graph_wsg,
+    &graph_gr,  &graph_csv, &graph_el,  &graph_wel, NULL,
 };
 
 void graph_release(struct graph *graph)
 {
     free(graph->offsets);
     free(graph->targets);
-    free(graph->wide);
     free(graph->weights);
     memset(graph, 0, sizeof *graph);
 }
@@ -103,27 +102,6 @@ bool graph_ends_in(const char *path, const char *suffix)
     return false;
 }
 
-/* The format that is sure, else the only one that may be; NULL with *err set where two may be. */
-static const struct graph_format *ask(const char *path, const unsigned char *head, size_t n, struct err *err)
-{
-    const struct graph_format *may = NULL, *other = NULL;
-    for (size_t i = 0; graph_formats[i]; i++) {
-        enum graph_probe verdict = graph_formats[i]->probe(path, head, n);
-        if (verdict == GRAPH_YES)
-            return graph_formats[i];
-        if (verdict == GRAPH_MAYBE && may)
-            other = graph_formats[i];
-        else if (verdict == GRAPH_MAYBE)
-            may = graph_formats[i];
-    }
-    if (other)
-        (void)err_set(err,
-                      "%s: it can be read as %s and as %s, which are different graphs; expected --from %s or --from %s "
-                      "(graph convert)",
-                      path, may->name, other->name, may->name, other->name);
-    return other ? NULL : may;
-}
-
 static const struct graph_format *find_by_content(const char *path, struct err *err)
 {
     unsigned char head[GRAPH_HEAD];
@@ -142,13 +120,14 @@ static const struct graph_format *find_by_content(const char *path, struct err *
         }
         (void)err_set(&why,
                       "%s: no graph format recognises it; expected a GAP .sg or .wsg, an EMOGI .bel, a DIMACS "
-                      ".gr, a Matrix Market or METIS file, NumPy's .npy or .npz, a CSV or an edge list",
+                      ".gr, a Matrix Market file, NumPy's .npy or .npz, a CSV or an edge list",
                       path);
     }
-    const struct graph_format *format = ask(path, head, n, &why);
-    if (!format)
-        (void)err_set(err, "%s", why.msg);
-    return format;
+    for (size_t i = 0; graph_formats[i]; i++)
+        if (graph_formats[i]->probe(path, head, n))
+            return graph_formats[i];
+    (void)err_set(err, "%s", why.msg);
+    return NULL;
 }
 
 static int parse_file(const char *path, const struct graph_format *format, const struct graph_options *options,

@@ -1,9 +1,9 @@
 /* graph: a directed graph in compressed sparse row form, in memory.
  *
- * Vertex v's neighbours are targets[offsets[v]] up to targets[offsets[v + 1]]. Targets are 4 bytes wide where every id
- * fits (vertices <= 2^32), else 8. Files are read and written through graph_formats[]: one file per format in
- * trace/graph/graph_X.c. Sizes in files are untrusted: they are checked against the file before memory is taken.
- * One thread per graph while it is built; afterwards it is read-only and may be shared. */
+ * Vertex v's neighbours are targets[offsets[v]] up to targets[offsets[v + 1]]; ids are 32-bit. Files are read and
+ * written through graph_formats[]: one file per format in trace/graph/graph_X.c. Sizes in files are untrusted: they are
+ * checked against the file before memory is taken. One thread per graph while it is built; afterwards it is read-only
+ * and may be shared. */
 #ifndef TRACE_GRAPH_GRAPH_H
 #define TRACE_GRAPH_GRAPH_H
 
@@ -17,15 +17,14 @@ struct graph {
     uint64_t vertices;
     uint64_t elements; /* stored directions: both of an undirected edge */
     uint64_t *offsets; /* vertices + 1 values, non-decreasing, offsets[0] = 0, offsets[vertices] = elements */
-    uint32_t *targets; /* elements values below vertices; NULL if wide is used */
-    uint64_t *wide;    /* the same, 8 bytes each; NULL if targets is used */
+    uint32_t *targets; /* elements values below vertices */
     int32_t *weights;  /* elements values, or NULL */
     bool symmetric;    /* known to hold the reverse of every element */
 };
 
 static inline uint64_t graph_target(const struct graph *graph, uint64_t i)
 {
-    return graph->targets ? graph->targets[i] : graph->wide[i];
+    return graph->targets[i];
 }
 
 static inline uint64_t graph_degree(const struct graph *graph, uint64_t v)
@@ -47,10 +46,8 @@ struct graph_options {
     bool relabel;    /* edge lists: number the vertices by first appearance, so that ids may have holes */
 };
 
-/* How much of a file's start a format sees to know it, and what it says: GRAPH_YES: a signature, or nothing else can be
- * meant; GRAPH_MAYBE: it could be read so, but where another format says the same the user must name one. */
+/* Bytes of a file's start that a format sees to know it. */
 enum { GRAPH_HEAD = 4096 };
-enum graph_probe { GRAPH_NO, GRAPH_MAYBE, GRAPH_YES };
 
 struct input_stream;
 
@@ -61,7 +58,7 @@ struct graph_format {
     const char *summary; /* one line */
     /* Whether `path` (its first n decompressed bytes are `head`, GRAPH_HEAD of them unless the file is shorter; n is 0
      * where no such file exists) is of this format. */
-    enum graph_probe (*probe)(const char *path, const unsigned char *head, size_t n);
+    bool (*probe)(const char *path, const unsigned char *head, size_t n);
     int (*read)(const char *path, const struct graph_options *options, struct graph *graph, struct err *err);
     /* What an open file holds, where `read` is NULL. */
     int (*parse)(const struct graph_format *format, struct input_stream *source, const struct graph_options *options,
@@ -74,9 +71,10 @@ struct graph_format {
     const char *const *parts;
 };
 
-extern const struct graph_format graph_bel, graph_csv, graph_el, graph_gr, graph_metis, graph_mtx, graph_npy, graph_npz,
-    graph_sg, graph_wel, graph_wsg;
-/* Probed in this order, ended by NULL; a new one is its file in this folder, a name above and one in graph.c. */
+extern const struct graph_format graph_bel, graph_csv, graph_el, graph_gr, graph_mtx, graph_npy, graph_npz, graph_sg,
+    graph_wel, graph_wsg;
+/* Probed in this order, ended by NULL; the first that knows the file reads it; a new one is its file in this folder, a
+ * name above and one in graph.c. */
 extern const struct graph_format *const graph_formats[];
 
 const struct graph_format *graph_format_find(const char *name);

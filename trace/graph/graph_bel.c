@@ -47,14 +47,15 @@ static char *part_path(const char *path, const char *part)
     return NULL;
 }
 
-static enum graph_probe probe(const char *path, const unsigned char *head, size_t n)
+static bool probe(const char *path, const unsigned char *head, size_t n)
 {
     (void)head, (void)n;
     if (!prefix_length(path))
-        return GRAPH_NO;
+        return false;
     char *name = part_path(path, ".col");
+    const bool there = name != NULL;
     free(name);
-    return name ? GRAPH_YES : GRAPH_NO;
+    return there;
 }
 
 static int header(struct input_stream *source, uint64_t *count, struct err *err)
@@ -73,8 +74,8 @@ static int parse_col(struct input_stream *col, struct graph *graph, struct err *
         return -1;
     if (count == 0)
         return err_set(err, "the header says 0 offsets; expected vertices + 1");
-    if (count - 1 > SIZE_MAX / 16)
-        return err_set(err, "the header says %llu offsets, more than any file holds", (unsigned long long)count);
+    if (count - 1 > UINT32_MAX)
+        return err_set(err, "the header says %llu offsets; ids are read up to 2^32 - 1", (unsigned long long)count);
     if (graph_read_offsets(col, count, &graph->offsets, "offsets", err) || graph_read_end(col, err))
         return -1;
     graph->vertices = count - 1;
@@ -169,8 +170,7 @@ static int write_parts(struct output parts[PARTS], const struct graph *g, struct
 {
     if (write_part(&parts[0], g->vertices + 1, g->offsets, 8, 8, err))
         return -1;
-    if (g->wide ? write_part(&parts[1], g->elements, g->wide, 8, 8, err)
-                : write_part(&parts[1], g->elements, g->targets, 4, 8, err))
+    if (write_part(&parts[1], g->elements, g->targets, 4, 8, err))
         return -1;
     return g->weights ? write_part(&parts[2], g->elements, g->weights, 4, 4, err) : 0;
 }

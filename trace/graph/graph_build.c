@@ -447,10 +447,7 @@ static int take_targets(const unsigned char *raw, uint64_t piece, int width, boo
         if (id >= g->vertices)
             return err_set(err, "element %llu names vertex %llu; expected below %llu", (unsigned long long)(at + i),
                            (unsigned long long)id, (unsigned long long)g->vertices);
-        if (g->wide)
-            g->wide[at + i] = id;
-        else
-            g->targets[at + i] = (uint32_t)id;
+        g->targets[at + i] = (uint32_t)id;
         if (weighted)
             memcpy(&g->weights[at + i], raw + width, 4);
     }
@@ -462,13 +459,10 @@ int graph_read_targets(struct input_stream *source, uint64_t n, int width, bool 
 {
     unsigned char raw[4096 * 12];
     size_t stride = (size_t)width + (weighted ? 4 : 0), id_cap = 0, weight_cap = 0;
-    bool wide = g->vertices > (1ULL << 32);
     uint64_t done = 0;
     do {
         uint64_t piece = n - done < 4096 ? n - done : 4096;
-        if (wide && mem_grow((void **)&g->wide, &id_cap, done + piece + 1, sizeof *g->wide, err))
-            return -1;
-        if (!wide && mem_grow((void **)&g->targets, &id_cap, done + piece + 1, sizeof *g->targets, err))
+        if (mem_grow((void **)&g->targets, &id_cap, done + piece + 1, sizeof *g->targets, err))
             return -1;
         if (weighted && mem_grow((void **)&g->weights, &weight_cap, done + piece + 1, sizeof *g->weights, err))
             return -1;

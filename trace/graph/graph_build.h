@@ -98,8 +98,7 @@ int graph_read_bytes(struct input_stream *source, void *buf, size_t n, const cha
 int graph_read_offsets(struct input_stream *source, uint64_t n, uint64_t **values, const char *what, struct err *err);
 
 /* n ids of `width` (4 or 8) bytes, every `stride` bytes (a 4-byte weight follows each id where stride is width + 4),
- * into graph->targets, or graph->wide if graph->vertices exceeds 2^32; weights into graph->weights. Ids are checked
- * against graph->vertices. */
+ * into graph->targets; weights into graph->weights. Ids are checked against graph->vertices, at most 2^32. */
 int graph_read_targets(struct input_stream *source, uint64_t n, int width, bool weighted, struct graph *graph,
                        struct err *err);
 

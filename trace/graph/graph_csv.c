@@ -219,22 +219,22 @@ static int parse_csv(const struct graph_format *format, struct input_stream *sou
 
 /* A line of names, and below it numbers where the names say so; a name that ends in .csv makes a line of names
  * enough, so that the reader says what is wrong. */
-static enum graph_probe probe(const char *path, const unsigned char *head, size_t n)
+static bool probe(const char *path, const unsigned char *head, size_t n)
 {
     struct csv c = {0};
     struct err err = {""};
     char line[GRAPH_HEAD];
     size_t at = 0;
     if (n == 0 || *head == '%' || !graph_head_line(head, n, &at, line, sizeof line))
-        return GRAPH_NO;
+        return false;
     const char *names = behind_mark(line);
     if (!strpbrk(names, ",;\t ") || names[strspn(names, "0123456789,;\t .+-eE")] == 0)
-        return GRAPH_NO;
+        return false;
     int rc = parse_header(&c, names, &err);
     if (graph_ends_in(path, ".csv") || graph_ends_in(path, ".tsv"))
-        return strstr(err.msg, "expected a line of names") ? GRAPH_NO : GRAPH_YES;
+        return strstr(err.msg, "expected a line of names") ? false : true;
     if (rc || !graph_head_line(head, n, &at, line, sizeof line))
-        return GRAPH_NO;
+        return false;
     const char *cursor = line;
     struct piece field;
     uint64_t value;
@@ -242,7 +242,7 @@ static enum graph_probe probe(const char *path, const unsigned char *head, size_
     for (int i = 0; take(&c, &cursor, &field); i++)
         if (i == c.source || i == c.target)
             numbers = numbers && number_of(&field, &value);
-    return numbers ? GRAPH_YES : GRAPH_NO;
+    return numbers;
 }
 
 const struct graph_format graph_csv = {

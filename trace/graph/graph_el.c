@@ -29,22 +29,23 @@ static bool probe_columns(const unsigned char *head, size_t n, int *columns)
     return true;
 }
 
-/* A third column may be a weight or a time: only a name that ends in .wel makes it a weight. */
-static enum graph_probe probe_el(const char *path, const unsigned char *head, size_t n)
+/* A third column may be a weight or a time: only a name that ends in .wel makes it a weight. A METIS file has numbers
+ * in each line too, but they are lists. */
+static bool probe_el(const char *path, const unsigned char *head, size_t n)
 {
     int columns;
-    if (!probe_columns(head, n, &columns) || (columns == 3 && graph_ends_in(path, ".wel")))
-        return GRAPH_NO;
-    return graph_ends_in(path, ".el") ? GRAPH_YES : GRAPH_MAYBE;
+    if (graph_ends_in(path, ".graph") || graph_ends_in(path, ".metis"))
+        return false;
+    return probe_columns(head, n, &columns) && !(columns == 3 && graph_ends_in(path, ".wel"));
 }
 
-static enum graph_probe probe_wel(const char *path, const unsigned char *head, size_t n)
+static bool probe_wel(const char *path, const unsigned char *head, size_t n)
 {
     int columns;
-    return graph_ends_in(path, ".wel") && probe_columns(head, n, &columns) && columns == 3 ? GRAPH_YES : GRAPH_NO;
+    return graph_ends_in(path, ".wel") && probe_columns(head, n, &columns) && columns == 3;
 }
 
-static enum graph_probe probe_gr(const char *path, const unsigned char *head, size_t n)
+static bool probe_gr(const char *path, const unsigned char *head, size_t n)
 {
     (void)path;
     size_t at = 0;
@@ -52,7 +53,7 @@ static enum graph_probe probe_gr(const char *path, const unsigned char *head, si
         const unsigned char *end = memchr(head + at, '\n', n - at);
         at = end ? (size_t)(end - head) + 1 : n;
     }
-    return n - at > 5 && memcmp(head + at, "p sp ", 5) == 0 ? GRAPH_YES : GRAPH_NO;
+    return n - at > 5 && memcmp(head + at, "p sp ", 5) == 0;
 }
 
 struct el {
@@ -88,8 +89,8 @@ static int parse_line(struct el *el, const char *line, struct err *err)
     if (el->columns && columns != el->columns)
         return err_set(
             err,
-            "'%.60s' has %d numbers, the lines before it %d; a METIS graph needs --from metis, a Matrix Market file "
-            "its first line '%%%%MatrixMarket ..'",
+            "'%.60s' has %d numbers, the lines before it %d; a METIS graph is not read, a Matrix Market file needs its "
+            "first line '%%%%MatrixMarket ..'",
             line, columns, el->columns);
     el->columns = columns;
     return graph_list_edge(&el->list, from, to, el->weighted, (int32_t)weight, err);

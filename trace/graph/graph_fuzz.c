@@ -37,8 +37,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct input_stream *source = input_stream_from_memory(data + 1, size - 1, NULL);
         if (!source)
             return 0;
-        static const struct graph_format *const formats[] = {NULL,      &graph_sg,  &graph_wsg,   &graph_mtx,
-                                                             &graph_el, &graph_wel, &graph_metis, &graph_csv};
+        static const struct graph_format *const formats[] = {NULL,      &graph_sg,  &graph_wsg, &graph_mtx,
+                                                             &graph_el, &graph_wel, &graph_gr,  &graph_csv};
         const struct graph_format *format = formats[data[0] % 8];
         (void)format->parse(format, source, &options, &graph, NULL);
         input_stream_close(source);

@@ -27,11 +27,11 @@ struct mtx {
     bool whole; /* every value so far is a whole number that fits */
 };
 
-static enum graph_probe probe(const char *path, const unsigned char *head, size_t n)
+static bool probe(const char *path, const unsigned char *head, size_t n)
 {
     (void)path;
     bool is = n >= sizeof banner - 1 && strncasecmp((const char *)head, banner, sizeof banner - 1) == 0;
-    return is ? GRAPH_YES : GRAPH_NO;
+    return is;
 }
 
 static int choose(const char *word, const char *const *names, const char *what, struct err *err)

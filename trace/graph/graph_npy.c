@@ -1048,13 +1048,13 @@ static bool find_pair(const char *path, int *part, char names[2][4096])
     return false;
 }
 
-static enum graph_probe probe_npy(const char *path, const unsigned char *head, size_t n)
+static bool probe_npy(const char *path, const unsigned char *head, size_t n)
 {
     char names[2][4096];
     int part;
     if (n >= 6 && memcmp(head, "\x93NUMPY", 6) == 0)
-        return GRAPH_YES;
-    return n == 0 && find_pair(path, &part, names) ? GRAPH_YES : GRAPH_NO;
+        return true;
+    return n == 0 && find_pair(path, &part, names);
 }
 
 static int read_npy(const char *path, const struct graph_options *options, struct graph *graph, struct err *err)
@@ -1200,11 +1200,11 @@ static int read_members(const struct archive *z, const struct graph_options *opt
     return no_graph(z, err);
 }
 
-static enum graph_probe probe_npz(const char *path, const unsigned char *head, size_t n)
+static bool probe_npz(const char *path, const unsigned char *head, size_t n)
 {
     (void)path;
     bool is = n >= 4 && (memcmp(head, "PK\3\4", 4) == 0 || memcmp(head, "PK\5\6", 4) == 0);
-    return is ? GRAPH_YES : GRAPH_NO;
+    return is;
 }
 
 static int read_npz(const char *path, const struct graph_options *options, struct graph *graph, struct err *err)

@@ -42,14 +42,14 @@ static bool probe_width(const char *path, const unsigned char *head, size_t n, u
     return graph_ends_in(path, suffix);
 }
 
-static enum graph_probe probe_sg(const char *path, const unsigned char *head, size_t n)
+static bool probe_sg(const char *path, const unsigned char *head, size_t n)
 {
-    return probe_width(path, head, n, 4, ".sg") ? GRAPH_YES : GRAPH_NO;
+    return probe_width(path, head, n, 4, ".sg");
 }
 
-static enum graph_probe probe_wsg(const char *path, const unsigned char *head, size_t n)
+static bool probe_wsg(const char *path, const unsigned char *head, size_t n)
 {
-    return probe_width(path, head, n, 8, ".wsg") ? GRAPH_YES : GRAPH_NO;
+    return probe_width(path, head, n, 8, ".wsg");
 }
 
 /* One direction: offsets and elements. */
@@ -113,7 +113,7 @@ static int write_sg(const struct graph_format *format, const char *path, bool re
                     struct err *err)
 {
     const bool weighted = format == &graph_wsg;
-    if (g->wide || g->vertices > INT32_MAX)
+    if (g->vertices > INT32_MAX)
         return err_set(err, "%s: GAP files have 32-bit ids; the graph has %llu vertices", path,
                        (unsigned long long)g->vertices);
     if (weighted && !g->weights)

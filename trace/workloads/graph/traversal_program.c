@@ -600,7 +600,7 @@ static void look_ahead(const struct traversal_run *at, const struct traversal_li
     const struct graph *g = &at->t.graph;
     for (uint32_t rest = l->active; rest && l->loads; rest = l->each ? rest & (rest - 1) : 0) {
         uint64_t first = l->first[l->each ? (unsigned)__builtin_ctz(rest) : 0];
-        const char *target = g->targets ? (const char *)&g->targets[first] : (const char *)&g->wide[first];
+        const char *target = (const char *)&g->targets[first];
         __builtin_prefetch(target);
         __builtin_prefetch(target + 64);
         if (at->t.changes)
