@@ -15,16 +15,12 @@
 #include "trace/base/suggest.h"
 #include "trace/derived/batches.h"
 #include "trace/import/reader.h"
-#include "trace/import/trace_sample.h"
 #include "trace/store/dbfile.h"
 #include "trace/store/output.h"
 
 static const char *format, *output;
 static struct opt_list sets;
 static bool strict, force;
-static const char *from, *to;
-static int64_t every;
-static struct trace_sample sample;
 
 /* A table of another tool. */
 static const char *columns, *kinds, *time_unit;
@@ -36,10 +32,6 @@ static const struct opt options[] = {
     OPT("columns", 0, OPT_TEXT, "OURS=THEIRS,..", &columns, "table of another tool: its names of our columns"),
     OPT("kinds", 0, OPT_TEXT, "KIND|WORD=KIND,..", &kinds, "table of another tool: the kind of its rows, or its words"),
     OPT("time-unit", 0, OPT_TEXT, "ns|us|ms|s|cycles", &time_unit, "table of another tool: of columns time and dur"),
-    OPT("from", 0, OPT_TEXT, "TIME", &from,
-        "keep what begins then or later, from the trace's start: 1.5ms, 200us, 5000cycles"),
-    OPT("to", 0, OPT_TEXT, "TIME", &to, "keep what begins before then"),
-    {"every", 0, OPT_INT, "N", &every, "keep about one VA block (2 MiB) in N", 1, 1 << 30},
     OPT("strict", 0, OPT_FLAG, NULL, &strict, "stop at the first item that would be left out"),
     OPT("force", 'f', OPT_FLAG, NULL, &force, "overwrite FILE"),
     {0}};
@@ -152,9 +144,6 @@ static int check_operands(int argc, char **argv)
         return cmd_usage("where to? -o FILE is required");
     if (format && !reader_find(format))
         return no_such_format(format);
-    struct err err = {""};
-    if (trace_sample_parse(&sample, from, to, every, &err))
-        return cmd_usage("%s", err.msg);
     if (!format && columns)
         format = "table"; /* nothing in such a table says what it is */
     for (int i = 0; i < argc; i++) {
@@ -317,20 +306,8 @@ static int find_joint(int argc, char **argv, const struct reader **joint)
 
 static int create_trace(struct import *im, struct err *err)
 {
-    im->context.store = trace_sample_asked(&sample)
-                            ? store_create_temporary(output, err)
-                            : store_create(output, force ? OUTPUT_REPLACE : OUTPUT_NEW, cmd_line(), err);
-    return im->context.store ? 0 : -1;
-}
-
-/* What was asked for of the whole, which is a file without a name so far, in its place. */
-static int take_sample(struct import *im, uint64_t *kept, struct err *err)
-{
-    struct store *whole = im->context.store;
     im->context.store = store_create(output, force ? OUTPUT_REPLACE : OUTPUT_NEW, cmd_line(), err);
-    int rc = im->context.store ? trace_sample_copy(&sample, whole, im->context.store, kept, err) : -1;
-    store_close(whole);
-    return rc;
+    return im->context.store ? 0 : -1;
 }
 
 static int read_joint(struct import *im, const struct reader *reader, int argc, char **argv, struct err *err)
@@ -454,17 +431,8 @@ static int finish(struct import *im, double started)
     struct err err = {""};
     struct store *store = im->context.store;
     size_t batches = 0, services = 0;
-    uint64_t kept = 1;
-    if (batches_write(store, &batches, &services, &err) ||
-        (trace_sample_asked(&sample) && take_sample(im, &kept, &err)))
+    if (batches_write(store, &batches, &services, &err))
         return give_up(im, EXIT_DATA, &err);
-    store = im->context.store;
-    if (trace_sample_asked(&sample))
-        batches = services = 0; /* of the whole */
-    if (!kept) {
-        err_set(&err, "no record is in the sample: %s", store_sample(store));
-        return give_up(im, EXIT_NOTHING, &err);
-    }
     if (im->context.incomplete[0])
         return finish_incomplete(im);
     int64_t counters = 0; /* a recording of them alone has no record */
@@ -480,8 +448,6 @@ static int finish(struct import *im, double started)
     }
     if (store_finish(store, &err))
         return give_up(im, EXIT_DATA, &err);
-    if (store_sample(store))
-        cmd_say("a sample: %s", store_sample(store));
     store_close(store);
     im->context.store = NULL;
     summarise(im, records, batches, services, seconds() - started);
@@ -566,15 +532,13 @@ const struct command cmd_import = {
         "Times and addresses are kept as they are. Items that cannot be kept are counted by reason; a malformed\n"
         "input is an error with its place, of one that is cut off what it holds is kept, marked incomplete. Fault\n"
         "batches and services are rebuilt from the migrations. Traces of our own, as record writes one for each\n"
-        "process, become one in order of time. The summary goes to stderr.\n"
-        "With --from, --to or --every the trace is a sample, and says so: what needs the whole refuses it.",
+        "process, become one in order of time. The summary goes to stderr.",
     .examples =
         "  offchip import recording.csv.xz -o s.db\n"
         "  zcat part*.csv.gz | offchip import --format cupti-csv - -o all.db\n"
         "  offchip import --columns time=ts,addr=address,kind=op --kinds R=DRAM_READ,W=DRAM_WRITE --time-unit us t.csv "
         "-o t.db\n"
-        "  offchip import app.1041.db app.1042.db -o app.db\n"
-        "  offchip import recording.csv.xz --from 2ms --to 10ms -o part.db",
+        "  offchip import app.1041.db app.1042.db -o app.db",
     .options = options,
     .run = run,
 };

@@ -406,7 +406,6 @@ static int fill(struct info *info, const char *path, struct err *err)
     json_tree_put(o, "schema", json_integer(1));
     json_tree_put(o, "file", json_tree_text(path));
     json_tree_put(o, "state", json_string(complete ? "complete" : "incomplete"));
-    json_tree_put(o, "sample", store_sample(info->store) ? json_tree_text(store_sample(info->store)) : json_null());
     json_t *origin = texts(info->store, "origin", err);
     if (!origin)
         return -1;
@@ -659,8 +658,6 @@ static void print_table(const struct info *info)
     char buf[64];
     printable_print(stdout, "%s: %s\n", json_string_value(json_object_get(o, "file")),
                     json_string_value(json_object_get(o, "state")));
-    if (store_sample(info->store))
-        printable_print(stdout, "a sample: %s\n", store_sample(info->store));
     print_spans(info);
     print_rows(asked_rows(info), false);
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {

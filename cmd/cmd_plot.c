@@ -4,12 +4,12 @@
 
 #include "cmd/cmd.h"
 #include "replay/report/plot.h"
+#include "trace/base/units.h"
 #include "trace/derived/limits.h"
-#include "trace/import/trace_sample.h"
 
 static const char *output, *metrics, *over, *platform, *from, *until;
 static int aggregate;
-static struct trace_sample window;
+static int64_t from_ns, until_ns = INT64_MAX;
 static bool script, force;
 
 static const struct opt options[] = {
@@ -61,9 +61,9 @@ static int plot(const struct figure *figure, int argc, char **argv)
                                  .over = over,
                                  .aggregate = aggregate,
                                  .platform = platform,
-                                 .window = window.window,
-                                 .from_ns = window.from,
-                                 .to_ns = window.to,
+                                 .window = from || until,
+                                 .from_ns = from_ns,
+                                 .to_ns = until_ns,
                                  .limits = json_array(),
                                  .notes = json_array()};
     int rc = trace && !(input.store = limits_open(argv[0], limits_collect, &input.limits, &err)) ? -1 : 0;
@@ -88,11 +88,12 @@ static int run(int argc, char **argv)
     if (output && !plot_can_draw(output))
         return cmd_usage("'%s' should end in .svg, .png or .pdf", output);
     struct err err = {""};
-    if (trace_sample_parse(&window, from, until, 0, &err))
-        return cmd_usage("%s", err.msg);
-    if (window.window && (!(figure->kinds & FIGURE_WINDOW) || window.unit != TIME_NS))
-        return cmd_usage("--from, --to: %s",
-                         window.unit == TIME_NS ? "only timeline shows a part of the time" : "timeline is in ns");
+    if ((from && units_parse_ns(from, &from_ns, &err)) || (until && units_parse_ns(until, &until_ns, &err)))
+        return cmd_usage("--from, --to: %s", err.msg);
+    if (from_ns < 0 || from_ns >= until_ns)
+        return cmd_usage("--from %s --to %s: nothing lies between", from ? from : "0", until ? until : "the end");
+    if ((from || until) && !(figure->kinds & FIGURE_WINDOW))
+        return cmd_usage("--from, --to: only timeline shows a part of the time");
     if (argc < 2)
         return cmd_usage("figure %s needs a file to be drawn from", figure->name);
     char path[300];

@@ -95,7 +95,7 @@ static int uvm_file(struct uvm_fits *f, const char *path, json_t **limits, struc
     struct store *store = limits_open(path, limits_collect, limits, err);
     if (!store)
         return -1;
-    int rc = store_whole(store, err);
+    int rc = 0;
     for (int s = 0; s < store_stream_count(store) && !rc; s++)
         if (store_stream(store, s)->unit == TIME_NS)
             rc = uvm_stream(f, store, s, err);

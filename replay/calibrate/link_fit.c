@@ -498,9 +498,7 @@ static int read_recording(struct link_rows *rows, const char *path, struct err *
     if (!store)
         return -1;
     struct kernels kernels = {.err = err};
-    int rc = store_whole(store, err);
-    if (!rc)
-        rc = store_rows(store, "counters", on_counter, &kernels, err);
+    int rc = store_rows(store, "counters", on_counter, &kernels, err);
     if (!rc)
         rc = store_rows(store, "kernels", on_kernel, &kernels, err);
     for (size_t i = 0; i < kernels.count; i++) {

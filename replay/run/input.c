@@ -73,18 +73,6 @@ static int hash_content(struct input *input, struct err *err)
     return rc;
 }
 
-/* A part of a recording says little of the whole: what was there before it began, what lay beside it. Requests of DRAM
- * over a time are the exception: the controller begins idle, which a note says (replay_execute()). */
-static int check_whole(const struct store *store, struct err *err)
-{
-    const uint64_t requests = UINT64_C(1) << RECORD_DRAM_READ | UINT64_C(1) << RECORD_DRAM_WRITE |
-                              UINT64_C(1) << RECORD_DRAM_WRITEBACK | UINT64_C(1) << RECORD_PIM;
-    uint64_t kinds = 0;
-    for (int i = 0; i < store_stream_count(store); i++)
-        kinds |= store_stream(store, i)->kinds;
-    return kinds & ~requests || store_origin_get(store, "sample.every") ? store_whole(store, err) : 0;
-}
-
 static int find_limits(struct input *input, struct err *err)
 {
     input->limits = json_array();
@@ -116,9 +104,7 @@ int input_open(struct input *input, const char *spec, const char *role, bool pla
             (void)close(fd);
     } else {
         input->store = store_open(spec, err);
-        rc = input->store ? check_whole(input->store, err) : -1;
-        if (!rc)
-            rc = store_hash(input->store, input->hash, err) || find_limits(input, err) ? -1 : 0;
+        rc = !input->store || store_hash(input->store, input->hash, err) || find_limits(input, err) ? -1 : 0;
     }
     if (rc)
         input_close(input);

@@ -687,7 +687,7 @@ static int check(struct checking *c, struct store *store, struct err *err)
     if (find_silences(&silence, c->in.kernels, c->in.kernel_count, c->in.activity, c->in.activity_count, err))
         return -1;
     play_all(c, true);
-    bool lost = c->in.dropped > 0 || !store_complete(store) || store_sample(store) || lost_in_silence(c, &silence) ||
+    bool lost = c->in.dropped > 0 || !store_complete(store) || lost_in_silence(c, &silence) ||
                 c->sum.violations[VERIFY_TWICE] > 0 || c->sum.violations[VERIFY_CPU_READ_LOST] > 0 ||
                 c->sum.violations[VERIFY_CPU_WRITE_LOST] > 0;
     /* Where records are lost for certain, services cut off by the loss must not be explained by edges. */
@@ -695,9 +695,7 @@ static int check(struct checking *c, struct store *store, struct err *err)
         play_all(c, false);
     bool bad = check_closure(c);
     bad |= check_silence(c, &silence);
-    if (store_sample(store))
-        outcome_note(c->out, "What contradicts itself may only be left out of the sample.");
-    v->complete = !bad && c->in.dropped == 0 && store_complete(store) && !store_sample(store);
+    v->complete = !bad && c->in.dropped == 0 && store_complete(store);
     if (!v->complete)
         note_size(c);
     note_rest(c, v->complete);
@@ -728,7 +726,7 @@ static int check_log(struct verify *v, struct store *store, struct err *err)
     outcome_note(&v->outcome,
                  "A driver's log of faults: batches are as logged, and there are no migrations to follow.");
     uvm_fault_log_note(&log, &v->outcome);
-    v->complete = store_complete(store) && !store_sample(store) && !dropped;
+    v->complete = store_complete(store) && !dropped;
     return 0;
 }
 

@@ -143,13 +143,12 @@ int limits_tell(struct store *store, const char *name, limits_listener listener,
 {
     const struct telling t = {store, name, listener, ctx, err};
     const char *why = store_origin_get(store, "state.why"), *chosen = store_origin_get(store, "kernels.chosen"),
-               *addresses = store_origin_get(store, "addresses.chosen");
+               *addresses = store_origin_get(store, "addresses.chosen"), *sample = store_origin_get(store, "sample");
     if (!store_complete(store))
         tell(&t, "%.300s is incomplete: %.400s", name,
-             why ? why : "it ends where its writer, or its source, was stopped");
-    if (store_sample(store))
-        tell(&t, "%.300s is a sample, %.300s: it begins with nothing under way, and the rest is not in it", name,
-             store_sample(store));
+             why      ? why
+             : sample ? sample
+                      : "it ends where its writer, or its source, was stopped");
     if (chosen)
         tell(&t, "%.300s holds only kernels that match '%.200s'", name, chosen);
     if (addresses)

@@ -99,9 +99,8 @@ START_TEST(every_limit_is_a_sentence)
     put_all(store);
     ck_assert_int_eq(store_finish(store, &err), 0);
     store_close(store);
-    SAYS("all.db", "is a sample, the first 3 of 9 records: it begins with nothing under way, and the rest is not in it",
-         "holds only kernels that match 'bfs'", "holds only accesses to 0-4095",
-         "lacks what was lost when it was recorded: 7 x past --limit, 2 x buffer full",
+    SAYS("all.db", "is incomplete: the first 3 of 9 records", "holds only kernels that match 'bfs'",
+         "holds only accesses to 0-4095", "lacks what was lost when it was recorded: 7 x past --limit, 2 x buffer full",
          "lacks what was left out when it was made: 1 x comment", "is 2 traces put together",
          "holds the kernels of 2 GPUs");
 }

@@ -137,30 +137,21 @@ static int write_lines(const struct exporter *exporter, struct exporter_context 
     return store_walk_end(&w);
 }
 
-/* Read back, the requests of all three are of a clock that has no name. */
-#define NONE_OF_THEM                                                                                                   \
-    (FACT(STATE) | FACT(SAMPLE) | FACT(SKIPPED) | FACT(DROPPED) | FACT(STREAMS) | FACT(CLOCK) | FACT(PROCESS) |        \
-     FACT(COLUMNS) | FACT(ORIGIN) | FACT(WORKLOAD) | FACT(PARAMETERS) | FACT(STRUCTURES) | FACT(ALLOCATIONS) |         \
-     FACT(KERNELS) | FACT(LAUNCHES) | FACT(STRINGS) | FACT(BATCHES) | FACT(COUNTERS) | FACT(PACKETS))
-
 const struct exporter export_dram_csv = {.name = "dram-csv",
                                          .summary = "DRAM requests: id,arrival_cycle,kind,bank,row,col,channel",
                                          .options = map_options,
                                          .options_size = sizeof(struct options),
                                          .carries = FACT(TIMES) | FACT(LAYOUT) | FACT(IDS),
-                                         .drops = NONE_OF_THEM | FACT(BYTES) | FACT(FLAGS),
                                          .write = write_lines};
 const struct exporter export_dramsim3 = {.name = "dramsim3",
                                          .summary = "DRAMsim3 request trace: 0xADDR READ|WRITE CYCLE",
                                          .options = map_options,
                                          .options_size = sizeof(struct options),
                                          .carries = FACT(TIMES),
-                                         .drops = NONE_OF_THEM | FACT(LAYOUT) | FACT(BYTES) | FACT(IDS) | FACT(FLAGS),
                                          .write = write_lines};
 const struct exporter export_ramulator = {.name = "ramulator",
                                           .summary = "Ramulator 2 read/write or load/store trace",
                                           .options = vector_options,
                                           .options_size = sizeof(struct options),
                                           .carries = FACT(LAYOUT),
-                                          .drops = NONE_OF_THEM | FACT(TIMES) | FACT(BYTES) | FACT(IDS) | FACT(FLAGS),
                                           .write = write_lines};

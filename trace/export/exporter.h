@@ -2,8 +2,8 @@
  *
  * An exporter is one file in trace/export/ and one name in exporters[] (exporter.c). It reads the store
  * and writes text or bytes to a FILE; records its form cannot carry are counted by the exporter through
- * exporter_skip(). It declares which facts of a trace its form carries and which it drops, each of trace/store/facts.h
- * in one of the two; exporter_left_out() says of a trace what it had and lost. */
+ * exporter_skip(). It declares which facts of a trace its form carries (trace/store/facts.h);
+ * exporter_left_out() says of a trace what it had and lost. */
 #ifndef TRACE_EXPORT_EXPORTER_H
 #define TRACE_EXPORT_EXPORTER_H
 
@@ -35,7 +35,7 @@ struct exporter {
     const char *summary;         /* one line */
     const struct param *options; /* NULL: none */
     size_t options_size;
-    uint32_t carries, drops; /* sets of enum fact */
+    uint32_t carries; /* a set of enum fact */
     /* Write the whole stream. -1 with *err set if it cannot be written in this form. */
     int (*write)(const struct exporter *exporter, struct exporter_context *context, struct err *err);
 };

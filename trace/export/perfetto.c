@@ -358,8 +358,5 @@ const struct exporter export_perfetto = {
     .summary = "Chrome trace JSON: a timeline for ui.perfetto.dev and chrome://tracing",
     .carries = FACT(TIMES) | FACT(CLOCK) | FACT(BYTES) | FACT(IDS) | FACT(FLAGS) | FACT(PROCESS) | FACT(KERNELS) |
                FACT(STRINGS),
-    .drops = FACT(STATE) | FACT(SAMPLE) | FACT(SKIPPED) | FACT(DROPPED) | FACT(STREAMS) | FACT(LAYOUT) | FACT(COLUMNS) |
-             FACT(ORIGIN) | FACT(WORKLOAD) | FACT(PARAMETERS) | FACT(STRUCTURES) | FACT(ALLOCATIONS) | FACT(LAUNCHES) |
-             FACT(BATCHES) | FACT(COUNTERS) | FACT(PACKETS),
     .write = write_all,
 };

@@ -663,9 +663,6 @@ static int read_inputs(struct reader_context *context, struct inputs *inputs, st
 {
     struct store *store = context->store;
     int64_t kernels = 0;
-    for (size_t i = 0; inputs->count > 1 && i < inputs->count; i++)
-        if (store_whole(inputs->items[i].store, err))
-            return -1;
     context->inherited = inputs->count == 1;
     for (size_t i = 0; i < inputs->count; i++)
         if (!store_complete(inputs->items[i].store))

@@ -10,7 +10,6 @@
 static const struct {
     const char *word, *name;
 } names[FACTS] = {[FACT_STATE] = {"state", "the state (incomplete)"},
-                  [FACT_SAMPLE] = {"sample", "that it is a sample"},
                   [FACT_SKIPPED] = {"skipped", "skipped"},
                   [FACT_DROPPED] = {"dropped", "dropped"},
                   [FACT_STREAMS] = {"streams", "streams"},
@@ -88,9 +87,7 @@ static int look_at_origin(void *ctx, const struct store_value *v, size_t n)
 {
     struct facts *facts = ctx;
     (void)n;
-    const enum fact fact = strncmp(v[0].s, "workload", 8) == 0 ? FACT_WORKLOAD
-                           : strncmp(v[0].s, "sample", 6) == 0 ? FACT_SAMPLE
-                                                               : FACT_ORIGIN;
+    const enum fact fact = strncmp(v[0].s, "workload", 8) == 0 ? FACT_WORKLOAD : FACT_ORIGIN;
     facts->n[fact] += !facts_of_making(v[0].s);
     return 0;
 }

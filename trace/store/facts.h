@@ -10,7 +10,6 @@
 
 enum fact {
     FACT_STATE, /* that it is incomplete */
-    FACT_SAMPLE,
     FACT_SKIPPED,
     FACT_DROPPED,
     FACT_STREAMS,  /* others than the one that is looked at */

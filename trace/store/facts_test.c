@@ -28,12 +28,11 @@ START_TEST(a_trace_that_has_all_facts_is_found_to_have_each)
         ck_assert(*facts_words(UINT32_C(1) << f, text, sizeof text));
         ck_assert(*facts_text(&facts, UINT32_C(1) << f, text, sizeof text));
     }
-    ck_assert_str_eq(
-        facts_text(&facts, FACTS_ALL & ~FACT(IDS), text, sizeof text),
-        "the state (incomplete), that it is a sample, 1,000 skipped, 1,000 dropped, streams faults, times, the "
-        "clock, the address layout, bytes of records, flags and groups of records, processes, columns "
-        "dst_id, the origin, the workload, parameters, structures, allocations, names of kernels, shapes "
-        "of launches, strings, batches, counters, totals of packets");
+    ck_assert_str_eq(facts_text(&facts, FACTS_ALL & ~FACT(IDS), text, sizeof text),
+                     "the state (incomplete), 1,000 skipped, 1,000 dropped, streams faults, times, the "
+                     "clock, the address layout, bytes of records, flags and groups of records, processes, columns "
+                     "dst_id, the origin, the workload, parameters, structures, allocations, names of kernels, shapes "
+                     "of launches, strings, batches, counters, totals of packets");
     ck_assert_str_eq(facts_text(&facts, 0, text, sizeof text), "");
     ck_assert_uint_eq(strlen(facts_text(&facts, FACTS_ALL, text, 20)), 19);
     store_close(store);

@@ -562,17 +562,6 @@ const char *store_origin_get(const struct store *store, const char *key)
     return NULL;
 }
 
-const char *store_sample(const struct store *store)
-{
-    return store_origin_get(store, "sample");
-}
-
-int store_whole(const struct store *store, struct err *err)
-{
-    const char *sample = store_sample(store);
-    return sample ? err_set(err, "'%.300s' is a sample (%.150s), and this needs the whole", store->path, sample) : 0;
-}
-
 /* --- creating --- */
 
 static int first_facts(struct store *store, const char *command_line, struct err *err)
@@ -683,7 +672,8 @@ static int read_store(struct store *store, struct err *err)
     if (store_rows(store, "origin", remember_row, store, err))
         return err && err->msg[0] ? -1 : err_set(err, "out of memory");
     const char *state = store_origin_get(store, "state");
-    store->complete = state && strcmp(state, "complete") == 0;
+    /* 0.3 could make samples of traces, which are no whole ones. */
+    store->complete = state && strcmp(state, "complete") == 0 && !store_origin_get(store, "sample");
     return 0;
 }
 

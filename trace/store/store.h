@@ -175,11 +175,6 @@ const char *store_origin_get(const struct store *store, const char *key);
 /* Whether a key of origin differs between two makings of the same trace (when, where, by which command): no content. */
 bool store_passing_fact(const char *key);
 
-/* What part of a recording the trace holds, as a sentence; NULL: it is no sample (trace/import/trace_sample.h). */
-const char *store_sample(const struct store *store);
-/* 0, or -1 with *err set: the trace is a sample, and what is to be done needs the whole. */
-int store_whole(const struct store *store, struct err *err);
-
 /* Add n to the count of skipped items for `reason` (table skipped); n to dropped records (table dropped). */
 int store_skip(struct store *store, const char *reason, uint64_t n, struct err *err);
 int store_drop(struct store *store, const char *reason, uint64_t n, struct err *err);

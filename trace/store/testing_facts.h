@@ -49,7 +49,7 @@ static inline void testing_all_facts(const char *path)
     for (int t = 0; t < schema->count; t++)
         if (fact_of_table(schema->table[t].name) < FACTS)
             testing_row(store, &schema->table[t]);
-    static const char *const keys[] = {"workload", "sample", "gpu.0.name", "created"};
+    static const char *const keys[] = {"workload", "gpu.0.name", "created"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         ck_assert_int_eq(store_origin(store, keys[i], "\"x\", y", &err), 0);
     ck_assert_int_eq(store_keep(store, &err), 0);
