@@ -76,7 +76,7 @@ include trace/recorder/recorder.mk
 
 all: $(BUILD)/offchip $(INJECT) $(ACCESSES)
 
-EMBEDDED := $(sort $(shell find cmd trace replay -name "*.sql" -o -name "*.html" -o -name "*.bash" -o -name "*.zsh" -o -name "*.fish"))
+EMBEDDED := $(sort $(shell find cmd trace replay -name "*.sql" -o -name "*.html" -o -name "*.bash"))
 # --- what is embedded: the schema and the shipped platforms ---
 $(BUILD)/gen/embedded.c: .ci/embed.sh $(PLATFORMS) $(EMBEDDED)
 	@mkdir -p $(@D)
@@ -250,15 +250,12 @@ $(BUILD)/man/%: docs/man/%.scd
 	@mkdir -p $(@D)
 	$(Q)scdoc < $< > $@
 man: $(MAN)
-# Completion, by shell; below share/, as all that follows.
-COMPLETE_bash := bash-completion/completions/offchip
-COMPLETE_zsh  := zsh/site-functions/_offchip
-COMPLETE_fish := fish/vendor_completions.d/offchip.fish
-COMPLETIONS   := $(COMPLETE_bash) $(COMPLETE_zsh) $(COMPLETE_fish)
+# Below share/, as all that follows.
+COMPLETION    := bash-completion/completions/offchip
 SHARE          = $(DESTDIR)$(PREFIX)/share
 install: $(BUILD)/offchip $(SHARED) man
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/offchip \
-	    $(addprefix $(SHARE)/,offchip/platforms offchip/schema man/man1 doc/offchip/docs $(dir $(COMPLETIONS)))
+	    $(addprefix $(SHARE)/,offchip/platforms offchip/schema man/man1 doc/offchip/docs $(dir $(COMPLETION)))
 	install -m 755 $(BUILD)/offchip $(DESTDIR)$(PREFIX)/bin/offchip
 	for f in $(SHARED); do [ ! -f $$f ] || install -m 644 $$f $(DESTDIR)$(PREFIX)/lib/offchip/ || exit 1; done
 	for f in $(PLATFORMS); do install -m 644 $$f $(SHARE)/offchip/platforms/ || exit 1; done
@@ -268,10 +265,10 @@ install: $(BUILD)/offchip $(SHARED) man
 	install -m 644 README.md LICENSE $(SHARE)/doc/offchip/
 	for f in $$(find docs -type f ! -path 'docs/man/*' ! -path 'docs/schema/*'); do \
 	    install -D -m 644 $$f $(SHARE)/doc/offchip/$$f || exit 1; done
-	$(foreach s,bash zsh fish,$(BUILD)/offchip completion $s > $(SHARE)/$(COMPLETE_$s) &&) :
+	$(BUILD)/offchip completion > $(SHARE)/$(COMPLETION)
 uninstall:
 	rm -rf $(DESTDIR)$(PREFIX)/bin/offchip $(DESTDIR)$(PREFIX)/lib/offchip $(DESTDIR)$(PREFIX)/include/offchip $(SHARE)/man/man1/offchip.1 \
-	    $(SHARE)/man/man1/offchip-*.1 $(addprefix $(SHARE)/,offchip doc/offchip $(COMPLETIONS))
+	    $(SHARE)/man/man1/offchip-*.1 $(addprefix $(SHARE)/,offchip doc/offchip $(COMPLETION))
 
 # A package for the Debian that this is (.ci/deb.sh).
 .PHONY: deb

@@ -6,7 +6,7 @@ need_build="pkg-config libsqlite3-dev libblosc-dev libzstd-dev zlib1g-dev liblzm
     libxxhash-dev uthash-dev check gnuplot-nox fonts-dejavu-core scdoc xz-utils gzip zstd python3 python3-jsonschema sqlite3"
 need_browser="chromium chromium-driver"
 need_examples="python3-pandas" # of docs/python.md; make check-examples says what it skips
-need_lint="clang-format clang-tidy cppcheck clang libclang-rt-14-dev libomp-dev git zsh fish time" # time: make bench
+need_lint="clang-format clang-tidy cppcheck clang libclang-rt-14-dev libomp-dev git time" # time: make bench
 [ "$1" = --missing ] || [ "$1" = --there ] && wanted=$need_build || wanted="$need_build $need_examples $need_lint"
 [ "$2" = --lint ] && wanted="$need_build $need_lint"
 [ "$2" = --examples ] && wanted="$need_build $need_examples"

@@ -195,8 +195,7 @@ def main():
     work = tempfile.mkdtemp(prefix='offchip-examples-')
     env = dict(os.environ, PATH=BUILD + ':' + os.environ['PATH'], HOME=work, LC_ALL='C',
                LD_LIBRARY_PATH=BUILD + '/standin', STANDIN_EVENTS=os.path.join(work, 'inputs/events.csv'))
-    for folder in ['.local/share/bash-completion/completions', '.zfunc', '.config/fish/completions']:
-        os.makedirs(os.path.join(work, folder))
+    os.makedirs(os.path.join(work, '.local/share/bash-completion/completions'))
     make_inputs(os.path.join(work, 'inputs'))
     pages = [(page, text) for page, text in [*from_help(), *from_man(), *from_docs()] if word in page]
     passed = failed = skipped = 0

@@ -1,10 +1,9 @@
-/* offchip completion: scripts for shells, and the answers that they ask for. */
+/* offchip completion: a script for bash, and the answers that it asks for. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "replay/run/engine.h"
 #include "trace/base/embedded.h"
 
 /* One question: what the word at the cursor may become. */
@@ -13,112 +12,54 @@ struct asked {
     const char *first; /* operand; NULL: none yet */
     const char *word;  /* at the cursor */
     const char *tail;  /* in it, what is being completed */
-    const char *end;   /* what stands behind a name of a list */
 };
 
-/* --- offers --- */
-
-/* A whole word, if it begins with what is there. */
-static void offer(const struct asked *a, const char *name, size_t n, const char *end)
+/* A whole word, if it begins with what is there; a policy of a second axis follows a '+'. */
+static void offer(void *ctx, const char *name)
 {
-    const size_t typed = strlen(a->tail);
-    if (typed <= n + strlen(end) && strncmp(name, a->tail, typed < n ? typed : n) == 0)
-        printf("%.*s%.*s%s\n", (int)(a->tail - a->word), a->word, (int)n, name, end);
+    const struct asked *a = ctx;
+    if (strncmp(name, a->tail, strlen(a->tail)) == 0 && (*name != '+' || *a->tail))
+        printf("%.*s%s\n", (int)(a->tail - a->word), a->word, name);
 }
 
-/* "a|b|c". */
-static void offer_choices(const struct asked *a, const char *names, size_t size)
+/* "a|b|c", up to a ']' or a blank. */
+static void offer_choices(struct asked *a, const char *names)
 {
-    for (const char *p = names, *end = names + size; p < end;) {
+    for (const char *p = names; islower((unsigned char)*p);) {
+        char name[64];
         const size_t n = strcspn(p, "|]\n ");
-        offer(a, p, n, "");
-        p += n + 1;
+        (void)snprintf(name, sizeof name, "%.*s", (int)n, p);
+        offer(a, name);
+        p += n + (p[n] == '|');
     }
 }
 
-static void offer_files(const char *ending)
+/* The names of a list, which stand between commas. */
+static void offer_list(struct asked *a, const char *list, const char *of)
 {
-    printf(":files%s\n", ending);
-}
-
-/* A policy of a second axis follows a '+'. */
-static void offer_name(void *ctx, const char *name)
-{
-    const struct asked *a = ctx;
-    if ((*name == '+') == (*a->tail == '+'))
-        offer(a, name, strlen(name), a->end);
-}
-
-/* The names of a list, of that owner. */
-static void offer_list(struct asked *a, const char *name, const char *of, const char *end)
-{
-    a->end = end;
-    cmd_list_names(name, of, offer_name, a);
-    if (strcmp(name, "platforms") == 0)
-        offer_files(".ini");
-    if (*end)
-        puts(":open");
-}
-
-/* The text behind the last of these characters in it. */
-static const char *behind(const char *text, const char *marks)
-{
-    const char *found = text;
-    for (const char *p = text; *p; p++)
-        if (strchr(marks, *p))
-            found = p + 1;
-    return found;
-}
-
-/* OWNER,key or OWNER:key: what the owner's list has. */
-static void offer_keys(struct asked *a, const char *list, const char *owner, const char *marks)
-{
-    char name[64];
-    (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(owner, marks), owner);
-    offer_list(a, list, name, "=");
-}
-
-/* "tree,fixed:granularity=64KiB+random": behind a ',' stands a policy or a further parameter of the one before. */
-static void offer_policy(struct asked *a)
-{
-    const char *item = behind(a->tail, ","), *colon = behind(a->tail, ":"), *plus = behind(item, "+");
-    const char *owner = colon;
-    const bool second = plus > item && plus > colon, parameter = colon > a->tail && !second;
-    if (item == a->tail && !parameter)
-        offer_files(".so");
-    while (owner > a->tail && (owner == colon || !strchr(",+", owner[-1])))
-        owner--;
-    a->tail = second ? plus - 1 : item > colon ? item : colon;
-    if (!parameter || item > colon)
-        offer_list(a, "policies", a->first, "");
-    if (parameter)
-        offer_keys(a, "parameters", owner, ":");
-    else
-        puts(":open");
+    const char *comma = strrchr(a->tail, ',');
+    a->tail = comma ? comma + 1 : a->tail;
+    cmd_list_names(list, of, offer, a);
 }
 
 /* NAME,key: the names, then the keys of that name. */
-static void offer_program(struct asked *a, const char *spec)
+static void offer_program(struct asked *a)
 {
-    a->tail = behind(spec, ",");
-    if (a->tail > spec)
-        offer_keys(a, "keys", spec, ",");
-    else
-        offer_list(a, "programs", NULL, "");
+    char name[64];
+    (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(a->tail, ","), a->tail);
+    offer_list(a, strchr(a->tail, ',') ? "keys" : "programs", strchr(a->tail, ',') ? name : NULL);
 }
 
-/* A file, or synth: and what may follow. */
+/* synth: and what may follow; files are for the shell. */
 static void offer_input(struct asked *a)
 {
     static const char synth[] = "synth:";
     if (strncmp(a->tail, synth, sizeof synth - 1) == 0) {
-        offer_program(a, a->tail + sizeof synth - 1);
-        return;
+        a->tail += sizeof synth - 1;
+        offer_program(a);
+    } else if (*a->tail) {
+        offer(a, synth);
     }
-    offer_files("");
-    offer(a, synth, sizeof synth - 1, "");
-    if (*a->tail && strncmp(synth, a->tail, strlen(a->tail)) == 0)
-        puts(":open");
 }
 
 /* What the first operand is, the usage says: each line of it may begin with words to choose from. */
@@ -127,16 +68,16 @@ static void offer_first(struct asked *a)
     static const char again[] = "\n       offchip ";
     const char *usage = a->command->usage + (*a->command->usage == '[');
     if (strncmp(usage, "ENGINE ", 7) == 0)
-        offer_list(a, "engines", NULL, "");
+        offer_list(a, "engines", NULL);
     else if (strncmp(usage, "FIGURE ", 7) == 0)
-        offer_list(a, "figures", NULL, "");
+        offer_list(a, "figures", NULL);
     else if (strncmp(usage, "WORKLOAD", 8) == 0)
-        offer_program(a, a->tail);
+        offer_program(a);
     else if (!islower((unsigned char)*usage))
         offer_input(a);
     else
         for (const char *p = usage; p; p = (p = strstr(p, again)) ? p + sizeof again + strlen(a->command->name) : NULL)
-            offer_choices(a, p, islower((unsigned char)*p) ? strcspn(p, "] ") : 0);
+            offer_choices(a, p);
 }
 
 /* --- options --- */
@@ -149,13 +90,14 @@ static const struct opt *find_option(const struct asked *a, const char *word)
     return word[1] && !word[2] ? opt_find(a->command->options, NULL, 0, word[1]) : NULL;
 }
 
-static void offer_options(const struct asked *a)
+static void offer_options(struct asked *a)
 {
     const struct opt *const both[] = {a->command->options, opt_common};
     for (size_t t = 0; t < 2; t++)
         for (const struct opt *o = both[t]; o && o->name; o++) {
             char text[80];
-            offer(a, text, (size_t)snprintf(text, sizeof text, "--%s", o->name), "");
+            (void)snprintf(text, sizeof text, "--%s", o->name);
+            offer(a, text);
         }
 }
 
@@ -163,23 +105,20 @@ static void offer_options(const struct asked *a)
 static void offer_value(struct asked *a, const struct opt *o)
 {
     static const struct {
-        const char *option, *list, *end;
-    } named[] = {{"platform", "platforms", ""}, {"base", "platforms", ""}, {"metric", "metrics", ""},
-                 {"format", "formats", ""},     {"set", "settings", "="},  {"grid", "settings", "="}};
-    for (size_t i = 0; i < sizeof named / sizeof *named && o->type != OPT_CHOICE; i++)
-        if (strcmp(o->name, named[i].option) == 0) {
-            a->tail = behind(a->tail, ",");
-            offer_list(a, named[i].list, *named[i].end ? a->first : NULL, named[i].end);
-            return;
-        }
-    if (o->type == OPT_CHOICE)
-        offer_choices(a, o->arg, strlen(o->arg));
-    else if (strcmp(o->name, "policy") == 0 || strcmp(o->name, "baseline") == 0)
-        offer_policy(a);
-    else if (strcmp(o->arg, "INPUT") == 0)
+        const char *option, *list;
+        bool engine; /* of the engine that is the first operand */
+    } named[] = {{"platform", "platforms", false}, {"base", "platforms", false},  {"metric", "metrics", false},
+                 {"format", "formats", false},     {"set", "settings", true},     {"grid", "settings", true},
+                 {"policy", "policies", true},     {"baseline", "policies", true}};
+    if (o->type == OPT_CHOICE) {
+        offer_choices(a, o->arg);
+        return;
+    }
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+        if (strcmp(o->name, named[i].option) == 0)
+            offer_list(a, named[i].list, named[i].engine ? a->first : NULL);
+    if (o->type != OPT_FLAG && strcmp(o->arg, "INPUT") == 0)
         offer_input(a);
-    else if (o->type != OPT_INT)
-        offer_files("");
 }
 
 /* --- the words --- */
@@ -203,7 +142,7 @@ static void ask(int count, char **words)
     struct asked a = {.word = words[count - 1], .tail = words[count - 1]};
     for (size_t i = 0; commands[i]; i++)
         if (count == 1 || (count == 2 && strcmp(words[0], "help") == 0))
-            offer(&a, commands[i]->name, strlen(commands[i]->name), "");
+            offer(&a, commands[i]->name);
         else if (strcmp(commands[i]->name, words[0]) == 0)
             a.command = commands[i];
     if (!a.command)
@@ -213,8 +152,6 @@ static void ask(int count, char **words)
     if (!option && eq) {
         option = find_option(&a, a.word);
         a.tail = eq + 1;
-        if (!option || option->type == OPT_FLAG)
-            return;
     }
     if (option)
         offer_value(&a, option);
@@ -223,39 +160,29 @@ static void ask(int count, char **words)
     else if (!a.first)
         offer_first(&a);
     else if (strcmp(a.first, "platforms") == 0)
-        offer_list(&a, "platforms", NULL, "");
+        offer_list(&a, "platforms", NULL);
     else
         offer_input(&a);
 }
 
 static int run(int argc, char **argv)
 {
-    char path[64];
-    if (argc > 0 && strcmp(argv[0], "ask") == 0) {
-        if (argc > 1)
-            ask(argc - 1, argv + 1);
-        return EXIT_DONE;
-    }
+    if (argc > 0 && strcmp(argv[0], "ask") != 0)
+        return cmd_usage("the script is bash's and takes no name; found '%s'", argv[0]);
     if (argc > 1)
-        return cmd_usage("one shell is needed: bash, zsh or fish; found %d", argc);
-    (void)snprintf(path, sizeof path, "cmd/completion/offchip.%.16s", argc ? argv[0] : "bash");
-    for (size_t i = 0; embedded_files[i].path; i++)
-        if (strcmp(embedded_files[i].path, path) == 0) {
-            (void)fputs(embedded_files[i].text, stdout);
-            return EXIT_DONE;
-        }
-    return cmd_usage("no completion for '%s'; expected bash, zsh or fish", argv[0]);
+        ask(argc - 1, argv + 1);
+    else if (argc == 0)
+        (void)fputs(embedded_text("cmd/completion/offchip.bash"), stdout);
+    return EXIT_DONE;
 }
 
 const struct command cmd_completion = {
     .name = "completion",
-    .summary = "print the completion script of a shell",
-    .usage = "[bash|zsh|fish] > FILE",
-    .details = "'make install' puts the scripts where the shells look for them. They ask the program itself:\n"
-               "'completion ask -- WORD...' prints what the last word may become.",
-    .examples = "  offchip completion bash > ~/.local/share/bash-completion/completions/offchip\n"
-                "  offchip completion zsh > ~/.zfunc/_offchip    # a folder of fpath\n"
-                "  offchip completion fish > ~/.config/fish/completions/offchip.fish\n"
-                "  source <(offchip completion bash)",
+    .summary = "print bash's completion script",
+    .usage = "> FILE",
+    .details = "'make install' puts the script where bash looks for it. It asks the program itself:\n"
+               "'completion ask -- WORD...' prints what the last word may become; a shell's own files come besides.",
+    .examples = "  offchip completion > ~/.local/share/bash-completion/completions/offchip\n"
+                "  source <(offchip completion)",
     .run = run,
 };
