@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-enum { SUGGEST_HINT = 192 }; /* bytes that hold any hint */
+enum { SUGGEST_HINT = 96 }; /* bytes that hold any hint */
 
 struct suggest {
     const char *word; /* as given; set by the caller, the rest zero */
@@ -18,7 +18,7 @@ struct suggest {
  * counts one each), or the name begins with the word, or the word stands behind its hyphen. */
 void suggest_offer(struct suggest *suggest, const char *name);
 
-/* "; did you mean 'tree'?", or what an old name is called now, or "" if nothing near was offered. Returns buf. */
+/* "; did you mean 'tree'?", or "" if nothing near was offered. Returns buf. */
 const char *suggest_hint(const struct suggest *suggest, char *buf, size_t size);
 
 #endif

@@ -35,23 +35,4 @@ START_TEST(what_resembles_nothing_gets_no_hint)
 }
 END_TEST
 
-START_TEST(an_old_name_says_what_to_write_now_and_a_new_one_nothing)
-{
-    ck_assert_str_eq(hint("mem_latency_p99_cycles"), "; up to 0.3 only, now: --latencies FILE.csv");
-    ck_assert_str_eq(hint("mem_latency_mean_cycles"), "");
-    ck_assert_str_eq(hint(""), "");
-}
-END_TEST
-
-START_TEST(an_error_names_what_is_there_now_before_what_looks_alike)
-{
-    char buf[SUGGEST_HINT];
-    struct suggest suggest = {.word = "noc_arrival_per_kcycle"};
-    suggest_offer(&suggest, "dram_arrival_per_kcycle");
-    ck_assert_str_eq(suggest_hint(&suggest, buf, sizeof buf), "; up to 0.3 only, now: noc_packets_per_kcycle");
-}
-END_TEST
-
-TEST_MAIN("suggest", one_letter_wrong_missing_swapped_or_too_many, what_resembles_nothing_gets_no_hint,
-          an_old_name_says_what_to_write_now_and_a_new_one_nothing,
-          an_error_names_what_is_there_now_before_what_looks_alike)
+TEST_MAIN("suggest", one_letter_wrong_missing_swapped_or_too_many, what_resembles_nothing_gets_no_hint)
