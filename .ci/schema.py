@@ -66,7 +66,6 @@ def make_inputs():
     run('import', 'r.csv', '-o', 'r.db')
     with open('plan.ini', 'w') as f:
         f.write('[plan]\nversion = 1\npredicted_time_ns = 38000000\npredicted_faults = 3\n[allocation 0]\nbytes = 4096\nadvise = read-mostly\n')
-    run('diff', 'plan.ini', 's.db', '--ledger', 'ledger.csv')
 
 
 DOCUMENTS = [
@@ -82,7 +81,6 @@ DOCUMENTS = [
     ('report', ['sweep', 'uvm', 'synth:bicg,bytes=4MiB', '--policy', 'tree', '--grid', 'oversubscription_pct=0|125', '-o', 'c.db']),
     ('diff', ['diff', 'a.db', 'b.db']), ('diff', ['diff', 'a.db#1', 'a.db#2']), ('diff', ['diff', 'plan.ini', 's.db']), ('diff', ['diff', 's.db', 'managed.db']),
     ('compare', ['compare', 'synth:triad,bytes=1MiB', '--robust', '2', '--top', '2']),
-    ('calibrate', ['calibrate', 'ledger', 'ledger.csv']),
     ('calibrate', ['calibrate', 'zerocopy', 'fixtures/calibrate/h200.csv', '-o', 'x.ini', '--base', 'h200', '--predict', 'fixtures/calibrate/h200_others.csv']),
     ('graph-score', ['graph', 'score', 'synth:kron,scale=8,k=4', '--top', '3']),
     ('sql', ['sql', 's.db', "SELECT 1 AS a, 'x' AS b, NULL AS c"]),

@@ -8,7 +8,6 @@
 #include "cmd/console/table.h"
 #include "models/base/platform.h"
 #include "replay/calibrate/calibrate.h"
-#include "replay/calibrate/prediction_log.h"
 #include "trace/store/output.h"
 
 static const char *output, *base, *predict;
@@ -114,83 +113,6 @@ static int write_file(const struct calibration *c, const char *from)
     return print(c);
 }
 
-/* --- a ledger: how far off predictions were --- */
-
-static json_t *error_json(const struct prediction_error *e)
-{
-    return json_pack("{s:o,s:o,s:o,s:I,s:I,s:o,s:o,s:o,s:I,s:I}", "platform", json_tree_text(e->platform), "mechanism",
-                     json_tree_text(e->mechanism), "metric", json_tree_text(e->metric), "n", (json_int_t)e->n,
-                     "left_out", (json_int_t)e->left_out, "mean_abs_log_ratio", json_tree_real(e->mean_abs_log),
-                     "mean_log_ratio", json_tree_real(e->mean_log), "worst_ratio",
-                     e->n ? json_real(e->worst) : json_null(), "within_ends", (json_int_t)e->within, "with_ends",
-                     (json_int_t)e->bounded);
-}
-
-static void error_number(struct table *t, bool known, double value)
-{
-    if (format == FORMAT_CSV)
-        table_real(t, known, value);
-    else if (known)
-        table_cell(t, "%.3f", value);
-    else
-        table_cell(t, "n/a");
-}
-
-static int print_errors(const struct prediction_error *errors, size_t count)
-{
-    struct table t;
-    json_t *rows = json_array();
-    TABLE_BEGIN(&t, "platform", "mechanism", "metric", "n", "left_out", "mean_abs_log_ratio", "mean_log_ratio",
-                "worst_ratio", "within_ends", "with_ends");
-    for (size_t i = 0; i < count; i++) {
-        const struct prediction_error *e = &errors[i];
-        TABLE_WORDS(&t, e->platform, e->mechanism, e->metric);
-        table_cell(&t, "%zu", e->n);
-        table_cell(&t, "%zu", e->left_out);
-        error_number(&t, e->n > 0, e->mean_abs_log);
-        error_number(&t, e->n > 0, e->mean_log);
-        error_number(&t, e->n > 0, e->worst);
-        table_cell(&t, "%zu", e->within);
-        table_cell(&t, "%zu", e->bounded);
-        json_tree_add(&rows, error_json(e));
-    }
-    if (format == FORMAT_JSON) {
-        table_release(&t);
-        return cmd_print_json(json_pack("{s:i,s:o}", "schema", 1, "errors", rows));
-    }
-    table_finish(&t, format == FORMAT_CSV);
-    json_decref(rows);
-    return EXIT_DONE;
-}
-
-/* One ledger of all files. Nothing is fitted to what judges the models. */
-static int judge(int count, char **paths)
-{
-    struct prediction_log all = {0};
-    struct err err = {""};
-    int rc = 0;
-    for (int i = 0; i < count && rc == 0; i++) {
-        struct prediction_log one;
-        if ((rc = prediction_log_read(&one, paths[i], &err)))
-            break;
-        for (size_t r = 0; r < one.count && rc == 0; r++)
-            rc = prediction_log_add(&all, &one.rows[r], &err) < 0 ? -1 : 0;
-        prediction_log_release(&one);
-    }
-    size_t n = 0;
-    struct prediction_error *errors = rc ? NULL : prediction_log_errors(&all, &n, &err);
-    int status = !errors ? cmd_fail(EXIT_DATA, "%s", err.msg)
-                 : n     ? print_errors(errors, n)
-                         : cmd_fail(EXIT_NOTHING, "the ledger has no rows");
-    if (errors && n)
-        cmd_say("ratios are measured / predicted; left out is what was not measured, not whole, without its plan, or "
-                "where one "
-                "of both is 0; nothing was fitted to these rows");
-    free(errors);
-    prediction_log_release(&all);
-    return status;
-}
-
 /* It is read when the file that stands on it is. */
 static int check_base(void)
 {
@@ -202,10 +124,6 @@ static int check_base(void)
 
 static int run(int argc, char **argv)
 {
-    if (argc >= 2 && strcmp(argv[0], "ledger") == 0)
-        return output || base || predict ? cmd_usage("a ledger judges: nothing is fitted to it, and -o, --base and "
-                                                     "--predict mean nothing")
-                                         : judge(argc - 1, argv + 1);
     if (argc < 2)
         return cmd_usage("what to fit and measurements are needed: offchip calibrate uvm RECORDING... -o FILE.ini");
     if (!output)
@@ -236,14 +154,13 @@ static int run(int argc, char **argv)
         calibration_release(&c);
         return status;
     }
-    return cmd_usage("cannot calibrate '%s'; expected uvm, zerocopy, placement or ledger", argv[0]);
+    return cmd_usage("cannot calibrate '%s'; expected uvm, zerocopy or placement", argv[0]);
 }
 
 const struct command cmd_calibrate = {
     .name = "calibrate",
     .summary = "fit a platform's numbers to recordings or micro-benchmarks",
-    .usage = "uvm|zerocopy|placement RECORDING|CSV... -o FILE.ini [--base PLATFORM] [--predict CSV] [--force]\n"
-             "       offchip calibrate ledger LEDGER.csv...",
+    .usage = "uvm|zerocopy|placement RECORDING|CSV... -o FILE.ini [--base PLATFORM] [--predict CSV] [--force]",
     .details =
         "Bounded least squares; prints each number with its standard error, residual and R2, and says what the\n"
         "measurements cannot tell. uvm takes traces: its rates, and how fast the host's CPU serves faults, best told "
@@ -253,9 +170,7 @@ const struct command cmd_calibrate = {
         "instead of bytes), as fixtures/cuda/placement.cu measures them.\n"
         "zerocopy takes CSV with columns\n"
         "req32,req64,req96,req128,host64_lines,time_ns, as replay zerocopy --requests writes them, with measured\n"
-        "times (or copy_bytes,time_ns), and traces recorded with counters.\n"
-        "ledger takes what 'offchip diff --ledger' wrote and says how far off predictions were, by platform,\n"
-        "mechanism and metric; nothing is fitted to it.",
+        "times (or copy_bytes,time_ns), and traces recorded with counters.",
     .examples = "  offchip calibrate uvm recording.db -o my-gpu.ini --base h200\n"
                 "  offchip calibrate zerocopy rows.csv -o my-link.ini --base h200 --predict others.csv\n"
                 "  offchip calibrate placement microbenchmarks.csv -o my-board.ini",

@@ -35,8 +35,7 @@ static const struct opt options[] = {
     OPT("all", 'a', OPT_FLAG, NULL, &all, "in tables: all numbers of the platform, kernels and allocations too"),
     OPT("exit-code", 0, OPT_FLAG, NULL, &exit_code,
         "runs, recordings: exit status 1 if they differ in more than version"),
-    OPT("ledger", 0, OPT_TEXT, "FILE.csv", &ledger,
-        "plans: append the rows to this ledger (offchip calibrate ledger reads it)"),
+    OPT("ledger", 0, OPT_TEXT, "FILE.csv", &ledger, "plans: append the rows to this ledger (make accuracy reads it)"),
     OPT_FORMAT(&format),
     {0}};
 
@@ -593,14 +592,14 @@ static int keep(struct store *store, const char *plan, const struct predictions 
                                                                : "incomplete";
     for (size_t i = 0; i < p->count; i++) {
         const double *found = measured_as(m, p->items[i].name);
-        rows[i] = (struct prediction){.texts = {[LEDGER_PROGRAM] = (char *)p->about[PROGRAM],
-                                                [LEDGER_PLATFORM] = (char *)p->about[PLATFORM],
+        rows[i] = (struct prediction){.texts = {[LEDGER_PROGRAM] = p->about[PROGRAM],
+                                                [LEDGER_PLATFORM] = p->about[PLATFORM],
                                                 [LEDGER_PLAN] = plan_hash,
                                                 [LEDGER_RECORDING] = recording,
-                                                [LEDGER_MECHANISM] = (char *)p->about[MECHANISM],
-                                                [LEDGER_POLICY] = (char *)p->about[POLICY],
-                                                [LEDGER_METRIC] = (char *)p->items[i].name,
-                                                [LEDGER_STATE] = (char *)state},
+                                                [LEDGER_MECHANISM] = p->about[MECHANISM],
+                                                [LEDGER_POLICY] = p->about[POLICY],
+                                                [LEDGER_METRIC] = p->items[i].name,
+                                                [LEDGER_STATE] = state},
                                       .predicted = p->items[i].value,
                                       .low = p->items[i].low,
                                       .high = p->items[i].high,
@@ -955,7 +954,7 @@ const struct command cmd_diff = {
                 "  offchip diff results.db#1 results.db#2 --format json\n"
                 "  offchip diff before.db after.db    # recordings of one program, before and after a change\n"
                 "  offchip record --apply plan.ini -o t.db -- ./app\n"
-                "  offchip diff plan.ini t.db --ledger ledger.csv    # then: offchip calibrate ledger ledger.csv",
+                "  offchip diff plan.ini t.db --ledger ledger.csv",
     .options = options,
     .run = run,
 };
