@@ -74,8 +74,8 @@ struct wish {
 
 static struct {
     struct wish wish;
-    pthread_mutex_t lock; /* of what follows */
-    uint64_t left;        /* of the limit */
+    atomic_uint_fast64_t left; /* of the limit */
+    pthread_mutex_t lock;      /* of what follows */
     const void *streams[STREAMS];
     uint32_t stream_count;
     uint64_t cost;          /* accesses past the limit */
@@ -148,77 +148,6 @@ static void send_flush(void)
     sending.accesses = 0;
 }
 
-/* The addresses of the active lanes, in lane order; how many. */
-static uint32_t active_addresses(const struct access_slot *slot, uint64_t addrs[32])
-{
-    uint32_t n = 0;
-    for (uint32_t lane = 0; lane < 32; lane++)
-        if (slot->mask >> lane & 1)
-            addrs[n++] = slot->addrs[lane];
-    return n;
-}
-
-/* Whether all addresses lie within 2 GiB of the first, as those of one array mostly do: half the messages then. */
-static bool is_narrow(const uint64_t *addrs, uint32_t n)
-{
-    bool narrow = true;
-    for (uint32_t i = 1; i < n; i++)
-        narrow &= (int64_t)(addrs[i] - addrs[0]) == (int32_t)(addrs[i] - addrs[0]);
-    return narrow;
-}
-
-/* A message with lanes from `at` on; how many. */
-static uint32_t further_lanes(struct record_pipe_message *m, const uint64_t *addrs, uint32_t at, uint32_t n,
-                              bool narrow)
-{
-    uint32_t most = narrow ? RECORD_PIPE_NARROW_EACH : RECORD_PIPE_LANES_EACH, i = 0;
-    *m = (struct record_pipe_message){.type = narrow ? RECORD_PIPE_NARROW : RECORD_PIPE_LANES};
-    for (; i < most && at + i < n; i++)
-        if (narrow)
-            m->narrow[i] = (int32_t)(addrs[at + i] - addrs[0]);
-        else
-            m->lanes[i] = addrs[at + i];
-    return i;
-}
-
-/* The messages of an access; their number, 0 if the slot was not filled. */
-static size_t slot_messages(const struct access_slot *slot, struct record_pipe_message messages[SLOT_MESSAGES])
-{
-    uint64_t addrs[32];
-    uint32_t n = active_addresses(slot, addrs);
-    if (n == 0 || slot->bytes == 0)
-        return 0;
-    uint64_t stride = n > 1 ? addrs[1] - addrs[0] : 0;
-    bool regular = true;
-    for (uint32_t i = 1; i < n; i++)
-        regular &= addrs[i] - addrs[i - 1] == stride;
-    struct record_pipe_message *m = &messages[0];
-    *m = (struct record_pipe_message){.type = RECORD_PIPE_ACCESS, .kind = slot->bytes, .id = slot->pc};
-    m->time = (int64_t)((uint64_t)slot->block << 32 | slot->warp);
-    m->addr = addrs[0];
-    m->group = slot->mask;
-    m->flags = slot->flags;
-    if (regular) {
-        m->extra = stride;
-        return 1;
-    }
-    if (is_narrow(addrs, n))
-        m->flags |= RECORD_PIPE_ACCESS_NARROW;
-    for (uint32_t at = 1; at < n; m->duration++)
-        at += further_lanes(&messages[1 + m->duration], addrs, at, n, m->flags & RECORD_PIPE_ACCESS_NARROW);
-    return 1 + (size_t)m->duration;
-}
-
-static void send_slot(const struct access_slot *slot)
-{
-    size_t n = slot_messages(slot, sending.messages + sending.n);
-    sending.unfilled += n == 0;
-    sending.accesses += n > 0;
-    sending.n += n;
-    if (sending.n >= BATCH)
-        send_flush();
-}
-
 static void send_end(void)
 {
     sending.messages[sending.n++] = (struct record_pipe_message){.type = RECORD_PIPE_LAUNCH_END};
@@ -230,24 +159,11 @@ static void send_end(void)
     pthread_mutex_unlock(&sending.lock);
 }
 
-/* An access out of a ring. */
-static void take_slot(const struct access_slot *slot)
-{
-    pthread_mutex_lock(&launches.lock);
-    const bool kept = launches.left > 0;
-    launches.left -= kept;
-    launches.cost += !kept;
-    launches.uncounted += !kept;
-    pthread_mutex_unlock(&launches.lock);
-    if (kept)
-        send_slot(slot);
-}
-
 /* --- rings --- */
 
 enum { RINGS = 16, RELEASE_EACH = 64, NAP_US = 50, IDLE_S = 60, OVER_WAIT_S = 1, LEAST_BYTES = 1 << 16 };
-/* Blocks of the table of touches: half full with 64 GiB, 9 MB. */
-enum { TOUCH_BLOCKS = 1 << 16, LEAST_TOUCH_BLOCKS = 64 };
+/* Blocks of the table of touches: half full with 64 GiB, 68 MB. */
+enum { TOUCH_BLOCKS = 1 << 16, LEAST_TOUCH_BLOCKS = 8 };
 
 /* What the host has, pinned. */
 struct host {
@@ -262,6 +178,7 @@ struct ring {
     struct host *host;
     uint64_t units, blocks; /* blocks: of touches */
     uint64_t next;          /* unit to be read, of all there ever were */
+    uint32_t launches;      /* that the table of touches has served since it was cleared */
     bool busy;              /* a launch has it */
     bool gone;              /* with its context: it is not to be looked at any more */
     struct record_pipe_message launch;
@@ -281,7 +198,7 @@ static struct {
 
 static uint64_t table_bytes(const struct ring *r)
 {
-    return r->blocks * sizeof(struct touch_block);
+    return r->blocks * TOUCH_TABLE_BYTES;
 }
 
 static uint64_t host_bytes(const struct ring *r)
@@ -325,17 +242,77 @@ static struct ring *ring_get(void *context)
 
 /* --- draining: by the helper while the kernel runs, then by the launch's thread --- */
 
+/* Whether an access out of a ring is within the limit. */
+static bool within_limit(void)
+{
+    uint_fast64_t left = atomic_load_explicit(&launches.left, memory_order_relaxed);
+    while (left && !atomic_compare_exchange_weak(&launches.left, &left, left - 1))
+        ;
+    if (left)
+        return true;
+    pthread_mutex_lock(&launches.lock);
+    launches.cost++;
+    launches.uncounted++;
+    pthread_mutex_unlock(&launches.lock);
+    return false;
+}
+
+/* A message with lanes from `at` on; how many. */
+static uint32_t further_lanes(struct record_pipe_message *m, const uint64_t *addrs, uint32_t at, uint32_t n,
+                              bool narrow)
+{
+    uint32_t most = narrow ? RECORD_PIPE_NARROW_EACH : RECORD_PIPE_LANES_EACH, i = 0;
+    *m = (struct record_pipe_message){.type = narrow ? RECORD_PIPE_NARROW : RECORD_PIPE_LANES};
+    for (; i < most && at + i < n; i++)
+        if (narrow)
+            m->narrow[i] = (int32_t)(addrs[at + i] - addrs[0]);
+        else
+            m->lanes[i] = addrs[at + i];
+    return i;
+}
+
+/* The messages of an access; their number. Of one in step its first unit says all. */
+static size_t access_messages(const struct ring *r, const struct access_unit *u, struct record_pipe_message *messages)
+{
+    struct record_pipe_message *m = &messages[0];
+    const bool narrow = u->shape == ACCESS_NARROW;
+    *m = (struct record_pipe_message){.type = RECORD_PIPE_ACCESS, .kind = u->bytes, .id = u->pc};
+    m->time = (int64_t)((uint64_t)u->block << 32 | u->warp);
+    m->addr = u->address;
+    m->group = u->mask;
+    m->flags = narrow ? u->flags | RECORD_PIPE_ACCESS_NARROW : u->flags;
+    if (u->shape == ACCESS_IN_STEP) {
+        m->extra = u->stride;
+        return 1;
+    }
+    uint64_t addrs[32];
+    const uint32_t n = access_ring_addresses(&r->host->ring, r->units, r->next, u, addrs);
+    for (uint32_t at = 1; at < n; m->duration++)
+        at += further_lanes(&messages[1 + m->duration], addrs, at, n, narrow);
+    return 1 + (size_t)m->duration;
+}
+
+static void send_access(const struct ring *r, const struct access_unit *u)
+{
+    sending.n += access_messages(r, u, sending.messages + sending.n);
+    sending.accesses++;
+    if (sending.n >= BATCH)
+        send_flush();
+}
+
 /* The accesses that are there; whether there was one. */
 static bool drain(struct ring *r)
 {
-    struct access_slot slot;
-    unsigned units;
+    const struct access_unit *u;
     uint64_t n = 0;
-    while ((units = access_ring_read(&r->host->ring, r->units, r->next, &slot))) {
+    while ((u = access_ring_next(&r->host->ring, r->units, r->next))) {
         if (!r->begun && !(r->begun = send_begin(&r->launch, false)))
             break;
-        take_slot(&slot);
-        r->next += units;
+        if (u->bytes == 0)
+            sending.unfilled++;
+        else if (within_limit())
+            send_access(r, u);
+        r->next += access_ring_units((enum access_shape)u->shape, (unsigned)__builtin_popcount(u->mask));
         if (++n % RELEASE_EACH == 0)
             access_ring_release(&r->host->ring, r->next);
         if (n == (uint64_t)RELEASE_EACH * RELEASE_EACH)
@@ -397,11 +374,13 @@ static bool ring_clear(struct ring *r, uint64_t capacity, uint64_t phase, void *
     ring.capacity = capacity;
     ring.every = (uint32_t)launches.wish.every;
     ring.phase = (uint32_t)(launches.wish.every ? phase % launches.wish.every : 0);
-    ring.blocks = (uint32_t)r->blocks;
+    ring.blocks = (uint32_t)r->blocks & 0xffffff;
+    ring.launch = (r->launches % TOUCH_LAUNCHES + 1) & 0xff;
     access_ring_release(&r->host->ring, r->next);
-    return inject.api.memcpy_host_to_device(r->device, &ring, sizeof ring, stream) == SAN_SUCCESS &&
-           (r->blocks == 0 ||
-            inject.api.memset((struct access_ring *)r->device + 1, 0, table_bytes(r), stream) == SAN_SUCCESS);
+    if (r->blocks && r->launches++ % TOUCH_LAUNCHES == 0 &&
+        inject.api.memset((struct access_ring *)r->device + 1, 0, table_bytes(r), stream) != SAN_SUCCESS)
+        return false;
+    return inject.api.memcpy_host_to_device(r->device, &ring, sizeof ring, stream) == SAN_SUCCESS;
 }
 
 /* A ring for this launch, with a helper that drains it, for so many accesses; NULL: there is none. phase: of the blocks
@@ -475,7 +454,8 @@ static struct ring_totals ring_end(struct ring *r, const struct san_launch *laun
     if (totals.read) {
         r->next = read->head;
         totals.ring = *read;
-        r->host->read.open = 0; /* whoever still has its number finds it closed */
+        r->launches = read->full ? 0 : r->launches; /* blocks of launches long over may fill the table */
+        r->host->read.open = 0;                     /* whoever still has its number finds it closed */
         totals.read = inject.api.memcpy_host_to_device(&((struct access_ring *)r->device)->open, &r->host->read.open,
                                                        sizeof read->open, launch->stream_handle) == SAN_SUCCESS;
     }
@@ -580,7 +560,7 @@ static struct ring *prepare(const struct san_launch *l)
 {
     pthread_mutex_lock(&launches.lock);
     const struct record_pipe_message message = launch_message(l, stream_number(l->stream_handle));
-    const uint64_t left = launches.left, phase = launches.taken;
+    const uint64_t left = atomic_load(&launches.left), phase = launches.taken;
     pthread_mutex_unlock(&launches.lock);
     struct ring *ring = ring_begin(l, left, phase, &message);
     inject_count(RECORD_PIPE_DROP, not_sampled, ring ? left_out(l, phase) : 0);
@@ -942,7 +922,7 @@ void inject_start(void)
                                                          (int64_t)1 << 40, RING_BYTES),
                       .ring_ticks = (uint64_t)inject_env(RECORD_PIPE_RING_TICKS, 0, (int64_t)1 << 40, RING_TICKS),
                       .turn_ms = inject_env(RECORD_PIPE_TURN_MS, 0, INT32_MAX, TURN_MS)};
-    launches.left = launches.wish.touches ? UINT64_MAX : launches.wish.limit;
+    atomic_store(&launches.left, launches.wish.touches ? UINT64_MAX : launches.wish.limit);
     if (launches.wish.touches)
         inject_fact("touches", "each page's first read and first write in a launch");
     if (launches.wish.every > 1)

@@ -1,12 +1,11 @@
-/* sanitizer_patch: what runs on the device at every global access of an instrumented kernel: offchip_access() records it
- * in a ring that the host drains meanwhile (access_ring.h); offchip_touch() its page, once.
+/* sanitizer_patch: what runs on the device at every global access of an instrumented kernel: offchip_access() records
+ * it in a ring that the host drains meanwhile (access_ring.h); offchip_touch() its page, once.
  *
  * compute-sanitizer's library calls these functions, once per active thread, before the instruction; user is what the
- * launch was given, which may be anything for a launch that nobody prepared (access_ring_of()). No header of the Sanitizer API is needed: the
- * signatures are SanitizerCallbackMemoryAccess and SanitizerCallbackMemcpyAsync in our words.
- * Lanes that reach the instruction apart are recorded apart. Generic addresses in shared or local memory are left out:
- * they do not leave the multiprocessor.
- * Build: nvcc --fatbin --compile-as-tools-patch -arch=all -I. */
+ * launch was given, which may be anything for a launch that nobody prepared (access_ring_of()). No header of the
+ * Sanitizer API is needed: the signatures are SanitizerCallbackMemoryAccess and SanitizerCallbackMemcpyAsync in our
+ * words. Lanes that reach the instruction apart are recorded apart. Generic addresses in shared or local memory are
+ * left out: they do not leave the multiprocessor. Build: nvcc --fatbin --compile-as-tools-patch -arch=all -I. */
 #include "trace/recorder/wire/access_ring.h"
 #include "trace/recorder/wire/sanitizer_abi.h"
 
@@ -48,7 +47,8 @@ static __device__ __forceinline__ void into_ring(struct access_ring *ring, uint3
     const uint32_t lane = lane_number(), others = mask & (mask - 1), leader = (uint32_t)__ffs((int)mask) - 1;
     const uint32_t rank = (uint32_t)__popc(mask & ((1u << lane) - 1));
     const uint64_t first = __shfl_sync(mask, (unsigned long long)address, (int)leader);
-    const uint64_t second = __shfl_sync(mask, (unsigned long long)address, others ? __ffs((int)others) - 1 : (int)leader);
+    const uint64_t second =
+        __shfl_sync(mask, (unsigned long long)address, others ? __ffs((int)others) - 1 : (int)leader);
     const enum access_shape shape = shape_of(mask, address - first, rank * (second - first));
     unsigned long long number = 0;
     if (lane == leader)
@@ -97,11 +97,13 @@ extern "C" __device__ __noinline__ uint32_t offchip_access_async(void *user, uin
     return SAN_PATCH_SUCCESS;
 }
 
-/* Lanes that touch one page together have one leader, which looks at the page's bit. */
+/* A page that is known costs each lane a look. Of the lanes that touch an unknown one together one goes on. */
 static __device__ __forceinline__ void touch(void *user, const void *address, uint32_t flags)
 {
     struct access_ring *ring = access_ring_of(user);
-    if (!ring || !address || (flags & SAN_FLAG_PREFETCH) || __isShared(address) || __isLocal(address))
+    if (!ring || touch_table_knows(ring, (uint64_t)address, flags))
+        return;
+    if (!address || (flags & SAN_FLAG_PREFETCH) || __isShared(address) || __isLocal(address))
         return;
     const unsigned long long page = (uint64_t)address >> TOUCH_PAGE_BITS;
     const uint32_t together = __match_any_sync(__activemask(), page);

@@ -45,7 +45,7 @@ struct access_unit {
     union {
         struct {
             uint64_t pc, address, stride;             /* address: of the first active lane; stride: in step */
-            uint32_t mask, flags, bytes, block, warp; /* as in struct access_slot */
+            uint32_t mask, flags, bytes, block, warp; /* active lanes; SAN_FLAG_...; per lane; linear; in the block */
             uint32_t shape;                           /* enum access_shape */
         };
         int32_t narrow[ACCESS_UNIT_NARROW]; /* further active lanes: address - that of the first */
@@ -75,20 +75,10 @@ struct access_ring {
     unsigned long long patience; /* ticks */
     struct access_ring_host *host;
     unsigned long long full;         /* touches without room in the table behind this */
-    uint32_t blocks;                 /* of that table */
+    uint32_t blocks : 24;            /* of that table: a power of two */
+    uint32_t launch : 8;             /* what marks its bytes: 1 to TOUCH_LAUNCHES */
     uint32_t open;                   /* ACCESS_RING_OPEN: a launch has the ring */
     unsigned long long grid, strays; /* number + 1 of the launch's grid; warp accesses of other grids */
-};
-
-/* An access as the host has it. */
-struct access_slot {
-    uint64_t pc;
-    uint32_t mask;      /* active lanes */
-    uint32_t flags;     /* SAN_FLAG_... */
-    uint32_t bytes;     /* per lane */
-    uint32_t block;     /* linear */
-    uint32_t warp;      /* in the block */
-    uint64_t addrs[32]; /* by lane; those of inactive lanes are not written */
 };
 
 /* A ring that is empty, `at` units after its beginning; of accesses without end. */
@@ -146,14 +136,20 @@ ACCESS_RING_FUNCTION unsigned long long ring_load(const unsigned long long *p)
 {
     return *(const volatile unsigned long long *)p;
 }
+/* What was written before is seen before it. A release, not __threadfence_system(), which empties the first-level cache
+ * each time (CCTL.IVALL). */
 ACCESS_RING_FUNCTION void ring_store(unsigned long long *p, unsigned long long value)
 {
+#if __CUDA_ARCH__ >= 700
+    asm volatile("st.release.sys.u64 [%0], %1;" ::"l"(p), "l"(value) : "memory");
+#else
     __threadfence_system();
     *(volatile unsigned long long *)p = value;
+#endif
 }
+/* Without a fence: what is done with the number depends on it, and no store goes ahead of what it depends on. */
 ACCESS_RING_FUNCTION unsigned long long ring_add(unsigned long long *p, unsigned long long value)
 {
-    __threadfence();
     return atomicAdd(p, value);
 }
 ACCESS_RING_FUNCTION unsigned long long ring_count(unsigned long long *p)
@@ -220,6 +216,30 @@ ACCESS_RING_FUNCTION unsigned long long ring_claim(unsigned long long *p, unsign
     return __atomic_compare_exchange_n(p, &none, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED) ? 0 : none;
 #endif
 }
+
+/* What stands there now: as it was some time ago, or past the caches. */
+#ifdef __CUDACC__
+#define TOUCH_LOOK(at) (*(at))
+ACCESS_RING_FUNCTION unsigned touch_load(const unsigned *p)
+{
+    return *(const volatile unsigned *)p;
+}
+ACCESS_RING_FUNCTION unsigned touch_swap(unsigned *p, unsigned expected, unsigned value)
+{
+    return atomicCAS(p, expected, value);
+}
+#else
+#define TOUCH_LOOK(at) __atomic_load_n(at, __ATOMIC_RELAXED)
+static inline unsigned touch_load(const unsigned *p)
+{
+    return __atomic_load_n(p, __ATOMIC_RELAXED);
+}
+static inline unsigned touch_swap(unsigned *p, unsigned expected, unsigned value)
+{
+    (void)__atomic_compare_exchange_n(p, &expected, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return expected;
+}
+#endif
 
 /* Whether a grid is the launch's own, the first that came; others are counted: a kernel that this one launches, or that
  * a graph does, may have been left the same ring. */
@@ -326,6 +346,11 @@ ACCESS_RING_FUNCTION void access_ring_describe(struct access_unit *unit, enum ac
                                                uint32_t warp, uint64_t address, uint64_t stride)
 {
     unit->pc = pc;
+#ifdef __CUDACC__ /* few stores: each crosses the link by itself */
+    *(ulonglong2 *)&unit->address = make_ulonglong2(address, stride);
+    *(uint4 *)&unit->mask = make_uint4(mask, flags, bytes, block);
+    *(uint2 *)&unit->warp = make_uint2(warp, shape);
+#else
     unit->mask = mask;
     unit->flags = flags;
     unit->bytes = bytes;
@@ -334,6 +359,7 @@ ACCESS_RING_FUNCTION void access_ring_describe(struct access_unit *unit, enum ac
     unit->address = address;
     unit->stride = stride;
     unit->shape = shape;
+#endif
 }
 
 /* The leader, when all lanes have written. */
@@ -344,59 +370,102 @@ ACCESS_RING_FUNCTION void access_ring_commit(const struct access_ring *ring, uns
 
 /* --- which pages a patched kernel has touched, in the memory of the device ---
  *
- * Behind a struct access_ring, a hash table of the 2 MiB blocks that were touched, with two bits a page (read,
- * written). A page goes into the ring once when it is first read and once when it is first written, in the order in
- * which that came about, as an access of one lane and one byte. What a launch costs is bounded by the pages it touches,
- * not by its length: an access to a page that is known looks at one bit. `full` counts the touches of blocks for which
- * the table had no room, so that what is missing is known. */
+ * Behind a struct access_ring, a hash table of the 2 MiB blocks that were touched: their keys, then two bytes a page
+ * (read, written), in which the launch's number stands once the page was touched. So a table serves 255 launches, and
+ * neighbouring pages, which warps touch at the same time, do not share a sector's turn. A page goes into the ring once
+ * when it is first read and once when it is first written, in the order in which that came about, as an access of one
+ * lane and one byte. What a launch costs is bounded by the pages it touches, not by its length: an access to a page
+ * that is known loads its key and its byte, maybe out of date, and writes nothing; else one lane for each page looks
+ * again, past the caches. `full` counts the touches of blocks for which the table had no room, so that what is missing
+ * is known. */
 
-enum { TOUCH_PAGE_BITS = 12, TOUCH_BLOCK_BITS = 21, TOUCH_WORDS = 16, TOUCH_PROBES = 64 };
-
-struct touch_block {
-    unsigned long long key; /* number of the block + 1; 0: free */
-    unsigned read[TOUCH_WORDS], written[TOUCH_WORDS];
+enum {
+    TOUCH_PAGE_BITS = 12,
+    TOUCH_BLOCK_BITS = 21,
+    TOUCH_PAGES = 1 << (TOUCH_BLOCK_BITS - TOUCH_PAGE_BITS),
+    TOUCH_PROBES = 64,
+    TOUCH_LAUNCHES = 255,
+    TOUCH_TABLE_BYTES = 8 + 2 * TOUCH_PAGES /* a block */
 };
+#define TOUCH_NO_PLACE (~0u)
 
-/* What stands there now, while others may write it. */
-#ifdef __CUDACC__
-#define TOUCH_LOOK(at) (*(at))
-#else
-#define TOUCH_LOOK(at) __atomic_load_n(at, __ATOMIC_RELAXED)
-#endif
-
-ACCESS_RING_FUNCTION unsigned touch_or(unsigned *word, unsigned bit)
+ACCESS_RING_FUNCTION uint32_t touch_place(const struct access_ring *ring, uint64_t number)
 {
-#ifdef __CUDACC__
-    return atomicOr(word, bit);
-#else
-    return __atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
-#endif
+    return ((uint32_t)number * 0x9E3779B1u >> 8) & (ring->blocks - 1);
 }
 
-/* The table's place of a block, taken if it is new; NULL: the table is full there. */
-ACCESS_RING_FUNCTION struct touch_block *touch_table_block(struct access_ring *ring, unsigned long long number)
+ACCESS_RING_FUNCTION unsigned long long *touch_keys(const struct access_ring *ring)
 {
-    struct touch_block *table = (struct touch_block *)(ring + 1);
-    unsigned long long mask = ring->blocks - 1, at = (number * 0x9E3779B97F4A7C15ull >> 20) & mask;
-    for (int i = 0; i < TOUCH_PROBES; i++, at = (at + 1) & mask) {
-        unsigned long long key = TOUCH_LOOK(&table[at].key);
+    return (unsigned long long *)(ring + 1);
+}
+
+/* The word of a page's bytes; further: 0 of those read, 1 of those written. */
+ACCESS_RING_FUNCTION unsigned *touch_word(const struct access_ring *ring, uint32_t place, unsigned page,
+                                          unsigned further)
+{
+    unsigned *words = (unsigned *)(touch_keys(ring) + ring->blocks);
+    return words + ((uint64_t)(place * 2 + further) * TOUCH_PAGES + page) / 4;
+}
+
+ACCESS_RING_FUNCTION int touch_reads(unsigned flags)
+{
+    return (flags & SAN_FLAG_READ) && !(flags & SAN_FLAG_ATOMIC);
+}
+
+ACCESS_RING_FUNCTION int touch_writes(unsigned flags)
+{
+    return (flags & (SAN_FLAG_WRITE | SAN_FLAG_ATOMIC)) != 0;
+}
+
+ACCESS_RING_FUNCTION unsigned touch_page(uint64_t address)
+{
+    return (unsigned)(address >> TOUCH_PAGE_BITS) & (TOUCH_PAGES - 1);
+}
+
+/* Whether a page is known: by plain loads, which may be out of date and then say no. Each lane for itself. */
+ACCESS_RING_FUNCTION int touch_table_knows(const struct access_ring *ring, uint64_t address, unsigned flags)
+{
+    const uint64_t number = address >> TOUCH_BLOCK_BITS;
+    const uint32_t place = touch_place(ring, number);
+    const unsigned page = touch_page(address), writes = (unsigned)touch_writes(flags);
+    if (TOUCH_LOOK(touch_keys(ring) + place) != number + 1 || (writes && touch_reads(flags)))
+        return 0;
+    const unsigned char *bytes = (const unsigned char *)touch_word(ring, place, 0, writes);
+    return TOUCH_LOOK(bytes + page) == ring->launch;
+}
+
+/* The table's place of a block, taken if it is new; TOUCH_NO_PLACE: the table is full there. */
+ACCESS_RING_FUNCTION uint32_t touch_table_block(struct access_ring *ring, uint64_t number)
+{
+    uint32_t at = touch_place(ring, number);
+    for (int i = 0; i < TOUCH_PROBES; i++, at = (at + 1) & (ring->blocks - 1)) {
+        unsigned long long key = TOUCH_LOOK(touch_keys(ring) + at); /* once it stands there it stays */
         if (key == 0)
-            key = ring_claim(&table[at].key, number + 1);
+            key = ring_claim(touch_keys(ring) + at, number + 1);
         if (key == 0 || key == number + 1)
-            return &table[at];
+            return at;
     }
-    return (struct touch_block *)0;
+    return TOUCH_NO_PLACE;
 }
 
-ACCESS_RING_FUNCTION int touch_known(const unsigned words[TOUCH_WORDS], unsigned page)
+/* Whether a page's byte is marked, past the caches. */
+ACCESS_RING_FUNCTION int touch_stands(const unsigned *word, unsigned page, unsigned launch)
 {
-    return TOUCH_LOOK(&words[page / 32]) >> page % 32 & 1;
+    return (touch_load(word) >> page % 4 * 8 & 255) == launch;
 }
 
-/* Set a page's bit; whether it was not set before. */
-ACCESS_RING_FUNCTION int touch_first(unsigned words[TOUCH_WORDS], unsigned page)
+/* Mark it; whether it was not marked before. Each of the word's bytes changes once a launch at most. */
+ACCESS_RING_FUNCTION int touch_first(unsigned *word, unsigned page, unsigned launch)
 {
-    return !touch_known(words, page) && !(touch_or(&words[page / 32], 1u << page % 32) >> page % 32 & 1);
+    const unsigned shift = page % 4 * 8;
+    unsigned stands = touch_load(word), seen;
+    while ((stands >> shift & 255) != launch) {
+        seen = stands;
+        stands = touch_swap(word, seen, (seen & ~(255u << shift)) | launch << shift);
+        if (stands == seen)
+            return 1;
+    }
+    return 0;
 }
 
 ACCESS_RING_FUNCTION void touch_append(struct access_ring *ring, uint64_t page, unsigned flag, uint32_t block,
@@ -413,22 +482,21 @@ ACCESS_RING_FUNCTION void touch_append(struct access_ring *ring, uint64_t page, 
 ACCESS_RING_FUNCTION void touch_table_touch(struct access_ring *ring, uint64_t address, unsigned flags, uint32_t block,
                                             uint32_t warp, uint64_t grid)
 {
-    struct touch_block *place = touch_table_block(ring, address >> TOUCH_BLOCK_BITS);
-    const int reads = (flags & SAN_FLAG_READ) && !(flags & SAN_FLAG_ATOMIC);
-    const int writes = (flags & (SAN_FLAG_WRITE | SAN_FLAG_ATOMIC)) != 0;
-    unsigned page = (unsigned)(address >> TOUCH_PAGE_BITS) & (TOUCH_WORDS * 32 - 1);
-    uint64_t at = address >> TOUCH_PAGE_BITS << TOUCH_PAGE_BITS;
-    if (!place) {
+    const uint32_t place = touch_table_block(ring, address >> TOUCH_BLOCK_BITS);
+    const unsigned page = touch_page(address), launch = ring->launch;
+    const uint64_t at = address >> TOUCH_PAGE_BITS << TOUCH_PAGE_BITS;
+    if (place == TOUCH_NO_PLACE) {
         (void)ring_count(&ring->full);
         return;
     }
-    if ((!reads || touch_known(place->read, page)) && (!writes || touch_known(place->written, page)))
+    unsigned *read = touch_word(ring, place, page, 0), *written = touch_word(ring, place, page, 1);
+    const int reads = touch_reads(flags) && !touch_stands(read, page, launch);
+    const int writes = touch_writes(flags) && !touch_stands(written, page, launch);
+    if (!(reads || writes) || !access_ring_owns(ring, grid))
         return;
-    if (!access_ring_owns(ring, grid))
-        return;
-    if (reads && touch_first(place->read, page))
+    if (reads && touch_first(read, page, launch))
         touch_append(ring, at, SAN_FLAG_READ, block, warp);
-    if (writes && touch_first(place->written, page))
+    if (writes && touch_first(written, page, launch))
         touch_append(ring, at, flags & SAN_FLAG_ATOMIC ? SAN_FLAG_ATOMIC : SAN_FLAG_WRITE, block, warp);
 }
 
@@ -436,28 +504,29 @@ ACCESS_RING_FUNCTION void touch_table_touch(struct access_ring *ring, uint64_t a
 
 /* --- the host reads --- */
 
-/* The access whose first unit is `number`: how many units it has; 0: it is not committed, or is none. */
-static inline unsigned access_ring_read(const struct access_ring_host *host, uint64_t units, uint64_t number,
-                                        struct access_slot *slot)
+/* The first unit, `number`, of an access; NULL: it is not committed, or is none. */
+static inline const struct access_unit *access_ring_next(const struct access_ring_host *host, uint64_t units,
+                                                         uint64_t number)
 {
     const struct access_unit *u = &host->units[number & (units - 1)];
-    if (ring_load(&u->commit) != number + 1 || u->mask == 0 || u->shape >= ACCESS_SHAPES)
-        return 0;
-    const enum access_shape shape = (enum access_shape)u->shape;
-    const unsigned each = shape == ACCESS_NARROW ? ACCESS_UNIT_NARROW : ACCESS_UNIT_WIDE;
-    unsigned rank = 0;
-    *slot = (struct access_slot){u->pc, u->mask, u->flags, u->bytes, u->block, u->warp, {0}};
-    for (uint32_t lane = 0; lane < 32; lane++) {
-        if (!(slot->mask >> lane & 1))
-            continue;
-        const struct access_unit *further = &host->units[(number + 1 + (rank - 1) / each) & (units - 1)];
-        const unsigned at = (rank - 1) % each;
-        slot->addrs[lane] = rank == 0 || shape == ACCESS_IN_STEP ? u->address + rank * u->stride
-                            : shape == ACCESS_NARROW             ? u->address + (uint64_t)(int64_t)further->narrow[at]
-                                                                 : further->wide[at];
-        rank++;
+    return ring_load(&u->commit) == number + 1 && u->mask && u->shape < ACCESS_SHAPES ? u : NULL;
+}
+
+/* The addresses of its active lanes, in lane order; how many. */
+static inline uint32_t access_ring_addresses(const struct access_ring_host *host, uint64_t units, uint64_t number,
+                                             const struct access_unit *u, uint64_t addrs[32])
+{
+    const uint32_t n = (uint32_t)__builtin_popcount(u->mask);
+    const uint32_t each = u->shape == ACCESS_NARROW ? ACCESS_UNIT_NARROW : ACCESS_UNIT_WIDE;
+    addrs[0] = u->address;
+    for (uint32_t i = 1; i < n; i++) {
+        const struct access_unit *further = &host->units[(number + 1 + (i - 1) / each) & (units - 1)];
+        const uint32_t at = (i - 1) % each;
+        addrs[i] = u->shape == ACCESS_IN_STEP  ? u->address + i * u->stride
+                   : u->shape == ACCESS_NARROW ? u->address + (uint64_t)(int64_t)further->narrow[at]
+                                               : further->wide[at];
     }
-    return access_ring_units(shape, rank);
+    return n;
 }
 
 /* Units up to `number` may be written again. */

@@ -4,6 +4,33 @@
 
 #include "trace/recorder/wire/access_ring.h"
 
+/* An access as the host has it. */
+struct access_slot {
+    uint64_t pc;
+    uint32_t mask;      /* active lanes */
+    uint32_t flags;     /* SAN_FLAG_... */
+    uint32_t bytes;     /* per lane */
+    uint32_t block;     /* linear */
+    uint32_t warp;      /* in the block */
+    uint64_t addrs[32]; /* by lane; those of inactive lanes are not written */
+};
+
+/* The access whose first unit is `number`: how many units it has; 0: it is not committed, or is none. */
+static inline unsigned access_ring_read(const struct access_ring_host *host, uint64_t units, uint64_t number,
+                                        struct access_slot *slot)
+{
+    const struct access_unit *u = access_ring_next(host, units, number);
+    uint64_t addrs[32];
+    if (!u)
+        return 0;
+    const uint32_t n = access_ring_addresses(host, units, number, u, addrs);
+    *slot = (struct access_slot){u->pc, u->mask, u->flags, u->bytes, u->block, u->warp, {0}};
+    for (uint32_t lane = 0, i = 0; lane < 32; lane++)
+        if (slot->mask >> lane & 1)
+            slot->addrs[lane] = addrs[i++];
+    return access_ring_units((enum access_shape)u->shape, n);
+}
+
 static inline enum access_shape access_ring_shape(const struct access_slot *slot, uint64_t first, uint64_t stride)
 {
     int in_step = 1, narrow = 1;

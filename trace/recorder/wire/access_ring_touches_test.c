@@ -1,4 +1,4 @@
-#include "trace/recorder/wire/access_ring.h"
+#include "trace/recorder/wire/access_ring_testing.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -15,10 +15,11 @@ static void make(uint64_t blocks, uint64_t units)
 {
     const size_t units_bytes = units * sizeof(struct access_unit);
     struct access_ring_host *host = calloc(1, sizeof *host + units_bytes);
-    ring = calloc(1, sizeof *ring + blocks * sizeof(struct touch_block));
+    ring = calloc(1, sizeof *ring + blocks * TOUCH_TABLE_BYTES);
     ck_assert(host && ring);
     *ring = access_ring_empty(host, units, 0, 0);
-    ring->blocks = blocks;
+    ring->blocks = blocks & 0xffffff;
+    ring->launch = 1;
 }
 
 static void release(void)
@@ -68,6 +69,39 @@ START_TEST(a_page_stands_there_once_for_reads_and_once_for_writes_in_the_order_t
 }
 END_TEST
 
+/* As the patch does it, whose every lane looks before one goes on. */
+static bool touch(uint64_t address, unsigned flags)
+{
+    const bool known = touch_table_knows(ring, address, flags);
+    if (!known)
+        touch_table_touch(ring, address, flags, 0, 0, 0);
+    return known;
+}
+
+START_TEST(what_is_known_is_known_at_a_look_and_only_in_its_launch)
+{
+    const uint64_t a = 0x7f0000001000, bytes = BLOCKS * TOUCH_TABLE_BYTES;
+    make(BLOCKS, UNITS);
+    void *before = malloc(bytes);
+    ck_assert_ptr_nonnull(before);
+    for (unsigned launch = 1; launch <= TOUCH_LAUNCHES; launch++) {
+        ring->launch = launch & 255;
+        ck_assert(!touch(a, SAN_FLAG_READ));
+        memcpy(before, ring + 1, bytes);
+        ck_assert(touch(a + 4095, SAN_FLAG_READ));
+        ck_assert(!touch_table_knows(ring, a, SAN_FLAG_WRITE));
+        ck_assert(!touch_table_knows(ring, a + 4096, SAN_FLAG_READ));
+        ck_assert(!touch_table_knows(ring, a + (1 << TOUCH_BLOCK_BITS), SAN_FLAG_READ));
+        ck_assert_mem_eq(before, ring + 1, bytes);
+        ck_assert(!touch(a, SAN_FLAG_WRITE));
+        ck_assert(touch(a, SAN_FLAG_ATOMIC | SAN_FLAG_READ));
+        ck_assert_uint_eq(ring->head, 2 * launch);
+    }
+    free(before);
+    release();
+}
+END_TEST
+
 static uint64_t page_of(unsigned i)
 {
     return 0x7f0000000000 + (uint64_t)(i * 2654435761u % 16000) * 4096;
@@ -76,9 +110,8 @@ static uint64_t page_of(unsigned i)
 static void *touch_many(void *who)
 {
     for (unsigned i = 0; i < TOUCHES; i++)
-        touch_table_touch(ring, page_of(i) + i % 4096, i % 3 ? SAN_FLAG_READ : SAN_FLAG_WRITE, (uint32_t)(uintptr_t)who,
-                          0, 0);
-    return NULL;
+        (void)touch(page_of(i) + i % 4096, i % 3 ? SAN_FLAG_READ : SAN_FLAG_WRITE);
+    return who;
 }
 
 START_TEST(however_many_touch_a_page_at_once_it_stands_there_once)
@@ -121,4 +154,5 @@ START_TEST(what_has_no_room_is_counted)
 END_TEST
 
 TEST_MAIN("access_ring_touches", a_page_stands_there_once_for_reads_and_once_for_writes_in_the_order_they_came,
+          what_is_known_is_known_at_a_look_and_only_in_its_launch,
           however_many_touch_a_page_at_once_it_stands_there_once, what_has_no_room_is_counted)
