@@ -152,7 +152,6 @@ struct results {
     sqlite3 *db;
     struct output file; /* being made, without its name yet; else empty */
     struct schema *schema;
-    int version; /* of the file: 1 to 3 */
     bool writing;
     sqlite3_stmt *stmt[RESULTS_STATEMENTS];
     bool collided; /* the last failure was a run that is there with other numbers */
@@ -189,7 +188,7 @@ enum results_column {
     RESULTS_NUMBERS
 };
 
-enum { RESULTS_TABLES = 2 /* that every version has */, KEY_BYTES = 64 };
+enum { KEY_BYTES = 64 };
 
 static const char columns[] =
     "SELECT engine, input, input_hash, platform, policy, offchip_version, settings, params, metrics, intervals,"
@@ -289,38 +288,12 @@ static int make_tables(sqlite3 *db, void *ctx, struct err *err)
     return schema_create(ctx, db, err);
 }
 
-/* A version and the tables it came with belong together: neither can be changed without the other. */
-static int check_version(struct results *results, struct err *err)
-{
-    static const struct {
-        const char *table;
-        int since;
-    } tables[] = {{"parts", 2}, {"platforms", 3}, {"digest", 3}, {"sweeps", 3}};
-    results->version = results->schema->found_version;
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-        bool there = schema_find(results->schema, tables[i].table)->present;
-        if (there != (results->version >= tables[i].since))
-            return err_set(err, "'%s' says that it is of version %d, but table %s is %s", results->path,
-                           results->version, tables[i].table, there ? "there" : "missing");
-    }
-    return 0;
-}
-
 static int open_existing(struct results *results, bool write, struct err *err)
 {
     if (dbfile_open(results->path, write ? DBFILE_WRITE : DBFILE_READ, &results->db, err))
         return -1;
     schema_distrust(results->db);
-    if (schema_check(results->schema, results->db, RESULTS_TABLES, err))
-        return err_at(err, "'%s'", results->path);
-    if (check_version(results, err))
-        return -1;
-    if (write && results->version < SCHEMA_RESULTS_VERSION)
-        return err_set(err,
-                       "'%s' is a results file of version %d, which is read but not added to; 'offchip merge' "
-                       "brings it into a new one",
-                       results->path, results->version);
-    return 0;
+    return schema_check(results->schema, results->db, 0, err) ? err_at(err, "'%s'", results->path) : 0;
 }
 
 static int open_file(struct results *results, enum results_mode mode, struct err *err)
@@ -332,7 +305,6 @@ static int open_file(struct results *results, enum results_mode mode, struct err
         return open_existing(results, false, err);
     if (mode != RESULTS_APPEND || access(results->path, F_OK) != 0) {
         struct err own = {""};
-        results->version = SCHEMA_RESULTS_VERSION;
         if (dbfile_create(&results->file, results->path, places[mode], make_tables, results->schema, &results->db,
                           &own) == 0)
             return 0;
@@ -481,11 +453,6 @@ int results_key(const struct results_run *run, char key[RUN_CASE_HASH], struct e
 
 /* --- reading: whether runs are what was written --- */
 
-/* Versions 1 and 2 have no such columns: the case is what little they have, and nothing is sealed. */
-static const char columns_before_3[] =
-    "SELECT engine, input, input_hash, platform, policy, offchip_version, settings, params, metrics, intervals,"
-    " '', '', notes, '', '', baseline, key, position, '', run, NULL FROM main.runs";
-
 /* The rows of a run in another table, after the columns that say which run it is. */
 static int hash_rows(struct results *results, enum results_statement which, struct row_hashing *hashing, int64_t run,
                      struct err *err)
@@ -625,24 +592,6 @@ static int take_run(struct results *results, sqlite3_stmt *stmt, struct results_
     return 0;
 }
 
-/* "mem=A + pim=B" of versions 1 and 2 as a JSON array; the hash is of the first input. NULL: no memory. */
-static json_t *inputs_of_text(const char *text, const char *hash)
-{
-    json_t *inputs = json_array();
-    int bad = 0;
-    for (const char *p = text, *plus; p; p = plus ? plus + 3 : NULL) {
-        plus = strstr(p, " + ");
-        size_t n = plus ? (size_t)(plus - p) : strlen(p), role = strncmp(p, "mem=", 4) && strncmp(p, "pim=", 4) ? 0 : 3;
-        bad |=
-            json_array_append_new(inputs, json_pack("{s:s%,s:s%,s:s}", "role", p, role, "input", p + role + (role != 0),
-                                                    n - role - (role != 0), "hash", p == text ? hash : ""));
-    }
-    if (!bad)
-        return inputs;
-    json_decref(inputs);
-    return NULL;
-}
-
 /* --- parts --- */
 
 static json_t *number(sqlite3_stmt *stmt, int column)
@@ -683,8 +632,8 @@ static int take_part(sqlite3_stmt *stmt, json_t *all, int64_t *position)
 static json_t *parts_of(struct results *results, int64_t run, struct err *err)
 {
     json_t *all = json_object();
-    sqlite3_stmt *stmt = results->version >= 2 ? bound(results, RESULTS_PARTS, err, "i", run) : NULL;
-    int rc = SQLITE_DONE, wrong = results->version >= 2 && !stmt;
+    sqlite3_stmt *stmt = bound(results, RESULTS_PARTS, err, "i", run);
+    int rc = SQLITE_DONE, wrong = !stmt;
     if (!all)
         wrong = err_set(err, "out of memory");
     for (int64_t position = -1; stmt && !wrong && (rc = sqlite3_step(stmt)) == SQLITE_ROW;)
@@ -702,38 +651,6 @@ static json_t *parts_of(struct results *results, int64_t run, struct err *err)
 
 /* --- all of them --- */
 
-/* What a run points at besides its row. */
-struct texts {
-    char *parts, *inputs, *metrics;
-};
-
-/* Release 0.1 took the speed of the host, which differs in every run, for a metric. NULL: no memory. */
-static char *without_host_speed(const char *metrics)
-{
-    json_t *object = parse(metrics, JSON_OBJECT, "metrics", NULL);
-    (void)json_object_del(object, "touches_per_s");
-    char *text = json_tree_dump(object, JSON_COMPACT);
-    json_decref(object);
-    return text;
-}
-
-static int complete(struct results *results, sqlite3_stmt *stmt, struct results_run *run, struct texts *texts,
-                    struct err *err)
-{
-    json_t *parts = parts_of(results, sqlite3_column_int64(stmt, RESULTS_ID), err);
-    if (!parts)
-        return -1;
-    run->parts = texts->parts = json_tree_dump(parts, JSON_COMPACT);
-    json_decref(parts);
-    if (results->version < 3) {
-        json_t *inputs = inputs_of_text(run->input, run->input_hash);
-        run->inputs = texts->inputs = json_tree_dump(inputs, JSON_COMPACT);
-        json_decref(inputs);
-        run->metrics = texts->metrics = without_host_speed(run->metrics);
-    }
-    return run->parts && run->inputs && run->metrics ? 0 : err_set(err, "out of memory");
-}
-
 struct reading {
     struct results *results;
     int64_t runs;
@@ -745,18 +662,19 @@ struct reading {
 static int read_row(struct reading *reading, sqlite3_stmt *stmt, struct err *err)
 {
     struct results_run run = {0};
-    struct texts texts = {0};
-    int said = reading->results->version < 3 ? 0 : check_row(reading->results, stmt, &reading->sum, err);
+    int said = check_row(reading->results, stmt, &reading->sum, err);
     if (!said)
         said = take_run(reading->results, stmt, &run, err);
-    if (!said)
-        said = complete(reading->results, stmt, &run, &texts, err);
+    json_t *parts = said ? NULL : parts_of(reading->results, sqlite3_column_int64(stmt, RESULTS_ID), err);
+    char *text = parts ? json_tree_dump(parts, JSON_COMPACT) : NULL;
+    run.parts = text;
+    if (!said && !text)
+        said = parts ? err_set(err, "out of memory") : -1;
     if (!said)
         said = reading->fn(reading->ctx, &run);
     reading->runs++;
-    free(texts.parts);
-    free(texts.inputs);
-    free(texts.metrics);
+    json_decref(parts);
+    free(text);
     return said;
 }
 
@@ -765,14 +683,14 @@ static int read_all(struct reading *reading, struct err *err)
     struct results *results = reading->results;
     char sql[1024];
     sqlite3_stmt *stmt = NULL;
-    (void)snprintf(sql, sizeof sql, "%s ORDER BY position, key", results->version < 3 ? columns_before_3 : columns);
+    (void)snprintf(sql, sizeof sql, "%s ORDER BY position, key", columns);
     if (sqlite3_prepare_v2(results->db, sql, -1, &stmt, NULL))
         return db_failed(results, err);
     int rc, said = 0;
     while (!said && (rc = sqlite3_step(stmt)) != SQLITE_DONE)
         said = rc == SQLITE_ROW ? read_row(reading, stmt, err) : db_failed(results, err);
     sqlite3_finalize(stmt);
-    if (!said && results->version >= 3)
+    if (!said)
         said = check_digest(results, reading->runs, &reading->sum, err);
     return said;
 }
@@ -1144,7 +1062,7 @@ int64_t results_count(struct results *results, struct err *err)
 
 int64_t results_unfinished(struct results *results, struct err *err)
 {
-    return results->version < 3 ? 0 : count(results, "sweeps", err);
+    return count(results, "sweeps", err);
 }
 
 int results_tell_unfinished(struct results *results, const char *path, json_t **sentences, struct err *err)
@@ -1189,8 +1107,6 @@ static int merge_sweeps(struct results *results, struct results *from, struct er
 {
     sqlite3_stmt *stmt = NULL;
     int failed = 0, rc;
-    if (from->version < 3)
-        return 0;
     if (sqlite3_prepare_v2(from->db, "SELECT sweep, points FROM main.sweeps", -1, &stmt, NULL))
         return db_failed(from, err);
     while (!failed && (rc = sqlite3_step(stmt)) != SQLITE_DONE)
@@ -1281,12 +1197,11 @@ int results_check(struct results *results, struct results_counts *counts, struct
     int64_t foreign = 0;
     if (results_each(results, count_foreign, &foreign, err) || check_structure(results, err))
         return -1;
-    *counts = (struct results_counts){.version = results->version,
-                                      .foreign = foreign,
+    *counts = (struct results_counts){.foreign = foreign,
                                       .runs = count(results, "runs", err),
                                       .metrics = count(results, "metrics", err),
-                                      .parts = results->version < 2 ? 0 : count(results, "parts", err),
-                                      .platforms = results->version < 3 ? 0 : count(results, "platforms", err),
+                                      .parts = count(results, "parts", err),
+                                      .platforms = count(results, "platforms", err),
                                       .sweeps = results_unfinished(results, err)};
     return counts->runs < 0 || counts->metrics < 0 || counts->parts < 0 || counts->platforms < 0 || counts->sweeps < 0
                ? -1

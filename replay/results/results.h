@@ -20,7 +20,7 @@ enum results_mode {
     RESULTS_READ,   /* an existing file */
     RESULTS_CREATE, /* a new file, there from results_finish() on; an existing one is an error */
     RESULTS_FORCE,  /* likewise, in place of what is there */
-    RESULTS_APPEND, /* an existing results file is added to, else a new one made; versions 1 and 2 are only read */
+    RESULTS_APPEND, /* an existing results file is added to, else a new one made */
 };
 
 /* One policy on one input. Texts are UTF-8; NULL counts as "" (JSON: as an empty object or array). */
@@ -71,14 +71,13 @@ int results_put(struct results *results, const struct results_run *runs, size_t 
 int results_has(struct results *results, const char *key, struct err *err);
 
 /* Call fn for every run by (position, key). Texts are valid until fn returns. fn returns 0 to go on; anything else
- * stops and is returned. -1 with *err set on failure: a file of version 3 is checked on the way, each run against its
+ * stops and is returned. -1 with *err set on failure: the file is checked on the way, each run against its
  * hash before fn sees it, and that none is missing at the end; what fn has seen counts only if this returns 0. */
 int results_each(struct results *results, int (*fn)(void *ctx, const struct results_run *run), void *ctx,
                  struct err *err);
 
 /* What results_check() has looked at. */
 struct results_counts {
-    int version; /* of the file; 1 and 2 have no hashes */
     int64_t runs, metrics, parts, platforms;
     int64_t foreign; /* runs that another release made */
     int64_t sweeps;  /* that have not ended: the file is incomplete */

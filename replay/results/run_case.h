@@ -15,10 +15,10 @@ enum { RUN_CASE_HASH = 33 }; /* 32 hexadecimal digits and the end */
 struct run_case {
     char *engine;
     json_t *inputs;   /* [{"role":"mem","input":"synth:gpu-g1","hash":"32 digits"},..], all of them, as given; the hash
-                         is "" where a file of version 1 or 2 does not have it: then the text stands for the content */
+                         is "" where it is not known: then the text stands for the content */
     char *platform;   /* its name */
-    json_t *numbers;  /* {"uvm.compute_ns":200,..}: every number of the platform as the run used it; {} where a file of
-                         version 1 or 2 does not have them: then the name stands for them */
+    json_t *numbers;  /* {"uvm.compute_ns":200,..}: every number of the platform as the run used it; {}: the name stands
+                         for them */
     json_t *settings; /* {"mode":"serial",..}: every setting of the engine, no number of the platform */
     char *version;    /* of offchip: release and commit */
     char hash[RUN_CASE_HASH]; /* of what decides: not of the platform's name nor of the inputs' names */

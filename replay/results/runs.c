@@ -97,7 +97,7 @@ static json_t *object_or_empty(const json_t *parent, const char *key)
     return json_is_object(value) ? json_incref(value) : json_object();
 }
 
-/* Documents of versions before 0.2 have no case and no hashes of inputs. */
+/* What is written by hand may lack the case, and the hashes of inputs with it. */
 static int case_of_json(struct run_case *run_case, const json_t *root, struct err *err)
 {
     json_t *object = json_object_get(root, "case"), *input = json_object_get(root, "input");
@@ -119,43 +119,6 @@ static json_t *relative_to_json(const json_t *base)
         return json_object();
     return json_pack("{s:O?,s:O?}", "policy", json_object_get(base, "policy"), "params",
                      json_object_get(base, "params"));
-}
-
-/* Metrics of results files of 0.1 to 0.3 that have another name now. */
-static const char *const renamed[][2] = {{"channel_camp_ratio", "channel_imbalance_ratio"},
-                                         {"columns", "column_commands"},
-                                         {"noc_arrival_per_kcycle", "noc_packets_per_kcycle"},
-                                         {"own_bytes", "local_bytes"},
-                                         {"r_median", "blocks_per_batch_median"},
-                                         {"r_p25", "blocks_per_batch_p25"},
-                                         {"r_p75", "blocks_per_batch_p75"},
-                                         {"returned_bytes", "refetched_bytes"},
-                                         {"routines", "fault_handler_runs"}};
-
-/* In an object by metric, or in each object of what holds some. */
-static int rename_metrics(json_t *of)
-{
-    int rc = 0;
-    size_t i;
-    const char *key;
-    json_t *inner;
-    for (i = 0; i < sizeof renamed / sizeof *renamed && !rc; i++) {
-        json_t *value = json_object_get(of, renamed[i][0]);
-        rc = value && (json_object_set(of, renamed[i][1], value) || json_object_del(of, renamed[i][0]));
-    }
-    json_object_foreach(of, key, inner) rc = rc || rename_metrics(inner);
-    json_array_foreach(of, i, inner) rc = rc || rename_metrics(inner);
-    return rc;
-}
-
-/* Check that a run was read whole, and give its metrics today's names. */
-static int read_whole(struct run *run, struct err *err)
-{
-    if (check_whole(run, err))
-        return -1;
-    if (rename_metrics(run->metrics) || rename_metrics(run->interval) || rename_metrics(run->parts))
-        return err_set(err, "out of memory");
-    return 0;
 }
 
 static int add_run(struct run_set *set, const json_t *root, const json_t *object, const char *place, struct err *err)
@@ -181,8 +144,6 @@ static int add_run(struct run_set *set, const json_t *root, const json_t *object
     run->metrics = object_or_empty(object, "metrics");
     run->interval = results_intervals(object);
     run->parts = object_or_empty(object, "parts");
-    if (!json_object_get(root, "case"))
-        (void)json_object_del(run->metrics, "touches_per_s"); /* release 0.1: the speed of the host, no metric */
     json_t *notes = json_object_get(object, "notes");
     run->notes = json_is_array(notes) ? json_incref(notes) : json_array();
     json_t *base = json_object_get(root, "baseline");
@@ -190,7 +151,7 @@ static int add_run(struct run_set *set, const json_t *root, const json_t *object
                     json_equal(json_object_get(base, "policy"), json_object_get(object, "policy")) &&
                     json_equal(json_object_get(base, "params"), json_object_get(object, "params"));
     run->relative_to = relative_to_json(base);
-    if (read_whole(run, err) || run_case_key(&run->run_case, policy, run->params, run->relative_to, run->key, err)) {
+    if (check_whole(run, err) || run_case_key(&run->run_case, policy, run->params, run->relative_to, run->key, err)) {
         run_release(run);
         return -1;
     }
@@ -263,7 +224,7 @@ static int on_run(void *ctx, const struct results_run *row)
     (void)snprintf(run->key, sizeof run->key, "%s", row->key);
     if (results_case(row, &run->run_case, load->err))
         return 1;
-    return read_whole(run, load->err) ? 1 : 0;
+    return check_whole(run, load->err) ? 1 : 0;
 }
 
 static int load_database(struct run_set *set, const char *path, struct err *err)

@@ -34,30 +34,6 @@ START_TEST(json_of_replay_reads_back)
 }
 END_TEST
 
-START_TEST(metrics_of_earlier_releases_are_read_under_todays_names)
-{
-    static const char earlier[] =
-        "{\"engine\":\"uvm\",\"input\":\"a\",\"platform\":\"titanv\",\"settings\":{},\"runs\":[{\"policy\":\"tree\","
-        "\"params\":{},"
-        "\"metrics\":{\"routines\":7,\"time_ns\":5},\"interval\":{\"returned_bytes\":[1,3]},\"notes\":[],"
-        "\"parts\":{\"kernel\":[{\"part\":\"routines\",\"metrics\":{\"routines\":3,\"r_median\":0.5}}]}}]}";
-    struct run_set set = {0};
-    struct err err;
-    double value;
-    size_t without;
-    ck_assert_msg(run_set_load(&set, testing_write("old.json", earlier, sizeof earlier - 1), &err) == 0, "%s", err.msg);
-    ck_assert(run_metric(&set.runs[0], "fault_handler_runs", &value) && value == 7);
-    ck_assert(run_metric(&set.runs[0], "refetched_bytes", &value) && value == 2);
-    ck_assert(run_metric(&set.runs[0], "time_ns", &value) && value == 5);
-    ck_assert(!run_set_has(&set, "routines") && !run_set_has(&set, "returned_bytes"));
-    ck_assert_int_eq(run_set_split(&set, "kernel", &without, &err), 0);
-    ck_assert_str_eq(set.runs[0].part, "routines");
-    ck_assert(run_metric(&set.runs[0], "fault_handler_runs", &value) && value == 3);
-    ck_assert(run_metric(&set.runs[0], "blocks_per_batch_median", &value) && value == 0.5);
-    run_set_release(&set);
-}
-END_TEST
-
 START_TEST(other_files_are_refused_with_the_place)
 {
     static const struct {
@@ -102,5 +78,4 @@ START_TEST(runs_of_one_engine_are_copied)
 }
 END_TEST
 
-TEST_MAIN("runs", json_of_replay_reads_back, metrics_of_earlier_releases_are_read_under_todays_names,
-          other_files_are_refused_with_the_place, runs_of_one_engine_are_copied)
+TEST_MAIN("runs", json_of_replay_reads_back, other_files_are_refused_with_the_place, runs_of_one_engine_are_copied)

@@ -19,7 +19,6 @@
 #include "trace/derived/batches.h"
 #include "trace/derived/limits.h"
 #include "trace/derived/summary.h"
-#include "trace/store/schema.h"
 
 /* Plays that the search for unrecorded allocation edges may take in all. */
 enum { EDGE_BUDGET = 50000, NAMED_EDGES = 8 };
@@ -782,7 +781,6 @@ void verify_release(struct verify *verify)
 /* --- a results file --- */
 
 const struct metric verify_results_metrics[] = {
-    {"version", METRIC_INT, METRIC_MAX, "of the file; since version 3 every run carries a hash"},
     {"runs", METRIC_INT, METRIC_SUM, "runs"},
     {"other_release_runs", METRIC_INT, METRIC_SUM, "runs that another release of offchip made"},
     {"metrics", METRIC_INT, METRIC_SUM, "rows in table metrics"},
@@ -805,17 +803,11 @@ int verify_results(struct verify *verify, const char *path, struct err *err)
     if (check_file(path, &counts, err) || outcome_init(&verify->outcome, verify_results_metrics, err))
         return -1;
     struct outcome *o = &verify->outcome;
-    outcome_int(o, "version", counts.version);
     outcome_int(o, "runs", counts.runs);
     outcome_int(o, "other_release_runs", counts.foreign);
     outcome_int(o, "metrics", counts.metrics);
     outcome_int(o, "parts", counts.parts);
     outcome_int(o, "platforms", counts.platforms);
-    if (counts.version < SCHEMA_RESULTS_VERSION)
-        outcome_note(o,
-                     "a results file of version %d carries no hashes: its tables and texts were checked, its numbers "
-                     "cannot be",
-                     counts.version);
     verify->complete = !counts.sweeps;
     if (counts.sweeps)
         outcome_note(o, "%lld sweeps of it have not ended: the same commands go on from there",

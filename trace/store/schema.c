@@ -174,14 +174,14 @@ static int read_type(sqlite3 *db, const char *name, char type[40], struct err *e
 static int check_columns(const struct schema *schema, const struct schema_table *ours,
                          const struct schema_table *theirs, struct err *err)
 {
-    bool older = schema->found_version < schema->version;
+    bool older = schema->found_version < schema->version; /* a trace */
     int columns = older && theirs->columns < ours->columns ? theirs->columns : ours->columns;
     for (int c = 0; c < columns; c++)
         if (c >= theirs->columns || strcmp(theirs->column[c].name, ours->column[c].name) != 0)
             return err_set(err, "table %s has no column %s at position %d", ours->name, ours->column[c].name, c + 1);
     if (theirs->columns != columns)
         return err_set(err, "table %s has %d columns; expected %d", ours->name, theirs->columns, columns);
-    if (schema->exact && !older && theirs->declared != ours->declared)
+    if (schema->exact && theirs->declared != ours->declared)
         return err_set(err, "table %s is not declared as this version declares it", ours->name);
     return 0;
 }
@@ -220,10 +220,13 @@ int schema_check(struct schema *schema, sqlite3 *db, int required, struct err *e
     if (version > schema->version)
         return err_set(err, "%s of version %lld; this offchip reads versions up to %d", schema->what,
                        (long long)version, schema->version);
+    if (schema->exact && version < schema->version)
+        return err_set(err, "%s of version %lld; this offchip reads version %d: run again what it holds", schema->what,
+                       (long long)version, schema->version);
     if (version < 1)
         return err_set(err, "%s of version %lld; expected 1 to %d", schema->what, (long long)version, schema->version);
     schema->found_version = (int)version;
-    if (schema->exact && version == schema->version)
+    if (schema->exact)
         required = schema->count;
     for (int i = 0; i < schema->count; i++)
         if (check_table(schema, &schema->table[i], db, i < required, err))

@@ -31,7 +31,7 @@ struct schema {
     int32_t application_id;
     int version;
     const char *what;  /* "an offchip trace", for messages */
-    bool exact;        /* in a file of this version every table is there, declared letter for letter */
+    bool exact;        /* only files of this version, with every table there, declared letter for letter */
     int found_version; /* of the file that was checked */
     int count;
     struct schema_table table[SCHEMA_TABLES];
