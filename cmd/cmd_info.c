@@ -24,20 +24,20 @@
 #include "trace/derived/summary.h"
 
 /* Behind those of attribution_by. */
-enum { BY_BATCH = ATTRIBUTION_RANGE + 1 };
+enum { BY_BATCH = ATTRIBUTION_RANGE + 1, BY_CLIENT };
 
 enum { LONGEST_NAME = 48 }; /* of a kernel, where no terminal says how much */
 
 static int format, by;
-static const struct opt options[] = {OPT("by", 0, OPT_CHOICE, "kind|kernel|allocation|range|batch", &by,
+static const struct opt options[] = {OPT("by", 0, OPT_CHOICE, "kind|kernel|allocation|range|batch|client", &by,
                                          "count by kind (default), by kernel, allocation or range of the program's own "
-                                         "(NVTX), or list the fault batches"),
+                                         "(NVTX); list the fault batches; or count single faults by client"),
                                      OPT_FORMAT(&format),
                                      {0}};
 
 /* What --by counts by, and what its rows are called in JSON. */
-static const char *const owner_names[] = {"kind", "kernel", "allocation", "range", "batch"};
-static const char *const rows_names[] = {"kinds", "by_kernel", "by_allocation", "by_range", "by_batch"};
+static const char *const owner_names[] = {"kind", "kernel", "allocation", "range", "batch", "client"};
+static const char *const rows_names[] = {"kinds", "by_kernel", "by_allocation", "by_range", "by_batch", "by_client"};
 static const char *const tables[] = {"kernels", "allocations", "batches", "services"};
 
 /* Everything printed, as JSON; tables and CSV are made from it. */
@@ -415,7 +415,7 @@ static int fill(struct info *info, const char *path, struct err *err)
         json_tree_put(o, "kinds", kinds_json(info));
     else if (by == BY_BATCH)
         json_tree_put(o, "by_batch", batches_json(&info->batches));
-    else
+    else if (by != BY_CLIENT)
         json_tree_put(o, rows_names[by], rows_json(info));
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         int64_t n = 0;
@@ -436,7 +436,8 @@ static int fill(struct info *info, const char *path, struct err *err)
         json_tree_put(o, pairs[i], values);
     }
     if (info_counters_json(info->store, o, err) || tlp_sizes_json(info->store, o, err) ||
-        gain_json(info->store, o, err) || info_migration_json(info->store, o, err))
+        gain_json(info->store, o, err) || info_migration_json(info->store, o, err) ||
+        info_faults_json(info->store, o, err))
         return -1;
     if (bytes_said) {
         json_t *notes = json_array();
@@ -667,6 +668,7 @@ static void print_table(const struct info *info)
     print_rows(json_object_get(o, "batch_distribution"), false);
     print_gain(o);
     print_migration(o);
+    print_object("single faults", json_object_get(o, "single_faults"), NULL);
     print_counters(o);
     print_packets(o);
     for (size_t i = 0; i < info->summary.stream_count; i++)
@@ -687,12 +689,14 @@ static int show(struct info *info, const char *path)
     struct err err = {""};
     info->store = store_open(path, &err);
     if (!info->store ||
-        summary_init(&info->summary, info->store, by == BY_BATCH ? ATTRIBUTION_NONE : (enum attribution_by)by, &err) ||
+        summary_init(&info->summary, info->store, by >= BY_BATCH ? ATTRIBUTION_NONE : (enum attribution_by)by, &err) ||
         batch_rows_init(&info->batches, info->store, &err) || fill(info, path, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     if (by == BY_BATCH && info->batches.count == 0)
         return cmd_fail(EXIT_NOTHING, "%s holds no fault batches", path);
-    if (by != ATTRIBUTION_NONE && by != BY_BATCH && info->summary.row_count == 0)
+    if (by == BY_CLIENT && !asked_rows(info))
+        return cmd_fail(EXIT_NOTHING, "%s holds no single faults: 'offchip record --faults' records them", path);
+    if (by != ATTRIBUTION_NONE && by < BY_BATCH && info->summary.row_count == 0)
         return cmd_fail(EXIT_NOTHING, "%s names no %ss%s", path, owner_names[by],
                         by == ATTRIBUTION_RANGE
                             ? ": the program has no NVTX ranges, or its profiler was not asked for them "
@@ -723,7 +727,7 @@ static int run(int argc, char **argv)
 const struct command cmd_info = {
     .name = "info",
     .summary = "what a trace holds, where it comes from, what is missing",
-    .usage = "[--by kind|kernel|allocation|range|batch] [--format table|csv|json] FILE",
+    .usage = "[--by kind|kernel|allocation|range|batch|client] [--format table|csv|json] FILE",
     .details =
         "Counts records and bytes by kind, or the unified-memory traffic by kernel, allocation or range; prints the\n"
         "time covered, fault batches and what they held, the origin, and what was left out or dropped, by reason.\n"

@@ -29,6 +29,18 @@ int info_counters_json(struct store *store, json_t **root, struct err *err);
  * remigration_ratio 1.0625, bytes_per_fault 69632 / 3. */
 int info_migration_json(struct store *store, json_t **root, struct err *err);
 
+/* info_faults: what `info` says of single faults (record --faults), as JSON.
+ *
+ * "single_faults": faults, the entries of the fault buffer; duplicates, of a page that the same batch has already;
+ * leftovers, of a page that an earlier batch had, written before the GPU was told to try again what that one faulted:
+ * nothing was left to be done; batches; clients; replay_min_ns, _median_ns and _max_ns, from an entry's writing to the
+ * replay of its batch, both by the GPU's clock. "by_client": a row for each: gpc, client, faults, duplicates,
+ * leftovers. A trace without such faults gets no key.
+ *
+ * Example: entries of page P written at 10 and 20 in batch 1, replayed at 100, and of P at 90 in batch 2, replayed at
+ * 150: 3 faults, 1 duplicate, 1 leftover, replay 60 to 90. */
+int info_faults_json(struct store *store, json_t **root, struct err *err);
+
 /* What `info --by` has as rows, and what they make together: *total as a row, with time_ns of all kernels
  * (ATTRIBUTION_KERNEL), fault_pages, batches and services too. Both are the caller's; null: not known. */
 int info_rows_json(struct store *store, enum attribution_by by, json_t **rows, json_t **total, struct err *err);

@@ -607,13 +607,16 @@ static void note_rest(struct checking *c, bool complete)
     note_edges(c);
     if (c->in.too_large > 0)
         outcome_note(c->out, "%" PRIu64 " migrations of more than 64 MiB are not followed.", c->in.too_large);
-    uint64_t outside = 0;
-    for (size_t i = 0; i < c->in.batches.count; i++)
-        outside += c->in.batches.items[i].rule == BATCH_NO_RECORD;
+    size_t outside = 0, first = 0, count = c->in.batches.count;
+    for (size_t i = 0; i < count; i++)
+        if (c->in.batches.items[i].rule == BATCH_NO_RECORD && outside++ == 0)
+            first = i;
     if (outside > 0)
         outcome_note(
-            c->out, "%" PRIu64 " of %zu batches have no GPU fault record, though others do: fault records are missing.",
-            outside, c->in.batches.count);
+            c->out, "%zu of %zu batches have no GPU fault record, though others do: fault records are missing%s.",
+            outside, count,
+            outside == count - first ? " from there to the end ('offchip record --faults' takes them from the driver)"
+                                     : "");
     if (c->in.batches.record_count == 0 && c->sum.services > 0)
         outcome_note(c->out, "There is no GPU fault record: batches are rebuilt from time and address alone.");
 }

@@ -458,6 +458,12 @@ START_TEST(a_missing_fault_record_is_said_and_proves_no_lost_migration)
     struct verify v;
     check_made(&m, keep, &v);
     ck_assert_msg(v.complete && strstr(notes(&v), "have no GPU fault record"), "%s", notes(&v));
+    ck_assert_ptr_null(strstr(notes(&v), "to the end"));
+    verify_release(&v);
+    for (; i < m.count; i++)
+        keep[i] = m.records[i].kind != RECORD_FAULT;
+    check_made(&m, keep, &v);
+    ck_assert_msg(v.complete && strstr(notes(&v), "missing from there to the end"), "%s", notes(&v));
     verify_release(&v);
     free(keep);
     made_release(&m);

@@ -124,8 +124,9 @@ int batches_add(struct batches *b, const struct record *records, size_t n, struc
         const struct record *r = &records[i];
         if (r->kind != RECORD_FAULT)
             continue;
-        if (MEM_ADD(b->records, b->record_count, b->record_cap, err,
-                    (struct fault_record){r->time, r->time + r->duration, r->addr, r->bytes, b->record_count}))
+        if (MEM_ADD(
+                b->records, b->record_count, b->record_cap, err,
+                (struct fault_record){r->time, r->time + r->duration, r->addr, r->bytes, b->record_count, r->group}))
             return -1;
     }
     return services_add(&b->services, records, n, err);
@@ -374,10 +375,12 @@ static int store_rows_of(const struct batches *b, size_t first_batch, size_t fir
 {
     for (size_t i = 0; i < b->count; i++) {
         const struct batch *batch = &b->items[i];
+        const struct fault_record *record = batch->record < 0 ? NULL : &b->records[batch->record];
         if (STORE_ROW(store, "batches", err, STORE_V_INT(first_batch + i), STORE_V_INT(first_service + batch->first),
                       STORE_V_INT(batch->count), STORE_V_INT(batch->start_ns), STORE_V_INT(batch->end_ns),
-                      STORE_V_INT(batch->fault_pages), STORE_V_NULL, STORE_V_TEXT(rule_names[batch->rule]),
-                      STORE_V_REAL(batch->confidence)))
+                      STORE_V_INT(batch->fault_pages),
+                      record && record->number ? STORE_V_INT(record->value) : STORE_V_NULL,
+                      STORE_V_TEXT(rule_names[batch->rule]), STORE_V_REAL(batch->confidence)))
             return -1;
         for (size_t k = batch->first; k < batch->first + batch->count; k++) {
             const struct service *s = &b->services.items[k];

@@ -95,6 +95,7 @@ struct fault_record {
     uint64_t addr;  /* one faulted page of the batch */
     uint64_t value; /* fault groups of that page */
     uint64_t order;
+    uint32_t number; /* of the driver, whose entries `value` then counts; 0: not known */
 };
 
 struct batches {

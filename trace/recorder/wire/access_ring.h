@@ -206,39 +206,23 @@ static inline void ring_nap(void)
 }
 #endif
 
-/* What stood there: the first value that comes stays. */
-ACCESS_RING_FUNCTION unsigned long long ring_claim(unsigned long long *p, unsigned long long value)
+/* What stood there: if it is what was expected, the value stands there now. */
+ACCESS_RING_FUNCTION unsigned long long ring_swap(unsigned long long *p, unsigned long long expected,
+                                                  unsigned long long value)
 {
 #ifdef __CUDACC__
-    return atomicCAS(p, 0ull, value);
+    return atomicCAS(p, expected, value);
 #else
-    unsigned long long none = 0;
-    return __atomic_compare_exchange_n(p, &none, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED) ? 0 : none;
+    (void)__atomic_compare_exchange_n(p, &expected, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return expected;
 #endif
 }
 
-/* What stands there now: as it was some time ago, or past the caches. */
+/* What stands there now, or stood there some time ago. */
 #ifdef __CUDACC__
 #define TOUCH_LOOK(at) (*(at))
-ACCESS_RING_FUNCTION unsigned touch_load(const unsigned *p)
-{
-    return *(const volatile unsigned *)p;
-}
-ACCESS_RING_FUNCTION unsigned touch_swap(unsigned *p, unsigned expected, unsigned value)
-{
-    return atomicCAS(p, expected, value);
-}
 #else
 #define TOUCH_LOOK(at) __atomic_load_n(at, __ATOMIC_RELAXED)
-static inline unsigned touch_load(const unsigned *p)
-{
-    return __atomic_load_n(p, __ATOMIC_RELAXED);
-}
-static inline unsigned touch_swap(unsigned *p, unsigned expected, unsigned value)
-{
-    (void)__atomic_compare_exchange_n(p, &expected, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-    return expected;
-}
 #endif
 
 /* Whether a grid is the launch's own, the first that came; others are counted: a kernel that this one launches, or that
@@ -247,7 +231,7 @@ ACCESS_RING_FUNCTION int access_ring_owns(struct access_ring *ring, uint64_t gri
 {
     unsigned long long owner = ring_load(&ring->grid);
     if (owner == 0)
-        owner = ring_claim(&ring->grid, grid + 1);
+        owner = ring_swap(&ring->grid, 0, grid + 1);
     if (owner == 0 || owner == grid + 1)
         return 1;
     (void)ring_count(&ring->strays);
@@ -399,12 +383,11 @@ ACCESS_RING_FUNCTION unsigned long long *touch_keys(const struct access_ring *ri
     return (unsigned long long *)(ring + 1);
 }
 
-/* The word of a page's bytes; further: 0 of those read, 1 of those written. */
-ACCESS_RING_FUNCTION unsigned *touch_word(const struct access_ring *ring, uint32_t place, unsigned page,
-                                          unsigned further)
+/* The word of a page's byte; written: of those written, not read. */
+ACCESS_RING_FUNCTION unsigned long long *touch_word(const struct access_ring *ring, uint32_t place, unsigned page,
+                                                    unsigned written)
 {
-    unsigned *words = (unsigned *)(touch_keys(ring) + ring->blocks);
-    return words + ((uint64_t)(place * 2 + further) * TOUCH_PAGES + page) / 4;
+    return touch_keys(ring) + ring->blocks + ((uint64_t)(place * 2 + written) * TOUCH_PAGES + page) / 8;
 }
 
 ACCESS_RING_FUNCTION int touch_reads(unsigned flags)
@@ -441,7 +424,7 @@ ACCESS_RING_FUNCTION uint32_t touch_table_block(struct access_ring *ring, uint64
     for (int i = 0; i < TOUCH_PROBES; i++, at = (at + 1) & (ring->blocks - 1)) {
         unsigned long long key = TOUCH_LOOK(touch_keys(ring) + at); /* once it stands there it stays */
         if (key == 0)
-            key = ring_claim(touch_keys(ring) + at, number + 1);
+            key = ring_swap(touch_keys(ring) + at, 0, number + 1);
         if (key == 0 || key == number + 1)
             return at;
     }
@@ -449,19 +432,19 @@ ACCESS_RING_FUNCTION uint32_t touch_table_block(struct access_ring *ring, uint64
 }
 
 /* Whether a page's byte is marked, past the caches. */
-ACCESS_RING_FUNCTION int touch_stands(const unsigned *word, unsigned page, unsigned launch)
+ACCESS_RING_FUNCTION int touch_stands(const unsigned long long *word, unsigned page, unsigned launch)
 {
-    return (touch_load(word) >> page % 4 * 8 & 255) == launch;
+    return (ring_load(word) >> page % 8 * 8 & 255) == launch;
 }
 
 /* Mark it; whether it was not marked before. Each of the word's bytes changes once a launch at most. */
-ACCESS_RING_FUNCTION int touch_first(unsigned *word, unsigned page, unsigned launch)
+ACCESS_RING_FUNCTION int touch_first(unsigned long long *word, unsigned page, unsigned launch)
 {
-    const unsigned shift = page % 4 * 8;
-    unsigned stands = touch_load(word), seen;
+    const unsigned shift = page % 8 * 8;
+    unsigned long long stands = ring_load(word), seen;
     while ((stands >> shift & 255) != launch) {
         seen = stands;
-        stands = touch_swap(word, seen, (seen & ~(255u << shift)) | launch << shift);
+        stands = ring_swap(word, seen, (seen & ~(255ull << shift)) | (unsigned long long)launch << shift);
         if (stands == seen)
             return 1;
     }
@@ -489,7 +472,7 @@ ACCESS_RING_FUNCTION void touch_table_touch(struct access_ring *ring, uint64_t a
         (void)ring_count(&ring->full);
         return;
     }
-    unsigned *read = touch_word(ring, place, page, 0), *written = touch_word(ring, place, page, 1);
+    unsigned long long *read = touch_word(ring, place, page, 0), *written = touch_word(ring, place, page, 1);
     const int reads = touch_reads(flags) && !touch_stands(read, page, launch);
     const int writes = touch_writes(flags) && !touch_stands(written, page, launch);
     if (!(reads || writes) || !access_ring_owns(ring, grid))
