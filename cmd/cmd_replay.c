@@ -17,7 +17,7 @@
 #include "trace/base/mem.h"
 #include "trace/derived/limits.h"
 
-static const char *policy, *platform, *baseline, *output, *requests, *command_log, *latencies, *recording, *touches;
+static const char *policy, *platform, *baseline, *output, *requests, *command_log, *recording, *touches;
 static struct opt_list sets, mems, pims;
 static int64_t draws, explain, jobs;
 static bool all, force;
@@ -35,15 +35,13 @@ static const struct opt options[] = {
     OPT("pim", 0, OPT_LIST, "INPUT", &pims, "dram: a stream of PIM requests; repeatable"),
     OPT("requests", 0, OPT_TEXT, "FILE", &requests, "CSV of every request's fate (dram) or every launch (zerocopy)"),
     OPT("commands", 0, OPT_TEXT, "FILE", &command_log, "dram: CSV of every command to the memory, for one policy"),
-    OPT("latencies", 0, OPT_TEXT, "FILE", &latencies, "dram: CSV of histograms of how long requests took, by kind"),
     OPT("recording", 0, OPT_TEXT, "FILE.csv|FILE.db", &recording,
         "uvm: write what a recorder would have seen of the run, for one policy"),
     OPT("touches", 0, OPT_TEXT, "FILE", &touches, "uvm: page touches of the same program, beside a recording"),
     {"explain", 0, OPT_INT, "N", &explain, "dram: say on stderr why each of the first N commands was chosen", 0,
      INT64_MAX},
     OPT("output", 'o', OPT_TEXT, "RESULTS", &output, "also add the runs to a results file"),
-    OPT("force", 'f', OPT_FLAG, NULL, &force,
-        "overwrite the FILE of --requests, --commands, --latencies and --recording"),
+    OPT("force", 'f', OPT_FLAG, NULL, &force, "overwrite the FILE of --requests, --commands and --recording"),
     {"jobs", 'j', OPT_INT, "N", &jobs, "threads (default: all processors)", 1, 4096},
     OPT_ROBUST(&draws),
     OPT("all", 'a', OPT_FLAG, NULL, &all, "every metric in the table, those that are n/a too"),
@@ -306,9 +304,9 @@ static bool answered(const struct replay_result *result)
 
 /* --- the files that a run fills --- */
 
-enum { REQUESTS, COMMANDS, LATENCIES, CSV_FILES };
+enum { REQUESTS, COMMANDS, CSV_FILES };
 
-static const char **const csv_paths[CSV_FILES] = {&requests, &command_log, &latencies};
+static const char **const csv_paths[CSV_FILES] = {&requests, &command_log};
 
 static int csv_open(struct output files[CSV_FILES], struct err *err)
 {
@@ -418,7 +416,7 @@ static int replay(const struct engine *engine, const struct input *inputs, size_
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     int rc = open_recording(&recorded, &err);
     request.requests = files[REQUESTS].file;
-    const struct dram_options logs = {explain, stderr, files[COMMANDS].file, files[LATENCIES].file};
+    const struct dram_options logs = {explain, stderr, files[COMMANDS].file};
     request.engine_options = engine->controllers ? (const void *)&logs : recording ? &recorded.to : NULL;
     struct progress_line *meter = progress_line_start(&progress, "replay");
     if (rc == 0)
@@ -514,8 +512,8 @@ static int run(int argc, char **argv)
         return cmd_usage("engine %s has no --mem and --pim inputs", engine->name);
     if ((recording || touches) && !engine->recordings)
         return cmd_usage("engine %s has no --recording and --touches", engine->name);
-    if ((command_log || latencies) && !engine->controllers)
-        return cmd_usage("engine %s has no --commands and --latencies", engine->name);
+    if (command_log && !engine->controllers)
+        return cmd_usage("engine %s has no --commands", engine->name);
     if (command_log && explain)
         return cmd_usage("--explain and --commands tell of the same commands: give one of them");
     if (recording && !ends_in(recording, ".csv") && !ends_in(recording, ".db"))

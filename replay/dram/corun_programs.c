@@ -550,16 +550,13 @@ static void add_up(const struct corun *p, struct dram_simulation *run)
         t->mem_arrival_ratio = (double)t->stats.in[DRAM_MEM] / (double)t->cycles / p->side[0].alone_rate;
 }
 
-/* latencies: for --latencies, or NULL. */
-static int run_policy(const struct corun *p, size_t i, struct dram_latency *latencies, struct outcome *out,
-                      struct err *err)
+static int run_policy(const struct corun *p, size_t i, struct outcome *out, struct err *err)
 {
     const struct dram_settings *set = p->job->settings;
     struct dram_simulation run = {.platform = p->job->platform,
                                   .policy = &p->job->policies[i],
                                   .job = p->job,
                                   .progress = p->job->progress,
-                                  .latencies = latencies,
                                   .sides = p->sides,
                                   .vcs = (int)set->vcs,
                                   .repeat = p->repeat};
@@ -588,24 +585,18 @@ static int run_policy(const struct corun *p, size_t i, struct dram_latency *late
 static int run_policies(struct corun *p, struct outcome *runs, struct err *err)
 {
     const struct replay_job *job = p->job;
-    const size_t listed = dram_options(job)->latencies ? job->listed_count : 0;
-    struct dram_latency *latencies = listed ? mem_zalloc(listed * DRAM_LATENCIES, sizeof *latencies, err) : NULL;
-    int failed = listed && !latencies;
+    int failed = 0;
 #pragma omp parallel for schedule(dynamic)                                                                             \
     num_threads(job->threads) if (!dram_options(job)->explain && job->policy_count > 1)
     for (size_t i = 0; i < job->policy_count; i++) {
         struct err mine = {""};
         if (__atomic_load_n(&failed, __ATOMIC_RELAXED))
             continue;
-        const int rc =
-            run_policy(p, i, i < listed && latencies ? &latencies[i * DRAM_LATENCIES] : NULL, &runs[i], &mine);
+        const int rc = run_policy(p, i, &runs[i], &mine);
 #pragma omp critical(dram_programs)
         if (rc && !failed++)
             *err = mine;
     }
-    for (size_t i = 0; i < listed && !failed; i++)
-        dram_latencies_write(dram_options(job)->latencies, &job->policies[i], &latencies[i * DRAM_LATENCIES]);
-    free(latencies);
     return failed ? -1 : 0;
 }
 

@@ -71,10 +71,9 @@ struct window {
     struct issued issued[DRAM_SUBS][2]; /* by class */
     uint32_t most_pim;                  /* issued and not yet in the partition */
     int last_in[DRAM_SUBS];
-    uint32_t total;                 /* requests of all sources */
-    double core_cycles;             /* of a DRAM cycle */
-    struct dram_latency *latencies; /* [DRAM_LATENCIES]: done - issue, for --latencies; NULL: not wanted */
-    int64_t *timestamps;            /* --requests: four arrays of the first passes' requests, then of later ones' */
+    uint32_t total;      /* requests of all sources */
+    double core_cycles;  /* of a DRAM cycle */
+    int64_t *timestamps; /* --requests: four arrays of the first passes' requests, then of later ones' */
     struct dram_commands commands;
     int64_t cycles;
 };
@@ -215,7 +214,6 @@ static void window_release(struct window *w)
         free((void *)(uintptr_t)w->source[s].requests);
         free(w->source[s].issued);
     }
-    free(w->latencies);
     free(w->timestamps);
     dram_partition_release(&w->part);
 }
@@ -235,11 +233,6 @@ static void answer(struct window *w, int source, uint32_t i, int64_t t)
 {
     struct source *s = &w->source[source];
     dram_answered(&w->part.channel->stats, s->class, t - s->issued[i]);
-    if (w->latencies) {
-        const uint8_t flags = s->requests[i].flags;
-        dram_latency_add(&w->latencies[flags & DRAM_L2_HIT ? DRAM_LATENCY_L2 : dram_latency_kind_of(flags)],
-                         t - s->issued[i]);
-    }
     source_answer(s, t);
 }
 
@@ -472,11 +465,10 @@ struct together {
     int count; /* of sides */
     const struct replay_policy *policy;
     int vcs;
-    bool repeat;    /* a side that is done starts again until the other is */
-    int64_t limit;  /* cycles */
-    bool told;      /* --explain and --commands tell of it: of the policies, not of a side alone */
-    bool watch;     /* every request's cycles are wanted */
-    bool latencies; /* --latencies wants it */
+    bool repeat;   /* a side that is done starts again until the other is */
+    int64_t limit; /* cycles */
+    bool told;     /* --explain and --commands tell of it: of the policies, not of a side alone */
+    bool watch;    /* every request's cycles are wanted */
 };
 
 /* Where the totals keep what is of a side: of one only by its class. */
@@ -500,8 +492,7 @@ static int run_channel(struct window *w, struct corun *c, const struct together 
     }
     if (!w->sources)
         return 0;
-    if (window_init(w, c->job, run->policy, run->vcs, err) || (run->watch && window_watch(w, err)) ||
-        (run->latencies && !(w->latencies = mem_zalloc(DRAM_LATENCIES, sizeof *w->latencies, err))))
+    if (window_init(w, c->job, run->policy, run->vcs, err) || (run->watch && window_watch(w, err)))
         return -1;
     w->commands.channel = channel;
     if (run->told)
@@ -525,8 +516,6 @@ static void add_channel(struct dram_totals *totals, const struct window *w, cons
     totals->blacklists = rules->favoured_cycles != NULL;
     for (int k = 0; k < 2 && rules->favoured_cycles; k++)
         totals->favoured[k] += rules->favoured_cycles(part->state, (enum dram_class)k);
-    for (int k = 0; k < DRAM_LATENCIES && w->latencies; k++)
-        dram_latency_merge(&totals->latencies[k], &w->latencies[k]);
     for (int s = 0; s < w->sources; s++) {
         const int at = place_of(run, w->side[s]);
         const int64_t done = w->source[s].first_done;
@@ -630,7 +619,6 @@ static int note_faster(struct corun *c, const struct together *all, const struct
 static int run_policy(struct corun *c, size_t i, struct outcome *run, struct err *err)
 {
     const struct replay_job *job = c->job;
-    const bool listed = i < job->listed_count;
     int64_t longest = 0;
     for (int s = 0; s < c->sides; s++)
         longest = c->side[s].alone_cycles > longest ? c->side[s].alone_cycles : longest;
@@ -641,23 +629,17 @@ static int run_policy(struct corun *c, size_t i, struct outcome *run, struct err
                                  .repeat = c->repeat,
                                  .limit = dram_run_limit(job->settings, longest),
                                  .told = true,
-                                 .watch = job->requests && listed,
-                                 .latencies = dram_options(job)->latencies && listed};
+                                 .watch = job->requests && i < job->listed_count};
     struct dram_totals t = dram_totals_new();
-    int rc = all.latencies && !(t.latencies = mem_zalloc(DRAM_LATENCIES, sizeof *t.latencies, err)) ? -1 : 0;
     for (int s = 0; s < c->streams && all.watch; s++)
         dram_request_log_clear(&c->request_log[s], &c->stream[s]);
-    if (!rc)
-        rc = run_channels(c, &all, &t, err);
+    int rc = run_channels(c, &all, &t, err);
     for (int s = 0; s < c->streams && all.watch && !rc; s++)
         rc = dram_requests_write(job->requests, all.policy, &c->stream[s], &c->request_log[s], err);
-    if (!rc && all.latencies)
-        dram_latencies_write(dram_options(job)->latencies, all.policy, t.latencies);
     if (!rc) {
         report(c, &all, &t, run);
         rc = job->drawn ? 0 : note_faster(c, &all, &t, run, err); /* of a draw nobody reads the notes */
     }
-    free(t.latencies);
     progress_add(job->progress, 1);
     return rc ? err_at(err, "%s", all.policy->head->name) : 0;
 }

@@ -23,22 +23,6 @@ static const struct param settings[] = {
 
 static const char *const roles[] = {"mem", "pim", NULL};
 
-void dram_latency_merge(struct dram_latency *a, const struct dram_latency *b)
-{
-    a->count += b->count;
-    a->sum += b->sum;
-    for (int i = 0; i < LATENCY_BUCKETS; i++)
-        a->buckets[i] += b->buckets[i];
-}
-
-int64_t dram_latency_least(int i)
-{
-    if (i < LATENCY_EXACT)
-        return i;
-    const int power = 12 + (i - LATENCY_EXACT) / LATENCY_STEPS;
-    return (INT64_C(1) << power) + ((int64_t)((i - LATENCY_EXACT) % LATENCY_STEPS) << (power - 7));
-}
-
 void *dram_state_new(const struct replay_policy *policy, struct err *err)
 {
     const struct dram_policy *p = (const struct dram_policy *)policy->head;
@@ -93,27 +77,15 @@ int64_t dram_run_limit(const struct dram_settings *set, int64_t alone)
 
 /* --- open loop: one stream, every policy --- */
 
-static int write_latencies(const struct replay_job *job, size_t i, const struct dram_stream *stream,
-                           const struct dram_request_log *request_log, struct err *err)
-{
-    struct dram_latency *kinds = mem_zalloc(DRAM_LATENCIES, sizeof *kinds, err);
-    if (!kinds)
-        return -1;
-    dram_latencies_add(kinds, stream, request_log);
-    dram_latencies_write(dram_options(job)->latencies, &job->policies[i], kinds);
-    free(kinds);
-    return 0;
-}
-
 static int replay_open(const struct replay_job *job, const struct dram_stream *stream, struct outcome *runs,
                        struct err *err)
 {
     struct dram_request_log request_log = {0};
     int rc = 0;
-    if (job->requests || dram_options(job)->latencies)
+    if (job->requests) {
         rc = dram_request_log_init(&request_log, stream, err);
-    if (job->requests)
         dram_requests_head(job->requests);
+    }
     for (size_t i = 0; i < job->policy_count && !rc; i++) {
         struct dram_totals totals = dram_totals_new();
         memcpy(totals.requests, stream->class_count, sizeof totals.requests);
@@ -126,8 +98,6 @@ static int replay_open(const struct replay_job *job, const struct dram_stream *s
             dram_metrics_fill(&runs[i], job, stream, NULL, &totals);
         if (!rc && job->requests && i < job->listed_count)
             rc = dram_requests_write(job->requests, &job->policies[i], stream, &request_log, err);
-        if (!rc && dram_options(job)->latencies && i < job->listed_count)
-            rc = write_latencies(job, i, stream, &request_log, err);
     }
     dram_request_log_release(&request_log);
     return rc;
@@ -141,7 +111,7 @@ static int replay(const struct replay_job *job, struct outcome *runs, struct err
         if (p->check && p->check(job->policies[i].params, err))
             return -1;
     }
-    dram_files_heads(dram_options(job));
+    dram_commands_head(dram_options(job)->commands);
     if (set->front == DRAM_FRONT_CORUN) {
         const int programs = dram_inputs_are_programs(job, err);
         return programs < 0 ? -1 : (programs ? dram_corun_programs_replay : dram_corun_streams_replay)(job, runs, err);

@@ -18,37 +18,6 @@
 #include "replay/run/input.h"
 #include "replay/run/sweep_cache.h"
 
-/* A histogram of cycle counts with an exact sum.
- *
- * Counts below 4096 have a bucket each; above, a bucket is 1/128 of its power of two wide. */
-enum { LATENCY_EXACT = 4096, LATENCY_STEPS = 128, LATENCY_BUCKETS = LATENCY_EXACT + LATENCY_STEPS * 51 };
-
-struct dram_latency {
-    int64_t count, sum;
-    int64_t buckets[LATENCY_BUCKETS];
-};
-
-static inline uint32_t dram_latency_bucket(int64_t cycles)
-{
-    if (cycles < LATENCY_EXACT)
-        return cycles < 0 ? 0 : (uint32_t)cycles;
-    const int power = 63 ^ __builtin_clzll((unsigned long long)cycles); /* at least 12 */
-    return (uint32_t)(LATENCY_EXACT + (power - 12) * LATENCY_STEPS + ((cycles >> (power - 7)) & (LATENCY_STEPS - 1)));
-}
-
-static inline void dram_latency_add(struct dram_latency *l, int64_t cycles)
-{
-    l->count++;
-    l->sum += cycles;
-    l->buckets[dram_latency_bucket(cycles)]++;
-}
-
-/* Add all of b to a. */
-void dram_latency_merge(struct dram_latency *a, const struct dram_latency *b);
-
-/* The least count of a bucket. */
-int64_t dram_latency_least(int bucket);
-
 /* The requests of the dram engine's inputs, by channel and in order of arrival.
  *
  * An input that is a program (a recording of accesses, or a generated one) is taken through the platform's L2
@@ -109,31 +78,21 @@ struct dram_settings {
     const char *cut;          /* corun of programs: requests that each is cut to, "none": whole */
 };
 
-/* The kinds of requests in --latencies. */
-enum dram_latency_kind { DRAM_LATENCY_READ, DRAM_LATENCY_WRITE, DRAM_LATENCY_PIM, DRAM_LATENCY_L2, DRAM_LATENCIES };
-
-/* That of a request of a stream, if L2 does not answer it. */
-static inline enum dram_latency_kind dram_latency_kind_of(uint8_t flags)
-{
-    return flags & DRAM_IS_PIM ? DRAM_LATENCY_PIM : flags & DRAM_IS_WRITE ? DRAM_LATENCY_WRITE : DRAM_LATENCY_READ;
-}
-
 /* What one run of one policy gave, over all channels. */
 struct dram_totals {
-    struct dram_stats stats;        /* sums; last_out is the latest */
-    struct dram_latency *latencies; /* [DRAM_LATENCIES], --latencies of a closed loop; else NULL */
-    int64_t cycles;                 /* DRAM cycles, the longest channel's */
-    int64_t class_cycles[2];        /* until the last completion of the (first pass of the) class; -1: never */
-    int64_t alone_cycles[2];        /* the same of the class alone; -1: not run */
-    size_t requests[2];             /* asked for, all channels */
-    int64_t favoured[2];            /* corun: cycles in which a class goes first because the other is blacklisted */
-    double simulated[2];            /* corun of programs of which one is cut: share of a side's work; < 0: unknown */
-    double mem_arrival_ratio;       /* corun: MEM arrival rate at the controller over that alone; < 0: unknown */
-    uint32_t channels;              /* with requests */
-    bool starved[2];                /* the class made no end within the limit */
-    bool blacklists;                /* favoured is known */
-    bool two_gpu_kernels;           /* corun: [1] of cycles, alone and starved is a second MEM side */
-    bool stuck;                     /* nothing could happen any more */
+    struct dram_stats stats;  /* sums; last_out is the latest */
+    int64_t cycles;           /* DRAM cycles, the longest channel's */
+    int64_t class_cycles[2];  /* until the last completion of the (first pass of the) class; -1: never */
+    int64_t alone_cycles[2];  /* the same of the class alone; -1: not run */
+    size_t requests[2];       /* asked for, all channels */
+    int64_t favoured[2];      /* corun: cycles in which a class goes first because the other is blacklisted */
+    double simulated[2];      /* corun of programs of which one is cut: share of a side's work; < 0: unknown */
+    double mem_arrival_ratio; /* corun: MEM arrival rate at the controller over that alone; < 0: unknown */
+    uint32_t channels;        /* with requests */
+    bool starved[2];          /* the class made no end within the limit */
+    bool blacklists;          /* favoured is known */
+    bool two_gpu_kernels;     /* corun: [1] of cycles, alone and starved is a second MEM side */
+    bool stuck;               /* nothing could happen any more */
 };
 
 /* A copy of the policy's state, ready for one channel. Freed with free(). */
@@ -163,7 +122,7 @@ void dram_metrics_fill(struct outcome *run, const struct replay_job *job, const 
 void dram_note_faster(struct outcome *run, const char *side, int64_t cycles, int64_t alone, int64_t control,
                       const char *how);
 
-/* --- dram_files: what --requests, --commands and --latencies write, and what --explain prints. What fails to be
+/* --- dram_files: what --requests and --commands write, and what --explain prints. What fails to be
  * written is found by whoever opened the file ---
  *
  * --requests: what became of every request: policy,id,enter,sched,col,done. Rows stand in the order of the policies,
@@ -178,16 +137,7 @@ void dram_note_faster(struct outcome *run, const char *side, int64_t cycles, int
  * Commands are ACT, PRE, RD, WR, PIM (the column command of a PIM request to all banks), REF (of all banks) and REFB
  * (of one). A command to several banks at once is one row; its bank is empty. row is of ACT, RD, WR and PIM. request is
  * the input's id where a stream is replayed open loop; else it is empty. Cycles are of the DRAM clock; rows of a
- * channel stand in their order.
- *
- * --latencies: how long requests took, by what they are:
- *
- *     policy,kind,from_cycles,below_cycles,requests
- *
- * A row is a bin that is not empty: `requests` of them took from_cycles or more and less than below_cycles. Up to 16
- * cycles a bin is one cycle wide, above an eighth of its power of two. Kinds are mem-read (loads, atomics), mem-write
- * (stores, write-backs), pim, and l2-hit: reads that L2 answered, where L2 is in the run. They are the requests and the
- * cycles of mem_latency_mean_cycles and pim_latency_mean_cycles. */
+ * channel stand in their order. */
 
 /* --requests: timestamps of every request, by channel. */
 struct dram_request_log {
@@ -218,13 +168,6 @@ void dram_commands_attach(struct dram_commands *log, struct dram_channel *channe
 void dram_explain_attach(struct dram_channel *channel, const struct replay_job *job, const struct replay_policy *policy,
                          const struct dram_stream_channel *requests);
 
-/* kinds: DRAM_LATENCIES of them. */
-void dram_latencies_write(FILE *file, const struct replay_policy *policy, const struct dram_latency *kinds);
-
-/* Add those of an open loop's requests that were done; cycles are done - arrival. */
-void dram_latencies_add(struct dram_latency *kinds, const struct dram_stream *stream,
-                        const struct dram_request_log *request_log);
-
 /* --- front ends --- */
 
 /* One policy through an open loop; totals of channels are added. request_log may be NULL. */
@@ -244,7 +187,6 @@ extern const struct engine engine_dram;
 struct dram_options {
     int64_t explain;               /* --explain N: why to *explain_file for the first N commands; 0: of none */
     FILE *explain_file, *commands; /* --commands: every command of the only run; NULL: no */
-    FILE *latencies;               /* --latencies: histograms of every listed policy; NULL: no */
 };
 
 static inline const struct dram_options *dram_options(const struct replay_job *job)
@@ -253,7 +195,7 @@ static inline const struct dram_options *dram_options(const struct replay_job *j
     return job->engine_options ? job->engine_options : &none;
 }
 
-/* The first lines of --commands and --latencies. */
-void dram_files_heads(const struct dram_options *options);
+/* The first line of --commands. */
+void dram_commands_head(FILE *commands);
 
 #endif

@@ -521,8 +521,6 @@ static bool ask(struct dram_memory *m, struct dram_subpartition *s, uint32_t sub
     count_answer(m, &q, got);
     if (got == L2_HIT)
         answer(m, s, sub, packet->flight);
-    if (m->latencies && got == L2_HIT && q.reads)
-        m->flight[packet->flight].latency_kind = DRAM_LATENCY_L2;
     if (got == L2_FETCH)
         to_dram(m, sub, v,
                 (struct dram_waiting){packet->row, dram_id(DRAM_ID_FETCH, sub, miss), (uint8_t)packet->bank, 1});
@@ -639,11 +637,6 @@ static enum dram_kind kind_of(const struct sms_packet *packet)
     return packet->kind == RECORD_WRITE ? DRAM_KIND_WRITE : DRAM_KIND_ATOMIC;
 }
 
-static enum dram_latency_kind latency_kind_of(enum dram_kind kind)
-{
-    return kind == DRAM_KIND_PIM ? DRAM_LATENCY_PIM : kind == DRAM_KIND_WRITE ? DRAM_LATENCY_WRITE : DRAM_LATENCY_READ;
-}
-
 /* The packet at the head of an input is shown to the crossbar. */
 static void show(struct dram_memory *m, uint32_t p, uint32_t sm)
 {
@@ -682,8 +675,7 @@ static void send(struct dram_memory *m, uint32_t input, uint32_t sub)
     const int v = m->vcs == 2 && pim;
     struct dram_subpartition *s = &m->sub[sub];
     packet.flight = flight;
-    m->flight[flight] = (struct dram_inflight){m->clocks.dram, m->head[input].token, (uint16_t)input, pim,
-                                               (uint8_t)latency_kind_of((enum dram_kind)packet.kind)};
+    m->flight[flight] = (struct dram_inflight){m->clocks.dram, m->head[input].token, (uint16_t)input, pim};
     if (!ring_count(&s->noc[v])) /* else it waits behind another */
         wake_sub(m, sub);
     packet_push(s, &s->noc[v], &m->noc[v], (unsigned)v, &packet);
@@ -750,11 +742,8 @@ static void replies_leave(struct dram_memory *m)
         const uint32_t flight = number_first(s, &s->away, &m->away), p = port_of(m, (uint32_t)o);
         const struct dram_inflight *f = &m->flight[flight];
         ring_pop(&s->away);
-        const int64_t cycles = m->clocks.dram - f->since;
         m->stats.answered[f->pim]++;
-        m->stats.answer_cycles[f->pim] += cycles;
-        if (m->latencies)
-            dram_latency_add(&m->latencies[f->latency_kind], cycles);
+        m->stats.answer_cycles[f->pim] += m->clocks.dram - f->since;
         m->in_flight--;
         m->port[p].reply(m->port[p].ctx, (uint32_t)o - m->first[p], f->token, m->clocks.core);
         m->unused[m->unused_count++] = flight;

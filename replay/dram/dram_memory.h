@@ -86,7 +86,6 @@ struct dram_inflight {
     uint32_t token;
     uint16_t input; /* multiprocessor, over both ports */
     bool pim;
-    uint8_t latency_kind; /* enum dram_latency_kind; L2_HIT only with --latencies */
 };
 
 enum dram_kind { DRAM_KIND_READ, DRAM_KIND_WRITE, DRAM_KIND_ATOMIC, DRAM_KIND_PIM };
@@ -180,7 +179,6 @@ struct dram_memory {
     uint32_t unused_count, flights, in_flight;
     uint32_t *camp; /* DRAM requests of this stretch, by channel */
     uint32_t camp_requests;
-    struct dram_latency *latencies; /* [DRAM_LATENCIES]: DRAM cycles from pop to reply; NULL: no --latencies */
     struct dram_memory_stats stats;
     bool out_of_memory;
 };

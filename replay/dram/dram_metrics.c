@@ -69,7 +69,7 @@ struct facts {
          f->programs ? 1000.0 * (double)(f->m->packets[0] + f->m->packets[1]) / f->channel_cycles : NAN)               \
     REAL(dram_arrival_per_kcycle, MEAN, "requests into the controller per 1000 DRAM cycles and channel",               \
          1000.0 * (double)(s->in[0] + s->in[1]) / f->channel_cycles)                                                   \
-    REAL(mem_latency_mean_cycles, MEAN, "done - arrival of MEM requests (--latencies: how they are spread)",           \
+    REAL(mem_latency_mean_cycles, MEAN, "done - arrival of MEM requests",                                              \
          (double)s->answer_cycles[DRAM_MEM] / (double)s->answered[DRAM_MEM])                                           \
     REAL(pim_latency_mean_cycles, MEAN, "done - arrival of PIM requests",                                              \
          (double)s->answer_cycles[DRAM_PIM] / (double)s->answered[DRAM_PIM])                                           \

@@ -83,7 +83,6 @@ static int set_up(struct running *r, struct err *err)
         return -1;
     for (uint32_t s = 0; s < run->sides; s++)
         dram_l2_copy_in(&r->memory.l2, run->side[s].program, run->side[s].offset, gpu->l2_bytes);
-    r->memory.latencies = run->latencies;
     if (run->job)
         dram_explain_attach(r->memory.part[0].channel, run->job, run->policy, NULL);
     return run->job && dram_options(run->job)->commands ? attach_commands(r, err) : 0;

@@ -51,8 +51,7 @@ struct dram_simulation {
     /* What is run; all must outlive the run. */
     const struct platform *platform;
     const struct replay_policy *policy;
-    const struct replay_job *job;   /* --explain, --commands; may be NULL */
-    struct dram_latency *latencies; /* [DRAM_LATENCIES], --latencies; may be NULL */
+    const struct replay_job *job; /* --explain, --commands; may be NULL */
     struct dram_simulation_side side[DRAM_PORTS];
     uint32_t sides;
     int vcs;

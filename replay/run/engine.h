@@ -62,7 +62,7 @@ struct engine {
     /* The sections of the platform that this job reads, ends with NULL; they are whole when it runs. */
     const char *const *(*sections)(const struct replay_job *job);
     bool recordings;  /* its runs can be recorded (--recording), its recordings completed (--touches) */
-    bool controllers; /* its runs have memory controllers (--explain, --commands, --latencies) */
+    bool controllers; /* its runs have memory controllers (--explain, --commands) */
     bool plain_files; /* inputs may be files that are no traces; the engine reads input->spec itself */
     /* With plain_files: whether such a file can be read and what it names can be had, before any work. */
     int (*check_plain)(const char *path, struct err *err);
