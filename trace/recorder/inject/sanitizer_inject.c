@@ -161,7 +161,7 @@ static void send_end(void)
 
 /* --- rings --- */
 
-enum { RINGS = 16, RELEASE_EACH = 64, NAP_US = 50, IDLE_S = 60, OVER_WAIT_S = 1, LEAST_BYTES = 1 << 16 };
+enum { RINGS = 16, RELEASE_EACH = 64, NAP_US = 50, IDLE_S = 60, REST_S = 1, OVER_WAIT_S = 1, LEAST_BYTES = 1 << 16 };
 /* Blocks of the table of touches: half full with 64 GiB, 68 MB. */
 enum { TOUCH_BLOCKS = 1 << 16, LEAST_TOUCH_BLOCKS = 8 };
 
@@ -183,16 +183,22 @@ struct ring {
     bool gone;              /* with its context: it is not to be looked at any more */
     struct record_pipe_message launch;
     bool begun; /* the launch's message is under way */
-    /* The helper, one for each launch. */
-    bool helped; /* it runs */
-    atomic_bool stop;
+    struct helper *helper;
+};
+
+/* Drains a ring while a launch has it, and rests until the next one has; it ends after REST_S. */
+struct helper {
+    struct ring *ring;
+    bool runs, rests;
+    bool stop;
 };
 
 static struct {
-    pthread_mutex_t lock; /* of what follows, and of busy, gone and helped */
-    pthread_cond_t over;  /* a helper has ended */
+    pthread_mutex_t lock;      /* of what follows, and of busy and gone */
+    pthread_cond_t over, wake; /* a helper has ended or rests; one is to stop, or to go on */
     struct ring rings[RINGS];
-} rings = {.lock = PTHREAD_MUTEX_INITIALIZER, .over = PTHREAD_COND_INITIALIZER};
+    struct helper helpers[RINGS];
+} rings = {.lock = PTHREAD_MUTEX_INITIALIZER, .over = PTHREAD_COND_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
 /* --- memory; the lock is held --- */
 
@@ -322,46 +328,75 @@ static bool drain(struct ring *r)
     return n > 0;
 }
 
-/* It ends when it is told to; or after a long time in which nothing came: a launch that failed has no end, and must not
- * keep a process alive whose own threads are all over. The launch's thread takes what comes later. */
+/* Wait for helpers to be told something, at most so long; whether they were. The lock is held. */
+static bool helper_waits(int64_t us)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += (until.tv_nsec / 1000 + us) / 1000000;
+    until.tv_nsec = (until.tv_nsec + us * 1000) % 1000000000;
+    return pthread_cond_timedwait(&rings.wake, &rings.lock, &until) == 0;
+}
+
+/* It stops when it is told to; or after a long time in which nothing came: a launch that failed has no end, and must
+ * not keep a process alive whose own threads are all over. The launch's thread takes what comes later. */
+static void helper_drains(struct helper *h)
+{
+    for (int64_t idle = 0; idle < (int64_t)IDLE_S * 1000000 / NAP_US && !h->stop;) {
+        pthread_mutex_unlock(&rings.lock);
+        const bool drained = drain(h->ring);
+        if (!drained && h->ring->begun)
+            send_flush();
+        pthread_mutex_lock(&rings.lock);
+        idle = drained ? 0 : idle + 1;
+        if (!drained && !h->stop)
+            (void)helper_waits(NAP_US);
+    }
+}
+
 static void *helper(void *arg)
 {
-    struct ring *r = arg;
-    const struct timespec nap = {0, NAP_US * 1000L};
-    const int64_t naps = (int64_t)IDLE_S * 1000000 / NAP_US;
-    for (int64_t idle = 0; idle < naps && !atomic_load(&r->stop);) {
-        if (drain(r)) {
-            idle = 0;
-            continue;
-        }
-        if (r->begun)
-            send_flush();
-        (void)nanosleep(&nap, NULL);
-        idle++;
-    }
+    struct helper *h = arg;
     pthread_mutex_lock(&rings.lock);
-    r->helped = false;
-    pthread_cond_broadcast(&rings.over);
+    do {
+        helper_drains(h);
+        h->rests = h->stop = true;
+        pthread_cond_broadcast(&rings.over);
+        while (h->stop && helper_waits((int64_t)REST_S * 1000000))
+            ;
+        h->rests = h->stop;
+    } while (!h->stop);
+    h->runs = h->rests = false;
     pthread_mutex_unlock(&rings.lock);
     return NULL;
 }
 
+/* The lock is held. */
 static bool helper_start(struct ring *r)
 {
     pthread_t thread;
-    atomic_store(&r->stop, false);
-    r->helped = true;
-    r->helped = inject_thread(&thread, helper, r);
-    if (r->helped)
+    struct helper *h = r->helper = &rings.helpers[r - rings.rings];
+    h->ring = r;
+    h->stop = false;
+    if (h->runs) {
+        pthread_cond_broadcast(&rings.wake);
+        return true;
+    }
+    h->runs = inject_thread(&thread, helper, h);
+    if (h->runs)
         (void)pthread_detach(thread);
-    return r->helped;
+    return h->runs;
 }
 
 /* The lock is held. */
 static void helper_stop(struct ring *r)
 {
-    atomic_store(&r->stop, true);
-    while (r->helped)
+    struct helper *h = r->helper;
+    if (!h)
+        return;
+    h->stop = true;
+    pthread_cond_broadcast(&rings.wake);
+    while (h->runs && !h->rests)
         pthread_cond_wait(&rings.over, &rings.lock);
 }
 
@@ -496,9 +531,11 @@ static uint64_t rings_finish(void)
     for (int i = 0; i < RINGS; i++) {
         struct ring *r = &rings.rings[i];
         busy += r->busy;
-        atomic_store(&r->stop, true);
+        struct helper *h = &rings.helpers[i];
+        h->stop = true;
+        pthread_cond_broadcast(&rings.wake);
         int late = 0;
-        while (r->helped && late == 0)
+        while (h->runs && !h->rests && late == 0)
             late = pthread_cond_timedwait(&rings.over, &rings.lock, &until);
     }
     pthread_mutex_unlock(&rings.lock);
