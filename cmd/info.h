@@ -37,8 +37,8 @@ int info_migration_json(struct store *store, json_t **root, struct err *err);
  * replay of its batch, both by the GPU's clock. "by_client": a row for each: gpc, client, faults, duplicates,
  * leftovers. A trace without such faults gets no key.
  *
- * Example: entries of page P written at 10 and 20 in batch 1, replayed at 100, and of P at 90 in batch 2, replayed at
- * 150: 3 faults, 1 duplicate, 1 leftover, replay 60 to 90. */
+ * Example: P written at 10 and 20 in batch 1, replayed at 100, and at 90 in batch 2, at 150: 1 duplicate, 1 leftover.
+ */
 int info_faults_json(struct store *store, json_t **root, struct err *err);
 
 /* What `info --by` has as rows, and what they make together: *total as a row, with time_ns of all kernels

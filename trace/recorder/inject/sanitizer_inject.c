@@ -189,8 +189,7 @@ struct ring {
 /* Drains a ring while a launch has it, and rests until the next one has; it ends after REST_S. */
 struct helper {
     struct ring *ring;
-    bool runs, rests;
-    bool stop;
+    bool runs, rests, stop;
 };
 
 static struct {
@@ -263,47 +262,31 @@ static bool within_limit(void)
     return false;
 }
 
-/* A message with lanes from `at` on; how many. */
-static uint32_t further_lanes(struct record_pipe_message *m, const uint64_t *addrs, uint32_t at, uint32_t n,
-                              bool narrow)
-{
-    uint32_t most = narrow ? RECORD_PIPE_NARROW_EACH : RECORD_PIPE_LANES_EACH, i = 0;
-    *m = (struct record_pipe_message){.type = narrow ? RECORD_PIPE_NARROW : RECORD_PIPE_LANES};
-    for (; i < most && at + i < n; i++)
-        if (narrow)
-            m->narrow[i] = (int32_t)(addrs[at + i] - addrs[0]);
-        else
-            m->lanes[i] = addrs[at + i];
-    return i;
-}
-
 /* The messages of an access; their number. Of one in step its first unit says all. */
 static size_t access_messages(const struct ring *r, const struct access_unit *u, struct record_pipe_message *messages)
 {
-    struct record_pipe_message *m = &messages[0];
+    struct record_pipe_message *m = &messages[0], *further = m;
     const bool narrow = u->shape == ACCESS_NARROW;
+    const uint32_t each = narrow ? RECORD_PIPE_NARROW_EACH : RECORD_PIPE_LANES_EACH;
+    uint64_t addrs[32];
     *m = (struct record_pipe_message){.type = RECORD_PIPE_ACCESS, .kind = u->bytes, .id = u->pc};
     m->time = (int64_t)((uint64_t)u->block << 32 | u->warp);
     m->addr = u->address;
     m->group = u->mask;
     m->flags = narrow ? u->flags | RECORD_PIPE_ACCESS_NARROW : u->flags;
-    if (u->shape == ACCESS_IN_STEP) {
-        m->extra = u->stride;
-        return 1;
+    m->extra = u->shape == ACCESS_IN_STEP ? u->stride : 0;
+    const uint32_t n =
+        u->shape == ACCESS_IN_STEP ? 1 : access_ring_addresses(&r->host->ring, r->units, r->next, u, addrs);
+    for (uint32_t i = 1; i < n; i++) {
+        if ((i - 1) % each == 0)
+            *++further = (struct record_pipe_message){.type = narrow ? RECORD_PIPE_NARROW : RECORD_PIPE_LANES};
+        if (narrow)
+            further->narrow[(i - 1) % each] = (int32_t)(addrs[i] - addrs[0]);
+        else
+            further->lanes[(i - 1) % each] = addrs[i];
     }
-    uint64_t addrs[32];
-    const uint32_t n = access_ring_addresses(&r->host->ring, r->units, r->next, u, addrs);
-    for (uint32_t at = 1; at < n; m->duration++)
-        at += further_lanes(&messages[1 + m->duration], addrs, at, n, narrow);
+    m->duration = further - m;
     return 1 + (size_t)m->duration;
-}
-
-static void send_access(const struct ring *r, const struct access_unit *u)
-{
-    sending.n += access_messages(r, u, sending.messages + sending.n);
-    sending.accesses++;
-    if (sending.n >= BATCH)
-        send_flush();
 }
 
 /* The accesses that are there; whether there was one. */
@@ -316,8 +299,12 @@ static bool drain(struct ring *r)
             break;
         if (u->bytes == 0)
             sending.unfilled++;
-        else if (within_limit())
-            send_access(r, u);
+        else if (within_limit()) {
+            sending.n += access_messages(r, u, sending.messages + sending.n);
+            sending.accesses++;
+        }
+        if (sending.n >= BATCH)
+            send_flush();
         r->next += access_ring_units((enum access_shape)u->shape, (unsigned)__builtin_popcount(u->mask));
         if (++n % RELEASE_EACH == 0)
             access_ring_release(&r->host->ring, r->next);

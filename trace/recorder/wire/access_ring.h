@@ -152,10 +152,6 @@ ACCESS_RING_FUNCTION unsigned long long ring_add(unsigned long long *p, unsigned
 {
     return atomicAdd(p, value);
 }
-ACCESS_RING_FUNCTION unsigned long long ring_count(unsigned long long *p)
-{
-    return atomicAdd(p, 1ull); /* a number alone, which nothing is read by */
-}
 ACCESS_RING_FUNCTION unsigned long long ring_exchange(unsigned long long *p, unsigned long long value)
 {
     const unsigned long long before = atomicExch(p, value);
@@ -184,10 +180,6 @@ static inline void ring_store(unsigned long long *p, unsigned long long value)
 static inline unsigned long long ring_add(unsigned long long *p, unsigned long long value)
 {
     return __atomic_fetch_add(p, value, __ATOMIC_ACQ_REL);
-}
-static inline unsigned long long ring_count(unsigned long long *p)
-{
-    return __atomic_fetch_add(p, 1ull, __ATOMIC_RELAXED);
 }
 static inline unsigned long long ring_exchange(unsigned long long *p, unsigned long long value)
 {
@@ -234,7 +226,7 @@ ACCESS_RING_FUNCTION int access_ring_owns(struct access_ring *ring, uint64_t gri
         owner = ring_swap(&ring->grid, 0, grid + 1);
     if (owner == 0 || owner == grid + 1)
         return 1;
-    (void)ring_count(&ring->strays);
+    (void)ring_add(&ring->strays, 1);
     return 0;
 }
 
@@ -249,7 +241,7 @@ ACCESS_RING_FUNCTION int access_ring_samples(const struct access_ring *ring, uin
 /* Count an access; whether it is to be recorded. */
 ACCESS_RING_FUNCTION int access_ring_wants(struct access_ring *ring)
 {
-    return ring_count(&ring->taken) < ring->capacity;
+    return ring_add(&ring->taken, 1) < ring->capacity;
 }
 
 /* Units of an access of so many lanes. */
@@ -301,7 +293,7 @@ ACCESS_RING_FUNCTION unsigned long long access_ring_reserve(struct access_ring *
     }
     if (ring_load(&ring->credited) == known)
         ring_store(&ring->hopeless, 1);
-    (void)ring_count(&ring->lost);
+    (void)ring_add(&ring->lost, 1);
     return ACCESS_RING_NONE;
 }
 
@@ -355,13 +347,10 @@ ACCESS_RING_FUNCTION void access_ring_commit(const struct access_ring *ring, uns
 /* --- which pages a patched kernel has touched, in the memory of the device ---
  *
  * Behind a struct access_ring, a hash table of the 2 MiB blocks that were touched: their keys, then two bytes a page
- * (read, written), in which the launch's number stands once the page was touched. So a table serves 255 launches, and
- * neighbouring pages, which warps touch at the same time, do not share a sector's turn. A page goes into the ring once
- * when it is first read and once when it is first written, in the order in which that came about, as an access of one
- * lane and one byte. What a launch costs is bounded by the pages it touches, not by its length: an access to a page
- * that is known loads its key and its byte, maybe out of date, and writes nothing; else one lane for each page looks
- * again, past the caches. `full` counts the touches of blocks for which the table had no room, so that what is missing
- * is known. */
+ * (read, written), marked by the launch's number; bytes, so that neighbours are not all in one sector. A page goes into
+ * the ring once when it is first read and once when it is first written, in that order, as an access of one lane and
+ * one byte. An access to a known page loads its key and its byte, maybe out of date, and writes nothing; else one lane
+ * for each page looks again, past the caches. `full` counts touches of blocks for which the table had no room. */
 
 enum {
     TOUCH_PAGE_BITS = 12,
@@ -400,17 +389,12 @@ ACCESS_RING_FUNCTION int touch_writes(unsigned flags)
     return (flags & (SAN_FLAG_WRITE | SAN_FLAG_ATOMIC)) != 0;
 }
 
-ACCESS_RING_FUNCTION unsigned touch_page(uint64_t address)
-{
-    return (unsigned)(address >> TOUCH_PAGE_BITS) & (TOUCH_PAGES - 1);
-}
-
 /* Whether a page is known: by plain loads, which may be out of date and then say no. Each lane for itself. */
 ACCESS_RING_FUNCTION int touch_table_knows(const struct access_ring *ring, uint64_t address, unsigned flags)
 {
     const uint64_t number = address >> TOUCH_BLOCK_BITS;
     const uint32_t place = touch_place(ring, number);
-    const unsigned page = touch_page(address), writes = (unsigned)touch_writes(flags);
+    const unsigned page = (unsigned)(address >> TOUCH_PAGE_BITS) % TOUCH_PAGES, writes = (unsigned)touch_writes(flags);
     if (TOUCH_LOOK(touch_keys(ring) + place) != number + 1 || (writes && touch_reads(flags)))
         return 0;
     const unsigned char *bytes = (const unsigned char *)touch_word(ring, place, 0, writes);
@@ -431,20 +415,15 @@ ACCESS_RING_FUNCTION uint32_t touch_table_block(struct access_ring *ring, uint64
     return TOUCH_NO_PLACE;
 }
 
-/* Whether a page's byte is marked, past the caches. */
-ACCESS_RING_FUNCTION int touch_stands(const unsigned long long *word, unsigned page, unsigned launch)
+/* Mark a page's byte; whether it was not marked before. Each of the word's bytes changes once a launch at most. */
+ACCESS_RING_FUNCTION int touch_first(struct access_ring *ring, uint32_t place, unsigned page, unsigned written,
+                                     uint64_t grid)
 {
-    return (ring_load(word) >> page % 8 * 8 & 255) == launch;
-}
-
-/* Mark it; whether it was not marked before. Each of the word's bytes changes once a launch at most. */
-ACCESS_RING_FUNCTION int touch_first(unsigned long long *word, unsigned page, unsigned launch)
-{
+    unsigned long long *word = touch_word(ring, place, page, written), stands = ring_load(word), seen;
     const unsigned shift = page % 8 * 8;
-    unsigned long long stands = ring_load(word), seen;
-    while ((stands >> shift & 255) != launch) {
+    while ((stands >> shift & 255) != ring->launch && access_ring_owns(ring, grid)) {
         seen = stands;
-        stands = ring_swap(word, seen, (seen & ~(255ull << shift)) | (unsigned long long)launch << shift);
+        stands = ring_swap(word, seen, (seen & ~(255ull << shift)) | (unsigned long long)ring->launch << shift);
         if (stands == seen)
             return 1;
     }
@@ -466,20 +445,13 @@ ACCESS_RING_FUNCTION void touch_table_touch(struct access_ring *ring, uint64_t a
                                             uint32_t warp, uint64_t grid)
 {
     const uint32_t place = touch_table_block(ring, address >> TOUCH_BLOCK_BITS);
-    const unsigned page = touch_page(address), launch = ring->launch;
+    const unsigned page = (unsigned)(address >> TOUCH_PAGE_BITS) % TOUCH_PAGES;
     const uint64_t at = address >> TOUCH_PAGE_BITS << TOUCH_PAGE_BITS;
-    if (place == TOUCH_NO_PLACE) {
-        (void)ring_count(&ring->full);
-        return;
-    }
-    unsigned long long *read = touch_word(ring, place, page, 0), *written = touch_word(ring, place, page, 1);
-    const int reads = touch_reads(flags) && !touch_stands(read, page, launch);
-    const int writes = touch_writes(flags) && !touch_stands(written, page, launch);
-    if (!(reads || writes) || !access_ring_owns(ring, grid))
-        return;
-    if (reads && touch_first(read, page, launch))
+    if (place == TOUCH_NO_PLACE)
+        (void)ring_add(&ring->full, 1);
+    else if (touch_reads(flags) && touch_first(ring, place, page, 0, grid))
         touch_append(ring, at, SAN_FLAG_READ, block, warp);
-    if (writes && touch_first(written, page, launch))
+    if (place != TOUCH_NO_PLACE && touch_writes(flags) && touch_first(ring, place, page, 1, grid))
         touch_append(ring, at, flags & SAN_FLAG_ATOMIC ? SAN_FLAG_ATOMIC : SAN_FLAG_WRITE, block, warp);
 }
 
