@@ -115,7 +115,8 @@ static void answer(const struct decision *d, FILE *out)
     const struct compare_result *result = d->result;
     char text[1024];
     element(out, "h1", "%s", compare_answer(result, text, sizeof text));
-    element(out, "p class=dim", "%s, %.4g MiB, on %s (%s)", result->program, (double)result->footprint_bytes / 0x1p20,
+    element(out, "p class=dim", "%s%s%s%s, %.4g MiB, on %s (%s)", result->recorded, *result->recorded ? " (" : "",
+            result->program, *result->recorded ? ")" : "", (double)result->footprint_bytes / 0x1p20,
             result->platform->name, result->platform->from);
 }
 
@@ -271,19 +272,28 @@ static void row(const struct compare_result *result, size_t i, const char *const
     (void)fputs("</tr>\n", out);
 }
 
-static void why(const struct decision *d, FILE *out, const json_t *runs)
+static void every_row(const struct decision *d, FILE *out)
 {
     static const char *const head[] = {"mechanism",  "time",        "of the best", "link busy at least",
                                        "to the GPU", "to the host", "GPU memory",  "read amplification",
                                        NULL};
-    begin(out, "why", "Why");
-    put_figure(d, out, "compare-times", runs, NULL,
-               "Time of each mechanism, best first; whiskers reach as far as the measured error of such times");
+    begin(out, "rows", "Each mechanism");
     table_head(out, head);
     for (size_t i = 0; i < d->result->count; i++)
         row(d->result, i, head, out);
     table_end(out);
+    end(out);
+}
+
+/* What bounds the rows, and their figure beside it. */
+static void why(const struct decision *d, FILE *out, const json_t *runs)
+{
+    begin(out, "why", "Why");
+    (void)fputs("<div class=\"beside\">\n", out);
     say_bounds(d->result, out);
+    put_figure(d, out, "compare-times", runs, NULL,
+               "Time of each mechanism, best first; whiskers reach as far as the measured error of such times");
+    (void)fputs("</div>\n", out);
     end(out);
 }
 
@@ -474,9 +484,10 @@ int decision_write(const struct decision *d, FILE *out, struct err *err)
     for (size_t i = 0; i < json_array_size(d->result->limits); i++)
         element(out, "p", "%s", json_string_value(json_array_get(d->result->limits, i)));
     (void)fputs("</header>\n<main>\n", out);
-    sure(d, out);
-    why(d, out, runs);
+    every_row(d, out);
     how(d, out);
+    why(d, out, runs);
+    sure(d, out);
     rest(d, out, runs);
     (void)fputs("</main>\n</body>\n</html>\n", out);
     json_decref(runs);

@@ -85,13 +85,16 @@ START_TEST(the_page_answers_says_how_sure_why_and_how)
     char *text = page_of("synth:bfs,scale=10,roots=1", "h200", 2, "offchip compare");
     static const char *const order[] = {"<h1>",
                                         "copy ",
-                                        "<h2>How sure</h2>",
-                                        "of 2 draws",
-                                        "<h2>Why</h2>",
+                                        "<h2>Each mechanism</h2>",
                                         "<th scope=\"row\">copy (cudaMemcpy)</th>",
                                         "<h2>How to have it</h2>",
-                                        "cudaMalloc() for each of the",
+                                        "cudaMalloc() for 1 allocation",
                                         "predicted ",
+                                        "<h2>Why</h2>",
+                                        "<div class=\"beside\">",
+                                        "<figure class=\"compare-times\">",
+                                        "<h2>How sure</h2>",
+                                        "of 2 draws",
                                         "<h2>Everything else</h2>",
                                         "</html>"};
     const char *at = text;

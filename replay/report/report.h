@@ -73,8 +73,8 @@ int html_write(const struct run_set *runs, const char *metrics, const char *vers
 /* A figure inside a page: SVG in base64, freed by the caller, or NULL. Returns what plot_draw_bytes() does. */
 int html_figure(const struct figure *figure, const struct figure_input *input, char **svg, struct err *err);
 
-/* decision: the page of a comparison: the answer, how sure, why, how to have it, then everything else. One HTML file
- * without script that needs no network: plain tables, figures of replay/report as SVG inside. */
+/* decision: the page of a comparison: the answer, its table, how to have it, why, how sure, then everything else. One
+ * HTML file without script that needs no network: plain tables, figures of replay/report as SVG inside. */
 
 struct compare_request;
 struct compare_result;
