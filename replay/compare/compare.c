@@ -142,6 +142,13 @@ double compare_time_high(const struct compare_row *row)
     return v->interval ? v->hi : v->real;
 }
 
+struct robust_value compare_value(const struct compare_row *row)
+{
+    struct robust_value value = robust_metric(&row->outcome.values[0]);
+    value.common = row->common_ns;
+    return value;
+}
+
 const struct compare_row *compare_second(const struct compare_result *result)
 {
     for (size_t i = 1; i < result->count && result->rows[i].answered; i++)
@@ -152,10 +159,8 @@ const struct compare_row *compare_second(const struct compare_result *result)
 
 bool compare_tied(const struct compare_row *a, const struct compare_row *b)
 {
-    const double error = fmax(a->error_ratio, b->error_ratio), common = fmin(a->common_ns, b->common_ns);
-    struct robust_value x = robust_metric(&a->outcome.values[0]), y = robust_metric(&b->outcome.values[0]);
-    x.hi -= common; /* the same in both, whatever it is */
-    y.hi -= common;
+    const double error = fmax(a->error_ratio, b->error_ratio);
+    const struct robust_value x = compare_value(a), y = compare_value(b);
     return a->answered && b->answered && !robust_beats(&x, &y, error, false) && !robust_beats(&y, &x, error, false);
 }
 

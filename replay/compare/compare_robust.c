@@ -12,11 +12,6 @@ struct drawing {
     pthread_mutex_t engines;
 };
 
-static struct robust_value value_of(const struct compare_row *row)
-{
-    return robust_metric(outcome_get(&row->outcome, "time_ns"));
-}
-
 /* Of [pcie]: what no kernel that reads host memory goes by; the first one tells of copies. */
 static const char *const unread[] = {"copy_payload_bytes", "cpu_rows_bytes_per_s", "cpu_lists_bytes_per_s",
                                      "uvm_reserve_bytes", NULL};
@@ -56,7 +51,7 @@ static void fill(struct drawing *d, const struct compare_result *got, struct rob
     for (size_t i = 0; i < d->count; i++)
         for (size_t k = 0; k < got->count; k++)
             if (got->rows[k].mechanism == d->rows[i].mechanism && strcmp(got->rows[k].policy, d->rows[i].policy) == 0)
-                values[i] = value_of(&got->rows[k]);
+                values[i] = compare_value(&got->rows[k]);
 }
 
 /* The rows that are asked for, on another platform. */
@@ -80,7 +75,7 @@ static int answer(void *ctx, const struct platform *platform, struct robust_valu
     facts.engines = &d->engines;
     for (size_t i = 0; i < d->count; i++) {
         const bool same = as_it_was(d, platform, &d->rows[i], facts.prefetched != NULL);
-        values[i] = same ? value_of(&d->rows[i]) : (struct robust_value){.state = ROBUST_REFUSED};
+        values[i] = same ? compare_value(&d->rows[i]) : (struct robust_value){.state = ROBUST_REFUSED};
         if (same)
             rows[d->count - ++facts.same_count] = d->rows[i];
         else

@@ -66,6 +66,9 @@ bool compare_wanted(const struct compare_program *facts, enum compare_mechanism 
 int compare_rows(const struct compare_program *facts, struct compare_result *result, struct uvm_metrics *prefetched,
                  struct err *err);
 
+/* A row's time, by which it is judged. */
+struct robust_value compare_value(const struct compare_row *row);
+
 /* What the order of the rows rests on. */
 int compare_robust(const struct compare_program *facts, struct compare_result *result, struct err *err);
 

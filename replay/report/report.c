@@ -272,7 +272,7 @@ static void stand(const struct case_table *table, size_t run, const struct decis
                                       .simple = engine ? engine_simplicity(engine, r->policy)
                                                        : compare_simplicity(r->policy)};
     verdict_take(verdict, answer, &cell.value, by->rank ? 0 : report_error(r));
-    (void)run_metric(r, "common_ns", &answer->common);
+    (void)run_metric(r, "common_ns", &answer->value.common);
     if (run_starved(r))
         answer->value.state = ROBUST_REFUSED;
 }

@@ -31,7 +31,7 @@ struct robust_value robust_between(double lo, double hi)
 {
     if (!isfinite(lo) || !isfinite(hi) || lo < 0 || hi < lo)
         return (struct robust_value){.state = ROBUST_UNBOUNDED};
-    return (struct robust_value){ROBUST_STANDS, lo == hi ? lo : lo + (hi - lo) / 2, lo, hi};
+    return (struct robust_value){ROBUST_STANDS, lo == hi ? lo : lo + (hi - lo) / 2, lo, hi, 0};
 }
 
 struct robust_value robust_metric(const struct metric_value *v)
@@ -55,7 +55,8 @@ bool robust_beats(const struct robust_value *a, const struct robust_value *b, do
 {
     if (a->state != ROBUST_STANDS)
         return false;
-    return more_is_better ? a->lo > b->hi * (1 + error) : a->hi * (1 + error) < b->lo;
+    const double common = fmin(a->common, b->common);
+    return more_is_better ? a->lo > (b->hi - common) * (1 + error) : (a->hi - common) * (1 + error) < b->lo;
 }
 
 static bool beats(const struct robust_question *q, const struct robust_value *values, size_t a, size_t b)

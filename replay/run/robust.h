@@ -11,9 +11,10 @@
  *   margins  the nominal winner's lead over the best of the others with each number alone at both ends: a tornado.
  *
  * Answer a beats b if a at its worst end, times 1 + the larger error of the two, is still better than b at its best
- * end. What nothing beats wins: several where they tie. Starved, refused and unbounded answers neither win nor beat;
- * nor does one that was not worked out because another beats it: whom it would beat, that other beats too. Worked
- * example: times 100, 110 and 130 with an error of 0.15: 100 x 1.15 = 115, so the first two win.
+ * end; what is as wide in both for the same reason is left out. What nothing beats wins: several where they tie.
+ * Starved, refused and unbounded answers neither win nor beat; nor does one that was not worked out because another
+ * beats it: whom it would beat, that other beats too. Worked example: times 100, 110 and 130 with an error of 0.15: 100
+ * x 1.15 = 115, so the first two win.
  *
  * The same question, draws and seed give the same bits whatever the number of threads. */
 #ifndef REPLAY_RUN_ROBUST_H
@@ -36,6 +37,7 @@ enum robust_state {
 struct robust_value {
     enum robust_state state;
     double value, lo, hi;
+    double common; /* of the width, what others of the same recording have too, and then as much */
 };
 
 /* What is not finite, or negative, is unbounded. Of an interval the middle is the value. */

@@ -304,6 +304,12 @@ START_TEST(intervals_that_overlap_tie)
     ck_assert_uint_eq(t.robust.ties[1], 64);
     ck_assert_uint_eq(t.robust.ties[2], 0);
     teardown(&t);
+    struct robust_value a = robust_between(50, 150), b = robust_between(90, 190);
+    ck_assert(!robust_beats(&a, &b, 0.06, false));
+    a.common = 100; /* of the width, the other has 80 of it: 50 to 70 beside 90 to 110 */
+    b.common = 80;
+    ck_assert(robust_beats(&a, &b, 0.06, false) && !robust_beats(&b, &a, 0.06, false));
+    ck_assert(robust_beats(&b, &a, 0.06, true));
     ck_assert_int_eq(robust_between(1, INFINITY).state, ROBUST_UNBOUNDED);
     ck_assert_int_eq(robust_point(NAN).state, ROBUST_UNBOUNDED);
 }

@@ -27,29 +27,20 @@ void verdict_take(const struct verdict *verdict, struct verdict_answer *answer, 
         memcpy(dots, " to ", 4);
 }
 
-/* The same as a's, without what b has in common with it. */
-static struct robust_value beside(const struct verdict_answer *a, const struct verdict_answer *b)
-{
-    struct robust_value value = a->value;
-    value.hi -= fmin(a->common, b->common);
-    return value;
-}
-
 bool verdict_wins(const struct verdict *verdict, const struct verdict_answer *answers, size_t n,
                   const struct verdict_answer *answer)
 {
     bool wins = answer->value.state == ROBUST_STANDS;
-    for (size_t i = 0; i < n && wins; i++) {
-        const struct robust_value value = beside(&answers[i], answer);
-        wins = answers[i].open ||
-               !robust_beats(&value, &answer->value, fmax(answers[i].error, answer->error), verdict->more_is_better);
-    }
+    for (size_t i = 0; i < n && wins; i++)
+        wins = answers[i].open || !robust_beats(&answers[i].value, &answer->value,
+                                                fmax(answers[i].error, answer->error), verdict->more_is_better);
     return wins;
 }
 
 double verdict_margin(const struct verdict *verdict, const struct verdict_answer *a, const struct verdict_answer *b)
 {
-    return verdict->more_is_better ? a->value.lo / b->value.hi : b->value.lo / beside(a, b).hi;
+    return verdict->more_is_better ? a->value.lo / b->value.hi
+                                   : b->value.lo / (a->value.hi - fmin(a->value.common, b->value.common));
 }
 
 /* The nearest of the others to the best; n: none stands. */
@@ -86,7 +77,7 @@ static void say_margin(struct verdict *v, const char *label, const struct verdic
         a->error > 0 ? ", more than the models' errors" : "; how far off such numbers are was never measured", v->sure);
 }
 
-/* "No winner: a 242 to 331 us, b 317 us and 2 others". */
+/* "No winner: a 242 to 331 us, b 317 us and others". */
 static void say_winners(struct verdict *v, const struct verdict_answer *answers, size_t n, size_t winners)
 {
     const size_t most = winners > NAMED ? NAMED - 1 : winners;
@@ -102,7 +93,7 @@ static void say_winners(struct verdict *v, const struct verdict_answer *answers,
             said++;
         }
     if (winners > most)
-        (void)mem_add_text(v->say, sizeof v->say, " and %zu others", winners - most);
+        (void)mem_add_text(v->say, sizeof v->say, " and others");
 }
 
 void verdict_make(struct verdict *v, struct verdict_answer *answers, size_t n)
@@ -135,8 +126,9 @@ void verdict_make(struct verdict *v, struct verdict_answer *answers, size_t n)
         say_margin(v, label, &answers[v->pick], &answers[v->next]);
     else if (open)
         (void)mem_add_text(v->say, sizeof v->say, "; %s.",
-                           strchr(v->say, '~') ? "an estimate (~) decides nothing: record --touches makes it a number"
-                                               : "what is only more than a bound (>) decides nothing");
+                           strchr(v->say, '~')
+                               ? "an estimate (~) decides nothing: the program's touches make it a number"
+                               : "what is only more than a bound (>) decides nothing");
     else
         (void)mem_add_text(v->say, sizeof v->say, " are the same%s; the simplest is %s.",
                            v->measured ? " within their errors" : "", answers[v->pick].name);

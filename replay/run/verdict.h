@@ -13,7 +13,6 @@ struct verdict_answer {
     const char *name;
     char text[80]; /* its value as tables have it; "": it is not to be said */
     struct robust_value value;
-    double common;   /* of the interval's width, what others have too and then as much */
     double error;    /* measured, a ratio; 0: nobody has measured */
     bool open;       /* it may be better than its value: an estimate, or what is more than a bound */
     bool wins;       /* nothing beats it; what is open beats nothing */

@@ -61,7 +61,7 @@ static const struct {
     {&time,
      false,
      {{"a", 100, 100, 0, 0.15, 0, 0}, {"b", 50, 50, '~', 0.15, 0, 0}},
-     "No winner: a 100 us and b ~50 us; an estimate (~) decides nothing: record --touches makes it a number."},
+     "No winner: a 100 us and b ~50 us; an estimate (~) decides nothing: the program's touches make it a number."},
     {&time,
      false,
      {{"a", 100, 100, 0, 0.15, 0, 0}, {"b", 300, 300, '~', 0.15, 0, 0}},
@@ -93,7 +93,7 @@ static const struct {
       {"c", 102, 102, 0, 0.06, 0, 3},
       {"d", 103, 103, 0, 0.06, 0, 2},
       {"e", 104, 104, 0, 0.06, 0, 1}},
-     "No winner: a 100 us, b 101 us, c 102 us and 2 others are the same within their errors; the simplest is e."},
+     "No winner: a 100 us, b 101 us, c 102 us and others are the same within their errors; the simplest is e."},
 };
 
 START_TEST(the_sentence_names_who_wins_or_that_nobody_does)
@@ -111,8 +111,9 @@ START_TEST(the_sentence_names_who_wins_or_that_nobody_does)
                                                .real = (lo + hi) / 2,
                                                .lo = lo,
                                                .hi = hi};
-            answers[n] = (struct verdict_answer){.name = r->name, .simple = r->simple, .common = r->common * scale};
+            answers[n] = (struct verdict_answer){.name = r->name, .simple = r->simple};
             verdict_take(&verdict, &answers[n], &value, r->error);
+            answers[n].value.common = r->common * scale;
         }
         verdict_make(&verdict, answers, n);
         ck_assert_str_eq(verdict.say, cases[i].says);
