@@ -138,18 +138,20 @@ static void print_robust(const struct compare_result *result, char (*names)[COMP
     }
 }
 
+enum { LINE = 76 };
+static size_t pick_room = 2 * LINE; /* bytes for how to have the row to take */
+
 /* How to have the row that the answer names, in a few lines. */
 static void print_pick(const struct view *view, FILE *to)
 {
-    enum { ROOM = 2 * 76 };
     const struct compare_verdict *v = view->verdict;
     const struct compare_row *row = &view->result->rows[v->verdict.pick];
     char text[4096], more[] = " .. (--top 1 says all)";
     size_t n = (size_t)snprintf(text, sizeof text, "%s", v->names[v->verdict.pick]);
     for (size_t a = 0; a < row->apply_count && n < sizeof text; a++)
         n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", a ? "; " : ": ", row->apply[a]);
-    if (n > ROOM) {
-        n = ROOM - sizeof more;
+    if (n > pick_room) {
+        n = pick_room - sizeof more;
         while (n > 0 && text[n] != ' ')
             n--;
         (void)snprintf(text + n, sizeof text - n, "%s", more);
@@ -207,6 +209,8 @@ static void print_below(const struct view *view, FILE *to)
         print_top(view->result, to);
     else if (view->verdict->verdict.pick < view->result->count)
         print_pick(view, to);
+    else if (strchr(view->verdict->verdict.say, '~') && *view->result->touches)
+        printable_print(to, "for numbers in place of ~: %s\n", view->result->touches);
     const size_t rows = view->result->count - view->count;
     const size_t notes = notes_print_all(to, view->noted, view->result->count, matters);
     if (!all && !opt_verbose)
@@ -256,7 +260,8 @@ static bool drop_row(struct view *view, enum gives_way kind)
     return false;
 }
 
-/* Without options all fits a dozen lines: rows that the answer does not name give way, then notes. */
+/* Without options all fits a dozen lines: rows that the answer does not name give way, then notes, then words of how
+ * to. */
 static bool drop(struct view *view)
 {
     if (drop_row(view, ROWS_NOT_NAMED))
@@ -265,7 +270,13 @@ static bool drop(struct view *view)
         notes_most--;
         return true;
     }
-    return drop_row(view, ROW_AS_IT_IS) || drop_row(view, ROWS_NAMED);
+    if (drop_row(view, ROW_AS_IT_IS))
+        return true;
+    if (pick_room > LINE) {
+        pick_room = LINE;
+        return true;
+    }
+    return drop_row(view, ROWS_NAMED);
 }
 
 static size_t lines_of(const struct view *view, void (*print)(const struct view *view, FILE *to))

@@ -93,6 +93,7 @@ struct compare_result {
     struct platform_choice choice;
     char program[256];                      /* as the input was given */
     char recorded[128];                     /* the program that was recorded, with its arguments; "" */
+    char touches[512];                      /* the command that records the touches, too; "" */
     uint64_t footprint_bytes, memory_bytes; /* of the memory in question; that the GPU has for it, 0: enough */
     struct compare_alloc {
         char name[24];

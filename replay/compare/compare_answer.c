@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "replay/compare/compare_rows.h"
+#include "replay/uvm/second_run.h"
 #include "trace/base/mem.h"
 
 const char *compare_time_text(double ns, int digits, char *buf, size_t size)
@@ -21,6 +22,8 @@ void compare_name_recorded(struct compare_result *result, const struct input *in
     while (folder > 0 && name[folder - 1] != '/')
         folder--;
     (void)snprintf(result->recorded, sizeof result->recorded, "%s", name ? name + folder : "");
+    if (input->store)
+        (void)second_run_command(input->store, true, result->touches, sizeof result->touches);
 }
 
 /* No other row is of its mechanism. */
@@ -75,9 +78,9 @@ int compare_verdict(const struct compare_result *result, struct compare_verdict 
     for (size_t i = 0; i < result->count; i++) {
         const struct compare_row *row = &result->rows[i];
         v->answers[i].name = v->names[i];
-        v->answers[i].common = row->common_ns;
         v->answers[i].simple = compare_simplicity(compare_row_name(row, v->names[i]));
         verdict_take(&v->verdict, &v->answers[i], row->outcome.values, row->error_ratio);
+        v->answers[i].value.common = row->common_ns;
         if (*v->answers[i].text == '>') { /* it was stopped, or its model failed: no contender */
             v->answers[i].value.state = ROBUST_BEATEN;
             v->answers[i].open = false;

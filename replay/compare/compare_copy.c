@@ -8,8 +8,8 @@ static void apply(const struct compare_program *f, struct compare_row *row)
 {
     const struct program_copies *c = &f->copies;
     char names[COMPARE_NAME] = "";
-    compare_plan_say(row, "cudaMalloc() for each of the %zu allocations, %.4g MiB together", f->alloc_count,
-                     (double)f->footprint / 0x1p20);
+    compare_plan_say(row, "cudaMalloc() for %zu allocation%s, %.4g MiB together", f->alloc_count,
+                     f->alloc_count > 1 ? "s" : "", (double)f->footprint / 0x1p20);
     for (size_t i = 0; i < f->totals.alloc_count; i++)
         if (c->copied >> i & 1 && f->totals.allocs[i].host)
             compare_plan_name(names, f->totals.allocs[i].name);

@@ -4,6 +4,7 @@
 
 #include "replay/compare/compare_rows.h"
 #include "replay/run/platform_use.h"
+#include "replay/uvm/second_run.h"
 #include "replay/uvm/uvm_answer.h"
 #include "replay/zerocopy/zerocopy.h"
 #include "trace/base/mem.h"
@@ -209,10 +210,8 @@ static void fill_recorded(const struct compare_program *f, const struct outcome 
 static int needs_accesses(const struct compare_program *f, struct compare_result *result, struct err *err)
 {
     struct err why;
-    err_set(&why, "%s",
-            f->touches ? "zero-copy takes the program's accesses: offchip record --accesses --with"
-                       : "zero-copy, and other policies as numbers, take what the program touches: offchip "
-                         "record --accesses (unified memory alone: --touches)");
+    char command[512];
+    err_set(&why, "%s records what it reads", second_run_command(f->input->store, false, command, sizeof command));
     return compare_wanted(f, COMPARE_ZEROCOPY, "as-written")
                ? compare_refuse(result, COMPARE_ZEROCOPY, "as-written", &why, err)
                : 0;

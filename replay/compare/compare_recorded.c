@@ -243,8 +243,9 @@ struct transfers {
         uint64_t start, end;
         bool needed, there, again; /* again: prefetched more than once */
         uint32_t times;
-        size_t need; /* the last one, from 1; 0: none */
-    } * arrays;      /* by address; allocations that share addresses are one */
+        size_t need;   /* the last one, from 1; 0: none */
+        double brings; /* bytes of which is still to be said how they come */
+    } * arrays;        /* by address; allocations that share addresses are one */
     size_t count;
 };
 
@@ -423,17 +424,42 @@ static const char *ends_text(const struct ends *ns, char *buf, size_t size)
     return buf;
 }
 
+/* What a call for an array brings: its data each time, or memory without any. */
+static double brought(const struct transfers *t, const struct array *a, bool prefetched)
+{
+    double bytes = prefetched && a->needed && !a->times ? (double)(a->end - a->start) : 0;
+    for (size_t i = 0; i < t->need_count; i++)
+        bytes += &t->arrays[t->needs[i].array] == a ? t->needs[i].bytes : 0;
+    return bytes;
+}
+
+static struct array *largest(const struct transfers *t)
+{
+    struct array *most = t->arrays;
+    for (size_t i = 1; i < t->count; i++)
+        most = t->arrays[i].brings > most->brings ? &t->arrays[i] : most;
+    return most;
+}
+
+/* The arrays by what is brought of each; those below a hundredth of all are counted. */
 static void apply(const struct transfers *t, bool prefetched, struct compare_row *row)
 {
-    for (size_t i = 0; i < t->count; i++)
-        if (t->arrays[i].needed && (prefetched || t->arrays[i].times))
-            compare_plan_say(row,
-                             "%s the %.4g MiB at 0x%llx before the first kernel that needs them, behind what the CPU "
-                             "writes%s",
-                             prefetched ? "cudaMemPrefetchAsync() of" : "cudaMalloc() and cudaMemcpy() for",
-                             (double)(t->arrays[i].end - t->arrays[i].start) / 0x1p20,
-                             (unsigned long long)t->arrays[i].start,
-                             (prefetched ? t->arrays[i].again : t->arrays[i].times > 1) ? ", each time" : "");
+    double all = 0;
+    size_t left = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        t->arrays[i].brings = brought(t, &t->arrays[i], prefetched);
+        all += t->arrays[i].brings;
+        left += t->arrays[i].brings > 0;
+    }
+    for (struct array *a; left && (a = largest(t))->brings >= all / 100; a->brings = 0, left--)
+        compare_plan_say(row,
+                         "%s the %.4g MiB at 0x%llx before the first kernel that needs them, behind what the CPU "
+                         "writes%s",
+                         prefetched ? "cudaMemPrefetchAsync() of" : "cudaMalloc() and cudaMemcpy() for",
+                         (double)(a->end - a->start) / 0x1p20, (unsigned long long)a->start,
+                         (prefetched ? a->again : a->times > 1) ? ", each time" : "");
+    if (left)
+        compare_plan_say(row, "likewise %zu other%s, each below 1 %% of the bytes", left, left > 1 ? "s" : "");
 }
 
 /* --- where the calls of a plan stand --- */

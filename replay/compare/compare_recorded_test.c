@@ -8,7 +8,8 @@
 static struct store *created(void)
 {
     struct store *store = store_create(testing_file("t.db"), true, "", &err);
-    ck_assert_msg(store, "%s", err.msg);
+    ck_assert_msg(store && store_origin(store, "command_line", "offchip record -f -- ./app --mib 2", &err) == 0, "%s",
+                  err.msg);
     return store;
 }
 
@@ -121,7 +122,8 @@ END_TEST
 /* --- a recording by hand --- */
 
 #define BASE   (UINT64_C(0x7f) << 32)
-#define OUTPUT (BASE + 4 * (uint64_t)MIB)
+#define OUTPUT (BASE - 4 * (uint64_t)MIB)
+#define FEW    (BASE + 4 * (uint64_t)MIB) /* 4 KiB, in the last one */
 
 enum { MIB = 1 << 20, CHANGES = 6, CHEAP = 5 };
 
@@ -184,6 +186,12 @@ static void make(const struct hand *hand)
             .kind = RECORD_ALLOC, .time = 1, .addr = BASE, .bytes = 2 * MIB, .flags = RECORD_ALLOC_MANAGED});
     put(&w, hand,
         (struct record){.kind = RECORD_ALLOC, .time = 1, .addr = OUTPUT, .bytes = MIB, .flags = RECORD_ALLOC_MANAGED});
+    if (strcmp(hand->without, "cost") == 0) {
+        put(&w, hand,
+            (struct record){
+                .kind = RECORD_ALLOC, .time = 1, .addr = FEW, .bytes = 4096, .flags = RECORD_ALLOC_MANAGED});
+        put(&w, hand, (struct record){.kind = RECORD_FAULT, .time = 1493000, .duration = 1, .addr = FEW, .bytes = 1});
+    }
     put(&w, hand, (struct record){.kind = RECORD_CPU_FAULT, .time = 3, .addr = BASE, .flags = RECORD_WRITE});
     if (strcmp(hand->without, "freedom") == 0)
         put(&w, hand, (struct record){.kind = RECORD_ADVISE, .time = 2, .addr = BASE, .bytes = 2 * MIB});
@@ -231,7 +239,12 @@ START_TEST(each_end_is_what_the_recording_allows)
         ck_assert_double_eq(metric(row, "gpu_bytes"), 3 * MIB);
         ck_assert(told(row, "each time") && told(row, "2 MiB at 0x7f00000000"));
     }
-    ck_assert(noted(only_row("zerocopy"), "record --accesses"));
+    char command[2][256];
+    for (int touches = 0; touches < 2; touches++)
+        (void)snprintf(command[touches], sizeof command[touches], "offchip record --%s --with %s -- ./app --mib 2",
+                       touches ? "touches" : "accesses", testing_file("t.db"));
+    ck_assert(noted(only_row("zerocopy"), command[0]));
+    ck_assert_str_eq(result.touches, command[1]);
     compare_release(&result);
 }
 END_TEST
@@ -254,7 +267,9 @@ START_TEST(calls_stand_where_the_recording_needed_the_data)
     compare_with(testing_file("t.db"), "h200", NULL, 1);
     const struct compare_row *row = row_of(rows[1].mechanism, rows[1].policy);
     ck_assert_ptr_eq(compare_plannable(&result), row);
-    ck_assert_uint_eq(row->call_count, cheap ? 2 : 3);
+    ck_assert_uint_eq(row->call_count, 3);
+    ck_assert(strstr(row->apply[row->apply_count - 2 - (cheap != 0)], " 2 MiB") != NULL); /* the most bytes first */
+    ck_assert_int_eq(told(row, "likewise 1 other, each below 1 %"), cheap != 0);
     expect_call(row, 0, cheap ? "*" : "a", 0, 0); /* by number where the name is none that a launch has */
     expect_call(row, 1, cheap ? "*" : "a", 0, 1);
     if (!cheap)

@@ -286,6 +286,19 @@ int second_run_check(struct store *first, struct err *err)
                          uvm_touching(first) == UVM_INPUT_TOUCHES ? "page touches" : "accesses");
 }
 
+const char *second_run_command(struct store *first, bool touches, char *buf, size_t size)
+{
+    const char *what = touches ? "touches" : "accesses", *line = store_origin_get(first, "command_line");
+    const char *program = line ? strstr(line, " -- ") : NULL;
+    struct err err;
+    if (second_run_check(first, &err))
+        (void)snprintf(buf, size, "offchip record --%s -o %s.db%s", what, what, program ? program : " -- PROGRAM");
+    else
+        (void)snprintf(buf, size, "offchip record --%s --with %s%s", what, store_path(first),
+                       program ? program : " -- PROGRAM");
+    return buf;
+}
+
 /* All that faulted is touched. */
 static int check_faults(struct store *first, struct store *touches, struct err *err)
 {

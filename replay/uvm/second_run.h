@@ -14,6 +14,10 @@ int recording_copy_facts(struct store *in, struct store *out, struct err *err);
 /* Whether a trace can be added to: migrations are recorded in it, no touches and no accesses. -1 with *err set: no. */
 int second_run_check(struct store *first, struct err *err);
 
+/* The command that records touches or accesses besides, "offchip record --touches --with t.db -- ./app --size 64": into
+ * it where second_run_check() lets it. Returns buf. */
+const char *second_run_command(struct store *first, bool touches, char *buf, size_t size);
+
 /* What `second` says, a recording of accesses, as stream "accesses" of `out`, or, `touches`, the pages that it touches
  * as stream "touches". `some`: only some kernels were recorded in it, all launches of each. `out` is a new trace, which
  * gets all that `first` holds besides. -1 with *err set: what does not agree first. */

@@ -114,6 +114,9 @@ START_TEST(addresses_and_launches_are_those_of_the_first_run)
         ck_assert_int_eq(uvm_input_stored(both), UVM_INPUT_RECORDING);
         ck_assert_int_eq(uvm_touching(both), touches ? UVM_INPUT_TOUCHES : UVM_INPUT_ACCESSES);
         ck_assert_int_eq(second_run_check(both, &err), -1);
+        char command[128]; /* nothing can be added to it any more */
+        ck_assert_str_eq(second_run_command(both, true, command, sizeof command),
+                         "offchip record --touches -o touches.db -- PROGRAM");
         struct store_walk w = {0};
         uint64_t pages = 0;
         while (store_walk_next(&w, both, 1, &err))
