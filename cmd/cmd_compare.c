@@ -1,4 +1,5 @@
 /* offchip compare: one program on one machine under every mechanism, ranked. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -54,8 +55,18 @@ struct view {
     size_t *rows, count;
 };
 
-/* How many times as long as the best one a row takes at least; "=": nothing shows that one of them is better. */
-static void of_best(struct table *t, const struct compare_verdict *v, size_t i)
+/* How many times as long as each of the best a row takes at least. */
+static double behind(const struct compare_verdict *v, size_t count, size_t i)
+{
+    double most = 0;
+    for (size_t best = 0; best < count; best++)
+        if (v->answers[best].wins)
+            most = fmax(most, verdict_margin(&v->verdict, &v->answers[best], &v->answers[i]));
+    return most;
+}
+
+/* The same in the table; "=": nothing shows that one of them is better. */
+static void of_best(struct table *t, const struct compare_verdict *v, size_t count, size_t i)
 {
     const struct verdict_answer *a = &v->answers[i];
     if (a->value.state != ROBUST_STANDS && *a->text != '>')
@@ -67,7 +78,7 @@ static void of_best(struct table *t, const struct compare_verdict *v, size_t i)
                    *a->text == '>'       ? "> "
                    : a->open && !a->wins ? "~"
                                          : "",
-                   a->wins ? 1 : verdict_margin(&v->verdict, &v->answers[v->verdict.tied ? 0 : v->verdict.pick], a));
+                   a->wins ? 1 : behind(v, count, i));
 }
 
 static void print_rows(const struct view *view, FILE *to)
@@ -96,7 +107,7 @@ static void print_rows(const struct view *view, FILE *to)
         for (size_t m = 0; m < row->outcome.count && m < metrics; m++) {
             table_cell(&t, "%s", metric_text(&compare_metrics[m], &row->outcome.values[m], text, sizeof text));
             if (m == 0)
-                of_best(&t, view->verdict, r);
+                of_best(&t, view->verdict, result->count, r);
             if (m == 0 && r < result->drawn)
                 table_cell(&t, "%u of %u", result->robust.wins[r], result->robust.draws);
             else if (m == 0 && result->drawn)
@@ -223,7 +234,6 @@ static void choose_rows(struct view *view)
 {
     enum { TIED = 4, LOST = 10 };
     const struct compare_verdict *v = view->verdict;
-    const size_t best = v->verdict.tied || v->verdict.pick == view->result->count ? 0 : v->verdict.pick;
     bool seen[COMPARE_MECHANISMS] = {false};
     size_t tied = 0;
     for (size_t i = 0; i < view->result->count; i++) {
@@ -231,7 +241,7 @@ static void choose_rows(struct view *view)
         const struct verdict_answer *a = &v->answers[i];
         const bool stands = a->value.state == ROBUST_STANDS && *a->text != '>';
         const bool first = !seen[row->mechanism] && row->mechanism != COMPARE_MIXED && stands &&
-                           verdict_margin(&v->verdict, &v->answers[best], a) < LOST;
+                           behind(v, view->result->count, i) < LOST;
         if (all || opt_verbose || first || (stands && compare_as_it_is(row)) || i == v->verdict.pick ||
             i == v->verdict.next || (a->wins && tied < TIED)) {
             view->rows[view->count++] = i;

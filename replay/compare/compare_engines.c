@@ -121,6 +121,30 @@ static int run(const struct call *call, struct compare_result *result, struct er
 
 /* --- zero-copy --- */
 
+static double known(const struct outcome *out, const char *name)
+{
+    const struct metric_value *v = outcome_get(out, name);
+    return v && v->known ? v->real : 0;
+}
+
+/* Of recorded accesses, by the recording of the kernels beside them. None takes less than with its memory in place.
+ * While requests keep the link busy they take their service; while they do not, each warp goes on as in place, where a
+ * load took memory_ns, and takes load_ns: computing and barriers no longer. */
+static void bound_by_kernels(const struct compare_program *f, const struct outcome *out, double back, double *lo,
+                             double *hi)
+{
+    const struct pcie *link = platform_section_get(f->platform, "pcie");
+    const struct gpu *gpu = platform_section_get(f->platform, "gpu");
+    const struct request_mix mix = {{(uint64_t)known(out, "requests_32"), (uint64_t)known(out, "requests_64"),
+                                     (uint64_t)known(out, "requests_96"), (uint64_t)known(out, "requests_128")},
+                                    (uint64_t)(known(out, "host_dram_bytes") / 64)};
+    const double busy =
+        link_beside_ns(link, link_service_ns(link, &mix), (double)mix_requests(&mix), back, SECTOR_BYTES);
+    const double path = f->in_place_ns * fmax(1, link->load_ns / gpu->memory_ns) + f->between_ns;
+    *lo = fmax(*lo, f->in_place_low_ns + f->between_ns);
+    *hi = fmax(*lo, fmin(*hi + f->in_place_ns, busy + path));
+}
+
 /* Reads as the engine has them, kernels' stores beside them the other way: every modified sector once a launch, in
  * whole lines at best, sector by sector at worst. */
 void compare_fill_zerocopy(const struct compare_program *f, const struct outcome *out, struct compare_row *row,
@@ -128,20 +152,22 @@ void compare_fill_zerocopy(const struct compare_program *f, const struct outcome
 {
     const struct pcie *link = platform_section_get(f->platform, "pcie");
     const struct metric_value *t = outcome_get(out, "time_ns");
-    double time = t->known ? t->real : NAN, back = 0;
+    double back = f->counted ? 0 : known(out, "d2h_bytes");
     if (t->lower_bound) {
         compare_stop_row(row, t->lo);
         return;
     }
     for (uint32_t l = 0; f->counted && l < f->totals.launches; l++)
         back += f->totals.launch[l].cpu ? 0 : (double)f->totals.launch[l].modified_bytes;
-    if (!isnan(time)) {
-        const struct metric_value *requests = outcome_get(out, "requests");
-        const double n = requests->known ? requests->real : 0;
-        double lo = link_beside_ns(link, time, n, back, LINE_BYTES);
+    if (t->known || t->interval) {
+        const double n = known(out, "requests");
+        double lo = link_beside_ns(link, t->interval ? t->lo : t->real, n, back, LINE_BYTES),
+               hi = link_beside_ns(link, t->interval ? t->hi : t->real, n, back, SECTOR_BYTES);
+        if (f->in_place_ns > 0 && t->interval)
+            bound_by_kernels(f, out, back, &lo, &hi);
         outcome_real(&row->outcome, "time_ns", lo);
-        if (back > 0)
-            outcome_interval(&row->outcome, "time_ns", lo, link_beside_ns(link, time, n, back, SECTOR_BYTES));
+        if (hi > lo)
+            outcome_interval(&row->outcome, "time_ns", lo, hi);
         compare_calls_error(f, row);
         compare_plan_zerocopy(f, row, policy);
     }
@@ -150,6 +176,8 @@ void compare_fill_zerocopy(const struct compare_program *f, const struct outcome
     if (f->counted) {
         outcome_real(&row->outcome, "d2h_bytes", back);
         outcome_real(&row->outcome, "gpu_bytes", (double)f->device_bytes);
+    } else if (outcome_get(out, "d2h_bytes")->known) {
+        outcome_real(&row->outcome, "d2h_bytes", back);
     } else {
         outcome_note(&row->outcome, "what kernels write over the link is not in it: %s", f->uncounted.msg);
     }

@@ -175,7 +175,8 @@ static struct ends resident_ns(const struct platform *platform, const struct ker
 }
 
 /* Those of one shape, and what lies behind each that is followed at once. */
-static void add_shape(const struct platform *platform, const struct kernel *k, size_t n, struct ends *sum)
+static void add_shape(const struct platform *platform, const struct kernel *k, size_t n, struct ends *sum,
+                      double *between)
 {
     const struct launch *calls = platform_section_get(platform, "launch");
     struct ends alike = {INFINITY, 0};
@@ -189,11 +190,13 @@ static void add_shape(const struct platform *platform, const struct kernel *k, s
         const double gap = fmin((double)k[i].gap_ns, fmax(calls->gap_ns, calls->enqueue_ns - ns.low));
         sum->low += ns.low + gap;
         sum->high += ns.high + gap;
+        *between += gap;
     }
 }
 
+/* *between: of both ends, what is no kernel. */
 static int sum_kernels(const struct compare_program *f, const struct uvm_recording *r, struct ends *sum,
-                       struct err *err)
+                       double *between, struct err *err)
 {
     const struct launch *calls = platform_section_get(f->platform, "launch");
     struct kernels k = {.err = err};
@@ -206,11 +209,12 @@ static int sum_kernels(const struct compare_program *f, const struct uvm_recordi
         look_beside(&r->batches, first, &k.items[i]);
     }
     *sum = (struct ends){calls->alone_ns, calls->alone_ns + (k.count ? 0 : (double)r->kernel_ns)};
+    *between = calls->alone_ns;
     sort_items(k.items, k.count, sizeof *k.items, by_shape);
     for (size_t i = 0; i < k.count && !rc; i = end) {
         for (end = i + 1; end < k.count && k.items[end].shape == k.items[i].shape;)
             end++;
-        add_shape(f->platform, &k.items[i], end - i, sum);
+        add_shape(f->platform, &k.items[i], end - i, sum, between);
     }
     release_kernels(&k);
     return rc;
@@ -613,6 +617,7 @@ static void say_traced(const struct compare_program *f, const struct uvm_recordi
 static int refuse(const struct compare_program *f, const struct uvm_recording *r, const struct transfers *t,
                   struct err *why)
 {
+    static const char *const sections[] = {"uvm", "launch", "pcie", "gpu"};
     const struct uvm_managed asked = {.platform = f->platform, .settings = &f->set->managed};
     const double memory = (double)uvm_managed_memory(&asked, (uint64_t)t->footprint);
     if (r->cut)
@@ -626,23 +631,24 @@ static int refuse(const struct compare_program *f, const struct uvm_recording *r
         return err_set(why, "the program's own %s decided what moved", r->advised ? "advice" : "prefetches");
     if (r->evictions || (memory > 0 && t->footprint > memory))
         return err_set(why, "the GPU's memory does not hold the program's at once");
-    return 0;
+    int rc = 0;
+    for (size_t i = 0; i < sizeof sections / sizeof *sections && !rc; i++)
+        rc = platform_whole(f->platform, sections[i], why);
+    return rc;
 }
 
 static int add_rows(const struct compare_program *f, const struct uvm_recording *r, struct transfers *t,
                     struct compare_result *result, struct err *err)
 {
-    static const char *const sections[] = {"uvm", "launch", "pcie", "gpu"};
     struct err why;
     struct ends kernels;
     int rc = refuse(f, r, t, &why);
-    for (size_t i = 0; i < sizeof sections / sizeof *sections && !rc; i++)
-        rc = platform_whole(f->platform, sections[i], &why);
     if (rc)
         return compare_wanted(f, COMPARE_COPY, "cudaMemcpy")
                    ? compare_refuse(result, COMPARE_COPY, "cudaMemcpy", &why, err)
                    : 0;
-    if (sum_kernels(f, r, &kernels, err))
+    double between;
+    if (sum_kernels(f, r, &kernels, &between, err))
         return -1;
     choose_calls(f, t);
     result->footprint_bytes = (uint64_t)t->footprint;
@@ -665,9 +671,13 @@ void compare_recorded_time(struct compare_program *f)
         uvm_recording_load(&r, f->input->store, (struct recording){RECORDING_ANY, RECORDING_ANY}, &why))
         return;
     const bool stock = !*r.policy || strncmp(r.policy, "tree", strlen("tree")) == 0;
-    if (stock && count_transfers(&r, &t, &why) == 0 && refuse(f, &r, &t, &why) == 0) {
+    struct ends kernels;
+    if (stock && count_transfers(&r, &t, &why) == 0 && refuse(f, &r, &t, &why) == 0 &&
+        sum_kernels(f, &r, &kernels, &f->between_ns, &why) == 0) {
         f->recorded_ns = (double)r.kernel_ns;
         f->recorded_low_ns = fmax(0, f->recorded_ns - traced_ns(f, &r));
+        f->in_place_low_ns = kernels.low - f->between_ns;
+        f->in_place_ns = kernels.high - f->between_ns;
     }
     free(t.needs);
     free(t.arrays);

@@ -28,6 +28,8 @@ struct compare_program {
     /* Migrations stand beside the touches, and say of the program as it is, prefetched and copied what they took. As it
      * is, without the profiler at best and as recorded; 0: they do not. */
     double recorded_low_ns, recorded_ns;
+    /* Of the same recording: its kernels with their memory in place, and what lies between them; 0: not known. */
+    double in_place_low_ns, in_place_ns, between_ns;
     struct actor_input touching;
     struct launch_weights *weights; /* of `touching`, for simulations of its reads; NULL: none are known */
     struct totals_watch *watch;     /* that `tracks` were made with; NULL: they were not */
@@ -143,7 +145,7 @@ static inline bool compare_is_recorded(const struct compare_program *facts)
  * are copied or prefetched again; what it takes back is in no row's time. */
 int compare_recorded_rows(const struct compare_program *facts, struct compare_result *result, struct err *err);
 
-/* Where such a recording answers, set facts->recorded_low_ns and recorded_ns. */
+/* Where such a recording answers, set facts->recorded_low_ns and what follows it. */
 void compare_recorded_time(struct compare_program *facts);
 
 /* Copies in before the first kernel, and back in between; not those at the end. */

@@ -30,6 +30,7 @@ struct recorded_program {
     size_t start_count, start_cap;
     /* Of the launch that is read. */
     bool open;
+    bool waits; /* for each load before the next */
     struct derive_launches shapes;
     struct came {
         uint64_t id, line, pc;
@@ -113,7 +114,7 @@ static int cut(struct recorded_program *p, size_t at, size_t end, struct err *er
         const uint32_t own = pieces_of(p, at, end, &next, &own_tables);
         const bool load = kind_of(p->lines[at]) == RECORD_READ;
         if (pieces + own > PROGRAM_ACCESSES || tables + own_tables > PROGRAM_LANE_SETS || p->lines[at] & BACK ||
-            (loads && !load)) {
+            (loads && (!load || p->waits))) {
             if (MEM_ADD(p->bodies, p->body_count, p->body_cap, err, at))
                 return -1;
             pieces = tables = 0;
@@ -220,14 +221,16 @@ static int read_accesses(struct recorded_program *p, const struct derive_source 
     return MEM_ADD(p->bodies, p->body_count, p->body_cap, err, p->line_count);
 }
 
-struct recorded_program *recorded_program_open(const struct derive_source *source, struct err *err)
+struct recorded_program *recorded_program_open(const struct derive_source *source, bool waits, struct err *err)
 {
     struct recorded_program *p = mem_zalloc(1, sizeof *p, err);
-    if (p && read_accesses(p, source, err)) {
-        recorded_program_close(p);
+    if (!p)
         return NULL;
-    }
-    return p;
+    p->waits = waits;
+    if (read_accesses(p, source, err) == 0)
+        return p;
+    recorded_program_close(p);
+    return NULL;
 }
 
 void recorded_program_close(struct recorded_program *p)
@@ -289,6 +292,15 @@ static void add_piece(const struct recorded_program *p, struct program_body *b, 
     uint64_t *lane = i < n ? program_scatter(b, a) : NULL;
     for (i = 0; lane && i < n * each; i++)
         lane[i] = sector[i / each] + (uint64_t)(i % each) * step;
+}
+
+uint64_t recorded_program_stored(const struct recorded_program *p)
+{
+    uint64_t sectors = 0;
+    for (size_t i = 0; i < p->line_count; i++)
+        if (kind_of(p->lines[i]) != RECORD_READ && !alloc_at(p, (p->lines[i] & ~FLAGS) / ACCESS_LINE * ACCESS_LINE))
+            sectors += (uint64_t)__builtin_popcountll(p->lines[i] & SECTORS);
+    return sectors * ACCESS_SECTOR;
 }
 
 static int body(void *run, uint32_t number, uint64_t warp, uint32_t index, struct program_body *out, struct err *err)

@@ -57,18 +57,21 @@ static void warps_access(bool device)
     const struct program_walk serial = {.resident = NULL};
     a.n = b.n = 0;
     ck_assert_int_eq(derive_walk(&source, &all, &taker, &a, &counts, &err), 0);
-    struct recorded_program *r = recorded_program_open(&source, &err);
+    struct recorded_program *r = recorded_program_open(&source, false, &err);
     ck_assert_msg(r != NULL, "%s", err.msg);
     const struct program program = recorded_program_of(r);
     ck_assert_uint_eq(program.ops->launches(program.state), 2);
     ck_assert_int_eq(program_walk(&program, &serial, &taker, &b, &counts, &err), 0);
     ck_assert_uint_gt(a.n, 0);
     ck_assert_uint_eq(a.n, b.n);
+    uint64_t stored = 0;
     for (size_t i = 0; i < a.n; i++) {
         const struct taken *x = &a.of[i], *y = &b.of[i];
+        stored += x->access == RECORD_WRITE || (x->access == RECORD_ATOMIC && !device) ? x->sectors : 0;
         ck_assert(x->id == y->id && x->access == y->access && x->sectors == y->sectors && x->lines == y->lines);
         ck_assert_mem_eq(x->line, y->line, (size_t)x->lines * sizeof *x->line);
     }
+    ck_assert_uint_eq(recorded_program_stored(r), stored * ACCESS_SECTOR);
     /* The flag, a and b together; then c and the atomic. */
     ck_assert_uint_eq(b.of[0].wait, b.of[2].wait);
     ck_assert_uint_lt(b.of[2].wait, b.of[3].wait);
@@ -124,7 +127,7 @@ START_TEST(a_jump_back_is_waited_for)
     const struct derive_source source = {.store = store, .name = "a.db"};
     a.n = b.n = 0;
     ck_assert_int_eq(derive_walk(&source, &all, &taker, &a, &counts, &err), 0);
-    struct recorded_program *r = recorded_program_open(&source, &err);
+    struct recorded_program *r = recorded_program_open(&source, _i, &err);
     ck_assert_msg(r != NULL, "%s", err.msg);
     const struct program program = recorded_program_of(r);
     ck_assert_int_eq(program_walk(&program, &(struct program_walk){.resident = NULL}, &taker, &b, &counts, &err), 0);
@@ -132,9 +135,9 @@ START_TEST(a_jump_back_is_waited_for)
     for (size_t i = 0; i < b.n; i++) {
         ck_assert_uint_eq(a.of[i].sectors, b.of[i].sectors);
         ck_assert_mem_eq(a.of[i].line, b.of[i].line, 4 * sizeof *a.of[i].line);
-        /* Addresses of its lanes each has: eight to a body. Then a loop. */
+        /* Addresses of its lanes each has: eight to a body. Then a loop. Or each is waited for. */
         if (i)
-            ck_assert_int_eq(b.of[i].wait != b.of[i - 1].wait, i % 8 == 0 || i >= 20);
+            ck_assert_int_eq(b.of[i].wait != b.of[i - 1].wait, _i || i % 8 == 0 || i >= 20);
     }
     recorded_program_close(r);
     store_close(store);
@@ -145,11 +148,11 @@ START_TEST(a_block_outside_the_grid_is_refused)
 {
     struct store *store = by_hand(2);
     const struct derive_source source = {.store = store, .name = "a.db"};
-    ck_assert_ptr_null(recorded_program_open(&source, &err));
+    ck_assert_ptr_null(recorded_program_open(&source, false, &err));
     ck_assert_ptr_nonnull(strstr(err.msg, "which its grid has not"));
     store_close(store);
 }
 END_TEST
 
-TEST_MAIN("recorded_program", warps_access_what_was_recorded, flags_of_the_gpu_stay_there, a_jump_back_is_waited_for,
-          a_block_outside_the_grid_is_refused)
+TEST_MAIN_LOOPS("recorded_program", {warps_access_what_was_recorded, 1}, {flags_of_the_gpu_stay_there, 1},
+                {a_jump_back_is_waited_for, 2}, {a_block_outside_the_grid_is_refused, 1})
