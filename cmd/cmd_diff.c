@@ -78,7 +78,7 @@ static const char *what(const struct run_diff_row *row)
 {
     if (row->what == RUN_DIFF_FACT)
         return run_fact_kinds[row->kind];
-    return row->what == RUN_DIFF_ONLY ? "only" : row->part ? "part" : "metric";
+    return row->what == RUN_DIFF_ONLY ? "only" : "metric";
 }
 
 static json_t *or_null(json_t *value)
@@ -213,13 +213,13 @@ static void print_facts(const struct run_diff *diff, bool numbers)
 }
 
 /* A table for each case and policy, or a table of all would not fit eighty columns. */
-static void print_metrics(const struct run_diff *diff, bool parts)
+static void print_metrics(const struct run_diff *diff)
 {
     const struct run_diff_row *last = NULL;
     struct table t;
     for (size_t i = 0; i < diff->count; i++) {
         const struct run_diff_row *r = &diff->rows[i];
-        if (r->what != RUN_DIFF_METRIC || (r->part && !parts))
+        if (r->what != RUN_DIFF_METRIC)
             continue;
         if (!last || strcmp(last->of, r->of) != 0 || strcmp(last->policy, r->policy) != 0) {
             if (last)
@@ -236,22 +236,12 @@ static void print_metrics(const struct run_diff *diff, bool parts)
         table_finish(&t, false);
 }
 
-static size_t count_rows(const struct run_diff *diff, enum run_diff_what sort, bool numbers, bool parts)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < diff->count; i++) {
-        const struct run_diff_row *r = &diff->rows[i];
-        n += r->what == sort && r->part == parts && (!numbers || r->kind == RUN_FACT_NUMBER);
-    }
-    return n;
-}
-
-static void print_alone(const struct run_diff *diff, bool parts)
+static void print_alone(const struct run_diff *diff)
 {
     bool first = true;
     for (size_t i = 0; i < diff->count; i++) {
         const struct run_diff_row *r = &diff->rows[i];
-        if (r->what != RUN_DIFF_ONLY || (r->part && !parts))
+        if (r->what != RUN_DIFF_ONLY)
             continue;
         (void)fputs(first ? "\n" : "", stdout);
         printable_print(stdout, "only in %s: %s%s%s\n", r->a ? "A" : "B", r->of, *r->of ? " " : "", r->policy);
@@ -259,23 +249,22 @@ static void print_alone(const struct run_diff *diff, bool parts)
     }
 }
 
-/* Unless --all is given, the numbers of a platform where they are many, and parts of runs, are left out. */
+/* Unless --all is given, the numbers of a platform are left out where they are many. */
 static void runs_table(const struct run_diff *diff, char **operands, const struct run_set *sets)
 {
-    const size_t numbers = count_rows(diff, RUN_DIFF_FACT, true, false);
-    const size_t parts = count_rows(diff, RUN_DIFF_METRIC, false, true) + count_rows(diff, RUN_DIFF_ONLY, false, true);
+    size_t numbers = 0;
+    for (size_t i = 0; i < diff->count; i++)
+        numbers += diff->rows[i].what == RUN_DIFF_FACT && diff->rows[i].kind == RUN_FACT_NUMBER;
     const bool few = all || numbers <= FEW_NUMBERS;
     for (int s = 0; s < 2; s++)
         printable_print(stdout, "%c: %s, %zu run%s\n", "AB"[s], operands[s], sets[s].count,
                         sets[s].count == 1 ? "" : "s");
     printf("%zu matched, %zu of them with the same metrics\n", diff->pairs, diff->same);
     print_facts(diff, few);
-    print_metrics(diff, all);
-    print_alone(diff, all);
+    print_metrics(diff);
+    print_alone(diff);
     if (!few)
         cmd_say("%zu numbers of the platform differ: --all lists them", numbers);
-    if (!all && parts)
-        cmd_say("%zu metrics by kernel or allocation differ: --all lists them", parts);
 }
 
 static int load_runs(const char *operand, struct run_set *set)

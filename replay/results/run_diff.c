@@ -9,8 +9,8 @@
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 
-const char *const run_fact_kinds[RUN_FACTS] = {"engine", "part",   "input",     "platform", "setting",
-                                               "number", "policy", "parameter", "baseline", "version"};
+const char *const run_fact_kinds[RUN_FACTS] = {"engine", "input",     "platform", "setting", "number",
+                                               "policy", "parameter", "baseline", "version"};
 
 static int no_memory(struct err *err)
 {
@@ -98,7 +98,6 @@ static int facts_of(struct facts *facts, const struct run *run, bool by_name, st
     *facts = (struct facts){0};
     char *baseline = case_keys_baseline(run);
     int bad = !baseline || add(facts, run, RUN_FACT_ENGINE, "engine", NULL, json_string(run->engine)) ||
-              (run->part && add(facts, run, RUN_FACT_PART, run->part_by, NULL, json_string(run->part))) ||
               add_inputs(facts, run, by_name) ||
               add(facts, run, RUN_FACT_PLATFORM, "platform", NULL, json_string(run->platform)) ||
               add_all(facts, run, RUN_FACT_SETTING, run->run_case.settings) ||
@@ -133,8 +132,8 @@ struct side {
 struct making {
     struct run_diff *diff;
     struct side side[2];
-    json_t *varies;      /* {"kind\nname": true}: what runs are matched by */
-    bool parts, engines; /* of parts of runs; there are several engines */
+    json_t *varies; /* {"kind\nname": true}: what runs are matched by */
+    bool engines;   /* there are several */
     struct err *err;
 };
 
@@ -146,7 +145,7 @@ static void mark(struct making *m, const struct fact *fact, json_t **seen)
     const char *first = json_string_value(json_object_get(*seen, place));
     if (!first)
         json_tree_put(seen, place, json_string(fact->value));
-    if ((first && strcmp(first, fact->value) != 0) || fact->kind <= RUN_FACT_PART)
+    if ((first && strcmp(first, fact->value) != 0) || fact->kind == RUN_FACT_ENGINE)
         json_tree_put(&m->varies, fact->key, json_true());
     free(place);
 }
@@ -281,7 +280,6 @@ static int add_row(struct making *m, struct run_diff_row row, json_t *a, json_t 
 {
     struct run_diff *diff = m->diff;
     const double from = json_number_value(a);
-    row.part = m->parts;
     row.a = json_is_null(a) ? NULL : json_incref(a);
     row.b = json_is_null(b) ? NULL : json_incref(b);
     row.difference = subtract(b, a);
@@ -379,8 +377,8 @@ static int diff_metrics(struct making *m, size_t i)
     json_object_foreach(a->metrics, name, value) rc = rc ? rc : diff_metric(m, i, name);
     json_object_foreach(b->metrics, name, value) if (!rc && !json_object_get(a->metrics, name)) rc =
         diff_metric(m, i, name);
-    m->diff->pairs += !m->parts;
-    m->diff->same += !m->parts && m->diff->count == before;
+    m->diff->pairs++;
+    m->diff->same += m->diff->count == before;
     return rc;
 }
 
@@ -395,7 +393,7 @@ static int add_alone(struct making *m, int s)
                                           .engine = mem_strdup(side->set->runs[i].engine, NULL),
                                           .of = case_label(m, side, i),
                                           .policy = policy_label(m, side, i),
-                                          .name = mem_strdup(m->parts ? "part" : "run", NULL)},
+                                          .name = mem_strdup("run", NULL)},
                     s ? NULL : yes, s ? yes : NULL))
             return -1;
     }
@@ -406,7 +404,7 @@ static int add_rows(struct making *m)
 {
     const struct side *a = &m->side[0];
     int rc = 0;
-    for (size_t i = 0; i < a->set->count && !rc && !m->parts; i++)
+    for (size_t i = 0; i < a->set->count && !rc; i++)
         rc = a->partner[i] == SIZE_MAX ? 0 : diff_facts(m, i);
     for (size_t i = 0; i < a->set->count && !rc; i++)
         rc = a->partner[i] == SIZE_MAX ? 0 : diff_metrics(m, i);
@@ -438,7 +436,7 @@ static void side_release(struct side *side)
     free(side->partner);
 }
 
-/* Whether an input of a run has no hash of its content, as in files of version 1 and 2. */
+/* Whether an input of a run has no hash of its content, as what is written by hand. */
 static bool any_unhashed(const struct run_set *set)
 {
     size_t k;
@@ -453,43 +451,9 @@ static bool any_unhashed(const struct run_set *set)
     return false;
 }
 
-/* The runs that have a partner, divided by kernel or allocation; none where no run is. */
-static int paired_parts(const struct side *side, const char *by, struct run_set *parts, struct err *err)
+static int make(struct run_diff *diff, const struct run_set *a, const struct run_set *b, struct err *err)
 {
-    size_t without;
-    bool any = false;
-    for (size_t i = 0; i < side->set->count; i++) {
-        if (side->partner[i] == SIZE_MAX)
-            continue;
-        if (run_set_add(parts, &side->set->runs[i], err))
-            return -1;
-        any |= json_array_size(json_object_get(side->set->runs[i].parts, by)) > 0;
-    }
-    if (!any)
-        run_set_release(parts);
-    return any ? run_set_split(parts, by, &without, err) : 0;
-}
-
-static int make(struct run_diff *diff, const struct run_set *a, const struct run_set *b, const char *by,
-                struct err *err);
-
-static int make_parts(struct making *m, const char *by)
-{
-    struct run_set parts[2] = {{0}, {0}};
-    int rc = paired_parts(&m->side[0], by, &parts[0], m->err) || paired_parts(&m->side[1], by, &parts[1], m->err) ||
-                     (parts[0].count + parts[1].count && make(m->diff, &parts[0], &parts[1], by, m->err))
-                 ? -1
-                 : 0;
-    run_set_release(&parts[0]);
-    run_set_release(&parts[1]);
-    return rc;
-}
-
-/* Whole runs (by NULL) and then their parts, or the parts only. */
-static int make(struct run_diff *diff, const struct run_set *a, const struct run_set *b, const char *by,
-                struct err *err)
-{
-    struct making m = {.diff = diff, .varies = json_object(), .parts = by != NULL, .err = err};
+    struct making m = {.diff = diff, .varies = json_object(), .err = err};
     const bool by_name = any_unhashed(a) || any_unhashed(b);
     int rc = !m.varies ? no_memory(err)
              : side_init(&m.side[0], a, by_name, err) || side_init(&m.side[1], b, by_name, err) ||
@@ -497,8 +461,6 @@ static int make(struct run_diff *diff, const struct run_set *a, const struct run
                      make_keys(&m, &m.side[1]) || match(&m) || add_rows(&m)
                  ? -1
                  : 0;
-    if (!rc && !by)
-        rc = make_parts(&m, "kernel") || make_parts(&m, "allocation") ? -1 : 0;
     side_release(&m.side[0]);
     side_release(&m.side[1]);
     json_decref(m.varies);
@@ -508,7 +470,7 @@ static int make(struct run_diff *diff, const struct run_set *a, const struct run
 int run_diff_make(struct run_diff *diff, const struct run_set *a, const struct run_set *b, struct err *err)
 {
     *diff = (struct run_diff){0};
-    if (make(diff, a, b, NULL, err) == 0)
+    if (make(diff, a, b, err) == 0)
         return 0;
     run_diff_release(diff);
     return -1;

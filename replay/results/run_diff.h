@@ -13,7 +13,6 @@
 /* What a run was of, one by one. */
 enum run_fact_kind {
     RUN_FACT_ENGINE,
-    RUN_FACT_PART,
     RUN_FACT_INPUT,
     RUN_FACT_PLATFORM,
     RUN_FACT_SETTING,
@@ -25,18 +24,17 @@ enum run_fact_kind {
     RUN_FACTS
 };
 
-extern const char *const run_fact_kinds[RUN_FACTS]; /* "engine", "part", "input", .. */
+extern const char *const run_fact_kinds[RUN_FACTS]; /* "engine", "input", .. */
 
 enum run_diff_what {
     RUN_DIFF_FACT,   /* of what was run: kind says what */
-    RUN_DIFF_METRIC, /* of a run, or of its part */
-    RUN_DIFF_ONLY    /* that only one has: name is "run" or "part", a or b true */
+    RUN_DIFF_METRIC, /* of a run */
+    RUN_DIFF_ONLY    /* a run that only one has: a or b is true */
 };
 
 struct run_diff_row {
     enum run_diff_what what;
     enum run_fact_kind kind; /* of RUN_DIFF_FACT */
-    bool part;               /* of a part of a run */
     char *engine;
     char *of;           /* the case: by what it was matched, but for the policy; "" where there is one case */
     char *policy;       /* with the parameters that it was matched by; "": of all, or it differs */
@@ -49,7 +47,7 @@ struct run_diff_row {
 struct run_diff {
     struct run_diff_row *rows; /* facts, then metrics run by run, then runs that only one has */
     size_t count, cap;
-    size_t pairs, same; /* runs that were matched; of them without a different metric (parts do not count) */
+    size_t pairs, same; /* runs that were matched; of them without a different metric */
 };
 
 /* The sets must outlive it. -1 with *err set, and nothing to release: no memory. */

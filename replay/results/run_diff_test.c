@@ -115,23 +115,6 @@ START_TEST(numbers_are_compared_within_the_platform_of_one_name)
 }
 END_TEST
 
-START_TEST(parts_of_matched_runs_are_compared_by_name)
-{
-    struct run_set a = {0}, b = {0};
-    add(&a, "x", "p", "{}", "{}", "tree",
-        "\"metrics\":{\"m\":3},\"parts\":{\"kernel\":[{\"part\":\"k\",\"metrics\":{\"m\":1}},{\"part\":\"l\","
-        "\"metrics\":{\"m\":2}}]}");
-    add(&b, "x", "p", "{}", "{}", "tree",
-        "\"metrics\":{\"m\":3},\"parts\":{\"kernel\":[{\"part\":\"k\",\"metrics\":{\"m\":2}},{\"part\":\"j\","
-        "\"metrics\":{\"m\":1}}]}");
-    expect(&a, &b,
-           "metric m[kernel=k|tree] 1 2 1 100%;only part[kernel=l|tree] true - -;only part[kernel=j|tree] - true -;", 1,
-           1);
-    run_set_release(&a);
-    run_set_release(&b);
-}
-END_TEST
-
 /* Content tells inputs apart that one name stands for, and finds those that were renamed; where a run of either set
  * keeps no hash, names do. */
 START_TEST(without_a_hash_inputs_are_known_by_name)
@@ -219,5 +202,5 @@ END_TEST
 
 TEST_MAIN("run_diff", what_has_one_value_is_compared_and_what_varies_is_matched_by,
           two_single_runs_are_a_pair_whatever_they_are_of, numbers_are_compared_within_the_platform_of_one_name,
-          parts_of_matched_runs_are_compared_by_name, a_difference_turned_round_has_the_other_sign,
-          another_version_alone_is_no_difference, without_a_hash_inputs_are_known_by_name)
+          a_difference_turned_round_has_the_other_sign, another_version_alone_is_no_difference,
+          without_a_hash_inputs_are_known_by_name)
