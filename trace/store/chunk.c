@@ -17,6 +17,7 @@ _Static_assert(RECORD_KINDS <= 63, "a chunk's kinds are the bits of a signed 64-
 struct column_scratch {
     uint64_t residuals[COLUMN_VALUES_MAX];
     uint64_t packed[COLUMN_VALUES_MAX];
+    bool dense; /* as the builder's */
 };
 
 /* Values that a trial of predictors looks at. */
@@ -127,17 +128,18 @@ static void pack(const uint64_t *r, size_t n, unsigned width, void *out)
 }
 
 /* Compress `bytes` bytes; falls back to plain where that is not smaller. */
-static void compress_values(const void *packed, size_t bytes, enum column_codec codec, struct column_head *head,
-                            unsigned char *out)
+static void compress_values(const struct column_scratch *scratch, size_t bytes, enum column_codec codec,
+                            struct column_head *head, unsigned char *out)
 {
     int got = 0;
     if (codec != COLUMN_PLAIN)
-        got = blosc_compress_ctx(5, codec == COLUMN_BITSHUFFLE ? BLOSC_BITSHUFFLE : BLOSC_SHUFFLE, head->width, bytes,
-                                 packed, out, bytes, "lz4", 0, 1);
+        got =
+            blosc_compress_ctx(scratch->dense ? 1 : 5, codec == COLUMN_BITSHUFFLE ? BLOSC_BITSHUFFLE : BLOSC_SHUFFLE,
+                               head->width, bytes, scratch->packed, out, bytes, scratch->dense ? "zstd" : "lz4", 0, 1);
     head->codec = (uint8_t)codec;
     head->bytes = (uint32_t)got;
     if (got <= 0) {
-        memcpy(out, packed, bytes);
+        memcpy(out, scratch->packed, bytes);
         head->codec = COLUMN_PLAIN;
         head->bytes = (uint32_t)bytes;
     }
@@ -152,7 +154,7 @@ static void encode_packed(const uint64_t *v, size_t n, const uint64_t *key, cons
     predict(v, n, key, plan->predictor, scratch->residuals);
     narrow(scratch->residuals, n, head);
     pack(scratch->residuals, n, head->width, scratch->packed);
-    compress_values(scratch->packed, n * head->width, plan->codec, head, out);
+    compress_values(scratch, n * head->width, plan->codec, head, out);
 }
 
 /* Encode n values (1 to COLUMN_VALUES_MAX) to out, which has room for COLUMN_DATA_MAX bytes. key has n values, NULL
@@ -548,6 +550,7 @@ static size_t encode(struct chunk_builder *builder, int c, struct column_head *h
 void chunk_builder_encode(struct chunk_builder *builder, const unsigned char **data, size_t *bytes)
 {
     unsigned char *heads = builder->out + CHUNK_HEAD_BYTES;
+    builder->scratch->dense = builder->dense;
     unsigned char *at = heads + (size_t)builder->columns * COLUMN_HEAD_BYTES;
     uint64_t content = XXH3_64bits(&builder->records, sizeof builder->records);
     for (int c = 0; c < builder->columns; c++) {

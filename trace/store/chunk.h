@@ -36,7 +36,8 @@
  *
  * A constant is stored as its value, a progression (value 0 plus a step) as two numbers, neither with data. Anything
  * else is packed: a predictor turns values into residuals, low zero bits and a bias are taken off, the rest is stored
- * in 1, 2, 4 or 8 bytes a value and compressed by blosc (lz4) after a bit or byte shuffle. Arithmetic is modulo 2^64.
+ * in 1, 2, 4 or 8 bytes a value and compressed by blosc (lz4, or zstd) after a bit or byte shuffle. Arithmetic is
+ * modulo 2^64.
  *
  * A description, 32 bytes, little-endian: at byte 0 form, 1 predictor, 2 codec, 3 width of a stored value (1, 2, 4 or
  * 8), 4 shift, 5 key (position of the key column), 6 zero (2), 8 bytes of data (4), 12 zero (4), 16 first (8), 24 step
@@ -72,8 +73,8 @@ enum column_predictor {
 /* How packed values are stored. Numbers are stored in files: append only. */
 enum column_codec {
     COLUMN_PLAIN,      /* little-endian, not compressed */
-    COLUMN_BITSHUFFLE, /* a blosc 1 buffer: bit shuffle, lz4 */
-    COLUMN_SHUFFLE,    /* a blosc 1 buffer: byte shuffle, lz4 */
+    COLUMN_BITSHUFFLE, /* a blosc 1 buffer: bit shuffle, lz4 or zstd */
+    COLUMN_SHUFFLE,    /* a blosc 1 buffer: byte shuffle, lz4 or zstd */
     COLUMN_CODECS
 };
 
@@ -129,6 +130,7 @@ enum chunk_column {
 
 struct chunk_builder {
     int columns;
+    bool dense;     /* half the bytes for a seventh more work: the caller's to set */
     size_t records; /* collected */
     struct chunk_builder_column {
         bool varies; /* else every value so far is `first` */

@@ -183,5 +183,47 @@ START_TEST(times_beyond_2_to_the_62_are_not_written)
 }
 END_TEST
 
+/* 128 warps in turns that nothing tells, each reading on where it was, 8 lines at a time. */
+START_TEST(dense_chunks_of_many_warps_are_smaller_and_read_the_same)
+{
+    enum { MANY = 16384, WARPS = 128 };
+    size_t bytes[2], taken, n, at = 0;
+    const unsigned char *data;
+    uint64_t hash[2];
+    struct err err = {""};
+    for (int dense = 0; dense < 2; dense++) {
+        uint64_t next[WARPS] = {0}, seed = 1;
+        struct chunk_builder b;
+        ck_assert_int_eq(chunk_builder_init(&b, 0, &err), 0);
+        b.dense = dense;
+        for (size_t i = 0; i < MANY; i++) {
+            seed = i % 8 ? seed : seed * 6364136223846793005u + 1442695040888963407u;
+            const uint64_t warp = seed >> 57;
+            const struct record r = {.kind = RECORD_ACCESS,
+                                     .id = warp / 8 << 32 | warp % 8,
+                                     .addr = 0x7f0000000000 + warp * 524288 + i % 8 * 16384 + next[warp] * 128};
+            next[warp] += i % 8 == 7;
+            ck_assert_int_eq(chunk_builder_add(&b, &r, NULL, 0, 1, &taken, &err), 0);
+        }
+        chunk_builder_encode(&b, &data, &bytes[dense]);
+        hash[dense] = b.content_hash;
+        struct chunk_reader reader;
+        const struct record *read;
+        const int64_t *extra;
+        ck_assert_int_eq(chunk_reader_init(&reader, 0, &err), 0);
+        ck_assert_msg(chunk_reader_start(&reader, data, bytes[dense], MANY, &err) == 0, "%s", err.msg);
+        for (at = 0; at < MANY; at += n) {
+            ck_assert_msg(chunk_reader_next(&reader, &read, &extra, &n, &err) == 1, "%s", err.msg);
+            ck_assert_uint_ge(read[0].addr, 0x7f0000000000);
+        }
+        chunk_reader_release(&reader);
+        chunk_builder_release(&b);
+    }
+    ck_assert_uint_eq(hash[0], hash[1]);
+    ck_assert_msg(bytes[1] * 10 < bytes[0] * 7, "%zu and %zu bytes", bytes[0], bytes[1]);
+}
+END_TEST
+
 TEST_MAIN("chunk", the_worked_example_has_the_documented_bytes, constants_of_one_chunk_do_not_leak_into_the_next,
-          chunks_that_lie_are_refused, values_that_no_field_holds_are_refused, times_beyond_2_to_the_62_are_not_written)
+          chunks_that_lie_are_refused, values_that_no_field_holds_are_refused, times_beyond_2_to_the_62_are_not_written,
+          dense_chunks_of_many_warps_are_smaller_and_read_the_same)

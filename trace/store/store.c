@@ -433,6 +433,7 @@ int store_stream_add(struct store *store, const struct stream *stream, int *inde
         extras++;
     if (chunk_builder_init(&store->builders[n], extras, err))
         return -1;
+    store->builders[n].dense = strcmp(stream->name, "accesses") == 0; /* of many warps in turn */
     if (begin(store, err) || insert_stream(store, stream, err) ||
         directory_add_stream(&store->directory, stream, err)) {
         chunk_builder_release(&store->builders[n]);

@@ -75,7 +75,7 @@ static __device__ __forceinline__ void record(void *user, uint64_t pc, const voi
     const uint32_t mask = __activemask(), leader = (uint32_t)__ffs((int)mask) - 1;
     int wanted = 0;
     if (lane_number() == leader)
-        wanted = access_ring_owns(ring, grid_number()) && access_ring_wants(ring);
+        wanted = access_ring_owns(ring, grid_number()) && ring_add(&ring->taken, 1) < ring->capacity;
     if (__shfl_sync(mask, wanted, (int)leader))
         into_ring(ring, mask, pc, (uint64_t)address, bytes, flags);
 }

@@ -238,12 +238,6 @@ ACCESS_RING_FUNCTION int access_ring_samples(const struct access_ring *ring, uin
     return ring->every < 2 || (block + ring->phase) % ring->every == 0;
 }
 
-/* Count an access; whether it is to be recorded. */
-ACCESS_RING_FUNCTION int access_ring_wants(struct access_ring *ring)
-{
-    return ring_add(&ring->taken, 1) < ring->capacity;
-}
-
 /* Units of an access of so many lanes. */
 ACCESS_RING_FUNCTION unsigned access_ring_units(enum access_shape shape, unsigned lanes)
 {
