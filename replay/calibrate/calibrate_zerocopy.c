@@ -65,10 +65,9 @@ static void describe(unsigned set, char *text, size_t size)
             (void)mem_add_text(text, size, "%s%s", *text ? " + " : "", costs[k].name);
 }
 
-static int solve(const struct job *job, unsigned set, double sharpness, struct link_fit *fit, struct err *err)
+static int solve(const struct job *job, unsigned set, struct link_fit *fit, struct err *err)
 {
     *fit = (struct link_fit){.to = job->base, .gpu = &job->gpu, .free = set};
-    fit->to.pcie.sharpness = sharpness;
     for (enum link_cost k = COST_TAGS; k < LINK_COSTS; k++)
         set_number(&fit->to, k, NULL);
     if (link_fit_solve(fit, job->rows.rows, job->held, job->rows.count, err))
@@ -137,7 +136,7 @@ static int neighbours(struct job *job, const struct link_fit *best, unsigned may
         unsigned set = best->free ^ (k == COST_WALK ? translation : 1u << k);
         if (k == COST_REACH || !(may >> k & 1) || (size_t)__builtin_popcount(set) > job->requests)
             continue;
-        if (solve(job, set, job->base.pcie.sharpness, &fit, err))
+        if (solve(job, set, &fit, err))
             return -1;
         (void)mem_add_text(text, sizeof text, "; %s %s %.2f %%", set >> k & 1 ? "with" : "without", costs[k].name,
                            100 * fit.rms);
@@ -159,7 +158,7 @@ static int choose(struct job *job, struct link_fit *best, struct err *err)
         if ((set & may) != set || (set & translation && (set & translation) != translation) ||
             (size_t)__builtin_popcount(set) > job->requests)
             continue;
-        if (solve(job, set, job->base.pcie.sharpness, &fit, err))
+        if (solve(job, set, &fit, err))
             return -1;
         bool first = set == 1u << COST_WIRE;
         if (first || (all_identified(&fit) && criterion(&fit) < least - 1e-9)) {
@@ -222,26 +221,6 @@ static void add_numbers(struct job *job, const struct link_fit *fit, const struc
     }
 }
 
-/* What the sharpness of the joint, which no measurement tells, does to the numbers. */
-static int sharpness(struct job *job, const struct link_fit *fit, struct err *err)
-{
-    static const double other[] = {8, 1000};
-    char text[600] = "";
-    if (fit->terms < 2)
-        return 0;
-    for (size_t i = 0; i < 2; i++) {
-        struct link_fit f;
-        if (solve(job, fit->free, other[i], &f, err))
-            return -1;
-        (void)mem_add_text(text, sizeof text, "%sat %g: rms %.2f %%", *text ? "; " : "", other[i], 100 * f.rms);
-        for (enum link_cost k = 0; k < LINK_COSTS; k++)
-            if (fit->free >> k & 1)
-                (void)mem_add_text(text, sizeof text, ", %s %.4g", costs[k].key, number_of(f.to, k));
-    }
-    calibration_note(job->out, "sharpness %g is the base's; %s", job->base.pcie.sharpness, text);
-    return 0;
-}
-
 /* Rows, rms in % and R2 of the logarithm of time, for the rows fitted to. */
 static struct fit quality_of(const struct job *job, const struct link_costs *p, bool copies)
 {
@@ -275,7 +254,7 @@ static int cross_validate(struct job *job, const struct link_fit *fit, struct er
         for (size_t i = 0; i < job->rows.count; i++)
             held[i] = kept[i] || (!link_row_is_copy(&job->rows.rows[i]) && place++ % PARTS == part);
         job->held = held;
-        rc = solve(job, fit->free, job->base.pcie.sharpness, &f, err);
+        rc = solve(job, fit->free, &f, err);
         for (size_t i = 0; i < job->rows.count && !rc; i++)
             if (held[i] && !kept[i]) {
                 double r = link_row_ns(&f.to, &job->gpu, &job->rows.rows[i], NULL) / job->rows.rows[i].time_ns - 1;
@@ -309,7 +288,7 @@ static int fit_requests(struct job *job, struct link_costs *fitted, struct err *
     add_numbers(job, &fit, &quality);
     settle(job, &fit, &quality);
     *fitted = fit.to;
-    return sharpness(job, &fit, err) || cross_validate(job, &fit, err) ? -1 : 0;
+    return cross_validate(job, &fit, err);
 }
 
 /* Relative least squares of time = copies x set-up + bytes x per byte. One size only: the set-up is the base's. */
