@@ -33,7 +33,7 @@ int recorder_check(const struct recorder_options *options, char *warning, size_t
                        "CUDA_INJECTION64_PATH is already set (to %s), so another tool wants to be loaded into the "
                        "program: unset it",
                        set);
-    if (!options->library && recorder_find_library(options->accesses, path, sizeof path, err))
+    if (recorder_find_library(options->accesses, path, sizeof path, err))
         return -1;
     void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
     if (!driver)
@@ -138,9 +138,7 @@ struct told {
 static int find_told(const struct recorder_options *o, struct told *told, struct err *err)
 {
     const char *tool = o->accesses ? o->sanitizer : o->cupti;
-    if (o->library)
-        (void)snprintf(told->library, sizeof told->library, "%s", o->library);
-    else if (recorder_find_library(o->accesses, told->library, sizeof told->library, err))
+    if (recorder_find_library(o->accesses, told->library, sizeof told->library, err))
         return -1;
     if (tool)
         (void)snprintf(told->tool, sizeof told->tool, "%s", tool);
@@ -151,10 +149,10 @@ static int find_told(const struct recorder_options *o, struct told *told, struct
         (void)snprintf(told->patch, sizeof told->patch, "%s", o->patch);
     else if (o->accesses && recorder_find_patch(told->patch, sizeof told->patch, err))
         return -1;
-    (void)snprintf(told->want, sizeof told->want, "%s%s%s%s%s%s", o->touches ? RECORD_PIPE_TOUCHES "," : "",
-                   o->call_sites ? RECORD_PIPE_SITES : "", o->faults ? RECORD_PIPE_FAULTS : "",
-                   o->unified_memory ? "uvm," : "", o->counters ? RECORD_PIPE_COUNTERS : "",
-                   o->counters ? o->counter_group : "");
+    (void)snprintf(told->want, sizeof told->want, "%s%s%s%s%s%s%s", o->touches ? RECORD_PIPE_TOUCHES "," : "",
+                   o->untraced ? RECORD_PIPE_TIME : "", o->call_sites ? RECORD_PIPE_SITES : "",
+                   o->faults ? RECORD_PIPE_FAULTS : "", o->unified_memory ? "uvm," : "",
+                   o->counters ? RECORD_PIPE_COUNTERS : "", o->counters ? o->counter_group : "");
     (void)snprintf(told->every, sizeof told->every, "%lld", (long long)o->every);
     (void)snprintf(told->limit, sizeof told->limit, "%lld",
                    (long long)(o->limit ? o->limit : RECORD_PIPE_LIMIT_DEFAULT));
@@ -208,8 +206,10 @@ static int start(const struct recorder_options *o, const char *socket_name, pid_
     *child = fork();
     if (*child == 0) {
         tell(o, &told, socket_name);
-        for (char *const *e = o->environment; e && *e; e++)
-            putenv(*e);
+        (void)alarm(o->most_s); /* which lasts through exec */
+        const int nowhere = o->untraced ? open("/dev/null", O_WRONLY) : -1;
+        for (int fd = 1; nowhere >= 0 && fd <= 2; fd++)
+            (void)dup2(nowhere, fd);
         execvp(o->argv[0], o->argv);
         int code = errno;
         if (write(failure[1], &code, sizeof code) < 0)

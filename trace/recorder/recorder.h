@@ -14,28 +14,29 @@
 #include "trace/recorder/recorder_trace.h"
 
 struct recorder_options {
-    const char *output;            /* file; %p is the process, %h the host; NULL: "offchip.db" */
-    bool force;                    /* replace existing files */
-    bool unified_memory;           /* record unified memory, kernels, copies, allocations */
-    bool counters;                 /* record hardware counters per kernel */
-    const char *counter_group;     /* one of CUPTI_METRICS_GROUPS */
-    bool accesses;                 /* record single accesses, and nothing else of these */
-    bool touches;                  /* of accesses: each page's first read and first write in a launch only */
-    int64_t every;                 /* accesses: of one block in so many; counters: one launch; 0, 1: all */
-    const char *kernel;            /* accesses, counters: only of kernels whose name matches this; NULL: all */
-    const char *launches;          /* counters: "A..B", of the launches of those, from 0; NULL: all */
-    int64_t limit;                 /* accesses: at most so many of each process; 0: RECORD_PIPE_LIMIT_DEFAULT */
-    const char *library;           /* what the driver is to load; NULL: recorder_find_library() */
-    const char *cupti;             /* NULL: recorder_find_part() */
-    const char *sanitizer;         /* NULL: recorder_find_part() */
-    const char *patch;             /* NULL: recorder_find_patch() */
-    bool call_sites;               /* of managed allocations, too */
-    bool faults;                   /* single faults, by the driver's event queue */
+    const char *output;        /* file; %p is the process, %h the host; NULL: "offchip.db" */
+    bool force;                /* replace existing files */
+    bool unified_memory;       /* record unified memory, kernels, copies, allocations */
+    bool counters;             /* record hardware counters per kernel */
+    const char *counter_group; /* one of CUPTI_METRICS_GROUPS */
+    bool accesses;             /* record single accesses, and nothing else of these */
+    bool touches;              /* of accesses: each page's first read and first write in a launch only */
+    int64_t every;             /* accesses: of one block in so many; counters: one launch; 0, 1: all */
+    const char *kernel;        /* accesses, counters: only of kernels whose name matches this; NULL: all */
+    const char *launches;      /* counters: "A..B", of the launches of those, from 0; NULL: all */
+    int64_t limit;             /* accesses: at most so many of each process; 0: RECORD_PIPE_LIMIT_DEFAULT */
+    const char *cupti;         /* NULL: recorder_find_part() */
+    const char *sanitizer;     /* NULL: recorder_find_part() */
+    const char *patch;         /* NULL: recorder_find_patch() */
+    bool call_sites;           /* of managed allocations, too */
+    bool faults;               /* single faults, by the driver's event queue */
+    bool
+        untraced; /* nothing but how long the GPU is at work (RECORD_PIPE_TIME); what the program prints goes nowhere */
+    unsigned most_s;               /* a program that runs longer gets SIGALRM; 0: none does */
     const char *plan;              /* to apply, as advice_plan_read() gives it; NULL: none */
     const char *command_line;      /* for the origin */
     const char *sysfs;             /* NULL: "/sys" */
     char *const *argv;             /* the program, ended by NULL */
-    char *const *environment;      /* "NAME=value" to set besides, ended by NULL; may be NULL */
     void (*say)(const char *text); /* hears each problem when it comes; may be NULL */
 };
 

@@ -28,7 +28,7 @@ enum ask { ASK_NONE, ASK_DRAIN, ASK_END };
 static struct {
     struct abi_cupti cupti;
     void *library, *subscriber;
-    bool want_unified_memory, want_counters, want_faults, planned;
+    bool want_unified_memory, want_counters, want_faults, want_time, planned;
     pid_t owner;
     long flush_us, stuck_s;
     pthread_t helper;
@@ -62,7 +62,8 @@ static void flush(void)
             atomic_store(&inject.longest_gap_ns, gap);
     }
     inject_faults_drain();
-    (void)inject.cupti.activity_flush_all(0);
+    if (!inject.want_time) /* there is nothing, and this takes a lock of CUPTI's */
+        (void)inject.cupti.activity_flush_all(0);
     atomic_store(&inject.flushed_ns, now_ns());
     atomic_store(&inject.flush_cost_ns, now_ns() - begin);
 }
@@ -299,6 +300,7 @@ static void at_exit(void)
         inject_fact_number("flush_gap_longest_us", atomic_load(&inject.longest_gap_ns) / 1000);
     }
     inject_plan_finish();
+    inject_calls_finish();
     inject_faults_finish();
     say_unseen();
     if (!atomic_load(&inject.stepped_back))
@@ -363,7 +365,7 @@ static bool subscribe(void)
     }
     (void)inject.cupti.enable_callback(1, inject.subscriber, ABI_DOMAIN_RESOURCE, ABI_RESOURCE_CONTEXT_CREATED);
     (void)inject.cupti.enable_callback(1, inject.subscriber, ABI_DOMAIN_RESOURCE, ABI_RESOURCE_CONTEXT_DESTROY);
-    if (inject_calls_enable(&inject.cupti, inject.subscriber, inject.want_counters || inject.planned))
+    if (inject_calls_enable(&inject.cupti, inject.subscriber, inject.want_counters || inject.planned, inject.want_time))
         inject_problem(RECORD_PIPE_WARNING, "allocations, advice and prefetches are not recorded: CUPTI offers no "
                                             "callbacks");
     return true;
@@ -381,6 +383,7 @@ void inject_start(void)
     const char *group = want ? strstr(want, RECORD_PIPE_COUNTERS) : NULL;
     inject.want_counters = group != NULL;
     inject.want_faults = want && strstr(want, RECORD_PIPE_FAULTS);
+    inject.want_time = want && strstr(want, RECORD_PIPE_TIME);
     inject.stuck_s = inject_env(RECORD_PIPE_STUCK_S, 1, 86400, STUCK_S);
     inject.flush_us = inject_env(RECORD_PIPE_FLUSH_US, 100, 1000000, FLUSH_US);
     bool loaded = load_cupti(secure_getenv(RECORD_PIPE_CUPTI));

@@ -67,8 +67,10 @@ void inject_others_look(void);
 
 /* --- calls of the program --- */
 
-/* Enable the callbacks of the subscriber; launches too if asked. */
-int inject_calls_enable(const struct abi_cupti *cupti, void *subscriber, bool launches);
+/* Enable the callbacks of the subscriber; launches too if asked; time: how long the GPU is at work is told as kernels'
+ * times. */
+int inject_calls_enable(const struct abi_cupti *cupti, void *subscriber, bool launches, bool time);
+void inject_calls_finish(void);
 void inject_calls_callback(const struct abi_cupti *cupti, uint32_t domain, uint32_t id,
                            const struct abi_callback_data *data);
 
@@ -91,6 +93,8 @@ void inject_plan_allocated(uint64_t address, uint64_t bytes, const char *site);
 /* Whether a plan names call sites. */
 bool inject_plan_wants_sites(void);
 void inject_plan_freed(uint64_t address);
+/* Where the plan is PLAN_BRING, bring all managed memory to the GPU, and wait for that. */
+void inject_plan_bring(void *stream);
 /* Around each launch. */
 void inject_plan_launch(const char *kernel, void *stream);
 void inject_plan_launched(const char *kernel, void *stream);

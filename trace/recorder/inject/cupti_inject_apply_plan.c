@@ -51,7 +51,7 @@ struct due {
 };
 
 static struct {
-    bool active;
+    bool active, bring;
     pthread_mutex_t lock;
     const struct abi_cupti *cupti;
     struct planned allocations[PLAN_ALLOCATIONS];
@@ -64,6 +64,7 @@ static struct {
     uint64_t started_ns;
     abi_result (*advise)(uint64_t address, size_t bytes, uint32_t advice, int32_t device);
     abi_result (*prefetch)(uint64_t address, size_t bytes, int32_t device, void *stream);
+    abi_result (*synchronize)(void *stream);
     abi_result (*current_device)(int32_t *device);
     abi_result (*capturing)(void *stream, uint32_t *status); /* NULL: an older driver */
 } plan = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -112,6 +113,7 @@ static void read_line(const char *line)
     char words[6][PLAN_SITE_BYTES];
     for (int i = 0; i < 6; i++)
         line = next_word(line, words[i], sizeof words[i]);
+    plan.bring |= strcmp(words[0], PLAN_BRING) == 0;
     if (*words[0] == 'A' && plan.allocation_count < PLAN_ALLOCATIONS) {
         struct planned *a = &plan.allocations[plan.allocation_count++];
         *a = (struct planned){.order = strtoll(words[1], NULL, 10),
@@ -145,6 +147,7 @@ bool inject_plan_start(const struct abi_cupti *cupti, const char *text)
     const struct inject_symbol symbols[] = {{"cuMemAdvise", &plan.advise, true},
                                             {"cuMemPrefetchAsync", &plan.prefetch, true},
                                             {"cuCtxGetDevice", &plan.current_device, true},
+                                            {"cuStreamSynchronize", &plan.synchronize, true},
                                             {"cuStreamIsCapturing", &plan.capturing, false}};
     if (!text || !*text)
         return false;
@@ -257,6 +260,19 @@ static bool matches(struct planned *a, uint64_t address, uint64_t bytes, const c
     return true;
 }
 
+/* One more that is brought. */
+static void keep(uint64_t address, uint64_t bytes)
+{
+    int i = 0;
+    while (i < plan.allocation_count && plan.allocations[i].address != GONE)
+        i++;
+    inject_count(RECORD_PIPE_DROP, "managed memory that could not be brought to the GPU", i == PLAN_ALLOCATIONS);
+    if (i == PLAN_ALLOCATIONS)
+        return;
+    plan.allocations[i] = (struct planned){.bytes = (long long)bytes, .address = address, .instead = -1};
+    plan.allocation_count += i == plan.allocation_count;
+}
+
 void inject_plan_allocated(uint64_t address, uint64_t bytes, const char *site)
 {
     struct planned found = {0};
@@ -264,7 +280,9 @@ void inject_plan_allocated(uint64_t address, uint64_t bytes, const char *site)
         return;
     pthread_mutex_lock(&plan.lock);
     long long order = plan.managed++;
-    for (int i = 0; i < plan.allocation_count; i++) {
+    if (plan.bring)
+        keep(address, bytes);
+    for (int i = 0; i < plan.allocation_count && !plan.bring; i++) {
         struct planned *a = &plan.allocations[i];
         if (a->order == order && matches(a, address, bytes, site))
             found = *a;
@@ -323,6 +341,17 @@ static void find_due(const char *name, struct due due[GIVEN])
         for (int g = 0; g < GIVEN; g++)
             add_due(&k->orders[g], &due[g]);
     }
+}
+
+void inject_plan_bring(void *stream)
+{
+    struct planned a;
+    for (int i = 0; plan.bring && i < plan.allocation_count; i++)
+        if (is_there(i, &a))
+            give(&a, NULL, 'g', stream, "before a launch");
+    giving = true;
+    (void)(plan.bring && plan.synchronize(stream));
+    giving = false;
 }
 
 void inject_plan_launch(const char *name, void *stream)
@@ -387,6 +416,7 @@ void inject_plan_finish(void)
         if (!plan.kernels[i].matched)
             inject_problem(RECORD_PIPE_WARNING, "plan: kernel %s was not launched%s", plan.kernels[i].name,
                            plan.kernels[i].seen ? " so often" : "");
+    inject_count(RECORD_PIPE_DROP, "prefetches that the driver refused", plan.bring ? plan.refused : 0);
     if (atomic_load(&plan.captured))
         inject_problem(RECORD_PIPE_WARNING, "plan: %llu of its calls were left out: a CUDA graph was being captured",
                        (unsigned long long)atomic_load(&plan.captured));

@@ -113,12 +113,17 @@ struct call {
     uint8_t kind;  /* enum record_alloc, of allocations */
 };
 
+/* A call, and the same on the thread's own default stream. */
+#define BOTH(domain, id, shape, kind)                                                                                  \
+    {domain, id, shape, kind},                                                                                         \
+    {                                                                                                                  \
+        domain, id##_PTSZ, shape, kind                                                                                 \
+    }
+
 static const struct call calls[] = {
     {ABI_DOMAIN_DRIVER, ABI_CU_MEM_ALLOC, CALL_ALLOC, RECORD_ALLOC_DEVICE},
-    {ABI_DOMAIN_DRIVER, ABI_CU_MEM_ALLOC_ASYNC, CALL_ALLOC, RECORD_ALLOC_DEVICE},
-    {ABI_DOMAIN_DRIVER, ABI_CU_MEM_ALLOC_ASYNC_PTSZ, CALL_ALLOC, RECORD_ALLOC_DEVICE},
-    {ABI_DOMAIN_DRIVER, ABI_CU_MEM_ALLOC_POOL, CALL_ALLOC, RECORD_ALLOC_DEVICE},
-    {ABI_DOMAIN_DRIVER, ABI_CU_MEM_ALLOC_POOL_PTSZ, CALL_ALLOC, RECORD_ALLOC_DEVICE},
+    BOTH(ABI_DOMAIN_DRIVER, ABI_CU_MEM_ALLOC_ASYNC, CALL_ALLOC, RECORD_ALLOC_DEVICE),
+    BOTH(ABI_DOMAIN_DRIVER, ABI_CU_MEM_ALLOC_POOL, CALL_ALLOC, RECORD_ALLOC_DEVICE),
     {ABI_DOMAIN_DRIVER, ABI_CU_MEM_ALLOC_PITCH, CALL_ALLOC_PITCH, RECORD_ALLOC_DEVICE},
     {ABI_DOMAIN_DRIVER, ABI_CU_MEM_ALLOC_MANAGED, CALL_ALLOC, RECORD_ALLOC_MANAGED},
     {ABI_DOMAIN_DRIVER, ABI_CU_MEM_HOST_ALLOC, CALL_ALLOC, RECORD_ALLOC_PINNED},
@@ -127,37 +132,29 @@ static const struct call calls[] = {
     {ABI_DOMAIN_DRIVER, ABI_CU_MEM_HOST_REGISTER, CALL_RANGE, RECORD_ALLOC_REGISTERED},
     {ABI_DOMAIN_DRIVER, ABI_CU_MEM_HOST_REGISTER_V2, CALL_RANGE, RECORD_ALLOC_REGISTERED},
     {ABI_DOMAIN_DRIVER, ABI_CU_MEM_FREE, CALL_FREE, 0},
-    {ABI_DOMAIN_DRIVER, ABI_CU_MEM_FREE_ASYNC, CALL_FREE, 0},
-    {ABI_DOMAIN_DRIVER, ABI_CU_MEM_FREE_ASYNC_PTSZ, CALL_FREE, 0},
+    BOTH(ABI_DOMAIN_DRIVER, ABI_CU_MEM_FREE_ASYNC, CALL_FREE, 0),
     {ABI_DOMAIN_DRIVER, ABI_CU_MEM_FREE_HOST, CALL_FREE, 0},
     {ABI_DOMAIN_DRIVER, ABI_CU_MEM_HOST_UNREGISTER, CALL_FREE, 0},
     {ABI_DOMAIN_DRIVER, ABI_CU_MEM_ADVISE, CALL_ADVISE, 0},
     {ABI_DOMAIN_DRIVER, ABI_CU_MEM_ADVISE_V2, CALL_ADVISE_V2, 0},
-    {ABI_DOMAIN_DRIVER, ABI_CU_MEM_PREFETCH, CALL_PREFETCH, 0},
-    {ABI_DOMAIN_DRIVER, ABI_CU_MEM_PREFETCH_PTSZ, CALL_PREFETCH, 0},
-    {ABI_DOMAIN_DRIVER, ABI_CU_MEM_PREFETCH_V2, CALL_PREFETCH_V2, 0},
-    {ABI_DOMAIN_DRIVER, ABI_CU_MEM_PREFETCH_V2_PTSZ, CALL_PREFETCH_V2, 0},
+    BOTH(ABI_DOMAIN_DRIVER, ABI_CU_MEM_PREFETCH, CALL_PREFETCH, 0),
+    BOTH(ABI_DOMAIN_DRIVER, ABI_CU_MEM_PREFETCH_V2, CALL_PREFETCH_V2, 0),
     {ABI_DOMAIN_RUNTIME, ABI_CUDA_MALLOC, CALL_ALLOC, RECORD_ALLOC_DEVICE},
-    {ABI_DOMAIN_RUNTIME, ABI_CUDA_MALLOC_ASYNC, CALL_ALLOC, RECORD_ALLOC_DEVICE},
-    {ABI_DOMAIN_RUNTIME, ABI_CUDA_MALLOC_ASYNC_PTSZ, CALL_ALLOC, RECORD_ALLOC_DEVICE},
-    {ABI_DOMAIN_RUNTIME, ABI_CUDA_MALLOC_POOL, CALL_ALLOC, RECORD_ALLOC_DEVICE},
-    {ABI_DOMAIN_RUNTIME, ABI_CUDA_MALLOC_POOL_PTSZ, CALL_ALLOC, RECORD_ALLOC_DEVICE},
+    BOTH(ABI_DOMAIN_RUNTIME, ABI_CUDA_MALLOC_ASYNC, CALL_ALLOC, RECORD_ALLOC_DEVICE),
+    BOTH(ABI_DOMAIN_RUNTIME, ABI_CUDA_MALLOC_POOL, CALL_ALLOC, RECORD_ALLOC_DEVICE),
     {ABI_DOMAIN_RUNTIME, ABI_CUDA_MALLOC_PITCH, CALL_ALLOC_PITCH, RECORD_ALLOC_DEVICE},
     {ABI_DOMAIN_RUNTIME, ABI_CUDA_MALLOC_MANAGED, CALL_ALLOC, RECORD_ALLOC_MANAGED},
     {ABI_DOMAIN_RUNTIME, ABI_CUDA_MALLOC_HOST, CALL_ALLOC, RECORD_ALLOC_PINNED},
     {ABI_DOMAIN_RUNTIME, ABI_CUDA_HOST_ALLOC, CALL_ALLOC, RECORD_ALLOC_PINNED},
     {ABI_DOMAIN_RUNTIME, ABI_CUDA_HOST_REGISTER, CALL_RANGE, RECORD_ALLOC_REGISTERED},
     {ABI_DOMAIN_RUNTIME, ABI_CUDA_FREE, CALL_FREE, 0},
-    {ABI_DOMAIN_RUNTIME, ABI_CUDA_FREE_ASYNC, CALL_FREE, 0},
-    {ABI_DOMAIN_RUNTIME, ABI_CUDA_FREE_ASYNC_PTSZ, CALL_FREE, 0},
+    BOTH(ABI_DOMAIN_RUNTIME, ABI_CUDA_FREE_ASYNC, CALL_FREE, 0),
     {ABI_DOMAIN_RUNTIME, ABI_CUDA_FREE_HOST, CALL_FREE, 0},
     {ABI_DOMAIN_RUNTIME, ABI_CUDA_HOST_UNREGISTER, CALL_FREE, 0},
     {ABI_DOMAIN_RUNTIME, ABI_CUDA_MEM_ADVISE, CALL_ADVISE, 0},
     {ABI_DOMAIN_RUNTIME, ABI_CUDA_MEM_ADVISE_V2, CALL_ADVISE_V2, 0},
-    {ABI_DOMAIN_RUNTIME, ABI_CUDA_MEM_PREFETCH, CALL_PREFETCH, 0},
-    {ABI_DOMAIN_RUNTIME, ABI_CUDA_MEM_PREFETCH_PTSZ, CALL_PREFETCH, 0},
-    {ABI_DOMAIN_RUNTIME, ABI_CUDA_MEM_PREFETCH_V2, CALL_PREFETCH_V2, 0},
-    {ABI_DOMAIN_RUNTIME, ABI_CUDA_MEM_PREFETCH_V2_PTSZ, CALL_PREFETCH_V2, 0},
+    BOTH(ABI_DOMAIN_RUNTIME, ABI_CUDA_MEM_PREFETCH, CALL_PREFETCH, 0),
+    BOTH(ABI_DOMAIN_RUNTIME, ABI_CUDA_MEM_PREFETCH_V2, CALL_PREFETCH_V2, 0),
 };
 enum { CALLS = sizeof calls / sizeof *calls };
 
@@ -182,7 +179,7 @@ static const uint32_t waits[] = {
     ABI_CU_EVENT_SYNCHRONIZE, ABI_CU_MEMCPY, ABI_CU_MEMCPY_PTDS, ABI_CU_MEMCPY_HTOD, ABI_CU_MEMCPY_HTOD_PTDS,
     ABI_CU_MEMCPY_DTOH, ABI_CU_MEMCPY_DTOH_PTDS, ABI_CU_MEMCPY_2D, ABI_CU_MEMCPY_2D_PTDS};
 /* clang-format on */
-enum { WAITS = sizeof waits / sizeof *waits };
+enum { WAITS = sizeof waits / sizeof *waits, FIRST_COPY = 5 };
 
 static bool listed(const uint32_t *ids, size_t n, uint32_t id)
 {
@@ -192,8 +189,17 @@ static bool listed(const uint32_t *ids, size_t n, uint32_t id)
     return i < n;
 }
 
-int inject_calls_enable(const struct abi_cupti *cupti, void *subscriber, bool want_launches)
+/* From a launch, with what a plan gives before it, until the program has waited for the GPU; since 0: nothing is. */
+static struct {
+    bool on;
+    atomic_bool launched;
+    _Atomic uint64_t since;
+} timed;
+
+int inject_calls_enable(const struct abi_cupti *cupti, void *subscriber, bool want_launches, bool want_time)
 {
+    timed.on = want_time;
+    want_launches |= want_time;
     for (size_t i = 0; want_launches && i < LAUNCHES; i++)
         (void)cupti->enable_callback(1, subscriber, ABI_DOMAIN_DRIVER, launches[i]);
     for (size_t i = 0; want_launches && i < CAPTURES; i++)
@@ -220,71 +226,53 @@ static int32_t location_device(struct abi_location location)
     return location.type == ABI_LOCATION_DEVICE ? location.id : ABI_DEVICE_CPU;
 }
 
-static void call_alloc(const struct call *call, const void *params, struct record_pipe_message *m)
+static void describe(struct record_pipe_message *m, uint32_t kind, uint32_t flags, uint64_t addr, uint64_t bytes,
+                     int32_t device)
 {
-    m->kind = RECORD_ALLOC;
-    m->flags = call->kind;
-    if (call->shape == CALL_ALLOC) {
-        const struct abi_params_alloc *p = params;
-        m->addr = p->address ? *p->address : 0;
-        m->bytes = p->bytes;
-    } else if (call->shape == CALL_ALLOC_PITCH) {
-        const struct abi_params_alloc_pitch *p = params;
-        m->addr = p->address ? *p->address : 0;
-        m->bytes = p->pitch ? *p->pitch * p->height : 0;
-    } else {
-        const struct abi_params_range *p = params;
-        m->addr = p->address;
-        m->bytes = p->bytes;
-    }
-}
-
-/* Of advice and prefetches. */
-static void range_message(struct record_pipe_message *m, uint32_t kind, uint64_t address, uint64_t bytes,
-                          int32_t device)
-{
-    m->kind = kind;
-    m->addr = address;
+    *m = (struct record_pipe_message){.type = RECORD_PIPE_RECORD, .kind = kind, .id = (uint64_t)(int64_t)device};
+    m->addr = addr;
     m->bytes = bytes;
-    m->id = (uint64_t)(int64_t)device;
+    m->flags = flags;
 }
 
 /* The message of a call that succeeded. */
 static void call_message(const struct call *call, const void *params, struct record_pipe_message *m)
 {
-    m->type = RECORD_PIPE_RECORD;
+    const struct abi_params_alloc *alloc = params;
+    const struct abi_params_alloc_pitch *pitch = params;
+    const struct abi_params_range *range = params;
+    const struct abi_params_advise *advise = params;
+    const struct abi_params_advise_v2 *advise2 = params;
+    const struct abi_params_prefetch *fetch = params;
+    const struct abi_params_prefetch_v2 *fetch2 = params;
     switch ((enum call_shape)call->shape) {
     case CALL_ALLOC:
+        describe(m, RECORD_ALLOC, call->kind, alloc->address ? *alloc->address : 0, alloc->bytes, 0);
+        break;
     case CALL_ALLOC_PITCH:
+        describe(m, RECORD_ALLOC, call->kind, pitch->address ? *pitch->address : 0,
+                 pitch->pitch ? *pitch->pitch * pitch->height : 0, 0);
+        break;
     case CALL_RANGE:
-        call_alloc(call, params, m);
+        describe(m, RECORD_ALLOC, call->kind, range->address, range->bytes, 0);
         break;
     case CALL_FREE:
         m->type = RECORD_PIPE_FREE;
         memcpy(&m->addr, params, sizeof m->addr);
         break;
-    case CALL_ADVISE: {
-        const struct abi_params_advise *p = params;
-        range_message(m, RECORD_ADVISE, p->address, p->bytes, p->device);
-        m->flags = p->advice;
+    case CALL_ADVISE:
+        describe(m, RECORD_ADVISE, advise->advice, advise->address, advise->bytes, advise->device);
         break;
-    }
-    case CALL_ADVISE_V2: {
-        const struct abi_params_advise_v2 *p = params;
-        range_message(m, RECORD_ADVISE, p->address, p->bytes, location_device(p->location));
-        m->flags = p->advice;
+    case CALL_ADVISE_V2:
+        describe(m, RECORD_ADVISE, advise2->advice, advise2->address, advise2->bytes,
+                 location_device(advise2->location));
         break;
-    }
-    case CALL_PREFETCH: {
-        const struct abi_params_prefetch *p = params;
-        range_message(m, RECORD_PREFETCH, p->address, p->bytes, p->device);
+    case CALL_PREFETCH:
+        describe(m, RECORD_PREFETCH, 0, fetch->address, fetch->bytes, fetch->device);
         break;
-    }
-    case CALL_PREFETCH_V2: {
-        const struct abi_params_prefetch_v2 *p = params;
-        range_message(m, RECORD_PREFETCH, p->address, p->bytes, location_device(p->location));
+    case CALL_PREFETCH_V2:
+        describe(m, RECORD_PREFETCH, 0, fetch2->address, fetch2->bytes, location_device(fetch2->location));
         break;
-    }
     }
 }
 
@@ -293,6 +281,34 @@ static atomic_bool managed; /* the program allocated managed memory */
 bool inject_calls_managed(void)
 {
     return atomic_load(&managed);
+}
+
+/* A wait begins it too, for what runs in another stream than the one that was waited for last. */
+static void time_begins(const struct abi_cupti *cupti, bool launch)
+{
+    uint64_t none = 0, now = 0;
+    timed.launched |= launch;
+    if (!timed.on || !timed.launched)
+        return;
+    (void)cupti->get_timestamp(&now);
+    (void)atomic_compare_exchange_strong(&timed.since, &none, now);
+}
+
+static void time_ends(const struct abi_cupti *cupti)
+{
+    struct record_pipe_message m = {.type = RECORD_PIPE_KERNEL, .time = (int64_t)atomic_exchange(&timed.since, 0)};
+    uint64_t now = 0;
+    if (!m.time)
+        return;
+    (void)cupti->get_timestamp(&now);
+    m.id = inject_text("untraced");
+    m.duration = (int64_t)now;
+    inject_put(&m, 1);
+}
+
+void inject_calls_finish(void)
+{
+    inject_count(RECORD_PIPE_DROP, "what the program did not wait for", timed.since != 0);
 }
 
 /* Its call site goes with the message, before it is sent. */
@@ -344,11 +360,16 @@ static void capture(uint32_t id, const struct abi_callback_data *data)
 }
 
 /* A launch. */
-static void launch(uint32_t id, const struct abi_callback_data *data)
+static void launch(const struct abi_cupti *cupti, uint32_t id, const struct abi_callback_data *data)
 {
     bool graph = id == ABI_CU_GRAPH_LAUNCH || id == ABI_CU_GRAPH_LAUNCH_PTSZ;
     if (data->site == ABI_SITE_ENTER) {
         void *stream = launch_stream(id, data->params);
+        if (!atomic_load(&capturing)) {
+            if (!timed.since)
+                inject_plan_bring(stream);
+            time_begins(cupti, true);
+        }
         if (!graph && !atomic_load(&capturing)) /* a plan's calls may not be captured */
             inject_plan_launch(data->symbol, stream);
         if (graph)
@@ -363,16 +384,21 @@ static void launch(uint32_t id, const struct abi_callback_data *data)
 }
 
 /* A call of which nothing is recorded. */
-static void other_call(uint32_t domain, uint32_t id, const struct abi_callback_data *data)
+static void other_call(const struct abi_cupti *cupti, uint32_t domain, uint32_t id,
+                       const struct abi_callback_data *data)
 {
     if (domain != ABI_DOMAIN_DRIVER)
         return;
-    if (listed(launches, LAUNCHES, id))
-        launch(id, data);
-    else if (listed(captures, CAPTURES, id))
+    if (listed(launches, LAUNCHES, id)) {
+        launch(cupti, id, data);
+    } else if (listed(captures, CAPTURES, id)) {
         capture(id, data);
-    else if (data->site == ABI_SITE_EXIT && listed(waits, WAITS, id))
+    } else if (data->site == ABI_SITE_EXIT && listed(waits, WAITS, id)) {
+        time_ends(cupti);
         inject_synced();
+    } else if (listed(waits, FIRST_COPY, id)) {
+        time_begins(cupti, false);
+    }
 }
 
 void inject_calls_callback(const struct abi_cupti *cupti, uint32_t domain, uint32_t id,
@@ -382,7 +408,7 @@ void inject_calls_callback(const struct abi_cupti *cupti, uint32_t domain, uint3
     if (inject_plan_gives())
         return;
     if (!call) {
-        other_call(domain, id, data);
+        other_call(cupti, domain, id, data);
         return;
     }
     if (data->site == ABI_SITE_ENTER) {

@@ -23,6 +23,7 @@
 #define RECORD_PIPE_COUNTERS     "counters-"           /* of RECORD_PIPE_WANT */
 #define RECORD_PIPE_SITES        "sites,"              /* of RECORD_PIPE_WANT: call sites of managed allocations */
 #define RECORD_PIPE_FAULTS       "faults,"             /* of RECORD_PIPE_WANT: the driver's event queue is read */
+#define RECORD_PIPE_TIME         "time,"               /* of RECORD_PIPE_WANT: nothing is traced, see KERNEL */
 #define RECORD_PIPE_FAULT_SOURCE "fault_source"        /* the fact that says that FAULT_ENTRY messages come */
 #define RECORD_PIPE_CUPTI        "OFFCHIP_CUPTI"       /* libcupti to load */
 #define RECORD_PIPE_PLAN         "OFFCHIP_RECORD_PLAN" /* a plan: below */
@@ -69,7 +70,8 @@ enum record_pipe_type {
     RECORD_PIPE_FREE,      /* the allocation at addr ends at `time` */
     RECORD_PIPE_KERNEL,    /* time = start, duration = end (absolute); id = text of the name; group = correlation;
                               kind = stream; flags = device; addr = grid x | y << 32 | z << 48; bytes = block x |
-                              y << 16 | z << 32 | registers << 48; extra = static | dynamic << 32 shared bytes */
+                              y << 16 | z << 32 | registers << 48; extra = static | dynamic << 32 shared bytes.
+                              Where nothing is traced: from a launch until the program has waited for it */
     RECORD_PIPE_COUNTER,   /* id = text of the counter's name; addr = text of the kernel's; extra = text of CUPTI's
                               metric;   group = number of the launch; bytes = bits of a double */
     RECORD_PIPE_SKIP,      /* id = text of the reason; bytes = count */
@@ -181,7 +183,10 @@ static inline bool call_site_matches(const char *stack, const char *site)
  * A line each: "A ORDER BYTES ADVICE PREFETCH SITE", "K LAUNCH NAME PREFETCHED ADVISED BACK". ADVICE: pairs
  * NUMBER:WHERE joined by ',', or "-"; NUMBER as enum record_advice, WHERE 'g' (the GPU of the context) or 'c' (the
  * CPU). PREFETCH: 'g', 'c' or '-'. SITE: as call_site_matches() takes it, or "-". LAUNCH: -1 for each. NAME: "*" for
- * any. The last three: numbers of allocations joined by ',', or "-". */
+ * any. The last three: numbers of allocations joined by ',', or "-".
+ * PLAN_BRING alone: all managed memory, before each launch that nothing runs at. */
+#define PLAN_BRING "R"
+
 enum {
     PLAN_TEXT_BYTES = 96 << 10, /* one variable of the environment holds 128 KiB */
     PLAN_ALLOCATIONS = 1024,
