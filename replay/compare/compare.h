@@ -107,6 +107,7 @@ struct compare_result {
     size_t drawn;
     json_t *limits;            /* of the input (trace/derived/limits.h), notes of every row; NULL: a generated one */
     json_t *inputs, *settings; /* as a case has them (replay/results/run_case.h) */
+    uint32_t measured;         /* runs without the profiler that rows' times of kernels are of; 0: bounds */
     size_t resumed_rows;       /* taken from the results file */
     size_t top;                /* as asked for */
     char sets[512];            /* likewise, " --set key=value" for each */

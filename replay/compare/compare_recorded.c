@@ -6,6 +6,7 @@
 #include "models/gpu/launch.h"
 #include "models/zerocopy/link.h"
 #include "replay/compare/compare_rows.h"
+#include "replay/uvm/second_run.h"
 #include "replay/uvm/uvm_recording.h"
 #include "trace/base/mem.h"
 #include "trace/base/sorted.h"
@@ -200,6 +201,7 @@ static int sum_kernels(const struct compare_program *f, const struct uvm_recordi
 {
     const struct launch *calls = platform_section_get(f->platform, "launch");
     struct kernels k = {.err = err};
+    struct untraced resident;
     size_t first = 0, end;
     int rc = load_kernels(&k, f->input->store);
     join_kernels(&k);
@@ -216,6 +218,8 @@ static int sum_kernels(const struct compare_program *f, const struct uvm_recordi
             end++;
         add_shape(f->platform, &k.items[i], end - i, sum, between);
     }
+    if (untraced_get(f->input->store, UNTRACED_RESIDENT, &resident))
+        sum->low = sum->high = fmax(resident.median_ns, *between);
     release_kernels(&k);
     return rc;
 }
@@ -545,13 +549,14 @@ static int plan_calls(const struct compare_program *f, const struct uvm_recordin
 }
 
 static int add_row(const struct compare_program *f, const struct uvm_recording *r, struct transfers *t,
-                   const struct ends *kernels, bool prefetched, struct compare_result *result, struct err *err)
+                   const struct ends *kernels, const struct untraced *resident, bool prefetched,
+                   struct compare_result *result, struct err *err)
 {
     const struct ends moves = (prefetched ? prefetches_ns : copies_ns)(f, t);
     const struct compare_transfers open = prefetched ? (struct compare_transfers){0, t->calls, t->blocks, t->empty}
                                                      : (struct compare_transfers){.copies = t->copies};
     const double low = moves.low + kernels->low;
-    char transfers[72], work[72];
+    char transfers[72], work[96];
     struct compare_row *row = compare_add(result, prefetched ? COMPARE_MANAGED : COMPARE_COPY,
                                           prefetched ? "tree, prefetched" : "cudaMemcpy", err);
     if (!row || (prefetched && json_object_set_new(row->params, "prefetch", json_string("all"))))
@@ -564,10 +569,13 @@ static int add_row(const struct compare_program *f, const struct uvm_recording *
     row->activity.faulted = prefetched && t->left_bytes > 0;
     row->common_ns = row->outcome.values[0].interval ? kernels->high - kernels->low : 0;
     row->error_ratio = fmax(COMPARE_COPY_ERROR, compare_transfers_off_by(f, &open) / low);
-    outcome_note(&row->outcome,
-                 "transfers %s, kernels %s: what fault service leaves of them, at most with what they did beside it at "
-                 "their pace behind the last service",
-                 ends_text(&moves, transfers, sizeof transfers), ends_text(kernels, work, sizeof work));
+    if (resident)
+        row->error_ratio += (resident->high_ns - resident->low_ns) / 2 / low;
+    outcome_note(&row->outcome, "transfers %s, kernels %s%s", ends_text(&moves, transfers, sizeof transfers),
+                 resident ? untraced_say(resident, work, sizeof work) : ends_text(kernels, work, sizeof work),
+                 resident ? ", measured without the profiler and with all memory on the GPU"
+                          : ": what fault service leaves of them, at most with what they did beside it at their pace "
+                            "behind the last service");
     apply(t, prefetched, row);
     return prefetched ? plan_calls(f, r, t, result, row, err) : 0;
 }
@@ -599,18 +607,28 @@ static double traced_ns(const struct compare_program *f, const struct uvm_record
 }
 
 /* What the recorded time may hold of the recorder itself: all that its records take, or nothing where the driver had
- * time for them. */
+ * time for them. Where it was measured without, it is that, and estimates beside it follow. */
 static void say_traced(const struct compare_program *f, const struct uvm_recording *r, struct compare_result *result)
 {
     const double records = traced_ns(f, r);
-    char text[2][32];
-    if (records <= 0)
-        return;
-    for (size_t i = 0; i < result->count; i++)
-        if (compare_as_it_is(&result->rows[i]))
-            outcome_note(&result->rows[i].outcome, COMPARE_TRACED "; without it %s to %s",
+    struct untraced plain;
+    const bool known = untraced_get(f->input->store, UNTRACED_PLAIN, &plain);
+    char text[2][96];
+    for (size_t i = known ? result->resumed_rows : 0; i < result->count; i++) {
+        struct compare_row *row = &result->rows[i];
+        struct metric_value *time = &row->outcome.values[0];
+        const bool other = !known || f->touches || row->mechanism != COMPARE_MANAGED;
+        const double ratio = other ? 1 : plain.median_ns / (double)r->kernel_ns;
+        time->real *= ratio;
+        time->lo *= ratio;
+        time->hi *= ratio;
+        if (compare_as_it_is(row) && known)
+            outcome_note(&row->outcome, "measured without the profiler: %s", untraced_say(&plain, *text, sizeof *text));
+        else if (compare_as_it_is(row) && records > 0)
+            outcome_note(&row->outcome, COMPARE_TRACED "; without it %s to %s",
                          compare_time_text(fmax(0, (double)r->kernel_ns - records), 2, text[0], sizeof text[0]),
                          compare_time_text((double)r->kernel_ns, 3, text[1], sizeof text[1]));
+    }
 }
 
 /* Why the rows cannot be had, in *why; 0: they can. */
@@ -642,6 +660,7 @@ static int add_rows(const struct compare_program *f, const struct uvm_recording 
 {
     struct err why;
     struct ends kernels;
+    struct untraced resident;
     int rc = refuse(f, r, t, &why);
     if (rc)
         return compare_wanted(f, COMPARE_COPY, "cudaMemcpy")
@@ -650,6 +669,8 @@ static int add_rows(const struct compare_program *f, const struct uvm_recording 
     double between;
     if (sum_kernels(f, r, &kernels, &between, err))
         return -1;
+    const bool known = untraced_get(f->input->store, UNTRACED_RESIDENT, &resident);
+    result->measured = known;
     choose_calls(f, t);
     result->footprint_bytes = (uint64_t)t->footprint;
     if (add_as_it_is(f, r, t, result, err))
@@ -658,7 +679,7 @@ static int add_rows(const struct compare_program *f, const struct uvm_recording 
     for (int prefetched = 0; prefetched < 2 && !rc; prefetched++)
         if (compare_wanted(f, prefetched ? COMPARE_MANAGED : COMPARE_COPY,
                            prefetched ? "tree, prefetched" : "cudaMemcpy"))
-            rc = add_row(f, r, t, &kernels, prefetched != 0, result, err);
+            rc = add_row(f, r, t, &kernels, known ? &resident : NULL, prefetched != 0, result, err);
     return rc;
 }
 
@@ -666,6 +687,7 @@ void compare_recorded_time(struct compare_program *f)
 {
     struct uvm_recording r;
     struct transfers t = {0};
+    struct untraced plain;
     struct err why = {""};
     if (uvm_input_of(f->input) != UVM_INPUT_RECORDING || !platform_has(f->platform, "uvm") ||
         uvm_recording_load(&r, f->input->store, (struct recording){RECORDING_ANY, RECORDING_ANY}, &why))
@@ -674,8 +696,9 @@ void compare_recorded_time(struct compare_program *f)
     struct ends kernels;
     if (stock && count_transfers(&r, &t, &why) == 0 && refuse(f, &r, &t, &why) == 0 &&
         sum_kernels(f, &r, &kernels, &f->between_ns, &why) == 0) {
-        f->recorded_ns = (double)r.kernel_ns;
-        f->recorded_low_ns = fmax(0, f->recorded_ns - traced_ns(f, &r));
+        const bool known = untraced_get(f->input->store, UNTRACED_PLAIN, &plain);
+        f->recorded_ns = known ? plain.median_ns : (double)r.kernel_ns;
+        f->recorded_low_ns = known ? plain.median_ns : fmax(0, f->recorded_ns - traced_ns(f, &r));
         f->in_place_low_ns = kernels.low - f->between_ns;
         f->in_place_ns = kernels.high - f->between_ns;
     }

@@ -77,6 +77,38 @@ START_TEST(the_program_itself_lies_within_what_its_recording_says)
 }
 END_TEST
 
+/* Times without the profiler are rows' times, bounds no longer; estimates of other prefetchers follow in proportion. */
+START_TEST(measured_times_take_the_place_of_bounds)
+{
+    static const struct untraced plain = {3e6, 2.9e6, 3.3e6, 7}, resident = {2e6, 1.9e6, 2.3e6, 7};
+    double bytes_ns[2], estimate;
+    record("synth:triad,bytes=6MiB");
+    compare_with(testing_file("t.db"), "h200", NULL, 1);
+    const double recorded = metric(row_of("managed", "tree"), "time_ns");
+    estimate = metric(row_of("managed", "fixed:granularity=64KiB"), "time_ns");
+    for (size_t i = 0; i < 2; i++) /* transfers and no kernels: the same in both */
+        bytes_ns[i] = compare_time_low(row_of(rows[i].mechanism, rows[i].policy));
+    ck_assert(!result.measured);
+    compare_release(&result);
+    ck_assert_int_eq(untraced_put(testing_file("t.db"), UNTRACED_PLAIN, &plain, &err), 0);
+    ck_assert_int_eq(untraced_put(testing_file("t.db"), UNTRACED_RESIDENT, &resident, &err), 0);
+    compare_with(testing_file("t.db"), "h200", NULL, 1);
+    ck_assert(result.measured);
+    ck_assert_double_eq_tol(metric(row_of("managed", "tree"), "time_ns"), 3e6, 1);
+    ck_assert_double_eq_tol(metric(row_of("managed", "fixed:granularity=64KiB"), "time_ns"), estimate * 3e6 / recorded,
+                            1);
+    ck_assert(noted(row_of("managed", "tree"), "measured without the profiler: 3 ms (2.9 to 3.3, runs: 7)"));
+    ck_assert(!noted(row_of("managed", "tree"), "under the profiler"));
+    const struct compare_row *copy = row_of(rows[0].mechanism, rows[0].policy),
+                             *prefetched = row_of(rows[1].mechanism, rows[1].policy);
+    ck_assert(metric(copy, "time_ns") > 2e6 && metric(copy, "time_ns") < 3e6);
+    ck_assert_double_eq_tol(metric(prefetched, "time_ns") - metric(copy, "time_ns"), bytes_ns[1] - bytes_ns[0], 1);
+    ck_assert(copy->error_ratio >= COMPARE_COPY_ERROR + 2e5 / metric(copy, "time_ns") - 1e-9); /* half their spread */
+    ck_assert(noted(copy, "2 ms (1.9 to 2.3, runs: 7), measured without the profiler"));
+    compare_release(&result);
+}
+END_TEST
+
 /* The program's accesses as a second run, beside the recording in t.db. */
 static void add_accesses(const char *spec)
 {
@@ -317,6 +349,7 @@ END_TEST
 
 TEST_MAIN_LOOPS("replay/compare_recorded",
                 {the_program_itself_lies_within_what_its_recording_says, sizeof programs / sizeof *programs},
-                {each_end_is_what_the_recording_allows, 1}, {calls_stand_where_the_recording_needed_the_data, 2},
+                {measured_times_take_the_place_of_bounds, 1}, {each_end_is_what_the_recording_allows, 1},
+                {calls_stand_where_the_recording_needed_the_data, 2},
                 {rows_with_kernels_in_common_tie_by_what_else_they_take, 1},
                 {zero_copy_of_recorded_accesses_is_that_of_the_program, 1}, {what_it_does_not_say_is_refused, CHANGES})

@@ -1,5 +1,7 @@
 #include "replay/uvm/second_run.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +11,7 @@
 #include "trace/base/param.h"
 #include "trace/base/sorted.h"
 #include "trace/program/access.h"
+#include "trace/store/dbfile.h"
 
 /* --- what a recording holds, into a new trace --- */
 
@@ -345,4 +348,39 @@ int second_run_join(struct store *first, struct store *second, bool touches, boo
     store_close(view);
     store_close(moved);
     return rc;
+}
+
+/* --- without the profiler --- */
+
+struct untraced untraced_of(double *ns, size_t n)
+{
+    sort_items(ns, n, sizeof *ns, sorted_by_f64);
+    return (struct untraced){(ns[(n - 1) / 2] + ns[n / 2]) / 2, ns[n / 4], ns[n - 1 - n / 4], (uint32_t)n};
+}
+
+bool untraced_get(const struct store *store, const char *key, struct untraced *u)
+{
+    const char *text = store_origin_get(store, key);
+    return text && sscanf(text, "%lf %lf %lf %u", &u->median_ns, &u->low_ns, &u->high_ns, &u->runs) == 4 &&
+           u->low_ns > 0 && u->low_ns <= u->median_ns && u->median_ns <= u->high_ns && u->high_ns < 1e18 && u->runs > 0;
+}
+
+int untraced_put(const char *path, const char *key, const struct untraced *u, struct err *err)
+{
+    sqlite3 *db;
+    if (dbfile_open(path, DBFILE_WRITE, &db, err))
+        return -1;
+    char *sql = sqlite3_mprintf("REPLACE INTO origin VALUES(%Q,'%lld %lld %lld %u')", key, (long long)u->median_ns,
+                                (long long)u->low_ns, (long long)u->high_ns, u->runs);
+    int rc = sqlite3_exec(db, sql, NULL, NULL, NULL) ? err_set(err, "%s: %s", path, sqlite3_errmsg(db)) : 0;
+    sqlite3_free(sql);
+    (void)sqlite3_close(db);
+    return rc;
+}
+
+const char *untraced_say(const struct untraced *u, char *text, size_t size)
+{
+    (void)snprintf(text, size, "%.4g ms (%.4g to %.4g, runs: %" PRIu32 ")", u->median_ns / 1e6, u->low_ns / 1e6,
+                   u->high_ns / 1e6, u->runs);
+    return text;
 }

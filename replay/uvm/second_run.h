@@ -24,4 +24,24 @@ const char *second_run_command(struct store *first, bool touches, char *buf, siz
 int second_run_join(struct store *first, struct store *second, bool touches, bool some, struct store *out,
                     struct err *err);
 
+/* --- what the program takes without the profiler, from a launch until it has waited for the GPU, as facts of origin
+ * ---
+ */
+#define UNTRACED_PLAIN    "untraced.plain"    /* as it is */
+#define UNTRACED_RESIDENT "untraced.resident" /* with all managed memory on the GPU before */
+#define UNTRACED_PLANNED  "untraced.planned"  /* under a plan, with its calls */
+
+struct untraced {
+    double median_ns, low_ns, high_ns; /* the middle half of the runs lies between the last two */
+    uint32_t runs;
+};
+
+/* Of n runs, n > 0, which are sorted. */
+struct untraced untraced_of(double *ns, size_t n);
+/* False: there is no such fact. -1 with *err set. */
+bool untraced_get(const struct store *store, const char *key, struct untraced *u);
+int untraced_put(const char *path, const char *key, const struct untraced *u, struct err *err);
+/* "38.6 ms (38.1 to 39.2, runs: 7)". Returns text. */
+const char *untraced_say(const struct untraced *u, char *text, size_t size);
+
 #endif
