@@ -1,21 +1,32 @@
 /* offchip advise: record a program, add its touches, compare: what to do about its memory on this machine. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/console/printable.h"
+#include "replay/compare/compare.h"
+#include "replay/uvm/second_run.h"
 #include "trace/base/dir_list.h"
 #include "trace/base/mem.h"
+#include "trace/recorder/advice_plan.h"
+#include "trace/recorder/recorder.h"
 #include "trace/store/store.h"
+
+enum { RUNS = 7, RUNS_MOST = 1000, RUNS_MOST_S = 300, ARGS = 8, WAIT_NS = 20000 /* for a launch, besides (an H100) */ };
 
 static const char *platform, *output, *kernel;
 static bool force, no_touches, try_it;
+static int64_t runs = RUNS;
 static const struct opt options[] = {
     OPT("platform", 'P', OPT_TEXT, "NAME|FILE.ini", &platform,
         "hardware numbers (default: of the GPU that the recording names)"),
@@ -25,22 +36,26 @@ static const struct opt options[] = {
         "touches of kernels whose name matches only, where those of all take too long"),
     OPT("no-touches", 0, OPT_FLAG, NULL, &no_touches,
         "do not run the program again for its touches: other prefetchers and evictions stay estimates"),
-    OPT("try", 0, OPT_FLAG, NULL, &try_it, "run the program once more under the best plan: predicted beside measured"),
+    {"runs", 0, OPT_INT, "N", &runs,
+     "time the program N times without the profiler as it is and with its memory on the GPU, in turn, for 5 minutes at "
+     "most (default 7; 0: bound its kernels' times by the recording)",
+     0, RUNS_MOST},
+    OPT("try", 0, OPT_FLAG, NULL, &try_it, "run the program under the best plan, too: predicted beside measured"),
     {0}};
 
-/* How many times as long kernels take while their touches are recorded (an H200: 50 launches of 11.7 ms, 174 ms), and
- * what is left out unless it is asked for. */
-enum { TOUCHES_SLOWER = 15, TOUCHES_MOST_S = 60 };
+/* How many times as long kernels take while their touches are recorded (an H200: 50 launches of 11.7 ms, 174 ms), what
+ * a launch takes besides (an H100: 8 ms where it touches 64 MiB), and what is left out unless it is asked for. */
+enum { TOUCHES_SLOWER = 15, TOUCHES_LAUNCH_MS = 8, TOUCHES_MOST_S = 120 };
 
-/* A command of ours, with a program behind "--" or without one. */
-struct step {
-    const char *args[16];
-    size_t count;
-};
+/* Where the program's input begins, which it reads anew in each run; -1: it is no file. */
+static off_t input_start;
 
-static void add(struct step *step, const char *arg)
+/* Nobody types for a run that prints nothing, and a pipe is read once. */
+static void input_again(void)
 {
-    step->args[step->count++] = arg;
+    const int nothing = lseek(0, input_start, SEEK_SET) < 0 ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1;
+    if (nothing >= 0 && dup2(nothing, 0) == 0)
+        close(nothing);
 }
 
 /* This program, to start it again. What /proc calls a bundle's program is its loader; what starts that lies in the
@@ -54,20 +69,26 @@ static const char *own_path(char *path, size_t size)
     return path;
 }
 
-/* Its exit status as shells have it. Signals are the child's: we have nothing to do but to wait for it. */
-static int run_step(const struct step *step, char *const *program)
+/* As shells have it. */
+static int exit_status(int status)
 {
-    size_t n = 0;
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* A command of ours, with a program behind "--" or without one; again: what that prints is known. Its exit status.
+ * Signals are the child's: we have nothing to do but to wait for it. */
+static int run_step(const char *const *args, char *const *program, bool again)
+{
+    size_t n = 0, at = 0;
     while (program && program[n])
         n++;
-    const char **argv = mem_zalloc(step->count + n + 5, sizeof *argv, NULL);
+    const char **argv = mem_zalloc(ARGS + n + 4, sizeof *argv, NULL);
     int status = 0;
     if (!argv)
         return cmd_fail(EXIT_DATA, "out of memory");
-    size_t at = 0;
     argv[at++] = "offchip";
-    for (size_t i = 0; i < step->count; i++)
-        argv[at++] = step->args[i];
+    while (*args)
+        argv[at++] = *args++;
     if (opt_quiet)
         argv[at++] = "-q";
     if (program)
@@ -75,9 +96,14 @@ static int run_step(const struct step *step, char *const *program)
     for (size_t i = 0; i < n; i++)
         argv[at++] = program[i];
     (void)fflush(NULL);
+    if (again)
+        input_again();
     const pid_t child = fork();
     if (child == 0) {
         char path[PATH_MAX + 32];
+        const int nowhere = again ? open("/dev/null", O_WRONLY) : -1;
+        if (nowhere >= 0)
+            (void)dup2(nowhere, 1);
         execv(own_path(path, sizeof path), (char *const *)(uintptr_t)argv);
         _exit(127);
     }
@@ -86,7 +112,7 @@ static int run_step(const struct step *step, char *const *program)
     free(argv);
     if (child < 0)
         return cmd_fail(EXIT_DATA, "no new process: %s", strerror(errno));
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    return exit_status(status);
 }
 
 static int add_kernel(void *seconds, const struct store_value *v, size_t n)
@@ -95,60 +121,158 @@ static int add_kernel(void *seconds, const struct store_value *v, size_t n)
     return 0;
 }
 
-/* Whether the program was recorded, whatever its own exit status; how long its kernels took. */
-static bool recorded(const char *trace, double *seconds)
+/* Kernels that were recorded, and how long they took; whatever the program's exit status. */
+static int64_t recorded(const char *trace, double *seconds)
 {
     struct err err = {""};
     struct store *store = store_open(trace, &err);
     int64_t launches = 0;
     *seconds = 0;
-    const bool is = store && store_row_count(store, "kernels", &launches, &err) == 0 && launches > 0 &&
+    const bool is = store && store_row_count(store, "kernels", &launches, &err) == 0 &&
                     store_rows(store, "kernels", add_kernel, seconds, &err) == 0;
     store_close(store);
-    return is;
+    return is ? launches : 0;
 }
 
 /* The verdict of a recording; plan: where the best answer of unified memory goes as a plan, NULL: nowhere. */
 static int compare(const char *trace, const char *plan)
 {
-    struct step step = {{"compare", trace}, 2};
-    if (platform) {
-        add(&step, "--platform");
-        add(&step, platform);
+    const char *args[ARGS] = {"compare", trace, "--platform", platform};
+    size_t n = platform ? 4 : 2;
+    args[n] = plan ? "-o" : NULL;
+    args[n + 1] = plan;
+    args[n + 2] = plan && force ? "-f" : NULL;
+    return run_step(args, NULL, false);
+}
+
+/* The recorded run. */
+static struct {
+    char *const *program;
+    int status; /* as shells have it */
+    time_t s;
+} first;
+
+/* How long the GPU was at work in a run that was not traced; of several processes in the one where that was longest. -1
+ * with *err set: it does not say. */
+static int run_once(const char *trace, const char *plan, double *ns, struct err *err)
+{
+    char path[PATH_MAX];
+    struct recorder_result result;
+    struct recorder_options o = {.output = path, .force = true, .untraced = true, .command_line = ""};
+    o.most_s = 10 + 10 * (unsigned)first.s;
+    o.plan = plan;
+    o.argv = first.program;
+    (void)snprintf(path, sizeof path, "%s.untraced", trace);
+    input_again();
+    int rc = recorder_run(&o, &result, err);
+    const int status = exit_status(result.status);
+    double s = *ns = 0;
+    for (size_t i = 0; i < result.file_count; i++) {
+        if (recorded(result.files[i].path, &s) && !result.files[i].dropped)
+            *ns = fmax(*ns, s * 1e9);
+        (void)unlink(result.files[i].path);
     }
-    if (plan) {
-        add(&step, "-o");
-        add(&step, plan);
-        if (force)
-            add(&step, "-f");
+    if (result.stopped || status == 128 + SIGINT)
+        exit(128 + SIGINT);
+    recorder_release(&result);
+    if (rc == 0 && status != first.status)
+        rc = err_set(err, "the program's exit status was %d, and %d when it ran again%s", first.status, status,
+                     input_start < 0 ? " (input that is no file is read once)" : "");
+    return rc || *ns > 0 ? rc : err_set(err, "the program does not wait for its kernels");
+}
+
+/* Runs in turn, as the program is and under a plan, into u[0] and u[1], and a sentence. -1 with *err set: why not. */
+static int run_pairs(const char *trace, const char *plan, const char *what, FILE *to, struct untraced u[2],
+                     struct err *err)
+{
+    static double ns[2][RUNS_MOST];
+    const time_t begin = time(NULL);
+    double *at[] = {ns[0], ns[1]};
+    char text[2][96];
+    size_t n = 0, slower = 0;
+    if (2 * first.s > RUNS_MOST_S)
+        return err_set(err, "two more runs take longer than %d minutes", RUNS_MOST_S / 60);
+    cmd_say("then %lld times in turn without the profiler, as it is and %s (--runs)", (long long)runs, what);
+    for (; n < (size_t)runs && time(NULL) - begin + 2 * first.s <= RUNS_MOST_S; n++) {
+        if (run_once(trace, NULL, at[0]++, err) || run_once(trace, plan, at[1]++, err))
+            return -1;
+        slower += ns[1][n] > ns[0][n];
     }
-    return run_step(&step, NULL);
+    u[0] = untraced_of(ns[0], n);
+    u[1] = untraced_of(ns[1], n);
+    if (to == stdout || !opt_quiet)
+        printable_print(to, "%s%s %s, as it is %s: slower in %zu of %zu pairs%s\n",
+                        to == stdout ? "" : "offchip: ", what, untraced_say(&u[1], text[1], sizeof *text),
+                        untraced_say(&u[0], text[0], sizeof *text), slower, n,
+                        n < (size_t)runs ? "; 5 minutes were over" : "");
+    return 0;
+}
+
+/* Whether there are rows that times of kernels go into; -1 with *err set: why not. */
+static int has_rows(const char *trace, struct err *err)
+{
+    const struct compare_request request = {.spec = trace, .platform = platform, .threads = 1};
+    struct compare_result result;
+    bool usage, has = false;
+    if (compare_run(&request, &result, &usage, err))
+        return -1;
+    for (size_t i = 0; i < result.count; i++)
+        if (result.rows[i].mechanism == COMPARE_COPY) {
+            has = result.rows[i].answered;
+            err_set(err, "%s", result.rows[i].outcome.note_count ? result.rows[i].outcome.notes[0] : "");
+        }
+    compare_release(&result);
+    return has ? 0 : -1;
+}
+
+/* How long the program takes by itself, and its kernels with their memory in place, into the recording; or why the
+ * comparison has bounds instead. */
+static void measure(const char *trace, double seconds, int64_t launches)
+{
+    struct untraced u[2];
+    struct err err = {"--runs 0"};
+    int rc = runs ? has_rows(trace, &err) : -1;
+    rc = rc ? rc : run_pairs(trace, PLAN_BRING, "with its memory on the GPU", stderr, u, &err);
+    if (rc == 0 && u[0].low_ns > seconds * 1e9 + (double)launches * WAIT_NS)
+        rc = err_set(&err, "what the program does beside them takes longer than they do");
+    if (rc || untraced_put(trace, UNTRACED_PLAIN, &u[0], &err) || untraced_put(trace, UNTRACED_RESIDENT, &u[1], &err))
+        cmd_say("the kernels' times are bounded by the recording, not measured: %s", err.msg);
 }
 
 /* A run for its touches; without them the comparison has fewer answers, and says so. */
-static void add_touches(const char *trace, char *const *program)
+static void add_touches(const char *trace, double seconds, int64_t launches)
 {
-    struct step step = {{"record", "--touches", "--with", trace}, 4};
-    if (kernel) {
-        add(&step, "--kernel");
-        add(&step, kernel);
+    const char *const args[ARGS] = {"record", "--touches", "--with", trace, kernel ? "--kernel" : NULL, kernel};
+    const double more = seconds * TOUCHES_SLOWER + (double)launches * TOUCHES_LAUNCH_MS / 1e3;
+    if (!kernel && more > TOUCHES_MOST_S) {
+        cmd_say("its touches would take about %.0f minutes more and are left out (--kernel REGEX, or . for all)",
+                ceil(more / 60));
+        return;
     }
-    cmd_say("once more, for the pages that it touches%s%s%s (slower; --kernel REGEX takes those of some kernels, "
-            "--no-touches none)",
-            kernel ? ", by kernels that match '" : "", kernel ? kernel : "", kernel ? "'" : "");
-    (void)run_step(&step, program);
+    cmd_say("once more, for the pages that it touches: about %.0f s longer (--kernel REGEX: those of some kernels, "
+            "--no-touches: none)",
+            ceil(more));
+    if (run_step(args, first.program, true) != EXIT_DONE && first.status == 0)
+        cmd_say("what follows is of the recording alone");
 }
 
 /* Run the program under the best plan, beside what was predicted. */
-static int try_plan(const char *plan, const char *tried, char *const *program)
+static int try_plan(const char *plan, const char *tried)
 {
-    const struct step apply = {{"record", "--apply", plan, "-o", tried, "-f"}, 6};
-    const struct step diff = {{"diff", plan, tried}, 3};
+    const char *const apply[ARGS] = {"record", "--apply", plan, "-o", tried, "-f"};
+    struct untraced u[2];
+    struct err err = {"--runs 0"};
     double seconds;
     cmd_say("once more, under the plan %s", plan);
-    (void)run_step(&apply, program);
-    return recorded(tried, &seconds) ? run_step(&diff, NULL)
-                                     : cmd_fail(EXIT_DATA, "the run under the plan was not recorded");
+    (void)run_step(apply, first.program, true);
+    if (!recorded(tried, &seconds))
+        return cmd_fail(EXIT_DATA, "the run under the plan was not recorded");
+    char *calls = runs ? advice_plan_read(plan, &err) : NULL;
+    if (!calls || run_pairs(tried, calls, "under the plan", stdout, u, &err) ||
+        untraced_put(tried, UNTRACED_PLANNED, &u[1], &err))
+        cmd_say("the time under the plan is a recorded one: %s", err.msg);
+    free(calls);
+    return run_step((const char *const[]){"diff", plan, tried, NULL}, NULL, false);
 }
 
 static int advise(const char *trace, char *const *program)
@@ -162,26 +286,29 @@ static int advise(const char *trace, char *const *program)
         status = cmd_writes(plan, force) ?: cmd_writes(tried, force);
     if (status)
         return status;
-    const struct step record = {{"record", "-o", trace, "-f"}, 4};
     cmd_say("the program runs, recorded into %s", trace);
-    const int ended = run_step(&record, program);
-    if (!recorded(trace, &seconds))
-        return cmd_fail(ended ? ended : EXIT_DATA, "no kernel was recorded: there is nothing to advise on");
-    if (ended)
-        cmd_say("the program's exit status was %d: what follows is of what it did until then", ended);
-    if (!no_touches && !kernel && seconds * TOUCHES_SLOWER > TOUCHES_MOST_S)
-        cmd_say(
-            "its touches would take about %.0f minutes and are left out: --kernel REGEX takes those of some kernels, "
-            "--kernel . all",
-            ceil(seconds * TOUCHES_SLOWER / 60));
-    else if (!no_touches)
-        add_touches(trace, program);
+    const time_t begin = time(NULL);
+    input_start = lseek(0, 0, SEEK_CUR);
+    first.program = program;
+    first.status = run_step((const char *const[]){"record", "-o", trace, "-f", NULL}, program, false);
+    first.s = time(NULL) - begin;
+    const int64_t launches = recorded(trace, &seconds);
+    if (!launches)
+        return cmd_fail(first.status ? first.status : EXIT_DATA,
+                        "no kernel was recorded: there is nothing to advise on (another process's recording may stand "
+                        "beside %s: offchip advise FILE)",
+                        trace);
+    if (first.status)
+        cmd_say("the program's exit status was %d: what follows is of what it did until then", first.status);
+    measure(trace, seconds, launches);
+    if (!no_touches)
+        add_touches(trace, seconds, launches);
     status = compare(trace, try_it ? plan : NULL);
     if (try_it && status == EXIT_NOTHING) {
         cmd_say("leave unified memory as it is: there is no plan to try");
         return EXIT_DONE;
     }
-    return status || !try_it ? status : try_plan(plan, tried, program);
+    return status || !try_it ? status : try_plan(plan, tried);
 }
 
 static int run(int argc, char **argv)
@@ -193,7 +320,7 @@ static int run(int argc, char **argv)
     store_close(store);
     if (!store)
         return advise(output ? output : "advise.db", argv);
-    if (output || kernel || no_touches || try_it || force)
+    if (output || kernel || no_touches || try_it || force || runs != RUNS)
         return cmd_usage("%s is a recording: --platform alone goes with it", argv[0]);
     return compare(argv[0], NULL);
 }
@@ -201,13 +328,13 @@ static int run(int argc, char **argv)
 const struct command cmd_advise = {
     .name = "advise",
     .summary = "record a program and say what to do about its memory",
-    .usage = "[-o TRACE] [-f] [--kernel REGEX] [--no-touches] [--try] [--platform P] [--] CMD [ARGS]\n"
+    .usage = "[-o TRACE] [-f] [--kernel REGEX] [--no-touches] [--runs N] [--try] [--platform P] [--] CMD [ARGS]\n"
              "       offchip advise [--platform NAME|FILE.ini] TRACE",
     .details = "On a machine with a GPU: runs CMD and records its unified memory, runs it again for the pages that it\n"
-               "touches and adds them to the recording, and compares: what 'record', 'record --touches --with' and\n"
-               "'compare' say, in this order. With --try, runs it a third time under the best plan and prints\n"
-               "predicted beside measured, or says that there is none. Touches that would take more than a minute are\n"
-               "left out. With a recording instead, its verdict alone, anywhere.",
+               "touches and adds them to the recording, times it without the profiler as it is and with its memory on\n"
+               "the GPU, and compares. With --try, runs it under the best plan, too, and prints predicted beside\n"
+               "measured, or says that there is none. CMD reads the same in each run and prints in the first. Touches\n"
+               "that would take more than two minutes are left out. With a recording instead, its verdict alone.",
     .examples = "  offchip advise -- ./app --size 4096\n"
                 "  offchip advise --try -o app.db -- python train.py\n"
                 "  offchip advise --platform h200 t.db",

@@ -133,8 +133,9 @@ static void print_head(const struct view *view, FILE *to)
         if (b)
             (void)mem_add_text(borrowed, sizeof borrowed, "%s[%s] of %s", *borrowed ? ", " : "; ", *name, b->as);
     }
-    printable_print(to, "%s%s%s%s%s, on %s (%s%s)\n", result->recorded, *result->recorded ? " (" : "", result->program,
-                    *result->recorded ? ")" : "", size, result->platform->name, result->platform->from, borrowed);
+    printable_print(to, "%s%s%s%s%s, on %s (%s%s)%s\n", result->recorded, *result->recorded ? " (" : "",
+                    result->program, *result->recorded ? ")" : "", size, result->platform->name, result->platform->from,
+                    borrowed, result->measured ? "; kernels measured" : "");
     for (size_t i = 0; i < json_array_size(result->limits); i++)
         printable_print(to, "%s\n", json_string_value(json_array_get(result->limits, i)));
 }

@@ -17,6 +17,7 @@
 #include "replay/results/run_diff.h"
 #include "replay/run/engine.h"
 #include "replay/uvm/actor_input.h"
+#include "replay/uvm/second_run.h"
 #include "trace/base/ini.h"
 #include "trace/base/mem.h"
 #include "trace/base/regular_file.h"
@@ -477,6 +478,9 @@ static int measure(struct store *store, struct measured *m, struct err *err)
     measure_time(m);
     free(m->spans);
     m->spans = NULL;
+    struct untraced runs;
+    if (untraced_get(store, UNTRACED_PLANNED, &runs))
+        m->value[TIME_NS_SUM] = runs.median_ns;
     return rc;
 }
 
@@ -608,7 +612,10 @@ static int show(struct store *store, const char *path, const struct predictions 
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     if (!store_origin_get(store, "plan.calls"))
         cmd_say("%s was recorded without a plan (record --apply PLAN)", store_path(store));
-    if (m.known[TIME_NS_SUM])
+    if (store_origin_get(store, UNTRACED_PLANNED))
+        cmd_say("time_ns is of runs without the profiler: from the launches, with the plan's calls, until they were "
+                "waited for");
+    else if (m.known[TIME_NS_SUM])
         cmd_say("time_ns is from the first transfer to the last kernel without the CPU's own work, while it was "
                 "recorded, which takes longer (docs/recording.md)");
     const int status = ledger ? keep(store, path, p, &m) : EXIT_DONE;
