@@ -288,7 +288,6 @@ static int64_t now_ms(void)
 
 static void problem(struct run *run, int64_t process, const char *text)
 {
-    struct recorder_result *result = run->result;
     char line[800];
     if (process > 0)
         (void)snprintf(line, sizeof line, "process %lld: %s", (long long)process, text);
@@ -296,9 +295,6 @@ static void problem(struct run *run, int64_t process, const char *text)
         (void)snprintf(line, sizeof line, "%s", text);
     if (run->options->say)
         run->options->say(line);
-    char *copy = mem_strdup(line, NULL);
-    if (copy && MEM_ADD(result->problems, result->problem_count, result->problem_cap, NULL, copy))
-        free(copy);
 }
 
 static void failed(struct run *run, int64_t process, const char *text)
@@ -629,7 +625,6 @@ int recorder_run(const struct recorder_options *options, struct recorder_result 
 
 void recorder_release(struct recorder_result *result)
 {
-    mem_free_texts(result->problems, result->problem_count);
     free(result->files);
     *result = (struct recorder_result){0};
 }

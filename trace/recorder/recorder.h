@@ -45,9 +45,7 @@ struct recorder_result {
     bool started; /* the program was started */
     struct recorder_trace_summary *files;
     size_t file_count, file_cap;
-    char **problems; /* sentences for the user, each with its process */
-    size_t problem_count, problem_cap;
-    bool failed;       /* a file could not be written to its end: see the problems */
+    bool failed;       /* a file could not be written to its end: see what is said */
     bool stopped;      /* the user did not want to wait any more; what was recorded until then is there */
     bool left_running; /* the program had not ended then */
 };

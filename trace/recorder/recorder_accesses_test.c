@@ -70,6 +70,8 @@ static void record_text(const char *kernels, const char *output, const char *mod
     options.command_line = "offchip record --accesses -- target";
     options.sysfs = testing_file("sys");
     options.argv = argv;
+    options.say = testing_say;
+    *testing_said = testing_problems = 0;
     options.sanitizer = options.sanitizer ? options.sanitizer : sanitizer;
     options.patch = options.patch ? options.patch : patch;
     recorder_release(&result);
@@ -286,8 +288,8 @@ START_TEST(kernels_are_chosen_by_mangled_or_demangled_name)
         ck_assert_int_eq(l.instructions[0] + l.instructions[1], cases[i].instructions);
         ck_assert_int_eq(counted(path, "skipped", "not chosen"), 3 - cases[i].launches);
         ck_assert(complete(path)); /* what was not asked for is not missing */
-        ck_assert(testing_told(&result, "none of the 3 kernel launches") == !cases[i].launches);
-        ck_assert(testing_told(&result, "the first was of _Z5firstPKfS0_") == !cases[i].launches);
+        ck_assert(testing_told("none of the 3 kernel launches") == !cases[i].launches);
+        ck_assert(testing_told("the first was of _Z5firstPKfS0_") == !cases[i].launches);
     }
 }
 END_TEST
@@ -303,7 +305,7 @@ START_TEST(past_the_limit_accesses_are_counted_and_the_recording_is_partial)
     ck_assert_int_eq(l.ends, 3);
     ck_assert_int_eq(counted(path, "dropped", "past --limit"), ALL - 302);
     ck_assert(!complete(path));
-    ck_assert(testing_told(&result, "the limit of 302 warp accesses was reached: 45 more"));
+    ck_assert(testing_told("the limit of 302 warp accesses was reached: 45 more"));
     ck_assert_int_eq(WEXITSTATUS(result.status), 7);
     path = record(NULL, "init context kernels", (struct recorder_options){.limit = ALL});
     ck_assert(complete(path));
@@ -623,7 +625,7 @@ START_TEST(each_function_may_fail_and_the_program_runs_on)
         const char *path = record(cases[i].function, "init context alloc kernels exit:5", (struct recorder_options){0});
         ck_assert_msg(WIFEXITED(result.status) && WEXITSTATUS(result.status) == 5, "%s", cases[i].function);
         ck_assert_uint_eq(result.file_count, 1);
-        ck_assert_msg(!cases[i].problem || testing_told(&result, cases[i].problem), "%s", cases[i].function);
+        ck_assert_msg(!cases[i].problem || testing_told(cases[i].problem), "%s", cases[i].function);
         ck_assert_msg(result.files[0].fatal == !cases[i].table, "%s", cases[i].function);
         if (!cases[i].table) {
             ck_assert_int_eq(access(path, F_OK), -1);
@@ -638,7 +640,7 @@ END_TEST
 START_TEST(asynchronous_copies_that_cannot_be_patched_are_said_to_be_missing)
 {
     const char *path = record("noasync", "init context kernels", (struct recorder_options){0});
-    ck_assert(testing_told(&result, "asynchronous copies"));
+    ck_assert(testing_told("asynchronous copies"));
     ck_assert_int_eq(count_launches(path).instructions[0], FIRST);
 }
 END_TEST
@@ -649,17 +651,17 @@ START_TEST(a_library_or_a_patch_that_is_not_there_or_not_one_is_said)
     record(NULL, "init context kernels exit:4", (struct recorder_options){.sanitizer = "/nonexistent/libsanitizer.so"});
     ck_assert_int_eq(WEXITSTATUS(result.status), 4);
     ck_assert(result.files[0].fatal);
-    ck_assert(testing_told(&result, "/nonexistent/libsanitizer.so"));
-    ck_assert(testing_told(&result, "OFFCHIP_SANITIZER"));
+    ck_assert(testing_told("/nonexistent/libsanitizer.so"));
+    ck_assert(testing_told("OFFCHIP_SANITIZER"));
     (void)snprintf(other, sizeof other, "%s/standin/libcupti.so", testing_build());
     record(NULL, "init context kernels exit:4", (struct recorder_options){.sanitizer = other});
     ck_assert_int_eq(WEXITSTATUS(result.status), 4);
-    ck_assert(testing_told(&result, "CUDA 12 or later"));
+    ck_assert(testing_told("CUDA 12 or later"));
     const char *path = record(NULL, "init context kernels", (struct recorder_options){.patch = "/nonexistent.fatbin"});
-    ck_assert(testing_told(&result, "/nonexistent.fatbin could not be loaded"));
+    ck_assert(testing_told("/nonexistent.fatbin could not be loaded"));
     ck_assert(!complete(path));
     record(NULL, "init context kernels exit:4", (struct recorder_options){.kernel = "(unbalanced"});
-    ck_assert(testing_told(&result, "not a regular expression"));
+    ck_assert(testing_told("not a regular expression"));
 }
 END_TEST
 
