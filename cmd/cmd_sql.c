@@ -1,5 +1,4 @@
 /* offchip sql: queries on a trace or a results file; nothing can be written. */
-#include <ctype.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +6,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/console/printable.h"
+#include "cmd/console/table.h"
 #include "trace/base/csv_text.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
@@ -18,12 +17,11 @@ static int format;
 
 static const struct opt options[] = {OPT_FORMAT(&format), {0}};
 
-/* Rows that a table is laid out by; the rest follows in the same columns. */
 #define TABLES                                                                                                         \
     "SELECT name FROM pragma_table_list WHERE name NOT LIKE 'sqlite_%' AND name NOT LIKE 'json_%' "                    \
     "AND name NOT LIKE 'pragma_%' UNION SELECT 'records' FROM pragma_table_list WHERE name = 'streams'"
 
-enum { LAYOUT_ROWS = 1000, QUERY_MAX_BYTES = 1 << 20 };
+enum { TABLE_ROWS = 1000 /* under one head */, QUERY_MAX_BYTES = 1 << 20 };
 
 /* --- values --- */
 
@@ -149,71 +147,31 @@ static int print_json_value(sqlite3_stmt *stmt, int column, struct err *err)
 struct output {
     int columns;
     size_t rows;
-    char **cells; /* of the rows a table is laid out by, header first */
-    size_t count, cap;
-    size_t *widths;
-    bool *right; /* a column of numbers */
-    bool laid_out;
+    struct table table; /* of the rows that are laid out together */
 };
 
-static void print_cells(const struct output *out, char *const *cells)
+/* The names of the columns stand above. */
+static void begin_table(struct output *out, sqlite3_stmt *stmt)
 {
-    for (int c = 0; c < out->columns; c++) {
-        size_t width = lines_columns(cells[c], strlen(cells[c]));
-        int pad = width < out->widths[c] ? (int)(out->widths[c] - width) : 0;
-        bool last = c + 1 == out->columns;
-        printf("%*s%s%*s%s", out->right[c] ? pad : 0, "", cells[c], out->right[c] || last ? 0 : pad, "",
-               last ? "\n" : "  ");
-    }
-}
-
-static void lay_out(struct output *out)
-{
-    out->laid_out = true;
-    const size_t whole = out->count - out->count % (size_t)out->columns; /* without what an error cut off */
-    for (size_t i = 0; i < whole; i++) {
-        size_t width = lines_columns(out->cells[i], strlen(out->cells[i])),
-               *widest = &out->widths[i % (size_t)out->columns];
-        *widest = width > *widest ? width : *widest;
-    }
-    for (size_t i = 0; i < whole; i += (size_t)out->columns)
-        print_cells(out, out->cells + i);
-    for (size_t i = 0; i < out->count; i++)
-        free(out->cells[i]);
-    out->count = 0;
-}
-
-/* Takes over `text`, which a hostile trace may have filled with escape sequences. */
-static int keep_cell(struct output *out, char *text, struct err *err)
-{
-    for (char *p = text; p && *p; p++)
-        if (iscntrl((unsigned char)*p))
-            *p = '?';
-    if (text && MEM_ADD(out->cells, out->count, out->cap, err, text) == 0)
-        return 0;
-    free(text);
-    return -1;
+    table_init(&out->table, (size_t)out->columns);
+    for (int c = 0; c < out->columns; c++)
+        table_cell(&out->table, "%s", sqlite3_column_name(stmt, c));
 }
 
 static int begin(struct output *out, sqlite3_stmt *stmt, struct err *err)
 {
     out->columns = sqlite3_column_count(stmt);
-    out->widths = mem_zalloc((size_t)out->columns, sizeof *out->widths, err);
-    out->right = out->widths ? mem_zalloc((size_t)out->columns, sizeof *out->right, err) : NULL;
-    if (!out->right)
-        return -1;
     for (int c = 0; c < out->columns; c++) {
         const char *name = sqlite3_column_name(stmt, c);
         if (!name)
             return err_set(err, "out of memory");
-        out->right[c] = true;
-        if (format == FORMAT_TABLE && keep_cell(out, mem_strdup(name, err), err))
-            return -1;
         if (format == FORMAT_CSV) {
             csv_text_put(stdout, name, false);
             (void)putchar(c + 1 == out->columns ? '\n' : ',');
         }
     }
+    if (format == FORMAT_TABLE)
+        begin_table(out, stmt);
     if (format == FORMAT_JSON)
         (void)putchar('[');
     return 0;
@@ -221,19 +179,16 @@ static int begin(struct output *out, sqlite3_stmt *stmt, struct err *err)
 
 static int table_row(struct output *out, sqlite3_stmt *stmt, struct err *err)
 {
-    for (int c = 0; c < out->columns; c++) {
-        int type = sqlite3_column_type(stmt, c);
-        if (!out->laid_out && (type == SQLITE_TEXT || type == SQLITE_BLOB))
-            out->right[c] = false;
-        if (keep_cell(out, value_text(stmt, c, err), err))
-            return -1;
+    if (out->rows > 1 && out->rows % TABLE_ROWS == 1) {
+        table_finish(&out->table, false);
+        begin_table(out, stmt);
     }
-    if (out->laid_out) {
-        print_cells(out, out->cells);
-        while (out->count)
-            free(out->cells[--out->count]);
-    } else if (out->rows == LAYOUT_ROWS) {
-        lay_out(out);
+    for (int c = 0; c < out->columns; c++) {
+        char *text = value_text(stmt, c, err);
+        if (!text)
+            return -1;
+        table_cell(&out->table, "%s", text);
+        free(text);
     }
     return 0;
 }
@@ -267,13 +222,10 @@ static int row(struct output *out, sqlite3_stmt *stmt, struct err *err)
 
 static void end(struct output *out)
 {
-    if (format == FORMAT_TABLE && !out->laid_out && out->columns)
-        lay_out(out);
+    if (format == FORMAT_TABLE && out->columns)
+        table_finish(&out->table, false);
     if (format == FORMAT_JSON)
         (void)fputs(out->rows ? "\n]\n" : "]\n", stdout);
-    mem_free_texts(out->cells, out->count);
-    free(out->widths);
-    free(out->right);
 }
 
 /* --- statements --- */
