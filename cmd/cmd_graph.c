@@ -17,15 +17,13 @@
 #include "trace/store/output.h"
 #include "trace/workloads/workload.h"
 
-static const char *output, *from, *to, *weights, *mapping;
+static const char *output, *weights, *mapping;
 static bool force, undirected, relabel;
 static int64_t seed = 1, top;
 static int score_choice, format;
 
 static const struct opt options[] = {
     OPT("output", 'o', OPT_TEXT, "OUT", &output, "graph to write, its ending says which format; score: FILE.csv"),
-    OPT("from", 0, OPT_TEXT, "FORMAT", &from, "bel, mtx, npy, npz, sg, wsg, gr, csv, el or wel; default: by content"),
-    OPT("to", 0, OPT_TEXT, "FORMAT", &to, "bel, mtx, sg, wsg, el or wel; default: by OUT's ending"),
     OPT("undirected", 0, OPT_FLAG, NULL, &undirected, "lists of edges: store both directions of each"),
     OPT("relabel", 0, OPT_FLAG, NULL, &relabel, "lists of edges: number vertices by first appearance"),
     OPT("weights", 0, OPT_TEXT, "LO:HI", &weights, "draw whole weights for every edge"),
@@ -38,25 +36,6 @@ static const struct opt options[] = {
     {0}};
 
 /* --- files --- */
-
-/* All that can be read, or written. */
-static void format_names(bool written, char *buf, size_t size)
-{
-    buf[0] = 0;
-    for (size_t i = 0; graph_formats[i]; i++)
-        if (!written || graph_formats[i]->write)
-            (void)mem_add_text(buf, size, "%s%s", *buf ? ", " : "", graph_formats[i]->name);
-}
-
-static const struct graph_format *named(const char *name, struct err *err)
-{
-    const struct graph_format *found = graph_format_find(name);
-    char known[128];
-    format_names(false, known, sizeof known);
-    if (!found)
-        (void)err_set(err, "no graph format is called '%s'; expected one of %s", name, known);
-    return found;
-}
 
 /* The workload's graph is handed over: it is moved out of the state. */
 static int generate(const char *spec, struct graph *graph, struct err *err)
@@ -90,30 +69,24 @@ static int add_weights(struct graph *graph, struct err *err)
 static int load(const char *spec, struct graph *graph, struct err *err)
 {
     const struct graph_options text = {undirected, relabel};
-    int rc = -1;
     memset(graph, 0, sizeof *graph);
-    if (strncmp(spec, "synth:", 6) == 0) {
-        rc = generate(spec + 6, graph, err);
-    } else {
-        const struct graph_format *as = from ? named(from, err) : NULL;
-        rc = from && !as ? -1 : graph_load(spec, as, &text, graph, err);
-    }
+    int rc =
+        strncmp(spec, "synth:", 6) == 0 ? generate(spec + 6, graph, err) : graph_load(spec, NULL, &text, graph, err);
     return rc || (weights && add_weights(graph, err)) ? -1 : 0;
 }
 
-/* The format named with --to, or by the path's ending. */
+/* The format by the path's ending. */
 static const struct graph_format *format_of(const char *path, struct err *err)
 {
-    const struct graph_format *found = to ? named(to, err) : graph_format_by_suffix(path);
-    char known[128];
-    format_names(true, known, sizeof known);
-    if (!found && !to)
-        (void)err_set(err, "'%s' has the ending of no graph format (%s); name one with --to", path, known);
-    if (found && !found->write) {
-        (void)err_set(err, "format %s is only read; expected one of %s", found->name, known);
-        return NULL;
-    }
-    return found;
+    const struct graph_format *found = graph_format_by_suffix(path);
+    char known[128] = "";
+    for (size_t i = 0; graph_formats[i]; i++)
+        if (graph_formats[i]->write)
+            (void)mem_add_text(known, sizeof known, "%s%s", *known ? ", " : "", graph_formats[i]->suffix);
+    if (found && found->write)
+        return found;
+    (void)err_set(err, "'%s' ends in no graph format that is written; expected one of %s", path, known);
+    return NULL;
 }
 
 static int writes(void *replace, const char *file)
@@ -365,7 +338,7 @@ static int run(int argc, char **argv)
 const struct command cmd_graph = {
     .name = "graph",
     .summary = "convert, score and renumber graphs",
-    .usage = "convert GRAPH -o OUT [--from FORMAT] [--to FORMAT] [--undirected] [--relabel] [--weights LO:HI]\n"
+    .usage = "convert GRAPH -o OUT [--undirected] [--relabel] [--weights LO:HI]\n"
              "       offchip graph score GRAPH [--score SCORE] [--top N] [-o FILE.csv]\n"
              "       offchip graph reorder GRAPH [--score SCORE] -o OUT [--mapping FILE]",
     .details =

@@ -55,11 +55,6 @@ int graph_check(const struct graph *graph, struct err *err)
     return check_targets(graph, err);
 }
 
-const struct graph_format *graph_format_find(const char *name)
-{
-    return FIND_NAMED(graph_formats, name);
-}
-
 int graph_format_files(const struct graph_format *format, const char *path, int (*fn)(void *ctx, const char *file),
                        void *ctx)
 {

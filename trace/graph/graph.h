@@ -53,7 +53,7 @@ struct input_stream;
 
 /* A file format of graphs. */
 struct graph_format {
-    const char *name;    /* as for --from and --to: "bel" is trace/graph/graph_bel.c */
+    const char *name;    /* "bel" is trace/graph/graph_bel.c */
     const char *suffix;  /* written files should end in it: ".bel" */
     const char *summary; /* one line */
     /* Whether `path` (its first n decompressed bytes are `head`, GRAPH_HEAD of them unless the file is shorter; n is 0
@@ -76,8 +76,6 @@ extern const struct graph_format graph_bel, graph_csv, graph_el, graph_gr, graph
 /* Probed in this order, ended by NULL; the first that knows the file reads it; a new one is its file in this folder, a
  * name above and one in graph.c. */
 extern const struct graph_format *const graph_formats[];
-
-const struct graph_format *graph_format_find(const char *name);
 
 /* Whether `path` ends in `suffix`, or in it and the ending of a packer (.xz, .gz, .zst). */
 bool graph_ends_in(const char *path, const char *suffix);

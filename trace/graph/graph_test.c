@@ -218,14 +218,14 @@ static int add_name(void *ctx, const char *file)
 START_TEST(a_name_stands_for_the_files_of_its_format)
 {
     char names[256] = "";
-    const struct graph_format *bel = graph_format_find("bel");
+    const struct graph_format *bel = &graph_bel;
     ck_assert_int_eq(graph_format_files(bel, "x.bel", add_name, names), 0);
     ck_assert_str_eq(names, "x.bel.col x.bel.dst x.bel.val ");
     names[0] = 0;
     ck_assert_int_eq(graph_format_files(bel, "x.bel.dst", add_name, names), 0);
     ck_assert_str_eq(names, "x.bel.col x.bel.dst x.bel.val ");
     names[0] = 0;
-    ck_assert_int_eq(graph_format_files(graph_format_find("sg"), "x.sg", add_name, names), 0);
+    ck_assert_int_eq(graph_format_files(&graph_sg, "x.sg", add_name, names), 0);
     ck_assert_str_eq(names, "x.sg ");
     names[0] = 0;
     ck_assert_int_eq(graph_format_files(bel, "stop.bel", add_name, names), 7);
