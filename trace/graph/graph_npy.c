@@ -243,7 +243,6 @@ struct npy_shape {
     unsigned dimensions;
     uint64_t size[2]; /* of the first two */
     uint64_t items;   /* in all */
-    bool sure;        /* the file is as long as the header says: it is not packed */
 };
 
 struct npy {
@@ -364,8 +363,8 @@ static int read_header(struct input_stream *source, struct npy_shape *s, struct 
     return rc;
 }
 
-/* Whether the bytes behind the header are those of the items; false where it cannot be known before they are read. */
-static int check_size(const struct npy_place *place, uint64_t header, struct npy_shape *s, struct err *err)
+/* An error unless the bytes behind the header are those of the items, where that can be known before they are read. */
+static int check_size(const struct npy_place *place, uint64_t header, const struct npy_shape *s, struct err *err)
 {
     struct stat st;
     unsigned char first[6];
@@ -383,7 +382,6 @@ static int check_size(const struct npy_place *place, uint64_t header, struct npy
     if (bytes < header || bytes - header != items)
         return err_set(err, "byte %llu: %llu bytes of items; its shape needs %llu", (unsigned long long)header,
                        (unsigned long long)(bytes < header ? 0 : bytes - header), (unsigned long long)items);
-    s->sure = true;
     return 0;
 }
 
@@ -522,12 +520,7 @@ static int npy_end(struct npy *a, struct err *err)
     return graph_read_end(a->source, err) ? err_at(err, "%s", a->name) : 0;
 }
 
-/* --- edges in arrays of sources and targets, one for each edge, into lists ---
- *
- * The arrays are read twice, so that beside the graph itself (4 bytes an element, 8 a vertex, 4 an element with
- * weights) nothing is kept that grows with it.
- *
- * First the elements of every vertex are counted, then they are put where they belong: lists keep the arrays' order. */
+/* --- edges in arrays of sources and targets, one for each edge, into lists, which keep the arrays' order --- */
 
 enum coo_form {
     COO_PAIRS,   /* `from` holds source, target, source, target ... */
@@ -557,7 +550,7 @@ struct walk {
     size_t n;
 };
 
-static int walk_open(struct walk *k, const struct coo *coo, bool weights, struct err *err)
+static int walk_open(struct walk *k, const struct coo *coo, struct err *err)
 {
     k->coo = coo;
     k->done = k->column = 0;
@@ -566,7 +559,7 @@ static int walk_open(struct walk *k, const struct coo *coo, bool weights, struct
         return -1;
     if (coo->form == COO_ARRAYS && npy_open(&k->to, &coo->to, coo->skip_to, err))
         return -1;
-    return weights && coo->weights.path ? npy_open(&k->weights, &coo->weights, 0, err) : 0;
+    return coo->weights.path ? npy_open(&k->weights, &coo->weights, 0, err) : 0;
 }
 
 static void walk_close(struct walk *k)
@@ -625,157 +618,48 @@ static int walk_next(struct walk *k, struct err *err)
     return 1;
 }
 
-struct making {
-    const struct graph_options *options;
-    struct id_map labels;
-    size_t cap;    /* of offsets */
-    uint64_t most; /* ids are below */
-    bool whole;
-};
-
-/* The vertices of the edges at hand. */
-static int number_them(struct making *m, struct walk *k, struct err *err)
-{
-    for (size_t i = 0; i < k->n; i++) {
-        uint32_t u, v;
-        if (m->options->relabel) {
-            if (id_map_number(&m->labels, k->u[i], &u, err) || id_map_number(&m->labels, k->v[i], &v, err))
-                return -1;
-            k->u[i] = u;
-            k->v[i] = v;
-        }
-        uint64_t larger = k->u[i] > k->v[i] ? k->u[i] : k->v[i];
-        if (larger >= m->most)
-            return err_set(err, "edge %" PRIu64 " names vertex %" PRIu64 "; expected below %" PRIu64 "%s",
-                           k->done - k->n + i, larger, m->most, k->coo->vertices ? "" : ", or --relabel");
-    }
-    return 0;
-}
-
-/* Of arrays that are packed the length is a claim: read them before anything is made as large as their ids ask for. */
-static int survey(const struct coo *coo, struct walk *k, struct making *m, struct err *err)
-{
-    uint64_t largest = 0;
-    int rc = walk_open(k, coo, true, err);
-    while (!rc && (rc = walk_next(k, err)) > 0)
-        for (size_t i = 0; i < k->n; i++) {
-            largest = k->u[i] > largest ? k->u[i] : largest;
-            largest = k->v[i] > largest ? k->v[i] : largest;
-            rc = 0;
-        }
-    walk_close(k);
-    return rc || m->options->relabel ? rc : graph_list_check(largest + 1, coo->edges, err);
-}
-
-static int grow(struct making *m, const struct coo *coo, uint64_t larger, struct graph *g, struct err *err)
-{
-    if (!m->options->relabel && !coo->vertices && graph_list_check(larger + 1, coo->edges, err))
-        return -1;
-    if (mem_grow((void **)&g->offsets, &m->cap, larger + 2, sizeof *g->offsets, err))
-        return -1;
-    memset(g->offsets + g->vertices + 1, 0, (larger + 1 - g->vertices) * sizeof *g->offsets);
-    g->vertices = larger + 1;
-    return 0;
-}
-
-/* offsets[v + 1] becomes the number of v's elements. */
-static int count_elements(const struct coo *coo, struct walk *k, struct making *m, struct graph *g, struct err *err)
-{
-    int rc = walk_open(k, coo, false, err);
-    while (!rc && (rc = walk_next(k, err)) > 0) {
-        rc = number_them(m, k, err);
-        for (size_t i = 0; i < k->n && !rc; i++) {
-            uint64_t u = k->u[i], v = k->v[i], larger = u > v ? u : v;
-            if (larger >= g->vertices && (rc = grow(m, coo, larger, g, err)))
-                break;
-            g->offsets[u + 1]++;
-            if (m->options->undirected && u != v)
-                g->offsets[v + 1]++;
-        }
-    }
-    walk_close(k);
-    return rc;
-}
-
-/* -1: there is no room, since the second reading gave other edges than the first. */
-static int put(struct graph *g, uint64_t from, uint64_t to, int32_t weight)
-{
-    if (g->offsets[from] >= g->elements)
-        return -1;
-    uint64_t at = g->offsets[from]++;
-    g->targets[at] = (uint32_t)to;
-    if (g->weights)
-        g->weights[at] = weight;
-    return 0;
-}
-
 static bool fits(double weight)
 {
     return weight == floor(weight) && fabs(weight) <= INT32_MAX;
 }
 
-/* offsets[v] is where v's next element goes, and where v + 1's begin when all are there. */
-static int fill(const struct coo *coo, struct walk *k, struct making *m, struct graph *g, struct err *err)
+/* The edges at hand; *whole: all weights so far fit. */
+static int take_edges(struct graph_list *list, const struct walk *k, bool *whole, struct err *err)
 {
-    int rc = walk_open(k, coo, true, err);
-    while (!rc && (rc = walk_next(k, err)) > 0) {
-        rc = number_them(m, k, err);
-        for (size_t i = 0; i < k->n && !rc; i++) {
-            uint64_t u = k->u[i], v = k->v[i];
-            m->whole = m->whole && (!g->weights || fits(k->w[i]));
-            int32_t weight = g->weights && m->whole ? (int32_t)k->w[i] : 0;
-            bool mirrored = m->options->undirected && u != v;
-            if (u >= g->vertices || v >= g->vertices || put(g, u, v, weight) || (mirrored && put(g, v, u, weight)))
-                rc = err_set(err, "edge %" PRIu64 " is not what it was before: the file changes", k->done - k->n + i);
-        }
+    const uint64_t most = k->coo->vertices ? k->coo->vertices : UINT32_MAX - 1;
+    for (size_t i = 0; i < k->n; i++) {
+        const uint64_t larger = k->u[i] > k->v[i] ? k->u[i] : k->v[i];
+        if (larger >= most && !list->options->relabel)
+            return err_set(err, "edge %" PRIu64 " names vertex %" PRIu64 "; expected below %" PRIu64 "%s",
+                           k->done - k->n + i, larger, most, k->coo->vertices ? "" : ", or --relabel");
+        *whole = *whole && (!k->weights.source || fits(k->w[i]));
+        const int32_t weight = k->weights.source && *whole ? (int32_t)k->w[i] : 0;
+        if (graph_list_edge(list, k->u[i], k->v[i], k->weights.source, weight, err))
+            return -1;
     }
-    walk_close(k);
-    memmove(g->offsets + 1, g->offsets, g->vertices * sizeof *g->offsets);
-    g->offsets[0] = 0;
-    return rc;
-}
-
-static int make(const struct coo *coo, struct walk *k, struct making *m, struct graph *g, struct err *err)
-{
-    if (!(g->offsets = mem_zalloc(coo->vertices + 2, sizeof *g->offsets, err)))
-        return -1;
-    m->cap = coo->vertices + 2;
-    g->vertices = coo->vertices;
-    if (count_elements(coo, k, m, g, err))
-        return -1;
-    for (uint64_t v = 0; v < g->vertices; v++)
-        g->offsets[v + 1] += g->offsets[v];
-    g->elements = g->offsets[g->vertices];
-    g->targets = mem_zalloc(g->elements, sizeof *g->targets, err);
-    if (coo->weights.path)
-        g->weights = mem_zalloc(g->elements, sizeof *g->weights, err);
-    if (!g->targets || (coo->weights.path && !g->weights) || fill(coo, k, m, g, err))
-        return -1;
-    if (!m->whole) {
-        free(g->weights);
-        g->weights = NULL;
-    }
-    g->symmetric = m->options->undirected;
     return 0;
 }
 
 /* Weights are kept if all are whole 32-bit numbers. */
 static int coo_read(const struct coo *coo, const struct graph_options *options, struct graph *g, struct err *err)
 {
-    struct making m = {.options = options, .most = coo->vertices ? coo->vertices : UINT32_MAX - 1, .whole = true};
+    struct graph_list list = {.options = options, .vertices = coo->vertices};
     struct walk *k = mem_zalloc(1, sizeof *k, err);
+    bool whole = true;
     if (!k)
         return -1;
     *g = (struct graph){0};
-    int rc = npy_open(&k->from, &coo->from, 0, err);
-    bool sure = !rc && k->from.shape.sure;
-    npy_close(&k->from);
-    if (!rc && !sure)
-        rc = survey(coo, k, &m, err);
-    if (!rc)
-        rc = make(coo, k, &m, g, err);
-    id_map_release(&m.labels);
+    int rc = walk_open(k, coo, err);
+    while (!rc && (rc = walk_next(k, err)) > 0)
+        rc = take_edges(&list, k, &whole, err);
+    walk_close(k);
     free(k);
+    rc = rc || graph_list_finish(&list, g, err) ? -1 : 0;
+    graph_list_release(&list);
+    if (!rc && !whole) {
+        free(g->weights);
+        g->weights = NULL;
+    }
     return rc;
 }
 
