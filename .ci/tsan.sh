@@ -28,8 +28,8 @@ try() {
 }
 sh .ci/unit.sh $tests || bad=1
 sh fixtures/cli/run.sh "$build/offchip" record record-accesses record-counters record-touches record-sites || bad=1
-try replay dram --mem synth:gpu-g6,cycles=1000,channels=4 --set front=direct --policy fcfs,f3fs -j 4
-try replay dram --mem synth:gpu-g6,cycles=1000,channels=4 --pim synth:pim-add,ops=30,channels=4 --policy fcfs,f3fs -j 4
+try replay dram --mem synth:gpu-g6,cycles=1000 --set front=direct --policy fcfs,f3fs -j 4
+try replay dram --mem synth:gpu-g6,cycles=1000 --pim synth:pim-add,ops=30,channels=4 --policy fcfs,f3fs -j 4
 try replay zerocopy synth:bfs,graph=urand,scale=13,roots=2 -j 4
 try replay uvm synth:bicg,bytes=16MiB --policy tree,none,fixed,adaptive --set oversubscription_pct=125 -j 4
 # A sweep has threads of its own with a point each; libarcher (14) crashes in threads that OpenMP did not make. Without it the

@@ -286,19 +286,12 @@ int graph_list_sides(uint64_t vertices, uint64_t entries, struct err *err)
     return 0;
 }
 
-int graph_list_check(uint64_t vertices, uint64_t edges, struct err *err)
-{
-    if (far_apart(vertices, edges))
-        return err_set(err, "the largest id is %" PRIu64 " but there are only %" PRIu64 " edges; expected --relabel",
-                       vertices - 1, edges);
-    return 0;
-}
-
 int graph_list_finish(struct graph_list *list, struct graph *graph, struct err *err)
 {
     uint64_t vertices = list->options->relabel ? list->labels.count : list->vertices;
-    if (graph_list_check(vertices, list->builder.count, err))
-        return -1;
+    if (far_apart(vertices, list->builder.count))
+        return err_set(err, "the largest id is %" PRIu64 " but there are only %zu edges; expected --relabel",
+                       vertices - 1, list->builder.count);
     return graph_builder_finish(&list->builder, vertices, list->options->undirected ? GRAPH_MIRROR : 0, graph, err);
 }
 

@@ -61,9 +61,7 @@ int graph_list_edge(struct graph_list *list, uint64_t from, uint64_t to, bool we
 int graph_list_finish(struct graph_list *list, struct graph *graph, struct err *err);
 void graph_list_release(struct graph_list *list);
 
-/* The last of these checks for other readers: 8 bytes are kept for each vertex, whether it has edges or not. */
-int graph_list_check(uint64_t vertices, uint64_t edges, struct err *err);
-/* The same where a file says how many rows or columns its matrix has. */
+/* An error where a file's matrix has far more rows or columns than entries: each vertex takes 8 bytes. */
 int graph_list_sides(uint64_t vertices, uint64_t entries, struct err *err);
 
 /* --- numbers and edges in lines of text graph formats --- */

@@ -162,47 +162,32 @@ enum { SAMPLE_VERTICES = 1 << 18 };
 
 struct degrees_params {
     const char *graph;
-    int64_t scale, k, traversal, element, levels, reuse;
-    double sweeps, vertices, elements, sigma;
+    int64_t traversal, element;
+    double sweeps;
 };
 
 static const struct param degrees_keys[] = {
-    PARAM_TEXT_ROW(degrees_params, graph, "gk",
-                   "gk, gu, fs, ml, sk, uk5, or kron, urand (scale, k), lognormal (vertices, elements, sigma)"),
+    PARAM_TEXT_ROW(degrees_params, graph, "gk", "gk, gu, fs, ml, sk or uk5"),
     PARAM_CHOICE_ROW(degrees_params, traversal, "bfs|sssp|cc|pagerank", 0, "sssp also reads 4-byte weights"),
     PARAM_CHOICE_ROW(degrees_params, element, "8|4", 0, "bytes of an element of the edge list"),
     PARAM_REAL_ROW(degrees_params, sweeps, "", 1e-3, 1e4, 1, "how often each list is read"),
-    PARAM_INT_ROW(degrees_params, levels, "", 0, 1e6, 0, "launches; 0: the preset's"),
-    PARAM_CHOICE_ROW(degrees_params, reuse, SCAN_REUSE_NAMES, 0, "which sectors are not requested again"),
-    PARAM_INT_ROW(degrees_params, scale, "", 1, 40, 27, "kron, urand: log2 of the vertices"),
-    PARAM_INT_ROW(degrees_params, k, "", 1, 1024, 16, "kron, urand: edges drawn per vertex"),
-    PARAM_REAL_ROW(degrees_params, vertices, "", 0, 1e12, 0, "lognormal"),
-    PARAM_REAL_ROW(degrees_params, elements, "", 0, 1e15, 0, "lognormal"),
-    PARAM_REAL_ROW(degrees_params, sigma, "", 0, 5, 1.5, "lognormal: of the degree's logarithm"),
     {0}};
 
-/* Published sizes; 0: what the distribution gives. */
+/* Published sizes. */
 static const struct preset {
     const char *name;
     enum degree_kind kind;
     double vertices, elements, sigma, cap;
     int levels;
 } presets[] = {
-    {"gk", DEGREE_KRON, 134.2e6, 4.22e9, 0, 0, 7},
-    {"gu", DEGREE_URAND, 134.2e6, 4.29e9, 0, 0, 8},
-    {"fs", DEGREE_LOGNORMAL, 65.6e6, 3.61e9, 1.6, 5214, 10},
-    {"ml", DEGREE_LOGNORMAL, 30.2e6, 6.67e9, 1.5, 0, 10},
-    {"sk", DEGREE_LOGNORMAL, 50.6e6, 1.95e9, 1.2, 0, 20},
-    {"uk5", DEGREE_LOGNORMAL, 105.9e6, 3.74e9, 1.2, 0, 20},
-    {"kron", DEGREE_KRON, 0, 0, 0, 0, 7},
-    {"urand", DEGREE_URAND, 0, 0, 0, 0, 8},
-    {"lognormal", DEGREE_LOGNORMAL, 0, 0, 0, 0, 10},
+    {"gk", DEGREE_KRON, 134.2e6, 4.22e9, 0, 0, 7},           {"gu", DEGREE_URAND, 134.2e6, 4.29e9, 0, 0, 8},
+    {"fs", DEGREE_LOGNORMAL, 65.6e6, 3.61e9, 1.6, 5214, 10}, {"ml", DEGREE_LOGNORMAL, 30.2e6, 6.67e9, 1.5, 0, 10},
+    {"sk", DEGREE_LOGNORMAL, 50.6e6, 1.95e9, 1.2, 0, 20},    {"uk5", DEGREE_LOGNORMAL, 105.9e6, 3.74e9, 1.2, 0, 20},
 };
 
 struct degrees {
     struct degrees_params p;
-    struct preset preset;
-    double vertices, elements;
+    const struct preset *of;
     uint32_t *degrees;
     uint64_t count, total, at, first; /* total: elements of the sample */
     struct scan *scans;
@@ -210,36 +195,24 @@ struct degrees {
 
 static int choose(struct degrees *e, struct err *err)
 {
-    size_t i = 0, n = sizeof presets / sizeof *presets;
-    while (i < n && strcmp(presets[i].name, e->p.graph) != 0)
-        i++;
-    if (i == n)
-        return err_set(err, "graph is '%.40s'; expected gk, gu, fs, ml, sk, uk5, kron, urand or lognormal", e->p.graph);
-    e->preset = presets[i];
-    e->vertices = e->preset.vertices > 0 ? e->preset.vertices : e->p.vertices;
-    e->elements = e->preset.elements > 0 ? e->preset.elements : e->p.elements;
-    if (e->preset.kind != DEGREE_LOGNORMAL && e->vertices <= 0)
-        e->vertices = pow(2, (double)e->p.scale);
-    if (e->preset.kind == DEGREE_LOGNORMAL && (e->vertices < 1 || e->elements < 1))
-        return err_set(err, "graph=lognormal needs vertices= and elements=");
-    return 0;
+    for (size_t i = 0; i < sizeof presets / sizeof *presets && !e->of; i++)
+        e->of = strcmp(presets[i].name, e->p.graph) == 0 ? &presets[i] : NULL;
+    return e->of ? 0 : err_set(err, "graph is '%.40s'; expected gk, gu, fs, ml, sk or uk5", e->p.graph);
 }
 
 static int draw(struct degrees *e, struct err *err)
 {
-    struct degree_model m = {.kind = e->preset.kind,
-                             .scale = e->preset.elements > 0 ? 27 : (int)e->p.scale,
-                             .k = e->preset.elements > 0 ? 16 : (double)e->p.k,
-                             .mean = e->elements / e->vertices,
-                             .sigma = e->preset.elements > 0 ? e->preset.sigma : e->p.sigma,
-                             .cap = e->preset.cap};
+    const struct degree_model m = {.kind = e->of->kind,
+                                   .scale = 27,
+                                   .k = 16,
+                                   .mean = e->of->elements / e->of->vertices,
+                                   .sigma = e->of->sigma,
+                                   .cap = e->of->cap};
     double mean;
     if (degree_sample(&m, SAMPLE_VERTICES, 1, &e->degrees, &e->count, &mean, err))
         return -1;
     for (uint64_t i = 0; i < e->count; i++)
         e->total += e->degrees[i];
-    if (e->elements <= 0)
-        e->elements = mean * e->vertices;
     e->scans = mem_zalloc(SCAN_BATCH, sizeof *e->scans, err);
     return e->scans ? 0 : -1;
 }
@@ -260,19 +233,17 @@ static int degrees_init(struct degrees *e, struct err *err)
 static void setup(void *state, struct scan_setup *s)
 {
     const struct degrees *e = state;
-    double levels = (double)(e->p.levels ? e->p.levels : e->preset.levels);
     bool weighted = e->p.traversal == 1;
     *s = (struct scan_setup){
         .shape = SCAN_LISTS,
-        .reuse = (enum scan_reuse)e->p.reuse,
-        .structures = {{"edges", 4096, e->p.element ? 4 : 8, (uint64_t)e->elements},
-                       {"weights", 1ULL << 46, 4, (uint64_t)e->elements}},
+        .structures = {{"edges", 4096, e->p.element ? 4 : 8, (uint64_t)e->of->elements},
+                       {"weights", 1ULL << 46, 4, (uint64_t)e->of->elements}},
         .structure_count = weighted ? 2 : 1,
         .threads_per_block = 128,
-        .lanes = (uint64_t)(e->vertices * levels),
+        .lanes = (uint64_t)(e->of->vertices * e->of->levels),
         .visits = true,
         .unmasked_head = weighted,
-        .scale = e->elements * e->p.sweeps / (double)e->total,
+        .scale = e->of->elements * e->p.sweeps / (double)e->total,
     };
 }
 

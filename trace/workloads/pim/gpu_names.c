@@ -2,9 +2,7 @@
  * rodinia-* programs.
  *
  * Source: gupta-2025-f3fs table II; its artifact's plot scripts number hotspot3D before hotspot, the table the other
- * way round: ours is the table's.
- * Differs: until version 0.3 they were streams of hand-set rates. Of their keys those stay that a program can have a
- * meaning for; `window` has none: how many requests are in flight follows. */
+ * way round: ours is the table's. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,8 +14,7 @@
 enum { PER_CYCLE = 10 /* of 32 channels: about a third of what they can take */ };
 
 struct name {
-    int64_t cycles, seed, channels, sms; /* keys */
-    const char *window;
+    int64_t cycles, seed, sms;        /* keys */
     const struct workload_type *type; /* whose name this is */
     void *params, *inner;
 };
@@ -25,9 +22,7 @@ struct name {
 static const struct param keys[] = {
     PARAM_INT_ROW(name, cycles, "cycles", 0, 1e11, 0, "cut to 10 requests for each of so many cycles; 0: as cut= says"),
     PARAM_INT_ROW(name, seed, "", -1, 1e15, -1, "seed of what the program draws, if it draws anything; -1: its own"),
-    PARAM_INT_ROW(name, channels, "", 0, 4096, 0, "of old commands: a program uses all channels"),
     PARAM_INT_ROW(name, sms, "", 0, 1024, 0, "multiprocessors; 0: all, or those left beside another program"),
-    PARAM_TEXT_ROW(name, window, NULL, "refused: how many requests are in flight follows from the program"),
     {0}};
 
 static void close_name(void *state)
@@ -43,9 +38,6 @@ static void close_name(void *state)
 static int open_inner(struct name *s, struct err *err)
 {
     char seed[32];
-    if (s->window)
-        return err_set(err, "window: how many requests of %s are in flight follows from its warps; found window=%s",
-                       s->type->name, s->window);
     s->params = mem_zalloc(1, s->type->params_size, err);
     if (!s->params)
         return -1;
