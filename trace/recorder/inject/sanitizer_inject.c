@@ -7,9 +7,9 @@
  * drains while the kernel runs; launches that overlap have one each, and are drained in turn.
  *
  * The program is never harmed: it runs on whatever fails here, and a launch that cannot be recorded runs with a null
- * ring, which the patch passes over. There is no signal handler; a program that dies loses of the launch under way
- * what had not been sent. What a launch costs is waiting: launches follow one another, and the program waits for the
- * recorder while it takes the accesses, at most SEND_WAIT_MS at a time. */
+ * ring, which the patch passes over. There is no signal handler; a program that dies loses what had not been sent.
+ * What a launch costs is waiting: launches follow one another, and where MAX_BYTES wait for the recorder the program
+ * does too, at most SEND_WAIT_MS at a time. */
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
@@ -134,16 +134,11 @@ static bool send_begin(const struct record_pipe_message *launch, bool wait)
 /* What was added, now. */
 static void send_flush(void)
 {
-    int wait_ms = sending.stuck ? 0 : SEND_WAIT_MS;
-    if (sending.n == 0)
-        return;
-    if (!inject_offer(sending.messages, sending.n)) {
-        (void)inject_outbox_send(wait_ms);
+    if (sending.n > 0 && !inject_offer(sending.messages, sending.n)) { /* the recorder sets the pace */
+        sending.stuck |= inject_outbox_send(sending.stuck ? 0 : SEND_WAIT_MS) != 0;
         if (!inject_offer(sending.messages, sending.n))
             sending.lost += sending.accesses;
     }
-    /* What is sent takes no memory of the program; the recorder sets the pace. */
-    sending.stuck |= inject_outbox_send(wait_ms) != 0;
     sending.n = 0;
     sending.accesses = 0;
 }
@@ -334,6 +329,7 @@ static void helper_drains(struct helper *h)
         const bool drained = drain(h->ring);
         if (!drained && h->ring->begun)
             send_flush();
+        (void)inject_outbox_send(0);
         pthread_mutex_lock(&rings.lock);
         idle = drained ? 0 : idle + 1;
         if (!drained && !h->stop)
@@ -349,8 +345,13 @@ static void *helper(void *arg)
         helper_drains(h);
         h->rests = h->stop = true;
         pthread_cond_broadcast(&rings.over);
-        while (h->stop && helper_waits((int64_t)REST_S * 1000000))
-            ;
+        bool sent = false, woken = true; /* what is left goes while the program goes on */
+        for (int naps = SEND_WAIT_MS * 1000 / NAP_US; h->stop && woken && naps > 0; naps -= !sent) {
+            pthread_mutex_unlock(&rings.lock);
+            sent = inject_outbox_send(0) == 0;
+            pthread_mutex_lock(&rings.lock);
+            woken = !h->stop || helper_waits(sent ? (int64_t)REST_S * 1000000 : NAP_US) || !sent;
+        }
         h->rests = h->stop;
     } while (!h->stop);
     h->runs = h->rests = false;
