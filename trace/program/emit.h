@@ -102,20 +102,20 @@ static inline bool emit_thread(struct emit *e, uint32_t t)
     return e->active;
 }
 
-/* Blocks of EMIT_X x EMIT_Y threads over n x n points: the warp's 32 points of a row but for so many rows and columns
- * at the edges (left: 0 or 1): they alone from now on. Returns whether there are any; *c: number of the first, row n +
- * column. */
+/* Blocks of EMIT_X x EMIT_Y threads over n rows of m points: the warp's 32 points of a row but for so many rows and
+ * columns at the edges (left: 0 or 1): they alone from now on. Returns whether there are any; *c: number of the first,
+ * row n + column. */
 enum { EMIT_X = PROGRAM_LANES, EMIT_Y = 8 };
 
-static inline bool emit_points(struct emit *e, int64_t n, int64_t top, int64_t left, int64_t bottom, int64_t right,
-                               int64_t *c)
+static inline bool emit_points(struct emit *e, int64_t n, int64_t m, int64_t top, int64_t left, int64_t bottom,
+                               int64_t right, int64_t *c)
 {
-    uint32_t block = (uint32_t)e->at.block, across = (uint32_t)(n + EMIT_X - 1) / EMIT_X; /* fewer than 2^32 warps */
+    uint32_t block = (uint32_t)e->at.block, across = (uint32_t)(m + EMIT_X - 1) / EMIT_X; /* fewer than 2^32 warps */
     int64_t i = (int64_t)(block / across) * EMIT_Y + e->at.warp, j = (int64_t)(block % across) * EMIT_X;
-    e->active = j + right < n ? program_first_lanes((uint64_t)(n - right - j)) : 0;
+    e->active = j + right < m ? program_first_lanes((uint64_t)(m - right - j)) : 0;
     if (j < left)
         e->active &= ~1u;
-    *c = i * n + j;
+    *c = i * m + j;
     return e->active && i >= top && i + bottom < n;
 }
 

@@ -28,7 +28,7 @@ static const struct param stencil_keys[] = {
 static int stencil(struct emit *e)
 {
     int64_t n = ((const struct stencil *)e->state)->n, c;
-    if (!emit_points(e, n, 1, 1, 1, 1, &c))
+    if (!emit_points(e, n, n, 1, 1, 1, 1, &c))
         return emit_idle(e, GUARD);
     emit_load(e, A, c - n, 13, 10);
     emit_load(e, A, c - n - 1, 1, 8);

@@ -1,25 +1,25 @@
 #include "trace/workloads/program_testing.h"
 
-static void compare(const char *spec, uint64_t n, uint64_t base, uint64_t align)
+static void compare(const char *spec, uint64_t n, uint64_t m, uint64_t base, uint64_t align)
 {
     struct workload w;
     struct program program = program_opened(&w, spec, base, align);
     struct program_notes notes = {0};
-    uint64_t across = (n + 31) / 32, down = (n + 7) / 8;
+    uint64_t across = (m + 31) / 32, down = (n + 7) / 8;
     for (uint64_t by = 0; by < down; by++)
         for (uint64_t bx = 0; bx < across; bx++)
             for (uint32_t ty = 0; ty < 8; ty++)
                 for (uint32_t tx = 0; tx < 32; tx++) {
-                    int64_t i = (int64_t)(by * 8 + ty), j = (int64_t)(bx * 32 + tx), N = (int64_t)n;
-                    if (!(i > 0 && j > 0 && i < N - 1 && j < N - 1))
+                    int64_t i = (int64_t)(by * 8 + ty), j = (int64_t)(bx * 32 + tx), M = (int64_t)m;
+                    if (!(i > 0 && j > 0 && i < (int64_t)n - 1 && j < M - 1))
                         continue;
                     uint64_t when = 0;
                     for (int y = -1; y <= 1; y++)
                         for (int x = -1; x <= 1; x++)
                             program_note(&notes, 0, by * across + bx, 256, ty * 32 + tx, when++, RECORD_READ, 4,
-                                         program_at(&program, 0, (uint64_t)((i + y) * N + j + x), 4));
+                                         program_at(&program, 0, (uint64_t)((i + y) * M + j + x), 4));
                     program_note(&notes, 0, by * across + bx, 256, ty * 32 + tx, when, RECORD_WRITE, 4,
-                                 program_at(&program, 1, (uint64_t)(i * N + j), 4));
+                                 program_at(&program, 1, (uint64_t)(i * M + j), 4));
                 }
     program_compare(&notes, &program);
     workload_close(&w);
@@ -32,10 +32,12 @@ START_TEST(a_warp_loads_nine_points_each_and_stores_one)
         for (uint64_t align = 4; align <= 4096; align *= 8) {
             char spec[64];
             (void)snprintf(spec, sizeof spec, "conv2d,n=%llu", (unsigned long long)sizes[i]);
-            compare(spec, sizes[i], 0x10000 + align, align);
+            compare(spec, sizes[i], sizes[i], 0x10000 + align, align);
         }
-    compare("conv2d,bytes=128KiB", 128, 0, 0);
-    compare("conv2d,bytes=100000", 96, 0, 0);
+    compare("conv2d,bytes=128KiB", 128, 128, 0, 0);
+    compare("conv2d,n=20,m=70", 20, 70, 0, 0);
+    compare("conv2d,n=70,m=33", 70, 33, 0, 0);
+    compare("conv2d,bytes=100000", 96, 96, 0, 0);
 }
 END_TEST
 

@@ -7,31 +7,31 @@ struct thread {
     struct program_notes *notes;
     const struct program *program;
     uint32_t launch, number;
-    uint64_t block, when, n;
+    uint64_t block, when, n, m;
 };
 
 static void touch(struct thread *t, uint32_t kind, unsigned array, uint64_t i, uint64_t j)
 {
     program_note(t->notes, t->launch, t->block, 256, t->number, t->when++, kind, 4,
-                 program_at(t->program, array, i * t->n + j, 4));
+                 program_at(t->program, array, i * t->m + j, 4));
 }
 
 static void point(struct thread *t, uint64_t i, uint64_t j)
 {
-    uint64_t n = t->n;
-    if (t->launch % 3 == 0 && i > 0 && i < n && j < n) {
+    uint64_t n = t->n, m = t->m;
+    if (t->launch % 3 == 0 && i > 0 && i < n && j < m) {
         touch(t, RECORD_READ, HZ, i, j);
         touch(t, RECORD_READ, HZ, i - 1, j);
         touch(t, RECORD_READ, EY, i, j);
         touch(t, RECORD_WRITE, EY, i, j);
     }
-    if (t->launch % 3 == 1 && j > 0 && i < n && j < n) {
+    if (t->launch % 3 == 1 && j > 0 && i < n && j < m) {
         touch(t, RECORD_READ, HZ, i, j - 1);
         touch(t, RECORD_READ, HZ, i, j);
         touch(t, RECORD_READ, EX, i, j);
         touch(t, RECORD_WRITE, EX, i, j);
     }
-    if (t->launch % 3 == 2 && i + 1 < n && j + 1 < n) {
+    if (t->launch % 3 == 2 && i + 1 < n && j + 1 < m) {
         touch(t, RECORD_READ, EX, i, j);
         touch(t, RECORD_READ, EX, i, j + 1);
         touch(t, RECORD_READ, EY, i + 1, j);
@@ -41,16 +41,16 @@ static void point(struct thread *t, uint64_t i, uint64_t j)
     }
 }
 
-static void compare(const char *spec, uint64_t n, uint32_t steps, uint64_t base, uint64_t align)
+static void compare(const char *spec, uint64_t n, uint64_t m, uint32_t steps, uint64_t base, uint64_t align)
 {
     struct workload w;
     struct program program = program_opened(&w, spec, base, align);
     struct program_notes notes = {0};
-    uint64_t across = (n + 31) / 32, down = (n + 7) / 8;
+    uint64_t across = (m + 31) / 32, down = (n + 7) / 8;
     for (uint32_t launch = 0; launch < 3 * steps; launch++)
         for (uint64_t block = 0; block < across * down; block++)
             for (uint32_t number = 0; number < 256; number++) {
-                struct thread t = {&notes, &program, launch, number, block, 0, n};
+                struct thread t = {&notes, &program, launch, number, block, 0, n, m};
                 point(&t, block / across * 8 + number / 32, block % across * 32 + number % 32);
             }
     program_compare(&notes, &program);
@@ -64,9 +64,10 @@ START_TEST(three_kernels_a_step_load_and_store_what_the_source_says)
         for (uint32_t steps = 1; steps <= 2; steps++) {
             char spec[64];
             (void)snprintf(spec, sizeof spec, "fdtd2d,n=%llu,steps=%u", (unsigned long long)sizes[i], steps);
-            compare(spec, sizes[i], steps, 0x10000, 4u << (2 * i));
+            compare(spec, sizes[i], sizes[i], steps, 0x10000, 4u << (2 * i));
         }
-    compare("fdtd2d,bytes=50000,steps=1", 64, 1, 0, 0);
+    compare("fdtd2d,bytes=50000,steps=1", 64, 64, 1, 0, 0);
+    compare("fdtd2d,n=19,m=70,steps=2", 19, 70, 2, 0, 0);
 }
 END_TEST
 

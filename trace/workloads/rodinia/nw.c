@@ -1,8 +1,8 @@
 /* nw, rodinia-nw: Needleman-Wunsch of Rodinia: two square arrays of ints, a launch for each anti-diagonal of 16 x 16
  * tiles, forth and back. nw: managed memory of any size, MAT first; rodinia-nw: as it comes, REF first.
  *
- * T tiles across (nw: the most with 8 C^2 <= bytes), C = 16 T + 1 columns. Kernel 1, i = 1 to T: tile X = block, Y =
- * i-1 - block; kernel 2, i = T-1 to 1: X = block + T-i, Y = T-1 - block. Blocks of 16 threads, half a warp.
+ * T tiles across (nw: the most with 8 C^2 <= bytes, or n / 16), C = 16 T + 1 columns. Kernel 1, i = 1 to T: tile X =
+ * block, Y = i-1 - block; kernel 2, i = T-1 to 1: X = block + T-i, Y = T-1 - block. Blocks of 16 threads, half a warp.
  * order=hoisted: loads between two barriers come before the first use.
  * Worked example: bytes=8712 is 8 x 33^2, T = 2, launches of 1, 2 and 1 blocks; block 0 of the second is tile X = 0, Y
  * = 1, from element 16 C on.
@@ -32,6 +32,7 @@ struct managed {
 
 static const struct param managed_keys[] = {
     PARAM_BYTES_ROW(nw, bytes, 8 * (TILE + 1) * (TILE + 1), 0x1p42, 0x1p33, "both arrays together"),
+    PARAM_INT_ROW(nw, n, "", 0, 1 << 18, 0, "letters of each sequence, a multiple of 16; 0: as many as `bytes` holds"),
     PARAM_CHOICE_ROW(nw, order, "hoisted|ptx", 0, "loads first, or each used before the next"),
     LAYOUT_COMPUTE_NS("time of a tile whose data is all at hand"),
     {0}};
@@ -83,10 +84,12 @@ static void shape(const void *state, uint32_t launch, struct program_launch *out
 }
 
 /* MAT is array number `matrix`, 0 or 1. */
-static void add_tiles(struct nw *s, int64_t tiles, unsigned matrix)
+static int add_tiles(struct nw *s, unsigned matrix, struct err *err)
 {
-    s->tiles = tiles;
-    s->columns = tiles * TILE + 1;
+    if (s->n % TILE)
+        return err_set(err, "n is %lld; expected a multiple of %d", (long long)s->n, TILE);
+    s->tiles = s->n / TILE;
+    s->columns = s->n + 1;
     s->matrix = matrix;
     s->reference = 1 - matrix;
     layout_array(&s->layout, matrix == 0 ? "+itemsets|reference" : "+reference|itemsets", s->columns * s->columns * 4);
@@ -94,23 +97,21 @@ static void add_tiles(struct nw *s, int64_t tiles, unsigned matrix)
     layout_straight(&s->layout, needle, "needle2", 0, TILE, REGISTERS, SHARED);
     s->layout.kernel_of = kernel_of;
     s->layout.shape = shape;
-    s->layout.launches = 2 * (uint32_t)tiles - 1;
-}
-
-static int managed_init(struct managed *m, struct err *err)
-{
-    (void)err;
-    m->nw.layout.order = m->nw.order ? ORDER_PTX : ORDER_HOISTED;
-    add_tiles(&m->nw, ((int64_t)sqrt((double)m->nw.bytes / 8) - 1) / TILE, 0);
+    s->layout.launches = 2 * (uint32_t)s->tiles - 1;
     return 0;
 }
 
 static int nw_init(struct nw *s, struct err *err)
 {
-    if (s->n % TILE)
-        return err_set(err, "n is %lld; expected a multiple of %d", (long long)s->n, TILE);
-    add_tiles(s, s->n / TILE, 1);
-    return 0;
+    return add_tiles(s, 1, err);
+}
+
+static int managed_init(struct managed *m, struct err *err)
+{
+    m->nw.layout.order = m->nw.order ? ORDER_PTX : ORDER_HOISTED;
+    if (!m->nw.n)
+        m->nw.n = ((int64_t)sqrt((double)m->nw.bytes / 8) - 1) / TILE * TILE;
+    return add_tiles(&m->nw, 0, err);
 }
 
 WORKLOAD_OF_LAYOUT(managed, workload_nw, "nw", "Needleman-Wunsch alignment, tiles along anti-diagonals",

@@ -15,6 +15,7 @@ START_TEST(every_tile_is_loaded_and_stored_on_its_diagonal)
                 nw_compare(spec, MAT, (int64_t)cols, 0x10000 + align, align);
             }
     nw_compare("nw,bytes=40000", MAT, 65, 0, 0);
+    nw_compare("nw,n=48", MAT, 49, 0, 0);
 }
 END_TEST
 
@@ -55,6 +56,7 @@ END_TEST
 START_TEST(sizes_without_a_tile_are_refused_and_huge_ones_open_at_once)
 {
     ck_assert_ptr_nonnull(strstr(program_refused("nw,bytes=2311"), "expected 2312"));
+    ck_assert_ptr_nonnull(strstr(program_refused("nw,n=40"), "expected a multiple of 16"));
     struct workload w;
     struct program program = program_opened(&w, "nw,bytes=4TiB", 0, 0);
     struct program_launch launch = {0};
