@@ -31,7 +31,8 @@ const struct param uvm_platform_params[] = {
     PARAM_REAL_ROW(uvm_platform, batch_after_ns, "ns", 0, 1e9, 30000, "per batch, flush and replay"),
     PARAM_REAL_ROW(uvm_platform, raw_fault_ns, "ns", 0, 1e9, 300, "per fault-buffer entry"),
     PARAM_REAL_ROW(uvm_platform, fault_page_ns, "ns", 0, 1e9, 300, "per page serviced as faulted"),
-    PARAM_REAL_ROW(uvm_platform, service_ns, "ns", 0, 1e9, 13000, "per VA block in a batch"),
+    PARAM_REAL_ROW(uvm_platform, service_ns, "ns", 0, 1e9, 13000, "per VA block in a batch, new to the GPU"),
+    PARAM_REAL_ROW(uvm_platform, service_again_ns, "ns", 0, 1e9, 13000, "per VA block in a batch, used before"),
     PARAM_REAL_ROW(uvm_platform, new_block_ns, "ns", 0, 1e9, 75000, "first use of a VA block by the GPU"),
     PARAM_REAL_ROW(uvm_platform, moved_page_ns, "ns", 0, 1e9, 0, "CPU work per page made resident"),
     PARAM_REAL_ROW(uvm_platform, moved_run_ns, "ns", 0, 1e9, 0, "CPU work per contiguous run made resident"),
@@ -40,6 +41,7 @@ const struct param uvm_platform_params[] = {
     PARAM_REAL_ROW(uvm_platform, copy_run_ns, "ns", 0, 1e9, 300, "copy engine, per contiguous run"),
     PARAM_REAL_ROW(uvm_platform, h2d_bytes_per_s, "bytes/s", 1e6, 1e13, 12e9, "copies to the GPU"),
     PARAM_REAL_ROW(uvm_platform, d2h_bytes_per_s, "bytes/s", 1e6, 1e13, 11e9, "copies to the host"),
+    PARAM_INT_ROW(uvm_platform, copy_engines, "", 1, 2, 2, "2: evictions are copied out while other copies come in"),
     PARAM_REAL_ROW(uvm_platform, evict_ns, "ns", 0, 1e9, 10000, "CPU work per evicted block"),
     PARAM_REAL_ROW(uvm_platform, trace_record_ns, "ns", 0, 1e9, 2500, "copy engine, per traced migration record"),
     PARAM_REAL_ROW(uvm_platform, trace_entry_ns, "ns", 0, 1e9, 140, "CPU work per entry fetched while traced"),
@@ -50,10 +52,10 @@ const struct param uvm_platform_params[] = {
 struct uvm_platform uvm_platform_on_host(const struct uvm_platform *platform)
 {
     struct uvm_platform p = *platform;
-    double *const cpu[] = {&p.interrupt_ns,   &p.top_half_ns,   &p.awake_ns,       &p.poll_ns,       &p.batch_before_ns,
-                           &p.batch_after_ns, &p.raw_fault_ns,  &p.trace_entry_ns, &p.fault_page_ns, &p.service_ns,
-                           &p.new_block_ns,   &p.moved_page_ns, &p.moved_run_ns,   &p.unmap_run_ns,  &p.unmap_page_ns,
-                           &p.evict_ns,       &p.cpu_fault_ns};
+    double *const cpu[] = {
+        &p.interrupt_ns,  &p.top_half_ns,    &p.awake_ns,      &p.poll_ns,       &p.batch_before_ns,  &p.batch_after_ns,
+        &p.raw_fault_ns,  &p.trace_entry_ns, &p.fault_page_ns, &p.service_ns,    &p.service_again_ns, &p.new_block_ns,
+        &p.moved_page_ns, &p.moved_run_ns,   &p.unmap_run_ns,  &p.unmap_page_ns, &p.evict_ns,         &p.cpu_fault_ns};
     for (size_t i = 0; i < sizeof cpu / sizeof *cpu; i++)
         *cpu[i] *= p.host;
     p.host = 1;

@@ -2,20 +2,21 @@
  *
  * The time of one batch, ns:
  *   CPU:  batch_before + raw_fault x entries (with tracing trace_entry x entries more)
- *         + for each service: service + new_block (first use of the block by the GPU) + fault_page x faulted pages
+ *         + for each service: service + new_block (first use of the block by the GPU) or service_again
+ *           + fault_page x faulted pages
  *           + moved_run x runs and moved_page x pages made resident + unmap_run x runs and unmap_page x pages of those
  *           that the CPU has mapped
- *           + (evict + service) x evicted blocks: a service that evicts begins anew
+ *           + (evict + service_again) x evicted blocks: a service that evicts begins anew
  *   copy engine, behind the CPU part of its service: copy_run x runs + bytes / h2d_bytes_per_s, after what an
  *           eviction copies back (d2h_bytes_per_s); with tracing, trace_record for each migration record
  *   both done, batch_after, and the replay reaches the multiprocessors.
  * A machine is a GPU in a host. What the host's CPU does takes `host` times as long as stated here: interrupt,
- * top_half, awake, poll, batch_before and batch_after, raw_fault, trace_entry, fault_page, service, new_block, moved_*,
- * unmap_*, evict, cpu_fault. The GPU's and the link's own are fault_gap, gpu_fault_gap, walk*, fresh, copy_run,
- * trace_record, launch and the rates. `host` is 1 where the other numbers were measured, and says nothing of another
- * machine: a section that is borrowed has the default's range, not the lender's. `offchip calibrate uvm` fits it.
- * Source of the form: driver 545.23.06, uvm_gpu_replayable_faults.c and uvm_va_block.c (what is done per batch, per
- * block, per contiguous run and per page); of the numbers: the platform files. */
+ * top_half, awake, poll, batch_before and batch_after, raw_fault, trace_entry, fault_page, service, service_again,
+ * new_block, moved_*, unmap_*, evict, cpu_fault. The GPU's and the link's own are fault_gap, gpu_fault_gap, walk*,
+ * fresh, copy_run, trace_record, launch and the rates. `host` is 1 where the other numbers were measured, and says
+ * nothing of another machine: a section that is borrowed has the default's range, not the lender's. `offchip calibrate
+ * uvm` fits it. Source of the form: driver 545.23.06, uvm_gpu_replayable_faults.c and uvm_va_block.c (what is done per
+ * batch, per block, per contiguous run and per page); of the numbers: the platform files. */
 #ifndef MODELS_UVM_UVM_PLATFORM_H
 #define MODELS_UVM_UVM_PLATFORM_H
 
@@ -43,16 +44,18 @@ struct uvm_platform {
     double awake_ns;     /* if the fault comes so soon after the driver's last look */
     double poll_ns;      /* replay to the next time PUT is read, of the same routine */
     double batch_before_ns, batch_after_ns;
-    double raw_fault_ns;  /* per entry fetched, sorted and coalesced */
-    double fault_page_ns; /* per distinct page serviced as faulted */
-    double service_ns;    /* per VA block in a batch */
-    double new_block_ns;  /* first use by the GPU: chunk, page tables, DMA mapping */
-    double moved_page_ns; /* per page made resident: population, copy command, page table entry */
-    double moved_run_ns;  /* per contiguous run of them: population, mapping */
-    double unmap_run_ns;  /* per contiguous run that the CPU has mapped */
-    double unmap_page_ns; /* per page that the CPU has mapped */
-    double copy_run_ns;   /* copy engine, per contiguous run */
+    double raw_fault_ns;     /* per entry fetched, sorted and coalesced */
+    double fault_page_ns;    /* per distinct page serviced as faulted */
+    double service_ns;       /* per VA block in a batch that the GPU has not used before */
+    double service_again_ns; /* the same of one that it has */
+    double new_block_ns;     /* first use by the GPU: chunk, page tables, DMA mapping */
+    double moved_page_ns;    /* per page made resident: population, copy command, page table entry */
+    double moved_run_ns;     /* per contiguous run of them: population, mapping */
+    double unmap_run_ns;     /* per contiguous run that the CPU has mapped */
+    double unmap_page_ns;    /* per page that the CPU has mapped */
+    double copy_run_ns;      /* copy engine, per contiguous run */
     double h2d_bytes_per_s, d2h_bytes_per_s;
+    int64_t copy_engines;   /* 2: evictions are copied out while other copies come in */
     double evict_ns;        /* CPU, per evicted block */
     double trace_record_ns; /* copy engine, per migration record while CUPTI traces */
     double trace_entry_ns;  /* CPU, per entry fetched while CUPTI traces */

@@ -17,8 +17,8 @@ static double service_ns(const struct uvm_recording *r, const struct service *s,
     unsigned runs = 1, pages = s->fault_pages + s->prefetch_pages;
     for (uint32_t i = 1; i < s->records; i++)
         runs += m[i].addr != m[i - 1].addr + m[i - 1].bytes;
-    return p->service_ns + (first_use ? p->new_block_ns : 0) + (p->moved_page_ns + p->unmap_page_ns) * pages +
-           (p->moved_run_ns + p->unmap_run_ns) * runs;
+    return (first_use ? p->service_ns + p->new_block_ns : p->service_again_ns) +
+           (p->moved_page_ns + p->unmap_page_ns) * pages + (p->moved_run_ns + p->unmap_run_ns) * runs;
 }
 
 /* Mean of the entries of one page, 1 at least. */

@@ -224,7 +224,7 @@ static int set_one(struct compare_set *set, struct platform *platform, const str
 static int apply_sets(const struct compare_request *request, struct compare_set *set, struct platform *platform,
                       struct err *err)
 {
-    *set = (struct compare_set){.managed = {.copy_engines = 2, .thrashing = UVM_THRASHING_DRIVER}};
+    *set = (struct compare_set){.managed = {.thrashing = UVM_THRASHING_DRIVER}};
     for (size_t i = 0; i < request->set_count; i++) {
         struct param_list list;
         int rc = param_list_init(&list, request->sets[i], err);

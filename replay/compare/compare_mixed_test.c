@@ -16,8 +16,7 @@ static void open_facts(const char *spec, const char *name, int64_t memory)
     static const struct compare_request request = {.threads = 1};
     struct uvm_metrics prefetched;
     struct compare_result rows = {0};
-    set = (struct compare_set){
-        .managed = {.copy_engines = 2, .thrashing = UVM_THRASHING_DRIVER, .gpu_memory_bytes = memory}};
+    set = (struct compare_set){.managed = {.thrashing = UVM_THRASHING_DRIVER, .gpu_memory_bytes = memory}};
     ck_assert_msg(input_open(&input, spec, "", false, &err) == 0, "%s", err.msg);
     platform = platform_load(name, &err);
     ck_assert_int_eq(compare_program_open(&facts, &request, &input, platform, &set, &err), 0);

@@ -37,7 +37,7 @@ static const struct program_ops tidy_ops = {.allocs = program_random_allocs,
 START_TEST(a_name_that_no_hint_can_carry_is_refused)
 {
     static const char *const names[] = {"a,b", "a:b", "a"};
-    static const struct compare_set set = {.managed = {.copy_engines = 2, .thrashing = UVM_THRASHING_DRIVER}};
+    static const struct compare_set set = {.managed = {.thrashing = UVM_THRASHING_DRIVER}};
     struct platform *platform = platform_load("h200", &err);
     const struct compare_request request = {.threads = 1};
     for (size_t i = 0; i < 3; i++) {

@@ -74,7 +74,7 @@ static inline int draws_respond(struct draws_answer *a, const struct placement_t
 static inline int draws_answer(struct draws_answer *a, const struct platform *platform, const char *path, uint64_t cut,
                                struct err *err)
 {
-    const struct uvm_managed_settings managed = {.copy_engines = 2, .thrashing = UVM_THRASHING_DRIVER};
+    const struct uvm_managed_settings managed = {.thrashing = UVM_THRASHING_DRIVER};
     const struct placement_program_options options = {cut, &managed, NULL};
     struct placement_tasks tasks;
     memset(a, 0, sizeof *a);

@@ -125,16 +125,20 @@ static int set_one(struct replay_result *result, const char *key, const char *va
     return note_override(result, key, value) ? err_set(err, "out of memory") : 0;
 }
 
-/* Two settings that say the same thing in two ways: one would silently not count. */
+/* Settings that say the same thing in several ways: all but one would silently not count. */
 static int check_rivals(const struct replay_result *result, struct err *err)
 {
-    static const char *const rivals[2] = {"gpu_memory_bytes", "oversubscription_pct"};
-    for (int i = 0; i < 2; i++) {
+    static const char *const rivals[] = {"gpu_memory_bytes", "oversubscription_pct", "ballast"};
+    const char *said = NULL;
+    for (size_t i = 0; i < sizeof rivals / sizeof *rivals; i++) {
         const struct param *row = param_find(result->engine->settings, rivals[i]);
         if (!row || param_number(row, result->settings) == 0)
-            return 0;
+            continue;
+        if (said)
+            return err_set(err, "%s and %s both say how much GPU memory there is: give one of them", said, rivals[i]);
+        said = rivals[i];
     }
-    return err_set(err, "%s and %s both say how much GPU memory there is: give one of them", rivals[0], rivals[1]);
+    return 0;
 }
 
 static int apply_sets(struct replay_result *result, const struct replay_request *request, struct err *err)

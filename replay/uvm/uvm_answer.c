@@ -271,9 +271,10 @@ static void charge(struct loop *l, struct place *place, const struct page_mask *
     page_mask_andnot(&place->mapped, &place->mapped, moved);
     page_mask_andnot(&rest, data, faulted);
     unsigned faults = page_mask_count(faulted);
-    l->cpu_ns += p->service_ns + (place->used ? 0 : p->new_block_ns) + faults * (p->raw_fault_ns + p->fault_page_ns) +
-                 page_mask_count(moved) * p->moved_page_ns + page_mask_runs(moved) * p->moved_run_ns +
-                 page_mask_runs(&unmap) * p->unmap_run_ns + page_mask_count(&unmap) * p->unmap_page_ns;
+    l->cpu_ns += (place->used ? p->service_again_ns : p->service_ns + p->new_block_ns) +
+                 faults * (p->raw_fault_ns + p->fault_page_ns) + page_mask_count(moved) * p->moved_page_ns +
+                 page_mask_runs(moved) * p->moved_run_ns + page_mask_runs(&unmap) * p->unmap_run_ns +
+                 page_mask_count(&unmap) * p->unmap_page_ns;
     double copy = page_mask_runs(data) * p->copy_run_ns +
                   page_mask_count(data) * (double)UVM_PAGE_BYTES / p->h2d_bytes_per_s * 1e9;
     if (l->run->traced) {

@@ -118,6 +118,7 @@ START_TEST(a_batch_waits_for_an_interrupt_or_for_a_look)
         ck_assert_uint_eq(out.all.batches, 4);
         ck_assert_double_eq_tol((double)out.all.time_ns,
                                 4 * (p.batch_before_ns + p.batch_after_ns + page) + p.new_block_ns +
+                                    3 * (p.service_again_ns - p.service_ns) +
                                     (pauses ? 2 * p.interrupt_ns + 2 * p.poll_ns : p.interrupt_ns + 3 * p.poll_ns),
                                 4);
         uvm_recording_release(&r);

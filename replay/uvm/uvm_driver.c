@@ -145,6 +145,12 @@ static double claim(struct uvm_driver *d, uint64_t taken, uint64_t spare)
     return ready;
 }
 
+/* What a block of the batch costs before its pages: less where the GPU has used it before. */
+static double begin_ns(const struct uvm_driver *d, uint32_t number)
+{
+    return d->memory->blocks[number].dma_mapped ? d->platform->service_again_ns : d->platform->service_ns;
+}
+
 /* Memory for the pages `come` of a block, evicting as needed. */
 static int make_room(struct uvm_driver *d, uint32_t number, const struct page_mask *come, struct clocks *at,
                      struct eviction_cost *room, struct err *err)
@@ -161,7 +167,8 @@ static int make_room(struct uvm_driver *d, uint32_t number, const struct page_ma
     uint64_t spare = d->memory->view.free_pieces;
     int rc;
     while ((rc = uvm_memory_take(d->memory, number, come, &pieces, &out, err)) == 0) {
-        at->cpu += p->evict_ns + (out.more ? 0 : p->service_ns); /* the lock was dropped: the service begins anew */
+        at->cpu +=
+            p->evict_ns + (out.more ? 0 : p->service_again_ns); /* the lock was dropped: the service begins anew */
         spare = d->memory->view.free_pieces;
         if (!d->two_engines) {
             copy_back(d, &out, &room->back_ns, at->copies > at->cpu ? at->copies : at->cpu);
@@ -334,7 +341,7 @@ static int hold_back(struct uvm_driver *d, uint32_t number, struct page_mask *fa
     page_mask_andnot(faulted, faulted, &held);
     if (!mapped)
         return 0;
-    at->cpu += d->platform->service_ns + d->platform->fault_page_ns * mapped;
+    at->cpu += begin_ns(d, number) + d->platform->fault_page_ns * mapped;
     d->faults += mapped;
     uvm_memory_note_mapped(d->memory, number, mapped, !page_mask_any(faulted));
     return 0;
@@ -517,7 +524,7 @@ static int service(struct uvm_driver *d, uint32_t number, const struct page_mask
     const struct uvm_memory_block *b = &d->memory->blocks[number];
     unsigned faults = page_mask_count(faulted);
     d->faults += faults;
-    at->cpu += p->service_ns + p->fault_page_ns * faults;
+    at->cpu += begin_ns(d, number) + p->fault_page_ns * faults;
     if ((d->memory->allocs[b->alloc].advice & (ACTOR_PREFERRED_HOST | ACTOR_READ_MOSTLY)) == ACTOR_PREFERRED_HOST)
         return map_remotely(d, number, faulted, at, err);
     struct page_mask plan = {{0}};
@@ -542,7 +549,7 @@ static void upgrade(struct uvm_driver *d, uint32_t number, const struct page_mas
     const struct uvm_platform *p = d->platform;
     unsigned faults = page_mask_count(pages), runs = page_mask_runs(pages);
     d->faults += faults;
-    at->cpu += p->service_ns + p->fault_page_ns * faults;
+    at->cpu += begin_ns(d, number) + p->fault_page_ns * faults;
     uint32_t mapped = uvm_memory_invalidate_host(d->memory, number, pages);
     at->cpu += p->unmap_page_ns * mapped + p->unmap_run_ns * runs * (mapped ? 2 : 1);
     uvm_memory_note_mapped(d->memory, number, faults, !more);
@@ -568,7 +575,7 @@ static int serve_prefetch_requests(struct uvm_driver *d, struct clocks *at, stru
             return -1;
         if (!rc)
             continue;
-        at->cpu += d->platform->service_ns;
+        at->cpu += begin_ns(d, number);
         if (bring(d, number, &none, &pages, RECORD_CAUSE_FAULT, at, err))
             return -1;
     }

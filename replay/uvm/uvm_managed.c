@@ -137,7 +137,7 @@ void uvm_hints_release(struct uvm_hints *h)
 
 static const struct uvm_managed_settings *settings_of(const struct uvm_managed *m)
 {
-    static const struct uvm_managed_settings defaults = {.copy_engines = 2, .thrashing = UVM_THRASHING_DRIVER};
+    static const struct uvm_managed_settings defaults = {.thrashing = UVM_THRASHING_DRIVER};
     return m->settings ? m->settings : &defaults;
 }
 
@@ -169,7 +169,7 @@ static int64_t memory_there(const struct uvm_managed *m)
 {
     const struct gpu *gpu = platform_section_get(m->platform, "gpu");
     const struct pcie *link = link_of(m);
-    return gpu->memory_bytes - (link ? link->uvm_reserve_bytes : 0);
+    return gpu->memory_bytes - (link ? link->uvm_reserve_bytes : 0) - settings_of(m)->ballast;
 }
 
 int64_t uvm_managed_memory(const struct uvm_managed *m, uint64_t bytes)
@@ -192,11 +192,11 @@ int uvm_managed_check(const struct uvm_managed *m, struct err *err)
     if (set->gpu_memory_bytes || set->oversubscription_pct || memory_there(m) >= ACTOR_BLOCK_BYTES)
         return 0;
     const struct gpu *gpu = platform_section_get(m->platform, "gpu");
-    return err_set(err,
-                   "memory_bytes is %s, of which managed data cannot have %lld bytes (uvm_reserve_bytes): no block of "
-                   "2 MiB is left; give more memory_bytes, or gpu_memory_bytes",
-                   units_format_bytes(gpu->memory_bytes, bytes, sizeof bytes),
-                   (long long)(gpu->memory_bytes - memory_there(m)));
+    return err_set(
+        err,
+        "memory_bytes is %s, of which managed data cannot have %lld bytes (uvm_reserve_bytes, ballast): no block of "
+        "2 MiB is left; give more memory_bytes, or gpu_memory_bytes",
+        units_format_bytes(gpu->memory_bytes, bytes, sizeof bytes), (long long)(gpu->memory_bytes - memory_there(m)));
 }
 
 /* Run, and write what a recorder would have seen. */
@@ -246,7 +246,7 @@ static struct uvm_run run_of(const struct uvm_managed *m, uint64_t footprint, st
         .oversubscription_pct = set->oversubscription_pct,
         .gpu_memory_bytes = uvm_managed_memory(m, footprint),
         .traced = m->traced,
-        .two_engines = set->copy_engines == 2,
+        .two_engines = own->copy_engines == 2,
         .replay = (enum uvm_replay)set->replay_policy,
         .thrashing = set->thrashing != UVM_THRASHING_OFF,
         .lapse = lapse_of(m),
@@ -310,12 +310,12 @@ bool uvm_managed_same(const struct platform *a, const struct platform *b, struct
     static const char *const caches[] = {"l2_ways",   "l1_ways",   "l1_sets",  "l1_replacement", "l1_allocate",
                                          "l1_cycles", "l2_cycles", "l1_banks", "miss_queue",     NULL};
     /* Of [uvm], by what a run did not do: evict; evict or fault. */
-    static const char *const tracing[] = {"evict_ns", "trace_record_ns", "trace_entry_ns", NULL};
+    static const char *const tracing[] = {"evict_ns", "copy_engines", "trace_record_ns", "trace_entry_ns", NULL};
     static const char *const faults[] = {
-        "evict_ns",        "utlb",           "utlb_faults",     "utlb_merge",     "sm_parts",   "fault_gap_ns",
-        "walk_gap_ns",     "walk_ns",        "interrupt_ns",    "top_half_ns",    "awake_ns",   "gpu_fault_gap_ns",
-        "batch_before_ns", "batch_after_ns", "raw_fault_ns",    "fault_page_ns",  "service_ns", "poll_ns",
-        "moved_page_ns",   "unmap_page_ns",  "trace_record_ns", "trace_entry_ns", NULL};
+        "evict_ns",        "utlb",           "utlb_faults",   "utlb_merge",      "sm_parts",       "fault_gap_ns",
+        "walk_gap_ns",     "walk_ns",        "interrupt_ns",  "top_half_ns",     "awake_ns",       "gpu_fault_gap_ns",
+        "batch_before_ns", "batch_after_ns", "raw_fault_ns",  "fault_page_ns",   "service_ns",     "service_again_ns",
+        "poll_ns",         "moved_page_ns",  "unmap_page_ns", "trace_record_ns", "trace_entry_ns", NULL};
     /* Of [launch], what is not the managed memory's; the first three are of prefetches. */
     static const char *const calls[] = {"prefetch_call_ns", "prefetch_block_ns",    "zero_bytes_per_s",
                                         "lock_bytes_per_s", "pageable_bytes_per_s", NULL};
@@ -327,7 +327,7 @@ bool uvm_managed_same(const struct platform *a, const struct platform *b, struct
         return false;
     if (linked && (activity.remote ? !platform_same(a, b, "pcie", NULL) : x->uvm_reserve_bytes != y->uvm_reserve_bytes))
         return false;
-    return platform_same(a, b, "uvm", activity.evicted ? tracing + 1 : activity.faulted ? tracing : faults);
+    return platform_same(a, b, "uvm", activity.evicted ? tracing + 2 : activity.faulted ? tracing : faults);
 }
 
 void uvm_managed_note(const struct uvm_managed *m, const struct uvm_metrics *metrics, struct outcome *outcome)

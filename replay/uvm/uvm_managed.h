@@ -3,7 +3,8 @@
  * settings and policies give the same metrics, whoever asks.
  *
  * GPU memory: gpu_memory_bytes, else footprint / oversubscription_pct, else what the platform's GPU has, less what
- * managed data cannot have of it where [pcie] says that: only a footprint beyond it is ever short of memory. */
+ * managed data cannot have of it where [pcie] says that and less ballast: only a footprint beyond it is ever short of
+ * memory. */
 #ifndef REPLAY_UVM_UVM_MANAGED_H
 #define REPLAY_UVM_UVM_MANAGED_H
 
@@ -24,7 +25,7 @@ enum uvm_thrashing_mode { UVM_THRASHING_OFF, UVM_THRASHING_FIXED, UVM_THRASHING_
 struct uvm_managed_settings {
     int64_t oversubscription_pct;            /* footprint / available memory x 100; 0: not said */
     int64_t gpu_memory_bytes;                /* memory for managed data; 0: by oversubscription_pct */
-    int64_t copy_engines;                    /* 2: copies out run beside copies in */
+    int64_t ballast;                         /* GPU memory that something else takes; 0: none */
     int64_t thrashing;                       /* enum uvm_thrashing_mode */
     int64_t access_counters;                 /* 1: notifications migrate what is mapped remotely */
     int64_t replay_policy;                   /* enum uvm_replay */
@@ -40,8 +41,8 @@ struct uvm_managed_settings {
                     "footprint / available GPU memory x 100; 0: memory is sufficient"),                                \
         UVM_MANAGED_ROW(S, gpu_memory_bytes, PARAM_BYTES, "bytes", 0, 0x1p45, 0,                                       \
                         "GPU memory for managed data; 0: by oversubscription_pct"),                                    \
-        UVM_MANAGED_ROW(S, copy_engines, PARAM_INT, "", 1, 2, 2,                                                       \
-                        "2: evictions are copied out while other copies come in"),                                     \
+        UVM_MANAGED_ROW(S, ballast, PARAM_BYTES, "bytes", 0, 0x1p45, 0,                                                \
+                        "of the platform's GPU memory, what another allocation takes first; 0: nothing"),              \
         UVM_MANAGED_ROW(S, advise, PARAM_TEXT, "text", 0, 0, 0,                                                        \
                         "[A:read-mostly,B:preferred-host,C:accessed-by]: advice of allocations, besides the "          \
                         "program's own; read-mostly-first: before the CPU writes"),                                    \

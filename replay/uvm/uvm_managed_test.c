@@ -14,13 +14,16 @@ START_TEST(memory_is_as_told_else_what_the_platform_has)
     struct err err = {""};
     struct platform *v100 = platform_load("v100", &err);
     ck_assert_msg(v100 != NULL, "%s", err.msg);
-    struct uvm_managed_settings said = {.copy_engines = 2};
+    struct uvm_managed_settings said = {0};
     const struct uvm_managed m = {.platform = v100, .settings = &said};
     /* 16 GiB, of which [pcie] keeps 322,122,547 B. */
     const int64_t there = (int64_t)(16 * gib) - 322122547;
     ck_assert_int_eq(uvm_managed_memory(&m, gib), 0);
     ck_assert_int_eq(uvm_managed_memory(&m, (uint64_t)there), 0);
     ck_assert_int_eq(uvm_managed_memory(&m, (uint64_t)there + 1), there);
+    said.ballast = 6 * (int64_t)gib;
+    ck_assert_int_eq(uvm_managed_memory(&m, 11 * gib), there - 6 * (int64_t)gib);
+    ck_assert_int_eq(uvm_managed_memory(&m, gib), 0);
     said.oversubscription_pct = 125; /* of the footprint, whatever there is */
     ck_assert_int_eq(uvm_managed_memory(&m, 64 * gib), 0);
     said.gpu_memory_bytes = 1 << 20;
@@ -131,8 +134,8 @@ START_TEST(policies_that_decide_alike_have_one_run)
         ck_assert_int_eq(actor_input_open(&touching, &input, &err), 0);
         for (int64_t pct = 0; pct <= 150; pct += 150)
             for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-                const struct uvm_managed_settings set = {
-                    .copy_engines = 2, .thrashing = UVM_THRASHING_DRIVER, .oversubscription_pct = pct};
+                const struct uvm_managed_settings set = {.thrashing = UVM_THRASHING_DRIVER,
+                                                         .oversubscription_pct = pct};
                 bool diverged = false;
                 const struct uvm_metrics alone = ran(&touching, h200, &set, "fixed:granularity=2MiB", NULL, NULL),
                                          both =
@@ -187,17 +190,17 @@ START_TEST(a_run_is_the_same_where_what_it_reads_is)
     static const struct {
         const char *program, *platform, *policy;
         struct uvm_managed_settings set;
-    } runs[] = {{"synth:bicg,bytes=4MiB", "h200", "tree", {.copy_engines = 2}},
-                {"synth:bicg,bytes=4MiB", "v100", "none", {.copy_engines = 2, .oversubscription_pct = 200}},
-                {"synth:bicg,bytes=4MiB", "h200", "tree", {.copy_engines = 2, .advise = "all:preferred-host"}},
-                {"synth:bicg,bytes=4MiB", "h200", "tree", {.copy_engines = 2, .prefetch = "all"}},
-                {"synth:triad,bytes=8MiB", "h200", "fixed", {.copy_engines = 1, .oversubscription_pct = 150}},
-                {"synth:rodinia-srad-v1,rows=80,columns=80,iterations=1", "h200", "adaptive", {.copy_engines = 2}},
+    } runs[] = {{"synth:bicg,bytes=4MiB", "h200", "tree", {0}},
+                {"synth:bicg,bytes=4MiB", "v100", "none", {.oversubscription_pct = 200}},
+                {"synth:bicg,bytes=4MiB", "h200", "tree", {.advise = "all:preferred-host"}},
+                {"synth:bicg,bytes=4MiB", "h200", "tree", {.prefetch = "all"}},
+                {"synth:triad,bytes=8MiB", "h200", "fixed", {.oversubscription_pct = 150}},
+                {"synth:rodinia-srad-v1,rows=80,columns=80,iterations=1", "h200", "adaptive", {0}},
                 {"synth:rodinia-srad-v1,rows=80,columns=80,iterations=1",
                  "h200",
                  "tree",
-                 {.copy_engines = 2, .thrashing = UVM_THRASHING_DRIVER, .prefetch = "all"}},
-                {"synth:bicg,bytes=80MiB", "h200", "tree", {.copy_engines = 2, .prefetch = "all"}}};
+                 {.thrashing = UVM_THRASHING_DRIVER, .prefetch = "all"}},
+                {"synth:bicg,bytes=80MiB", "h200", "tree", {.prefetch = "all"}}};
     int same = 0, different = 0;
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         struct input input;

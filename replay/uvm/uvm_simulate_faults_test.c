@@ -67,6 +67,7 @@ static const struct uvm_platform plain = {.utlbs = 1,
                                           .interrupt_ns = 1000,
                                           .poll_ns = 1000,
                                           .service_ns = 10000,
+                                          .service_again_ns = 10000,
                                           .h2d_bytes_per_s = 1e12,
                                           .d2h_bytes_per_s = 1e12};
 

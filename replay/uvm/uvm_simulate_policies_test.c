@@ -182,6 +182,35 @@ START_TEST(v8_when_three_evictions_and_three_copies_are_done)
 }
 END_TEST
 
+/* A block takes service and new_block at first, service_again from then on; of 3 + 5 + 7 and of 3 + 2 us. */
+START_TEST(a_block_is_served_again_for_less)
+{
+    struct actor_alloc alloc = {.name = "a", .bytes = 2 << 20};
+    struct uvm_platform platform = {.batch_faults = 16,
+                                    .batch_before_ns = 3000,
+                                    .service_ns = 5000,
+                                    .new_block_ns = 7000,
+                                    .service_again_ns = 2000,
+                                    .h2d_bytes_per_s = 1e12,
+                                    .d2h_bytes_per_s = 1e12};
+    struct uvm_memory memory;
+    struct uvm_driver driver;
+    int64_t end[3] = {0};
+    actor_space_place(&alloc, 1);
+    ck_assert_int_eq(actor_space_init(&alloc, 1, NULL), 0);
+    ck_assert_int_eq(uvm_memory_init(&memory, &alloc, 1, 0, NULL), 0);
+    ck_assert_int_eq(uvm_driver_init(&driver, &memory, &platform,
+                                     (const struct uvm_policy *)policy_find(uvm_policies, "none"), NULL, false, NULL),
+                     0);
+    for (uint32_t i = 0; i < 2; i++)
+        ck_assert_int_eq(uvm_driver_batch(&driver, &i, 1, end[i], &end[i + 1], NULL), 0);
+    ck_assert_int_eq(end[1], 15000);
+    ck_assert_int_eq(end[2] - end[1], 5000);
+    uvm_driver_release(&driver);
+    uvm_memory_release(&memory);
+}
+END_TEST
+
 /* --- an index of the blocks against a walk over them --- */
 
 static const struct uvm_evict_policy *real;
@@ -277,4 +306,5 @@ END_TEST
 
 TEST_MAIN("replay/uvm_simulate_policies", random_programs_under_all_evictions_and_prefetchers,
           random_programs_under_all_replay_policies, with_enough_memory_all_evictions_are_one,
-          v8_when_three_evictions_and_three_copies_are_done, victims_are_those_of_a_walk_over_all_blocks)
+          v8_when_three_evictions_and_three_copies_are_done, a_block_is_served_again_for_less,
+          victims_are_those_of_a_walk_over_all_blocks)
