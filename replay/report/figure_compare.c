@@ -6,9 +6,9 @@
 #include "replay/results/runs.h"
 #include "trace/base/units.h"
 
-enum { ROWS_MAX = 24, ROWS_USUAL = 10, WIDTH = 1000, HEIGHT = 580 };
+enum { ROWS_MAX = 24, ROWS_USUAL = 10, WIDTH = 1000, HEIGHT = 580, NAME = 30 };
 
-static const double name_scale = 0.85; /* of letters in names, which are long */
+static const double text_scale = 0.85; /* of letters beside the plot; of longer names so that they take a third of it */
 
 /* Those with a time, in order, and the ends of the axis. */
 struct rows {
@@ -53,18 +53,16 @@ static void y_axis(const struct figure_input *input, FILE *script, const struct 
     size_t longest = 0;
     for (size_t i = 0; i < rows->count; i++)
         longest = strlen(rows->labels[i]) > longest ? strlen(rows->labels[i]) : longest;
+    const double name_scale = fmin(text_scale, (double)NAME / (double)longest);
     (void)plot_taller(input, ((double)rows->count - ROWS_USUAL) * PLOT_LINE);
     (void)fprintf(script, "set lmargin %.1f\nset yrange [%g:-0.6]\nset ytics scale 0 (",
-                  (double)longest * name_scale + 5, (double)rows->count - 0.4);
+                  (double)longest * name_scale + 2, (double)rows->count - 0.4);
     for (size_t i = 0; i < rows->count; i++) {
         (void)fprintf(script, "%s\"{/*%.2f \".", i ? ", " : "", name_scale);
         plot_quote(script, rows->labels[i]);
         (void)fprintf(script, ".\"}\" %zu", i);
     }
-    (void)fprintf(script,
-                  ")\nset grid xtics noytics\nset border 1\nset key off\nset ylabel 'mechanism'\n"
-                  "set ylabel offset %.1f,0\n",
-                  (double)longest * (1 - name_scale));
+    (void)fputs(")\nset grid xtics noytics\nset border 1\nset key off\n", script);
 }
 
 /* y, value, ends of the interval, ends with the measured error of such times, text. */
@@ -79,6 +77,9 @@ static void put_data(FILE *script, struct rows *rows, double unit)
         (void)units_human_ns(t.lo * unit, text[0], sizeof text[0]);
         (void)units_human_ns(t.hi * unit, text[1], sizeof text[1]);
         const bool one = strcmp(text[0], text[1]) == 0;
+        const char *low = strrchr(text[0], ' '), *high = strrchr(text[1], ' ');
+        if (!one && low && high && strcmp(low, high) == 0) /* "4.99 to 5.43 ms" */
+            text[0][low - text[0]] = 0;
         (void)snprintf(both, sizeof both, "%s%s%s%s", run_unbound(rows->runs[i], "time_ns") ? "~" : "", text[0],
                        one ? "" : " to ", one ? "" : text[1]);
         rows->longest = strlen(both) > rows->longest ? strlen(both) : rows->longest;
@@ -97,25 +98,27 @@ static void draw(const struct figure_form *form, FILE *script, struct rows *rows
     const bool decades = rows->hi > 10 * rows->lo;
     put_data(script, rows, unit);
     y_axis(form->input, script, rows);
+    const int best = form->table.rows == 1; /* the first row, of one case */
     char label[120];
     (void)snprintf(label, sizeof label, "time%s (%s)\\nthick: left open by the model; whiskers: and the measured error",
                    decades ? ", log scale" : "", name);
     plot_xlabel(form->input, script, label, 2);
     (void)fprintf(script, "set rmargin %.1f\n%sset xrange [%.9g:%.9g]\nset format x '%%g'\n",
-                  (double)rows->longest * name_scale + 3, decades ? "set logscale x\n" : "",
+                  (double)rows->longest * text_scale + 3, decades ? "set logscale x\n" : "",
                   decades ? rows->lo / unit / 1.1 : 0, rows->hi / unit * 1.05);
     if (decades)
         plot_tics(script, rows->lo / unit, rows->hi / unit);
     else
         (void)fprintf(script, "set xtics 0,%.9g\n", chart_step(rows->hi / unit));
     (void)plot_title_runs(script, false, "Time of each mechanism", form->input->runs);
-    (void)fprintf(script,
-                  "plot $t using 2:1:5:6 with xerrorbars pointtype 0 linewidth 1.5 linecolor rgb '#444444', "
-                  "$t using 3:1:($4-$3):(0) with vectors nohead linewidth 7 linecolor rgb '#56B4E9', "
-                  "$t every ::0::0 using 2:1 with points pointtype 7 pointsize 1.3 linecolor rgb '#0072B2', "
-                  "$t every ::1 using 2:1 with points pointtype 6 pointsize 1.1 linewidth 2 linecolor rgb '#0072B2', "
-                  "$t using (%.9g):1:7 with labels left offset 1,0\n",
-                  rows->hi / unit * 1.05);
+    (void)fprintf(
+        script,
+        "plot $t using 2:1:5:6 with xerrorbars pointtype 0 linewidth 1.5 linecolor rgb '#444444', "
+        "$t using 3:1:($4-$3):(0) with vectors nohead linewidth 7 linecolor rgb '#56B4E9', "
+        "$t using 2:($1<%d?$1:NaN) with points pointtype 7 pointsize 1.3 linecolor rgb '#0072B2', "
+        "$t using 2:($1<%d?NaN:$1) with points pointtype 6 pointsize 1.1 linewidth 2 linecolor rgb '#0072B2', "
+        "$t using (%.9g):1:7 with labels left offset 1,0\n",
+        best, best, rows->hi / unit * 1.05);
 }
 
 static int write(const struct figure_input *input, FILE *script, struct err *err)

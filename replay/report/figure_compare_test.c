@@ -41,7 +41,7 @@ START_TEST(times_stand_with_their_intervals_and_errors)
     struct err err = {""};
     json_t *notes = json_array();
     char *text = script_of("compare-times", notes, &err);
-    has(text, "0 0.24 0.24 0.33 0.16 0.495 \"240 us to 330 us\"");
+    has(text, "0 0.24 0.24 0.33 0.16 0.495 \"240 to 330 us\"");
     has(text, "1 0.3 0.3 0.3 0.3 0.3 \"300 us\"");
     has(text, "2 30 30 30 30 30 \"30 ms\"");
     has(text, "\"managed (tree)\".\"}\" 2)");
