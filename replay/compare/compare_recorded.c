@@ -233,6 +233,8 @@ struct need {
     double bytes, served_ns; /* that came for faults, which were serviced as long */
     double saves_ns;         /* a prefetch of it; below 0: its faults take less */
     bool first, called;      /* there is one */
+    bool back;               /* the CPU takes it, by so many faults */
+    uint32_t faults;
 };
 
 /* What must reach the GPU before the kernels. An array is copied or prefetched again when its data come again behind
@@ -252,6 +254,7 @@ struct transfers {
         bool needed, there, again; /* again: prefetched more than once */
         uint32_t times;
         size_t need;   /* the last one, from 1; 0: none */
+        size_t back;   /* likewise, what goes on since it was on the GPU */
         double brings; /* bytes of which is still to be said how they come */
     } * arrays;        /* by address; allocations that share addresses are one */
     size_t count;
@@ -266,7 +269,8 @@ static struct array *array_at(const struct transfers *t, uint64_t addr)
 
 static int add_need(const struct uvm_recording *r, struct transfers *t, struct array *a, int64_t at_ns, struct err *err)
 {
-    struct need need = {at_ns, INT64_MIN, (size_t)(a - t->arrays), 0, 0, 0, !a->need, true};
+    struct need need = {
+        .at_ns = at_ns, .cpu_ns = INT64_MIN, .array = (size_t)(a - t->arrays), .first = !a->need, .called = true};
     for (size_t i = 0; i < r->cpu_fault_count; i++) {
         const struct uvm_cpu_fault *cpu = &r->cpu_faults[i];
         if (cpu->addr >= a->start && cpu->addr < a->end && cpu->time_ns <= at_ns && cpu->time_ns > need.cpu_ns)
@@ -286,6 +290,18 @@ static double visit_bytes(const struct uvm_visit *visit)
     return sum;
 }
 
+/* The CPU takes an array's data, a fault each time. */
+static int take_back(struct transfers *t, struct array *a, int64_t at_ns, double bytes, struct err *err)
+{
+    const struct need need = {.at_ns = at_ns, .cpu_ns = INT64_MIN, .array = (size_t)(a - t->arrays), .back = true};
+    if (!a->back && MEM_ADD(t->needs, t->need_count, t->need_cap, err, need))
+        return -1;
+    a->back = a->back ? a->back : t->need_count;
+    t->needs[a->back - 1].bytes += bytes;
+    t->needs[a->back - 1].faults++;
+    return 0;
+}
+
 static int take_event(const struct uvm_recording *r, const struct uvm_event *event, struct transfers *t,
                       struct err *err)
 {
@@ -299,6 +315,10 @@ static int take_event(const struct uvm_recording *r, const struct uvm_event *eve
             continue;
         if (in && !a->there && add_need(r, t, a, event->start_ns, err))
             return -1;
+        if (event->kind == UVM_EVENT_BACK && r->batches.count && event->start_ns > r->batches.items[0].start_ns &&
+            take_back(t, a, event->start_ns, visit_bytes(&r->visits[v]), err))
+            return -1;
+        a->back = in ? 0 : a->back;
         if (in && all > 0) {
             const double bytes = visit_bytes(&r->visits[v]);
             t->needs[a->need - 1].bytes += bytes;
@@ -377,6 +397,12 @@ static void choose_calls(const struct compare_program *f, struct transfers *t)
     for (size_t i = 0; i < t->need_count; i++) {
         struct need *need = &t->needs[i];
         struct array *a = &t->arrays[need->array];
+        if (need->back) { /* the bytes take as long by either */
+            need->saves_ns = need->faults * uvm->cpu_fault_ns - calls->prefetch_call_ns -
+                             ceil(need->bytes / UVM_BLOCK_BYTES) * calls->prefetch_block_ns;
+            need->called = need->saves_ns > 0;
+            continue;
+        }
         const double empty = need->bytes > 0 ? 0 : (double)(a->end - a->start);
         need->saves_ns = need->served_ns - calls->prefetch_call_ns -
                          ceil(need->bytes / UVM_BLOCK_BYTES) * (calls->prefetch_block_ns + uvm->copy_run_ns) -
@@ -437,7 +463,7 @@ static double brought(const struct transfers *t, const struct array *a, bool pre
 {
     double bytes = prefetched && a->needed && !a->times ? (double)(a->end - a->start) : 0;
     for (size_t i = 0; i < t->need_count; i++)
-        bytes += &t->arrays[t->needs[i].array] == a ? t->needs[i].bytes : 0;
+        bytes += &t->arrays[t->needs[i].array] == a && !t->needs[i].back ? t->needs[i].bytes : 0;
     return bytes;
 }
 
@@ -466,6 +492,12 @@ static void apply(const struct transfers *t, bool prefetched, struct compare_row
                          prefetched ? "cudaMemPrefetchAsync() of" : "cudaMalloc() and cudaMemcpy() for",
                          (double)(a->end - a->start) / 0x1p20, (unsigned long long)a->start,
                          (prefetched ? a->again : a->times > 1) ? ", each time" : "");
+    for (size_t i = 0; i < t->need_count && prefetched; i++)
+        if (t->needs[i].back && t->needs[i].called)
+            compare_plan_say(row,
+                             "cudaMemPrefetchAsync() of what lies at 0x%llx to the CPU behind the last kernel before "
+                             "it reads them: %u of its faults fewer",
+                             (unsigned long long)t->arrays[t->needs[i].array].start, t->needs[i].faults);
     if (left)
         compare_plan_say(row, "likewise %zu other%s, each below 1 %% of the bytes", left, left > 1 ? "s" : "");
 }
@@ -509,8 +541,13 @@ static int add_need_calls(const struct uvm_recording *r, const struct transfers 
         if (!lives(r, i, a, need->at_ns))
             continue;
         const double part = fmin(1, (double)r->allocations[i].bytes / (double)(a->end - a->start));
-        struct compare_call call = {COMPARE_PREFETCH,   mem_strdup(name, err), launch, r->allocations[i].order,
-                                    need->bytes * part, need->saves_ns * part, false};
+        struct compare_call call = {need->back ? COMPARE_BACK : COMPARE_PREFETCH,
+                                    mem_strdup(name, err),
+                                    launch,
+                                    r->allocations[i].order,
+                                    need->bytes * part,
+                                    need->saves_ns * part,
+                                    false};
         if (!call.kernel || MEM_ADD(row->calls, row->call_count, row->call_cap, err, call)) {
             free((char *)call.kernel);
             return -1;

@@ -158,7 +158,7 @@ END_TEST
 #define OUTPUT (BASE - 4 * (uint64_t)MIB)
 #define FEW    (BASE + 4 * (uint64_t)MIB) /* 4 KiB, in the last one */
 
-enum { MIB = 1 << 20, CHANGES = 6, CHEAP = 5 };
+enum { MIB = 1 << 20, CHANGES = 7, CHEAP = 5, READS };
 
 static const struct hand {
     const char *without; /* what is changed, and so refused */
@@ -168,7 +168,8 @@ static const struct hand {
                     {"faults", "no fault of the GPU is recorded"},
                     {"names", "names no managed allocation"},
                     {"freedom", "the program's own advice"},
-                    {"cost", NULL}};
+                    {"cost", NULL},
+                    {"hurry", NULL}}; /* the CPU reads 1 MiB between the kernels, by many faults */
 
 static void put(struct writer *w, const struct hand *hand, struct record r)
 {
@@ -228,6 +229,14 @@ static void make(const struct hand *hand)
     put(&w, hand, (struct record){.kind = RECORD_CPU_FAULT, .time = 3, .addr = BASE, .flags = RECORD_WRITE});
     if (strcmp(hand->without, "freedom") == 0)
         put(&w, hand, (struct record){.kind = RECORD_ADVISE, .time = 2, .addr = BASE, .bytes = 2 * MIB});
+    for (int i = 0; i < 16 && strcmp(hand->without, "hurry") == 0; i++) /* before any kernel: to be left alone */
+        put(&w, hand,
+            (struct record){.kind = RECORD_MIGRATE_D2H,
+                            .time = 100000 + i * 4500,
+                            .duration = 2000,
+                            .addr = BASE + (uint64_t)i * MIB / 16,
+                            .bytes = MIB / 16,
+                            .flags = RECORD_CAUSE_FAULT});
     kernel(store, &w, hand, 0, strcmp(hand->without, "cost") == 0 ? "void a<int>(int*)" : "a", 1000, 2000);
     batch(&w, hand, 1010, 1490, BASE, MIB);
     put(&w, hand, (struct record){.kind = RECORD_FAULT, .time = 1492000, .duration = 6000, .addr = OUTPUT, .bytes = 1});
@@ -240,6 +249,14 @@ static void make(const struct hand *hand)
                         .addr = BASE,
                         .bytes = MIB / 16,
                         .flags = RECORD_CAUSE_FAULT});
+    for (int i = 1; i < 16 && strcmp(hand->without, "hurry") == 0; i++)
+        put(&w, hand,
+            (struct record){.kind = RECORD_MIGRATE_D2H,
+                            .time = 2022000 + i * 4500,
+                            .duration = 2000,
+                            .addr = BASE + (uint64_t)i * MIB / 16,
+                            .bytes = MIB / 16,
+                            .flags = RECORD_CAUSE_FAULT});
     kernel(store, &w, hand, 1, "b", 2100, 2600);
     batch(&w, hand, 2110, strcmp(hand->without, "cost") == 0 ? 2150 : 2580, BASE, MIB / 16);
     kernel(store, &w, hand, 2, "b", 2602, 2650);
@@ -332,6 +349,25 @@ START_TEST(rows_with_kernels_in_common_tie_by_what_else_they_take)
 }
 END_TEST
 
+/* What the CPU reads by 16 faults of 15.8 us goes back by one call, behind the kernel before. */
+START_TEST(what_the_cpu_reads_is_prefetched_back_where_its_faults_take_longer)
+{
+    make(&hands[READS]);
+    compare_with(testing_file("t.db"), "h200", NULL, 1);
+    const struct compare_row *row = row_of(rows[1].mechanism, rows[1].policy);
+    const struct launch *calls = platform_section_get(result.platform, "launch");
+    const struct uvm_platform *uvm = platform_section_get(result.platform, "uvm");
+    ck_assert_uint_eq(row->call_count, 4);
+    const struct compare_call *back = &row->calls[2];
+    ck_assert(back->what == COMPARE_BACK && back->alloc == 0 && back->launch == 0 && strcmp(back->kernel, "a") == 0);
+    ck_assert_double_eq(back->bytes, MIB);
+    ck_assert_double_eq_tol(back->saves_ns, 16 * uvm->cpu_fault_ns - calls->prefetch_call_ns - calls->prefetch_block_ns,
+                            1);
+    ck_assert(told(row, "16 of its faults fewer"));
+    compare_release(&result);
+}
+END_TEST
+
 START_TEST(what_it_does_not_say_is_refused)
 {
     if (!hands[_i].why)
@@ -352,4 +388,5 @@ TEST_MAIN_LOOPS("replay/compare_recorded",
                 {measured_times_take_the_place_of_bounds, 1}, {each_end_is_what_the_recording_allows, 1},
                 {calls_stand_where_the_recording_needed_the_data, 2},
                 {rows_with_kernels_in_common_tie_by_what_else_they_take, 1},
+                {what_the_cpu_reads_is_prefetched_back_where_its_faults_take_longer, 1},
                 {zero_copy_of_recorded_accesses_is_that_of_the_program, 1}, {what_it_does_not_say_is_refused, CHANGES})

@@ -175,43 +175,26 @@ static void say_error(const struct compare_row *best, FILE *out)
         element(out, "li", "Its time is an interval: the model leaves open what is between its ends.");
 }
 
-static void wins_table(const struct compare_result *result, FILE *out)
-{
-    static const char *const head[] = {"of the drawn rows", "wins", "tied", "flips when", NULL};
-    table_head(out, head);
-    for (size_t i = 0; i < result->drawn; i++) {
-        char text[COMPARE_NAME + 1024];
-        row_head(out, "", compare_row_name(&result->rows[i], text));
-        (void)snprintf(text, sizeof text, "%u of %u", result->robust.wins[i], result->robust.draws);
-        table_cell(out, head[1], text);
-        (void)snprintf(text, sizeof text, "%u", result->robust.ties[i]);
-        table_cell(out, head[2], text);
-        (void)robust_say_flips(&result->robust, i, text, sizeof text);
-        table_cell(out, head[3], *text ? text : "-");
-        (void)fputs("</tr>\n", out);
-    }
-    table_end(out);
-}
-
 static void sure(const struct decision *d, FILE *out)
 {
     const struct compare_result *result = d->result;
-    char text[1024];
+    char text[1024], name[COMPARE_NAME];
     if (!result->count || !result->rows[0].answered)
         return;
     begin(out, "sure", "How sure");
     (void)fputs("<ul>\n", out);
     if (result->drawn)
         element(out, "li",
-                "%s (%zu assumed, fitted and borrowed numbers of the platform drawn within their "
-                "ranges; a share of draws is no probability).",
-                robust_say(&result->robust, 0, text, sizeof text), result->robust.number_count);
+                "%zu assumed, fitted and borrowed numbers of the platform are drawn within their ranges; a share of "
+                "draws is no probability.",
+                result->robust.number_count);
     else
         element(out, "li", "Whether the platform's unknown numbers decide this was not asked: add --robust 64.");
+    for (size_t i = 0; i < result->drawn; i++)
+        element(out, "li", "%s: %s", compare_row_name(&result->rows[i], name),
+                robust_say(&result->robust, i, text, sizeof text));
     say_error(&result->rows[0], out);
     (void)fputs("</ul>\n", out);
-    if (result->drawn)
-        wins_table(result, out);
     end(out);
 }
 
