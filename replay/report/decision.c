@@ -325,53 +325,6 @@ static void how(const struct decision *d, FILE *out)
 
 /* --- everything else --- */
 
-static bool moves(const json_t *number, double margin)
-{
-    double lo = json_number_value(json_object_get(number, "low_margin"));
-    double hi = json_number_value(json_object_get(number, "high_margin"));
-    return !(fabs(lo / margin - 1) < 0.001 && fabs(hi / margin - 1) < 0.001);
-}
-
-static void json_cell(FILE *out, const char *label, const json_t *value, const char *unit)
-{
-    char text[200] = "n/a";
-    if (json_is_string(value))
-        (void)snprintf(text, sizeof text, "%.190s", json_string_value(value));
-    else if (json_is_number(value) && strcmp(unit, "bytes/s") == 0)
-        (void)snprintf(text, sizeof text, "%.4g GB/s", json_number_value(value) / 1e9);
-    else if (json_is_number(value))
-        (void)snprintf(text, sizeof text, "%.6g%s%.40s", json_number_value(value), *unit ? " " : "", unit);
-    table_cell(out, label, text);
-}
-
-/* The numbers that move the lead, as the tornado draws them. */
-static void numbers_table(const json_t *robust, FILE *out)
-{
-    static const char *const head[] = {"number", "low end", "high end", "lead at the low end", "lead at the high end",
-                                       NULL};
-    double margin = json_number_value(json_object_get(robust, "margin"));
-    size_t i, still = 0;
-    json_t *number;
-    table_head(out, head);
-    json_array_foreach(json_object_get(robust, "numbers"), i, number)
-    {
-        const char *unit = json_string_value(json_object_get(number, "unit"));
-        if (!moves(number, margin)) {
-            still++;
-            continue;
-        }
-        row_head(out, "", json_string_value(json_object_get(number, "number")));
-        json_cell(out, head[1], json_object_get(number, "low"), unit ? unit : "");
-        json_cell(out, head[2], json_object_get(number, "high"), unit ? unit : "");
-        json_cell(out, head[3], json_object_get(number, "low_margin"), "");
-        json_cell(out, head[4], json_object_get(number, "high_margin"), "");
-        (void)fputs("</tr>\n", out);
-    }
-    table_end(out);
-    if (still)
-        element(out, "p class=dim", "%zu other numbers move the lead by less than 0.1 %%.", still);
-}
-
 static void say_robust(const struct decision *d, FILE *out)
 {
     const struct compare_result *result = d->result;
@@ -381,7 +334,6 @@ static void say_robust(const struct decision *d, FILE *out)
         put_figure(d, out, "tornado", NULL, robust,
                    "How far the best leads the next with one unknown number at either end of its range; left of 1 "
                    "another is best");
-        numbers_table(robust, out);
     }
     json_decref(robust);
 }
