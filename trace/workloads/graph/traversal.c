@@ -25,6 +25,8 @@ static const struct param traversal_param_table[] = {
     PARAM_INT_ROW(traversal_params, threads_per_block, "", 32, 1024, 128, "of the kernels (what L1 reuse spans)"),
     PARAM_CHOICE_ROW(traversal_params, kernel, "naive|merged|aligned", TRAVERSAL_ALIGNED,
                      "which kernel the program is; the zerocopy engine's policies try each"),
+    PARAM_INT_ROW(traversal_params, chunk, "", 1, 1024, 1,
+                  "merged, aligned: vertices that a warp of the program visits, one after the other (EMOGI's -t 2: 8)"),
     PARAM_NS_AUTO_ROW(traversal_params, compute_ns, 0, 1e9,
                       "of a turn whose data is all at hand; auto: by instructions"),
     {0}};

@@ -53,6 +53,7 @@ struct traversal_params {
     int64_t iterations; /* 0: until nothing changes */
     int64_t threads_per_block;
     int64_t kernel;     /* enum traversal_way */
+    int64_t chunk;      /* vertices of a warp */
     int64_t compute_ns; /* PARAM_AUTO: by instructions */
 };
 

@@ -54,7 +54,7 @@ static void check(const struct traversal *t, const struct traversal_shape *shape
 START_TEST(active_lists_are_loaded_once_as_the_loops_say)
 {
     static const struct traversal_shape shapes[] = {
-        {true, 1, false}, {false, 1, false}, {false, 16, false}, {false, 32, false}, {false, 16, true}};
+        {true, 1, false, 1}, {false, 1, false, 1}, {false, 16, false, 1}, {false, 32, false, 1}, {false, 16, true, 1}};
     for (int all = 0; all < 2; all++)
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
             const struct traversal t = make(all);

@@ -5,6 +5,7 @@
  * offsets[v + 1], and the list, load by load (struct traversal_shape); a warp goes on until its longest lane is done.
  * Behind each element comes its visit: the neighbour's value, sssp's weight, and what the visit changes
  * (below). A sweep (cc or pagerank, iterations=1) visits nobody; four loads of its loop are issued together.
+ * With chunk=N a warp takes N vertices that follow each other, one after the other: the head, the list, the next head.
  * Worked example: bfs, kernel=merged, 8 B elements, list of 40: body 0 label and offsets; body 1 elements 0 to 31, 32
  * labels scattered over GPU memory, stores where the label was not set; body 2 elements 32 to 39 in 8 lanes.
  * The requests of the lists are those that the scans (traversal_ops) make under the pattern of the same name.
@@ -297,6 +298,7 @@ struct traversal_shape {
     bool each;          /* a list for each lane */
     uint64_t round;     /* else: elements to round down to, 1 to 32; 1: not at all */
     bool unmasked_head; /* likewise */
+    uint64_t chunk;     /* else: vertices of a warp */
 };
 
 /* Of one warp. */
@@ -335,6 +337,7 @@ struct traversal_warps {
     struct traversal_run at;
     bool known; /* what follows is of warp `warp` of the launch that `at` stands at */
     uint64_t warp;
+    uint32_t begun; /* the body that is the head of `lists` */
     struct traversal_lists lists;
     uint32_t part;   /* of a sweep: */
     uint64_t part_j; /* the load that it begins with */
@@ -370,13 +373,13 @@ static void list_for_each(const struct traversal *t, struct traversal_lists *l)
     }
 }
 
-/* False if no lane of the warp has a vertex. The frontier is t->active. */
-static bool traversal_lists(const struct traversal *t, const struct traversal_shape *shape, uint64_t warp,
+/* The lists of 32 vertices, or a vertex's, number `at`; false if there are none. The frontier is t->active. */
+static bool traversal_lists(const struct traversal *t, const struct traversal_shape *shape, uint64_t at,
                             struct traversal_lists *l)
 {
     l->each = shape->each;
     l->unmasked_head = shape->unmasked_head;
-    l->vertex = l->each ? warp * LANES : warp;
+    l->vertex = l->each ? at * LANES : at;
     l->loads = 0;
     if (l->vertex >= t->graph.vertices)
         return false;
@@ -608,20 +611,29 @@ static void look_ahead(const struct traversal_run *at, const struct traversal_li
     }
 }
 
-/* Go to the warp at e->at: its lists into r->lists, 1; 0: it has no vertex; -1 with *e->err set. */
-static int go_to_warp(struct traversal_warps *r, const struct emit *e)
+/* Lists number `at` are the warp's from here on; their head is body `begun`. */
+static void take_lists(struct traversal_warps *r, const struct emit *e, uint64_t at, uint32_t begun)
 {
     const struct traversal_program *p = e->state;
-    uint64_t warp = e->at.thread / LANES;
-    if (!(r->at.running && r->at.launch == e->launch) && traversal_run_seek(&r->at, e->launch, e->err))
-        return -1;
-    r->warp = warp;
+    r->begun = begun;
     r->part = 0;
     r->part_j = 0;
-    r->known = traversal_lists(&r->at.t, &p->shape, warp, &r->lists);
-    if (r->known && p->visits && e->index < 2 && !e->body->brief)
+    r->known = traversal_lists(&r->at.t, &p->shape, at, &r->lists);
+    if (r->known && p->visits && e->index < begun + 2 && !e->body->brief)
         look_ahead(&r->at, &r->lists);
-    return r->known;
+}
+
+/* Of lists that are visited: how many bodies they are. */
+static uint32_t bodies(const struct traversal_program *p, const struct traversal_lists *l)
+{
+    return 1 + (l->active ? (uint32_t)l->loads + p->kernel->clears : 0);
+}
+
+/* Whether the warp has a vertex behind the one in r->lists. */
+static bool more_lists(const struct traversal_program *p, const struct traversal_warps *r)
+{
+    const struct traversal_lists *l = &r->lists;
+    return !l->each && (l->vertex + 1) % p->shape.chunk && l->vertex + 1 < r->at.t.graph.vertices;
 }
 
 static bool there(const struct traversal_warps *r, const struct emit *e)
@@ -629,24 +641,40 @@ static bool there(const struct traversal_warps *r, const struct emit *e)
     return r->known && r->warp == e->at.thread / LANES && r->at.running && r->at.launch == e->launch;
 }
 
-/* Body 0: the head; then one for each load and its visits, and one that clears the flag; of a sweep, one for loads in
- * fours that the same lanes make. */
+/* The lists of body e->index of the warp at e->at into r->lists, 1; 0: it has no vertex; -1 with *e->err set. */
+static int go_to_lists(struct traversal_warps *r, const struct emit *e)
+{
+    const struct traversal_program *p = e->state;
+    if (!there(r, e) || e->index < r->begun) {
+        if (!(r->at.running && r->at.launch == e->launch) && traversal_run_seek(&r->at, e->launch, e->err))
+            return -1;
+        r->warp = e->at.thread / LANES;
+        take_lists(r, e, r->warp * p->shape.chunk, 0);
+    }
+    while (r->known && p->visits && e->index >= r->begun + bodies(p, &r->lists) && more_lists(p, r))
+        take_lists(r, e, r->lists.vertex + 1, r->begun + bodies(p, &r->lists));
+    return r->known;
+}
+
+/* Of each list: body 0 is the head; then one for each load and its visits, and one that clears the flag; of a sweep,
+ * one for loads in fours that the same lanes make. */
 static int traversal_warp(struct emit *e)
 {
     const struct traversal_program *p = e->state;
     struct traversal_warps *r = e->run;
     const struct traversal_lists *l = &r->lists;
-    int rc = there(r, e) ? 1 : go_to_warp(r, e);
+    int rc = go_to_lists(r, e);
     if (rc <= 0)
         return rc < 0 ? -1 : emit_idle(e, START);
-    e->body->last = p->visits && e->index == (l->active ? l->loads + p->kernel->clears : 0);
-    if (e->index == 0)
+    uint32_t index = e->index - r->begun;
+    e->body->last = p->visits && index + 1 == bodies(p, l) && !more_lists(p, r);
+    if (index == 0)
         return head(e, l);
     if (!p->visits)
-        return sweep(e, r, e->index - 1);
-    if (e->index <= l->loads)
-        return visit(e, &r->at, l, e->index - 1);
-    if (e->index > l->loads + 1 || !l->active || !p->kernel->clears)
+        return sweep(e, r, index - 1);
+    if (index <= l->loads)
+        return visit(e, &r->at, l, index - 1);
+    if (index >= bodies(p, l))
         return 0;
     emit_as(of_vertex(e, p->flags[0], l, 0, 0), RECORD_WRITE);
     return 1;
@@ -747,6 +775,11 @@ static struct traversal_program *make_program(struct traversal *t, enum traversa
                       (long long)s.threads_per_block, LANES);
         return NULL;
     }
+    if (!s.visits && t->params->chunk > 1) {
+        (void)err_set(err, "chunk is %lld; a sweep has a warp for each vertex: leave chunk out, or iterations=1",
+                      (long long)t->params->chunk);
+        return NULL;
+    }
     if (!t->launches && find_launches(t, s.visits, err))
         return NULL;
     struct traversal_program *p = mem_zalloc(1, sizeof *p, err);
@@ -759,11 +792,13 @@ static struct traversal_program *make_program(struct traversal *t, enum traversa
     p->visits = s.visits;
     p->shape = (struct traversal_shape){.each = way == TRAVERSAL_NAIVE,
                                         .round = way == TRAVERSAL_ALIGNED ? LINE / element : 1,
-                                        .unmasked_head = s.unmasked_head};
+                                        .unmasked_head = s.unmasked_head,
+                                        .chunk = way == TRAVERSAL_NAIVE ? 1 : (uint64_t)t->params->chunk};
     (void)snprintf(p->name, sizeof p->name, "%s_%s", s.visits ? p->kernel->name : "sweep", ways[way]);
     lay_out(p, &s);
-    layout_kernel(&p->layout, traversal_warp, p->name,
-                  layout_blocks(t->graph.vertices * (p->shape.each ? 1 : LANES), threads), threads, 0, 0);
+    const uint64_t lists = (t->graph.vertices + p->shape.chunk - 1) / p->shape.chunk;
+    layout_kernel(&p->layout, traversal_warp, p->name, layout_blocks(lists * (p->shape.each ? 1 : LANES), threads),
+                  threads, 0, 0);
     p->layout.kernel[0].launch.waited = true; /* whether another follows is read of it */
     p->layout.run_open = run_open;
     p->layout.run_close = run_close;

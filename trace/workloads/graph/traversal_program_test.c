@@ -35,18 +35,18 @@ static uint32_t width_of(const struct traversal *of)
 
 static const char *const kernels[] = {"naive", "merged", "aligned"};
 static const char *const specs[] = {"bfs,graph=kron,scale=8,roots=3",
-                                    "bfs,graph=urand,scale=6,k=1,roots=4,element=4,threads_per_block=32",
+                                    "bfs,graph=urand,scale=6,k=1,roots=4,element=4,threads_per_block=32,chunk=3",
                                     "bfs,graph=fixtures/graphs/star.bel,root=auto,base_offset=64",
                                     "sssp,graph=kron,scale=7,root=auto,base_offset=8",
-                                    "sssp,graph=urand,scale=7,k=2,root=auto,element=4,update=jacobi",
+                                    "sssp,graph=urand,scale=7,k=2,root=auto,element=4,update=jacobi,chunk=5",
                                     "cc,graph=kron,scale=8,threads_per_block=256",
                                     "cc,graph=urand,scale=8,k=2,update=jacobi",
-                                    "cc,graph=urand,scale=6,k=1,element=4,base_offset=4092",
+                                    "cc,graph=urand,scale=6,k=1,element=4,base_offset=4092,chunk=8",
                                     "cc,graph=kron,scale=9,iterations=1",
                                     "bfs,graph=urand,scale=7,k=4,root=auto,element=16,base_offset=48",
                                     "sssp,graph=kron,scale=7,root=auto,element=16",
                                     "cc,graph=urand,scale=8,iterations=1,element=4,base_offset=64",
-                                    "pagerank,graph=kron,scale=7,tolerance=0.05",
+                                    "pagerank,graph=kron,scale=7,tolerance=0.05,chunk=8",
                                     "pagerank,graph=fixtures/graphs/star.bel,iterations=1"};
 enum { SPECS = sizeof specs / sizeof *specs };
 
@@ -63,7 +63,7 @@ struct thread {
     struct program_notes *notes;
     const struct traversal_run *truth; /* which visits change a value */
     uint32_t launch, threads;
-    uint64_t number, vertex;
+    uint64_t number, vertex, before; /* before: vertices of the warp that have had their turn */
 };
 
 static void note(const struct thread *a, uint64_t when, uint32_t kind, uint32_t bytes, const char *array,
@@ -71,8 +71,8 @@ static void note(const struct thread *a, uint64_t when, uint32_t kind, uint32_t 
 {
     const struct program_alloc *of = &allocs[alloc_called(array)];
     uint64_t shift = of == &allocs[EDGES] ? (uint64_t)t->params->base_offset : 0;
-    program_note(a->notes, a->launch, a->number / a->threads, a->threads, (uint32_t)(a->number % a->threads), when,
-                 kind, bytes, of->addr + shift + index * bytes);
+    program_note(a->notes, a->launch, a->number / a->threads, a->threads, (uint32_t)(a->number % a->threads),
+                 a->before << 40 | when, kind, bytes, of->addr + shift + index * bytes);
 }
 
 /* Element i, the thread's j-th, and its visit. */
@@ -136,7 +136,7 @@ static void thread(const struct thread *a, bool sweeping)
             note_visit(a, i, j, i >= begin);
     }
     if (!sweeping && (k->name[0] == 's' || k->name[0] == 'p'))
-        note(a, UINT64_MAX, RECORD_WRITE, 1, "active", v);
+        note(a, UINT64_C(1) << 39, RECORD_WRITE, 1, "active", v);
 }
 
 static void launch(uint32_t number, struct traversal_run *truth, struct program_notes *notes)
@@ -146,10 +146,12 @@ static void launch(uint32_t number, struct traversal_run *truth, struct program_
     ck_assert_int_eq(traversal_run_seek(truth, number, NULL), 0);
     bool sweeping = !t->algorithm->rooted && t->params->iterations == 1;
     ck_assert_int_eq(strncmp(shape.kernel, "sweep", 5) == 0, sweeping);
-    uint64_t each = t->params->kernel == TRAVERSAL_NAIVE ? 1 : WARP, most = t->graph.vertices * each;
+    uint64_t each = t->params->kernel == TRAVERSAL_NAIVE ? 1 : WARP, vertices = t->graph.vertices;
+    uint64_t chunk = each == 1 ? 1 : (uint64_t)t->params->chunk, most = (vertices + chunk - 1) / chunk * each;
     ck_assert(shape.blocks * shape.threads >= most && (shape.blocks - 1) * shape.threads < most);
     for (uint64_t i = 0; i < most; i++)
-        thread(&(struct thread){notes, truth, number, shape.threads, i, i / each}, sweeping);
+        for (uint64_t k = 0, v = i / each * chunk; k < chunk && v < vertices; k++, v++)
+            thread(&(struct thread){notes, truth, number, shape.threads, i, v, k}, sweeping);
 }
 
 START_TEST(programs_are_their_loops_over_threads)
@@ -340,6 +342,7 @@ START_TEST(blocks_of_split_warps_are_refused)
 {
     ck_assert_ptr_nonnull(
         strstr(program_refused("bfs,graph=kron,scale=6,threads_per_block=48"), "threads_per_block is 48"));
+    ck_assert_ptr_nonnull(strstr(program_refused("cc,graph=kron,scale=6,iterations=1,chunk=8"), "chunk is 8"));
 }
 END_TEST
 
