@@ -218,12 +218,8 @@ static void put_recorded(const struct compare_program *f, double time, double tr
     double ends[2];
     for (int i = 0; i < 2; i++)
         ends[i] = recorded[i] > tree ? time + recorded[i] - tree : time * recorded[i] / tree;
-    const bool wide = ends[1] > ends[0] * 1.01; /* as rows of recordings */
-    row->common_ns = wide ? ends[1] - ends[0] : 0;
-    if (wide)
-        outcome_interval(&row->outcome, "time_ns", ends[0], ends[1]);
-    else
-        outcome_real(&row->outcome, "time_ns", (ends[0] + ends[1]) / 2);
+    compare_put(&row->outcome, "time_ns", ends[0], ends[1]);
+    row->common_ns = row->outcome.values[0].interval ? ends[1] - ends[0] : 0;
 }
 
 static int fill(const struct compare_program *f, const struct managed_run *run, struct compare_row *row,

@@ -390,10 +390,12 @@ static int count_transfers(const struct uvm_recording *r, struct transfers *t, s
 }
 
 /* Which needs are worth a call; the first of each array has one in any case. */
-static void choose_calls(const struct compare_program *f, struct transfers *t)
+static void choose_calls(const struct compare_program *f, const struct uvm_recording *r, struct transfers *t)
 {
     const struct uvm_platform *uvm = platform_section_get(f->platform, "uvm");
     const struct launch *calls = platform_section_get(f->platform, "launch");
+    struct untraced plain;
+    const bool known = untraced_get(f->input->store, UNTRACED_PLAIN, &plain);
     for (size_t i = 0; i < t->need_count; i++) {
         struct need *need = &t->needs[i];
         struct array *a = &t->arrays[need->array];
@@ -404,6 +406,7 @@ static void choose_calls(const struct compare_program *f, struct transfers *t)
             continue;
         }
         const double empty = need->bytes > 0 ? 0 : (double)(a->end - a->start);
+        need->served_ns *= known ? plain.median_ns / (double)r->kernel_ns : 1; /* faults without the profiler */
         need->saves_ns = need->served_ns - calls->prefetch_call_ns -
                          ceil(need->bytes / UVM_BLOCK_BYTES) * (calls->prefetch_block_ns + uvm->copy_run_ns) -
                          need->bytes / uvm->h2d_bytes_per_s * 1e9 - empty / calls->zero_bytes_per_s * 1e9;
@@ -439,8 +442,7 @@ static struct ends prefetches_ns(const struct compare_program *f, const struct t
 
 /* --- rows --- */
 
-/* An interval that is wider than a hundredth of it, else its middle. */
-static void put(struct outcome *out, const char *name, double low, double high)
+void compare_put(struct outcome *out, const char *name, double low, double high)
 {
     if (high > low * 1.01)
         outcome_interval(out, name, low, high);
@@ -598,8 +600,8 @@ static int add_row(const struct compare_program *f, const struct uvm_recording *
                                           prefetched ? "tree, prefetched" : "cudaMemcpy", err);
     if (!row || (prefetched && json_object_set_new(row->params, "prefetch", json_string("all"))))
         return row ? err_set(err, "out of memory") : -1;
-    put(&row->outcome, "time_ns", low, moves.high + kernels->high);
-    put(&row->outcome, "h2d_bytes", t->bytes, t->bytes + t->more);
+    compare_put(&row->outcome, "time_ns", low, moves.high + kernels->high);
+    compare_put(&row->outcome, "h2d_bytes", t->bytes, t->bytes + t->more);
     outcome_real(&row->outcome, "d2h_bytes", (double)r->back_bytes);
     outcome_real(&row->outcome, "gpu_bytes", t->footprint);
     row->prefetched = row->stock = prefetched;
@@ -708,7 +710,7 @@ static int add_rows(const struct compare_program *f, const struct uvm_recording 
         return -1;
     const bool known = untraced_get(f->input->store, UNTRACED_RESIDENT, &resident);
     result->measured = known;
-    choose_calls(f, t);
+    choose_calls(f, r, t);
     result->footprint_bytes = (uint64_t)t->footprint;
     if (add_as_it_is(f, r, t, result, err))
         return -1;

@@ -95,6 +95,8 @@ struct compare_row *compare_add(struct compare_result *result, enum compare_mech
 /* A row without numbers, and why; -1 if that is for lack of memory. */
 int compare_refuse(struct compare_result *result, enum compare_mechanism mechanism, const char *policy,
                    const struct err *why, struct err *err);
+/* An interval that is wider than a hundredth of it, else its middle. */
+void compare_put(struct outcome *out, const char *name, double low, double high);
 void compare_plan_say(struct compare_row *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Add a name to "a, b". */
 void compare_plan_name(char names[COMPARE_NAME], const char *name);
