@@ -27,6 +27,7 @@ def commands(g):
         ("replay", ["replay", "uvm", g.path("in.db"), "--policy", "tree,fixed", "--platform", "h200"], "r.db", [], {}),
         ("merge", ["merge", g.path("results.db")], "r.db", [], {}),
         ("export", ["export", g.path("in.db"), "--format", "csv"], "x.csv", [], {}),
+        ("export", ["export", g.path("in.db"), "--format", "perfetto"], "x.json", [], {}),
         ("plot", ["plot", "timeline", g.path("in.db")], "x.svg", [], {}),
         ("plot", ["plot", "timeline", g.path("in.db")], "x.png", [], {}),
         ("calibrate", ["calibrate", "uvm", g.path("in.db"), "--base", "h200"], "p.ini", [], {}),

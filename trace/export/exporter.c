@@ -5,7 +5,7 @@
 #include "trace/base/sorted.h"
 
 const struct exporter *const exporters[] = {
-    &export_csv, &export_dram_csv, &export_dramsim3, &export_ramulator, NULL,
+    &export_csv, &export_perfetto, &export_dram_csv, &export_dramsim3, &export_ramulator, NULL,
 };
 
 const struct exporter *exporter_find(const char *name)

@@ -40,7 +40,7 @@ struct exporter {
     int (*write)(const struct exporter *exporter, struct exporter_context *context, struct err *err);
 };
 
-extern const struct exporter export_csv, export_dram_csv, export_dramsim3, export_ramulator;
+extern const struct exporter export_csv, export_perfetto, export_dram_csv, export_dramsim3, export_ramulator;
 extern const struct exporter *const exporters[]; /* ends with NULL */
 
 const struct exporter *exporter_find(const char *name);
