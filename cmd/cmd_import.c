@@ -1,13 +1,11 @@
 /* offchip import: foreign files to one trace. */
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/console/progress_line.h"
@@ -60,8 +58,9 @@ static void count_bytes(void *ctx, uint64_t bytes)
 /* --- databases that are packed: SQLite reads what was unpacked of them --- */
 
 static struct unpacked {
-    const char *given;  /* the operand */
-    struct output file; /* never to take its name */
+    const char *given; /* the operand */
+    FILE *file;
+    char name[32]; /* of the file, which no folder lists: a KILL leaves nothing of it */
 } unpacked[OUTPUT_MAX];
 static size_t unpacked_count;
 
@@ -69,7 +68,7 @@ static size_t unpacked_count;
 static const char *in_words(char *text, size_t size)
 {
     for (size_t i = 0; i < unpacked_count; i++) {
-        const char *file = unpacked[i].file.temporary;
+        const char *file = unpacked[i].name;
         for (char *at; (at = strstr(text, file));) {
             char *rest = mem_format("%s%s", unpacked[i].given, at + strlen(file));
             (void)snprintf(at, size - (size_t)(at - text), "%s", rest ? rest : "?");
@@ -82,15 +81,14 @@ static const char *in_words(char *text, size_t size)
 static int unpack(struct input_stream *source, char **operand, struct err *err)
 {
     struct unpacked *u = &unpacked[unpacked_count];
-    const char *folder = getenv("TMPDIR");
-    char path[PATH_MAX];
-    (void)snprintf(path, sizeof path, "%s/offchip-import", folder && access(folder, W_OK) == 0 ? folder : "/tmp");
     u->given = *operand;
-    if (output_open(&u->file, path, true, err))
+    u->file = dbfile_follow() ? output_aside(false, err) : NULL;
+    if (!u->file)
         return err_at(err, "%s: it is unpacked into a temporary file (TMPDIR)", *operand);
-    *operand = u->file.temporary;
+    (void)snprintf(u->name, sizeof u->name, "/proc/self/fd/%d", fileno(u->file));
+    *operand = u->name;
     unpacked_count++;
-    return input_stream_unpack(source, u->file.file, err) ? err_at(err, "%s", u->given) : 0;
+    return input_stream_unpack(source, u->file, err) ? err_at(err, "%s", u->given) : 0;
 }
 
 /* An operand that is a packed database gets the name of what is unpacked of it. What is wrong with others is found when
@@ -115,13 +113,13 @@ static int unpack_database(char **operand, struct err *err)
 static void remove_unpacked(void)
 {
     while (unpacked_count)
-        (void)output_close(&unpacked[--unpacked_count].file, -1, NULL);
+        (void)fclose(unpacked[--unpacked_count].file);
 }
 
 static const char *given_as(const char *file)
 {
     for (size_t i = 0; i < unpacked_count; i++)
-        if (unpacked[i].file.temporary == file)
+        if (unpacked[i].name == file)
             return unpacked[i].given;
     return file;
 }

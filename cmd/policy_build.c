@@ -97,7 +97,7 @@ const struct policy_head *policy_build(const char *source, const char *output, b
 {
     struct output out;
     struct err inner = {""};
-    if (output_begin(&out, output, replace, err))
+    if (output_begin(&out, output, replace, true, err))
         return NULL;
     const struct policy_head *head = NULL;
     const char *object = out.temporary ? out.temporary : out.path;

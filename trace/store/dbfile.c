@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,6 +77,33 @@ static int open_at(const char *plain, int flags, sqlite3 **db, struct err *err)
     return -1;
 }
 
+/* SQLite follows no link and asks where they lead; a file without a name is behind one, of /proc. */
+static int open_followed(const char *path, int flags, int mode)
+{
+    return open(path, strncmp(path, "/proc/", 6) ? flags : flags & ~O_NOFOLLOW, mode);
+}
+
+static int stat_followed(const char *path, struct stat *st)
+{
+    return strncmp(path, "/proc/", 6) ? lstat(path, st) : stat(path, st);
+}
+
+static bool follows;
+
+static void set_follow(void)
+{
+    sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+    follows = vfs->iVersion > 2 && !vfs->xSetSystemCall(vfs, "open", (sqlite3_syscall_ptr)open_followed) &&
+              !vfs->xSetSystemCall(vfs, "lstat", (sqlite3_syscall_ptr)stat_followed);
+}
+
+bool dbfile_follow(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, set_follow);
+    return follows;
+}
+
 /* Nobody else knows of the file, and what fails leaves nothing of it: it needs no journal on the disk. */
 static int fill(const char *temporary, int (*make)(sqlite3 *db, void *ctx, struct err *err), void *ctx, sqlite3 **db,
                 struct err *err)
@@ -148,11 +176,13 @@ static int take_place(struct output *file, const char *path, sqlite3 **db, struc
 int dbfile_create(struct output *file, const char *path, enum output_place place,
                   int (*make)(sqlite3 *db, void *ctx, struct err *err), void *ctx, sqlite3 **db, struct err *err)
 {
+    char own[40];
     *db = NULL;
-    if (output_begin(file, path, place == OUTPUT_REPLACE, err))
+    if (output_begin(file, path, place == OUTPUT_REPLACE, !dbfile_follow(), err))
         return -1;
+    (void)snprintf(own, sizeof own, "/proc/self/fd/%d", file->fd);
     int failed = file->fd ? 0 : err_set(err, "cannot create '%s': it exists and is not a file", path);
-    if (!failed && fill(file->temporary, make, ctx, db, err))
+    if (!failed && fill(file->temporary ? file->temporary : own, make, ctx, db, err))
         failed = err_at(err, "cannot create '%s'", path);
     if (failed)
         return output_close(file, failed, err);

@@ -35,6 +35,9 @@ int dbfile_replace(const char *made, const char *path, struct err *err);
  * that says so. What an interrupted writer left behind is rolled back first. */
 int dbfile_open(const char *path, enum dbfile_mode mode, sqlite3 **db, struct err *err);
 
+/* Let SQLite open files without a name as /proc/self/fd/N. false: this SQLite cannot. */
+bool dbfile_follow(void);
+
 /* Whether `path` is a file that begins as an SQLite database does, a trace or a results file rather than a text. */
 bool dbfile_is_database(const char *path);
 

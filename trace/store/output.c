@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -247,6 +248,28 @@ static int above_standard(int fd)
     return moved;
 }
 
+/* Give a file without a name one. */
+static int give_name(int fd, const char *name)
+{
+    char own[40];
+    (void)snprintf(own, sizeof own, "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, own, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
+}
+
+/* A file without a name in the folder of output->path. -1: the file system has none, or it could get no name. */
+static int make_nameless(const struct output *output)
+{
+    char folder[PATH_MAX], own[40];
+    (void)folder_of(output->path, folder);
+    int fd = above_standard(open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+    (void)snprintf(own, sizeof own, "/proc/self/fd/%d", fd);
+    if (fd >= 0 && access(own, F_OK) == 0)
+        return fd;
+    if (fd >= 0)
+        (void)close(fd);
+    return -1;
+}
+
 /* A name for a temporary, to be filled in by mkostemp(). */
 static int name_temporary(struct output *output, struct err *err)
 {
@@ -257,15 +280,11 @@ static int name_temporary(struct output *output, struct err *err)
     return output->temporary ? 0 : err_set(err, "out of memory");
 }
 
-/* A file beside output->path, locked: whoever looks for what is left finds it in use. Its permissions will be those of
- * what it replaces, or those of any new file. */
-static int make_temporary(struct output *output, const struct stat *old, struct err *err)
+/* A file beside output->path, locked: whoever looks for what is left finds it in use. */
+static int make_named(struct output *output, struct err *err)
 {
     struct stat st;
     int code = 0;
-    mode_t mask = umask(0);
-    (void)umask(mask);
-    output->mode = old ? old->st_mode & 0777 : 0666 & ~mask;
     for (bool whole = false; !whole;) {
         if (name_temporary(output, err))
             return -1;
@@ -294,6 +313,19 @@ static int make_temporary(struct output *output, const struct stat *old, struct 
     return 0;
 }
 
+/* A file in the folder of output->path. Its permissions will be those of what it replaces, or those of any new file. */
+static int make_temporary(struct output *output, const struct stat *old, bool named, struct err *err)
+{
+    mode_t mask = umask(0);
+    (void)umask(mask);
+    output->mode = old ? old->st_mode & 0777 : 0666 & ~mask;
+    output->fd = named ? -1 : make_nameless(output);
+    if (output->fd >= 0)
+        return 0;
+    output->fd = 0;
+    return make_named(output, err);
+}
+
 static void release(struct output *output)
 {
     if (output->fd > 0)
@@ -303,7 +335,7 @@ static void release(struct output *output)
     *output = (struct output){.slot = -1};
 }
 
-static int begin(struct output *output, const char *path, bool replace, struct err *err)
+static int begin(struct output *output, const char *path, bool replace, bool named, struct err *err)
 {
     struct stat st;
     *output = (struct output){.replace = replace, .slot = -1};
@@ -321,7 +353,7 @@ static int begin(struct output *output, const char *path, bool replace, struct e
     output->path = there && !S_ISREG(st.st_mode) ? mem_strdup(path, err) : output_resolve(path, err);
     int rc = output->path ? 0 : -1;
     if (!rc && (!there || S_ISREG(st.st_mode)))
-        rc = make_temporary(output, there ? &st : NULL, err);
+        rc = make_temporary(output, there ? &st : NULL, named, err);
     if (rc && output->slot >= 0)
         (void)unlink(output->temporary);
     if (rc) {
@@ -331,9 +363,9 @@ static int begin(struct output *output, const char *path, bool replace, struct e
     return rc;
 }
 
-int output_begin(struct output *output, const char *path, bool replace, struct err *err)
+int output_begin(struct output *output, const char *path, bool replace, bool named, struct err *err)
 {
-    const int rc = begin(output, path, replace, err);
+    const int rc = begin(output, path, replace, named, err);
     if (!rc && output->fd)
         remove_left(output->path);
     return rc;
@@ -341,7 +373,7 @@ int output_begin(struct output *output, const char *path, bool replace, struct e
 
 int output_open(struct output *output, const char *path, bool replace, struct err *err)
 {
-    if (output_begin(output, path, replace, err))
+    if (output_begin(output, path, replace, false, err))
         return -1;
     const int fd = output->fd ? fcntl(output->fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
                               : above_standard(open(path, O_WRONLY | O_CLOEXEC));
@@ -357,7 +389,7 @@ int output_open(struct output *output, const char *path, bool replace, struct er
 int output_try(const char *path, bool replace, struct err *err)
 {
     struct output output;
-    if (begin(&output, path, replace, err))
+    if (begin(&output, path, replace, false, err))
         return -1;
     int rc = output.fd || access(path, W_OK) == 0 ? 0 : cannot(path, errno, err);
     if (output.temporary)
@@ -375,8 +407,9 @@ FILE *output_aside(bool memory, struct err *err)
     for (size_t i = 0; fd < 0 && i < sizeof folders / sizeof *folders; i++) {
         if (!folders[i] || !*folders[i])
             continue;
+        fd = open(folders[i], O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
         (void)snprintf(name, sizeof name, "%.4000s/offchip-XXXXXX", folders[i]);
-        if ((fd = mkostemp(name, O_CLOEXEC)) >= 0)
+        if (fd < 0 && (fd = mkostemp(name, O_CLOEXEC)) >= 0)
             (void)unlink(name);
     }
     fd = above_standard(fd);
@@ -394,10 +427,10 @@ int output_flush(struct output *output, struct err *err)
 {
     errno = 0;
     bool failed = output->file && (fflush(output->file) || ferror(output->file));
-    if (!failed && output->temporary) { /* who wrote by name may have made another file of it */
-        const int fd = open(output->temporary, O_RDONLY | O_CLOEXEC);
+    if (!failed && (output->fd || output->temporary)) { /* who wrote by name may have made another file of it */
+        const int fd = output->temporary ? open(output->temporary, O_RDONLY | O_CLOEXEC) : output->fd;
         failed = fd < 0 || fsync(fd);
-        failed |= fd >= 0 && close(fd);
+        failed |= output->temporary && fd >= 0 && close(fd);
     }
     output->synced = !failed && !output->file;
     return failed ? err_set(err, "cannot write '%s': %s", output->path,
@@ -405,16 +438,44 @@ int output_flush(struct output *output, struct err *err)
                   : 0;
 }
 
+/* A file without a name to its name: at once, or over a name beside what it replaces. */
+static int name_at_last(struct output *output)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz234567";
+    unsigned char random[RANDOM] = {0};
+    int failed = give_name(output->fd, output->path);
+    if (!failed || errno != EEXIST || !output->replace)
+        return failed;
+    for (int attempt = 0; failed && errno == EEXIST && attempt < 100; attempt++) {
+        if (name_temporary(output, NULL))
+            return -1;
+        (void)!getrandom(random, sizeof random, 0);
+        for (size_t i = 0; i < RANDOM; i++)
+            output->temporary[strlen(output->temporary) - 1 - i] = letters[random[i] % 32];
+        (void)lock_file(output->fd);
+        failed = give_name(output->fd, output->temporary);
+    }
+    if (!failed && (failed = rename(output->temporary, output->path))) {
+        const int code = errno;
+        (void)unlink(output->temporary);
+        errno = code;
+    }
+    free(output->temporary);
+    output->temporary = NULL;
+    return failed;
+}
+
 /* To its name; without replacing only if nobody else took it meanwhile. */
 static int take_name(struct output *output, struct err *err)
 {
     if (atomic_load(&clash))
         return err_set(err, "the output '%s' is an input too", output->path);
-    (void)chmod(output->temporary, output->mode);
-    if (output->replace ? rename(output->temporary, output->path) == 0
-                        : renameat2(AT_FDCWD, output->temporary, AT_FDCWD, output->path, RENAME_NOREPLACE) == 0)
+    (void)(output->temporary ? chmod(output->temporary, output->mode) : fchmod(output->fd, output->mode));
+    if (!output->temporary ? name_at_last(output) == 0
+        : output->replace  ? rename(output->temporary, output->path) == 0
+                           : renameat2(AT_FDCWD, output->temporary, AT_FDCWD, output->path, RENAME_NOREPLACE) == 0)
         return 0;
-    if (!output->replace && (errno == EINVAL || errno == ENOSYS)) /* a file system without that */
+    if (output->temporary && !output->replace && (errno == EINVAL || errno == ENOSYS)) /* a file system without that */
         if (link(output->temporary, output->path) == 0) {
             (void)unlink(output->temporary);
             return 0;

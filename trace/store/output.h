@@ -1,9 +1,10 @@
 /* output: files that are whole, or what they were. Every file of offchip is written through this module.
  *
- * A file is made in its folder as PATH.offchip-XXXXXX, and takes its name only when it is whole and on the disk:
- * whatever fails or kills the program before, what was at PATH stays. What a killed command left of these is removed by
- * the next that writes PATH. A symbolic link is followed, the permissions of a file that is replaced are kept; a device
- * or a pipe is written to directly.
+ * A file is made in its folder, without a name, and takes its name only when it is whole and on the disk: whatever
+ * fails or kills the program before, what was at PATH stays. Where the file system cannot do that, and for what is
+ * written by name, it is called PATH.offchip-XXXXXX meanwhile; what a killed command left of these is removed by the
+ * next that writes PATH. A symbolic link is followed, the permissions of a file that is replaced are kept; a device or
+ * a pipe is written to directly.
  *
  *     if (output_try(path, force, err)) return -1;      before the work
  *     struct output w;
@@ -11,7 +12,7 @@
  *     int rc = ... fprintf(w.file, ...) ...;
  *     return output_close(&w, rc, err);
  *
- * What others write, such as SQLite (dbfile.h): output_begin(), then w.temporary.
+ * What others write, such as SQLite (dbfile.h): output_begin(), then w.temporary or w.fd.
  * One thread per object; any thread may have some. A program that dies by a signal calls output_abandon() before. */
 #ifndef TRACE_STORE_OUTPUT_H
 #define TRACE_STORE_OUTPUT_H
@@ -33,7 +34,7 @@ enum output_place {
 struct output {
     FILE *file;      /* NULL: others write it */
     char *path;      /* what it will be, links followed */
-    char *temporary; /* what it is called meanwhile; NULL: a device or a pipe */
+    char *temporary; /* what it is called meanwhile; NULL: a device or a pipe, or it has no name */
     int fd;          /* of the file, locked while it is made; 0: a device or a pipe */
     bool replace;    /* what is there may be replaced */
     bool synced;     /* others wrote it, and it is on the disk */
@@ -65,11 +66,11 @@ int output_lock(const char *path, int wait_ms, struct err *err);
  * /var/tmp, the first that can have it. NULL with *err set. */
 FILE *output_aside(bool memory, struct err *err);
 
-/* Make the temporary file, empty. -1 with *err set, naming the file, if it cannot be made or path exists and may not be
- * replaced; then there is nothing to close. */
-int output_begin(struct output *output, const char *path, bool replace, struct err *err);
+/* Make the temporary file, empty; named: with a name even where it needs none. -1 with *err set, naming the file, if it
+ * cannot be made or path exists and may not be replaced; then there is nothing to close. */
+int output_begin(struct output *output, const char *path, bool replace, bool named, struct err *err);
 
-/* The same, open for writing; it can be read too unless it is a device or a pipe. */
+/* The same, without a name where that can be, open for writing; it can be read too unless it is a device or a pipe. */
 int output_open(struct output *output, const char *path, bool replace, struct err *err);
 
 /* Put on the disk what was written so far (of a file written by name: all that will be); -1 with *err set, naming the

@@ -253,12 +253,12 @@ START_TEST(what_a_killed_command_left_goes_with_the_next)
     pid_t child = fork();
     struct output w;
     if (child == 0) {
-        (void)output_begin(&w, path, true, &err);
+        (void)output_begin(&w, path, true, true, &err);
         (void)raise(SIGKILL);
     }
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert_int_eq(beside(path), 4); /* others[0] to [2], and its own */
-    ck_assert_int_eq(output_begin(&w, path, true, &err), 0);
+    ck_assert_int_eq(output_begin(&w, path, true, true, &err), 0);
     ck_assert_int_eq(beside(path), 4); /* ours now */
     ck_assert_int_eq(output_try(path, true, &err), 0);
     ck_assert_int_eq(access(w.temporary, F_OK), 0); /* held */
@@ -271,17 +271,24 @@ START_TEST(what_a_killed_command_left_goes_with_the_next)
 }
 END_TEST
 
-START_TEST(exit_of_a_library_leaves_no_file_that_is_open)
+/* Killed with an open file, or ended by exit() of a library. */
+START_TEST(no_end_leaves_a_file_that_is_open)
 {
     const char *path = testing_file("ended.txt");
     (void)write_to(path, "before", 0);
-    int status;
-    pid_t child = fork();
-    struct output w;
-    if (child == 0)
-        exit(output_begin(&w, path, true, &err));
-    ck_assert_int_eq(waitpid(child, &status, 0), child);
-    holds(path, "before");
+    for (int how = 0; how < 3; how++) {
+        int status;
+        pid_t child = fork();
+        struct output w;
+        if (child == 0 && how == 0 && output_begin(&w, path, true, true, &err) == 0)
+            exit(1);
+        if (child == 0 && output_open(&w, path, how == 1, &err) == 0)
+            (void)raise(SIGKILL);
+        if (child == 0)
+            _exit(0);
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        holds(path, "before");
+    }
 }
 END_TEST
 
@@ -366,6 +373,6 @@ TEST_MAIN("output", a_file_is_there_whole_or_as_it_was, nothing_is_replaced_unas
           what_cannot_be_written_is_found_before, links_are_followed_and_devices_stay_devices,
           one_file_is_known_by_all_its_names, files_that_belong_together_come_together,
           one_process_at_a_time_has_a_locked_file, a_signal_leaves_what_was_there_or_what_is_whole,
-          what_a_killed_command_left_goes_with_the_next, exit_of_a_library_leaves_no_file_that_is_open,
+          what_a_killed_command_left_goes_with_the_next, no_end_leaves_a_file_that_is_open,
           a_file_that_was_replaced_before_it_is_locked_is_not_taken, a_lock_is_of_the_file_that_has_the_name,
           what_is_put_aside_is_where_tmpdir_says_or_anywhere)
