@@ -179,13 +179,13 @@ END_TEST
 
 /* Those in which a row that is read over the link is drawn and not the first, and one in which it is; and graphs, whose
  * lists are advised. */
-static const char *const drawn[] = {"triad,bytes=2MiB",
-                                    "array,bytes=2MiB",
-                                    "conv2d,bytes=2MiB",
-                                    "rodinia-nn,n=80000",
-                                    "bfs,scale=9,roots=1",
+static const char *const drawn[] = {"triad,bytes=512KiB",
+                                    "array,bytes=512KiB",
+                                    "conv2d,bytes=512KiB",
+                                    "rodinia-nn,n=40000",
+                                    "bfs,scale=7,roots=1",
                                     "rodinia-srad-v1,rows=80,columns=80,iterations=1",
-                                    "gather,count=512,table_rows=2048"};
+                                    "gather,count=128,table_rows=1024"};
 
 static struct compare_result drawn_with(const char *spec, uint64_t stop_from)
 {
