@@ -9,7 +9,6 @@
 
 #include "cmd/cmd.h"
 #include "cmd/console/progress_line.h"
-#include "trace/base/dir_list.h"
 #include "trace/base/mem.h"
 #include "trace/base/param_value.h"
 #include "trace/base/suggest.h"
@@ -159,22 +158,19 @@ static int check_operands(int argc, char **argv)
 static int open_input(const char *path, const struct reader **reader, struct input_stream **source, struct err *err)
 {
     struct stat st;
-    char others[300];
     *source = NULL;
     *reader = format ? reader_find(format) : NULL;
     bool piped = strcmp(path, "-") == 0;
     if (*reader && (*reader)->whole_file && piped)
         return err_set(err, "format %s reads a file or folder, not standard input", (*reader)->name);
     if (!piped && stat(path, &st))
-        return err_set(err, "cannot open '%s': %s; %s", path, strerror(errno),
-                       dir_list_beside(path, others, sizeof others));
+        return err_set(err, "cannot open '%s': %s", path, strerror(errno));
     if (*reader && (*reader)->whole_file)
         return 0;
     if (!piped && S_ISDIR(st.st_mode) && !*reader) {
         *reader = reader_probe(path, (const unsigned char *)"", 0, err);
         return *reader ? 0
-                       : err_set(err, "'%s' is a folder that no format reads (accelsim: one with a kernelslist); %s",
-                                 path, dir_list(path, others, sizeof others));
+                       : err_set(err, "'%s' is a folder that no format reads (accelsim: one with a kernelslist)", path);
     }
     *source = input_stream_open_piped(path, err);
     if (!*source)

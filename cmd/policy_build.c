@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "models/plugin/plugin_load.h"
-#include "trace/base/dir_list.h"
+#include "trace/base/program_folder.h"
 #include "trace/store/output.h"
 
 enum { NO_COMPILER = 127 };

@@ -11,11 +11,11 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "trace/base/dir_list.h"
 #include "trace/base/embedded.h"
 #include "trace/base/ini.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
+#include "trace/base/program_folder.h"
 #include "trace/base/random.h"
 #include "trace/base/sorted.h"
 #include "trace/base/suggest.h"

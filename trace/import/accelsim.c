@@ -19,7 +19,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "trace/base/dir_list.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
 #include "trace/base/range_map.h"
@@ -795,11 +794,8 @@ static int take_kernel(struct import *import, const char *folder, const char *na
     if (n > 7 && strcmp(name + n - 7, ".tracez") == 0)
         return err_set(err, "%s is in the post-processor's binary form: run it again with --text", name);
     struct input_stream *source = open_listed(folder, name, path, &missing);
-    if (!source && import->missing_kernels++ == 0) {
-        char others[300];
-        reader_incomplete(import->context, "a kernel trace of the list cannot be opened: %s; %s", missing.msg,
-                          dir_list(folder, others, sizeof others));
-    }
+    if (!source && import->missing_kernels++ == 0)
+        reader_incomplete(import->context, "a kernel trace of the list cannot be opened: %s", missing.msg);
     if (!source)
         return 0;
     int rc = read_kernel(import, path, source, err);
@@ -861,14 +857,12 @@ static int read_list(struct import *import, const char *folder, struct input_str
 
 static int read_folder(struct import *import, const char *path, struct err *err)
 {
-    char folder[PATH_BYTES], others[300];
+    char folder[PATH_BYTES];
     glob_t lists;
     if ((size_t)snprintf(folder, sizeof folder, "%s/", path) >= sizeof folder)
         return err_set(err, "the path is too long");
     size_t count = find_lists(path, &lists);
-    int rc = count ? 0
-                   : err_set(err, "no kernelslist.g, kernelslist or kernelslist_ctx_*; %s",
-                             dir_list(folder, others, sizeof others));
+    int rc = count ? 0 : err_set(err, "no kernelslist.g, kernelslist or kernelslist_ctx_*");
     for (size_t i = 0; rc == 0 && i < count; i++) {
         struct input_stream *source = input_stream_open(lists.gl_pathv[i], err);
         rc = source ? read_list(import, folder, source, err) : -1;

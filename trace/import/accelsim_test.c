@@ -109,7 +109,6 @@ START_TEST(a_list_in_a_folder_gives_copies_and_launches_and_says_what_is_missing
     ck_assert_int_eq(a.n, 4096 / 32 * 3 + 16 * 8);
     ck_assert(!store_complete(s));
     ck_assert_ptr_nonnull(strstr(testing_context.incomplete, "kernel-3-ctx_0x55.traceg.xz, also with"));
-    ck_assert_ptr_nonnull(strstr(testing_context.incomplete, "holds kernel-1.traceg, kernel-2.traceg, kernelslist.g"));
     ck_assert_int_eq(counted(s, "dropped", "kernel trace missing"), 1);
     ck_assert_int_eq(counted(s, "skipped", "copy to the device without address and bytes"), 1);
     ck_assert_int_eq(counted(s, "skipped", "list line of another kind"), 1);
@@ -273,9 +272,7 @@ START_TEST(a_folder_is_read_whatever_its_list_is_called)
     (void)testing_write("nolist/kernel-1.traceg", "", 0);
     ck_assert_int_eq(read_accelsim.probe(folder, NULL, 0), PROBE_NO);
     ck_assert_int_eq(launches_of(folder, "."), -1);
-    ck_assert_ptr_nonnull(strstr(testing_err.msg,
-                                 "no kernelslist.g, kernelslist or kernelslist_ctx_*; its folder holds "
-                                 "kernel-1.traceg"));
+    ck_assert_ptr_nonnull(strstr(testing_err.msg, "no kernelslist.g, kernelslist or kernelslist_ctx_*"));
 }
 END_TEST
 

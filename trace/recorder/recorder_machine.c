@@ -10,9 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "trace/base/dir_list.h"
 #include "trace/base/mem.h"
 #include "trace/base/privilege.h"
+#include "trace/base/program_folder.h"
 #include "trace/base/regular_file.h"
 #include "trace/base/sorted.h"
 #include "trace/recorder/wire/cupti_abi.h"
