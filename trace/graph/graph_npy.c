@@ -27,12 +27,12 @@
 
 /* --- the members of a zip archive, stored or deflated, with sizes beyond 4 GiB (zip64) where need be ---
  *
- * Everything is taken from the directory at the archive's end and held against the file: members must lie inside it,
- * and no deflated one may claim more than deflate can make of its bytes. Source: PKWARE APPNOTE 6.3.3; RFC 1951.
+ * A member stands behind its own header, one behind the other, up to the archive's directory. Headers are held against
+ * the file: members must lie inside it, and no deflated one may claim more than deflate can make of its bytes.
+ * Source: PKWARE APPNOTE 6.3.3; RFC 1951.
  *
- * Only the directory is read here, and not by libzip (1.7.3 in Debian 12), which does not tell where a member lies: a
- * member is a part of a file like any other, which input_stream.h inflates a window at a time through a descriptor of
- * its own. libzip would bring OpenSSL and libbz2 into the program and its bundle, too. */
+ * Not by libzip (1.7.3 in Debian 12), which does not tell where a member lies: a member is a part of a file like any
+ * other, which input_stream.h inflates a window at a time through a descriptor of its own. */
 
 struct zip_member {
     char name[128]; /* longer ones are cut */
@@ -40,20 +40,9 @@ struct zip_member {
 };
 
 enum {
-    END_BYTES = 22,                 /* end of the directory, without its comment */
-    TAIL_BYTES = END_BYTES + 65535, /* where it must stand */
-    LOCATOR_BYTES = 20,             /* of the end in zip64's form */
-    END64_BYTES = 56,
-    ENTRY_BYTES = 46,
-    LOCAL_BYTES = 30,
+    HEADER_BYTES = 30,
     MOST_MEMBERS = 65535,
-    MOST_DIRECTORY = 64 << 20,
     MOST_RATIO = 1032, /* that deflate reaches: 258 bytes for 2 bits */
-};
-
-struct zip {
-    int fd;
-    uint64_t bytes; /* of the file */
 };
 
 static uint64_t little(const unsigned char *p, int n)
@@ -64,66 +53,15 @@ static uint64_t little(const unsigned char *p, int n)
     return v;
 }
 
-static int read_at(const struct zip *z, uint64_t at, unsigned char *buf, size_t n, const char *what, struct err *err)
+/* Sizes of 4 bytes that say "see zip64" are replaced from the extra field, in this order. */
+static void widen(const unsigned char *extra, size_t n, struct input_stream_part *part)
 {
-    if (at > z->bytes || n > z->bytes - at)
-        return err_set(err, "byte %llu: the file ends inside %s", (unsigned long long)z->bytes, what);
-    for (size_t done = 0; done < n;) {
-        ssize_t got = pread(z->fd, buf + done, n - done, (off_t)(at + done));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return err_set(err, "byte %llu: cannot read %s", (unsigned long long)(at + done), what);
-        done += (size_t)got;
-    }
-    return 0;
-}
-
-struct zip_directory {
-    uint64_t at, bytes, members;
-};
-
-static int find_directory(const struct zip *z, struct zip_directory *d, struct err *err)
-{
-    size_t n = z->bytes < TAIL_BYTES ? (size_t)z->bytes : TAIL_BYTES, i;
-    unsigned char *tail = mem_zalloc(n + 1, 1, err), far[END64_BYTES];
-    if (!tail || read_at(z, z->bytes - n, tail, n, "the archive", err)) {
-        free(tail);
-        return -1;
-    }
-    for (i = n >= END_BYTES ? n - END_BYTES + 1 : 0; i > 0; i--)
-        if (memcmp(tail + i - 1, "PK\5\6", 4) == 0)
-            break;
-    if (i) {
-        *d = (struct zip_directory){little(tail + i + 15, 4), little(tail + i + 11, 4), little(tail + i + 9, 2)};
-        bool wide = d->at == UINT32_MAX || d->bytes == UINT32_MAX || d->members == UINT16_MAX;
-        if (wide && i > LOCATOR_BYTES && memcmp(tail + i - 1 - LOCATOR_BYTES, "PK\6\7", 4) == 0) {
-            if (read_at(z, little(tail + i - 1 - LOCATOR_BYTES + 8, 8), far, sizeof far, "zip64's end", err)) {
-                free(tail);
-                return -1;
-            }
-            *d = (struct zip_directory){little(far + 48, 8), little(far + 40, 8), little(far + 32, 8)};
-        }
-    }
-    free(tail);
-    if (!i)
-        return err_set(err, "byte %llu: the file ends without a directory of the archive",
-                       (unsigned long long)z->bytes);
-    if (d->members > MOST_MEMBERS || d->bytes > MOST_DIRECTORY || d->at > z->bytes || d->bytes > z->bytes - d->at)
-        return err_set(err, "the archive's directory is said to have %llu bytes from byte %llu, of %llu",
-                       (unsigned long long)d->bytes, (unsigned long long)d->at, (unsigned long long)z->bytes);
-    return 0;
-}
-
-/* Sizes and offset of 4 bytes that say "see zip64" are replaced from the extra field, in this order. */
-static void widen(const unsigned char *extra, size_t n, struct input_stream_part *part, uint64_t *local)
-{
-    uint64_t *wide[] = {&part->bytes, &part->packed_bytes, local};
+    uint64_t *wide[] = {&part->bytes, &part->packed_bytes};
     for (size_t at = 0; at + 4 <= n;) {
         size_t length = little(extra + at + 2, 2), used = 0;
         if (length > n - at - 4)
             return;
-        for (int i = 0; little(extra + at, 2) == 1 && i < 3; i++)
+        for (int i = 0; little(extra + at, 2) == 1 && i < 2; i++)
             if (*wide[i] == UINT32_MAX && used + 8 <= length) {
                 *wide[i] = little(extra + at + 4 + used, 8);
                 used += 8;
@@ -132,86 +70,68 @@ static void widen(const unsigned char *extra, size_t n, struct input_stream_part
     }
 }
 
-/* Where the member's bytes are, and whether they can be. */
-static int place_member(const struct zip *z, uint64_t local, unsigned method, unsigned flags, struct zip_member *m,
-                        struct err *err)
+/* The name in a header, and the place and sizes of what stands behind it, of a file of so many bytes. */
+static int take_header(const unsigned char *p, uint64_t at, uint64_t size, struct zip_member *m, struct err *err)
 {
-    unsigned char head[LOCAL_BYTES];
+    size_t name = little(p + 26, 2), extra = little(p + 28, 2),
+           kept = name < sizeof m->name ? name : sizeof m->name - 1;
+    unsigned flags = (unsigned)little(p + 6, 2), method = (unsigned)little(p + 8, 2);
+    *m = (struct zip_member){.part = {.at = at + HEADER_BYTES + name + extra,
+                                      .crc = (uint32_t)little(p + 14, 4),
+                                      .packed_bytes = little(p + 18, 4),
+                                      .bytes = little(p + 22, 4),
+                                      .deflated = method == 8}};
+    for (size_t i = 0; i < kept; i++)
+        m->name[i] = p[HEADER_BYTES + i] < ' ' ? '?' : (char)p[HEADER_BYTES + i];
+    widen(p + HEADER_BYTES + name, extra, &m->part);
+    const uint64_t packed = m->part.packed_bytes, bytes = m->part.bytes;
     if (method != 0 && method != 8)
         return err_set(err, "member '%s' is packed by method %u; expected stored or deflated", m->name, method);
-    if (flags & 1)
-        return err_set(err, "member '%s' is encrypted", m->name);
-    if (read_at(z, local, head, sizeof head, "a member", err))
-        return -1;
-    if (memcmp(head, "PK\3\4", 4) != 0)
-        return err_set(err, "byte %llu: no member begins here; the directory says '%s' does", (unsigned long long)local,
-                       m->name);
-    m->part.at = local + LOCAL_BYTES + little(head + 26, 2) + little(head + 28, 2);
-    m->part.deflated = method == 8;
-    uint64_t packed = m->part.packed_bytes, bytes = m->part.bytes;
-    if (m->part.at > z->bytes || packed > z->bytes - m->part.at)
+    if (flags & 9)
+        return err_set(err, "member '%s' is %s", m->name,
+                       flags & 1 ? "encrypted" : "without its sizes before it: save the archive to a file, not a pipe");
+    if (m->part.at > size || packed > size - m->part.at)
         return err_set(err, "member '%s' is said to have %llu bytes from byte %llu, of %llu", m->name,
-                       (unsigned long long)packed, (unsigned long long)m->part.at, (unsigned long long)z->bytes);
+                       (unsigned long long)packed, (unsigned long long)m->part.at, (unsigned long long)size);
     if (method ? bytes / MOST_RATIO > packed : bytes != packed)
         return err_set(err, "member '%s' is said to unpack %llu bytes to %llu", m->name, (unsigned long long)packed,
                        (unsigned long long)bytes);
     return 0;
 }
 
-/* The entry at *at of the directory, which moves behind it. */
-static int take_entry(const struct zip *z, const unsigned char *dir, uint64_t n, uint64_t *at, struct zip_member *m,
-                      struct err *err)
+/* The member whose header stands at *at, which moves behind it: 1, 0 at the directory, -1. */
+static int next_member(int fd, uint64_t size, uint64_t *at, struct zip_member *m, struct err *err)
 {
-    const unsigned char *p = dir + *at;
-    uint64_t left = n - *at;
-    if (left < ENTRY_BYTES || memcmp(p, "PK\1\2", 4) != 0)
-        return err_set(err, "byte %llu of the archive's directory: no entry begins here", (unsigned long long)*at);
-    size_t name = little(p + 28, 2), extra = little(p + 30, 2), comment = little(p + 32, 2);
-    if (left - ENTRY_BYTES < name + extra + comment)
-        return err_set(err, "byte %llu of the archive's directory: it ends inside an entry", (unsigned long long)*at);
-    size_t kept = name < sizeof m->name ? name : sizeof m->name - 1;
-    memcpy(m->name, p + ENTRY_BYTES, kept);
-    m->name[kept] = 0;
-    for (size_t i = 0; i < kept; i++)
-        if ((unsigned char)m->name[i] < ' ')
-            m->name[i] = '?';
-    uint64_t local = little(p + 42, 4);
-    m->part = (struct input_stream_part){
-        .crc = (uint32_t)little(p + 16, 4), .packed_bytes = little(p + 20, 4), .bytes = little(p + 24, 4)};
-    widen(p + ENTRY_BYTES + name, extra, &m->part, &local);
-    *at += ENTRY_BYTES + name + extra + comment;
-    return place_member(z, local, (unsigned)little(p + 10, 2), (unsigned)little(p + 8, 2), m, err);
-}
-
-static int list(const struct zip *z, struct zip_member **members, size_t *n, struct err *err)
-{
-    struct zip_directory d = {0};
-    if (find_directory(z, &d, err))
+    unsigned char p[HEADER_BYTES + 2 * UINT16_MAX];
+    ssize_t got = pread(fd, p, sizeof p, (off_t)*at);
+    if (got >= 4 && (memcmp(p, "PK\1\2", 4) == 0 || memcmp(p, "PK\5\6", 4) == 0))
+        return 0;
+    if (got < HEADER_BYTES || HEADER_BYTES + little(p + 26, 2) + little(p + 28, 2) > (uint64_t)got)
+        return err_set(err, "byte %llu: the file ends inside a member", (unsigned long long)size);
+    if (memcmp(p, "PK\3\4", 4) != 0)
+        return err_set(err, "byte %llu: no member of the archive begins here", (unsigned long long)*at);
+    if (take_header(p, *at, size, m, err))
         return -1;
-    unsigned char *dir = mem_zalloc((size_t)d.bytes, 1, err);
-    *members = mem_zalloc((size_t)d.members, sizeof **members, err);
-    int rc = dir && *members ? read_at(z, d.at, dir, (size_t)d.bytes, "the archive's directory", err) : -1;
-    uint64_t at = 0;
-    for (*n = 0; !rc && *n < d.members; (*n)++)
-        rc = take_entry(z, dir, d.bytes, &at, &(*members)[*n], err);
-    free(dir);
-    return rc;
+    *at = m->part.at + m->part.packed_bytes;
+    return 1;
 }
 
-/* The members of archive `path` in the directory's order, freed with free(). At most 65,535. */
+/* The members of archive `path` in their order, freed with free(). At most 65,535. */
 static int zip_members(const char *path, struct zip_member **members, size_t *n, struct err *err)
 {
-    struct zip z = {.fd = regular_file_open(path, err)};
     struct stat st;
+    struct zip_member m;
+    uint64_t at = 0;
+    size_t cap = 0;
+    const int fd = regular_file_open(path, err);
     *members = NULL;
     *n = 0;
-    if (z.fd < 0)
-        return -1;
-    int rc = fstat(z.fd, &st) ? err_set(err, "%s", strerror(errno)) : 0;
-    z.bytes = rc ? 0 : (uint64_t)st.st_size;
-    if (!rc)
-        rc = list(&z, members, n, err);
-    (void)close(z.fd);
+    int rc = fd < 0 ? -1 : fstat(fd, &st) ? err_set(err, "%s", strerror(errno)) : 0;
+    while (!rc && (rc = next_member(fd, (uint64_t)st.st_size, &at, &m, err)) > 0)
+        rc = *n == MOST_MEMBERS ? err_set(err, "the archive has more than %d members", MOST_MEMBERS)
+                                : MEM_ADD(*members, *n, cap, err, m);
+    if (fd >= 0)
+        (void)close(fd);
     if (rc) {
         free(*members);
         *members = NULL;

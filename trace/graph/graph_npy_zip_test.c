@@ -44,7 +44,7 @@ START_TEST(members_are_unpacked_and_checked)
 END_TEST
 
 /* Whatever byte is another one, and wherever the file ends: members lie inside the file, or there are none. */
-START_TEST(a_damaged_directory_is_refused_or_stays_inside_the_file)
+START_TEST(a_damaged_archive_is_refused_or_stays_inside_the_file)
 {
     size_t whole = read_archive(), refused = 0;
     for (size_t at = 0; at < 2 * whole; at++) {
@@ -61,8 +61,8 @@ START_TEST(a_damaged_directory_is_refused_or_stays_inside_the_file)
             ck_assert(m[i].part.at <= size && m[i].part.packed_bytes <= size - m[i].part.at);
         free(m);
     }
-    ck_assert_uint_gt(refused, whole); /* all of the cut ones, and of the others what the directory says */
+    ck_assert_uint_gt(refused, whole / 2); /* what is cut before the directory, and most of what headers say */
 }
 END_TEST
 
-TEST_MAIN("graph_npy_zip", members_are_unpacked_and_checked, a_damaged_directory_is_refused_or_stays_inside_the_file)
+TEST_MAIN("graph_npy_zip", members_are_unpacked_and_checked, a_damaged_archive_is_refused_or_stays_inside_the_file)
