@@ -384,6 +384,21 @@ bool graph_head_line(const unsigned char *head, size_t n, size_t *at, char *line
     return false;
 }
 
+int graph_each_line(struct input_stream *source, const char *comments,
+                    int (*fn)(void *ctx, const char *line, struct err *err), void *ctx, struct err *err)
+{
+    char *line;
+    size_t length;
+    int rc;
+    while ((rc = input_stream_line(source, &line, &length, err)) > 0) {
+        if (graph_line_done(line) || strchr(comments, *line))
+            continue;
+        if (strlen(line) != length ? err_set(err, "a zero byte") : fn(ctx, line, err))
+            return err_at(err, "line %" PRIu64, input_stream_line_number(source));
+    }
+    return rc;
+}
+
 void graph_text_edges(FILE *file, const struct graph *g, uint64_t first, bool weighted)
 {
     for (uint64_t v = 0; v < g->vertices; v++)

@@ -154,7 +154,7 @@ static int weight_of(struct csv *c, const struct piece *field, int32_t *weight, 
     return 0;
 }
 
-static int parse_line(struct csv *c, const char *line, struct err *err)
+static int parse_edge(struct csv *c, const char *line, struct err *err)
 {
     uint64_t ends[2] = {0, 0};
     int32_t weight = 0;
@@ -179,32 +179,10 @@ static const char *behind_mark(const char *line)
     return strncmp(line, "\xef\xbb\xbf", 3) == 0 ? line + 3 : line;
 }
 
-static int parse(struct input_stream *source, struct csv *c, struct graph *graph, struct err *err)
+static int parse_line(void *ctx, const char *line, struct err *err)
 {
-    char *line;
-    size_t length;
-    int rc;
-    bool header = false;
-    while ((rc = input_stream_line(source, &line, &length, err)) > 0) {
-        if (*line == '#' || graph_line_done(line))
-            continue;
-        if (strlen(line) != length)
-            return err_set(err, "line %" PRIu64 ": a zero byte", input_stream_line_number(source));
-        if (header ? parse_line(c, line, err) : parse_header(c, behind_mark(line), err))
-            return err_at(err, "line %" PRIu64, input_stream_line_number(source));
-        header = true;
-    }
-    if (rc < 0)
-        return -1;
-    if (!header)
-        return err_set(err, "the file has no line of names");
-    if (graph_list_finish(&c->list, graph, err))
-        return -1;
-    if (!c->whole) {
-        free(graph->weights);
-        graph->weights = NULL;
-    }
-    return 0;
+    struct csv *c = ctx;
+    return c->columns ? parse_edge(c, line, err) : parse_header(c, behind_mark(line), err);
 }
 
 static int parse_csv(const struct graph_format *format, struct input_stream *source,
@@ -212,8 +190,15 @@ static int parse_csv(const struct graph_format *format, struct input_stream *sou
 {
     (void)format;
     struct csv c = {.whole = true, .list = {.options = options}};
-    int rc = parse(source, &c, graph, err);
+    int rc = graph_each_line(source, "#", parse_line, &c, err);
+    if (rc == 0 && !c.columns)
+        rc = err_set(err, "the file has no line of names");
+    rc = rc || graph_list_finish(&c.list, graph, err) ? -1 : 0;
     graph_list_release(&c.list);
+    if (!rc && !c.whole) {
+        free(graph->weights);
+        graph->weights = NULL;
+    }
     return rc;
 }
 

@@ -74,8 +74,9 @@ static int more_numbers(const char *rest)
     return graph_line_done(rest) ? n : -1;
 }
 
-static int parse_line(struct el *el, const char *line, struct err *err)
+static int parse_line(void *ctx, const char *line, struct err *err)
 {
+    struct el *el = ctx;
     const char *p = line;
     uint64_t from, to;
     int64_t weight = 0;
@@ -97,13 +98,12 @@ static int parse_line(struct el *el, const char *line, struct err *err)
 }
 
 /* A line of DIMACS. */
-static int parse_gr(struct el *el, const char *line, struct err *err)
+static int parse_gr(void *ctx, const char *line, struct err *err)
 {
+    struct el *el = ctx;
     const char *p = line + 1;
     uint64_t from, to;
     int64_t weight;
-    if (*line == 'c' || graph_line_done(line))
-        return 0;
     if (strncmp(line, "p sp ", 5) == 0) {
         p = line + 5;
         return !el->vertices && graph_take_u64(&p, &el->vertices) && graph_take_u64(&p, &el->edges) && el->vertices
@@ -124,14 +124,7 @@ static int parse_dimacs(const struct graph_format *format, struct input_stream *
 {
     (void)format;
     struct el el = {.list = {.options = options}};
-    char *line;
-    size_t length;
-    int rc;
-    while ((rc = input_stream_line(source, &line, &length, err)) > 0)
-        if (parse_gr(&el, strlen(line) == length ? line : "", err)) {
-            rc = err_at(err, "line %" PRIu64, input_stream_line_number(source));
-            break;
-        }
+    int rc = graph_each_line(source, "c", parse_gr, &el, err);
     if (rc == 0 && el.found != el.edges)
         rc = err_set(err, "%" PRIu64 " edges; the line 'p sp' says %" PRIu64, el.found, el.edges);
     if (rc == 0 && !options->relabel && el.list.vertices < el.vertices)
@@ -141,27 +134,11 @@ static int parse_dimacs(const struct graph_format *format, struct input_stream *
     return rc;
 }
 
-static int parse(struct input_stream *source, struct el *el, struct graph *graph, struct err *err)
-{
-    char *line;
-    size_t length;
-    int rc;
-    while ((rc = input_stream_line(source, &line, &length, err)) > 0) {
-        if (*line == '#' || *line == '%' || graph_line_done(line))
-            continue;
-        if (strlen(line) != length)
-            return err_set(err, "line %" PRIu64 " holds a zero byte", input_stream_line_number(source));
-        if (parse_line(el, line, err))
-            return err_at(err, "line %" PRIu64, input_stream_line_number(source));
-    }
-    return rc < 0 ? -1 : graph_list_finish(&el->list, graph, err);
-}
-
 static int parse_el(const struct graph_format *format, struct input_stream *source, const struct graph_options *options,
                     struct graph *graph, struct err *err)
 {
     struct el el = {.list = {.options = options}, .weighted = format == &graph_wel};
-    int rc = parse(source, &el, graph, err);
+    int rc = graph_each_line(source, "#%", parse_line, &el, err) || graph_list_finish(&el.list, graph, err) ? -1 : 0;
     graph_list_release(&el.list);
     return rc;
 }
