@@ -65,7 +65,7 @@ def writers(g):
         Writer("convert", "graph convert g.sg -f -o OUT", sg, ["g.sg"], "graph convert uvm.db -f -o OUT"),
         Writer("convert to bel", "graph convert g.sg -f -o OUT", "o.bel", [], "graph convert uvm.db -f -o OUT",
                (".col", ".dst")),
-        Writer("convert of bel", "graph convert k.bel --to sg -f -o OUT", sg, ["k.bel.col", "k.bel.dst"]),
+        Writer("convert of bel", "graph convert k.bel -f -o OUT", sg, ["k.bel.col", "k.bel.dst"]),
         Writer("reorder", "graph reorder g.sg -f -o new.sg --mapping OUT", csv, ["g.sg"]),
         Writer("score", "graph score k.bel -f -o OUT", csv, ["k.bel.dst"], "graph score uvm.db -f -o OUT"),
         Writer("plot", "plot timeline uvm.db -f -o OUT", svg, ["uvm.db"], "plot timeline warps.db -f -o OUT"),
