@@ -4,25 +4,24 @@
  * Lines may be raw /dev/kmsg ("prio,seq,usec,flags;TEXT"), dmesg ("[  sec.usec] TEXT", with "<4>" before and
  * "[ T1234]" behind it), journalctl ("Nov 26 11:00:00 node kernel: TEXT") or cleaned (TEXT alone).
  * The same letter means different things in different drivers; fields decide (without the letter; "faults" is drivers
- * 460.27.04 and 525.60.13, "batchd" 460.27.04, "ac" access counters 525.60.13):
+ * 460.27.04 and 525.60.13, "batchd" 460.27.04 without its faults, "ac" access counters 525.60.13):
  *     s, or s,N (ac)  a batch begins
  *     f, 14 fields    one coalesced fault: address (hex), GPU time in ns, fault type, access type, access mask,
  *                     instances, client type, mmu engine type, client, mmu engine, uTLB, GPC, channel, ve
  *     b, or b,NS,STATUS  the batch ends; its duration
- *     b, 30 fields    a whole batch (batchd); e, 31 fields: a failed one
+ *     b, 30 fields    a whole batch (batchd); e, 31 fields: a failed one: left out
  *     e,ADDR          evicted: a 4 KiB page (460) or a VA block (525)
  *     p,ADDR          a prefetched page; d: a discarded fault
  *     vrange,0xA,N    a managed range; also "uvm range destroy ... : 0xA, N" and a bare "0xA, N"
  *     a, 12 fields    an access counter's notification: left out
  *
- * Becomes, for faults: stream "faults" (ns of the GPU's clock; FAULT: bytes = instances, group = batch; EVICT;
+ * Becomes stream "faults" (ns of the GPU's clock; FAULT: bytes = instances, group = batch; EVICT;
  * MIGRATE_H2D for prefetched pages; extra columns utlb, gpc, client, fault_type), in each batch in the order of
  * arrival, which the log has lost (it is sorted by address) and the time stamps (32 ns steps) tell; tables batches and
  * services; and stream "touches" for replay: the actors are the uTLBs, a step is what one of them had outstanding in
  * one batch, at most 64 pages. Sound with prefetching off (the study's logs): a touch that a prefetch satisfied is not
- * in a log. For batchd: a FAULT record and a row of table batches per batch, counters summed. A gap in kmsg's numbers
- * inside a batch is counted as dropped lines; a batch without its end makes one dropped. Source: print statements of
- * uvm-eval 632b47b; logs of a TITAN V, driver 460.27.04. */
+ * in a log. A gap in kmsg's numbers inside a batch is counted as dropped lines; a batch without its end makes one
+ * dropped. Source: print statements of uvm-eval 632b47b; logs of a TITAN V, driver 460.27.04. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,68 +45,20 @@ static const struct param options[] = {
     PARAM_CHOICE_ROW(options, evicted, "auto|page|block", 0, "what an e line stands for: a 4 KiB page or a VA block"),
     {0}};
 
-/* Fields of a line of driver batchd: b has 30, e one more. */
-static const struct {
-    const char *name, *unit;
-} totals[] = {
-    {NULL, ""}, /* start */
-    {"time", "ns"},
-    {"faults_cached", ""},
-    {"faults_coalesced", ""},
-    {"faults_duplicate", ""},
-    {"pages_active", ""},
-    {"pages_not_resident", ""},
-    {"va_blocks", ""},
-    {"pages_prefetched", ""}, /* the driver's own count is unreliable: about twice the last block's */
-    {"evictions", ""},
-    {"evict_operations", ""},
-    {"transfers", ""},
-    {"transfer", "bytes"},
-    {"pages_mapped", ""},
-    {"map_operations", ""},
-    {"root_chunk_allocations", ""},
-    {"transfer_time", "ns"},
-    {"map_time", "ns"},
-    {"unmap_time", "ns"},
-    {"service_time", "ns"},
-    {"make_resident_time", "ns"},
-    {"resident_pages_time", "ns"},
-    {"populate_time", "ns"},
-    {"unmap_resident_time", "ns"},
-    {"unmap_read_duplicate_time", "ns"},
-    {"residency_mask_time", "ns"},
-    {"block_gpu_state_time", "ns"},
-    {"new_va_blocks", ""},
-    {"unmap_resident", ""},
-    {"replays", ""},
-};
-enum {
-    TOTALS = sizeof totals / sizeof *totals,
-    B_START = 0,
-    B_TIME,
-    B_CACHED,
-    B_COALESCED,
-    B_DUPLICATE,
-    B_ACTIVE,
-    B_NOT_RESIDENT
-};
-_Static_assert(TOTALS == 30, "fields of a batchd line");
-
 /* --- one line, taken apart --- */
 
 enum line_kind {
-    LINE_OTHER,  /* a message of somebody else */
-    LINE_BLANK,  /* empty, or a continuation line of kmsg */
-    LINE_BAD,    /* one of ours by its letter, but not by its fields */
-    LINE_START,  /* s */
-    LINE_FAULT,  /* f, values[0..13] */
-    LINE_END,    /* b; count 0 or 2: values[0] ns, values[1] status */
-    LINE_BATCH,  /* b of batchd, values[0..29] */
-    LINE_FAILED, /* e of batchd, values[0..30] */
-    LINE_EVICT,  /* e, values[0] */
+    LINE_OTHER, /* a message of somebody else */
+    LINE_BLANK, /* empty, or a continuation line of kmsg */
+    LINE_BAD,   /* one of ours by its letter, but not by its fields */
+    LINE_START, /* s */
+    LINE_FAULT, /* f, values[0..13] */
+    LINE_END,   /* b; count 0 or 2: values[0] ns, values[1] status */
+    LINE_EVICT, /* e, values[0] */
     LINE_PREFETCH,
     LINE_DISCARD,
     LINE_NOTICE, /* a */
+    LINE_WHOLE,  /* b or e of batchd: a batch in a line */
     LINE_RANGE   /* values[0] start, values[1] bytes */
 };
 
@@ -210,9 +161,9 @@ static enum line_kind letter_kind(char letter, int fields)
         char letter;
         int fields;
         enum line_kind kind;
-    } forms[] = {{'s', 0, LINE_START},   {'s', 1, LINE_START}, {'f', 14, LINE_FAULT},
-                 {'b', 0, LINE_END},     {'b', 2, LINE_END},   {'b', 30, LINE_BATCH},
-                 {'e', 31, LINE_FAILED}, {'e', 1, LINE_EVICT}, {'p', 1, LINE_PREFETCH}};
+    } forms[] = {{'s', 0, LINE_START},  {'s', 1, LINE_START}, {'f', 14, LINE_FAULT},
+                 {'b', 0, LINE_END},    {'b', 2, LINE_END},   {'b', 30, LINE_WHOLE},
+                 {'e', 31, LINE_WHOLE}, {'e', 1, LINE_EVICT}, {'p', 1, LINE_PREFETCH}};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
         if (forms[i].letter == letter && forms[i].fields == fields)
             return forms[i].kind;
@@ -602,14 +553,11 @@ struct reading {
     struct reader_context *context;
     struct input_stream *source;
     int faults; /* stream, -1: none yet */
-    int whole;  /* stream of batchd's batches, -1: none yet */
     bool open;  /* inside a batch */
     bool numbered;
     uint64_t sequence; /* of the last line, if numbered */
     struct batch batch;
     struct spans spans;
-    double sums[TOTALS];
-    uint64_t whole_batches;
 };
 
 static int skip(struct reading *g, const char *reason, struct err *err)
@@ -684,51 +632,6 @@ static int take_range(struct reading *g, uint64_t start, uint64_t bytes, struct 
                      (start + bytes + ACTOR_PAGE_BYTES - 1) / ACTOR_PAGE_BYTES * ACTOR_PAGE_BYTES, true, err);
 }
 
-/* --- batchd: a batch in a line --- */
-
-static int take_whole(struct reading *g, const struct line *line, struct err *err)
-{
-    static const struct stream stream = {.name = "batches",
-                                         .unit = TIME_NS,
-                                         .space = ADDR_BYTES,
-                                         .extra = {"va_blocks", "transfer_bytes", "evictions", "duplicate_faults"}};
-    const uint64_t *v = line->values;
-    struct store *store = g->context->store;
-    for (int i = 0; i < 2; i++)
-        if (v[i] > RECORD_TIME_MAX)
-            return skip(g, "time out of range", err);
-    if (g->whole < 0 && reader_stream(g->context, &stream, &g->whole, err))
-        return -1;
-    const struct record record = {.time = (int64_t)v[B_START],
-                                  .duration = (int64_t)v[B_TIME],
-                                  .bytes = v[B_ACTIVE],
-                                  .group = (uint32_t)g->batch.number,
-                                  .kind = RECORD_FAULT};
-    const int64_t extra[] = {(int64_t)v[7], (int64_t)v[12], (int64_t)v[9], (int64_t)v[B_DUPLICATE]};
-    const int64_t number = g->batch.number++;
-    g->whole_batches++;
-    for (int i = 0; i < TOTALS; i++)
-        g->sums[i] += (double)v[i];
-    if (line->kind == LINE_FAILED && skip(g, "batch that the driver could not finish (kept)", err))
-        return -1;
-    if (store_append(store, g->whole, &record, extra, 1, err))
-        return -1;
-    return STORE_ROW(store, "batches", err, STORE_V_INT(number), STORE_V_INT(g->batch.services), STORE_V_INT(0),
-                     STORE_V_INT(v[B_START]), STORE_V_INT(v[B_START] + v[B_TIME]), STORE_V_INT(v[B_ACTIVE]),
-                     STORE_V_INT(v[B_CACHED]), STORE_V_TEXT("driver-log"),
-                     STORE_V_REAL(line->kind == LINE_BATCH ? 1.0 : 0.5));
-}
-
-static int write_totals(struct reading *g, struct err *err)
-{
-    for (int i = 1; i < TOTALS && g->whole_batches; i++)
-        if (STORE_ROW(g->context->store, "counters", err, STORE_V_TEXT(""), STORE_V_TEXT(totals[i].name),
-                      STORE_V_REAL(g->sums[i]), STORE_V_TEXT(totals[i].unit),
-                      STORE_V_TEXT("uvm-eval batchd, all batches")))
-            return -1;
-    return 0;
-}
-
 /* --- lines --- */
 
 /* A number that does not follow the last one, inside a batch: the kernel log overran. */
@@ -746,6 +649,7 @@ static int take_line(struct reading *g, const struct line *line, struct err *err
 {
     static const char *const skipped[] = {[LINE_DISCARD] = "discarded fault",
                                           [LINE_NOTICE] = "access counter notification",
+                                          [LINE_WHOLE] = "batch in a line, without its faults",
                                           [LINE_BAD] = "line with the wrong fields",
                                           [LINE_OTHER] = "other kernel message"};
     switch (line->kind) {
@@ -757,9 +661,6 @@ static int take_line(struct reading *g, const struct line *line, struct err *err
         if (line->count && line->values[0] > RECORD_TIME_MAX)
             return skip(g, "time out of range", err);
         return end_batch(g, line->count ? (int64_t)line->values[0] : -1, true, err);
-    case LINE_BATCH:
-    case LINE_FAILED:
-        return take_whole(g, line, err);
     case LINE_EVICT:
         return take_page(g, RECORD_EVICT, line->values[0], err);
     case LINE_PREFETCH:
@@ -798,15 +699,14 @@ static int read_all(struct reading *g, struct err *err)
         store_row_count(store, "services", &g->batch.services, err) || read_lines(g, err) ||
         end_batch(g, -1, false, err))
         return -1;
-    if (g->faults < 0 && !g->whole_batches) {
-        (void)snprintf(g->context->advice, sizeof g->context->advice, "no log of a uvm-eval driver");
+    if (g->faults < 0) {
+        if (!g->context->skips.total)
+            (void)snprintf(g->context->advice, sizeof g->context->advice, "no log of a uvm-eval driver");
         return reader_nothing(g->context, "batch and no fault", err);
     }
-    if (g->faults >= 0 && write_touches(&g->spans, store, g->faults, &beside, err))
+    if (write_touches(&g->spans, store, g->faults, &beside, err))
         return -1;
-    if (beside && store_skip(store, "touch beside the range of its VA block", beside, err))
-        return -1;
-    return write_totals(g, err);
+    return beside ? store_skip(store, "touch beside the range of its VA block", beside, err) : 0;
 }
 
 static int read_log(struct reader_context *context, struct input_stream *source, struct err *err)
@@ -818,7 +718,7 @@ static int read_log(struct reader_context *context, struct input_stream *source,
         return -1;
     g->context = context;
     g->source = source;
-    g->faults = g->whole = -1;
+    g->faults = -1;
     g->batch.evict_bytes = sizes[o ? o->evicted : 0];
     int rc = read_all(g, err);
     batch_release(&g->batch);
@@ -842,7 +742,7 @@ static enum probe probe(const char *path, const unsigned char *head, size_t n)
         memcpy(text, p, length);
         text[length && text[length - 1] == '\r' ? length - 1 : length] = 0;
         parse_line(text, &line);
-        if (line.kind == LINE_FAULT || line.kind == LINE_BATCH || line.kind == LINE_FAILED)
+        if (line.kind == LINE_FAULT || line.kind == LINE_WHOLE)
             return PROBE_YES;
         maybe |= line.kind == LINE_START || line.kind == LINE_RANGE;
         p = nl ? nl + 1 : end;
@@ -852,11 +752,11 @@ static enum probe probe(const char *path, const unsigned char *head, size_t n)
 
 const struct reader read_uvmeval = {
     .name = "uvmeval",
-    .summary = "logs of the patched drivers of the uvm-eval study: every fault, or every batch",
+    .summary = "logs of the patched drivers of the uvm-eval study: every fault",
     .options = options,
     .options_size = sizeof(struct options),
     .fills = FACT(SKIPPED) | FACT(DROPPED) | FACT(STREAMS) | FACT(TIMES) | FACT(CLOCK) | FACT(BYTES) | FACT(IDS) |
-             FACT(FLAGS) | FACT(COLUMNS) | FACT(ORIGIN) | FACT(ALLOCATIONS) | FACT(BATCHES) | FACT(COUNTERS),
+             FACT(FLAGS) | FACT(COLUMNS) | FACT(ORIGIN) | FACT(ALLOCATIONS) | FACT(BATCHES),
     .probe = probe,
     .read = read_log,
 };
