@@ -13,15 +13,11 @@
 /* --- flows --- */
 
 enum { SLOTS = 4 * TLP_FLOWS_MOST };
-static const uint32_t first_host = 0xf0000000u; /* 240.0.0.0 */
 
 struct tlp_flows {
     uint32_t count, last;
     struct tlp_flow rows[TLP_FLOWS_MOST];
-    unsigned char hosts[TLP_FLOWS_MOST][16]; /* IPv6 */
-    uint32_t host_count;
-    uint16_t host_slots[SLOTS]; /* number + 1, 0: free */
-    uint16_t slots[SLOTS];      /* number + 1, 0: free; asked for every packet: see trace/base/id_map.h for uthash */
+    uint16_t slots[SLOTS]; /* number + 1, 0: free; asked for every packet: see trace/base/id_map.h for uthash */
 };
 
 static bool same_flow(const struct tlp_flow *f, uint32_t source, uint32_t destination, int32_t vlan)
@@ -29,27 +25,9 @@ static bool same_flow(const struct tlp_flow *f, uint32_t source, uint32_t destin
     return f->source == source && f->destination == destination && f->vlan == vlan;
 }
 
-uint32_t tlp_flows_host(struct tlp_flows *flows, const unsigned char address[16])
-{
-    uint64_t half[2];
-    memcpy(half, address, sizeof half);
-    uint64_t key = (half[0] * 0x9e3779b97f4a7c15u ^ half[1]) * 0xbf58476d1ce4e5b9u;
-    size_t slot = (size_t)(key >> 40) % SLOTS;
-    for (; flows->host_slots[slot]; slot = (slot + 1) % SLOTS)
-        if (memcmp(flows->hosts[flows->host_slots[slot] - 1], address, 16) == 0)
-            return first_host + flows->host_slots[slot] - 1;
-    if (flows->host_count == TLP_FLOWS_MOST)
-        return first_host + TLP_FLOWS_MOST - 1;
-    memcpy(flows->hosts[flows->host_count], address, 16);
-    flows->host_slots[slot] = (uint16_t)++flows->host_count;
-    return first_host + flows->host_count - 1;
-}
-
-const char *tlp_flows_address(const struct tlp_flows *flows, uint32_t host, char text[TLP_HOST_TEXT])
+const char *tlp_flows_address(uint32_t host, char text[TLP_HOST_TEXT])
 {
     struct in_addr v4 = {htonl(host)};
-    if (host >= first_host && host - first_host < flows->host_count)
-        return inet_ntop(AF_INET6, flows->hosts[host - first_host], text, TLP_HOST_TEXT);
     return inet_ntop(AF_INET, &v4, text, TLP_HOST_TEXT);
 }
 
@@ -629,8 +607,8 @@ static int store_flows(struct tlp_sink *s, struct err *err)
         const struct tlp_flow *f = &s->flows.rows[i];
         char from[TLP_HOST_TEXT], to[TLP_HOST_TEXT];
         if (STORE_ROW(s->store, "tlp_flows", err, STORE_V_INT((int64_t)s->index * TLP_FLOWS_MOST + i),
-                      STORE_V_TEXT(tlp_flows_address(&s->flows, f->source, from)),
-                      STORE_V_TEXT(tlp_flows_address(&s->flows, f->destination, to)),
+                      STORE_V_TEXT(tlp_flows_address(f->source, from)),
+                      STORE_V_TEXT(tlp_flows_address(f->destination, to)),
                       f->vlan < 0 ? STORE_V_NULL : STORE_V_INT(f->vlan), STORE_V_INT(f->packets),
                       STORE_V_INT(f->stamped), STORE_V_INT(flow_gaps(f))))
             return -1;

@@ -27,7 +27,7 @@
 enum { TLP_FLOWS_MOST = 4096 };
 
 struct tlp_flow {
-    uint32_t source, destination; /* hosts: IPv4 in host order, or what tlp_flows_host() says */
+    uint32_t source, destination; /* IPv4 in host order */
     int32_t vlan;                 /* -1: none */
     uint64_t packets;             /* with a TLP, sound or not */
     uint64_t stamped;             /* of them, with a time stamp */
@@ -40,13 +40,9 @@ struct tlp_flow {
 
 struct tlp_flows;
 
-/* An IPv6 address (16 bytes) as a host: a number of 240.0.0.0/12, which no IPv4 host has. Beyond TLP_FLOWS_MOST of them
- * all further ones share the last. */
-uint32_t tlp_flows_host(struct tlp_flows *flows, const unsigned char address[16]);
-
 enum { TLP_HOST_TEXT = 48 };
 /* A host's address in text. */
-const char *tlp_flows_address(const struct tlp_flows *flows, uint32_t host, char text[TLP_HOST_TEXT]);
+const char *tlp_flows_address(uint32_t host, char text[TLP_HOST_TEXT]);
 
 /* The number of a flow, from 0, added if new. */
 uint32_t tlp_flows_find(struct tlp_flows *flows, uint32_t source, uint32_t destination, int32_t vlan);

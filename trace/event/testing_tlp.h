@@ -71,41 +71,10 @@ struct build_frame {
     unsigned options; /* 4-byte words of IPv4 options */
     uint16_t sequence;
     uint32_t stamp;
-    uint8_t protocol;    /* 0: UDP */
-    uint16_t fragment;   /* flags and offset */
-    uint16_t ethertype;  /* 0: IPv4, or IPv6 */
-    bool six;            /* IPv6: addresses fd00::source, fd00::destination; protocol, fragment as above */
-    unsigned extensions; /* 16-byte headers of destination options before UDP */
+    uint8_t protocol;   /* 0: UDP */
+    uint16_t fragment;  /* flags and offset */
+    uint16_t ethertype; /* 0: IPv4 */
 };
-
-/* IPv6's header and its extensions before `bytes` bytes of UDP. */
-static inline uint8_t *build_ipv6(uint8_t *p, const struct build_frame *f, size_t bytes)
-{
-    uint8_t last = f->protocol ? f->protocol : 17, before = f->fragment ? 44 : last;
-    *p++ = 0x60;
-    p = build_be(p, 0, 3);
-    p = build_be(p, bytes + 16 * f->extensions + (f->fragment ? 8 : 0), 2);
-    *p++ = f->extensions ? 60 : before;
-    *p++ = 64;
-    for (int i = 0; i < 2; i++) {
-        p = build_be(p, 0xfd000000, 4);
-        p = build_be(p, 0, 8);
-        p = build_be(p, i ? f->destination ? f->destination : 3 : f->source ? f->source : 1, 4);
-    }
-    for (unsigned i = 0; i < f->extensions; i++) {
-        memset(p, 0, 16);
-        p[0] = i + 1 < f->extensions ? 60 : before;
-        p[1] = 1;
-        p += 16;
-    }
-    if (f->fragment) {
-        *p++ = last;
-        *p++ = 0;
-        p = build_be(p, f->fragment, 2);
-        p = build_be(p, 1, 4);
-    }
-    return p;
-}
 
 #define BUILD_ADAPTER 0xc0a80a01u /* 192.168.10.1 */
 #define BUILD_HOST    0xc0a80a03u /* 192.168.10.3 */
@@ -120,23 +89,19 @@ static inline size_t build_frame(uint8_t *out, const struct build_frame *f, cons
         p = build_be(p, i + 1 < f->tags ? 0x88a8 : 0x8100, 2);
         p = build_be(p, i + 1 < f->tags ? 4000u + i : f->vlan, 2);
     }
-    p = build_be(p, f->ethertype ? f->ethertype : f->six ? 0x86dd : 0x0800, 2);
-    if (f->six) {
-        p = build_ipv6(p, f, 8 + 6 + bytes);
-    } else {
-        *p++ = (uint8_t)(0x45 + f->options);
-        *p++ = 0;
-        p = build_be(p, 20 + 4 * f->options + 8 + 6 + bytes, 2);
-        p = build_be(p, 0, 2);
-        p = build_be(p, f->fragment, 2);
-        *p++ = 64;
-        *p++ = f->protocol ? f->protocol : 17;
-        p = build_be(p, 0, 2);
-        p = build_be(p, f->source ? f->source : BUILD_ADAPTER, 4);
-        p = build_be(p, f->destination ? f->destination : BUILD_HOST, 4);
-        memset(p, 1, 4 * (size_t)f->options);
-        p += 4 * f->options;
-    }
+    p = build_be(p, f->ethertype ? f->ethertype : 0x0800, 2);
+    *p++ = (uint8_t)(0x45 + f->options);
+    *p++ = 0;
+    p = build_be(p, 20 + 4 * f->options + 8 + 6 + bytes, 2);
+    p = build_be(p, 0, 2);
+    p = build_be(p, f->fragment, 2);
+    *p++ = 64;
+    *p++ = f->protocol ? f->protocol : 17;
+    p = build_be(p, 0, 2);
+    p = build_be(p, f->source ? f->source : BUILD_ADAPTER, 4);
+    p = build_be(p, f->destination ? f->destination : BUILD_HOST, 4);
+    memset(p, 1, 4 * (size_t)f->options);
+    p += 4 * f->options;
     p = build_be(p, f->port ? f->port : 0x3000, 2);
     p = build_be(p, f->port ? f->port : 0x3000, 2);
     p = build_be(p, 8 + 6 + bytes, 2);

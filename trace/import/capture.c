@@ -23,9 +23,8 @@
  * counts 6.4 ns ticks of the adapter's 156.25 MHz Ethernet clock; frames sent by libtlp have 0. */
 
 struct frame {
-    uint32_t source, destination;                /* IPv4, host order; 0: IPv6 */
-    const unsigned char *source6, *destination6; /* 16 bytes each inside the frame; NULL: IPv4 */
-    int32_t vlan;                                /* the innermost tag's number, -1: none */
+    uint32_t source, destination; /* IPv4, host order; 0: IPv6 */
+    int32_t vlan;                 /* the innermost tag's number, -1: none */
     uint16_t port;
     uint16_t sequence;  /* as on the wire */
     uint64_t stamp;     /* adapter ticks of 6.4 ns; 0: none */
@@ -36,9 +35,6 @@ struct frame {
 
 enum {
     ETHER_IPV4 = 0x0800,
-    ETHER_IPV6 = 0x86dd,
-    IPV6_BYTES = 40,
-    MAX_EXTENSIONS = 8,
     ETHER_VLAN = 0x8100,
     ETHER_QINQ = 0x88a8,
     ETHER_QINQ_OLD = 0x9100,
@@ -54,7 +50,7 @@ const char *nettlp_reason(enum nettlp_verdict verdict)
 {
     static const char *const names[NETTLP_VERDICTS] = {
         [NETTLP_TLP] = "",
-        [NETTLP_NOT_IP] = "not IPv4 or IPv6",
+        [NETTLP_NOT_IP] = "not IPv4",
         [NETTLP_NOT_UDP] = "not UDP",
         [NETTLP_FRAGMENT] = "IP fragment",
         [NETTLP_OTHER_HOST] = "other host",
@@ -101,7 +97,7 @@ static enum nettlp_verdict parse_link(enum nettlp_link link, const unsigned char
         i += 4;
     }
     *at = i;
-    return type == ETHER_IPV4 || type == ETHER_IPV6 ? NETTLP_TLP : NETTLP_NOT_IP;
+    return type == ETHER_IPV4 ? NETTLP_TLP : NETTLP_NOT_IP;
 }
 
 static bool port_wanted(const struct nettlp_filter *filter, unsigned port)
@@ -140,48 +136,9 @@ static enum nettlp_verdict parse_ipv4(const struct nettlp_filter *filter, const 
         return NETTLP_FRAGMENT;
     frame->source = be32(data + ip + 12);
     frame->destination = be32(data + ip + 16);
-    frame->source6 = frame->destination6 = NULL;
     if (filter->adapter && frame->source != filter->adapter && frame->destination != filter->adapter)
         return NETTLP_OTHER_HOST;
     *udp = (struct payload){ip + header, total - header};
-    return NETTLP_TLP;
-}
-
-/* Whether a header of type `next` stands between IPv6's and UDP's, and its bytes. */
-static bool extension(unsigned next, const unsigned char *p, size_t *bytes)
-{
-    enum { HOP_BY_HOP = 0, ROUTING = 43, FRAGMENT = 44, AUTHENTICATION = 51, DESTINATION = 60 };
-    *bytes = next == FRAGMENT ? 8 : next == AUTHENTICATION ? 4u * (p[1] + 2u) : 8u * (p[1] + 1u);
-    return next == HOP_BY_HOP || next == ROUTING || next == FRAGMENT || next == AUTHENTICATION || next == DESTINATION;
-}
-
-static enum nettlp_verdict parse_ipv6(const struct nettlp_filter *filter, const unsigned char *data, size_t captured,
-                                      size_t wire, size_t ip, struct frame *frame, struct payload *udp)
-{
-    if (captured < ip + IPV6_BYTES)
-        return cut(ip + IPV6_BYTES, wire);
-    size_t at = ip + IPV6_BYTES, end = at + be16(data + ip + 4), bytes = 0;
-    unsigned next = data[ip + 6];
-    for (int i = 0; next != PROTOCOL_UDP; i++) {
-        if (i == MAX_EXTENSIONS)
-            return NETTLP_NOT_UDP;
-        if (captured < at + 8)
-            return extension(next, (const unsigned char[2]){0}, &bytes) ? cut(at + 8, wire) : NETTLP_NOT_UDP;
-        if (!extension(next, data + at, &bytes))
-            return NETTLP_NOT_UDP;
-        if (bytes > end - at)
-            return NETTLP_BAD_DATAGRAM;
-        if (next == 44 && be16(data + at + 2) & 0xfff9) /* an offset, or more fragments */
-            return NETTLP_FRAGMENT;
-        next = data[at];
-        at += bytes;
-    }
-    if (filter->adapter)
-        return NETTLP_OTHER_HOST;
-    frame->source = frame->destination = 0;
-    frame->source6 = data + ip + 8;
-    frame->destination6 = data + ip + 24;
-    *udp = (struct payload){at, end - at};
     return NETTLP_TLP;
 }
 
@@ -197,10 +154,7 @@ static enum nettlp_verdict parse_frame(enum nettlp_link link, const struct nettl
         return v;
     if (captured < ip + 1)
         return cut(ip + 1, wire);
-    if (data[ip] >> 4 == 4)
-        v = parse_ipv4(filter, data, captured, wire, ip, frame, &udp);
-    else
-        v = data[ip] >> 4 == 6 ? parse_ipv6(filter, data, captured, wire, ip, frame, &udp) : NETTLP_NOT_IP;
+    v = data[ip] >> 4 == 4 ? parse_ipv4(filter, data, captured, wire, ip, frame, &udp) : NETTLP_NOT_IP;
     if (v != NETTLP_TLP)
         return v;
     if (captured < udp.at + UDP_BYTES)
@@ -301,9 +255,11 @@ int capture_link(struct capture *c, int dlt, struct err *err)
     static const struct {
         int dlt;
         enum nettlp_link link;
-    } links[] = {
-        {DLT_EN10MB, NETTLP_LINK_ETHERNET}, {DLT_LINUX_SLL, NETTLP_LINK_COOKED}, {DLT_LINUX_SLL2, NETTLP_LINK_COOKED2},
-        {DLT_RAW, NETTLP_LINK_IP},          {DLT_IPV4, NETTLP_LINK_IP},          {DLT_IPV6, NETTLP_LINK_IP}};
+    } links[] = {{DLT_EN10MB, NETTLP_LINK_ETHERNET},
+                 {DLT_LINUX_SLL, NETTLP_LINK_COOKED},
+                 {DLT_LINUX_SLL2, NETTLP_LINK_COOKED2},
+                 {DLT_RAW, NETTLP_LINK_IP},
+                 {DLT_IPV4, NETTLP_LINK_IP}};
     c->framing = c->options.tlp_offset >= 0 ? FRAMING_RAW : dlt == DLT_USER11 ? FRAMING_AGILENT : FRAMING_NETTLP;
     if (c->framing != FRAMING_NETTLP)
         return 0;
@@ -366,7 +322,7 @@ static uint16_t direction_of(struct capture *c, uint32_t flow, uint32_t source)
 {
     if (!c->flow_direction[flow]) {
         char text[TLP_HOST_TEXT];
-        const char *name = tlp_flows_address(tlp_sink_flows(c->sink), source, text);
+        const char *name = tlp_flows_address(source, text);
         c->flow_direction[flow] = (uint16_t)(tlp_sink_direction(c->sink, name) + 1);
     }
     return (uint16_t)(c->flow_direction[flow] - 1);
@@ -381,10 +337,6 @@ static int take_nettlp(struct capture *c, int64_t time_ns, const unsigned char *
     enum nettlp_verdict v = parse_frame(c->link, &c->options.filter, data, kept, wire, &frame);
     if (v != NETTLP_TLP)
         return skip(c, v, NULL, err);
-    if (frame.source6) {
-        frame.source = tlp_flows_host(tlp_sink_flows(c->sink), frame.source6);
-        frame.destination = tlp_flows_host(tlp_sink_flows(c->sink), frame.destination6);
-    }
     uint32_t number = tlp_flows_find(tlp_sink_flows(c->sink), frame.source, frame.destination, frame.vlan);
     struct tlp_flow *flow = tlp_flows_at(tlp_sink_flows(c->sink), number);
     int64_t adapter_ns = tlp_flow_packet(flow, frame.sequence, frame.stamp, time_ns);

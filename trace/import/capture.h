@@ -43,7 +43,7 @@ const char *nettlp_reason(enum nettlp_verdict verdict);
 /* Which frames are wanted. Zeroed: the default ports, every host. */
 struct nettlp_filter {
     uint16_t port_lo, port_hi; /* 0, 0: 14198, 0x3000-0x30ff, 0x4000-0x40ff */
-    uint32_t adapter;          /* IPv4 address in host order, 0: any; one end must have it, and IPv6 is left out */
+    uint32_t adapter;          /* IPv4 address in host order, 0: any; one end must have it */
 };
 
 /* The link layers understood, as pcap's DLT numbers (pcap/dlt.h). */

@@ -71,38 +71,6 @@ START_TEST(other_traffic_is_told_apart)
 }
 END_TEST
 
-START_TEST(the_packet_is_found_behind_ipv6)
-{
-    static const struct nettlp_filter any;
-    static const uint8_t from[16] = {0xfd, [15] = 1}, to[16] = {0xfd, [15] = 3};
-    for (unsigned extensions = 0; extensions <= 8; extensions++) {
-        struct build_frame b = {.six = true, .tags = 1, .extensions = extensions, .sequence = 17, .stamp = 5};
-        ck_assert_int_eq(parse(&b, &any), NETTLP_TLP);
-        ck_assert_uint_eq(frame.tlp_offset, 14 + 4 + 40 + 16 * extensions + 8 + 6);
-        ck_assert_uint_eq(frame.frame_bytes, frame.tlp_offset + 12);
-        ck_assert_uint_eq(frame.tlp_bytes, 12);
-        ck_assert_uint_eq(frame.stamp, 5);
-        ck_assert_mem_eq(frame.source6, from, 16);
-        ck_assert_mem_eq(frame.destination6, to, 16);
-        for (size_t n = 0; n < frame.tlp_offset; n++) {
-            struct frame shorter;
-            size_t wire = frame.frame_bytes;
-            ck_assert_int_eq(parse_frame(NETTLP_LINK_ETHERNET, &any, bytes, n, wire, &shorter),
-                             NETTLP_TRUNCATED_HEADER);
-            ck_assert_int_eq(parse_frame(NETTLP_LINK_ETHERNET, &any, bytes, n, n, &shorter), NETTLP_SHORT);
-        }
-    }
-    ck_assert_int_eq(parse(&(struct build_frame){.six = true, .extensions = 9}, &any), NETTLP_NOT_UDP);
-    ck_assert_int_eq(parse(&(struct build_frame){.six = true, .protocol = 58}, &any), NETTLP_NOT_UDP);
-    ck_assert_int_eq(parse(&(struct build_frame){.six = true, .fragment = 1}, &any), NETTLP_FRAGMENT);
-    ck_assert_int_eq(parse(&(struct build_frame){.six = true, .fragment = 8}, &any), NETTLP_FRAGMENT);
-    ck_assert_int_eq(parse(&(struct build_frame){.six = true, .fragment = 6}, &any), NETTLP_TLP); /* reserved bits */
-    ck_assert_int_eq(parse(&(struct build_frame){.six = true, .port = 53}, &any), NETTLP_OTHER_PORT);
-    ck_assert_int_eq(parse(&(struct build_frame){.six = true}, &(struct nettlp_filter){.adapter = 7}),
-                     NETTLP_OTHER_HOST);
-}
-END_TEST
-
 START_TEST(messages_to_the_adapter_are_no_packets)
 {
     static const struct nettlp_filter any;
@@ -167,6 +135,6 @@ START_TEST(before_nettlp_the_stamp_had_forty_bits)
 END_TEST
 
 TEST_MAIN("capture_frame", the_packet_is_found_behind_tags_and_options, ports_of_every_adapter_release_are_taken,
-          other_traffic_is_told_apart, the_packet_is_found_behind_ipv6, messages_to_the_adapter_are_no_packets,
+          other_traffic_is_told_apart, messages_to_the_adapter_are_no_packets,
           lengths_that_contradict_each_other_are_a_bad_datagram, a_cut_header_is_short_or_truncated_by_who_cut_it,
           captures_of_any_interface_and_of_bare_ipv4_are_read, before_nettlp_the_stamp_had_forty_bits)
