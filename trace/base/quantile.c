@@ -1,5 +1,6 @@
 #include "trace/base/quantile.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "trace/base/mem.h"
@@ -79,7 +80,8 @@ int64_t quantile_at(const struct quantile *q, double share)
 {
     if (share <= 0)
         return q->least;
-    uint64_t rank = (uint64_t)((double)(q->count - 1) * share), seen = 0;
+    const double below = ceil((double)q->count * share - 1e-9);
+    uint64_t rank = below > 1 ? (uint64_t)below - 1 : 0, seen = 0;
     if (rank >= q->count - 1)
         return q->most;
     for (size_t b = q->first; b <= q->last; b++) {

@@ -20,8 +20,8 @@ void quantile_add(struct quantile *q, int64_t value);
 
 uint64_t quantile_count(const struct quantile *q);
 
-/* The value at position floor((count - 1) * share) of the sorted values, 0 <= share <= 1: share 0.5 is the lower
- * median. count must not be 0. */
+/* The smallest value that `share` of all are at or below, 0 <= share <= 1: share 0.5 is the lower median. count must
+ * not be 0. */
 int64_t quantile_at(const struct quantile *q, double share);
 
 /* Call fn for every bucket that was hit, in ascending order, with its value and the count at or below it. */
