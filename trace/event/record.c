@@ -63,6 +63,20 @@ enum record_kind record_kind_find(const char *name)
     return RECORD_NONE;
 }
 
+uint32_t record_copy_find(const char *text)
+{
+    static const char *const names[][4] = {[RECORD_COPY_H2D] = {"HtoD", "Host-to-Device", "HtoA"},
+                                           [RECORD_COPY_D2H] = {"DtoH", "Device-to-Host", "AtoH"},
+                                           [RECORD_COPY_D2D] = {"DtoD", "Device-to-Device", "DtoA", "AtoD"},
+                                           [RECORD_COPY_H2H] = {"HtoH", "Host-to-Host"},
+                                           [RECORD_COPY_P2P] = {"PtoP", "Peer-to-Peer"}};
+    for (uint32_t way = RECORD_COPY_H2D; way <= RECORD_COPY_P2P; way++)
+        for (int i = 0; i < 4 && names[way][i]; i++)
+            if (strstr(text, names[way][i]))
+                return way;
+    return 0;
+}
+
 const char *time_unit_name(enum time_unit unit)
 {
     static const char *const names[] = {"none", "ns", "cycles"};

@@ -106,6 +106,9 @@ extern const struct record_kind_info record_kinds[RECORD_KINDS];
 /* The kind called `name` (exact), or RECORD_NONE. */
 enum record_kind record_kind_find(const char *name);
 
+/* The direction that a tool's text names ("Memcpy HtoD (Pinned -> Device)", "Device-to-Host"), 0: none. */
+uint32_t record_copy_find(const char *text);
+
 const char *time_unit_name(enum time_unit unit);    /* "none", "ns", "cycles" */
 const char *addr_space_name(enum addr_space space); /* "bytes", "dram-packed" */
 

@@ -55,15 +55,6 @@ static int64_t integer(const json_t *args, const char *key)
     return json_integer_value(json_object_get(args, key));
 }
 
-static uint32_t direction_of(const char *name)
-{
-    static const char *const ways[] = {"", "HtoD", "DtoH", "DtoD", "HtoH", "PtoP"};
-    for (uint32_t i = RECORD_COPY_H2D; i <= RECORD_COPY_P2P; i++)
-        if (strstr(name, ways[i]))
-            return i;
-    return 0;
-}
-
 static int take_kernel(struct reading *g, const char *name, const json_t *args, struct record *r, struct err *err)
 {
     struct store_value shape[READER_SHAPE] = {{0}};
@@ -100,7 +91,7 @@ static int take_event(struct reading *g, const json_t *event, struct err *err)
     if (copy && integer(args, "bytes") < 0)
         return reader_skip(g->context, "copy of a negative size", place, err);
     r.bytes = copy ? (uint64_t)integer(args, "bytes") : 0;
-    r.flags = copy ? direction_of(name) : 0;
+    r.flags = copy ? record_copy_find(name) : 0;
     uvm_event_owner((enum record_kind)r.kind, 0, integer(args, "device"), integer(args, "device"), extra);
     return (kernel && take_kernel(g, name, args, &r, err)) || writer_add(&g->writer, &r, extra, err) ? -1 : 0;
 }

@@ -5,7 +5,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    static const char *const columns[] = {"[time=t,dur=d,addr=a,kind=k,name=k,extra:x=x,bytes=b]",
+    static const char *const columns[] = {"[time=t,dur=d,addr=a,kind=k,name=k,bytes=b]",
                                           "time=1,addr=2..,kind=3,device=2"};
     char options[256]; /* the reader's own */
     struct err err;

@@ -88,6 +88,10 @@ START_TEST(words_of_any_length_stand_for_kinds_and_others_are_left_out)
     ck_assert_uint_eq(dram_got_count, 2);
     ck_assert_uint_eq(dram_got_skips, 1);
     ck_assert(dram_got[0].kind == RECORD_FAULT && dram_got[0].bytes == 4096);
+    ck_assert_int_eq(
+        READ("t,op,b\n1,Memcpy DtoH (x),8\n2,Memset,1\n", "columns", "time=t,kind=op,bytes=b", "kinds", "Memcpy*=COPY"),
+        0);
+    ck_assert(dram_got_count == 1 && dram_got[0].flags == RECORD_COPY_D2H && dram_got[0].bytes == 8);
     ck_assert_int_eq(READ("t,op\n1,k(int)\n2,[memset]\n", "columns", "time=t,kind=op,name=op", "kinds", "*=KERNEL"), 0);
     ck_assert_uint_eq(dram_got_count, 1);
 }
@@ -124,7 +128,7 @@ START_TEST(what_makes_no_sense_is_refused)
                  {"time=t,addr=a", "PIM", "t,a\n1,zz\n", "line 2, column addr: 'zz'"},
                  {"time=t,addr=a", "PIM", "t,a\n1\n", "fewer fields"},
                  {"time=t,bytes=a", "PIM", "t;a\n1;0,5\n", "line 2, column bytes: '0,5'"},
-                 {"time=1,addr=5", "PIM", "1,2\n", "fewer columns"}};
+                 {"time=1,addr=5", "PIM", "1,2\n", "no column '5', which option"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ck_assert_int_eq(READ(cases[i].text, "columns", cases[i].columns, "kinds", cases[i].kinds), -1);
         ck_assert_msg(strstr(dram_got_err.msg, cases[i].said) != NULL, "%s", dram_got_err.msg);
