@@ -27,7 +27,7 @@ static const struct opt options[] = {
     OPT("platform", 'P', OPT_TEXT, "NAME|FILE.ini", &platform,
         "hardware numbers (default: of the GPU that a recording names, else h200)"),
     OPT("set", 's', OPT_LIST, "KEY=VALUE", &sets,
-        "oversubscription_pct, gpu_memory_bytes, or a number of the platform; repeatable"),
+        "oversubscription_pct, gpu_memory_bytes, sm_share_pct, or a number of the platform"),
     OPT("all", 'a', OPT_FLAG, NULL, &all,
         "unified memory under every prefetcher with every eviction; all rows and columns in the table"),
     OPT("mixed", 0, OPT_FLAG, NULL, &mixed,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/gpu/gpu.h"
 #include "replay/compare/compare_rows.h"
 #include "replay/run/robust.h"
 #include "trace/base/json_tree.h"
@@ -26,6 +27,7 @@ static const struct param compare_settings[] = {
                     "footprint / available GPU memory x 100; 0: the platform's memory"),
     UVM_MANAGED_ROW(compare_set, gpu_memory_bytes, PARAM_BYTES, "bytes", 0, 0x1p45, 0,
                     "GPU memory for the program's data; 0: by oversubscription_pct"),
+    PARAM_REAL_ROW(compare_set, sm_share_pct, "%", 0.1, 100, 100, "of the multiprocessors run the program"),
     {0}};
 
 const struct param *compare_setting(const char *key)
@@ -221,10 +223,21 @@ static int set_one(struct compare_set *set, struct platform *platform, const str
                                       : platform_set(platform, pair->key, pair->value, compare_settings, err);
 }
 
+/* The program's multiprocessors are those that the platform has. */
+static int share(const struct compare_set *set, struct platform *platform, struct err *err)
+{
+    const struct gpu *gpu = platform_has(platform, "gpu") ? platform_section_get(platform, "gpu") : NULL;
+    char sms[24];
+    if (!gpu || set->sm_share_pct >= 100)
+        return 0;
+    (void)snprintf(sms, sizeof sms, "%.0f", fmax(1, ceil((double)gpu->sms * set->sm_share_pct / 100)));
+    return platform_set(platform, "gpu.sms", sms, compare_settings, err);
+}
+
 static int apply_sets(const struct compare_request *request, struct compare_set *set, struct platform *platform,
                       struct err *err)
 {
-    *set = (struct compare_set){.managed = {.thrashing = UVM_THRASHING_DRIVER}};
+    *set = (struct compare_set){.managed = {.thrashing = UVM_THRASHING_DRIVER}, .sm_share_pct = 100};
     for (size_t i = 0; i < request->set_count; i++) {
         struct param_list list;
         int rc = param_list_init(&list, request->sets[i], err);
@@ -234,7 +247,7 @@ static int apply_sets(const struct compare_request *request, struct compare_set 
         if (rc)
             return err_at(err, "--set");
     }
-    return 0;
+    return share(set, platform, err);
 }
 
 /* What a plan says of the program's memory. */

@@ -16,6 +16,7 @@ struct compare_file;
 
 struct compare_set {
     struct uvm_managed_settings managed;
+    double sm_share_pct; /* of the multiprocessors are the program's */
 };
 
 /* What is known of the program before any engine is asked. */

@@ -58,6 +58,20 @@ START_TEST(a_copy_is_its_copies_and_the_kernels)
 }
 END_TEST
 
+START_TEST(a_share_of_the_multiprocessors_is_that_many)
+{
+    compare_with("synth:triad,bytes=2MiB", "h200", "sm_share_pct=1.5", 1);
+    const double shared = metric(row_of("managed", "tree"), "time_ns");
+    compare_release(&result);
+    compare_with("synth:triad,bytes=2MiB", "h200", "gpu.sms=2", 1);
+    ck_assert_double_eq(metric(row_of("managed", "tree"), "time_ns"), shared);
+    compare_release(&result);
+    compare_with("synth:triad,bytes=2MiB", "h200", "sm_share_pct=100", 1);
+    ck_assert_double_ne(metric(row_of("managed", "tree"), "time_ns"), shared);
+    compare_release(&result);
+}
+END_TEST
+
 START_TEST(what_does_not_fit_is_no_copy_and_never_wins)
 {
     compare_with("synth:triad,bytes=16MiB", "h200", "oversubscription_pct=150", 2);
@@ -288,6 +302,6 @@ END_TEST
 TEST_MAIN("replay/compare", no_row_is_faster_than_its_link, the_best_two_rows_are_drawn_however_far_apart,
           of_rows_that_were_tried_the_first_of_the_fastest_is_kept, a_row_is_what_its_engine_says,
           a_copy_is_its_copies_and_the_kernels, what_does_not_fit_is_no_copy_and_never_wins,
-          rows_are_in_order_of_time_whatever_the_number_of_threads, times_nearer_than_the_models_errors_are_tied,
-          memory_that_is_shared_with_the_cpu_has_mechanisms_of_its_own, a_plan_is_what_a_recorder_reads,
-          calls_stand_behind_the_cpus_work)
+          a_share_of_the_multiprocessors_is_that_many, rows_are_in_order_of_time_whatever_the_number_of_threads,
+          times_nearer_than_the_models_errors_are_tied, memory_that_is_shared_with_the_cpu_has_mechanisms_of_its_own,
+          a_plan_is_what_a_recorder_reads, calls_stand_behind_the_cpus_work)
