@@ -215,8 +215,9 @@ int schema_check(struct schema *schema, sqlite3 *db, int required, struct err *e
         if (id == ours[i].id && id != schema->application_id)
             return err_set(err, "this is %s; expected %s", ours[i].what, schema->what);
     if (id != schema->application_id)
-        return err_set(err, "an SQLite database, but not %s (application_id is %lld, expected %d)", schema->what,
-                       (long long)id, (int)schema->application_id);
+        return err_set(err,
+                       "an SQLite database, but not %s; 'offchip import' makes a trace of what nsys or nvprof export",
+                       schema->what);
     if (version > schema->version)
         return err_set(err, "%s of version %lld; this offchip reads versions up to %d", schema->what,
                        (long long)version, schema->version);

@@ -542,7 +542,7 @@ START_TEST(hostile_files_are_refused_with_the_place)
         {"UPDATE origin SET value = CAST(x'FF' AS TEXT) WHERE key = 'host'", "column value is not UTF-8"},
         {"INSERT INTO skipped VALUES('x', 'many')", "table skipped: row 1: column count is not an integer"},
         {"PRAGMA user_version = 2", "an offchip trace of version 2; this offchip reads versions up to 1"},
-        {"PRAGMA application_id = 5", "not an offchip trace (application_id is 5"},
+        {"PRAGMA application_id = 5", "not an offchip trace; 'offchip import' makes"},
     };
     enum { ROOM = 4 << 20 };
     struct err err = {""};
