@@ -30,18 +30,11 @@ struct reading {
 
 static bool decimal(const char **p, uint32_t *value)
 {
-    const char *s = *p;
-    uint64_t v = 0;
-    int n = 0;
-    while (*s == ' ')
-        s++;
-    for (; *s >= '0' && *s <= '9' && n < 11; s++, n++)
-        v = v * 10 + (uint64_t)(*s - '0');
-    if (n == 0 || v > UINT32_MAX || (*s && *s != ' '))
-        return false;
-    *p = s;
-    *value = (uint32_t)v;
-    return true;
+    uint64_t v;
+    *p += strspn(*p, " ");
+    const bool good = field_digits(p, &v) && v <= UINT32_MAX && (!**p || **p == ' ');
+    *value = good ? (uint32_t)v : 0;
+    return good;
 }
 
 /* NULL, or what is wrong with the line. */

@@ -15,9 +15,8 @@
  * input.N.KEY. A second file's facts are refused beside those of a first: their numbers would mean two things.
  *
  * Such a file must end with the line that states its records; without, it is cut off: what it holds is kept, and the
- * trace is incomplete. So must a file whose first line says "# offchip csv 2", which has none of the other lines but
- * "# sample TEXT", "# sample.from 0" .. (trace/import/trace_sample.h): its kernels are those of column name. Files
- * without a first line of ours are such files without an end.
+ * trace is incomplete. So must a file whose first line says "# offchip csv 2", which has none of the other lines: its
+ * kernels are those of column name. Files without a first line of ours are such files without an end.
  *
  * kind      a name of record_kinds[] ("MIGRATE_H2D"); required
  * time_ns   or time_cycles; none: the stream has no time. dur_ns or dur_cycles goes with it
@@ -476,14 +475,6 @@ static int take_head(struct reading *g, const char *line, struct err *err)
     return err_set(err, "'%.60s'; expected version 2 or 3", line);
 }
 
-static int take_sample(struct reading *g, const char *line, struct err *err)
-{
-    char key[40];
-    const size_t n = strcspn(line + 2, " ");
-    (void)snprintf(key, sizeof key, "%.*s", (int)(n < sizeof key ? n : sizeof key - 1), line + 2);
-    return line[2 + n] ? store_origin(g->context->store, key, line + 3 + n, err) : 0;
-}
-
 /* A line that starts with #; of files of ours some say something. */
 static int take_remark(struct reading *g, const char *line, struct err *err)
 {
@@ -496,8 +487,6 @@ static int take_remark(struct reading *g, const char *line, struct err *err)
                    {CSV_FACT, 3, 3, take_fact},
                    {CSV_STREAM, 3, 3, take_stream}};
     int rc = line_of(g) == 1 ? take_head(g, line, err) : 0;
-    if (g->version == 2 && strncmp(line, CSV_SAMPLE, sizeof CSV_SAMPLE - 1) == 0)
-        rc = take_sample(g, line, err);
     for (size_t i = 0; rc == 0 && i < sizeof remarks / sizeof *remarks; i++)
         if (g->version >= remarks[i].first && g->version <= remarks[i].last &&
             strncmp(line, remarks[i].mark, strlen(remarks[i].mark)) == 0)

@@ -15,7 +15,6 @@
 
 /* Of files that are version 2. */
 #define CSV_HEAD_2 CSV_MARK "2"
-#define CSV_SAMPLE "# sample"
 
 /* What such a table does not say of its stream: options of a reader of tables. */
 struct csv_stream_options {

@@ -78,7 +78,8 @@ static int read(struct reader_context *context, struct input_stream *source, str
     if (!columns)
         return err_set(err, "line 1: found '%.80s'; expected '%s' or '%s,channel'", rc == 1 ? line : "", header,
                        header);
-    return dram_requests_read(context, source, true, 0, parse, &columns, err);
+    const struct dram_form form = {.clock = "dram", .packed = true, .parse = parse, .ctx = &columns};
+    return dram_requests_read(context, source, &form, err);
 }
 
 const struct reader read_dram_csv = {

@@ -2,54 +2,61 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "trace/event/dram_map.h"
 #include "trace/import/field.h"
 
-int dram_requests_open(struct writer *requests, struct reader_context *context, const char *clock, bool packed,
-                       struct err *err)
+static int open_requests(struct writer *requests, struct reader_context *context, const struct dram_form *form,
+                         struct err *err)
 {
-    struct stream stream = {
-        .name = "requests", .unit = clock ? TIME_CYCLES : TIME_NONE, .space = packed ? ADDR_DRAM_PACKED : ADDR_BYTES};
+    struct stream stream = {.name = "requests",
+                            .unit = form->clock ? TIME_CYCLES : TIME_NONE,
+                            .space = form->packed ? ADDR_DRAM_PACKED : ADDR_BYTES};
     int index;
     if (store_stream_find(context->store, stream.name) >= 0)
         return err_set(err, "the trace has DRAM requests of another input: import each into a trace of its own");
-    if (clock)
-        (void)snprintf(stream.clock, sizeof stream.clock, "%s", clock);
-    if (packed)
-        (void)snprintf(stream.addr_layout, sizeof stream.addr_layout, "%s", DRAM_ADDR_LAYOUT);
+    (void)snprintf(stream.clock, sizeof stream.clock, "%s", form->clock ? form->clock : "");
+    (void)snprintf(stream.addr_layout, sizeof stream.addr_layout, "%s", form->packed ? DRAM_ADDR_LAYOUT : "");
     return store_stream_add(context->store, &stream, &index, err) ||
                    writer_open(requests, context->store, index, 0, err)
                ? -1
                : 0;
 }
 
-int dram_requests_finish(struct writer *requests, const struct reader_context *context, int rc, struct err *err)
+static int take_line(struct writer *requests, struct reader_context *context, struct input_stream *source,
+                     const struct dram_form *form, char *line, size_t length, struct err *err)
 {
-    if (!rc)
-        rc = requests->total ? writer_flush(requests, err) : reader_nothing(context, "request", err);
-    writer_close(requests);
-    return rc;
+    const char *wrong = strlen(line) == length ? NULL : "a zero byte in the line";
+    const int most = form->two ? 2 : 1;
+    struct record r;
+    for (int i = 0; i < most && !wrong; i++) {
+        r = (struct record){.id = requests->total, .bytes = form->bytes};
+        wrong = form->parse(form->ctx, i ? NULL : line, &r);
+        if (!wrong && form->clock)
+            reader_time(context, r.time);
+        if (!wrong && writer_add(requests, &r, NULL, err))
+            return -1;
+    }
+    return wrong && *wrong ? reader_skip_line(context, wrong, source, err) : 0;
 }
 
-int dram_requests_read(struct reader_context *context, struct input_stream *source, bool packed, uint64_t bytes,
-                       dram_parse *parse, void *ctx, struct err *err)
+int dram_requests_read(struct reader_context *context, struct input_stream *source, const struct dram_form *form,
+                       struct err *err)
 {
     struct writer requests = {0};
-    char *line;
-    size_t length;
-    int rc = dram_requests_open(&requests, context, "dram", packed, err) ? -1 : 1;
-    while (rc == 1 && (rc = input_stream_line(source, &line, &length, err)) == 1) {
-        struct record r = {.id = requests.total, .bytes = bytes};
-        if (strspn(line, " \t") == length)
-            continue;
-        const char *wrong = strlen(line) == length ? parse(ctx, line, &r) : "a zero byte in the line";
-        if (!wrong)
-            reader_time(context, r.time);
-        if (wrong ? *wrong && reader_skip_line(context, wrong, source, err) : writer_add(&requests, &r, NULL, err))
+    char *line = form->first;
+    size_t length = line ? strlen(line) : 0;
+    int rc = open_requests(&requests, context, form, err) ? -1 : 1;
+    while (rc == 1 && (line || (rc = input_stream_line(source, &line, &length, err)) == 1)) {
+        if (strspn(line, " \t") < length && take_line(&requests, context, source, form, line, length, err))
             rc = -1;
+        line = NULL;
     }
-    return dram_requests_finish(&requests, context, rc, err);
+    if (!rc)
+        rc = requests.total ? writer_flush(&requests, err) : reader_nothing(context, "request", err);
+    writer_close(&requests);
+    return rc;
 }
 
 enum probe dram_requests_probe(const unsigned char *head, size_t n, dram_parse *parse)
@@ -81,6 +88,22 @@ int dram_words(char *line, char separator, char *words[DRAM_WORDS + 1])
         if (!*p)
             return n;
     }
+}
+
+static bool is_in(const char *word, const char *list)
+{
+    const size_t n = strlen(word);
+    for (; *list; list += strcspn(list, " "), list += *list == ' ')
+        if (strcspn(list, " ") == n && strncasecmp(list, word, n) == 0)
+            return n > 0;
+    return false;
+}
+
+bool dram_kind(const char *word, const char *reads, const char *writes, struct record *r)
+{
+    const bool read = is_in(word, reads);
+    r->kind = read ? RECORD_DRAM_READ : RECORD_DRAM_WRITE;
+    return read || is_in(word, writes);
 }
 
 bool dram_decimal(const char *word, uint64_t most, uint64_t *value)

@@ -6,19 +6,23 @@
 #include "trace/import/reader.h"
 #include "trace/store/store.h"
 
-/* Open *requests on a new stream. clock: "dram" or "core", NULL if the source has no times. packed: addresses are
- * trace/event/dram_map.h's. */
-int dram_requests_open(struct writer *requests, struct reader_context *context, const char *clock, bool packed,
-                       struct err *err);
-/* Write what is buffered, unless rc says that reading failed, and close. A source without any request is an error. */
-int dram_requests_finish(struct writer *requests, const struct reader_context *context, int rc, struct err *err);
-
 /* Make a request of a line, which is changed: NULL, or why the line is left out; "": it is passed over. */
 typedef const char *dram_parse(void *ctx, char *line, struct record *r);
 
-/* All lines, with times in cycles of "dram"; a request has its number and `bytes` where `parse` does not say them. */
-int dram_requests_read(struct reader_context *context, struct input_stream *source, bool packed, uint64_t bytes,
-                       dram_parse *parse, void *ctx, struct err *err);
+/* What a reader's lines are. */
+struct dram_form {
+    const char *clock; /* "dram"; NULL: the source has no times */
+    bool packed;
+    uint64_t bytes; /* of a request whose line does not say them */
+    dram_parse *parse;
+    void *ctx;
+    bool two;    /* a line may hold a second request: parse is asked for it, without a line; then "" is none */
+    char *first; /* a line that was read before; NULL: none */
+};
+
+/* All lines; a request has its number. */
+int dram_requests_read(struct reader_context *context, struct input_stream *source, const struct dram_form *form,
+                       struct err *err);
 /* Whether the first line that is not passed over, whole within the head, is a request. */
 enum probe dram_requests_probe(const unsigned char *head, size_t n, dram_parse *parse);
 
@@ -27,6 +31,9 @@ enum { DRAM_WORDS = 16 };
 /* Split `line` in place at each `separator`; ' ' is a run of blanks. Returns the number of words, at most
  * DRAM_WORDS + 1 (then the rest was not split). */
 int dram_words(char *line, char separator, char *words[DRAM_WORDS + 1]);
+
+/* Whether a word, of any case, is in one of the lists, whose words blanks divide: *r becomes a read or a write. */
+bool dram_kind(const char *word, const char *reads, const char *writes, struct record *r);
 
 /* Unsigned numbers, the whole word; false if it is not one or is above `most`. */
 bool dram_decimal(const char *word, uint64_t most, uint64_t *value);

@@ -5,7 +5,6 @@
  * Addresses of DRAMSys are hexadecimal with or without 0x, those of Prospero decimal. What does not fit is left out.
  * Source: DRAMSys 4 and 5, README; SST elements, prospero's text reader. */
 #include <string.h>
-#include <strings.h>
 
 #include "trace/base/param.h"
 #include "trace/import/dram_requests.h"
@@ -18,13 +17,6 @@ struct options {
 
 static const struct param options[] = {
     PARAM_BYTES_ROW(options, bytes, 1, 128, 64, "bytes of a request where the line does not say"), {0}};
-
-static bool kind_of(const char *word, struct record *r)
-{
-    const bool reads = strcasecmp(word, "read") == 0 || strcasecmp(word, "r") == 0;
-    r->kind = reads ? RECORD_DRAM_READ : RECORD_DRAM_WRITE;
-    return reads || strcasecmp(word, "write") == 0 || strcasecmp(word, "w") == 0;
-}
 
 /* "(16)" or "(s16)" */
 static bool bytes_of(const char *word, uint64_t *bytes)
@@ -45,7 +37,7 @@ static const char *parse_stl(char *line, struct record *r)
     const int n = dram_words(colon + 1, ' ', words), at = n > 0 && *words[0] == '(';
     if (at && !bytes_of(words[0], &r->bytes))
         return "the bytes in brackets are no number from 1 to 4096";
-    if (n < at + 2 || !kind_of(words[at], r))
+    if (n < at + 2 || !dram_kind(words[at], "read r", "write w", r))
         return "no operation and address behind the cycle; expected read or write";
     r->time = (int64_t)time;
     return dram_hexadecimal(words[at + 1], &r->addr) ? NULL : "the address is not hexadecimal";
@@ -61,7 +53,7 @@ static const char *parse_prospero(char *line, struct record *r)
         !dram_decimal(words[3], 1 << 20, &r->bytes))
         return "cycle, address and bytes are not all numbers";
     r->time = (int64_t)time;
-    return kind_of(words[1], r) && !words[1][1] ? NULL : "unknown operation; expected R or W";
+    return dram_kind(words[1], "R", "W", r) ? NULL : "unknown operation; expected R or W";
 }
 
 /* Where times are steps, ctx is the time so far. */
@@ -90,8 +82,10 @@ static int read(struct reader_context *context, struct input_stream *source, str
     const struct options *o = context->options;
     const size_t n = strlen(context->path);
     int64_t now = 0;
-    return dram_requests_read(context, source, false, o ? (uint64_t)o->bytes : 64, parse,
-                              n > 5 && strcmp(context->path + n - 5, ".rstl") == 0 ? &now : NULL, err);
+    const bool steps = n > 5 && strcmp(context->path + n - 5, ".rstl") == 0;
+    const struct dram_form form = {
+        .clock = "dram", .bytes = o ? (uint64_t)o->bytes : 64, .parse = parse, .ctx = steps ? &now : NULL};
+    return dram_requests_read(context, source, &form, err);
 }
 
 const struct reader read_dramsys = {

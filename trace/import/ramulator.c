@@ -4,7 +4,7 @@
  *   0x12345680 R | 305419904 W           Ramulator 1
  *   3 20734016 | 8 20841280 20841344     instructions without memory before it, address read, address written back
  * No times; how many instructions lie between requests is not kept. A line of another dialect than the first is an item
- * left out, as are empty lines and comments, which Ramulator 2 refuses. */
+ * left out, as are comments, which Ramulator 2 refuses. */
 #include <stdio.h>
 #include <string.h>
 
@@ -33,10 +33,13 @@ static const struct param options[] = {
 
 /* Options and what follows from them. */
 struct state {
+    struct reader_context *context;
     struct options o;
     enum level order[LEVELS];
     int levels;
     enum dialect dialect;
+    uint64_t back; /* the address that the last line writes back, */
+    bool writes;   /* if it does */
 };
 
 static int parse_levels(struct state *s, struct err *err)
@@ -85,43 +88,21 @@ static const char *parse_vector(const struct state *s, char *text, struct record
     return NULL;
 }
 
-/* *back: the address that is written back, if the line has one (then true). */
-static const char *parse_instructions(char *line, struct record *r, uint64_t *back, bool *writes)
+static const char *parse_instructions(struct state *s, char *line, struct record *r)
 {
     char *words[DRAM_WORDS + 1];
     uint64_t bubbles;
     const int n = dram_words(line, ' ', words);
     r->kind = RECORD_DRAM_READ;
-    *writes = n == 3;
+    s->writes = n == 3;
     if ((n != 2 && n != 3) || !dram_number(words[0], &bubbles) || !dram_number(words[1], &r->addr) ||
-        (n == 3 && !dram_number(words[2], back)))
+        (n == 3 && !dram_number(words[2], &s->back)))
         return "not two or three numbers: instructions, address read, address written back";
     return NULL;
 }
 
-static const char *parse(const struct state *s, char *line, struct record *r)
-{
-    char *words[DRAM_WORDS + 1];
-    if (dram_words(line, ' ', words) != 2)
-        return "not two words";
-    const char *first = words[0], *second = words[1];
-    if (s->dialect == LOAD_STORE) {
-        r->kind = strcmp(first, "LD") == 0 ? RECORD_DRAM_READ : RECORD_DRAM_WRITE;
-        if (strcmp(first, "LD") != 0 && strcmp(first, "ST") != 0)
-            return "unknown operation; expected LD or ST";
-        return dram_number(second, &r->addr) && r->addr <= INT64_MAX ? NULL : "the address is not a number below 2^63";
-    }
-    const char *op = s->dialect == READ_WRITE ? first : second;
-    r->kind = strcmp(op, "R") == 0 ? RECORD_DRAM_READ : RECORD_DRAM_WRITE;
-    if (strcmp(op, "R") != 0 && strcmp(op, "W") != 0)
-        return "unknown operation; expected R or W";
-    if (s->dialect == READ_WRITE)
-        return parse_vector(s, words[1], r);
-    return dram_number(first, &r->addr) ? NULL : "the address is not a number";
-}
-
 /* Vectors of another number of levels: those that such devices have. */
-static void advise(struct reader_context *context, int given, const char *line)
+static void advise(const struct state *s, const char *line)
 {
     static const char *const levels[] = {"bank/row", "bank/row/column", "channel/bank/row/column",
                                          "channel/rank/bank/row/column", "channel/rank/group/bank/row/column"};
@@ -129,11 +110,37 @@ static void advise(struct reader_context *context, int given, const char *line)
     for (const char *p = line; (p = strchr(p, ',')); p++)
         n++;
     if (n == 1)
-        (void)snprintf(context->advice, sizeof context->advice,
+        (void)snprintf(s->context->advice, sizeof s->context->advice,
                        "R and W take an address vector (R 0,0,1,2,77,5); flat addresses stand behind LD and ST");
-    if (n != given && n >= 2 && n <= LEVELS)
-        (void)snprintf(context->advice, sizeof context->advice,
+    if (n != s->levels && n >= 2 && n <= LEVELS)
+        (void)snprintf(s->context->advice, sizeof s->context->advice,
                        "--set levels=%s names the order of a vector of %d numbers", levels[n - 2], n);
+}
+
+static const char *parse(void *ctx, char *line, struct record *r)
+{
+    struct state *s = ctx;
+    char *words[DRAM_WORDS + 1];
+    if (!line) {
+        r->kind = RECORD_DRAM_WRITE;
+        r->addr = s->back;
+        return s->writes ? NULL : "";
+    }
+    if (s->dialect == INSTRUCTIONS)
+        return parse_instructions(s, line, r);
+    if (dram_words(line, ' ', words) != 2)
+        return "not two words";
+    const char *first = words[0], *second = words[1];
+    if (s->dialect == LOAD_STORE) {
+        if (!dram_kind(first, "LD", "ST", r))
+            return "unknown operation; expected LD or ST";
+        return dram_number(second, &r->addr) && r->addr <= INT64_MAX ? NULL : "the address is not a number below 2^63";
+    }
+    if (!dram_kind(s->dialect == READ_WRITE ? first : second, "R", "W", r))
+        return "unknown operation; expected R or W";
+    if (s->dialect == READ_WRITE)
+        return parse_vector(s, words[1], r);
+    return dram_number(first, &r->addr) ? NULL : "the address is not a number";
 }
 
 /* By the first line. */
@@ -146,14 +153,12 @@ static enum dialect dialect_of(const char *line)
         return READ_WRITE;
     char copy[256], *words[DRAM_WORDS + 1];
     struct record r;
-    uint64_t back;
-    bool writes;
+    struct state s;
     (void)snprintf(copy, sizeof copy, "%s", line);
-    if (dram_words(copy, ' ', words) == 2 && dram_number(words[0], &back) && (*words[1] == 'R' || *words[1] == 'W') &&
-        !words[1][1])
+    if (dram_words(copy, ' ', words) == 2 && dram_number(words[0], &s.back) && strchr("RW", *words[1]) && !words[1][1])
         return RAMULATOR_1;
     (void)snprintf(copy, sizeof copy, "%s", line);
-    return parse_instructions(copy, &r, &back, &writes) ? DIALECT_NONE : INSTRUCTIONS;
+    return parse_instructions(&s, copy, &r) ? DIALECT_NONE : INSTRUCTIONS;
 }
 
 static enum probe probe(const char *path, const unsigned char *head, size_t n)
@@ -166,57 +171,37 @@ static enum probe probe(const char *path, const unsigned char *head, size_t n)
     return dialect == INSTRUCTIONS ? PROBE_MAYBE : dialect != DIALECT_NONE ? PROBE_YES : PROBE_NO;
 }
 
-static int read_lines(struct state *s, struct reader_context *context, struct writer *requests,
-                      struct input_stream *source, char *line, size_t length, struct err *err)
-{
-    int rc = 1;
-    while (rc == 1) {
-        struct record r = {.id = requests->total, .bytes = (uint64_t)s->o.bytes};
-        if (s->dialect == READ_WRITE && requests->total == 0 && !context->skips.total)
-            advise(context, s->levels, line);
-        struct record back = {.kind = RECORD_DRAM_WRITE, .bytes = r.bytes};
-        bool writes = false;
-        const char *wrong = strlen(line) != length       ? "a zero byte in the line"
-                            : s->dialect == INSTRUCTIONS ? parse_instructions(line, &r, &back.addr, &writes)
-                                                         : parse(s, line, &r);
-        if (wrong ? reader_skip_line(context, wrong, source, err) : writer_add(requests, &r, NULL, err))
-            return -1;
-        back.id = requests->total;
-        if (!wrong && writes && writer_add(requests, &back, NULL, err))
-            return -1;
-        rc = input_stream_line(source, &line, &length, err);
-    }
-    return rc;
-}
-
 static int read(struct reader_context *context, struct input_stream *source, struct err *err)
 {
-    struct state s = {0};
+    struct state s = {.context = context};
+    char *line;
+    size_t length;
     if (context->options)
         s.o = *(const struct options *)context->options;
     else
         param_defaults(options, &s.o);
-    char *line;
-    size_t length;
     if (parse_levels(&s, err))
         return -1;
-    int rc = input_stream_line(source, &line, &length, err);
-    if (rc == 0)
-        return reader_nothing(context, "request", err);
-    if (rc < 0)
-        return -1;
-    s.dialect = dialect_of(line);
+    const int rc = input_stream_line(source, &line, &length, err);
+    if (rc <= 0)
+        return rc ? -1 : reader_nothing(context, "request", err);
+    s.dialect = strlen(line) == length ? dialect_of(line) : DIALECT_NONE;
     if (s.dialect == DIALECT_NONE)
         return err_set(err, "line 1: found '%.80s'; expected 'LD 0xADDR', 'R a,b,c,...', 'ADDR R' or '3 ADDR'", line);
+    if (s.dialect == READ_WRITE)
+        advise(&s, line);
     if (s.dialect == INSTRUCTIONS)
         reader_note(context,
                     "%s: taken as instructions before a request, its address and one written back "
                     "(Ramulator); how many instructions is not kept",
                     context->path);
-    struct writer requests = {0};
-    const int failed = dram_requests_open(&requests, context, NULL, s.dialect == READ_WRITE, err) ||
-                       read_lines(&s, context, &requests, source, line, length, err);
-    return dram_requests_finish(&requests, context, failed ? -1 : 0, err);
+    const struct dram_form form = {.packed = s.dialect == READ_WRITE,
+                                   .bytes = (uint64_t)s.o.bytes,
+                                   .parse = parse,
+                                   .ctx = &s,
+                                   .two = s.dialect == INSTRUCTIONS,
+                                   .first = line};
+    return dram_requests_read(context, source, &form, err);
 }
 
 const struct reader read_ramulator = {

@@ -45,7 +45,7 @@ END_TEST
 
 START_TEST(bad_lines_are_named)
 {
-    static const char *const texts[][2] = {{"LD 0x40\n\n", "not two words"},
+    static const char *const texts[][2] = {{"LD 0x40\nLD\n", "not two words"},
                                            {"LD 0x40\nLD 0x8000000000000000\n", "below 2^63"},
                                            {"LD 0x40\nR 0x40\n", "expected LD or ST"},
                                            {"R 0,0,0,0,0,0\nR 0,0,0,0,0\n", "as many numbers as levels"},
