@@ -71,6 +71,12 @@ static bool is_drawn(const struct chart *chart, size_t s)
     return false;
 }
 
+/* In the first of several panels the legend has what only others draw: the baseline of speed-ups. */
+static bool is_named(const struct chart *chart, size_t s)
+{
+    return is_drawn(chart, s) || (chart->panels > 1 && !chart->panel && *chart->series_names[s]);
+}
+
 double chart_at(size_t group, size_t i, size_t n, double *half)
 {
     const double width = fmin(0.84 / (double)n, 0.4);
@@ -304,7 +310,9 @@ static bool put_series(FILE *script, const struct chart *chart, size_t s, size_t
 
 static void plot_series(FILE *script, const struct chart *chart, size_t s, double half, bool intervals)
 {
-    if (chart->box)
+    if (!is_drawn(chart, s))
+        (void)fputs("NaN with boxes", script);
+    else if (chart->box)
         (void)fprintf(script, "$%s%zu using 1:2:($1-%.6g):($1+%.6g):3:4 with boxxyerror", chart->block, s, half, half);
     else if (chart->stacked)
         (void)fprintf(script, "$%s%zu using 1:3:($1-0.36):($1+0.36):3:4 with boxxyerror", chart->block, s);
@@ -315,7 +323,7 @@ static void plot_series(FILE *script, const struct chart *chart, size_t s, doubl
     (void)fputs(*chart->series_names[s] ? " title " : " notitle", script);
     if (*chart->series_names[s])
         plot_quote(script, chart->series_names[s]);
-    if (chart->box)
+    if (chart->box && is_drawn(chart, s))
         (void)fprintf(
             script,
             ", $%s%zu using ($1-%.6g):2:(%.6g):(0) with vectors nohead linecolor rgb '#000000' linewidth 2 dashtype 1 "
@@ -337,7 +345,7 @@ double chart_step(double most)
 
 void chart_write(const struct figure_input *input, FILE *script, const struct chart *chart)
 {
-    size_t n = 0, k = 0, drawn = 0, longest = 0;
+    size_t n = 0, k = 0, drawn = 0, longest = 0, entries = 0;
     double half = 0.36, most = 0;
     bool *intervals = mem_zalloc(chart->series, sizeof *intervals, NULL);
     for (size_t s = 0; s < chart->series; s++)
@@ -345,17 +353,21 @@ void chart_write(const struct figure_input *input, FILE *script, const struct ch
     for (size_t s = 0; s < chart->series; s++)
         if (is_drawn(chart, s)) {
             const bool any = put_series(script, chart, s, k++, n);
-            longest = strlen(chart->series_names[s]) > longest ? strlen(chart->series_names[s]) : longest;
             if (intervals)
                 intervals[s] = any;
+        }
+    for (size_t s = 0; s < chart->series; s++)
+        if (is_named(chart, s)) {
+            longest = strlen(chart->series_names[s]) > longest ? strlen(chart->series_names[s]) : longest;
+            entries++;
         }
     for (size_t i = 0; i < chart->groups * chart->series; i++)
         most = fmax(most, chart->bars[i].hi);
     if (!chart->panel && longest)
-        plot_legend(input, n, longest);
+        plot_legend(input, script, entries, longest);
     else
         (void)fputs("set key off\n", script);
-    put_tics(input, script, chart, n, longest);
+    put_tics(input, script, chart, entries, longest);
     for (size_t g = 1; g < chart->groups && !chart->stacked && n > 1; g++)
         (void)fprintf(script, "set arrow from %g, graph 0 to %g, graph 1 nohead linecolor rgb '#dddddd' back\n",
                       (double)g - 0.5, (double)g - 0.5);
@@ -369,7 +381,7 @@ void chart_write(const struct figure_input *input, FILE *script, const struct ch
         (void)chart_at(0, 0, n, &half);
     (void)fputs("plot ", script);
     for (size_t s = 0; s < chart->series; s++)
-        if (is_drawn(chart, s)) {
+        if (is_named(chart, s)) {
             (void)fputs(drawn++ ? ", " : "", script);
             plot_series(script, chart, s, half, intervals && intervals[s]);
         }
@@ -509,7 +521,7 @@ void style_policies(const char *engine, char *const *names, size_t n, struct sty
 
 struct style style_plain(size_t i)
 {
-    static const int own[PLAIN] = {0, 0, 0, 4, 5, 1};
+    static const int own[PLAIN] = {0, 0, 0, 8, 5, 1}; /* 8: empty, the lightest shade */
     return (struct style){.colour = plain[i % PLAIN],
                           .fill = i < PLAIN ? own[i] : fills[1 + i % (FILLS - 1)],
                           .dash = dashes[i % DASHES],
@@ -575,9 +587,8 @@ void style_put_lines(FILE *script)
 
 void style_put_fill(FILE *script, const struct style *style)
 {
-    (void)fprintf(script, " linecolor rgb '#%06X' dashtype 1 linewidth 2 fillstyle ", style->colour);
-    if (style->fill)
-        (void)fprintf(script, "pattern %d border linecolor rgb '#%06X'", style->fill, style->colour);
-    else
-        (void)fprintf(script, "solid 1 border linecolor rgb '#%06X'", style->colour);
+    const bool pale = (style->colour >> 16) + (style->colour >> 8 & 255) > 400; /* an edge of it would not be seen */
+    (void)fprintf(script, " linecolor rgb '#%06X' dashtype 1 linewidth 2 fillstyle %s %d border linecolor rgb '#%06X'",
+                  style->colour, style->fill ? "pattern" : "solid", style->fill ? style->fill : 1,
+                  pale && style->fill ? tinted(style->colour, -0.4) : style->colour);
 }

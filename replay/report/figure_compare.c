@@ -115,8 +115,8 @@ static void draw(const struct figure_form *form, FILE *script, struct rows *rows
         script,
         "plot $t using 2:1:5:6 with xerrorbars pointtype 0 linewidth 1.5 linecolor rgb '#444444', "
         "$t using 3:1:($4-$3):(0) with vectors nohead linewidth 7 linecolor rgb '#56B4E9', "
-        "$t using 2:($1<%d?$1:NaN) with points pointtype 7 pointsize 1.3 linecolor rgb '#0072B2', "
-        "$t using 2:($1<%d?NaN:$1) with points pointtype 6 pointsize 1.1 linewidth 2 linecolor rgb '#0072B2', "
+        "$t using 2:($1<%d?$1:NaN) with points pointtype 7 pointsize 1.3*dot linecolor rgb '#0072B2', "
+        "$t using 2:($1<%d?NaN:$1) with points pointtype 6 pointsize 1.1*dot linewidth 2 linecolor rgb '#0072B2', "
         "$t using (%.9g):1:7 with labels left offset 1,0\n",
         best, best, rows->hi / unit * 1.05);
 }

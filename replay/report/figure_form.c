@@ -255,5 +255,12 @@ void figure_form_ylabel(const struct figure_form *form, FILE *script, const char
             script, ".\",\\n%s over %zu inputs\"",
             aggregate_name((enum aggregate_how)(form->input->aggregate - 1), engine_metric(form->engine, metric)),
             form->inputs);
-    (void)fprintf(script, ".\"%s%s(%s)\"\n", log ? ", log scale" : "", narrow ? "\\n" : " ", unit);
+    (void)fprintf(script, ".\"%s%s%s(%s)\"\n%s", log ? "," : "",
+                  narrow ? "\\n"
+                  : log  ? " "
+                         : "",
+                  log      ? "log scale "
+                  : narrow ? ""
+                           : " ",
+                  unit, narrow ? "set ylabel offset -0.8,0\n" : "");
 }

@@ -8,7 +8,7 @@
 #include "replay/run/outcome.h"
 #include "trace/base/mem.h"
 
-enum { MOST_LINES = 24, MOST_TICS = 10, MOST_POINTS = 60 };
+enum { MOST_LINES = 24, MOST_TICS = 10, MOST_POINTS = 60, PLOT_ACROSS = 36 /* letters */ };
 
 struct lines {
     struct figure_form form;
@@ -55,6 +55,39 @@ static void put_data(const struct lines *l, FILE *script, size_t line, double un
     (void)fputs("EOD\n", script);
 }
 
+static bool is_log(const struct lines *l)
+{
+    return figure_form_is_gain(l->form.metrics[0]) || (l->least > 0 && l->most / l->least > 100);
+}
+
+/* Whether two lines cannot be told apart: nowhere further from each other than a line is wide. */
+static bool same(const struct lines *l, size_t a, size_t b)
+{
+    const struct run *const *p = l->form.at + a * l->form.value_count, *const *q = l->form.at + b * l->form.value_count;
+    struct chart_bar x, y;
+    for (size_t v = 0; v < l->form.value_count; v++) {
+        const bool any = figure_form_take(&x, p[v], l->form.metrics[0]);
+        if (any != figure_form_take(&y, q[v], l->form.metrics[0]) ||
+            (any && fabs(x.value - y.value) > 0.008 * (is_log(l) ? fmin(x.value, y.value) : l->most)))
+            return false;
+    }
+    return true;
+}
+
+/* A line's name; of one that lies on another, with that one's. Freed by the caller. */
+static char *label_of(const struct lines *l, size_t line)
+{
+    char *label = figure_form_label(&l->form, line);
+    for (size_t i = 0; i < line && label; i++)
+        if (l->points[i] && same(l, i, line)) {
+            char *other = figure_form_label(&l->form, i);
+            (void)mem_append(&label, " (on %s)", other ? other : "");
+            free(other);
+            break;
+        }
+    return label;
+}
+
 /* A line has its policy's colour; cases of one policy differ in dashes and points, of the only one in colours too. */
 static void put_plot(const struct lines *l, FILE *script)
 {
@@ -66,7 +99,7 @@ static void put_plot(const struct lines *l, FILE *script)
             continue;
         const struct style as = t->rows > 1 ? style_line(i) : l->styles[i % t->series];
         const unsigned colour = t->series > 1 ? l->styles[i % t->series].colour : as.colour;
-        char *label = figure_form_label(&l->form, i);
+        char *label = label_of(l, i);
         (void)fprintf(
             script,
             "%s$l%zu using 1:2:3:4 with yerrorlines linecolor rgb '#%06X' linewidth 2.5 dashtype %d pointtype "
@@ -79,16 +112,16 @@ static void put_plot(const struct lines *l, FILE *script)
 }
 
 /* Room for the legend. How many lines there are. */
-static size_t put_legend(const struct lines *l)
+static size_t put_legend(const struct lines *l, FILE *script)
 {
     size_t lines = 0, longest = 0;
     for (size_t i = 0; i < l->count; i++) {
-        char *label = l->points[i] ? figure_form_label(&l->form, i) : NULL;
+        char *label = l->points[i] ? label_of(l, i) : NULL;
         longest = label && strlen(label) > longest ? strlen(label) : longest;
         lines += l->points[i] > 0;
         free(label);
     }
-    plot_legend(l->form.input, lines, longest);
+    plot_legend(l->form.input, script, lines, longest);
     return lines;
 }
 
@@ -98,22 +131,27 @@ static const char *unit_of(const char *key)
     return *metric_unit(key) ? metric_unit(key) : n > 4 && strcmp(key + n - 4, "_pct") == 0 ? "%" : "number";
 }
 
-/* A few values stand as they were given: "64KiB". */
-static void put_tics(const struct lines *l, FILE *script)
+/* A few values stand as they were given: "64KiB"; one that would stand in its neighbour is not written. */
+static void put_tics(const struct lines *l, FILE *script, bool wide)
 {
-    double x;
+    const double all = wide ? log(l->hi / l->lo) : l->hi - l->lo;
+    double x, end = -PLOT_ACROSS;
     for (size_t v = 0, n = 0; v < l->form.value_count && l->form.value_count <= MOST_TICS; v++)
         if (case_keys_number(l->form.values[v], &x)) {
+            const double at = PLOT_ACROSS * (all > 0 ? (wide ? log(x / l->lo) : x - l->lo) / all : 0);
+            const double half = (double)strlen(l->form.values[v]) * PLOT_CHAR_WIDTH / 2;
+            const bool fits = at - half > end + 0.3;
             (void)fputs(n++ ? "set xtics add (" : "set xtics (", script);
-            plot_quote(script, l->form.values[v]);
+            plot_quote(script, fits ? l->form.values[v] : "");
             (void)fprintf(script, " %.9g)\n", x);
+            end = fits ? at + half : end;
         }
 }
 
 static void put_axes(const struct lines *l, FILE *script, const char *unit)
 {
     const char *metric = l->form.metrics[0];
-    const bool gain = figure_form_is_gain(metric), log = gain || (l->least > 0 && l->most / l->least > 100);
+    const bool gain = figure_form_is_gain(metric), log = is_log(l);
     const bool wide = l->lo > 0 && l->hi / l->lo >= 16;
     char name[80], title[200];
     (void)snprintf(title, sizeof title, "%s over %.80s", metric, l->key);
@@ -130,7 +168,7 @@ static void put_axes(const struct lines *l, FILE *script, const char *unit)
         figure_form_line_at_one(script);
     if (wide)
         (void)fputs("set logscale x\nset format x '%g'\n", script);
-    put_tics(l, script);
+    put_tics(l, script, wide);
     if (l->hi > l->lo)
         (void)fprintf(script, "set xrange [%.9g:%.9g]\n", l->lo, l->hi);
 }
@@ -144,7 +182,7 @@ static int draw(struct lines *l, FILE *script, struct err *err)
     l->styles = mem_zalloc(t->series, sizeof *l->styles, err);
     if (!l->points || !l->styles || figure_form_check(&l->form, l->form.metrics[0], measure(l), err))
         return -1;
-    const size_t lines = put_legend(l);
+    const size_t lines = put_legend(l, script);
     if (lines > MOST_LINES)
         return err_set(err, "%zu lines could not be told apart; --aggregate combines inputs", lines);
     style_policies(l->form.engine, t->series_labels, t->series, l->styles);

@@ -12,7 +12,7 @@
 #include "trace/base/sorted.h"
 #include "trace/derived/limits.h"
 
-enum { ROWS_MAX = 16, ROWS_USUAL = 12, JSON_MAX = 64 << 20, WIDTH = 1000, HEIGHT = 620 };
+enum { ROWS_MAX = 16, ROWS_USUAL = 12, ROWS_LEAST = 6, JSON_MAX = 64 << 20, WIDTH = 1000, HEIGHT = 620 };
 
 static const double half = 0.36;   /* of a bar's height, in rows */
 static const double still = 0.001; /* what moves the lead by less is not drawn */
@@ -180,7 +180,8 @@ static void title(const struct figure_input *input, FILE *script, const struct t
 static void draw(const struct figure_input *input, FILE *script, const struct tornado *t, const json_t *robust,
                  size_t rows)
 {
-    (void)plot_taller(input, ((double)rows - ROWS_USUAL) * PLOT_LINE);
+    const double high = fmax((double)rows, ROWS_LEAST), blank = (high - (double)rows) / 2;
+    (void)plot_taller(input, (high - ROWS_USUAL) * PLOT_LINE);
     double pad = pow(t->hi / t->lo, 0.3), lo = t->lo / fmax(pad, 1.02), hi = t->hi * fmax(pad, 1.02);
     title(input, script, t, robust);
     plot_xlabel(input, script,
@@ -188,11 +189,11 @@ static void draw(const struct figure_input *input, FILE *script, const struct to
                 "alone at the end of its range; left of 1 another is best",
                 2);
     (void)fprintf(script,
-                  "set logscale x\nset xrange [%.9g:%.9g]\nset yrange [%g:-0.7]\nset ylabel 'number of the platform'\n"
+                  "set logscale x\nset xrange [%.9g:%.9g]\nset yrange [%g:%g]\nset ylabel 'number of the platform'\n"
                   "set grid xtics noytics\n"
                   "set border 1\nset ytics scale 0\nset style fill solid "
                   "0.9 noborder\n",
-                  lo, hi, (double)rows - 0.2);
+                  lo, hi, (double)rows - 0.2 + blank, -0.7 - blank);
     plot_tics(script, lo, hi);
     if (t->tie > 0)
         (void)fprintf(script,

@@ -18,13 +18,16 @@ const struct figure *figure_find(const char *name)
     return FIND_NAMED(figures, name);
 }
 
+#define LEGEND_SMALL 0.75 /* of letters, in a legend of many lines */
+
 static const char style[] = "set encoding utf8\n"
                             "set grid ytics linecolor rgb '#dddddd' linewidth 1\n"
                             "set border 3 linecolor rgb '#444444'\n"
                             "set tics nomirror\n"
-                            "set key tmargin center horizontal reverse Left samplen 1.5\n"
+                            "set key tmargin center horizontal reverse Left samplen 1.5 width 1\n"
                             "set errorbars small\n"
-                            "set rmargin 3\n";
+                            "set rmargin 3\n"
+                            "if (!exists('letter')) letter = 12\nif (!exists('dot')) dot = 1\nset pointsize dot\n";
 
 /* Write a figure from the runs of its engine. */
 static int write_results(const struct figure *figure, const struct figure_input *input, FILE *out, struct err *err)
@@ -121,14 +124,23 @@ double plot_taller(const struct figure_input *input, double letters)
     return input->size->height / input->size->letter;
 }
 
-double plot_legend_lines(size_t entries, size_t longest)
+/* Lines of a legend in letters of this scale, as wide as gnuplot takes them to be. */
+static double lines_of(size_t entries, size_t longest, double scale)
 {
-    const double width = (double)longest * 0.68 + 5; /* as wide as gnuplot takes them to be */
-    return ceil((double)entries / fmax(1, floor((PLOT_LETTERS - 10) / width)));
+    const double width = ((double)longest * 0.68 + 6) * scale;
+    return ceil((double)entries / fmax(1, floor((PLOT_LETTERS - 10) / width))) * scale;
 }
 
-void plot_legend(const struct figure_input *input, size_t entries, size_t longest)
+double plot_legend_lines(size_t entries, size_t longest)
 {
+    const double lines = lines_of(entries, longest, 1);
+    return lines > 2 ? lines_of(entries, longest, LEGEND_SMALL) : lines;
+}
+
+void plot_legend(const struct figure_input *input, FILE *script, size_t entries, size_t longest)
+{
+    if (lines_of(entries, longest, 1) > 2)
+        (void)fprintf(script, "small = sprintf(',%%g', %g * letter)\nset key font small\n", LEGEND_SMALL);
     (void)plot_taller(input, (plot_legend_lines(entries, longest) - 1) * PLOT_LINE);
 }
 
@@ -142,11 +154,11 @@ static void put_title(FILE *script, bool panels, const char *what, const char *c
     if (*common) {
         (void)fputs("\\n{/*0.85 \".", script);
         plot_quote(script, common);
-        (void)fputs(*small ? ".\"}\\n{/*0.7 \"." : ".\"}\\n{/*0.2  }", script);
         if (*small) {
+            (void)fputs(".\"}\\n{/*0.7 \".", script);
             plot_quote(script, small);
-            (void)fputs(".\"}", script);
         }
+        (void)fputs(".\"}\\n{/*0.2  }", script);
     }
     (void)fputs("\"\n", script);
 }
@@ -264,14 +276,15 @@ static const char *terminal(const char *path, int width, int height, char *buf, 
     const double letter = (double)width / PLOT_LETTERS;
     if (dot && strcmp(dot, ".svg") == 0)
         (void)snprintf(buf, size,
-                       "set terminal svg size %d,%d dynamic enhanced font 'sans,%.0f' background rgb 'white'\n", width,
-                       height, letter);
+                       "set terminal svg size %d,%d dynamic enhanced font 'sans,%.0f' background rgb 'white'\nletter = "
+                       "%.0f\ndot = 0.5\n",
+                       width, height, letter, letter);
     else if (dot && strcmp(dot, ".png") == 0)
-        (void)snprintf(buf, size, "set terminal pngcairo size %d,%d enhanced font 'sans,%.1f'\n", width, height,
-                       letter * 0.75);
+        (void)snprintf(buf, size, "set terminal pngcairo size %d,%d enhanced font 'sans,%.1f'\nletter = %.1f\n", width,
+                       height, letter * 0.75, letter * 0.75);
     else if (dot && strcmp(dot, ".pdf") == 0)
-        (void)snprintf(buf, size, "set terminal pdfcairo size %.2fin,%.2fin enhanced font 'sans,%.1f'\n", width / 96.0,
-                       height / 96.0, letter * 0.75);
+        (void)snprintf(buf, size, "set terminal pdfcairo size %.2fin,%.2fin enhanced font 'sans,%.1f'\nletter = %.1f\n",
+                       width / 96.0, height / 96.0, letter * 0.75, letter * 0.75);
     else
         return NULL;
     return buf;

@@ -103,7 +103,7 @@ void plot_tics(FILE *script, double lo, double hi);
 /* Let the figure be so many letters higher, within half and four times its table's height. Returns that in letters. */
 double plot_taller(const struct figure_input *input, double letters);
 /* Make room for a legend over the figure: so many entries, the longest of so many characters. */
-void plot_legend(const struct figure_input *input, size_t entries, size_t longest);
+void plot_legend(const struct figure_input *input, FILE *script, size_t entries, size_t longest);
 double plot_legend_lines(size_t entries, size_t longest);
 
 /* Write text as a gnuplot string in double quotes, with nothing in it active (no enhanced markup, no escapes). */
