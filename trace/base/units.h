@@ -1,6 +1,7 @@
 /* units: numbers with a unit suffix, as people write them, to integers and back.
  *
- * The only place that knows suffixes. Parsing is locale-free and checks range; the whole text must be used up. */
+ * Of options and settings; words of other tools' tables are in trace/import/text_table.h. Parsing is locale-free and
+ * checks range; the whole text must be used up. */
 #ifndef TRACE_BASE_UNITS_H
 #define TRACE_BASE_UNITS_H
 

@@ -378,7 +378,7 @@ static int store_rows_of(const struct batches *b, size_t first_batch, size_t fir
         const struct fault_record *record = batch->record < 0 ? NULL : &b->records[batch->record];
         if (STORE_ROW(store, "batches", err, STORE_V_INT(first_batch + i), STORE_V_INT(first_service + batch->first),
                       STORE_V_INT(batch->count), STORE_V_INT(batch->start_ns), STORE_V_INT(batch->end_ns),
-                      STORE_V_INT(batch->fault_pages),
+                      b->services.count ? STORE_V_INT(batch->fault_pages) : STORE_V_NULL,
                       record && record->number ? STORE_V_INT(record->value) : STORE_V_NULL,
                       STORE_V_TEXT(rule_names[batch->rule]), STORE_V_REAL(batch->confidence)))
             return -1;
