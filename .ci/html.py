@@ -211,7 +211,7 @@ def decision(b, page, hostile, said):
     ends = lambda row, metric: row['interval'].get(metric, [row['metrics'][metric]])
     for width in (360, 1400):
         b.open(page, width, width < 500)
-        shown = b.js('''return [...document.querySelectorAll("#why tbody tr")].map(tr => [tr.children[0].textContent,
+        shown = b.js('''return [...document.querySelectorAll("#rows tbody tr")].map(tr => [tr.children[0].textContent,
             Object.fromEntries([...tr.children].slice(1).map(td => [td.dataset.label, td.textContent]))])''')
         check('%d px: a row for each mechanism, in order' % width, [r[0] for r in shown] == ['%s (%s)' % (r['mechanism'], r['policy']) for r in said['rows']], shown)
         wrong = [(row, label) for (_, row), real in zip(shown, said['rows']) for label, metric in (('time', 'time_ns'), ('to the GPU', 'h2d_bytes'), ('to the host', 'd2h_bytes'))
