@@ -47,7 +47,7 @@ START_TEST(an_end_is_the_run_with_that_number)
 {
     struct replay_result drawn, low, high;
     run(&drawn, "tree,none", NULL, 1, 1);
-    run(&low, "tree,none", "service_ns=10400", 0, 1);
+    run(&low, "tree,none", "service_ns=470", 0, 1);
     run(&high, "tree,none", "service_ns=15600", 0, 1);
     const struct robust *r = &drawn.robustness->robust;
     size_t winner = r->best, other = !winner, found = 0;

@@ -520,7 +520,7 @@ START_TEST(a_warp_goes_on_past_its_stores_and_ends_when_they_are_done)
     ck_assert_uint_eq(many.batches, 1); /* 32 steps of 100 ns, before the driver answers: none waited for a page */
     ck_assert_uint_eq(many.faults, 32);
     ck_assert_uint_eq(many.services, 32);
-    ck_assert_int_gt(many.time_ns, 100 * 32 + 32 * 75000); /* not before the last service */
+    ck_assert_int_gt(many.time_ns, 100 * 32 + 32 * 30000); /* not before the last service */
     /* 56 of 64 stores are listed at once: the others come with the next batch. */
     struct uvm_metrics most = run_stores(2, 32);
     ck_assert_uint_eq(most.batches, 2);
@@ -622,7 +622,7 @@ static int late_step(void *run, uint32_t launch, uint32_t actor, struct actor_at
         return 0;
     bool waits = actor == 1 && at->body == 0;
     *step = (struct actor_step){
-        .count = !waits, .accesses = 1, .turns = 1, .compute_ns = waits ? 60000 : 0, .page = {actor}};
+        .count = !waits, .accesses = 1, .turns = 1, .compute_ns = waits ? 30000 : 0, .page = {actor}};
     at->body++;
     return 1;
 }
