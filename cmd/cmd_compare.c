@@ -151,7 +151,7 @@ static void print_robust(const struct compare_result *result, char (*names)[COMP
 }
 
 enum { LINE = 76 };
-static size_t pick_room = 2 * LINE; /* bytes for how to have the row to take */
+static size_t pick_room = (size_t)2 * LINE; /* bytes for how to have the row to take */
 
 /* How to have the row that the answer names, in a few lines. */
 static void print_pick(const struct view *view, FILE *to)

@@ -358,11 +358,26 @@ struct untraced untraced_of(double *ns, size_t n)
     return (struct untraced){(ns[(n - 1) / 2] + ns[n / 2]) / 2, ns[n / 4], ns[n - 1 - n / 4], (uint32_t)n};
 }
 
+/* Take the whole number that comes next; whether there is one. */
+static bool next_number(const char **text, double *value)
+{
+    char *end;
+    const long long n = strtoll(*text, &end, 10);
+    const bool any = end != *text && n > 0 && n < (long long)1e18;
+    *value = (double)n;
+    *text = end;
+    return any;
+}
+
 bool untraced_get(const struct store *store, const char *key, struct untraced *u)
 {
     const char *text = store_origin_get(store, key);
-    return text && sscanf(text, "%lf %lf %lf %u", &u->median_ns, &u->low_ns, &u->high_ns, &u->runs) == 4 &&
-           u->low_ns > 0 && u->low_ns <= u->median_ns && u->median_ns <= u->high_ns && u->high_ns < 1e18 && u->runs > 0;
+    double runs;
+    if (!text || !next_number(&text, &u->median_ns) || !next_number(&text, &u->low_ns) ||
+        !next_number(&text, &u->high_ns) || !next_number(&text, &runs) || *text || runs > UINT32_MAX)
+        return false;
+    u->runs = (uint32_t)runs;
+    return u->low_ns <= u->median_ns && u->median_ns <= u->high_ns;
 }
 
 int untraced_put(const char *path, const char *key, const struct untraced *u, struct err *err)
