@@ -182,6 +182,19 @@ static void put(struct writer *w, const struct hand *hand, struct record r)
     ck_assert_int_eq(writer_add(w, &r, NULL, &err), 0);
 }
 
+/* The CPU's faults bring the first MiB back, a sixteenth each, from the `from`-th on. */
+static void cpu_takes(struct writer *w, const struct hand *hand, int64_t time, int from)
+{
+    for (int i = from; i < 16; i++)
+        put(w, hand,
+            (struct record){.kind = RECORD_MIGRATE_D2H,
+                            .time = time + i * 4500,
+                            .duration = 2000,
+                            .addr = BASE + (uint64_t)i * MIB / 16,
+                            .bytes = MIB / 16,
+                            .flags = RECORD_CAUSE_FAULT});
+}
+
 /* A batch that brings so much at once, us. */
 static void batch(struct writer *w, const struct hand *hand, int64_t from, int64_t to, uint64_t addr, uint64_t bytes)
 {
@@ -232,14 +245,8 @@ static void make(const struct hand *hand)
     put(&w, hand, (struct record){.kind = RECORD_CPU_FAULT, .time = 3, .addr = BASE, .flags = RECORD_WRITE});
     if (strcmp(hand->without, "freedom") == 0)
         put(&w, hand, (struct record){.kind = RECORD_ADVISE, .time = 2, .addr = BASE, .bytes = 2 * MIB});
-    for (int i = 0; i < 16 && strcmp(hand->without, "hurry") == 0; i++) /* before any kernel: to be left alone */
-        put(&w, hand,
-            (struct record){.kind = RECORD_MIGRATE_D2H,
-                            .time = 100000 + i * 4500,
-                            .duration = 2000,
-                            .addr = BASE + (uint64_t)i * MIB / 16,
-                            .bytes = MIB / 16,
-                            .flags = RECORD_CAUSE_FAULT});
+    if (strcmp(hand->without, "hurry") == 0) /* before any kernel: to be left alone */
+        cpu_takes(&w, hand, 100000, 0);
     kernel(store, &w, hand, 0, strcmp(hand->without, "cost") == 0 ? "void a<int>(int*)" : "a", 1000, 2000);
     batch(&w, hand, 1010, 1490, BASE, MIB);
     put(&w, hand, (struct record){.kind = RECORD_FAULT, .time = 1492000, .duration = 6000, .addr = OUTPUT, .bytes = 1});
@@ -252,14 +259,8 @@ static void make(const struct hand *hand)
                         .addr = BASE,
                         .bytes = MIB / 16,
                         .flags = RECORD_CAUSE_FAULT});
-    for (int i = 1; i < 16 && strcmp(hand->without, "hurry") == 0; i++)
-        put(&w, hand,
-            (struct record){.kind = RECORD_MIGRATE_D2H,
-                            .time = 2022000 + i * 4500,
-                            .duration = 2000,
-                            .addr = BASE + (uint64_t)i * MIB / 16,
-                            .bytes = MIB / 16,
-                            .flags = RECORD_CAUSE_FAULT});
+    if (strcmp(hand->without, "hurry") == 0)
+        cpu_takes(&w, hand, 2022000, 1);
     kernel(store, &w, hand, 1, "b", 2100, 2600);
     batch(&w, hand, 2110, strcmp(hand->without, "cost") == 0 ? 2150 : 2580, BASE, MIB / 16);
     kernel(store, &w, hand, 2, "b", 2602, 2650);

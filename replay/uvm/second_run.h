@@ -24,9 +24,9 @@ const char *second_run_command(struct store *first, bool touches, char *buf, siz
 int second_run_join(struct store *first, struct store *second, bool touches, bool some, struct store *out,
                     struct err *err);
 
-/* --- what the program takes without the profiler, from a launch until it has waited for the GPU, as facts of origin
- * ---
- */
+/* --- without the profiler ---
+ *
+ * What the program takes from a launch until it has waited for the GPU, as facts of origin. */
 #define UNTRACED_PLAIN    "untraced.plain"    /* as it is */
 #define UNTRACED_RESIDENT "untraced.resident" /* with all managed memory on the GPU before */
 #define UNTRACED_PLANNED  "untraced.planned"  /* under a plan, with its calls */

@@ -30,9 +30,8 @@ struct recorder_options {
     const char *patch;         /* NULL: recorder_find_patch() */
     bool call_sites;           /* of managed allocations, too */
     bool faults;               /* single faults, by the driver's event queue */
-    bool
-        untraced; /* nothing but how long the GPU is at work (RECORD_PIPE_TIME); what the program prints goes nowhere */
-    unsigned most_s;               /* a program that runs longer gets SIGALRM; 0: none does */
+    bool untraced;   /* nothing but how long the GPU is at work (RECORD_PIPE_TIME); the program's output goes nowhere */
+    unsigned most_s; /* a program that runs longer gets SIGALRM; 0: none does */
     const char *plan;              /* to apply, as advice_plan_read() gives it; NULL: none */
     const char *command_line;      /* for the origin */
     const char *sysfs;             /* NULL: "/sys" */
