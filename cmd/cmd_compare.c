@@ -55,12 +55,15 @@ struct view {
     size_t *rows, count;
 };
 
-/* How many times as long as each of the best a row takes at least. */
+/* How many times as long as each of the best a row takes at least; as those that are no estimate, where there are. */
 static double behind(const struct compare_verdict *v, size_t count, size_t i)
 {
     double most = 0;
+    bool closed = false;
     for (size_t best = 0; best < count; best++)
-        if (v->answers[best].wins)
+        closed |= v->answers[best].wins && !v->answers[best].open;
+    for (size_t best = 0; best < count; best++)
+        if (v->answers[best].wins && !(closed && v->answers[best].open))
             most = fmax(most, verdict_margin(&v->verdict, &v->answers[best], &v->answers[i]));
     return most;
 }
@@ -221,8 +224,8 @@ static void print_below(const struct view *view, FILE *to)
         print_top(view->result, to);
     else if (view->verdict->verdict.pick < view->result->count)
         print_pick(view, to);
-    else if (strchr(view->verdict->verdict.say, '~') && *view->result->touches)
-        printable_print(to, "for numbers in place of ~: %s\n", view->result->touches);
+    else if (view->verdict->verdict.tied && *view->result->touches)
+        printable_print(to, "what decides: %s\n", view->result->touches);
     const size_t rows = view->result->count - view->count;
     const size_t notes = notes_print_all(to, view->noted, view->result->count, matters);
     if (!all && !opt_verbose)

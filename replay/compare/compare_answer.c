@@ -81,10 +81,6 @@ int compare_verdict(const struct compare_result *result, struct compare_verdict 
         v->answers[i].simple = compare_simplicity(compare_row_name(row, v->names[i]));
         verdict_take(&v->verdict, &v->answers[i], row->outcome.values, row->error_ratio);
         v->answers[i].value.common = row->common_ns;
-        if (*v->answers[i].text == '>') { /* it was stopped, or its model failed: no contender */
-            v->answers[i].value.state = ROBUST_BEATEN;
-            v->answers[i].open = false;
-        }
         name_row(result, row, v->names[i]);
     }
     if (result->drawn)

@@ -168,6 +168,7 @@ static json_t *section(const struct run_set *all, const char *name, const char *
         section = section_of_report(&report, &runs, err);
     if (section) {
         json_tree_put(&section, "engine", json_string(name));
+        json_tree_put(&section, "answer", json_tree_text(report.answer));
         json_tree_put(&section, "summary", json_string(engine ? engine->summary : ""));
         json_tree_put(&section, "ranks", json_incref(ranks));
         json_tree_put(&section, "figures", all_figures(&runs, engine, asked, missing));

@@ -43,12 +43,13 @@ double verdict_margin(const struct verdict *verdict, const struct verdict_answer
                                    : b->value.lo / (a->value.hi - fmin(a->value.common, b->value.common));
 }
 
-/* The nearest of the others to the best; n: none stands. */
-static size_t next_of(const struct verdict *verdict, const struct verdict_answer *answers, size_t n, size_t best)
+/* The nearest of the others to the best, closed: of those that are no estimate; n: none stands. */
+static size_t next_of(const struct verdict *verdict, const struct verdict_answer *answers, size_t n, size_t best,
+                      bool closed)
 {
     size_t next = n;
     for (size_t i = 0; i < n; i++)
-        if (i != best && answers[i].value.state == ROBUST_STANDS &&
+        if (i != best && answers[i].value.state == ROBUST_STANDS && !(closed && answers[i].open) &&
             (next == n || verdict_margin(verdict, &answers[best], &answers[i]) <
                               verdict_margin(verdict, &answers[best], &answers[next])))
             next = i;
@@ -63,7 +64,8 @@ static void say_margin(struct verdict *v, const char *label, const struct verdic
     const bool time = strcmp(label, "time") == 0;
     char margin[64];
     (void)snprintf(margin, sizeof margin, "%s%.2f times",
-                   a->value.lo < a->value.hi || b->value.lo < b->value.hi ? "at least " : "", verdict_margin(v, a, b));
+                   a->value.lo < a->value.hi || b->value.lo < b->value.hi || *b->text == '>' ? "at least " : "",
+                   verdict_margin(v, a, b));
     (void)mem_add_text(v->say, sizeof v->say, "%s %s", a->error > 0 ? "Use" : "First comes", a->name);
     if (*a->text)
         (void)mem_add_text(v->say, sizeof v->say, ": %s%s%s", time ? "" : label, time ? "" : " ", a->text);
@@ -77,28 +79,51 @@ static void say_margin(struct verdict *v, const char *label, const struct verdic
         a->error > 0 ? ", more than the models' errors" : "; how far off such numbers are was never measured", v->sure);
 }
 
-/* "No winner: a 242 to 331 us, b 317 us and others". */
-static void say_winners(struct verdict *v, const struct verdict_answer *answers, size_t n, size_t winners)
+/* "a 242 to 331 us, b 317 us and others": those that win and are open, or are not; at most so many. */
+static void list_winners(struct verdict *v, const struct verdict_answer *answers, size_t n, bool open, size_t most)
 {
-    const size_t most = winners > NAMED ? NAMED - 1 : winners;
-    size_t said = 0;
-    (void)snprintf(v->say, sizeof v->say, "No winner: ");
-    for (size_t i = 0; i < n && said < most; i++)
-        if (answers[i].wins) {
+    size_t count = 0, said = 0;
+    for (size_t i = 0; i < n; i++)
+        count += answers[i].wins && answers[i].open == open;
+    const size_t named = count <= most ? count : most > 1 ? most - 1 : 1;
+    for (size_t i = 0; i < n && said < named; i++)
+        if (answers[i].wins && answers[i].open == open) {
             (void)mem_add_text(v->say, sizeof v->say, "%s%s%s%s",
-                               said == 0             ? ""
-                               : said + 1 == winners ? " and "
-                                                     : ", ",
+                               said == 0           ? ""
+                               : said + 1 == count ? " and "
+                                                   : ", ",
                                answers[i].name, *answers[i].text ? " " : "", answers[i].text);
             said++;
         }
-    if (winners > most)
-        (void)mem_add_text(v->say, sizeof v->say, " and others");
+    if (count > named)
+        (void)mem_add_text(v->say, sizeof v->say, " and %s", count > named + 1 ? "others" : "another");
+}
+
+/* Several that nothing beats, `closed` of them with a value that stands. */
+static void say_winners(struct verdict *v, const struct verdict_answer *answers, size_t n, size_t closed, bool open)
+{
+    (void)snprintf(v->say, sizeof v->say, open ? "No winner yet: " : "No winner: ");
+    list_winners(v, answers, n, false, open ? NAMED / 2 : NAMED);
+    if (v->next < n)
+        (void)mem_add_text(v->say, sizeof v->say, " beats %s%s%s%s", answers[v->next].name,
+                           *answers[v->next].text ? " (" : "", answers[v->next].text,
+                           *answers[v->next].text ? ")" : "");
+    if (!open)
+        (void)mem_add_text(v->say, sizeof v->say, " are the same%s; the simplest is %s.",
+                           v->measured ? " within their errors" : "", answers[v->pick].name);
+    else {
+        (void)mem_add_text(v->say, sizeof v->say, "%s", closed ? "; " : "");
+        list_winners(v, answers, n, true, closed ? 1 : NAMED);
+        (void)mem_add_text(v->say, sizeof v->say, " %s: the program's touches decide.",
+                           !closed             ? "are estimates (~) or bounds (>)"
+                           : v->more_is_better ? "may have more"
+                                               : "may take less");
+    }
 }
 
 void verdict_make(struct verdict *v, struct verdict_answer *answers, size_t n)
 {
-    size_t winners = 0;
+    size_t winners = 0, closed = 0;
     bool open = false;
     char label[80];
     (void)metric_label(v->metric->name, label, sizeof label);
@@ -108,15 +133,16 @@ void verdict_make(struct verdict *v, struct verdict_answer *answers, size_t n)
     for (size_t i = 0; i < n; i++) {
         answers[i].wins = verdict_wins(v, answers, n, &answers[i]);
         winners += answers[i].wins;
+        closed += answers[i].wins && !answers[i].open;
         open |= answers[i].wins && answers[i].open;
         v->measured |= answers[i].wins && answers[i].error > 0;
-        if (answers[i].wins && (v->pick == n || answers[i].simple < answers[v->pick].simple))
+        if (answers[i].wins &&
+            (v->pick == n || answers[i].open < answers[v->pick].open ||
+             (answers[i].open == answers[v->pick].open && answers[i].simple < answers[v->pick].simple)))
             v->pick = i;
     }
     v->tied = winners > 1 || open;
-    v->next = winners ? next_of(v, answers, n, v->pick) : n;
-    if (v->tied)
-        say_winners(v, answers, n, winners);
+    v->next = closed == 1 || !v->tied ? next_of(v, answers, n, v->pick, open) : n;
     if (winners == 0)
         (void)snprintf(v->say, sizeof v->say, "No answer: nothing here has a %s.", label);
     else if (!v->tied && v->next == n)
@@ -124,13 +150,7 @@ void verdict_make(struct verdict *v, struct verdict_answer *answers, size_t n)
                        answers[v->pick].name, label, *answers[v->pick].text ? ", " : "", answers[v->pick].text);
     else if (!v->tied)
         say_margin(v, label, &answers[v->pick], &answers[v->next]);
-    else if (open)
-        (void)mem_add_text(v->say, sizeof v->say, "; %s.",
-                           strchr(v->say, '~')
-                               ? "an estimate (~) decides nothing: the program's touches make it a number"
-                               : "what is only more than a bound (>) decides nothing");
     else
-        (void)mem_add_text(v->say, sizeof v->say, " are the same%s; the simplest is %s.",
-                           v->measured ? " within their errors" : "", answers[v->pick].name);
+        say_winners(v, answers, n, closed, open);
     v->pick = open ? n : v->pick;
 }

@@ -1,9 +1,10 @@
 /* verdict: the sentence that a comparison begins with: who wins, by how much and how sure, or that nobody does.
  *
  * What nothing beats (robust_beats()) wins. Several such are the same within their errors, and the simplest is named;
- * where one of them is an estimate nobody knows. Worked example, errors of 6 %: "No winner: zerocopy 242 to 331 us and
- * copy 317 us are the same within their errors; the simplest is copy."; and of 645 us beside 2.2 ms: "Use copy: 645 us;
- * zerocopy takes 3.41 times as long (2.20 ms), more than the models' errors." */
+ * where one of them is an estimate, or only a bound is known of it, there is no winner yet. Worked example, errors of 6
+ * %: "No winner: zerocopy 242 to 331 us and copy 317 us are the same within their errors; the simplest is copy."; and
+ * of 645 us beside 2.2 ms: "Use copy: 645 us; zerocopy takes 3.41 times as long (2.20 ms), more than the models'
+ * errors." */
 #ifndef REPLAY_RUN_VERDICT_H
 #define REPLAY_RUN_VERDICT_H
 
@@ -24,7 +25,7 @@ struct verdict {
     bool more_is_better;
     char sure[64]; /* said behind a winner, "; it wins in 16 of 16 draws"; "" */
     size_t pick;   /* the winner, the simplest of several; n: there is none */
-    size_t next;   /* the nearest of the others to it; n: none stands */
+    size_t next;   /* the nearest of the others to it; n: none stands, or several win */
     bool tied;     /* several win, or an open one does */
     bool measured; /* the error of one that wins is known */
     char say[1024];

@@ -61,7 +61,7 @@ static const struct {
     {&time,
      false,
      {{"a", 100, 100, 0, 0.15, 0, 0}, {"b", 50, 50, '~', 0.15, 0, 0}},
-     "No winner: a 100 us and b ~50 us; an estimate (~) decides nothing: the program's touches make it a number."},
+     "No winner yet: a 100 us; b ~50 us may take less: the program's touches decide."},
     {&time,
      false,
      {{"a", 100, 100, 0, 0.15, 0, 0}, {"b", 300, 300, '~', 0.15, 0, 0}},
@@ -69,7 +69,31 @@ static const struct {
     {&time,
      false,
      {{"a", 100, 100, 0, 0.15, 0, 0}, {"b", 90, 90, '>', 0.15, 0, 0}},
-     "No winner: a 100 us and b > 90 us; what is only more than a bound (>) decides nothing."},
+     "No winner yet: a 100 us; b > 90 us may take less: the program's touches decide."},
+    {&time,
+     false,
+     {{"a", 100, 100, 0, 0.15, 0, 0}, {"b", 116, 116, '>', 0.15, 0, 0}},
+     "Use a: 100 us; b takes at least 1.16 times as long (> 116 us), more than the models' errors."},
+    {&time,
+     false,
+     {{"a", 100, 100, 0, 0.15, 0, 0},
+      {"b", 300, 300, '~', 0.15, 0, 0},
+      {"c", 400, 400, 0, 0.15, 0, 0},
+      {"d", 90, 90, '>', 0.15, 0, 0}},
+     "No winner yet: a 100 us beats c (400 us); d > 90 us may take less: the program's touches decide."},
+    {&time,
+     false,
+     {{"a", 90, 90, '~', 0.15, 0, 0}, {"b", 40, 40, '>', 0.15, 0, 0}},
+     "No winner yet: a ~90 us and b > 40 us are estimates (~) or bounds (>): the program's touches decide."},
+    {&time,
+     false,
+     {{"a", 100, 100, 0, 0.06, 0, 1},
+      {"b", 101, 101, 0, 0.06, 0, 2},
+      {"c", 102, 102, 0, 0.06, 0, 3},
+      {"d", 50, 50, '>', 0.06, 0, 0},
+      {"e", 60, 60, '>', 0.06, 0, 0},
+      {"f", 70, 70, '>', 0.06, 0, 0}},
+     "No winner yet: a 100 us and others; d > 50 us and others may take less: the program's touches decide."},
     /* nobody has measured: the middle of an interval, and no tie but of equals */
     {&time,
      false,
@@ -118,7 +142,7 @@ START_TEST(the_sentence_names_who_wins_or_that_nobody_does)
         verdict_make(&verdict, answers, n);
         ck_assert_str_eq(verdict.say, cases[i].says);
         ck_assert_int_eq(verdict.pick == n,
-                         strncmp(verdict.say, "No answer", 9) == 0 || strstr(verdict.say, "decides nothing") != NULL);
+                         strncmp(verdict.say, "No answer", 9) == 0 || strstr(verdict.say, "touches decide") != NULL);
     }
 }
 END_TEST
