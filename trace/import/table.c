@@ -11,21 +11,14 @@
  *                                                     the direction; or one kind, of all rows: kinds=DRAM_READ
  *
  * Units stand behind a number (25us), in a row of units below the header, behind a title (Bytes (MB)), or are those of
- * options time_unit and bytes_unit. Rows whose word is not listed, or that have no word, are left out and counted. Of
- * CPU faults `bytes` is the program counter, of GPU faults their number: neither is in a unit of bytes.
- *
- * With columns device (a number, or "GPU X (0)") or process the stream has the columns process_id, src_id and dst_id.
- * A migration without an address is none of the records: it counts, with its bytes and time, as lost by the source. */
-#include <stdio.h>
+ * options time_unit and bytes_unit. Rows whose word is not listed, or that have no word, are left out and counted. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
-#include "trace/event/uvm_event.h"
-#include "trace/import/csv.h"
-#include "trace/import/reader.h"
-#include "trace/import/table_columns.h"
+#include "trace/base/param_value.h"
+#include "trace/import/table_rows.h"
 
 struct options {
     const char *columns, *kinds;
@@ -33,9 +26,7 @@ struct options {
     struct csv_stream_options stream;
 };
 
-static const char *const time_units[] = {"ns", "us", "ms", "s", "cycles"};
-static const char *const bytes_units[] = {"B", "KB", "MB", "GB", "KiB", "MiB", "GiB"};
-enum { UNIT_CYCLES = 4, SHAPE_DEVICE = 9 };
+enum { ROW_TIME_UNIT = 2, ROW_BYTES_UNIT, UNIT_CYCLES = 4 };
 
 static const struct param options[] = {
     PARAM_TEXT_ROW(options, columns, NULL, "its names of our columns: [time=timestamp,addr=address]; or their numbers"),
@@ -51,11 +42,8 @@ struct reading {
     struct input_stream *source;
     struct options o;
     struct table_columns t;
+    struct table_rows rows;
     bool headed, first; /* a header was met; a row of units may follow */
-    int64_t process;
-    struct stream stream;
-    int index;
-    struct writer writer;
 };
 
 static unsigned long long line_of(const struct reading *g)
@@ -63,184 +51,25 @@ static unsigned long long line_of(const struct reading *g)
     return (unsigned long long)input_stream_line_number(g->source);
 }
 
-static const struct field *cell_of(const struct reading *g, const struct field *cells, enum ours ours)
-{
-    const struct table_map *m = table_columns_find(&g->t, cells, ours);
-    return m ? &cells[m->at] : NULL;
-}
-
-static bool has(const struct reading *g, enum ours ours)
-{
-    return table_columns_find(&g->t, NULL, ours) != NULL;
-}
-
-/* --- cells --- */
-
-/* The number of the first digits, or of those in the last brackets: "GPU X (0)". */
-static int64_t device_of(const struct field *cell)
-{
-    const char *open = cell ? memrchr(cell->text, '(', cell->length) : NULL;
-    const char *p = open ? open + 1 : cell ? cell->text : "";
-    uint64_t number = 0;
-    return field_digits(&p, &number) && number < INT32_MAX ? (int64_t)number : 0;
-}
-
-/* Three numbers, as in "(64 1 1)". */
-static void take_triple(const struct field *cell, struct store_value *shape)
-{
-    const char *p = cell ? cell->text : "", *end = cell ? p + cell->length : p;
-    for (int i = 0; i < 3; i++) {
-        uint64_t number;
-        while (p < end && (*p < '0' || *p > '9'))
-            p++;
-        if (p < end && field_digits(&p, &number) && number <= INT32_MAX)
-            shape[i] = STORE_V_INT((int64_t)number);
-    }
-}
-
-static int add_kernel(struct reading *g, const struct field *cells, struct record *r, struct err *err)
-{
-    struct store_value shape[READER_SHAPE];
-    const struct field *name = cell_of(g, cells, NAME), *cell;
-    char *text = mem_strndup(name ? name->text : "", name ? name->length : 0, err);
-    int64_t id, number;
-    if (!text)
-        return -1;
-    for (int i = 0; i < READER_SHAPE; i++) {
-        cell = cell_of(g, cells, (enum ours)(SHAPE + i));
-        shape[i] = cell && text_table_number(cell, (struct text_unit){QUANTITY_NONE, 1}, false, &number)
-                       ? STORE_V_INT(number)
-                       : STORE_V_NULL;
-    }
-    take_triple(cell_of(g, cells, GRID), shape);
-    take_triple(cell_of(g, cells, BLOCK), shape + 3);
-    if ((cell = cell_of(g, cells, DEVICE)))
-        shape[SHAPE_DEVICE] = STORE_V_INT(device_of(cell));
-    const int rc =
-        reader_kernel(g->context, text, g->stream.unit == TIME_NS ? r->time : INT64_MIN, r->duration, shape, &id, err);
-    free(text);
-    r->id = (uint64_t)id;
-    r->group = has(g, GROUP) ? r->group : (uint32_t)id;
-    return rc;
-}
-
-static int bad_cell(const struct reading *g, enum ours ours, const struct field *f, const char *expected,
-                    struct err *err)
-{
-    return err_set(err, "line %llu, column %s: '%.*s'; expected %s", line_of(g), table_ours_names[ours],
-                   f->length < 60 ? (int)f->length : 60, f->text, expected);
-}
-
-/* A number of a column, 0 where it is empty. */
-static int take_number(const struct reading *g, const struct field *cells, enum ours ours, int64_t *value,
-                       struct err *err)
-{
-    const struct table_map *m = table_columns_find(&g->t, cells, ours);
-    const struct field *f = m ? &cells[m->at] : NULL;
-    struct text_unit unit = {QUANTITY_NONE, 1};
-    *value = 0;
-    if (!f)
-        return 0;
-    if (ours == TIME || ours == DUR || ours == BYTES)
-        unit = m->unit;
-    const bool comma = g->t.separator == ';' && memchr(f->text, ',', f->length); /* a point in some countries */
-    if (!comma && text_table_number(f, unit, g->t.binary, value) && (*value >= 0 || ours == TIME || ours == ID))
-        return 0;
-    return bad_cell(g, ours, f, "a number within 2^62, whole or in its unit (options time_unit, bytes_unit)", err);
-}
-
-/* Of faults the value is no size: their number, or behind "PC " a program counter. */
-static int take_value(const struct reading *g, const struct field *cells, struct record *r, struct err *err)
-{
-    const struct field *f = cell_of(g, cells, BYTES);
-    int64_t bytes;
-    if (r->kind == RECORD_CPU_FAULT || r->kind == RECORD_FAULT) {
-        struct field number = f ? *f : (struct field){"", 0};
-        if (number.length > 3 && memcmp(number.text, "PC ", 3) == 0)
-            number = (struct field){number.text + 3, number.length - 3};
-        if (f && !field_unsigned(&number, r->kind == RECORD_FAULT ? &r->bytes : &r->id))
-            return bad_cell(g, BYTES, f, "how many faults, or the PC of one", err);
-        return 0;
-    }
-    if (take_number(g, cells, BYTES, &bytes, err))
-        return -1;
-    r->bytes = f ? (uint64_t)bytes : (uint64_t)g->o.bytes;
-    return 0;
-}
-
-static int put(struct reading *g, struct record *r, const int64_t *owner, struct err *err)
-{
-    const bool moved = r->kind == RECORD_MIGRATE_H2D || r->kind == RECORD_MIGRATE_D2H || r->kind == RECORD_MIGRATE_D2D;
-    if (moved && !has(g, ADDR) && !g->context->strict)
-        return reader_lose(g->context, r);
-    if ((moved || r->kind == RECORD_FAULT || r->kind == RECORD_CPU_FAULT) && !has(g, ADDR))
-        return reader_skip_line(g->context, "no address", g->source, err);
-    if (g->index < 0) {
-        csv_stream_name(&g->stream, &g->o.stream, (enum record_kind)r->kind);
-        if (reader_stream(g->context, &g->stream, &g->index, err) ||
-            writer_open(&g->writer, g->context->store, g->index, g->t.owners ? 3 : 0, err))
-            return -1;
-    }
-    return writer_add(&g->writer, r, owner, err);
-}
-
-/* The record of a row, once for each of its addresses. */
-static int put_all(struct reading *g, const struct field *cells, size_t n, struct record *r, struct err *err)
-{
-    const struct table_map *m = table_columns_find(&g->t, NULL, ADDR);
-    const struct field *process = cell_of(g, cells, PROCESS);
-    const int64_t gpu = device_of(cell_of(g, cells, DEVICE));
-    int64_t owner[3];
-    uvm_event_owner((enum record_kind)r->kind, process ? device_of(process) : g->process, gpu, gpu, owner);
-    for (size_t i = m ? (size_t)m->at : n - 1; i < n; i = m && m->many ? i + 1 : n) {
-        const bool none = !m || !cells[i].length || field_is(&cells[i], "-1");
-        r->addr = 0;
-        if (!none && !field_unsigned(&cells[i], &r->addr))
-            return bad_cell(g, ADDR, &cells[i], "an address, decimal or 0x hexadecimal", err);
-        if ((!none || !m || !m->many) && put(g, r, owner, err))
-            return -1;
-    }
-    return 0;
-}
-
-static int take_row(struct reading *g, const struct field *cells, size_t n, struct err *err)
-{
-    static const enum ours numbers[] = {TIME, DUR, FLAGS, ID, GROUP};
-    struct record r = {.kind = g->t.only};
-    int64_t at[5];
-    const char *why = g->t.only ? NULL : table_columns_kind(&g->t, cell_of(g, cells, KIND), &r);
-    if (why)
-        return reader_skip_line(g->context, why, g->source, err);
-    for (int i = 0; i < 5; i++)
-        if (take_number(g, cells, numbers[i], &at[i], err))
-            return -1;
-    r.time = at[0];
-    r.duration = at[1];
-    r.flags = has(g, FLAGS) ? (uint32_t)at[2] : r.flags;
-    r.id = (uint64_t)at[3];
-    r.group = (uint32_t)at[4];
-    if (take_value(g, cells, &r, err) || (r.kind == RECORD_KERNEL && add_kernel(g, cells, &r, err)))
-        return -1;
-    return put_all(g, cells, n, &r, err);
-}
-
-/* --- lines --- */
-
 /* Where units stand nowhere else, they are those of the options. */
 static int default_units(struct reading *g, struct err *err)
 {
     for (size_t i = 0; i < g->t.count; i++) {
         struct table_map *m = &g->t.maps[i];
         const bool time = m->ours == TIME || m->ours == DUR;
-        const char *name = time ? time_units[g->o.time_unit] : bytes_units[g->o.bytes_unit];
         const enum text_quantity quantity = time ? QUANTITY_TIME : QUANTITY_BYTES;
+        char name[16];
+        (void)param_choice(&options[time ? ROW_TIME_UNIT : ROW_BYTES_UNIT], time ? g->o.time_unit : g->o.bytes_unit,
+                           name, sizeof name);
         if ((time || m->ours == BYTES) && m->unit.quantity != quantity &&
             !text_table_unit(&(struct field){name, strlen(name)}, false, &m->unit))
             m->unit = (struct text_unit){quantity, 1}; /* cycles */
     }
-    if (!has(g, KIND) && g->t.only == RECORD_NONE)
+    if (!table_columns_has(&g->t, KIND) && g->t.only == RECORD_NONE)
         return err_set(err, "line %llu: no column is the kind, and option kinds does not say it", line_of(g));
-    g->stream.unit = !has(g, TIME) ? TIME_NONE : g->o.time_unit == UNIT_CYCLES ? TIME_CYCLES : TIME_NS;
+    g->rows.stream.unit = !table_columns_has(&g->t, TIME) ? TIME_NONE
+                          : g->o.time_unit == UNIT_CYCLES ? TIME_CYCLES
+                                                          : TIME_NS;
     return 0;
 }
 
@@ -250,7 +79,7 @@ static bool is_talk(struct reading *g, const char *line)
     const char *p = line + 2;
     uint64_t process;
     if (strncmp(line, "==", 2) == 0 && field_digits(&p, &process) && process < INT32_MAX)
-        g->process = (int64_t)process;
+        g->rows.process = (int64_t)process;
     return g->t.known && strncmp(line, "==", 2) == 0;
 }
 
@@ -264,7 +93,7 @@ static int take_cells(struct reading *g, char *line, struct err *err)
         return -1;
     g->first = false;
     if (n == g->t.width || (n > g->t.width && g->t.maps[0].many))
-        return take_row(g, cells, n, err);
+        return table_rows_add(&g->rows, cells, n, err);
     if (g->t.known)
         return reader_skip_line(g->context, "not as many cells as the header", g->source, err);
     return err_set(err, "line %llu: %s; the header row names %zu columns", line_of(g),
@@ -298,19 +127,19 @@ static int read_lines(struct reading *g, struct err *err)
     size_t length;
     int more;
     while ((more = input_stream_line(g->source, &line, &length, err)) > 0) {
-        const size_t mark = line_of(g) == 1 && length >= 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-        if (take_line(g, line + mark, length - mark, err))
+        if (take_line(g, line, length, err))
             return -1;
     }
-    if (more == 0 && !g->t.width)
-        return err_set(err, "line %llu: no header row of a table of GPU activities is in it", line_of(g));
+    if (more == 0 && !g->t.width && !g->t.numbered)
+        return err_set(err, "line %llu: no header row%s is in it", line_of(g),
+                       g->t.known ? " of a table of GPU activities" : "");
     return more;
 }
 
 static int store_kinds(struct reading *g, struct err *err)
 {
-    const bool addressed = has(g, ADDR);
-    if (!g->t.known || g->index < 0)
+    const bool addressed = table_columns_has(&g->t, ADDR);
+    if (!g->t.known || g->rows.index < 0)
         return 0;
     if (!addressed)
         reader_note(g->context,
@@ -324,32 +153,18 @@ static int store_kinds(struct reading *g, struct err *err)
                         err);
 }
 
-static int set_up(struct reading *g, struct err *err)
-{
-    if (g->context->options)
-        g->o = *(const struct options *)g->context->options;
-    if (table_columns_init(&g->t, g->o.columns, g->o.kinds, err))
-        return -1;
-    if (g->t.cycles)
-        g->o.time_unit = UNIT_CYCLES;
-    for (int i = 0; g->t.owners && i < 3; i++)
-        (void)snprintf(g->stream.extra[i], sizeof g->stream.extra[i], "%s",
-                       ((const char *const[]){"process_id", "src_id", "dst_id"})[i]);
-    return 0;
-}
-
 static int read_all(struct reader_context *context, struct input_stream *source, struct err *err)
 {
     struct reading *g = mem_zalloc(1, sizeof *g, err);
     if (!g)
         return -1;
-    g->context = context;
-    g->source = source;
-    g->index = -1;
-    int rc = set_up(g, err) || read_lines(g, err) || store_kinds(g, err) ? -1 : 0;
-    if (writer_flush(&g->writer, rc ? NULL : err))
+    *g = (struct reading){.context = context, .source = source, .o = *(const struct options *)context->options};
+    g->rows = (struct table_rows){context, source, &g->t, &g->o.stream, g->o.bytes, .index = -1};
+    int rc =
+        table_columns_init(&g->t, g->o.columns, g->o.kinds, err) || read_lines(g, err) || store_kinds(g, err) ? -1 : 0;
+    if (writer_flush(&g->rows.writer, rc ? NULL : err))
         rc = -1;
-    writer_close(&g->writer);
+    writer_close(&g->rows.writer);
     table_columns_release(&g->t);
     free(g);
     return rc;

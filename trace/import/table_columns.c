@@ -93,21 +93,16 @@ static int take_kinds(struct table_columns *t, const char *kinds, struct err *er
     return 0;
 }
 
-/* Of time_ns, dur_cycles and the like the end is the unit. */
-static int take_name(struct table_columns *t, const char *key, struct table_map *m, struct err *err)
+static int take_name(struct table_map *m, const char *key, struct err *err)
 {
-    for (int i = 0; i < OURS; i++) {
-        const size_t n = strlen(table_ours_names[i]);
-        const bool cycles = strcmp(key + (strlen(key) < n ? 0 : n), "_cycles") == 0;
-        if (n && strncmp(key, table_ours_names[i], n) == 0 && (!key[n] || cycles || strcmp(key + n, "_ns") == 0)) {
-            t->cycles |= cycles;
+    for (int i = 0; i < OURS; i++)
+        if (*table_ours_names[i] && strcmp(key, table_ours_names[i]) == 0) {
             *m = (struct table_map){.ours = (enum ours)i};
             return 0;
         }
-    }
     return err_set(err,
                    "columns: unknown column '%.40s'; expected kind, time, dur, addr, bytes, flags, id, group, name, "
-                   "device, process",
+                   "device, process (options time_unit and bytes_unit say units)",
                    key);
 }
 
@@ -120,7 +115,7 @@ int table_columns_init(struct table_columns *t, const char *columns, const char 
         struct table_map *m = &t->maps[t->count++];
         const char *p = t->columns.pairs[i].value;
         uint64_t at;
-        if (take_name(t, t->columns.pairs[i].key, m, err))
+        if (take_name(m, t->columns.pairs[i].key, err))
             return -1;
         m->theirs = p;
         const bool number =
@@ -219,4 +214,9 @@ const struct table_map *table_columns_find(const struct table_columns *t, const 
         if (m->ours == ours && m->at >= 0 && (!cells || cells[m->at].length))
             return m;
     return NULL;
+}
+
+bool table_columns_has(const struct table_columns *t, enum ours ours)
+{
+    return table_columns_find(t, NULL, ours) != NULL;
 }

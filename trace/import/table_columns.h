@@ -29,7 +29,7 @@ struct table_columns {
     size_t count;
     enum record_kind only; /* of all rows; RECORD_NONE: rows say */
     bool known;            /* what the profilers print: no table has all that is known */
-    bool numbered, binary, owners, cycles;
+    bool numbered, binary, owners;
     char separator;
     size_t width; /* cells of a row */
 };
@@ -47,6 +47,8 @@ bool table_columns_units(struct table_columns *t, const struct field *cells, siz
 
 /* The first column of ours that stands in the table, and whose cell is not empty if cells are given; NULL: none. */
 const struct table_map *table_columns_find(const struct table_columns *t, const struct field *cells, enum ours ours);
+
+bool table_columns_has(const struct table_columns *t, enum ours ours);
 
 /* The kind and flags that a word stands for: NULL, or why the row is left out. */
 const char *table_columns_kind(const struct table_columns *t, const struct field *word, struct record *r);

@@ -110,6 +110,7 @@ START_TEST(every_separator_and_no_header)
     ck_assert_uint_eq(dram_got_count, 3);
     ck_assert(dram_got[1].addr == 150 && dram_got[2].addr == 7 && dram_got[2].time == 1);
     ck_assert_int_eq(dram_got_stream.unit, TIME_CYCLES);
+    ck_assert_int_eq(READ("", "columns", "time=1,addr=2", "kinds", "PIM"), 0); /* nothing is in it, and that is all */
 }
 END_TEST
 
@@ -121,6 +122,7 @@ START_TEST(what_makes_no_sense_is_refused)
                  {"[]", "PIM", "t\n1\n", "0 names"},
                  {"colour=t", "PIM", "t\n1\n", "unknown column 'colour'"},
                  {"time=x", "PIM", "t\n1\n", "no column 'x'"},
+                 {"time=t", "PIM", "", "no header row"},
                  {"time=t", "R=READ", "t\n1\n", "'READ' is no record kind"},
                  {"time=t", "R", "t\n1\n", "expected THEIRS=KIND"},
                  {"time=t", "a=PIM", "t\n1\n", "no column is the kind"},
