@@ -40,7 +40,7 @@ static enum probe probe(const char *path, const unsigned char *head, size_t n)
 static int read(struct reader_context *context, struct input_stream *source, struct err *err)
 {
     const struct options *o = context->options;
-    const struct dram_form form = {.clock = "dram", .bytes = o ? (uint64_t)o->bytes : 64, .parse = parse};
+    const struct dram_form form = {.clock = "dram", .bytes = (uint64_t)o->bytes, .parse = parse};
     return dram_requests_read(context, source, &form, err);
 }
 

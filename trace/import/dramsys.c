@@ -84,7 +84,7 @@ static int read(struct reader_context *context, struct input_stream *source, str
     int64_t now = 0;
     const bool steps = n > 5 && strcmp(context->path + n - 5, ".rstl") == 0;
     const struct dram_form form = {
-        .clock = "dram", .bytes = o ? (uint64_t)o->bytes : 64, .parse = parse, .ctx = steps ? &now : NULL};
+        .clock = "dram", .bytes = (uint64_t)o->bytes, .parse = parse, .ctx = steps ? &now : NULL};
     return dram_requests_read(context, source, &form, err);
 }
 

@@ -13,13 +13,10 @@
 #include "trace/import/dram_requests.h"
 #include "trace/import/reader.h"
 
-enum dialect { DIALECT_NONE, LOAD_STORE, READ_WRITE, RAMULATOR_1, INSTRUCTIONS };
 enum level { CHANNEL, RANK, GROUP, BANK, ROW, COLUMN, LEVELS };
 
 struct options {
-    int64_t bytes;
-    int64_t groups; /* bank groups: bank = bank within the group * groups + group */
-    int64_t ranks;  /* ranks or pseudo-channels: channel = channel * ranks + rank */
+    int64_t bytes, groups, ranks; /* bank = bank in its group * groups + group; channel = channel * ranks + rank */
     const char *levels;
 };
 
@@ -31,78 +28,117 @@ static const struct param options[] = {
                    "order of an address vector; pseudochannel and bankgroup are other names of rank and group"),
     {0}};
 
+struct state;
+
+/* A dialect: NULL, or why a line of n words is left out; `other` if it is none of this dialect. */
+typedef const char *dialect(struct state *s, char **words, int n, struct record *r);
+static const char other[] = "not in the form of the first line: LD or ST, R or W, or numbers";
+
 /* Options and what follows from them. */
 struct state {
-    struct reader_context *context;
     struct options o;
     enum level order[LEVELS];
     int levels;
-    enum dialect dialect;
+    dialect *dialect;
     uint64_t back; /* the address that the last line writes back, */
     bool writes;   /* if it does */
 };
 
 static int parse_levels(struct state *s, struct err *err)
 {
-    static const struct {
-        const char *name;
-        enum level level;
-    } names[] = {{"channel", CHANNEL}, {"rank", RANK}, {"pseudochannel", RANK}, {"group", GROUP}, {"bankgroup", GROUP},
-                 {"bank", BANK},       {"row", ROW},   {"column", COLUMN}};
+    static const char *const names[2][LEVELS] = {{"channel", "rank", "group", "bank", "row", "column"},
+                                                 {"channel", "pseudochannel", "bankgroup", "bank", "row", "column"}};
+    char text[128], *words[DRAM_WORDS + 1];
     unsigned seen = 0;
-    for (const char *p = s->o.levels; *p;) {
-        const size_t n = strcspn(p, "/");
-        size_t i = 0;
-        while (i < sizeof names / sizeof *names && (strlen(names[i].name) != n || strncmp(names[i].name, p, n) != 0))
-            i++;
-        if (i == sizeof names / sizeof *names || seen >> names[i].level & 1)
-            return err_set(
-                err, "levels: '%.*s' is unknown or stands twice; expected channel, rank, group, bank, row, column",
-                (int)n, p);
-        seen |= 1u << names[i].level;
-        s->order[s->levels++] = names[i].level;
-        p += n + (p[n] == '/');
+    (void)snprintf(text, sizeof text, "%s", s->o.levels);
+    s->levels = dram_words(text, '/', words);
+    for (int i = 0; i < s->levels; i++) {
+        int at = LEVELS - 1;
+        while (at >= 0 && strcmp(names[0][at], words[i]) != 0 && strcmp(names[1][at], words[i]) != 0)
+            at--;
+        if (at < 0 || seen >> at & 1)
+            return err_set(err, "levels: '%s' is unknown or twice; expected channel, rank, group, bank, row, column",
+                           words[i]);
+        seen |= 1u << at;
+        s->order[i] = (enum level)at;
     }
-    if (!(seen >> BANK & 1) || !(seen >> ROW & 1))
-        return err_set(err, "levels: '%.100s' lacks bank or row", s->o.levels);
-    return 0;
+    return seen >> BANK & seen >> ROW & 1 ? 0 : err_set(err, "levels: '%.100s' lacks bank or row", s->o.levels);
 }
 
-static const char *parse_vector(const struct state *s, char *text, struct record *r)
+static const char *read_write(struct state *s, char **words, int n, struct record *r)
 {
-    char *words[DRAM_WORDS + 1];
+    char *numbers[DRAM_WORDS + 1];
     uint64_t at[LEVELS] = {0};
-    static const uint64_t most[LEVELS] = {255, 255, 255, 255, DRAM_ADDR_ROWS - 1, DRAM_ADDR_COLUMNS - 1};
-    if (dram_words(text, ',', words) != s->levels)
+    const uint64_t groups = (uint64_t)s->o.groups, ranks = (uint64_t)s->o.ranks;
+    const uint64_t most[LEVELS] = {255, ranks - 1, groups - 1, 255, DRAM_ADDR_ROWS - 1, DRAM_ADDR_COLUMNS - 1};
+    if (n != 2 || !dram_kind(words[0], "R", "W", r) || *words[1] < '0' || *words[1] > '9')
+        return other;
+    if (dram_words(words[1], ',', numbers) != s->levels)
         return "the address vector has not as many numbers as levels";
     for (int i = 0; i < s->levels; i++)
-        if (!dram_decimal(words[i], most[s->order[i]], &at[s->order[i]]))
-            return "a number of the address vector is no number or too large";
-    if (at[GROUP] >= (uint64_t)s->o.groups || at[RANK] >= (uint64_t)s->o.ranks)
-        return "the bank group or rank is not below option groups or ranks";
-    const uint64_t bank = at[BANK] * (uint64_t)s->o.groups + at[GROUP];
-    if (bank >= DRAM_ADDR_BANKS)
+        if (!dram_decimal(numbers[i], most[s->order[i]], &at[s->order[i]]))
+            return "a number of the address vector is none or too large (options groups, ranks)";
+    if (at[BANK] * groups + at[GROUP] >= DRAM_ADDR_BANKS)
         return "the bank is above 255";
-    r->addr = dram_addr_pack((struct dram_addr){(uint32_t)(at[CHANNEL] * (uint64_t)s->o.ranks + at[RANK]),
-                                                (uint32_t)bank, (uint32_t)at[ROW], (uint32_t)at[COLUMN]});
+    r->addr = dram_addr_pack((struct dram_addr){(uint32_t)(at[CHANNEL] * ranks + at[RANK]),
+                                                (uint32_t)(at[BANK] * groups + at[GROUP]), (uint32_t)at[ROW],
+                                                (uint32_t)at[COLUMN]});
     return NULL;
 }
 
-static const char *parse_instructions(struct state *s, char *line, struct record *r)
+static const char *load_store(struct state *s, char **words, int n, struct record *r)
 {
-    char *words[DRAM_WORDS + 1];
+    (void)s;
+    if (n != 2 || !dram_kind(words[0], "LD", "ST", r))
+        return other;
+    return dram_number(words[1], &r->addr) && r->addr <= INT64_MAX ? NULL : "the address is not a number below 2^63";
+}
+
+static const char *ramulator_1(struct state *s, char **words, int n, struct record *r)
+{
+    (void)s;
+    return n == 2 && dram_number(words[0], &r->addr) && dram_kind(words[1], "R", "W", r) ? NULL : other;
+}
+
+static const char *instructions(struct state *s, char **words, int n, struct record *r)
+{
     uint64_t bubbles;
-    const int n = dram_words(line, ' ', words);
     r->kind = RECORD_DRAM_READ;
     s->writes = n == 3;
-    if ((n != 2 && n != 3) || !dram_number(words[0], &bubbles) || !dram_number(words[1], &r->addr) ||
-        (n == 3 && !dram_number(words[2], &s->back)))
-        return "not two or three numbers: instructions, address read, address written back";
+    return (n == 2 || n == 3) && dram_number(words[0], &bubbles) && dram_number(words[1], &r->addr) &&
+                   (n == 2 || dram_number(words[2], &s->back))
+               ? NULL
+               : other;
+}
+
+/* Of a line, which is kept; NULL: none. */
+static dialect *dialect_of(const char *line)
+{
+    static dialect *const all[] = {load_store, read_write, ramulator_1, instructions};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char copy[256], *words[DRAM_WORDS + 1];
+        struct record r;
+        struct state s = {0};
+        (void)snprintf(copy, sizeof copy, "%s", line);
+        if (all[i](&s, words, dram_words(copy, ' ', words), &r) != other)
+            return all[i];
+    }
     return NULL;
+}
+
+static const char *parse(void *ctx, char *line, struct record *r)
+{
+    struct state *s = ctx;
+    char *words[DRAM_WORDS + 1];
+    if (line)
+        return s->dialect(s, words, dram_words(line, ' ', words), r);
+    r->kind = RECORD_DRAM_WRITE;
+    r->addr = s->back;
+    return s->writes ? NULL : "";
 }
 
 /* Vectors of another number of levels: those that such devices have. */
-static void advise(const struct state *s, const char *line)
+static void advise(struct reader_context *context, const struct state *s, const char *line)
 {
     static const char *const levels[] = {"bank/row", "bank/row/column", "channel/bank/row/column",
                                          "channel/rank/bank/row/column", "channel/rank/group/bank/row/column"};
@@ -110,55 +146,11 @@ static void advise(const struct state *s, const char *line)
     for (const char *p = line; (p = strchr(p, ',')); p++)
         n++;
     if (n == 1)
-        (void)snprintf(s->context->advice, sizeof s->context->advice,
+        (void)snprintf(context->advice, sizeof context->advice,
                        "R and W take an address vector (R 0,0,1,2,77,5); flat addresses stand behind LD and ST");
-    if (n != s->levels && n >= 2 && n <= LEVELS)
-        (void)snprintf(s->context->advice, sizeof s->context->advice,
+    else if (n != s->levels && n <= LEVELS)
+        (void)snprintf(context->advice, sizeof context->advice,
                        "--set levels=%s names the order of a vector of %d numbers", levels[n - 2], n);
-}
-
-static const char *parse(void *ctx, char *line, struct record *r)
-{
-    struct state *s = ctx;
-    char *words[DRAM_WORDS + 1];
-    if (!line) {
-        r->kind = RECORD_DRAM_WRITE;
-        r->addr = s->back;
-        return s->writes ? NULL : "";
-    }
-    if (s->dialect == INSTRUCTIONS)
-        return parse_instructions(s, line, r);
-    if (dram_words(line, ' ', words) != 2)
-        return "not two words";
-    const char *first = words[0], *second = words[1];
-    if (s->dialect == LOAD_STORE) {
-        if (!dram_kind(first, "LD", "ST", r))
-            return "unknown operation; expected LD or ST";
-        return dram_number(second, &r->addr) && r->addr <= INT64_MAX ? NULL : "the address is not a number below 2^63";
-    }
-    if (!dram_kind(s->dialect == READ_WRITE ? first : second, "R", "W", r))
-        return "unknown operation; expected R or W";
-    if (s->dialect == READ_WRITE)
-        return parse_vector(s, words[1], r);
-    return dram_number(first, &r->addr) ? NULL : "the address is not a number";
-}
-
-/* By the first line. */
-static enum dialect dialect_of(const char *line)
-{
-    if (strncmp(line, "LD ", 3) == 0 || strncmp(line, "ST ", 3) == 0)
-        return LOAD_STORE;
-    if ((line[0] == 'R' || line[0] == 'W') && line[1] == ' ' && line[2] >= '0' && line[2] <= '9' &&
-        (strchr(line, ',') || !strpbrk(line + 2, " \t")))
-        return READ_WRITE;
-    char copy[256], *words[DRAM_WORDS + 1];
-    struct record r;
-    struct state s;
-    (void)snprintf(copy, sizeof copy, "%s", line);
-    if (dram_words(copy, ' ', words) == 2 && dram_number(words[0], &s.back) && strchr("RW", *words[1]) && !words[1][1])
-        return RAMULATOR_1;
-    (void)snprintf(copy, sizeof copy, "%s", line);
-    return parse_instructions(&s, copy, &r) ? DIALECT_NONE : INSTRUCTIONS;
 }
 
 static enum probe probe(const char *path, const unsigned char *head, size_t n)
@@ -167,40 +159,33 @@ static enum probe probe(const char *path, const unsigned char *head, size_t n)
     const char *p = (const char *)head;
     char line[256] = "";
     (void)reader_head_line(&p, p + n, line, sizeof line);
-    const enum dialect dialect = dialect_of(line); /* two numbers may be anything, an edge of a graph for one */
-    return dialect == INSTRUCTIONS ? PROBE_MAYBE : dialect != DIALECT_NONE ? PROBE_YES : PROBE_NO;
+    dialect *d = dialect_of(line); /* two numbers may be anything, an edge of a graph for one */
+    return d == instructions ? PROBE_MAYBE : d ? PROBE_YES : PROBE_NO;
 }
 
 static int read(struct reader_context *context, struct input_stream *source, struct err *err)
 {
-    struct state s = {.context = context};
+    struct state s = {.o = *(const struct options *)context->options};
     char *line;
     size_t length;
-    if (context->options)
-        s.o = *(const struct options *)context->options;
-    else
-        param_defaults(options, &s.o);
     if (parse_levels(&s, err))
         return -1;
     const int rc = input_stream_line(source, &line, &length, err);
     if (rc <= 0)
         return rc ? -1 : reader_nothing(context, "request", err);
-    s.dialect = strlen(line) == length ? dialect_of(line) : DIALECT_NONE;
-    if (s.dialect == DIALECT_NONE)
+    s.dialect = strlen(line) == length ? dialect_of(line) : NULL;
+    if (!s.dialect)
         return err_set(err, "line 1: found '%.80s'; expected 'LD 0xADDR', 'R a,b,c,...', 'ADDR R' or '3 ADDR'", line);
-    if (s.dialect == READ_WRITE)
-        advise(&s, line);
-    if (s.dialect == INSTRUCTIONS)
+    const bool vectors = s.dialect == read_write, counted = s.dialect == instructions;
+    if (vectors)
+        advise(context, &s, line);
+    if (counted)
         reader_note(context,
-                    "%s: taken as instructions before a request, its address and one written back "
-                    "(Ramulator); how many instructions is not kept",
+                    "%s: taken as instructions before a request, its address and one written back (Ramulator); how "
+                    "many instructions is not kept",
                     context->path);
-    const struct dram_form form = {.packed = s.dialect == READ_WRITE,
-                                   .bytes = (uint64_t)s.o.bytes,
-                                   .parse = parse,
-                                   .ctx = &s,
-                                   .two = s.dialect == INSTRUCTIONS,
-                                   .first = line};
+    const struct dram_form form = {
+        .packed = vectors, .bytes = (uint64_t)s.o.bytes, .parse = parse, .ctx = &s, .two = counted, .first = line};
     return dram_requests_read(context, source, &form, err);
 }
 

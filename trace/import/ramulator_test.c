@@ -45,12 +45,12 @@ END_TEST
 
 START_TEST(bad_lines_are_named)
 {
-    static const char *const texts[][2] = {{"LD 0x40\nLD\n", "not two words"},
+    static const char *const texts[][2] = {{"LD 0x40\nLD\n", "form of the first line"},
                                            {"LD 0x40\nLD 0x8000000000000000\n", "below 2^63"},
-                                           {"LD 0x40\nR 0x40\n", "expected LD or ST"},
+                                           {"LD 0x40\nR 0x40\n", "form of the first line"},
                                            {"R 0,0,0,0,0,0\nR 0,0,0,0,0\n", "as many numbers as levels"},
-                                           {"R 0,0,0,0,0,0\nR 0,0,4,0,0,0\n", "not below option groups"},
-                                           {"0x40 R\n0x40 X\n", "expected R or W"}};
+                                           {"R 0,0,0,0,0,0\nR 0,0,4,0,0,0\n", "too large (options groups"},
+                                           {"0x40 R\n0x40 X\n", "form of the first line"}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         ck_assert_int_eq(dram_read_text(&read_ramulator, texts[i][0], NULL, true), -1);
         ck_assert_msg(strstr(dram_got_err.msg, "line 2") && strstr(dram_got_err.msg, texts[i][1]), "%s",

@@ -48,7 +48,8 @@ static inline void fuzzing_read(const struct reader *reader, const char *path, c
                                 size_t n)
 {
     struct err err;
-    struct reader_context context = {.store = fuzzing_store(), .options = options, .path = path};
+    struct reader_context context = {
+        .store = fuzzing_store(), .options = options ? options : testing_defaults(reader), .path = path};
     struct input_stream *source = reader->whole_file ? NULL : input_stream_from_memory(data, n, &err);
     (void)reader->probe(path, data, n < READER_PROBE_BYTES ? n : READER_PROBE_BYTES);
     if ((source || reader->whole_file) && reader_run(reader, &context, source, &err) == 0) {

@@ -1,4 +1,5 @@
-/* testing_memory: an input whose bytes are in memory, read as a file would be. */
+/* testing_memory: an input whose bytes are in memory, read as a file would be; a reader's options as import has them.
+ */
 #ifndef TRACE_IMPORT_TESTING_MEMORY_H
 #define TRACE_IMPORT_TESTING_MEMORY_H
 
@@ -6,7 +7,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "trace/base/param_value.h"
 #include "trace/import/input_stream.h"
+#include "trace/import/reader.h"
 
 static inline struct input_stream *input_stream_from_memory(const void *data, size_t n, struct err *err)
 {
@@ -16,6 +19,16 @@ static inline struct input_stream *input_stream_from_memory(const void *data, si
     struct input_stream *s = n && write(fd, data, n) != (ssize_t)n ? NULL : input_stream_open(path, err);
     (void)close(fd);
     return s;
+}
+
+/* Its options when nothing is set, which stay until the next call; NULL: it has none. */
+static inline const void *testing_defaults(const struct reader *reader)
+{
+    static _Alignas(16) char values[512];
+    if (!reader->options || reader->options_size > sizeof values)
+        return NULL;
+    param_defaults(reader->options, values);
+    return values;
 }
 
 #endif
