@@ -173,16 +173,10 @@ static int parse_edge(struct csv *c, const char *line, struct err *err)
     return graph_list_edge(&c->list, ends[0], ends[1], c->weight >= 0, weight, err);
 }
 
-/* The bytes that say "UTF-8" before the first name. */
-static const char *behind_mark(const char *line)
-{
-    return strncmp(line, "\xef\xbb\xbf", 3) == 0 ? line + 3 : line;
-}
-
 static int parse_line(void *ctx, const char *line, struct err *err)
 {
     struct csv *c = ctx;
-    return c->columns ? parse_edge(c, line, err) : parse_header(c, behind_mark(line), err);
+    return c->columns ? parse_edge(c, line, err) : parse_header(c, line, err);
 }
 
 static int parse_csv(const struct graph_format *format, struct input_stream *source,
@@ -212,7 +206,7 @@ static bool probe(const char *path, const unsigned char *head, size_t n)
     size_t at = 0;
     if (n == 0 || *head == '%' || !graph_head_line(head, n, &at, line, sizeof line))
         return false;
-    const char *names = behind_mark(line);
+    const char *names = line;
     if (!strpbrk(names, ",;\t ") || names[strspn(names, "0123456789,;\t .+-eE")] == 0)
         return false;
     int rc = parse_header(&c, names, &err);

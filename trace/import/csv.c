@@ -512,10 +512,6 @@ static int read_lines(struct reading *g, struct err *err)
     for (; (more = input_stream_line(g->source, &line, &length, err)) > 0; start = input_stream_offset(g->source)) {
         if ((end = check_end(g, length, input_stream_offset(g->source) == start + length, err)))
             return end < 0 ? -1 : 0;
-        if (line_of(g) == 1 && length >= 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0) {
-            line += 3; /* a byte order mark */
-            length -= 3;
-        }
         if (length && line[0] == '#' && strlen(line) != length)
             return err_set(err, "line %llu: a zero byte in the text", line_of(g));
         if (length && line[0] == '#' && take_remark(g, line, err))
@@ -559,8 +555,6 @@ static enum probe probe(const char *path, const unsigned char *head, size_t n)
 {
     (void)path;
     const char *p = (const char *)head, *end = p + n;
-    if (n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
-        p += 3;
     if (end - p >= (ptrdiff_t)sizeof CSV_MARK - 1 && memcmp(p, CSV_MARK, sizeof CSV_MARK - 1) == 0)
         return PROBE_YES; /* its header row may be far below */
     while (p < end && (*p == '#' || *p == '\n' || *p == '\r')) {

@@ -13,8 +13,7 @@ static const char header[] = "id,arrival_cycle,kind,bank,row,col";
 static enum probe probe(const char *path, const unsigned char *head, size_t n)
 {
     (void)path;
-    const size_t bom = n >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-    return n - bom >= sizeof header - 1 && memcmp(head + bom, header, sizeof header - 1) == 0 ? PROBE_YES : PROBE_NO;
+    return n >= sizeof header - 1 && memcmp(head, header, sizeof header - 1) == 0 ? PROBE_YES : PROBE_NO;
 }
 
 static bool kind_of(const char *word, struct record *r)
@@ -70,8 +69,6 @@ static int read(struct reader_context *context, struct input_stream *source, str
     const int rc = input_stream_line(source, &line, &length, err);
     if (rc < 0)
         return -1;
-    if (rc == 1 && strncmp(line, "\xef\xbb\xbf", 3) == 0)
-        line += 3;
     int columns = rc == 1 && strcmp(line, header) == 0 ? 6 : 0;
     if (rc == 1 && strncmp(line, header, sizeof header - 1) == 0 && strcmp(line + sizeof header - 1, ",channel") == 0)
         columns = 7;

@@ -497,10 +497,17 @@ int input_stream_skip(struct input_stream *s, uint64_t n, struct err *err)
     return 0;
 }
 
+size_t input_stream_mark(const void *text, size_t n)
+{
+    return n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
 /* Hand out window[start, start+n) as a line and take `taken` bytes. */
 static int give_line(struct input_stream *s, size_t n, size_t taken, char **line, size_t *length)
 {
-    *line = s->window + s->start;
+    const size_t mark = s->lines ? 0 : input_stream_mark(s->window + s->start, n);
+    *line = s->window + s->start + mark;
+    n -= mark;
     if (n > 0 && (*line)[n - 1] == '\r')
         n--;
     (*line)[n] = 0;

@@ -42,8 +42,11 @@ int input_stream_read(struct input_stream *source, void *buf, size_t n, size_t *
  * means nothing afterwards. */
 int input_stream_skip(struct input_stream *source, uint64_t n, struct err *err);
 
-/* The next line without its end (LF or CRLF), ended by zero, valid until the next call. Lines over max_bytes (1 MiB)
- * are an error. Returns 1, 0 at the end, -1 with *err set. */
+/* The bytes of a mark at the begin of a text that say "UTF-8": 3 or 0. */
+size_t input_stream_mark(const void *text, size_t n);
+
+/* The next line without its end (LF or CRLF) and without that mark, ended by zero, valid until the next call. Lines
+ * over max_bytes (1 MiB) are an error. Returns 1, 0 at the end, -1 with *err set. */
 int input_stream_line(struct input_stream *source, char **line, size_t *length, struct err *err);
 
 uint64_t input_stream_offset(const struct input_stream *source);      /* decompressed bytes taken so far */

@@ -81,6 +81,12 @@ static void unknown(const char *path, const unsigned char *head, size_t n, const
                 path);
         return;
     }
+    if (n >= 2 && (memcmp(head, "\xff\xfe", 2) == 0 || memcmp(head, "\xfe\xff", 2) == 0)) {
+        err_set(err,
+                "%s: text in UTF-16, as a shell of Windows writes it: 'iconv -f UTF-16 -t UTF-8' makes it readable",
+                path);
+        return;
+    }
     const char *columns = memchr(head, ',', text) ? "; a table of another tool: --columns names its columns" : "";
     if (text)
         err_set(err, "%s: line 1 '%.*s%s': no known format; formats known (offchip list formats): %s%s", path,
@@ -95,6 +101,9 @@ const struct reader *reader_probe(const char *path, const unsigned char *head, s
     const struct reader *maybe = NULL;
     size_t candidates = 0;
     char names[256] = "", all[256] = "";
+    const size_t mark = input_stream_mark(head, n);
+    head += mark;
+    n -= mark;
     for (size_t i = 0; readers[i]; i++) {
         enum probe p = readers[i]->probe(path, head, n);
         if (p == PROBE_YES)

@@ -24,6 +24,12 @@ START_TEST(formats_are_found_by_content)
                                 "ELF\2\1\1";
     ck_assert_str_eq(reader_probe("x", (const unsigned char *)cupti, strlen(cupti), &err)->name, "cupti-csv");
     ck_assert_str_eq(reader_probe("x", (const unsigned char *)csv, strlen(csv), &err)->name, "csv");
+    ck_assert_str_eq(reader_probe("x", (const unsigned char *)"\xef\xbb\xbfkind,a\n", 10, &err)->name, "csv");
+    ck_assert_ptr_null(reader_probe("x",
+                                    (const unsigned char *)"\xff\xfe"
+                                                           "k\0i\0",
+                                    6, &err));
+    ck_assert_msg(strstr(err.msg, "UTF-16"), "%s", err.msg);
     ck_assert_ptr_null(reader_probe("x.bin", (const unsigned char *)other, strlen(other), &err));
     ck_assert_msg(strncmp(err.msg, "x.bin: byte 0: no known format; formats known (offchip list formats): ", 70) == 0,
                   "%s", err.msg);
@@ -117,7 +123,9 @@ START_TEST(what_a_reader_fills_it_declares)
         struct facts facts;
         char undeclared[512];
         struct input_stream *source = input_stream_from_memory(cases[i].text, strlen(cases[i].text), &err);
-        struct reader_context context = {.store = store_create_temporary(":memory:", &err), .path = "in"};
+        struct reader_context context = {.store = store_create_temporary(":memory:", &err),
+                                         .path = "in",
+                                         .options = testing_defaults(cases[i].reader)};
         ck_assert_msg(reader_run(cases[i].reader, &context, source, &err) == 0, "%s", err.msg);
         ck_assert_int_eq(facts_find(&facts, context.store, -1, FACTS_ALL, &err), 0);
         (void)facts_text(&facts, ~(cases[i].reader->fills | FACT(STATE)), undeclared, sizeof undeclared);
