@@ -9,40 +9,45 @@
 #include "trace/recorder/wire/access_ring.h"
 #include "trace/recorder/wire/sanitizer_abi.h"
 
-static __device__ __forceinline__ uint32_t linear_block()
-{
-    return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
-}
+#ifdef __CUDACC__ /* else a test plays the lanes of a warp (trace/recorder/wire/access_ring_order_test.c) */
+#define PATCH_FUNCTION static __device__ __forceinline__
+#define PATCH_ENTRY    extern "C" __device__ __noinline__
 
-static __device__ __forceinline__ uint32_t linear_warp()
-{
-    return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) / 32;
-}
-
-static __device__ __forceinline__ uint64_t grid_number()
+PATCH_FUNCTION uint64_t grid_number()
 {
     uint64_t grid;
     asm volatile("mov.u64 %0, %%gridid;" : "=l"(grid));
     return grid;
 }
 
-static __device__ __forceinline__ uint32_t lane_number()
+PATCH_FUNCTION uint32_t lane_number()
 {
     uint32_t lane;
     asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
     return lane;
 }
+#endif
+
+PATCH_FUNCTION uint32_t linear_block(void)
+{
+    return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+}
+
+PATCH_FUNCTION uint32_t linear_warp(void)
+{
+    return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) / 32;
+}
 
 /* How the lanes' addresses can be told; the same in each of them. */
-static __device__ __forceinline__ enum access_shape shape_of(uint32_t mask, uint64_t distance, uint64_t step)
+PATCH_FUNCTION enum access_shape shape_of(uint32_t mask, uint64_t distance, uint64_t step)
 {
     const int in_step = __all_sync(mask, distance == step);
     const int narrow = __all_sync(mask, (int64_t)distance == (int32_t)distance);
     return in_step ? ACCESS_IN_STEP : narrow ? ACCESS_NARROW : ACCESS_WIDE;
 }
 
-static __device__ __forceinline__ void into_ring(struct access_ring *ring, uint32_t mask, uint64_t pc, uint64_t address,
-                                                 uint32_t bytes, uint32_t flags)
+PATCH_FUNCTION void into_ring(struct access_ring *ring, uint32_t mask, uint64_t pc, uint64_t address, uint32_t bytes,
+                              uint32_t flags)
 {
     const uint32_t lane = lane_number(), others = mask & (mask - 1), leader = (uint32_t)__ffs((int)mask) - 1;
     const uint32_t rank = (uint32_t)__popc(mask & ((1u << lane) - 1));
@@ -56,18 +61,17 @@ static __device__ __forceinline__ void into_ring(struct access_ring *ring, uint3
     number = __shfl_sync(mask, number, (int)leader);
     if (number == ACCESS_RING_NONE)
         return;
+    struct access_unit *unit = access_ring_unit(ring, number);
     if (lane == leader)
-        access_ring_describe(access_ring_unit(ring, number), shape, pc, mask, flags, bytes, linear_block(),
-                             linear_warp(), first, second - first);
+        access_ring_describe(unit, shape, pc, mask, flags, bytes, linear_block(), linear_warp(), first, second - first);
     else
         access_ring_lane(ring, number, shape, rank, address, first);
     __syncwarp(mask);
     if (lane == leader)
-        access_ring_commit(ring, number);
+        access_ring_commit(unit, number);
 }
 
-static __device__ __forceinline__ void record(void *user, uint64_t pc, const void *address, uint32_t bytes,
-                                              uint32_t flags)
+PATCH_FUNCTION void record(void *user, uint64_t pc, const void *address, uint32_t bytes, uint32_t flags)
 {
     struct access_ring *ring = access_ring_of(user);
     if (!ring || !address || __isShared(address) || __isLocal(address) || !access_ring_samples(ring, linear_block()))
@@ -80,8 +84,8 @@ static __device__ __forceinline__ void record(void *user, uint64_t pc, const voi
         into_ring(ring, mask, pc, (uint64_t)address, bytes, flags);
 }
 
-extern "C" __device__ __noinline__ uint32_t offchip_access(void *user, uint64_t pc, void *address, uint32_t bytes,
-                                                           uint32_t flags, const void *value)
+PATCH_ENTRY uint32_t offchip_access(void *user, uint64_t pc, void *address, uint32_t bytes, uint32_t flags,
+                                    const void *value)
 {
     (void)value;
     record(user, pc, address, bytes, flags);
@@ -89,8 +93,7 @@ extern "C" __device__ __noinline__ uint32_t offchip_access(void *user, uint64_t 
 }
 
 /* An asynchronous copy from global to shared memory reads the global side. */
-extern "C" __device__ __noinline__ uint32_t offchip_access_async(void *user, uint64_t pc, void *source, uint32_t shared,
-                                                                 uint32_t bytes)
+PATCH_ENTRY uint32_t offchip_access_async(void *user, uint64_t pc, void *source, uint32_t shared, uint32_t bytes)
 {
     (void)shared;
     record(user, pc, source, bytes, SAN_FLAG_READ);
@@ -98,7 +101,7 @@ extern "C" __device__ __noinline__ uint32_t offchip_access_async(void *user, uin
 }
 
 /* A page that is known costs each lane a look. Of the lanes that touch an unknown one together one goes on. */
-static __device__ __forceinline__ void touch(void *user, const void *address, uint32_t flags)
+PATCH_FUNCTION void touch(void *user, const void *address, uint32_t flags)
 {
     struct access_ring *ring = access_ring_of(user);
     if (!ring || touch_table_knows(ring, (uint64_t)address, flags))
@@ -111,8 +114,8 @@ static __device__ __forceinline__ void touch(void *user, const void *address, ui
         touch_table_touch(ring, (uint64_t)address, flags, linear_block(), linear_warp(), grid_number());
 }
 
-extern "C" __device__ __noinline__ uint32_t offchip_touch(void *user, uint64_t pc, void *address, uint32_t bytes,
-                                                          uint32_t flags, const void *value)
+PATCH_ENTRY uint32_t offchip_touch(void *user, uint64_t pc, void *address, uint32_t bytes, uint32_t flags,
+                                   const void *value)
 {
     (void)pc;
     (void)bytes;
@@ -121,8 +124,7 @@ extern "C" __device__ __noinline__ uint32_t offchip_touch(void *user, uint64_t p
     return SAN_PATCH_SUCCESS;
 }
 
-extern "C" __device__ __noinline__ uint32_t offchip_touch_async(void *user, uint64_t pc, void *source, uint32_t shared,
-                                                                uint32_t bytes)
+PATCH_ENTRY uint32_t offchip_touch_async(void *user, uint64_t pc, void *source, uint32_t shared, uint32_t bytes)
 {
     (void)pc;
     (void)shared;

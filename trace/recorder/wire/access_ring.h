@@ -15,6 +15,12 @@
  * something is: a launch whose host is gone is held up once, not at each access. No loop here has another end than
  * these.
  *
+ * Order, by the memory model of PTX: an access is whole when its `commit` is seen, because the lanes' stores are before
+ * __syncwarp() and that is before the leader's release, to the system, which the host acquires. A unit is written only
+ * after it was read: the host reads, then releases `drained`; who learns of it acquires that, then adds to `room`; and
+ * a number that hangs on what was added is not known earlier, nor is a store made before its address is. Looks at the
+ * table of touches may be late, which costs a second look.
+ *
  * This header is compiled for the device (trace/recorder/inject/sanitizer_patch.cu) and for the host, where the
  * stand-in and the test play warps by it. Head, room and the rest are in the memory of the device, so that its atomics
  * stay there; of the host's memory a kernel reads `drained` only, one warp at a time, and only where room is short. */
@@ -28,8 +34,10 @@
 
 #ifdef __CUDACC__
 #define ACCESS_RING_FUNCTION static __device__ __forceinline__
+#define RING_ROLLED          _Pragma("unroll 1")
 #else
 #include <time.h>
+#define RING_ROLLED
 #define ACCESS_RING_FUNCTION static inline
 #endif
 
@@ -132,31 +140,61 @@ ACCESS_RING_FUNCTION struct access_ring *access_ring_of(const void *handle)
 /* --- what device and host do in their own words --- */
 
 #ifdef __CUDACC__
+/* Ring and table lie in global memory: said so, there is no second path for shared memory. */
+#define RING_AT(p) "l"(__cvta_generic_to_global(p))
 ACCESS_RING_FUNCTION unsigned long long ring_load(const unsigned long long *p)
 {
-    return *(const volatile unsigned long long *)p;
+    unsigned long long value;
+    asm volatile("ld.volatile.global.u64 %0, [%1];" : "=l"(value) : RING_AT(p) : "memory");
+    return value;
 }
-/* What was written before is seen before it. A release, not __threadfence_system(), which empties the first-level cache
- * each time (CCTL.IVALL). */
+ACCESS_RING_FUNCTION void ring_fence()
+{
+#if __CUDA_ARCH__ >= 700
+    asm volatile("fence.acq_rel.sys;" ::: "memory");
+#else
+    __threadfence_system();
+#endif
+}
+/* What was written before is seen before it, by the host too. A release, not __threadfence_system(), which empties the
+ * first-level cache each time (CCTL.IVALL). */
 ACCESS_RING_FUNCTION void ring_store(unsigned long long *p, unsigned long long value)
 {
 #if __CUDA_ARCH__ >= 700
-    asm volatile("st.release.sys.u64 [%0], %1;" ::"l"(p), "l"(value) : "memory");
+    asm volatile("st.release.sys.global.u64 [%0], %1;" ::RING_AT(p), "l"(value) : "memory");
 #else
     __threadfence_system();
     *(volatile unsigned long long *)p = value;
 #endif
 }
-/* Without a fence: what is done with the number depends on it, and no store goes ahead of what it depends on. */
+/* These order nothing. */
 ACCESS_RING_FUNCTION unsigned long long ring_add(unsigned long long *p, unsigned long long value)
 {
-    return atomicAdd(p, value);
+    unsigned long long before;
+    asm volatile("atom.global.add.u64 %0, [%1], %2;" : "=l"(before) : RING_AT(p), "l"(value) : "memory");
+    return before;
 }
 ACCESS_RING_FUNCTION unsigned long long ring_exchange(unsigned long long *p, unsigned long long value)
 {
-    const unsigned long long before = atomicExch(p, value);
-    __threadfence(); /* what the one before wrote is seen: nothing is granted twice */
+    unsigned long long before;
+    asm volatile("atom.global.exch.b64 %0, [%1], %2;" : "=l"(before) : RING_AT(p), "l"(value) : "memory");
     return before;
+}
+/* What stood there: if it is what was expected, the value stands there now. */
+ACCESS_RING_FUNCTION unsigned long long ring_swap(unsigned long long *p, unsigned long long expected,
+                                                  unsigned long long value)
+{
+    unsigned long long before;
+    asm volatile("atom.global.cas.b64 %0, [%1], %2, %3;"
+                 : "=l"(before)
+                 : RING_AT(p), "l"(expected), "l"(value)
+                 : "memory");
+    return before;
+}
+/* What stands there now, or stood there some time ago: a plain load, of the whole word that others change. */
+ACCESS_RING_FUNCTION unsigned long long ring_look(const unsigned long long *p)
+{
+    return *p;
 }
 ACCESS_RING_FUNCTION unsigned long long ring_clock()
 {
@@ -168,7 +206,7 @@ ACCESS_RING_FUNCTION void ring_nap()
     __nanosleep(500);
 #endif
 }
-#else
+#elif !defined ACCESS_RING_MODEL /* else a test has words of its own */
 static inline unsigned long long ring_load(const unsigned long long *p)
 {
     return __atomic_load_n(p, __ATOMIC_ACQUIRE);
@@ -196,25 +234,23 @@ static inline void ring_nap(void)
     const struct timespec t = {0, 500};
     (void)nanosleep(&t, NULL);
 }
-#endif
-
-/* What stood there: if it is what was expected, the value stands there now. */
-ACCESS_RING_FUNCTION unsigned long long ring_swap(unsigned long long *p, unsigned long long expected,
-                                                  unsigned long long value)
+static inline unsigned long long ring_swap(unsigned long long *p, unsigned long long expected, unsigned long long value)
 {
-#ifdef __CUDACC__
-    return atomicCAS(p, expected, value);
-#else
     (void)__atomic_compare_exchange_n(p, &expected, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     return expected;
-#endif
 }
+static inline unsigned long long ring_look(const unsigned long long *p)
+{
+    return __atomic_load_n(p, __ATOMIC_RELAXED);
+}
+static inline void ring_fence(void) /* what stands around it orders by itself */
+{
+}
+#endif
 
-/* What stands there now, or stood there some time ago. */
-#ifdef __CUDACC__
-#define TOUCH_LOOK(at) (*(at))
-#else
-#define TOUCH_LOOK(at) __atomic_load_n(at, __ATOMIC_RELAXED)
+/* A word of a unit. */
+#ifndef RING_PUT
+#define RING_PUT(at, value) (*(at) = (value))
 #endif
 
 /* Whether a grid is the launch's own, the first that came; others are counted: a kernel that this one launches, or that
@@ -258,10 +294,12 @@ ACCESS_RING_FUNCTION unsigned long long ring_try(struct access_ring *ring, unsig
 /* Grant what was drained since the last look, unless another warp is about to. */
 ACCESS_RING_FUNCTION void ring_learn(struct access_ring *ring)
 {
-    if (ring_exchange(&ring->polling, 1))
+    if (ring_load(&ring->polling) || ring_exchange(&ring->polling, 1))
         return;
+    ring_fence(); /* what the one before wrote is seen: nothing is granted twice */
     const unsigned long long drained = ring_load(&ring->host->drained), known = ring_load(&ring->credited);
     if (drained != known) {
+        ring_fence(); /* what the host has read comes before what is written into the room */
         ring_store(&ring->credited, drained);
         ring_store(&ring->hopeless, 0);
         (void)ring_add(&ring->room, drained - known);
@@ -276,6 +314,7 @@ ACCESS_RING_FUNCTION unsigned long long access_ring_reserve(struct access_ring *
     if (number != ACCESS_RING_NONE)
         return number;
     const unsigned long long start = ring_clock(), known = ring_load(&ring->credited);
+    RING_ROLLED
     for (int polls = 0; polls < ACCESS_RING_POLLS; polls++) {
         ring_learn(ring);
         number = ring_try(ring, units);
@@ -304,10 +343,10 @@ ACCESS_RING_FUNCTION void access_ring_lane(const struct access_ring *ring, unsig
 {
     const unsigned i = rank - 1;
     if (shape == ACCESS_NARROW)
-        access_ring_unit(ring, number + 1 + i / ACCESS_UNIT_NARROW)->narrow[i % ACCESS_UNIT_NARROW] =
-            (int32_t)(uint32_t)(address - first);
+        RING_PUT(&access_ring_unit(ring, number + 1 + i / ACCESS_UNIT_NARROW)->narrow[i % ACCESS_UNIT_NARROW],
+                 (int32_t)(uint32_t)(address - first));
     else if (shape == ACCESS_WIDE)
-        access_ring_unit(ring, number + 1 + i / ACCESS_UNIT_WIDE)->wide[i % ACCESS_UNIT_WIDE] = address;
+        RING_PUT(&access_ring_unit(ring, number + 1 + i / ACCESS_UNIT_WIDE)->wide[i % ACCESS_UNIT_WIDE], address);
 }
 
 /* The leader, before it commits: all but `commit`. */
@@ -315,27 +354,27 @@ ACCESS_RING_FUNCTION void access_ring_describe(struct access_unit *unit, enum ac
                                                uint32_t mask, uint32_t flags, uint32_t bytes, uint32_t block,
                                                uint32_t warp, uint64_t address, uint64_t stride)
 {
-    unit->pc = pc;
+    RING_PUT(&unit->pc, pc);
 #ifdef __CUDACC__ /* few stores: each crosses the link by itself */
     *(ulonglong2 *)&unit->address = make_ulonglong2(address, stride);
     *(uint4 *)&unit->mask = make_uint4(mask, flags, bytes, block);
     *(uint2 *)&unit->warp = make_uint2(warp, shape);
 #else
-    unit->mask = mask;
-    unit->flags = flags;
-    unit->bytes = bytes;
-    unit->block = block;
-    unit->warp = warp;
-    unit->address = address;
-    unit->stride = stride;
-    unit->shape = shape;
+    RING_PUT(&unit->mask, mask);
+    RING_PUT(&unit->flags, flags);
+    RING_PUT(&unit->bytes, bytes);
+    RING_PUT(&unit->block, block);
+    RING_PUT(&unit->warp, warp);
+    RING_PUT(&unit->address, address);
+    RING_PUT(&unit->stride, stride);
+    RING_PUT(&unit->shape, (uint32_t)shape);
 #endif
 }
 
 /* The leader, when all lanes have written. */
-ACCESS_RING_FUNCTION void access_ring_commit(const struct access_ring *ring, unsigned long long number)
+ACCESS_RING_FUNCTION void access_ring_commit(struct access_unit *unit, unsigned long long number)
 {
-    ring_store(&access_ring_unit(ring, number)->commit, number + 1);
+    ring_store(&unit->commit, number + 1);
 }
 
 /* --- which pages a patched kernel has touched, in the memory of the device ---
@@ -370,7 +409,7 @@ ACCESS_RING_FUNCTION unsigned long long *touch_keys(const struct access_ring *ri
 ACCESS_RING_FUNCTION unsigned long long *touch_word(const struct access_ring *ring, uint32_t place, unsigned page,
                                                     unsigned written)
 {
-    return touch_keys(ring) + ring->blocks + ((uint64_t)(place * 2 + written) * TOUCH_PAGES + page) / 8;
+    return touch_keys(ring) + (ring->blocks + (place * 2 + written) * (TOUCH_PAGES / 8) + page / 8);
 }
 
 ACCESS_RING_FUNCTION int touch_reads(unsigned flags)
@@ -389,18 +428,18 @@ ACCESS_RING_FUNCTION int touch_table_knows(const struct access_ring *ring, uint6
     const uint64_t number = address >> TOUCH_BLOCK_BITS;
     const uint32_t place = touch_place(ring, number);
     const unsigned page = (unsigned)(address >> TOUCH_PAGE_BITS) % TOUCH_PAGES, writes = (unsigned)touch_writes(flags);
-    if (TOUCH_LOOK(touch_keys(ring) + place) != number + 1 || (writes && touch_reads(flags)))
+    if (ring_look(touch_keys(ring) + place) != number + 1 || (writes && touch_reads(flags)))
         return 0;
-    const unsigned char *bytes = (const unsigned char *)touch_word(ring, place, 0, writes);
-    return TOUCH_LOOK(bytes + page) == ring->launch;
+    return (uint8_t)(ring_look(touch_word(ring, place, page, writes)) >> page % 8 * 8) == ring->launch;
 }
 
 /* The table's place of a block, taken if it is new; TOUCH_NO_PLACE: the table is full there. */
 ACCESS_RING_FUNCTION uint32_t touch_table_block(struct access_ring *ring, uint64_t number)
 {
     uint32_t at = touch_place(ring, number);
+    RING_ROLLED
     for (int i = 0; i < TOUCH_PROBES; i++, at = (at + 1) & (ring->blocks - 1)) {
-        unsigned long long key = TOUCH_LOOK(touch_keys(ring) + at); /* once it stands there it stays */
+        unsigned long long key = ring_look(touch_keys(ring) + at); /* once it stands there it stays */
         if (key == 0)
             key = ring_swap(touch_keys(ring) + at, 0, number + 1);
         if (key == 0 || key == number + 1)
@@ -430,8 +469,9 @@ ACCESS_RING_FUNCTION void touch_append(struct access_ring *ring, uint64_t page, 
     const unsigned long long number = access_ring_reserve(ring, 1);
     if (number == ACCESS_RING_NONE)
         return;
-    access_ring_describe(access_ring_unit(ring, number), ACCESS_IN_STEP, 0, 1, flag, 1, block, warp, page, 0);
-    access_ring_commit(ring, number);
+    struct access_unit *unit = access_ring_unit(ring, number);
+    access_ring_describe(unit, ACCESS_IN_STEP, 0, 1, flag, 1, block, warp, page, 0);
+    access_ring_commit(unit, number);
 }
 
 /* One thread for all that touch the page together. flags: SAN_FLAG_... */

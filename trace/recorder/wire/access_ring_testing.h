@@ -55,13 +55,14 @@ static inline int access_ring_play(struct access_ring *ring, const struct access
     const unsigned long long number = access_ring_reserve(ring, access_ring_units(shape, lanes));
     if (number == ACCESS_RING_NONE)
         return 0;
-    access_ring_describe(access_ring_unit(ring, number), shape, slot->pc, slot->mask, slot->flags, slot->bytes,
-                         slot->block, slot->warp, first, stride);
+    struct access_unit *unit = access_ring_unit(ring, number);
+    access_ring_describe(unit, shape, slot->pc, slot->mask, slot->flags, slot->bytes, slot->block, slot->warp, first,
+                         stride);
     unsigned rank = 0;
     for (uint32_t lane = 0; lane < 32; lane++)
         if (slot->mask >> lane & 1 && rank++ > 0)
             access_ring_lane(ring, number, shape, rank - 1, slot->addrs[lane], first);
-    access_ring_commit(ring, number);
+    access_ring_commit(unit, number);
     return 1;
 }
 
