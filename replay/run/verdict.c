@@ -102,23 +102,24 @@ static void list_winners(struct verdict *v, const struct verdict_answer *answers
 /* Several that nothing beats, `closed` of them with a value that stands. */
 static void say_winners(struct verdict *v, const struct verdict_answer *answers, size_t n, size_t closed, bool open)
 {
-    (void)snprintf(v->say, sizeof v->say, open ? "No winner yet: " : "No winner: ");
+    (void)snprintf(v->say, sizeof v->say, "No winner%s: %s", open ? " yet" : "",
+                   closed ? "" : "only estimates (~) or bounds (>) are known, ");
     list_winners(v, answers, n, false, open ? NAMED / 2 : NAMED);
     if (v->next < n)
         (void)mem_add_text(v->say, sizeof v->say, " beats %s%s%s%s", answers[v->next].name,
                            *answers[v->next].text ? " (" : "", answers[v->next].text,
                            *answers[v->next].text ? ")" : "");
-    if (!open)
+    if (!open) {
         (void)mem_add_text(v->say, sizeof v->say, " are the same%s; the simplest is %s.",
                            v->measured ? " within their errors" : "", answers[v->pick].name);
-    else {
-        (void)mem_add_text(v->say, sizeof v->say, "%s", closed ? "; " : "");
-        list_winners(v, answers, n, true, closed ? 1 : NAMED);
-        (void)mem_add_text(v->say, sizeof v->say, " %s: the program's touches decide.",
-                           !closed             ? "are estimates (~) or bounds (>)"
-                           : v->more_is_better ? "may have more"
-                                               : "may take less");
+        return;
     }
+    (void)mem_add_text(v->say, sizeof v->say, "%s", closed ? "; " : "");
+    list_winners(v, answers, n, true, closed ? 1 : NAMED);
+    (void)mem_add_text(v->say, sizeof v->say, "%s the program's touches decide.",
+                       !closed             ? ";"
+                       : v->more_is_better ? " may have more:"
+                                           : " may take less:");
 }
 
 void verdict_make(struct verdict *v, struct verdict_answer *answers, size_t n)

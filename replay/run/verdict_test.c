@@ -84,7 +84,8 @@ static const struct {
     {&time,
      false,
      {{"a", 90, 90, '~', 0.15, 0, 0}, {"b", 40, 40, '>', 0.15, 0, 0}},
-     "No winner yet: a ~90 us and b > 40 us are estimates (~) or bounds (>): the program's touches decide."},
+     "No winner yet: only estimates (~) or bounds (>) are known, a ~90 us and b > 40 us; the program's touches "
+     "decide."},
     {&time,
      false,
      {{"a", 100, 100, 0, 0.06, 0, 1},
