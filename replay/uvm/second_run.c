@@ -9,6 +9,7 @@
 #include "replay/uvm/actor_input.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
+#include "trace/base/quantile.h"
 #include "trace/base/sorted.h"
 #include "trace/program/access.h"
 #include "trace/store/dbfile.h"
@@ -355,7 +356,8 @@ int second_run_join(struct store *first, struct store *second, bool touches, boo
 struct untraced untraced_of(double *ns, size_t n)
 {
     sort_items(ns, n, sizeof *ns, sorted_by_f64);
-    return (struct untraced){(ns[(n - 1) / 2] + ns[n / 2]) / 2, ns[n / 4], ns[n - 1 - n / 4], (uint32_t)n};
+    return (struct untraced){quantile_between(ns, n, 0.5), quantile_between(ns, n, 0.25), quantile_between(ns, n, 0.75),
+                             (uint32_t)n};
 }
 
 /* Take the whole number that comes next; whether there is one. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
+#include "trace/base/quantile.h"
 #include "trace/base/sorted.h"
 
 struct uvm_part *breakdown_add(struct breakdown *parts, enum outcome_by by, const char *name, struct err *err)
@@ -257,19 +258,13 @@ int locality_windows_add(struct locality_windows *w, const char *kernel, const s
     return add_batch(w->all, batch, &w->values, err) || add_batch(w->one, batch, kernel_values(w), err) ? -1 : 0;
 }
 
-static double quantile(const double *sorted, size_t n, double q)
-{
-    double at = q * (double)(n - 1);
-    size_t i = (size_t)at;
-    return i + 1 < n ? sorted[i] + (at - (double)i) * (sorted[i + 1] - sorted[i]) : sorted[n - 1];
-}
-
 struct uvm_quartiles locality_windows_quartiles(double *values, size_t n)
 {
     if (n == 0)
         return (struct uvm_quartiles){NAN, NAN, NAN};
     sort_items(values, n, sizeof *values, sorted_by_f64);
-    return (struct uvm_quartiles){quantile(values, n, 0.25), quantile(values, n, 0.5), quantile(values, n, 0.75)};
+    return (struct uvm_quartiles){quantile_between(values, n, 0.25), quantile_between(values, n, 0.5),
+                                  quantile_between(values, n, 0.75)};
 }
 
 int locality_windows_close(struct locality_windows *w, struct uvm_metrics *metrics, struct err *err)

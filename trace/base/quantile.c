@@ -101,3 +101,10 @@ void quantile_walk(const struct quantile *q, void (*fn)(void *ctx, int64_t value
             fn(ctx, clamp(q, value_of(b)), seen);
         }
 }
+
+double quantile_between(const double *sorted, size_t n, double share)
+{
+    const double at = share * (double)(n - 1);
+    const size_t i = (size_t)at;
+    return i + 1 < n ? sorted[i] + (at - (double)i) * (sorted[i + 1] - sorted[i]) : sorted[n - 1];
+}

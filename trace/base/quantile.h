@@ -6,6 +6,7 @@
 #ifndef TRACE_BASE_QUANTILE_H
 #define TRACE_BASE_QUANTILE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "trace/base/err.h"
@@ -26,5 +27,8 @@ int64_t quantile_at(const struct quantile *q, double share);
 
 /* Call fn for every bucket that was hit, in ascending order, with its value and the count at or below it. */
 void quantile_walk(const struct quantile *q, void (*fn)(void *ctx, int64_t value, uint64_t at_or_below), void *ctx);
+
+/* Of few values, n > 0, between the two neighbours: quartiles of 1, 2, 3, 4 are 1.75 and 3.25. */
+double quantile_between(const double *sorted, size_t n, double share);
 
 #endif

@@ -67,6 +67,16 @@ START_TEST(the_walk_ends_at_the_largest_value_and_the_full_count)
 }
 END_TEST
 
-TEST_MAIN("quantile", quartiles_of_one_to_five_are_two_three_four, the_median_of_an_even_count_is_the_lower_one,
-          values_over_four_milliseconds_are_within_one_part_in_4096,
+START_TEST(quartiles_of_few_lie_between_neighbours)
+{
+    const double few[] = {1, 2, 3, 4};
+    ck_assert_double_eq(quantile_between(few, 4, 0.25), 1.75);
+    ck_assert_double_eq(quantile_between(few, 4, 0.5), 2.5);
+    ck_assert_double_eq(quantile_between(few, 4, 0.75), 3.25);
+    ck_assert_double_eq(quantile_between(few, 1, 0.75), 1);
+}
+END_TEST
+
+TEST_MAIN("quantile", quartiles_of_few_lie_between_neighbours, quartiles_of_one_to_five_are_two_three_four,
+          the_median_of_an_even_count_is_the_lower_one, values_over_four_milliseconds_are_within_one_part_in_4096,
           the_walk_ends_at_the_largest_value_and_the_full_count)
