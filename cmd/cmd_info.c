@@ -14,6 +14,7 @@
 #include "replay/report/tlp_sizes.h"
 #include "replay/run/platform_use.h"
 #include "replay/uvm/actor_input.h"
+#include "replay/uvm/second_run.h"
 #include "replay/uvm/uvm_recording.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
@@ -528,6 +529,12 @@ static void cell(struct table *t, const char *name, const json_t *v, bool human)
         table_cell(t, "%" PRId64, (int64_t)json_integer_value(v));
 }
 
+/* Of each kind, when its first and last record lie is asked for: two columns of many digits. */
+static bool is_shown(const char *key)
+{
+    return by != ATTRIBUTION_NONE || opt_verbose || strncmp(key, "time_", 5) != 0;
+}
+
 /* An array of objects with the same keys as a table. */
 static void print_rows(const json_t *rows, bool csv)
 {
@@ -537,16 +544,17 @@ static void print_rows(const json_t *rows, bool csv)
     const json_t *first = json_array_get(rows, 0);
     const char *key;
     json_t *value;
-    table_init(&t, json_object_size(first));
+    table_init(&t, 0);
     t.keys = json_is_string(json_object_get(first, "kind")) ? 2 : 1; /* behind the stream */
     char buf[80];
-    json_object_foreach((json_t *)(uintptr_t)first, key, value)
+    json_object_foreach((json_t *)(uintptr_t)first, key, value) if (csv || is_shown(key))
         table_cell(&t, "%s", csv ? key : head(key, buf, sizeof buf));
+    t.columns = t.count;
     size_t i;
     json_t *row;
     json_array_foreach(rows, i, row)
     {
-        json_object_foreach(row, key, value) cell(&t, key, value, !csv);
+        json_object_foreach(row, key, value) if (csv || is_shown(key)) cell(&t, key, value, !csv);
     }
     table_finish(&t, csv);
 }
@@ -657,8 +665,13 @@ static void print_table(const struct info *info)
 {
     const json_t *o = info->root;
     char buf[64];
+    const char *program = recorded_program(info->store), *gpu = store_origin_get(info->store, "gpu.0.name");
     printable_print(stdout, "%s: %s\n", json_string_value(json_object_get(o, "file")),
                     json_string_value(json_object_get(o, "state")));
+    if (program)
+        printable_print(stdout, "%s%s%s\n", program, gpu ? " on " : "", gpu ? gpu : "");
+    print_gain(o);
+    print_migration(o);
     print_spans(info);
     print_rows(asked_rows(info), false);
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
@@ -666,8 +679,6 @@ static void print_table(const struct info *info)
         printf("%s: %s\n", tables[i], json_is_null(n) ? "n/a" : count_text(n, buf, sizeof buf));
     }
     print_rows(json_object_get(o, "batch_distribution"), false);
-    print_gain(o);
-    print_migration(o);
     print_object("single faults", json_object_get(o, "single_faults"), NULL);
     print_counters(o);
     print_packets(o);
@@ -681,7 +692,10 @@ static void print_table(const struct info *info)
     print_object("left out", json_object_get(o, "skipped"), "0");
     print_object("dropped by the source", json_object_get(o, "dropped"), "0");
     print_object("origin", json_object_get(o, "origin"), NULL);
-    print_object("parameters", json_object_get(o, "parameters"), NULL);
+    if (opt_verbose)
+        print_object("parameters", json_object_get(o, "parameters"), NULL);
+    else if (json_object_size(json_object_get(o, "parameters")))
+        printf("parameters: %zu (-v)\n", json_object_size(json_object_get(o, "parameters")));
 }
 
 static int show(struct info *info, const char *path)
@@ -731,6 +745,7 @@ const struct command cmd_info = {
     .details =
         "Counts records and bytes by kind, or the unified-memory traffic by kernel, allocation or range; prints the\n"
         "time covered, fault batches and what they held, the origin, and what was left out or dropped, by reason.\n"
+        "-v adds when each kind begins and ends, and the driver's parameters.\n"
         "0 means that the source could have recorded it and did not; n/a that it cannot, or is not known.\n"
         "What happens belongs to the kernel that runs, and to the innermost range (NVTX) of the thread that is in\n"
         "one; with several kernels, or threads in ranges of different names, it is (ambiguous). Ranges are the\n"

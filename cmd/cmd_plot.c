@@ -1,6 +1,7 @@
 /* offchip plot: a figure from results or a trace. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "replay/report/plot.h"
@@ -83,6 +84,8 @@ static int run(int argc, char **argv)
     if (argc < 1)
         return cmd_usage("a figure is needed; see 'offchip list figures'");
     const struct figure *figure = figure_find(argv[0]);
+    if (!figure && access(argv[0], F_OK) == 0)
+        return cmd_usage("which figure of '%s'? 'offchip list figures' has those of a trace and of results", argv[0]);
     if (!figure)
         return cmd_no_such("figure", argv[0]);
     if (output && !plot_can_draw(output))

@@ -15,13 +15,8 @@ const char *compare_time_text(double ns, int digits, char *buf, size_t size)
 
 void compare_name_recorded(struct compare_result *result, const struct input *input)
 {
-    const char *line = input->store ? store_origin_get(input->store, "command_line") : NULL;
-    const char *command = line ? strstr(line, " -- ") : NULL;
-    const char *name = command ? command + 4 : input->store ? store_origin_get(input->store, "process_name") : NULL;
-    size_t folder = name ? strcspn(name, " ") : 0;
-    while (folder > 0 && name[folder - 1] != '/')
-        folder--;
-    (void)snprintf(result->recorded, sizeof result->recorded, "%s", name ? name + folder : "");
+    const char *name = input->store ? recorded_program(input->store) : NULL;
+    (void)snprintf(result->recorded, sizeof result->recorded, "%s", name ? name : "");
     if (input->store)
         (void)second_run_command(input->store, true, result->touches, sizeof result->touches);
 }

@@ -290,6 +290,16 @@ int second_run_check(struct store *first, struct err *err)
                          uvm_touching(first) == UVM_INPUT_TOUCHES ? "page touches" : "accesses");
 }
 
+const char *recorded_program(const struct store *store)
+{
+    const char *line = store_origin_get(store, "command_line"), *command = line ? strstr(line, " -- ") : NULL;
+    const char *name = command ? command + 4 : store_origin_get(store, "process_name");
+    size_t folder = name ? strcspn(name, " ") : 0;
+    while (folder > 0 && name[folder - 1] != '/')
+        folder--;
+    return name ? name + folder : NULL;
+}
+
 const char *second_run_command(struct store *first, bool touches, char *buf, size_t size)
 {
     const char *what = touches ? "touches" : "accesses", *line = store_origin_get(first, "command_line");

@@ -14,6 +14,9 @@ int recording_copy_facts(struct store *in, struct store *out, struct err *err);
 /* Whether a trace can be added to: migrations are recorded in it, no touches and no accesses. -1 with *err set: no. */
 int second_run_check(struct store *first, struct err *err);
 
+/* What was recorded, "app --size 64": of the recorder's own command line, or the process; NULL: nothing says it. */
+const char *recorded_program(const struct store *store);
+
 /* The command that records touches or accesses besides, "offchip record --touches --with t.db -- ./app --size 64": into
  * it where second_run_check() lets it. Returns buf. */
 const char *second_run_command(struct store *first, bool touches, char *buf, size_t size);
