@@ -561,6 +561,24 @@ static int all_facts(struct reading *g, struct err *err)
 
 /* --- the reader --- */
 
+/* CUDA graphs that were traced as one event: their kernels and copies have no rows. */
+static int count_graphs(struct reading *g, struct err *err)
+{
+    sqlite3_stmt *s;
+    const int found = has_table(g, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", err);
+    if (found <= 0)
+        return found;
+    if (sqlite3_prepare_v2(g->db, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE", -1, &s, NULL) != SQLITE_OK)
+        return fail(g, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", err);
+    const int64_t n = sqlite3_step(s) == SQLITE_ROW ? sqlite3_column_int64(s, 0) : 0;
+    sqlite3_finalize(s);
+    return n > 0
+               ? store_drop(g->context->store,
+                            "launches of CUDA graphs, traced as one event each (nsys profile --cuda-graph-trace=node)",
+                            (uint64_t)n, err)
+               : 0;
+}
+
 /* What could be seen: of a kind that the export has no table for, nobody knows whether it was collected. */
 static int store_kinds(struct reading *g, struct err *err)
 {
@@ -606,7 +624,7 @@ static int read_all(struct reading *g, struct err *err)
         rc = all_facts(g, err);
     if (rc == 0)
         rc = take_rows(g, q->sql, err);
-    if (rc == 0 && store_kinds(g, err))
+    if (rc == 0 && (store_kinds(g, err) || count_graphs(g, err)))
         rc = -1;
     free(q);
     /* What was read before an error is kept: the trace stays incomplete. */

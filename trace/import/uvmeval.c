@@ -79,12 +79,17 @@ static const char *skip_spaces(const char *p)
     return p;
 }
 
-/* What dmesg and journalctl put before a line: "<4>", "[sec.usec]", "[ T1234]", "Nov 26 11:00:00 node kernel: ". */
+/* What dmesg and journalctl put before a line: "<4>", "[sec.usec]", "[ T1234]", "Nov 26 11:00:00 node kernel: ", a
+ * date, "kern :warn : ". */
 static const char *skip_log(const char *p)
 {
     static const char kernel[] = " kernel: ";
     const char *said = strstr(p, kernel), *end;
     p = said && said - p < 120 && !memchr(p, ';', (size_t)(said - p)) ? said + sizeof kernel - 1 : p;
+    if (strncmp(p, "kern", 4) == 0 && (end = strchr(p, '['))) /* dmesg -x: "kern  :warn  : [sec.usec]" */
+        p = end;
+    if (strnlen(p, 11) == 11 && p[4] == '-' && p[10] == 'T') /* dmesg --time-format iso */
+        p = skip_spaces(p + strcspn(p, " "));
     if (*p == '<' && (end = strchr(p, '>')) && end - p < 6)
         p = end + 1;
     while (*p == '[' && (end = strchr(p, ']')))

@@ -20,6 +20,8 @@ START_TEST(a_fault_is_the_same_in_kmsg_dmesg_and_cleaned_form)
                                         "<4>[    5.000000] " FAULT,
                                         "Nov 26 11:00:00 node kernel: " FAULT,
                                         "<4>" FAULT,
+                                        "kern  :warn  : [    5.000000] " FAULT,
+                                        "2026-11-26T11:00:00,123456+01:00 " FAULT,
                                         "2026-11-26T11:00:00+0100 node kernel: [    5.000000] " FAULT};
     for (int i = 0; i < 8; i++) {
         struct line line = parse(forms[i]);
