@@ -12,9 +12,9 @@
 
 /* In the order of probing: formats with a signature first, plain text last. */
 const struct reader *const readers[] = {
-    &read_nettlp,    &read_offchip,  &read_nsys,     &read_accelsim, &read_accesses, &read_uvmeval,
-    &read_cupti_csv, &read_dram_csv, &read_dramsim3, &read_dramsys,  &read_nvbit,    &read_pytorch,
-    &read_ramulator, &read_table,    &read_csv,      NULL,
+    &read_nettlp,    &read_offchip,   &read_nsys,     &read_accelsim, &read_accesses, &read_uvmeval,
+    &read_cupti_csv, &read_dram_csv,  &read_dramsim3, &read_dramsys,  &read_nvbit,    &read_cutracer,
+    &read_pytorch,   &read_ramulator, &read_table,    &read_csv,      NULL,
 };
 
 const struct reader *reader_find(const char *name)
@@ -69,16 +69,45 @@ static size_t text_line(const unsigned char *head, size_t n)
     return text ? length : 0;
 }
 
+#define FOREIGN_SUMS                                                                                                   \
+    "sums, where no event has a time of its own; 'nsys stats -r cuda_gpu_trace -f csv' prints events, 'nsys export "   \
+    "--type sqlite' has all"
+#define FOREIGN_CALLS                                                                                                  \
+    "calls of the CPU; 'nsys stats -r cuda_gpu_trace -f csv' prints what the GPU does, 'nsys export --type sqlite' "   \
+    "has all"
+
+/* Texts of other tools that no reader takes, by words that stand in all of them, and what to do. */
+static const struct {
+    const char *words[2], *advice;
+} foreign_texts[] = {
+    {{"NVPROF is profiling", ""},
+     "nvprof's sums or calls, where no event of the GPU has a time of its own; 'nvprof --print-gpu-trace' prints them"},
+    {{"Profiling result:", "Duration"}, "calls of the CPU; 'nvprof --print-gpu-trace' prints what the GPU does"},
+    {{"Total Time (", "Name"}, FOREIGN_SUMS},
+    {{"Migration Size (", "Page"}, FOREIGN_SUMS},
+    {{"Start (", "Result"}, FOREIGN_CALLS},
+    {{"API Start (", "Kernel Start ("},
+     "calls of the CPU and their kernels; --columns 'time=Kernel Start,dur=Kernel Dur,kind=Kernel Name,name=Kernel "
+     "Name' --kinds '*=KERNEL' reads the kernels"},
+    {{"| Start (", "Duration ("}, "a framed table; 'nsys stats -r cuda_gpu_trace -f csv' prints one that import reads"},
+};
+
+static const char *text_advice(const unsigned char *head, size_t n)
+{
+    for (size_t i = 0; i < sizeof foreign_texts / sizeof *foreign_texts; i++) {
+        const char *const *w = foreign_texts[i].words;
+        if (memmem(head, n, w[0], strlen(w[0])) && memmem(head, n, w[1], strlen(w[1])))
+            return foreign_texts[i].advice;
+    }
+    return NULL;
+}
+
 /* Nobody claims it: how it begins, and what would be claimed. */
 static void unknown(const char *path, const unsigned char *head, size_t n, const char *known, struct err *err)
 {
     const size_t text = text_line(head, n);
-    static const char cutracer[] = "\"type\":\"mem_addr_trace\"";
-    if (memmem(head, n, cutracer, sizeof cutracer - 1) || memmem(head, n, "\"type\": \"mem_addr_trace\"", 24)) {
-        err_set(err,
-                "%s: a trace of CUTracer, whose opcodes are numbers: what reads and what writes is not in it; NVBit's "
-                "mem_trace or 'offchip record --accesses' say it",
-                path);
+    if (text_advice(head, n)) {
+        err_set(err, "%s: %s", path, text_advice(head, n));
         return;
     }
     if (n >= 2 && (memcmp(head, "\xff\xfe", 2) == 0 || memcmp(head, "\xfe\xff", 2) == 0)) {
@@ -87,7 +116,9 @@ static void unknown(const char *path, const unsigned char *head, size_t n, const
                 path);
         return;
     }
-    const char *columns = memchr(head, ',', text) ? "; a table of another tool: --columns names its columns" : "";
+    const char *columns = memchr(head, ',', text) || memchr(head, ';', text) || memchr(head, '\t', text)
+                              ? "; a table of another tool: --columns names its columns"
+                              : "";
     if (text)
         err_set(err, "%s: line 1 '%.*s%s': no known format; formats known (offchip list formats): %s%s", path,
                 (int)(text > 60 ? 60 : text), (const char *)head, text > 60 ? "..." : "", known, columns);

@@ -71,9 +71,9 @@ struct reader {
     int (*read_all)(struct reader_context *context, const char *const *paths, size_t count, struct err *err);
 };
 
-extern const struct reader read_accelsim, read_accesses, read_csv, read_cupti_csv, read_dram_csv, read_dramsim3,
-    read_dramsys, read_nvbit, read_nettlp, read_nsys, read_offchip, read_pytorch, read_ramulator, read_table,
-    read_uvmeval;
+extern const struct reader read_accelsim, read_accesses, read_csv, read_cupti_csv, read_cutracer, read_dram_csv,
+    read_dramsim3, read_dramsys, read_nvbit, read_nettlp, read_nsys, read_offchip, read_pytorch, read_ramulator,
+    read_table, read_uvmeval;
 extern const struct reader *const readers[]; /* ends with NULL */
 
 const struct reader *reader_find(const char *name);

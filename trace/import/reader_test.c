@@ -30,6 +30,15 @@ START_TEST(formats_are_found_by_content)
                                                            "k\0i\0",
                                     6, &err));
     ck_assert_msg(strstr(err.msg, "UTF-16"), "%s", err.msg);
+    static const char *const texts[][2] = {
+        {"Time (%),Total Time (ns),Instances,Name\n", "sums, where no event has a time"},
+        {"Start (ns),Duration (ns),Name,Result,CorrID\n", "calls of the CPU"},
+        {"==1== NVPROF is profiling process 1\nType  Time(%)\n", "'nvprof --print-gpu-trace' prints them"},
+        {"t;a\n1;2\n", "--columns names its columns"}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        ck_assert_ptr_null(reader_probe("x", (const unsigned char *)texts[i][0], strlen(texts[i][0]), &err));
+        ck_assert_msg(strstr(err.msg, texts[i][1]), "%s", err.msg);
+    }
     ck_assert_ptr_null(reader_probe("x.bin", (const unsigned char *)other, strlen(other), &err));
     ck_assert_msg(strncmp(err.msg, "x.bin: byte 0: no known format; formats known (offchip list formats): ", 70) == 0,
                   "%s", err.msg);
