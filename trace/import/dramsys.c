@@ -32,7 +32,7 @@ static const char *parse_stl(char *line, struct record *r)
     if (!colon)
         return "no colon behind the cycle";
     *colon = 0;
-    if (!dram_decimal(line + strspn(line, " \t"), RECORD_TIME_MAX, &time))
+    if (dram_words(line, ' ', words) != 1 || !dram_decimal(words[0], RECORD_TIME_MAX, &time))
         return "the cycle is not a number below 2^62";
     const int n = dram_words(colon + 1, ' ', words), at = n > 0 && *words[0] == '(';
     if (at && !bytes_of(words[0], &r->bytes))

@@ -3,7 +3,7 @@
 START_TEST(cycles_operations_addresses_and_bytes)
 {
     static const char stl[] =
-        "# a comment\n31:\tread\t0x400140\n\n33: (s16) Write 40 0x00ff\n34: fetch 0x1\nx: read 0x1\n";
+        "# a comment\n31 :\tread\t0x400140\n\n33: (s16) Write 40 0x00ff\n34: fetch 0x1\nx: read 0x1\n";
     ck_assert_int_eq(dram_probe_text(&read_dramsys, stl), PROBE_YES);
     ck_assert_int_eq(dram_read_text(&read_dramsys, stl, NULL, false), 0);
     ck_assert_uint_eq(dram_got_count, 2);

@@ -330,6 +330,24 @@ START_TEST(migrations_without_an_address_are_counted_with_their_bytes)
 }
 END_TEST
 
+START_TEST(graphs_traced_as_one_event_are_lost)
+{
+    struct err err = {""};
+    char lost[200] = "";
+    ck_assert_int_eq(read_export("CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY(start, end, bytes, copyKind);"
+                                 "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES(6,7,64,1);"
+                                 "CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE(start, end);"
+                                 "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES(1,2),(3,4);")
+                         .rc,
+                     0);
+    struct store *store = store_open(testing_file("t.db"), &err);
+    ck_assert_int_eq(store_rows(store, "dropped", lost_row, lost, &err), 0);
+    ck_assert_str_eq(lost,
+                     "launches of CUDA graphs, traced as one event each (nsys profile --cuda-graph-trace=node) 2");
+    store_close(store);
+}
+END_TEST
+
 START_TEST(kinds_without_a_table_are_not_known)
 {
     static const struct {
@@ -358,4 +376,5 @@ TEST_MAIN("nsys", migrations_come_in_order_of_time_with_numeric_causes, tables_t
           a_database_without_such_tables_is_refused, a_table_without_its_time_column_is_refused_by_name,
           a_view_that_never_ends_is_no_table, texts_in_number_columns_do_no_harm, a_damaged_file_is_an_error,
           every_column_that_is_read_is_used, ranges_and_nvprofs_counters_are_records, two_gpus_are_two_recordings,
-          migrations_without_an_address_are_counted_with_their_bytes, kinds_without_a_table_are_not_known)
+          migrations_without_an_address_are_counted_with_their_bytes, graphs_traced_as_one_event_are_lost,
+          kinds_without_a_table_are_not_known)

@@ -16,8 +16,6 @@
 #include "trace/import/reader.h"
 #include "trace/program/access.h"
 
-enum { SHARED_WINDOW = 1 << 24 };
-
 struct launch {
     uint64_t number; /* grid launch id */
     int64_t kernel;  /* row of table kernels */
@@ -124,7 +122,7 @@ static const char *parse(const char *line, struct access_op *op, uint64_t *addrs
             addrs[op->lanes++] = addr;
     if (*(p + strspn(p, " \t")))
         return "address that is no number";
-    return async && op->lanes && addrs[0] < SHARED_WINDOW ? "access to no global memory" : NULL;
+    return async && op->lanes && addrs[0] < ACCELSIM_SHARED_WINDOW ? "access to no global memory" : NULL;
 }
 
 static int take_access(struct reading *g, const char *line, struct err *err)
@@ -152,7 +150,7 @@ static int read_text(struct reader_context *context, struct input_stream *source
     size_t length;
     while (rc == 0 && (rc = input_stream_line(source, &line, &length, err)) == 1) {
         rc = 0;
-        if (strncmp(line, mark, sizeof mark - 1) == 0)
+        if (strstr(line, mark)) /* mpirun and the like put something before it */
             rc = strstr(line, " - LAUNCH - ") ? take_launch(&g, line, err) : take_access(&g, line, err);
     }
     /* What was read before an error is kept: the trace stays incomplete. */

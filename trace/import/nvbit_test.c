@@ -7,7 +7,8 @@ static const char printed[] =
     "LAUNCH - Kernel pc 0x0000000000000200 - Kernel name f - g(int, "
     "int) - grid launch id 0 - grid size 4,2,1 - block size 64,1,1 - nregs 16 - shmem 0 - cuda stream id 0\n" CTX
     "grid_launch_id 0 - CTA 1,1,0 - warp 1 - LDG.E.64 - 0x00007f0000100000 0x00007f0000100008 0x0000000000000000 \n"
-    "the program prints this\n" CTX "grid_launch_id 0 - CTA 0,0,0 - warp 0 - STG.E - 0x00007f0000200000 \n" CTX
+    "the program prints this\n[1,0]<stdout>:" CTX
+    "grid_launch_id 0 - CTA 0,0,0 - warp 0 - STG.E - 0x00007f0000200000 \n" CTX
     "grid_launch_id 0 - CTA 0,0,0 - warp 0 - LDS - 0x0000000000000010 \n" CTX
     "grid_launch_id 0 - CTA 0,0,0 - warp 0 - LDGSTS.E.128 - 0x0000000000000010 \n" CTX
     "grid_launch_id 7 - CTA 0,0,0 - warp 0 - ATOMG.E.ADD - 0x00007f0000300000 \n" CTX

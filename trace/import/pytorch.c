@@ -73,7 +73,7 @@ static int take_kernel(struct reading *g, const char *name, const json_t *args, 
     return 0;
 }
 
-static int take_event(struct reading *g, const json_t *event, struct err *err)
+static int take_event(struct reading *g, const json_t *event, const char *place, struct err *err)
 {
     const char *cat = json_string_value(json_object_get(event, "cat"));
     const char *name = json_string_value(json_object_get(event, "name"));
@@ -82,10 +82,8 @@ static int take_event(struct reading *g, const json_t *event, struct err *err)
     const bool copy = cat && (strcasecmp(cat, "gpu_memcpy") == 0 || strcasecmp(cat, "memcpy") == 0);
     struct record r = {.kind = kernel ? RECORD_KERNEL : RECORD_COPY};
     int64_t extra[3];
-    char place[48];
     if ((!kernel && !copy) || !name)
         return 0;
-    (void)snprintf(place, sizeof place, "byte %" PRIu64, input_stream_offset(g->source));
     if (!time_of(g->event, "\"ts\"", &r.time) || !time_of(g->event, "\"dur\"", &r.duration) || r.duration < 0)
         return reader_skip(g->context, "event without times", place, err);
     if (copy && integer(args, "bytes") < 0)
@@ -101,8 +99,10 @@ static int end_event(struct reading *g, struct err *err)
     json_error_t why;
     g->event[g->length] = 0;
     json_t *event = strlen(g->event) == g->length ? json_loads(g->event, 0, &why) : NULL;
-    const int rc = event ? take_event(g, event, err)
-                         : err_set(err, "byte %" PRIu64 ": an event that is no JSON", input_stream_offset(g->source));
+    char place[48];
+    (void)snprintf(place, sizeof place, "byte %" PRIu64, input_stream_offset(g->source));
+    const int rc =
+        event ? take_event(g, event, place, err) : reader_skip(g->context, "event that is no JSON", place, err);
     json_decref(event);
     g->length = 0;
     return rc;
@@ -168,6 +168,9 @@ static int read_trace(struct reader_context *context, struct input_stream *sourc
                      store_origin(context->store, "kinds.uvm", "KERNEL COPY", err) || read_events(g, err)
                  ? -1
                  : 0;
+    if (!rc && !g->writer.total && !*context->incomplete)
+        rc = err_set(err,
+                     "no kernel and no copy in it: of PyTorch's profiler its activities need ProfilerActivity.CUDA");
     if (writer_flush(&g->writer, rc ? NULL : err))
         rc = -1;
     writer_close(&g->writer);

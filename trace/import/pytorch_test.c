@@ -12,11 +12,12 @@
 START_TEST(kernels_and_copies_are_read_and_the_rest_passed_over)
 {
     static const char text[] = HEAD "{\"cat\": \"cpu_op\", \"name\": \"aten::add\", \"ts\": 1, \"dur\": 1},\n" KERNEL
-                                    ",\n" COPY ",{\"cat\": \"kernel\", \"name\": \"k\"}], \"more\": 1}";
+                                    ",\n" COPY ",{\"cat\": \"kernel\", \"args\": {\"blocks per SM\": inf}},{\"cat\": "
+                                    "\"kernel\", \"name\": \"k\"}], \"more\": 1}";
     ck_assert_int_eq(dram_probe_text(&read_pytorch, text), PROBE_YES);
     ck_assert_msg(dram_read_text(&read_pytorch, text, NULL, false) == 0, "%s", dram_got_err.msg);
     ck_assert_uint_eq(dram_got_count, 2);
-    ck_assert_uint_eq(dram_got_skips, 1); /* without times */
+    ck_assert_uint_eq(dram_got_skips, 2); /* no JSON; without times */
     ck_assert(dram_got[0].kind == RECORD_KERNEL && dram_got[0].time == 1690000000000000125 &&
               dram_got[0].duration == 3250);
     ck_assert(dram_got[1].kind == RECORD_COPY && dram_got[1].flags == RECORD_COPY_D2H && dram_got[1].bytes == 4096 &&
@@ -28,6 +29,7 @@ START_TEST(what_is_no_list_of_events_is_refused)
 {
     ck_assert_int_eq(dram_read_text(&read_pytorch, "{\"schemaVersion\": 1}", NULL, false), -1);
     ck_assert_int_eq(dram_read_text(&read_pytorch, HEAD "{\"cat\" \"kernel\"}]}", NULL, false), -1);
+    ck_assert_ptr_nonnull(strstr(dram_got_err.msg, "ProfilerActivity.CUDA"));
     ck_assert_int_eq(dram_read_text(&read_pytorch, HEAD KERNEL ",", NULL, false), 0); /* incomplete */
     ck_assert_uint_eq(dram_got_count, 1);
     ck_assert_int_eq(dram_probe_text(&read_pytorch, "[1]"), PROBE_NO);

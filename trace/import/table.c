@@ -44,6 +44,7 @@ struct reading {
     struct table_columns t;
     struct table_rows rows;
     bool headed, first; /* a header was met; a row of units may follow */
+    bool addressed;     /* a header had a column of addresses */
 };
 
 static unsigned long long line_of(const struct reading *g)
@@ -87,6 +88,11 @@ static int take_cells(struct reading *g, char *line, struct err *err)
 {
     struct field cells[TEXT_TABLE_COLUMNS];
     const size_t n = text_table_split(line, g->t.separator, cells);
+    if (g->first && strncmp(line + strspn(line, " "), "---", 3) == 0)
+        return err_set(err,
+                       "line %llu: a table whose empty cells are blanks; 'nsys stats -f csv' prints one that import "
+                       "reads",
+                       line_of(g));
     if (g->first && table_columns_units(&g->t, cells, n))
         return 0;
     if (g->first && default_units(g, err))
@@ -118,6 +124,7 @@ static int take_line(struct reading *g, char *line, size_t length, struct err *e
     if (found == 0 && !g->t.known)
         return err_set(err, "line %llu: no column '%.40s', which option columns names", line_of(g), missing);
     g->headed = g->first = found > 0;
+    g->addressed |= found > 0 && table_columns_has(&g->t, ADDR);
     return found == 2 ? take_cells(g, line, err) : found < 0 ? -1 : 0;
 }
 
@@ -138,19 +145,16 @@ static int read_lines(struct reading *g, struct err *err)
 
 static int store_kinds(struct reading *g, struct err *err)
 {
-    const bool addressed = table_columns_has(&g->t, ADDR);
+    static const char all[] =
+        "KERNEL COPY FAULT CPU_FAULT MIGRATE_H2D MIGRATE_D2H MIGRATE_D2D THRASH THROTTLE REMOTE_MAP";
     if (!g->t.known || g->rows.index < 0)
         return 0;
-    if (!addressed)
+    if (!g->addressed)
         reader_note(g->context,
-                    "%s: no addresses are in it: how much migrated is known, not what; 'nsys export --type "
-                    "sqlite' has them",
+                    "%s: no addresses are in it: how much migrated is known, not what; 'nsys export --type sqlite' has "
+                    "them",
                     g->context->path);
-    return store_origin(g->context->store, "kinds.uvm",
-                        addressed ? "KERNEL COPY FAULT CPU_FAULT MIGRATE_H2D MIGRATE_D2H "
-                                    "MIGRATE_D2D THRASH THROTTLE REMOTE_MAP"
-                                  : "KERNEL COPY",
-                        err);
+    return store_origin(g->context->store, "kinds.uvm", g->addressed ? all : "KERNEL COPY", err);
 }
 
 static int read_all(struct reader_context *context, struct input_stream *source, struct err *err)

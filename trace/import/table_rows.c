@@ -84,7 +84,9 @@ static int take_number(const struct table_rows *g, const struct field *cells, en
     if (ours == TIME || ours == DUR || ours == BYTES)
         unit = m->unit;
     const bool comma = g->t->separator == ';' && memchr(f->text, ',', f->length); /* a point in some countries */
-    if (!comma && text_table_number(f, unit, g->t->binary, value) && (*value >= 0 || ours == TIME || ours == ID))
+    if (comma)
+        return bad_cell(g, ours, f, "a number without a comma, which may be a point or stand between thousands", err);
+    if (text_table_number(f, unit, g->t->binary, value) && (*value >= 0 || ours == TIME || ours == ID))
         return 0;
     return bad_cell(g, ours, f, "a number within 2^62, whole or in its unit (options time_unit, bytes_unit)", err);
 }

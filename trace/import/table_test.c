@@ -50,6 +50,7 @@ static void look_at_nvprof(const char *input, size_t records)
     ck_assert(r[2].kind == RECORD_KERNEL && r[2].duration == 200000);
     ck_assert(r[3].kind == RECORD_FAULT && r[3].bytes == 2 && r[3].addr == 0x7f0000040000);
     ck_assert_str_eq(dram_got_stream.extra[0], "process_id");
+    ck_assert_str_eq(dram_got_note, ""); /* what stands below the table changes nothing */
 }
 
 START_TEST(nvprofs_tables_are_read_as_csv_and_as_text)
@@ -71,11 +72,17 @@ START_TEST(a_table_without_addresses_keeps_what_needs_none)
     ck_assert_int_eq(dram_probe_text(&read_table, nsys), PROBE_YES);
     ck_assert_msg(dram_read_text(&read_table, nsys, NULL, false) == 0, "%s", dram_got_err.msg);
     ck_assert_uint_eq(dram_got_count, 2);
+    ck_assert_ptr_nonnull(strstr(dram_got_note, "no addresses are in it"));
     ck_assert(dram_got[0].kind == RECORD_COPY && dram_got[0].bytes == 262144 && dram_got[0].time == 400);
     ck_assert_uint_eq(dram_got[1].kind, RECORD_KERNEL);
     ck_assert_int_eq(dram_read_text(&read_table, nsys, NULL, true), -1); /* --strict */
     ck_assert_int_eq(dram_probe_text(&read_table, "Start (ns),Duration (ns),Name,Result,CorrID\n"), PROBE_NO);
     ck_assert_int_eq(dram_read_text(&read_table, "a,b\n", NULL, false), -1);
+    ck_assert_int_eq(dram_read_text(&read_table,
+                                    "Start (ns)  Duration (ns)  Device  Name\n---------  -------  ----  ----\n", NULL,
+                                    false),
+                     -1);
+    ck_assert_ptr_nonnull(strstr(dram_got_err.msg, "line 2: a table whose empty cells are blanks"));
 }
 END_TEST
 

@@ -12,6 +12,7 @@ static size_t dram_got_count;
 static struct stream dram_got_stream;
 static struct err dram_got_err;
 static uint64_t dram_got_skips;
+static char dram_got_note[256];
 
 /* Returns read()'s result. options NULL: the reader's defaults. */
 static inline int dram_read_text(const struct reader *reader, const char *text, const void *options, bool strict)
@@ -27,6 +28,7 @@ static inline int dram_read_text(const struct reader *reader, const char *text, 
     memset(&dram_got_err, 0, sizeof dram_got_err);
     const int rc = reader->read(&context, source, &dram_got_err);
     dram_got_skips = context.skips.total;
+    memcpy(dram_got_note, context.note, sizeof dram_got_note);
     input_stream_close(source);
     if (rc == 0)
         ck_assert_int_eq(store_finish(store, &err), 0);
