@@ -218,7 +218,7 @@ static int has_rows(const char *trace, struct err *err)
         return -1;
     for (size_t i = 0; i < result.count; i++)
         if (result.rows[i].mechanism == COMPARE_COPY) {
-            has = result.rows[i].answered;
+            has = result.rows[i].answered && !json_array_size(result.limits);
             err_set(err, "%s", result.rows[i].outcome.note_count ? result.rows[i].outcome.notes[0] : "");
         }
     compare_release(&result);

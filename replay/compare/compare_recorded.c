@@ -677,6 +677,9 @@ static int refuse(const struct compare_program *f, const struct uvm_recording *r
     static const char *const sections[] = {"uvm", "launch", "pcie", "gpu"};
     const struct uvm_managed asked = {.platform = f->platform, .settings = &f->set->managed};
     const double memory = (double)uvm_managed_memory(&asked, (uint64_t)t->footprint);
+    if (r->cut && !r->kernels)
+        return err_set(why, "no kernel is recorded: let the program wait for them (cudaDeviceSynchronize()) before it "
+                            "ends, and record it again");
     if (r->cut)
         return err_set(why, "the recording is not whole: what it lacks would be moved and run, too");
     if (!r->kernels || !r->batches.record_count)

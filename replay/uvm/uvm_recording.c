@@ -627,16 +627,26 @@ static uint64_t left_behind(const struct uvm_recording *r)
     return populated > r->moved_pages ? populated - r->moved_pages : 0;
 }
 
+/* When the last batch ended; INT64_MIN: there is none. */
+static int64_t last_batch(const struct uvm_recording *r, size_t *batches)
+{
+    int64_t last = INT64_MIN;
+    *batches = 0;
+    for (size_t e = 0; e < r->event_count; e++)
+        if (r->events[e].kind == UVM_EVENT_BATCH && ++*batches && r->events[e].end_ns > last)
+            last = r->events[e].end_ns;
+    return last;
+}
+
 /* Whether the end is lost: the kernel of the last batch ran on in silence, for over 1 ms and 2 % of its time, and what
  * never moved is a third at least of what that time moves at its pace (as replay/verify has it). */
 static bool ends_early(const struct uvm_recording *r)
 {
     enum { LEAST = 8, SILENCE_NS = 1000000, SHARE = 50 };
-    int64_t last = INT64_MIN;
-    size_t at = 0, batches = 0;
-    for (size_t e = 0; e < r->event_count; e++)
-        if (r->events[e].kind == UVM_EVENT_BATCH && ++batches && r->events[e].end_ns > last)
-            last = r->events[e].end_ns;
+    size_t at = 0, batches;
+    const int64_t last = last_batch(r, &batches);
+    if (r->open_end && (!r->spans.count || last > r->spans.items[r->spans.count - 1].hi))
+        return true; /* of a kernel that is not recorded */
     SORTED_FIRST(at, r->spans.count, i, r->spans.items[i].hi <= last);
     if (batches < LEAST || at == r->spans.count || r->spans.items[at].lo >= last)
         return false;
@@ -664,9 +674,13 @@ int uvm_recording_finish(struct uvm_recording *r, struct err *err)
     return 0;
 }
 
-static void is_cut(void *cut, const char *sentence)
+static void is_cut(void *recording, const char *sentence)
 {
-    *(bool *)cut |= *sentence != 0;
+    struct uvm_recording *r = recording;
+    const size_t n = strlen(sentence), end = sizeof LIMITS_NO_END - 1;
+    const bool open_end = n > end && strcmp(sentence + n - end, LIMITS_NO_END) == 0;
+    r->open_end |= open_end;
+    r->cut |= !open_end;
 }
 
 int uvm_recording_load(struct uvm_recording *r, struct store *store, struct recording wanted, struct err *err)
@@ -681,7 +695,7 @@ int uvm_recording_load(struct uvm_recording *r, struct store *store, struct reco
     r->traced = !traced || strcmp(traced, "0") != 0;
     r->advised = store_origin_get(store, "simulated.advised") != NULL;
     (void)snprintf(r->policy, sizeof r->policy, "%s", policy ? policy : "");
-    if (limits_tell(store, "", is_cut, &r->cut, err))
+    if (limits_tell(store, "", is_cut, r, err))
         return -1;
     struct recording_walk w = {0};
     while (recording_walk_next(&w, store, of, err))
@@ -736,7 +750,7 @@ struct uvm_gain uvm_gain_of(const struct uvm_recording *r, const struct platform
                              .served_ns = served_ns(r),
                              .moved_ns = platform ? moved_ns(platform, (double)(pages * UVM_PAGE_BYTES)) : 0,
                              .records = r->batches.record_count > 0,
-                             .cut = r->cut};
+                             .cut = r->cut || r->open_end};
 }
 
 double uvm_gain_most(const struct uvm_gain *g)

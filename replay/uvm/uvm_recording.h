@@ -102,6 +102,7 @@ struct uvm_recording {
     bool simulated;         /* by `replay --recording`: it says under which policy, and whether it was traced */
     bool traced;
     bool cut;         /* its trace is not whole (trace/derived/limits.h), or ends before what it shows */
+    bool open_end;    /* it is but for its end: the program's last kernels may not be recorded */
     char policy[256]; /* "": it does not say */
 };
 

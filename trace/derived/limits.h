@@ -14,6 +14,10 @@
 /* Every sentence begins so: by that it is found among other notes, as of runs in a results file. */
 #define LIMITS_BEGIN "not whole: "
 
+/* Why a recording is incomplete whose program ended by _exit() or a signal: it is whole up to where that last waited
+ * for the GPU. */
+#define LIMITS_NO_END "the program did not end in good order"
+
 /* The note itself if it is one, else NULL. */
 const char *limits_note(const char *note);
 

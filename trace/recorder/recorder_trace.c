@@ -12,6 +12,7 @@
 #include "trace/base/regular_file.h"
 #include "trace/derived/allocations.h"
 #include "trace/derived/batches.h"
+#include "trace/derived/limits.h"
 #include "trace/event/uvm_event.h"
 #include "trace/program/access.h"
 #include "trace/store/store.h"
@@ -762,7 +763,7 @@ int recorder_trace_finish(struct recorder_trace *t, struct recorder_trace_summar
     if (rc == 0 && t->store && !t->options.accesses)
         rc = batches_write(t->store, NULL, NULL, err);
     if (rc == 0 && t->store && !t->summary.ended)
-        rc = store_origin(t->store, "state.why", "the program did not end in good order", err);
+        rc = store_origin(t->store, "state.why", LIMITS_NO_END, err);
     if (rc == 0 && t->store)
         rc = (t->summary.complete ? store_finish : store_keep)(t->store, err);
     if (rc)
