@@ -15,6 +15,7 @@
 #include "cmd/cmd.h"
 #include "cmd/console/printable.h"
 #include "replay/compare/compare.h"
+#include "replay/run/platform_use.h"
 #include "replay/uvm/second_run.h"
 #include "trace/base/mem.h"
 #include "trace/base/program_folder.h"
@@ -132,6 +133,16 @@ static int64_t recorded(const char *trace, double *seconds)
                     store_rows(store, "kernels", add_kernel, seconds, &err) == 0;
     store_close(store);
     return is ? launches : 0;
+}
+
+/* Whether a platform is of the recording's GPU: nobody waits for more runs to hear that none is. */
+static bool is_described(const char *trace, struct err *err)
+{
+    struct platform_choice choice;
+    struct store *store = store_open(trace, err);
+    const bool is = store && platform_choice_recorded(store, &choice, err) >= 0;
+    store_close(store);
+    return is;
 }
 
 /* The verdict of a recording; plan: where the best answer of unified memory goes as a plan, NULL: nowhere. */
@@ -279,6 +290,7 @@ static int advise(const char *trace, char *const *program)
 {
     char plan[PATH_MAX], tried[PATH_MAX];
     double seconds;
+    struct err err;
     (void)snprintf(plan, sizeof plan, "%s.plan.ini", trace);
     (void)snprintf(tried, sizeof tried, "%s.tried.db", trace);
     int status = cmd_writes(trace, force);
@@ -293,11 +305,15 @@ static int advise(const char *trace, char *const *program)
     first.status = run_step((const char *const[]){"record", "-o", trace, "-f", NULL}, program, false);
     first.s = time(NULL) - begin;
     const int64_t launches = recorded(trace, &seconds);
+    if (!launches && access(trace, F_OK) != 0) /* `record` said why */
+        return first.status ? first.status : EXIT_DATA;
     if (!launches)
         return cmd_fail(first.status ? first.status : EXIT_DATA,
                         "no kernel was recorded: there is nothing to advise on (another process's recording may stand "
                         "beside %s: offchip advise FILE)",
                         trace);
+    if (!platform && !is_described(trace, &err))
+        return cmd_fail(EXIT_DATA, "%s; then: offchip advise --platform NAME %s", err.msg, trace);
     if (first.status)
         cmd_say("the program's exit status was %d: what follows is of what it did until then", first.status);
     measure(trace, seconds, launches);

@@ -532,9 +532,40 @@ static void value_cell(struct table *t, const char *name, double value)
         table_cell(t, "%s", metric_text(&metric, &v, buf, sizeof buf));
 }
 
+static const char *value_text(const char *name, double value, char *buf, size_t size)
+{
+    const struct metric metric = {name, METRIC_REAL, METRIC_SUM, ""};
+    return metric_text(&metric, &(struct metric_value){.known = true, .real = value}, buf, size);
+}
+
+/* "66.8 ms where 6.88 ms were predicted, outside its ends; 1 of 3 numbers lie within theirs." */
+static void print_answer(const struct predictions *p, const struct measured *m)
+{
+    size_t within = 0, ended = 0;
+    char time[200] = "No time to compare", found[64], predicted[64];
+    for (size_t i = 0; i < p->count; i++) {
+        const int is = is_within(p, m, i);
+        within += is == 1;
+        ended += is >= 0;
+        if (strcmp(p->items[i].name, measures[TIME_NS_SUM]) == 0 && m->known[TIME_NS_SUM])
+            (void)snprintf(time, sizeof time, "%s where %s were predicted%s",
+                           value_text(p->items[i].name, m->value[TIME_NS_SUM], found, sizeof found),
+                           value_text(p->items[i].name, p->items[i].value, predicted, sizeof predicted),
+                           is < 0 ? ""
+                           : is   ? ", within its ends"
+                                  : ", outside its ends");
+    }
+    if (ended)
+        printable_print(stdout, "%s; %zu of %zu numbers lie within theirs.\n", time, within, ended);
+    else
+        printable_print(stdout, "%s.\n", time);
+}
+
 static int print_table(const struct predictions *p, const struct measured *m)
 {
     const bool csv = format == FORMAT_CSV;
+    if (!csv)
+        print_answer(p, m);
     struct table t;
     static const char *const said[] = {"n/a", "no", "yes"};
     TABLE_BEGIN(&t, "metric", "predicted", "measured", "measured / predicted", "within its ends");
