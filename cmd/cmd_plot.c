@@ -79,6 +79,29 @@ static int plot(const struct figure *figure, int argc, char **argv)
     return status;
 }
 
+/* The shortest metric that has the word in its name, or what stands behind its hyphen ("uvm-speedup"). */
+struct wanted_metric {
+    const char *word;
+    char name[64];
+};
+
+static void look_at_metric(void *ctx, const char *name)
+{
+    struct wanted_metric *w = ctx;
+    if (strlen(w->word) >= 4 && strstr(name, w->word) && (!*w->name || strlen(name) < strlen(w->name)))
+        (void)snprintf(w->name, sizeof w->name, "%s", name);
+}
+
+static int no_figure(const char *name, const char *file)
+{
+    const char *hyphen = strchr(name, '-');
+    struct wanted_metric w = {.word = hyphen ? hyphen + 1 : name};
+    cmd_list_names("metrics", NULL, look_at_metric, &w);
+    return *w.name ? cmd_usage("no figure is called '%s'; 'offchip plot bars %s --metric %s' draws that of each run",
+                               name, file ? file : "RESULTS", w.name)
+                   : cmd_no_such("figure", name);
+}
+
 static int run(int argc, char **argv)
 {
     if (argc < 1)
@@ -87,7 +110,7 @@ static int run(int argc, char **argv)
     if (!figure && access(argv[0], F_OK) == 0)
         return cmd_usage("which figure of '%s'? 'offchip list figures' has those of a trace and of results", argv[0]);
     if (!figure)
-        return cmd_no_such("figure", argv[0]);
+        return no_figure(argv[0], argc > 1 ? argv[1] : NULL);
     if (output && !plot_can_draw(output))
         return cmd_usage("'%s' should end in .svg, .png or .pdf", output);
     struct err err = {""};
