@@ -238,16 +238,24 @@ static int bars(const struct figure_input *input, FILE *script, struct err *err)
     return figure_form_init(&b.form, input, NULL, input->over, err) ? -1 : draw(&b, input, script, err);
 }
 
+static int joined(struct bars *b, const struct figure_input *input, FILE *script, struct err *err)
+{
+    if (figure_form_init(&b->form, input, NULL, input->over, err))
+        return -1;
+    if (b->form.metric_count > 1)
+        return draw(b, input, script, err);
+    figure_form_release(&b->form);
+    return err_set(err, "one metric has no parts: --metric h2d_bytes,d2h_bytes names two; figure bars draws one");
+}
+
 static int stacked(const struct figure_input *input, FILE *script, struct err *err)
 {
-    struct bars b = {.joined = true};
-    return figure_form_init(&b.form, input, NULL, input->over, err) ? -1 : draw(&b, input, script, err);
+    return joined(&(struct bars){.joined = true}, input, script, err);
 }
 
 static int shares(const struct figure_input *input, FILE *script, struct err *err)
 {
-    struct bars b = {.joined = true, .shares = true};
-    return figure_form_init(&b.form, input, NULL, input->over, err) ? -1 : draw(&b, input, script, err);
+    return joined(&(struct bars){.joined = true, .shares = true}, input, script, err);
 }
 
 static int box(const struct figure_input *input, FILE *script, struct err *err)

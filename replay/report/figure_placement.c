@@ -85,7 +85,6 @@ static int overhead_chart(const struct figure_input *input, FILE *script, const 
 {
     struct chart chart;
     bool drawn[PLACEMENTS] = {false};
-    double least = INFINITY;
     size_t bars = 0;
     if (chart_init(&chart, "placement", names, view->tasks.count, memories, PLACEMENTS, err))
         return -1;
@@ -98,17 +97,13 @@ static int overhead_chart(const struct figure_input *input, FILE *script, const 
             chart.bars[i * PLACEMENTS + p] =
                 (struct chart_bar){true, (lo[p] + hi[p]) / 2, fmin(lo[p], hi[p]), fmax(lo[p], hi[p])};
             drawn[p] |= !isnan(lo[p]);
-            least = lo[p] > 0 ? fmin(least, fmin(lo[p], hi[p])) : least;
         }
     }
     for (size_t p = 0; p < PLACEMENTS; p++)
         bars += drawn[p];
     plot_title(input, script, "Time of each task by its memory", view->platform->name);
-    chart.log = true;
-    chart.base = pow(10, floor(log10(isfinite(least) ? least * 0.9 : 1)));
     chart.labels = "task";
-    chart.log_of = 10;
-    (void)fprintf(script, "set ylabel 'time, log scale (ms)'\nset yrange [%.9g:*]\n", chart.base);
+    (void)fputs("set ylabel 'time (ms)'\nset yrange [0:*]\n", script);
     const bool any = measured_data(script, &view->tasks, drawn, bars);
     chart_write(input, script, &chart);
     (void)fputs(any ? ", $measured using 1:2 with points linecolor rgb '#000000' pointtype 2 title 'measured'\n" : "\n",

@@ -163,7 +163,7 @@ static int draw_timeline(struct timeline *t, const struct figure_input *input, s
     (void)fprintf(t->script,
                   "set xlabel 'time since the recording began (ms)'\nset ylabel 'managed memory, by address (MiB)'\n"
                   "set xrange [%.9g:%.9g]\nset yrange [0:%.6g]\nset cbrange [0:1]\n"
-                  "set palette defined (0 '#56B4E9', 0.5 '#8C7BA6', 1 '#D55E00')\n"
+                  "set palette defined (0 '#7FB8DD', 0.5 '#C2703D', 1 '#6B1E00')\n"
                   "set cblabel 'faulted, not prefetched (ratio)'\n"
                   "plot $d0 using 1:2:3 with points palette pointtype 5 pointsize 0.25 notitle",
                   begin_ms, begin_ms + t->span_ns / 1e6, t->height_mib);
