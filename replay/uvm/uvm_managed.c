@@ -184,7 +184,7 @@ int64_t uvm_managed_memory(const struct uvm_managed *m, uint64_t bytes)
 int uvm_managed_check(const struct uvm_managed *m, struct err *err)
 {
     const struct uvm_managed_settings *set = settings_of(m);
-    char bytes[32];
+    char bytes[32], kept[32];
     if (set->gpu_memory_bytes && set->gpu_memory_bytes < ACTOR_BLOCK_BYTES)
         return err_set(
             err, "gpu_memory_bytes is %s, and managed data takes GPU memory by blocks of 2 MiB: give 2MiB or more",
@@ -192,11 +192,11 @@ int uvm_managed_check(const struct uvm_managed *m, struct err *err)
     if (set->gpu_memory_bytes || set->oversubscription_pct || memory_there(m) >= ACTOR_BLOCK_BYTES)
         return 0;
     const struct gpu *gpu = platform_section_get(m->platform, "gpu");
-    return err_set(
-        err,
-        "memory_bytes is %s, of which managed data cannot have %lld bytes (uvm_reserve_bytes, ballast): no block of "
-        "2 MiB is left; give more memory_bytes, or gpu_memory_bytes",
-        units_format_bytes(gpu->memory_bytes, bytes, sizeof bytes), (long long)(gpu->memory_bytes - memory_there(m)));
+    return err_set(err,
+                   "memory_bytes is %s, of which managed data cannot have %s (uvm_reserve_bytes, ballast): no block of "
+                   "2 MiB is left; give more memory_bytes, or gpu_memory_bytes",
+                   units_format_bytes(gpu->memory_bytes, bytes, sizeof bytes),
+                   units_human_bytes((double)(gpu->memory_bytes - memory_there(m)), kept, sizeof kept));
 }
 
 /* Run, and write what a recorder would have seen. */
