@@ -9,7 +9,7 @@
 #include "trace/base/mem.h"
 
 /* More could not be told apart. */
-enum { MOST_BARS = 400, MOST_SERIES = 24, WIDTH = 1000, HEIGHT = 560, PANEL_LETTERS = 11 };
+enum { MOST_BARS = 400, MOST_GROUPS = 40, MOST_SERIES = 24, WIDTH = 1000, HEIGHT = 560, PANEL_LETTERS = 11 };
 
 /* Names of groups and series, freed with it. */
 struct names {
@@ -77,7 +77,7 @@ static int name_all(struct bars *b, struct err *err)
     b->series.items = mem_zalloc(most, sizeof *b->series.items, err);
     if (!b->groups.items || !b->series.items || (b->joined ? name_joined(b, err) : name_lines(b, err)))
         return -1;
-    if (b->series.count > MOST_SERIES || b->groups.count * b->series.count > MOST_BARS)
+    if (b->series.count > MOST_SERIES || b->groups.count > MOST_GROUPS || b->groups.count * b->series.count > MOST_BARS)
         return err_set(
             err,
             "%zu groups of %zu bars could not be told apart; --aggregate combines inputs, 'plot lines' draws "
