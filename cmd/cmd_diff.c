@@ -441,8 +441,8 @@ static int add_migrations(struct store *store, struct measured *m)
             continue;
         m->value[H2D_BYTES] += in ? (double)w.r->bytes : 0;
         m->value[D2H_BYTES] += w.r->kind == RECORD_MIGRATE_D2H ? (double)w.r->bytes : 0;
-        if ((in || (w.r->kind == RECORD_PREFETCH && w.r->duration > 0)) &&
-            add_span(m, w.r->time, w.r->duration, in ? WORK : CALL))
+        const bool call = w.r->kind == RECORD_PREFETCH && w.r->duration > 0 && (int64_t)w.r->id >= 0; /* to a GPU */
+        if ((in || call) && add_span(m, w.r->time, w.r->duration, in ? WORK : CALL))
             w.failed = -1;
     }
     m->known[H2D_BYTES] = m->known[D2H_BYTES] = m->known[BATCHES] = true;
