@@ -308,6 +308,25 @@ START_TEST(what_was_complete_when_the_program_last_waited_survives_whatever_foll
 }
 END_TEST
 
+START_TEST(times_in_which_nobody_flushed_are_counted)
+{
+    for (int stalls = 0; stalls < 2; stalls++) {
+        const char *path = testing_file("t19.db");
+        setenv("OFFCHIP_RECORD_FLUSH_US", stalls ? "1000" : "1000000", 1);
+        record(path, NULL, "init context play sync stall:0.1 play");
+        struct store *store = store_open(path, &err);
+        const char *gaps = store_origin_get(store, "flush_gaps");
+        const char *longest = store_origin_get(store, "flush_gap_longest_us");
+        ck_assert_msg(!gaps == !stalls && !longest == !stalls, "%d: %s, %s us", stalls, gaps ? gaps : "none",
+                      longest ? longest : "none");
+        ck_assert(!gaps || (atoi(gaps) >= 1 && atoi(longest) >= 90000));
+        store_close(store);
+        recorder_release(&result);
+    }
+    unsetenv("OFFCHIP_RECORD_FLUSH_US");
+}
+END_TEST
+
 START_TEST(a_reset_that_cupti_does_not_follow_is_one_sentence_and_incomplete)
 {
     bool complete = true;
@@ -428,7 +447,7 @@ TEST_MAIN("recorder_ends", a_recorder_that_is_killed_has_lost_at_most_a_second_a
           a_program_whose_main_thread_ends_first_ends_with_its_last_thread,
           a_program_that_leaves_by_the_back_door_loses_milliseconds,
           what_was_complete_when_the_program_last_waited_survives_whatever_follows_at_once,
-          a_reset_that_cupti_does_not_follow_is_one_sentence_and_incomplete,
+          times_in_which_nobody_flushed_are_counted, a_reset_that_cupti_does_not_follow_is_one_sentence_and_incomplete,
           a_daemon_is_recorded_beyond_the_end_of_the_program_that_began_it,
           many_short_processes_at_once_are_whole_files_of_their_own,
           a_process_beyond_those_served_at_once_waits_and_loses_nothing,

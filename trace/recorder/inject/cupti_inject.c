@@ -52,8 +52,8 @@ static int64_t now_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* CUPTI's buffers fill while nobody flushes: gaps are counted. */
-static void flush(void)
+/* CUPTI's buffers fill while nobody flushes: gaps are counted. how: 1 waits for buffers that are being written. */
+static void flush(uint32_t how)
 {
     const int64_t begin = now_ns(), gap = begin - atomic_load(&inject.flushed_ns);
     if (atomic_load(&inject.flushed_ns) && gap > 1000L * GAP * inject.flush_us) {
@@ -63,7 +63,7 @@ static void flush(void)
     }
     inject_faults_drain();
     if (!inject.want_time) /* there is nothing, and this takes a lock of CUPTI's */
-        (void)inject.cupti.activity_flush_all(0);
+        (void)inject.cupti.activity_flush_all(how);
     atomic_store(&inject.flushed_ns, now_ns());
     atomic_store(&inject.flush_cost_ns, now_ns() - begin);
 }
@@ -73,7 +73,7 @@ void inject_synced(void)
     inject_counters_synced();
     if (now_ns() - atomic_load(&inject.flushed_ns) < COST_SHARE * atomic_load(&inject.flush_cost_ns))
         return;
-    flush();
+    flush(0);
     (void)inject_outbox_send(0);
 }
 
@@ -130,7 +130,7 @@ static void context_created(void)
 static void context_over(abi_context context)
 {
     inject_counters_finish(context);
-    (void)inject.cupti.activity_flush_all(0);
+    flush(0);
     if (atomic_fetch_sub(&inject.contexts, 1) > 1)
         return;
     inject_faults_stop();
@@ -200,7 +200,7 @@ static void helper_turn(void)
         inject_others_look();
         if (atomic_load(&inject.pending) && inject_activity_unified_memory(&inject.cupti, inject_device_count()))
             atomic_store(&inject.pending, false);
-        flush();
+        flush(0);
     }
     send_device_facts();
     watch_launch();
@@ -211,8 +211,7 @@ static void last_records(void)
 {
     if (atomic_load(&inject.stepped_back))
         return;
-    inject_faults_drain();
-    (void)inject.cupti.activity_flush_all(1);
+    flush(1);
     inject_activity_dropped(&inject.cupti);
 }
 
@@ -287,7 +286,7 @@ static void at_exit(void)
     if (!atomic_load(&inject.stepped_back)) {
         inject_counters_finish(NULL);
         inject_faults_stop();
-        (void)inject.cupti.activity_flush_all(1);
+        flush(1);
     }
     if (inject.helper_runs && !pthread_equal(pthread_self(), inject.helper)) {
         atomic_store(&inject.ask, ASK_END);
