@@ -37,6 +37,7 @@ struct gemm {
     uint32_t m, n, k;     /* n: a multiple of ACROSS, k of DEEP */
     uint32_t scale;       /* of the elements of Y one in so many is made */
     uint32_t per_k;       /* instructions */
+    int64_t order;        /* enum emit_order */
 };
 
 /* The part of a block: how many of its rows there are, and whether its loads ask whether they are inside. */
@@ -72,6 +73,7 @@ static void tiles(const struct emit *e, const struct part *p)
     for (int64_t row = warp / 2; row < DEEP; row += WARPS / 2, before = more)
         emit_load(e, 3 * e->launch + 1, row * g->n + p->column + warp % 2 * PROGRAM_LANES, before, 1)->turn_stride =
             DEEP * (int64_t)g->n * (int64_t)sizeof(float);
+    emit_hoist(e, 0);
     emit_barrier(e, 1);
     emit_barrier(e, DEEP * g->per_k);
     e->body->turns = g->k / DEEP;
@@ -102,7 +104,7 @@ static int gemm_init(struct gemm *g, uint64_t base, struct err *err)
     if (!g->m || !g->n || !g->k || g->m % 2 || g->n % ACROSS || g->k % DEEP)
         return err_set(err, "a product of %u x %u x %u; expected an even number, and multiples of %d and %d", g->m,
                        g->k, g->n, DEEP, ACROSS);
-    g->layout = (struct layout){0};
+    g->layout = (struct layout){.order = g->order};
     layout_init(&g->layout, PARAM_AUTO);
     g->layout.base = base;
     g->layout.align = ALIGN;
@@ -124,7 +126,7 @@ enum { CHANNELS = 32 };
 static const uint64_t gpu_base = 0xc0000000; /* the artifact's first allocation; PIM rows lie above 4 GiB */
 
 struct llm {
-    int64_t scale, base_row, per_k;
+    int64_t scale, base_row, per_k, order;
     struct gemm gemm;
     struct pim_ops ops;
     struct pim_program pim;
@@ -134,6 +136,7 @@ static const struct param llm_keys[] = {
     PARAM_INT_ROW(llm, scale, "", 1, 128, 8, "PIM rows, rows of weights and elements made are divided by this"),
     PARAM_INT_ROW(llm, base_row, "", 4096, 8000000, 4096, "first row of the PIM side's arrays"),
     PARAM_INT_ROW(llm, per_k, "", 1, 1024, 66, "instructions of a thread of the products for each row of weights"),
+    PARAM_CHOICE_ROW(llm, order, "ptx|hoisted", ORDER_PTX, "loads one by one, or those of a tile together"),
     {0}};
 
 static void llm_close(void *state)
@@ -148,7 +151,8 @@ static int llm_init(struct llm *s, struct err *err)
 {
     const uint32_t scale = (uint32_t)s->scale, base = (uint32_t)s->base_row;
     const uint32_t weights = 1024 / scale, rows = 128 / scale, k = WIDTH / scale / DEEP * DEEP;
-    s->gemm = (struct gemm){.m = ROWS, .n = WIDTH, .k = k ? k : DEEP, .scale = scale, .per_k = (uint32_t)s->per_k};
+    s->gemm = (struct gemm){
+        .m = ROWS, .n = WIDTH, .k = k ? k : DEEP, .scale = scale, .per_k = (uint32_t)s->per_k, .order = s->order};
     return gemm_init(&s->gemm, gpu_base, err) || pim_ops_fc(&s->ops, weights, 8, base, err) ||
                    pim_ops_build(&s->ops, pim_kernel_find("softmax"), rows, base + 2048, err) ||
                    pim_ops_fc(&s->ops, weights, 1, base + 2304, err)
