@@ -3,20 +3,24 @@
  * Two programs side by side. The GPU's: queries, keys and values, three products of 128 x 4096 x 4096: Y_i = beta Y_i +
  * alpha X_i W_i, one launch each. The PIM's, on all channels, one after the other: fully connected (1024 weight rows),
  * softmax (128 rows), fully connected on one column group (1024 rows). Both are cut to 1/scale: the PIM's rows, the
- * 4096 rows of weights that the products sum over, and the elements of Y_i, so that weights, inputs and outputs keep
- * their proportions. X_i has m rows of k floats, W_i k rows of n, Y_i m rows of n; nobody has written them. A block of
- * 16 x 16 threads makes 96 x 64 elements of Y_i, a thread 6 x 4 of them, 16 apart. For each 32 of k a block takes 96 x
- * 32 of X_i and 32 x 64 of W_i to shared memory: a warp a row, 8 rows further on each time, and half a row, 4 rows
- * further on; each load is waited for before the next. They meet, multiply, meet again. At the end an element of Y_i is
- * read and written, one after the other. Rows beyond m are left out. With a scale, block b makes elements b mod scale,
- * and every scale-th on. Worked example, m = 128, n = 64, k = 32: two blocks of 8 warps, the second with a third of its
- * rows: a warp loads 12 or 4 rows of X_i, 8 halves of W_i, and 24 or 8 elements a thread of Y_i, in two rows of 64
- * bytes. Assumed: per_k, what a warp waits for each k, in instructions of 4 cycles: 10 loads from shared memory, 9 of
- * which it waits for, 20 cycles and 4 of issue, then 24 products, one every 2 cycles: 264 cycles, 66 (34 to 72:
- * instructions alone; all 10 waited for one by one). Source: gupta-2025-f3fs section III (LLM); its artifact,
- * Sacusa/rodinia_3.1_pim ISPASS_2025: cuda/gemm.cu and main.cu (shapes, sizes, order, no copies), compiled by nvcc 13.0
- * for 7.5 (96 registers, order and number of instructions); Sacusa/PIM_apps: gpgpusim.config (latency of shared memory,
- * rate of products). */
+ * rows of weights that the products sum over, and the elements of Y_i, so that weights, inputs and outputs keep their
+ * proportions. X_i has m rows of k floats, W_i k rows of n, Y_i m rows of n; nobody has written them.
+ *
+ * A block of 16 x 16 threads makes 96 x 64 elements of Y_i, a thread 6 x 4 of them, 16 apart. For each 32 of k a block
+ * takes 96 x 32 of X_i and 32 x 64 of W_i to shared memory: a warp a row, 8 rows further on each time, and half a row,
+ * 4 rows further on; each load is waited for before the next. They meet, multiply, meet again. At the end an element of
+ * Y_i is read and written, one after the other. Rows beyond m are left out. With a scale, block b makes elements b mod
+ * scale, and every scale-th on.
+ * Worked example, m = 128, n = 64, k = 32: two blocks of 8 warps, the second with a third of its rows: a warp loads 12
+ * or 4 rows of X_i, 8 halves of W_i, and 24 or 8 elements a thread of Y_i, in two rows of 64 bytes.
+ *
+ * Assumed: per_k, what a warp waits for each k, in instructions of 4 cycles: 10 loads from shared memory, 9 of which it
+ * waits for, 20 cycles and 4 of issue, then 24 products, one every 2 cycles: 264 cycles, 66 (34 to 72: instructions
+ * alone; all 10 waited for one by one). Differs, cut: all blocks begin with the same columns of X_i, whose rows lie in
+ * one slice of L2 when whole, and in as many as scale when cut; the wait for it keeps its share of a launch.
+ * Source: gupta-2025-f3fs section III (LLM); its artifact, Sacusa/rodinia_3.1_pim ISPASS_2025: cuda/gemm.cu and main.cu
+ * (shapes, sizes, order, no copies), compiled by nvcc 13.0 for 7.5 (96 registers, order and number of instructions);
+ * Sacusa/PIM_apps: gpgpusim.config (latency of shared memory, rate of products). */
 #include <stdio.h>
 
 #include "trace/program/layout.h"
