@@ -93,7 +93,7 @@ static int gemm(struct emit *e)
         return emit_end(e, 0);
     }
     const uint64_t element = e->at.block % g->scale + (uint64_t)(e->index - 1) * g->scale;
-    const int64_t down = (int64_t)(element / (ACROSS / SIDE)) * SIDE + e->at.warp * 2;
+    const int64_t down = (int64_t)(element / (ACROSS / SIDE)) * SIDE + (int64_t)e->at.warp * 2;
     if (element >= ELEMENTS || down >= p.rows)
         return 0;
     const int64_t right = p.column + (int64_t)(element % (ACROSS / SIDE)) * SIDE;
