@@ -35,13 +35,16 @@ struct uvm_event {
 const char *uvm_event_record(const struct uvm_event *event, struct record *record);
 
 /* Extra columns process_id, src_id and dst_id of a record: its GPUs, where it has any. */
-static inline void uvm_event_owner(enum record_kind kind, int64_t process, int64_t src, int64_t dst, int64_t extra[3])
+static inline void uvm_event_owner(const struct record *r, int64_t process, int64_t src, int64_t dst, int64_t extra[3])
 {
-    const bool from =
-        kind == RECORD_MIGRATE_D2H || kind == RECORD_MIGRATE_D2D || kind == RECORD_FAULT || kind == RECORD_KERNEL;
+    const uint32_t way = r->kind == RECORD_COPY ? r->flags : 0;
+    const bool between = r->kind == RECORD_MIGRATE_D2D || way == RECORD_COPY_D2D || way == RECORD_COPY_P2P;
+    const bool from = between || r->kind == RECORD_MIGRATE_D2H || r->kind == RECORD_FAULT || r->kind == RECORD_KERNEL ||
+                      way == RECORD_COPY_D2H;
+    const bool to = between || r->kind == RECORD_MIGRATE_H2D || way == RECORD_COPY_H2D;
     extra[0] = process;
     extra[1] = from ? src : 0;
-    extra[2] = kind == RECORD_MIGRATE_H2D || kind == RECORD_MIGRATE_D2D ? dst : 0;
+    extra[2] = to ? dst : 0;
 }
 
 /* The direction of an explicit copy: enum record_copy of a CUpti_ActivityMemcpyKind; 0: of another kind. */

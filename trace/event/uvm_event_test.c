@@ -61,6 +61,25 @@ START_TEST(events_that_cannot_be_true_are_left_out_with_the_reason)
 }
 END_TEST
 
+START_TEST(a_record_names_the_gpus_that_its_bytes_leave_and_reach)
+{
+    static const struct {
+        enum record_kind kind;
+        uint32_t flags;
+        int64_t src, dst;
+    } cases[] = {{RECORD_COPY, RECORD_COPY_H2D, 0, 3}, {RECORD_COPY, RECORD_COPY_D2H, 2, 0},
+                 {RECORD_COPY, RECORD_COPY_P2P, 2, 3}, {RECORD_COPY, RECORD_COPY_H2H, 0, 0},
+                 {RECORD_MIGRATE_H2D, 2, 0, 3},        {RECORD_KERNEL, 0, 2, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct record r = {.kind = cases[i].kind, .flags = cases[i].flags};
+        int64_t extra[3];
+        uvm_event_owner(&r, 7, 2, 3, extra);
+        ck_assert(extra[0] == 7 && extra[1] == cases[i].src && extra[2] == cases[i].dst);
+    }
+}
+END_TEST
+
 TEST_MAIN("uvm_event", a_migration_keeps_its_bytes_address_cause_and_span,
           the_value_of_a_cpu_fault_is_a_program_counter_and_it_has_no_end, every_counter_kind_has_its_record_kind,
-          events_that_cannot_be_true_are_left_out_with_the_reason)
+          events_that_cannot_be_true_are_left_out_with_the_reason,
+          a_record_names_the_gpus_that_its_bytes_leave_and_reach)

@@ -357,7 +357,7 @@ static int push(struct reading *g, sqlite3_stmt *s, const struct record *record,
 {
     const int64_t gpu = sqlite3_column_int64(s, C_DEVICE);
     int64_t extra[EXTRAS];
-    uvm_event_owner((enum record_kind)record->kind, sqlite3_column_int64(s, C_PID), column_or(s, C_SOURCE, gpu),
+    uvm_event_owner(record, sqlite3_column_int64(s, C_PID), column_or(s, C_SOURCE, gpu),
                     column_or(s, C_DESTINATION, gpu), extra);
     return writer_add(&g->writer, record, extra, err);
 }

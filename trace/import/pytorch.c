@@ -90,7 +90,7 @@ static int take_event(struct reading *g, const json_t *event, const char *place,
         return reader_skip(g->context, "copy of a negative size", place, err);
     r.bytes = copy ? (uint64_t)integer(args, "bytes") : 0;
     r.flags = copy ? record_copy_find(name) : 0;
-    uvm_event_owner((enum record_kind)r.kind, 0, integer(args, "device"), integer(args, "device"), extra);
+    uvm_event_owner(&r, 0, integer(args, "device"), integer(args, "device"), extra);
     return (kernel && take_kernel(g, name, args, &r, err)) || writer_add(&g->writer, &r, extra, err) ? -1 : 0;
 }
 

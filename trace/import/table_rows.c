@@ -141,7 +141,7 @@ static int put_all(struct table_rows *g, const struct field *cells, size_t n, st
     const struct field *process = cell_of(g, cells, PROCESS);
     const int64_t gpu = device_of(cell_of(g, cells, DEVICE));
     int64_t owner[3];
-    uvm_event_owner((enum record_kind)r->kind, process ? device_of(process) : g->process, gpu, gpu, owner);
+    uvm_event_owner(r, process ? device_of(process) : g->process, gpu, gpu, owner);
     for (size_t i = m ? (size_t)m->at : n - 1; i < n; i = m && m->many ? i + 1 : n) {
         const bool none = !m || !cells[i].length || field_is(&cells[i], "-1");
         r->addr = 0;
