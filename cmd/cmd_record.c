@@ -15,6 +15,7 @@
 #include "cmd/console/printable.h"
 #include "replay/derive/derive.h"
 #include "replay/uvm/second_run.h"
+#include "replay/uvm/uvm_recording.h"
 #include "trace/base/mem.h"
 #include "trace/base/param_value.h"
 #include "trace/base/privilege.h"
@@ -277,6 +278,7 @@ static void say_file(const struct recorder_trace_summary *file)
     if (file->dropped)
         (void)snprintf(lost, sizeof lost, ", %llu lost", (unsigned long long)file->dropped);
     const char *state = file->complete ? ""
+                        : file->cut    ? "; incomplete: its end was not recorded (offchip verify says what is missing)"
                         : file->ended  ? "; incomplete"
                                        : "; incomplete, the program did not end in good order";
     cmd_say("%s: process %lld, %llu records%s%s", file->path, (long long)file->process,
@@ -471,6 +473,7 @@ static int record(char **argv, const char *plan)
         .output = output ? output : getenv("OFFCHIP_OUTPUT"),
         .force = force,
         .unified_memory = unified_memory || faults || !(counters || accesses),
+        .cut = uvm_recording_ends_early,
         .faults = faults,
         .counters = counters,
         .counter_group = group,

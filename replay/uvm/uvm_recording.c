@@ -683,6 +683,14 @@ static void is_cut(void *recording, const char *sentence)
     r->cut |= !open_end;
 }
 
+static int add_all(struct uvm_recording *r, struct store *store, struct recording of, struct err *err)
+{
+    struct recording_walk w = {0};
+    while (recording_walk_next(&w, store, of, err))
+        w.at.failed = uvm_recording_add(r, w.at.r, 1, err);
+    return store_walk_end(&w.at) || uvm_recording_finish(r, err) ? -1 : 0;
+}
+
 int uvm_recording_load(struct uvm_recording *r, struct store *store, struct recording wanted, struct err *err)
 {
     uvm_recording_init(r);
@@ -697,15 +705,22 @@ int uvm_recording_load(struct uvm_recording *r, struct store *store, struct reco
     (void)snprintf(r->policy, sizeof r->policy, "%s", policy ? policy : "");
     if (limits_tell(store, "", is_cut, r, err))
         return -1;
-    struct recording_walk w = {0};
-    while (recording_walk_next(&w, store, of, err))
-        w.at.failed = uvm_recording_add(r, w.at.r, 1, err);
-    int rc = store_walk_end(&w.at);
-    if (rc == 0)
-        rc = uvm_recording_finish(r, err);
+    const int rc = add_all(r, store, of, err);
     if (rc)
         uvm_recording_release(r);
     return rc;
+}
+
+bool uvm_recording_ends_early(struct store *store)
+{
+    struct uvm_recording r;
+    struct recording of;
+    struct err err;
+    uvm_recording_init(&r);
+    const bool early = recording_choose(&of, (struct recording){RECORDING_ANY, RECORDING_ANY}, store, &err) == 0 &&
+                       add_all(&r, store, of, &err) == 0 && r.cut;
+    uvm_recording_release(&r);
+    return early;
 }
 
 /* Below this no change to unified memory is worth its while. */

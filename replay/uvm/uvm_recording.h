@@ -115,6 +115,9 @@ int uvm_recording_finish(struct uvm_recording *recording, struct err *err);
 /* init, add the one recording of the trace that fits `wanted`, finish. */
 int uvm_recording_load(struct uvm_recording *recording, struct store *store, struct recording wanted, struct err *err);
 
+/* Whether a trace's own records show that its end is missing; a trace that cannot be read does not. */
+bool uvm_recording_ends_early(struct store *store);
+
 /* The piece that holds `addr`, or NULL. */
 struct uvm_piece *uvm_recording_piece(const struct uvm_recording *recording, uint64_t addr);
 

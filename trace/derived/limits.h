@@ -18,6 +18,9 @@
  * for the GPU. */
 #define LIMITS_NO_END "the program did not end in good order"
 
+/* Of a recording that stops before its last kernel does, and lacks what that kernel moved. */
+#define LIMITS_CUT "its end was not recorded"
+
 /* The note itself if it is one, else NULL. */
 const char *limits_note(const char *note);
 

@@ -324,6 +324,7 @@ static bool connection_new(struct run *run)
         .force = o->force,
         .accesses = o->accesses,
         .only_counters = o->counters && !o->unified_memory,
+        .cut = o->cut,
         .command_line = o->command_line,
         .sysfs = o->sysfs ? o->sysfs : "/sys",
     };

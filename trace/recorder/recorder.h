@@ -36,6 +36,7 @@ struct recorder_options {
     const char *command_line;      /* for the origin */
     const char *sysfs;             /* NULL: "/sys" */
     char *const *argv;             /* the program, ended by NULL */
+    recorder_trace_cut *cut;       /* looks at a trace before it is finished */
     void (*say)(const char *text); /* hears each problem when it comes; may be NULL */
 };
 

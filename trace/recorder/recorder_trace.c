@@ -762,8 +762,11 @@ int recorder_trace_finish(struct recorder_trace *t, struct recorder_trace_summar
         rc = write_rest(t, err);
     if (rc == 0 && t->store && !t->options.accesses)
         rc = batches_write(t->store, NULL, NULL, err);
-    if (rc == 0 && t->store && !t->summary.ended)
-        rc = store_origin(t->store, "state.why", LIMITS_NO_END, err);
+    if (rc == 0 && t->store && t->summary.complete && !t->options.accesses && t->options.cut)
+        t->summary.cut = t->options.cut(t->store);
+    t->summary.complete &= !t->summary.cut;
+    if (rc == 0 && t->store && (!t->summary.ended || t->summary.cut))
+        rc = store_origin(t->store, "state.why", t->summary.cut ? LIMITS_CUT : LIMITS_NO_END, err);
     if (rc == 0 && t->store)
         rc = (t->summary.complete ? store_finish : store_keep)(t->store, err);
     if (rc)

@@ -14,10 +14,14 @@
 
 #include "trace/base/err.h"
 #include "trace/recorder/wire/record_pipe.h"
+#include "trace/store/store.h"
 
 struct recorder_trace;
 
 enum { RECORDER_TRACE_PATH = 512 };
+
+/* Whether what is in a trace shows that its end is missing, though nothing is known to be lost. NULL: nobody looks. */
+typedef bool recorder_trace_cut(struct store *store);
 
 struct recorder_trace_options {
     const char *path;   /* with %p (process) and %h (host); copied */
@@ -25,6 +29,7 @@ struct recorder_trace_options {
     bool force;         /* replace an existing file */
     bool accesses;      /* launches and accesses are recorded, nothing else */
     bool only_counters; /* no events but allocations, advice and prefetches */
+    recorder_trace_cut *cut;
     const char *command_line;
     const char *sysfs; /* where module parameters are read: "/sys" */
 };
@@ -36,6 +41,7 @@ struct recorder_trace_summary {
     uint64_t records, skipped, dropped;
     bool ended;    /* the process ended in good order */
     bool complete; /* ended, and nothing was lost */
+    bool cut;      /* it would be, but its own records say that its end is missing */
     bool fatal;    /* nothing could be recorded, see the problems */
 };
 
