@@ -55,35 +55,6 @@ struct view {
     size_t *rows, count;
 };
 
-/* How many times as long as each of the best a row takes at least; as those that are no estimate, where there are. */
-static double behind(const struct compare_verdict *v, size_t count, size_t i)
-{
-    double most = 0;
-    bool closed = false;
-    for (size_t best = 0; best < count; best++)
-        closed |= v->answers[best].wins && !v->answers[best].open;
-    for (size_t best = 0; best < count; best++)
-        if (v->answers[best].wins && !(closed && v->answers[best].open))
-            most = fmax(most, verdict_margin(&v->verdict, &v->answers[best], &v->answers[i]));
-    return most;
-}
-
-/* The same in the table; "=": nothing shows that one of them is better. */
-static void of_best(struct table *t, const struct compare_verdict *v, size_t count, size_t i)
-{
-    const struct verdict_answer *a = &v->answers[i];
-    if (a->value.state != ROBUST_STANDS && *a->text != '>')
-        table_cell(t, "n/a");
-    else if (a->wins && v->verdict.tied)
-        table_cell(t, "=");
-    else
-        table_cell(t, "%s%.2f",
-                   *a->text == '>'       ? "> "
-                   : a->open && !a->wins ? "~"
-                                         : "",
-                   a->wins ? 1 : behind(v, count, i));
-}
-
 static void print_rows(const struct view *view, FILE *to)
 {
     const struct compare_result *result = view->result;
@@ -110,7 +81,7 @@ static void print_rows(const struct view *view, FILE *to)
         for (size_t m = 0; m < row->outcome.count && m < metrics; m++) {
             table_cell(&t, "%s", metric_text(&compare_metrics[m], &row->outcome.values[m], text, sizeof text));
             if (m == 0)
-                of_best(&t, view->verdict, result->count, r);
+                table_cell(&t, "%s", compare_of_best(view->verdict, result->count, r, text, sizeof text));
             if (m == 0 && r < result->drawn)
                 table_cell(&t, "%u of %u", result->robust.wins[r], result->robust.draws);
             else if (m == 0 && result->drawn)
@@ -245,7 +216,7 @@ static void choose_rows(struct view *view)
         const struct verdict_answer *a = &v->answers[i];
         const bool stands = a->value.state == ROBUST_STANDS && *a->text != '>';
         const bool first = !seen[row->mechanism] && row->mechanism != COMPARE_MIXED && stands &&
-                           behind(v, view->result->count, i) < LOST;
+                           compare_behind(v, view->result->count, i) < LOST;
         if (all || opt_verbose || first || (stands && compare_as_it_is(row)) || i == v->verdict.pick ||
             i == v->verdict.next || (a->wins && tied < TIED)) {
             view->rows[view->count++] = i;

@@ -147,6 +147,11 @@ struct compare_verdict {
 int compare_verdict(const struct compare_result *result, struct compare_verdict *verdict, struct err *err);
 void compare_verdict_release(struct compare_verdict *verdict); /* after success */
 
+/* How many times as long as each of the best a row takes at least; as those that are no estimate, where there are. */
+double compare_behind(const struct compare_verdict *verdict, size_t count, size_t row);
+/* The same as tables have it; "=": nothing shows that one of them is better. Returns buf. */
+const char *compare_of_best(const struct compare_verdict *verdict, size_t count, size_t row, char *buf, size_t size);
+
 /* The sentence alone, "" without memory. Returns buf. */
 const char *compare_answer(const struct compare_result *result, char *buf, size_t size);
 

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +84,34 @@ int compare_verdict(const struct compare_result *result, struct compare_verdict 
                        result->robust.draws);
     verdict_make(&v->verdict, v->answers, result->count);
     return 0;
+}
+
+double compare_behind(const struct compare_verdict *v, size_t count, size_t i)
+{
+    double most = 0;
+    bool closed = false;
+    for (size_t best = 0; best < count; best++)
+        closed |= v->answers[best].wins && !v->answers[best].open;
+    for (size_t best = 0; best < count; best++)
+        if (v->answers[best].wins && !(closed && v->answers[best].open))
+            most = fmax(most, verdict_margin(&v->verdict, &v->answers[best], &v->answers[i]));
+    return most;
+}
+
+const char *compare_of_best(const struct compare_verdict *v, size_t count, size_t i, char *buf, size_t size)
+{
+    const struct verdict_answer *a = &v->answers[i];
+    if (a->value.state != ROBUST_STANDS && *a->text != '>')
+        (void)snprintf(buf, size, "n/a");
+    else if (a->wins && v->verdict.tied)
+        (void)snprintf(buf, size, "=");
+    else
+        (void)snprintf(buf, size, "%s%.2f",
+                       *a->text == '>'       ? "> "
+                       : a->open && !a->wins ? "~"
+                                             : "",
+                       a->wins ? 1 : compare_behind(v, count, i));
+    return buf;
 }
 
 const char *compare_answer(const struct compare_result *result, char *buf, size_t size)

@@ -238,16 +238,17 @@ static void say_bounds(const struct compare_result *result, FILE *out)
     (void)fputs("</ul>\n", out);
 }
 
-static void row(const struct compare_result *result, size_t i, const char *const *head, FILE *out)
+static void row(const struct compare_result *result, const struct compare_verdict *v, size_t i, const char *const *head,
+                FILE *out)
 {
     static const char *const metrics[] = {"h2d_bytes", "d2h_bytes", "gpu_bytes", "read_amplification_ratio"};
     const struct compare_row *r = &result->rows[i];
     char text[COMPARE_NAME];
     double link = link_ns(result, r);
-    row_head(out, !r->answered ? " class=\"none\"" : i ? "" : " class=\"best\"", compare_row_name(r, text));
+    const bool best = v->answers[i].wins && !v->answers[i].open;
+    row_head(out, best ? " class=\"best\"" : r->answered ? "" : " class=\"none\"", compare_row_name(r, text));
     table_cell(out, head[1], value_text(r, "time_ns", text, sizeof text));
-    (void)snprintf(text, sizeof text, "%.2f", compare_time(r) / compare_time(&result->rows[0]));
-    table_cell(out, head[2], r->answered ? text : "n/a");
+    table_cell(out, head[2], compare_of_best(v, result->count, i, text, sizeof text));
     (void)snprintf(text, sizeof text, "%.0f %%", 100 * link / compare_time(r));
     table_cell(out, head[3], r->answered && link > 0 ? text : "n/a");
     for (size_t m = 0; m < 4; m++)
@@ -260,10 +261,14 @@ static void every_row(const struct decision *d, FILE *out)
     static const char *const head[] = {"mechanism",  "time",        "of the best", "link busy at least",
                                        "to the GPU", "to the host", "GPU memory",  "read amplification",
                                        NULL};
+    struct compare_verdict v;
+    if (compare_verdict(d->result, &v, NULL))
+        return;
     begin(out, "rows", "Each mechanism");
     table_head(out, head);
     for (size_t i = 0; i < d->result->count; i++)
-        row(d->result, i, head, out);
+        row(d->result, &v, i, head, out);
+    compare_verdict_release(&v);
     table_end(out);
     end(out);
 }

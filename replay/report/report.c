@@ -261,20 +261,26 @@ static struct decision_by decided_by(const struct run_set *runs, const size_t *l
     return by;
 }
 
+void report_take(const struct verdict *verdict, struct verdict_answer *answer, const struct run *run,
+                 const char *metric, double error)
+{
+    const struct report_cell cell = metric_cell(run, metric);
+    verdict_take(verdict, answer, &cell.value, error);
+    (void)run_metric(run, "common_ns", &answer->value.common);
+    if (run_starved(run))
+        answer->value.state = ROBUST_REFUSED;
+}
+
 /* A run in its case; an error is known only of the first rank. */
 static void stand(const struct case_table *table, size_t run, const struct decision_by *by,
                   const struct verdict *verdict, struct verdict_answer *answer)
 {
     const struct run *r = &table->set->runs[run];
     const struct engine *engine = engine_find(r->engine);
-    const struct report_cell cell = metric_cell(r, by->metric);
     *answer = (struct verdict_answer){.name = table->series_labels[table->series_of[run]],
                                       .simple = engine ? engine_simplicity(engine, r->policy)
                                                        : compare_simplicity(r->policy)};
-    verdict_take(verdict, answer, &cell.value, by->rank ? 0 : report_error(r));
-    (void)run_metric(r, "common_ns", &answer->value.common);
-    if (run_starved(r))
-        answer->value.state = ROBUST_REFUSED;
+    report_take(verdict, answer, r, by->metric, by->rank ? 0 : report_error(r));
 }
 
 static bool is_copy(const struct case_table *table, size_t run)

@@ -30,6 +30,11 @@ struct report_mark {
 /* The measured error of what its engine ranks by first, a ratio: the row's own, its policy's or the engine's; 0: none.
  */
 double report_error(const struct run *run);
+/* A run's value, by which it is judged: verdict_take(), with what it has in common with others of its recording. */
+struct verdict;
+struct verdict_answer;
+void report_take(const struct verdict *verdict, struct verdict_answer *answer, const struct run *run,
+                 const char *metric, double error);
 
 /* A cell is a number, an interval, a text or unknown. */
 struct report_cell {
