@@ -1,8 +1,4 @@
 /* Any bytes as format csv: a trace or an error, never a crash. */
 #include "trace/import/testing_fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
-{
-    fuzzing_read(&read_csv, "/nowhere/fuzz", NULL, data, n);
-    return 0;
-}
+FUZZ_READER(read_csv)

@@ -1,10 +1,4 @@
 /* Any bytes as format dramsim3: a trace or an error, never a crash. */
-#include "trace/import/reader.h"
-
 #include "trace/import/testing_fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
-{
-    fuzzing_read(&read_dramsim3, "/nowhere/fuzz", NULL, data, n);
-    return 0;
-}
+FUZZ_READER(read_dramsim3)

@@ -62,4 +62,12 @@ static inline void fuzzing_read(const struct reader *reader, const char *path, c
     input_stream_close(source);
 }
 
+/* Any bytes through a reader with its defaults. */
+#define FUZZ_READER(reader)                                                                                            \
+    int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)                                                          \
+    {                                                                                                                  \
+        fuzzing_read(&(reader), "/nowhere/fuzz", NULL, data, n);                                                       \
+        return 0;                                                                                                      \
+    }
+
 #endif
