@@ -81,7 +81,8 @@ static const struct {
     const char *words[2], *advice;
 } foreign_texts[] = {
     {{"NVPROF is profiling", ""},
-     "nvprof's sums or calls, where no event of the GPU has a time of its own; 'nvprof --print-gpu-trace' prints them"},
+     "nvprof's sums or calls ('nvprof --print-gpu-trace' prints events of the GPU), or a table that begins far down "
+     "(--format table reads it)"},
     {{"Profiling result:", "Duration"}, "calls of the CPU; 'nvprof --print-gpu-trace' prints what the GPU does"},
     {{"Total Time (", "Name"}, FOREIGN_SUMS},
     {{"Migration Size (", "Page"}, FOREIGN_SUMS},

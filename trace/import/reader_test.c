@@ -33,7 +33,7 @@ START_TEST(formats_are_found_by_content)
     static const char *const texts[][2] = {
         {"Time (%),Total Time (ns),Instances,Name\n", "sums, where no event has a time"},
         {"Start (ns),Duration (ns),Name,Result,CorrID\n", "calls of the CPU"},
-        {"==1== NVPROF is profiling process 1\nType  Time(%)\n", "'nvprof --print-gpu-trace' prints them"},
+        {"==1== NVPROF is profiling process 1\nType  Time(%)\n", "'nvprof --print-gpu-trace' prints events"},
         {"t;a\n1;2\n", "--columns names its columns"}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         ck_assert_ptr_null(reader_probe("x", (const unsigned char *)texts[i][0], strlen(texts[i][0]), &err));

@@ -88,7 +88,7 @@ static int take_cells(struct reading *g, char *line, struct err *err)
 {
     struct field cells[TEXT_TABLE_COLUMNS];
     const size_t n = text_table_split(line, g->t.separator, cells);
-    if (g->first && strncmp(line + strspn(line, " "), "---", 3) == 0)
+    if (g->first && g->t.known && strncmp(line + strspn(line, " "), "---", 3) == 0)
         return err_set(err,
                        "line %llu: a table whose empty cells are blanks; 'nsys stats -f csv' prints one that import "
                        "reads",
