@@ -197,7 +197,7 @@ START_TEST(the_head_says_whose_numbers_were_used)
     const struct outcome *first = &result.runs[0];
     ck_assert_uint_eq(first->note_count, 2);
     ck_assert_str_eq(first->notes[0], head);
-    ck_assert_ptr_nonnull(strstr(first->notes[1], "[pcie] is borrowed from h200; its times may be 0.9 to 1.2 times"));
+    ck_assert_ptr_nonnull(strstr(first->notes[1], "[pcie] is borrowed from h200; its times may be 0.95 to 1.1 times"));
     json_t *root = replay_to_json(&result, &request, &err);
     const json_t *use = json_object_get(root, "platform_numbers");
     ck_assert_str_eq(json_string_value(json_object_get(use, "from")), "shipped");
