@@ -224,10 +224,11 @@ reproduce: $(BUILD)/offchip $(BUILD)/bench/replay/placement/placement_draws
 	@python3 .ci/reproduce.py $(BUILD)/offchip $(if $(QUICK),$(BUILD)/reproduction --quick,docs/reproduction) \
 	    $(if $(PAPER),--paper $(PAPER)) $(if $(ROW),--row "$(ROW)" $(if $(WHOLE),--whole)) $(if $(GRAPHS),--graphs $(GRAPHS)) $(if $(SAMPLE),--sample $(SEED) $(SAMPLE))
 
-# Predicted beside measured times: docs/accuracy.md and its figure. WITH=LEDGER.csv: rows of one's own (diff --ledger) too.
+# Predicted beside measured times: docs/accuracy.md, its figure and the errors of ties, built anew where these changed. WITH=LEDGER.csv: rows of one's own (diff --ledger) too.
 .PHONY: accuracy
 accuracy: $(BUILD)/offchip
-	@python3 fixtures/measured/accuracy.py $(BUILD)/offchip $(WITH)
+	@python3 fixtures/measured/accuracy.py $(BUILD)/offchip $(WITH) || \
+	    { [ $$? = 3 ] && $(MAKE) $(BUILD)/offchip && python3 fixtures/measured/accuracy.py $(BUILD)/offchip $(WITH); }
 
 # SOAK_N random kill -9 and all else that must not lose anything.
 SOAK_N ?= 500

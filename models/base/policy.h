@@ -34,9 +34,9 @@ struct policy_head {
     size_t state_size;          /* bytes; zeroed, then the params stored at their offsets, before the first call */
     const char *label_param;    /* the parameter that its label always names; NULL: none */
     bool fixed; /* nothing that happens changes its decision: `report` names the best such in hindsight "best fixed" */
-    double error;  /* mean error of its model against measured hardware, a ratio; 0: as its engine's */
-    bool baseline; /* another mechanism for the same work: stands in the engine's list, but is no struct of its
-                      interface */
+    const char *measured; /* as its engine's; NULL: that */
+    bool baseline;        /* another mechanism for the same work: stands in the engine's list, but is no struct of its
+                             interface */
 };
 
 /* The one called `name` in a list that ends with NULL, or NULL. */

@@ -7,6 +7,7 @@
 
 #include "models/gpu/gpu.h"
 #include "replay/compare/compare_rows.h"
+#include "replay/run/measured.h"
 #include "replay/run/robust.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
@@ -41,14 +42,11 @@ const char *const compare_mechanisms[COMPARE_MECHANISMS] = {
     [COMPARE_MIXED] = "mixed",
 };
 
-/* Those of the engines, and of copies that one of prefetches; of the rest nobody has measured it. */
-static double error_of(enum compare_mechanism mechanism)
-{
-    const struct engine *e = engine_find(mechanism == COMPARE_MANAGED ? "uvm" : "zerocopy");
-    if (mechanism == COMPARE_MANAGED || mechanism == COMPARE_ZEROCOPY || mechanism == COMPARE_TIERED)
-        return e->error;
-    return mechanism == COMPARE_COPY ? COMPARE_COPY_ERROR : 0;
-}
+/* What docs/accuracy.md calls them; of the rest nobody has measured any. */
+static const char *const measured_as[COMPARE_MECHANISMS] = {[COMPARE_COPY] = "copied",
+                                                            [COMPARE_MANAGED] = "managed",
+                                                            [COMPARE_ZEROCOPY] = "zero-copy",
+                                                            [COMPARE_TIERED] = "zero-copy"};
 
 /* --- rows --- */
 
@@ -58,7 +56,9 @@ struct compare_row *compare_add(struct compare_result *result, enum compare_mech
     if (mem_grow((void **)&result->rows, &result->cap, result->count + 1, sizeof *result->rows, err))
         return NULL;
     struct compare_row *row = &result->rows[result->count];
-    *row = (struct compare_row){.mechanism = mechanism, .error_ratio = error_of(mechanism)};
+    *row = (struct compare_row){
+        .mechanism = mechanism,
+        .error_ratio = measured_error(measured_as[mechanism], result->platform ? result->platform->name : NULL)};
     (void)snprintf(row->policy, sizeof row->policy, "%s", policy);
     if (outcome_init(&row->outcome, compare_metrics, err))
         return NULL;

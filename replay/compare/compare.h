@@ -115,9 +115,6 @@ struct compare_result {
 
 enum { COMPARE_NEAR = 3, COMPARE_MIXED_MOST = 256 << 20, COMPARE_STOP_FROM = COMPARE_MIXED_MOST + 1 };
 
-/* Mean error of copies: prefetches of 256 MiB to 4 GiB on an H200, three rows (docs/uvm-engine.md). */
-#define COMPARE_COPY_ERROR 0.06
-
 /* How the note of a recorded row begins whose time holds the recorder's own. */
 #define COMPARE_TRACED "recorded under the profiler"
 

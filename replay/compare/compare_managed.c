@@ -5,6 +5,7 @@
 
 #include "models/uvm/legacy.h"
 #include "replay/compare/compare_rows.h"
+#include "replay/run/measured.h"
 #include "replay/run/platform_use.h"
 #include "trace/base/mem.h"
 
@@ -108,6 +109,15 @@ static void advise(const struct compare_program *f, struct managed_run *run)
         }
     if (*run->advise)
         (void)mem_add_text(run->advise, HINTS, "]");
+}
+
+/* As docs/accuracy.md calls it. */
+static const char *measured_as(const struct compare_program *f, const struct managed_run *run)
+{
+    bool advised = run->advised;
+    for (size_t i = 0; i < f->alloc_count; i++)
+        advised |= f->allocs[i].advice & ACTOR_READ_MOSTLY;
+    return run->prefetched ? "prefetched" : advised ? "advised" : "managed";
 }
 
 static void add_hints(const struct compare_program *f, struct managed_runs *runs)
@@ -262,7 +272,7 @@ static int fill(const struct compare_program *f, const struct managed_run *run, 
     row->advised = run->advised;
     row->prefetched = run->prefetched;
     row->activity = uvm_managed_activity(m);
-    row->error_ratio = run->prefetched ? COMPARE_COPY_ERROR : row->error_ratio;
+    row->error_ratio = measured_error(measured_as(f, run), f->platform->name);
     compare_calls_error(f, row);
     compare_plan_managed(f, row, run->policy);
     return (row->stock && compare_plan_calls(f, row, err)) || fill_params(run, row, err) ? -1 : 0;

@@ -19,6 +19,7 @@
 
 #include "models/zerocopy/host_reads.h"
 #include "replay/compare/compare_rows.h"
+#include "replay/run/measured.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/program/program_adapter.h"
@@ -96,6 +97,11 @@ static int mix_copies(const struct compare_program *f, uint64_t members, struct 
     free(some.launch);
     free(allocs);
     return rc;
+}
+
+static double mix_error(const struct mixing *m)
+{
+    return measured_error(m->kind == MIX_LINK ? "zero-copy" : "managed", m->facts->platform->name);
 }
 
 static int take_copies(const struct mixing *m, struct mix *mix)
@@ -423,7 +429,7 @@ static int add_row(const struct mixing *m, const struct mix *mix, struct compare
     outcome_note(out,
                  "managed memory beside memory that is read over the link is not asked: no engine simulates both as it "
                  "does each");
-    row->error_ratio = engine_find(m->kind == MIX_LINK ? "zerocopy" : "uvm")->error;
+    row->error_ratio = mix_error(m);
     compare_calls_error(m->facts, row);
     row->activity = mix->activity;
     apply(m, mix, row);
@@ -467,7 +473,7 @@ static int add_kind(struct mixing *m, enum mix_kind kind, struct compare_result 
     m->kind = kind;
     s->mixing = m;
     s->bound = bound_of(result);
-    s->error = engine_find(link ? "zerocopy" : "uvm")->error;
+    s->error = mix_error(m);
     s->all = time_of(result, COMPARE_COPY, NULL);
     s->none = link ? time_of(result, COMPARE_ZEROCOPY, NULL) : time_of(result, COMPARE_MANAGED, "tree");
     const struct mix *best = search(s);

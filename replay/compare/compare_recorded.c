@@ -6,6 +6,7 @@
 #include "models/gpu/launch.h"
 #include "models/zerocopy/link.h"
 #include "replay/compare/compare_rows.h"
+#include "replay/run/measured.h"
 #include "replay/uvm/second_run.h"
 #include "replay/uvm/uvm_recording.h"
 #include "trace/base/mem.h"
@@ -607,7 +608,8 @@ static int add_row(const struct compare_program *f, const struct uvm_recording *
     row->prefetched = row->stock = prefetched;
     row->activity.faulted = prefetched && t->left_bytes > 0;
     row->common_ns = row->outcome.values[0].interval ? kernels->high - kernels->low : 0;
-    row->error_ratio = fmax(COMPARE_COPY_ERROR, compare_transfers_off_by(f, &open) / low);
+    row->error_ratio = fmax(measured_error(prefetched ? "prefetched" : "copied", f->platform->name),
+                            compare_transfers_off_by(f, &open) / low);
     if (resident)
         row->error_ratio += (resident->high_ns - resident->low_ns) / 2 / low;
     outcome_note(&row->outcome, "transfers %s, kernels %s%s", ends_text(&moves, transfers, sizeof transfers),

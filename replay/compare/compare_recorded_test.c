@@ -3,6 +3,7 @@
 #include "models/gpu/launch.h"
 #include "models/zerocopy/link.h"
 #include "replay/compare/compare_testing.h"
+#include "replay/run/measured.h"
 #include "replay/uvm/second_run.h"
 #include "trace/derived/limits.h"
 
@@ -64,8 +65,8 @@ START_TEST(the_program_itself_lies_within_what_its_recording_says)
     compare_with(testing_file("t.db"), "h200", NULL, 1);
     for (size_t i = 0; i < 2; i++) {
         const struct compare_row *row = row_of(rows[i].mechanism, rows[i].policy);
-        const double low = compare_time_low(row) / (1 + COMPARE_COPY_ERROR),
-                     high = compare_time_high(row) * (1 + COMPARE_COPY_ERROR);
+        const double low = compare_time_low(row) / (1 + measured_error(i ? "prefetched" : "copied", "h200")),
+                     high = compare_time_high(row) * (1 + measured_error(i ? "prefetched" : "copied", "h200"));
         ck_assert(row->answered);
         ck_assert_msg(low <= times[i] && times[i] <= high, "%s: %.0f..%.0f, not %.0f", row->policy, low, high,
                       times[i]);
@@ -107,7 +108,8 @@ START_TEST(measured_times_take_the_place_of_bounds)
     ck_assert_double_eq_tol(metric(prefetched, "time_ns") - metric(copy, "time_ns"), bytes_ns[1] - bytes_ns[0], 1);
     ck_assert(3e6 != recorded && prefetched->calls[0].saves_ns != saves); /* so are the faults that a call saves */
     ck_assert((prefetched->calls[0].saves_ns < saves) == (3e6 < recorded));
-    ck_assert(copy->error_ratio >= COMPARE_COPY_ERROR + 2e5 / metric(copy, "time_ns") - 1e-9); /* half their spread */
+    ck_assert(copy->error_ratio >=
+              measured_error("copied", "h200") + 2e5 / metric(copy, "time_ns") - 1e-9); /* half their spread */
     ck_assert(noted(copy, "2 ms (1.9 to 2.3, runs: 7), measured without the profiler"));
     compare_release(&result);
 }

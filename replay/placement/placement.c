@@ -472,7 +472,7 @@ static int note_loss(const struct placing *s, size_t p, struct outcome *runs, st
     bool chooses = true;
     for (int k = 0; k < PLACEMENTS; k++)
         chooses &= strcmp(policy->head.name, placement_name((enum placement)k)) != 0;
-    if (!chooses || mine.state != ROBUST_STANDS || !robust_beats(&base, &mine, engine_placement.error, false))
+    if (!chooses || mine.state != ROBUST_STANDS || !robust_beats(&base, &mine, 0, false))
         return 0;
     int rc = run_end(s, &job->policies[p], false, &sets[0], err) ||
              run_end(s, &job->policies[job->baseline], false, &sets[1], err);

@@ -9,6 +9,7 @@
 #include "replay/results/case_table.h"
 #include "replay/results/runs.h"
 #include "replay/run/engine.h"
+#include "replay/run/measured.h"
 #include "replay/run/platform_use.h"
 #include "replay/run/verdict.h"
 #include "trace/base/json_tree.h"
@@ -233,7 +234,10 @@ double report_error(const struct run *run)
     const struct policy_head *policy = engine_policy(run->engine, run->policy);
     if (run_metric(run, "error_ratio", &error))
         return error;
-    return policy && policy->error > 0 ? policy->error : engine ? engine->error : 0;
+    return measured_error(policy && policy->measured ? policy->measured
+                          : engine                   ? engine->measured
+                                                     : NULL,
+                          run->platform);
 }
 
 /* What one case is decided by: the first rank that a run of it knows. */

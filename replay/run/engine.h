@@ -57,7 +57,7 @@ struct engine {
     const struct metric *metrics;
     const char *headline; /* metrics that people are shown unless they ask for all: "time_ns,speedup_ratio" */
     const char *ranks;    /* metrics by which policies rank, the usual one first; '-': less is better, '+': more */
-    double error; /* mean error of the first of them against measured hardware, a ratio; 0: nobody has measured */
+    const char *measured; /* the mechanism whose measured error the first of them has (measured.h); NULL: none has */
     const char *const *roles; /* roles an input may have besides none ("mem", "pim"), NULL-ended; NULL: none */
     /* The sections of the platform that this job reads, ends with NULL; they are whole when it runs. */
     const char *const *(*sections)(const struct replay_job *job);

@@ -1,4 +1,5 @@
 #include "replay/run/robust.h"
+#include "replay/run/measured.h"
 
 #include <limits.h>
 #include <math.h>
@@ -684,8 +685,8 @@ static int answer(void *ctx, const struct platform *platform, struct robust_valu
 
 double replay_robust_error(const struct replay_result *result, size_t policy)
 {
-    double own = result->policies[policy].head->error;
-    return own > 0 ? own : result->engine->error;
+    const char *own = result->policies[policy].head->measured;
+    return measured_error(own ? own : result->engine->measured, result->platform->name);
 }
 
 static struct replay_robustness *new_robustness(const struct replay_result *result, struct err *err)

@@ -1,0 +1,26 @@
+/* Written by `make accuracy`: mean errors of rows in docs/accuracy.md that no number was fitted to. */
+#ifndef REPLAY_RUN_MEASURED_ERRORS_H
+#define REPLAY_RUN_MEASURED_ERRORS_H
+
+/* clang-format off */
+static const struct measured_row {
+    const char *platform; /* "all": of all that were measured */
+    const char *mechanism;
+    double error;
+    int count; /* of rows */
+} measured_rows[] = {
+    {"h100", "copied", 0.02, 6},
+    {"h100", "zero-copy", 0.09, 7},
+    {"h100", "prefetched", 0.03, 4},
+    {"h200", "managed", 0.09, 11},
+    {"h200", "advised", 0.31, 6},
+    {"h200", "zero-copy", 0.06, 10},
+    {"h200", "prefetched", 0.15, 5},
+    {"all", "copied", 0.02, 6},
+    {"all", "prefetched", 0.10, 9},
+    {"all", "managed", 0.09, 13},
+    {"all", "advised", 0.31, 6},
+    {"all", "zero-copy", 0.07, 19},
+};
+
+#endif
