@@ -450,7 +450,7 @@ const struct command cmd_compare = {
     .details = "Explicit copies, unified memory under each prefetcher with and without advice, zero-copy under each\n"
                "access pattern, and on chips that share their memory device, managed and pinned memory: time, bytes\n"
                "over the link, GPU memory, and what to change in the program. INPUT is synth:PROGRAM[,key=value...],\n"
-               "a recording of accesses or touches, or of migrations (unified memory alone then has answers).\n"
+               "a recording of accesses or touches, or of migrations (copies and unified memory then have them).\n"
                "Rows whose times differ by less than their models' measured errors are tied.",
     .examples =
         "  offchip compare synth:conv2d,bytes=256MiB --platform h200\n"
