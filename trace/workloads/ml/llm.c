@@ -4,7 +4,8 @@
  * alpha X_i W_i, one launch each. The PIM's, on all channels, one after the other: fully connected (1024 weight rows),
  * softmax (128 rows), fully connected on one column group (1024 rows). Both are cut to 1/scale: the PIM's rows, the
  * rows of weights that the products sum over, and the elements of Y_i, so that weights, inputs and outputs keep their
- * proportions. X_i has m rows of k floats, W_i k rows of n, Y_i m rows of n; nobody has written them.
+ * proportions. X_i has m rows of k floats, W_i k rows of n, Y_i m rows of n; nobody has written them. Rows of X_i stay
+ * as far apart as they are uncut, 16 KiB: a column of them lies in one slice of L2, which all blocks want at once.
  *
  * A block of 16 x 16 threads makes 96 x 64 elements of Y_i, a thread 6 x 4 of them, 16 apart. For each 32 of k a block
  * takes 96 x 32 of X_i and 32 x 64 of W_i to shared memory: a warp a row, 8 rows further on each time, and half a row,
@@ -16,8 +17,7 @@
  *
  * Assumed: per_k, what a warp waits for each k, in instructions of 4 cycles: 10 loads from shared memory, 9 of which it
  * waits for, 20 cycles and 4 of issue, then 24 products, one every 2 cycles: 264 cycles, 66 (34 to 72: instructions
- * alone; all 10 waited for one by one). Differs, cut: all blocks begin with the same columns of X_i, whose rows lie in
- * one slice of L2 when whole, and in as many as scale when cut; the wait for it keeps its share of a launch.
+ * alone; all 10 waited for one by one).
  * Source: gupta-2025-f3fs section III (LLM); its artifact, Sacusa/rodinia_3.1_pim ISPASS_2025: cuda/gemm.cu and main.cu
  * (shapes, sizes, order, no copies), compiled by nvcc 13.0 for 7.5 (96 registers, order and number of instructions);
  * Sacusa/PIM_apps: gpgpusim.config (latency of shared memory, rate of products). */
@@ -39,6 +39,7 @@ enum { FIRST = 10, MORE = 2, GUARDED = 7, OUTPUT = 5 };
 struct gemm {
     struct layout layout; /* arrays X_i, W_i, Y_i of each launch; made by gemm_init() */
     uint32_t m, n, k;     /* n: a multiple of ACROSS, k of DEEP */
+    uint32_t pitch;       /* floats from a row of X_i to the next */
     uint32_t scale;       /* of the elements of Y one in so many is made */
     uint32_t per_k;       /* instructions */
     int64_t order;        /* enum emit_order */
@@ -70,7 +71,7 @@ static void tiles(const struct emit *e, const struct part *p)
     for (int64_t row = warp; row < DOWN; row += WARPS, before += more) {
         if (row >= p->rows)
             continue; /* asks, and does not load */
-        emit_load(e, 3 * e->launch, (p->row + row) * g->k, before, 1)->turn_stride = DEEP * (int64_t)sizeof(float);
+        emit_load(e, 3 * e->launch, (p->row + row) * g->pitch, before, 1)->turn_stride = DEEP * (int64_t)sizeof(float);
         before = 0;
     }
     before += FIRST - more;
@@ -112,7 +113,7 @@ static int gemm_init(struct gemm *g, uint64_t base, struct err *err)
     layout_init(&g->layout, PARAM_AUTO);
     g->layout.base = base;
     g->layout.align = ALIGN;
-    const uint64_t elements[] = {(uint64_t)g->m * g->k, (uint64_t)g->k * g->n, (uint64_t)g->m * g->n};
+    const uint64_t elements[] = {(uint64_t)g->m * g->pitch, (uint64_t)g->k * g->n, (uint64_t)g->m * g->n};
     for (unsigned i = 0; i < 3 * PRODUCTS; i++) {
         char name[16];
         (void)snprintf(name, sizeof name, "%c%u", "XWY"[i % 3], i / 3);
@@ -155,8 +156,13 @@ static int llm_init(struct llm *s, struct err *err)
 {
     const uint32_t scale = (uint32_t)s->scale, base = (uint32_t)s->base_row;
     const uint32_t weights = 1024 / scale, rows = 128 / scale, k = WIDTH / scale / DEEP * DEEP;
-    s->gemm = (struct gemm){
-        .m = ROWS, .n = WIDTH, .k = k ? k : DEEP, .scale = scale, .per_k = (uint32_t)s->per_k, .order = s->order};
+    s->gemm = (struct gemm){.m = ROWS,
+                            .n = WIDTH,
+                            .pitch = WIDTH,
+                            .k = k ? k : DEEP,
+                            .scale = scale,
+                            .per_k = (uint32_t)s->per_k,
+                            .order = s->order};
     return gemm_init(&s->gemm, gpu_base, err) || pim_ops_fc(&s->ops, weights, 8, base, err) ||
                    pim_ops_build(&s->ops, pim_kernel_find("softmax"), rows, base + 2048, err) ||
                    pim_ops_fc(&s->ops, weights, 1, base + 2304, err)

@@ -64,7 +64,7 @@ static void all_are(const uint32_t *v, uint64_t n, uint32_t want)
 
 START_TEST(the_worked_example)
 {
-    struct gemm g = {.m = 128, .n = 64, .k = 32, .scale = 1, .per_k = 10};
+    struct gemm g = {.m = 128, .n = 64, .k = 32, .pitch = 32, .scale = 1, .per_k = 10};
     struct counts c = count(&g);
     ck_assert_uint_eq(c.loads, 8 * ((12 + 8 + 24) + (4 + 8 + 8)));
     ck_assert_uint_eq(c.stores, 8 * (24 + 8));
@@ -79,7 +79,7 @@ END_TEST
 
 START_TEST(inputs_are_read_once_a_block_outputs_once)
 {
-    struct gemm g = {.m = 128, .n = 192, .k = 64, .scale = 1, .per_k = 1};
+    struct gemm g = {.m = 128, .n = 192, .k = 64, .pitch = 64, .scale = 1, .per_k = 1};
     struct counts c = count(&g);
     all_are(c.reads[0], 128 * 64, 3); /* columns of blocks */
     all_are(c.reads[1], 64 * 192, 2); /* rows of blocks */
@@ -95,7 +95,7 @@ START_TEST(a_scale_keeps_that_share_of_the_outputs)
 {
     const uint64_t all = 128 * 64 * 32;
     for (uint32_t scale = 2; scale <= 32; scale *= 2) {
-        struct gemm g = {.m = 128, .n = 64 * 32, .k = 32, .scale = scale, .per_k = 1};
+        struct gemm g = {.m = 128, .n = 64 * 32, .k = 32, .pitch = 32, .scale = scale, .per_k = 1};
         struct counts c = count(&g);
         uint64_t made = 0;
         for (uint64_t i = 0; i < all; i++) {
@@ -113,7 +113,7 @@ END_TEST
 /* As nvcc's code has it: a load, its store to shared memory, an addition, the next load. */
 START_TEST(loads_are_waited_for_one_by_one)
 {
-    struct gemm g = {.m = 128, .n = 128, .k = 32, .scale = 1, .per_k = 66};
+    struct gemm g = {.m = 128, .n = 128, .k = 32, .pitch = 4096, .scale = 1, .per_k = 66};
     struct err err = {""};
     struct program program;
     struct program_body *b = calloc(1, sizeof *b);
@@ -127,7 +127,7 @@ START_TEST(loads_are_waited_for_one_by_one)
         ck_assert_uint_eq(b->access[i].alloc, i < 12 ? 3 : 4);
     }
     ck_assert_uint_eq(b->access[21].before, 32 * 66);
-    ck_assert_uint_eq(program_addr(&b->access[3], 2, 0) - g.layout.array[3].addr, ((5 + 3 * 8) * 32 + 2) * 4);
+    ck_assert_uint_eq(program_addr(&b->access[3], 2, 0) - g.layout.array[3].addr, ((5 + 3 * 8) * 4096 + 2) * 4);
     ck_assert_uint_eq(program_addr(&b->access[12 + 3], 2, 0) - g.layout.array[4].addr,
                       ((2 + 3 * 4) * 128 + 32 + 2) * 4);
     free(b);
