@@ -1,18 +1,13 @@
 #include "trace/recorder/wire/access_ring_testing.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "trace/base/random.h"
 #include "trace/base/testing.h"
 #include "trace/recorder/wire/sanitizer_abi.h"
 
-/* The oracle: what each warp was told was kept, in its own order, and what each access was made from. */
+/* Many warps at a time: access_ring_order_test.c. */
 
-enum { WARPS = 4, EACH = 800, LEAST = 8 };
 #define SECONDS_60 60000000000ull
 
 static struct access_ring_host *host_new(uint64_t units)
@@ -139,121 +134,5 @@ START_TEST(who_finds_no_room_waits_once_and_is_counted)
 }
 END_TEST
 
-/* --- many warps, one who drains --- */
-
-struct play {
-    struct access_ring ring;
-    struct access_ring_host *host;
-    uint64_t units;
-    atomic_int running;
-    bool kept[WARPS][EACH];
-    uint64_t next[WARPS], got[WARPS]; /* of the one who drains: the next access of each warp, how many came */
-    uint64_t at;
-    unsigned nap_us;
-};
-
-struct warp {
-    struct play *play;
-    uint32_t number;
-};
-
-static void *warp_runs(void *arg)
-{
-    struct warp *w = arg;
-    for (uint64_t n = 0; n < EACH; n++) {
-        const struct access_slot put = access_of(w->number, n);
-        w->play->kept[w->number][n] = access_ring_play(&w->play->ring, &put);
-    }
-    atomic_fetch_sub(&w->play->running, 1);
-    return NULL;
-}
-
-/* Whether there was something to drain. */
-static bool drain(struct play *p)
-{
-    struct access_slot read;
-    const unsigned units = access_ring_read(p->host, p->units, p->at, &read);
-    if (units == 0)
-        return false;
-    const uint32_t warp = read.block * 2 + read.warp;
-    ck_assert_uint_lt(warp, WARPS);
-    ck_assert_uint_ge(read.pc, p->next[warp]); /* a warp's accesses come in its order, each once */
-    const struct access_slot put = access_of(warp, read.pc);
-    expect_same(&put, &read);
-    p->next[warp] = read.pc + 1;
-    p->got[warp]++;
-    p->at += units;
-    access_ring_release(p->host, p->at);
-    return true;
-}
-
-static void *drain_runs(void *arg)
-{
-    struct play *p = arg;
-    uint64_t n = 0;
-    for (;;) {
-        const bool last = atomic_load(&p->running) == 0;
-        if (!drain(p)) {
-            if (last)
-                return NULL;
-            (void)sched_yield();
-        } else if (p->nap_us && ++n % 64 == 0) {
-            const struct timespec t = {0, p->nap_us * 1000};
-            (void)nanosleep(&t, NULL);
-        }
-    }
-}
-
-/* How many were kept. */
-static uint64_t play(uint64_t units, uint64_t patience, unsigned nap_us)
-{
-    static struct play p;
-    pthread_t threads[WARPS + 1];
-    struct warp warps[WARPS];
-    memset(&p, 0, sizeof p);
-    p.host = host_new(units);
-    p.units = units;
-    p.nap_us = nap_us;
-    p.ring = access_ring_empty(p.host, units, 0, patience);
-    atomic_store(&p.running, WARPS);
-    for (uint32_t i = 0; i < WARPS; i++) {
-        warps[i] = (struct warp){&p, i};
-        ck_assert_int_eq(pthread_create(&threads[i], NULL, warp_runs, &warps[i]), 0);
-    }
-    ck_assert_int_eq(pthread_create(&threads[WARPS], NULL, drain_runs, &p), 0);
-    for (int i = 0; i <= WARPS; i++)
-        pthread_join(threads[i], NULL);
-    uint64_t kept = 0;
-    for (uint32_t w = 0; w < WARPS; w++) {
-        uint64_t mine = 0;
-        for (uint64_t n = 0; n < EACH; n++)
-            mine += p.kept[w][n];
-        ck_assert_uint_eq(p.got[w], mine);
-        kept += mine;
-    }
-    ck_assert_uint_eq(kept + p.ring.lost, WARPS * EACH);
-    ck_assert_uint_eq(p.at, p.ring.head);
-    ck_assert_uint_eq(p.ring.room + (p.at - p.ring.credited),
-                      units); /* all room is back, or drained and not yet seen */
-    free(p.host);
-    return kept;
-}
-
-START_TEST(nothing_is_lost_while_somebody_drains)
-{
-    for (uint64_t units = LEAST; units <= 4096; units *= 8)
-        ck_assert_uint_eq(play(units, SECONDS_60, 0), WARPS * EACH);
-}
-END_TEST
-
-START_TEST(what_a_slow_drain_loses_is_counted_to_the_access)
-{
-    const uint64_t kept = play(64, 1000, 200); /* 1 us of patience */
-    ck_assert_uint_gt(kept, 0);
-    ck_assert_uint_lt(kept, WARPS * EACH);
-}
-END_TEST
-
 TEST_MAIN("access_ring", every_shape_comes_back_as_it_was, an_access_in_step_takes_a_quarter_of_a_slot_and_less,
-          what_no_warp_wrote_is_not_read, who_finds_no_room_waits_once_and_is_counted,
-          nothing_is_lost_while_somebody_drains, what_a_slow_drain_loses_is_counted_to_the_access)
+          what_no_warp_wrote_is_not_read, who_finds_no_room_waits_once_and_is_counted)

@@ -1,13 +1,12 @@
 #include "trace/recorder/wire/access_ring_testing.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 
 #include "trace/base/testing.h"
 
-/* The very code that runs on the device, with threads of the host in place of warps. */
+/* The very code that runs on the device, one warp at a time; of many: access_ring_order_test.c. */
 
-enum { BLOCKS = 64, UNITS = 1 << 16, THREADS = 4, TOUCHES = 40000 };
+enum { BLOCKS = 64, UNITS = 1 << 16 };
 
 static struct access_ring *ring;
 
@@ -102,45 +101,6 @@ START_TEST(what_is_known_is_known_at_a_look_and_only_in_its_launch)
 }
 END_TEST
 
-static uint64_t page_of(unsigned i)
-{
-    return 0x7f0000000000 + (uint64_t)(i * 2654435761u % 16000) * 4096;
-}
-
-static void *touch_many(void *who)
-{
-    for (unsigned i = 0; i < TOUCHES; i++)
-        (void)touch(page_of(i) + i % 4096, i % 3 ? SAN_FLAG_READ : SAN_FLAG_WRITE);
-    return who;
-}
-
-START_TEST(however_many_touch_a_page_at_once_it_stands_there_once)
-{
-    static bool seen[16000][3];
-    pthread_t threads[THREADS];
-    size_t expected = 0;
-    make(BLOCKS, UNITS);
-    for (size_t t = 0; t < THREADS; t++)
-        ck_assert_int_eq(pthread_create(&threads[t], NULL, touch_many, (void *)t), 0);
-    for (size_t t = 0; t < THREADS; t++)
-        pthread_join(threads[t], NULL);
-    for (unsigned i = 0; i < TOUCHES; i++) {
-        bool *s = &seen[(page_of(i) - 0x7f0000000000) / 4096][i % 3 ? 1 : 2];
-        expected += !*s;
-        *s = true;
-    }
-    ck_assert_uint_eq(ring->head, expected);
-    for (size_t i = 0; i < expected; i++) {
-        const struct access_slot slot = touch_at(i);
-        bool *s = &seen[(slot.addrs[0] - 0x7f0000000000) / 4096][slot.flags & 3];
-        ck_assert(*s); /* and never again */
-        *s = false;
-    }
-    ck_assert_uint_eq(ring->full, 0);
-    release();
-}
-END_TEST
-
 START_TEST(what_has_no_room_is_counted)
 {
     make(4, 2);
@@ -154,5 +114,4 @@ START_TEST(what_has_no_room_is_counted)
 END_TEST
 
 TEST_MAIN("access_ring_touches", a_page_stands_there_once_for_reads_and_once_for_writes_in_the_order_they_came,
-          what_is_known_is_known_at_a_look_and_only_in_its_launch,
-          however_many_touch_a_page_at_once_it_stands_there_once, what_has_no_room_is_counted)
+          what_is_known_is_known_at_a_look_and_only_in_its_launch, what_has_no_room_is_counted)
