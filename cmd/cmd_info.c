@@ -355,7 +355,7 @@ static int add_gain(json_t **rows, struct store *store, const struct platform *p
     json_tree_put(&row, "gpu", number_or_null(of.gpu != RECORDING_ANY, of.gpu));
     json_tree_put(&row, "kernel_ns", number_or_null(loaded, gain.kernel_ns));
     json_tree_put(&row, "served_ns", number_or_null(loaded, gain.served_ns));
-    json_tree_put(&row, "gain_at_most_ratio", loaded && isfinite(most) ? json_tree_real(most) : json_null());
+    json_tree_put(&row, "gain_at_most_ratio", loaded && uvm_gain_limits(&gain) ? json_tree_real(most) : json_null());
     json_tree_put(&row, "said", json_tree_text(loaded ? uvm_gain_say(&gain, said, sizeof said) : why.msg));
     json_tree_add(rows, row);
     return 0;

@@ -778,12 +778,15 @@ double uvm_gain_most(const struct uvm_gain *g)
 static const char *ceiling_text(double most, char *text, size_t size)
 {
     const double scale = most < 10 ? 100 : most < 100 ? 10 : 1;
-    (void)snprintf(text, size,
-                   isinf(most)    ? "any gain"
-                   : most < WORTH ? "at most %.4gx, leave it"
-                                  : "at most %.4gx",
+    (void)snprintf(text, size, most < WORTH ? "at most %.4gx, leave it" : "at most %.4gx",
                    floor(most * scale * (1 + 1e-12)) / scale);
     return text;
+}
+
+bool uvm_gain_limits(const struct uvm_gain *g)
+{
+    const double most = uvm_gain_most(g);
+    return isfinite(most) && (g->moved_ns > 0 || most < WORTH);
 }
 
 const char *uvm_gain_say(const struct uvm_gain *g, char *text, size_t size)
@@ -809,6 +812,8 @@ const char *uvm_gain_say(const struct uvm_gain *g, char *text, size_t size)
     else
         (void)snprintf(text, size, "fault service covers %s of the kernels' %s%s%s: %s", part, all,
                        g->moved_ns > 0 ? "; moving the same bytes takes at least " : "", g->moved_ns > 0 ? moved : "",
-                       ceiling_text(uvm_gain_most(g), gain, sizeof gain));
+                       uvm_gain_limits(g)
+                           ? ceiling_text(uvm_gain_most(g), gain, sizeof gain)
+                           : "how much of that can be gained is not known without the link (replay uvm --platform)");
     return text;
 }

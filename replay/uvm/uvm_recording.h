@@ -143,6 +143,8 @@ struct uvm_gain uvm_gain_of(const struct uvm_recording *recording, const struct 
 
 /* The largest speed-up that is left: INFINITY where none is known. */
 double uvm_gain_most(const struct uvm_gain *gain);
+/* Whether that is to be said: where the link is not known it is a limit only if it says to leave all as it is. */
+bool uvm_gain_limits(const struct uvm_gain *gain);
 
 /* "fault service covers 66 ms of the kernels' 66.3 ms; moving the same bytes takes at least 4.9 ms: at most 13.6x";
  * below 1.1x: "at most 1.05x, leave it". "" where nothing can be said. Returns text. */
