@@ -7,11 +7,12 @@ START_TEST(every_tile_is_loaded_and_stored_on_its_diagonal)
 {
     for (uint64_t tiles = 1; tiles <= 6; tiles++)
         for (uint64_t align = 4; align <= 4096; align *= 8)
-            for (int order = 0; order < 2; order++) {
+            for (int order = 0; order < 3; order++) {
+                static const char *const orders[] = {"hoisted", "ptx", "together"};
                 char spec[64];
                 uint64_t cols = tiles * NW_TILE + 1;
                 (void)snprintf(spec, sizeof spec, "nw,bytes=%llu,order=%s", (unsigned long long)(8 * cols * cols),
-                               order ? "ptx" : "hoisted");
+                               orders[order]);
                 nw_compare(spec, MAT, (int64_t)cols, 0x10000 + align, align);
             }
     nw_compare("nw,bytes=40000", MAT, 65, 0, 0);
@@ -50,6 +51,9 @@ START_TEST(hoisted_waits_at_barriers_and_ptx_for_each_load)
     ck_assert_uint_eq(stalls_of("nw,bytes=8712", 2, 0, 0, &hoisted), 1ull << 16 | 1ull << 19 | 1ull << 21);
     ck_assert_uint_eq(stalls_of("nw,bytes=8712,order=ptx", 2, 0, 0, &ptx),
                       0x1fffe | 1ull << 18 | 1ull << 19 | 1ull << 21);
+    /* Corner, row, 16 of the reference, column, barrier, stores: one wait. */
+    ck_assert_uint_eq(stalls_of("nw,bytes=8712,order=together", 0, 0, 0, &hoisted), 1ull << 19);
+    ck_assert_uint_eq(stalls_of("nw,bytes=8712,order=together", 2, 0, 0, &hoisted), 1ull << 19);
 }
 END_TEST
 

@@ -21,6 +21,21 @@ static inline void nw_thread(struct thread *t, unsigned mat, bool forth, int64_t
         writes(t, true, mat, o + cols + 1 + cols * r + l);
 }
 
+/* The same of nw_tiles(), fixtures/cuda/kernels.cu, in the order of its code for sm_90. */
+static inline void nw_thread_together(struct thread *t, unsigned mat, int64_t o, int64_t cols)
+{
+    unsigned ref = 1 - mat;
+    int64_t l = t->thread;
+    reads(t, l == 0, mat, o);
+    reads(t, true, mat, o + l + 1);
+    reads(t, true, ref, o + cols + 1 + l);
+    reads(t, true, mat, o + cols + cols * l);
+    for (int64_t r = 1; r < NW_TILE; r++)
+        reads(t, true, ref, o + cols + 1 + cols * r + l);
+    for (int64_t r = 0; r < NW_TILE; r++)
+        writes(t, true, mat, o + cols + 1 + cols * r + l);
+}
+
 /* The program does what the kernels' source says, and no more. align 0: arrays as the program places them. */
 static inline void nw_compare(const char *spec, unsigned mat, int64_t cols, uint64_t base, uint64_t align)
 {
@@ -37,7 +52,11 @@ static inline void nw_compare(const char *spec, unsigned mat, int64_t cols, uint
                 int64_t x = forth ? b : b + tiles - i, y = forth ? i - 1 - b : tiles - 1 - b;
                 t.block = (uint64_t)b;
                 t.when = 0;
-                nw_thread(&t, mat, forth, NW_TILE * cols * y + NW_TILE * x, cols);
+                int64_t o = NW_TILE * cols * y + NW_TILE * x;
+                if (strstr(spec, "together"))
+                    nw_thread_together(&t, mat, o, cols);
+                else
+                    nw_thread(&t, mat, forth, o, cols);
             }
     }
     ck_assert_uint_eq(program.ops->launches(program.state), t.launch);
