@@ -145,8 +145,23 @@ static void bound_by_kernels(const struct compare_program *f, const struct outco
     *hi = fmax(*lo, fmin(*hi + f->in_place_ns, busy + path));
 }
 
+double compare_stores_behind_ns(const struct compare_program *f, double read_ns, double requests, double stored)
+{
+    const struct pcie *link = platform_section_get(f->platform, "pcie");
+    double all = 0, last = 0;
+    for (uint32_t i = 0; f->counted && i < f->totals.launches; i++) {
+        const struct launch_totals *l = &f->totals.launch[i];
+        const double bytes = l->cpu || !l->storing ? 0 : (double)l->modified_bytes;
+        all += bytes;
+        last += bytes > 0 ? bytes * fmin(1, l->places / (double)l->storing) : 0;
+    }
+    last = all > 0 ? stored * last / all : 0;
+    return link_beside_ns(link, read_ns, requests, stored - last, SECTOR_BYTES) +
+           link_beside_ns(link, 0, 0, last, SECTOR_BYTES);
+}
+
 /* Reads as the engine has them, kernels' stores beside them the other way: every modified sector once a launch, in
- * whole lines at best, sector by sector at worst. */
+ * whole lines at best; at worst sector by sector, and those of a launch's last turns behind its reads. */
 void compare_fill_zerocopy(const struct compare_program *f, const struct outcome *out, struct compare_row *row,
                            const char *policy)
 {
@@ -162,7 +177,7 @@ void compare_fill_zerocopy(const struct compare_program *f, const struct outcome
     if (t->known || t->interval) {
         const double n = known(out, "requests");
         double lo = link_beside_ns(link, t->interval ? t->lo : t->real, n, back, LINE_BYTES),
-               hi = link_beside_ns(link, t->interval ? t->hi : t->real, n, back, SECTOR_BYTES);
+               hi = compare_stores_behind_ns(f, t->interval ? t->hi : t->real, n, back);
         if (f->in_place_ns > 0 && t->interval)
             bound_by_kernels(f, out, back, &lo, &hi);
         outcome_real(&row->outcome, "time_ns", lo);

@@ -180,7 +180,7 @@ static int ask_link(const struct mixing *m, const struct program *program, struc
     const double stores = stored(f, mix_members(m, mix->ahead));
     mix->time = mix->copy_ns + link_beside_ns(link, r.time, r.requests, stores, LINE_BYTES);
     mix->lo = mix->copy_ns + link_beside_ns(link, r.least, r.requests, stores, LINE_BYTES);
-    mix->hi = mix->copy_ns + link_beside_ns(link, r.time, r.requests, stores, SECTOR_BYTES);
+    mix->hi = mix->copy_ns + compare_stores_behind_ns(f, r.time, r.requests, stores);
     mix->h2d += r.payload;
     mix->d2h += stores;
     mix->gpu_bytes = mix_bytes(m, mix->ahead) + (double)f->device_bytes;

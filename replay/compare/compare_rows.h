@@ -160,6 +160,11 @@ int compare_engine_rows(const struct compare_program *facts, struct compare_resu
 /* One engine, on the platform of the facts: prepared, and executed while no other walks the input. */
 int compare_execute(const struct compare_program *facts, struct replay_request *request, struct replay_result *got,
                     struct err *err);
+
+/* The longest that reads of `requests` requests take, read_ns alone, with `stored` bytes of stores: sector by sector,
+ * and those of each place's last turn in a launch behind the reads, since no read of the launch is behind them. */
+double compare_stores_behind_ns(const struct compare_program *facts, double read_ns, double requests, double stored);
+
 /* A zero-copy row by what the engine says of a policy. */
 void compare_fill_zerocopy(const struct compare_program *facts, const struct outcome *out, struct compare_row *row,
                            const char *policy);

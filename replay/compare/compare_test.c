@@ -37,6 +37,25 @@ START_TEST(a_row_is_what_its_engine_says)
 }
 END_TEST
 
+/* All blocks of a launch run at once and store once: at worst behind all its reads. A grid-stride loop stores at every
+ * turn: only the last are behind. */
+START_TEST(stores_of_the_last_turns_may_be_behind_the_reads)
+{
+    static const char *const specs[] = {"synth:nw,bytes=4MiB,order=together", "synth:triad,bytes=16MiB"};
+    static const double turns[] = {1, 16. * 1024 * 1024 / 12 / (1024 * 256)};
+    for (int i = 0; i < 2; i++) {
+        compare_with(specs[i], "h200", NULL, 1);
+        const struct compare_row *row = row_of("zerocopy", "as-written:reuse=l1");
+        const struct metric_value *t = outcome_get(&row->outcome, "time_ns");
+        const struct pcie *link = platform_section_get(result.platform, "pcie");
+        const double up = link_beside_ns(link, 0, 0, metric(row, "d2h_bytes"), 32);
+        ck_assert(t->interval);
+        ck_assert_double_eq_tol(t->hi - t->lo, up / turns[i], up / turns[i] / 10);
+        compare_release(&result);
+    }
+}
+END_TEST
+
 /* The prefetched run is one copy in and kernels; an explicit copy is the link's copy and the same kernels. */
 START_TEST(a_copy_is_its_copies_and_the_kernels)
 {
@@ -301,7 +320,8 @@ END_TEST
 
 TEST_MAIN("replay/compare", no_row_is_faster_than_its_link, the_best_two_rows_are_drawn_however_far_apart,
           of_rows_that_were_tried_the_first_of_the_fastest_is_kept, a_row_is_what_its_engine_says,
-          a_copy_is_its_copies_and_the_kernels, what_does_not_fit_is_no_copy_and_never_wins,
-          a_share_of_the_multiprocessors_is_that_many, rows_are_in_order_of_time_whatever_the_number_of_threads,
-          times_nearer_than_the_models_errors_are_tied, memory_that_is_shared_with_the_cpu_has_mechanisms_of_its_own,
-          a_plan_is_what_a_recorder_reads, calls_stand_behind_the_cpus_work)
+          stores_of_the_last_turns_may_be_behind_the_reads, a_copy_is_its_copies_and_the_kernels,
+          what_does_not_fit_is_no_copy_and_never_wins, a_share_of_the_multiprocessors_is_that_many,
+          rows_are_in_order_of_time_whatever_the_number_of_threads, times_nearer_than_the_models_errors_are_tied,
+          memory_that_is_shared_with_the_cpu_has_mechanisms_of_its_own, a_plan_is_what_a_recorder_reads,
+          calls_stand_behind_the_cpus_work)

@@ -208,6 +208,7 @@ static void count_instructions(struct counting *c, const struct program_body *b,
 {
     uint64_t stalls = program_stalls(b);
     uint32_t pending = 0; /* loads since the last wait */
+    bool stores = false;
     for (uint32_t i = 0; i < b->count; i++) {
         const struct program_access *a = &b->access[i];
         if (stalls >> i & 1) {
@@ -224,8 +225,10 @@ static void count_instructions(struct counting *c, const struct program_body *b,
         }
         if (program_stores(a))
             modify(c, a, b->turns, t);
+        stores |= program_stores(a);
     }
     t->waits += pending ? b->turns : 0;
+    t->storing += stores ? b->turns : 0;
 }
 
 /* One body of a warp of it, but for its time. */
@@ -307,7 +310,8 @@ static int counting_begin(struct counting *c, uint32_t launch, struct launch_tot
 static void counting_end(const struct counting *c, double longest, double all, struct launch_totals *t)
 {
     uint64_t sms = (uint64_t)c->gpu->sms, share = (c->warps + sms - 1) / sms;
-    all /= (double)(c->warps < sms * c->per_sm ? c->warps : sms * c->per_sm);
+    t->places = (double)(c->warps < sms * c->per_sm ? c->warps : sms * c->per_sm);
+    all /= t->places;
     t->ms = (all > longest ? all : longest) / 1e6;
     t->warps = t->cpu ? 0 : (double)(share < c->per_sm ? share : c->per_sm);
 }
@@ -557,6 +561,7 @@ static void hand_in(struct run *r)
     t->instructions += c->instructions;
     t->loads += c->loads;
     t->waits += c->waits;
+    t->storing += c->storing;
     add_modified(&r->watch->totals, r->launch, r->modified_of);
     if (r->tally)
         launch_weights_add(r->watch->weights, r->launch, r->tally);

@@ -26,6 +26,8 @@ struct launch_totals {
     uint64_t accesses;          /* memory instructions of warps */
     uint64_t instructions;      /* of them, those that access managed memory */
     uint64_t loads, waits;      /* of all memory: loads, and how often a warp stopped for those before */
+    uint64_t storing;           /* turns of warps that store */
+    double places;              /* warps at once on the whole GPU */
     uint64_t resident;          /* blocks at once on the whole GPU */
     double warps;               /* resident on a multiprocessor */
     double ms;

@@ -27,6 +27,8 @@ START_TEST(the_hand_worked_program_counts_as_worked)
     ck_assert_uint_eq(k->instructions, 4 * 16 * 2);
     ck_assert_uint_eq(k->loads, 4 * 16 * 2);
     ck_assert_uint_eq(k->waits, 4 * 16);
+    ck_assert_uint_eq(k->storing, 4 * 16);
+    ck_assert_double_eq(k->places, 4);
     ck_assert_uint_eq(k->resident, 64);
     ck_assert_double_eq(k->warps, 2);
     /* A turn: 100 ns for its loads, three instructions of 1 ns. */
@@ -53,6 +55,7 @@ START_TEST(warps_beyond_the_places_come_after_one_another)
     ck_assert_int_eq(program_totals_init(&t, &h.program, &gpu, NULL), 0);
     ck_assert_uint_eq(t.launch[0].resident, 1);
     ck_assert_double_eq(t.launch[0].warps, 2);
+    ck_assert_double_eq(t.launch[0].places, 2);
     ck_assert_double_eq_tol(t.launch[0].ms, 2 * 16 * 103e-6, 1e-12);
     program_totals_release(&t);
 }
