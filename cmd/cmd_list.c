@@ -155,13 +155,13 @@ static void fill_programs(struct listing *l)
 
 static void fill_formats(struct listing *l)
 {
-    char params[1024], facts[256];
+    char params[1024];
     for (size_t i = 0; readers[i]; i++)
         ROW(readers[i]->name, "import", describe_params(readers[i]->options, params, sizeof params),
-            readers[i]->summary, facts_words(readers[i]->fills, facts, sizeof facts));
+            readers[i]->summary);
     for (size_t i = 0; exporters[i]; i++)
         ROW(exporters[i]->name, "export", describe_params(exporters[i]->options, params, sizeof params),
-            exporters[i]->summary, facts_words(exporters[i]->carries, facts, sizeof facts));
+            exporters[i]->summary);
 }
 
 static void fill_figures(struct listing *l)
@@ -277,7 +277,7 @@ static const struct list {
     {"policies", "engine", 1, add_policies, NULL, {"engine", "policy", "parameters", "summary", "source"}},
     {"platforms", NULL, 0, NULL, fill_platforms, {"platform", "summary"}},
     {"programs", NULL, 0, NULL, fill_programs, {"name", "views", "keys", "summary", "source"}},
-    {"formats", NULL, 0, NULL, fill_formats, {"format", "for", "options", "summary", "facts"}},
+    {"formats", NULL, 0, NULL, fill_formats, {"format", "for", "options", "summary"}},
     {"figures", NULL, 0, NULL, fill_figures, {"figure", "from", "needs", "summary", "source"}},
     {"metrics", "engine", 1, NULL, fill_metrics, {"engine", "metric", "unit", "over runs", "definition"}},
     {"settings", "engine", 1, add_settings, NULL, {"engine", "setting", PARAMS}},

@@ -995,8 +995,6 @@ const struct reader read_accelsim = {
     .summary = "Accel-Sim (NVBit) kernel traces: a kernelslist, its folder, or one .trace or .traceg",
     .options = options,
     .options_size = sizeof(struct options),
-    .fills = FACT(STATE) | FACT(SKIPPED) | FACT(DROPPED) | FACT(ORIGIN) | FACT(BYTES) | FACT(IDS) | FACT(FLAGS) |
-             FACT(COLUMNS) | FACT(ALLOCATIONS) | FACT(KERNELS) | FACT(LAUNCHES),
     .probe = probe,
     .read = read_set,
 };

@@ -165,8 +165,6 @@ static enum probe probe(const char *path, const unsigned char *head, size_t n)
 const struct reader read_accesses = {
     .name = "accesses",
     .summary = "warp-level global accesses as text: #kernel lines, then pc mask flags bytes block warp addresses",
-    .fills = FACT(STATE) | FACT(SKIPPED) | FACT(ORIGIN) | FACT(BYTES) | FACT(IDS) | FACT(FLAGS) | FACT(COLUMNS) |
-             FACT(KERNELS) | FACT(LAUNCHES),
     .probe = probe,
     .read = read_text,
 };

@@ -579,7 +579,6 @@ const struct reader read_csv = {
     .summary = "our plain form: a header row naming kind, time_ns, dur_ns, addr, bytes, flags, id, group, name",
     .options = options,
     .options_size = sizeof(struct options),
-    .fills = FACTS_ALL,
     .probe = probe,
     .read = read_all,
 };

@@ -172,8 +172,6 @@ static enum probe probe(const char *path, const unsigned char *head, size_t n)
 const struct reader read_cupti_csv = {
     .name = "cupti-csv",
     .summary = "raw CUPTI unified-memory rows (counterKind,start,end,address,...) and K lines for kernels",
-    .fills = FACT(SKIPPED) | FACT(TIMES) | FACT(CLOCK) | FACT(BYTES) | FACT(IDS) | FACT(FLAGS) | FACT(PROCESS) |
-             FACT(COLUMNS) | FACT(ORIGIN) | FACT(KERNELS) | FACT(BATCHES),
     .probe = probe,
     .read = read_all,
 };

@@ -171,8 +171,6 @@ static enum probe probe(const char *path, const unsigned char *head, size_t n)
 const struct reader read_cutracer = {
     .name = "cutracer",
     .summary = "warp-level accesses of CUTracer, one JSON object a line (mem_addr_trace, mem_value_trace)",
-    .fills = FACT(SKIPPED) | FACT(ORIGIN) | FACT(BYTES) | FACT(IDS) | FACT(FLAGS) | FACT(COLUMNS) | FACT(KERNELS) |
-             FACT(LAUNCHES),
     .probe = probe,
     .read = read_lines,
 };

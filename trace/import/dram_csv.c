@@ -82,7 +82,6 @@ static int read(struct reader_context *context, struct input_stream *source, str
 const struct reader read_dram_csv = {
     .name = "dram-csv",
     .summary = "DRAM requests: id,arrival_cycle,kind,bank,row,col[,channel]",
-    .fills = FACT(SKIPPED) | FACT(TIMES) | FACT(LAYOUT) | FACT(BYTES) | FACT(IDS),
     .probe = probe,
     .read = read,
 };

@@ -49,7 +49,6 @@ const struct reader read_dramsim3 = {
     .summary = "DRAMsim3 and DRAMSim2 request traces: 0xADDR READ|WRITE CYCLE",
     .options = options,
     .options_size = sizeof(struct options),
-    .fills = FACT(SKIPPED) | FACT(TIMES) | FACT(BYTES) | FACT(IDS),
     .probe = probe,
     .read = read,
 };

@@ -93,7 +93,6 @@ const struct reader read_dramsys = {
     .summary = "request traces of DRAMSys (31: read 0x400140) and of SST's Prospero (1 R 4096 8)",
     .options = options,
     .options_size = sizeof(struct options),
-    .fills = FACT(SKIPPED) | FACT(TIMES) | FACT(BYTES) | FACT(IDS),
     .probe = probe,
     .read = read,
 };

@@ -280,8 +280,6 @@ const struct reader read_nettlp = {
     .summary = "PCIe packets in pcap or pcapng captures: NetTLP over UDP, raw TLPs at an offset, Agilent analysers",
     .options = nettlp_params,
     .options_size = sizeof(struct nettlp_options),
-    .fills = FACT(STATE) | FACT(SKIPPED) | FACT(DROPPED) | FACT(TIMES) | FACT(CLOCK) | FACT(BYTES) | FACT(IDS) |
-             FACT(FLAGS) | FACT(COLUMNS) | FACT(ORIGIN) | FACT(PACKETS),
     .probe = probe,
     .read = read_capture,
 };

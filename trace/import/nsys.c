@@ -659,9 +659,6 @@ static enum probe probe(const char *path, const unsigned char *head, size_t n)
 const struct reader read_nsys = {
     .name = "nsys",
     .summary = "SQLite of Nsight Systems or nvprof: unified-memory events, kernels, copies, allocations, NVTX",
-    .fills = FACT(SKIPPED) | FACT(DROPPED) | FACT(TIMES) | FACT(CLOCK) | FACT(BYTES) | FACT(IDS) | FACT(FLAGS) |
-             FACT(PROCESS) | FACT(COLUMNS) | FACT(ORIGIN) | FACT(ALLOCATIONS) | FACT(KERNELS) | FACT(LAUNCHES) |
-             FACT(BATCHES),
     .probe = probe,
     .read = read_file,
     .whole_file = true,

@@ -171,8 +171,6 @@ static enum probe probe(const char *path, const unsigned char *head, size_t n)
 const struct reader read_nvbit = {
     .name = "nvbit",
     .summary = "warp-level accesses as NVBit's tool mem_trace prints them (MEMTRACE: CTX ..)",
-    .fills = FACT(SKIPPED) | FACT(ORIGIN) | FACT(BYTES) | FACT(IDS) | FACT(FLAGS) | FACT(COLUMNS) | FACT(KERNELS) |
-             FACT(LAUNCHES),
     .probe = probe,
     .read = read_text,
 };

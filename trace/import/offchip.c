@@ -705,7 +705,6 @@ static enum probe probe(const char *path, const unsigned char *head, size_t n)
 const struct reader read_offchip = {
     .name = "offchip",
     .summary = "our own traces: those of several processes become one",
-    .fills = FACTS_ALL,
     .probe = probe,
     .read = read_one,
     .read_all = read_all,

@@ -191,8 +191,6 @@ static enum probe probe(const char *path, const unsigned char *head, size_t n)
 const struct reader read_pytorch = {
     .name = "pytorch",
     .summary = "the JSON trace of PyTorch's profiler: kernels and copies",
-    .fills = FACT(STATE) | FACT(SKIPPED) | FACT(TIMES) | FACT(CLOCK) | FACT(BYTES) | FACT(IDS) | FACT(FLAGS) |
-             FACT(COLUMNS) | FACT(ORIGIN) | FACT(KERNELS) | FACT(LAUNCHES),
     .probe = probe,
     .read = read_trace,
 };

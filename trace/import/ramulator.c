@@ -194,7 +194,6 @@ const struct reader read_ramulator = {
     .summary = "Ramulator 2 load/store, read/write and instruction traces, Ramulator 1 traces",
     .options = options,
     .options_size = sizeof(struct options),
-    .fills = FACT(SKIPPED) | FACT(LAYOUT) | FACT(BYTES) | FACT(IDS),
     .probe = probe,
     .read = read,
 };

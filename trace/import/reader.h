@@ -2,8 +2,8 @@
  *
  * A reader is one file below trace/import/ and one name in readers[] (reader.c). Formats are found by
  * content: each reader's probe() sees the first bytes (after decompression: gzip, xz and zstd are found by content too)
- * and says how sure it is. A reader declares which facts of trace/store/facts.h it fills. Readers append records to the
- * store in batches; items they must leave out are counted by reason through reader_skip(). */
+ * and says how sure it is. Readers append records to the store in batches; items they must leave out are counted by
+ * reason through reader_skip(). */
 #ifndef TRACE_IMPORT_READER_H
 #define TRACE_IMPORT_READER_H
 
@@ -58,7 +58,6 @@ struct reader {
     const char *summary;         /* one line for `offchip list formats` */
     const struct param *options; /* NULL: none */
     size_t options_size;
-    uint32_t fills; /* the set of enum fact that traces of it may have; no input says the others */
     /* head: the first n decompressed bytes; path may help where content cannot (NAME.bel). */
     enum probe (*probe)(const char *path, const unsigned char *head, size_t n);
     /* Read the whole input into context->store. Formats of one stream of bytes read from `source`; formats that are

@@ -115,38 +115,6 @@ START_TEST(equal_streams_are_shared_and_different_ones_get_a_number)
 }
 END_TEST
 
-/* The facts of a trace of these lines are among those that the reader declares; a state needs no fact. */
-START_TEST(what_a_reader_fills_it_declares)
-{
-    static const struct {
-        const struct reader *reader;
-        const char *text;
-    } cases[] = {{&read_cupti_csv, "1,1,2,10,4096,0,0,0,1,2\nK,1,2,f\n99,1,2,3,4,5,6,7,8,9\n"},
-                 {&read_dram_csv, "id,arrival_cycle,kind,bank,row,col\n1,5,RD,1,2,3\nx\n"},
-                 {&read_dramsim3, "0x40 READ 5\n0x80 WRITE 7\nx y z\n"},
-                 {&read_ramulator, "LD 0x40\nST 128\n"},
-                 {&read_ramulator, "R 0,1,2,3,4,5\nW 0,1,2,3,4,5\n"},
-                 {&read_csv, "kind,time_cycles,addr\nTOUCH,1,4096\n"}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct err err = {""};
-        struct facts facts;
-        char undeclared[512];
-        struct input_stream *source = input_stream_from_memory(cases[i].text, strlen(cases[i].text), &err);
-        struct reader_context context = {.store = store_create_temporary(":memory:", &err),
-                                         .path = "in",
-                                         .options = testing_defaults(cases[i].reader)};
-        ck_assert_msg(reader_run(cases[i].reader, &context, source, &err) == 0, "%s", err.msg);
-        ck_assert_int_eq(facts_find(&facts, context.store, -1, FACTS_ALL, &err), 0);
-        (void)facts_text(&facts, ~(cases[i].reader->fills | FACT(STATE)), undeclared, sizeof undeclared);
-        ck_assert_msg(!*undeclared, "%s fills, and does not declare: %s", cases[i].reader->name, undeclared);
-        store_close(context.store);
-        input_stream_close(source);
-    }
-    for (size_t i = 0; readers[i]; i++)
-        ck_assert_msg(readers[i]->fills && !(readers[i]->fills & ~FACTS_ALL), "%s declares no facts", readers[i]->name);
-}
-END_TEST
-
 TEST_MAIN("reader", readers_are_found_by_name_and_have_what_the_list_prints, formats_are_found_by_content,
           no_probe_claims_noise_or_reads_past_its_head, skips_are_counted_by_reason_beyond_the_table,
-          equal_streams_are_shared_and_different_ones_get_a_number, what_a_reader_fills_it_declares)
+          equal_streams_are_shared_and_different_ones_get_a_number)

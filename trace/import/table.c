@@ -194,7 +194,6 @@ const struct reader read_table = {
     .summary = "other tools' tables (--columns), and GPU traces as nvprof and nsys stats print them",
     .options = options,
     .options_size = sizeof(struct options),
-    .fills = FACTS_ALL,
     .probe = probe,
     .read = read_all,
 };

@@ -760,8 +760,6 @@ const struct reader read_uvmeval = {
     .summary = "logs of the patched drivers of the uvm-eval study: every fault",
     .options = options,
     .options_size = sizeof(struct options),
-    .fills = FACT(SKIPPED) | FACT(DROPPED) | FACT(STREAMS) | FACT(TIMES) | FACT(CLOCK) | FACT(BYTES) | FACT(IDS) |
-             FACT(FLAGS) | FACT(COLUMNS) | FACT(ORIGIN) | FACT(ALLOCATIONS) | FACT(BATCHES),
     .probe = probe,
     .read = read_log,
 };

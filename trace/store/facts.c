@@ -7,31 +7,29 @@
 #include "trace/base/param_value.h"
 #include "trace/base/units.h"
 
-static const struct {
-    const char *word, *name;
-} names[FACTS] = {[FACT_STATE] = {"state", "the state (incomplete)"},
-                  [FACT_SKIPPED] = {"skipped", "skipped"},
-                  [FACT_DROPPED] = {"dropped", "dropped"},
-                  [FACT_STREAMS] = {"streams", "streams"},
-                  [FACT_TIMES] = {"times", "times"},
-                  [FACT_CLOCK] = {"clock", "the clock"},
-                  [FACT_LAYOUT] = {"layout", "the address layout"},
-                  [FACT_BYTES] = {"bytes", "bytes of records"},
-                  [FACT_IDS] = {"ids", "ids of records"},
-                  [FACT_FLAGS] = {"flags", "flags and groups of records"},
-                  [FACT_PROCESS] = {"process", "processes"},
-                  [FACT_COLUMNS] = {"columns", "columns"},
-                  [FACT_ORIGIN] = {"origin", "the origin"},
-                  [FACT_WORKLOAD] = {"workload", "the workload"},
-                  [FACT_PARAMETERS] = {"parameters", "parameters"},
-                  [FACT_STRUCTURES] = {"structures", "structures"},
-                  [FACT_ALLOCATIONS] = {"allocations", "allocations"},
-                  [FACT_KERNELS] = {"kernels", "names of kernels"},
-                  [FACT_LAUNCHES] = {"launches", "shapes of launches"},
-                  [FACT_STRINGS] = {"strings", "strings"},
-                  [FACT_BATCHES] = {"batches", "batches"},
-                  [FACT_COUNTERS] = {"counters", "counters"},
-                  [FACT_PACKETS] = {"packets", "totals of packets"}};
+static const char *const names[FACTS] = {[FACT_STATE] = "the state (incomplete)",
+                                         [FACT_SKIPPED] = "skipped",
+                                         [FACT_DROPPED] = "dropped",
+                                         [FACT_STREAMS] = "streams",
+                                         [FACT_TIMES] = "times",
+                                         [FACT_CLOCK] = "the clock",
+                                         [FACT_LAYOUT] = "the address layout",
+                                         [FACT_BYTES] = "bytes of records",
+                                         [FACT_IDS] = "ids of records",
+                                         [FACT_FLAGS] = "flags and groups of records",
+                                         [FACT_PROCESS] = "processes",
+                                         [FACT_COLUMNS] = "columns",
+                                         [FACT_ORIGIN] = "the origin",
+                                         [FACT_WORKLOAD] = "the workload",
+                                         [FACT_PARAMETERS] = "parameters",
+                                         [FACT_STRUCTURES] = "structures",
+                                         [FACT_ALLOCATIONS] = "allocations",
+                                         [FACT_KERNELS] = "names of kernels",
+                                         [FACT_LAUNCHES] = "shapes of launches",
+                                         [FACT_STRINGS] = "strings",
+                                         [FACT_BATCHES] = "batches",
+                                         [FACT_COUNTERS] = "counters",
+                                         [FACT_PACKETS] = "totals of packets"};
 
 static const struct {
     const char *table;
@@ -42,15 +40,6 @@ static const struct {
               {"tlp_flows", FACT_PACKETS}, {"tlp_defects", FACT_PACKETS},     {"tlp_latency", FACT_PACKETS},
               {"counters", FACT_COUNTERS}, {"structures", FACT_STRUCTURES},   {"parameters", FACT_PARAMETERS}};
 enum { TABLES = sizeof tables / sizeof *tables };
-
-const char *facts_words(uint32_t set, char *text, size_t size)
-{
-    (void)snprintf(text, size, "%s", set == FACTS_ALL ? "all" : "");
-    for (int f = 0; f < FACTS && set != FACTS_ALL; f++)
-        if (set >> f & 1)
-            (void)mem_add_text(text, size, "%s%s", *text ? " " : "", names[f].word);
-    return text;
-}
 
 enum fact fact_of_table(const char *table)
 {
@@ -156,7 +145,7 @@ const char *facts_text(const struct facts *facts, uint32_t set, char *text, size
         const bool counted = f == FACT_SKIPPED || f == FACT_DROPPED;
         units_human_count((int64_t)facts->n[f], count, sizeof count);
         (void)mem_add_text(text, size, "%s%s%s%s%s", *text ? ", " : "", counted ? count : "", counted ? " " : "",
-                           names[f].name,
+                           names[f],
                            f == FACT_STREAMS   ? facts->streams
                            : f == FACT_COLUMNS ? facts->columns
                                                : "");

@@ -1,8 +1,8 @@
 /* facts: what a trace says besides its records, as one list: its state, what its times and addresses mean, what was
  * allocated and launched.
  *
- * Every form that a trace is written in or read from declares which facts it carries (exporter.h, reader.h), of this
- * list; what a trace has and a form does not carry is left out and said. A table of the schema belongs to one fact. */
+ * Every form that a trace is written in declares which facts it carries (exporter.h), of this list; what a trace has
+ * and a form does not carry is left out and said. A table of the schema belongs to one fact. */
 #ifndef TRACE_STORE_FACTS_H
 #define TRACE_STORE_FACTS_H
 
@@ -43,8 +43,6 @@ struct facts {
     char streams[128], columns[128];
 };
 
-/* The facts of a set in a word each, or "all". Returns text. */
-const char *facts_words(uint32_t set, char *text, size_t size);
 /* The fact whose rows a table holds; FACTS: none, it is the trace itself (origin, streams, chunks). */
 enum fact fact_of_table(const char *table);
 
