@@ -1,6 +1,6 @@
 /* The ways in which the loop hurries change nothing: streams of long runs of hits give the same counters, the same
- * latencies and the same end whether what becomes of each request is written down, which goes cycle by cycle
- * (loop_test.c compares that with every cycle stepped), or not. */
+ * latencies and the same end whether what becomes of each request is written down (loop_test.c compares that with every
+ * cycle stepped), or not. */
 #include "models/base/sections.h"
 #include "models/dram/policy_testing.h"
 #include "trace/base/param_value.h"
