@@ -385,7 +385,7 @@ bool graph_head_line(const unsigned char *head, size_t n, size_t *at, char *line
 }
 
 int graph_each_line(struct input_stream *source, const char *comments,
-                    int (*fn)(void *ctx, const char *line, struct err *err), void *ctx, struct err *err)
+                    int (*fn)(void *ctx, char *line, struct err *err), void *ctx, struct err *err)
 {
     char *line;
     size_t length;

@@ -86,7 +86,7 @@ bool graph_head_line(const unsigned char *head, size_t n, size_t *at, char *line
 /* Call fn with each line, but for empty ones and those that begin with one of `comments`, until it fails; *err then
  * names the line. A zero byte in a line is an error. */
 int graph_each_line(struct input_stream *source, const char *comments,
-                    int (*fn)(void *ctx, const char *line, struct err *err), void *ctx, struct err *err);
+                    int (*fn)(void *ctx, char *line, struct err *err), void *ctx, struct err *err);
 
 /* Write a line for each element, "source target [weight]"; the first vertex has the number `first`. */
 void graph_text_edges(FILE *file, const struct graph *graph, uint64_t first, bool weighted);

@@ -74,7 +74,7 @@ static int more_numbers(const char *rest)
     return graph_line_done(rest) ? n : -1;
 }
 
-static int parse_line(void *ctx, const char *line, struct err *err)
+static int parse_line(void *ctx, char *line, struct err *err)
 {
     struct el *el = ctx;
     const char *p = line;
@@ -98,7 +98,7 @@ static int parse_line(void *ctx, const char *line, struct err *err)
 }
 
 /* A line of DIMACS. */
-static int parse_gr(void *ctx, const char *line, struct err *err)
+static int parse_gr(void *ctx, char *line, struct err *err)
 {
     struct el *el = ctx;
     const char *p = line + 1;
