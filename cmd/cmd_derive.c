@@ -15,19 +15,14 @@
 static const char *output, *platform_name_or_file, *kernel, *range;
 static struct opt_list sets;
 static bool force;
-static int reuse, order;
 
 static const struct opt options[] = {
     OPT("output", 'o', OPT_TEXT, "OUT", &output, "the trace to make"),
     OPT("force", 'f', OPT_FLAG, NULL, &force, "overwrite OUT"),
     OPT("kernel", 'k', OPT_TEXT, "REGEX", &kernel, "only launches of kernels whose name matches"),
     OPT("addr", 'a', OPT_TEXT, "FIRST-LAST", &range, "only accesses within these byte addresses (decimal or 0x)"),
-    OPT("reuse", 0, OPT_CHOICE, "none|prevwarp|warp", &reuse,
-        "requests: sectors that need no request again (default none)"),
-    OPT("order", 0, OPT_CHOICE, "auto|serial|waves", &order,
-        "of a generated program: warp after warp, or resident blocks in turns (default: dram waves, else serial)"),
     OPT("platform", 'p', OPT_TEXT, "NAME|FILE.ini", &platform_name_or_file,
-        "dram: whose L2 cache; waves: whose multiprocessors (default: of the GPU that a recording names, else v100)"),
+        "dram: whose L2 cache and multiprocessors (default: of the GPU that a recording names, else v100)"),
     OPT("set", 's', OPT_LIST, "KEY=VALUE", &sets, "a platform number, such as l2_bytes=4MiB; repeatable"),
     {0}};
 
@@ -86,19 +81,18 @@ static int parse_platform(const char *name_or_file, struct gpu *gpu, char *name,
     return rc;
 }
 
-/* The GPU of a recording, where its numbers count: what reads no cache and no multiprocessor is any GPU's. */
+/* The GPU of a recording, where its numbers count: what no cache is asked for is any GPU's. */
 static int platform_of(const struct input *in, size_t which, struct gpu *gpu, char *name, size_t size, struct err *err)
 {
     struct platform_choice choice;
-    bool counts = derivations[which].view == VIEW_DRAM || order == DERIVE_WAVES;
-    int found = in->store && counts ? platform_choice_recorded(in->store, &choice, err) : 0;
+    int found =
+        in->store && derivations[which].view == VIEW_DRAM ? platform_choice_recorded(in->store, &choice, err) : 0;
     return found < 0 ? -1 : parse_platform(found ? choice.name : "v100", gpu, name, size, err);
 }
 
 static int note_origin(const struct input *in, struct store *out, const char *what, const struct derive_options *o,
                        const char *platform, struct err *err)
 {
-    static const char *const reuses[] = {"none", "prevwarp", "warp"};
     char size[48];
     if (store_origin(out, "derived", what, err) || store_origin(out, "derived_from", in->spec, err) ||
         store_origin(out, "derived_from_hash", in->hash, err))
@@ -114,8 +108,6 @@ static int note_origin(const struct input *in, struct store *out, const char *wh
     if ((o->kernel && store_origin(out, "kernels.chosen", o->kernel, err)) ||
         (range && store_origin(out, "addresses.chosen", range, err)))
         return -1;
-    if (strcmp(what, "requests") == 0)
-        return store_origin(out, "reuse", reuses[reuse], err);
     if (strcmp(what, "dram") != 0)
         return 0;
     (void)snprintf(size, sizeof size, "%" PRId64 " bytes, %" PRId64 " ways", o->l2_bytes, o->l2_ways);
@@ -166,10 +158,6 @@ static int run(int argc, char **argv)
         which++;
     if (which == all)
         return cmd_usage("'%s' cannot be derived; expected touches, requests, dram or accesses", argv[0]);
-    static const enum scan_reuse rules[] = {REUSE_NONE, REUSE_PREVWARP, REUSE_WARP};
-    static const enum derive_order orders[] = {DERIVE_AUTO, DERIVE_SERIAL, DERIVE_WAVES};
-    o.reuse = rules[reuse];
-    o.order = orders[order];
     const char *given = platform_name_or_file;
     if (parse_range(&o, &err) || (given && parse_platform(given, &gpu, platform, sizeof platform, &err)) ||
         input_check(argv[1], &err))

@@ -258,7 +258,7 @@ static int keep_touches(const char *path, struct err *err)
     struct store *in = store_open(path, err);
     struct store *out = in ? store_create(path, OUTPUT_REPLACE, cmd_line(), err) : NULL;
     struct derive_source source = {.store = in, .name = path};
-    struct derive_options o = {.last = UINT64_MAX, .reuse = REUSE_NONE};
+    struct derive_options o = {.last = UINT64_MAX};
     struct program_counts counts = {0};
     int rc = out ? 0 : -1;
     if (rc == 0)

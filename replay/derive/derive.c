@@ -213,7 +213,7 @@ static uint64_t resident(const void *ctx, const struct program_launch *l)
 static int walk_program(struct walk *w, struct err *err)
 {
     static const struct program_taker taker = {generated_launch, generated_op, generated_end};
-    bool waves = w->options->order == DERIVE_WAVES && w->options->gpu;
+    bool waves = w->options->waves && w->options->gpu;
     const struct program_walk how = {.resident = waves ? resident : NULL, .ctx = w->options->gpu};
     return program_walk(w->source->program, &how, &taker, w, NULL, err);
 }
@@ -304,7 +304,7 @@ int derive_input_open(struct derive_input *in, const struct input *input, enum w
 
 struct store *derive_view(const struct derive_source *source, enum workload_view view, struct err *err)
 {
-    const struct derive_options all = {.last = UINT64_MAX, .reuse = REUSE_NONE};
+    const struct derive_options all = {.last = UINT64_MAX};
     struct program_counts counts;
     struct store *out = store_create_temporary(source->name, err);
     if (out && view == VIEW_UVM && derive_touches(source, out, &all, &counts, err) == 0)

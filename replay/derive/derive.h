@@ -7,8 +7,7 @@
  *     stretch of address space that is touched or allocated (derive_space.h). Of a generated program: its page view.
  * requests: the PCIe reads and writes that the accesses make of host memory: per warp instruction and 128 B line one
  *     request per run of adjacent 32 B sectors (models/zerocopy/warp.h), as TLP records MRd and MWr with 4-word
- * headers, and their histogram; with a reuse rule, less what an earlier load still holds. And the reads as lists
- *     (derive_scans.h).
+ *     headers, and their histogram. And the reads as lists (derive_scans.h).
  * dram: the requests behind an L2 (models/gpu/l2.h): DRAM_READ for each run of adjacent sectors that is fetched,
  *     DRAM_WRITEBACK for each that goes back; what is dirty at the end goes back then.
  * accesses: a generated program as a recording of it.
@@ -33,21 +32,16 @@ struct derive_source {
     const char *name;              /* as errors call it */
 };
 
-/* Which warp of a generated program goes next. A recording has its order. */
-enum derive_order {
-    DERIVE_AUTO,   /* dram: in waves; else one after the other */
-    DERIVE_SERIAL, /* blocks ascending, a block's warps one after the other, each to its end */
-    DERIVE_WAVES,  /* as many blocks at once as are resident on `gpu`; their warps take turns, an instruction each */
-};
-
 struct derive_options {
-    uint64_t first, last;  /* only accesses to lines with a byte in first..last; 0, UINT64_MAX: all */
-    const char *kernel;    /* only launches whose kernel's name matches this extended regular expression; NULL: all */
-    enum scan_reuse reuse; /* requests: REUSE_NONE, REUSE_PREVWARP, REUSE_WARP */
+    uint64_t first, last; /* only accesses to lines with a byte in first..last; 0, UINT64_MAX: all */
+    const char *kernel;   /* only launches whose kernel's name matches this extended regular expression; NULL: all */
     int64_t l2_bytes, l2_ways;
     bool offloadable; /* leave out what is in GPU memory in any case; touches and requests set it themselves */
-    enum derive_order order;
-    const struct gpu *gpu; /* for waves; else may be NULL */
+    /* A generated program: as many blocks at once as are resident on `gpu` (NULL: one), their warps taking turns, an
+     * instruction each; dram sets it itself. Else blocks ascend, a block's warps one after the other, each to its end.
+     * A recording has its order. */
+    bool waves;
+    const struct gpu *gpu;
 };
 
 /* Go over the accesses of a source. counts may be NULL. A trace without accesses is an error, and so is a source of

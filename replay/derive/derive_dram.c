@@ -77,8 +77,7 @@ int derive_dram_records(const struct derive_source *source, const struct derive_
     static const struct program_taker taker = {begin_launch, take_op, end_launch};
     struct fetching f = {.sink = sink, .ctx = ctx, .err = err};
     struct derive_options o = *options;
-    if (o.order == DERIVE_AUTO)
-        o.order = DERIVE_WAVES;
+    o.waves = true;
     f.l2 = l2_new(options->l2_bytes, options->l2_ways, err);
     int rc = f.l2 ? derive_walk(source, &o, &taker, &f, counts, err) : -1;
     if (rc == 0 && l2_flush(f.l2, add_dirty, &f))

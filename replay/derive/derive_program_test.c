@@ -12,7 +12,7 @@ enum { N = 20000, BLOCKS = (N + VECADD_THREADS - 1) / VECADD_THREADS, WARPS = (N
 static struct vecadd vecadd;
 static struct program program;
 static struct program_counts counts;
-static struct derive_options all = {.last = UINT64_MAX, .reuse = REUSE_NONE, .l2_bytes = 64 << 10, .l2_ways = 16};
+static struct derive_options all = {.last = UINT64_MAX, .l2_bytes = 64 << 10, .l2_ways = 16};
 
 static struct derive_source generated(uint64_t n, bool device)
 {
@@ -67,7 +67,7 @@ static void same_records(struct store *a, struct store *b)
 }
 
 /* A view of the program and the same view of a recording of it, made in this order. */
-static void compare(derivation derive, enum derive_order order, bool device, enum scan_reuse reuse)
+static void compare(derivation derive, bool waves, bool device)
 {
     static struct gpu gpu;
     struct err err = {""};
@@ -75,8 +75,7 @@ static void compare(derivation derive, enum derive_order order, bool device, enu
     gpu = *(const struct gpu *)platform_section_get(platform, "gpu");
     gpu.sms = 2; /* several waves */
     struct derive_options o = all;
-    o.order = order;
-    o.reuse = reuse;
+    o.waves = waves;
     o.gpu = &gpu;
     const struct derive_source source = generated(N, device);
     struct store *accesses = derived(derive_accesses, &source, &o, "accesses.db");
@@ -95,11 +94,10 @@ static void compare(derivation derive, enum derive_order order, bool device, enu
 START_TEST(a_recording_of_a_program_makes_what_the_program_makes)
 {
     for (int device = 0; device < 2; device++) {
-        compare(derive_dram, DERIVE_SERIAL, device, REUSE_NONE);
-        compare(derive_dram, DERIVE_WAVES, device, REUSE_NONE);
-        compare(derive_requests, DERIVE_SERIAL, device, REUSE_WARP);
-        compare(derive_requests, DERIVE_WAVES, device, REUSE_NONE);
-        compare(lists, DERIVE_SERIAL, device, REUSE_NONE);
+        compare(derive_dram, true, device);
+        compare(derive_requests, false, device);
+        compare(derive_requests, true, device);
+        compare(lists, false, device);
     }
 }
 END_TEST
@@ -136,12 +134,8 @@ START_TEST(a_launch_holds_nothing_of_the_one_before)
     ck_assert_msg(workload_open(&w, "array,bytes=128,blocks=1,threads=32,launches=3", &err) == 0, "%s", err.msg);
     ck_assert_msg(w.type->program(w.state, &program, &err) == 0, "%s", err.msg);
     const struct derive_source source = {.program = &program, .name = "synth:array"};
-    for (int reuse = REUSE_NONE; reuse <= REUSE_PREVWARP; reuse++) {
-        struct derive_options o = all;
-        o.reuse = (enum scan_reuse)reuse;
-        store_close(derived(derive_requests, &source, &o, "r.db"));
-        ck_assert_uint_eq(counts.records, 3 * (2 + 1)); /* begin, end, a request */
-    }
+    store_close(derived(derive_requests, &source, &all, "r.db"));
+    ck_assert_uint_eq(counts.records, 3 * (2 + 1)); /* begin, end, a request */
     workload_close(&w);
 }
 END_TEST
@@ -198,13 +192,13 @@ START_TEST(in_waves_the_warps_of_resident_blocks_take_turns)
     struct derive_options o = all;
     const struct derive_source source = generated(N, false);
     o.gpu = &gpu;
-    o.order = DERIVE_WAVES; /* two blocks of three warps */
+    o.waves = true; /* two blocks of three warps */
     ck_assert_int_eq(derive_walk(&source, &o, &taker, NULL, &counts, &err), 0);
     const uint64_t expected[7] = {0, 1, 2, 1ull << 32, 1ull << 32 | 1, 1ull << 32 | 2, 0};
     ck_assert_mem_eq(first_ids, expected, sizeof expected);
     uint64_t in_waves = ids;
     ids = 0;
-    o.order = DERIVE_SERIAL;
+    o.waves = false;
     ck_assert_int_eq(derive_walk(&source, &o, &taker, NULL, &counts, &err), 0);
     ck_assert_uint_eq(first_ids[1], 0);
     ck_assert_uint_eq(ids, in_waves);

@@ -8,7 +8,7 @@
 #include "trace/import/testing_accelsim.h"
 #include "trace/import/testing_access.h"
 
-static struct derive_options all = {.last = UINT64_MAX, .reuse = REUSE_NONE, .l2_bytes = 6 << 20, .l2_ways = 24};
+static struct derive_options all = {.last = UINT64_MAX, .l2_bytes = 6 << 20, .l2_ways = 24};
 static struct program_counts counts;
 
 typedef void (*builder)(FILE *f, int version);
@@ -144,24 +144,6 @@ START_TEST(requests_of_the_three_kernels)
     ck_assert_uint_eq(counts.lines, 8 * 1024);
     ck_assert_uint_eq(sum.sizes[4], 6 * 1024);
     ck_assert_uint_eq(sum.sizes[1], 2 * 1024);
-    store_close(s);
-}
-END_TEST
-
-START_TEST(what_a_warp_holds_needs_no_second_request)
-{
-    struct err err = {""};
-    struct derive_options warp = all;
-    warp.reuse = REUSE_WARP;
-    /* A sector serves a strided lane for eight steps: one fetch each. */
-    struct store *s = derived(strided, derive_requests, &warp, &err);
-    struct sum sum = sum_of(s, NULL);
-    ck_assert_uint_eq(sum.count[RECORD_TLP], 65536 * 4 / 32);
-    store_close(s);
-    warp.reuse = REUSE_PREVWARP;
-    s = derived(strided, derive_requests, &warp, &err);
-    sum = sum_of(s, NULL);
-    ck_assert_uint_eq(sum.count[RECORD_TLP], 65536 * 4 / 32);
     store_close(s);
 }
 END_TEST
@@ -452,7 +434,6 @@ END_TEST
 
 TEST_MAIN("derive", the_recorded_kernels_agree_with_their_loops, vector_add_touches_192_pages_once_per_access,
           a_strided_warp_touches_its_one_page_32_times, requests_of_the_three_kernels,
-          what_a_warp_holds_needs_no_second_request,
           through_an_l2_that_holds_it_all_each_line_is_fetched_and_written_once,
           the_dram_stream_of_strided_and_stencil_is_what_the_loops_say, a_small_l2_fetches_strided_sectors_again,
           reads_become_ascending_lists_that_hold_each_sector_once, addresses_and_kernels_can_be_chosen,

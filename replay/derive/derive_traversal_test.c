@@ -251,8 +251,7 @@ static struct totals derived(const char *path, const struct recorded *r, uint32_
     struct err err = {""};
     struct totals totals = {{0}};
     struct program_counts counts;
-    const struct derive_options only_list = {
-        .first = r->list, .last = r->list + r->graph->elements * r->element - 1, .reuse = REUSE_NONE};
+    const struct derive_options only_list = {.first = r->list, .last = r->list + r->graph->elements * r->element - 1};
     struct store *in = testing_import(&read_accesses, path, true);
     ck_assert(store_complete(in)); /* every announced access was found */
     const struct derive_source source = {.store = in, .name = path};

@@ -306,7 +306,7 @@ static int write_requests(struct requesting *q, const struct derive_source *sour
         writer_open(&q->writer, out, stream, 0, err))
         return -1;
     q->upstream = tlp_tally_direction(q->tally, "upstream");
-    coalescer_init(&q->reads, options->reuse, add_request, q);
+    coalescer_init(&q->reads, REUSE_NONE, add_request, q);
     coalescer_init(&q->writes, REUSE_NONE, add_request, q);
     if (derive_walk(source, options, &taker, q, counts, err) || writer_flush(&q->writer, err) ||
         derive_scans_flush(&q->scans, err) || tlp_tally_store(q->tally, out, err) || store_totals(q, out, err))
@@ -398,8 +398,7 @@ static int write_accesses(struct writing *w, const struct derive_source *source,
     counts->records = w->sink.writer.total;
     if (w->sink.accesses == 0)
         return err_set(err, "%s makes PIM requests only, which no recording of accesses holds", source->name);
-    const char *order =
-        options->order == DERIVE_WAVES ? "resident blocks, in turns" : "kernel, block, warp, instruction";
+    const char *order = options->waves ? "resident blocks, in turns" : "kernel, block, warp, instruction";
     return derive_launches_write(source, out, err) || store_origin(out, "access_order", order, err) ||
                    (w->pim && store_skip(out, "PIM request", w->pim, err))
                ? -1

@@ -58,7 +58,7 @@ static struct input written(const struct input *of, bool accesses, const char *f
     struct program_counts counts;
     const struct gpu *gpu = platform_section_get(platform, "gpu");
     const struct derive_options o = {
-        .last = UINT64_MAX, .l2_bytes = gpu->l2_bytes, .l2_ways = gpu->l2_ways, .order = DERIVE_WAVES, .gpu = gpu};
+        .last = UINT64_MAX, .l2_bytes = gpu->l2_bytes, .l2_ways = gpu->l2_ways, .waves = true, .gpu = gpu};
     struct store *store = store_create(testing_file(file), OUTPUT_REPLACE, "test", &err);
     ck_assert_int_eq(derive_input_open(&in, of, VIEW_DRAM, &err), 0);
     ck_assert_int_eq((accesses ? derive_accesses : derive_dram)(&in.source, store, &o, &counts, &err), 0);
