@@ -5,8 +5,9 @@
  *   exact      the recording is a run of the policy: it says so, or the policy decides (nearly) every recorded service
  *              as recorded; what it lacks of memory without data is an estimate
  *   estimate   another policy: the recorded faults in their order, pushed through it (uvm_open_loop_run()); time_ns is
- *              the recorded time and what the cost model adds; below the copies for faults, or what fault service
- *              leaves of the kernels (uvm_gain_of()), that bound alone is given
+ *              the recorded time and what the cost model adds; where that is below the copies for faults, or what
+ *              fault service leaves of the kernels (uvm_gain_of()), it is what is left and the policy's services by the
+ *              model; where that is below too, the bound alone
  *   refused    memory would be oversubscribed, or the recording evicted under another policy of prefetch or eviction:
  *              touches after an eviction are hidden
  * Estimates are marked (outcome_unbound()). */

@@ -198,8 +198,10 @@ START_TEST(the_time_of_kernels_is_exact_where_only_faults_moved_pages)
             exactly(&a, "time_ns", KERNEL_NS);
         const struct uvm_gain gain = uvm_gain_of(&r, NULL);
         ck_assert(gain.records && gain.served_ns > 0);
-        ck_assert_double_eq(estimated_time(&b), (double)(gain.kernel_ns - gain.served_ns));
-        ck_assert(!outcome_get(&b.outcome, "time_ns")->known);
+        /* The models' difference is below the kernels without fault service: these and ten services stand for it. */
+        const double services = estimated(&b, "time_ns") - (double)(gain.kernel_ns - gain.served_ns);
+        ck_assert(testing_noted(&b.outcome, "time_ns is the kernels without fault service"));
+        ck_assert_double_gt(services, 10 * UVM_BLOCK_BYTES / 54e9 * 1e9);
         outcome_release(&a.outcome);
         outcome_release(&b.outcome);
         uvm_recording_release(&r);
