@@ -88,24 +88,6 @@ static size_t text_bytes(sqlite3_stmt *stmt, int column, const char *text)
     return sqlite3_column_type(stmt, column) == SQLITE_TEXT ? (size_t)sqlite3_column_bytes(stmt, column) : strlen(text);
 }
 
-static int print_csv_value(sqlite3_stmt *stmt, int column, struct err *err)
-{
-    int type = sqlite3_column_type(stmt, column);
-    if (type == SQLITE_INTEGER)
-        printf("%lld", (long long)sqlite3_column_int64(stmt, column));
-    if (type == SQLITE_INTEGER || type == SQLITE_NULL)
-        return 0;
-    char *text = value_text(stmt, column, err);
-    if (!text)
-        return -1;
-    if (type == SQLITE_FLOAT)
-        (void)fputs(text, stdout);
-    else
-        csv_text_put_bytes(stdout, text, text_bytes(stmt, column, text), false);
-    free(text);
-    return 0;
-}
-
 /* As a JSON string; bytes that are not UTF-8 become question marks. */
 static int print_json_text(const char *text, size_t n, struct err *err)
 {
@@ -119,25 +101,29 @@ static int print_json_text(const char *text, size_t n, struct err *err)
     return failed;
 }
 
-static int print_json_value(sqlite3_stmt *stmt, int column, struct err *err)
+/* A value in CSV or JSON. */
+static int print_value(sqlite3_stmt *stmt, int column, struct err *err)
 {
-    int type = sqlite3_column_type(stmt, column);
+    const int type = sqlite3_column_type(stmt, column);
+    const bool json = format == FORMAT_JSON;
     if (type == SQLITE_INTEGER) {
         printf("%lld", (long long)sqlite3_column_int64(stmt, column));
         return 0;
     }
-    if (type == SQLITE_NULL || (type == SQLITE_FLOAT && !isfinite(sqlite3_column_double(stmt, column)))) {
-        (void)fputs("null", stdout);
+    if (type == SQLITE_NULL || (json && type == SQLITE_FLOAT && !isfinite(sqlite3_column_double(stmt, column)))) {
+        (void)fputs(json ? "null" : "", stdout);
         return 0;
     }
+    int failed = 0;
     char *text = value_text(stmt, column, err);
     if (!text)
         return -1;
-    int failed = 0;
-    if (type == SQLITE_TEXT || type == SQLITE_BLOB)
+    if (type == SQLITE_FLOAT)
+        (void)fputs(text, stdout);
+    else if (json)
         failed = print_json_text(text, text_bytes(stmt, column, text), err);
     else
-        (void)fputs(text, stdout);
+        csv_text_put_bytes(stdout, text, text_bytes(stmt, column, text), false);
     free(text);
     return failed;
 }
@@ -202,18 +188,16 @@ static int row(struct output *out, sqlite3_stmt *stmt, struct err *err)
         printf("%s\n{", out->rows > 1 ? "," : "");
     for (int c = 0; c < out->columns; c++) {
         if (format == FORMAT_JSON) {
-            (void)fputs(c ? ", " : "", stdout);
             const char *name = sqlite3_column_name(stmt, c);
+            (void)fputs(c ? ", " : "", stdout);
             if (print_json_text(name, name ? strlen(name) : 0, err))
                 return -1;
             (void)fputs(": ", stdout);
-            if (print_json_value(stmt, c, err))
-                return -1;
-            continue;
         }
-        if (print_csv_value(stmt, c, err))
+        if (print_value(stmt, c, err))
             return -1;
-        (void)putchar(c + 1 == out->columns ? '\n' : ',');
+        if (format == FORMAT_CSV)
+            (void)putchar(c + 1 == out->columns ? '\n' : ',');
     }
     if (format == FORMAT_JSON)
         (void)putchar('}');
