@@ -28,7 +28,6 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
-#include "trace/base/param.h"
 #include "trace/base/sorted.h"
 #include "trace/event/actor.h"
 #include "trace/import/field.h"
@@ -37,13 +36,6 @@
 
 /* A batch is 256 faults, by module parameter a few thousand; more than this is no batch. */
 enum { ITEMS_MAX = 1 << 20 };
-
-struct options {
-    int64_t evicted;
-};
-static const struct param options[] = {
-    PARAM_CHOICE_ROW(options, evicted, "auto|page|block", 0, "what an e line stands for: a 4 KiB page or a VA block"),
-    {0}};
 
 /* --- one line, taken apart --- */
 
@@ -231,7 +223,6 @@ struct batch {
     int64_t number;       /* of the batch, over the whole trace */
     int64_t services;     /* written so far */
     int64_t last_time;    /* of the last fault seen, for lines without a time of their own */
-    uint64_t evict_bytes; /* of an e line; 0: find out */
     struct writer writer; /* of stream faults */
 };
 
@@ -291,8 +282,8 @@ static int by_address(const void *a, const void *b)
 /* One line per 4 KiB page (driver 460) or per VA block (525)? A page that is no block's first settles it. */
 static void size_evictions(struct batch *b)
 {
-    uint64_t bytes = b->evict_bytes ? b->evict_bytes : ACTOR_BLOCK_BYTES;
-    for (size_t i = 0; i < b->count && !b->evict_bytes; i++)
+    uint64_t bytes = ACTOR_BLOCK_BYTES;
+    for (size_t i = 0; i < b->count; i++)
         if (b->items[i].record.kind == RECORD_EVICT && b->items[i].record.addr % ACTOR_BLOCK_BYTES)
             bytes = ACTOR_PAGE_BYTES;
     for (size_t i = 0; i < b->count; i++)
@@ -716,15 +707,12 @@ static int read_all(struct reading *g, struct err *err)
 
 static int read_log(struct reader_context *context, struct input_stream *source, struct err *err)
 {
-    static const uint64_t sizes[] = {0, 4096, 2u << 20};
-    const struct options *o = context->options;
     struct reading *g = mem_zalloc(1, sizeof *g, err);
     if (!g)
         return -1;
     g->context = context;
     g->source = source;
     g->faults = -1;
-    g->batch.evict_bytes = sizes[o ? o->evicted : 0];
     int rc = read_all(g, err);
     batch_release(&g->batch);
     free(g->spans.items);
@@ -758,8 +746,6 @@ static enum probe probe(const char *path, const unsigned char *head, size_t n)
 const struct reader read_uvmeval = {
     .name = "uvmeval",
     .summary = "logs of the patched drivers of the uvm-eval study: every fault",
-    .options = options,
-    .options_size = sizeof(struct options),
     .probe = probe,
     .read = read_log,
 };
