@@ -879,10 +879,7 @@ static void pairs_table(const struct pairs *p, const char *said)
         struct run_diff_row row = {.what = RUN_DIFF_METRIC,
                                    .name = (char *)(uintptr_t)json_string_value(json_object_get(pair->row, "metric")),
                                    .percent = json_is_real(percent) ? json_real_value(percent) : NAN};
-        size_t n = strnlen(name, ROOM);
-        while (n && ((unsigned char)name[n] & 0xc0) == 0x80) /* inside a character */
-            n--;
-        table_cell(&t, "%.*s", (int)n, name);
+        table_kernel(&t, name, ROOM);
         table_cell(&t, "%s", metric_label(row.name, label, sizeof label));
         human(&t, &row, json_object_get(pair->row, "a"), false);
         human(&t, &row, json_object_get(pair->row, "b"), false);

@@ -1,5 +1,4 @@
 /* offchip info: what a trace holds, where it comes from, what was left out or lost. */
-#include <dlfcn.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -479,30 +478,6 @@ static const char *count_text(const json_t *v, char *buf, size_t size)
                               : metric_count(json_real_value(v), buf, size);
 }
 
-/* By the C++ runtime, where there is one. NULL: the name is not mangled, or stays so. */
-static char *demangled(const char *name)
-{
-    char *(*demangle)(const char *name, char *out, size_t *bytes, int *status);
-    int status = -1;
-    void *library = strncmp(name, "_Z", 2) == 0 ? dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL) : NULL;
-    void *p = library ? dlsym(library, "__cxa_demangle") : NULL;
-    memcpy(&demangle, &p, sizeof demangle);
-    return demangle ? demangle(name, NULL, NULL, &status) : NULL;
-}
-
-/* A kernel's name as people read it, cut to a third of a terminal's line. */
-static void kernel_cell(struct table *t, const char *name)
-{
-    char *plain = demangled(name);
-    const char *text = plain ? plain : name;
-    const size_t most = lines_width(stdout) ? lines_width(stdout) / 3 : LONGEST_NAME;
-    if (lines_columns(text, strlen(text)) <= most)
-        table_cell(t, "%s", text);
-    else
-        table_cell(t, "%.*s...", (int)most - 3, text);
-    free(plain);
-}
-
 /* One JSON value as a cell: n/a for null. Bytes, times and counts for people where `human`. */
 static void cell(struct table *t, const char *name, const json_t *v, bool human)
 {
@@ -510,7 +485,7 @@ static void cell(struct table *t, const char *name, const json_t *v, bool human)
     if (!v || json_is_null(v))
         table_cell(t, "%s", human ? "n/a" : "");
     else if (json_is_string(v) && human && strcmp(name, "kernel") == 0)
-        kernel_cell(t, json_string_value(v));
+        table_kernel(t, json_string_value(v), lines_width(stdout) ? lines_width(stdout) / 3 : LONGEST_NAME);
     else if (json_is_string(v))
         table_cell(t, "%s", json_string_value(v));
     else if (json_is_array(v) && json_array_size(v) == 0)

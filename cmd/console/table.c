@@ -1,6 +1,7 @@
 #include "cmd/console/table.h"
 
 #include <ctype.h>
+#include <dlfcn.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -18,6 +19,29 @@ void table_init(struct table *table, size_t columns)
 {
     memset(table, 0, sizeof *table);
     table->columns = columns;
+}
+
+/* NULL: the name is not mangled, or stays so. */
+static char *demangled(const char *name)
+{
+    char *(*demangle)(const char *name, char *out, size_t *bytes, int *status);
+    int status = -1;
+    void *library = strncmp(name, "_Z", 2) == 0 ? dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL) : NULL;
+    void *p = library ? dlsym(library, "__cxa_demangle") : NULL;
+    memcpy(&demangle, &p, sizeof demangle);
+    return demangle ? demangle(name, NULL, NULL, &status) : NULL;
+}
+
+void table_kernel(struct table *t, const char *name, size_t most)
+{
+    char *plain = demangled(name);
+    const char *text = plain ? plain : name;
+    size_t n = strlen(text);
+    const bool cut = lines_columns(text, n) > most;
+    for (n = cut ? most - 3 : n; cut && n && ((unsigned char)text[n] & 0xc0) == 0x80;) /* inside a character */
+        n--;
+    table_cell(t, "%.*s%s", (int)n, text, cut ? "..." : "");
+    free(plain);
 }
 
 void table_words(struct table *table, const char *const *words)

@@ -27,6 +27,8 @@ void table_finish(struct table *table, bool csv);
 /* Append one cell; a row is full after `columns` cells. Control characters are shown as '?'. A failure to get memory
  * is one of printing (printable_fail()), and nothing of the table is printed. */
 void table_cell(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A kernel's name as people read it, by the C++ runtime where there is one, cut to `most` columns. */
+void table_kernel(struct table *table, const char *name, size_t most);
 /* A cell for each word, up to NULL. */
 void table_words(struct table *table, const char *const *words);
 #define TABLE_WORDS(TABLE, ...) table_words(TABLE, (const char *const[]){__VA_ARGS__, NULL})
