@@ -249,39 +249,6 @@ static double counting_step_ns(const struct actor_step *s, const struct issue *i
                : issue_ns(issue, s->instructions, s->sectors, s->count > 0 || s->waits, 1);
 }
 
-/* The steps of one body's first turn, together. */
-static int turn_ns(void *pages, uint32_t launch, uint64_t warp, uint32_t index, const struct issue *issue, double *ns,
-                   struct err *err)
-{
-    struct actor_at at = {.body = index};
-    struct actor_step step;
-    *ns = 0;
-    while (at.body == index && at.turn == 0) {
-        if (program_pages_ops.step(pages, launch, (uint32_t)warp, &at, &step, err) < 0)
-            return -1;
-        *ns += counting_step_ns(&step, issue);
-    }
-    return 0;
-}
-
-static int count_warp(struct counting *c, void *pages, uint64_t warp, double *ns, struct launch_totals *t,
-                      struct err *err)
-{
-    const struct program_body *body;
-    int more;
-    *ns = 0;
-    for (uint32_t i = 0; (more = program_pages_body(pages, c->launch, (uint32_t)warp, i, &body, err)) == 1; i++) {
-        double turn = 0;
-        counting_body(c, body, t);
-        if (t->cpu)
-            continue;
-        if (turn_ns(pages, c->launch, warp, i, &c->issue, &turn, err))
-            return -1;
-        *ns += turn * (double)body->turns;
-    }
-    return more;
-}
-
 /* --- launches --- */
 
 /* The launch comes: sets `cpu` and `resident` of zeroed totals. -1: it does not fit. */
@@ -322,22 +289,6 @@ static void add_modified(struct program_totals *totals, uint32_t launch, uint64_
     for (size_t i = 0; i < totals->alloc_count; i++)
         totals->modified_of[i] += modified_of[i] * totals->times[launch];
     memset(modified_of, 0, totals->alloc_count * sizeof *modified_of);
-}
-
-static int count_launch(struct counting *c, void *pages, uint32_t launch, struct launch_totals *t, struct err *err)
-{
-    double longest = 0, all = 0;
-    if (counting_begin(c, launch, t, err))
-        return -1;
-    for (uint64_t w = 0; w < c->warps; w++) {
-        double ns;
-        if (count_warp(c, pages, w, &ns, t, err))
-            return -1;
-        longest = ns > longest ? ns : longest;
-        all += ns;
-    }
-    counting_end(c, longest, all, t);
-    return 0;
 }
 
 static int counting_open(struct counting *c, const struct program_pages *pages, const struct gpu *gpu, struct err *err)
@@ -389,41 +340,6 @@ static void finish_totals(struct program_totals *totals, const struct program *p
         totals->launch[l] = totals->launch[program_like(program, l)];
         totals->kernels += !totals->launch[l].cpu;
     }
-}
-
-static int count_all(struct program_totals *totals, const struct program *program, struct counting *c,
-                     struct program_pages *pages, const struct gpu *gpu, struct err *err)
-{
-    if (program_pages_init(pages, program, NULL, err) || counting_open(c, pages, gpu, err))
-        return -1;
-    uint64_t modified_of[PROGRAM_ALLOCS] = {0};
-    void *run = program_pages_ops.run_open(pages, err);
-    int rc = run ? 0 : -1;
-    for (uint32_t l = 0; l < totals->launches && !rc; l++) {
-        if (!totals->times[l])
-            continue;
-        totals->launch[l].modified_of = modified_of;
-        rc = count_launch(c, run, l, &totals->launch[l], err);
-        add_modified(totals, l, modified_of);
-        totals->launch[l].modified_of = NULL;
-    }
-    if (run)
-        program_pages_ops.run_close(run);
-    return rc;
-}
-
-int program_totals_init(struct program_totals *totals, const struct program *program, const struct gpu *gpu,
-                        struct err *err)
-{
-    struct counting c = {0};
-    int rc = open_totals(totals, program, err);
-    struct program_pages *pages = rc ? NULL : mem_zalloc(1, sizeof *pages, err);
-    rc = pages && count_all(totals, program, &c, pages, gpu, err) == 0 ? 0 : -1;
-    if (!rc)
-        finish_totals(totals, program);
-    counting_close(&c);
-    free(pages);
-    return rc;
 }
 
 void program_totals_release(struct program_totals *totals)
@@ -706,6 +622,48 @@ void totals_watch_close(struct totals_watch *w)
     (void)pthread_mutex_destroy(&w->lock);
     free(w->ns);
     free(w);
+}
+
+/* --- all of it, by one run --- */
+
+/* What is counted of a body is known with the steps of its first turn. */
+static int count_warp(void *run, uint32_t launch, uint32_t warp, struct err *err)
+{
+    struct actor_step taken;
+    int rc = 1;
+    for (uint32_t i = 0; rc == 1; i++)
+        for (struct actor_at at = {.body = i}; rc == 1 && at.body == i && at.turn == 0;)
+            rc = step(run, launch, warp, &at, &taken, err);
+    return rc;
+}
+
+static int count_all(struct totals_watch *w, struct err *err)
+{
+    void *run = run_open(w, err);
+    int rc = run ? 0 : -1;
+    for (uint32_t l = 0; l < w->totals.launches && !rc; l++) {
+        const struct program_launch shape = program_launch_of(w->pages->program, l);
+        for (uint64_t warp = 0; w->totals.times[l] && warp < program_warps(&shape) && !rc; warp++)
+            rc = count_warp(run, l, (uint32_t)warp, err);
+    }
+    if (run)
+        run_close(run);
+    return rc;
+}
+
+int program_totals_init(struct program_totals *totals, const struct program *program, const struct gpu *gpu,
+                        struct err *err)
+{
+    struct program_pages *pages = mem_zalloc(1, sizeof *pages, err);
+    *totals = (struct program_totals){0};
+    struct totals_watch *w =
+        pages && program_pages_init(pages, program, NULL, err) == 0 ? totals_watch_open(pages, gpu, NULL, err) : NULL;
+    int rc = w && count_all(w, err) == 0 ? 0 : -1;
+    if (!rc)
+        totals_watch_end(w, totals);
+    totals_watch_close(w);
+    free(pages);
+    return rc;
 }
 
 /* --- program_hits: how much of what a program accesses its GPU's L2 serves --- */
