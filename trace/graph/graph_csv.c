@@ -23,8 +23,8 @@ enum { NOWHERE = -1 };
 static const char *const roles[ROLES] = {"source", "target", "weight"};
 static const char *const names[ROLES] = {
     "source|src|from|u|sourceid|srcid|fromid|fromnode|fromnodeid|node1|nodeid1|id1|numericid1|start|startid|row",
-    "target|dst|to|v|targetid|dstid|toid|tonode|tonodeid|node2|nodeid2|id2|numericid2|end|endid|col|dest|destination|"
-    "column",
+    ("target|dst|to|v|targetid|dstid|toid|tonode|tonodeid|node2|nodeid2|id2|numericid2|end|endid|col|dest|destination|"
+     "column"),
     "weight|weights|edgeweight|w"};
 
 struct csv {
