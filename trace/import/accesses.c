@@ -140,11 +140,8 @@ static int read_text(struct reader_context *context, struct input_stream *source
     size_t length;
     while (rc == 0 && (rc = input_stream_line(source, &line, &length, err)) == 1)
         rc = take_line(g, line, err);
-    /* What was read before an error is kept: the trace stays incomplete. */
-    if (g->sink.writer.records && (end_kernel(g, rc ? NULL : err) || access_flush(&g->sink, rc ? NULL : err) ||
-                                   store_origin(context->store, "access_order", "order of arrival", rc ? NULL : err)))
-        rc = -1;
-    access_close(&g->sink);
+    rc = end_kernel(g, rc ? NULL : err) ? -1 : rc;
+    rc = access_finish(&g->sink, context->store, rc, err);
     free(g);
     return rc;
 }

@@ -142,11 +142,8 @@ static int read_lines(struct reader_context *context, struct input_stream *sourc
                    "'cutracer trace -i mem_addr_trace' writes accesses, and kernel_metadata before them");
     if (rc == 0 && !g.sink.writer.total)
         rc = reader_nothing(context, "access to memory", err);
-    /* What was read before an error is kept: the trace stays incomplete. */
-    if (g.sink.writer.total && (end_launch(&g, rc ? NULL : err) || access_flush(&g.sink, rc ? NULL : err) ||
-                                store_origin(context->store, "access_order", "order of arrival", rc ? NULL : err)))
-        rc = -1;
-    access_close(&g.sink);
+    rc = end_launch(&g, rc ? NULL : err) ? -1 : rc;
+    rc = access_finish(&g.sink, context->store, rc, err);
     json_decref(g.kernel);
     return rc;
 }

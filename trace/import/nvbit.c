@@ -153,11 +153,8 @@ static int read_text(struct reader_context *context, struct input_stream *source
         if (strstr(line, mark)) /* mpirun and the like put something before it */
             rc = strstr(line, " - LAUNCH - ") ? take_launch(&g, line, err) : take_access(&g, line, err);
     }
-    /* What was read before an error is kept: the trace stays incomplete. */
-    if (g.sink.writer.records && (end_launch(&g, rc ? NULL : err) || access_flush(&g.sink, rc ? NULL : err) ||
-                                  store_origin(context->store, "access_order", "order of arrival", rc ? NULL : err)))
-        rc = -1;
-    access_close(&g.sink);
+    rc = end_launch(&g, rc ? NULL : err) ? -1 : rc;
+    rc = access_finish(&g.sink, context->store, rc, err);
     free(g.launches);
     return rc;
 }

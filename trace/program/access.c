@@ -95,3 +95,12 @@ int access_flush(struct access_sink *s, struct err *err)
 {
     return writer_flush(&s->writer, err);
 }
+
+int access_finish(struct access_sink *s, struct store *store, int rc, struct err *err)
+{
+    struct err *to = rc ? NULL : err;
+    if (s->writer.records && (access_flush(s, to) || store_origin(store, "access_order", "order of arrival", to)))
+        rc = -1;
+    access_close(s);
+    return rc;
+}

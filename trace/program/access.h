@@ -65,6 +65,10 @@ int access_launch_end(struct access_sink *sink, struct err *err);
 /* Store what is buffered. */
 int access_flush(struct access_sink *sink, struct err *err);
 
+/* The end of a recording whose accesses lie in order of arrival, or of what was read of it before an error: that is
+ * kept, the trace stays incomplete. rc: what reading came to; *err is the first error's. Closes the sink. */
+int access_finish(struct access_sink *sink, struct store *store, int rc, struct err *err);
+
 /* --- the 128 B lines of one memory instruction, put together lane by lane, in order of first touch ---
  *
  * A line is mostly the one touched last, else mostly a new one: a filter of 256 bits tells new ones, so that 32 lanes
