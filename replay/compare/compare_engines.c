@@ -148,14 +148,7 @@ static void bound_by_kernels(const struct compare_program *f, const struct outco
 double compare_stores_behind_ns(const struct compare_program *f, double read_ns, double requests, double stored)
 {
     const struct pcie *link = platform_section_get(f->platform, "pcie");
-    double all = 0, last = 0;
-    for (uint32_t i = 0; f->counted && i < f->totals.launches; i++) {
-        const struct launch_totals *l = &f->totals.launch[i];
-        const double bytes = l->cpu || !l->storing ? 0 : (double)l->modified_bytes;
-        all += bytes;
-        last += bytes > 0 ? bytes * fmin(1, l->places / (double)l->storing) : 0;
-    }
-    last = all > 0 ? stored * last / all : 0;
+    const double last = f->counted ? stored * f->totals.last_stored : 0;
     return link_beside_ns(link, read_ns, requests, stored - last, SECTOR_BYTES) +
            link_beside_ns(link, 0, 0, last, SECTOR_BYTES);
 }

@@ -1,5 +1,6 @@
 #include "replay/placement/program_totals.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -336,10 +337,17 @@ static int open_totals(struct program_totals *totals, const struct program *prog
 /* All launches that no other is like are counted. */
 static void finish_totals(struct program_totals *totals, const struct program *program)
 {
+    double all = 0, last = 0;
     for (uint32_t l = 0; l < totals->launches; l++) {
+        const struct launch_totals *t = &totals->launch[l];
         totals->launch[l] = totals->launch[program_like(program, l)];
-        totals->kernels += !totals->launch[l].cpu;
+        totals->kernels += !t->cpu;
+        if (t->cpu || !t->storing)
+            continue;
+        all += (double)t->modified_bytes;
+        last += (double)t->modified_bytes * fmin(1, t->places / (double)t->storing);
     }
+    totals->last_stored = all > 0 ? last / all : 0;
 }
 
 void program_totals_release(struct program_totals *totals)

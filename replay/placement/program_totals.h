@@ -40,7 +40,8 @@ struct program_totals {
     uint32_t launches;
     uint32_t kernels;                     /* launches that are no phase of the CPU */
     uint64_t modified_of[PROGRAM_ALLOCS]; /* bytes modified by all of them, by allocation */
-    uint32_t *times;                      /* of each launch: itself and those like it; 0: it is like one before it */
+    double last_stored; /* of what all launches modify, the share that each warp's place stores in its last turn */
+    uint32_t *times;    /* of each launch: itself and those like it; 0: it is like one before it */
 };
 
 /* Count. Fails if nothing is managed, or if a launch does not fit on a multiprocessor. Released after failure too. */
