@@ -528,6 +528,7 @@ struct answered {
     bool exact;
     struct looped own, other; /* forced along the recording; in recorded order, if not exact */
     bool as_recorded;         /* its time is, though the cost model has more */
+    bool by_services;         /* its time is that of the services, and parts have none */
     bool touched;             /* the other loop takes pages that came without a fault for touched */
 };
 
@@ -706,7 +707,8 @@ static int put_parts(const struct answered *a, struct outcome *o, struct err *er
                 return -1;
             owner.unrecorded |= by == OUTCOME_BY_KERNEL && a->run->loop.recording->unrecorded;
             const double time_ns = (double)(owner.time_ns + (a->as_recorded ? 0 : now->time_ns - was->time_ns));
-            const bool fits = a->exact || (outcome_get(o, "time_ns")->known && time_ns >= fault_copies_ns(a, now));
+            const bool fits =
+                a->exact || (!a->by_services && outcome_get(o, "time_ns")->known && time_ns >= fault_copies_ns(a, now));
             uvm_numbers_report(owner_numbers(a, by, &owner, now, fits ? time_ns : NAN), part);
         }
     return 0;
@@ -786,7 +788,7 @@ static double estimated_time(struct answered *a, struct outcome *o)
 /* The difference of two models is below what is proved: the kernels without fault service and the other policy's
  * services, one behind the other, stand for it. Below that there is no estimate: that it is more than the bound is all
  * that is known. */
-static void keep_bounds(const struct answered *a, struct outcome *o)
+static void keep_bounds(struct answered *a, struct outcome *o)
 {
     const struct metric_value *time = outcome_get(o, "time_ns");
     const struct uvm_gain gain = uvm_gain_of(a->run->loop.recording, NULL);
@@ -796,7 +798,8 @@ static void keep_bounds(const struct answered *a, struct outcome *o)
     if (a->exact || !time->known || time->real >= bound)
         return;
     const double services = rest + (double)a->other.out.all.time_ns;
-    if (services >= bound) {
+    a->by_services = services >= bound;
+    if (a->by_services) {
         outcome_int(o, "time_ns", (int64_t)(services + 0.5));
         outcome_unbound(o, "time_ns");
         outcome_note(o, "time_ns is the kernels without fault service, %s, and the services of the cost model",
