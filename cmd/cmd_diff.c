@@ -519,23 +519,22 @@ static int print_json(const struct predictions *p, const struct measured *m)
     return cmd_print_json(json_pack("{s:i,s:o}", "schema", 1, "metrics", rows));
 }
 
-/* A value: exact, or as tables of metrics have it. */
-static void value_cell(struct table *t, const char *name, double value)
+static const char *value_text(const char *name, double value, char *buf, size_t size)
 {
     const bool whole = value == floor(value) && fabs(value) < 0x1p63;
     const struct metric metric = {name, whole ? METRIC_INT : METRIC_REAL, METRIC_SUM, ""};
     const struct metric_value v = {.known = true, .real = value, .whole = whole ? (int64_t)value : 0};
+    return metric_text(&metric, &v, buf, size);
+}
+
+/* A value: exact, or as tables of metrics have it. */
+static void value_cell(struct table *t, const char *name, double value)
+{
     char buf[64];
     if (format == FORMAT_CSV)
         table_cell(t, "%.17g", value);
     else
-        table_cell(t, "%s", metric_text(&metric, &v, buf, sizeof buf));
-}
-
-static const char *value_text(const char *name, double value, char *buf, size_t size)
-{
-    const struct metric metric = {name, METRIC_REAL, METRIC_SUM, ""};
-    return metric_text(&metric, &(struct metric_value){.known = true, .real = value}, buf, size);
+        table_cell(t, "%s", value_text(name, value, buf, sizeof buf));
 }
 
 /* "66.8 ms where 6.88 ms were predicted, outside its ends; 1 of 3 numbers lie within theirs." */

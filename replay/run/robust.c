@@ -1,5 +1,4 @@
 #include "replay/run/robust.h"
-#include "replay/run/measured.h"
 
 #include <limits.h>
 #include <math.h>
@@ -9,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/run/measured.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"

@@ -9,10 +9,10 @@
  * = 1, from element 16 C on.
  * Instructions (assumed after nvcc 13.0 -O3, sm_90): two before each access, 15 a step, its barrier included; of
  * fixtures/cuda/kernels.cu, whose loads stand in the order here, 12, one of them a load from shared memory that takes
- * as long as 6 more (30 cycles, four each, mt4g 4cc5566, sample_results of an H100). Source: Rodinia 3.1,
- * cuda/nw/needle.cu (launches) and needle_kernel.cu (index, index_n, index_w, index_nw). Differs: the barriers of the
- * 31 steps, which hold nobody as a block is one warp, are instructions only; nw has managed memory instead of explicit
- * copies. */
+ * as long as 6 more (30 cycles, four each, mt4g 4cc5566, sample_results of an H100).
+ * Source: Rodinia 3.1, cuda/nw/needle.cu (launches) and needle_kernel.cu (index, index_n, index_w, index_nw).
+ * Differs: the barriers of the 31 steps, which hold nobody as a block is one warp, are instructions only; nw has
+ * managed memory instead of explicit copies. */
 #include <math.h>
 
 #include "trace/program/layout.h"
