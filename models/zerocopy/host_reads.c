@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "models/gpu/sms.h"
 #include "trace/base/mem.h"
@@ -59,6 +60,7 @@ struct run {
     struct last *last;             /* of each warp of each multiprocessor */
     struct host_reads_count count; /* of the launch, or of a part of it */
     double share;                  /* of the link that the part has */
+    uint64_t *requests;            /* of each multiprocessor */
     uint32_t words;                /* of its multiprocessors' masks */
     void *program_run;
     struct launch_weight weight;
@@ -115,8 +117,9 @@ static void give(struct run *r, struct answers *a, int64_t t)
 /* --- the link --- */
 
 /* The sectors from `from` to `to` of the line in one request; returns when it is answered. The load before this one of
- * the same warp may still wait for the line: then its request takes these sectors along. */
-static int64_t ask(struct run *r, struct last *last, const struct last *now, int64_t t)
+ * the same warp may still wait for the line: then its request takes these sectors along. What comes behind it waits for
+ * the requests of all the multiprocessors that the part stands for, it itself for its own. */
+static int64_t ask(struct run *r, uint32_t sm, struct last *last, const struct last *now, int64_t t)
 {
     bool joins = last->until > t && last->line == now->line && last->load + 1 == now->load && last->to + 1 >= now->from;
     double ns;
@@ -130,10 +133,12 @@ static int64_t ask(struct run *r, struct last *last, const struct last *now, int
     } else {
         mix_run(&r->count.mix, now->from, now->to);
         ns = link_queue_add(&r->link, now->from, now->to);
+        r->requests[sm]++;
     }
-    r->link_free = fmax(r->link_free, (double)t) + ns * r->cycles_per_ns / r->share;
+    const double begins = fmax(r->link_free, (double)t);
+    r->link_free = begins + ns * r->cycles_per_ns / r->share;
     *last = *now;
-    last->until = (int64_t)ceil(r->link_free) + r->link_cycles;
+    last->until = (int64_t)ceil(begins + ns * r->cycles_per_ns) + r->link_cycles;
     return last->until;
 }
 
@@ -149,7 +154,7 @@ static int send(struct run *r, uint32_t sm, uint32_t load, int64_t t, struct err
         uint32_t from = (uint32_t)__builtin_ctz(rest), to = from;
         while (to + 1 < LINE_SECTORS && (line ? rest >> (to + 1) : rest >> (to + 1) & 1))
             to++;
-        int64_t at = ask(r, last, &(struct last){.line = p->line, .from = from, .to = to, .load = load}, t);
+        int64_t at = ask(r, sm, last, &(struct last){.line = p->line, .from = from, .to = to, .load = load}, t);
         for (uint32_t s = from; s <= to; s++)
             if (rest >> s & 1)
                 rc |= add(&r->host, at, sm, p->token[s], err);
@@ -225,6 +230,7 @@ static int set_up(struct run *r, const struct program *program, uint32_t sms, st
     link_queue_init(&r->link, how->pcie);
     r->link_free = 0;
     r->count = (struct host_reads_count){0};
+    memset(r->requests, 0, (size_t)how->gpu->sms * sizeof *r->requests);
     r->part = mem_zalloc(sms, sizeof *r->part, err);
     r->last = r->part ? mem_zalloc(sms * (size_t)how->gpu->warps_per_sm, sizeof *r->last, err) : NULL;
     r->sms = r->last ? sms_new(&options, err) : NULL;
@@ -279,60 +285,46 @@ static int run_part(struct run *r, const struct launch_part *part, uint64_t line
 
 /* --- launches --- */
 
-enum { GROUPS = 4 };
+enum { LEAST = 4 }; /* multiprocessors of a sample */
 
 static uint64_t times(uint64_t n, double by)
 {
     return (uint64_t)llround((double)n * by);
 }
 
-/* One group's counts, as a whole launch of it would have, into the sum over the groups. */
-static void add_group(struct host_reads_count *sum, const struct host_reads_count *one, double by)
+/* Relative standard error of the requests of all: lines by a ratio that scatters over the part's multiprocessors. */
+static double error_of(const struct run *r, const struct launch_part *part, const struct launch_weight *w)
 {
-    for (int i = 0; i < LINE_SECTORS; i++)
-        sum->mix.by_size[i] += times(one->mix.by_size[i], by);
-    sum->mix.host_lines += times(one->mix.host_lines, by);
-    sum->sectors += times(one->sectors, by);
-    sum->time_ns = fmax(sum->time_ns, one->time_ns);
+    const double n = part->kept, requests = (double)mix_requests(&r->count.mix);
+    const double ratio = requests / (r->share * (double)w->lines);
+    double squares = 0;
+    for (uint32_t i = 0; i < part->kept; i++)
+        squares += pow((double)r->requests[i] - ratio * (double)w->of_sm[part->of[i]], 2);
+    return requests > 0 ? sqrt(squares * n / (n - 1) * (1 - n / part->sms)) / requests : 0;
 }
 
-/* Relative standard error of the mean of the groups' requests; they are `share` of the whole. */
-static double error_of(const double *requests, uint32_t n, double share)
-{
-    double sum = 0, squares = 0;
-    for (uint32_t i = 0; i < n; i++)
-        sum += requests[i];
-    for (uint32_t i = 0; i < n; i++)
-        squares += (requests[i] - sum / n) * (requests[i] - sum / n);
-    return n > 1 && sum > 0 ? sqrt(squares / (n - 1) / n * (1 - share)) / (sum / n) : 0;
-}
-
-/* On GROUPS times `each` of the multiprocessors, a group after the other; the heaviest block is in one of them. */
+/* On `each` of the multiprocessors, among them the one that has the heaviest block; counts are as the whole has them.
+ */
 static int sample(struct run *r, uint32_t launch, const struct launch_weight *w, uint32_t each, struct err *err)
 {
     const uint32_t sms = (uint32_t)r->how->gpu->sms, apart = sms / each, heaviest = (uint32_t)(w->heaviest % sms);
-    uint32_t n = 0;
-    struct host_reads_count sum = {.loads = w->loads};
-    double requests[GROUPS];
+    struct host_reads_count *c = &r->count;
+    uint64_t lines = 0;
     struct launch_part part;
-    for (uint32_t g = 0; g < GROUPS; g++) {
-        uint64_t lines = 0;
-        launch_part_init(&part, r->how->program, r->program_run, launch, sms, each,
-                         (heaviest + g * apart / GROUPS) % apart);
-        if (g == 0 && heaviest >= each * apart)
-            part.of[each - 1] = heaviest;
-        for (uint32_t i = 0; i < each; i++)
-            lines += w->of_sm[part.of[i]];
-        if (!lines)
-            continue;
-        if (run_part(r, &part, lines, w->lines, err))
-            return -1;
-        requests[n++] = (double)mix_requests(&r->count.mix) / r->share;
-        add_group(&sum, &r->count, 1 / r->share);
-    }
-    r->count = (struct host_reads_count){.loads = w->loads, .sampled = GROUPS * each};
-    add_group(&r->count, &sum, 1.0 / n);
-    r->count.error = error_of(requests, n, (double)GROUPS * each / sms);
+    launch_part_init(&part, r->how->program, r->program_run, launch, sms, each, heaviest % apart);
+    if (heaviest >= each * apart)
+        part.of[each - 1] = heaviest;
+    for (uint32_t i = 0; i < each; i++)
+        lines += w->of_sm[part.of[i]];
+    if (run_part(r, &part, lines, w->lines, err))
+        return -1;
+    c->error = error_of(r, &part, w);
+    c->loads = w->loads;
+    c->sampled = each;
+    for (int i = 0; i < LINE_SECTORS; i++)
+        c->mix.by_size[i] = times(c->mix.by_size[i], 1 / r->share);
+    c->mix.host_lines = times(c->mix.host_lines, 1 / r->share);
+    c->sectors = times(c->sectors, 1 / r->share);
     return 0;
 }
 
@@ -389,10 +381,10 @@ static int run_launch(struct run *r, uint32_t launch, struct err *err)
     r->counts = !program_launch_of(how->program, launch).cpu && r->weight.lines;
     r->cycles = 0;
     const double share = how->most_loads && r->weight.loads ? (double)how->most_loads / (double)r->weight.loads : 1;
-    const uint32_t each = (uint32_t)fmax(1, share * sms / GROUPS);
+    const uint32_t each = (uint32_t)fmax(LEAST, share * sms);
     if (share < 1 && !r->weight.lines)
-        return run_unlinked(r, launch, each, err);
-    if (share >= 1 || GROUPS * each * 2 > sms) {
+        return run_unlinked(r, launch, each / LEAST, err);
+    if (share >= 1 || each * 2 > sms) {
         struct launch_part all;
         launch_part_init(&all, how->program, r->program_run, launch, sms, sms, 0);
         return run_part(r, &all, 1, 1, err);
@@ -425,10 +417,13 @@ static void take_numbers(struct run *r)
 static struct run *open_run(const struct host_reads *how, struct budget *budget, struct err *err)
 {
     struct run *r = mem_zalloc(1, sizeof *r, err);
-    if (!r || program_run_open(how->program, &r->program_run, err)) {
+    uint64_t *requests = mem_zalloc((size_t)how->gpu->sms, sizeof *requests, err);
+    if (!r || !requests || program_run_open(how->program, &r->program_run, err)) {
+        free(requests);
         free(r);
         return NULL;
     }
+    r->requests = requests;
     r->how = how;
     r->budget = budget;
     r->allocs = how->program->ops->allocs(how->program->state, &r->alloc_count);
@@ -444,6 +439,7 @@ static void close_run(struct run *r)
     launch_tally_free(r->tally);
     free(r->device.of);
     free(r->host.of);
+    free(r->requests);
     free(r);
 }
 

@@ -259,6 +259,33 @@ START_TEST(a_sample_stands_for_the_launch)
 }
 END_TEST
 
+/* Of 32 warps of a block one or two read, one load behind the other, some of them for long: two such blocks are on a
+ * multiprocessor. */
+static int few_of_many(const struct hand_program *p, uint64_t warp, uint32_t index, struct program_body *body)
+{
+    if (index > 0)
+        return 0;
+    state = warp * 7919;
+    const bool reads = draw(20) == 0;
+    struct program_access *a = program_load(body, &p->alloc, 0, warp * 512, 8);
+    a->lane_stride = 8;
+    a->turn_stride = 256;
+    a->active = reads ? UINT32_MAX : 1;
+    body->turns = reads ? 4 + 96 / (1 + draw(32)) : 1;
+    return 1;
+}
+
+START_TEST(blocks_of_a_sample_go_to_the_multiprocessor_that_is_done)
+{
+    struct hand_program p;
+    struct program program = hand_program(&p, 3000, 1024, few_of_many);
+    p.alloc.bytes = UINT64_C(1) << 28;
+    struct host_reads_count all = sampled(&program, 0), some = sampled(&program, 4000);
+    ck_assert_uint_eq(some.sampled, 4);
+    ck_assert_double_eq_tol(some.time_ns / all.time_ns, 1, 0.06);
+}
+END_TEST
+
 START_TEST(a_launch_that_reads_nothing_of_the_host_is_sampled_too)
 {
     struct hand_program p;
@@ -485,5 +512,6 @@ TEST_MAIN("host_reads", a_launch_takes_itself_and_an_answer_at_least,
           loads_of_a_warp_that_are_under_way_together_ask_for_a_line_once, another_warp_asks_again_once_a_miss_has_left,
           another_warp_waits_for_memory_of_the_gpu_however_long_ago_it_was_asked_for,
           memory_of_the_gpu_makes_no_requests, a_sample_stands_for_the_launch,
+          blocks_of_a_sample_go_to_the_multiprocessor_that_is_done,
           a_launch_that_reads_nothing_of_the_host_is_sampled_too, a_body_that_cannot_be_made_is_an_error,
           weights_that_are_known_are_taken)
