@@ -81,6 +81,7 @@ static const struct platform_general dram_general[] = {
     {"rfc", "without effect while refresh is not all"},
     {"rfcb", "without effect while refresh is not bank"},
     {"rrefd", "without effect while refresh is not bank"},
+    {"mem_share", "how the model is run: all, or those that are left"},
     {"act_pj", "no figure is public: no energy is given"},
     {"bit_pj", "no figure is public: no energy is given"},
     {"refresh_nj", "no figure is public: no energy is given"},

@@ -16,15 +16,15 @@ DRAWN_GPUS, DRAWN_PIMS = (3, 4, 6, 10, 11, 15, 17, 19), ("add", "scale", "bn-fwd
 NEW = "not explained; the table of all policies has the numbers"
 ON24 = "on 24 pairs, cut=100000"
 QUEUE = f"it follows the queue before the controller, and how many multiprocessors: {ON24}, "
-FALLS = {("frfcfs", 1): "59 % with dram.noc_queue=512, 53 % with 64, 63 % with 2048, 58 % with mem_sms=20", ("mem-first", 1): "78 % with dram.noc_queue=512, 77 % with 64, 81 % with 2048, 75 % with mem_sms=20",
-         ("mem-first", 2): "7 % with dram.noc_queue=512, 11 % with 64, 12 % with 2048, 12 % with mem_sms=20"}
-GROWTH = "4.30 with dram.noc_queue=512, 3.82 with 64, 4.71 with 2048, 3.56 with mem_sms=20"
+FALLS = {("frfcfs", 1): "59 % with dram.noc_queue=512, 53 % with 64, 63 % with 2048, 58 % with mem_share=0.25", ("mem-first", 1): "78 % with dram.noc_queue=512, 77 % with 64, 81 % with 2048, 75 % with mem_share=0.25",
+         ("mem-first", 2): "7 % with dram.noc_queue=512, 11 % with 64, 12 % with 2048, 12 % with mem_share=0.25"}
+GROWTH = "4.30 with dram.noc_queue=512, 3.82 with 64, 4.71 with 2048, 3.56 with mem_share=0.25"
 GROW = f"none do, whatever was changed: {ON24}, at most 0.79 (G6 beside G&I), 0.90 with dram.noc_queue=64, 0.66 with 2048, 0.89 with dram.queue=16, 0.83 with columns above banks in the address map"
-SUSTAINS = f"FR-FCFS and FR-RR-FCFS are a tie: {ON24}, 59.4 and 59.1 %, 52.8 and 52.2 % with dram.noc_queue=64; it holds with 2048 (62.9, 63.2 %), with mem_sms=20 (58.3, 59.7 %), with dram.l2_misses=48 (57.7, 59.1 %) and with columns above banks in the address map (59.3, 59.5 %)"
-CAP_FAIR = f"a tie in VC1 that follows the queue before the controller: {ON24}, +0.1 % with dram.noc_queue=512, +1.9 % with 64, -2.3 % with 2048, -3.4 % with mem_sms=20"
+SUSTAINS = f"FR-FCFS and FR-RR-FCFS are a tie: {ON24}, 59.4 and 59.1 %, 52.8 and 52.2 % with dram.noc_queue=64; it holds with 2048 (62.9, 63.2 %), with mem_share=0.25 (58.3, 59.7 %), with dram.l2_misses=48 (57.7, 59.1 %) and with columns above banks in the address map (59.3, 59.5 %)"
+CAP_FAIR = f"a tie in VC1 that follows the queue before the controller: {ON24}, +0.1 % with dram.noc_queue=512, +1.9 % with 64, -2.3 % with 2048, -3.4 % with mem_share=0.25"
 WORST = f"it follows the queue before the controller: {ON24}, -11 % with dram.noc_queue=512, 3 % with 64, -5 % with 2048"
-FAIREST = {1: f"what stands before the controller decides: {ON24}, MEM-First 0.62 and FR-RR-FCFS 0.61, with dram.noc_queue=64 0.68 and 0.69, and then, as with 2048 and " "with mem_sms=20 (0.51 both), it is the fairest",
-           2: f"FR-FCFS-Cap is the fairest, {ON24}, too (0.77, FR-RR-FCFS 0.57), whatever was changed: dram.noc_queue (64, 2048), dram.queue=16, dram.l2_misses=48, mem_sms=20, launch_gap=0, order=hoisted; nor on the six heaviest with mem_sms=36, 18, 9 (dram-engine.md); with columns above banks in the address map FR-RR-FCFS is "
+FAIREST = {1: f"what stands before the controller decides: {ON24}, MEM-First 0.62 and FR-RR-FCFS 0.61, with dram.noc_queue=64 0.68 and 0.69, and then, as with 2048 and " "with mem_share=0.25 (0.51 both), it is the fairest",
+           2: f"FR-FCFS-Cap is the fairest, {ON24}, too (0.77, FR-RR-FCFS 0.57), whatever was changed: dram.noc_queue (64, 2048), dram.queue=16, dram.l2_misses=48, mem_share=0.25, launch_gap=0, order=hoisted; nor on the six heaviest with mem_share=0.45 to 0.11 (dram-engine.md); with columns above banks in the address map FR-RR-FCFS is "
               "fairer than FR-FCFS and BLISS (0.65, 0.61, 0.61): its MEM mode lasts while rows are open"}
 ASYMMETRIC, SYMMETRIC, REQ = "f3fs:mem_cap=256,pim_cap=128", "f3fs:mem_cap=64,pim_cap=64", ",count=requests"
 LLM = [*NAMES, ASYMMETRIC, ASYMMETRIC + REQ, SYMMETRIC, SYMMETRIC + REQ, "frfcfs-modecap"]  # one run for each VC
@@ -39,7 +39,7 @@ PART = f"24 of the 180 pairs, each cut to 60,000 of 300,000 requests: 2.7 % of w
 BLISSES = "bliss:threshold=2,bliss:threshold=4,bliss:threshold=8,bliss:threshold=16"
 STARVES = "whether a side starves hinges on the run limit (20 times the longer time alone), which the paper does not give"
 BELOW = "a tie, whose sign follows the cut: on 24 pairs, cut=30000, FI -2.2 and -2.0 %, ST -3.2 and +0.3 % (VC1, VC2); with the state that the artifact leaves at forced switches (bliss:bug=1) FI -53 and -2.8 %, ST -16 and +0.1 %"
-KMEANS = "it does not whatever was changed, cut=60000: FI 0.81, as with run_limit_factor=10, 0.96 with launch_gap=3754, 0.80 with order=hoisted, 0.83 with 4 iterations, 0.56 with mem_sms=20, 0.91 and 0.68 with dram.noc_queue of 64 and 2048"
+KMEANS = "it does not whatever was changed, cut=60000: FI 0.81, as with run_limit_factor=10, 0.96 with launch_gap=3754, 0.80 with order=hoisted, 0.83 with 4 iterations, 0.56 with mem_share=0.25, 0.91 and 0.68 with dram.noc_queue of 64 and 2048"
 
 
 class Draw:

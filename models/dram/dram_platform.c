@@ -72,6 +72,8 @@ const struct param dram_params[] = {
     PARAM_INT_ROW(dram_platform, pim_period, "cycles", 1, 10000, 3, "streams: cycles per PIM request of a channel"),
     PARAM_INT_ROW(dram_platform, launch_latency, "core cycles", 0, 1e9, 5000, "between two launches of a kernel"),
     PARAM_INT_ROW(dram_platform, pim_sms, "", 0, 1024, 8, "multiprocessors that issue PIM requests"),
+    PARAM_REAL_ROW(dram_platform, mem_share, "", 0.001, 1, 1,
+                   "of the multiprocessors, that the GPU program takes at most"),
     {0}};
 
 /* An end of a figure's range. */

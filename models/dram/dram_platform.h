@@ -48,6 +48,7 @@ struct dram_platform {
     int64_t pim_period;     /* of streams: DRAM cycles per PIM request that an SM's port lets through to a channel */
     int64_t launch_latency; /* core cycles between two launches of a kernel */
     int64_t pim_sms;        /* multiprocessors that issue PIM requests */
+    double mem_share;       /* of all multiprocessors, that the GPU program takes at most */
 };
 
 /* What a run's commands cost, from published figures of the device; always between two bounds.

@@ -296,7 +296,7 @@ static int64_t asked_sms(const struct corun *p, uint32_t s)
     const struct dram_platform *dram = platform_section_get(p->job->platform, "dram");
     if (p->side[s].run.class == DRAM_PIM)
         return dram->pim_sms;
-    const int64_t wish = p->side[s].wish.sms ? p->side[s].wish.sms : s == 1 ? set->mem2_sms : set->mem_sms;
+    const int64_t wish = p->side[s].wish.sms ? p->side[s].wish.sms : s == 1 ? set->mem2_sms : 0;
     return wish == gpu->sms && s == 0 ? 0 : wish;
 }
 
@@ -315,17 +315,19 @@ static void set_latency(const struct corun *p, struct client *side)
 static int share_sms(struct corun *p, struct err *err)
 {
     const struct gpu *gpu = platform_section_get(p->job->platform, "gpu");
+    const struct dram_platform *dram = platform_section_get(p->job->platform, "dram");
+    const int64_t most = (int64_t)fmax(1, round((double)gpu->sms * dram->mem_share));
     int64_t left = gpu->sms;
     for (uint32_t s = p->sides; s-- > 0;) {
         struct client *side = &p->side[s];
         if (side->run.class == DRAM_PIM && dram_check_pim(p->job->platform, err))
             return -1;
-        const int64_t asked = asked_sms(p, s), own = asked ? asked : left;
+        const int64_t asked = asked_sms(p, s), own = asked ? asked : most < left ? most : left;
         if (own < 1 || own > left)
             return err_set(err, "side %u takes %lld multiprocessors; expected 1 to %lld of the GPU's %lld", s + 1,
                            (long long)own, (long long)left, (long long)gpu->sms);
         side->run.sms = (uint32_t)own;
-        side->alone_sms = (uint32_t)(asked ? own : gpu->sms);
+        side->alone_sms = (uint32_t)(asked ? own : most);
         left -= own;
     }
     return 0;

@@ -221,7 +221,7 @@ static struct winners winners_at(const char *const *specs, const char *cut)
     struct replay_result r;
     struct winners w;
     char set[128];
-    (void)snprintf(set, sizeof set, "vcs=2,mem_sms=8,launch_gap=0,l2_bytes=768KiB,cut=%s", cut);
+    (void)snprintf(set, sizeof set, "vcs=2,mem_share=0.1,launch_gap=0,l2_bytes=768KiB,cut=%s", cut);
     test_replay(&r, specs, 2, set, "frfcfs,frrr-fcfs,f3fs", NULL);
     for (int m = 0; m < 2; m++) {
         w.of[m] = winner(&r, metrics[m]);
@@ -269,10 +269,10 @@ START_TEST(half_the_cut_is_run_where_it_keeps_less)
     ck_assert(warns(&r, 0, "(mem_simulated_ratio); half ", "(pim_simulated_ratio)"));
     ck_assert(!warns(&r, 0, "not settled", " leads "));
     replay_release(&r);
-    ck_assert_uint_eq(run_pair(&r, "fcfs,f3fs", "cut=40000,mem_sms=8", 1, NULL), 4);
+    ck_assert_uint_eq(run_pair(&r, "fcfs,f3fs", "cut=40000,mem_share=0.1", 1, NULL), 4);
     ck_assert(!warns(&r, 0, "as much of the work", ""));
     replay_release(&r);
-    ck_assert_uint_eq(run_pair(&r, "f3fs", "cut=40000,mem_sms=8", 1, NULL), 1);
+    ck_assert_uint_eq(run_pair(&r, "f3fs", "cut=40000,mem_share=0.1", 1, NULL), 1);
     replay_release(&r);
 }
 END_TEST
@@ -303,11 +303,12 @@ START_TEST(what_cannot_be_run_is_refused_with_the_reason)
 {
     static const char *const specs[] = {"synth:triad", "synth:pim-add,ops=1", "synth:pim-copy,ops=1"};
     static const char *const none[] = {"", "", ""}, *const wrong[] = {"pim", "mem", ""};
+    static const char *const wide[] = {"synth:gpu-g2,sms=200"};
     refused(specs, none, 3, "vcs=1", "more than two sides");
     refused(specs + 1, none, 2, "vcs=1", "two PIM programs");
     refused(specs, wrong, 1, "vcs=1", "--pim synth:triad: its requests are MEM's");
     refused(specs, none, 1, "cut=some", "cut: found 'some'");
-    refused(specs, none, 1, "mem_sms=200", "takes 200 multiprocessors");
+    refused(wide, none, 1, "vcs=1", "takes 200 multiprocessors");
 }
 END_TEST
 
@@ -324,9 +325,25 @@ START_TEST(two_gpu_programs_share_the_multiprocessors)
     test_replay(&r, twins, 2, "vcs=1,mem2_sms=40,launch_gap=0,loop=no,cut=none", "frfcfs", NULL);
     const double together = test_real(&r, 0, "l2_hit_ratio");
     replay_release(&r);
-    test_replay(&r, twins, 1, "vcs=1,mem_sms=40,launch_gap=0,cut=none", "frfcfs", NULL);
+    test_replay(&r, twins, 1, "vcs=1,mem_share=0.5,launch_gap=0,cut=none", "frfcfs", NULL);
     ck_assert_msg(together < test_real(&r, 0, "l2_hit_ratio"), "%.3f", together);
     replay_release(&r);
+}
+END_TEST
+
+START_TEST(a_share_of_the_multiprocessors_is_as_if_there_were_so_many)
+{
+    const char *const share[] = {"synth:gpu-g2,cycles=300", "synth:pim-add,ops=1"};
+    const char *const asked[] = {"synth:gpu-g2,cycles=300,sms=36", share[1]};
+    for (size_t n = 1; n <= 2; n++) {
+        struct replay_result r[2];
+        test_replay(&r[0], share, n, "vcs=2,mem_share=0.45", "frfcfs", NULL);
+        test_replay(&r[1], asked, n, "vcs=2", "frfcfs", NULL);
+        ck_assert_int_eq(whole(&r[0], 0, "mem_cycles"), whole(&r[1], 0, "mem_cycles"));
+        ck_assert_int_eq(whole(&r[0], 0, "mem_alone_cycles"), whole(&r[1], 0, "mem_alone_cycles"));
+        replay_release(&r[0]);
+        replay_release(&r[1]);
+    }
 }
 END_TEST
 
@@ -349,4 +366,5 @@ TEST_MAIN("dram_programs", a_program_without_company_runs_as_alone, two_sides_sl
           a_cut_is_said_and_cut_none_runs_it_whole, what_a_cut_leaves_out_has_passed_through_l2,
           a_cut_inside_warps_finds_in_l2_what_the_whole_finds, a_winner_that_another_cut_turns_is_not_settled,
           half_the_cut_is_run_where_it_keeps_less, what_cannot_be_run_is_refused_with_the_reason,
-          two_gpu_programs_share_the_multiprocessors, the_language_model_is_done_once_and_reports_its_ideal)
+          two_gpu_programs_share_the_multiprocessors, a_share_of_the_multiprocessors_is_as_if_there_were_so_many,
+          the_language_model_is_done_once_and_reports_its_ideal)

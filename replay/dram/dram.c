@@ -15,8 +15,6 @@ static const struct param settings[] = {
     PARAM_INT_ROW(dram_settings, launch_gap, "cycles", -1, 1e12, -1,
                   "corun: idle cycles between launches; -1: the platform's launch latency"),
     PARAM_CHOICE_ROW(dram_settings, loop, "no|yes|auto", 2, "corun: repeat a side until both are done once"),
-    PARAM_INT_ROW(dram_settings, mem_sms, "", 0, 1024, 0,
-                  "programs: multiprocessors of the GPU program; 0: those that are left"),
     PARAM_INT_ROW(dram_settings, mem2_sms, "", 1, 1024, 8, "programs: multiprocessors of a second GPU program"),
     PARAM_TEXT_ROW(dram_settings, cut, "300000", "programs: requests that each is cut to, about; none: whole"),
     {0}};

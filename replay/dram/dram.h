@@ -73,8 +73,7 @@ struct dram_settings {
     int64_t run_limit_factor; /* corun: limit = factor x the time alone; 0: none */
     int64_t launch_gap;       /* corun: idle DRAM cycles between launches; -1: the platform's launch latency */
     int64_t loop;             /* corun: 0 each side once, 1 repeat until both are done once, 2 as the workload says */
-    int64_t mem_sms;          /* corun of programs: multiprocessors of the (first) GPU program; 0: those left */
-    int64_t mem2_sms;         /* and of a second one */
+    int64_t mem2_sms;         /* corun of programs: multiprocessors of a second GPU program */
     const char *cut;          /* corun of programs: requests that each is cut to, "none": whole */
 };
 
