@@ -33,7 +33,8 @@ static const struct opt options[] = {
     OPT("mixed", 0, OPT_FLAG, NULL, &mixed,
         "look for a mechanism for each allocation with room for all too, and above 256 MiB"),
     OPT("whole", 0, OPT_FLAG, NULL, &whole,
-        "run every row to its end: of programs of more than 256 MiB those over 3 times the best are stopped"),
+        "run all of it: above 256 MiB rows over 3 times the best are stopped, from 4 GiB on what repeats is run in "
+        "part"),
     OPT_ROBUST(&draws),
     {"top", 0, OPT_INT, "N", &top,
      "say how to have the N best mechanisms, and what to run of each on the machine itself", 0, COMPARE_MECHANISMS},
@@ -421,6 +422,7 @@ static int run(int argc, char **argv)
                                       .all = all,
                                       .mixed = mixed,
                                       .stop_from = whole ? 0 : COMPARE_STOP_FROM,
+                                      .repeats_from = whole || plan ? 0 : COMPARE_REPEATS_FROM,
                                       .top = (size_t)top,
                                       .threads = cmd_threads(jobs),
                                       .draws = (uint32_t)draws,

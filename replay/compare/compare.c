@@ -320,8 +320,10 @@ static int run(const struct compare_request *request, const struct input *input,
     struct uvm_metrics prefetched = {0};
     if (compare_program_open(&facts, request, input, result->platform, set, err))
         return -1;
+    bool done = false;
     int rc = keep_allocs(&facts, result, err) || keep_case(result, input, set, err) ||
-             kept_rows(&facts, result, &prefetched, err);
+             compare_repeats(&facts, result, &done, err) ||
+             (!done && (compare_program_count(&facts, err) || kept_rows(&facts, result, &prefetched, err)));
     struct compare_file *keep = facts.keep;
     facts.keep = NULL; /* draws are rows of other platforms */
     facts.prefetched = prefetched.time_ns ? &prefetched : NULL;

@@ -80,8 +80,14 @@ struct compare_request {
     bool mixed; /* look for a mechanism for each allocation with room for all, and in programs of any size */
     uint64_t stop_from; /* bytes: of programs that have as many, rows that are far behind stop (compare_rows.h); 0:
                            none, nor in draws, and those ask for every row anew */
-    int threads;        /* at most this many */
-    uint32_t draws;     /* of the platform's uncertain numbers (replay/run/robust.h) */
+    uint64_t
+        repeats_from; /* bytes: larger programs whose work repeats are asked in part (compare_repeats.c); 0: none */
+    bool part;        /* of such a program: rows that all of it would not have are not asked for */
+    const struct compare_row
+        *wanted; /* of such a program: unified memory is asked for these rows alone; NULL: for all */
+    size_t wanted_count;
+    int threads;    /* at most this many */
+    uint32_t draws; /* of the platform's uncertain numbers (replay/run/robust.h) */
     struct progress *progress;
     const char *results; /* file that rows are kept in, and taken from if they are there; NULL: none */
     bool replace;        /* replace such a file when all rows are done */
@@ -114,6 +120,8 @@ struct compare_result {
 };
 
 enum { COMPARE_NEAR = 3, COMPARE_MIXED_MOST = 256 << 20, COMPARE_STOP_FROM = COMPARE_MIXED_MOST + 1 };
+
+#define COMPARE_REPEATS_FROM (UINT64_C(4) << 30)
 
 /* How the note of a recorded row begins whose time holds the recorder's own. */
 #define COMPARE_TRACED "recorded under the profiler"

@@ -502,7 +502,7 @@ int compare_mixed_rows(const struct compare_program *f, struct compare_result *r
 {
     struct err why;
     struct mixing m = {.facts = f};
-    bool short_of_memory = !compare_fits(f) && f->footprint <= COMPARE_MIXED_MOST;
+    bool short_of_memory = !compare_fits(f) && f->footprint <= COMPARE_MIXED_MOST && !f->request->part;
     if (!f->counted || platform_has(f->platform, "placement") || !compare_wanted(f, COMPARE_MIXED, NULL) ||
         !(short_of_memory || f->request->mixed || f->only))
         return 0;

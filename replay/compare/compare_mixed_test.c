@@ -20,6 +20,7 @@ static void open_facts(const char *spec, const char *name, int64_t memory)
     ck_assert_msg(input_open(&input, spec, "", false, &err) == 0, "%s", err.msg);
     platform = platform_load(name, &err);
     ck_assert_int_eq(compare_program_open(&facts, &request, &input, platform, &set, &err), 0);
+    ck_assert_int_eq(compare_program_count(&facts, &err), 0);
     ck_assert_int_eq(compare_managed_rows(&facts, &rows, &prefetched, &err), 0);
     compare_release(&rows);
     mixing = (struct mixing){.facts = &facts, .slower = 1};

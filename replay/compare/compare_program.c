@@ -77,15 +77,19 @@ int compare_program_open(struct compare_program *f, const struct compare_request
         f->footprint += f->allocs[i].bytes;
     int rc = take_memory(f, err);
     compare_recorded_time(f);
-    if (rc == 0) {
-        keep_steps(f);
-        f->counted = count(f, &f->uncounted) == 0;
-        rc = f->counted || !err_pass_memory(&f->uncounted, err) ? 0 : -1;
-    }
     if (rc == 0)
         return 0;
     compare_program_close(f);
     return -1;
+}
+
+int compare_program_count(struct compare_program *f, struct err *err)
+{
+    if (!f->touches)
+        return 0;
+    keep_steps(f);
+    f->counted = count(f, &f->uncounted) == 0;
+    return f->counted || !err_pass_memory(&f->uncounted, err) ? 0 : -1;
 }
 
 void compare_program_close(struct compare_program *f)
@@ -109,10 +113,12 @@ bool compare_next_policy(const char **list, char *policy, size_t size)
 
 bool compare_wanted(const struct compare_program *f, enum compare_mechanism mechanism, const char *policy)
 {
-    if (!f->only)
+    const bool part = !f->only && f->request->wanted && mechanism == COMPARE_MANAGED;
+    const struct compare_row *only = part ? f->request->wanted : f->only;
+    if (!only)
         return !compare_file_has(f->keep, mechanism, policy);
-    for (size_t i = 0; i < f->only_count; i++)
-        if (f->only[i].mechanism == mechanism && (!policy || strcmp(f->only[i].policy, policy) == 0))
+    for (size_t i = 0; i < (part ? f->request->wanted_count : f->only_count); i++)
+        if (only[i].mechanism == mechanism && (!policy || strcmp(only[i].policy, policy) == 0))
             return true;
     return false;
 }

@@ -60,7 +60,12 @@ struct compare_program {
 int compare_program_open(struct compare_program *facts, const struct compare_request *request,
                          const struct input *input, const struct platform *platform, const struct compare_set *set,
                          struct err *err);
+/* What its launches touch, counted, and its steps worked out: all that rows need besides. */
+int compare_program_count(struct compare_program *facts, struct err *err);
 void compare_program_close(struct compare_program *facts);
+
+/* Rows of a large program from shorter ones (compare_repeats.c). *done: there are; else it must be asked whole. */
+int compare_repeats(const struct compare_program *facts, struct compare_result *result, bool *done, struct err *err);
 
 /* Whether a row is asked for; policy: NULL: any of the mechanism. */
 bool compare_wanted(const struct compare_program *facts, enum compare_mechanism mechanism, const char *policy);

@@ -42,6 +42,13 @@ struct workload_wish {
 
 struct workload;
 
+/* In what the work of a program repeats: with less of it, it is the same program, shorter. */
+struct workload_repeats {
+    const char *key;  /* "n": rows; NULL: it does not repeat, or in nothing that a key says */
+    const char *kept; /* a key that follows from others and must stay, "m": columns; NULL: none */
+    double unit;      /* sizes are multiples of it */
+};
+
 struct workload_type {
     const char *name;
     const char *alias;   /* another workload's name: this one is that one; else NULL */
@@ -68,6 +75,7 @@ struct workload_type {
     /* Another program that runs beside the first one, each once: collaborative work. NULL: none. */
     int (*beside)(void *state, struct program *program, struct err *err);
     void (*wish)(const void *state, struct workload_wish *wish); /* NULL: none */
+    struct workload_repeats repeats;
 };
 
 /* The workload_type TYPE of a struct X that begins with its keys, those of KEYS[]; members that are more come last. */

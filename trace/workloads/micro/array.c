@@ -345,4 +345,5 @@ WORKLOAD_OF_LAYOUT(
     array, workload_array, "array",
     "one array: a thread reads elements a grid apart, a warp 32 neighbours; or at random, sparsely, as a "
     "chain; or copied page by page in chunks",
-    "measured: H200, driver 580.159.04, 2026-11", layout_open, free, .scans = &scan_ops);
+    "measured: H200, driver 580.159.04, 2026-11", layout_open, free, .scans = &scan_ops,
+    .repeats = {"bytes", NULL, PROGRAM_BLOCK_BYTES});

@@ -59,4 +59,5 @@ static int triad_init(struct triad *t, struct err *err)
 }
 
 WORKLOAD_OF_LAYOUT(triad, workload_triad, "triad", "c = a + 3 b over three arrays, grid-stride",
-                   "STREAM triad, docs/uvm-engine.md", layout_open, free);
+                   "STREAM triad, docs/uvm-engine.md", layout_open, free,
+                   .repeats = {"bytes", NULL, 3 * PROGRAM_BLOCK_BYTES});

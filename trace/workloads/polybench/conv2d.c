@@ -51,4 +51,4 @@ static int conv2d_init(struct conv2d *c, struct err *err)
 }
 
 WORKLOAD_OF_LAYOUT(conv2d, workload_conv2d, "conv2d", "3x3 stencil over one array into another, one kernel",
-                   "PolyBench-ACC CUDA/stencils/2DCONV", layout_open, free);
+                   "PolyBench-ACC CUDA/stencils/2DCONV", layout_open, free, .repeats = {"n", "m", EMIT_Y});

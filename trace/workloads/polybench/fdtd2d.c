@@ -88,4 +88,4 @@ static int fdtd2d_init(struct fdtd2d *f, struct err *err)
 
 WORKLOAD_OF_LAYOUT(fdtd2d, workload_fdtd2d, "fdtd2d",
                    "finite-difference time domain, three arrays, three kernels a step",
-                   "PolyBench-ACC CUDA/stencils/FDTD-2D", layout_open, free);
+                   "PolyBench-ACC CUDA/stencils/FDTD-2D", layout_open, free, .repeats = {"n", "m", EMIT_Y});

@@ -1,0 +1,493 @@
+/* compare_repeats: rows of a large program whose work repeats, from shorter runs of the same program.
+ *
+ * A program may say in which key its work repeats (struct workload_repeats): rows of a stencil, bytes of a grid-stride
+ * sweep. A shorter one is the same with less of that. Kept are the width of rows, blocks, resident warps, launches and,
+ * where memory is short, its chunks less than what the data take, in proportion: what repeats (the queue of evictions,
+ * the order of faults) is then the same, less often. Sizes are x0, 2 x0, 4 x0, 8 x0, ..: a row's numbers at size x lie
+ * on a line through those of the first and the last size, a + b x (ratios: a + b / x), read off at the whole size. The
+ * checks are the same lines through the first size and those a half and a quarter as large as the last. The difference
+ * of the last two may come again with every doubling up to the whole size (warps drift apart), shrinking as it did from
+ * the one before: all of them together, and at least a quarter of the one before, is what a number may be off. From the
+ * fourth size on only rows up to COMPARE_NEAR times the best are asked for. When all their numbers are off by less than
+ * NEAR_PCT, that is the answer; numbers of others are estimates unless they are as near. If it never is, the program
+ * runs whole.
+ *
+ * The first size is a small part of the least that is asked so, and at least AT_ONCE times the blocks of 2 MiB that
+ * resident warps touch in their first steps: where those are a large part of what is simulated, nothing repeats
+ * (chunks, random reads). A program that L2 holds is another one, too. Worked
+ * example: 64, 128, 256 and 512 rows of 51,200 take 5, 9.1, 17 and 32.9 ms. The line through 64 and 512 rows gives
+ * 3.190 s, through 64 and 256 3.201 s, through 64 and 128 3.281 s: differences of
+ * 80 and 11 ms; the next seven would be 1.5 ms, 0.2 ms, ..: 3.19 s may be off by a quarter of 80 ms, 0.6 %. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/gpu/occupancy.h"
+#include "replay/compare/compare_rows.h"
+#include "trace/base/mem.h"
+
+/* Of the least size that is asked in part the first is 1 / FIRST, the last 1 / LAST at most; of any 1 / SAVES. */
+enum { FIRST = 128, LAST = 2, SAVES = 4 };
+enum { H2D = 1, GPU = 3, FEW = 64 }; /* of compare_metrics; bytes that are a smaller part of them are few */
+enum { SIZES = 8, ALL_ROWS = 3, NEAR_PCT = 3, AT_ONCE = 4, LAUNCHES_LOOKED_AT = 64, SPEC = 4096 };
+
+struct shorter {
+    double at; /* the key */
+    struct compare_result result;
+};
+
+struct repeats {
+    const struct compare_program *facts;
+    const struct workload_repeats *in;
+    double whole;         /* the key */
+    double blocks, lacks; /* of 2 MiB: the program's; that the GPU's memory is short of, 0: it is not */
+    struct shorter sizes[SIZES];
+    size_t count;
+    struct compare_row *wanted; /* that matter; nothing is theirs but what names them */
+    size_t wanted_count;
+};
+
+/* --- the shorter programs --- */
+
+static double blocks_of(const struct actor_alloc *allocs, size_t n)
+{
+    double blocks = 0;
+    for (size_t i = 0; i < n; i++)
+        blocks += ceil((double)allocs[i].bytes / ACTOR_BLOCK_BYTES);
+    return blocks;
+}
+
+/* What a key came to, given or not. */
+static double key_of(const struct workload *w, const char *key)
+{
+    const struct param *row = param_find(w->type->params, key);
+    const double given = param_number(row, w->params);
+    return given > 0 ? given : param_number(row, w->state);
+}
+
+static void spec_of(const struct repeats *r, double at, char spec[SPEC])
+{
+    const struct workload *w = &r->facts->input->workload;
+    (void)snprintf(spec, SPEC, "synth:%s,%s=%.0f", w->type->name, r->in->key, at);
+    if (r->in->kept)
+        (void)mem_add_text(spec, SPEC, ",%s=%.0f", r->in->kept, key_of(w, r->in->kept));
+    for (size_t i = 0; i < w->keys.count; i++) {
+        const struct param_pair *pair = &w->keys.pairs[i];
+        if (strcmp(pair->key, "bytes") != 0 && strcmp(pair->key, r->in->key) != 0 &&
+            !(r->in->kept && strcmp(pair->key, r->in->kept) == 0))
+            (void)mem_add_text(spec, SPEC, ",%s=%s", pair->key, pair->value);
+    }
+}
+
+/* Where memory is short: what a shorter program has of it, so that it lacks `lacks` blocks, and holds it not. */
+static int memory_of(const char *spec, double lacks, char *set, size_t size, struct err *err)
+{
+    struct input input;
+    struct actor_input touching;
+    size_t n;
+    double bytes = 0;
+    if (input_open(&input, spec, "", false, err))
+        return -1;
+    int rc = actor_input_open(&touching, &input, err);
+    if (rc == 0) {
+        const struct actor_alloc *allocs = touching.ops->allocs(touching.state, &n);
+        for (size_t i = 0; i < n; i++)
+            bytes += (double)allocs[i].bytes;
+        const double blocks = fmin(blocks_of(allocs, n) - lacks, ceil(bytes / ACTOR_BLOCK_BYTES) - 1);
+        (void)snprintf(set, size, "oversubscription_pct=0,gpu_memory_bytes=%.0f", fmax(1, blocks) * ACTOR_BLOCK_BYTES);
+        actor_input_close(&touching);
+    }
+    input_close(&input);
+    return rc;
+}
+
+/* The size nearest to `bytes` of memory; where memory is short one that lacks whole blocks in proportion. */
+static double size_at(const struct repeats *r, double bytes, double *lacks)
+{
+    double share = bytes / ((double)r->facts->footprint);
+    *lacks = r->lacks > 0 ? fmax(1, round(r->lacks * share)) : 0;
+    if (r->lacks > 0)
+        share = *lacks / r->lacks;
+    return fmax(1, round(r->whole * share / r->in->unit)) * r->in->unit;
+}
+
+static int run_shorter(struct repeats *r, double bytes, struct err *err)
+{
+    const struct compare_request *whole = r->facts->request;
+    const char **sets = mem_zalloc(whole->set_count + 1, sizeof *sets, err);
+    struct compare_request request = *whole;
+    struct shorter *s = &r->sizes[r->count];
+    char spec[SPEC], memory[96];
+    bool usage;
+    double lacks;
+    if (!sets)
+        return -1;
+    if (r->count >= ALL_ROWS) {
+        request.wanted = r->wanted;
+        request.wanted_count = r->wanted_count;
+    }
+    s->at = size_at(r, bytes, &lacks);
+    spec_of(r, s->at, spec);
+    for (size_t i = 0; i < whole->set_count; i++)
+        sets[i] = whole->sets[i];
+    request.spec = spec;
+    request.sets = sets;
+    request.stop_from = 0;
+    request.part = true;
+    int rc = lacks > 0 ? memory_of(spec, lacks, memory, sizeof memory, err) : 0;
+    if (lacks > 0)
+        sets[request.set_count++] = memory;
+    rc = rc ? rc : compare_run(&request, &s->result, &usage, err);
+    r->count += rc == 0;
+    free(sets);
+    return rc;
+}
+
+/* --- the line --- */
+
+static const struct compare_row *same_row(const struct shorter *s, const struct compare_row *row)
+{
+    for (size_t i = 0; i < s->result.count; i++)
+        if (s->result.rows[i].mechanism == row->mechanism && strcmp(s->result.rows[i].policy, row->policy) == 0)
+            return &s->result.rows[i];
+    return NULL;
+}
+
+/* Read off at `at`. A ratio's line is one over the reciprocal. */
+static double line(bool ratio, double x, double y, double x1, double y1, double at)
+{
+    if (ratio) {
+        x = 1 / x;
+        x1 = 1 / x1;
+        at = 1 / at;
+    }
+    return fmax(0, y + (y1 - y) * (at - x) / (x1 - x));
+}
+
+/* The last size that was asked for a row. */
+static size_t last_of(const struct repeats *r, const struct compare_row *row)
+{
+    size_t last = r->count - 1;
+    while (last > 0 && !same_row(&r->sizes[last], row))
+        last--;
+    return last;
+}
+
+/* One number of a row, which the sizes have by `of`, at the whole size: by the first one and `back` before the last.
+ * NAN: one of them has none. */
+static double number(const struct repeats *r, const struct compare_row *row, size_t metric,
+                     double (*of)(const struct metric_value *v), size_t back)
+{
+    const size_t last = last_of(r, row);
+    if (last < back + 1)
+        return NAN;
+    const struct shorter *on[] = {&r->sizes[0], &r->sizes[last - back]};
+    const bool ratio = compare_metrics[metric].aggregate == METRIC_MEAN;
+    double y[2];
+    for (size_t i = 0; i < 2; i++) {
+        const struct compare_row *same = same_row(on[i], row);
+        y[i] = same ? of(&same->outcome.values[metric]) : NAN;
+    }
+    return isnan(y[0] + y[1]) ? NAN : line(ratio, on[0]->at, y[0], on[1]->at, y[1], r->whole);
+}
+
+static double low_of(const struct metric_value *v)
+{
+    return v->interval || v->lower_bound ? v->lo : v->known ? v->real : NAN;
+}
+
+static double high_of(const struct metric_value *v)
+{
+    return v->interval ? v->hi : v->known ? v->real : NAN;
+}
+
+static double real_of(const struct metric_value *v)
+{
+    return v->known ? v->real : NAN;
+}
+
+/* Whether a number is the GPU's memory, all of which is taken. */
+static bool holds_all(const struct repeats *r, const struct compare_row *row, size_t metric)
+{
+    const struct shorter *first = &r->sizes[0];
+    const struct compare_row *same = same_row(first, row);
+    return r->lacks > 0 && metric == GPU && same &&
+           same->outcome.values[metric].real == (double)first->result.memory_bytes;
+}
+
+/* A difference that was `shrinks` times the one before, and all that follow it if each shrinks so: in differences. */
+static double may_come(double shrinks, double doublings)
+{
+    double sum = 1, next = 1;
+    for (double d = 0; d < doublings; d++)
+        sum += next *= fmin(1, shrinks);
+    return sum;
+}
+
+/* How far a number may be off, as a share of it; bytes that are few beside all that come count for little. */
+static double off_by(const struct repeats *r, const struct compare_row *row, size_t metric)
+{
+    double (*const ends[])(const struct metric_value *v) = {low_of, high_of};
+    if (holds_all(r, row, metric))
+        return 0;
+    const bool bytes = strcmp(metric_unit(compare_metrics[metric].name), "bytes") == 0;
+    const double doublings = log2(r->whole / r->sizes[last_of(r, row)].at);
+    double most = 0;
+    for (size_t i = 0; i < 2; i++) {
+        const double all = number(r, row, metric, ends[i], 0), half = number(r, row, metric, ends[i], 1),
+                     quarter = number(r, row, metric, ends[i], 2), last = fabs(all - half),
+                     before = fabs(half - quarter);
+        if (isnan(all) || (all == half && half == quarter))
+            continue;
+        const double off = fmax(before / 4, last * may_come(last / before, doublings));
+        most = fmax(most, isnan(off) ? INFINITY : off / fmax(all, bytes ? number(r, row, H2D, high_of, 0) / FEW : 0));
+    }
+    return most;
+}
+
+static bool row_settled(const struct repeats *r, const struct compare_row *row)
+{
+    for (size_t m = 0; m < row->outcome.count; m++)
+        if (!(off_by(r, row, m) * 100 <= NEAR_PCT))
+            return false;
+    return true;
+}
+
+/* A row that was answered at some sizes only does not repeat. */
+static bool is_in_all(const struct repeats *r, const struct compare_row *row)
+{
+    for (size_t i = 0; i <= last_of(r, row); i++) {
+        const struct compare_row *same = same_row(&r->sizes[i], row);
+        for (size_t m = 0; m < row->outcome.count; m++)
+            if (!same || isnan(low_of(&same->outcome.values[m])) != isnan(low_of(&row->outcome.values[m])))
+                return false;
+    }
+    return true;
+}
+
+/* Whether a row is not far behind the best. */
+static bool matters(const struct repeats *r, const struct compare_row *row)
+{
+    const struct compare_result *all = &r->sizes[0].result;
+    double best = INFINITY;
+    for (size_t i = 0; i < all->count; i++)
+        best = fmin(best, fmin(INFINITY, number(r, &all->rows[i], 0, high_of, 0)));
+    return number(r, row, 0, low_of, 0) <= COMPARE_NEAR * best;
+}
+
+/* The rows that are asked for from here on. */
+static int choose_wanted(struct repeats *r, struct err *err)
+{
+    const struct compare_result *all = &r->sizes[0].result;
+    r->wanted = mem_zalloc(all->count + 1, sizeof *r->wanted, err);
+    for (size_t i = 0; i < all->count && r->wanted; i++)
+        if (matters(r, &all->rows[i]))
+            r->wanted[r->wanted_count++] = all->rows[i];
+    return r->wanted ? 0 : -1;
+}
+
+/* Whether all rows that matter are near enough; *off: how far their times may be off, at most. */
+static bool settled(const struct repeats *r, double *off)
+{
+    const struct compare_result *all = &r->sizes[0].result;
+    *off = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        if (!is_in_all(r, &all->rows[i]))
+            return false;
+        if (!matters(r, &all->rows[i]))
+            continue;
+        if (!row_settled(r, &all->rows[i]))
+            return false;
+        *off = fmax(*off, off_by(r, &all->rows[i], 0));
+    }
+    return all->count > 0;
+}
+
+/* --- the answer --- */
+
+/* What is said of both sizes alike holds of the whole; figures do not. */
+static void keep_texts(char **texts, size_t *n, char *const *other, size_t others)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < *n; i++) {
+        size_t o = 0;
+        while (o < others && strcmp(other[o], texts[i]) != 0)
+            o++;
+        if (o < others)
+            texts[kept++] = texts[i];
+        else
+            free(texts[i]);
+    }
+    *n = kept;
+}
+
+/* A row's number at the whole size. */
+static struct metric_value continued(const struct repeats *r, const struct compare_row *row, size_t metric)
+{
+    struct metric_value v = row->outcome.values[metric];
+    if (holds_all(r, row, metric)) {
+        v.real = (double)r->facts->memory;
+        return v;
+    }
+    if (v.interval || v.lower_bound)
+        v.lo = number(r, row, metric, low_of, 0);
+    if (v.interval)
+        v.hi = fmax(v.lo, number(r, row, metric, high_of, 0));
+    if (v.known)
+        v.real = number(r, row, metric, real_of, 0);
+    v.unbound |= !(off_by(r, row, metric) * 100 <= NEAR_PCT);
+    return v;
+}
+
+/* What the rows of the first size have at the whole size, row after row. */
+static struct metric_value *continue_all(const struct repeats *r, size_t metrics, struct err *err)
+{
+    const struct compare_result *all = &r->sizes[0].result;
+    struct metric_value *values = mem_zalloc(all->count * metrics, sizeof *values, err);
+    for (size_t i = 0; i < all->count && values; i++)
+        for (size_t m = 0; m < metrics; m++)
+            values[i * metrics + m] = continued(r, &all->rows[i], m);
+    return values;
+}
+
+/* A row of the first size becomes one of the whole program. */
+static void make_whole(const struct compare_row *other, struct compare_row *row, const struct metric_value *values)
+{
+    bool sure = true;
+    for (size_t m = 0; m < row->outcome.count; m++)
+        sure &= !values[m].unbound || row->outcome.values[m].unbound;
+    memcpy(row->outcome.values, values, row->outcome.count * sizeof *values);
+    keep_texts(row->outcome.notes, &row->outcome.note_count, other->outcome.notes, other->outcome.note_count);
+    keep_texts(row->apply, &row->apply_count, other->apply, other->apply_count);
+    if (!sure)
+        outcome_note(&row->outcome, "an estimate: more of the program might give other numbers by over %d %%",
+                     NEAR_PCT);
+    for (; row->call_count; row->call_count--)
+        free((char *)row->calls[row->call_count - 1].kernel);
+}
+
+static int answer(struct repeats *r, double off, struct compare_result *result, struct err *err)
+{
+    struct compare_result *all = &r->sizes[0].result;
+    const size_t metrics = all->rows[0].outcome.count;
+    struct metric_value *values = continue_all(r, metrics, err);
+    char text[200];
+    double simulated = 0;
+    for (size_t i = 0; i < r->count; i++)
+        simulated += r->sizes[i].at;
+    (void)snprintf(text, sizeof text,
+                   "simulated: %.2g %% of it, which repeats; times may be off by %.1f %% for that (--whole: all of it)",
+                   simulated / r->whole * 100, off * 100);
+    result->limits = values ? json_pack("[s]", text) : NULL;
+    int rc = result->limits ? 0 : values ? err_set(err, "out of memory") : -1;
+    for (size_t i = 0; i < all->count && rc == 0; i++) {
+        make_whole(same_row(&r->sizes[1], &all->rows[i]), &all->rows[i], &values[i * metrics]);
+        outcome_note_all(&all->rows[i].outcome, result->limits);
+    }
+    result->rows = all->rows;
+    result->count = all->count;
+    result->cap = all->cap;
+    all->rows = NULL;
+    all->count = all->cap = 0;
+    free(values);
+    return rc;
+}
+
+/* --- whether, and from where on --- */
+
+/* Blocks of 2 MiB that the resident warps of a launch touch in their first bodies. */
+static int mark_launch(const struct compare_program *f, void *run, uint32_t launch, uint8_t *marks, uint64_t base,
+                       uint64_t blocks, struct err *err)
+{
+    const struct program *program = &f->touching.program;
+    const struct gpu *gpu = platform_section_get(f->platform, "gpu");
+    const struct program_launch shape = program_launch_of(program, launch);
+    const uint64_t warps = program_warps_of_block(&shape),
+                   resident = (uint64_t)occupancy_resident(gpu, &shape, (uint32_t)gpu->sms) * (uint64_t)gpu->sms;
+    struct program_body body;
+    for (uint64_t w = 0; w < warps * (resident < shape.blocks ? resident : shape.blocks) && !shape.cpu; w++) {
+        if (program_body(program, run, launch, w, 0, &body, err) < 0)
+            return -1;
+        for (uint32_t a = 0; a < body.count; a++)
+            for (uint32_t rest = body.access[a].active; rest; rest &= rest - 1) {
+                const uint64_t at = program_addr(&body.access[a], (unsigned)__builtin_ctz(rest), 0) - base;
+                if (at / PROGRAM_BLOCK_BYTES < blocks)
+                    marks[at / PROGRAM_BLOCK_BYTES] = 1;
+            }
+    }
+    return 0;
+}
+
+/* The most of any launch; -1 with *err set. */
+static int64_t blocks_at_once(const struct compare_program *f, struct err *err)
+{
+    const struct program *program = &f->touching.program;
+    const uint32_t launches = program->ops->launches(program->state);
+    size_t n;
+    const struct program_alloc *allocs = program->ops->allocs(program->state, &n);
+    uint64_t base = UINT64_MAX, end = 0;
+    for (size_t i = 0; i < n; i++) {
+        base = allocs[i].addr < base ? allocs[i].addr : base;
+        end = allocs[i].addr + allocs[i].bytes > end ? allocs[i].addr + allocs[i].bytes : end;
+    }
+    const uint64_t blocks = (end - base + PROGRAM_BLOCK_BYTES - 1) / PROGRAM_BLOCK_BYTES;
+    uint8_t *marks = mem_zalloc(blocks, 1, err);
+    void *run = NULL;
+    int64_t most = marks && program_run_open(program, &run, err) == 0 ? 0 : -1;
+    const bool opened = most == 0;
+    for (uint32_t l = 0; l < launches && l < LAUNCHES_LOOKED_AT && most >= 0; l++) {
+        if (program_like(program, l) != l)
+            continue;
+        memset(marks, 0, blocks);
+        int64_t marked = mark_launch(f, run, l, marks, base, blocks, err);
+        for (uint64_t b = 0; b < blocks && marked >= 0; b++)
+            marked += marks[b];
+        most = marked < 0 ? -1 : marked > most ? marked : most;
+    }
+    if (opened)
+        program_run_close(program, run);
+    free(marks);
+    return most;
+}
+
+static bool may(const struct compare_program *f)
+{
+    const struct compare_request *q = f->request;
+    const struct workload_type *type = f->input->workload.type;
+    return q->repeats_from && f->footprint >= q->repeats_from && !q->mixed && !q->top && !q->draws && !q->results &&
+           f->touches && type && type->repeats.key && f->touching.program.ops && platform_has(f->platform, "gpu") &&
+           platform_has(f->platform, "uvm") && !platform_has(f->platform, "placement");
+}
+
+int compare_repeats(const struct compare_program *f, struct compare_result *result, bool *done, struct err *err)
+{
+    *done = false;
+    if (!may(f))
+        return 0;
+    struct repeats r = {.facts = f, .in = &f->input->workload.type->repeats};
+    const int64_t at_once = blocks_at_once(f, err);
+    r.whole = key_of(&f->input->workload, r.in->key);
+    r.blocks = blocks_of(f->allocs, f->alloc_count);
+    r.lacks = compare_fits(f) ? 0 : fmax(1, r.blocks - floor((double)f->memory / ACTOR_BLOCK_BYTES));
+    const struct gpu *gpu = platform_section_get(f->platform, "gpu");
+    const double from = (double)f->request->repeats_from;
+    double off = 0,
+           bytes = fmax(from / FIRST, fmax((double)at_once * AT_ONCE * ACTOR_BLOCK_BYTES, (double)gpu->l2_bytes));
+    if (r.lacks > 0) /* the first size lacks one */
+        bytes = fmax(bytes, (double)f->footprint / r.lacks);
+    int rc = at_once < 0 ? -1 : 0;
+    while (rc == 0 && !*done && r.count < SIZES && bytes <= fmin(from / LAST, (double)f->footprint / SAVES)) {
+        rc = run_shorter(&r, bytes, err);
+        *done = rc == 0 && r.count > ALL_ROWS && settled(&r, &off);
+        if (rc == 0 && r.count == ALL_ROWS)
+            rc = choose_wanted(&r, err);
+        bytes *= 2;
+    }
+    if (*done)
+        rc = answer(&r, off, result, err);
+    for (size_t i = 0; i < r.count; i++)
+        compare_release(&r.sizes[i].result);
+    free(r.wanted);
+    return rc;
+}

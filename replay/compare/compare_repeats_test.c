@@ -1,0 +1,124 @@
+/* Programs at random, asked in part and whole. OFFCHIP_REPEATS=CASES[,MIB[,FIRST]]: more of them, up to so many MiB. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "replay/compare/compare_testing.h"
+
+enum { NEAR_PCT = 3, LEAST_MIB = 256 };
+
+static uint64_t drawn;
+
+/* 0 to n - 1 */
+static unsigned draw(unsigned n)
+{
+    drawn = drawn * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)((drawn >> 33) % n);
+}
+
+struct asked {
+    char spec[160], set[64];
+    const char *platform;
+};
+
+/* A stencil's rows are as wide as those of a program of some GiB, in part. */
+static struct asked draw_case(unsigned kinds, unsigned long most_mib)
+{
+    static const char *const platforms[] = {"titanv", "v100", "h200", "h100", "rtx4090"};
+    struct asked a = {.platform = platforms[draw(kinds > 1 ? 5 : 2)]};
+    const unsigned mib = LEAST_MIB + draw((unsigned)most_mib - LEAST_MIB + 1), m = 32 * (64 + draw(192));
+    switch (draw(kinds)) {
+    case 0:
+        (void)snprintf(a.spec, sizeof a.spec, "synth:array,bytes=%uMiB,launches=%u,blocks=%u,unroll=%u", mib,
+                       1 + draw(2), 128 << draw(4), 1 + draw(3));
+        break;
+    case 1:
+        (void)snprintf(a.spec, sizeof a.spec, "synth:triad,bytes=%uMiB,launches=%u,blocks=%u", mib, 1 + draw(2),
+                       128 << draw(4));
+        break;
+    case 2:
+        (void)snprintf(a.spec, sizeof a.spec, "synth:conv2d,m=%u,n=%u", m, (mib << 20) / m / 8);
+        break;
+    default:
+        (void)snprintf(a.spec, sizeof a.spec, "synth:fdtd2d,m=%u,n=%u,steps=1", m, (mib << 20) / m / 12);
+        break;
+    }
+    if (draw(2))
+        (void)snprintf(a.set, sizeof a.set, "oversubscription_pct=%u", 105 + draw(100));
+    return a;
+}
+
+static struct compare_result ask(const struct asked *a, uint64_t repeats_from)
+{
+    const char *set = a->set;
+    compare_asked((struct compare_request){.spec = a->spec,
+                                           .platform = a->platform,
+                                           .sets = &set,
+                                           .set_count = *set != 0,
+                                           .repeats_from = repeats_from,
+                                           .threads = 2});
+    return result;
+}
+
+static const struct compare_row *same_row(const struct compare_result *of, const struct compare_row *row)
+{
+    for (size_t i = 0; i < of->count; i++)
+        if (of->rows[i].mechanism == row->mechanism && strcmp(of->rows[i].policy, row->policy) == 0)
+            return &of->rows[i];
+    return NULL;
+}
+
+/* Bytes that are few beside those that come count for little. */
+static void check_number(const struct asked *a, const struct compare_row *part, const struct compare_row *whole,
+                         size_t m)
+{
+    const struct metric_value *x = &part->outcome.values[m], *y = &whole->outcome.values[m];
+    const double bytes =
+        strcmp(metric_unit(compare_metrics[m].name), "bytes") == 0 ? whole->outcome.values[1].real / 64 : 0;
+    ck_assert_msg(x->known == y->known && x->interval == y->interval, "%s: %s: %s", a->spec, whole->policy,
+                  compare_metrics[m].name);
+    const double has = x->interval ? x->hi : x->real, is = y->interval ? y->hi : y->real;
+    ck_assert_msg(x->unbound || (!x->known && !x->interval) || fabs(has - is) * 100 <= NEAR_PCT * fmax(is, bytes),
+                  "%s on %s %s: %s: %s: %g in part, %g whole", a->spec, a->platform, a->set, whole->policy,
+                  compare_metrics[m].name, has, is);
+}
+
+START_TEST(programs_in_part_say_what_they_say_whole)
+{
+    const char *wanted = getenv("OFFCHIP_REPEATS");
+    char *end = NULL;
+    const unsigned long cases = wanted ? strtoul(wanted, &end, 10) : 2;
+    const unsigned long most = end && *end ? strtoul(end + 1, &end, 10) : LEAST_MIB;
+    drawn = end && *end ? strtoul(end + 1, NULL, 10) : 1;
+    unsigned taken = 0;
+    for (unsigned long c = 0; c < cases; c++) {
+        const struct asked a = draw_case(wanted ? 4 : 1, most);
+        struct compare_result part = ask(&a, UINT64_C(128) << 20), whole;
+        taken += part.limits != NULL;
+        whole = ask(&a, 0);
+        ck_assert_msg(part.count == whole.count || part.limits, "%s", a.spec);
+        for (size_t i = 0; i < part.count; i++) {
+            const struct compare_row *of = same_row(&whole, &part.rows[i]);
+            ck_assert_msg(of, "%s: %s", a.spec, part.rows[i].policy);
+            for (size_t m = 0; m < of->outcome.count; m++)
+                check_number(&a, &part.rows[i], of, m);
+        }
+        compare_release(&part);
+        compare_release(&whole);
+    }
+    if (wanted)
+        printf("in part: %u of %lu\n", taken, cases);
+    ck_assert_uint_gt(taken, 0);
+}
+END_TEST
+
+/* Warps that each read a chunk of their own touch all of a short program at once: it is not the long one, shorter. */
+START_TEST(what_touches_all_at_once_is_run_whole)
+{
+    struct compare_result whole =
+        ask(&(struct asked){.spec = "synth:array,pattern=chunk,bytes=64MiB,blocks=64", .platform = "h200"}, 1 << 20);
+    ck_assert_ptr_null(whole.limits);
+    compare_release(&whole);
+}
+END_TEST
+
+TEST_MAIN("compare_repeats", programs_in_part_say_what_they_say_whole, what_touches_all_at_once_is_run_whole)
