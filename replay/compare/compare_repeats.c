@@ -238,10 +238,12 @@ static double off_by(const struct repeats *r, const struct compare_row *row, siz
         const double all = number(r, row, metric, ends[i], 0), half = number(r, row, metric, ends[i], 1),
                      quarter = number(r, row, metric, ends[i], 2), last = fabs(all - half),
                      before = fabs(half - quarter);
-        if (isnan(all) || (all == half && half == quarter))
+        if (isnan(all) || (all == half && !(half != quarter && !isnan(quarter))))
             continue;
+        if (isnan(quarter))
+            return INFINITY;
         const double off = fmax(before / 4, last * may_come(last / before, doublings));
-        most = fmax(most, isnan(off) ? INFINITY : off / fmax(all, bytes ? number(r, row, H2D, high_of, 0) / FEW : 0));
+        most = fmax(most, off / fmax(all, bytes ? number(r, row, H2D, high_of, 0) / FEW : 0));
     }
     return most;
 }

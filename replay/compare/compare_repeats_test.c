@@ -4,7 +4,7 @@
 
 #include "replay/compare/compare_testing.h"
 
-enum { NEAR_PCT = 3, LEAST_MIB = 256 };
+enum { NEAR_PCT = 3, LEAST_MIB = 256, FAR = 4 };
 
 static uint64_t drawn;
 
@@ -95,10 +95,14 @@ START_TEST(programs_in_part_say_what_they_say_whole)
         struct compare_result part = ask(&a, UINT64_C(128) << 20), whole;
         taken += part.limits != NULL;
         whole = ask(&a, 0);
+        const double best = compare_time_high(&part.rows[0]);
         ck_assert_msg(part.count == whole.count || part.limits, "%s", a.spec);
         for (size_t i = 0; i < part.count; i++) {
             const struct compare_row *of = same_row(&whole, &part.rows[i]);
             ck_assert_msg(of, "%s: %s", a.spec, part.rows[i].policy);
+            const double time = compare_time(&part.rows[i]), off = fabs(time / compare_time(of) - 1);
+            ck_assert_msg(!part.limits || time < FAR * best || part.rows[i].outcome.values[0].unbound || off < 1e-3,
+                          "%s: %s is far behind, and no estimate", a.spec, of->policy);
             for (size_t m = 0; m < of->outcome.count; m++)
                 check_number(&a, &part.rows[i], of, m);
         }
