@@ -29,7 +29,7 @@ without tracing scatter by 10 to 30 % between runs. The costs of the driver were
             b.row("kernel time", f"{w}, {mib:,} MiB, ms", ms, lambda spec=spec, mib=mib: uvm(f"{spec},bytes={mib}MiB")["time_ns"] / 1e6,
                   SCATTER + ("; ours grows with the size, the measurement by 4.8 from 256 MiB on: one run, not explained" if mib == 1024 else ""), fit="h200 copy_run_ns")
     b.row("kernel time", "random, 256 MiB, ms", 39.5, lambda: uvm("array,bytes=256MiB,pattern=random")["time_ns"] / 1e6,
-          "one set of costs for seventeen programs: this one comes out low where the sparse ones (below) come out high; 13 batches for the recording's 16", fit="h200 copy_run_ns")
+          "one set of costs for seventeen programs: this one comes out low where the sparse ones (below) come out high; 14 batches for the recording's 16", fit="h200 copy_run_ns")
     for name, spec, lo, hi, why in (("stride", "array,bytes=256MiB", 71, 77, "15 % more records than recorded (below), each at the recorded 2.5 us"),
             ("2DCONV", "conv2d,bytes=256MiB", 59, 59, "fewer migration records than recorded (below), each at the recorded 2.6 us"),
             ("random", "array,bytes=256MiB,pattern=random", 43, 47, "low as without tracing; the 2.5 us of its records hide behind the driver's work in ours, where tracing takes 4 to 7 ms more on the chip")):
@@ -38,14 +38,14 @@ without tracing scatter by 10 to 30 % between runs. The costs of the driver were
     b.row("recording", "migration records, 2DCONV, 64 MiB", 1042, lambda: uvm("conv2d,bytes=64MiB", True)["migration_records"],
           "the recording's 1,335 faulted pages lie in 518 runs of 2.6; ours come row by row from neighbouring thread blocks and join into fewer, longer runs")
     for name, spec, batches, services, why in (("stride, 256 MiB", "array,bytes=256MiB", 287, 264, DENSE), ("2DCONV, 64 MiB", "conv2d,bytes=64MiB", 95, None, SCATTER),
-                                               ("random, 256 MiB", "array,bytes=256MiB,pattern=random", 16, 1005, "16 and 13 batches: repeats of one program scatter by a fifth")):
+                                               ("random, 256 MiB", "array,bytes=256MiB,pattern=random", 16, 1005, "16 and 14 batches: repeats of one program scatter by a fifth")):
         b.row("recording", f"{name}: fault batches", batches, lambda spec=spec: uvm(spec)["batches"], why)
         if services:
             b.row("recording", f"{name}: services", services, lambda spec=spec: uvm(spec)["services"], "the array's blocks in batches: see the row before")
     for name, spec, host, nowhere in COSTS:
         for where, key, ms in (("data on the host", "", host), ("no data", ",host=0", nowhere)):
             b.row("costs", f"{name}, {where}, ms (median of {len(ms)})", median(ms), lambda spec=spec, key=key: uvm(f"array,{spec}{key}")["time_ns"] / 1e6,
-                  f"measured {min(ms):.1f} to {max(ms):.1f}; one set of costs for these fourteen and three programs: " + ("without data what is left is faults and services: too dear where a service has 4 to 64 pages, too cheap where it has all" if key else "each run of pages that the CPU has mapped costs 5.1 us more, too much where a service has many, too little where it has all"), fit="h200 service_ns")
+                  f"measured {min(ms):.1f} to {max(ms):.1f}; one set of costs for these fourteen and three programs: " + ("without data what is left is faults and services: too dear where a service has 4 to 64 pages, too cheap where it has all" if key else "each run of pages that the CPU has mapped costs 5.7 us more, too much where a service has many, too little where it has all"), fit="h200 service_ns")
     b.none("costs", "explicit prefetch of everything, GB/s", "47 to 50", "the program's own prefetch is a record, not a step of a workload")
     b.none("costs", "CPU reading everything back, GB/s", "7.8", "no workload reads back after its kernel; CPU faults are checked one by one in recordings (`verify`)")
     for name, place in (("uvm_seq_256MiB_complete.csv.xz", "stride, 256 MiB"), ("uvm_conv_64MiB_complete.csv.xz", "2DCONV, 64 MiB"), ("uvm_seq_256MiB.csv.gz", "stride, 256 MiB, recorded without flushing")):
