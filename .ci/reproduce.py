@@ -78,7 +78,7 @@ def matching(a, name):
                   + (f"\n    why: {r.why}" if r.why else "") + (f"\n    simulated: {b.simulated}" if any(f"[c{n}]" in r.source for c, n in b.commands.items() if b.simulated and "pairs.results" in c) else ""))
         for command, n in b.commands.items():
             print(f"    c{n} {command}")
-    return not b.failed, len(b.rows)
+    return not b.failed, sum(part.startswith("| ") for part in b.parts)
 
 
 def sample(a):
