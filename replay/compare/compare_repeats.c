@@ -26,6 +26,7 @@
 #include "models/gpu/occupancy.h"
 #include "replay/compare/compare_rows.h"
 #include "trace/base/mem.h"
+#include "trace/derived/limits.h"
 
 /* Of the least size that is asked in part the first is 1 / FIRST, the last 1 / LAST at most; of any 1 / SAVES. */
 enum { FIRST = 128, LAST = 2, SAVES = 4 };
@@ -379,7 +380,8 @@ static int answer(struct repeats *r, double off, struct compare_result *result, 
     for (size_t i = 0; i < r->count; i++)
         simulated += r->sizes[i].at;
     (void)snprintf(text, sizeof text,
-                   "simulated: %.2g %% of it, which repeats; times may be off by %.1f %% for that (--whole: all of it)",
+                   LIMITS_BEGIN
+                   "%.2g %% of it is simulated and repeats; times may be off by %.1f %% for that (--whole: all of it)",
                    simulated / r->whole * 100, off * 100);
     result->limits = values ? json_pack("[s]", text) : NULL;
     int rc = result->limits ? 0 : values ? err_set(err, "out of memory") : -1;

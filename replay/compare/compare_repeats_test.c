@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "replay/compare/compare_testing.h"
+#include "trace/derived/limits.h"
 
 enum { NEAR_PCT = 3, LEAST_MIB = 256, FAR = 4 };
 
@@ -94,6 +95,7 @@ START_TEST(programs_in_part_say_what_they_say_whole)
         const struct asked a = draw_case(wanted ? 4 : 1, most);
         struct compare_result part = ask(&a, UINT64_C(128) << 20), whole;
         taken += part.limits != NULL;
+        ck_assert(!part.limits || limits_note(json_string_value(json_array_get(part.limits, 0))));
         whole = ask(&a, 0);
         const double best = compare_time_high(&part.rows[0]);
         ck_assert_msg(part.count == whole.count || part.limits, "%s", a.spec);
