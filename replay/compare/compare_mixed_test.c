@@ -122,13 +122,18 @@ START_TEST(no_mix_is_better_than_the_row_by_more_than_the_engines_error)
 }
 END_TEST
 
-START_TEST(a_mix_says_what_to_do_with_each_allocation_whatever_the_threads)
+/* It beats all else by more than the errors; but copying b of triad alone is 3 % faster than zero-copy for all here,
+ * which the models cannot tell. */
+START_TEST(a_mix_beats_more_than_errors_and_says_what_to_do_whatever_the_threads)
 {
     char first[1000] = "";
-    for (int threads = 1; threads <= 3; threads++) {
+    for (int threads = 1; threads <= 3; threads += 2) {
         compare_with(short_spec, "h200", short_set, threads);
         const struct compare_row *row = mixed_row();
         ck_assert_ptr_nonnull(row);
+        ck_assert_ptr_eq(row, &result.rows[0]);
+        for (size_t i = 1; i < result.count; i++)
+            ck_assert(!compare_tied(row, &result.rows[i]));
         char text[1000], *params = json_dumps(row->params, JSON_COMPACT);
         (void)snprintf(text, sizeof text, "%s %.17g %s", row->policy, metric(row, "time_ns"), params);
         free(params);
@@ -139,20 +144,8 @@ START_TEST(a_mix_says_what_to_do_with_each_allocation_whatever_the_threads)
         ck_assert(told(row, "cudaMemcpy() before the first kernel") && told(row, "cudaHostAlloc()"));
         compare_release(&result);
     }
-}
-END_TEST
-
-/* Copying b alone is 3 % faster than zero-copy for all here, which the models cannot tell. */
-START_TEST(a_mix_that_beats_no_simpler_row_by_more_than_the_errors_is_no_row)
-{
     compare_with("synth:triad,bytes=16MiB", "h200", short_set, 1);
     ck_assert_ptr_null(mixed_row());
-    compare_release(&result);
-    compare_with(short_spec, "h200", short_set, 1);
-    const struct compare_row *mix = mixed_row();
-    ck_assert_ptr_eq(mix, &result.rows[0]);
-    for (size_t i = 1; i < result.count; i++)
-        ck_assert(!compare_tied(mix, &result.rows[i]));
     compare_release(&result);
 }
 END_TEST
@@ -175,6 +168,5 @@ END_TEST
 
 TEST_MAIN("compare_mixed", both_ends_of_a_mix_are_the_rows_of_one_mechanism,
           copies_take_their_memory_from_the_managed_rest, no_mix_is_better_than_the_row_by_more_than_the_engines_error,
-          a_mix_says_what_to_do_with_each_allocation_whatever_the_threads,
-          a_mix_that_beats_no_simpler_row_by_more_than_the_errors_is_no_row,
+          a_mix_beats_more_than_errors_and_says_what_to_do_whatever_the_threads,
           with_room_for_all_a_mix_is_looked_for_only_where_it_is_asked_for)
