@@ -43,10 +43,12 @@ static void run_all(const struct platform *platform, uint64_t seed, int64_t chun
             ck_assert_msg(rc == 0, "seed %d, %s+%s: %s", (int)seed, uvm_policies[p]->name, uvm_evict_policies[e]->name,
                           err.msg);
             breakdown_release(&parts);
-            run.parts = NULL;
-            ck_assert_int_eq(uvm_simulate(&run, &again, &err), 0);
-            ck_assert_int_eq(again.time_ns, m.time_ns);
-            ck_assert_uint_eq(again.d2h_bytes, m.d2h_bytes);
+            if (seed % 4 == (p + e) % 4) { /* each pair at six seeds */
+                run.parts = NULL;
+                ck_assert_int_eq(uvm_simulate(&run, &again, &err), 0);
+                ck_assert_int_eq(again.time_ns, m.time_ns);
+                ck_assert_uint_eq(again.d2h_bytes, m.d2h_bytes);
+            }
             /* Whatever is brought and sent away, the program touches the same pages. */
             ck_assert_msg(!touched || touched == m.touched_bytes, "seed %d, %s+%s: another program", (int)seed,
                           uvm_policies[p]->name, uvm_evict_policies[e]->name);
