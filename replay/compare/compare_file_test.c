@@ -147,7 +147,7 @@ static int look(void *ctx, const struct results_run *run)
 START_TEST(drawn_rows_say_in_how_many_draws_they_win)
 {
     const char *path = testing_file("drawn.db");
-    struct compare_result got = compared("synth:bfs,scale=10,roots=1", "h200", path, 3);
+    struct compare_result got = compared("synth:bfs,scale=9,roots=1", "h200", path, 3);
     struct results *results = results_open(path, RESULTS_READ, &err);
     char name[COMPARE_NAME];
     struct looking l = {compare_row_name(&got.rows[0], name), true, NULL, NULL, 0};
