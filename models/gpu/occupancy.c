@@ -73,6 +73,8 @@ void issue_init(struct issue *issue, const struct gpu *gpu, uint64_t warps, uint
     uint64_t sms = (uint64_t)gpu->sms, share = (warps + sms - 1) / sms;
     uint64_t resident = share < per_sm ? share : per_sm, chip = warps < sms * per_sm ? warps : sms * per_sm;
     issue->load_ns = gpu->memory_ns;
+    issue->l2_ns = (double)gpu->l2_cycles * cycle_ns;
+    issue->l2_bytes = (double)gpu->l2_bytes;
     issue->instruction_ns = gpu->dependent_cycles * cycle_ns;
     issue->crowd_ns = (double)resident / gpu->issue_per_cycle * cycle_ns;
     issue->sector_ns = (double)chip * SECTOR / gpu->dram_bytes_per_s * 1e9;

@@ -127,13 +127,28 @@ START_TEST(the_three_bounds_of_the_worked_example)
     ck_assert_double_eq_tol(i.load_ns + i.instruction_ns * 40, 406, 0.5);
     ck_assert_double_eq_tol(i.crowd_ns * 40, 440, 0.5);
     ck_assert_double_eq_tol(i.sector_ns * 16, 4016, 1);
-    ck_assert_double_eq_tol(issue_ns(&i, 40, 16, true, 1), 4016, 1);
-    ck_assert_double_eq_tol(issue_ns(&i, 40, 0, true, 1), 440, 0.5);
-    ck_assert_double_eq_tol(issue_ns(&i, 4, 0, true, 1), 307, 0.5);
-    ck_assert_double_eq_tol(issue_ns(&i, 4, 0, false, 1), 44, 0.5);
+    ck_assert_double_eq_tol(issue_ns(&i, 40, 16, i.load_ns, 1), 4016, 1);
+    ck_assert_double_eq_tol(issue_ns(&i, 40, 0, i.load_ns, 1), 440, 0.5);
+    ck_assert_double_eq_tol(issue_ns(&i, 4, 0, i.load_ns, 1), 307, 0.5);
+    ck_assert_double_eq_tol(issue_ns(&i, 4, 0, 0, 1), 44, 0.5);
     /* An eighth of the warps runs: 502 ns of memory; one alone: its own chain. */
-    ck_assert_double_eq_tol(issue_ns(&i, 40, 16, true, 0.125), 502, 0.5);
-    ck_assert_double_eq_tol(issue_ns(&i, 40, 16, true, 1.0 / 5120), 406, 0.5);
+    ck_assert_double_eq_tol(issue_ns(&i, 40, 16, i.load_ns, 0.125), 502, 0.5);
+    ck_assert_double_eq_tol(issue_ns(&i, 40, 16, i.load_ns, 1.0 / 5120), 406, 0.5);
+}
+END_TEST
+
+START_TEST(l2_answers_what_it_holds_of_the_programs_own_memory)
+{
+    struct gpu g = volta();
+    struct issue i;
+    g.l2_bytes = 4 << 20;
+    g.l2_cycles = 200;
+    issue_init(&i, &g, 1 << 20, 64);
+    const double hit = 200e9 / (double)g.clock_hz;
+    ck_assert_double_eq(issue_wait_ns(&i, false, 0), 0);
+    ck_assert_double_eq(issue_wait_ns(&i, true, 1), i.load_ns);
+    ck_assert_double_eq_tol(issue_wait_ns(&i, false, 4096), hit, 1e-9);
+    ck_assert_double_eq_tol(issue_wait_ns(&i, false, 8192), (hit + i.load_ns) / 2, 1e-9);
 }
 END_TEST
 
@@ -157,7 +172,7 @@ START_TEST(streaming_reaches_the_bandwidth_and_no_more)
         struct issue i;
         uint64_t warps = 5120 * 100;
         issue_init(&i, &g, warps, 64);
-        double total = issue_ns(&i, 10, sectors, true, 1) * 100, bytes = (double)warps * sectors * 32;
+        double total = issue_ns(&i, 10, sectors, i.load_ns, 1) * 100, bytes = (double)warps * sectors * 32;
         ck_assert_double_ge(total, bytes / 652.8 - 1);
         if (sectors >= 16)
             ck_assert_double_le(total, bytes / 652.8 + 1);
@@ -167,5 +182,5 @@ END_TEST
 
 TEST_MAIN("occupancy", each_resource_limits_by_itself, blocks_of_known_kernels,
           blocks_and_l1_of_rodinia_on_the_pim_enabled_gpu, what_shared_memory_leaves_of_l1,
-          the_three_bounds_of_the_worked_example, a_lone_warp_waits_for_nobody,
-          streaming_reaches_the_bandwidth_and_no_more)
+          the_three_bounds_of_the_worked_example, l2_answers_what_it_holds_of_the_programs_own_memory,
+          a_lone_warp_waits_for_nobody, streaming_reaches_the_bandwidth_and_no_more)

@@ -247,7 +247,7 @@ static double counting_step_ns(const struct actor_step *s, const struct issue *i
 {
     return s->compute_ns != ACTOR_COMPUTE_AUTO
                ? s->compute_ns
-               : issue_ns(issue, s->instructions, s->sectors, s->count > 0 || s->waits, 1);
+               : issue_ns(issue, s->instructions, s->sectors, issue_wait_ns(issue, s->count > 0, s->waits), 1);
 }
 
 /* --- launches --- */

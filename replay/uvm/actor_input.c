@@ -297,7 +297,7 @@ static int add_touch(struct actor_trace *t, const struct record *r, const int64_
         if (touch.turns > MOST_TURNS)
             return err_set(err, "a touch of 0x%llx is repeated %lld times; expected %d at most",
                            (unsigned long long)r->addr, (long long)extras[2], MOST_TURNS);
-        touch.waits = extras[3] > 0;
+        touch.waits = to_u32(extras[3]);
     }
     if (r->flags) {
         const struct actor_alloc *a = alloc_of(t, r->addr);

@@ -506,8 +506,8 @@ static uint32_t compute_ns(const struct uvm_gpu *g, const struct actor_step *ste
     /* Who is in the calendar runs, and this one. */
     double running = (double)(g->queued + 1) / (double)g->resident;
     running = running < 1 ? running : 1;
-    return (uint32_t)(issue_ns(&g->issue, step->instructions, step->sectors, step->count > 0 || step->waits, running) +
-                      0.5);
+    const double wait = issue_wait_ns(&g->issue, step->count > 0, step->waits);
+    return (uint32_t)(issue_ns(&g->issue, step->instructions, step->sectors, wait, running) + 0.5);
 }
 
 /* What the remote pages of so many turns of a step ask of the link, each; 0: it has none. */

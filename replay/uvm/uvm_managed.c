@@ -307,8 +307,8 @@ struct uvm_managed_activity uvm_managed_activity(const struct uvm_metrics *m)
 
 bool uvm_managed_same(const struct platform *a, const struct platform *b, struct uvm_managed_activity activity)
 {
-    static const char *const caches[] = {"l2_ways",   "l1_ways",   "l1_sets",  "l1_replacement", "l1_allocate",
-                                         "l1_cycles", "l2_cycles", "l1_banks", "miss_queue",     NULL};
+    static const char *const caches[] = {
+        "l2_ways", "l1_ways", "l1_sets", "l1_replacement", "l1_allocate", "l1_cycles", "l1_banks", "miss_queue", NULL};
     /* Of [uvm], by what a run did not do: evict; evict or fault. */
     static const char *const tracing[] = {"evict_ns", "copy_engines", "trace_record_ns", "trace_entry_ns", NULL};
     static const char *const faults[] = {

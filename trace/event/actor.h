@@ -72,9 +72,10 @@ struct actor_step {
     uint32_t instructions; /* that a turn issues, memory instructions included */
     uint32_t sectors;      /* of 32 B that a turn moves */
     uint32_t compute_ns;   /* of a turn, from its last load to the next turn; or ACTOR_COMPUTE_AUTO */
-    uint32_t waits;        /* 1: a turn waits for loads of memory that is the GPU's in any case; it has no page */
-    uint32_t turns;        /* >= 1: all of this so often, one turn after the other */
-    uint64_t writes;       /* bit i: loaded page i is written as well (an atomic) */
+    uint32_t waits;  /* > 0: a turn waits for loads from so many KiB of memory that is the GPU's in any case; it has
+                        no page */
+    uint32_t turns;  /* >= 1: all of this so often, one turn after the other */
+    uint64_t writes; /* bit i: loaded page i is written as well (an atomic) */
     uint32_t page[ACTOR_LOADS + ACTOR_STORES];
 };
 

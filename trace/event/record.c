@@ -39,7 +39,7 @@ const struct record_kind_info record_kinds[RECORD_KINDS] = {
         {"TOUCH", "time duration addr bytes flags id group",
          "access: 1 read, 2 store (not waited for), 3 atomic, 0 no page; time = step of the actor, duration = ns of "
          "computing after the step, bytes of a step's first touch = page touches of warps; extra columns: "
-         "instructions, sectors, turns, waits of a step",
+         "instructions, sectors, turns, waits (KiB) of a step",
          "actor"},
     [RECORD_SCAN] = {"SCAN", "time addr bytes flags id group", "row of table structures", "lane or vertex"},
     [RECORD_DRAM_READ] = {"DRAM_READ", "time addr bytes flags id group", "1: served by L2", "request number"},

@@ -27,12 +27,15 @@ int program_pages_init(struct program_pages *pages, const struct program *progra
 {
     size_t n;
     const struct program_alloc *allocs = program->ops->allocs(program->state, &n);
+    uint64_t own = 0;
     memset(pages, 0, sizeof *pages);
     pages->program = program;
     for (size_t i = 0; i < n; i++) {
         pages->managed[i] = -1;
-        if (allocs[i].device)
+        if (allocs[i].device) {
+            own += allocs[i].bytes;
             continue;
+        }
         struct actor_alloc *a = &pages->allocs[pages->count];
         *a = (struct actor_alloc){.addr = allocs[i].addr,
                                   .bytes = allocs[i].bytes,
@@ -41,6 +44,8 @@ int program_pages_init(struct program_pages *pages, const struct program *progra
         memcpy(a->name, allocs[i].name, sizeof a->name);
         pages->managed[i] = (int8_t)pages->count++;
     }
+    const uint64_t kib = (own + 1023) / 1024;
+    pages->own_kib = kib < UINT32_MAX ? (uint32_t)kib : UINT32_MAX;
     if (pages->count == 0)
         return err_set(err, "the program keeps nothing in managed memory");
     if (shares_pages(pages))
@@ -545,7 +550,7 @@ static bool take(struct filling *f, const struct program_access *a)
     struct access_pages *c = &f->pages;
     uint64_t first, last;
     if (f->run->pages->managed[a->alloc] < 0) {
-        f->step->waits |= program_loads(a);
+        f->step->waits = program_loads(a) ? f->run->pages->own_kib : f->step->waits;
         return true;
     }
     stretch_of(f->run->pages, a, f->turn, &first, &last);

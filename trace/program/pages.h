@@ -29,7 +29,8 @@ struct program_pages {
     size_t count;
     int8_t managed[PROGRAM_ALLOCS]; /* by allocation of the program: its place in allocs[]; -1: none */
     uint64_t moved[PROGRAM_ALLOCS]; /* likewise: how far its address lies from the program's, modulo 2^64 */
-    bool unroll;                    /* every turn is a step of its own (what closed forms are compared with) */
+    uint32_t own_kib; /* in GPU memory in any case, all together: what a step says that waits for some of it */
+    bool unroll;      /* every turn is a step of its own (what closed forms are compared with) */
 };
 
 /* advice: of every allocation, by the program's numbers (enum actor_advice), besides the program's own; NULL: none.

@@ -296,6 +296,8 @@ START_TEST(a_step_ends_at_a_wait_and_where_it_is_full)
     ck_assert_uint_eq(s[0].count, 1);
     ck_assert_uint_eq(s[1].count, 0); /* in GPU memory in any case */
     ck_assert_uint_eq(s[1].sectors, 4);
+    ck_assert_uint_eq(s[1].waits, (memory[2].bytes + 1023) / 1024);
+    ck_assert_uint_eq(s[0].waits, 0);
     ck_assert_uint_eq(s[2].count, 64);
     ck_assert_uint_eq(s[3].count, 33);
     ck_assert(s[3].writes == 1ull << 32);
