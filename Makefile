@@ -230,11 +230,11 @@ accuracy: $(BUILD)/offchip
 	@python3 fixtures/measured/accuracy.py $(BUILD)/offchip $(WITH) || \
 	    { [ $$? = 3 ] && $(MAKE) $(BUILD)/offchip && python3 fixtures/measured/accuracy.py $(BUILD)/offchip $(WITH); }
 
-# SOAK_N random kill -9 and all else that must not lose anything.
+# SOAK_N random kill -9 and all else that must not lose anything; SOAK_ONLY=STEP,..: no other steps (.ci/soak.py).
 SOAK_N ?= 500
 .PHONY: soak
 soak: all $(STANDIN)
-	@python3 .ci/soak.py $(BUILD)/offchip --n $(SOAK_N) $(if $(SOAK_SEED),--seed $(SOAK_SEED))
+	@python3 .ci/soak.py $(BUILD)/offchip --n $(SOAK_N) $(if $(SOAK_SEED),--seed $(SOAK_SEED)) $(if $(SOAK_ONLY),--only $(SOAK_ONLY))
 
 lint: DEVELOPER = 1
 lint: $(BUILD)/offchip
