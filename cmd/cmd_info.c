@@ -616,7 +616,8 @@ static void print_migration(const json_t *o)
 {
     const json_t *m = json_object_get(o, "migration"), *per = json_object_get(m, "bytes_per_fault"),
                  *delay = json_object_get(m, "fault_to_migration_ns");
-    char a[64], b[64], c[64], each[100] = "", wait[200] = "";
+    const double times = json_number_value(json_object_get(m, "remigration_ratio"));
+    char a[64], b[64], c[64], again[64] = ", each page once", each[100] = "", wait[200] = "";
     if (!m)
         return;
     const json_t *moved = json_object_get(m, "h2d_bytes");
@@ -632,8 +633,9 @@ static void print_migration(const json_t *o)
                        units_human_ns((double)json_integer_value(json_object_get(delay, "median")), a, sizeof a),
                        units_human_ns((double)json_integer_value(json_object_get(delay, "min")), b, sizeof b),
                        units_human_ns((double)json_integer_value(json_object_get(delay, "max")), c, sizeof c));
-    printable_print(stdout, "moved to the GPU: %s, %.4g times its distinct pages%s%s\n", bytes,
-                    json_number_value(json_object_get(m, "remigration_ratio")), each, wait);
+    if (times > 1)
+        (void)snprintf(again, sizeof again, ", %.4g times its distinct pages", times);
+    printable_print(stdout, "moved to the GPU: %s%s%s%s\n", bytes, again, each, wait);
 }
 
 static void print_table(const struct info *info)
