@@ -8,9 +8,9 @@
  * checks are the same lines through the first size and those a half and a quarter as large as the last. The difference
  * of the last two may come again with every doubling up to the whole size (warps drift apart), shrinking as it did from
  * the one before: all of them together, and at least a quarter of the one before, is what a number may be off. From the
- * fourth size on only rows up to COMPARE_NEAR times the best are asked for. When all their numbers are off by less than
- * NEAR_PCT, that is the answer; numbers of others are estimates unless they are as near. If it never is, the program
- * runs whole.
+ * fourth size on only rows up to COMPARE_NEAR times the best are asked for. When all numbers
+ * of those that may take up to RIVAL times the best are off by less than NEAR_PCT, that is the answer; numbers of
+ * others are estimates unless they are as near. If it never is, the program runs whole.
  *
  * The first size is a small part of the least that is asked so, and at least AT_ONCE times the blocks of 2 MiB that
  * resident warps touch in their first steps: where those are a large part of what is simulated, nothing repeats
@@ -31,7 +31,7 @@
 /* Of the least size that is asked in part the first is 1 / FIRST, the last 1 / LAST at most; of any 1 / SAVES. */
 enum { FIRST = 128, LAST = 2, SAVES = 4 };
 enum { H2D = 1, GPU = 3, FEW = 64 }; /* of compare_metrics; bytes that are a smaller part of them are few */
-enum { SIZES = 8, ALL_ROWS = 3, NEAR_PCT = 3, AT_ONCE = 4, LAUNCHES_LOOKED_AT = 64, SPEC = 4096 };
+enum { SIZES = 8, ALL_ROWS = 3, NEAR_PCT = 3, AT_ONCE = 4, RIVAL = 2, LAUNCHES_LOOKED_AT = 64, SPEC = 4096 };
 
 struct shorter {
     double at; /* the key */
@@ -269,14 +269,14 @@ static bool is_in_all(const struct repeats *r, const struct compare_row *row)
     return true;
 }
 
-/* Whether a row is not far behind the best. */
-static bool matters(const struct repeats *r, const struct compare_row *row)
+/* Whether a row, if it is faster by `off`, is within `times` the best. */
+static bool within(const struct repeats *r, const struct compare_row *row, double times, double off)
 {
     const struct compare_result *all = &r->sizes[0].result;
     double best = INFINITY;
     for (size_t i = 0; i < all->count; i++)
         best = fmin(best, fmin(INFINITY, number(r, &all->rows[i], 0, high_of, 0)));
-    return number(r, row, 0, low_of, 0) <= COMPARE_NEAR * best;
+    return number(r, row, 0, low_of, 0) * (1 - off) <= times * best;
 }
 
 /* The rows that are asked for from here on. */
@@ -285,12 +285,13 @@ static int choose_wanted(struct repeats *r, struct err *err)
     const struct compare_result *all = &r->sizes[0].result;
     r->wanted = mem_zalloc(all->count + 1, sizeof *r->wanted, err);
     for (size_t i = 0; i < all->count && r->wanted; i++)
-        if (matters(r, &all->rows[i]))
+        if (within(r, &all->rows[i], COMPARE_NEAR, 0))
             r->wanted[r->wanted_count++] = all->rows[i];
     return r->wanted ? 0 : -1;
 }
 
-/* Whether all rows that matter are near enough; *off: how far their times may be off, at most. */
+/* Whether all rows that may be about as fast as the best are near enough; *off: how far their times may be off, at
+ * most. */
 static bool settled(const struct repeats *r, double *off)
 {
     const struct compare_result *all = &r->sizes[0].result;
@@ -298,7 +299,8 @@ static bool settled(const struct repeats *r, double *off)
     for (size_t i = 0; i < all->count; i++) {
         if (!is_in_all(r, &all->rows[i]))
             return false;
-        if (!matters(r, &all->rows[i]))
+        const double may = fmin(1, off_by(r, &all->rows[i], 0));
+        if (last_of(r, &all->rows[i]) < r->count - 1 || !within(r, &all->rows[i], RIVAL, may))
             continue;
         if (!row_settled(r, &all->rows[i]))
             return false;
