@@ -100,22 +100,13 @@ static int ask(const struct compare_program *f, const struct input *input, const
     return compare_execute(f, &request, got, err);
 }
 
-/* The row of a policy. */
-static struct compare_row *row_of(struct compare_result *result, const struct replay_policy *policy)
-{
-    char label[160];
-    replay_policy_label(policy, label, sizeof label);
-    for (size_t i = 0; i < result->count; i++)
-        if (result->rows[i].mechanism == COMPARE_ZEROCOPY && strcmp(result->rows[i].policy, label) == 0)
-            return &result->rows[i];
-    return NULL;
-}
-
 static void say(const struct aligning *a, const struct replay_result *now, const struct replay_result *aligned,
                 struct compare_result *result)
 {
     for (size_t i = 0; i < now->policy_count && i < aligned->policy_count; i++) {
-        struct compare_row *row = row_of(result, &now->policies[i]);
+        char label[160];
+        replay_policy_label(&now->policies[i], label, sizeof label);
+        struct compare_row *row = compare_find(result, COMPARE_ZEROCOPY, label);
         const struct metric_value *n = outcome_get(&now->runs[i], "requests"),
                                   *t = outcome_get(&now->runs[i], "time_ns"),
                                   *m = outcome_get(&aligned->runs[i], "requests"),

@@ -145,9 +145,9 @@ static void set_order(struct managed_runs *runs, struct compare_result *result)
         char name[160];
         name_of(&runs->items[i], name, sizeof name);
         runs->items[i].order = i;
-        for (size_t r = 0; r < result->count; r++)
-            if (result->rows[r].mechanism == COMPARE_MANAGED && strcmp(result->rows[r].policy, name) == 0)
-                result->rows[r].order = i;
+        struct compare_row *row = compare_find(result, COMPARE_MANAGED, name);
+        if (row)
+            row->order = i;
     }
 }
 

@@ -111,6 +111,15 @@ bool compare_next_policy(const char **list, char *policy, size_t size)
     return n > 0;
 }
 
+struct compare_row *compare_find(const struct compare_result *result, enum compare_mechanism mechanism,
+                                 const char *policy)
+{
+    for (size_t i = 0; i < result->count; i++)
+        if (result->rows[i].mechanism == mechanism && strcmp(result->rows[i].policy, policy) == 0)
+            return &result->rows[i];
+    return NULL;
+}
+
 bool compare_wanted(const struct compare_program *f, enum compare_mechanism mechanism, const char *policy)
 {
     const bool part = !f->only && f->request->wanted && mechanism == COMPARE_MANAGED;

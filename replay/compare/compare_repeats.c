@@ -1,20 +1,17 @@
 /* compare_repeats: rows of a large program whose work repeats, from shorter runs of the same program.
  *
- * A program may say in which key its work repeats (struct workload_repeats): rows of a stencil, bytes of a grid-stride
- * sweep. A shorter one is the same with less of that. Kept are the width of rows, blocks, resident warps, launches and,
- * where memory is short, its chunks less than what the data take, in proportion: what repeats (the queue of evictions,
- * the order of faults) is then the same, less often. Sizes are x0, 2 x0, 4 x0, 8 x0, ..: a row's numbers at size x lie
- * on a line through those of the first and the last size, a + b x (ratios: a + b / x), read off at the whole size. The
- * checks are the same lines through the first size and those a half and a quarter as large as the last. The difference
- * of the last two may come again with every doubling up to the whole size (warps drift apart), shrinking as it did from
- * the one before: all of them together, and at least a quarter of the one before, is what a number may be off. From the
- * fourth size on only rows up to COMPARE_NEAR times the best are asked for. When all numbers
- * of those that may take up to RIVAL times the best are off by less than NEAR_PCT, that is the answer; numbers of
- * others are estimates unless they are as near. If it never is, the program runs whole.
+ * A program may say in which key its work repeats (struct workload_repeats). A shorter one keeps the width of rows,
+ * blocks, warps, launches and, where memory is short, lacks of it in proportion: what repeats is the same, less often.
+ * Sizes are x0, 2 x0, 4 x0, ..: a row's numbers at size x lie on a line through those of the first and the last size,
+ * a + b x (ratios: a + b / x), read off at the whole size. The same lines through the first size and those a half and a
+ * quarter as large as the last are the check: the difference of the last two may come again with every doubling up to
+ * the whole size, shrinking as it did from the one before: all of them together, and at least a quarter of the one
+ * before, is what a number may be off. When all numbers of the rows that may take up to RIVAL times the best are off by
+ * less than NEAR_PCT, that is the answer; others are estimates unless they are as near. If it never is, the program
+ * runs whole.
  *
- * The first size is a small part of the least that is asked so, and at least AT_ONCE times the blocks of 2 MiB that
- * resident warps touch in their first steps: where those are a large part of what is simulated, nothing repeats
- * (chunks, random reads). A program that L2 holds is another one, too. Worked
+ * The first size is at least AT_ONCE times the blocks of 2 MiB that resident warps touch in their first steps: where
+ * those are a large part of what is simulated, nothing repeats. A program that L2 holds is another one, too. Worked
  * example: 64, 128, 256 and 512 rows of 51,200 take 5, 9.1, 17 and 32.9 ms. The line through 64 and 512 rows gives
  * 3.190 s, through 64 and 256 3.201 s, through 64 and 128 3.281 s: differences of
  * 80 and 11 ms; the next seven would be 1.5 ms, 0.2 ms, ..: 3.19 s may be off by a quarter of 80 ms, 0.6 %. */
@@ -30,7 +27,8 @@
 
 /* Of the least size that is asked in part the first is 1 / FIRST, the last 1 / LAST at most; of any 1 / SAVES. */
 enum { FIRST = 128, LAST = 2, SAVES = 4 };
-enum { H2D = 1, GPU = 3, FEW = 64 }; /* of compare_metrics; bytes that are a smaller part of them are few */
+enum { TIME, H2D, GPU = 3, FEW = 64 }; /* of compare_metrics; bytes that are a smaller part of H2D are few */
+enum part { LOW, HIGH, REAL };         /* of a number */
 enum { SIZES = 8, ALL_ROWS = 3, NEAR_PCT = 3, AT_ONCE = 4, RIVAL = 2, LAUNCHES_LOOKED_AT = 64, SPEC = 4096 };
 
 struct shorter {
@@ -41,8 +39,8 @@ struct shorter {
 struct repeats {
     const struct compare_program *facts;
     const struct workload_repeats *in;
-    double whole;         /* the key */
-    double blocks, lacks; /* of 2 MiB: the program's; that the GPU's memory is short of, 0: it is not */
+    double whole; /* the key */
+    double lacks; /* blocks of 2 MiB that the GPU's memory is short of; 0: it is not */
     struct shorter sizes[SIZES];
     size_t count;
     struct compare_row *wanted; /* that matter; nothing is theirs but what names them */
@@ -149,21 +147,7 @@ static int run_shorter(struct repeats *r, double bytes, struct err *err)
 
 static const struct compare_row *same_row(const struct shorter *s, const struct compare_row *row)
 {
-    for (size_t i = 0; i < s->result.count; i++)
-        if (s->result.rows[i].mechanism == row->mechanism && strcmp(s->result.rows[i].policy, row->policy) == 0)
-            return &s->result.rows[i];
-    return NULL;
-}
-
-/* Read off at `at`. A ratio's line is one over the reciprocal. */
-static double line(bool ratio, double x, double y, double x1, double y1, double at)
-{
-    if (ratio) {
-        x = 1 / x;
-        x1 = 1 / x1;
-        at = 1 / at;
-    }
-    return fmax(0, y + (y1 - y) * (at - x) / (x1 - x));
+    return compare_find(&s->result, row->mechanism, row->policy);
 }
 
 /* The last size that was asked for a row. */
@@ -175,37 +159,30 @@ static size_t last_of(const struct repeats *r, const struct compare_row *row)
     return last;
 }
 
-/* One number of a row, which the sizes have by `of`, at the whole size: by the first one and `back` before the last.
- * NAN: one of them has none. */
-static double number(const struct repeats *r, const struct compare_row *row, size_t metric,
-                     double (*of)(const struct metric_value *v), size_t back)
+static double part_of(const struct metric_value *v, enum part part)
+{
+    if (part == REAL || !(v->interval || (part == LOW && v->lower_bound)))
+        return v->known ? v->real : NAN;
+    return part == LOW ? v->lo : v->hi;
+}
+
+/* One number of a row at the whole size, by the first size and `back` before the last; a ratio's line is one over the
+ * reciprocal. NAN: one of them has none. */
+static double number(const struct repeats *r, const struct compare_row *row, size_t metric, enum part part, size_t back)
 {
     const size_t last = last_of(r, row);
+    const bool ratio = compare_metrics[metric].aggregate == METRIC_MEAN;
+    double x[2], y[2];
     if (last < back + 1)
         return NAN;
-    const struct shorter *on[] = {&r->sizes[0], &r->sizes[last - back]};
-    const bool ratio = compare_metrics[metric].aggregate == METRIC_MEAN;
-    double y[2];
     for (size_t i = 0; i < 2; i++) {
-        const struct compare_row *same = same_row(on[i], row);
-        y[i] = same ? of(&same->outcome.values[metric]) : NAN;
+        const struct shorter *on = &r->sizes[i * (last - back)];
+        const struct compare_row *same = same_row(on, row);
+        x[i] = ratio ? 1 / on->at : on->at;
+        y[i] = same ? part_of(&same->outcome.values[metric], part) : NAN;
     }
-    return isnan(y[0] + y[1]) ? NAN : line(ratio, on[0]->at, y[0], on[1]->at, y[1], r->whole);
-}
-
-static double low_of(const struct metric_value *v)
-{
-    return v->interval || v->lower_bound ? v->lo : v->known ? v->real : NAN;
-}
-
-static double high_of(const struct metric_value *v)
-{
-    return v->interval ? v->hi : v->known ? v->real : NAN;
-}
-
-static double real_of(const struct metric_value *v)
-{
-    return v->known ? v->real : NAN;
+    const double at = ratio ? 1 / r->whole : r->whole;
+    return isnan(y[0] + y[1]) ? NAN : fmax(0, y[0] + (y[1] - y[0]) * (at - x[0]) / (x[1] - x[0]));
 }
 
 /* Whether a number is the GPU's memory, all of which is taken. */
@@ -229,22 +206,20 @@ static double may_come(double shrinks, double doublings)
 /* How far a number may be off, as a share of it; bytes that are few beside all that come count for little. */
 static double off_by(const struct repeats *r, const struct compare_row *row, size_t metric)
 {
-    double (*const ends[])(const struct metric_value *v) = {low_of, high_of};
     if (holds_all(r, row, metric))
         return 0;
     const bool bytes = strcmp(metric_unit(compare_metrics[metric].name), "bytes") == 0;
     const double doublings = log2(r->whole / r->sizes[last_of(r, row)].at);
     double most = 0;
-    for (size_t i = 0; i < 2; i++) {
-        const double all = number(r, row, metric, ends[i], 0), half = number(r, row, metric, ends[i], 1),
-                     quarter = number(r, row, metric, ends[i], 2), last = fabs(all - half),
-                     before = fabs(half - quarter);
+    for (enum part end = LOW; end <= HIGH; end++) {
+        const double all = number(r, row, metric, end, 0), half = number(r, row, metric, end, 1),
+                     quarter = number(r, row, metric, end, 2), last = fabs(all - half), before = fabs(half - quarter);
         if (isnan(all) || (all == half && !(half != quarter && !isnan(quarter))))
             continue;
         if (isnan(quarter))
             return INFINITY;
         const double off = fmax(before / 4, last * may_come(last / before, doublings));
-        most = fmax(most, off / fmax(all, bytes ? number(r, row, H2D, high_of, 0) / FEW : 0));
+        most = fmax(most, off / fmax(all, bytes ? number(r, row, H2D, HIGH, 0) / FEW : 0));
     }
     return most;
 }
@@ -263,7 +238,7 @@ static bool is_in_all(const struct repeats *r, const struct compare_row *row)
     for (size_t i = 0; i <= last_of(r, row); i++) {
         const struct compare_row *same = same_row(&r->sizes[i], row);
         for (size_t m = 0; m < row->outcome.count; m++)
-            if (!same || isnan(low_of(&same->outcome.values[m])) != isnan(low_of(&row->outcome.values[m])))
+            if (!same || isnan(part_of(&same->outcome.values[m], LOW)) != isnan(part_of(&row->outcome.values[m], LOW)))
                 return false;
     }
     return true;
@@ -275,8 +250,8 @@ static bool within(const struct repeats *r, const struct compare_row *row, doubl
     const struct compare_result *all = &r->sizes[0].result;
     double best = INFINITY;
     for (size_t i = 0; i < all->count; i++)
-        best = fmin(best, fmin(INFINITY, number(r, &all->rows[i], 0, high_of, 0)));
-    return number(r, row, 0, low_of, 0) * (1 - off) <= times * best;
+        best = fmin(best, number(r, &all->rows[i], TIME, HIGH, 0));
+    return number(r, row, TIME, LOW, 0) * (1 - off) <= times * best;
 }
 
 /* The rows that are asked for from here on. */
@@ -297,14 +272,15 @@ static bool settled(const struct repeats *r, double *off)
     const struct compare_result *all = &r->sizes[0].result;
     *off = 0;
     for (size_t i = 0; i < all->count; i++) {
-        if (!is_in_all(r, &all->rows[i]))
+        const struct compare_row *row = &all->rows[i];
+        const double may = off_by(r, row, TIME);
+        if (!is_in_all(r, row))
             return false;
-        const double may = fmin(1, off_by(r, &all->rows[i], 0));
-        if (last_of(r, &all->rows[i]) < r->count - 1 || !within(r, &all->rows[i], RIVAL, may))
+        if (last_of(r, row) < r->count - 1 || !within(r, row, RIVAL, fmin(1, may)))
             continue;
-        if (!row_settled(r, &all->rows[i]))
+        if (!row_settled(r, row))
             return false;
-        *off = fmax(*off, off_by(r, &all->rows[i], 0));
+        *off = fmax(*off, may);
     }
     return all->count > 0;
 }
@@ -336,33 +312,29 @@ static struct metric_value continued(const struct repeats *r, const struct compa
         return v;
     }
     if (v.interval || v.lower_bound)
-        v.lo = number(r, row, metric, low_of, 0);
+        v.lo = number(r, row, metric, LOW, 0);
     if (v.interval)
-        v.hi = fmax(v.lo, number(r, row, metric, high_of, 0));
+        v.hi = fmax(v.lo, number(r, row, metric, HIGH, 0));
     if (v.known)
-        v.real = number(r, row, metric, real_of, 0);
+        v.real = number(r, row, metric, REAL, 0);
     v.unbound |= !(off_by(r, row, metric) * 100 <= NEAR_PCT);
     return v;
 }
 
-/* What the rows of the first size have at the whole size, row after row. */
-static struct metric_value *continue_all(const struct repeats *r, size_t metrics, struct err *err)
-{
-    const struct compare_result *all = &r->sizes[0].result;
-    struct metric_value *values = mem_zalloc(all->count * metrics, sizeof *values, err);
-    for (size_t i = 0; i < all->count && values; i++)
-        for (size_t m = 0; m < metrics; m++)
-            values[i * metrics + m] = continued(r, &all->rows[i], m);
-    return values;
-}
-
 /* A row of the first size becomes one of the whole program. */
-static void make_whole(const struct compare_row *other, struct compare_row *row, const struct metric_value *values)
+static int make_whole(const struct repeats *r, struct compare_row *row, struct err *err)
 {
+    const struct compare_row *other = same_row(&r->sizes[1], row);
+    struct metric_value *values = mem_zalloc(row->outcome.count, sizeof *values, err);
     bool sure = true;
-    for (size_t m = 0; m < row->outcome.count; m++)
+    for (size_t m = 0; m < row->outcome.count && values; m++) {
+        values[m] = continued(r, row, m);
         sure &= !values[m].unbound || row->outcome.values[m].unbound;
-    memcpy(row->outcome.values, values, row->outcome.count * sizeof *values);
+    }
+    if (!values)
+        return -1;
+    free(row->outcome.values);
+    row->outcome.values = values;
     keep_texts(row->outcome.notes, &row->outcome.note_count, other->outcome.notes, other->outcome.note_count);
     keep_texts(row->apply, &row->apply_count, other->apply, other->apply_count);
     if (!sure)
@@ -370,13 +342,12 @@ static void make_whole(const struct compare_row *other, struct compare_row *row,
                      NEAR_PCT);
     for (; row->call_count; row->call_count--)
         free((char *)row->calls[row->call_count - 1].kernel);
+    return 0;
 }
 
 static int answer(struct repeats *r, double off, struct compare_result *result, struct err *err)
 {
     struct compare_result *all = &r->sizes[0].result;
-    const size_t metrics = all->rows[0].outcome.count;
-    struct metric_value *values = continue_all(r, metrics, err);
     char text[200];
     double simulated = 0;
     for (size_t i = 0; i < r->count; i++)
@@ -385,10 +356,10 @@ static int answer(struct repeats *r, double off, struct compare_result *result, 
                    LIMITS_BEGIN
                    "%.2g %% of it is simulated and repeats; times may be off by %.1f %% for that (--whole: all of it)",
                    simulated / r->whole * 100, off * 100);
-    result->limits = values ? json_pack("[s]", text) : NULL;
-    int rc = result->limits ? 0 : values ? err_set(err, "out of memory") : -1;
+    result->limits = json_pack("[s]", text);
+    int rc = result->limits ? 0 : err_set(err, "out of memory");
     for (size_t i = 0; i < all->count && rc == 0; i++) {
-        make_whole(same_row(&r->sizes[1], &all->rows[i]), &all->rows[i], &values[i * metrics]);
+        rc = make_whole(r, &all->rows[i], err);
         outcome_note_all(&all->rows[i].outcome, result->limits);
     }
     result->rows = all->rows;
@@ -396,15 +367,15 @@ static int answer(struct repeats *r, double off, struct compare_result *result, 
     result->cap = all->cap;
     all->rows = NULL;
     all->count = all->cap = 0;
-    free(values);
     return rc;
 }
 
 /* --- whether, and from where on --- */
 
-/* Blocks of 2 MiB that the resident warps of a launch touch in their first bodies. */
-static int mark_launch(const struct compare_program *f, void *run, uint32_t launch, uint8_t *marks, uint64_t base,
-                       uint64_t blocks, struct err *err)
+/* The 2 MiB blocks from `base` on that the resident warps of a launch touch in their first bodies; their marks become
+ * `launch` + 1. -1 with *err set. */
+static int64_t mark_launch(const struct compare_program *f, void *run, uint32_t launch, uint8_t *marks, uint64_t base,
+                           uint64_t blocks, struct err *err)
 {
     const struct program *program = &f->touching.program;
     const struct gpu *gpu = platform_section_get(f->platform, "gpu");
@@ -412,17 +383,21 @@ static int mark_launch(const struct compare_program *f, void *run, uint32_t laun
     const uint64_t warps = program_warps_of_block(&shape),
                    resident = (uint64_t)occupancy_resident(gpu, &shape, (uint32_t)gpu->sms) * (uint64_t)gpu->sms;
     struct program_body body;
+    int64_t marked = 0;
     for (uint64_t w = 0; w < warps * (resident < shape.blocks ? resident : shape.blocks) && !shape.cpu; w++) {
         if (program_body(program, run, launch, w, 0, &body, err) < 0)
             return -1;
         for (uint32_t a = 0; a < body.count; a++)
             for (uint32_t rest = body.access[a].active; rest; rest &= rest - 1) {
-                const uint64_t at = program_addr(&body.access[a], (unsigned)__builtin_ctz(rest), 0) - base;
-                if (at / PROGRAM_BLOCK_BYTES < blocks)
-                    marks[at / PROGRAM_BLOCK_BYTES] = 1;
+                const uint64_t at = program_addr(&body.access[a], (unsigned)__builtin_ctz(rest), 0) - base,
+                               b = at / PROGRAM_BLOCK_BYTES;
+                if (b < blocks && marks[b] != launch + 1) {
+                    marks[b] = (uint8_t)(launch + 1);
+                    marked++;
+                }
             }
     }
-    return 0;
+    return marked;
 }
 
 /* The most of any launch; -1 with *err set. */
@@ -440,19 +415,15 @@ static int64_t blocks_at_once(const struct compare_program *f, struct err *err)
     const uint64_t blocks = (end - base + PROGRAM_BLOCK_BYTES - 1) / PROGRAM_BLOCK_BYTES;
     uint8_t *marks = mem_zalloc(blocks, 1, err);
     void *run = NULL;
-    int64_t most = marks && program_run_open(program, &run, err) == 0 ? 0 : -1;
-    const bool opened = most == 0;
-    for (uint32_t l = 0; l < launches && l < LAUNCHES_LOOKED_AT && most >= 0; l++) {
-        if (program_like(program, l) != l)
-            continue;
-        memset(marks, 0, blocks);
-        int64_t marked = mark_launch(f, run, l, marks, base, blocks, err);
-        for (uint64_t b = 0; b < blocks && marked >= 0; b++)
-            marked += marks[b];
-        most = marked < 0 ? -1 : marked > most ? marked : most;
-    }
-    if (opened)
+    int64_t most = -1;
+    if (marks && program_run_open(program, &run, err) == 0) {
+        most = 0;
+        for (uint32_t l = 0; l < launches && l < LAUNCHES_LOOKED_AT && most >= 0; l++) {
+            const int64_t marked = program_like(program, l) == l ? mark_launch(f, run, l, marks, base, blocks, err) : 0;
+            most = marked < 0 || marked > most ? marked : most;
+        }
         program_run_close(program, run);
+    }
     free(marks);
     return most;
 }
@@ -474,8 +445,8 @@ int compare_repeats(const struct compare_program *f, struct compare_result *resu
     struct repeats r = {.facts = f, .in = &f->input->workload.type->repeats};
     const int64_t at_once = blocks_at_once(f, err);
     r.whole = key_of(&f->input->workload, r.in->key);
-    r.blocks = blocks_of(f->allocs, f->alloc_count);
-    r.lacks = compare_fits(f) ? 0 : fmax(1, r.blocks - floor((double)f->memory / ACTOR_BLOCK_BYTES));
+    if (!compare_fits(f))
+        r.lacks = fmax(1, blocks_of(f->allocs, f->alloc_count) - floor((double)f->memory / ACTOR_BLOCK_BYTES));
     const struct gpu *gpu = platform_section_get(f->platform, "gpu");
     const double from = (double)f->request->repeats_from;
     double off = 0,

@@ -60,14 +60,6 @@ static struct compare_result ask(const struct asked *a, uint64_t repeats_from)
     return result;
 }
 
-static const struct compare_row *same_row(const struct compare_result *of, const struct compare_row *row)
-{
-    for (size_t i = 0; i < of->count; i++)
-        if (of->rows[i].mechanism == row->mechanism && strcmp(of->rows[i].policy, row->policy) == 0)
-            return &of->rows[i];
-    return NULL;
-}
-
 /* Bytes that are few beside those that come count for little. */
 static void check_number(const struct asked *a, const struct compare_row *part, const struct compare_row *whole,
                          size_t m)
@@ -100,7 +92,7 @@ START_TEST(programs_in_part_say_what_they_say_whole)
         const double best = compare_time_high(&part.rows[0]);
         ck_assert_msg(part.count == whole.count || part.limits, "%s", a.spec);
         for (size_t i = 0; i < part.count; i++) {
-            const struct compare_row *of = same_row(&whole, &part.rows[i]);
+            const struct compare_row *of = compare_find(&whole, part.rows[i].mechanism, part.rows[i].policy);
             ck_assert_msg(of, "%s: %s", a.spec, part.rows[i].policy);
             const double time = compare_time(&part.rows[i]), off = fabs(time / compare_time(of) - 1);
             ck_assert_msg(!part.limits || !(time >= FAR * best) || part.rows[i].outcome.values[0].unbound || off < 1e-3,

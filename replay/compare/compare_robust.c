@@ -48,10 +48,11 @@ static bool as_it_was(const struct drawing *d, const struct platform *now, const
 
 static void fill(struct drawing *d, const struct compare_result *got, struct robust_value *values)
 {
-    for (size_t i = 0; i < d->count; i++)
-        for (size_t k = 0; k < got->count; k++)
-            if (got->rows[k].mechanism == d->rows[i].mechanism && strcmp(got->rows[k].policy, d->rows[i].policy) == 0)
-                values[i] = compare_value(&got->rows[k]);
+    for (size_t i = 0; i < d->count; i++) {
+        const struct compare_row *row = compare_find(got, d->rows[i].mechanism, d->rows[i].policy);
+        if (row)
+            values[i] = compare_value(row);
+    }
 }
 
 /* The rows that are asked for, on another platform. */

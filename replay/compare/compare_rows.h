@@ -98,6 +98,9 @@ static inline size_t compare_totals_place(const struct compare_program *facts, s
 /* Rows, to be filled; NULL with *err set. Valid until the next one is added. */
 struct compare_row *compare_add(struct compare_result *result, enum compare_mechanism mechanism, const char *policy,
                                 struct err *err);
+/* The row of that name; NULL: none. */
+struct compare_row *compare_find(const struct compare_result *result, enum compare_mechanism mechanism,
+                                 const char *policy);
 /* A row without numbers, and why; -1 if that is for lack of memory. */
 int compare_refuse(struct compare_result *result, enum compare_mechanism mechanism, const char *policy,
                    const struct err *why, struct err *err);
