@@ -313,13 +313,14 @@ static int kept_rows(struct compare_program *facts, struct compare_result *resul
     return rc;
 }
 
-static int run(const struct compare_request *request, const struct input *input, const struct compare_set *set,
+static int run(const struct compare_request *request, const struct input *input, struct compare_set *set,
                struct compare_result *result, struct err *err)
 {
     struct compare_program facts;
     struct uvm_metrics prefetched = {0};
     if (compare_program_open(&facts, request, input, result->platform, set, err))
         return -1;
+    compare_repeats_lack(&facts, set);
     bool done = false;
     int rc = keep_allocs(&facts, result, err) || keep_case(result, input, set, err) ||
              compare_repeats(&facts, result, &done, err) ||

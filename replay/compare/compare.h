@@ -83,6 +83,7 @@ struct compare_request {
     uint64_t
         repeats_from; /* bytes: larger programs whose work repeats are asked in part (compare_repeats.c); 0: none */
     bool part;        /* of such a program: rows that all of it would not have are not asked for */
+    double lacks;     /* of such a program: blocks of 2 MiB that memory is short of; 0: as it is set */
     const struct compare_row
         *wanted; /* of such a program: unified memory is asked for these rows alone; NULL: for all */
     size_t wanted_count;

@@ -79,26 +79,15 @@ static void spec_of(const struct repeats *r, double at, char spec[SPEC])
     }
 }
 
-/* Where memory is short: what a shorter program has of it, so that it lacks `lacks` blocks, and holds it not. */
-static int memory_of(const char *spec, double lacks, char *set, size_t size, struct err *err)
+void compare_repeats_lack(struct compare_program *f, struct compare_set *set)
 {
-    struct input input;
-    struct actor_input touching;
-    size_t n;
-    double bytes = 0;
-    if (input_open(&input, spec, "", false, err))
-        return -1;
-    int rc = actor_input_open(&touching, &input, err);
-    if (rc == 0) {
-        const struct actor_alloc *allocs = touching.ops->allocs(touching.state, &n);
-        for (size_t i = 0; i < n; i++)
-            bytes += (double)allocs[i].bytes;
-        const double blocks = fmin(blocks_of(allocs, n) - lacks, ceil(bytes / ACTOR_BLOCK_BYTES) - 1);
-        (void)snprintf(set, size, "oversubscription_pct=0,gpu_memory_bytes=%.0f", fmax(1, blocks) * ACTOR_BLOCK_BYTES);
-        actor_input_close(&touching);
-    }
-    input_close(&input);
-    return rc;
+    const double blocks = fmin(blocks_of(f->allocs, f->alloc_count) - f->request->lacks,
+                               ceil((double)f->footprint / ACTOR_BLOCK_BYTES) - 1);
+    if (f->request->lacks <= 0)
+        return;
+    f->memory = (uint64_t)(fmax(1, blocks) * ACTOR_BLOCK_BYTES);
+    set->managed.oversubscription_pct = 0;
+    set->managed.gpu_memory_bytes = (int64_t)f->memory;
 }
 
 /* The size nearest to `bytes` of memory; where memory is short one that lacks whole blocks in proportion. */
@@ -113,33 +102,21 @@ static double size_at(const struct repeats *r, double bytes, double *lacks)
 
 static int run_shorter(struct repeats *r, double bytes, struct err *err)
 {
-    const struct compare_request *whole = r->facts->request;
-    const char **sets = mem_zalloc(whole->set_count + 1, sizeof *sets, err);
-    struct compare_request request = *whole;
+    struct compare_request request = *r->facts->request;
     struct shorter *s = &r->sizes[r->count];
-    char spec[SPEC], memory[96];
+    char spec[SPEC];
     bool usage;
-    double lacks;
-    if (!sets)
-        return -1;
     if (r->count >= ALL_ROWS) {
         request.wanted = r->wanted;
         request.wanted_count = r->wanted_count;
     }
-    s->at = size_at(r, bytes, &lacks);
+    s->at = size_at(r, bytes, &request.lacks);
     spec_of(r, s->at, spec);
-    for (size_t i = 0; i < whole->set_count; i++)
-        sets[i] = whole->sets[i];
     request.spec = spec;
-    request.sets = sets;
     request.stop_from = 0;
     request.part = true;
-    int rc = lacks > 0 ? memory_of(spec, lacks, memory, sizeof memory, err) : 0;
-    if (lacks > 0)
-        sets[request.set_count++] = memory;
-    rc = rc ? rc : compare_run(&request, &s->result, &usage, err);
+    const int rc = compare_run(&request, &s->result, &usage, err);
     r->count += rc == 0;
-    free(sets);
     return rc;
 }
 

@@ -66,6 +66,8 @@ void compare_program_close(struct compare_program *facts);
 
 /* Rows of a large program from shorter ones (compare_repeats.c). *done: there are; else it must be asked whole. */
 int compare_repeats(const struct compare_program *facts, struct compare_result *result, bool *done, struct err *err);
+/* A shorter program gets memory that lacks as many blocks as its request says, and does not hold it. */
+void compare_repeats_lack(struct compare_program *facts, struct compare_set *set);
 
 /* Whether a row is asked for; policy: NULL: any of the mechanism. */
 bool compare_wanted(const struct compare_program *facts, enum compare_mechanism mechanism, const char *policy);
