@@ -455,12 +455,6 @@ static int put_new(struct compare_file *keep, const struct save_point *w, struct
     return results_put(keep->results, w->runs, w->count, err);
 }
 
-/* The file is there from the first row on. */
-static int put(struct compare_file *keep, const struct save_point *w, struct err *err)
-{
-    return !keep->results && open_file(keep, err) ? -1 : put_new(keep, w, err);
-}
-
 /* Rows from `first` up to `end`, in one transaction; position: of the first, by their order where it is UNRANKED.
  * Locked as a whole: jansson reads the counts of references to the case, which all rows share, without being atomic. */
 static int put_rows(struct compare_file *keep, const struct compare_case *kase, const struct compare_result *result,
@@ -477,7 +471,7 @@ static int put_rows(struct compare_file *keep, const struct compare_case *kase, 
         rc = run ? write_run(&w, kase, run, at, err) : -1;
     }
     if (rc == 0)
-        rc = put(keep, &w, err);
+        rc = !keep->results && open_file(keep, err) ? -1 : put_new(keep, &w, err);
     save_point_release(&w);
     (void)pthread_mutex_unlock(&keep->lock);
     return rc;

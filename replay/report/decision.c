@@ -157,11 +157,6 @@ static void row_head(FILE *out, const char *class, const char *text)
     (void)fputs("</th>", out);
 }
 
-static void table_end(FILE *out)
-{
-    (void)fputs("</tbody></table>\n", out);
-}
-
 /* --- how sure --- */
 
 static void say_error(const struct compare_row *best, FILE *out)
@@ -269,7 +264,7 @@ static void every_row(const struct decision *d, FILE *out)
     for (size_t i = 0; i < d->result->count; i++)
         row(d->result, &v, i, head, out);
     compare_verdict_release(&v);
-    table_end(out);
+    (void)fputs("</tbody></table>\n", out);
     end(out);
 }
 
