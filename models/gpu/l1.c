@@ -36,7 +36,7 @@ struct set {
 };
 
 /* A slot of the hash. Bits 63..24: the hash of the line, whose top bits are its home; 23..0: entry + 1, 0: free. */
-enum { FREE_ENTRIES = 256, ENTRY_BITS = 24 };
+enum { FIRST_ENTRIES = 64, ENTRY_BITS = 24 };
 
 struct l1 {
     struct l1_shape shape; /* lines: the most */
@@ -132,7 +132,7 @@ static int grow(struct l1 *l1, size_t n, struct err *err)
     while ((UINT64_C(1) << bits) < l1->entries + l1->entries / 2)
         bits++;
     if (bits > ENTRY_BITS)
-        return err_set(err, "an L1 with %zu lines there and on their way; expected at most 2^%d", n, ENTRY_BITS - 1);
+        return err_set(err, "more than 2^%d lines of an L1 there and on their way", ENTRY_BITS - 1);
     uint64_t *hash = mem_zalloc((size_t)1 << bits, sizeof *hash, err);
     if (!hash)
         return -1;
@@ -288,9 +288,11 @@ static int init(struct l1 *l1, struct err *err)
     const struct l1_shape *s = &l1->shape;
     if (s->lines && s->ways > s->lines)
         return err_set(err, "an L1 of %u lines with %u ways", s->lines, s->ways);
+    if (s->lines > 1u << (ENTRY_BITS - 1))
+        return err_set(err, "an L1 of %u lines; expected at most 2^%d", s->lines, ENTRY_BITS - 1);
     uint32_t sets = s->ways ? s->lines / s->ways : 1;
     l1->set = mem_zalloc(sets, sizeof *l1->set, err);
-    if (!l1->set || grow(l1, s->lines + (size_t)FREE_ENTRIES, err))
+    if (!l1->set || grow(l1, FIRST_ENTRIES, err)) /* most launches use few */
         return -1;
     if (s->replacement == L1_RANDOM && !(l1->member = mem_zalloc(s->lines, sizeof *l1->member, err)))
         return -1;

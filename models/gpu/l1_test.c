@@ -183,6 +183,8 @@ START_TEST(more_ways_than_lines_are_refused)
 {
     struct err err;
     ck_assert_ptr_null(l1_new(&(struct l1_shape){.lines = 4, .ways = 5}, &err));
+    ck_assert_ptr_null(l1_new(&(struct l1_shape){.lines = (1u << 23) + 1, .ways = 4}, &err));
+    ck_assert_str_eq(err.msg, "an L1 of 8388609 lines; expected at most 2^23");
 }
 END_TEST
 
