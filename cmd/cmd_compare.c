@@ -13,6 +13,7 @@
 #include "replay/run/platform_use.h"
 #include "replay/run/verdict.h"
 #include "trace/base/mem.h"
+#include "trace/base/units.h"
 #include "trace/base/version.h"
 #include "trace/derived/limits.h"
 #include "trace/store/output.h"
@@ -98,11 +99,12 @@ static void print_head(const struct view *view, FILE *to)
     const struct compare_result *result = view->result;
     printable_print(to, "%s\n", view->verdict->verdict.say);
     const struct metric_value *moved = result->count ? &result->rows[0].outcome.values[1] : NULL;
-    const double bytes = (double)result->footprint_bytes, mib = (bytes || !moved ? bytes : moved->real) / 0x1p20;
+    const double bytes = (double)result->footprint_bytes, held = bytes || !moved ? bytes : moved->real;
     static const char *const sections[] = {"gpu", "launch", "uvm", "pcie", "placement", NULL};
-    char size[64] = "", borrowed[256] = "";
-    if (mib > 0)
-        (void)snprintf(size, sizeof size, ", %.4g MiB%s", mib, bytes ? "" : " to the GPU");
+    char size[64] = "", text[64], borrowed[256] = "";
+    if (held > 0)
+        (void)snprintf(size, sizeof size, ", %s%s", units_human_bytes(held, text, sizeof text),
+                       bytes ? "" : " to the GPU");
     for (const char *const *name = sections; *name; name++) {
         const struct platform_borrowed *b = platform_borrowed(result->platform, *name);
         if (b)

@@ -113,11 +113,12 @@ static void put_figure(const struct decision *d, FILE *out, const char *name, co
 static void answer(const struct decision *d, FILE *out)
 {
     const struct compare_result *result = d->result;
-    char text[1024];
+    char text[1024], size[64];
     element(out, "h1", "%s", compare_answer(result, text, sizeof text));
-    element(out, "p class=dim", "%s%s%s%s, %.4g MiB, on %s (%s)", result->recorded, *result->recorded ? " (" : "",
-            result->program, *result->recorded ? ")" : "", (double)result->footprint_bytes / 0x1p20,
-            result->platform->name, result->platform->from);
+    element(out, "p class=dim", "%s%s%s%s, %s, on %s (%s)", result->recorded, *result->recorded ? " (" : "",
+            result->program, *result->recorded ? ")" : "",
+            units_human_bytes((double)result->footprint_bytes, size, sizeof size), result->platform->name,
+            result->platform->from);
 }
 
 static void begin(FILE *out, const char *id, const char *title)
@@ -373,8 +374,10 @@ static void say_platform(const struct decision *d, FILE *out)
     platform_use_count(platform, sections, &use);
     element(out, "h3", "Made from");
     (void)fputs("<ul>\n", out);
-    element(out, "li", "Program: %s, %.4g MiB; GPU memory for it: %s", d->result->program,
-            (double)d->result->footprint_bytes / 0x1p20, d->result->memory_bytes ? "limited" : "enough");
+    char size[64];
+    element(out, "li", "Program: %s, %s; GPU memory for it: %s", d->result->program,
+            units_human_bytes((double)d->result->footprint_bytes, size, sizeof size),
+            d->result->memory_bytes ? "limited" : "enough");
     element(out, "li",
             "Platform %s (%s): %zu numbers known, %zu assumed, %zu fitted, %zu borrowed (offchip list platforms "
             "%s)",
