@@ -78,14 +78,14 @@ struct compare_request {
     bool all;   /* every prefetcher with every eviction, not only what a stock driver can be told and the published */
     size_t top; /* experiments are named of so many mechanisms; 0: none */
     bool mixed; /* look for a mechanism for each allocation with room for all, and in programs of any size */
-    uint64_t stop_from; /* bytes: of programs that have as many, rows that are far behind stop (compare_rows.h); 0:
-                           none, nor in draws, and those ask for every row anew */
-    uint64_t
-        repeats_from; /* bytes: larger programs whose work repeats are asked in part (compare_repeats.c); 0: none */
-    bool part;        /* of such a program: rows that all of it would not have are not asked for */
-    double lacks;     /* of such a program: blocks of 2 MiB that memory is short of; 0: as it is set */
-    const struct compare_row
-        *wanted; /* of such a program: unified memory is asked for these rows alone; NULL: for all */
+    uint64_t stop_from;    /* bytes: of programs that have as many, rows that are far behind stop (compare_rows.h); 0:
+                              none, nor in draws, and those ask for every row anew */
+    uint64_t repeats_from; /* bytes: what repeats and has as many is asked in part (compare_repeats.c); 0: none */
+    /* Of such a part of a program: rows that all of it would not have are not asked for; blocks of 2 MiB that memory is
+     * short of, 0: as it is set; unified memory is asked for these rows alone, NULL: for all. */
+    bool part;
+    double lacks;
+    const struct compare_row *wanted;
     size_t wanted_count;
     int threads;    /* at most this many */
     uint32_t draws; /* of the platform's uncertain numbers (replay/run/robust.h) */

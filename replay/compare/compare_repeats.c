@@ -221,23 +221,24 @@ static bool is_in_all(const struct repeats *r, const struct compare_row *row)
     return true;
 }
 
-/* Whether a row, if it is faster by `off`, is within `times` the best. */
-static bool within(const struct repeats *r, const struct compare_row *row, double times, double off)
+/* The time of the fastest row, at most. */
+static double best_of(const struct repeats *r)
 {
     const struct compare_result *all = &r->sizes[0].result;
     double best = INFINITY;
     for (size_t i = 0; i < all->count; i++)
         best = fmin(best, number(r, &all->rows[i], TIME, HIGH, 0));
-    return number(r, row, TIME, LOW, 0) * (1 - off) <= times * best;
+    return best;
 }
 
 /* The rows that are asked for from here on. */
 static int choose_wanted(struct repeats *r, struct err *err)
 {
     const struct compare_result *all = &r->sizes[0].result;
+    const double most = COMPARE_NEAR * best_of(r);
     r->wanted = mem_zalloc(all->count + 1, sizeof *r->wanted, err);
     for (size_t i = 0; i < all->count && r->wanted; i++)
-        if (within(r, &all->rows[i], COMPARE_NEAR, 0))
+        if (number(r, &all->rows[i], TIME, LOW, 0) <= most)
             r->wanted[r->wanted_count++] = all->rows[i];
     return r->wanted ? 0 : -1;
 }
@@ -247,13 +248,14 @@ static int choose_wanted(struct repeats *r, struct err *err)
 static bool settled(const struct repeats *r, double *off)
 {
     const struct compare_result *all = &r->sizes[0].result;
+    const double most = RIVAL * best_of(r);
     *off = 0;
     for (size_t i = 0; i < all->count; i++) {
         const struct compare_row *row = &all->rows[i];
         const double may = off_by(r, row, TIME);
         if (!is_in_all(r, row))
             return false;
-        if (last_of(r, row) < r->count - 1 || !within(r, row, RIVAL, fmin(1, may)))
+        if (last_of(r, row) < r->count - 1 || !(number(r, row, TIME, LOW, 0) * (1 - fmin(1, may)) <= most))
             continue;
         if (!row_settled(r, row))
             return false;

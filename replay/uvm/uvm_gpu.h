@@ -13,9 +13,8 @@
  * is satisfied once its page was within reach when the actor asked. An access that finds its page after a replay goes
  * on `walk_ns` later; data that has just come lies in L2 (`fresh_ns`). In a launch that begins with all memory there,
  * loads take `fresh_ns` with the share of the memory that L2 holds, else `memory_ns`; the program's own memory stays in
- * L2 meanwhile (models/gpu/occupancy.h). Turns of a step that ask for
- * nothing new between two batches are simulated as one. Source: recordings of an H200, docs/uvm-engine.md; whether a
- * full micro-TLB blocks is known of no chip. */
+ * L2 meanwhile (models/gpu/occupancy.h). Turns of a step that ask for nothing new between two batches are simulated as
+ * one. Source: recordings of an H200, docs/uvm-engine.md; whether a full micro-TLB blocks is known of no chip. */
 #ifndef REPLAY_UVM_UVM_GPU_H
 #define REPLAY_UVM_UVM_GPU_H
 
