@@ -6,9 +6,9 @@
  * a + b x (ratios: a + b / x), read off at the whole size. The same lines through the first size and those a half and a
  * quarter as large as the last are the check: the difference of the last two may come again with every doubling up to
  * the whole size, shrinking as it did from the one before: all of them together, and at least a quarter of the one
- * before, is what a number may be off. When all numbers of the rows that may take up to RIVAL times the best are off by
- * less than NEAR_PCT, that is the answer; others are estimates unless they are as near. If it never is, the program
- * runs whole.
+ * before, is what a number may be off. When all numbers of the rows that may be tied with the best (their models'
+ * errors) are off by less than NEAR_PCT, or their times alone at the last size that pays, that is the answer; numbers
+ * that are not as near are estimates. If it never is, the program runs whole.
  *
  * The first size is at least AT_ONCE times the blocks of 2 MiB that resident warps touch in their first steps: where
  * those are a large part of what is simulated, nothing repeats. A program that L2 holds is another one, too. Worked
@@ -27,9 +27,9 @@
 
 /* Of the least size that is asked in part the first is 1 / FIRST, the last 1 / LAST at most; of any 1 / SAVES. */
 enum { FIRST = 128, LAST = 2, SAVES = 4 };
-enum { TIME, H2D, GPU = 3, FEW = 64 }; /* of compare_metrics; bytes that are a smaller part of H2D are few */
-enum part { LOW, HIGH, REAL };         /* of a number */
-enum { SIZES = 8, ALL_ROWS = 3, NEAR_PCT = 3, AT_ONCE = 4, RIVAL = 2, LAUNCHES_LOOKED_AT = 64, SPEC = 4096 };
+enum { TIME, H2D, D2H, GPU, FEW = 64 }; /* of compare_metrics; bytes that are a smaller part of H2D are few */
+enum part { LOW, HIGH, REAL };          /* of a number */
+enum { SIZES = 8, ALL_ROWS = 3, NEAR_PCT = 3, AT_ONCE = 4, SHORT = 8, LAUNCHES_LOOKED_AT = 64, SPEC = 4096 };
 
 struct shorter {
     double at; /* the key */
@@ -41,6 +41,7 @@ struct repeats {
     const struct workload_repeats *in;
     double whole; /* the key */
     double lacks; /* blocks of 2 MiB that the GPU's memory is short of; 0: it is not */
+    double base;  /* of them those that do not grow with the size */
     struct shorter sizes[SIZES];
     size_t count;
     struct compare_row *wanted; /* that matter; nothing is theirs but what names them */
@@ -90,12 +91,12 @@ void compare_repeats_lack(struct compare_program *f, struct compare_set *set)
     set->managed.gpu_memory_bytes = (int64_t)f->memory;
 }
 
-/* The size nearest to `bytes` of memory; where memory is short one that lacks whole blocks in proportion. */
+/* The size nearest to `bytes` of memory; where memory is short in proportion one that lacks whole blocks. */
 static double size_at(const struct repeats *r, double bytes, double *lacks)
 {
     double share = bytes / ((double)r->facts->footprint);
-    *lacks = r->lacks > 0 ? fmax(1, round(r->lacks * share)) : 0;
-    if (r->lacks > 0)
+    *lacks = r->lacks > 0 ? fmax(1, round(r->base + (r->lacks - r->base) * share)) : 0;
+    if (r->lacks > 0 && r->base <= 0)
         share = *lacks / r->lacks;
     return fmax(1, round(r->whole * share / r->in->unit)) * r->in->unit;
 }
@@ -180,8 +181,8 @@ static double may_come(double shrinks, double doublings)
     return sum;
 }
 
-/* How far a number may be off, as a share of it; bytes that are few beside all that come count for little. */
-static double off_by(const struct repeats *r, const struct compare_row *row, size_t metric)
+/* How far a number may be off by itself, as a share of it; bytes that are few beside all that come count for little. */
+static double alone_off_by(const struct repeats *r, const struct compare_row *row, size_t metric)
 {
     if (holds_all(r, row, metric))
         return 0;
@@ -199,6 +200,16 @@ static double off_by(const struct repeats *r, const struct compare_row *row, siz
         most = fmax(most, off / fmax(all, bytes ? number(r, row, H2D, HIGH, 0) / FEW : 0));
     }
     return most;
+}
+
+/* How far a number may be off: a time as far as what is moved in it, at least. */
+static double off_by(const struct repeats *r, const struct compare_row *row, size_t metric)
+{
+    const double own = alone_off_by(r, row, metric);
+    if (metric != TIME)
+        return own;
+    const double in = fmax(0, number(r, row, H2D, HIGH, 0)), out = fmax(0, number(r, row, D2H, HIGH, 0));
+    return fmax(own, (in * alone_off_by(r, row, H2D) + out * alone_off_by(r, row, D2H)) / (in + out));
 }
 
 static bool row_settled(const struct repeats *r, const struct compare_row *row)
@@ -221,13 +232,15 @@ static bool is_in_all(const struct repeats *r, const struct compare_row *row)
     return true;
 }
 
-/* The time of the fastest row, at most. */
-static double best_of(const struct repeats *r)
+/* The fastest row; its time is NAN where none has one. */
+static const struct compare_row *best_of(const struct repeats *r)
 {
-    const struct compare_result *all = &r->sizes[0].result;
-    double best = INFINITY;
-    for (size_t i = 0; i < all->count; i++)
-        best = fmin(best, number(r, &all->rows[i], TIME, HIGH, 0));
+    const struct compare_row *rows = r->sizes[0].result.rows, *best = rows;
+    for (size_t i = 1; i < r->sizes[0].result.count; i++) {
+        const double time = number(r, &rows[i], TIME, HIGH, 0), least = number(r, best, TIME, HIGH, 0);
+        if (time < least || isnan(least))
+            best = &rows[i];
+    }
     return best;
 }
 
@@ -235,7 +248,7 @@ static double best_of(const struct repeats *r)
 static int choose_wanted(struct repeats *r, struct err *err)
 {
     const struct compare_result *all = &r->sizes[0].result;
-    const double most = COMPARE_NEAR * best_of(r);
+    const double most = all->count ? COMPARE_NEAR * number(r, best_of(r), TIME, HIGH, 0) : 0;
     r->wanted = mem_zalloc(all->count + 1, sizeof *r->wanted, err);
     for (size_t i = 0; i < all->count && r->wanted; i++)
         if (number(r, &all->rows[i], TIME, LOW, 0) <= most)
@@ -243,21 +256,22 @@ static int choose_wanted(struct repeats *r, struct err *err)
     return r->wanted ? 0 : -1;
 }
 
-/* Whether all rows that may be about as fast as the best are near enough; *off: how far their times may be off, at
- * most. */
-static bool settled(const struct repeats *r, double *off)
+/* Whether all rows that may be tied with the best, by their models' errors, are near enough, or their times alone where
+ * no size follows; *off: how far these may be off, at most. */
+static bool settled(const struct repeats *r, bool last, double *off)
 {
     const struct compare_result *all = &r->sizes[0].result;
-    const double most = RIVAL * best_of(r);
+    const struct compare_row *best = best_of(r);
     *off = 0;
     for (size_t i = 0; i < all->count; i++) {
         const struct compare_row *row = &all->rows[i];
-        const double may = off_by(r, row, TIME);
+        const double may = off_by(r, row, TIME),
+                     most = number(r, best, TIME, HIGH, 0) * (1 + fmax(row->error_ratio, best->error_ratio));
         if (!is_in_all(r, row))
             return false;
         if (last_of(r, row) < r->count - 1 || !(number(r, row, TIME, LOW, 0) * (1 - fmin(1, may)) <= most))
             continue;
-        if (!row_settled(r, row))
+        if (last ? !(may * 100 <= NEAR_PCT) : !row_settled(r, row))
             return false;
         *off = fmax(*off, may);
     }
@@ -430,15 +444,19 @@ int compare_repeats(const struct compare_program *f, struct compare_result *resu
     const double from = (double)f->request->repeats_from;
     double off = 0,
            bytes = fmax(from / FIRST, fmax((double)at_once * AT_ONCE * ACTOR_BLOCK_BYTES, (double)gpu->l2_bytes));
-    if (r.lacks > 0) /* the first size lacks one */
+    const double most = fmin(from / LAST, (double)f->footprint / SAVES);
+    if (r.lacks > 0 && (double)f->footprint / r.lacks * (1 << ALL_ROWS) <= most) /* the first size lacks one */
         bytes = fmax(bytes, (double)f->footprint / r.lacks);
+    const double share = bytes / (double)f->footprint;
+    if (r.lacks * share < 1)
+        r.base = (fmin(r.lacks, bytes / ACTOR_BLOCK_BYTES / SHORT) - r.lacks * share) / (1 - share);
     int rc = at_once < 0 ? -1 : 0;
-    while (rc == 0 && !*done && r.count < SIZES && bytes <= fmin(from / LAST, (double)f->footprint / SAVES)) {
+    while (rc == 0 && !*done && r.count < SIZES && bytes * (r.count ? 1 : 1 << ALL_ROWS) <= most) {
         rc = run_shorter(&r, bytes, err);
-        *done = rc == 0 && r.count > ALL_ROWS && settled(&r, &off);
+        bytes *= 2;
+        *done = rc == 0 && r.count > ALL_ROWS && settled(&r, bytes > most, &off);
         if (rc == 0 && r.count == ALL_ROWS)
             rc = choose_wanted(&r, err);
-        bytes *= 2;
     }
     if (*done)
         rc = answer(&r, off, result, err);
