@@ -7,6 +7,7 @@
 #include "replay/compare/compare_rows.h"
 #include "replay/run/measured.h"
 #include "replay/run/platform_use.h"
+#include "replay/uvm/uvm_gpu.h"
 #include "trace/base/mem.h"
 
 /* What the driver can be told, and the rule of lee-2026; then what is asked besides where memory is short; then all. */
@@ -24,7 +25,8 @@ struct managed_run {
     size_t other;       /* a run behind this one, of a prefetcher that may decide alike; 0: none */
     bool done;          /* or will be with the run that names it */
     bool prefetched;
-    int64_t stop_ns; /* as in struct uvm_run */
+    int64_t stop_ns;        /* as in struct uvm_run */
+    struct uvm_time *times; /* as there, the same in all */
     int64_t tree_ns; /* what the closed loop says of the program as it is, where a recording says it too; else 0 */
     size_t order;    /* among all, as compare_row has it */
     struct uvm_metrics metrics;
@@ -192,6 +194,7 @@ static int ask(const struct compare_program *f, struct managed_run *run, const s
                                       .other = others.count ? &others.policies[0] : NULL,
                                       .diverged = diverged,
                                       .stop_ns = run->stop_ns,
+                                      .times = run->times,
                                       .settings = &settings};
     if (rc == 0)
         rc = uvm_managed_run(&asked, &run->metrics, &run->err);
@@ -427,8 +430,12 @@ int compare_managed_rows(const struct compare_program *f, struct compare_result 
     if (!f->touches || !platform_has(f->platform, "uvm"))
         return 0;
     struct managed_runs runs = {.items = mem_zalloc(RUNS_MOST, sizeof *runs.items, err)};
-    if (!runs.items)
+    struct uvm_time *times = mem_zalloc(f->ops->launches(f->actors) + 1, sizeof *times, err);
+    if (!runs.items || !times) {
+        free(runs.items);
+        free(times);
         return -1;
+    }
     add_list(&runs, compare_prefetchers);
     if (!compare_fits(f))
         add_list(&runs, evictions);
@@ -437,8 +444,11 @@ int compare_managed_rows(const struct compare_program *f, struct compare_result 
     add_hints(f, &runs);
     set_order(&runs, result);
     drop_unwanted(f, &runs);
+    for (size_t i = 0; i < runs.count; i++)
+        runs.items[i].times = times;
     run_all(f, &runs);
     int rc = report(f, &runs, result, prefetched, err);
     free(runs.items);
+    free(times);
     return rc;
 }

@@ -1,5 +1,6 @@
 #include "replay/uvm/uvm_gpu.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,7 +100,8 @@ int uvm_gpu_init(struct uvm_gpu *g, const struct actor_ops *ops, const void *sta
     g->table_mask = table - 1;
     g->utlbs = mem_zalloc(utlbs, sizeof *g->utlbs, err);
     g->reported = mem_zalloc(utlbs, sizeof *g->reported * table, err);
-    if (!g->utlbs || !g->reported || fault_buffer_init(&g->ring, platform, err))
+    g->quiet = mem_zalloc(g->launch_count + 1, sizeof *g->quiet, err);
+    if (!g->utlbs || !g->reported || !g->quiet || fault_buffer_init(&g->ring, platform, err))
         return -1;
     for (uint32_t u = 0; u < utlbs; u++)
         g->utlbs[u].table = g->reported + (size_t)u * table;
@@ -120,6 +122,7 @@ void uvm_gpu_release(struct uvm_gpu *g)
     free(g->resumed);
     free(g->groups);
     free(g->reported);
+    free(g->quiet);
     fault_buffer_release(&g->ring);
     uvm_remote_release(&g->remote);
     memset(g, 0, sizeof *g);
@@ -214,8 +217,8 @@ bool uvm_remote_take(struct uvm_remote *r, uint32_t *block, uint32_t *regions)
 
 static void enqueue(struct uvm_gpu *g, uint32_t slot)
 {
-    int64_t time = g->slots[slot].time, base = g->now >> UVM_GPU_BUCKET_SHIFT;
-    int64_t bucket = time >> UVM_GPU_BUCKET_SHIFT;
+    int64_t base = (g->now - g->phase) >> UVM_GPU_BUCKET_SHIFT;
+    int64_t bucket = (g->slots[slot].time - g->phase) >> UVM_GPU_BUCKET_SHIFT;
     if (bucket < base)
         bucket = base;
     if (bucket >= base + UVM_GPU_BUCKETS)
@@ -236,7 +239,7 @@ static int64_t next_bucket(const struct uvm_gpu *g)
 {
     if (!g->queued)
         return -1;
-    int64_t base = g->now >> UVM_GPU_BUCKET_SHIFT;
+    int64_t base = (g->now - g->phase) >> UVM_GPU_BUCKET_SHIFT;
     uint32_t from = (uint32_t)(base % UVM_GPU_BUCKETS), word = from / 64;
     uint64_t bits = g->busy[word] & ~0ull << (from % 64);
     for (uint32_t i = 0; i <= UVM_GPU_BUCKETS / 64; i++) {
@@ -319,7 +322,68 @@ static double load_ns(const struct uvm_gpu *g)
     return share < 1 ? share * fresh + (1 - share) * far : fresh;
 }
 
-int uvm_gpu_next_launch(struct uvm_gpu *g, int64_t time, struct err *err)
+/* Whether the GPU has all memory, and nothing that a launch does to it is new: it has touched all of it already, or
+ * since one like this was there nothing has happened. */
+static bool all_there(const struct uvm_gpu *g, bool *touched)
+{
+    const struct uvm_memory *m = g->memory;
+    *touched = !m->any_read_mostly && !m->any_readonly;
+    for (uint32_t b = 0; b < m->block_count; b++) {
+        const unsigned pages = m->blocks[b].block.end - m->blocks[b].block.first;
+        if (page_mask_count(&m->access[b]) != pages)
+            return false;
+        *touched = *touched && page_mask_count(&m->used[b]) == pages;
+    }
+    return !m->any_remote;
+}
+
+static uint32_t like(const struct uvm_gpu *g)
+{
+    return g->ops->like ? g->ops->like(g->state, g->launch) : g->launch;
+}
+
+/* The launch that has begun ends at once, if it is known when. Undisturbed is what begins while the GPU runs on without
+ * end. */
+static bool known(struct uvm_gpu *g, bool undisturbed)
+{
+    bool touched;
+    g->phase = 0;
+    g->timed = undisturbed && all_there(g, &touched) ? g->events + 1 : 0;
+    if (!g->timed)
+        return false;
+    g->touches_before = g->touches;
+    g->now = g->now > g->launch_start_ns ? g->now : g->launch_start_ns;
+    g->phase = g->launch_start_ns & ((1 << UVM_GPU_BUCKET_SHIFT) - 1);
+    const uint64_t ns = atomic_load_explicit(&g->times[like(g)].ns, memory_order_acquire);
+    if (!ns || !(touched || g->quiet[like(g)] == g->events + 1))
+        return false;
+    g->launch_end_ns = g->launch_start_ns + (int64_t)(ns - 1);
+    g->now = g->launch_start_ns + ((int64_t)(ns - 1) >> UVM_GPU_BUCKET_SHIFT << UVM_GPU_BUCKET_SHIFT);
+    g->touches += atomic_load_explicit(&g->times[like(g)].touches, memory_order_relaxed);
+    return true;
+}
+
+/* The launch has ended. Where nothing has happened meanwhile others like it need not run. */
+static void keep_time(struct uvm_gpu *g)
+{
+    if (g->timed != g->events + 1)
+        return;
+    struct uvm_time *t = &g->times[like(g)];
+    g->quiet[like(g)] = g->timed;
+    atomic_store_explicit(&t->touches, g->touches - g->touches_before, memory_order_relaxed);
+    atomic_store_explicit(&t->ns, (uint64_t)(g->launch_end_ns - g->launch_start_ns) + 1, memory_order_release);
+}
+
+static int end_launch(struct uvm_gpu *g)
+{
+    const int64_t end_ns = g->launch_end_ns;
+    if (g->calls && g->current.waited)
+        g->launch_end_ns = (int64_t)(launch_wait_ns(g->calls, &g->host_ns, (double)end_ns) + 0.5);
+    return g->on_launch_end ? g->on_launch_end(g->ctx, g->current.kernel, end_ns) : 0;
+}
+
+/* 1: the GPU's next launch has begun; 0: there is none, or it is the CPU's; -1. */
+static int begin_launch(struct uvm_gpu *g, int64_t time, struct err *err)
 {
     g->launch++; /* NONE + 1 is 0 */
     g->cpu_phase = false;
@@ -330,6 +394,7 @@ int uvm_gpu_next_launch(struct uvm_gpu *g, int64_t time, struct err *err)
     g->ops->launch(g->state, g->launch, &g->current);
     if (g->current.cpu) {
         g->cpu_phase = true;
+        g->events++;
         return 0;
     }
     if (g->current.actors == 0)
@@ -345,8 +410,25 @@ int uvm_gpu_next_launch(struct uvm_gpu *g, int64_t time, struct err *err)
     if (g->calls)
         time = (int64_t)(launch_start_ns(g->calls, &g->host_ns, (double)time) + 0.5);
     g->launch_start_ns = g->launch_end_ns = time;
-    fill_slots(g, time);
-    return 0;
+    return 1;
+}
+
+static int next_launch(struct uvm_gpu *g, int64_t time, bool undisturbed, struct err *err)
+{
+    int rc;
+    while ((rc = begin_launch(g, time, err)) == 1 && known(g, undisturbed)) {
+        if (end_launch(g))
+            return -1;
+        time = g->launch_end_ns;
+    }
+    if (rc == 1)
+        fill_slots(g, g->launch_start_ns);
+    return rc < 0 ? -1 : 0;
+}
+
+int uvm_gpu_next_launch(struct uvm_gpu *g, int64_t time, struct err *err)
+{
+    return next_launch(g, time, false, err);
 }
 
 /* --- touches and faults --- */
@@ -623,12 +705,8 @@ static int end_actor(struct uvm_gpu *g, uint32_t number, struct err *err)
         start_group(g, number);
     if (++g->actors_done < g->current.actors)
         return 0;
-    const int64_t end_ns = g->launch_end_ns;
-    if (g->calls && g->current.waited)
-        g->launch_end_ns = (int64_t)(launch_wait_ns(g->calls, &g->host_ns, (double)end_ns) + 0.5);
-    if (g->on_launch_end && g->on_launch_end(g->ctx, g->current.kernel, end_ns))
-        return -1;
-    return uvm_gpu_next_launch(g, g->launch_end_ns, err);
+    keep_time(g);
+    return end_launch(g) ? -1 : next_launch(g, g->launch_end_ns, g->stop_ns == UVM_GPU_NEVER, err);
 }
 
 /* The next turn of a slot: 1: there is one; 0: the actor has none, or the slot no actor; -1 with *err set. *ended: the
@@ -713,13 +791,14 @@ int uvm_gpu_run(struct uvm_gpu *g, int64_t until, struct err *err)
     if (fault_buffer_any(&g->ring))
         interrupt(g);
     for (int64_t bucket; (bucket = next_bucket(g)) >= 0;) {
-        int64_t start = bucket << UVM_GPU_BUCKET_SHIFT, end = start + (1ll << UVM_GPU_BUCKET_SHIFT);
+        const uint32_t launch = g->launch; /* the next one has buckets of its own */
+        int64_t start = g->phase + (bucket << UVM_GPU_BUCKET_SHIFT), end = start + (1ll << UVM_GPU_BUCKET_SHIFT);
         if (start >= g->stop_ns)
             break;
         if (start > g->now)
             g->now = start;
         uint32_t b = (uint32_t)(bucket % UVM_GPU_BUCKETS), later = NONE, later_tail = NONE;
-        while (g->heads[b] != NONE) {
+        while (g->heads[b] != NONE && g->launch == launch) {
             uint32_t slot = g->heads[b];
             g->heads[b] = g->slots[slot].next;
             look_ahead(g, g->heads[b]);
@@ -844,6 +923,7 @@ void uvm_gpu_replay(struct uvm_gpu *g, int64_t time)
 {
     fault_buffer_replay(&g->ring, time);
     g->epoch++;
+    g->events++;
     g->replay_ns = time;
     uint32_t limit = (uint32_t)g->platform->utlb_faults;
     for (uint32_t n = 0; n < (uint32_t)g->platform->utlbs; n++) {

@@ -14,7 +14,9 @@
  * on `walk_ns` later; data that has just come lies in L2 (`fresh_ns`). In a launch that begins with all memory there,
  * loads take `fresh_ns` with the share of the memory that L2 holds, else `memory_ns`; the program's own memory stays in
  * L2 meanwhile (models/gpu/occupancy.h). Turns of a step that ask for nothing new between two batches are simulated as
- * one. Source: recordings of an H200, docs/uvm-engine.md; whether a full micro-TLB blocks is known of no chip. */
+ * one. A launch that begins with all memory there, its buckets counted from its start, takes what one like it took that
+ * began so and was not disturbed, in this run or another of the same program on the same GPU (struct uvm_time). Source:
+ * recordings of an H200, docs/uvm-engine.md; whether a full micro-TLB blocks is known of no chip. */
 #ifndef REPLAY_UVM_UVM_GPU_H
 #define REPLAY_UVM_UVM_GPU_H
 
@@ -77,6 +79,12 @@ bool uvm_remote_take(struct uvm_remote *r, uint32_t *block, uint32_t *regions);
 
 /* --- the GPU --- */
 
+/* What a launch took that began with all memory there; of one that others are like. */
+struct uvm_time {
+    _Atomic uint64_t ns; /* plus one; 0: it is not known */
+    _Atomic uint64_t touches;
+};
+
 #define UVM_GPU_NEVER  INT64_MAX
 #define UVM_GPU_ASLEEP INT64_MIN
 
@@ -109,7 +117,7 @@ struct uvm_gpu {
     /* Calendar. */
     uint32_t heads[UVM_GPU_BUCKETS], tails[UVM_GPU_BUCKETS];
     uint64_t busy[UVM_GPU_BUCKETS / 64];
-    int64_t now; /* nothing is earlier */
+    int64_t now, phase; /* nothing is earlier; where a bucket begins */
     uint32_t queued;
     /* The launch that runs. */
     uint32_t launch, launch_count;
@@ -118,6 +126,11 @@ struct uvm_gpu {
     uint32_t resident; /* on all, at most */
     struct issue issue;
     uint32_t next_actor, actors_done;
+    struct uvm_time *times; /* of each launch; of other runs, too */
+    uint64_t events;        /* replays and work of the CPU */
+    uint64_t *quiet;        /* of each launch: `events` + 1 when one like it was not disturbed; 0: none was */
+    uint64_t timed;         /* `events` + 1 when the launch began that goes into `times`; 0: it does not */
+    uint64_t touches_before;
     int64_t launch_start_ns;
     int64_t launch_end_ns;      /* when its last actor so far ended; then when the CPU goes on, if that waits for it */
     const struct launch *calls; /* what launches take; NULL: nothing */
@@ -137,7 +150,7 @@ struct uvm_gpu {
     bool failed;
 };
 
-/* The link of g->remote is the caller's to prepare. */
+/* The link of g->remote and g->times are the caller's to prepare. */
 int uvm_gpu_init(struct uvm_gpu *g, const struct actor_ops *ops, const void *state, const struct gpu *gpu,
                  const struct uvm_platform *platform, struct uvm_memory *memory, struct err *err);
 void uvm_gpu_release(struct uvm_gpu *g);

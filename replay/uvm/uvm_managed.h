@@ -85,6 +85,7 @@ struct uvm_managed {
     const struct uvm_managed_settings *settings; /* NULL: the defaults of UVM_MANAGED_ROWS */
     bool traced;                                 /* as under CUPTI's tracing */
     int64_t stop_ns;                             /* as in struct uvm_run */
+    struct uvm_time *times;                      /* as there */
     struct progress *progress;
     struct breakdown *parts; /* as in struct uvm_run, and the three below */
     void (*on_batch)(void *ctx, const struct uvm_finished_batch *seen);

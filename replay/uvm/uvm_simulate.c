@@ -90,6 +90,7 @@ struct simulation {
     struct pending pending;
     uint32_t *pages; /* of the current batch */
     struct uvm_fetched fetched;
+    struct uvm_time *times;     /* of this run alone */
     struct actor_alloc *allocs; /* the workload's, with the run's advice */
     uint64_t routines;
     bool stopped;
@@ -537,6 +538,11 @@ static int simulate(struct simulation *s, struct uvm_metrics *m)
     bool counters = run->access_counters || s->memory.remote_after_eviction;
     if (uvm_remote_init(&s->gpu.remote, run->pcie, run->gpu, counters ? s->memory.block_count : 0, s->err))
         return -1;
+    s->gpu.times = run->times;
+    if (!run->times)
+        s->gpu.times = s->times = mem_zalloc(s->gpu.launch_count + 1, sizeof *s->times, s->err);
+    if (!s->gpu.times)
+        return -1;
     s->gpu.calls = run->calls;
     s->driver.calls = run->calls;
     s->driver.two_engines = run->two_engines;
@@ -573,6 +579,7 @@ int uvm_simulate(const struct uvm_run *run, struct uvm_metrics *metrics, struct 
     uvm_memory_release(&s->memory);
     free(s->pages);
     free(s->allocs);
+    free(s->times);
     free(s);
     return rc;
 }

@@ -32,6 +32,8 @@ struct uvm_finished_batch {
     uint64_t records;              /* migration records so far */
 };
 
+struct uvm_time;
+
 struct uvm_run {
     const struct actor_ops *ops; /* the workload */
     const void *state;
@@ -53,10 +55,12 @@ struct uvm_run {
     const void *evict_params;             /* as policy_params */
     int64_t oversubscription_pct;         /* footprint / available memory x 100; 0: memory is sufficient */
     int64_t gpu_memory_bytes;             /* memory for managed data; 0: by oversubscription_pct. Both 0: unlimited */
-    bool traced;               /* as under CUPTI's unified-memory tracing: every migration record costs time */
-    bool two_engines;          /* copies out run beside copies in */
-    enum uvm_replay replay;    /* 0: behind each batch, the fault buffer emptied */
-    int64_t stop_ns;           /* stop a run that is proved to take longer; 0: never */
+    bool traced;            /* as under CUPTI's unified-memory tracing: every migration record costs time */
+    bool two_engines;       /* copies out run beside copies in */
+    enum uvm_replay replay; /* 0: behind each batch, the fault buffer emptied */
+    struct uvm_time *times; /* of each launch (uvm_gpu.h), zeroed, or of runs of the same program on the same GPU; NULL:
+                               the run's own */
+    int64_t stop_ns;        /* stop a run that is proved to take longer; 0: never */
     struct progress *progress; /* may be NULL */
     struct breakdown *parts;   /* zeroed; gets the run by kernel and allocation; NULL: not wanted */
     void (*on_batch)(void *ctx, const struct uvm_finished_batch *batch); /* NULL: none */

@@ -3,6 +3,7 @@
 #include "models/base/platform.h"
 #include "replay/uvm/random_actors_testing.h"
 #include "replay/uvm/uvm_driver.h"
+#include "replay/uvm/uvm_gpu.h"
 #include "replay/uvm/uvm_simulate.h"
 #include "trace/base/param_value.h"
 #include "trace/base/random.h"
@@ -110,6 +111,109 @@ START_TEST(random_programs_under_all_replay_policies)
             touched = m.touched_bytes;
         }
     }
+    platform_free(platform);
+}
+END_TEST
+
+/* Random launches, all of them again and again. */
+enum { TIMES = 5, MORE = 8 /* actors than places */ };
+
+static uint64_t steps;
+
+static uint32_t launches_again(const void *state)
+{
+    return TIMES * random_actors_launches(state);
+}
+
+static uint32_t like(const void *state, uint32_t launch)
+{
+    return launch % random_actors_launches(state);
+}
+
+static void launch_again(const void *state, uint32_t launch, struct actor_launch *out)
+{
+    random_actors_launch(state, like(state, launch), out);
+    out->per_sm = 1;
+    out->actors = MORE * out->actors + (like(state, launch) == 0);
+}
+
+/* The first launch has one actor more: it loads all pages. */
+static int step_all(const struct random_actors *r, struct actor_at *at, struct actor_step *step)
+{
+    const uint32_t end = actor_space_pages(r->allocs, 3);
+    *step = (struct actor_step){.turns = 1, .instructions = 1, .compute_ns = ACTOR_COMPUTE_AUTO};
+    for (; at->body < end && step->count < 16; at->body++)
+        for (int i = 0; i < 3; i++)
+            if (at->body - r->allocs[i].first_page <= (r->allocs[i].bytes - 1) / ACTOR_PAGE_BYTES)
+                step->page[step->count++] = (uint32_t)at->body;
+    step->accesses = step->count;
+    return step->count > 0;
+}
+
+static int step_again(void *run, uint32_t launch, uint32_t actor, struct actor_at *at, struct actor_step *step,
+                      struct err *err)
+{
+    const struct random_actors *r = run;
+    struct actor_launch shape;
+    steps++;
+    random_actors_launch(r, like(r, launch), &shape);
+    if (actor == MORE * shape.actors)
+        return step_all(r, at, step);
+    return random_actors_step(run, like(r, launch), actor, at, step, err);
+}
+
+/* How many steps were asked for. */
+static uint64_t run_again(struct uvm_run *run, const struct actor_ops *ops, struct uvm_time *times,
+                          struct uvm_metrics *m)
+{
+    struct err err = {""};
+    run->ops = ops;
+    run->times = times;
+    steps = 0;
+    ck_assert_msg(uvm_simulate(run, m, &err) == 0, "%s", err.msg);
+    return steps;
+}
+
+/* Launches of which it is known what they take are not run again: the same metrics, to the bit, of fewer steps. Known
+ * from the same run, from one before it, and from one of memory that was prefetched. */
+START_TEST(launches_with_all_memory_there_are_run_once)
+{
+    static const struct actor_ops alike = {random_actors_allocs, launches_again, launch_again, step_again,
+                                           .like = like};
+    static const bool all[] = {true, true, true};
+    struct platform *platform = titanv();
+    struct actor_ops apart = alike;
+    uint64_t whole = 0, once = 0, known = 0, prefetched = 0;
+    apart.like = NULL;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct random_actors actors;
+        struct uvm_metrics want, got;
+        struct uvm_time own[4 * TIMES] = {0}, others[4 * TIMES] = {0};
+        random_actors_init(&actors, seed, seed % 3 ? 0 : ACTOR_READ_MOSTLY | ACTOR_PREFERRED_HOST | ACTOR_ACCESSED_BY);
+        struct uvm_run run = {.state = &actors,
+                              .gpu = platform_section_get(platform, "gpu"),
+                              .platform = platform_section_get(platform, "uvm"),
+                              .calls = seed % 2 ? platform_section_get(platform, "launch") : NULL,
+                              .policy = uvm_policy_of(uvm_policies[seed % 4]),
+                              .gpu_memory_bytes = seed % 5 ? 0 : 5 << 21,
+                              .thrashing = seed & 4,
+                              .access_counters = seed & 2,
+                              .pcie = platform_section_get(platform, "pcie"),
+                              .prefetch = all};
+        (void)run_again(&run, &alike, others, &got);
+        run.prefetch = NULL;
+        whole += run_again(&run, &apart, NULL, &want);
+        struct uvm_time *const times[] = {own, own, others};
+        uint64_t *const asked[] = {&once, &known, &prefetched};
+        for (int i = 0; i < 3; i++) {
+            *asked[i] += run_again(&run, &alike, times[i], &got);
+            ck_assert_msg(memcmp(&got, &want, sizeof got) == 0, "seed %d, run %d: %lld ns, %lld are right", (int)seed,
+                          i, (long long)got.time_ns, (long long)want.time_ns);
+        }
+    }
+    ck_assert_uint_lt(once, whole * 9 / 10);
+    ck_assert_uint_lt(known, once);
+    ck_assert_uint_lt(prefetched, once);
     platform_free(platform);
 }
 END_TEST
@@ -307,6 +411,6 @@ START_TEST(victims_are_those_of_a_walk_over_all_blocks)
 END_TEST
 
 TEST_MAIN("replay/uvm_simulate_policies", random_programs_under_all_evictions_and_prefetchers,
-          random_programs_under_all_replay_policies, with_enough_memory_all_evictions_are_one,
-          v8_when_three_evictions_and_three_copies_are_done, a_block_is_served_again_for_less,
-          victims_are_those_of_a_walk_over_all_blocks)
+          random_programs_under_all_replay_policies, launches_with_all_memory_there_are_run_once,
+          with_enough_memory_all_evictions_are_one, v8_when_three_evictions_and_three_copies_are_done,
+          a_block_is_served_again_for_less, victims_are_those_of_a_walk_over_all_blocks)

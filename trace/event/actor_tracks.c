@@ -366,8 +366,14 @@ static void tracks_expect(const void *run, uint32_t launch, uint32_t actor, cons
         __builtin_prefetch(&share->place[actor % SHARE]);
 }
 
+static uint32_t tracks_like(const void *state, uint32_t launch)
+{
+    return ((const struct actor_tracks *)state)->launch[launch].like;
+}
+
 const struct actor_ops actor_tracks_ops = {.allocs = tracks_allocs,
                                            .launches = tracks_launches,
                                            .launch = tracks_launch,
                                            .step = tracks_step,
-                                           .expect = tracks_expect};
+                                           .expect = tracks_expect,
+                                           .like = tracks_like};
