@@ -258,20 +258,19 @@ static bool within_limit(void)
 }
 
 /* The messages of an access; their number. Of one in step its first unit says all. */
-static size_t access_messages(const struct ring *r, const struct access_unit *u, struct record_pipe_message *messages)
+static size_t access_messages(const struct access_told *u, const uint64_t addrs[32],
+                              struct record_pipe_message *messages)
 {
     struct record_pipe_message *m = &messages[0], *further = m;
     const bool narrow = u->shape == ACCESS_NARROW;
     const uint32_t each = narrow ? RECORD_PIPE_NARROW_EACH : RECORD_PIPE_LANES_EACH;
-    uint64_t addrs[32];
     *m = (struct record_pipe_message){.type = RECORD_PIPE_ACCESS, .kind = u->bytes, .id = u->pc};
     m->time = (int64_t)((uint64_t)u->block << 32 | u->warp);
     m->addr = u->address;
     m->group = u->mask;
     m->flags = narrow ? u->flags | RECORD_PIPE_ACCESS_NARROW : u->flags;
-    m->extra = u->shape == ACCESS_IN_STEP ? u->stride : 0;
-    const uint32_t n =
-        u->shape == ACCESS_IN_STEP ? 1 : access_ring_addresses(&r->host->ring, r->units, r->next, u, addrs);
+    m->extra = u->stride;
+    const uint32_t n = u->shape == ACCESS_IN_STEP ? 1 : (uint32_t)__builtin_popcount(u->mask);
     for (uint32_t i = 1; i < n; i++) {
         if ((i - 1) % each == 0)
             *++further = (struct record_pipe_message){.type = narrow ? RECORD_PIPE_NARROW : RECORD_PIPE_LANES};
@@ -287,20 +286,20 @@ static size_t access_messages(const struct ring *r, const struct access_unit *u,
 /* The accesses that are there; whether there was one. */
 static bool drain(struct ring *r)
 {
-    const struct access_unit *u;
-    uint64_t n = 0;
-    while ((u = access_ring_next(&r->host->ring, r->units, r->next))) {
+    struct access_told u;
+    uint64_t addrs[32], n = 0;
+    while (access_ring_next(&r->host->ring, r->units, r->next, &u, addrs)) {
         if (!r->begun && !(r->begun = send_begin(&r->launch, false)))
             break;
-        if (u->bytes == 0)
+        if (u.bytes == 0)
             sending.unfilled++;
         else if (within_limit()) {
-            sending.n += access_messages(r, u, sending.messages + sending.n);
+            sending.n += access_messages(&u, addrs, sending.messages + sending.n);
             sending.accesses++;
         }
         if (sending.n >= BATCH)
             send_flush();
-        r->next += access_ring_units((enum access_shape)u->shape, (unsigned)__builtin_popcount(u->mask));
+        r->next += u.units;
         if (++n % RELEASE_EACH == 0)
             access_ring_release(&r->host->ring, r->next);
         if (n == (uint64_t)RELEASE_EACH * RELEASE_EACH)

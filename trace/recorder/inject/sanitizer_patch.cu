@@ -38,10 +38,10 @@ PATCH_FUNCTION uint32_t linear_warp(void)
     return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) / 32;
 }
 
-/* How the lanes' addresses can be told; the same in each of them. */
-PATCH_FUNCTION enum access_shape shape_of(uint32_t mask, uint64_t distance, uint64_t step)
+/* How the lanes' addresses can be told; the same in each of them. distance: from the first lane's; rank: lanes before. */
+PATCH_FUNCTION enum access_shape shape_of(uint32_t mask, uint64_t distance, uint64_t stride, uint32_t rank)
 {
-    const int in_step = __all_sync(mask, distance == step);
+    const int in_step = __all_sync(mask, distance == rank * stride && (int64_t)stride == (int32_t)stride);
     const int narrow = __all_sync(mask, (int64_t)distance == (int32_t)distance);
     return in_step ? ACCESS_IN_STEP : narrow ? ACCESS_NARROW : ACCESS_WIDE;
 }
@@ -54,21 +54,18 @@ PATCH_FUNCTION void into_ring(struct access_ring *ring, uint32_t mask, uint64_t 
     const uint64_t first = __shfl_sync(mask, (unsigned long long)address, (int)leader);
     const uint64_t second =
         __shfl_sync(mask, (unsigned long long)address, others ? __ffs((int)others) - 1 : (int)leader);
-    const enum access_shape shape = shape_of(mask, address - first, rank * (second - first));
+    const enum access_shape shape = shape_of(mask, address - first, second - first, rank);
     unsigned long long number = 0;
     if (lane == leader)
         number = access_ring_reserve(ring, access_ring_units(shape, (unsigned)__popc(mask)));
     number = __shfl_sync(mask, number, (int)leader);
     if (number == ACCESS_RING_NONE)
         return;
-    struct access_unit *unit = access_ring_unit(ring, number);
     if (lane == leader)
-        access_ring_describe(unit, shape, pc, mask, flags, bytes, linear_block(), linear_warp(), first, second - first);
+        access_ring_describe(ring, number, shape, pc, mask, flags, bytes, linear_block(), linear_warp(), first,
+                             second - first);
     else
         access_ring_lane(ring, number, shape, rank, address, first);
-    __syncwarp(mask);
-    if (lane == leader)
-        access_ring_commit(unit, number);
 }
 
 PATCH_FUNCTION void record(void *user, uint64_t pc, const void *address, uint32_t bytes, uint32_t flags)

@@ -2,10 +2,9 @@
  * while it runs: a ring of units in pinned memory of the host, which warps fill and a thread of the injected library
  * drains.
  *
- * A unit has 64 bytes. An access of lanes in step takes one; others take further ones behind it, with each lane's
- * distance from the first address (4 bytes) where all fit, else with its address: addresses are compressed before they
- * cross the link. A warp's leader reserves the units, the lanes write them, the leader commits the first: its `commit`
- * is then its number + 1. Numbers are never used twice, so what an earlier round left is no commit.
+ * A unit has 64 bytes, eight words. An access of lanes in step takes one; others take further ones behind it, with each
+ * lane's distance from the first address (a word) where all fit, else with its address (two): addresses are compressed
+ * before they cross the link. A warp's leader reserves the units, then leader and lanes write them.
  *
  * Reserving: `room` counts the units that are free, and is only ever taken from by who then takes numbers from `head`.
  * It is granted units of the ring to begin with, and what the host has drained since, once. So numbers given out never
@@ -15,11 +14,12 @@
  * something is: a launch whose host is gone is held up once, not at each access. No loop here has another end than
  * these.
  *
- * Order, by the memory model of PTX: an access is whole when its `commit` is seen, because the lanes' stores are before
- * __syncwarp() and that is before the leader's release, to the system, which the host acquires. A unit is written only
- * after it was read: the host reads, then releases `drained`; who learns of it acquires that, then adds to `room`; and
- * a number that hangs on what was added is not known earlier, nor is a store made before its address is. Looks at the
- * table of touches may be late, which costs a second look.
+ * Order: none is needed among the stores of an access, and no fence. A word is stored whole; half of it is data, half a
+ * tag of the number of its unit. Numbers are never used twice, so the host has an access when all of its words have
+ * their tags. (One release to the system for each access held up a multiprocessor of an H100 for 13 to 18 us.) A unit
+ * is written only after it was read: the host reads, then releases `drained`; who learns of it acquires that, then adds
+ * to `room`; and a number that hangs on what was added is not known earlier, nor is a store made before its address is.
+ * Looks at the table of touches may be late, which costs a second look.
  *
  * This header is compiled for the device (trace/recorder/inject/sanitizer_patch.cu) and for the host, where the
  * stand-in and the test play warps by it. Head, room and the rest are in the memory of the device, so that its atomics
@@ -27,6 +27,7 @@
 #ifndef TRACE_RECORDER_WIRE_ACCESS_RING_H
 #define TRACE_RECORDER_WIRE_ACCESS_RING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,31 +42,29 @@
 #define ACCESS_RING_FUNCTION static inline
 #endif
 
-enum { ACCESS_RING_POLLS = 1 << 20, ACCESS_UNIT_NARROW = 14, ACCESS_UNIT_WIDE = 7, ACCESS_UNITS_MOST = 6 };
+enum {
+    ACCESS_RING_POLLS = 1 << 20,
+    ACCESS_UNIT_WORDS = 8,
+    ACCESS_UNIT_WIDE = ACCESS_UNIT_WORDS / 2,
+    ACCESS_UNITS_MOST = 9
+};
 #define ACCESS_RING_NONE (~0ull)
 #define ACCESS_RING_OPEN 0x6f66663fu
 
 /* How the addresses of the lanes behind the first are told. */
 enum access_shape { ACCESS_IN_STEP, ACCESS_NARROW, ACCESS_WIDE, ACCESS_SHAPES };
 
+/* Of the first unit: the active lanes; flags, shape, warp and bytes; the first address, low half first; the program
+ * counter; the block; the stride. Of the others: distances, or addresses as the first. */
 struct access_unit {
-    unsigned long long commit; /* of the first unit of an access: its number + 1; of the others: whatever was there */
-    union {
-        struct {
-            uint64_t pc, address, stride;             /* address: of the first active lane; stride: in step */
-            uint32_t mask, flags, bytes, block, warp; /* active lanes; SAN_FLAG_...; per lane; linear; in the block */
-            uint32_t shape;                           /* enum access_shape */
-        };
-        int32_t narrow[ACCESS_UNIT_NARROW]; /* further active lanes: address - that of the first */
-        uint64_t wide[ACCESS_UNIT_WIDE];    /* further active lanes: address */
-    };
+    uint64_t words[ACCESS_UNIT_WORDS]; /* data, and above it the tag */
 };
 
 /* In the host's memory. */
 struct access_ring_host {
     unsigned long long drained; /* units read, of all there ever were; the host's alone to write */
     uint64_t reserved[7];
-    struct access_unit units[];
+    struct access_unit units[]; /* aligned to 16 bytes */
 };
 
 /* In the device's memory. */
@@ -156,8 +155,8 @@ ACCESS_RING_FUNCTION void ring_fence()
     __threadfence_system();
 #endif
 }
-/* What was written before is seen before it, by the host too. A release, not __threadfence_system(), which empties the
- * first-level cache each time (CCTL.IVALL). */
+/* What was written before is seen before it. A release, not __threadfence_system(), which empties the first-level cache
+ * each time (CCTL.IVALL). */
 ACCESS_RING_FUNCTION void ring_store(unsigned long long *p, unsigned long long value)
 {
 #if __CUDA_ARCH__ >= 700
@@ -166,6 +165,15 @@ ACCESS_RING_FUNCTION void ring_store(unsigned long long *p, unsigned long long v
     __threadfence_system();
     *(volatile unsigned long long *)p = value;
 #endif
+}
+/* Two words; each is seen whole, either first. */
+ACCESS_RING_FUNCTION void ring_put_pair(uint64_t *at, uint64_t first, uint64_t second)
+{
+    asm volatile("st.volatile.global.v2.u64 [%0], {%1, %2};" ::RING_AT(at), "l"(first), "l"(second) : "memory");
+}
+ACCESS_RING_FUNCTION void ring_put(uint64_t *at, uint64_t word)
+{
+    asm volatile("st.volatile.global.u64 [%0], %1;" ::RING_AT(at), "l"(word) : "memory");
 }
 /* These order nothing. */
 ACCESS_RING_FUNCTION unsigned long long ring_add(unsigned long long *p, unsigned long long value)
@@ -215,6 +223,15 @@ static inline void ring_store(unsigned long long *p, unsigned long long value)
 {
     __atomic_store_n(p, value, __ATOMIC_RELEASE);
 }
+static inline void ring_put(uint64_t *at, uint64_t word)
+{
+    __atomic_store_n(at, word, __ATOMIC_RELAXED);
+}
+static inline void ring_put_pair(uint64_t *at, uint64_t first, uint64_t second)
+{
+    ring_put(at + 1, second);
+    ring_put(at, first);
+}
 static inline unsigned long long ring_add(unsigned long long *p, unsigned long long value)
 {
     return __atomic_fetch_add(p, value, __ATOMIC_ACQ_REL);
@@ -248,11 +265,6 @@ static inline void ring_fence(void) /* what stands around it orders by itself */
 }
 #endif
 
-/* A word of a unit. */
-#ifndef RING_PUT
-#define RING_PUT(at, value) (*(at) = (value))
-#endif
-
 /* Whether a grid is the launch's own, the first that came; others are counted: a kernel that this one launches, or that
  * a graph does, may have been left the same ring. */
 ACCESS_RING_FUNCTION int access_ring_owns(struct access_ring *ring, uint64_t grid)
@@ -277,7 +289,7 @@ ACCESS_RING_FUNCTION int access_ring_samples(const struct access_ring *ring, uin
 /* Units of an access of so many lanes. */
 ACCESS_RING_FUNCTION unsigned access_ring_units(enum access_shape shape, unsigned lanes)
 {
-    const unsigned each = shape == ACCESS_NARROW ? ACCESS_UNIT_NARROW : ACCESS_UNIT_WIDE;
+    const unsigned each = shape == ACCESS_NARROW ? ACCESS_UNIT_WORDS : ACCESS_UNIT_WIDE;
     return shape == ACCESS_IN_STEP ? 1 : 1 + (lanes - 1 + each - 1) / each;
 }
 
@@ -337,44 +349,48 @@ ACCESS_RING_FUNCTION struct access_unit *access_ring_unit(const struct access_ri
     return &ring->host->units[number & (ring->units - 1)];
 }
 
+/* The tag of a unit's words: never 0, which memory that nobody wrote has. */
+ACCESS_RING_FUNCTION uint32_t access_ring_tag(unsigned long long number)
+{
+    return (uint32_t)number << 1 | 1;
+}
+
+/* A word of data in its lower half. */
+ACCESS_RING_FUNCTION uint64_t ring_word(unsigned long long number, uint64_t data)
+{
+    return (uint64_t)access_ring_tag(number) << 32 | (uint32_t)data;
+}
+
 /* Each active lane behind the first; rank: how many are before it. */
 ACCESS_RING_FUNCTION void access_ring_lane(const struct access_ring *ring, unsigned long long number,
                                            enum access_shape shape, unsigned rank, uint64_t address, uint64_t first)
 {
     const unsigned i = rank - 1;
-    if (shape == ACCESS_NARROW)
-        RING_PUT(&access_ring_unit(ring, number + 1 + i / ACCESS_UNIT_NARROW)->narrow[i % ACCESS_UNIT_NARROW],
-                 (int32_t)(uint32_t)(address - first));
-    else if (shape == ACCESS_WIDE)
-        RING_PUT(&access_ring_unit(ring, number + 1 + i / ACCESS_UNIT_WIDE)->wide[i % ACCESS_UNIT_WIDE], address);
+    if (shape == ACCESS_NARROW) {
+        number += 1 + i / ACCESS_UNIT_WORDS;
+        ring_put(&access_ring_unit(ring, number)->words[i % ACCESS_UNIT_WORDS], ring_word(number, address - first));
+    } else if (shape == ACCESS_WIDE) {
+        number += 1 + i / ACCESS_UNIT_WIDE;
+        ring_put_pair(&access_ring_unit(ring, number)->words[i % ACCESS_UNIT_WIDE * 2], ring_word(number, address),
+                      ring_word(number, address >> 32));
+    }
 }
 
-/* The leader, before it commits: all but `commit`. */
-ACCESS_RING_FUNCTION void access_ring_describe(struct access_unit *unit, enum access_shape shape, uint64_t pc,
-                                               uint32_t mask, uint32_t flags, uint32_t bytes, uint32_t block,
-                                               uint32_t warp, uint64_t address, uint64_t stride)
-{
-    RING_PUT(&unit->pc, pc);
-#ifdef __CUDACC__ /* few stores: each crosses the link by itself */
-    *(ulonglong2 *)&unit->address = make_ulonglong2(address, stride);
-    *(uint4 *)&unit->mask = make_uint4(mask, flags, bytes, block);
-    *(uint2 *)&unit->warp = make_uint2(warp, shape);
-#else
-    RING_PUT(&unit->mask, mask);
-    RING_PUT(&unit->flags, flags);
-    RING_PUT(&unit->bytes, bytes);
-    RING_PUT(&unit->block, block);
-    RING_PUT(&unit->warp, warp);
-    RING_PUT(&unit->address, address);
-    RING_PUT(&unit->stride, stride);
-    RING_PUT(&unit->shape, (uint32_t)shape);
-#endif
-}
+enum { ACCESS_FLAG_BITS = 8, ACCESS_SHAPE_BITS = 2, ACCESS_WARP_BITS = 8, ACCESS_BYTES_BITS = 14 };
 
-/* The leader, when all lanes have written. */
-ACCESS_RING_FUNCTION void access_ring_commit(struct access_unit *unit, unsigned long long number)
+/* The leader. stride: what fits a word, of lanes in step; bytes: of a lane. */
+ACCESS_RING_FUNCTION void access_ring_describe(const struct access_ring *ring, unsigned long long number,
+                                               enum access_shape shape, uint64_t pc, uint32_t mask, uint32_t flags,
+                                               uint32_t bytes, uint32_t block, uint32_t warp, uint64_t address,
+                                               uint64_t stride)
 {
-    ring_store(&unit->commit, number + 1);
+    uint64_t *words = access_ring_unit(ring, number)->words;
+    const uint32_t packed =
+        (((bytes << ACCESS_WARP_BITS | warp) << ACCESS_SHAPE_BITS | (uint32_t)shape) << ACCESS_FLAG_BITS) | flags;
+    ring_put_pair(words, ring_word(number, mask), ring_word(number, packed));
+    ring_put_pair(words + 2, ring_word(number, address), ring_word(number, address >> 32));
+    ring_put_pair(words + 4, ring_word(number, pc), ring_word(number, pc >> 32));
+    ring_put_pair(words + 6, ring_word(number, block), ring_word(number, shape == ACCESS_IN_STEP ? stride : 0));
 }
 
 /* --- which pages a patched kernel has touched, in the memory of the device ---
@@ -469,9 +485,7 @@ ACCESS_RING_FUNCTION void touch_append(struct access_ring *ring, uint64_t page, 
     const unsigned long long number = access_ring_reserve(ring, 1);
     if (number == ACCESS_RING_NONE)
         return;
-    struct access_unit *unit = access_ring_unit(ring, number);
-    access_ring_describe(unit, ACCESS_IN_STEP, 0, 1, flag, 1, block, warp, page, 0);
-    access_ring_commit(unit, number);
+    access_ring_describe(ring, number, ACCESS_IN_STEP, 0, 1, flag, 1, block, warp, page, 0);
 }
 
 /* One thread for all that touch the page together. flags: SAN_FLAG_... */
@@ -493,29 +507,65 @@ ACCESS_RING_FUNCTION void touch_table_touch(struct access_ring *ring, uint64_t a
 
 /* --- the host reads --- */
 
-/* The first unit, `number`, of an access; NULL: it is not committed, or is none. */
-static inline const struct access_unit *access_ring_next(const struct access_ring_host *host, uint64_t units,
-                                                         uint64_t number)
+/* An access as its units tell it. */
+struct access_told {
+    uint64_t pc, address, stride;       /* address: of the first active lane; stride: in step */
+    uint32_t mask, flags, bytes, block; /* active lanes; SAN_FLAG_...; per lane; linear */
+    uint32_t warp, units;               /* in the block; that it takes */
+    enum access_shape shape;
+};
+
+/* The data of words of a unit; false: some are not there yet. */
+static inline bool access_ring_words(const struct access_ring_host *host, uint64_t units, uint64_t number, unsigned n,
+                                     uint32_t data[ACCESS_UNIT_WORDS])
 {
-    const struct access_unit *u = &host->units[number & (units - 1)];
-    return ring_load(&u->commit) == number + 1 && u->mask && u->shape < ACCESS_SHAPES ? u : NULL;
+    const uint64_t *words = host->units[number & (units - 1)].words;
+    uint32_t other = 0;
+    for (unsigned i = 0; i < n; i++) {
+        const uint64_t word = __atomic_load_n(&words[i], __ATOMIC_RELAXED);
+        other |= (uint32_t)(word >> 32) ^ access_ring_tag(number);
+        data[i] = (uint32_t)word;
+    }
+    return other == 0;
 }
 
-/* The addresses of its active lanes, in lane order; how many. */
-static inline uint32_t access_ring_addresses(const struct access_ring_host *host, uint64_t units, uint64_t number,
-                                             const struct access_unit *u, uint64_t addrs[32])
+/* The access whose first unit is `number`, and the addresses of its active lanes, in lane order; false: not all of it
+ * is there, or it is none. */
+static inline bool access_ring_next(const struct access_ring_host *host, uint64_t units, uint64_t number,
+                                    struct access_told *told, uint64_t addrs[32])
 {
-    const uint32_t n = (uint32_t)__builtin_popcount(u->mask);
-    const uint32_t each = u->shape == ACCESS_NARROW ? ACCESS_UNIT_NARROW : ACCESS_UNIT_WIDE;
-    addrs[0] = u->address;
-    for (uint32_t i = 1; i < n; i++) {
-        const struct access_unit *further = &host->units[(number + 1 + (i - 1) / each) & (units - 1)];
-        const uint32_t at = (i - 1) % each;
-        addrs[i] = u->shape == ACCESS_IN_STEP  ? u->address + i * u->stride
-                   : u->shape == ACCESS_NARROW ? u->address + (uint64_t)(int64_t)further->narrow[at]
-                                               : further->wide[at];
+    uint32_t w[ACCESS_UNIT_WORDS];
+    if (!access_ring_words(host, units, number, ACCESS_UNIT_WORDS, w) || w[0] == 0)
+        return false;
+    const uint32_t shape = w[1] >> ACCESS_FLAG_BITS & ((1u << ACCESS_SHAPE_BITS) - 1),
+                   n = (uint32_t)__builtin_popcount(w[0]);
+    *told =
+        (struct access_told){.pc = w[4] | (uint64_t)w[5] << 32,
+                             .address = w[2] | (uint64_t)w[3] << 32,
+                             .stride = (uint64_t)(int64_t)(int32_t)w[7],
+                             .mask = w[0],
+                             .flags = w[1] & ((1u << ACCESS_FLAG_BITS) - 1),
+                             .bytes = w[1] >> (ACCESS_FLAG_BITS + ACCESS_SHAPE_BITS + ACCESS_WARP_BITS),
+                             .block = w[6],
+                             .warp = w[1] >> (ACCESS_FLAG_BITS + ACCESS_SHAPE_BITS) & ((1u << ACCESS_WARP_BITS) - 1),
+                             .shape = (enum access_shape)shape};
+    if (shape >= ACCESS_SHAPES)
+        return false;
+    told->units = access_ring_units(told->shape, n);
+    addrs[0] = told->address;
+    const uint32_t each = told->shape == ACCESS_NARROW ? ACCESS_UNIT_WORDS : ACCESS_UNIT_WIDE;
+    for (uint32_t i = 1, at = 0; i < n; i++, at = i % each == 1 ? 0 : at + 1) {
+        if (told->shape == ACCESS_IN_STEP) {
+            addrs[i] = told->address + i * told->stride;
+            continue;
+        }
+        const uint32_t left = n - i < each ? n - i : each, width = told->shape == ACCESS_NARROW ? 1 : 2;
+        if (at == 0 && !access_ring_words(host, units, number + 1 + (i - 1) / each, left * width, w))
+            return false;
+        addrs[i] =
+            width == 1 ? told->address + (uint64_t)(int64_t)(int32_t)w[at] : w[2 * at] | (uint64_t)w[2 * at + 1] << 32;
     }
-    return n;
+    return true;
 }
 
 /* Units up to `number` may be written again. */

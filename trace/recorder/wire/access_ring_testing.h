@@ -15,25 +15,24 @@ struct access_slot {
     uint64_t addrs[32]; /* by lane; those of inactive lanes are not written */
 };
 
-/* The access whose first unit is `number`: how many units it has; 0: it is not committed, or is none. */
+/* The access whose first unit is `number`: how many units it has; 0: it is not all there, or is none. */
 static inline unsigned access_ring_read(const struct access_ring_host *host, uint64_t units, uint64_t number,
                                         struct access_slot *slot)
 {
-    const struct access_unit *u = access_ring_next(host, units, number);
+    struct access_told u;
     uint64_t addrs[32];
-    if (!u)
+    if (!access_ring_next(host, units, number, &u, addrs))
         return 0;
-    const uint32_t n = access_ring_addresses(host, units, number, u, addrs);
-    *slot = (struct access_slot){u->pc, u->mask, u->flags, u->bytes, u->block, u->warp, {0}};
+    *slot = (struct access_slot){u.pc, u.mask, u.flags, u.bytes, u.block, u.warp, {0}};
     for (uint32_t lane = 0, i = 0; lane < 32; lane++)
         if (slot->mask >> lane & 1)
             slot->addrs[lane] = addrs[i++];
-    return access_ring_units((enum access_shape)u->shape, n);
+    return u.units;
 }
 
 static inline enum access_shape access_ring_shape(const struct access_slot *slot, uint64_t first, uint64_t stride)
 {
-    int in_step = 1, narrow = 1;
+    int in_step = (int64_t)stride == (int32_t)stride, narrow = 1;
     uint64_t rank = 0;
     for (uint32_t lane = 0; lane < 32; lane++)
         if (slot->mask >> lane & 1) {
@@ -55,14 +54,12 @@ static inline int access_ring_play(struct access_ring *ring, const struct access
     const unsigned long long number = access_ring_reserve(ring, access_ring_units(shape, lanes));
     if (number == ACCESS_RING_NONE)
         return 0;
-    struct access_unit *unit = access_ring_unit(ring, number);
-    access_ring_describe(unit, shape, slot->pc, slot->mask, slot->flags, slot->bytes, slot->block, slot->warp, first,
-                         stride);
+    access_ring_describe(ring, number, shape, slot->pc, slot->mask, slot->flags, slot->bytes, slot->block, slot->warp,
+                         first, stride);
     unsigned rank = 0;
     for (uint32_t lane = 0; lane < 32; lane++)
         if (slot->mask >> lane & 1 && rank++ > 0)
             access_ring_lane(ring, number, shape, rank - 1, slot->addrs[lane], first);
-    access_ring_commit(unit, number);
     return 1;
 }
 
