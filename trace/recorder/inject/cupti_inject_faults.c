@@ -34,7 +34,12 @@ static struct {
     atomic_bool open, on; /* on: what is in it, is taken from it; not any more behind an entry that cannot be one */
     unsigned idle;        /* looks at it that found nothing */
     int64_t offset_ns;    /* CUPTI's clock less CLOCK_MONOTONIC_RAW */
-    struct record_pipe_message batches[BATCHES]; /* under way, by number; group 0: none. Replays come late */
+    struct fault_batch {
+        struct record_pipe_message m; /* group 0: none */
+        uint64_t begin_ns, end_ns;    /* on the GPU's clock: the first fault, behind the replay before; the replay */
+    } batches[BATCHES];               /* under way, by number; replays come late */
+    uint64_t replayed_ns;             /* on the GPU's clock: the last replay */
+    int64_t ahead_ns[2], since_ns;    /* CUPTI's clock less the GPU's, at most: by the faults since, and before */
     uint64_t reported[2 * UVM_TOOLS_TYPES];
     uint64_t overflows;
     /* Migrations that CUPTI has not delivered yet, and some that it has. */
@@ -308,12 +313,30 @@ static struct record_pipe_message message(enum record_kind kind, const struct uv
     return m;
 }
 
-/* The batch is over: a record as CUPTI's. */
-static void send_batch(struct record_pipe_message *batch)
+/* A fault is fetched some us behind its writing, or more: the least of what the two clocks say tells how far they are
+ * apart. They drift, so only the last seconds count. */
+static void compare_clocks(int64_t fetched_ns, uint64_t written_ns)
 {
-    if (batch->group)
-        inject_put(batch, 1);
-    batch->group = 0;
+    enum { WINDOW_NS = 1000000000 };
+    const int64_t ahead = fetched_ns - (int64_t)written_ns;
+    if (faults.since_ns == 0 || fetched_ns - faults.since_ns > WINDOW_NS) {
+        faults.ahead_ns[1] = faults.since_ns ? faults.ahead_ns[0] : INT64_MAX;
+        faults.ahead_ns[0] = INT64_MAX;
+        faults.since_ns = fetched_ns;
+    }
+    faults.ahead_ns[0] = ahead < faults.ahead_ns[0] ? ahead : faults.ahead_ns[0];
+}
+
+/* The batch is over: a record as CUPTI's, from its first fault to its replay, on the GPU. What the CPU says of both is
+ * too short: it fetches a fault later, and is done before the copies are. */
+static void send_batch(struct fault_batch *batch)
+{
+    const int64_t ahead = faults.ahead_ns[0] < faults.ahead_ns[1] ? faults.ahead_ns[0] : faults.ahead_ns[1];
+    batch->m.time = (int64_t)batch->begin_ns + ahead;
+    batch->m.duration = (int64_t)(batch->end_ns - batch->begin_ns);
+    if (batch->m.group)
+        inject_put(&batch->m, 1);
+    batch->m.group = 0;
 }
 
 static void send_batches(void)
@@ -324,26 +347,29 @@ static void send_batches(void)
 
 static void to_batch(const struct record_pipe_message *m)
 {
-    struct record_pipe_message *batch = &faults.batches[m->group % BATCHES];
-    if (batch->group != m->group) {
+    struct fault_batch *batch = &faults.batches[m->group % BATCHES];
+    const uint64_t written = m->id > faults.replayed_ns ? m->id : faults.replayed_ns;
+    compare_clocks(m->time, m->id);
+    if (batch->m.group != m->group) {
         send_batch(batch);
-        *batch = *m;
-        batch->kind = RECORD_FAULT;
-        batch->flags &= 0xff;
-        batch->id = batch->extra = batch->bytes = 0;
+        *batch = (struct fault_batch){*m, written, written};
+        batch->m.kind = RECORD_FAULT;
+        batch->m.flags &= 0xff;
+        batch->m.id = batch->m.extra = batch->m.bytes = 0;
     }
-    batch->duration = m->time - batch->time;
-    batch->bytes++;
+    batch->begin_ns = written < batch->begin_ns ? written : batch->begin_ns;
+    batch->end_ns = written > batch->end_ns ? written : batch->end_ns;
+    batch->m.bytes++;
 }
 
 /* A batch lasts until its replay. */
 static void end_batch(const struct record_pipe_message *replay)
 {
-    struct record_pipe_message *batch = &faults.batches[replay->group % BATCHES];
-    if (batch->group != replay->group)
+    struct fault_batch *batch = &faults.batches[replay->group % BATCHES];
+    faults.replayed_ns = replay->id > faults.replayed_ns ? replay->id : faults.replayed_ns;
+    if (batch->m.group != replay->group)
         return;
-    if (replay->time - batch->time > batch->duration)
-        batch->duration = replay->time - batch->time;
+    batch->end_ns = replay->id > batch->end_ns ? replay->id : batch->end_ns;
     send_batch(batch);
 }
 
