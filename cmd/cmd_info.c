@@ -686,7 +686,10 @@ static int show(struct info *info, const char *path)
     if (by == BY_BATCH && info->batches.count == 0)
         return cmd_fail(EXIT_NOTHING, "%s holds no fault batches", path);
     if (by == BY_CLIENT && !asked_rows(info))
-        return cmd_fail(EXIT_NOTHING, "%s holds no single faults: 'offchip record --faults' records them", path);
+        return cmd_fail(
+            EXIT_NOTHING,
+            "%s holds no single faults: 'offchip record' has them of the driver's event queue, where that can be read",
+            path);
     if (by != ATTRIBUTION_NONE && by < BY_BATCH && info->summary.row_count == 0)
         return cmd_fail(EXIT_NOTHING, "%s names no %ss%s", path, owner_names[by],
                         by == ATTRIBUTION_RANGE

@@ -32,7 +32,7 @@ enum { EXIT_STOPPED = 130 }; /* as shells give for ^C */
 static const char *output, *interface;
 static const char *kernel, *launches, *apply, *with;
 static bool force, unified_memory, counters, accesses, check, touches;
-static bool call_sites, faults;
+static bool call_sites, no_faults;
 static int counter_group;
 static int64_t limit, every;
 static const struct opt options[] = {
@@ -41,8 +41,8 @@ static const struct opt options[] = {
     OPT("interface", 'i', OPT_TEXT, "IF", &interface, "PCIe packets from network interface IF until ^C"),
     OPT("uvm", 0, OPT_FLAG, NULL, &unified_memory,
         "unified memory, kernels, copies, allocations (default without --counters)"),
-    OPT("faults", 0, OPT_FLAG, NULL, &faults,
-        "each GPU fault with its client, replays and evictions, from the driver's own event queue"),
+    OPT("no-faults", 0, OPT_FLAG, NULL, &no_faults,
+        "--uvm: only what CUPTI reports, not each GPU fault, replay and eviction of the driver's own event queue"),
     OPT("counters", 0, OPT_FLAG, NULL, &counters, "hardware counters of every kernel"),
     OPT("counter-group", 0, OPT_CHOICE, CUPTI_METRICS_GROUPS, &counter_group,
         "what one recording counts; see the manual page (default l2)"),
@@ -317,8 +317,8 @@ static const char *contradiction(void)
         return "--apply measures what a plan changes: record it with --uvm or --counters";
     if (with && (!(touches || accesses) || output))
         return "--with adds to a recording what --touches or --accesses records: no other output goes with it";
-    if (faults && (accesses || touches))
-        return "--faults is for --uvm: it records what the driver does";
+    if (no_faults && (accesses || touches || (counters && !unified_memory)))
+        return "--no-faults is for --uvm: nothing else records faults";
     if (call_sites && (accesses || touches))
         return "--call-sites is for --uvm and --counters";
     if (!accesses && (limit || (every && !counters)))
@@ -469,12 +469,13 @@ static int record(char **argv, const char *plan)
     for (int i = 0; i < counter_group; i++)
         names = strchr(names, '|') + 1;
     (void)snprintf(group, sizeof group, "%.*s", (int)strcspn(names, "|"), names);
+    const bool driver = unified_memory || !(counters || accesses || touches);
     const struct recorder_options o = {
         .output = output ? output : getenv("OFFCHIP_OUTPUT"),
         .force = force,
-        .unified_memory = unified_memory || faults || !(counters || accesses),
+        .unified_memory = driver,
         .cut = uvm_recording_ends_early,
-        .faults = faults,
+        .faults = driver && !no_faults,
         .counters = counters,
         .counter_group = group,
         .accesses = accesses,

@@ -29,7 +29,7 @@ int info_counters_json(struct store *store, json_t **root, struct err *err);
  * remigration_ratio 1.0625, bytes_per_fault 69632 / 3. */
 int info_migration_json(struct store *store, json_t **root, struct err *err);
 
-/* info_faults: what `info` says of single faults (record --faults), as JSON.
+/* info_faults: what `info` says of single faults, as JSON.
  *
  * "single_faults": faults, the entries of the fault buffer; duplicates, of a page that the same batch has already;
  * leftovers, of a page that an earlier batch had, written before the GPU was told to try again what that one faulted:

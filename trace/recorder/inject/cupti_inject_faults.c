@@ -187,9 +187,8 @@ bool inject_faults_start(const struct abi_cupti *cupti)
     const char *why = open_checked();
     atomic_store(&faults.on, !why);
     if (why)
-        inject_problem(
-            RECORD_PIPE_WARNING,
-            "--faults: no single faults, but what CUPTI reports: the driver's event queue cannot be read (%s)", why);
+        inject_problem(RECORD_PIPE_WARNING,
+                       "of faults only what CUPTI reports: the driver's own event queue cannot be read (%s)", why);
     else
         inject_fact(RECORD_PIPE_FAULT_SOURCE, "the driver's event queue");
     return !why;
@@ -412,8 +411,9 @@ static void give_up(void)
     atomic_store(&faults.on, false);
     send_batches();
     inject_count(RECORD_PIPE_DROP, "an entry of the driver's queue that is not as specified", 1);
-    inject_problem(RECORD_PIPE_WARNING, "--faults: the driver's event queue is not as specified: no single faults from "
-                                        "there on, but what CUPTI reports");
+    inject_problem(RECORD_PIPE_WARNING,
+                   "the driver's event queue is not as specified: of faults only what CUPTI reports "
+                   "from there on");
 }
 
 static void read_entries(uint32_t from, uint32_t to)
