@@ -1,7 +1,7 @@
 #!/bin/sh
 # make demo: the main job on shipped input. A real recording is imported, verified and replayed under its own policy and
-# five others; then one workload runs under tree, seven granularities and both readings of the paper that adapts them;
-# tables on the terminal, figures in build/demo/.
+# five others; another is compared with copies and prefetches; then one workload runs under tree, seven granularities and
+# both readings of the paper that adapts them; tables on the terminal, figures in build/demo/.
 set -eu
 prog=$1
 out=$2
@@ -18,6 +18,12 @@ say "Does it agree with itself and with the driver's rules?" "offchip verify $ou
 "$prog" verify "$out/seq.db"
 
 policies=tree,fixed:granularity=4KiB,fixed:granularity=64KiB,fixed:granularity=2MiB,adaptive,adaptive-literal
+faults=fixtures/traces/h100_nw_64MiB.csv.xz
+say "A program of 359 kernels on an NVIDIA H100, each fault recorded: what should it do?" \
+    "offchip import $faults -o $out/nw.db; offchip compare $out/nw.db"
+"$prog" import "$faults" -o "$out/nw.db"
+"$prog" compare "$out/nw.db"
+
 say "The recording under its own policy (tree) and five others, with what can honestly be said of each" \
     "offchip replay uvm $out/seq.db --platform h200 --policy $policies"
 "$prog" replay uvm "$out/seq.db" --platform h200 --policy "$policies"
