@@ -612,11 +612,12 @@ static void note_rest(struct checking *c, bool complete)
         if (c->in.batches.items[i].rule == BATCH_NO_RECORD && outside++ == 0)
             first = i;
     if (outside > 0)
-        outcome_note(
-            c->out, "%zu of %zu batches have no GPU fault record, though others do: fault records are missing%s.",
-            outside, count,
-            outside == count - first ? " from there to the end (the driver's event queue has them, where it can be read)"
-                                     : "");
+        outcome_note(c->out,
+                     "%zu of %zu batches have no GPU fault record, though others do: fault records are missing%s.",
+                     outside, count,
+                     outside == count - first
+                         ? " from there to the end (the driver's event queue has them, where it can be read)"
+                         : "");
     if (c->in.batches.record_count == 0 && c->sum.services > 0)
         outcome_note(c->out, "There is no GPU fault record: batches are rebuilt from time and address alone.");
 }
