@@ -16,7 +16,7 @@ enum { TURN_BITS = 12, TURN_SHIFT = 64 - TURN_BITS, TURN_CHAINS = 1 << TURN_BITS
 struct uvm_turns {
     uint64_t words;                    /* bit i: a chain of word i has an entry */
     uint64_t chains[TURN_CHAINS / 64]; /* bit: the chain has an entry */
-    uint32_t first[TURN_CHAINS];       /* where its bit is set */
+    uint32_t first[TURN_CHAINS];       /* NO_ENTRY: none */
     uint32_t next[];                   /* [cap]: in the chain, of an entry that waits; NO_ENTRY: the last */
 };
 
@@ -27,17 +27,22 @@ int fault_buffer_init(struct fault_buffer *r, const struct uvm_platform *p, stru
     size_t utlbs = (size_t)p->utlbs, batch = (size_t)p->batch_faults;
     *r = (struct fault_buffer){.cap = 2 * utlbs * (size_t)p->utlb_faults,
                                .exact = batch,
-                               .clusters = (uint32_t)p->gpcs,
                                .gap_ns = p->gpu_fault_gap_ns,
                                .soon_ns = FAULT_BUFFER_NEVER};
     r->entries = mem_zalloc(r->cap, sizeof *r->entries, err);
     r->sorting = mem_zalloc(r->cap, sizeof *r->sorting, err);
     r->keys = mem_zalloc(2 * r->cap, sizeof *r->keys, err);
     r->turns = mem_zalloc(1, sizeof *r->turns + r->cap * sizeof *r->turns->next, err);
+    r->cluster = mem_zalloc(utlbs, sizeof *r->cluster, err);
     r->last = mem_zalloc(utlbs, sizeof *r->last, err);
     r->instances = mem_zalloc(batch, sizeof *r->instances, err);
     r->kept = mem_zalloc(batch, sizeof *r->kept, err);
-    return r->entries && r->sorting && r->keys && r->turns && r->last && r->instances && r->kept ? 0 : -1;
+    if (!r->entries || !r->sorting || !r->keys || !r->turns || !r->cluster || !r->last || !r->instances || !r->kept)
+        return -1;
+    memset(r->turns->first, 0xff, sizeof r->turns->first);
+    for (size_t i = 0; i < utlbs; i++)
+        r->cluster[i] = i % (uint64_t)p->gpcs * UINT64_C(0xD6E8FEB86659FD93);
+    return 0;
 }
 
 void fault_buffer_release(struct fault_buffer *r)
@@ -46,6 +51,7 @@ void fault_buffer_release(struct fault_buffer *r)
     free(r->sorting);
     free(r->keys);
     free(r->turns);
+    free(r->cluster);
     free(r->last);
     free(r->instances);
     free(r->kept);
@@ -120,11 +126,10 @@ static size_t sort_coming(struct fault_buffer *r)
     return n;
 }
 
-/* The place of an entry in the order of writing, until the next replay. Micro-TLBs go to the clusters in turn. */
+/* The place of an entry in the order of writing, until the next replay. */
 static uint64_t turn_of(const struct fault_buffer *r, const struct uvm_entry *e)
 {
-    uint64_t x = (e->page & ~UVM_FAULT_WRITE) ^ (uint64_t)(e->utlb % r->clusters) * UINT64_C(0xD6E8FEB86659FD93) ^
-                 r->replays * UINT64_C(0x94D049BB133111EB);
+    uint64_t x = (e->page & ~UVM_FAULT_WRITE) ^ r->cluster[e->utlb] ^ r->replays * UINT64_C(0x94D049BB133111EB);
     x = (x ^ x >> 32) * UINT64_C(0x9E3779B97F4A7C15);
     x = (x ^ x >> 32) * UINT64_C(0xBF58476D1CE4E5B9);
     return x >> INDEX_BITS;
@@ -134,10 +139,9 @@ static uint64_t turn_of(const struct fault_buffer *r, const struct uvm_entry *e)
 static void turns_add(struct uvm_turns *t, const uint64_t *keys, uint32_t entry)
 {
     unsigned chain = (unsigned)(keys[entry] >> TURN_SHIFT);
-    uint64_t bit = UINT64_C(1) << chain % 64;
-    t->next[entry] = t->chains[chain / 64] & bit ? t->first[chain] : NO_ENTRY;
+    t->next[entry] = t->first[chain];
     t->first[chain] = entry;
-    t->chains[chain / 64] |= bit;
+    t->chains[chain / 64] |= UINT64_C(1) << chain % 64;
     t->words |= UINT64_C(1) << chain / 64;
 }
 
@@ -160,6 +164,8 @@ static uint32_t turns_take(struct uvm_turns *t, const uint64_t *keys)
 /* Nobody waits any more. */
 static void turns_end(struct uvm_turns *t)
 {
+    if (t->words)
+        memset(t->first, 0xff, sizeof t->first);
     for (; t->words; t->words &= t->words - 1)
         t->chains[__builtin_ctzll(t->words)] = 0;
 }

@@ -46,12 +46,12 @@ struct fault_buffer {
     size_t cap;
     size_t get, put; /* put: the driver's copy */
     size_t written, count;
-    size_t exact; /* behind a PUT that was read so many stand in their very order: those of a fetch, as a flush throws
-                     the others away. Set to SIZE_MAX where it does not */
-    uint32_t clusters;
-    double gap_ns;   /* from one entry of the GPU to the next */
-    double next_ns;  /* when the GPU may write the next one */
-    int64_t soon_ns; /* no entry under way is written earlier; FAULT_BUFFER_NEVER: none is */
+    size_t exact;   /* behind a PUT that was read so many stand in their very order: those of a fetch, as a flush throws
+                       the others away. Set to SIZE_MAX where it does not */
+    double gap_ns;  /* from one entry of the GPU to the next */
+    double next_ns; /* when the GPU may write the next one */
+    int64_t soon_ns;   /* no entry under way is written earlier; FAULT_BUFFER_NEVER: none is */
+    uint64_t *cluster; /* of each micro-TLB, as a part of a hash: they go to the clusters in turn */
     struct uvm_last_kept *last;
     uint32_t *instances; /* of the entries kept of a fetch */
     uint32_t *kept;      /* their pages */

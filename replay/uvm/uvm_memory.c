@@ -307,12 +307,12 @@ static void count_returned(struct uvm_memory *m, uint32_t number, const struct p
     struct uvm_memory_block *b = &m->blocks[number];
     struct page_mask again;
     page_mask_and(&again, &b->evicted, come);
-    if (!page_mask_any(&again))
+    page_mask_andnot(&b->evicted, &b->evicted, come);
+    if (m->view.batch - b->evict_batch > UVM_RETURN_BATCHES)
         return;
     PAGE_MASK_EACH(page, &again)
     m->evictions.returned +=
         m->view.batch - m->evict_batch[(size_t)number * ACTOR_BLOCK_PAGES + page] <= UVM_RETURN_BATCHES;
-    page_mask_andnot(&b->evicted, &b->evicted, come);
 }
 
 /* A service came to a block: the facts, and its place in the order. */
@@ -543,6 +543,7 @@ static void note_evicted(struct uvm_memory *m, uint32_t number, const struct pag
     m->evictions.back += page_mask_count(back);
     m->evictions.unused += page_mask_count(&unused);
     page_mask_or(&b->evicted, &b->evicted, back);
+    b->evict_batch = m->view.batch;
     PAGE_MASK_EACH(page, back)
     m->evict_batch[(size_t)number * ACTOR_BLOCK_PAGES + page] = m->view.batch;
 }

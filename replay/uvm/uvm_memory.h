@@ -29,6 +29,7 @@ struct uvm_memory_block {
                                      that from what the CPU has written before; a duplicate has lost it */
     struct page_mask seen;        /* ever touched by the GPU; of resident pages only once they are evicted */
     struct page_mask evicted;     /* copied back by an eviction, and not come again */
+    uint32_t evict_batch;         /* of the last eviction of any */
     uint32_t alloc;
     bool chunk;                /* has a chunk, or a piece of one */
     bool dma_mapped;           /* its CPU pages are mapped for DMA: it has had a chunk before */
