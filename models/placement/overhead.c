@@ -19,10 +19,16 @@ static const struct param params[] = {
     PARAM_REAL_ROW(placement_platform, c_cpu, "ms", 0, 1e3, 0.05, "flush of the whole CPU cache"),
     PARAM_REAL_ROW(placement_platform, c_gpu, "ms", 0, 1e3, 0.01, "flush of the whole GPU cache"),
     PARAM_REAL_ROW(placement_platform, max_parallelism, "", 0, 1e9, 64, "ILP x TLP at peak throughput"),
+    PARAM_REAL_ROW(placement_platform, l_uncached_read, "ms/byte", 0, 1, 0,
+                   "what the CPU's reads of pinned memory lose"),
+    PARAM_REAL_ROW(placement_platform, l_uncached_write, "ms/byte", 0, 1, 0, "what its writes lose"),
     PARAM_BYTES_ROW(placement_platform, memory_bytes, 1 << 20, 0x1p45, 0x1p33, "memory shared by CPU and GPU"),
     {0}};
 
-static const struct platform_general general[] = {{"l_writeback", "the worst case, the whole cache: c_gpu"}, {0}};
+static const struct platform_general general[] = {{"l_writeback", "the worst case, the whole cache: c_gpu"},
+                                                  {"l_uncached_read", "0: the CPU caches pinned memory"},
+                                                  {"l_uncached_write", "0: the CPU caches pinned memory"},
+                                                  {0}};
 
 const struct platform_section placement_section = {"placement", params, sizeof(struct placement_platform), general,
                                                    NULL};
@@ -94,6 +100,7 @@ void placement_overheads(const struct placement_inputs *in, const struct placeme
     out->idle_ms = overhead_idle(in, hw);
     out->pinned_idle_ms = in->mapped_bytes * hw->l_mapping;
     out->cache_ms = overhead_cache(in, hw, misses);
+    out->host_ms = hw->l_uncached_write * in->bytes_hd + hw->l_uncached_read * in->bytes_dh;
     double device = out->ms[PLACEMENT_DEVICE];
     double flushes = in->faults ? 0 : hw->c_cpu + hw->c_gpu;
     out->margin_managed = (out->idle_ms - flushes) - (out->ms[PLACEMENT_MANAGED] - device);
@@ -102,10 +109,10 @@ void placement_overheads(const struct placement_inputs *in, const struct placeme
 
 enum placement guideline_1(const struct placement_overheads *overheads)
 {
-    bool managed = overheads->margin_managed >= 0, pinned = overheads->margin_pinned >= 0;
+    bool managed = overheads->margin_managed >= 0, pinned = overheads->margin_pinned >= overheads->host_ms;
+    double pinned_ms = overheads->ms[PLACEMENT_PINNED] + overheads->host_ms;
     if (managed && pinned)
-        return overheads->ms[PLACEMENT_MANAGED] <= overheads->ms[PLACEMENT_PINNED] ? PLACEMENT_MANAGED
-                                                                                   : PLACEMENT_PINNED;
+        return overheads->ms[PLACEMENT_MANAGED] <= pinned_ms ? PLACEMENT_MANAGED : PLACEMENT_PINNED;
     return managed ? PLACEMENT_MANAGED : pinned ? PLACEMENT_PINNED : PLACEMENT_DEVICE;
 }
 

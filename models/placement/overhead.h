@@ -26,8 +26,9 @@ struct placement_platform {
     double t_ini;       /* ms, start-up of one copy */
     double c_cpu;       /* ms, flush of the whole CPU cache */
     double c_gpu;       /* ms, flush of the whole GPU cache */
-    double max_parallelism; /* ILP x TLP at peak throughput */
-    int64_t memory_bytes;   /* shared by CPU and GPU */
+    double max_parallelism;                   /* ILP x TLP at peak throughput */
+    double l_uncached_read, l_uncached_write; /* ms/byte that the CPU loses in pinned memory; 0: it caches that */
+    int64_t memory_bytes;                     /* shared by CPU and GPU */
 };
 
 extern const struct platform_section placement_section;
@@ -68,6 +69,7 @@ struct placement_overheads {
     double idle_ms;        /* I under M */
     double pinned_idle_ms; /* I under H: S_i l_mapping over all kernels, equation 8 */
     double cache_ms;       /* T_c */
+    double host_ms;        /* the CPU's loss under H: no part of O_H, but of the choice */
     double margin_managed; /* (9): (I - C_cpu - C_gpu) - (O_M - O_D) */
     double margin_pinned;  /* (10): (I - T_c) - (O_H - O_D) */
 };
@@ -75,7 +77,8 @@ struct placement_overheads {
 void placement_overheads(const struct placement_inputs *in, const struct placement_platform *hw,
                          struct placement_misses misses, struct placement_overheads *out);
 
-/* Guideline 1: what (9) and (10) allow; where both hold, the smaller overhead; device memory where neither does. */
+/* Guideline 1: what (9) and (10) allow; where both hold, the smaller overhead; device memory where neither does. What
+ * the CPU loses to uncached memory stands against pinned memory in both. */
 enum placement guideline_1(const struct placement_overheads *overheads) PLUGIN_API(guideline_1);
 
 /* Guideline 2, (11): kernels under M or H together never outnumber kernels under D. */

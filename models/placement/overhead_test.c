@@ -161,6 +161,26 @@ START_TEST(a_margin_of_nothing_is_enough)
 }
 END_TEST
 
+START_TEST(what_the_cpu_loses_stands_against_pinned_memory)
+{
+    struct placement_platform uncached = hw;
+    uncached.l_uncached_write = 1e-9;
+    uncached.l_uncached_read = 3e-9;
+    struct placement_overheads o;
+    placement_overheads(&in, &uncached, physical, &o);
+    ck_assert_double_eq_tol(o.host_ms, 1e-9 * 4e6 + 3e-9 * 2e6, 1e-15);
+    ck_assert_double_eq_tol(o.ms[PLACEMENT_PINNED], 0.5, 1e-12); /* equation 8 is as it was */
+    o = (struct placement_overheads){.ms = {5, 1, 0.9}, .host_ms = 0.05, .margin_managed = 1, .margin_pinned = 1};
+    ck_assert_int_eq(guideline_1(&o), PLACEMENT_PINNED);
+    o.host_ms = 0.2;
+    ck_assert_int_eq(guideline_1(&o), PLACEMENT_MANAGED);
+    o.margin_managed = -1;
+    ck_assert_int_eq(guideline_1(&o), PLACEMENT_PINNED);
+    o.host_ms = 1.1;
+    ck_assert_int_eq(guideline_1(&o), PLACEMENT_DEVICE);
+}
+END_TEST
+
 START_TEST(guideline_11_counts_the_sets_of_table_iv)
 {
     ck_assert(guideline_2(859, 1024)); /* TX2: all but Gaussian managed */
@@ -174,4 +194,5 @@ TEST_MAIN("overhead", equation_2_copies_and_their_start_up, equations_3_4_5_mapp
           equations_6_7_8_both_readings_of_the_penalty, where_pages_come_by_faults_their_time_stands_for_equation_5,
           misses_in_flight_share_their_latency, guideline_9_from_both_sides_of_its_boundary,
           guideline_10_from_both_sides_of_its_boundary, where_both_hold_the_smaller_overhead_wins,
-          a_margin_of_nothing_is_enough, guideline_11_counts_the_sets_of_table_iv)
+          a_margin_of_nothing_is_enough, what_the_cpu_loses_stands_against_pinned_memory,
+          guideline_11_counts_the_sets_of_table_iv)

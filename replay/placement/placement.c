@@ -306,19 +306,23 @@ static void describe_margins(const struct placement_task *t, bool high, const st
                              char *out, size_t size)
 {
     struct placement_inputs in;
-    double ten[PLACEMENT_PENALTIES], nine = 0;
+    double ten[PLACEMENT_PENALTIES], nine = 0, host = 0;
+    char loss[48] = "";
     placement_task_inputs(high ? &t->hi : &t->lo, &in);
     for (int rule = 0; rule < PLACEMENT_PENALTIES; rule++) {
         struct placement_overheads o;
         placement_overheads(&in, hw, (struct placement_misses){(enum placement_penalty)rule, sms}, &o);
         ten[rule] = o.margin_pinned;
         nine = o.margin_managed;
+        host = o.host_ms;
     }
+    if (host > 0)
+        (void)snprintf(loss, sizeof loss, ", less %.3g uncached", host);
     if (t->no_l2)
         (void)snprintf(out, size, "(9) %+.4g ms, (10) n/a: L2 figures unknown", nine);
     else
-        (void)snprintf(out, size, "(9) %+.4g ms, (10) %+.4g in flight, %+.4g printed, %+.4g physical", nine, ten[0],
-                       ten[1], ten[2]);
+        (void)snprintf(out, size, "(9) %+.4g ms, (10) %+.4g in flight, %+.4g printed, %+.4g physical%s", nine, ten[0],
+                       ten[1], ten[2], loss);
 }
 
 static void note_tasks(struct outcome *run, const struct placement_tasks *tasks, const struct placement_platform *hw,
@@ -338,6 +342,15 @@ static void note_tasks(struct outcome *run, const struct placement_tasks *tasks,
             outcome_note(run, "task %s: %s at the lower bounds, margins %s; %s at the upper, %s%s", t->name,
                          placement_name(lo->choice[i]), low, placement_name(hi->choice[i]), high, source);
     }
+}
+
+static void note_uncached(struct outcome *run, const struct placement_tasks *tasks, const struct placement_set *end)
+{
+    double ms = 0;
+    for (size_t i = 0; i < tasks->count; i++)
+        ms += end->choice[i] == PLACEMENT_PINNED ? end->overheads[i].host_ms : 0;
+    if (ms > 0)
+        outcome_note(run, "the CPU loses %.3g ms to pinned memory, which it does not cache: not in these times", ms);
 }
 
 static void note_reassigned(struct outcome *run, const struct placement_tasks *tasks, const struct placement_set *end)
@@ -409,6 +422,7 @@ static int run_policy(const struct placing *s, const struct replay_policy *use, 
         for (size_t i = 0; i < tasks->count; i++)
             if (tasks->tasks[i].note)
                 outcome_note(run, "%s", tasks->tasks[i].note);
+        note_uncached(run, tasks, &hi);
         if (policy->guideline_2)
             note_tasks(run, tasks, s->hw, s->misses.sms, &lo, &hi);
         if (policy->guideline_2 && s->corun) {
