@@ -6,14 +6,14 @@ import yolov2
 
 TABLE4 = (("bfs", "M", "M", 24), ("pathfinder", "M", "D", 512), ("nw", "M", "D", 320), ("nn", "M", "M", 1), ("vect-add", "M", "M", 1), ("gaussian", "D", "D", 1024), ("hotspot", "M", "M", 1))
 INPUTS = "the paper prints neither platform constants nor input sizes; on ours its copies cost more than managed or pinned memory would, by the margins shown"
-HOST = "the host's time between launches, idle to the counter, is not modelled, so the GPU is used more here"
+HOST = "what the host does between launches beside its calls is not modelled, so the GPU is used more here"
 DEVICE, MANAGED, PINNED, AUTO = range(4)
 NAMES = {"D": "device", "M": "managed", "H": "pinned"}
 GFLOPS = {"tx2": 665.6, "agx": 1410.0, "px2": 665.6}  # 2 x cores x clock: 256 at 1.3 GHz, 512 at 1.377
 DRAWS = igpu.DRAWS
 NOTE = re.compile(r"task \S+, from its program: (?P<kernels>\d+) kernels, (?P<dirty_kernels>\d+) of them after the CPU wrote, which touch (?P<dirty_bytes>\d+) bytes of "
                   r"pages; (?P<copies>\d+) copies; a kernel touches (?P<kernel_bytes>\d+) bytes of pages and modifies (?P<written_bytes>\d+) of sectors; (?P<l2_instructions>\d+) "
-                  r"L2 instructions, hit rate (?P<l2_hit_ratio>[\d.]+).*; ILP (?P<ilp>[\d.]+), TLP (?P<tlp>[\d.]+); kernels take (?P<compute_ms>[\d.e+-]+) ms")
+                  r"L2 instructions, hit rate (?P<l2_hit_ratio>[\d.]+).*; ILP (?P<ilp>[\d.]+), TLP (?P<tlp>[\d.]+); kernels take (?P<compute_ms>[\d.e+-]+) ms by the issue model and wait (?P<wait_ms>[\d.e+-]+) for")
 
 
 class Inputs:

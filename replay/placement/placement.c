@@ -145,6 +145,8 @@ static struct schedule_task scheduled(const struct placement_keys *keys, const s
         t.idle_ms = o->pinned_idle_ms;
         t.exec_ms += o->cache_ms;
     }
+    if (placement != PLACEMENT_MANAGED || keys->managed_ms < 0) /* else the uvm engine has them */
+        t.flush_ms += keys->wait_ms;
     return t;
 }
 
@@ -502,8 +504,12 @@ static int read_tasks(const struct replay_job *job, const struct placement_progr
 {
     const struct input *input = &job->inputs[0];
     const struct workload_type *type = input->workload.type;
-    if (input->store)
-        return placement_tasks_record(tasks, input->store, err);
+    if (input->store) {
+        if (placement_tasks_record(tasks, input->store, err))
+            return -1;
+        placement_tasks_calls(tasks, job->platform);
+        return 0;
+    }
     if (!type) {
         if (placement_tasks_read(tasks, input->spec, err))
             return -1;
@@ -549,7 +555,8 @@ static int replay(const struct replay_job *job, struct outcome *runs, struct err
 /* A program's kernels and misses in flight need the GPU's numbers, managed memory with faults those of uvm. */
 static const char *const *sections(const struct replay_job *job)
 {
-    static const char *const tasks[] = {"placement", NULL}, *const both[] = {"placement", "gpu", NULL},
+    static const char *const tasks[] = {"placement", "launch", NULL},
+                             *const both[] = {"placement", "gpu", "launch", NULL},
                              *const paged[] = {"placement", "gpu", "uvm", "launch", NULL};
     const struct input *input = &job->inputs[0];
     const struct settings *how = job->settings;

@@ -9,7 +9,7 @@
 
 /* No L2 figures, so nobody is pinned; one task, so nothing overlaps. Its margin lies inside tx2's ranges. */
 static const char one[] = "[a]\nbytes_hd = 32MiB\ncopies = 2\nkernels = 200\ndirty_kernels = 1\ndirty_bytes = 32MiB\n"
-                          "compute_ms = 5\n";
+                          "compute_ms = 5\nwait_ms = 0\n";
 
 static const char *written(const char *text)
 {

@@ -55,7 +55,7 @@ static struct schedule_offer offer(const struct schedule_task *t, double left)
 {
     struct schedule_offer o = {true, INFINITY, -1};
     if (t->placement == PLACEMENT_DEVICE && t->exec_ms > 0)
-        o.exec_ms = t->exec_ms / t->kernels;
+        o.exec_ms = (t->exec_ms + t->flush_ms) / t->kernels;
     if (to_map(t, left) > 0)
         o.idle_ms = t->idle_ms / mappings(t);
     return o;
@@ -373,7 +373,7 @@ static double least(const struct schedule_task forms[PLACEMENTS], double share)
     double best = INFINITY;
     for (int p = 0; p < PLACEMENTS; p++) {
         const struct schedule_task *t = &forms[p];
-        double hidden = p == PLACEMENT_DEVICE    ? share * t->exec_ms
+        double hidden = p == PLACEMENT_DEVICE    ? share * (t->exec_ms + t->flush_ms)
                         : p == PLACEMENT_MANAGED ? (1 - share) * t->idle_ms
                                                  : 0;
         if (t->kernels > 0)

@@ -28,7 +28,7 @@ struct schedule_task {
     double exec_ms;    /* execution part of all kernels, including cache misses under pinned memory */
     double idle_ms;    /* mapping of all kernels; 0 under device memory */
     double launch_ms;  /* flushes of the CPU's cache before the launches that map: never overlapped */
-    double flush_ms;   /* the GPU's cache at the end of each kernel: never overlapped */
+    double flush_ms;   /* behind kernels: the GPU's cache, and the wait for the next launch; never overlapped */
     double copy_in_ms; /* device memory only */
     double copy_out_ms;
     double cpu_ms, arrival_ms;

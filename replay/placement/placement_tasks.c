@@ -1,10 +1,12 @@
 #include "replay/placement/placement_tasks.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/gpu/launch.h"
 #include "replay/placement/program_totals.h"
 #include "replay/uvm/actor_input.h"
 #include "trace/base/ini.h"
@@ -30,6 +32,8 @@ static const struct param placement_task_params[] = {
     PARAM_REAL_ROW(placement_keys, ilp, "", 0, 1e6, 1, "instruction-level parallelism"),
     PARAM_REAL_ROW(placement_keys, tlp, "", 0, 1e6, 1, "thread-level parallelism"),
     PARAM_REAL_ROW(placement_keys, compute_ms, "ms", 0, 1e9, 0, "execution of all kernels"),
+    PARAM_REAL_ROW(placement_keys, wait_ms, "ms", -1, 1e9, -1,
+                   "the GPU's wait for launches between kernels; -1: of kernels alike, in a row"),
     PARAM_REAL_ROW(placement_keys, cpu_ms, "ms", 0, 1e9, 0, "CPU work before the first launch"),
     PARAM_BYTES_ROW(placement_keys, shared_bytes, -1, 0x1p50, -1, "buffers that are copied; -1: the larger direction"),
     PARAM_BYTES_ROW(placement_keys, private_bytes, 0, 0x1p50, 0, "device buffers that are not copied"),
@@ -493,6 +497,25 @@ static void count_copies(const struct program_totals *totals, struct placement_k
             (int64_t)totals->allocs[i].bytes;
 }
 
+/* The first kernel waits for nobody; a phase of the CPU takes no time, and waits for what was launched before. */
+static double waits_ms(const struct program_totals *totals, const struct launch *calls)
+{
+    double host = -calls->alone_ns, end = -calls->gap_ns, idle = 0;
+    for (uint32_t l = 0; l < totals->launches; l++) {
+        const struct launch_totals *t = &totals->launch[l];
+        if (t->cpu) {
+            host = fmax(host, end);
+            continue;
+        }
+        const double start = launch_start_ns(calls, &host, end);
+        idle += start - fmax(end, 0);
+        end = start + t->ms * 1e6;
+        if (t->waited)
+            (void)launch_wait_ns(calls, &host, end);
+    }
+    return idle / 1e6;
+}
+
 static void count_kernels(const struct program_totals *totals, struct placement_keys *k)
 {
     uint64_t touched = 0, modified = 0, accesses = 0, instructions = 0, loads = 0, waits = 0;
@@ -530,9 +553,9 @@ static const char *describe_program(struct placement_tasks *tasks, const char *n
         "task %s, from its program: %" PRId64 " kernels, %" PRId64 " of them after the CPU wrote, which touch %" PRId64
         " bytes of pages; %" PRId64 " copies; a kernel touches %" PRId64 " bytes of pages and modifies %" PRId64
         " of sectors; %.0f L2 instructions, hit rate %.3f%s; ILP %.3g, TLP %.3g; kernels take %.4g ms by the "
-        "issue model, the CPU's own work is not in a program (cpu_ms 0)",
+        "issue model and wait %.4g for launches, the CPU's own work is not in a program (cpu_ms 0)",
         name, k->kernels, k->dirty_kernels, k->dirty_bytes, k->copies, k->kernel_bytes, k->written_bytes,
-        k->l2_instructions, k->l2_hit_ratio, part, k->ilp, k->tlp, k->compute_ms);
+        k->l2_instructions, k->l2_hit_ratio, part, k->ilp, k->tlp, k->compute_ms, k->wait_ms);
     return mem_keep(&tasks->texts, text, err);
 }
 
@@ -579,6 +602,8 @@ static int fill(struct placement_tasks *tasks, const char *name, const struct pr
         return -1;
     count_copies(totals, &task->lo);
     count_kernels(totals, &task->lo);
+    const struct launch *calls = platform_section_get(platform, "launch");
+    task->lo.wait_ms = platform_has(platform, "launch") ? waits_ms(totals, calls) : 0;
     task->lo.l2_hit_ratio = hits.sectors ? (double)hits.hits / (double)hits.sectors : 0;
     if (platform_has(platform, "uvm") && page(task, program, platform, options, err))
         return -1;
@@ -610,6 +635,24 @@ int placement_tasks_program(struct placement_tasks *tasks, const char *name, con
         return 0;
     placement_tasks_release(tasks);
     return -1;
+}
+
+/* --- what launches cost --- */
+
+static double in_a_row_ms(const struct placement_keys *k, const struct launch *calls)
+{
+    const double work = k->compute_ms * 1e6;
+    return (launch_row_ns(calls, (double)k->kernels, work) - calls->alone_ns - work) / 1e6;
+}
+
+void placement_tasks_calls(struct placement_tasks *tasks, const struct platform *platform)
+{
+    const struct launch *calls = platform_has(platform, "launch") ? platform_section_get(platform, "launch") : NULL;
+    for (size_t i = 0; i < 2 * tasks->count; i++) {
+        struct placement_keys *k = i % 2 ? &tasks->tasks[i / 2].hi : &tasks->tasks[i / 2].lo;
+        if (k->wait_ms < 0)
+            k->wait_ms = calls ? in_a_row_ms(k, calls) : 0;
+    }
 }
 
 /* --- programs of a task file --- */
@@ -720,5 +763,7 @@ int placement_tasks_programs(struct placement_tasks *tasks, const struct platfor
     }
     workload_close(&opened);
     free(filled);
+    if (!rc)
+        placement_tasks_calls(tasks, platform);
     return rc;
 }

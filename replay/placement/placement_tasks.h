@@ -27,6 +27,7 @@ struct placement_keys {
     double l2_hit_ratio;        /* tau */
     double ilp, tlp;
     double compute_ms;     /* all kernels, execution only */
+    double wait_ms;        /* between them, for the CPU's calls, all together; -1: as of kernels alike in a row */
     double cpu_ms;         /* before the first launch */
     int64_t shared_bytes;  /* buffers that are copied; -1: the larger of bytes_hd and bytes_dh */
     int64_t private_bytes; /* device buffers that are not */
@@ -83,6 +84,9 @@ double placement_task_bytes(const struct placement_keys *keys, enum placement pl
 /* The one task of a recording. *err if it has no kernel with a time, or cannot say what managed memory did. */
 int placement_tasks_record(struct placement_tasks *tasks, struct store *store, struct err *err);
 
+/* wait_ms of tasks that do not say it, by the platform's [launch]. */
+void placement_tasks_calls(struct placement_tasks *tasks, const struct platform *platform);
+
 /* --- a program as a task --- */
 
 /* Table III of Bateni et al. 2020 from its allocations, launches and accesses (program_totals.h).
@@ -94,7 +98,8 @@ int placement_tasks_record(struct placement_tasks *tasks, struct store *store, s
  *     N_L2, tau   memory instructions of managed memory; what the L2 serves of their sectors
  *     ILP, TLP    loads for each wait; warps resident on a multiprocessor, averaged over memory instructions
  *     compute_ms  sum over kernels, by the issue model
- * A program says nothing of what the CPU computes, so cpu_ms is 0, and launching costs nothing. Memory that is the
+ *     wait_ms     from one kernel's end to the next one's start, by [launch]; 0 on a platform without one
+ * A program says nothing of what the CPU computes, so cpu_ms is 0. Memory that is the
  * GPU's in any case is never copied and counts as private; scratch is not copied back, a twin counts twice copied or
  * not. The platform must state the numbers of its GPU itself: no other chip's stand in for them. */
 

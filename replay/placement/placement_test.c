@@ -37,9 +37,10 @@ static double metric(size_t run, const char *name)
     return v->real;
 }
 
-static const char sure[] = "[a]\nbytes_hd = 64MiB\nbytes_dh = 32MiB\ncopies = 3\nkernels = 2\ndirty_kernels = 1\n"
-                           "kernel_bytes = 32MiB\ncompute_ms = 5\nl2_instructions = 1000\nl2_hit_ratio = 0.5\n"
-                           "private_bytes = 1MiB\nsource_policy = managed\nmeasured_device_ms = 10\n";
+static const char sure[] =
+    "[a]\nbytes_hd = 64MiB\nbytes_dh = 32MiB\ncopies = 3\nkernels = 2\ndirty_kernels = 1\n"
+    "kernel_bytes = 32MiB\ncompute_ms = 5\nwait_ms = 0\nl2_instructions = 1000\nl2_hit_ratio = 0.5\n"
+    "private_bytes = 1MiB\nsource_policy = managed\nmeasured_device_ms = 10\n";
 
 START_TEST(a_task_costs_what_the_equations_say)
 {
@@ -56,6 +57,39 @@ START_TEST(a_task_costs_what_the_equations_say)
     ck_assert_double_eq(metric(3, "source_agreement_ratio"), 1);
     ck_assert_double_eq_tol(metric(0, "prediction_error_ratio"), fabs((5 + device) / 10 - 1), 1e-9);
     replay_release(&result);
+}
+END_TEST
+
+/* 256 kernels in a row are the worked example of models/gpu/launch.h; waiting is no use of the GPU, copies are. */
+START_TEST(kernels_wait_for_launches)
+{
+    static const char *const calls[] = {"launch.enqueue_ns=3510", "launch.gap_ns=2160", "launch.alone_ns=6680",
+                                        "launch.wait_ns=12820"};
+    struct err err = {""};
+    ck_assert_msg(go_policy("[a]\nkernels = 256\ndirty_kernels = 0\ncompute_ms = 0.3456\n", "device", calls, 4, &err) ==
+                      0,
+                  "%s", err.msg);
+    const double waits = 255 * 2160; /* 1,350 + 2,160 is what a call takes */
+    ck_assert_double_eq_tol(metric(0, "time_ns"), 345600 + waits, 1e-3);
+    ck_assert_double_eq_tol(metric(0, "gpu_utilization_ratio"), 345600 / (345600 + waits), 1e-9);
+    replay_release(&result);
+    /* short ones wait for their calls: 255 x (3,510 - 1,000) */
+    ck_assert_msg(go_policy("[a]\nkernels = 256\ndirty_kernels = 0\ncompute_ms = 0.256\n", "device", calls, 4, &err) ==
+                      0,
+                  "%s", err.msg);
+    ck_assert_double_eq_tol(metric(0, "time_ns"), 256000 + 255 * 2510, 1e-3);
+    replay_release(&result);
+    /* a program that waits for each: end to call to start, 12,820 + 6,680, but for the first */
+    double ns[2];
+    for (int i = 0; i < 2; i++) {
+        ck_assert_msg(go_policy(i ? "[a]\nprogram = rodinia-gaussian,n=64,iterations=5\n"
+                                  : "[a]\nprogram = rodinia-gaussian,n=64,iterations=5\nwait_ms = 0\n",
+                                "device", calls, 4, &err) == 0,
+                      "%s", err.msg);
+        ns[i] = metric(0, "time_ns");
+        replay_release(&result);
+    }
+    ck_assert_double_eq_tol(ns[1] - ns[0], 9 * 19500, 1e-3);
 }
 END_TEST
 
@@ -105,8 +139,8 @@ END_TEST
 START_TEST(a_section_may_name_its_program_and_overrule_it)
 {
     struct err err = {""};
-    ck_assert_msg(go("[a]\nprogram = rodinia-nw,n=64\n[b]\ncompute_ms = 3\nprogram = rodinia-nw,n=64\n", NULL, &err) ==
-                      0,
+    ck_assert_msg(go("[a]\nprogram = rodinia-nw,n=64\n[b]\ncompute_ms = 3\nwait_ms = 0\nprogram = rodinia-nw,n=64\n",
+                     NULL, &err) == 0,
                   "%s", err.msg);
     double both = metric(0, "time_ns"), overheads = metric(0, "overhead_ns"), moved = metric(0, "h2d_bytes");
     replay_release(&result);
@@ -128,9 +162,10 @@ END_TEST
 
 /* Policy source: two tasks as their sections say, a third that says nothing; no guideline moves them. 4 device kernels
  * of 1 ms in two mappings of 2.5 ms each. */
-static const char mixed[] = "[a]\nbytes_hd = 1MiB\ncopies = 1\nkernels = 4\ncompute_ms = 4\nsource_policy = device\n"
-                            "[b]\nbytes_hd = 1MiB\nkernels = 2\nkernel_bytes = 250000000\ncompute_ms = 6\n"
-                            "source_policy = managed\n[c]\nkernels = 1\ncompute_ms = 100\n";
+static const char mixed[] =
+    "[a]\nbytes_hd = 1MiB\ncopies = 1\nkernels = 4\ncompute_ms = 4\nwait_ms = 0\nsource_policy = device\n"
+    "[b]\nbytes_hd = 1MiB\nkernels = 2\nkernel_bytes = 250000000\ncompute_ms = 6\nwait_ms = 0\n"
+    "source_policy = managed\n[c]\nkernels = 1\ncompute_ms = 100\n";
 
 START_TEST(policy_source_runs_the_placements_that_are_given)
 {
@@ -280,9 +315,10 @@ START_TEST(a_choice_that_loses_to_the_baseline_says_by_which_task)
         "kernel_bytes = 12MiB\ncompute_ms = 25\nl2_instructions = 5e5\nl2_hit_ratio = 0.3\nilp = 2\ntlp = 32\n"
         "[tracker]\nbytes_hd = 2MiB\nbytes_dh = 1MiB\ncopies = 2\nkernels = 10\nkernel_bytes = 1MiB\n"
         "compute_ms = 5\nl2_instructions = 1e5\nl2_hit_ratio = 0.3\nilp = 2\ntlp = 32\n";
+    const char *const cached[] = {"placement.l_uncached_read=0", "placement.l_uncached_write=0"};
     struct err err = {""};
     for (int mine = 0; mine < 2; mine++) { /* against itself nothing is slower */
-        ck_assert_msg(go_policy(losing, mine ? "auto,device" : "device,managed,auto", NULL, 0, &err) == 0, "%s",
+        ck_assert_msg(go_policy(losing, mine ? "auto,device" : "device,managed,auto", cached, 2, &err) == 0, "%s",
                       err.msg);
         const struct outcome *run = &result.runs[mine ? 0 : 2];
         bool said = false;
@@ -297,6 +333,6 @@ START_TEST(a_choice_that_loses_to_the_baseline_says_by_which_task)
 END_TEST
 
 TEST_MAIN("placement", a_choice_that_loses_to_the_baseline_says_by_which_task, what_kernels_are_spared_shortens_them,
-          a_task_costs_what_the_equations_say, bounds_become_intervals, wrong_task_files_name_the_line,
-          a_section_may_name_its_program_and_overrule_it, policy_source_runs_the_placements_that_are_given,
-          guideline_11_holds_over_random_corun_sets)
+          a_task_costs_what_the_equations_say, kernels_wait_for_launches, bounds_become_intervals,
+          wrong_task_files_name_the_line, a_section_may_name_its_program_and_overrule_it,
+          policy_source_runs_the_placements_that_are_given, guideline_11_holds_over_random_corun_sets)

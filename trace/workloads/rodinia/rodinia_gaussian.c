@@ -74,6 +74,7 @@ static int gaussian_init(struct gaussian *s, struct err *err)
     LAYOUT_ARRAYS(&s->layout, {"+m|a", n * n * 4}, {"+b", n * 4});
     layout_straight(&s->layout, fan1, "Fan1", layout_blocks(n, THREADS1), THREADS1, 15, 0);
     layout_straight(&s->layout, fan2, "Fan2", across * across, SIDE2 * SIDE2, 16, 0);
+    s->layout.kernel[0].launch.waited = s->layout.kernel[1].launch.waited = true; /* ForwardSub() waits for each */
     s->layout.launches = 2 * (uint32_t)(s->iterations < s->n - 1 ? s->iterations : s->n - 1);
     return 0;
 }
