@@ -15,12 +15,13 @@
  * Worked example, m = 128, n = 64, k = 32: two blocks of 8 warps, the second with a third of its rows: a warp loads 12
  * or 4 rows of X_i, 8 halves of W_i, and 24 or 8 elements a thread of Y_i, in two rows of 64 bytes.
  *
- * Assumed: per_k, what a warp waits for each k, in instructions of 4 cycles: 10 loads from shared memory, 9 of which it
- * waits for, 20 cycles and 4 of issue, then 24 products, one every 2 cycles: 264 cycles, 66 (34 to 72: instructions
- * alone; all 10 waited for one by one).
+ * per_k is what a warp waits for each k, in instructions of 4 cycles: a product of this shape compiled by nvcc 13.0 for
+ * 7.5 has 10 loads from shared memory and 24 products a k, in PTX one by one, 9 loads waited for. By the simulator's rules
+ * (24 cycles to what reads a load, one more of X, whose two rows lie in one bank; two instructions a fetch, the next when
+ * both are gone; a product every cycle) that is 257 to 262 cycles, 64 to 66; 66 where a product takes the unit's 2 cycles.
  * Source: gupta-2025-f3fs section III (LLM); its artifact, Sacusa/rodinia_3.1_pim ISPASS_2025: cuda/gemm.cu and main.cu
- * (shapes, sizes, order, no copies), compiled by nvcc 13.0 for 7.5 (96 registers, order and number of instructions);
- * Sacusa/PIM_apps: gpgpusim.config (latency of shared memory, rate of products). */
+ * (shapes, sizes, no copies; compiled, 96 registers and the order of loads); Sacusa/GPGPU-Sim-4.0.1, same branch,
+ * shader.cc (fetch, issue, operand collector, write-back); Sacusa/PIM_apps: gpgpusim.config (latency, ports). */
 #include <stdio.h>
 
 #include "trace/program/layout.h"
