@@ -13,8 +13,6 @@ static const struct param params[] = {
     PARAM_REAL_ROW(placement_platform, l_ini, "ms/byte", 0, 1, 0, "first touch of a copy's destination"),
     PARAM_REAL_ROW(placement_platform, l_l2, "ms", 0, 1, 1e-4, "one access that hits the GPU's L2"),
     PARAM_REAL_ROW(placement_platform, l_mem, "ms", 0, 1, 3e-4, "one access to memory"),
-    PARAM_REAL_ROW(placement_platform, l_writeback, "ms/byte", 0, 1, 0,
-                   "write-back at kernel end; 0: worst case c_gpu"),
     PARAM_REAL_ROW(placement_platform, t_ini, "ms", 0, 1e3, 0.01, "start-up of one copy"),
     PARAM_REAL_ROW(placement_platform, c_cpu, "ms", 0, 1e3, 0.05, "flush of the whole CPU cache"),
     PARAM_REAL_ROW(placement_platform, c_gpu, "ms", 0, 1e3, 0.01, "flush of the whole GPU cache"),
@@ -25,8 +23,7 @@ static const struct param params[] = {
     PARAM_BYTES_ROW(placement_platform, memory_bytes, 1 << 20, 0x1p45, 0x1p33, "memory shared by CPU and GPU"),
     {0}};
 
-static const struct platform_general general[] = {{"l_writeback", "the worst case, the whole cache: c_gpu"},
-                                                  {"l_uncached_read", "0: the CPU caches pinned memory"},
+static const struct platform_general general[] = {{"l_uncached_read", "0: the CPU caches pinned memory"},
                                                   {"l_uncached_write", "0: the CPU caches pinned memory"},
                                                   {0}};
 
@@ -45,11 +42,10 @@ static double overhead_launch(const struct placement_inputs *in, const struct pl
     return in->dirty_mapped_bytes * hw->l_mapping + in->dirty_kernels * hw->c_cpu;
 }
 
-/* (4) T_s */
+/* (4) T_s, at worst */
 static double overhead_synchronise(const struct placement_inputs *in, const struct placement_platform *hw)
 {
-    double worst = in->kernels * hw->c_gpu;
-    return hw->l_writeback > 0 ? fmin(in->written_bytes * hw->l_writeback, worst) : worst;
+    return in->kernels * hw->c_gpu;
 }
 
 /* (5) O_M */

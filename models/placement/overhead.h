@@ -14,19 +14,18 @@
  *
  * Names and units are those of Bateni et al. 2020, table III. Two units are repaired: l_ini is printed in ms but
  * multiplies bytes in equation 2, so it is ms/byte here; l_mem is printed in ms per access but multiplies bytes in
- * equation 4, so equation 4 has a number of its own, l_writeback. */
+ * equation 4, which is taken at its worst case. */
 struct placement_platform {
-    double l_hd;        /* ms/byte, copy host to device */
-    double l_dh;        /* ms/byte, copy device to host */
-    double l_mapping;   /* ms/byte, creating and mapping GPU pages */
-    double l_ini;       /* ms/byte, first touch of a copy's destination; 0 where it is allocated already */
-    double l_l2;        /* ms, one access that hits the GPU's L2 */
-    double l_mem;       /* ms, one access to memory */
-    double l_writeback; /* ms/byte, modified data written back at kernel end (equation 4); 0: the worst case, C_gpu */
-    double t_ini;       /* ms, start-up of one copy */
-    double c_cpu;       /* ms, flush of the whole CPU cache */
-    double c_gpu;       /* ms, flush of the whole GPU cache */
-    double max_parallelism;                   /* ILP x TLP at peak throughput */
+    double l_hd;            /* ms/byte, copy host to device */
+    double l_dh;            /* ms/byte, copy device to host */
+    double l_mapping;       /* ms/byte, creating and mapping GPU pages */
+    double l_ini;           /* ms/byte, first touch of a copy's destination; 0 where it is allocated already */
+    double l_l2;            /* ms, one access that hits the GPU's L2 */
+    double l_mem;           /* ms, one access to memory */
+    double t_ini;           /* ms, start-up of one copy */
+    double c_cpu;           /* ms, flush of the whole CPU cache */
+    double c_gpu;           /* ms, flush of the whole GPU cache */
+    double max_parallelism; /* ILP x TLP at peak throughput */
     double l_uncached_read, l_uncached_write; /* ms/byte that the CPU loses in pinned memory; 0: it caches that */
     int64_t memory_bytes;                     /* shared by CPU and GPU */
 };
@@ -42,7 +41,6 @@ struct placement_inputs {
     double dirty_kernels;      /* N_c, at most N_k */
     double mapped_bytes;       /* sum of S_i over all N_k kernels */
     double dirty_mapped_bytes; /* sum of S_i over the N_c kernels */
-    double written_bytes;      /* sum of B_write,i */
     double l2_instructions;    /* N_L2, summed over kernels */
     double l2_hit_ratio;       /* tau under D */
     double parallelism;        /* ILP x TLP */

@@ -26,7 +26,6 @@ static const struct param placement_task_params[] = {
     PARAM_BYTES_ROW(placement_keys, kernel_bytes, 0, 0x1p50, 0, "bytes that each kernel touches"),
     PARAM_BYTES_ROW(placement_keys, dirty_bytes, -1, 0x1p50, -1,
                     "bytes that all dirty launches touch; -1: kernel_bytes each"),
-    PARAM_BYTES_ROW(placement_keys, written_bytes, 0, 0x1p50, 0, "bytes that each kernel modifies"),
     PARAM_REAL_ROW(placement_keys, l2_instructions, "", -1, 1e18, -1, "L2 instructions of all kernels; -1: unknown"),
     PARAM_REAL_ROW(placement_keys, l2_hit_ratio, "", 0, 1, 0, "L2 hit rate under device memory"),
     PARAM_REAL_ROW(placement_keys, ilp, "", 0, 1e6, 1, "instruction-level parallelism"),
@@ -185,7 +184,6 @@ void placement_task_inputs(const struct placement_keys *keys, struct placement_i
                                     .dirty_kernels = (double)keys->dirty_kernels,
                                     .mapped_bytes = (double)keys->kernel_bytes * (double)keys->kernels,
                                     .dirty_mapped_bytes = dirty,
-                                    .written_bytes = (double)keys->written_bytes * (double)keys->kernels,
                                     .l2_instructions = keys->l2_instructions > 0 ? keys->l2_instructions : 0,
                                     .l2_hit_ratio = keys->l2_hit_ratio,
                                     .parallelism = keys->ilp * keys->tlp,
@@ -396,7 +394,7 @@ static void bound_kernels(struct reading *r, int64_t pages)
         lo->dirty_kernels = most(1, kernels_with(&r->kernels, &r->to_gpu));
     lo->dirty_bytes = r->evicted ? least(pages, r->migrated_hd) : r->migrated_hd;
     lo->kernel_bytes = lo->dirty_bytes / lo->kernels;
-    hi->kernel_bytes = hi->written_bytes = reach;
+    hi->kernel_bytes = reach;
     hi->dirty_kernels = hi->kernels;
     hi->dirty_bytes = -1;
     join(&r->kernels);
@@ -518,7 +516,7 @@ static double waits_ms(const struct program_totals *totals, const struct launch 
 
 static void count_kernels(const struct program_totals *totals, struct placement_keys *k)
 {
-    uint64_t touched = 0, modified = 0, accesses = 0, instructions = 0, loads = 0, waits = 0;
+    uint64_t touched = 0, accesses = 0, instructions = 0, loads = 0, waits = 0;
     double warps = 0;
     k->kernels = totals->kernels;
     for (uint32_t l = 0; l < totals->launches; l++) {
@@ -526,7 +524,6 @@ static void count_kernels(const struct program_totals *totals, struct placement_
         if (t->cpu)
             continue;
         touched += t->touched_bytes;
-        modified += t->modified_bytes;
         accesses += t->accesses;
         instructions += t->instructions;
         loads += t->loads;
@@ -535,7 +532,6 @@ static void count_kernels(const struct program_totals *totals, struct placement_
         k->compute_ms += t->ms;
     }
     k->kernel_bytes = (int64_t)((touched + totals->kernels / 2) / totals->kernels);
-    k->written_bytes = (int64_t)((modified + totals->kernels / 2) / totals->kernels);
     k->l2_instructions = (double)instructions;
     k->ilp = waits ? (double)loads / (double)waits : 1;
     k->tlp = accesses ? warps / (double)accesses : 1;
@@ -551,11 +547,11 @@ static const char *describe_program(struct placement_tasks *tasks, const char *n
     (void)snprintf(
         text, sizeof text,
         "task %s, from its program: %" PRId64 " kernels, %" PRId64 " of them after the CPU wrote, which touch %" PRId64
-        " bytes of pages; %" PRId64 " copies; a kernel touches %" PRId64 " bytes of pages and modifies %" PRId64
-        " of sectors; %.0f L2 instructions, hit rate %.3f%s; ILP %.3g, TLP %.3g; kernels take %.4g ms by the "
+        " bytes of pages; %" PRId64 " copies; a kernel touches %" PRId64
+        " bytes of pages; %.0f L2 instructions, hit rate %.3f%s; ILP %.3g, TLP %.3g; kernels take %.4g ms by the "
         "issue model and wait %.4g for launches, the CPU's own work is not in a program (cpu_ms 0)",
-        name, k->kernels, k->dirty_kernels, k->dirty_bytes, k->copies, k->kernel_bytes, k->written_bytes,
-        k->l2_instructions, k->l2_hit_ratio, part, k->ilp, k->tlp, k->compute_ms, k->wait_ms);
+        name, k->kernels, k->dirty_kernels, k->dirty_bytes, k->copies, k->kernel_bytes, k->l2_instructions,
+        k->l2_hit_ratio, part, k->ilp, k->tlp, k->compute_ms, k->wait_ms);
     return mem_keep(&tasks->texts, text, err);
 }
 

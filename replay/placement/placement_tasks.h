@@ -22,7 +22,6 @@ struct placement_keys {
     int64_t dirty_kernels;      /* N_c; -1: all kernels */
     int64_t kernel_bytes;       /* S_i, of each kernel */
     int64_t dirty_bytes;        /* S_i, of the dirty kernels together; -1: as much as of others */
-    int64_t written_bytes;      /* B_write,i, of each kernel */
     double l2_instructions;     /* N_L2, all kernels together; -1: unknown */
     double l2_hit_ratio;        /* tau */
     double ilp, tlp;
@@ -94,7 +93,7 @@ void placement_tasks_calls(struct placement_tasks *tasks, const struct platform 
  *     B_hd, N_m   memory that the CPU has written is copied before the first kernel after it, whole allocations
  *     B_dh, N_m   memory that a kernel has written is copied back before the CPU touches it, and at the end
  *     N_k, N_c    launches; those of them that find memory written by the CPU since the kernel before
- *     S_i         pages of 4 KiB that a launch touches (mapping); B_write,i: sectors of 32 B that it modifies
+ *     S_i         pages of 4 KiB that a launch touches
  *     N_L2, tau   memory instructions of managed memory; what the L2 serves of their sectors
  *     ILP, TLP    loads for each wait; warps resident on a multiprocessor, averaged over memory instructions
  *     compute_ms  sum over kernels, by the issue model

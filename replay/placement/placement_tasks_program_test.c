@@ -45,7 +45,6 @@ START_TEST(the_hand_worked_program_is_the_task_it_should_be)
     ck_assert_int_eq(k->dirty_kernels, 2);
     ck_assert_int_eq(k->dirty_bytes, 6 * 4096);
     ck_assert_int_eq(k->kernel_bytes, 3 * 4096);
-    ck_assert_int_eq(k->written_bytes, (8192 + 128) / 2);
     ck_assert_int_eq(k->shared_bytes, 2 * 8192);
     ck_assert_int_eq(k->private_bytes, 4096);
     ck_assert_double_eq(k->l2_instructions, 4 * 16 * 2 + 2);

@@ -16,12 +16,13 @@
  * or 4 rows of X_i, 8 halves of W_i, and 24 or 8 elements a thread of Y_i, in two rows of 64 bytes.
  *
  * per_k is what a warp waits for each k, in instructions of 4 cycles: a product of this shape compiled by nvcc 13.0 for
- * 7.5 has 10 loads from shared memory and 24 products a k, in PTX one by one, 9 loads waited for. By the simulator's rules
- * (24 cycles to what reads a load, one more of X, whose two rows lie in one bank; two instructions a fetch, the next when
- * both are gone; a product every cycle) that is 257 to 262 cycles, 64 to 66; 66 where a product takes the unit's 2 cycles.
- * Source: gupta-2025-f3fs section III (LLM); its artifact, Sacusa/rodinia_3.1_pim ISPASS_2025: cuda/gemm.cu and main.cu
- * (shapes, sizes, no copies; compiled, 96 registers and the order of loads); Sacusa/GPGPU-Sim-4.0.1, same branch,
- * shader.cc (fetch, issue, operand collector, write-back); Sacusa/PIM_apps: gpgpusim.config (latency, ports). */
+ * 7.5 has 10 loads from shared memory and 24 products a k, in PTX one by one, 9 loads waited for. By the simulator's
+ * rules (24 cycles to what reads a load, one more of X, whose two rows lie in one bank; two instructions a fetch, the
+ * next when both are gone; a product every cycle) that is 257 to 262 cycles, 64 to 66; 66 where a product takes the
+ * unit's 2 cycles. Source: gupta-2025-f3fs section III (LLM); its artifact, Sacusa/rodinia_3.1_pim ISPASS_2025:
+ * cuda/gemm.cu and main.cu (shapes, sizes, no copies; compiled, 96 registers and the order of loads);
+ * Sacusa/GPGPU-Sim-4.0.1, same branch, shader.cc (fetch, issue, operand collector, write-back); Sacusa/PIM_apps:
+ * gpgpusim.config (latency, ports). */
 #include <stdio.h>
 
 #include "trace/program/layout.h"
