@@ -19,7 +19,8 @@
  * 7.5 has 10 loads from shared memory and 24 products a k, in PTX one by one, 9 loads waited for. By the simulator's
  * rules (24 cycles to what reads a load, one more of X, whose two rows lie in one bank; two instructions a fetch, the
  * next when both are gone; a product every cycle) that is 257 to 262 cycles, 64 to 66; 66 where a product takes the
- * unit's 2 cycles. Source: gupta-2025-f3fs section III (LLM); its artifact, Sacusa/rodinia_3.1_pim ISPASS_2025:
+ * unit's 2 cycles.
+ * Source: gupta-2025-f3fs section III (LLM); its artifact, Sacusa/rodinia_3.1_pim ISPASS_2025:
  * cuda/gemm.cu and main.cu (shapes, sizes, no copies; compiled, 96 registers and the order of loads);
  * Sacusa/GPGPU-Sim-4.0.1, same branch, shader.cc (fetch, issue, operand collector, write-back); Sacusa/PIM_apps:
  * gpgpusim.config (latency, ports). */
