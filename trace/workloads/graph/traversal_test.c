@@ -73,6 +73,10 @@ START_TEST(several_roots_run_one_after_the_other_without_those_that_lead_nowhere
     (void)snprintf(spec, sizeof spec, "bfs,root=auto,graph=%s", path_graph());
     ck_assert_uint_eq(launches(spec, l, &runs), 3); /* from vertex 1 */
     ck_assert_uint_eq(l[0].first_lane, 1);
+    static const char late[] = "2 3\n3 2\n";
+    (void)snprintf(spec, sizeof spec, "bfs,roots=1,graph=%s", testing_write("late.el", late, sizeof late - 1));
+    ck_assert_uint_eq(launches(spec, l, &runs), 2); /* vertex 0 leads nowhere, nor does 1 */
+    ck_assert_uint_eq(l[0].first_lane, 2);
 }
 END_TEST
 
