@@ -187,7 +187,9 @@ static double alone_off_by(const struct repeats *r, const struct compare_row *ro
     if (holds_all(r, row, metric))
         return 0;
     const bool bytes = strcmp(metric_unit(compare_metrics[metric].name), "bytes") == 0;
-    const double doublings = log2(r->whole / r->sizes[last_of(r, row)].at);
+    const double longer = r->whole / r->sizes[last_of(r, row)].at;
+    /* One block evicted more or less is so many in all. */
+    const double block = bytes && r->lacks > 0 && row->mechanism == COMPARE_MANAGED ? ACTOR_BLOCK_BYTES * longer : 0;
     double most = 0;
     for (enum part end = LOW; end <= HIGH; end++) {
         const double all = number(r, row, metric, end, 0), half = number(r, row, metric, end, 1),
@@ -196,8 +198,8 @@ static double alone_off_by(const struct repeats *r, const struct compare_row *ro
             continue;
         if (isnan(quarter))
             return INFINITY;
-        const double off = fmax(before / 4, last * may_come(last / before, doublings));
-        most = fmax(most, off / fmax(all, bytes ? number(r, row, H2D, HIGH, 0) / FEW : 0));
+        const double off = fmax(before / 4, last * may_come(last / before, log2(longer)));
+        most = fmax(most, fmax(off, block) / fmax(all, bytes ? number(r, row, H2D, HIGH, 0) / FEW : 0));
     }
     return most;
 }
