@@ -111,6 +111,13 @@ static unsigned kernel_of(const void *state, uint32_t launch)
     return launch + 1 == s->layout.launches ? PACK2 : SCAN + launch - PARTS - (uint32_t)s->runs;
 }
 
+/* The histogram's launches take two buffers in turn; all that encode do the same. */
+static uint32_t like(const void *state, uint32_t launch)
+{
+    const struct huffman *s = state;
+    return launch < PARTS ? launch % 2 : launch < PARTS + s->runs ? PARTS : launch;
+}
+
 /* The first level sums up CIDX into CIDX2 and, where there is a second one, leaves each block's total in SUMS, which
  * that sums up in place. Each thread has two elements, as far apart as there are threads. */
 static int prescan(struct emit *e)
@@ -221,6 +228,7 @@ static int huffman_init(struct huffman *s, struct err *err)
     layout_straight(&s->layout, uniform_add, "uniformAdd", sums, THREADS, 16, 16);
     layout_kernel(&s->layout, pack2, "pack2", blocks / PACK, PACK, 27, 0);
     s->layout.kernel_of = kernel_of;
+    s->layout.like = like;
     s->layout.launches = PARTS + (uint32_t)s->runs + (s->sums ? 3 : 1) + 1;
     return 0;
 }
