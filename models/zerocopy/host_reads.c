@@ -443,10 +443,19 @@ static void close_run(struct run *r)
     free(r);
 }
 
+enum { ALIKE_EVERY = 16, ALIKE_PARTS = 100 /* of what those take that are looked at: they may be off by one */ };
+
+/* By which launches are alike. */
+struct alike {
+    uint64_t blocks, threads, loads, lines, most; /* most: lines of a multiprocessor */
+};
+
 /* The launches of a program, none of which knows of another. */
 struct launches {
     const struct host_reads *how;
     struct host_reads_count *counts;
+    uint32_t *of;           /* the launch that it is alike, or itself */
+    uint8_t *looked_at;     /* though it is like another */
     uint32_t count, failed; /* failed: the first that did; count: none */
     struct err err;         /* its */
     struct budget budget;
@@ -461,13 +470,51 @@ static void fail(struct launches *l, uint32_t number, const struct err *err)
     }
 }
 
-/* How often a launch is done: it, and those like it. */
+/* How often a launch counts: it, and those that take what it takes. */
 static int64_t times_of(const struct launches *l, uint32_t launch)
 {
-    int64_t n = 1;
-    for (uint32_t i = launch + 1; i < l->count && l->how->program->ops->like; i++)
-        n += program_like(l->how->program, i) == launch;
+    int64_t n = 0;
+    for (uint32_t i = launch; i < l->count; i++) {
+        const uint32_t same = program_like(l->how->program, i);
+        n += l->looked_at[same] ? same == launch : l->of[same] == launch;
+    }
     return n;
+}
+
+static struct alike weight_of(const struct program_launch *shape, const struct launch_weight *w, uint32_t sms)
+{
+    struct alike a = {shape->blocks, shape->threads, w->loads, w->lines, 0};
+    for (uint32_t i = 0; i < sms; i++)
+        a.most = w->of_sm[i] > a.most ? w->of_sm[i] : a.most;
+    return a;
+}
+
+/* A launch that weighs so comes to those before it. */
+static void find_alike(struct launches *l, struct alike *weights, uint32_t launch, uint32_t *others)
+{
+    for (uint32_t i = 0; i < launch; i++)
+        if (l->of[i] == i && memcmp(&weights[i], &weights[launch], sizeof *weights) == 0) {
+            l->of[launch] = i;
+            l->looked_at[launch] = (*others)++ % ALIKE_EVERY == 0;
+            return;
+        }
+}
+
+/* Whether those that were looked at are as the launches that they are alike, as far as both came to their end. */
+static bool are_alike(const struct launches *l)
+{
+    double ns = 0, ns_off = 0, requests = 0, requests_off = 0;
+    for (uint32_t i = 0; i < l->count; i++) {
+        const struct host_reads_count *a = &l->counts[i], *b = &l->counts[l->of[i]];
+        if (!l->looked_at[i] || !(a->time_ns > 0 && b->time_ns > 0))
+            continue;
+        const double n = (double)mix_requests(&a->mix);
+        ns += a->time_ns;
+        ns_off += fabs(a->time_ns - b->time_ns);
+        requests += n;
+        requests_off += fabs(n - (double)mix_requests(&b->mix));
+    }
+    return ns_off * ALIKE_PARTS <= ns && requests_off * ALIKE_PARTS <= requests;
 }
 
 /* What may be taken, and what is taken in any case. */
@@ -481,19 +528,26 @@ static int set_budget(struct launches *l, struct err *err)
     if (!r)
         return -1;
     const int64_t answer = r->device_cycles < r->link_cycles ? r->device_cycles : r->link_cycles;
-    bool known = true;
+    struct alike *weights = mem_zalloc(l->count + 1, sizeof *weights, err);
+    bool known = weights;
     int64_t n = 0;
+    uint32_t others = 0;
     for (uint32_t i = 0; known && i < l->count; i++) {
         struct program_launch shape = program_launch_of(how->program, i);
         known = shape.cpu || known_weight(how, r->allocs, program_like(how->program, i), &r->weight);
         n += known && !shape.cpu && r->weight.lines;
+        if (!known || !how->alike || shape.cpu || program_like(how->program, i) != i)
+            continue;
+        weights[i] = weight_of(&shape, &r->weight, (uint32_t)how->gpu->sms);
+        find_alike(l, weights, i, &others);
     }
+    free(weights);
     if (known) {
         l->budget.least = answer;
         l->budget.spent = n * l->budget.least;
     }
     close_run(r);
-    return 0;
+    return weights ? 0 : -1;
 }
 
 /* Each thread has a run of its own, in which launches ascend. */
@@ -508,7 +562,7 @@ static void run_launches(struct launches *l)
             fail(l, 0, &own);
 #pragma omp for schedule(dynamic, 1)
         for (uint32_t i = 0; i < l->count; i++) {
-            if (!r || program_like(l->how->program, i) != i)
+            if (!r || program_like(l->how->program, i) != i || (l->of[i] != i && !l->looked_at[i]))
                 continue;
             if (run_launch(r, i, &own))
                 fail(l, i, &own);
@@ -521,22 +575,44 @@ static void run_launches(struct launches *l)
     }
 }
 
+/* All launches, or those that no other is alike; then all the others where they are not. */
+static void run_alike(struct launches *l)
+{
+    const int64_t spent = l->budget.spent;
+    run_launches(l);
+    bool same = are_alike(l);
+    for (uint32_t i = 0; i < l->count; i++) {
+        if (same && l->of[i] != i && !l->looked_at[i]) {
+            l->counts[i] = l->counts[l->of[i]];
+            l->counts[i].taken = true;
+        }
+        l->of[i] = same ? l->of[i] : i;
+    }
+    if (same || l->failed < l->count)
+        return;
+    l->budget.spent = spent;
+    run_launches(l);
+}
+
 int host_reads_run(const struct host_reads *how, struct err *err)
 {
     struct launches l = {.how = how, .count = how->program->ops->launches(how->program->state)};
     l.failed = l.count;
     l.counts = mem_zalloc(l.count ? l.count : 1, sizeof *l.counts, err);
-    if (!l.counts || set_budget(&l, err)) {
-        free(l.counts);
-        return -1;
-    }
-    run_launches(&l);
-    int rc = 0;
-    const bool stopped = how->stop_ns > 0 && l.budget.spent > l.budget.most;
+    l.of = mem_zalloc(l.count + 1, sizeof *l.of, err);
+    l.looked_at = mem_zalloc(l.count + 1, 1, err);
+    for (uint32_t i = 0; l.of && i < l.count; i++)
+        l.of[i] = i;
+    int rc = l.counts && l.of && l.looked_at && set_budget(&l, err) == 0 ? 0 : -1;
+    if (rc == 0)
+        run_alike(&l);
+    const bool stopped = rc == 0 && how->stop_ns > 0 && l.budget.spent > l.budget.most;
     if (stopped)
         *how->stopped = true;
     for (uint32_t i = 0; !stopped && i < l.failed && rc == 0; i++)
         rc = how->on_launch(how->ctx, i, &l.counts[program_like(how->program, i)], err);
     free(l.counts);
+    free(l.of);
+    free(l.looked_at);
     return l.failed < l.count ? err_set(err, "%s", l.err.msg) : rc;
 }

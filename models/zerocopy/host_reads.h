@@ -31,6 +31,7 @@ struct host_reads_count {
     double time_ns;   /* from the launch's start to its end */
     uint32_t sampled; /* multiprocessors that were simulated; 0: all */
     double error;     /* relative standard error of the requests; 0: none */
+    bool taken;       /* from a launch that weighs the same */
 };
 
 struct host_reads {
@@ -46,6 +47,10 @@ struct host_reads {
      * on_launch(). Does not depend on `threads`. 0: simulates all. */
     double stop_ns;
     bool *stopped;
+    /* Simulates one of the launches that weigh the same, by `weights`: blocks, loads, lines of all and of the
+     * multiprocessor that has most. Of the others each sixteenth is simulated to see: all are, unless those take as
+     * long and request as much within a percent together. */
+    bool alike;
     /* Called for each launch, in order, when all are done. */
     int (*on_launch)(void *ctx, uint32_t number, const struct host_reads_count *count, struct err *err);
     void *ctx;

@@ -368,6 +368,76 @@ static struct launch_weights *weigh(const struct program *program, uint32_t sms)
     return weights;
 }
 
+/* Eight lines of a warp, launch by launch further on; p->number: every other launch waits for each of them. */
+static int further_on(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
+                      struct err *err)
+{
+    const struct hand_program *p = run;
+    (void)err;
+    bodies++;
+    for (uint32_t i = 0; i < 8 && index == 0; i++)
+        program_load(body, &p->alloc, 0, (launch * 64 + warp) * 1024 + i * 128, 4)->use = p->number && launch % 2;
+    return index == 0;
+}
+
+static struct told tell_alike(uint32_t number, bool alike, double stop_ns, unsigned *asked)
+{
+    struct hand_program p;
+    struct program program = hand_program(&p, 20, 64, own_line);
+    struct program_ops ops = *program.ops;
+    struct gpu gpu;
+    struct pcie pcie;
+    struct platform *platform = chip(&gpu, &pcie);
+    struct told told = {.n = 0};
+    struct err err = {""};
+    bool stopped = false;
+    ops.body = further_on;
+    program.ops = &ops;
+    p.launches = 8;
+    p.number = number;
+    gpu.sms = 3;
+    struct launch_weights *weights = weigh(&program, 3);
+    const struct host_reads how = {.gpu = &gpu,
+                                   .pcie = &pcie,
+                                   .program = &program,
+                                   .weights = weights,
+                                   .stop_ns = stop_ns,
+                                   .stopped = &stopped,
+                                   .alike = alike,
+                                   .on_launch = tell,
+                                   .ctx = &told};
+    bodies = 0;
+    ck_assert_msg(host_reads_run(&how, &err) == 0, "%s", err.msg);
+    *asked = bodies;
+    launch_weights_close(weights);
+    platform_free(platform);
+    return told;
+}
+
+/* Launches that weigh the same: one of them, and one to see whether they are; all where they are not. */
+START_TEST(of_launches_that_weigh_the_same_two_are_simulated)
+{
+    for (uint32_t number = 0; number < 2; number++) {
+        unsigned whole, few;
+        struct told want = tell_alike(number, false, 1e9, &whole), got = tell_alike(number, true, 1e9, &few);
+        uint32_t taken = 0;
+        double all = 0;
+        for (uint32_t i = 0; i < 8; i++) {
+            all += want.of[i].time_ns;
+            taken += got.of[i].taken;
+            got.of[i].taken = false;
+            ck_assert_uint_eq(want.of[i].loads, 320);
+            ck_assert_mem_eq(&got.of[i], &want.of[i], sizeof want.of[i]);
+        }
+        ck_assert_uint_eq(taken, number ? 0 : 6);
+        ck_assert_uint_eq(few, whole * (number ? 10 : 2) / 8);
+        ck_assert_uint_eq(tell_alike(number, true, all * 0.98, &few).n, 0);
+        ck_assert_uint_eq(tell_alike(number, true, all * 1.02, &few).n, 8);
+        ck_assert(number == 0 || want.of[1].time_ns > 2 * want.of[0].time_ns);
+    }
+}
+END_TEST
+
 static struct told tell_launches(int threads, double stop_ns, bool known, bool *stopped)
 {
     struct hand_program p;
@@ -514,4 +584,4 @@ TEST_MAIN("host_reads", a_launch_takes_itself_and_an_answer_at_least,
           memory_of_the_gpu_makes_no_requests, a_sample_stands_for_the_launch,
           blocks_of_a_sample_go_to_the_multiprocessor_that_is_done,
           a_launch_that_reads_nothing_of_the_host_is_sampled_too, a_body_that_cannot_be_made_is_an_error,
-          weights_that_are_known_are_taken)
+          weights_that_are_known_are_taken, of_launches_that_weigh_the_same_two_are_simulated)

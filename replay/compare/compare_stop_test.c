@@ -68,13 +68,21 @@ static struct compare_result asked(const char *spec, uint64_t stop_from, int thr
     return result;
 }
 
-/* A row that was run to its end, in both. */
+static bool near(double a, double b, double off)
+{
+    return !(fabs(a - b) > off * fabs(b));
+}
+
+/* A row that was run to its end, in both; of zero-copy launches that weigh the same one may have been. */
 static void check_same(const char *spec, const struct compare_row *a, const struct compare_row *b)
 {
+    double off = 0;
+    for (size_t n = 0; n < a->outcome.note_count; n++)
+        off = strstr(a->outcome.notes[n], "launches take what others") ? 0.01 : off;
     for (size_t m = 0; m < a->outcome.count; m++) {
         const struct metric_value *x = &a->outcome.values[m], *y = &b->outcome.values[m];
-        ck_assert_msg(x->known == y->known && x->interval == y->interval && !y->lower_bound && x->real == y->real &&
-                          x->lo == y->lo && x->hi == y->hi,
+        ck_assert_msg(x->known == y->known && x->interval == y->interval && !y->lower_bound &&
+                          near(x->real, y->real, off) && near(x->lo, y->lo, off) && near(x->hi, y->hi, off),
                       "%s, %s: %s", spec, a->policy, compare_metrics[m].name);
     }
 }

@@ -241,7 +241,8 @@ static int replay_scans(const struct replay_job *job, struct reading *reading, s
                                        .launches = job->requests,
                                        .threads = job->threads,
                                        .stop_ns = options_of(job)->stop_ns,
-                                       .weights = options_of(job)->weights};
+                                       .weights = options_of(job)->weights,
+                                       .alike = options_of(job)->alike};
     if (ops == &program_reads_ops && !reading->reads) {
         context.setup.shape = SCAN_LISTS;
         context.describe = describe;

@@ -27,6 +27,7 @@ struct zerocopy_options {
                        metrics are unknown; 0: none stop */
     const struct launch_weights *weights; /* of a program that the input may be; NULL: none are known */
     bool link_metrics_only;               /* metrics of the elements read may stay unknown */
+    bool alike;                           /* of launches that weigh the same one is simulated (host_reads.h) */
 };
 
 struct zerocopy_settings {
@@ -52,6 +53,7 @@ struct zerocopy_context {
     int threads;                          /* at most */
     double stop_ns;                       /* of struct zerocopy_options */
     const struct launch_weights *weights; /* likewise */
+    bool alike;                           /* likewise */
     bool counts_elements;                 /* elements are counted from the scans */
     /* `setup` is not known, but will be by this; NULL: it is known. -1 with *err set. */
     int (*describe)(void *reading, struct scan_setup *setup, struct err *err);

@@ -361,7 +361,8 @@ struct simulating {
     struct zerocopy_run *run;
     const struct program *program;
     uint64_t sampled; /* launches */
-    double requests;  /* theirs */
+    uint64_t taken;   /* launches, from others */
+    double requests;  /* of all */
     double variance;
 };
 
@@ -376,6 +377,7 @@ static int take_launch(void *ctx, uint32_t number, const struct host_reads_count
         s->sampled++;
         s->variance += error * error;
     }
+    s->taken += count->taken;
     s->requests += (double)mix_requests(&count->mix);
     add_simulated(s->run, number, &shape, count);
     return 0;
@@ -396,6 +398,7 @@ int zerocopy_simulate(struct zerocopy_run *run, const struct program *program, u
                                    .threads = run->context->threads,
                                    .stop_ns = run->context->stop_ns * (double)runs,
                                    .stopped = &stopped,
+                                   .alike = run->context->alike,
                                    .on_launch = take_launch,
                                    .ctx = &s};
     t->launches = 0;
@@ -414,5 +417,10 @@ int zerocopy_simulate(struct zerocopy_run *run, const struct program *program, u
     if (s.sampled)
         outcome_note(out, "%llu launches are sampled (simulated_loads): standard error of all requests %.2f %%",
                      (unsigned long long)s.sampled, s.requests > 0 ? 100 * sqrt(s.variance) / s.requests : 0);
+    if (s.taken)
+        outcome_note(out,
+                     "%llu launches take what others that read as many lines take: of those looked at, right within "
+                     "1 %% (--whole: all)",
+                     (unsigned long long)s.taken);
     return 0;
 }
