@@ -22,6 +22,7 @@ const struct param gpu_params[] = {
      * PCIe: 408 cycles at 1.38 GHz. */
     PARAM_REAL_ROW(gpu, issue_per_cycle, "", 0.1, 64, 4, "instructions that an SM issues in a cycle"),
     PARAM_REAL_ROW(gpu, dependent_cycles, "cycles", 0, 1000, 4, "from an instruction to one that needs its result"),
+    PARAM_REAL_ROW(gpu, block_gap_ns, "ns", 0, 1e6, 0, "between two thread blocks that the chip starts"),
     PARAM_REAL_ROW(gpu, memory_ns, "ns", 0, 1e6, 296, "from a load to its use, from device memory"),
     /* Default: as the occupancy calculator of compute capability 7.0 to 9.0: 256 of a warp. */
     PARAM_INT_ROW(gpu, register_unit, "", 1, 4096, 256, "registers that a warp takes are a multiple of these"),

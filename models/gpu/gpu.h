@@ -18,6 +18,7 @@ struct gpu {
     int64_t shared_bytes;    /* shared memory of one SM, at most */
     double issue_per_cycle;  /* instructions of warps that an SM issues in a cycle */
     double dependent_cycles; /* from an arithmetic instruction to one that needs its result */
+    double block_gap_ns;     /* between two thread blocks that the chip starts, on whichever multiprocessor */
     double memory_ns;        /* from a load to its use, from device memory, nothing else going on */
 
     /* How a multiprocessor places blocks, issues and loads (models/gpu/sms.h). */

@@ -255,6 +255,13 @@ static int64_t next_bucket(const struct uvm_gpu *g)
 
 /* --- launches --- */
 
+/* When a block starts for which there is a place from `time` on: no sooner than all that came before it. */
+static int64_t start_block(struct uvm_gpu *g, int64_t time)
+{
+    const int64_t at = g->launch_start_ns + (int64_t)(g->block_gap_ns * (double)g->blocks_started++);
+    return at > time ? at : time;
+}
+
 static void fill_slots(struct uvm_gpu *g, int64_t time)
 {
     uint64_t places = (uint64_t)g->sms * g->per_sm;
@@ -270,7 +277,7 @@ static void fill_slots(struct uvm_gpu *g, int64_t time)
         uint32_t sm = i / together % g->sms;
         s->part = i % together % (uint32_t)g->platform->sm_parts;
         s->utlb = (uint32_t)((uint64_t)sm * utlbs / g->sms);
-        s->time = time;
+        s->time = i % together ? g->slots[i - 1].time : start_block(g, time);
         s->actor = i;
         s->at = (struct actor_at){0};
         g->groups[i / together].left++;
@@ -410,6 +417,8 @@ static int begin_launch(struct uvm_gpu *g, int64_t time, struct err *err)
     if (g->calls)
         time = (int64_t)(launch_start_ns(g->calls, &g->host_ns, (double)time) + 0.5);
     g->launch_start_ns = g->launch_end_ns = time;
+    g->block_gap_ns = g->current.threads ? g->gpu->block_gap_ns : 0;
+    g->blocks_started = 0;
     return 1;
 }
 
@@ -680,11 +689,12 @@ static void start_group(struct uvm_gpu *g, uint32_t number)
 {
     uint32_t first = number / g->together * g->together;
     struct uvm_group *group = &g->groups[number / g->together];
+    const int64_t time = g->next_actor < g->current.actors ? start_block(g, group->end_ns) : 0;
     for (uint32_t i = first; i < first + g->together && i < g->slots_used && g->next_actor < g->current.actors; i++) {
         struct uvm_slot *s = &g->slots[i];
         s->actor = g->next_actor++;
         s->at = (struct actor_at){0};
-        s->time = group->end_ns;
+        s->time = time;
         group->left++;
         if (i != number)
             enqueue(g, i);

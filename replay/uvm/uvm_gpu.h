@@ -7,7 +7,8 @@
  * A micro-TLB finds missing pages one by one, `fault_gap_ns` apart. It reports each once for every part of the
  * multiprocessor that asks, at most `utlb_faults` until the next replay. A full one reports no further miss; with
  * utlb=blocked its accesses to resident pages wait too. A replay empties the micro-TLBs, and every waiting access asks
- * again: stores first, then loads, oldest first. Actors that are `together`, a block's warps, end together.
+ * again: stores first, then loads, oldest first. Actors that are `together`, a block's warps, end together; blocks
+ * start one by one, gpu.block_gap_ns apart on the chip.
  *
  * Stores are not waited for until ACTOR_STORES pages are under way or the actor has no further step (assumed). A touch
  * is satisfied once its page was within reach when the actor asked. An access that finds its page after a replay goes
@@ -131,6 +132,8 @@ struct uvm_gpu {
     uint64_t *quiet;        /* of each launch: `events` + 1 when one like it was not disturbed; 0: none was */
     uint64_t timed;         /* `events` + 1 when the launch began that goes into `times`; 0: it does not */
     uint64_t touches_before;
+    double block_gap_ns; /* 0 of a launch whose blocks are not known */
+    uint64_t blocks_started;
     int64_t launch_start_ns;
     int64_t launch_end_ns;      /* when its last actor so far ended; then when the CPU goes on, if that waits for it */
     const struct launch *calls; /* what launches take; NULL: nothing */

@@ -314,6 +314,41 @@ START_TEST(launches_take_the_same_in_the_closed_loop)
 }
 END_TEST
 
+/* 100,000 blocks of a warp that computes for 10 us, on a chip with places for 2,560. */
+static uint32_t one_launch(const void *state)
+{
+    (void)state;
+    return 1;
+}
+static void blocks_launch(const void *state, uint32_t launch, struct actor_launch *out)
+{
+    (void)state, (void)launch;
+    *out = (struct actor_launch){.kernel = "row", .actors = 100000, .per_sm = 32, .threads = 32, .together = 1};
+}
+
+START_TEST(blocks_start_one_by_one)
+{
+    static const struct actor_ops ops = {
+        .allocs = sweep_allocs, .launches = one_launch, .launch = blocks_launch, .step = row_step};
+    struct actor_alloc a = {.name = "a", .bytes = 2 << 20};
+    actor_space_place(&a, 1);
+    ck_assert_int_eq(actor_space_init(&a, 1, NULL), 0);
+    struct setup s;
+    open_run(&s, "array", "titanv", "tree", NULL, NULL);
+    s.run.ops = &ops;
+    s.run.state = &a;
+    struct gpu chip = *s.run.gpu;
+    s.run.gpu = &chip;
+    const int64_t rounds = (100000 + chip.sms * 32 - 1) / (chip.sms * 32);
+    ck_assert_int_eq(simulate(&s.run).time_ns, rounds * WORK);
+    chip.block_gap_ns = 7; /* 2,560 places are free again before 7 us x 256 are over */
+    ck_assert_int_eq(simulate(&s.run).time_ns, 99999 * 7 + WORK);
+    chip.block_gap_ns = 1; /* the places last longer */
+    ck_assert_int_eq(simulate(&s.run).time_ns, rounds * WORK + (100000 - 1) % (chip.sms * 32));
+    close_run(&s);
+}
+END_TEST
+
 /* The CPU walks over ten whole blocks page by page, then reads what the GPU has taken. */
 static void cpu_launch(const void *state, uint32_t launch, struct actor_launch *out)
 {
@@ -472,11 +507,6 @@ static const struct actor_alloc *storing_allocs(const void *state, size_t *n)
 {
     *n = 1;
     return &((const struct storing *)state)->alloc;
-}
-static uint32_t one_launch(const void *state)
-{
-    (void)state;
-    return 1;
 }
 static void one_warp(const void *state, uint32_t launch, struct actor_launch *out)
 {
@@ -775,11 +805,12 @@ TEST_MAIN("replay/uvm_simulate", kernels_and_allocations_add_up_to_the_run,
           one_page_in_each_of_n_blocks_is_one_service_each, a_chain_costs_the_sum_of_its_parts,
           fixed_4_kib_moves_exactly_the_touched_pages, enough_memory_moves_every_page_once,
           what_comes_and_does_not_stay_goes_back, a_cyclic_sweep_over_too_many_blocks_finds_none_resident,
-          launches_take_the_same_in_the_closed_loop, a_cpu_in_order_faults_six_times_in_two_mib,
-          read_mostly_memory_is_dropped_not_written_back, tracing_costs_time_and_changes_nothing_else,
-          the_same_run_gives_the_same_metrics, a_written_workload_runs_as_the_workload_itself,
-          turns_at_once_change_no_metric, a_warp_goes_on_past_its_stores_and_ends_when_they_are_done,
-          structure_is_that_of_complete_recordings, f2_a_batch_of_leftovers_serves_nothing,
-          f10_one_warp_faults_as_the_logs_of_a_titan_v_have_it, h200_kernel_times_are_as_near_as_the_page_says,
+          launches_take_the_same_in_the_closed_loop, blocks_start_one_by_one,
+          a_cpu_in_order_faults_six_times_in_two_mib, read_mostly_memory_is_dropped_not_written_back,
+          tracing_costs_time_and_changes_nothing_else, the_same_run_gives_the_same_metrics,
+          a_written_workload_runs_as_the_workload_itself, turns_at_once_change_no_metric,
+          a_warp_goes_on_past_its_stores_and_ends_when_they_are_done, structure_is_that_of_complete_recordings,
+          f2_a_batch_of_leftovers_serves_nothing, f10_one_warp_faults_as_the_logs_of_a_titan_v_have_it,
+          h200_kernel_times_are_as_near_as_the_page_says,
           a_page_that_both_want_is_throttled_where_thrashing_is_looked_for,
           a5_what_is_accessed_by_the_gpu_goes_over_the_link_without_a_fault, impossible_platforms_are_errors)
