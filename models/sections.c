@@ -24,6 +24,7 @@ static const struct platform_general gpu_general[] = {
     {"l1_cycles", "assumed 20..40: Jia et al. 2018, table 3.1: 28 on a V100"},
     {"l2_cycles", "assumed 150..300: Jia et al. 2018, table 3.1: 193 on a V100"},
     {"block_shared_bytes", "CUDA C++ programming guide, compute capability below 8.0: none"},
+    {"block_gap_ns", "not modelled: measured on an H100 only"},
     {"l1_banks", "assumed 2..4: as GPGPU-Sim's configuration of Volta"},
     {"miss_queue", "assumed 8..64: as GPGPU-Sim's configuration of Volta"},
     {0}};
