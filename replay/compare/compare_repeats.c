@@ -194,11 +194,12 @@ static double alone_off_by(const struct repeats *r, const struct compare_row *ro
     for (enum part end = LOW; end <= HIGH; end++) {
         const double all = number(r, row, metric, end, 0), half = number(r, row, metric, end, 1),
                      quarter = number(r, row, metric, end, 2), last = fabs(all - half), before = fabs(half - quarter);
-        if (isnan(all) || (all == half && !(half != quarter && !isnan(quarter))))
+        const bool same = all == half && !(half != quarter && !isnan(quarter));
+        if (isnan(all) || (same && all <= 0))
             continue;
-        if (isnan(quarter))
+        if (!same && isnan(quarter))
             return INFINITY;
-        const double off = fmax(before / 4, last * may_come(last / before, log2(longer)));
+        const double off = same ? 0 : fmax(before / 4, last * may_come(last / before, log2(longer)));
         most = fmax(most, fmax(off, block) / fmax(all, bytes ? number(r, row, H2D, HIGH, 0) / FEW : 0));
     }
     return most;
