@@ -30,7 +30,8 @@ static void show(struct progress_line *m)
 {
     uint64_t done = atomic_load(&m->progress->done), total = atomic_load(&m->progress->total);
     double seconds = since(&m->start);
-    if (total && done && done <= total)
+    done = total && done > total ? total : done;
+    if (total && done)
         (void)fprintf(stderr, "\r%s: %3.0f %%, %.0f s, about %.0f s left ", m->label,
                       100.0 * (double)done / (double)total, seconds, seconds * (double)(total - done) / (double)done);
     else

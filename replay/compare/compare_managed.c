@@ -175,6 +175,12 @@ static void drop_unwanted(const struct compare_program *f, struct managed_runs *
     runs->count = kept;
 }
 
+/* Of a row, in units of progress. */
+static uint64_t work_of(const struct compare_program *f)
+{
+    return (f->footprint >> 20) + 1;
+}
+
 /* Runs one; other: in lockstep with it (NULL: none), *diverged: whether that needs a run of its own. */
 static int ask(const struct compare_program *f, struct managed_run *run, const struct managed_run *other,
                bool *diverged)
@@ -200,7 +206,7 @@ static int ask(const struct compare_program *f, struct managed_run *run, const s
         rc = uvm_managed_run(&asked, &run->metrics, &run->err);
     policy_list_release(&others);
     policy_list_release(&list);
-    progress_add(f->request->progress, 1);
+    progress_add(f->request->progress, work_of(f));
     return rc;
 }
 
@@ -329,7 +335,7 @@ static void run_both(const struct compare_program *f, struct managed_run *run, s
     other->metrics = run->metrics;
     if (f->keep)
         (void)keep(f, other, &other->unkept);
-    progress_add(f->request->progress, 1);
+    progress_add(f->request->progress, work_of(f));
 }
 
 /* adaptive begins as fixed 2 MiB, and mostly stays that. */
@@ -444,6 +450,8 @@ int compare_managed_rows(const struct compare_program *f, struct compare_result 
     add_hints(f, &runs);
     set_order(&runs, result);
     drop_unwanted(f, &runs);
+    if (f->request->progress && !f->request->part)
+        f->request->progress->total += runs.count * work_of(f);
     for (size_t i = 0; i < runs.count; i++)
         runs.items[i].times = times;
     run_all(f, &runs);

@@ -457,6 +457,8 @@ int compare_repeats(const struct compare_program *f, struct compare_result *resu
     while (rc == 0 && !*done && r.count < SIZES && bytes * (r.count ? 1 : 1 << ALL_ROWS) <= most) {
         rc = run_shorter(&r, bytes, err);
         bytes *= 2;
+        if (f->request->progress && r.count == 1) /* three more, each twice as long */
+            f->request->progress->total = f->request->progress->done * ((2 << ALL_ROWS) - 1);
         *done = rc == 0 && r.count > ALL_ROWS && settled(&r, bytes > most, &off);
         if (rc == 0 && r.count == ALL_ROWS)
             rc = choose_wanted(&r, err);
