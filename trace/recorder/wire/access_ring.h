@@ -370,8 +370,9 @@ ACCESS_RING_FUNCTION void access_ring_lane(const struct access_ring *ring, unsig
         number += 1 + i / ACCESS_UNIT_WORDS;
         ring_put(&access_ring_unit(ring, number)->words[i % ACCESS_UNIT_WORDS], ring_word(number, address - first));
     } else if (shape == ACCESS_WIDE) {
+        const unsigned word = i % ACCESS_UNIT_WIDE * 2;
         number += 1 + i / ACCESS_UNIT_WIDE;
-        ring_put_pair(&access_ring_unit(ring, number)->words[i % ACCESS_UNIT_WIDE * 2], ring_word(number, address),
+        ring_put_pair(&access_ring_unit(ring, number)->words[word], ring_word(number, address),
                       ring_word(number, address >> 32));
     }
 }
@@ -554,16 +555,16 @@ static inline bool access_ring_next(const struct access_ring_host *host, uint64_
     told->units = access_ring_units(told->shape, n);
     addrs[0] = told->address;
     const uint32_t each = told->shape == ACCESS_NARROW ? ACCESS_UNIT_WORDS : ACCESS_UNIT_WIDE;
-    for (uint32_t i = 1, at = 0; i < n; i++, at = i % each == 1 ? 0 : at + 1) {
+    for (uint32_t i = 1; i < n; i++) {
         if (told->shape == ACCESS_IN_STEP) {
             addrs[i] = told->address + i * told->stride;
             continue;
         }
-        const uint32_t left = n - i < each ? n - i : each, width = told->shape == ACCESS_NARROW ? 1 : 2;
+        const uint32_t left = n - i < each ? n - i : each, width = ACCESS_UNIT_WORDS / each,
+                       at = (i - 1) % each * width;
         if (at == 0 && !access_ring_words(host, units, number + 1 + (i - 1) / each, left * width, w))
             return false;
-        addrs[i] =
-            width == 1 ? told->address + (uint64_t)(int64_t)(int32_t)w[at] : w[2 * at] | (uint64_t)w[2 * at + 1] << 32;
+        addrs[i] = width == 1 ? told->address + (uint64_t)(int64_t)(int32_t)w[at] : w[at] | (uint64_t)w[at + 1] << 32;
     }
     return true;
 }
