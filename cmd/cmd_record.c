@@ -352,8 +352,13 @@ static bool take_touches(const struct recorder_result *result)
     return good;
 }
 
+/* What processes have in common is said once. */
 static void say_problem(const char *text)
 {
+    static char last[800];
+    if (strncmp(text, last, sizeof last - 1) == 0)
+        return;
+    (void)snprintf(last, sizeof last, "%s", text);
     printable_print(stderr, "offchip: %s\n", text);
 }
 
