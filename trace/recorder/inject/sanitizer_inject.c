@@ -166,6 +166,9 @@ struct host {
     struct access_ring_host ring;
 };
 
+/* Two words are stored at once: a patched kernel would die of units that lie otherwise. */
+_Static_assert((offsetof(struct host, ring) + offsetof(struct access_ring_host, units)) % 16 == 0, "units lie so");
+
 /* One of a context. Launches that overlap have one each; they are sent in turn. */
 struct ring {
     void *context;
@@ -943,7 +946,7 @@ void inject_start(void)
                       .every = (uint64_t)inject_env(RECORD_PIPE_EVERY, 1, INT32_MAX, 1),
                       .touches = getenv(RECORD_PIPE_WANT) && strstr(getenv(RECORD_PIPE_WANT), RECORD_PIPE_TOUCHES),
                       .ring_bytes = (uint64_t)inject_env(RECORD_PIPE_RING_BYTES, sizeof(struct access_unit),
-                                                         (int64_t)1 << 40, RING_BYTES),
+                                                         (int64_t)1 << 36, RING_BYTES), /* fewer units than tags */
                       .ring_ticks = (uint64_t)inject_env(RECORD_PIPE_RING_TICKS, 0, (int64_t)1 << 40, RING_TICKS),
                       .turn_ms = inject_env(RECORD_PIPE_TURN_MS, 0, INT32_MAX, TURN_MS)};
     atomic_store(&launches.left, launches.wish.touches ? UINT64_MAX : launches.wish.limit);

@@ -379,7 +379,7 @@ ACCESS_RING_FUNCTION void access_ring_lane(const struct access_ring *ring, unsig
 
 enum { ACCESS_FLAG_BITS = 8, ACCESS_SHAPE_BITS = 2, ACCESS_WARP_BITS = 8, ACCESS_BYTES_BITS = 14 };
 
-/* The leader. stride: what fits a word, of lanes in step; bytes: of a lane. */
+/* The leader. stride: what fits a word, of lanes in step; bytes: of a lane. Flags that we do not know are left out. */
 ACCESS_RING_FUNCTION void access_ring_describe(const struct access_ring *ring, unsigned long long number,
                                                enum access_shape shape, uint64_t pc, uint32_t mask, uint32_t flags,
                                                uint32_t bytes, uint32_t block, uint32_t warp, uint64_t address,
@@ -387,7 +387,8 @@ ACCESS_RING_FUNCTION void access_ring_describe(const struct access_ring *ring, u
 {
     uint64_t *words = access_ring_unit(ring, number)->words;
     const uint32_t packed =
-        (((bytes << ACCESS_WARP_BITS | warp) << ACCESS_SHAPE_BITS | (uint32_t)shape) << ACCESS_FLAG_BITS) | flags;
+        (((bytes << ACCESS_WARP_BITS | warp) << ACCESS_SHAPE_BITS | (uint32_t)shape) << ACCESS_FLAG_BITS) |
+        (flags & ((1u << ACCESS_FLAG_BITS) - 1));
     ring_put_pair(words, ring_word(number, mask), ring_word(number, packed));
     ring_put_pair(words + 2, ring_word(number, address), ring_word(number, address >> 32));
     ring_put_pair(words + 4, ring_word(number, pc), ring_word(number, pc >> 32));
@@ -530,8 +531,8 @@ static inline bool access_ring_words(const struct access_ring_host *host, uint64
     return other == 0;
 }
 
-/* The access whose first unit is `number`, and the addresses of its active lanes, in lane order; false: not all of it
- * is there, or it is none. */
+/* The access whose first unit is `number`, and, unless they are in step, the addresses of its active lanes, in lane
+ * order; false: not all of it is there, or it is none. */
 static inline bool access_ring_next(const struct access_ring_host *host, uint64_t units, uint64_t number,
                                     struct access_told *told, uint64_t addrs[32])
 {
@@ -555,11 +556,7 @@ static inline bool access_ring_next(const struct access_ring_host *host, uint64_
     told->units = access_ring_units(told->shape, n);
     addrs[0] = told->address;
     const uint32_t each = told->shape == ACCESS_NARROW ? ACCESS_UNIT_WORDS : ACCESS_UNIT_WIDE;
-    for (uint32_t i = 1; i < n; i++) {
-        if (told->shape == ACCESS_IN_STEP) {
-            addrs[i] = told->address + i * told->stride;
-            continue;
-        }
+    for (uint32_t i = 1; i < n && told->shape != ACCESS_IN_STEP; i++) {
         const uint32_t left = n - i < each ? n - i : each, width = ACCESS_UNIT_WORDS / each,
                        at = (i - 1) % each * width;
         if (at == 0 && !access_ring_words(host, units, number + 1 + (i - 1) / each, left * width, w))
@@ -567,6 +564,12 @@ static inline bool access_ring_next(const struct access_ring_host *host, uint64_
         addrs[i] = width == 1 ? told->address + (uint64_t)(int64_t)(int32_t)w[at] : w[at] | (uint64_t)w[at + 1] << 32;
     }
     return true;
+}
+
+/* Of the i-th active lane. */
+static inline uint64_t access_told_address(const struct access_told *told, const uint64_t addrs[32], uint32_t i)
+{
+    return told->shape == ACCESS_IN_STEP ? told->address + i * told->stride : addrs[i];
 }
 
 /* Units up to `number` may be written again. */

@@ -282,7 +282,8 @@ static bool is_whole(const struct access_told *u, const uint64_t *addrs)
     }
     for (uint32_t lane = 0; lane < LANES; lane++)
         if (address_of(u->block, u->pc, lane)) {
-            if (!(u->mask >> lane & 1) || n >= count || addrs[n++] != address_of(u->block, u->pc, lane))
+            if (!(u->mask >> lane & 1) || n >= count ||
+                access_told_address(u, addrs, (uint32_t)n++) != address_of(u->block, u->pc, lane))
                 return false;
         }
     if (u->block >= WARPS || u->pc < after[u->block])

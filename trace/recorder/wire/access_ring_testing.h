@@ -26,7 +26,7 @@ static inline unsigned access_ring_read(const struct access_ring_host *host, uin
     *slot = (struct access_slot){u.pc, u.mask, u.flags, u.bytes, u.block, u.warp, {0}};
     for (uint32_t lane = 0, i = 0; lane < 32; lane++)
         if (slot->mask >> lane & 1)
-            slot->addrs[lane] = addrs[i++];
+            slot->addrs[lane] = access_told_address(&u, addrs, i++);
     return u.units;
 }
 
