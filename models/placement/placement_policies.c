@@ -15,9 +15,8 @@
  * Worked example: overhead_test.c, guideline_9_from_both_sides_of_its_boundary.
  * Source: Bateni et al. 2020, section IV-B, equations 9 to 11.
  * Differs: what the CPU loses to pinned memory that it does not cache counts against that, as the source has it in
- * words
- * ("CPU cache under H"); the schedule may re-assign by the neighbour (replay/placement/placement_schedule.h). Where
- * guideline 1 leaves no device kernel at all, the source's own choice (its drone) breaks (11); so do we. */
+ * words ("CPU cache under H"); the schedule may re-assign by the neighbour (replay/placement/placement_schedule.h).
+ * Where guideline 1 leaves no device kernel at all, the source's own choice (its drone) breaks (11); so do we. */
 #include "models/placement/placement_policy.h"
 
 static enum placement choose_device(const void *state, const struct placement_overheads *overheads)

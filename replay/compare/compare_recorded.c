@@ -656,7 +656,10 @@ static void say_traced(const struct compare_program *f, const struct uvm_recordi
     struct untraced plain;
     const bool known = untraced_get(f->input->store, UNTRACED_PLAIN, &plain);
     const bool single_faults = store_origin_get(f->input->store, "fault_source") != NULL;
-    char text[2][96];
+    char least[112] = "at most", text[96];
+    if (!single_faults)
+        (void)snprintf(least, sizeof least, "%s to",
+                       compare_time_text(fmax(0, (double)r->kernel_ns - records), 2, text, sizeof text));
     for (size_t i = known ? result->resumed_rows : 0; i < result->count; i++) {
         struct compare_row *row = &result->rows[i];
         struct metric_value *time = &row->outcome.values[0];
@@ -666,13 +669,10 @@ static void say_traced(const struct compare_program *f, const struct uvm_recordi
         time->lo *= ratio;
         time->hi *= ratio;
         if (compare_as_it_is(row) && known)
-            outcome_note(&row->outcome, "measured without the profiler: %s", untraced_say(&plain, *text, sizeof *text));
+            outcome_note(&row->outcome, "measured without the profiler: %s", untraced_say(&plain, text, sizeof text));
         else if (compare_as_it_is(row) && records > 0)
-            outcome_note(
-                &row->outcome, COMPARE_TRACED "; without it %s%s %s",
-                single_faults ? ""
-                              : compare_time_text(fmax(0, (double)r->kernel_ns - records), 2, text[0], sizeof text[0]),
-                single_faults ? "at most" : " to", compare_time_text((double)r->kernel_ns, 3, text[1], sizeof text[1]));
+            outcome_note(&row->outcome, COMPARE_TRACED "; without it %s %s", least,
+                         compare_time_text((double)r->kernel_ns, 3, text, sizeof text));
     }
 }
 
