@@ -380,7 +380,11 @@ static int further_on(void *run, uint32_t launch, uint64_t warp, uint32_t index,
     return index == 0;
 }
 
-static struct told tell_alike(uint32_t number, bool alike, double stop_ns, unsigned *asked)
+typedef int body_of(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
+                    struct err *err);
+
+/* Eight launches on three multiprocessors, their weights known or not; how: what is asked besides. */
+static struct told tell_eight(body_of *body, uint32_t number, bool known, struct host_reads how)
 {
     struct hand_program p;
     struct program program = hand_program(&p, 20, 64, own_line);
@@ -390,27 +394,31 @@ static struct told tell_alike(uint32_t number, bool alike, double stop_ns, unsig
     struct platform *platform = chip(&gpu, &pcie);
     struct told told = {.n = 0};
     struct err err = {""};
-    bool stopped = false;
-    ops.body = further_on;
+    ops.body = body;
     program.ops = &ops;
     p.launches = 8;
     p.number = number;
     gpu.sms = 3;
-    struct launch_weights *weights = weigh(&program, 3);
-    const struct host_reads how = {.gpu = &gpu,
-                                   .pcie = &pcie,
-                                   .program = &program,
-                                   .weights = weights,
-                                   .stop_ns = stop_ns,
-                                   .stopped = &stopped,
-                                   .alike = alike,
-                                   .on_launch = tell,
-                                   .ctx = &told};
+    struct launch_weights *weights = known ? weigh(&program, 3) : NULL;
+    how.gpu = &gpu;
+    how.pcie = &pcie;
+    how.program = &program;
+    how.weights = weights;
+    how.on_launch = tell;
+    how.ctx = &told;
     bodies = 0;
     ck_assert_msg(host_reads_run(&how, &err) == 0, "%s", err.msg);
-    *asked = bodies;
     launch_weights_close(weights);
     platform_free(platform);
+    return told;
+}
+
+static struct told tell_alike(uint32_t number, bool alike, double stop_ns, unsigned *asked)
+{
+    bool stopped = false;
+    const struct host_reads how = {.stop_ns = stop_ns, .stopped = &stopped, .alike = alike};
+    const struct told told = tell_eight(further_on, number, true, how);
+    *asked = bodies;
     return told;
 }
 
@@ -440,33 +448,8 @@ END_TEST
 
 static struct told tell_launches(int threads, double stop_ns, bool known, bool *stopped)
 {
-    struct hand_program p;
-    struct program program = hand_program(&p, 20, 64, own_line);
-    struct program_ops ops = *program.ops;
-    struct gpu gpu;
-    struct pcie pcie;
-    struct platform *platform = chip(&gpu, &pcie);
-    struct told told = {.n = 0};
-    struct err err = {""};
-    ops.body = more_turns;
-    program.ops = &ops;
-    p.launches = 8;
-    gpu.sms = 3;
-    struct launch_weights *weights = known ? weigh(&program, 3) : NULL;
-    const struct host_reads how = {.gpu = &gpu,
-                                   .pcie = &pcie,
-                                   .program = &program,
-                                   .weights = weights,
-                                   .threads = threads,
-                                   .stop_ns = stop_ns,
-                                   .stopped = stopped,
-                                   .on_launch = tell,
-                                   .ctx = &told};
-    bodies = 0;
-    ck_assert_msg(host_reads_run(&how, &err) == 0, "%s", err.msg);
-    launch_weights_close(weights);
-    platform_free(platform);
-    return told;
+    const struct host_reads how = {.threads = threads, .stop_ns = stop_ns, .stopped = stopped};
+    return tell_eight(more_turns, 0, known, how);
 }
 
 START_TEST(launches_on_several_threads_are_told_in_order_and_as_one_thread_has_them)

@@ -232,17 +232,23 @@ static int sweep_step(void *run, uint32_t launch, uint32_t actor, struct actor_a
     return 1;
 }
 
+/* A run on titanv of a program of one allocation. */
+static void open_one(struct setup *s, const struct actor_ops *ops, struct actor_alloc *a, const char *policy)
+{
+    actor_space_place(a, 1);
+    ck_assert_int_eq(actor_space_init(a, 1, NULL), 0);
+    open_run(s, "array", "titanv", policy, NULL, NULL);
+    s->run.ops = ops;
+    s->run.state = a;
+}
+
 START_TEST(a_cyclic_sweep_over_too_many_blocks_finds_none_resident)
 {
     static const struct actor_ops ops = {
         .allocs = sweep_allocs, .launches = sweep_launches, .launch = sweep_launch, .step = sweep_step};
     struct actor_alloc a = {.name = "a", .bytes = 20 << 20, .host = true};
-    actor_space_place(&a, 1);
-    ck_assert_int_eq(actor_space_init(&a, 1, NULL), 0);
     struct setup s;
-    open_run(&s, "array", "titanv", "fixed", NULL, NULL);
-    s.run.ops = &ops;
-    s.run.state = &a;
+    open_one(&s, &ops, &a, "fixed");
     s.run.gpu_memory_bytes = 18 << 20;
     struct uvm_metrics m = simulate(&s.run);
     ck_assert_uint_eq(m.services, 20);
@@ -290,12 +296,8 @@ START_TEST(launches_take_the_same_in_the_closed_loop)
                                         .zero_bytes_per_s = 1e15};
     const bool prefetch = true;
     struct actor_alloc a = {.name = "a", .bytes = 2 << 20};
-    actor_space_place(&a, 1);
-    ck_assert_int_eq(actor_space_init(&a, 1, NULL), 0);
     struct setup s;
-    open_run(&s, "array", "titanv", "tree", NULL, NULL);
-    s.run.ops = &ops;
-    s.run.state = &a;
+    open_one(&s, &ops, &a, "tree");
     row_waits = row_cpu = false;
     ck_assert_int_eq(simulate(&s.run).time_ns, ROW * WORK);
     s.run.calls = &calls;
@@ -331,12 +333,8 @@ START_TEST(blocks_start_one_by_one)
     static const struct actor_ops ops = {
         .allocs = sweep_allocs, .launches = one_launch, .launch = blocks_launch, .step = row_step};
     struct actor_alloc a = {.name = "a", .bytes = 2 << 20};
-    actor_space_place(&a, 1);
-    ck_assert_int_eq(actor_space_init(&a, 1, NULL), 0);
     struct setup s;
-    open_run(&s, "array", "titanv", "tree", NULL, NULL);
-    s.run.ops = &ops;
-    s.run.state = &a;
+    open_one(&s, &ops, &a, "tree");
     struct gpu chip = *s.run.gpu;
     s.run.gpu = &chip;
     const int64_t rounds = (100000 + chip.sms * 32 - 1) / (chip.sms * 32);
@@ -372,12 +370,8 @@ START_TEST(a_cpu_in_order_faults_six_times_in_two_mib)
     static const struct actor_ops ops = {
         .allocs = sweep_allocs, .launches = sweep_launches, .launch = cpu_launch, .step = cpu_step};
     struct actor_alloc a = {.name = "a", .bytes = 256 << 20};
-    actor_space_place(&a, 1);
-    ck_assert_int_eq(actor_space_init(&a, 1, NULL), 0);
     struct setup s;
-    open_run(&s, "array", "titanv", "fixed", NULL, NULL);
-    s.run.ops = &ops;
-    s.run.state = &a;
+    open_one(&s, &ops, &a, "fixed");
     struct uvm_metrics m = simulate(&s.run);
     ck_assert_uint_eq(m.cpu_faults, 768);
     ck_assert_int_eq(m.cpu_ns, (int64_t)(768 * s.run.platform->cpu_fault_ns));
@@ -397,12 +391,8 @@ START_TEST(read_mostly_memory_is_dropped_not_written_back)
     static const struct actor_ops ops = {
         .allocs = sweep_allocs, .launches = sweep_launches, .launch = sweep_launch, .step = sweep_step};
     struct actor_alloc a = {.name = "a", .bytes = 20 << 20, .host = true, .advice = ACTOR_READ_MOSTLY};
-    actor_space_place(&a, 1);
-    ck_assert_int_eq(actor_space_init(&a, 1, NULL), 0);
     struct setup s;
-    open_run(&s, "array", "titanv", "fixed", NULL, NULL);
-    s.run.ops = &ops;
-    s.run.state = &a;
+    open_one(&s, &ops, &a, "fixed");
     s.run.gpu_memory_bytes = 18 << 20;
     struct uvm_metrics m = simulate(&s.run);
     ck_assert_uint_eq(m.d2h_bytes, 0);
@@ -773,12 +763,8 @@ START_TEST(a_page_that_both_want_is_throttled_where_thrashing_is_looked_for)
     static const struct actor_ops ops = {
         .allocs = sweep_allocs, .launches = fight_launches, .launch = fight_launch, .step = fight_step};
     struct actor_alloc a = {.name = "a", .bytes = 2 << 20, .host = true};
-    actor_space_place(&a, 1);
-    ck_assert_int_eq(actor_space_init(&a, 1, NULL), 0);
     struct setup s;
-    open_run(&s, "array", "titanv", "tree", NULL, NULL);
-    s.run.ops = &ops;
-    s.run.state = &a;
+    open_one(&s, &ops, &a, "tree");
     struct uvm_metrics off = simulate(&s.run);
     s.run.thrashing = true;
     struct uvm_metrics on = simulate(&s.run);
