@@ -84,7 +84,8 @@ struct program_body {
     uint32_t after;                /* instructions after the last access of a turn */
     uint64_t turns;                /* >= 1 */
     bool last;                     /* no body follows: the next need not be asked for; false: it is asked for */
-    bool brief;                    /* set by who asks: of GPU memory its reads alone matter, wherever they are */
+    bool brief;                    /* set by who asks: reads alone matter, of GPU memory wherever they are; bodies on
+                                      as many lines may be turns of one */
     bool rows;                     /* set by who asks: accesses may have rows (else each of their lanes an address) */
     struct program_access access[PROGRAM_ACCESSES];
 };

@@ -567,32 +567,70 @@ static int visit(const struct emit *e, const struct traversal_run *at, const str
     return emit_end(e, LOOP_END);
 }
 
-/* --- sweeps: loads of the loop in fours --- */
+/* --- loads by the same lanes as turns of a body: those of a sweep in fours, and in brief those of visits --- */
 
-static int sweep(const struct emit *e, struct traversal_warps *r, uint32_t index)
+/* How many loads from j on, which is `load`, touch as many lines each. */
+static uint64_t as_many_lines(const struct traversal_program *p, const struct traversal_lists *l,
+                              const struct traversal_load *load, uint64_t j)
+{
+    const uint64_t least = p->weights == NONE ? p->bytes[p->edges] : p->bytes[p->weights];
+    int64_t before = INT64_MIN / 2;
+    for (uint32_t rest = l->each ? load->reads : 0; rest; rest &= rest - 1) {
+        const int64_t at = load->at[__builtin_ctz(rest)];
+        if (at < before + (int64_t)(LINE / least)) /* lanes share lines, here and there */
+            return 1;
+        before = at;
+    }
+    return traversal_same_until(l, load, j) - j;
+}
+
+/* Part `index` of a warp's loads begins with load r->part_j: so many turns of `unroll` loads; 0: there is none. */
+static uint64_t go_to_part(struct traversal_warps *r, const struct traversal_program *p, uint32_t index,
+                           uint64_t unroll)
 {
     const struct traversal_lists *l = &r->lists;
-    unsigned edges = ((const struct traversal_program *)e->state)->edges;
     struct traversal_load load;
     bool on = r->part <= index;
     uint64_t j = on ? r->part_j : 0, turns = 0;
     for (uint32_t i = on ? r->part : 0; i <= index; i++) {
-        j += turns * UNROLL;
+        j += turns * unroll;
         r->part = i;
         r->part_j = j;
         if (j >= l->loads)
             return 0;
         traversal_load(l, j, &load);
-        turns = (traversal_same_until(l, &load, j) - j) / UNROLL;
+        turns = (p->visits ? as_many_lines(p, l, &load, j) : traversal_same_until(l, &load, j) - j) / unroll;
         turns += turns == 0;
     }
-    for (uint64_t k = j; k < j + UNROLL && k < l->loads; k++) {
+    return turns;
+}
+
+static int sweep(const struct emit *e, struct traversal_warps *r, uint32_t index)
+{
+    const struct traversal_program *p = e->state;
+    const struct traversal_lists *l = &r->lists;
+    struct traversal_load load;
+    const uint64_t turns = go_to_part(r, p, index, UNROLL);
+    if (!turns)
+        return 0;
+    for (uint64_t k = r->part_j; k < r->part_j + UNROLL && k < l->loads; k++) {
         traversal_load(l, k, &load);
-        elements(e, edges, l, &load);
+        elements(e, p->edges, l, &load);
     }
     need(e);
     emit_turns(e, turns, (int64_t)UNROLL * (l->each ? 1 : LANES));
     return emit_end(e, UNROLL + LOOP_END);
+}
+
+static int visits_in_brief(const struct emit *e, struct traversal_warps *r, uint32_t index)
+{
+    const uint64_t turns = go_to_part(r, e->state, index, 1);
+    if (!turns)
+        return 0;
+    const int rc = visit(e, &r->at, &r->lists, r->part_j);
+    emit_turns(e, turns, r->lists.each ? 1 : LANES);
+    e->body->last = r->part_j + turns == r->lists.loads;
+    return rc;
 }
 
 /* --- the kernel --- */
@@ -672,6 +710,8 @@ static int traversal_warp(struct emit *e)
         return head(e, l);
     if (!p->visits)
         return sweep(e, r, index - 1);
+    if (e->body->brief && p->shape.chunk == 1)
+        return visits_in_brief(e, r, index - 1);
     if (index <= l->loads)
         return visit(e, &r->at, l, index - 1);
     if (index >= bodies(p, l))
