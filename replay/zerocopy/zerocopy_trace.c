@@ -60,13 +60,16 @@ static void read_keys(struct zerocopy_trace *t)
     const struct store *store = t->store;
     const char *workload = store_origin_get(store, "workload");
     struct scan_setup *s = &t->setup;
-    bool gather = workload && strcmp(workload, "gather") == 0, sssp = workload && strcmp(workload, "sssp") == 0;
+    const bool sssp = workload && strcmp(workload, "sssp") == 0;
+    const bool gather = workload && (strcmp(workload, "gather") == 0 || strcmp(workload, "embedding") == 0 ||
+                                     strcmp(workload, "kv-load") == 0);
+    const int64_t row = key_int(store, "row_bytes", key_int(store, "block_bytes", 4));
     bool sweep = workload && (strcmp(workload, "cc") == 0 || strcmp(workload, "pagerank") == 0) &&
                  key_int(store, "iterations", 0) == 1;
     s->shape = gather ? SCAN_ROWS : SCAN_LISTS;
     s->reuse = key_reuse(store);
-    s->row_elements = gather ? key_int(store, "row_bytes", 4) / s->structures[0].element : 0;
-    s->threads_per_block = key_int(store, "threads_per_block", 128);
+    s->row_elements = gather ? row / s->structures[0].element : 0;
+    s->threads_per_block = key_int(store, "threads_per_block", gather ? 256 : 128);
     s->visits = !gather && !sweep;
     s->unmasked_head = sssp;
     s->lanes = (uint64_t)key_int(store, "lanes", 0);

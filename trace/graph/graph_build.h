@@ -108,6 +108,9 @@ int graph_read_targets(struct input_stream *source, uint64_t n, int width, bool 
 /* An error unless the input ends here. */
 int graph_read_end(struct input_stream *source, struct err *err);
 
+/* All whole numbers from 0 of one NumPy file in C order (graph_npy.c); *numbers is freed with free() in any case. */
+int graph_npy_numbers(const char *path, uint64_t **numbers, size_t *n, struct err *err);
+
 /* Write n values, all or nothing; *err names path. */
 int graph_write_bytes(FILE *file, const char *path, const void *data, size_t n, struct err *err);
 

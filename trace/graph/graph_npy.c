@@ -440,6 +440,26 @@ static int npy_end(struct npy *a, struct err *err)
     return graph_read_end(a->source, err) ? err_at(err, "%s", a->name) : 0;
 }
 
+int graph_npy_numbers(const char *path, uint64_t **numbers, size_t *n, struct err *err)
+{
+    const struct npy_place place = {path, path, NULL};
+    struct npy a;
+    *numbers = NULL;
+    if (npy_open(&a, &place, 0, err))
+        return -1;
+    int rc = a.shape.fortran && a.shape.dimensions > 1
+                 ? err_set(err, "%s: its first index runs fastest; expected C order, np.ascontiguousarray()", path)
+                 : 0;
+    *n = (size_t)a.shape.items;
+    *numbers = rc ? NULL : mem_zalloc(*n + 1, sizeof **numbers, err);
+    rc = *numbers ? rc : -1;
+    for (size_t at = 0; at < *n && !rc; at += NPY_PIECE)
+        rc = npy_ids(&a, *numbers + at, *n - at < NPY_PIECE ? *n - at : NPY_PIECE, err);
+    rc = rc ? rc : npy_end(&a, err);
+    npy_close(&a);
+    return rc;
+}
+
 /* --- edges in arrays of sources and targets, one for each edge, into lists, which keep the arrays' order --- */
 
 enum coo_form {

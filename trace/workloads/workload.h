@@ -153,8 +153,8 @@ const char *workload_size_note(const struct workload *workload, char *buf, size_
         X(rodinia_kmeans), X(rodinia_huffman), X(rodinia_sradv2), X(rodinia_hotspot3d), X(rodinia_hotspot),            \
         X(rodinia_bfs), X(rodinia_streamcluster), X(rodinia_btree), X(rodinia_lavamd), X(rodinia_backprop),            \
         X(rodinia_dwt2d), X(rodinia_heartwall), X(rodinia_mummergpu), X(triad), X(strided), X(stencil), X(matmul),     \
-        X(launch_touch), X(array), X(bfs), X(cc), X(sssp), X(pagerank), X(gather), X(yolov2), X(degrees), X(kron),     \
-        X(urand), X(fs), X(ml), X(sk), X(uk5)
+        X(launch_touch), X(array), X(bfs), X(cc), X(sssp), X(pagerank), X(gather), X(embedding), X(kv_load),           \
+        X(yolov2), X(degrees), X(kron), X(urand), X(fs), X(ml), X(sk), X(uk5)
 
 #define WORKLOAD_OF(NAME) workload_##NAME
 extern const struct workload_type WORKLOADS(WORKLOAD_OF);

@@ -4,10 +4,12 @@
  * rows=FILE: one row number a line; without it `count` rows drawn uniformly. The scans are the closed form of what the
  * program reads of the table.
  * Source: dissertation, chapter 3 (UnifiedTensor). */
+#include "trace/workloads/ml/gather.h"
+
+#include <ctype.h>
 #include <string.h>
 
 #include "trace/base/mem.h"
-#include "trace/base/param.h"
 #include "trace/base/sorted.h"
 #include "trace/graph/graph_build.h"
 #include "trace/graph/graph_generate.h"
@@ -16,8 +18,6 @@
 #include "trace/import/input_stream.h"
 #include "trace/program/emit.h"
 #include "trace/workloads/graph/graph_source.h"
-#include "trace/workloads/scan.h"
-#include "trace/workloads/workload.h"
 
 /* --- the kernel, access by access ---
  *
@@ -31,9 +31,6 @@
  * Source: dissertation, section 3.3, listing 3.2 (UnifiedTensor's aligned gather), which does not say how many blocks:
  * as many as the arrays' loop has by default.
  * Differs: row numbers of 8 bytes, listing 3.2 has 4; instructions between accesses are counted from that listing. */
-enum { GATHER_ELEMENT = 4 };
-enum gather_kernel { GATHER_NAIVE, GATHER_SHIFT };
-
 /* What is gathered; stays the caller's. */
 struct gather_rows {
     const uint64_t *rows; /* row numbers, those of all batches */
@@ -41,7 +38,8 @@ struct gather_rows {
     const uint64_t *ends; /* of batches, in rows; NULL: one batch */
     uint64_t batches;     /* 1 where ends is NULL */
     uint64_t table_rows, row_elements;
-    uint64_t table; /* byte address of row 0 */
+    uint32_t element; /* bytes */
+    uint64_t table;   /* byte address of row 0 */
     int64_t threads_per_block;
     int64_t blocks; /* of a launch, at most; 0: as many as there are elements for: nobody loops */
     enum gather_kernel kernel;
@@ -79,7 +77,7 @@ static int gather_program_init(struct gather_program *p, const struct gather_row
         uint64_t n = batch_of(rows, b, &first);
         most = n > most ? n : most;
     }
-    uint64_t row_bytes = rows->row_elements * GATHER_ELEMENT;
+    uint64_t row_bytes = rows->row_elements * rows->element;
     p->of = *rows;
     p->allocs[TABLE] = (struct program_alloc){
         .name = "table", .addr = rows->table, .bytes = rows->table_rows * row_bytes, .host = true};
@@ -139,7 +137,7 @@ static void settle(struct program_access *a)
 static uint64_t *access_of(struct program_body *b, const struct gather_program *p, unsigned alloc, uint32_t active,
                            uint16_t before)
 {
-    struct program_access *a = program_load(b, p->allocs, alloc, 0, alloc == INDEX ? INDEX_BYTES : GATHER_ELEMENT);
+    struct program_access *a = program_load(b, p->allocs, alloc, 0, alloc == INDEX ? INDEX_BYTES : p->of.element);
     a->active = active;
     a->before = before;
     return program_scatter(b, a);
@@ -152,9 +150,9 @@ static void in_one_row(struct program_body *b, const struct gather_program *p, u
     struct program_access *a = program_load(b, p->allocs, INDEX, number * INDEX_BYTES, INDEX_BYTES);
     a->lane_stride = 0;
     a->before = START;
-    a = program_load(b, p->allocs, TABLE, in * GATHER_ELEMENT, GATHER_ELEMENT);
+    a = program_load(b, p->allocs, TABLE, in * p->of.element, p->of.element);
     a->before = rotates ? ADDRESS + ROTATE : ADDRESS;
-    a = program_store(b, p->allocs, OUTPUT, out * GATHER_ELEMENT, GATHER_ELEMENT);
+    a = program_store(b, p->allocs, OUTPUT, out * p->of.element, p->of.element);
     a->before = ADDRESS;
 }
 
@@ -193,8 +191,8 @@ static int body(void *run, uint32_t launch_number, uint64_t warp, uint32_t index
         if (column >= width)
             column -= width;
         numbers[l] = p->allocs[INDEX].addr + (first + to) * INDEX_BYTES;
-        in[l] = p->allocs[TABLE].addr + (from * width + column) * GATHER_ELEMENT;
-        out[l] = p->allocs[OUTPUT].addr + (to * width + column) * GATHER_ELEMENT;
+        in[l] = p->allocs[TABLE].addr + (from * width + column) * g->element;
+        out[l] = p->allocs[OUTPUT].addr + (to * width + column) * g->element;
         if (warp * LANES + l + 1 >= elements)
             continue; /* lanes behind the last element access nothing */
         at = at + 1 < width ? at + 1 : 0;
@@ -226,9 +224,10 @@ struct gather_params {
 struct gather {
     struct gather_params p;
     uint64_t *rows;
-    size_t n, cap;
+    size_t n;
     double *recorded; /* accesses to each row; NULL: none */
     uint64_t table_rows, elements, at;
+    uint32_t element;   /* bytes */
     struct graph graph; /* of neighbour sampling; empty otherwise */
     uint32_t *labelled;
     uint64_t labelled_count;
@@ -241,9 +240,9 @@ struct gather {
 
 static const struct param gather_keys[] = {
     PARAM_BYTES_ROW(gather_params, row_bytes, GATHER_ELEMENT, 1 << 24, 1024, "of a row, a multiple of 4"),
-    PARAM_TEXT_ROW(gather_params, rows, NULL, "file of row numbers, one a line; none: drawn uniformly"),
+    PARAM_TEXT_ROW(gather_params, rows, NULL, "file of row numbers, .npy or text; none: drawn uniformly"),
     PARAM_TEXT_ROW(gather_params, recorded, NULL,
-                   "file of the row numbers of another run, one a line: what resident=recorded ranks by"),
+                   "file of the row numbers of another run: what resident=recorded ranks by"),
     PARAM_INT_ROW(gather_params, count, "", 1, 1e9, 65536, "rows drawn where no file is given"),
     PARAM_INT_ROW(gather_params, table_rows, "", 0, 0x1p40, 0, "of the table; 0: what 512 MiB hold, or the file needs"),
     PARAM_TEXT_ROW(
@@ -272,40 +271,67 @@ static const struct param gather_keys[] = {
 
 /* --- which rows are copied, in which order --- */
 
-/* Row numbers, one a line, below `limit`. */
-static int read_file(const char *path, uint64_t limit, uint64_t **rows, size_t *n, size_t *cap, struct err *err)
+/* The numbers of a line; those of the first may be names. */
+static int read_line(const char *p, unsigned long long number, uint64_t **rows, size_t *n, size_t *cap, struct err *err)
+{
+    uint64_t row;
+    while (*p) {
+        p += strspn(p, " \t\r,;");
+        if (!*p || (number == 1 && !isdigit((unsigned char)*p)))
+            return 0;
+        const char *at = p;
+        if (!graph_take_u64(&p, &row) || !strchr(" \t\r,;", *p))
+            return err_set(err, "line %llu: '%.40s' is no row number", number, at);
+        if (MEM_ADD(*rows, *n, *cap, err, row))
+            return -1;
+    }
+    return 0;
+}
+
+static int read_text(const char *path, uint64_t limit, uint64_t **rows, size_t *n, struct err *err)
 {
     struct input_stream *source = input_stream_open(path, err);
-    if (!source)
-        return -1;
     char *line;
-    size_t length;
-    int rc;
-    while ((rc = input_stream_line(source, &line, &length, err)) > 0) {
-        const char *p = line;
-        uint64_t row;
-        unsigned long long at = input_stream_line_number(source);
-        if (*line == '#' || graph_line_done(line))
-            continue;
-        if (!graph_take_u64(&p, &row) || !graph_line_done(p) || row >= (1ULL << 40)) {
-            rc = err_set(err, "%s: line %llu: '%.40s' is no row number", path, at, line);
-            break;
-        }
-        if (row >= limit) {
-            rc = err_set(err, "%s: line %llu: row %llu; the table has %llu", path, at, (unsigned long long)row,
-                         (unsigned long long)limit);
-            break;
-        }
-        if ((rc = MEM_ADD(*rows, *n, *cap, err, row)))
-            break;
+    size_t length, cap = 0, before;
+    int rc = source ? 1 : -1;
+    while (rc > 0 && (rc = input_stream_line(source, &line, &length, err)) > 0) {
+        const unsigned long long at = input_stream_line_number(source);
+        before = *n;
+        if (*line != '#' && read_line(line, at, rows, n, &cap, err))
+            rc = err_at(err, "%s", path);
+        for (size_t i = before; i < *n && rc > 0; i++)
+            if ((*rows)[i] >= limit)
+                rc = err_set(err, "%s: line %llu: row %llu; the table has %llu", path, at,
+                             (unsigned long long)(*rows)[i], (unsigned long long)limit);
     }
     input_stream_close(source);
-    return rc == 0 && *n == 0 ? err_set(err, "%s: no row numbers", path) : rc;
+    return rc;
+}
+
+int gather_read_rows(const char *path, uint64_t limit, uint64_t **rows, size_t *n, struct err *err)
+{
+    enum { MOST_BITS = 40 };
+    const size_t length = strlen(path);
+    limit = limit < 1ULL << MOST_BITS ? limit : 1ULL << MOST_BITS;
+    *rows = NULL;
+    *n = 0;
+    if (length < 4 || strcmp(path + length - 4, ".npy") != 0) {
+        if (read_text(path, limit, rows, n, err))
+            return -1;
+    } else {
+        if (graph_npy_numbers(path, rows, n, err))
+            return -1;
+        for (size_t i = 0; i < *n; i++)
+            if ((*rows)[i] >= limit)
+                return err_set(err, "%s: item %zu: row %llu; the table has %llu", path, i,
+                               (unsigned long long)(*rows)[i], (unsigned long long)limit);
+    }
+    return *n ? 0 : err_set(err, "%s: no row numbers", path);
 }
 
 static int read_rows(struct gather *g, struct err *err)
 {
-    if (read_file(g->p.rows, g->table_rows ? g->table_rows : UINT64_MAX, &g->rows, &g->n, &g->cap, err))
+    if (gather_read_rows(g->p.rows, g->table_rows ? g->table_rows : UINT64_MAX, &g->rows, &g->n, err))
         return -1;
     for (size_t i = 0; i < g->n && !g->p.table_rows; i++)
         if (g->rows[i] >= g->table_rows)
@@ -317,8 +343,8 @@ static int read_rows(struct gather *g, struct err *err)
 static int read_recorded(struct gather *g, struct err *err)
 {
     uint64_t *rows = NULL;
-    size_t n = 0, cap = 0;
-    int rc = read_file(g->p.recorded, g->table_rows, &rows, &n, &cap, err);
+    size_t n = 0;
+    int rc = gather_read_rows(g->p.recorded, g->table_rows, &rows, &n, err);
     if (!rc && !(g->recorded = mem_zalloc(g->table_rows, sizeof *g->recorded, err)))
         rc = -1;
     for (size_t i = 0; i < n && !rc; i++)
@@ -392,12 +418,11 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Fill rows, n, table_rows and, where the keys ask for them, recorded, graph, labelled, ends and batches from g->p; all
+/* Fill rows, n and, where the keys ask for them, recorded, graph, labelled, ends and batches from g->p; all
  * else of them is zero before. What has been filled is the caller's to free in any case. */
 static int gather_rows_find(struct gather *g, struct err *err)
 {
-    g->table_rows = (uint64_t)g->p.table_rows;
-    int rc = g->p.rows ? read_rows(g, err) : g->p.source.graph ? sample_rows(g, err) : draw_rows(g, err);
+    int rc = g->rows ? 0 : g->p.rows ? read_rows(g, err) : g->p.source.graph ? sample_rows(g, err) : draw_rows(g, err);
     for (size_t b = 0, from = 0; !rc && g->p.order && b < (g->ends ? g->batches : 1); b++) {
         const size_t end = g->ends ? (size_t)g->ends[b] : g->n;
         sort_items(g->rows + from, end - from, sizeof *g->rows, by_number);
@@ -408,7 +433,7 @@ static int gather_rows_find(struct gather *g, struct err *err)
 
 /* --- opened, and read as scans --- */
 
-static void gather_close(void *state)
+void gather_close(void *state)
 {
     struct gather *g = state;
     graph_release(&g->graph);
@@ -422,13 +447,46 @@ static void gather_close(void *state)
 
 static int gather_init(struct gather *g, struct err *err)
 {
-    g->elements = (uint64_t)g->p.row_bytes / GATHER_ELEMENT;
+    g->element = g->element ? g->element : GATHER_ELEMENT;
+    g->elements = (uint64_t)g->p.row_bytes / g->element;
+    g->table_rows = (uint64_t)g->p.table_rows;
     g->scans = mem_zalloc(SCAN_BATCH, sizeof *g->scans, err);
     if (!g->scans)
         return -1;
-    if (g->p.row_bytes % GATHER_ELEMENT)
-        return err_set(err, "row_bytes is %lld; expected a multiple of 4", (long long)g->p.row_bytes);
+    if (g->p.row_bytes % (int64_t)g->element)
+        return err_set(err, "row_bytes is %lld; expected a multiple of %d", (long long)g->p.row_bytes, (int)g->element);
     return gather_rows_find(g, err);
+}
+
+void *gather_new(const struct gather_given *given, struct err *err)
+{
+    struct gather *g = mem_zalloc(1, sizeof *g, err);
+    if (!g) {
+        free(given->rows);
+        return NULL;
+    }
+    param_defaults(gather_keys, &g->p);
+    g->p.row_bytes = given->row_bytes;
+    g->p.table_rows = (int64_t)given->table_rows;
+    g->p.reuse = given->reuse;
+    g->p.order = given->sorted;
+    g->p.recorded = given->recorded;
+    g->p.kernel = given->kernel;
+    g->element = (uint32_t)given->element;
+    g->rows = given->rows;
+    g->n = given->n;
+    g->batches = given->batches;
+    g->ends = given->batches > 1 ? mem_zalloc(given->batches, sizeof *g->ends, err) : NULL;
+    for (uint64_t b = 0; g->ends && b < g->batches; b++)
+        g->ends[b] = (uint64_t)((unsigned __int128)g->n * (b + 1) / g->batches);
+    if (given->batches > 1 && !g->ends) {
+        gather_close(g);
+        return NULL;
+    }
+    if (gather_init(g, err) == 0)
+        return g;
+    gather_close(g);
+    return NULL;
 }
 
 static void setup(void *state, struct scan_setup *s)
@@ -437,12 +495,12 @@ static void setup(void *state, struct scan_setup *s)
     *s = (struct scan_setup){
         .shape = SCAN_ROWS,
         .reuse = (enum scan_reuse)g->p.reuse,
-        .structures = {{"table", 0, GATHER_ELEMENT, g->table_rows * g->elements}},
+        .structures = {{"table", 0, g->element, g->table_rows * g->elements}},
         .structure_count = 1,
         .row_elements = (int64_t)g->elements,
         .threads_per_block = g->p.threads_per_block,
         .lanes = g->n,
-        .graph = g->ends ? &g->graph : NULL,
+        .graph = g->graph.vertices ? &g->graph : NULL,
         .labelled = g->labelled,
         .labelled_count = g->labelled_count,
         .batches = g->batches,
@@ -473,9 +531,9 @@ static int next(void *state, struct scan_batch *batch, struct err *err)
     return 1;
 }
 
-static const struct scan_ops gather_ops = {setup, start, next, NULL};
+const struct scan_ops gather_ops = {setup, start, next, NULL};
 
-static int gather_next(void *state, struct record *records, size_t cap, size_t *n, struct err *err)
+int gather_next(void *state, struct record *records, size_t cap, size_t *n, struct err *err)
 {
     struct gather *g = state;
     return scan_write(&g->writer, &gather_ops, g, records, cap, n, err);
@@ -489,6 +547,7 @@ static int program_of(struct gather *g, enum gather_kernel kernel, struct progra
                                      .batches = g->ends ? g->batches : 1,
                                      .table_rows = g->table_rows,
                                      .row_elements = g->elements,
+                                     .element = g->element,
                                      .threads_per_block = g->p.threads_per_block,
                                      .blocks = g->p.blocks,
                                      .kernel = kernel};
@@ -496,13 +555,13 @@ static int program_of(struct gather *g, enum gather_kernel kernel, struct progra
     return gather_program_init(&g->programs[kernel], &rows, err);
 }
 
-static int program(void *state, struct program *out, struct err *err)
+int gather_as_program(void *state, struct program *out, struct err *err)
 {
     struct gather *g = state;
     return program_of(g, (enum gather_kernel)g->p.kernel, out, err);
 }
 
-static int program_as(void *state, const char *kernel, struct program *out, struct err *err)
+int gather_as_kernel(void *state, const char *kernel, struct program *out, struct err *err)
 {
     const bool naive = strcmp(kernel, "naive") == 0;
     if (!naive && strcmp(kernel, "shift") != 0)
@@ -511,5 +570,4 @@ static int program_as(void *state, const char *kernel, struct program *out, stru
 }
 
 WORKLOAD(gather, workload_gather, "gather", "rows of a table in host memory gathered into a dense output",
-         "dissertation, chapter 3 (UnifiedTensor)", workload_new, gather_close, .produces = WORKLOAD_SCANS,
-         .ops = &gather_ops, .next = gather_next, .views = VIEW_ALL, .program = program, .program_as = program_as);
+         "dissertation, chapter 3 (UnifiedTensor)", workload_new, gather_close, GATHER_VIEWS);

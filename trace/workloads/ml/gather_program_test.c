@@ -18,6 +18,7 @@ static struct gather_program make(uint64_t width, enum gather_kernel kernel, boo
                                   .batches = batches ? 3 : 1,
                                   .table_rows = 10,
                                   .row_elements = width,
+                                  .element = GATHER_ELEMENT,
                                   .table = 8192,
                                   .threads_per_block = 64,
                                   .kernel = kernel};

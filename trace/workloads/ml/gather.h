@@ -1,0 +1,41 @@
+/* gather: programs that copy rows of a table in host memory, which differ in the rows: what they share. */
+#ifndef TRACE_WORKLOADS_ML_GATHER_H
+#define TRACE_WORKLOADS_ML_GATHER_H
+
+#include "trace/base/param.h"
+#include "trace/workloads/scan.h"
+#include "trace/workloads/workload.h"
+
+enum { GATHER_ELEMENT = 4, GATHER_VECTOR = 16 };
+enum gather_kernel { GATHER_NAIVE, GATHER_SHIFT };
+
+struct gather_given {
+    uint64_t *rows; /* row numbers; the gather's from then on, and freed by it */
+    size_t n;
+    uint64_t batches, table_rows; /* batches: launches that share the rows, as many each */
+    int64_t row_bytes, element;   /* a lane copies so many bytes: GATHER_ELEMENT or GATHER_VECTOR */
+    int64_t reuse, sorted;        /* enum scan_reuse; sorted: rows of a batch by number */
+    const char *recorded;         /* as gather's key */
+    enum gather_kernel kernel;
+};
+
+/* The state of the functions below. NULL with *err set. */
+void *gather_new(const struct gather_given *given, struct err *err);
+void gather_close(void *state);
+
+/* Row numbers below `limit` in their order: of a file of NumPy (.npy, whole numbers of any shape), or of text: numbers
+ * between commas or blanks, a first line without numbers and lines that begin with # left out. An error names the
+ * place. *rows is freed with free() in any case. */
+int gather_read_rows(const char *path, uint64_t limit, uint64_t **rows, size_t *n, struct err *err);
+
+extern const struct scan_ops gather_ops;
+int gather_next(void *state, struct record *records, size_t cap, size_t *n, struct err *err);
+int gather_as_program(void *state, struct program *out, struct err *err);
+int gather_as_kernel(void *state, const char *kernel, struct program *out, struct err *err);
+
+/* Of a workload_type with such a state. */
+#define GATHER_VIEWS                                                                                                   \
+    .produces = WORKLOAD_SCANS, .ops = &gather_ops, .next = gather_next, .views = VIEW_ALL,                            \
+    .program = gather_as_program, .program_as = gather_as_kernel
+
+#endif
