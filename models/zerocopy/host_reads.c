@@ -7,6 +7,7 @@
 
 #include "models/gpu/sms.h"
 #include "trace/base/mem.h"
+#include "trace/base/sorted.h"
 
 /* An answer on its way. */
 struct answer {
@@ -470,13 +471,16 @@ static void fail(struct launches *l, uint32_t number, const struct err *err)
     }
 }
 
-/* How often a launch counts: it, and those that take what it takes. */
-static int64_t times_of(const struct launches *l, uint32_t launch)
+/* The cycles that a launch took count for it, and for those that take what it takes, beyond the least. */
+static int64_t counted(const struct launches *l, uint32_t launch, int64_t cycles)
 {
+    const struct host_reads_count *took = l->how->again && l->how->took[launch].time_ns > 0 ? l->how->took : NULL;
     int64_t n = 0;
-    for (uint32_t i = launch; i < l->count; i++) {
-        const uint32_t same = program_like(l->how->program, i);
-        n += l->looked_at[same] ? same == launch : l->of[same] == launch;
+    for (uint32_t i = 0; i < l->count; i++) {
+        const uint32_t of = program_like(l->how->program, i);
+        const double by = took ? took[of].time_ns / took[launch].time_ns : 1;
+        if (l->looked_at[of] ? of == launch : l->of[of] == launch)
+            n += llround((double)cycles * by) - l->budget.least;
     }
     return n;
 }
@@ -517,6 +521,59 @@ static bool are_alike(const struct launches *l)
     return ns_off * ALIKE_PARTS <= ns && requests_off * ALIKE_PARTS <= requests;
 }
 
+/* --- again, with other numbers --- */
+
+enum { AGAIN_EVERY = ALIKE_EVERY, AGAIN_FROM = 8 * AGAIN_EVERY }; /* launches; where they are fewer all run again */
+
+struct took {
+    double ns;
+    uint32_t launch;
+};
+
+static int longest_first(const void *a, const void *b)
+{
+    const struct took *x = a, *y = b;
+    return ORDER_OF(y->ns, x->ns) ?: ORDER_OF(x->launch, y->launch);
+}
+
+uint32_t host_reads_again(uint32_t launches)
+{
+    return launches < AGAIN_FROM ? launches : (launches + AGAIN_EVERY - 1) / AGAIN_EVERY;
+}
+
+/* The middle one of sixteen launches, as long as they took, stands for them. */
+static int find_again(struct launches *l, struct err *err)
+{
+    const struct program *program = l->how->program;
+    struct took *took = mem_zalloc(l->count + 1, sizeof *took, err);
+    uint32_t n = 0;
+    for (uint32_t i = 0; took && i < l->count; i++)
+        if (program_like(program, i) == i && l->how->took[i].time_ns > 0 && !program_launch_of(program, i).cpu)
+            took[n++] = (struct took){l->how->took[i].time_ns, i};
+    if (took)
+        sort_items(took, n, sizeof *took, longest_first);
+    for (uint32_t i = 0; i < n && host_reads_again(n) < n; i++) {
+        const uint32_t first = i / AGAIN_EVERY * AGAIN_EVERY, all = n - first < AGAIN_EVERY ? n - first : AGAIN_EVERY;
+        l->of[took[i].launch] = took[first + all / 2].launch;
+    }
+    free(took);
+    return took ? 0 : -1;
+}
+
+/* What a launch took, by how another takes now what it took. */
+static struct host_reads_count take_again(struct host_reads_count took, const struct host_reads_count *other_took,
+                                          const struct host_reads_count *other)
+{
+    const double by = (double)other->sectors / fmax(1, (double)other_took->sectors);
+    took.time_ns *= other->time_ns / other_took->time_ns;
+    took.sectors = times(took.sectors, by);
+    took.mix.host_lines = times(took.mix.host_lines, by);
+    for (int i = 0; i < LINE_SECTORS; i++)
+        took.mix.by_size[i] =
+            times(took.mix.by_size[i], (double)other->mix.by_size[i] / fmax(1, (double)other_took->mix.by_size[i]));
+    return took;
+}
+
 /* What may be taken, and what is taken in any case. */
 static int set_budget(struct launches *l, struct err *err)
 {
@@ -536,7 +593,7 @@ static int set_budget(struct launches *l, struct err *err)
         struct program_launch shape = program_launch_of(how->program, i);
         known = shape.cpu || known_weight(how, r->allocs, program_like(how->program, i), &r->weight);
         n += known && !shape.cpu && r->weight.lines;
-        if (!known || !how->alike || shape.cpu || program_like(how->program, i) != i)
+        if (!known || !how->alike || how->again || shape.cpu || program_like(how->program, i) != i)
             continue;
         weights[i] = weight_of(&shape, &r->weight, (uint32_t)how->gpu->sms);
         find_alike(l, weights, i, &others);
@@ -568,8 +625,7 @@ static void run_launches(struct launches *l)
                 fail(l, i, &own);
             l->counts[i] = r->count;
             if (r->counts)
-                atomic_fetch_add_explicit(&l->budget.spent, (r->cycles - l->budget.least) * times_of(l, i),
-                                          memory_order_relaxed);
+                atomic_fetch_add_explicit(&l->budget.spent, counted(l, i, r->cycles), memory_order_relaxed);
         }
         close_run(r);
     }
@@ -583,7 +639,9 @@ static void run_alike(struct launches *l)
     bool same = are_alike(l);
     for (uint32_t i = 0; i < l->count; i++) {
         if (same && l->of[i] != i && !l->looked_at[i]) {
-            l->counts[i] = l->counts[l->of[i]];
+            const uint32_t of = l->of[i];
+            const struct host_reads_count *took = l->how->took;
+            l->counts[i] = l->how->again ? take_again(took[i], &took[of], &l->counts[of]) : l->counts[of];
             l->counts[i].taken = true;
         }
         l->of[i] = same ? l->of[i] : i;
@@ -603,12 +661,16 @@ int host_reads_run(const struct host_reads *how, struct err *err)
     l.looked_at = mem_zalloc(l.count + 1, 1, err);
     for (uint32_t i = 0; l.of && i < l.count; i++)
         l.of[i] = i;
-    int rc = l.counts && l.of && l.looked_at && set_budget(&l, err) == 0 ? 0 : -1;
+    int rc = l.counts && l.of && l.looked_at && (!how->again || find_again(&l, err) == 0) && set_budget(&l, err) == 0
+                 ? 0
+                 : -1;
     if (rc == 0)
         run_alike(&l);
     const bool stopped = rc == 0 && how->stop_ns > 0 && l.budget.spent > l.budget.most;
     if (stopped)
         *how->stopped = true;
+    if (rc == 0 && how->took && !how->again && !stopped)
+        memcpy(how->took, l.counts, l.count * sizeof *l.counts);
     for (uint32_t i = 0; !stopped && i < l.failed && rc == 0; i++)
         rc = how->on_launch(how->ctx, i, &l.counts[program_like(how->program, i)], err);
     free(l.counts);

@@ -31,7 +31,7 @@ struct host_reads_count {
     double time_ns;   /* from the launch's start to its end */
     uint32_t sampled; /* multiprocessors that were simulated; 0: all */
     double error;     /* relative standard error of the requests; 0: none */
-    bool taken;       /* from a launch that weighs the same */
+    bool taken;       /* from another launch */
 };
 
 struct host_reads {
@@ -51,6 +51,10 @@ struct host_reads {
      * multiprocessor that has most. Of the others each sixteenth is simulated to see: all are, unless those take as
      * long and request as much within a percent together. */
     bool alike;
+    /* Room for what each launch takes; NULL: nobody asks again. again: it is there, on a platform of other numbers: of
+     * sixteen launches that took nearly as long one is simulated, the others take as many times of what they took. */
+    struct host_reads_count *took;
+    bool again;
     /* Called for each launch, in order, when all are done. */
     int (*on_launch)(void *ctx, uint32_t number, const struct host_reads_count *count, struct err *err);
     void *ctx;
@@ -58,5 +62,8 @@ struct host_reads {
 
 /* Simulates all launches in order. -1 with *err set. */
 int host_reads_run(const struct host_reads *how, struct err *err);
+
+/* How many of so many launches that took some time are simulated again. */
+uint32_t host_reads_again(uint32_t launches);
 
 #endif

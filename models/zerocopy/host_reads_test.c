@@ -1,5 +1,7 @@
 #include "models/zerocopy/host_reads.h"
 
+#include <math.h>
+
 #include "models/base/platform.h"
 #include "models/gpu/sms_testing.h"
 #include "trace/graph/graph_generate.h"
@@ -446,6 +448,70 @@ START_TEST(of_launches_that_weigh_the_same_two_are_simulated)
 }
 END_TEST
 
+/* ns of all */
+static int sum(void *ctx, uint32_t number, const struct host_reads_count *count, struct err *err)
+{
+    (void)number;
+    (void)err;
+    *(double *)ctx += count->time_ns;
+    return 0;
+}
+
+enum { MANY = 160 };
+
+/* On a link whose latency is so many times as long; NULL: all launches run. Stopped: 0. */
+static double took_again(struct host_reads_count *took, bool again, double latency, double stop_ns)
+{
+    struct hand_program p;
+    struct program program = hand_program(&p, 20, 64, own_line);
+    struct program_ops ops = *program.ops;
+    struct gpu gpu;
+    struct pcie pcie;
+    struct platform *platform = chip(&gpu, &pcie);
+    struct err err = {""};
+    double ns = 0;
+    bool stopped = false;
+    ops.body = more_turns;
+    program.ops = &ops;
+    p.launches = MANY;
+    gpu.sms = 3;
+    pcie.load_ns *= latency;
+    const struct host_reads how = {.gpu = &gpu,
+                                   .pcie = &pcie,
+                                   .program = &program,
+                                   .took = took,
+                                   .again = again,
+                                   .stop_ns = stop_ns,
+                                   .stopped = &stopped,
+                                   .on_launch = sum,
+                                   .ctx = &ns};
+    bodies = 0;
+    ck_assert_msg(host_reads_run(&how, &err) == 0, "%s", err.msg);
+    platform_free(platform);
+    return ns;
+}
+
+/* Launches of 1 to 160 turns: ten of them say what all take with other numbers; with the same numbers they change
+ * nothing. */
+START_TEST(launches_are_asked_again_by_a_sixteenth_of_them)
+{
+    static struct host_reads_count took[MANY];
+    const double first = took_again(took, false, 1, 0);
+    const unsigned all = bodies;
+    ck_assert_double_eq_tol(took_again(took, true, 1, 0), first, first * 1e-12);
+    ck_assert_uint_lt(bodies, all / 12);
+    for (int i = 0; i < 2; i++) {
+        const double latency = i ? 3 : 0.5, want = took_again(NULL, false, latency, 0);
+        ck_assert(fabs(want / first - 1) > 0.3);
+        ck_assert_double_eq_tol(took_again(took, true, latency, 0), want, want * 0.01);
+        ck_assert(took_again(took, true, latency, want * 0.98) == 0 &&
+                  took_again(took, true, latency, want * 1.02) > 0);
+    }
+    ck_assert_uint_eq(host_reads_again(MANY), 10);
+    ck_assert_uint_eq(host_reads_again(127), 127);
+}
+END_TEST
+
 static struct told tell_launches(int threads, double stop_ns, bool known, bool *stopped)
 {
     const struct host_reads how = {.threads = threads, .stop_ns = stop_ns, .stopped = stopped};
@@ -567,4 +633,5 @@ TEST_MAIN("host_reads", a_launch_takes_itself_and_an_answer_at_least,
           memory_of_the_gpu_makes_no_requests, a_sample_stands_for_the_launch,
           blocks_of_a_sample_go_to_the_multiprocessor_that_is_done,
           a_launch_that_reads_nothing_of_the_host_is_sampled_too, a_body_that_cannot_be_made_is_an_error,
-          weights_that_are_known_are_taken, of_launches_that_weigh_the_same_two_are_simulated)
+          weights_that_are_known_are_taken, of_launches_that_weigh_the_same_two_are_simulated,
+          launches_are_asked_again_by_a_sixteenth_of_them)

@@ -9,6 +9,7 @@
 #include "replay/compare/compare_rows.h"
 #include "replay/run/measured.h"
 #include "replay/run/robust.h"
+#include "replay/zerocopy/zerocopy.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
@@ -318,8 +319,10 @@ static int run(const struct compare_request *request, const struct input *input,
 {
     struct compare_program facts;
     struct uvm_metrics prefetched = {0};
+    struct zerocopy_took took[ZEROCOPY_TOOK] = {0};
     if (compare_program_open(&facts, request, input, result->platform, set, err))
         return -1;
+    facts.took = request->draws && request->stop_from ? took : NULL;
     compare_repeats_lack(&facts, set);
     bool done = false;
     int rc = keep_allocs(&facts, result, err) || keep_case(result, input, set, err) ||
@@ -337,6 +340,8 @@ static int run(const struct compare_request *request, const struct input *input,
     if (rc == 0)
         rc = compare_file_end(keep, result, err);
     compare_file_close(keep);
+    for (int i = 0; i < ZEROCOPY_TOOK; i++)
+        free(took[i].of);
     compare_program_close(&facts);
     return rc ? -1 : 0;
 }

@@ -96,8 +96,12 @@ static int run(const struct call *call, struct compare_result *result, struct er
     const char *policies = wanted(call, list, sizeof list);
     if (!policies)
         return 0;
-    const struct zerocopy_options ask = {call->facts->stop_ns, call->facts->weights, true,
-                                         call->facts->stop_ns > 0 && call->facts->footprint >= asked->stop_from};
+    const struct zerocopy_options ask = {call->facts->stop_ns,
+                                         call->facts->weights,
+                                         true,
+                                         call->facts->stop_ns > 0 && call->facts->footprint >= asked->stop_from,
+                                         call->facts->took,
+                                         call->facts->only != NULL};
     struct replay_request request = {.engine = engine_find(call->engine),
                                      .platform = asked->platform ? asked->platform : result->choice.name,
                                      .policy_list = policies,

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "replay/compare/compare_rows.h"
+#include "replay/zerocopy/zerocopy.h"
 #include "trace/base/mem.h"
 
 struct drawing {
@@ -93,6 +94,20 @@ static int answer(void *ctx, const struct platform *platform, struct robust_valu
     return rc;
 }
 
+/* How much of the rows of host memory the draws simulate. */
+static void say_share(const struct zerocopy_took *took, struct compare_result *result)
+{
+    uint32_t n = 0;
+    for (uint32_t l = 0; took->of && l < took->launches; l++)
+        n += took->of[l].time_ns > 0;
+    for (size_t i = 0; i < result->drawn && host_reads_again(n) < n; i++)
+        if (result->rows[i].mechanism == COMPARE_ZEROCOPY &&
+            strncmp(result->rows[i].policy, took->pattern, strcspn(result->rows[i].policy, ":")) == 0)
+            outcome_note(&result->rows[i].outcome,
+                         "draws simulate %u of %u launches, each for those that take nearly as long (--whole: all)",
+                         host_reads_again(n), n);
+}
+
 int compare_robust(const struct compare_program *f, struct compare_result *result, struct err *err)
 {
     static const char *const own[] = {"uvm", "gpu", "pcie", "launch", NULL}, *const shared[] = {"placement", "gpu",
@@ -129,5 +144,7 @@ int compare_robust(const struct compare_program *f, struct compare_result *resul
     free(errors);
     if (rc)
         result->drawn = 0;
+    for (int i = 0; f->took && i < ZEROCOPY_TOOK; i++)
+        say_share(&f->took[i], result);
     return rc;
 }

@@ -40,6 +40,7 @@ struct compare_program {
     const struct actor_alloc *allocs; /* the memory in question */
     size_t alloc_count;
     uint64_t footprint, memory; /* bytes; memory 0: as much as is needed */
+    struct zerocopy_took *took; /* by launches of host memory where nothing is drawn, for draws; NULL: none asks */
     bool counted;               /* `totals` and `copies` hold; else `uncounted` says why not */
     struct program_totals totals;
     struct program_copies copies;

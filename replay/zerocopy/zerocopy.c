@@ -242,7 +242,9 @@ static int replay_scans(const struct replay_job *job, struct reading *reading, s
                                        .threads = job->threads,
                                        .stop_ns = options_of(job)->stop_ns,
                                        .weights = options_of(job)->weights,
-                                       .alike = options_of(job)->alike};
+                                       .alike = options_of(job)->alike,
+                                       .took = options_of(job)->took,
+                                       .again = options_of(job)->again};
     if (ops == &program_reads_ops && !reading->reads) {
         context.setup.shape = SCAN_LISTS;
         context.describe = describe;

@@ -21,6 +21,15 @@ extern const struct engine engine_zerocopy;
 /* Returns the scans of a workload and fills *setup, or NULL: it has none, as it is or as its settings have it. */
 const struct scan_ops *zerocopy_scans_of(const struct workload *workload, struct scan_setup *setup);
 
+/* What the launches take under a pattern; zeroed: a free one. */
+struct zerocopy_took {
+    char pattern[32];
+    struct host_reads_count *of; /* the launches; the caller frees it */
+    uint32_t launches;
+};
+
+enum { ZEROCOPY_TOOK = 4 };
+
 /* Options of a comparison: engine_options of struct replay_job. */
 struct zerocopy_options {
     double stop_ns; /* stop reads that are proved to take longer: time_ns is then a lower bound (outcome.h), other
@@ -28,6 +37,9 @@ struct zerocopy_options {
     const struct launch_weights *weights; /* of a program that the input may be; NULL: none are known */
     bool link_metrics_only;               /* metrics of the elements read may stay unknown */
     bool alike;                           /* of launches that weigh the same one is simulated (host_reads.h) */
+    struct zerocopy_took *took;           /* of patterns that are simulated, at most ZEROCOPY_TOOK; NULL: none is asked
+                                             again */
+    bool again;                           /* it is there (host_reads.h) */
 };
 
 struct zerocopy_settings {
@@ -53,8 +65,10 @@ struct zerocopy_context {
     int threads;                          /* at most */
     double stop_ns;                       /* of struct zerocopy_options */
     const struct launch_weights *weights; /* likewise */
-    bool alike;                           /* likewise */
-    bool counts_elements;                 /* elements are counted from the scans */
+    bool alike;                           /* likewise, as the next two */
+    struct zerocopy_took *took;
+    bool again;
+    bool counts_elements; /* elements are counted from the scans */
     /* `setup` is not known, but will be by this; NULL: it is known. -1 with *err set. */
     int (*describe)(void *reading, struct scan_setup *setup, struct err *err);
     void *reading;

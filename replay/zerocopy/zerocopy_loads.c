@@ -210,6 +210,7 @@ static int add_waits(const struct zerocopy_run *run, uint64_t runs, struct outco
         return -1;
     context.launches = NULL;
     context.stop_ns = 0;
+    context.took = NULL;
     int rc = simulate_recorded(&waits, true, runs, &most, err);
     if (rc == 0 && waits.totals.time_ns > run->totals.time_ns)
         outcome_interval(out, "time_ns", run->totals.time_ns, waits.totals.time_ns);

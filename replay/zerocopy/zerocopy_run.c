@@ -6,6 +6,7 @@
 
 #include "models/zerocopy/host_reads.h"
 #include "models/zerocopy/lane.h"
+#include "trace/base/mem.h"
 
 double zerocopy_structure_bytes(const struct scan_setup *setup)
 {
@@ -383,12 +384,30 @@ static int take_launch(void *ctx, uint32_t number, const struct host_reads_count
     return 0;
 }
 
+/* Where what the launches take is kept; NULL: nowhere, or nothing is. */
+static struct host_reads_count *took_of(const struct zerocopy_run *run, uint32_t launches)
+{
+    struct zerocopy_took *took = run->context->took;
+    for (int i = 0; took && i < ZEROCOPY_TOOK; i++, took++) {
+        if (!took->of && !run->context->again) {
+            (void)snprintf(took->pattern, sizeof took->pattern, "%s", run->name);
+            took->of = mem_zalloc(launches, sizeof *took->of, NULL);
+            took->launches = launches;
+            return took->of;
+        }
+        if (strcmp(took->pattern, run->name) == 0)
+            return took->launches == launches ? took->of : NULL;
+    }
+    return NULL;
+}
+
 int zerocopy_simulate(struct zerocopy_run *run, const struct program *program, uint64_t runs, struct outcome *out,
                       struct err *err)
 {
     struct zerocopy_totals *t = &run->totals;
     struct simulating s = {.run = run, .program = program};
     bool stopped = false;
+    struct host_reads_count *took = took_of(run, program->ops->launches(program->state));
     const struct host_reads how = {.gpu = run->context->gpu,
                                    .pcie = run->context->pcie,
                                    .program = program,
@@ -399,6 +418,8 @@ int zerocopy_simulate(struct zerocopy_run *run, const struct program *program, u
                                    .stop_ns = run->context->stop_ns * (double)runs,
                                    .stopped = &stopped,
                                    .alike = run->context->alike,
+                                   .took = took,
+                                   .again = took && run->context->again,
                                    .on_launch = take_launch,
                                    .ctx = &s};
     t->launches = 0;
