@@ -41,7 +41,9 @@ static const char *const specs[] = {"conv2d,bytes=2MiB",
                                     "cc,scale=10",
                                     "sssp,scale=9,roots=2",
                                     "pagerank,scale=10,iterations=2",
-                                    "gather,count=512,table_rows=2048"};
+                                    "gather,count=512,table_rows=2048",
+                                    "embedding,lookups=2048,rows=4096",
+                                    "kv-load,blocks=128"};
 
 static const struct compare_row *same_row(const struct compare_result *of, const struct compare_row *row)
 {
