@@ -80,11 +80,21 @@ static void link_bounds_ns(const struct pcie *p, const struct request_mix *mix, 
     t[LINK_HOST] = p->host_bytes_per_s > 0 ? 64 * (double)mix->host_lines / p->host_bytes_per_s * 1e9 : 0;
 }
 
+static double walks_ns(const struct pcie *p, double jumps, double span)
+{
+    return span > p->reach_bytes ? jumps * (1 - p->reach_bytes / span) * p->walk_ns : 0;
+}
+
+double link_walked_ns(const struct pcie *p, double read_ns, double jumps, double span)
+{
+    const double t[2] = {read_ns, walks_ns(p, jumps, span)};
+    return t[1] > 0 ? link_join(t, 2, p->sharpness) : read_ns;
+}
+
 /* Host memory's lines, and what reads far apart cost besides: of its time, and translations beside it. */
 static double host_ns(const struct pcie *p, const struct link_launch *l, double lines_ns)
 {
-    double beyond = l->span > p->reach_bytes ? 1 - p->reach_bytes / l->span : 0;
-    const double t[2] = {lines_ns + l->jumps * p->jump_ns, l->jumps * beyond * p->walk_ns};
+    const double t[2] = {lines_ns + l->jumps * p->jump_ns, walks_ns(p, l->jumps, l->span)};
     return link_join(t, 2, p->sharpness);
 }
 

@@ -94,6 +94,9 @@ double link_service_ns(const struct pcie *p, const struct request_mix *mix);
  * together. */
 double link_beside_ns(const struct pcie *p, double read_ns, double requests, double stored, double piece);
 
+/* Reads that take read_ns where all translations are at hand, of which `jumps` jump about in `span` bytes. */
+double link_walked_ns(const struct pcie *p, double read_ns, double jumps, double span);
+
 /* A block copy of `bytes` in `copies` pieces, ns. */
 double link_copy_ns(const struct pcie *p, double bytes, double copies);
 

@@ -173,8 +173,13 @@ static int take_batch(const struct replay_job *job, const struct scan_batch *bat
                       struct feed *f, struct err *err)
 {
     double all = 0, scale = context->setup.scale > 0 ? context->setup.scale : 1;
-    for (size_t i = 0; i < batch->n; i++)
+    for (size_t i = 0; i < batch->n; i++) {
+        const uint64_t page = batch->scans[i].first * context->setup.structures[0].element / ZEROCOPY_PAGE;
         all += (double)batch->scans[i].count;
+        context->jumps += context->rows == 0 || page != context->page;
+        context->rows++;
+        context->page = page;
+    }
     double served = tier_serve(context->tier, batch->scans, batch->n);
     context->served_elements += served;
     memcpy(f->scans + f->n, batch->scans, batch->n * sizeof *f->scans);
@@ -207,7 +212,7 @@ static int feed(const struct replay_job *job, const struct scan_ops *ops, void *
 /* Whether somebody reads the scans; a brief job does not want them counted otherwise. */
 static bool is_read(const struct replay_job *job, const struct zerocopy_run *runs)
 {
-    bool any = !options_of(job)->link_metrics_only;
+    bool any = !options_of(job)->link_metrics_only || (job->policy_count && runs->context->setup.shape == SCAN_ROWS);
     for (size_t r = 0; r < job->policy_count; r++)
         any |= !runs[r].refused && !runs[r].simulated && !zerocopy_loads_simulate(&job->policies[r]);
     return any;

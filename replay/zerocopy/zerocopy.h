@@ -50,6 +50,9 @@ struct zerocopy_settings {
     int64_t simulated_loads; /* of a launch, reuse=l1; 0: all */
 };
 
+/* What one translation of host memory covers: a page of the host. Rows in order may stay within. */
+enum { ZEROCOPY_PAGE = 4096 };
+
 /* What a run reads of the platform and the workload. */
 struct zerocopy_context {
     const struct pcie *pcie;
@@ -73,6 +76,8 @@ struct zerocopy_context {
     int (*describe)(void *reading, struct scan_setup *setup, struct err *err);
     void *reading;
     double served_elements; /* by it, of all launches */
+    double rows, jumps;     /* that were asked for; of them, in another ZEROCOPY_PAGE than the row before */
+    uint64_t page;          /* of the last row */
     FILE *launches;         /* --requests: a row for each launch and policy; NULL: none */
 };
 

@@ -195,6 +195,17 @@ void zerocopy_run_add_launch(struct zerocopy_run *run, uint32_t launch, const st
     add_launch(run, launch, l, called_ns(run, time, waited), bound);
 }
 
+/* Nothing says where the next of `rows` rows lies that a launch gathers, unless it lies behind the one before. */
+static double jumps_of(const struct zerocopy_context *c, double rows)
+{
+    return c->setup.shape == SCAN_ROWS && c->rows > 0 ? rows * c->jumps / c->rows : 0;
+}
+
+static double span_of(const struct zerocopy_context *c)
+{
+    return (double)c->setup.structures[0].elements * c->setup.structures[0].element;
+}
+
 /* The same of a launch that was simulated, with its time. */
 static void add_simulated(struct zerocopy_run *run, uint32_t launch, const struct program_launch *shape,
                           const struct host_reads_count *count)
@@ -203,7 +214,10 @@ static void add_simulated(struct zerocopy_run *run, uint32_t launch, const struc
     const struct zerocopy_context *c = run->context;
     const struct link_launch l = {.mix = count->mix, .loads = (double)count->loads};
     double link = link_time_ns(c->pcie, c->gpu, &(struct link_launch){.mix = count->mix}, &bound);
-    double time = tier_launch_ns(c->tier, c->gpu, c->pcie, count->time_ns);
+    const double row = (double)c->setup.row_elements * c->setup.structures[0].element;
+    const double rows = row > 0 ? fmin((double)mix_requests(&l.mix), (double)mix_payload(&l.mix) / row) : 0;
+    const double read = link_walked_ns(c->pcie, count->time_ns, jumps_of(c, rows), span_of(c));
+    double time = tier_launch_ns(c->tier, c->gpu, c->pcie, read);
     if (2 * link < time)
         bound = LINK_ISSUE;
     run->totals.launches++;
@@ -217,10 +231,8 @@ static int launch_pattern(struct zerocopy_run *run, uint32_t launch, struct err 
     struct link_launch l = {.resident_warps = resident_warps(run),
                             .vertices = c->setup.shape == SCAN_LISTS ? (double)c->setup.lanes : 0,
                             .loads_at_once = unrolled ? 4 : 1,
-                            .span = (double)c->setup.structures[0].elements * c->setup.structures[0].element};
-    /* Nothing says where the next row lies that a launch gathers; which of them stay on the GPU is not known here. */
-    if (c->setup.shape == SCAN_ROWS && !c->tier->rank)
-        l.jumps = run->launch_elements / (double)c->setup.row_elements;
+                            .span = span_of(c)};
+    l.jumps = jumps_of(c, run->launch_elements / fmax(1, (double)c->setup.row_elements));
     for (size_t i = 0; i < c->setup.structure_count; i++) {
         struct pattern_count count;
         if (run->pattern->finish(run->counters[i], &count, err))
