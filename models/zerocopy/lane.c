@@ -252,7 +252,7 @@ int row_expand(const struct pattern_view *view, bool shift, const struct scan *s
     if (n == 0)
         return carry->lanes ? load(carry, c, err) : 0;
     for (size_t i = 0; i < n; i++) {
-        bool link = !view->residency || residency_of(view->residency, scans[i].first / row) == RESIDENCY_LINK;
+        bool link = !view->residency || residency_at(view->residency, &scans[i], row) == RESIDENCY_LINK;
         uint64_t by = rotate ? (scans[i].lane * row - scans[i].first) % WARP_LANES : 0;
         for (uint64_t k = 0; k < row; k++) {
             uint64_t column = k + by < row ? k + by : k + by - row;

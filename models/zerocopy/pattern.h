@@ -26,6 +26,8 @@ enum residency_layout { RESIDENCY_INTERLEAVE, RESIDENCY_BLOCK };
 
 struct residency {
     const uint32_t *rank; /* of each row, 0 the hottest; NULL: nothing is resident */
+    bool by_lookup;       /* of each lookup instead: its depth in a cache (row_cache.h) */
+    uint64_t first;       /* the launch's first lookup */
     uint64_t rows;
     uint64_t local, shared; /* rows */
     uint64_t gpus;
@@ -57,6 +59,12 @@ static inline enum residency_place residency_of(const struct residency *r, uint6
     uint64_t i = rank - r->local, part = (r->shared + r->gpus - 1) / r->gpus;
     uint64_t gpu = r->layout == RESIDENCY_INTERLEAVE ? i % r->gpus : i / part;
     return gpu == 0 ? RESIDENCY_LOCAL : RESIDENCY_PEER;
+}
+
+/* Where a launch finds a row of so many elements. */
+static inline enum residency_place residency_at(const struct residency *r, const struct scan *scan, uint64_t elements)
+{
+    return residency_of(r, r->by_lookup ? r->first + scan->lane : scan->first / elements);
 }
 
 /* A structure as a kernel reads it. */

@@ -1,14 +1,18 @@
-/* Hot rows of a table on the GPU: copied once before the first kernel, the others read from the host. The judge is the
- * zero-copy engine with its residency (replay/zerocopy/zerocopy_tier.h), asked for a few shares of the table; the copy
- * of the rows that are kept, one block by the link's rule, is added. Which rows: by degree where they are a graph's
- * vertices, by another run's accesses where the input has them. */
+/* Hot rows of a table on the GPU, the others read from the host. The judge is the zero-copy engine with its residency
+ * (replay/zerocopy/zerocopy_tier.h). Rows by degree where they are a graph's vertices, or by another run's accesses
+ * where the input has them: asked for a few shares of the table; the copy of the rows that are kept, one block by the
+ * link's rule, is added. Of other rows, where any is asked for again: caches, each at the knee of its curve
+ * (models/zerocopy/row_cache.h), to two digits of the table's share. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "models/zerocopy/link.h"
+#include "models/zerocopy/row_cache.h"
 #include "replay/compare/compare_rows.h"
+#include "replay/zerocopy/zerocopy.h"
 #include "trace/base/mem.h"
+#include "trace/base/units.h"
 
 /* Of the table, in per cent; besides, what memory holds where that is less. */
 static const double shares[] = {1, 2, 5, 10, 20, 50};
@@ -20,6 +24,8 @@ struct ranked {
     const char *score, *by; /* resident=, and in words */
     uint64_t rows;
     double row_bytes;
+    bool fills;      /* a cache, which nobody fills before */
+    char curve[240]; /* of a cache: what is known of other sizes; else "" */
 };
 
 static uint64_t kept_rows(const struct ranked *r, double pct)
@@ -40,10 +46,36 @@ static bool wanted(const struct compare_program *f, const struct ranked *r, doub
     return compare_wanted(f, COMPARE_TIERED, naive) || compare_wanted(f, COMPARE_TIERED, shift);
 }
 
+/* What is known of other sizes, before all else. */
+static void say_curve(struct compare_row *row, const struct ranked *r)
+{
+    const size_t before = row->apply_count;
+    compare_plan_say(row, "%s", r->curve);
+    if (row->apply_count == before)
+        return;
+    char *said = row->apply[before];
+    memmove((void *)(row->apply + 1), (const void *)row->apply, before * sizeof *row->apply);
+    row->apply[0] = said;
+}
+
 static void say(struct compare_row *row, const struct ranked *r, double pct, double copy_ns, const struct outcome *out)
 {
     unsigned long long kept = kept_rows(r, pct);
     const struct metric_value *hits = outcome_get(out, "hit_ratio");
+    if (*r->curve)
+        say_curve(row, r);
+    if (r->fills) {
+        compare_plan_say(
+            row,
+            "a cache of %llu of %llu rows (%.2g %%), %.0f bytes of cudaMalloc(), in whose place of the table "
+            "the kernel looks a row up (%s); it writes those that it reads from the host there",
+            kept, (unsigned long long)r->rows, pct, (double)kept * r->row_bytes, r->by);
+        outcome_note(&row->outcome,
+                     "%.3g %% of lookups are served by the cache, empty at first; what its tables and "
+                     "writes take is not in it",
+                     100 * hits->real);
+        return;
+    }
     compare_plan_say(row,
                      "number the rows by %s, most first, as the program loads its table: the first %llu of %llu rows "
                      "(%g %%), %.0f bytes, are kept on the GPU",
@@ -75,9 +107,10 @@ static int add_row(const struct compare_program *f, const struct ranked *r, doub
     const struct metric_value *time = outcome_get(&row->outcome, "time_ns"),
                               *in = outcome_get(&row->outcome, "h2d_bytes"),
                               *gpu = outcome_get(&row->outcome, "gpu_bytes");
-    double bytes = (double)kept_rows(r, pct) * r->row_bytes;
+    const double kept = (double)kept_rows(r, pct) * r->row_bytes, bytes = r->fills ? 0 : kept;
     const struct launch *calls = platform_section_get(f->platform, "launch");
-    double copy_ns = link_copy_ns(platform_section_get(f->platform, "pcie"), bytes, 1) + calls->wait_ns;
+    const double copy_ns =
+        r->fills ? 0 : link_copy_ns(platform_section_get(f->platform, "pcie"), bytes, 1) + calls->wait_ns;
     if (time->interval)
         outcome_interval(&row->outcome, "time_ns", time->lo + copy_ns, time->hi + copy_ns);
     if (time->known)
@@ -85,7 +118,7 @@ static int add_row(const struct compare_program *f, const struct ranked *r, doub
     if (in->known)
         outcome_real(&row->outcome, "h2d_bytes", in->real + bytes);
     if (gpu->known)
-        outcome_real(&row->outcome, "gpu_bytes", gpu->real + bytes);
+        outcome_real(&row->outcome, "gpu_bytes", gpu->real + kept);
     if (in->known)
         outcome_real(&row->outcome, "read_amplification_ratio", in->real / ((double)r->rows * r->row_bytes));
     say(row, r, pct, copy_ns, out);
@@ -154,6 +187,84 @@ static int add_ranked(const struct compare_program *f, const struct ranked *r, s
     return compare_keep_best(result, &tried, err);
 }
 
+/* --- caches --- */
+
+/* The knee of a curve as a share of the table, in per cent to two digits, and in words beside the largest that fits.
+ * 0: nothing is asked for again. */
+static double find_knee(const struct compare_program *f, const uint64_t *hits, uint32_t distinct, size_t lookups,
+                        struct ranked *r)
+{
+    char size[32], all[32], whole[32];
+    const double room = f->memory ? floor((double)f->memory / r->row_bytes) : distinct, table = (double)r->rows;
+    const uint32_t most = room < distinct ? (uint32_t)room : distinct, knee = row_cache_knee(hits, most);
+    const double exact = 100 * knee / table, digit = knee ? pow(10, floor(log10(exact)) - 1) : 1;
+    (void)snprintf(size, sizeof size, "%.1e", fmin(ceil(exact / digit) * digit, 100));
+    const double pct = strtod(size, NULL); /* no fewer rows */
+    (void)snprintf(r->curve, sizeof r->curve,
+                   "knee at %s of %s: %.2g %% of the rows serve %.3g %% of lookups, %s, the most of use, %.3g %%",
+                   units_human_bytes(knee * r->row_bytes, size, sizeof size),
+                   units_human_bytes(table * r->row_bytes, whole, sizeof whole), pct,
+                   100 * (double)hits[knee] / (double)lookups, units_human_bytes(most * r->row_bytes, all, sizeof all),
+                   100 * (double)hits[most] / (double)lookups);
+    return kept_rows(r, pct) ? pct : 0;
+}
+
+static int add_cache(const struct compare_program *f, enum row_cache cache, struct ranked *r, const uint32_t *rows,
+                     size_t n, uint32_t distinct, struct compare_result *result, struct err *err)
+{
+    struct compare_result tried = {.choice = result->choice};
+    uint32_t *depths = mem_zalloc(n + 1, sizeof *depths, err);
+    uint64_t *hits = depths ? mem_zalloc((size_t)distinct + 1, sizeof *hits, err) : NULL;
+    int rc = hits ? row_cache_numbered(cache, rows, n, distinct, depths, err) : -1;
+    if (rc == 0) {
+        row_cache_curve(depths, n, distinct, hits);
+        const double pct = find_knee(f, hits, distinct, n, r);
+        if (pct > 0 && wanted(f, r, pct))
+            rc = try_share(f, r, pct, &tried, err);
+    }
+    free(depths);
+    free(hits);
+    if (rc == 0)
+        return compare_keep_best(result, &tried, err);
+    compare_release(&tried);
+    return -1;
+}
+
+/* Where rows come again. Without that, why there is none. */
+static int add_caches(const struct compare_program *f, const struct scan_setup *setup, struct ranked *r,
+                      struct compare_result *result, struct err *err)
+{
+    static const char *const names[][2] = {{"lru", "lru"}, {"lfu", "lfu"}, {"counted", "its own counts"}};
+    const struct workload *w = &f->input->workload;
+    struct scan_setup unused;
+    uint64_t *lookups;
+    size_t n;
+    uint32_t distinct = 0;
+    if (f->engines)
+        (void)pthread_mutex_lock(f->engines);
+    int rc = tier_rows(setup, zerocopy_scans_of(w, &unused), w->state, &lookups, &n, err);
+    if (f->engines)
+        (void)pthread_mutex_unlock(f->engines);
+    uint32_t *rows = rc ? NULL : mem_zalloc(n + 1, sizeof *rows, err);
+    rc = rows ? row_cache_number(lookups, n, rows, &distinct, err) : -1;
+    free(lookups);
+    for (int cache = ROW_CACHE_LRU; cache <= ROW_CACHE_COUNTED && rc == 0 && distinct < n; cache++) {
+        r->score = names[cache][0];
+        r->by = names[cache][1];
+        r->fills = cache != ROW_CACHE_COUNTED;
+        rc = add_cache(f, (enum row_cache)cache, r, rows, n, distinct, result, err);
+    }
+    free(rows);
+    if (rc || distinct < n)
+        return rc;
+    return compare_refuse(
+        result, COMPARE_TIERED, "hot rows",
+        &(struct err){"no row is asked for twice, and nothing else says which are asked for most: they "
+                      "come from no graph (graph=), and no other run's rows are given "
+                      "(recorded=FILE)"},
+        err);
+}
+
 int compare_tiered_rows(const struct compare_program *f, const struct scan_setup *setup, struct compare_result *result,
                         struct err *err)
 {
@@ -166,6 +277,7 @@ int compare_tiered_rows(const struct compare_program *f, const struct scan_setup
     if (setup->shape != SCAN_ROWS)
         return 0;
     struct ranked r = {.row_bytes = (double)setup->row_elements * setup->structures[0].element};
+    r.rows = setup->structures[0].elements / (uint64_t)setup->row_elements;
     if (setup->graph) {
         r.score = r.by = "degree";
         r.rows = setup->graph->vertices;
@@ -178,10 +290,5 @@ int compare_tiered_rows(const struct compare_program *f, const struct scan_setup
         r.rows = setup->structures[0].elements / (uint64_t)setup->row_elements;
         return add_ranked(f, &r, result, err);
     }
-    return setup->graph
-               ? 0
-               : compare_refuse(result, COMPARE_TIERED, "hot rows",
-                                &(struct err){"nothing says which rows are asked for most: they come from no "
-                                              "graph (graph=), and no other run's rows are given (recorded=FILE)"},
-                                err);
+    return setup->graph ? 0 : add_caches(f, setup, &r, result, err);
 }

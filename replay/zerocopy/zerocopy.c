@@ -259,7 +259,7 @@ static int replay_scans(const struct replay_job *job, struct reading *reading, s
         context.setup.bytes = reading->bytes;
     }
     struct zerocopy_run *runs = mem_zalloc(job->policy_count, sizeof *runs, err);
-    int rc = tier_open(&tier, &how->tier, &context.setup, err) || !runs ? -1 : 0;
+    int rc = tier_open(&tier, &how->tier, &context.setup, ops, state, err) || !runs ? -1 : 0;
     if (!rc && job->requests)
         (void)fputs(launches_head, job->requests);
     for (size_t r = 0; r < job->policy_count && !rc; r++)

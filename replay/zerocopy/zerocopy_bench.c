@@ -1,12 +1,15 @@
-/* Neighbour lists per second counted by each pattern on one core, lists of mean degree 30. */
+/* Neighbour lists per second counted by each pattern on one core, lists of mean degree 30; lookups per second that
+ * caches of rows of all sizes are counted of. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "models/policies.h"
+#include "models/zerocopy/row_cache.h"
+#include "trace/base/random.h"
 #include "trace/graph/graph_generate.h"
 
-enum { LISTS = 1 << 20, ROUNDS = 8 };
+enum { LISTS = 1 << 20, ROUNDS = 8, LOOKUPS = 20 << 20 };
 
 static double seconds(void)
 {
@@ -38,6 +41,29 @@ static void count_lists(const struct zerocopy_pattern *pattern, const struct sca
     pattern->counter_free(counter);
 }
 
+/* Rows by about Zipf's law: the places' logarithms are even. */
+static void count_rows(uint32_t bits)
+{
+    static const char *const names[] = {"lru", "lfu", "counted"};
+    uint32_t *rows = calloc(LOOKUPS, sizeof *rows), *depths = calloc(LOOKUPS, sizeof *depths), distinct = 0;
+    uint64_t *given = calloc(LOOKUPS, sizeof *given);
+    struct random random = {bits};
+    for (size_t i = 0; given && i < LOOKUPS; i++)
+        given[i] = random_mix((1ULL << random_below(&random, bits)) +
+                              random_below(&random, 1U << random_below(&random, bits)));
+    double start = seconds();
+    if (rows && depths && given && row_cache_number(given, LOOKUPS, rows, &distinct, NULL) == 0)
+        printf("numbered %8.1f M lookups/s  (%u rows)\n", LOOKUPS / (seconds() - start) / 1e6, distinct);
+    for (int c = 0; c < 3 && distinct; c++) {
+        start = seconds();
+        if (row_cache_numbered((enum row_cache)c, rows, LOOKUPS, distinct, depths, NULL) == 0)
+            printf("%-8s %8.1f M lookups/s\n", names[c], LOOKUPS / (seconds() - start) / 1e6);
+    }
+    free(rows);
+    free(depths);
+    free(given);
+}
+
 int main(void)
 {
     static const struct zerocopy_pattern *const patterns[] = {&zerocopy_merged, &zerocopy_aligned, &zerocopy_chunk,
@@ -59,5 +85,7 @@ int main(void)
     }
     count_lists(&zerocopy_naive, scans, ROUNDS);
     free(scans);
+    for (uint32_t bits = 16; bits <= 22; bits += 3)
+        count_rows(bits);
     return 0;
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/zerocopy/row_cache.h"
+#include "trace/base/mem.h"
 #include "trace/graph/graph_reorder.h"
 
 /* Two that use the same thing: side by side at best, one after the other at worst. */
@@ -62,7 +64,43 @@ static uint32_t *rank_rows(const struct tier_settings *settings, const struct sc
     return rank;
 }
 
-int tier_open(struct tier *tier, const struct tier_settings *settings, const struct scan_setup *setup, struct err *err)
+int tier_rows(const struct scan_setup *setup, const struct scan_ops *ops, void *state, uint64_t **rows, size_t *n,
+              struct err *err)
+{
+    struct scan_batch batch;
+    size_t cap = 0;
+    *rows = NULL;
+    *n = 0;
+    int rc = ops->start(state, err) ? -1 : 1;
+    while (rc > 0 && (rc = ops->next(state, &batch, err)) > 0)
+        for (size_t i = 0; i < batch.n && rc > 0; i++)
+            if (MEM_ADD(*rows, *n, cap, err, batch.scans[i].first / (uint64_t)setup->row_elements))
+                rc = -1;
+    return rc;
+}
+
+/* Each lookup's depth for its rank. */
+static int open_cache(struct tier *tier, const struct scan_setup *setup, const struct scan_ops *ops, void *state,
+                      struct err *err)
+{
+    const struct tier_settings *s = tier->settings;
+    const uint64_t table = setup->structures[0].elements / (uint64_t)setup->row_elements;
+    uint64_t *rows;
+    size_t n;
+    if (s->shared_pct > 0)
+        return err_set(err, "shared_pct: a cache of rows is each GPU's own");
+    int rc = tier_rows(setup, ops, state, &rows, &n, err);
+    tier->rank = rc ? NULL : mem_zalloc(n + 1, sizeof *tier->rank, err);
+    rc = tier->rank ? row_cache_depths((enum row_cache)(s->resident - TIER_CACHES), rows, n, tier->rank, err) : -1;
+    free(rows);
+    residency_init(&tier->residency, tier->rank, table, s->local_pct, 0, 1, RESIDENCY_INTERLEAVE);
+    tier->residency.by_lookup = true;
+    tier->residency.rows = n;
+    return rc;
+}
+
+int tier_open(struct tier *tier, const struct tier_settings *settings, const struct scan_setup *setup,
+              const struct scan_ops *ops, void *state, struct err *err)
 {
     memset(tier, 0, sizeof *tier);
     tier->settings = settings;
@@ -79,6 +117,8 @@ int tier_open(struct tier *tier, const struct tier_settings *settings, const str
     if (settings->local_pct + settings->shared_pct > 100)
         return err_set(err, "local_pct and shared_pct are %g and %g; together at most 100", settings->local_pct,
                        settings->shared_pct);
+    if (settings->resident >= TIER_CACHES)
+        return open_cache(tier, setup, ops, state, err);
     uint64_t rows = 0;
     tier->rank = rank_rows(settings, setup, &rows, err);
     if (!tier->rank)
@@ -101,8 +141,9 @@ double tier_serve(struct tier *tier, const struct scan *scans, size_t n)
         tier->link_total += (double)n * tier->row_bytes;
         return 0;
     }
+    tier->lookups += n;
     for (size_t i = 0; i < n; i++) {
-        const enum residency_place place = residency_of(&tier->residency, scans[i].first / tier->row_elements);
+        const enum residency_place place = residency_at(&tier->residency, &scans[i], tier->row_elements);
         double *bytes = place == RESIDENCY_LOCAL  ? &tier->local_bytes
                         : place == RESIDENCY_PEER ? &tier->peer_bytes
                                                   : &tier->link_total;
@@ -125,6 +166,8 @@ void tier_launch_end(struct tier *tier)
     tier->local_total += tier->local_bytes;
     tier->peer_total += tier->peer_bytes;
     tier->local_bytes = tier->peer_bytes = 0;
+    tier->residency.first += tier->lookups;
+    tier->lookups = 0;
 }
 
 /* Batches are shared among the GPUs. */

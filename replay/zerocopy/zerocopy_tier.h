@@ -17,8 +17,8 @@
 #include "replay/run/outcome.h"
 #include "trace/workloads/scan.h"
 
-/* Behind the scores: by how often another run asked for a row (scan_setup.recorded). */
-enum { TIER_RECORDED = SCORE_KINDS };
+/* Behind the scores: by how often another run asked for a row (scan_setup.recorded); then caches (row_cache.h). */
+enum { TIER_RECORDED = SCORE_KINDS, TIER_CACHES };
 
 /* Part of the engine's settings; rows of its table by ZEROCOPY_TIER_ROWS(S), where S holds a `struct tier_settings
  * tier`. */
@@ -37,8 +37,9 @@ struct tier_settings {
 #F, type, unit, lo, hi, value, offsetof(struct S, tier.F), help, NULL                                          \
     }
 #define ZEROCOPY_TIER_ROWS(S)                                                                                          \
-    TIER_ROW(S, resident, PARAM_CHOICE, "none|degree|reverse-pagerank|weighted|recorded", 0, 0, 0,                     \
-             "rows ranked by this score, or by accesses recorded in another run, are kept near the GPU"),              \
+    TIER_ROW(S, resident, PARAM_CHOICE, "none|degree|reverse-pagerank|weighted|recorded|lru|lfu|counted", 0, 0, 0,     \
+             "rows by this score, or by accesses recorded in another run, are near the GPU; caches of rows; counted: " \
+             "the rows that this run asks for most"),                                                                  \
         TIER_ROW(S, local_pct, PARAM_REAL, "%", 0, 100, 10, "of the rows in each GPU's own memory"),                   \
         TIER_ROW(S, shared_pct, PARAM_REAL, "%", 0, 100, 0, "of the rows spread over the GPUs"),                       \
         TIER_ROW(S, gpus, PARAM_INT, "", 1, 1024, 1, "that share the rows and host memory"),                           \
@@ -58,13 +59,19 @@ struct tier {
     uint64_t row_elements;
     double row_bytes;
     double local_bytes, peer_bytes;             /* of the launch that is going on */
+    uint64_t lookups;                           /* likewise */
     double local_total, peer_total, link_total; /* bytes of rows */
     uint64_t batches;
 };
 
-/* Rank the rows if anything is to be resident. *err if the workload has no graph to rank by, or the percents exceed
- * 100. */
-int tier_open(struct tier *tier, const struct tier_settings *settings, const struct scan_setup *setup, struct err *err);
+/* Rank the rows, or go over all lookups for a cache, if anything is to be resident. *err if the workload has no graph
+ * to rank by, or the percents exceed 100. */
+int tier_open(struct tier *tier, const struct tier_settings *settings, const struct scan_setup *setup,
+              const struct scan_ops *ops, void *state, struct err *err);
+
+/* The rows of all lookups in their order; *rows is freed with free() in any case. */
+int tier_rows(const struct scan_setup *setup, const struct scan_ops *ops, void *state, uint64_t **rows, size_t *n,
+              struct err *err);
 void tier_close(struct tier *tier);
 
 /* Serve what is resident of a batch. Returns its elements. */

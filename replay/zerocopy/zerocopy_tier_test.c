@@ -62,6 +62,40 @@ START_TEST(rows_that_another_run_asked_for_most_are_resident)
 }
 END_TEST
 
+/* A plain cache of a tenth of the rows, lookup by lookup; launches find what those before them left. */
+START_TEST(a_cache_serves_what_a_plain_one_does)
+{
+    static const char *const sets[] = {"resident=lru", "local_pct=10"}, *const peers[] = {"resident=lfu",
+                                                                                          "shared_pct=1"};
+    unsigned counts[ROWS] = {0}, cache[ROWS / 10], n = 0, hits = 0, row;
+    char spec[600];
+    struct err err = {""};
+    const char *rows = write_rows("cached.txt", 3, counts);
+    FILE *f = fopen(rows, "r");
+    while (fscanf(f, "%u", &row) == 1) {
+        unsigned at = 0;
+        while (at < n && cache[at] != row)
+            at++;
+        hits += at < n;
+        n += at == n && n < ROWS / 10;
+        memmove(cache + 1, cache, (at < n ? at : n - 1) * sizeof *cache);
+        cache[0] = row;
+    }
+    fclose(f);
+    for (int batches = 1; batches <= 7; batches += 6) {
+        (void)snprintf(spec, sizeof spec, "synth:embedding,indices=%s,rows=%d,row_bytes=256,batches=%d", rows, ROWS,
+                       batches);
+        ck_assert_msg(run(spec, "naive,shift", sets, 2, &err) == 0, "%s", err.msg);
+        ck_assert_double_eq_tol(metric(0, "hit_ratio")->real, (double)hits / ASKED, 1e-12);
+        ck_assert_double_eq(metric(0, "launches")->real, batches);
+        ck_assert_double_eq(metric(1, "payload_bytes")->real, 256.0 * (ASKED - hits));
+        replay_release(&result);
+    }
+    ck_assert_int_eq(run(spec, "naive", peers, 2, &err), -1);
+    ck_assert_msg(strstr(err.msg, "each GPU's own"), "%s", err.msg);
+}
+END_TEST
+
 START_TEST(without_a_recording_there_is_nothing_to_rank_by)
 {
     static const char *const sets[] = {"resident=recorded"};
@@ -73,6 +107,24 @@ START_TEST(without_a_recording_there_is_nothing_to_rank_by)
                    testing_write("high.txt", "1\n3\n", 4));
     ck_assert_int_eq(run(spec, "shift", sets, 1, &err), -1);
     ck_assert_msg(strstr(err.msg, "line 2: row 3; the table has 3"), "%s", err.msg);
+}
+END_TEST
+
+/* Rows of 512 B, ns each, simulated and in closed form: beyond the reach they wait for translations. */
+START_TEST(rows_far_apart_wait_for_translations_simulated_or_not)
+{
+    static const char *const specs[] = {"synth:gather,count=200000,row_bytes=512,table_rows=67108864",
+                                        "synth:gather,count=200000,row_bytes=512,table_rows=67108864,reuse=l1",
+                                        "synth:gather,count=200000,row_bytes=512,table_rows=262144",
+                                        "synth:gather,count=200000,row_bytes=512,table_rows=262144,reuse=l1"};
+    for (int i = 0; i < 4; i++) {
+        struct err err = {""};
+        const struct replay_request request = {
+            .engine = engine_find("zerocopy"), .platform = "h100", .policy_list = "naive", .threads = 2};
+        ck_assert_msg(testing_try_replay(&result, request, specs[i], &err) == 0, "%s", err.msg);
+        ck_assert_double_eq_tol(metric(0, "time_ns")->real / 200000, i < 2 ? 24 : 10.2, 1);
+        replay_release(&result);
+    }
 }
 END_TEST
 
@@ -177,6 +229,7 @@ START_TEST(the_ends_are_pipelines_walked_batch_by_batch)
 }
 END_TEST
 
-TEST_MAIN("zerocopy_tier", shares_make_at_most_the_table, rows_that_another_run_asked_for_most_are_resident,
+TEST_MAIN("zerocopy_tier", a_cache_serves_what_a_plain_one_does, rows_far_apart_wait_for_translations_simulated_or_not,
+          shares_make_at_most_the_table, rows_that_another_run_asked_for_most_are_resident,
           without_a_recording_there_is_nothing_to_rank_by, an_epoch_lies_between_the_bounds_of_its_stages,
           the_worked_example, the_ends_are_pipelines_walked_batch_by_batch)
