@@ -22,12 +22,12 @@ MAP = (("lee-2026", (("Fig. 1", "figure lee-locality; section lee-2026"), ("Fig.
         ("Figs. 1 to 3", DRAWING), ("Fig. 4", "figure f3fs-character; section gupta-2025-f3fs"), ("Fig. 5", "section gupta-2025-f3fs"), ("Fig. 6", "column 'fall' of the table of all policies"),
         ("Fig. 7", DRAWING), ("Fig. 8", "figures f3fs-fairness, f3fs-throughput; table of all policies"), ("Fig. 9", DRAWING), ("Fig. 10", "figure f3fs-switches; table of all policies"),
         ("Fig. 11", "figure f3fs-llm; rows LLM"), ("Fig. 12", "not covered, because hardware area is not modelled"), ("Fig. 13", "rows Fig. 13; `report pairs.results` by GPU kernel"),
-        ("Fig. 14", "rows ablation and queue; `plot bars --metric fairness_index,system_throughput`"), ("Table I", "platform gv100"), ("Table II", "workloads gpu-g1 to gpu-g20, synthetic"), ("Table III", "workloads pim-*"))), ("bateni-2020", (
-        ("Fig. 1", DRAWING), ("Fig. 2", "figure igpu-overhead; the paper's values are bars without numbers"), ("Fig. 3", "not covered, because two instances' times are bars without numbers; `replay placement --set mode=corun`"),
-        ("Fig. 4", "figure igpu-timeline"), ("Fig. 5", "not covered, because the tasks are not described"), ("Fig. 6", "figure igpu-timeline"), ("Fig. 7", DRAWING + "; `--set mode=corun`"),
-        ("Fig. 8", "figure igpu-overhead; errors not covered, because the measured times are bars without numbers"), ("Fig. 9", "section bateni-2020"), ("Figs. 10 to 12", "not covered, because the drone's and the car's programs have no published sizes and times"),
-        ("Table I", "not covered, because YOLO's buffers are not published (rows III)"), ("Table II", "not covered, because times of the pairs are not printed (rows III)"), ("Table III", "numbers of a platform's section [placement]: placement.md"),
-        ("Table IV", "fixtures/tasks/table4.ini and table4-agx.ini; section bateni-2020; drone and Autoware: not covered, because their programs have no published sizes and times"), ("Table V", "Rodinia rows: section bateni-2020; drone and car: not covered, because their programs have no published sizes and times"))),
+        ("Fig. 14", "rows ablation and queue; `plot bars --metric fairness_index,system_throughput`"), ("Table I", "platform gv100"), ("Table II", "workloads gpu-g1 to gpu-g20, programs rodinia-*"), ("Table III", "workloads pim-*"))), ("bateni-2020", (
+        ("Fig. 1", DRAWING), ("Fig. 2", "figure igpu-overhead; the paper's values are bars without numbers"), ("Fig. 3", "rows III-C: which holds less, which is the fastest; bars without numbers"),
+        ("Fig. 4", "figure igpu-timeline"), ("Fig. 5", "not covered, because the model is deterministic: what would have to vary stands at its rows III-C"), ("Fig. 6", "figure igpu-timeline"), ("Fig. 7", DRAWING + "; `--set mode=corun`"),
+        ("Fig. 8", "figure igpu-overhead; errors not covered, because the measured times are bars without numbers"), ("Fig. 9", "section bateni-2020"), ("Figs. 10 to 12", "rows V-C: YOLO by darknet's layer table; the car's clustering is assumed"),
+        ("Table I", "rows III-B: YOLO's arrays by its layer table, without what CUDA and its libraries hold"), ("Table II", "rows III-C"), ("Table III", "numbers of a platform's section [placement]: placement.md"),
+        ("Table IV", "fixtures/tasks/table4.ini and table4-agx.ini; section bateni-2020; drone and Autoware: rows V, as figures 10 to 12"), ("Table V", "section bateni-2020"))),
     ("wilt-2017", (("Table 1", "section wilt-2017, platform gm200"), ("Table 2", "section wilt-2017, platform gp100"))),)
 
 
