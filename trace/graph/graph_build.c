@@ -70,93 +70,6 @@ static void fill(const struct graph_builder *b, int flags, struct graph *g, uint
     }
 }
 
-static void insertion_sort(uint32_t *ids, uint64_t n)
-{
-    for (uint64_t i = 1; i < n; i++) {
-        uint32_t id = ids[i];
-        uint64_t j = i;
-        for (; j > 0 && ids[j - 1] > id; j--)
-            ids[j] = ids[j - 1];
-        ids[j] = id;
-    }
-}
-
-/* A byte at a time, the lowest first; `other` is scratch of the same size. */
-static void radix_sort(uint32_t *ids, uint32_t *other, uint64_t n)
-{
-    uint32_t differ = 0, *at = ids;
-    for (uint64_t i = 1; i < n; i++)
-        differ |= ids[i] ^ ids[0];
-    for (unsigned shift = 0; shift < 32; shift += 8) {
-        uint64_t start[257] = {0};
-        if (!(differ >> shift & 255))
-            continue;
-        for (uint64_t i = 0; i < n; i++)
-            start[(at[i] >> shift & 255) + 1]++;
-        for (unsigned i = 0; i < 256; i++)
-            start[i + 1] += start[i];
-        for (uint64_t i = 0; i < n; i++)
-            other[start[at[i] >> shift & 255]++] = at[i];
-        uint32_t *t = at;
-        at = other;
-        other = t;
-    }
-    if (at != ids)
-        memcpy(ids, at, n * sizeof *ids);
-}
-
-/* Short lists in pieces, which are merged. */
-static void sort_list(uint32_t *ids, uint32_t *other, uint64_t n)
-{
-    enum { FEW = 24, MANY = 512 };
-    if (n > MANY) {
-        radix_sort(ids, other, n);
-        return;
-    }
-    for (uint64_t i = 0; i < n; i += FEW)
-        insertion_sort(ids + i, n - i < FEW ? n - i : FEW);
-    uint32_t *from = ids, *to = other;
-    for (uint64_t width = FEW; width < n; width *= 2) {
-        for (uint64_t i = 0; i < n; i += 2 * width) {
-            uint64_t a = i, middle = i + width < n ? i + width : n, b = middle,
-                     end = i + 2 * width < n ? i + 2 * width : n;
-            for (uint64_t k = i; k < end; k++)
-                to[k] = a < middle && (b == end || from[a] <= from[b]) ? from[a++] : from[b++];
-        }
-        uint32_t *t = from;
-        from = to;
-        to = t;
-    }
-    if (from != ids)
-        memcpy(ids, from, n * sizeof *ids);
-}
-
-static uint64_t longest(const struct graph *g)
-{
-    uint64_t most = 0;
-    for (uint64_t v = 0; v < g->vertices; v++)
-        most = graph_degree(g, v) > most ? graph_degree(g, v) : most;
-    return most;
-}
-
-/* Lists without weights: sort the ids alone. */
-static int sort_plain(struct graph *g, struct err *err)
-{
-    const uint64_t most = longest(g);
-    int failed = 0;
-#pragma omp parallel reduction(+ : failed)
-    {
-        uint32_t *scratch = mem_zalloc(most, sizeof *scratch, NULL);
-        failed = !scratch;
-#pragma omp for schedule(dynamic, 4096)
-        for (uint64_t v = 0; v < g->vertices; v++)
-            if (scratch)
-                sort_list(g->targets + g->offsets[v], scratch, graph_degree(g, v));
-        free(scratch);
-    }
-    return failed ? err_set(err, "out of memory: lists of %llu ids to sort", (unsigned long long)most) : 0;
-}
-
 struct weighted {
     uint32_t id;
     int32_t weight;
@@ -193,27 +106,149 @@ static int sort_weighted(struct graph *g, struct err *err)
     return 0;
 }
 
-/* Keep the first of equal neighbours, moving everything down in place. */
-static void unique(struct graph *g)
+/* --- lists without weights, sorted ---
+ *
+ * Elements go to buckets of neighbouring vertices, each as a number of 32 bits: the vertex's place in its bucket, then
+ * the neighbour's id. The numbers of a bucket in their order are its vertices' lists, one behind the other. */
+
+struct buckets {
+    unsigned id, low; /* bits of an id, of a place in a bucket */
+    uint64_t count;
+    uint64_t *end; /* of each; while it is filled: where the next goes */
+};
+
+static inline void put(const struct buckets *k, uint32_t *numbers, uint32_t from, uint32_t to)
 {
-    uint64_t to = 0, start = 0;
-    for (uint64_t v = 0; v < g->vertices; v++) {
-        uint64_t end = g->offsets[v + 1], first = to;
-        for (uint64_t i = start; i < end; i++) {
-            if (to > first && g->targets[to - 1] == g->targets[i])
-                continue;
-            g->targets[to] = g->targets[i];
-            if (g->weights)
-                g->weights[to] = g->weights[i];
-            to++;
-        }
-        start = end;
-        g->offsets[v + 1] = to;
+    const uint64_t at = k->end[from >> k->low]++, place = from & ((1u << k->low) - 1);
+    if (numbers)
+        numbers[at] = (uint32_t)(place << k->id | to);
+}
+
+/* Every element; numbers: NULL: they are counted. */
+static inline __attribute__((always_inline)) void put_all(const struct graph_builder *b, int flags,
+                                                          const struct buckets *k, uint32_t *numbers)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        const struct graph_edge e = b->edges[i];
+        if (e.from == e.to && flags & GRAPH_DROP_LOOPS)
+            continue;
+        put(k, numbers, e.from, e.to);
+        if (flags & GRAPH_MIRROR && e.from != e.to)
+            put(k, numbers, e.to, e.from);
     }
-    g->elements = to;
-    uint32_t *smaller = realloc(g->targets, (to ? to : 1) * sizeof *smaller);
-    if (smaller)
-        g->targets = smaller;
+}
+
+/* So many bits at a time, the lowest first; `other` is scratch of the same size. */
+static void radix_sort(uint32_t *numbers, uint32_t *other, uint64_t n)
+{
+    enum { FEW = 4096, SHORT = 8, LONG = 11 };
+    const unsigned bits = n < FEW ? SHORT : LONG, mask = (1u << bits) - 1;
+    uint32_t *at = numbers;
+    for (unsigned shift = 0; shift < 32; shift += bits) {
+        uint64_t start[1 << LONG], sum = 0;
+        memset(start, 0, ((size_t)mask + 1) * sizeof *start);
+        for (uint64_t i = 0; i < n; i++)
+            start[at[i] >> shift & mask]++;
+        if (start[at[0] >> shift & mask] == n)
+            continue;
+        for (unsigned i = 0; i <= mask; i++) {
+            const uint64_t more = start[i];
+            start[i] = sum;
+            sum += more;
+        }
+        for (uint64_t i = 0; i < n; i++)
+            other[start[at[i] >> shift & mask]++] = at[i];
+        uint32_t *t = at;
+        at = other;
+        other = t;
+    }
+    if (at != numbers)
+        memcpy(numbers, at, n * sizeof *numbers);
+}
+
+/* The sorted numbers of a bucket become its vertices' lists, and their lengths. Returns how long they are together. */
+static uint64_t take_lists(struct graph *g, const struct buckets *k, uint64_t bucket, uint32_t *numbers, uint64_t n,
+                           bool unique)
+{
+    const uint32_t mask = (uint32_t)(UINT64_MAX >> (64 - k->id));
+    uint64_t *length = g->offsets + (bucket << k->low) + 1, kept = 0;
+    uint32_t before = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        const uint32_t number = numbers[i];
+        if (unique && i && number == before)
+            continue;
+        before = number;
+        length[(uint64_t)number >> k->id]++;
+        numbers[kept++] = number & mask;
+    }
+    return kept;
+}
+
+/* What each bucket holds, sorted; k->end[i]: how much of it is left. */
+static int sort_buckets(struct graph *g, const struct buckets *k, bool unique, uint64_t *start, struct err *err)
+{
+    uint64_t most = 0;
+    int failed = 0;
+    for (uint64_t i = 0; i < k->count; i++) {
+        start[i] = i ? k->end[i - 1] : 0;
+        most = k->end[i] - start[i] > most ? k->end[i] - start[i] : most;
+    }
+#pragma omp parallel reduction(+ : failed)
+    {
+        uint32_t *scratch = mem_zalloc(most, sizeof *scratch, NULL);
+        failed = !scratch;
+#pragma omp for schedule(dynamic, 16)
+        for (uint64_t i = 0; i < k->count; i++) {
+            uint32_t *numbers = g->targets + start[i];
+            const uint64_t n = k->end[i] - start[i];
+            if (scratch && n)
+                radix_sort(numbers, scratch, n);
+            k->end[i] = scratch ? take_lists(g, k, i, numbers, n, unique) : 0;
+        }
+        free(scratch);
+    }
+    return failed ? err_set(err, "out of memory: lists of %llu ids to sort", (unsigned long long)most) : 0;
+}
+
+static int fill_sorted(struct graph_builder *b, int flags, struct graph *g, struct buckets *k, uint64_t *start,
+                       struct err *err)
+{
+    put_all(b, flags, k, NULL);
+    for (uint64_t i = 0; i < k->count; i++) {
+        const uint64_t more = k->end[i];
+        k->end[i] = g->elements;
+        g->elements += more;
+    }
+    g->targets = mem_zalloc(g->elements, sizeof *g->targets, err);
+    if (!g->targets)
+        return -1;
+    put_all(b, flags, k, g->targets);
+    graph_builder_release(b);
+    if (sort_buckets(g, k, flags & GRAPH_UNIQUE, start, err))
+        return -1;
+    g->elements = 0;
+    for (uint64_t i = 0; i < k->count; g->elements += k->end[i++])
+        if (g->elements < start[i])
+            memmove(g->targets + g->elements, g->targets + start[i], k->end[i] * sizeof *g->targets);
+    for (uint64_t v = 0; v < g->vertices; v++)
+        g->offsets[v + 1] += g->offsets[v];
+    uint32_t *smaller = realloc(g->targets, (g->elements ? g->elements : 1) * sizeof *smaller);
+    g->targets = smaller ? smaller : g->targets;
+    return 0;
+}
+
+static int build_sorted(struct graph_builder *b, int flags, struct graph *g, struct err *err)
+{
+    enum { BUCKETS = 10 }; /* bits of their number, at least where there are so many vertices */
+    struct buckets k = {.id = g->vertices > 1 ? 64 - (unsigned)__builtin_clzll(g->vertices - 1) : 1};
+    k.low = k.id < BUCKETS ? 0 : k.id - BUCKETS < 32 - k.id ? k.id - BUCKETS : 32 - k.id;
+    k.count = (g->vertices >> k.low) + 1;
+    k.end = mem_zalloc(k.count, sizeof *k.end, err);
+    uint64_t *start = mem_zalloc(k.count, sizeof *start, err);
+    int rc = k.end && start ? fill_sorted(b, flags, g, &k, start, err) : -1;
+    free(k.end);
+    free(start);
+    return rc;
 }
 
 static int build(struct graph_builder *b, uint64_t vertices, int flags, struct graph *g, struct err *err)
@@ -225,6 +260,8 @@ static int build(struct graph_builder *b, uint64_t vertices, int flags, struct g
     g->offsets = mem_zalloc(vertices + 1, sizeof *g->offsets, err);
     if (!g->offsets)
         return -1;
+    if (flags & GRAPH_SORT && !b->weights)
+        return build_sorted(b, flags, g, err);
     count(b, flags, g);
     g->targets = mem_zalloc(g->elements, sizeof *g->targets, err);
     if (!g->targets || (b->weights && !(g->weights = mem_zalloc(g->elements, sizeof *g->weights, err))))
@@ -236,10 +273,8 @@ static int build(struct graph_builder *b, uint64_t vertices, int flags, struct g
     fill(b, flags, g, cursor);
     free(cursor);
     graph_builder_release(b);
-    if ((flags & GRAPH_SORT) && (g->weights ? sort_weighted(g, err) : sort_plain(g, err)))
+    if (flags & GRAPH_SORT && sort_weighted(g, err))
         return -1;
-    if (flags & GRAPH_UNIQUE)
-        unique(g);
     return 0;
 }
 

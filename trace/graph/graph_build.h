@@ -18,7 +18,7 @@ enum graph_build_flags {
     GRAPH_MIRROR = 1,     /* also store the reverse of every edge; of a self loop once */
     GRAPH_DROP_LOOPS = 2, /* leave out u -> u */
     GRAPH_SORT = 4,       /* sort each neighbour list by id (stable in order of addition where ids are equal) */
-    GRAPH_UNIQUE = 8,     /* with GRAPH_SORT: keep the first of equal neighbours */
+    GRAPH_UNIQUE = 8,     /* with GRAPH_SORT, without weights: keep one of equal neighbours */
 };
 
 struct graph_edge {
