@@ -97,6 +97,8 @@ static const struct platform_section uvm_section = {"uvm", uvm_platform_params, 
 static const struct platform_section launch_section = {"launch", launch_params, sizeof(struct launch), NULL, NULL};
 static const struct platform_section pcie_section = {"pcie", pcie_params, sizeof(struct pcie), pcie_general, NULL};
 
-const struct platform_section *const platform_sections[] = {
-    &gpu_section,    &uvm_section,       &dram_section,   &pcie_section,
-    &launch_section, &placement_section, &legacy_section, NULL};
+static const struct platform_section batch_section = {"batch", batch_params, sizeof(struct link_batch), NULL, NULL};
+
+const struct platform_section *const platform_sections[] = {&gpu_section,    &uvm_section,    &dram_section,
+                                                            &pcie_section,   &launch_section, &placement_section,
+                                                            &legacy_section, &batch_section,  NULL};

@@ -4,6 +4,7 @@
 
 #include "trace/base/param.h"
 
-extern const struct param gpu_params[], uvm_platform_params[], pcie_params[], dram_params[], launch_params[];
+extern const struct param gpu_params[], uvm_platform_params[], pcie_params[], dram_params[], launch_params[],
+    batch_params[];
 
 #endif

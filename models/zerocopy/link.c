@@ -136,6 +136,18 @@ double link_copy_ns(const struct pcie *p, double bytes, double copies)
     return copies * p->copy_setup_ns + bytes / copy_bytes_per_s(p) * 1e9;
 }
 
+const struct param batch_params[] = {
+    PARAM_REAL_ROW(link_batch, block_ns, "ns", 0, 1e9, 515, "of a block of a batched copy, besides its bytes"),
+    PARAM_REAL_ROW(link_batch, small_ns, "ns", 0, 1e9, 1057, "the same of a small block"),
+    PARAM_REAL_ROW(link_batch, small_bytes, "bytes", 0, 1e9, 16384, "a block of fewer is small"),
+    {0}};
+
+double link_batch_ns(const struct pcie *p, const struct link_batch *b, double blocks, double block_bytes)
+{
+    return link_copy_ns(p, blocks * block_bytes, 1) +
+           blocks * (block_bytes < b->small_bytes ? b->small_ns : b->block_ns);
+}
+
 enum { LOOK = 64, WITHOUT_TAGS = 256 };
 
 void link_queue_init(struct link_queue *q, const struct pcie *p)

@@ -317,9 +317,28 @@ START_TEST(link_bytes_give_the_requests_and_the_payload)
 }
 END_TEST
 
-TEST_MAIN("link", toy_bandwidths_are_the_published_and_measured_ones, block_copies_have_the_measured_curve,
-          few_multiprocessors_are_bound_by_their_warps, stores_go_up_beside_what_comes_down,
-          wire_bytes_are_what_counters_see, walks_are_the_misses_of_a_cache_that_forgets_at_random,
+/* Public, 2026: H100, cuMemcpyBatchAsync of 10,000 blocks; the cliff lies between the first two. */
+START_TEST(batched_copies_have_the_given_rates)
+{
+    static const struct {
+        double kib, gbps;
+    } given[] = {{8, 6.8}, {28, 27.5}, {64, 38.8}};
+    struct platform *platform = platform_load("h100", NULL);
+    const struct pcie *p = platform_section_get(platform, "pcie");
+    const struct link_batch *b = platform_section_get(platform, "batch");
+    for (int i = 0; i < 3; i++)
+        ck_assert_double_eq_tol(given[i].kib * 1024 * 10000 / link_batch_ns(p, b, 10000, given[i].kib * 1024),
+                                given[i].gbps, 0.01 * given[i].gbps);
+    ck_assert_double_eq_tol(link_batch_ns(p, b, 1, 16383) - link_batch_ns(p, b, 1, 16384), 1057 - 515, 1);
+    ck_assert_double_eq(link_batch_ns(p, b, 0, 4096), p->copy_setup_ns); /* the call */
+    platform_free(platform);
+}
+END_TEST
+
+TEST_MAIN("link", batched_copies_have_the_given_rates, toy_bandwidths_are_the_published_and_measured_ones,
+          block_copies_have_the_measured_curve, few_multiprocessors_are_bound_by_their_warps,
+          stores_go_up_beside_what_comes_down, wire_bytes_are_what_counters_see,
+          walks_are_the_misses_of_a_cache_that_forgets_at_random,
           lines_drawn_from_beyond_the_reach_take_the_measured_time,
           further_requests_wait_for_the_first_and_jumps_add_to_host_memory, the_worked_example,
           requests_of_one_kind_take_what_each_takes_alone, a_steady_mix_takes_what_the_formula_says,

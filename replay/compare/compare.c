@@ -38,9 +38,9 @@ const struct param *compare_setting(const char *key)
 }
 
 const char *const compare_mechanisms[COMPARE_MECHANISMS] = {
-    [COMPARE_COPY] = "copy",     [COMPARE_MANAGED] = "managed", [COMPARE_ZEROCOPY] = "zerocopy",
-    [COMPARE_TIERED] = "tiered", [COMPARE_DEVICE] = "device",   [COMPARE_PINNED] = "pinned",
-    [COMPARE_MIXED] = "mixed",
+    [COMPARE_COPY] = "copy",          [COMPARE_MANAGED] = "managed", [COMPARE_ZEROCOPY] = "zerocopy",
+    [COMPARE_BLOCKS] = "copy-blocks", [COMPARE_TIERED] = "tiered",   [COMPARE_DEVICE] = "device",
+    [COMPARE_PINNED] = "pinned",      [COMPARE_MIXED] = "mixed",
 };
 
 /* What docs/accuracy.md calls them; of the rest nobody has measured any. */

@@ -27,6 +27,7 @@ enum compare_mechanism {
     COMPARE_COPY,
     COMPARE_MANAGED,
     COMPARE_ZEROCOPY,
+    COMPARE_BLOCKS, /* rows copied one by one */
     COMPARE_TIERED, /* hot rows on the GPU, the others read from the host */
     COMPARE_DEVICE, /* this one and pinned: where GPU and CPU share their memory */
     COMPARE_PINNED,

@@ -36,7 +36,8 @@ struct call {
 static enum compare_mechanism mechanism_of(const struct call *call, const char *policy)
 {
     for (enum compare_mechanism m = 0; m < COMPARE_MECHANISMS; m++)
-        if (strcmp(policy, compare_mechanisms[m]) == 0)
+        if (strncmp(policy, compare_mechanisms[m], strcspn(policy, ":")) == 0 &&
+            !compare_mechanisms[m][strcspn(policy, ":")])
             return m;
     return call->mechanism;
 }
@@ -197,6 +198,45 @@ void compare_fill_zerocopy(const struct compare_program *f, const struct outcome
     outcome_real(&row->outcome, "back_ns", 0);
 }
 
+/* Rows copied one by one: the time between the ends of what a block, or a call, may take. */
+static void fill_blocks(const struct compare_program *f, const struct outcome *out, struct compare_row *row,
+                        const char *policy)
+{
+    struct scan_setup s;
+    (void)zerocopy_scans_of(&f->input->workload, &s);
+    const double bytes = (double)s.row_elements * s.structures[0].element, time = known(out, "time_ns");
+    const double blocks = known(out, "h2d_bytes") / bytes;
+    const bool each = json_string_value(json_object_get(row->params, "calls")) &&
+                      strcmp(json_string_value(json_object_get(row->params, "calls")), "each") == 0;
+    const struct link_batch *batch = platform_section_get(f->platform, "batch");
+    const struct platform_number *large = platform_number(f->platform, "batch", "block_ns"),
+                                 *small = platform_number(f->platform, "batch", "small_ns"),
+                                 *cliff = platform_number(f->platform, "batch", "small_bytes"),
+                                 *call = platform_number(f->platform, "pcie", "copy_setup_ns");
+    const struct pcie *link = platform_section_get(f->platform, "pcie");
+    const double now = each ? link->copy_setup_ns : bytes < batch->small_bytes ? batch->small_ns : batch->block_ns;
+    const double lo = each                 ? call->low
+                      : bytes < cliff->low ? small->low
+                                           : fmin(small->low, large->low),
+                 hi = each                   ? call->high
+                      : bytes >= cliff->high ? large->high
+                                             : fmax(small->high, large->high);
+    (void)policy;
+    outcome_real(&row->outcome, "time_ns", time);
+    if (hi > lo)
+        outcome_interval(&row->outcome, "time_ns", time + blocks * (fmin(lo, now) - now),
+                         time + blocks * (fmax(hi, now) - now));
+    pass(row, "h2d_bytes", out, "h2d_bytes");
+    pass(row, "read_amplification_ratio", out, "read_amplification_ratio");
+    outcome_real(&row->outcome, "d2h_bytes", 0);
+    outcome_real(&row->outcome, "back_ns", 0);
+    if (f->counted)
+        outcome_real(&row->outcome, "gpu_bytes", (double)f->device_bytes);
+    compare_plan_say(
+        row, each ? "cudaMemcpyAsync() of each row from page-locked memory, in place of the kernel"
+                  : "cudaMemcpyBatchAsync() of a launch's rows from page-locked memory, in place of the kernel");
+}
+
 /* Patterns where a list or a row is read by whom the kernel's author chooses; of all else the program's own loads. */
 static int zerocopy_rows(const struct compare_program *f, struct compare_result *result, struct err *err)
 {
@@ -211,6 +251,9 @@ static int zerocopy_rows(const struct compare_program *f, struct compare_result 
         call.policies = "naive,shift";
     else if ((w->type || f->touching.kind == UVM_INPUT_ACCESSES) && link->load_ns > 0)
         call.policies = "as-written:reuse=l1";
+    const struct call blocks = {f, "zerocopy", "copy-blocks,copy-blocks:calls=each", COMPARE_BLOCKS, fill_blocks};
+    if (setup.shape == SCAN_ROWS && platform_has(f->platform, "batch") && run(&blocks, result, err))
+        return -1;
     if (run(&call, result, err) || compare_align_rows(f, &setup, call.policies, result, err))
         return -1;
     return compare_tiered_rows(f, &setup, result, err);

@@ -34,7 +34,8 @@ static void take_command(const struct compare_result *result, struct compare_exp
 {
     const struct compare_row *row = &result->rows[x->row];
     static const char from[] = "by cudaEventRecord() before the first ", to[] = " and behind the last kernel";
-    bool copies = row->mechanism == COMPARE_COPY || row->mechanism == COMPARE_TIERED || row->mechanism == COMPARE_MIXED;
+    bool copies = row->mechanism == COMPARE_COPY || row->mechanism == COMPARE_TIERED ||
+                  row->mechanism == COMPARE_BLOCKS || row->mechanism == COMPARE_MIXED;
     if (row == compare_plannable(result))
         (void)snprintf(
             x->command, sizeof x->command,

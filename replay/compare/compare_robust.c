@@ -37,6 +37,8 @@ static bool as_it_was(const struct drawing *d, const struct platform *now, const
         return uvm_managed_same(was, now, row->activity);
     case COMPARE_ZEROCOPY:
         return platform_same(was, now, "pcie", unread) && platform_same(was, now, "gpu", NULL);
+    case COMPARE_BLOCKS:
+        return platform_same(was, now, "pcie", NULL) && platform_same(was, now, "batch", NULL);
     case COMPARE_TIERED:
         return platform_same(was, now, "pcie", NULL) && platform_same(was, now, "gpu", NULL);
     case COMPARE_MIXED:

@@ -181,7 +181,36 @@ START_TEST(a_draw_finds_the_row_again)
 }
 END_TEST
 
-TEST_MAIN("compare_tiered", a_tiered_row_is_its_engines_time_and_one_copy,
-          rows_kept_by_recorded_accesses_do_not_cross_the_link_again, kept_rows_fit_the_memory_there_is,
-          a_cache_stands_at_the_knee_of_its_curve, what_cannot_be_ranked_is_refused, half_of_the_rows_is_the_most,
-          a_draw_finds_the_row_again)
+/* 100 blocks in each of two launches, one call for each launch's or for each block. 16 KiB may lie on either side of
+ * the cliff, 64 KiB do not. */
+START_TEST(rows_copied_one_by_one_take_what_their_blocks_may)
+{
+    for (int kib = 16; kib <= 64; kib += 48) {
+        char spec[96];
+        (void)snprintf(spec, sizeof spec, "synth:kv-load,blocks=100,layers=2,block_bytes=%dKiB", kib);
+        compare_with(spec, "h100", NULL, 1);
+        const struct compare_row *batch = row_of("copy-blocks", "copy-blocks"),
+                                 *each = row_of("copy-blocks", "copy-blocks:calls=each");
+        const struct pcie *link = platform_section_get(result.platform, "pcie");
+        const struct launch *calls = platform_section_get(result.platform, "launch");
+        const double bytes = 200.0 * kib * 1024, wire = link_copy_ns(link, bytes, 0) + 2 * calls->wait_ns;
+        const struct metric_value *time = outcome_get(&batch->outcome, "time_ns");
+        ck_assert(time->interval);
+        ck_assert_double_eq_tol(time->lo, wire + 2 * link->copy_setup_ns + 200 * 506, 1);
+        ck_assert_double_eq_tol(time->hi, wire + 2 * link->copy_setup_ns + 200 * (kib == 16 ? 1065 : 525), 1);
+        ck_assert_double_eq_tol(metric(each, "time_ns"), wire + 200 * link->copy_setup_ns, 1);
+        ck_assert_double_eq(metric(batch, "h2d_bytes"), bytes);
+        ck_assert(told(batch, "cudaMemcpyBatchAsync()") && told(each, "cudaMemcpyAsync()"));
+        compare_release(&result);
+    }
+    compare_with("synth:bfs,scale=8,roots=1", "h100", NULL, 1);
+    for (size_t i = 0; i < result.count; i++) /* lists are no blocks */
+        ck_assert_int_ne(result.rows[i].mechanism, COMPARE_BLOCKS);
+    compare_release(&result);
+}
+END_TEST
+
+TEST_MAIN("compare_tiered", rows_copied_one_by_one_take_what_their_blocks_may,
+          a_tiered_row_is_its_engines_time_and_one_copy, rows_kept_by_recorded_accesses_do_not_cross_the_link_again,
+          kept_rows_fit_the_memory_there_is, a_cache_stands_at_the_knee_of_its_curve, what_cannot_be_ranked_is_refused,
+          half_of_the_rows_is_the_most, a_draw_finds_the_row_again)

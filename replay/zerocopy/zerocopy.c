@@ -26,6 +26,7 @@ static const struct policy_head *const policies[] = {ZEROCOPY_PATTERNS(POLICY_HE
                                                      &zerocopy_uvm.head,
                                                      &zerocopy_dma.head,
                                                      &zerocopy_copy.head,
+                                                     &zerocopy_copy_blocks.head,
                                                      &zerocopy_subgraph.head,
                                                      NULL};
 
@@ -271,6 +272,9 @@ static int replay_scans(const struct replay_job *job, struct reading *reading, s
         rc = zerocopy_run_finish(&runs[r], scan_runs(ops, state), &outcomes[r], err);
     for (size_t r = 0; r < job->policy_count && !rc && context.counts_elements; r++) {
         bool cpu = runs[r].baseline && runs[r].baseline->cpu_gathers;
+        if (runs[r].pattern && context.setup.shape == SCAN_ROWS && how->sm_share_pct < 100)
+            outcome_note(&outcomes[r], "a kernel beside loses at most %.3g %% of its speed meanwhile: multiprocessors",
+                         how->sm_share_pct);
         const struct tier_gather gather = {cpu, how->sm_share_pct / 100};
         tier_metrics(&tier, &gather, &outcomes[r]);
     }
@@ -296,15 +300,19 @@ static int replay(const struct replay_job *job, struct outcome *outcomes, struct
     return rc;
 }
 
-/* What faults cost only where that is asked for. */
+/* What faults and batched copies cost only where that is asked for. */
 static const char *const *sections(const struct replay_job *job)
 {
-    static const char *const link[] = {"pcie", "gpu", "launch", NULL}, *const batches[] = {"pcie", "gpu", "launch",
-                                                                                           "uvm", NULL};
+    static const char *const names[][6] = {{"pcie", "gpu", "launch", NULL},
+                                           {"pcie", "gpu", "launch", "uvm", NULL},
+                                           {"pcie", "gpu", "launch", "batch", NULL},
+                                           {"pcie", "gpu", "launch", "uvm", "batch", NULL}};
+    unsigned asked = 0;
     for (size_t i = 0; i < job->policy_count; i++)
-        if (job->policies[i].head == &zerocopy_uvm.head)
-            return batches;
-    return link;
+        asked |= job->policies[i].head == &zerocopy_uvm.head           ? 1U
+                 : job->policies[i].head == &zerocopy_copy_blocks.head ? 2U
+                                                                       : 0;
+    return names[asked];
 }
 
 const struct engine engine_zerocopy = {

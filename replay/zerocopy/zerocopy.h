@@ -155,9 +155,11 @@ extern const struct metric zerocopy_metric_table[];
  *
  * copy: one block copy of the whole structure. dma: the CPU gathers what is needed into a staging buffer, then a block
  * copy. subgraph: as dma, level by level, for the lists of active vertices (Subway's way; its time to find them is in
- * cpu_lists_bytes_per_s). uvm: unified memory: the program itself, by the uvm engine (replay/uvm/uvm_managed.h).
- * Source: dissertation, sections 2.5 (subgraph) and 3.5 (dma); Subway: Sabet et al., EuroSys 2020. */
-extern const struct zerocopy_baseline zerocopy_dma, zerocopy_copy, zerocopy_subgraph, zerocopy_uvm;
+ * cpu_lists_bytes_per_s). copy-blocks: each row by a copy of its own, by one call for a launch's or one each. uvm:
+ * unified memory: the program itself, by the uvm engine (replay/uvm/uvm_managed.h). Source: dissertation, sections 2.5
+ * (subgraph) and 3.5 (dma); Subway: Sabet et al., EuroSys 2020. */
+extern const struct zerocopy_baseline zerocopy_dma, zerocopy_copy, zerocopy_copy_blocks, zerocopy_subgraph,
+    zerocopy_uvm;
 
 /* The policy as-written: the requests that the program's own loads make, when the data that they reach is in host
  * memory.

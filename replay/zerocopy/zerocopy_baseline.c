@@ -54,6 +54,58 @@ const struct zerocopy_baseline zerocopy_copy = {.head = {.name = "copy",
                                                          .baseline = true},
                                                 .finish = copy_finish};
 
+struct blocks_params {
+    int64_t calls;
+};
+
+static const struct param blocks_params[] = {
+    PARAM_CHOICE_ROW(blocks_params, calls, "batch|each", 0, "one call for all rows of a launch, or one for each"), {0}};
+
+static int blocks_open(struct zerocopy_run *run, struct outcome *out, struct err *err)
+{
+    (void)err;
+    run->refused = run->context->setup.shape != SCAN_ROWS;
+    if (run->refused)
+        outcome_note(out, "blocks are copied one by one of rows only, whose numbers the CPU knows");
+    return 0;
+}
+
+/* The host waits for the copies as it does for a kernel. */
+static void blocks_launch(struct zerocopy_run *run)
+{
+    const struct zerocopy_context *c = run->context;
+    const double rows = run->launch_elements / (double)c->setup.row_elements;
+    const double row = (double)c->setup.row_elements * zerocopy_element_bytes(&c->setup);
+    const bool each = ((const struct blocks_params *)run->params)->calls;
+    run->totals.payload_bytes += rows * row;
+    run->totals.time_ns += c->calls->wait_ns;
+    run->totals.time_ns += each ? link_copy_ns(c->pcie, rows * row, rows)
+                                : link_batch_ns(c->pcie, platform_section_get(c->platform, "batch"), rows, row);
+}
+
+/* What the copies take from a kernel beside. */
+static int blocks_finish(struct zerocopy_run *run, uint64_t runs, struct outcome *out, struct err *err)
+{
+    const struct zerocopy_totals *t = &run->totals;
+    (void)err;
+    outcome_note(out,
+                 "a kernel beside loses at most %.2g %% of its speed meanwhile, the memory's bandwidth that is written",
+                 100 * fmin(1, t->payload_bytes / (t->time_ns / 1e9) / run->context->gpu->dram_bytes_per_s));
+    return moved(run, t->payload_bytes, runs, out);
+}
+
+const struct zerocopy_baseline zerocopy_copy_blocks = {
+    .head = {.name = "copy-blocks",
+             .summary = "baseline: each row by the copy engine, into its place",
+             .source = "CUDA driver API, cuMemcpyBatchAsync and cuMemcpyHtoDAsync; models/zerocopy/link.h",
+             .params = blocks_params,
+             .state_size = sizeof(struct blocks_params),
+             .measured = "",
+             .baseline = true},
+    .open = blocks_open,
+    .launch = blocks_launch,
+    .finish = blocks_finish};
+
 const struct zerocopy_baseline zerocopy_subgraph = {
     .head = {.name = "subgraph",
              .summary = "baseline: active lists gathered by the CPU, one copy per level",
