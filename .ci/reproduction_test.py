@@ -39,6 +39,7 @@ def page(name, text):
     changed = lambda line, **to: SimpleNamespace(**{**line.__dict__, "sort": line.sort, **to})  # noqa: E731
     flipped = [changed(r, verdict=next(v for v in ("does not hold", "outside", "within 5 %", "holds") if v not in (verdict.possible(r.published, r.ours) or ("holds", "does not hold")))) for r in judged]
     yield f"{name}: no verdict of {len(flipped)} could be another", all(pages.fault_of(r) for r in flipped)
+    yield f"{name}: no prediction or bound without a command", all(pages.fault_of(changed(r, source="")) for r in judged if r.sort in ("prediction", "bound"))
     signed = [r for r in judged if re.match(verdict.FIGURE, r.ours) and re.search(r"\((over|under) 0\)", r.published) and r.verdict != "other side" and float(re.match(verdict.FIGURE, r.ours)[0].replace(",", "")) != 0]
     turned = [changed(r, ours=r.ours[1:] if r.ours.startswith("-") else "-" + r.ours) for r in signed]
     yield f"{name}: no sign of {len(turned)} could be another", all(pages.fault_of(r) for r in turned)

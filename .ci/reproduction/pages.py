@@ -52,7 +52,7 @@ class Line:
         self.row = re.sub("<[^>]*>", "", cells[0])
         self.place, self.claim, self.kind, self.published, self.ours, said = cells[1:7]
         m = re.fullmatch(r"([a-z0-9 %]+?)(?: \(([-\d.,]+)\))?", said)
-        self.verdict = m[1] if m else said
+        self.verdict, self.source = m[1] if m else said, cells[8]
 
     @property
     def sort(self):
@@ -157,6 +157,8 @@ def fault_of(r):
         return f"no kind: {r.kind}"
     if r.verdict in ("not covered", "not run"):
         return ""
+    if r.sort in ("prediction", "bound") and not r.source:
+        return f"a {r.sort} that names no command is a definition"
     number = verdict.possible(r.published, r.ours)
     could = number or {"holds", "does not hold"}  # a statement
     if r.verdict not in could:
