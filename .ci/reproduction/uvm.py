@@ -28,6 +28,7 @@ def label(memory):
 
 
 def write(b):
+    b.takes = "20 minutes of one processor"
     def run(w, memory=0):
         return b.replay(command(w, memory), full=True)
 
@@ -51,10 +52,9 @@ def write(b):
     def ends(ws, memory, want, policy):
         return said([f"{w}: {g // 1024} KiB" for w in ws for g in [run(w, memory)[policy]["granularity_final_bytes"]] if g != want])
 
-    def order(w, memory):
+    def order(r, times=False):
         """The three fixed policies, the fastest first."""
-        r = run(w, memory)
-        return " < ".join(NAMES[i] for i in sorted((TREE, K4, M2), key=lambda i: r[i]["time_ns"]))
+        return " < ".join(NAMES[i] + (f" {r[i]['time_ns'] / 1e9:.2f} s" if times else "") for i in sorted((TREE, K4, M2), key=lambda i: r[i]["time_ns"]))
 
     b.section("Unified memory: lee-2026", f"""
 TITAN V model; baseline = the stock tree prefetcher; values over 1 are speed-ups. The programs are of the size that the authors' benchmarks
@@ -64,7 +64,7 @@ have (oslab-ewha/uvm_benchmarks b75bfb1, of which facts alone are taken): conv2d
 modelled. That is one case, and its rows are counted; a quarter of each size at 110, 125, 150 and 200 % is another reading. The costs of faults
 were fixed before any row with memory short was run (titanv.ini: batch times of stock drivers). R_hi and the lower bound of A of `adaptive`, which
 the paper leaves open, were chosen at other sizes of these programs ([models-uvm.md](models-uvm.md)): its rows are a fit. `adaptive-literal` follows
-equations 1 to 7 as printed, with nothing fitted.
+equations 1 to 7 as printed, with nothing fitted. The page takes 20 minutes of one processor.
 
 {b.picture("lee-speedup", "bars --metric speedup_ratio", [command(w, m) for w in ALL for m in (0, SHORT)], "speed-up over tree, figures 3 and 4", full=True)}
 {b.picture("lee-locality", "box --metric blocks_per_batch_median", [command(w) for w in ALL], "R by workload and policy, memory sufficient, figure 1", full=True)}""")
@@ -87,23 +87,22 @@ equations 1 to 7 as printed, with nothing fitted.
         b.row("II-B, Fig. 3b", f"4 KiB is faster than tree, oversubscribed, {w}", 1, lambda w=w: speed(w, SHORT, K4), short[w], relation=">")
     b.row("II-B, Fig. 3a", "every program gains from 2 MiB over tree, sufficient", 1, lambda: min(speeds(ALL, (0,), M2)), gains, relation=">")
     b.row("II-B, Fig. 3b", "under oversubscription tree brings more bytes than 4 KiB, random programs: bytes of tree over 4 KiB, least", 1, lambda: min(run(w, SHORT)[TREE]["h2d_bytes"] / run(w, SHORT)[K4]["h2d_bytes"] for w in RANDOM), short["bicg"], relation=">")
-    b.row("III, Fig. 3a", "best of 4 KiB, tree and 2 MiB, sufficient", "2 MiB for all four", lambda: (lambda o: (all(x.startswith("2 MiB") for x in o), "; ".join(f"{w} {x}" for w, x in zip(ALL, o))))([order(w, 0) for w in ALL]), gains)
+    b.row("III, Fig. 3a", "best of 4 KiB, tree and 2 MiB, sufficient", "2 MiB for all four", lambda: (lambda o: (all(x.startswith("2 MiB") for x in o), "; ".join(f"{w} {x}" for w, x in zip(ALL, o))))([order(run(w)) for w in ALL]), gains)
     for w in ALL:
         want = "2 MiB" if w in REGULAR else "4 KiB"
-        b.row("IV-C", f"best of 4 KiB, tree and 2 MiB, oversubscribed, {w}", want, lambda w=w, want=want: (lambda o: (o.startswith(want), o))(order(w, SHORT)), short.get(w, gains))
-        b.row("IV-C", f"the same, {w}, a quarter of the size at 110, 125, 150 and 200 %", want, lambda w=w, want=want: (lambda o: (all(x.startswith(want) for x in o), "; ".join(f"{p} %: {x}" for p, x in zip(OVER, o))))([order(w, p) for p in OVER]), short.get(w, gains), apart=True)
+        b.row("IV-C", f"best of 4 KiB, tree and 2 MiB, oversubscribed, {w}", want, lambda w=w, want=want: (lambda o: (o.startswith(want), o))(order(run(w, SHORT))), short.get(w, gains))
+        b.row("IV-C", f"the same, {w}, a quarter of the size at 110, 125, 150 and 200 %", want, lambda w=w, want=want: (lambda o: (all(x.startswith(want) for x in o), "; ".join(f"{p} %: {x}" for p, x in zip(OVER, o))))([order(run(w, p)) for p in OVER]), short.get(w, gains), apart=True)
     b.row("IV-C", "a quarter of the size at the same ratio: the same order of 4 KiB, tree and 2 MiB", "the same", lambda: (lambda v: (all(x == y for x, y in v.values()), "; ".join(f"{w} {x}" + ("" if x == y else f", whole {y}") for w, (x, y) in v.items())))(
-        {w: (order(w, RATIO[w]), order(w, SHORT)) for w in ALL}), "rows are shorter or fewer, so that a VA block holds another number of them: another case", apart=True)
+        {w: (order(run(w, RATIO[w])), order(run(w, SHORT))) for w in ALL}), "rows are shorter or fewer, so that a VA block holds another number of them: another case", apart=True)
     def moved(w, case, *numbers):
-        """The three fixed policies of a case with some numbers elsewhere in their ranges."""
-        r = b.replay(f"uvm synth:{w},{case} --policy tree,fixed:granularity=4KiB,fixed:granularity=2MiB" + "".join(f" --set {n}" for n in numbers), full=True)
-        return " < ".join(f"{NAMES[i]} {r[i]['time_ns'] / 1e9:.2f} s" for i in sorted((TREE, K4, M2), key=lambda i: r[i]["time_ns"]))
+        """4 KiB is the best of the three, with some numbers elsewhere in their ranges."""
+        o = order(b.replay(f"uvm synth:{w},{case} --policy tree,fixed:granularity=4KiB,fixed:granularity=2MiB" + "".join(f" --set {n}" for n in numbers), full=True), True)
+        return o.startswith("4 KiB"), o
 
-    first = lambda o: (o.startswith("4 KiB"), o)  # noqa: E731
     for left, more in BLOCKED:
-        b.row("IV-C", f"best of the three, bicg, oversubscribed, with utlb=blocked, {left:,} MiB left" + "".join(f", {m}" for m in more[1:]), "4 KiB", lambda more=more: first(moved("bicg", AUTHORS["bicg"][0], f"ballast={AUTHORS['bicg'][1]}MiB", "utlb=blocked", *more)), short["bicg"], apart=True)
+        b.row("IV-C", f"best of the three, bicg, oversubscribed, with utlb=blocked, {left:,} MiB left" + "".join(f", {m}" for m in more[1:]), "4 KiB", lambda more=more: moved("bicg", AUTHORS["bicg"][0], f"ballast={AUTHORS['bicg'][1]}MiB", "utlb=blocked", *more), short["bicg"], apart=True)
     for number in ("utlb=blocked", "service_again_ns=470", "service_again_ns=13000", "copy_engines=2"):
-        b.row("IV-C", f"best of the three, nw, a quarter of the size at {RATIO['nw']} %, with {number}", "4 KiB", lambda number=number: first(moved("nw", AUTHORS["nw"][2], f"oversubscription_pct={RATIO['nw']}", number)), short["nw"], apart=True)
+        b.row("IV-C", f"best of the three, nw, a quarter of the size at {RATIO['nw']} %, with {number}", "4 KiB", lambda number=number: moved("nw", AUTHORS["nw"][2], f"oversubscription_pct={RATIO['nw']}", number), short["nw"], apart=True)
     OSCILLATES = "as printed, R_hi = 1: a sweep over k arrays has R = k at 2 MiB, so the granularity shrinks, below 1 it grows again, and so on; in nw R stays above it down to 4 KiB (models-uvm.md)"
     BLIND = "while A is at a bound the granularity goes to that end of the ladder: rungs are not compared, so where the other end is best, the rule cannot know"
     for policy, name in READINGS:
