@@ -34,8 +34,8 @@ static const struct opt options[] = {
     OPT("mixed", 0, OPT_FLAG, NULL, &mixed,
         "look for a mechanism for each allocation with room for all too, and above 256 MiB"),
     OPT("whole", 0, OPT_FLAG, NULL, &whole,
-        "run all of it: above 256 MiB rows over 3 times the best are stopped, from 4 GiB on what repeats is run in "
-        "part"),
+        "run all of it: above 256 MiB rows over 3 times the best are stopped and long launches run in part, from 4 GiB "
+        "on all that repeats"),
     OPT_ROBUST(&draws),
     {"top", 0, OPT_INT, "N", &top,
      "say how to have the N best mechanisms, and what to run of each on the machine itself", 0, COMPARE_MECHANISMS},

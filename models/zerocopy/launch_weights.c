@@ -1,5 +1,6 @@
 #include "models/zerocopy/launch_weights.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -364,6 +365,20 @@ void launch_weights_add(struct launch_weights *w, uint32_t launch, const struct 
         launch_tally_add(*sum, tally);
     else
         w->bytes = MOST_BYTES; /* no part of a launch without the others */
+}
+
+void launch_weights_continue(struct launch_weights *w, uint32_t launch, const struct launch_weights *first,
+                             const struct launch_weights *second, double by)
+{
+    const struct launch_tally *a = first->tally[launch], *b = second->tally[launch];
+    if (!a || !b)
+        return;
+    launch_weights_add(w, launch, b);
+    struct launch_tally *t = w->tally[launch];
+    for (size_t i = 0; t && i < (size_t)t->sms * t->columns; i++)
+        t->lines[i] += (uint64_t)llround((double)(b->lines[i] - a->lines[i]) * by);
+    if (t)
+        t->loads += (uint64_t)llround((double)(b->loads - a->loads) * by);
 }
 
 bool launch_weights_are_of(const struct launch_weights *w, const struct program *program)

@@ -80,6 +80,11 @@ struct launch_tally *launch_weights_tally(const struct launch_weights *weights, 
 /* What was counted of a launch, or of some of its warps, by one thread at a time. */
 void launch_weights_add(struct launch_weights *weights, uint32_t launch, const struct launch_tally *tally);
 
+/* Of a launch what two parts of it have counted, the second more: it goes on `by` times as from the one to the other.
+ */
+void launch_weights_continue(struct launch_weights *weights, uint32_t launch, const struct launch_weights *first,
+                             const struct launch_weights *second, double by);
+
 /* Whether they are this program's. */
 bool launch_weights_are_of(const struct launch_weights *weights, const struct program *program);
 /* Of a launch with the program's allocations, more of which may be on the GPU. False: not known. */

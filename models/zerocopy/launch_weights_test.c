@@ -44,6 +44,31 @@ START_TEST(what_threads_counted_of_a_launch_is_known_for_its_program)
 }
 END_TEST
 
+START_TEST(two_parts_of_a_launch_weigh_as_all_of_it)
+{
+    static struct launch_weight got, is;
+    struct hand_program p;
+    struct launch_weights *of[4];
+    for (uint64_t i = 0; i < 4; i++) { /* 6, 12 and 30 blocks, and from the two the third */
+        const uint64_t blocks[] = {6, 12, 30, 30};
+        struct program program = hand_program(&p, blocks[i], 32, one_load);
+        struct launch_tally *t = launch_tally_new(&program, 3, true, &err);
+        of[i] = launch_weights_open(&program, 3, &err);
+        if (i < 3) {
+            ck_assert_int_eq(launch_weigh(&program, &p, 0, t, &is, &err), 0);
+            launch_weights_add(of[i], 0, t);
+        }
+        launch_tally_free(t);
+    }
+    launch_weights_continue(of[3], 0, of[0], of[1], 3);
+    ck_assert(launch_weights_get(of[3], 0, 3, &p.alloc, &got));
+    ck_assert_mem_eq(&got, &is, sizeof is);
+    ck_assert_uint_eq(got.lines, 30);
+    for (uint64_t i = 0; i < 4; i++)
+        launch_weights_close(of[i]);
+}
+END_TEST
+
 /* Names, launches and GPUs are told apart; the first weight of a launch stays. */
 START_TEST(what_somebody_went_over_is_kept_by_name)
 {
@@ -357,8 +382,9 @@ START_TEST(parts_take_the_blocks_of_their_multiprocessors)
 }
 END_TEST
 
-TEST_MAIN("launch_weights", what_threads_counted_of_a_launch_is_known_for_its_program,
-          what_somebody_went_over_is_kept_by_name, a_body_that_cannot_be_made_is_told_unless_nobody_asks_for_it,
-          a_load_weighs_the_lines_of_its_lanes, a_launch_weighs_the_lines_of_its_multiprocessors,
-          the_heaviest_depends_on_what_lies_on_the_gpu, told_apart_and_added_they_weigh_as_each_program_alone,
-          too_many_chains_are_not_told, parts_take_the_blocks_of_their_multiprocessors)
+TEST_MAIN("launch_weights", two_parts_of_a_launch_weigh_as_all_of_it,
+          what_threads_counted_of_a_launch_is_known_for_its_program, what_somebody_went_over_is_kept_by_name,
+          a_body_that_cannot_be_made_is_told_unless_nobody_asks_for_it, a_load_weighs_the_lines_of_its_lanes,
+          a_launch_weighs_the_lines_of_its_multiprocessors, the_heaviest_depends_on_what_lies_on_the_gpu,
+          told_apart_and_added_they_weigh_as_each_program_alone, too_many_chains_are_not_told,
+          parts_take_the_blocks_of_their_multiprocessors)

@@ -188,13 +188,14 @@ static int by_order(const void *a, const void *b)
 }
 
 /* By insertion: equal ones stay in order. */
-static void rank(struct compare_result *result)
+static void rank(struct compare_result *result, bool part)
 {
     struct compare_row *rows = result->rows;
     for (size_t i = 0; i < result->count; i++) {
         struct compare_row row = rows[i];
         size_t at = i;
-        replay_link_check(result->platform, &row.outcome);
+        if (!part) /* what it moves beside the first blocks is not in its time */
+            replay_link_check(result->platform, &row.outcome);
         row.answered = class_of(&row) == 0;
         for (; at > 0 && before(&row, &rows[at - 1]); at--)
             rows[at] = rows[at - 1];
@@ -282,6 +283,8 @@ int compare_rows(const struct compare_program *facts, struct compare_result *res
     near.stop_ns =
         facts->only ? compare_stop_drawn_ns(facts, COMPARE_ZEROCOPY, result) : compare_stop_ns(facts, prefetched);
     rest = result->count;
+    if (facts->request->cut.input)
+        return 0;
     return compare_engine_rows(&near, result, err) || compare_mixed_rows(facts, result, prefetched, err) ||
                    compare_file_stage(facts->keep, result, rest, COMPARE_STAGE_ENGINES, err)
                ? -1
@@ -331,7 +334,7 @@ static int run(const struct compare_request *request, const struct input *input,
     struct compare_file *keep = facts.keep;
     facts.keep = NULL; /* draws are rows of other platforms */
     facts.prefetched = prefetched.time_ns ? &prefetched : NULL;
-    rank(result);
+    rank(result, request->cut.input);
     compare_plan_settle(result);
     if (rc == 0 && request->draws)
         rc = compare_robust(&facts, result, err);
@@ -342,6 +345,12 @@ static int run(const struct compare_request *request, const struct input *input,
     compare_file_close(keep);
     for (int i = 0; i < ZEROCOPY_TOOK; i++)
         free(took[i].of);
+    if (request->cut.input && facts.counted && facts.blocks) {
+        *request->cut.counted = (struct compare_counted){facts.totals, facts.weights, facts.blocks};
+        facts.counted = false;
+        facts.weights = NULL;
+        facts.blocks = NULL;
+    }
     compare_program_close(&facts);
     return rc ? -1 : 0;
 }
@@ -380,7 +389,9 @@ static int prepare(const struct compare_request *request, struct compare_result 
     *usage = result->platform && apply_sets(request, set, result->platform, err);
     if (!result->platform || *usage)
         return -1;
-    if (!generated)
+    if (request->cut.input)
+        *input = *request->cut.input;
+    if (!generated || request->cut.input)
         return 0;
     spec_of(request, result->platform, spec, SPEC);
     *opened = input_open(input, spec, "", false, err) == 0;

@@ -88,6 +88,11 @@ struct compare_request {
     double lacks;
     const struct compare_row *wanted;
     size_t wanted_count;
+    struct compare_cut {
+        const struct input *input; /* the program, open; NULL: all of a program is asked for, which `spec` says */
+        double share, least;       /* of the blocks of each launch that has 1 / least waves of them; of others all */
+        struct compare_counted *counted; /* gets what was counted */
+    } cut;
     int threads;    /* at most this many */
     uint32_t draws; /* of the platform's uncertain numbers (replay/run/robust.h) */
     struct progress *progress;
@@ -102,6 +107,7 @@ struct compare_result {
     char program[256];                      /* as the input was given */
     char recorded[128];                     /* the program that was recorded, with its arguments; "" */
     char touches[512];                      /* the command that records the touches, too; "" */
+    bool in_part;                           /* compare_repeats.c has asked part of the program */
     uint64_t footprint_bytes, memory_bytes; /* of the memory in question; that the GPU has for it, 0: enough */
     struct compare_alloc {
         char name[24];

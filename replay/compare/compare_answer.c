@@ -64,9 +64,10 @@ void compare_verdict_release(struct compare_verdict *v)
 
 int compare_verdict(const struct compare_result *result, struct compare_verdict *v, struct err *err)
 {
-    *v = (struct compare_verdict){.verdict = {.metric = compare_metrics},
-                                  .answers = mem_zalloc(result->count + 1, sizeof *v->answers, err),
-                                  .names = mem_zalloc(result->count + 1, sizeof *v->names, err)};
+    *v = (struct compare_verdict){
+        .verdict = {.metric = compare_metrics, .decides = result->in_part ? "--whole decides" : NULL},
+        .answers = mem_zalloc(result->count + 1, sizeof *v->answers, err),
+        .names = mem_zalloc(result->count + 1, sizeof *v->names, err)};
     if (!v->answers || !v->names) {
         compare_verdict_release(v);
         return -1;

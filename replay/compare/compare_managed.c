@@ -199,6 +199,7 @@ static int ask(const struct compare_program *f, struct managed_run *run, const s
                                       .policy = list.count ? &list.policies[0] : NULL,
                                       .other = others.count ? &others.policies[0] : NULL,
                                       .diverged = diverged,
+                                      .later = run->prefetched ? NULL : f->later,
                                       .stop_ns = run->stop_ns,
                                       .times = run->times,
                                       .settings = &settings};

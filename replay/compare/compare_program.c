@@ -1,7 +1,80 @@
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "models/gpu/occupancy.h"
 #include "replay/compare/compare_rows.h"
+#include "trace/base/mem.h"
+
+/* --- the first blocks of launches --- */
+
+/* Waves of blocks that a launch has; 0: it is the CPU's. */
+double compare_waves(const struct program_launch *launch, const struct gpu *gpu, uint64_t *wave)
+{
+    *wave = launch->cpu ? 0 : (uint64_t)occupancy_resident(gpu, launch, (uint32_t)gpu->sms) * (uint64_t)gpu->sms;
+    return *wave ? (double)launch->blocks / (double)*wave : 0;
+}
+
+uint64_t *compare_cut_blocks(const struct compare_cut *cut, const struct program *program, const struct gpu *gpu,
+                             double *kept, struct err *err)
+{
+    const uint32_t launches = program->ops->launches(program->state);
+    uint64_t *blocks = mem_zalloc(launches + 1, sizeof *blocks, err), wave;
+    *kept = 0;
+    for (uint32_t l = 0; blocks && l < launches; l++) {
+        const struct program_launch shape = program_launch_of(program, l);
+        const double waves = compare_waves(&shape, gpu, &wave);
+        blocks[l] = shape.blocks;
+        if (waves * cut->least > 1 - 1e-9)
+            blocks[l] = wave * (uint64_t)fmax(1, round(waves * cut->share));
+        *kept += (double)(blocks[l] * program_warps_of_block(&shape));
+    }
+    return blocks;
+}
+
+static int take_first(struct compare_program *f, struct err *err)
+{
+    const struct program whole = f->touching.program;
+    double kept;
+    f->blocks = compare_cut_blocks(&f->request->cut, &whole, platform_section_get(f->platform, "gpu"), &kept, err);
+    actor_input_close(&f->touching);
+    if (f->blocks)
+        program_first_init(&f->cut, &whole, f->blocks);
+    return f->blocks ? actor_input_program(&f->touching, &f->cut.adapter.program, err) : -1;
+}
+
+static int find_touched(struct compare_program *f, struct uvm_later *later, struct err *err)
+{
+    const uint32_t launches = f->ops->launches(f->actors);
+    struct actor_launch shape;
+    struct actor_step step;
+    int rc = 0;
+    for (uint32_t l = 0; l < launches; l++) {
+        f->ops->launch(f->actors, l, &shape);
+        for (uint32_t a = 0; f->ops->like(f->actors, l) == l && a < shape.actors; a++) {
+            struct actor_at at = {0};
+            while ((rc = f->ops->step((void *)f->actors, l, a, &at, &step, err)) == 1)
+                for (uint32_t i = 0; i < step.count + step.stores; i++) {
+                    const uint16_t page = step.page[i] % ACTOR_BLOCK_PAGES;
+                    struct uvm_later *b = &later[step.page[i] / ACTOR_BLOCK_PAGES];
+                    b->first = b->end && b->first < page ? b->first : page;
+                    b->end = b->end > page ? b->end : (uint16_t)(page + 1);
+                }
+        }
+    }
+    return rc;
+}
+
+/* What the first blocks leave alone the others have brought when a later launch comes: it begins as it does then. */
+static void leave_alone(struct compare_program *f)
+{
+    f->later = mem_zalloc(actor_space_pages(f->allocs, f->alloc_count) / ACTOR_BLOCK_PAGES, sizeof *f->later, NULL);
+    if (f->later)
+        (void)find_touched(f, f->later, NULL); /* kept steps do not fail */
+}
+
+/* --- what is counted --- */
 
 /* All rows take the same steps: work them out once, if there is room, and count what they touch meanwhile. */
 static void keep_steps(struct compare_program *f)
@@ -27,6 +100,8 @@ static void keep_steps(struct compare_program *f)
     totals_watch_end(f->watch, &f->totals);
     f->ops = &actor_tracks_ops;
     f->actors = f->tracks;
+    if (f->request->cut.input)
+        leave_alone(f);
 }
 
 static int count(struct compare_program *f, struct err *err)
@@ -71,6 +146,10 @@ int compare_program_open(struct compare_program *f, const struct compare_request
     }
     if (actor_input_open(&f->touching, input, err))
         return -1;
+    if (request->cut.input && take_first(f, err)) {
+        free(f->blocks);
+        return -1;
+    }
     f->touches = true;
     f->allocs = f->touching.ops->allocs(f->touching.state, &f->alloc_count);
     for (size_t i = 0; i < f->alloc_count; i++)
@@ -101,6 +180,8 @@ void compare_program_close(struct compare_program *f)
     launch_weights_close(f->weights);
     if (f->touches)
         actor_input_close(&f->touching);
+    free(f->later);
+    free(f->blocks);
 }
 
 bool compare_next_policy(const char **list, char *policy, size_t size)

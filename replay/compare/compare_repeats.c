@@ -10,6 +10,15 @@
  * errors) are off by less than NEAR_PCT, or their times alone at the last size that pays, that is the answer; numbers
  * that are not as near are estimates. If it never is, the program runs whole.
  *
+ * Any program that fits may instead be asked the first blocks of its launches, whole waves of them, if nearly all are
+ * in launches of WAVES and more. Then x is warps, lines are those through the last two sizes of each pair (the first
+ * blocks may lie at an edge), memory is the whole program's, and pages that the first blocks do not reach are the GPU's
+ * from the beginning, as they are for later launches of the whole. What comes by faults depends on which pages are left
+ * for the other blocks: it is an estimate, no less than the kernels' own line, or stopped as a whole run would be;
+ * where it would be best the program runs whole. Zero-copy is asked of the whole program, by counts on the same lines.
+ * Worked example: of matmul's 20.7 waves (n = 2,368, copied: 2.207 ms) 1, 2 and 4 take 0.919, 0.984 and 1.115 ms: 2.212
+ * ms by the last two, 2.202 ms by those before.
+ *
  * The first size is at least AT_ONCE times the blocks of 2 MiB that resident warps touch in their first steps: where
  * those are a large part of what is simulated, nothing repeats. A program that L2 holds is another one, too. Worked
  * example: 64, 128, 256 and 512 rows of 51,200 take 5, 9.1, 17 and 32.9 ms. The line through 64 and 512 rows gives
@@ -22,26 +31,32 @@
 
 #include "models/gpu/occupancy.h"
 #include "replay/compare/compare_rows.h"
+#include "replay/zerocopy/zerocopy.h"
 #include "trace/base/mem.h"
 #include "trace/derived/limits.h"
 
 /* Of the least size that is asked in part the first is 1 / FIRST, the last 1 / LAST at most; of any 1 / SAVES. */
 enum { FIRST = 128, LAST = 2, SAVES = 4 };
+/* A launch of so many waves is cut, if all but 1 / REST of the warps are in such; the last size is 1 / LAST_BLOCKS. */
+enum { WAVES = 64, REST = 8, LAST_BLOCKS = 6 };
+#define FAR 1.1                         /* beyond where a row stops, it does */
 enum { TIME, H2D, D2H, GPU, FEW = 64 }; /* of compare_metrics; bytes that are a smaller part of H2D are few */
 enum part { LOW, HIGH, REAL };          /* of a number */
 enum { SIZES = 8, ALL_ROWS = 3, NEAR_PCT = 3, AT_ONCE = 4, SHORT = 8, LAUNCHES_LOOKED_AT = 64, SPEC = 4096 };
 
 struct shorter {
     double at; /* the key */
+    struct compare_counted counted;
     struct compare_result result;
 };
 
 struct repeats {
     const struct compare_program *facts;
-    const struct workload_repeats *in;
-    double whole; /* the key */
-    double lacks; /* blocks of 2 MiB that the GPU's memory is short of; 0: it is not */
-    double base;  /* of them those that do not grow with the size */
+    const struct workload_repeats *in; /* NULL: the first blocks of its launches are asked */
+    double least;                      /* of them, as struct compare_cut has it */
+    double whole;                      /* the key, or warps */
+    double lacks;                      /* blocks of 2 MiB that the GPU's memory is short of; 0: it is not */
+    double base;                       /* of them those that do not grow with the size */
     struct shorter sizes[SIZES];
     size_t count;
     struct compare_row *wanted; /* that matter; nothing is theirs but what names them */
@@ -91,6 +106,49 @@ void compare_repeats_lack(struct compare_program *f, struct compare_set *set)
     set->managed.gpu_memory_bytes = (int64_t)f->memory;
 }
 
+/* --- or the first blocks of its launches --- */
+
+static const struct gpu *gpu_of(const struct compare_program *f)
+{
+    return platform_section_get(f->platform, "gpu");
+}
+
+/* Waves of the least of the launches that make up the program; 0: too few, or too much is in shorter ones. *all: warps.
+ */
+static double waves_of(const struct compare_program *f, double *all)
+{
+    const struct program *program = &f->touching.program;
+    const uint32_t launches = program->ops->launches(program->state);
+    double most = 0, long_ones = 0, least = INFINITY;
+    uint64_t wave;
+    *all = 0;
+    for (uint32_t l = 0; l < launches; l++) {
+        const struct program_launch shape = program_launch_of(program, l);
+        most = fmax(most, (double)program_warps(&shape));
+    }
+    for (uint32_t l = 0; l < launches; l++) {
+        const struct program_launch shape = program_launch_of(program, l);
+        const double warps = (double)program_warps(&shape), waves = compare_waves(&shape, gpu_of(f), &wave);
+        *all += warps;
+        if (shape.cpu)
+            return 0;
+        if (warps * REST >= most)
+            least = fmin(least, waves);
+        long_ones += waves >= WAVES ? warps : 0;
+    }
+    return least >= WAVES && (*all - long_ones) * REST <= *all ? least : 0;
+}
+
+/* Warps of them in such a share. */
+static double kept_at(const struct repeats *r, double share, struct err *err)
+{
+    double kept;
+    uint64_t *blocks = compare_cut_blocks(&(struct compare_cut){.share = share, .least = r->least},
+                                          &r->facts->touching.program, gpu_of(r->facts), &kept, err);
+    free(blocks);
+    return blocks ? kept : -1;
+}
+
 /* The size nearest to `bytes` of memory; where memory is short in proportion one that lacks whole blocks. */
 static double size_at(const struct repeats *r, double bytes, double *lacks)
 {
@@ -101,7 +159,8 @@ static double size_at(const struct repeats *r, double bytes, double *lacks)
     return fmax(1, round(r->whole * share / r->in->unit)) * r->in->unit;
 }
 
-static int run_shorter(struct repeats *r, double bytes, struct err *err)
+/* size: bytes of memory, or the share of blocks. */
+static int run_shorter(struct repeats *r, double size, struct err *err)
 {
     struct compare_request request = *r->facts->request;
     struct shorter *s = &r->sizes[r->count];
@@ -111,12 +170,17 @@ static int run_shorter(struct repeats *r, double bytes, struct err *err)
         request.wanted = r->wanted;
         request.wanted_count = r->wanted_count;
     }
-    s->at = size_at(r, bytes, &request.lacks);
-    spec_of(r, s->at, spec);
-    request.spec = spec;
+    if (r->in) {
+        s->at = size_at(r, size, &request.lacks);
+        spec_of(r, s->at, spec);
+        request.spec = spec;
+    } else {
+        s->at = kept_at(r, size, err);
+        request.cut = (struct compare_cut){r->facts->input, size, r->least, &s->counted};
+    }
     request.stop_from = 0;
     request.part = true;
-    const int rc = compare_run(&request, &s->result, &usage, err);
+    const int rc = s->at < 0 ? -1 : compare_run(&request, &s->result, &usage, err);
     r->count += rc == 0;
     return rc;
 }
@@ -144,9 +208,10 @@ static double part_of(const struct metric_value *v, enum part part)
     return part == LOW ? v->lo : v->hi;
 }
 
-/* One number of a row at the whole size, by the first size and `back` before the last; a ratio's line is one over the
- * reciprocal. NAN: one of them has none. */
-static double number(const struct repeats *r, const struct compare_row *row, size_t metric, enum part part, size_t back)
+/* One number of a row at the whole size, by the first size (of blocks the one before) and `back` before the last; a
+ * ratio's line is one over the reciprocal. NAN: one of them has none. */
+static double on_line(const struct repeats *r, const struct compare_row *row, size_t metric, enum part part,
+                      size_t back)
 {
     const size_t last = last_of(r, row);
     const bool ratio = compare_metrics[metric].aggregate == METRIC_MEAN;
@@ -154,13 +219,43 @@ static double number(const struct repeats *r, const struct compare_row *row, siz
     if (last < back + 1)
         return NAN;
     for (size_t i = 0; i < 2; i++) {
-        const struct shorter *on = &r->sizes[i * (last - back)];
+        const struct shorter *on = &r->sizes[i ? last - back : r->in ? 0 : last - back - 1];
         const struct compare_row *same = same_row(on, row);
         x[i] = ratio ? 1 / on->at : on->at;
         y[i] = same ? part_of(&same->outcome.values[metric], part) : NAN;
     }
     const double at = ratio ? 1 / r->whole : r->whole;
     return isnan(y[0] + y[1]) ? NAN : fmax(0, y[0] + (y[1] - y[0]) * (at - x[0]) / (x[1] - x[0]));
+}
+
+/* Whether memory comes by faults while the first blocks run: how much of it is left for the others is not known. */
+static bool by_faults(const struct repeats *r, const struct compare_row *row)
+{
+    return !r->in && row->mechanism == COMPARE_MANAGED && !row->prefetched;
+}
+
+/* The row whose memory is all there first; NULL: none. */
+static const struct compare_row *prefetched_row(const struct repeats *r)
+{
+    const struct compare_result *all = &r->sizes[0].result;
+    for (size_t i = 0; i < all->count; i++)
+        if (all->rows[i].prefetched)
+            return &all->rows[i];
+    return NULL;
+}
+
+/* The number that the line gives; blocks that wait for memory take no less than those that find it. */
+static double number(const struct repeats *r, const struct compare_row *row, size_t metric, enum part part, size_t back)
+{
+    const double line = on_line(r, row, metric, part, back);
+    const struct compare_row *there = by_faults(r, row) && metric == TIME ? prefetched_row(r) : NULL;
+    const size_t last = last_of(r, row);
+    if (!there || isnan(line) || !same_row(&r->sizes[last], there))
+        return line;
+    const double had = part_of(&same_row(&r->sizes[last], row)->outcome.values[TIME], part),
+                 kernels = on_line(r, there, TIME, HIGH, back) -
+                           part_of(&same_row(&r->sizes[last], there)->outcome.values[TIME], HIGH);
+    return isnan(kernels) ? line : fmax(line, had + kernels);
 }
 
 /* Whether a number is the GPU's memory, all of which is taken. */
@@ -215,10 +310,16 @@ static double off_by(const struct repeats *r, const struct compare_row *row, siz
     return fmax(own, (in * alone_off_by(r, row, H2D) + out * alone_off_by(r, row, D2H)) / (in + out));
 }
 
+/* Waves of blocks begin and end alike: half as far off is asked for, and had. */
+static double near_pct(const struct repeats *r)
+{
+    return r->in ? NEAR_PCT : NEAR_PCT / 2.0;
+}
+
 static bool row_settled(const struct repeats *r, const struct compare_row *row)
 {
     for (size_t m = 0; m < row->outcome.count; m++)
-        if (!(off_by(r, row, m) * 100 <= NEAR_PCT))
+        if (!(off_by(r, row, m) * 100 <= near_pct(r)))
             return false;
     return true;
 }
@@ -254,7 +355,7 @@ static int choose_wanted(struct repeats *r, struct err *err)
     const double most = all->count ? COMPARE_NEAR * number(r, best_of(r), TIME, HIGH, 0) : 0;
     r->wanted = mem_zalloc(all->count + 1, sizeof *r->wanted, err);
     for (size_t i = 0; i < all->count && r->wanted; i++)
-        if (number(r, &all->rows[i], TIME, LOW, 0) <= most)
+        if (number(r, &all->rows[i], TIME, LOW, 0) <= most && !by_faults(r, &all->rows[i]))
             r->wanted[r->wanted_count++] = all->rows[i];
     return r->wanted ? 0 : -1;
 }
@@ -266,15 +367,19 @@ static bool settled(const struct repeats *r, bool last, double *off)
     const struct compare_result *all = &r->sizes[0].result;
     const struct compare_row *best = best_of(r);
     *off = 0;
+    if (by_faults(r, best))
+        return false;
     for (size_t i = 0; i < all->count; i++) {
         const struct compare_row *row = &all->rows[i];
         const double may = off_by(r, row, TIME),
                      most = number(r, best, TIME, HIGH, 0) * (1 + fmax(row->error_ratio, best->error_ratio));
         if (!is_in_all(r, row))
             return false;
+        if (by_faults(r, row)) /* an estimate in any case */
+            continue;
         if (last_of(r, row) < r->count - 1 || !(number(r, row, TIME, LOW, 0) * (1 - fmin(1, may)) <= most))
             continue;
-        if (last ? !(may * 100 <= NEAR_PCT) : !row_settled(r, row))
+        if (last ? !(may * 100 <= near_pct(r)) : !row_settled(r, row))
             return false;
         *off = fmax(*off, may);
     }
@@ -313,7 +418,7 @@ static struct metric_value continued(const struct repeats *r, const struct compa
         v.hi = fmax(v.lo, number(r, row, metric, HIGH, 0));
     if (v.known)
         v.real = number(r, row, metric, REAL, 0);
-    v.unbound |= !(off_by(r, row, metric) * 100 <= NEAR_PCT);
+    v.unbound |= !(off_by(r, row, metric) * 100 <= NEAR_PCT) || by_faults(r, row);
     return v;
 }
 
@@ -341,6 +446,16 @@ static int make_whole(const struct repeats *r, struct compare_row *row, struct e
     return 0;
 }
 
+/* As a run of all of it would have been stopped. */
+static void stop_row(struct compare_row *row, double ns)
+{
+    for (size_t m = 0; m < row->outcome.count; m++)
+        row->outcome.values[m] = (struct metric_value){0};
+    for (; row->outcome.note_count; row->outcome.note_count--)
+        free(row->outcome.notes[row->outcome.note_count - 1]);
+    compare_stop_row(row, ns);
+}
+
 static int answer(struct repeats *r, double off, struct compare_result *result, struct err *err)
 {
     struct compare_result *all = &r->sizes[0].result;
@@ -353,9 +468,16 @@ static int answer(struct repeats *r, double off, struct compare_result *result, 
                    "%.2g %% of it is simulated and repeats; times may be off by %.1f %% for that (--whole: all of it)",
                    simulated / r->whole * 100, off * 100);
     result->limits = json_pack("[s]", text);
+    result->in_part = true;
     int rc = result->limits ? 0 : err_set(err, "out of memory");
+    const struct compare_row *there = r->in ? NULL : prefetched_row(r);
+    const double stop = there ? COMPARE_NEAR * number(r, there, TIME, HIGH, 0) : INFINITY;
     for (size_t i = 0; i < all->count && rc == 0; i++) {
-        rc = make_whole(r, &all->rows[i], err);
+        struct compare_row *row = &all->rows[i];
+        if (by_faults(r, row) && number(r, row, TIME, LOW, 0) > FAR * stop)
+            stop_row(row, stop);
+        else
+            rc = make_whole(r, row, err);
         outcome_note_all(&all->rows[i].outcome, result->limits);
     }
     result->rows = all->rows;
@@ -427,46 +549,144 @@ static int64_t blocks_at_once(const struct compare_program *f, struct err *err)
 static bool may(const struct compare_program *f)
 {
     const struct compare_request *q = f->request;
-    const struct workload_type *type = f->input->workload.type;
-    return q->repeats_from && f->footprint >= q->repeats_from && !q->mixed && !q->top && !q->draws && !q->results &&
-           f->touches && type && type->repeats.key && f->touching.program.ops && platform_has(f->platform, "gpu") &&
-           platform_has(f->platform, "uvm") && !platform_has(f->platform, "placement");
+    return !q->mixed && !q->top && !q->draws && !q->results && !q->cut.input && f->touches && f->input->workload.type &&
+           f->touching.program.ops && platform_has(f->platform, "gpu") && platform_has(f->platform, "uvm") &&
+           !platform_has(f->platform, "placement");
 }
 
-int compare_repeats(const struct compare_program *f, struct compare_result *result, bool *done, struct err *err)
+/* The program asked at shorter ones, from the first size on, each twice the one before. */
+static int ask_shorter(struct repeats *r, double size, double most, double *off, bool *done, struct err *err)
 {
+    struct progress *progress = r->facts->request->progress;
+    int rc = 0;
+    while (rc == 0 && !*done && r->count < SIZES && size * (r->count ? 1 : 1 << ALL_ROWS) <= most) {
+        rc = run_shorter(r, size, err);
+        size *= 2;
+        if (progress && r->count == 1) /* three more, each twice as long */
+            progress->total = progress->done * ((2 << ALL_ROWS) - 1);
+        *done = rc == 0 && r->count > ALL_ROWS && settled(r, size > most, off);
+        if (rc == 0 && r->count == ALL_ROWS)
+            rc = choose_wanted(r, err);
+    }
+    return rc;
+}
+
+/* By a key of the program. */
+static int by_key(struct repeats *r, double *off, bool *done, struct err *err)
+{
+    const struct compare_program *f = r->facts;
+    const int64_t at_once = blocks_at_once(f, err);
+    r->in = &f->input->workload.type->repeats;
+    r->whole = key_of(&f->input->workload, r->in->key);
+    if (!compare_fits(f))
+        r->lacks = fmax(1, blocks_of(f->allocs, f->alloc_count) - floor((double)f->memory / ACTOR_BLOCK_BYTES));
+    const double from = (double)f->request->repeats_from;
+    double bytes = fmax(from / FIRST, fmax((double)at_once * AT_ONCE * ACTOR_BLOCK_BYTES, (double)gpu_of(f)->l2_bytes));
+    const double most = fmin(from / LAST, (double)f->footprint / SAVES);
+    if (r->lacks > 0 && (double)f->footprint / r->lacks * (1 << ALL_ROWS) <= most) /* the first size lacks one */
+        bytes = fmax(bytes, (double)f->footprint / r->lacks);
+    const double share = bytes / (double)f->footprint;
+    if (r->lacks * share < 1)
+        r->base = (fmin(r->lacks, bytes / ACTOR_BLOCK_BYTES / SHORT) - r->lacks * share) / (1 - share);
+    return at_once < 0 ? -1 : ask_shorter(r, bytes, most, off, done, err);
+}
+
+static void release_counted(struct compare_counted *c)
+{
+    program_totals_release(&c->totals);
+    launch_weights_close(c->weights);
+    free(c->blocks);
+}
+
+/* What is counted of the whole program, by the last two sizes. */
+static int count_whole(const struct repeats *r, struct compare_program *f, struct err *err)
+{
+    const struct compare_counted *a = &r->sizes[r->count - 2].counted, *b = &r->sizes[r->count - 1].counted;
+    const struct program *program = &f->touching.program;
+    const struct program_totals_part parts[] = {{&a->totals, a->blocks}, {&b->totals, b->blocks}};
+    if (program_totals_continue(&f->totals, program, parts, err))
+        return -1;
+    f->counted = true;
+    program_copies_count(&f->copies, &f->totals);
+    for (size_t i = 0; i < f->totals.alloc_count; i++)
+        f->device_bytes += f->totals.allocs[i].device ? f->totals.allocs[i].bytes : 0;
+    if (a->weights && b->weights)
+        f->weights = launch_weights_open(program, (uint32_t)gpu_of(f)->sms, err);
+    for (uint32_t l = 0; f->weights && l < f->totals.launches; l++) {
+        const double more = (double)(b->blocks[l] - a->blocks[l]);
+        launch_weights_continue(f->weights, l, a->weights, b->weights,
+                                more > 0 ? (double)(program_launch_of(program, l).blocks - b->blocks[l]) / more : 0);
+    }
+    return 0;
+}
+
+/* What other engines answer of all of it. */
+static int other_rows(const struct repeats *r, struct compare_program *f, struct compare_result *result,
+                      struct err *err)
+{
+    struct uvm_metrics prefetched = {0};
+    for (size_t i = 0; i < result->count; i++)
+        if (result->rows[i].prefetched)
+            prefetched.time_ns = (int64_t)compare_time(&result->rows[i]);
+    if (count_whole(r, f, err))
+        return -1;
+    f->ops = f->touching.ops;
+    f->actors = f->touching.state;
+    f->stop_ns = compare_stop_ns(f, &prefetched);
+    return compare_engine_rows(f, result, err);
+}
+
+/* Bodies of the first warp of the first launch; a warp of many is long by itself. */
+static double bodies_of(const struct compare_program *f)
+{
+    const struct program *program = &f->touching.program;
+    struct program_body body;
+    void *run = NULL;
+    uint32_t n = 0;
+    if (program_run_open(program, &run, NULL))
+        return 1;
+    body.last = false;
+    while (!body.last && n < FIRST && program_body(program, run, 0, 0, n, &body, NULL) == 1)
+        n++;
+    program_run_close(program, run);
+    return fmax(1, n);
+}
+
+/* By the first blocks of its launches: one wave at first, or so many that it is a part of the work as elsewhere. */
+static int by_blocks(struct repeats *r, double *off, bool *done, struct err *err)
+{
+    const double waves = waves_of(r->facts, &r->whole);
+    if (waves <= 0)
+        return 0;
+    r->least = fmax(1 / waves, 1 / (FIRST * bodies_of(r->facts)));
+    const int rc = ask_shorter(r, r->least, 1.0 / LAST_BLOCKS, off, done, err);
+    *done = *done && r->sizes[r->count - 2].counted.blocks && r->sizes[r->count - 1].counted.blocks;
+    return rc;
+}
+
+int compare_repeats(struct compare_program *f, struct compare_result *result, bool *done, struct err *err)
+{
+    struct repeats r = {.facts = f};
+    struct scan_setup setup;
+    const struct compare_request *q = f->request;
+    double off = 0;
+    int rc = 0;
     *done = false;
     if (!may(f))
         return 0;
-    struct repeats r = {.facts = f, .in = &f->input->workload.type->repeats};
-    const int64_t at_once = blocks_at_once(f, err);
-    r.whole = key_of(&f->input->workload, r.in->key);
-    if (!compare_fits(f))
-        r.lacks = fmax(1, blocks_of(f->allocs, f->alloc_count) - floor((double)f->memory / ACTOR_BLOCK_BYTES));
-    const struct gpu *gpu = platform_section_get(f->platform, "gpu");
-    const double from = (double)f->request->repeats_from;
-    double off = 0,
-           bytes = fmax(from / FIRST, fmax((double)at_once * AT_ONCE * ACTOR_BLOCK_BYTES, (double)gpu->l2_bytes));
-    const double most = fmin(from / LAST, (double)f->footprint / SAVES);
-    if (r.lacks > 0 && (double)f->footprint / r.lacks * (1 << ALL_ROWS) <= most) /* the first size lacks one */
-        bytes = fmax(bytes, (double)f->footprint / r.lacks);
-    const double share = bytes / (double)f->footprint;
-    if (r.lacks * share < 1)
-        r.base = (fmin(r.lacks, bytes / ACTOR_BLOCK_BYTES / SHORT) - r.lacks * share) / (1 - share);
-    int rc = at_once < 0 ? -1 : 0;
-    while (rc == 0 && !*done && r.count < SIZES && bytes * (r.count ? 1 : 1 << ALL_ROWS) <= most) {
-        rc = run_shorter(&r, bytes, err);
-        bytes *= 2;
-        if (f->request->progress && r.count == 1) /* three more, each twice as long */
-            f->request->progress->total = f->request->progress->done * ((2 << ALL_ROWS) - 1);
-        *done = rc == 0 && r.count > ALL_ROWS && settled(&r, bytes > most, &off);
-        if (rc == 0 && r.count == ALL_ROWS)
-            rc = choose_wanted(&r, err);
-    }
+    if (q->repeats_from && f->footprint >= q->repeats_from && f->input->workload.type->repeats.key)
+        rc = by_key(&r, &off, done, err);
+    else if (q->stop_from && f->footprint >= q->stop_from && compare_fits(f) &&
+             !zerocopy_scans_of(&f->input->workload, &setup))
+        rc = by_blocks(&r, &off, done, err);
     if (*done)
         rc = answer(&r, off, result, err);
-    for (size_t i = 0; i < r.count; i++)
+    if (*done && !r.in && rc == 0)
+        rc = other_rows(&r, f, result, err);
+    for (size_t i = 0; i < r.count; i++) {
         compare_release(&r.sizes[i].result);
+        release_counted(&r.sizes[i].counted);
+    }
     free(r.wanted);
     return rc;
 }

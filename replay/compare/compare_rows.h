@@ -10,6 +10,7 @@
 #include "replay/uvm/actor_input.h"
 #include "replay/uvm/uvm_managed.h"
 #include "trace/event/actor_tracks.h"
+#include "trace/program/program_adapter.h"
 #include "trace/workloads/scan.h"
 
 struct compare_file;
@@ -17,6 +18,13 @@ struct compare_file;
 struct compare_set {
     struct uvm_managed_settings managed;
     double sm_share_pct; /* of the multiprocessors are the program's */
+};
+
+/* What was counted of a cut; zeroed: nothing. */
+struct compare_counted {
+    struct program_totals totals;
+    struct launch_weights *weights;
+    uint64_t *blocks; /* by launch, that it has */
 };
 
 /* What is known of the program before any engine is asked. */
@@ -31,6 +39,9 @@ struct compare_program {
     double recorded_low_ns, recorded_ns;
     /* Of the same recording: its kernels with their memory in place, and what lies between them; 0: not known. */
     double in_place_low_ns, in_place_ns, between_ns;
+    struct program_first cut; /* that `touching` is of, if a request cuts it; `blocks` are its */
+    uint64_t *blocks;
+    struct uvm_later *later; /* what it touches of each VA block, from the first page to the last; NULL: not known */
     struct actor_input touching;
     struct launch_weights *weights; /* of `touching`, for simulations of its reads; NULL: none are known */
     struct totals_watch *watch;     /* that `tracks` were made with; NULL: they were not */
@@ -65,8 +76,13 @@ int compare_program_open(struct compare_program *facts, const struct compare_req
 int compare_program_count(struct compare_program *facts, struct err *err);
 void compare_program_close(struct compare_program *facts);
 
+/* Waves of blocks that a launch is, and blocks of one; 0: it is the CPU's. */
+double compare_waves(const struct program_launch *launch, const struct gpu *gpu, uint64_t *wave);
+/* Blocks that a cut keeps of each launch; *kept: warps of them. NULL with *err set. */
+uint64_t *compare_cut_blocks(const struct compare_cut *cut, const struct program *program, const struct gpu *gpu,
+                             double *kept, struct err *err);
 /* Rows of a large program from shorter ones (compare_repeats.c). *done: there are; else it must be asked whole. */
-int compare_repeats(const struct compare_program *facts, struct compare_result *result, bool *done, struct err *err);
+int compare_repeats(struct compare_program *facts, struct compare_result *result, bool *done, struct err *err);
 /* A shorter program gets memory that lacks as many blocks as its request says, and does not hold it. */
 void compare_repeats_lack(struct compare_program *facts, struct compare_set *set);
 

@@ -357,6 +357,43 @@ void program_totals_release(struct program_totals *totals)
     memset(totals, 0, sizeof *totals);
 }
 
+/* --- from parts of it --- */
+
+static void continue_launch(struct launch_totals *t, const struct launch_totals *a, const struct launch_totals *b,
+                            double by)
+{
+    uint64_t *const counts[] = {&t->touched_bytes, &t->modified_bytes, &t->accesses, &t->instructions,
+                                &t->loads,         &t->waits,          &t->storing};
+    const uint64_t first[] = {a->touched_bytes, a->modified_bytes, a->accesses, a->instructions,
+                              a->loads,         a->waits,          a->storing};
+    *t = *b;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        *counts[i] += (uint64_t)llround((double)(*counts[i] - first[i]) * by);
+    t->ms += (b->ms - a->ms) * by;
+}
+
+int program_totals_continue(struct program_totals *totals, const struct program *program,
+                            const struct program_totals_part part[2], struct err *err)
+{
+    const struct program_totals *a = part[0].totals, *b = part[1].totals;
+    double modified = 0, in_part = 0;
+    if (open_totals(totals, program, err)) {
+        program_totals_release(totals);
+        return -1;
+    }
+    for (uint32_t l = 0; l < totals->launches; l++) {
+        const uint64_t all = program_launch_of(program, l).blocks, had = part[0].blocks[l], has = part[1].blocks[l];
+        continue_launch(&totals->launch[l], &a->launch[l], &b->launch[l],
+                        has > had ? (double)(all - has) / (double)(has - had) : 0);
+        modified += (double)totals->launch[l].modified_bytes;
+        in_part += (double)b->launch[l].modified_bytes;
+    }
+    for (size_t i = 0; i < totals->alloc_count && in_part > 0; i++)
+        totals->modified_of[i] = (uint64_t)((double)b->modified_of[i] * modified / in_part);
+    finish_totals(totals, program);
+    return 0;
+}
+
 /* --- copies --- */
 
 struct copying {

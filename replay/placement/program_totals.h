@@ -49,6 +49,17 @@ int program_totals_init(struct program_totals *totals, const struct program *pro
                         struct err *err);
 void program_totals_release(struct program_totals *totals);
 
+/* The totals of a program from those of two parts of it: of each launch the first so many blocks, of the second part
+ * more, or all in both. What is counted goes on by the block as from the first part to the second. Released likewise.
+ */
+struct program_totals_part {
+    const struct program_totals *totals;
+    const uint64_t *blocks; /* by launch */
+};
+
+int program_totals_continue(struct program_totals *totals, const struct program *program,
+                            const struct program_totals_part part[2], struct err *err);
+
 /* What is copied where a program's memory is copied: memory that the CPU has written before the first
  * kernel after it, memory that a kernel has written before the CPU touches it and at the end; whole allocations.
  *

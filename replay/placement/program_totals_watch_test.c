@@ -3,7 +3,9 @@
 #include "replay/placement/program_testing.h"
 #include "trace/base/testing.h"
 #include "trace/event/actor_tracks.h"
+#include "trace/program/program_adapter.h"
 #include "trace/program/random_testing.h"
+#include "trace/workloads/workload.h"
 
 static struct err err;
 
@@ -105,4 +107,43 @@ START_TEST(what_goes_by_is_counted_as_by_itself)
 }
 END_TEST
 
-TEST_MAIN("totals_watch", what_goes_by_is_counted_as_by_itself)
+/* Of a program whose blocks all do the same. */
+START_TEST(two_parts_of_a_program_come_to_all_of_it)
+{
+    struct gpu gpu = hand_gpu();
+    struct program_totals whole, totals[2], got;
+    struct workload w;
+    struct program program;
+    const uint64_t blocks[2][2] = {{64, 64}, {128, 128}};
+    struct program_totals_part part[2];
+    ck_assert_msg(workload_open(&w, "rodinia-backprop,n=16384", &err) == 0, "%s", err.msg);
+    ck_assert_int_eq(w.type->program(w.state, &program, &err), 0);
+    ck_assert_int_eq(program_totals_init(&whole, &program, &gpu, &err), 0);
+    for (int i = 0; i < 2; i++) {
+        struct program_first first;
+        program_first_init(&first, &program, blocks[i]);
+        ck_assert_int_eq(program_totals_init(&totals[i], &first.adapter.program, &gpu, &err), 0);
+        part[i] = (struct program_totals_part){&totals[i], blocks[i]};
+    }
+    ck_assert_int_eq(program_totals_continue(&got, &program, part, &err), 0);
+    for (uint32_t l = 0; l < 2; l++) {
+        const struct launch_totals *x = &got.launch[l], *y = &whole.launch[l];
+        ck_assert_uint_eq(x->touched, y->touched);
+        ck_assert_uint_eq(x->modified, y->modified);
+        ck_assert_uint_eq(x->accesses, y->accesses);
+        ck_assert_uint_eq(x->storing, y->storing);
+        ck_assert_double_eq_tol((double)x->modified_bytes / (double)y->modified_bytes, 1, 0.01);
+        ck_assert_double_eq_tol((double)x->touched_bytes / (double)y->touched_bytes, 1, 0.01);
+        ck_assert_double_eq_tol(x->ms / y->ms, 1, 0.01);
+    }
+    ck_assert_double_eq_tol((double)got.modified_of[2] / (double)whole.modified_of[2], 1, 0.01);
+    ck_assert_double_eq_tol(got.last_stored / whole.last_stored, 1, 0.01);
+    program_totals_release(&got);
+    program_totals_release(&whole);
+    program_totals_release(&totals[0]);
+    program_totals_release(&totals[1]);
+    workload_close(&w);
+}
+END_TEST
+
+TEST_MAIN("totals_watch", two_parts_of_a_program_come_to_all_of_it, what_goes_by_is_counted_as_by_itself)

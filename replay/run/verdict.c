@@ -116,10 +116,11 @@ static void say_winners(struct verdict *v, const struct verdict_answer *answers,
     }
     (void)mem_add_text(v->say, sizeof v->say, "%s", closed ? "; " : "");
     list_winners(v, answers, n, true, closed ? 1 : NAMED);
-    (void)mem_add_text(v->say, sizeof v->say, "%s the program's touches decide.",
+    (void)mem_add_text(v->say, sizeof v->say, "%s %s.",
                        !closed             ? ";"
                        : v->more_is_better ? " may have more:"
-                                           : " may take less:");
+                                           : " may take less:",
+                       v->decides ? v->decides : "the program's touches decide");
 }
 
 void verdict_make(struct verdict *v, struct verdict_answer *answers, size_t n)

@@ -23,11 +23,12 @@ struct verdict_answer {
 struct verdict {
     const struct metric *metric;
     bool more_is_better;
-    char sure[64]; /* said behind a winner, "; it wins in 16 of 16 draws"; "" */
-    size_t pick;   /* the winner, the simplest of several; n: there is none */
-    size_t next;   /* the nearest of the others to it; n: none stands, or several win */
-    bool tied;     /* several win, or an open one does */
-    bool measured; /* the error of one that wins is known */
+    char sure[64];       /* said behind a winner, "; it wins in 16 of 16 draws"; "" */
+    const char *decides; /* what would close what is open; NULL: the program's touches */
+    size_t pick;         /* the winner, the simplest of several; n: there is none */
+    size_t next;         /* the nearest of the others to it; n: none stands, or several win */
+    bool tied;           /* several win, or an open one does */
+    bool measured;       /* the error of one that wins is known */
     char say[1024];
 };
 

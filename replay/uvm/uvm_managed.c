@@ -253,6 +253,7 @@ static struct uvm_run run_of(const struct uvm_managed *m, uint64_t footprint, st
         .access_counters = set->access_counters,
         .pcie = link_of(m),
         .stop_ns = m->stop_ns,
+        .later = m->later,
         .times = m->times,
         .progress = m->progress,
         .parts = m->parts,

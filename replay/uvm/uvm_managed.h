@@ -84,8 +84,9 @@ struct uvm_managed {
     bool *diverged; /* with `other`: set if its plans differ; if not, the metrics but the granularity are also its */
     const struct uvm_managed_settings *settings; /* NULL: the defaults of UVM_MANAGED_ROWS */
     bool traced;                                 /* as under CUPTI's tracing */
-    int64_t stop_ns;                             /* as in struct uvm_run */
-    struct uvm_time *times;                      /* as there */
+    const struct uvm_later *later;               /* as in struct uvm_run, and the two below */
+    int64_t stop_ns;
+    struct uvm_time *times;
     struct progress *progress;
     struct breakdown *parts; /* as in struct uvm_run, and the three below */
     void (*on_batch)(void *ctx, const struct uvm_finished_batch *seen);

@@ -505,6 +505,31 @@ static int fill_metrics(struct simulation *s, int64_t end_ns, struct uvm_metrics
     return locality_windows_close(&s->windows, m, s->err);
 }
 
+/* What the GPU has from the beginning, touched. Nobody waits for it; it counts as prefetched. */
+static int put_there(struct simulation *s)
+{
+    static const struct page_mask none;
+    struct uvm_memory *m = &s->memory;
+    struct uvm_evicted out;
+    for (uint32_t i = 0; s->run->later && i < m->block_count; i++) {
+        struct page_mask pages = {{0}}, later = {{0}}, copied;
+        uint32_t pieces;
+        if (s->run->later[i].first < s->run->later[i].end)
+            page_mask_set_region(&later, s->run->later[i].first, s->run->later[i].end);
+        later = uvm_memory_from_flat(&m->blocks[i], &later);
+        page_mask_set_region(&pages, m->blocks[i].block.first, m->blocks[i].block.end);
+        page_mask_andnot(&pages, &pages, &later);
+        if (!page_mask_any(&pages))
+            continue;
+        if (uvm_memory_take(m, i, &pages, &pieces, &out, s->err) != 1)
+            return err_set(s->err, "what is there from the beginning does not fit");
+        if (uvm_memory_migrate(m, i, &none, &pages, &copied, s->err))
+            return -1;
+        m->used[i] = m->access[i];
+    }
+    return 0;
+}
+
 /* The workload's allocations with the run's advice; NULL with *err set. */
 static const struct actor_alloc *advise(struct simulation *s, size_t *n)
 {
@@ -530,7 +555,7 @@ static int simulate(struct simulation *s, struct uvm_metrics *m)
     s->pages = mem_zalloc((size_t)run->platform->batch_faults, sizeof *s->pages, s->err);
     int64_t end = 0;
     if (!s->pages || uvm_memory_init(&s->memory, allocs, n, chunks_of(run, blocks), s->err) ||
-        uvm_memory_evict_by(&s->memory, run->evict, run->evict_params, s->err) ||
+        uvm_memory_evict_by(&s->memory, run->evict, run->evict_params, s->err) || put_there(s) ||
         uvm_driver_init(&s->driver, &s->memory, run->platform, run->policy, run->policy_params, run->traced, s->err) ||
         locality_windows_init(&s->windows, s->err) ||
         uvm_gpu_init(&s->gpu, run->ops, run->state, run->gpu, run->platform, &s->memory, s->err))

@@ -34,6 +34,11 @@ struct uvm_finished_batch {
 
 struct uvm_time;
 
+/* Pages first .. end - 1 of the 512 of a VA block. */
+struct uvm_later {
+    uint16_t first, end;
+};
+
 struct uvm_run {
     const struct actor_ops *ops; /* the workload */
     const void *state;
@@ -47,10 +52,12 @@ struct uvm_run {
     const bool *prefetch;      /* of each allocation: the program prefetches it before its first launch; where the CPU
                                   works between kernels, what they touch, before the first and again behind the CPU's
                                   work; NULL: none */
-    const bool *discard;       /* of each allocation: the program discards it behind each kernel; NULL: none */
-    bool thrashing;            /* pages that CPU and GPU fight for are throttled and pinned */
-    enum uvm_lapse lapse;      /* how what counts as fighting adapts, by the driver's version */
-    bool access_counters;      /* pages that the GPU reaches remotely come by notification */
+    const struct uvm_later
+        *later;           /* of each VA block: all else of it the GPU has from the first launch on; NULL: none */
+    const bool *discard;  /* of each allocation: the program discards it behind each kernel; NULL: none */
+    bool thrashing;       /* pages that CPU and GPU fight for are throttled and pinned */
+    enum uvm_lapse lapse; /* how what counts as fighting adapts, by the driver's version */
+    bool access_counters; /* pages that the GPU reaches remotely come by notification */
     const struct uvm_evict_policy *evict; /* NULL: the driver's */
     const void *evict_params;             /* as policy_params */
     int64_t oversubscription_pct;         /* footprint / available memory x 100; 0: memory is sufficient */

@@ -78,6 +78,25 @@ START_TEST(one_page_in_each_of_n_blocks_is_one_service_each)
 }
 END_TEST
 
+/* Of 8 blocks in a row all but 2 and half a third: what is there counts as brought, and nobody waits for it. */
+START_TEST(what_is_there_from_the_beginning_is_not_waited_for)
+{
+    struct setup s;
+    struct uvm_later later[8] = {{0, 512}, {0, 512}, {0, 256}};
+    open_run(&s, "array,bytes=16MiB", "titanv", "fixed", "granularity", "4KiB");
+    const struct uvm_metrics all = simulate(&s.run);
+    s.run.later = later;
+    const struct uvm_metrics some = simulate(&s.run);
+    ck_assert_uint_eq(all.faults, 8 * 512);
+    ck_assert_uint_eq(some.faults, 2 * 512 + 256);
+    ck_assert_uint_eq(some.h2d_bytes, all.h2d_bytes);
+    ck_assert_int_lt(some.time_ns * 2, all.time_ns);
+    memset(later, 0, sizeof later);
+    ck_assert_uint_eq(simulate(&s.run).faults, 0);
+    close_run(&s);
+}
+END_TEST
+
 /* Two kernels over five allocations, with and without evictions; breakdown_check() holds within the run itself. */
 START_TEST(kernels_and_allocations_add_up_to_the_run)
 {
@@ -786,8 +805,8 @@ START_TEST(impossible_platforms_are_errors)
 }
 END_TEST
 
-TEST_MAIN("replay/uvm_simulate", kernels_and_allocations_add_up_to_the_run,
-          a_launch_with_all_memory_there_loads_from_l2_as_much_as_that_holds,
+TEST_MAIN("replay/uvm_simulate", what_is_there_from_the_beginning_is_not_waited_for,
+          kernels_and_allocations_add_up_to_the_run, a_launch_with_all_memory_there_loads_from_l2_as_much_as_that_holds,
           one_page_in_each_of_n_blocks_is_one_service_each, a_chain_costs_the_sum_of_its_parts,
           fixed_4_kib_moves_exactly_the_touched_pages, enough_memory_moves_every_page_once,
           what_comes_and_does_not_stay_goes_back, a_cyclic_sweep_over_too_many_blocks_finds_none_resident,

@@ -49,6 +49,20 @@ void program_adapter_close(void *run)
     free(r);
 }
 
+/* --- what a part does is as the whole one does it --- */
+
+static int same_body(void *run, uint32_t number, uint64_t warp, uint32_t index, struct program_body *out,
+                     struct err *err)
+{
+    const struct program_adapter_run *r = run;
+    return r->adapter->whole.ops->body(r->run, number, warp, index, out, err); /* as it was asked for */
+}
+
+static uint32_t same_like(const void *state, uint32_t number)
+{
+    return program_like(&((const struct program_adapter *)state)->whole, number);
+}
+
 /* --- placed --- */
 
 static const struct program_alloc *placed_allocs(const void *state, size_t *n)
@@ -58,32 +72,36 @@ static const struct program_alloc *placed_allocs(const void *state, size_t *n)
     return p->allocs;
 }
 
-static int placed_body(void *run, uint32_t number, uint64_t warp, uint32_t index, struct program_body *out,
-                       struct err *err)
-{
-    const struct program_adapter_run *r = run;
-    return r->adapter->whole.ops->body(r->run, number, warp, index, out, err); /* as it was asked for */
-}
-
-static uint32_t placed_like(const void *state, uint32_t number)
-{
-    return program_like(&((const struct program_adapter *)state)->whole, number);
-}
-
 void program_placed_init(struct program_placed *p, const struct program *whole, uint64_t on_gpu)
 {
     static const struct program_ops ops = {.allocs = placed_allocs,
                                            .launches = program_adapter_launches,
                                            .launch = program_adapter_launch,
-                                           .body = placed_body,
+                                           .body = same_body,
                                            .run_open = program_adapter_open,
                                            .run_close = program_adapter_close,
-                                           .like = placed_like};
+                                           .like = same_like};
     const struct program_alloc *own = whole->ops->allocs(whole->state, &p->count);
     program_adapter_init(&p->adapter, whole, &ops);
     memcpy(p->allocs, own, p->count * sizeof *own);
     for (size_t i = 0; i < p->count; i++)
         p->allocs[i].device |= on_gpu >> i & 1;
+}
+
+/* --- first --- */
+
+static void first_launch(const void *state, uint32_t number, struct program_launch *out)
+{
+    program_adapter_launch(state, number, out);
+    out->blocks = ((const struct program_first *)state)->blocks[number];
+}
+
+void program_first_init(struct program_first *f, const struct program *whole, const uint64_t *blocks)
+{
+    static const struct program_ops ops = {PROGRAM_ADAPTER_OPS(program_adapter_launches, first_launch, same_body),
+                                           .like = same_like};
+    program_adapter_init(&f->adapter, whole, &ops);
+    f->blocks = blocks;
 }
 
 /* --- prefix --- */

@@ -1,5 +1,6 @@
 /* program_adapter: a program made from another one, as a view of it. What all of these share (cut.h and warp_slice.h
- * too), and two small ones: allocations put on the GPU, and the first accesses of each warp. Memory is the whole
+ * too), and three small ones: allocations put on the GPU, the first blocks of each launch, the first accesses of each
+ * warp. Memory is the whole
  * program's; a run is a run of the whole one beside the state. The whole program must outlive what is made of it. */
 #ifndef TRACE_PROGRAM_PROGRAM_ADAPTER_H
 #define TRACE_PROGRAM_PROGRAM_ADAPTER_H
@@ -41,6 +42,15 @@ struct program_placed {
 
 /* on_gpu: bit i: allocation i (of at most 64), besides those that are the GPU's in any case. */
 void program_placed_init(struct program_placed *placed, const struct program *whole, uint64_t on_gpu);
+
+/* --- first: of each launch the first blocks, as many as are said. Memory stays the whole one's --- */
+
+struct program_first {
+    struct program_adapter adapter;
+    const uint64_t *blocks; /* by launch, 1 to all; the same of launches that are the same; must outlive */
+};
+
+void program_first_init(struct program_first *first, const struct program *whole, const uint64_t *blocks);
 
 /* --- prefix: each warp does only its first accesses ---
  *

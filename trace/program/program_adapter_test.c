@@ -116,5 +116,25 @@ START_TEST(each_warp_does_its_first_accesses_in_whole_turns)
 }
 END_TEST
 
-TEST_MAIN("wrapped", memory_is_placed_and_the_rest_is_the_same, what_is_placed_has_no_pages,
-          each_warp_does_its_first_accesses_in_whole_turns)
+START_TEST(of_each_launch_the_first_blocks_are_the_same)
+{
+    struct workload w;
+    struct err err = {""};
+    struct program whole;
+    struct program_first p;
+    uint64_t blocks[2];
+    ck_assert_msg(workload_open(&w, "rodinia-gaussian,n=64", &err) == 0, "%s", err.msg);
+    ck_assert_int_eq(w.type->program(w.state, &whole, &err), 0);
+    program_first_init(&p, &whole, blocks);
+    for (blocks[0] = blocks[1] = 1; blocks[1] <= 256; blocks[1] *= 4) {
+        const struct seen s = walk_seen(&p.adapter.program, UINT64_MAX);
+        ck_assert_uint_eq(program_launch_of(&p.adapter.program, 1).blocks, blocks[1]);
+        ck_assert_uint_eq(s.sum, walk_seen(&whole, s.count).sum);
+        ck_assert_int_eq(s.count == walk_seen(&whole, 0).count, blocks[1] == 256);
+    }
+    workload_close(&w);
+}
+END_TEST
+
+TEST_MAIN("wrapped", of_each_launch_the_first_blocks_are_the_same, memory_is_placed_and_the_rest_is_the_same,
+          what_is_placed_has_no_pages, each_warp_does_its_first_accesses_in_whole_turns)
