@@ -53,7 +53,8 @@ struct figure {
 
 extern const struct figure *const figures[]; /* ends with NULL */
 extern const struct figure figure_bars, figure_stacked, figure_shares, figure_box, figure_lines, figure_timeline,
-    figure_tornado, figure_compare_times, figure_placement_overhead, figure_tlp_sizes, figure_tlp_latency;
+    figure_tornado, figure_compare_times, figure_placement_overhead, figure_tlp_sizes, figure_tlp_latency,
+    figure_miss_ratio;
 
 const struct figure *figure_find(const char *name);
 
