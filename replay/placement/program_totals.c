@@ -464,6 +464,7 @@ struct totals_watch {
     uint32_t launch; /* that is counted; NONE: none */
     uint32_t warps_of_block;
     double *ns; /* of each of its warps */
+    size_t ns_cap;
 };
 
 /* One run, and what it has counted of its launch. */
@@ -497,13 +498,13 @@ static int begin_launch(struct totals_watch *w, uint32_t launch, struct err *err
     end_launch(w);
     if (counting_begin(&w->counting, launch, &w->totals.launch[launch], err))
         return -1;
-    free(w->ns);
-    w->ns = mem_zalloc(w->counting.warps, sizeof *w->ns, err);
-    w->launch = w->ns ? launch : NONE;
+    if (mem_grow((void **)&w->ns, &w->ns_cap, w->counting.warps, sizeof *w->ns, err))
+        return -1;
+    w->launch = launch;
     struct actor_launch shape;
     program_pages_ops.launch(w->pages, launch, &shape);
     w->warps_of_block = shape.together;
-    return w->ns ? 0 : -1;
+    return 0;
 }
 
 /* What the run has counted goes to the launch's. */

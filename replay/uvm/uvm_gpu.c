@@ -411,6 +411,8 @@ static int begin_launch(struct uvm_gpu *g, int64_t time, struct err *err)
     struct gpu loads = *g->gpu;
     loads.memory_ns = load_ns(g);
     issue_init(&g->issue, &loads, g->current.actors, g->per_sm);
+    g->waited_kib = 0;
+    g->waited_ns = 0;
     uint64_t places = (uint64_t)g->sms * g->per_sm;
     g->resident = (uint32_t)(g->current.actors < places ? g->current.actors : places);
     g->actors_done = 0;
@@ -590,14 +592,17 @@ static bool store_page(struct uvm_gpu *g, struct uvm_slot *s, uint32_t page)
     return true;
 }
 
-static uint32_t compute_ns(const struct uvm_gpu *g, const struct actor_step *step)
+static uint32_t compute_ns(struct uvm_gpu *g, const struct actor_step *step)
 {
     if (step->compute_ns != ACTOR_COMPUTE_AUTO)
         return step->compute_ns;
     /* Who is in the calendar runs, and this one. */
-    double running = (double)(g->queued + 1) / (double)g->resident;
-    running = running < 1 ? running : 1;
-    const double wait = issue_wait_ns(&g->issue, step->count > 0, step->waits);
+    const double running = g->queued + 1 < g->resident ? (double)(g->queued + 1) / (double)g->resident : 1;
+    if (step->waits != g->waited_kib) {
+        g->waited_kib = step->waits;
+        g->waited_ns = issue_wait_ns(&g->issue, false, step->waits);
+    }
+    const double wait = step->count ? g->issue.load_ns : g->waited_ns;
     return (uint32_t)(issue_ns(&g->issue, step->instructions, step->sectors, wait, running) + 0.5);
 }
 

@@ -123,8 +123,10 @@ struct uvm_gpu {
     /* The launch that runs. */
     uint32_t launch, launch_count;
     struct actor_launch current;
-    uint32_t per_sm;   /* actors of it resident on a multiprocessor */
-    uint32_t resident; /* on all, at most */
+    uint32_t per_sm;     /* actors of it resident on a multiprocessor */
+    uint32_t resident;   /* on all, at most */
+    uint32_t waited_kib; /* actor_step.waits of the step before, */
+    double waited_ns;    /* and how long one without pages waits for them */
     struct issue issue;
     uint32_t next_actor, actors_done;
     struct uvm_time *times; /* of each launch; of other runs, too */

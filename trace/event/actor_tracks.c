@@ -23,12 +23,12 @@ struct pool {
         size_t at; /* plus one; 0: free */
     } * slots;
     size_t slot_count, rows; /* slots: a power of two, or 0; at most half of them are in use */
+    size_t last;             /* where the row asked for last stands, plus one; 0: none */
 };
 
 /* What one thread keeps. Steps have few heads: a step of a track is where its head stands, then its pages. */
 struct keeper {
     struct pool heads, tracks;
-    uint32_t last;   /* where the head of the step before stands, plus one; 0: none */
     uint32_t *track; /* the one in hand */
     size_t track_count, track_cap;
     void *run;
@@ -114,22 +114,31 @@ static int keep_new(struct pool *p, const uint32_t *row, size_t n, struct slot *
     return 0;
 }
 
-/* Where a row of n words stands, kept already or from now on. */
+static bool is_row(const struct pool *p, size_t at, const uint32_t *row, size_t n)
+{
+    return p->words[at] == n && (n == 0 || memcmp(p->words + at + 1, row, n * sizeof *row) == 0);
+}
+
+/* Where a row of n words stands, mostly where the one before does: kept already or from now on. */
 static int keep(struct pool *p, const uint32_t *row, size_t n, uint32_t *place, struct err *err)
 {
-    size_t bytes = n * sizeof *row;
-    uint64_t hash = XXH3_64bits(row, bytes);
+    const size_t bytes = n * sizeof *row;
+    if (p->last && is_row(p, p->last - 1, row, n)) {
+        *place = (uint32_t)(p->last - 1);
+        return 0;
+    }
+    const uint64_t hash = XXH3_64bits(row, bytes);
     if (2 * p->rows >= p->slot_count && grow_slots(p, err))
         return -1;
     size_t i = hash & (p->slot_count - 1);
     for (; p->slots[i].at; i = (i + 1) & (p->slot_count - 1)) {
-        const uint32_t *kept = p->words + p->slots[i].at - 1;
-        if (p->slots[i].hash == hash && kept[0] == n && (bytes == 0 || memcmp(kept + 1, row, bytes) == 0))
+        if (p->slots[i].hash == hash && is_row(p, p->slots[i].at - 1, row, n))
             break;
     }
     if (!p->slots[i].at && keep_new(p, row, n, &p->slots[i], hash, err))
         return -1;
-    *place = (uint32_t)(p->slots[i].at - 1);
+    p->last = p->slots[i].at;
+    *place = (uint32_t)(p->last - 1);
     return 0;
 }
 
@@ -148,19 +157,12 @@ static void end_pool(struct pool *p)
 
 /* --- tracks --- */
 
-/* Where the head of a step stands: mostly it is that of the step before. */
+/* Where the head of a step stands. */
 static int keep_head(struct keeper *k, const struct actor_step *step, uint32_t *place, struct err *err)
 {
     uint32_t head[HEAD];
     memcpy(head, step, sizeof head);
-    if (k->last && memcmp(k->heads.words + k->last, head, sizeof head) == 0) {
-        *place = k->last - 1;
-        return 0;
-    }
-    if (keep(&k->heads, head, HEAD, place, err))
-        return -1;
-    k->last = *place + 1;
-    return 0;
+    return keep(&k->heads, head, HEAD, place, err);
 }
 
 /* The steps of an actor, as a track; *first: the page that its pages are counted from. */

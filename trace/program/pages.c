@@ -209,8 +209,9 @@ static __attribute__((noinline)) uint32_t access_sectors(const struct program_ac
  *
  * The warps of a grid mostly do the same, so many bytes further on. A body that lies whole sectors further on, all of
  * its accesses by as much and inside their allocations, makes the same step on other pages, as long as accesses share a
- * page where they did and nowhere else: it is not worked out again. Where an access has two pages, or the step many,
- * all must lie as many pages further on. Bodies with scattered lanes, or of several turns, are not kept.
+ * page where they did and nowhere else: it is not worked out again. So does a body whose only access stays in one
+ * sector, anywhere. Where an access has two pages, or the step many, all must lie as many pages further on. Bodies with
+ * scattered lanes, or of several turns, are not kept.
  * Example: loads of 128 B at bytes 256 and 4,480 make a step of pages 0 and 1; 512 B further on the same step; 3,712 B
  * further on, at bytes 3,968 and 8,192, pages 0 and 2. */
 
@@ -301,6 +302,12 @@ static bool move_each(const struct kept_step *k, const struct program_pages *p, 
     return distinct(step->page, k->step.count) && distinct(step->page + k->step.count, k->step.stores);
 }
 
+/* Whether all lanes access the same place, in one sector. */
+static bool in_sector(const struct program_access *a)
+{
+    return a->lane_stride == 0 && a->addr % SECTOR + a->bytes <= SECTOR;
+}
+
 /* The step of such a body, if it is the kept one, moved. */
 static __attribute__((noinline)) bool kept_step_get(const struct kept_step *k, const struct program_pages *p,
                                                     const struct program_body *b, struct actor_step *step)
@@ -309,7 +316,7 @@ static __attribute__((noinline)) bool kept_step_get(const struct kept_step *k, c
     uint64_t moved = a[0].addr - k->access[0].addr;
     uint64_t pages = page_of(a[0].addr) - page_of(k->access[0].addr);
     bool together = true;
-    if (!k->whole || moved % SECTOR)
+    if (!k->whole || (moved % SECTOR && !(k->count == 1 && in_sector(a) && in_sector(k->access))))
         return false;
     for (uint32_t i = 0; i < k->count; i++) {
         uint64_t further = page_of(a[i].addr) - page_of(k->access[i].addr);
