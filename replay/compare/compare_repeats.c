@@ -658,7 +658,8 @@ static int by_blocks(struct repeats *r, double *off, bool *done, struct err *err
     const double waves = waves_of(r->facts, &r->whole);
     if (waves <= 0)
         return 0;
-    r->least = fmax(1 / waves, 1 / (FIRST * bodies_of(r->facts)));
+    /* Whole waves of the least launch: those of as many blocks, or a multiple, are cut alike at every size. */
+    r->least = fmax(1, floor(waves / (FIRST * bodies_of(r->facts)))) / waves;
     const int rc = ask_shorter(r, r->least, 1.0 / LAST_BLOCKS, off, done, err);
     *done = *done && r->sizes[r->count - 2].counted.blocks && r->sizes[r->count - 1].counted.blocks;
     return rc;
