@@ -145,16 +145,14 @@ static int lfu(const uint32_t *rows, size_t n, uint32_t distinct, uint32_t *dept
             continue;
         }
         depths[i] = s->place;
-        /* Of this count all stand from first[count] on; those of a higher one before. */
+        /* Of this count all stand from first[count] on; those of a higher one before. Where none has a count, that is
+         * where the first to have it comes to stand. */
         const uint32_t to = first[s->count], other = order[to];
         order[s->place] = other;
         of[other].place = s->place;
         order[to] = row;
         s->place = to;
-        first[s->count]++;
-        s->count++;
-        if (to == 0 || of[order[to - 1]].count > s->count)
-            first[s->count] = to;
+        first[s->count++]++;
     }
     free(of);
     free(order);
