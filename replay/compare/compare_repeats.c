@@ -38,7 +38,7 @@
 /* Of the least size that is asked in part the first is 1 / FIRST, the last 1 / LAST at most; of any 1 / SAVES. */
 enum { FIRST = 128, LAST = 2, SAVES = 4 };
 /* A launch of so many waves is cut, if all but 1 / REST of the warps are in such; the last size is 1 / LAST_BLOCKS. */
-enum { WAVES = 64, REST = 8, LAST_BLOCKS = 6 };
+enum { WAVES = 64, REST = 8, LAST_BLOCKS = 6, SPREAD = 1024 };
 #define FAR 1.1                         /* beyond where a row stops, it does */
 enum { TIME, H2D, D2H, GPU, FEW = 64 }; /* of compare_metrics; bytes that are a smaller part of H2D are few */
 enum part { LOW, HIGH, REAL };          /* of a number */
@@ -652,6 +652,50 @@ static double bodies_of(const struct compare_program *f)
     return fmax(1, n);
 }
 
+/* Lanes' accesses of SPREAD warps, spread over blocks from .. to - 1 of a launch; -1: a body cannot be made. */
+static double work_of(const struct program *program, void *run, uint32_t launch, uint64_t from, uint64_t to)
+{
+    const struct program_launch shape = program_launch_of(program, launch);
+    const uint64_t each = program_warps_of_block(&shape), first = from * each, warps = (to - from) * each;
+    struct program_body body;
+    double work = 0;
+    for (uint64_t i = 0; i < SPREAD; i++) {
+        int rc = 1;
+        body.last = false;
+        for (uint32_t n = 0; rc == 1 && !body.last; n++) {
+            rc = program_body(program, run, launch, first + (2 * i + 1) * warps / (2 * SPREAD), n, &body, NULL);
+            for (uint32_t k = 0; rc == 1 && k < body.count; k++)
+                work += (double)body.turns * __builtin_popcount(body.access[k].active);
+        }
+        if (rc < 0)
+            return -1;
+    }
+    return work;
+}
+
+/* Whether the blocks of every launch that the last size has more than the one before work as much as all do. */
+static bool work_alike(const struct repeats *r)
+{
+    const struct program *program = &r->facts->touching.program;
+    double kept;
+    void *run = NULL;
+    uint64_t *blocks = compare_cut_blocks(&(struct compare_cut){.share = r->least * (1 << ALL_ROWS), .least = r->least},
+                                          program, gpu_of(r->facts), &kept, NULL);
+    bool alike = blocks && program_run_open(program, &run, NULL) == 0;
+    for (uint32_t l = 0; alike && l < program->ops->launches(program->state); l++) {
+        const uint64_t all = program_launch_of(program, l).blocks;
+        if (program_like(program, l) != l || blocks[l] == all)
+            continue;
+        const double some = work_of(program, run, l, blocks[l] / 2, blocks[l]),
+                     whole = work_of(program, run, l, 0, all);
+        alike = whole > 0 && fabs(some - whole) * 100 <= NEAR_PCT * whole;
+    }
+    if (run)
+        program_run_close(program, run);
+    free(blocks);
+    return alike;
+}
+
 /* By the first blocks of its launches: one wave at first, or so many that it is a part of the work as elsewhere. */
 static int by_blocks(struct repeats *r, double *off, bool *done, struct err *err)
 {
@@ -660,6 +704,8 @@ static int by_blocks(struct repeats *r, double *off, bool *done, struct err *err
         return 0;
     /* Whole waves of the least launch: those of as many blocks, or a multiple, are cut alike at every size. */
     r->least = fmax(1, floor(waves / (FIRST * bodies_of(r->facts)))) / waves;
+    if (!work_alike(r))
+        return 0;
     const int rc = ask_shorter(r, r->least, 1.0 / LAST_BLOCKS, off, done, err);
     *done = *done && r->sizes[r->count - 2].counted.blocks && r->sizes[r->count - 1].counted.blocks;
     return rc;
