@@ -663,7 +663,8 @@ static double work_of(const struct program *program, void *run, uint32_t launch,
         int rc = 1;
         body.last = false;
         for (uint32_t n = 0; rc == 1 && !body.last; n++) {
-            rc = program_body(program, run, launch, first + (2 * i + 1) * warps / (2 * SPREAD), n, &body, NULL);
+            rc = program_body(program, run, launch, first + (2 * i + 1) * warps / ((uint64_t)2 * SPREAD), n, &body,
+                              NULL);
             for (uint32_t k = 0; rc == 1 && k < body.count; k++)
                 work += (double)body.turns * __builtin_popcount(body.access[k].active);
         }
