@@ -137,11 +137,14 @@ SHARED += $(EXTENSION)
 -include $(patsubst %.c,$(BUILD)/ext/%.d,$(EXTENSION_C))
 
 # --- tests: linked with the archive, or with all of it as one library (asan): a link of each takes half a second there ---
-# Gold, where there is one, takes two thirds of the time, and -O1 half of -O2's.
+# Gold, where there is one, takes two thirds of the time; -O0 half of what
+# -O1 takes, but for tests that count in long loops of their own.
 comma := ,
 TEST_LIB ?= $(BUILD)/liboffchip.a
 TEST_LD  := $(if $(shell command -v ld.gold),-fuse-ld=gold)
-$(call OBJ,$(TEST_C)): OWN += $(filter -O1,$(OPT:-O2=-O1))
+TEST_LOOPS := $(addsuffix _test.c,models/uvm/prefetch/tree models/dram/reference trace/workloads/micro/array)
+$(call OBJ,$(TEST_LOOPS)): OWN += $(filter -O1,$(OPT:-O2=-O1))
+$(call OBJ,$(filter-out $(TEST_LOOPS),$(TEST_C))): OWN += $(filter -O0,$(patsubst -O%,-O0,$(OPT)))
 $(BUILD)/liboffchip.so: $(call OBJ,$(LIB_C)) $(BUILD)/obj/gen/embedded.o $(BUILD)/lib.list
 	$(call SAY,LINK,$@)
 	$(Q)$(CC) -shared -Wl,-soname,$(@F) $(LDFLAGS_ALL) $(filter %.o,$^) $(LIBS) -o $@

@@ -18,6 +18,7 @@ if [ "$1" = --one ]; then
     printf '%s\n' "$out"
     exit 0
 fi
+export OMP_WAIT_POLICY=passive # threads that wait take no time of other programs
 counts=$(mktemp -d)
 trap 'rm -rf "$counts"' EXIT
 printf '%s\n' "$@" | xargs -P "$(nproc)" -I{} sh "$0" --one {} "$counts"
