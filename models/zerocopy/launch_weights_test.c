@@ -48,14 +48,15 @@ START_TEST(two_parts_of_a_launch_weigh_as_all_of_it)
 {
     static struct launch_weight got, is;
     struct hand_program p;
+    struct program programs[4];
     struct launch_weights *of[4];
     for (uint64_t i = 0; i < 4; i++) { /* 6, 12 and 30 blocks, and from the two the third */
         const uint64_t blocks[] = {6, 12, 30, 30};
-        struct program program = hand_program(&p, blocks[i], 32, one_load);
-        struct launch_tally *t = launch_tally_new(&program, 3, true, &err);
-        of[i] = launch_weights_open(&program, 3, &err);
+        programs[i] = hand_program(&p, blocks[i], 32, one_load);
+        struct launch_tally *t = launch_tally_new(&programs[i], 3, true, &err);
+        of[i] = launch_weights_open(&programs[i], 3, &err);
         if (i < 3) {
-            ck_assert_int_eq(launch_weigh(&program, &p, 0, t, &is, &err), 0);
+            ck_assert_int_eq(launch_weigh(&programs[i], &p, 0, t, &is, &err), 0);
             launch_weights_add(of[i], 0, t);
         }
         launch_tally_free(t);
