@@ -212,14 +212,22 @@ int row_cache_depths(enum row_cache cache, const uint64_t *rows, size_t n, uint3
 
 /* --- all sizes --- */
 
-void row_cache_curve(const uint32_t *depths, size_t n, uint32_t distinct, uint64_t *hits)
+int row_cache_hits(enum row_cache cache, const uint32_t *numbers, size_t n, uint32_t distinct, uint64_t *hits,
+                   struct err *err)
 {
+    uint32_t *depths = mem_zalloc(n + 1, sizeof *depths, err);
+    if (!depths || row_cache_numbered(cache, numbers, n, distinct, depths, err)) {
+        free(depths);
+        return -1;
+    }
     memset(hits, 0, ((size_t)distinct + 1) * sizeof *hits);
     for (size_t i = 0; i < n; i++)
         if (depths[i] != ROW_CACHE_NEVER)
             hits[depths[i] + 1]++;
     for (uint32_t c = 1; c <= distinct; c++)
         hits[c] += hits[c - 1];
+    free(depths);
+    return 0;
 }
 
 uint32_t row_cache_knee(const uint64_t *hits, uint32_t most)

@@ -115,7 +115,9 @@ START_TEST(the_worked_example)
         ck_assert_int_eq(row_cache_depths((enum row_cache)cache, rows, 6, depths, NULL), 0);
         ck_assert_mem_eq(depths, expected[cache], sizeof depths);
     }
-    row_cache_curve(depths, 6, 3, hits);
+    uint32_t numbers[6], distinct;
+    ck_assert_int_eq(row_cache_number(rows, 6, numbers, &distinct, NULL), 0);
+    ck_assert_int_eq(row_cache_hits(ROW_CACHE_COUNTED, numbers, 6, distinct, hits, NULL), 0);
     ck_assert(hits[0] == 0 && hits[1] == 3 && hits[2] == 5 && hits[3] == 6);
     ck_assert_uint_eq(row_cache_knee(hits, 3), 1); /* 1 of 3 rows: half of what all save; 2: two thirds, 5 of 6 */
 }

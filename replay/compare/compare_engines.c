@@ -198,6 +198,18 @@ void compare_fill_zerocopy(const struct compare_program *f, const struct outcome
     outcome_real(&row->outcome, "back_ns", 0);
 }
 
+/* What a block of a batched copy, or a call of its own, takes at least and at most: on which side of the cliff it lies
+ * may not be known. */
+static void block_range(const struct platform *p, bool each, double bytes, double *low, double *high)
+{
+    const struct platform_number *call = platform_number(p, "pcie", "copy_setup_ns"),
+                                 *large = platform_number(p, "batch", "block_ns"),
+                                 *small = platform_number(p, "batch", "small_ns"),
+                                 *cliff = platform_number(p, "batch", "small_bytes");
+    *low = each ? call->low : bytes < cliff->low ? small->low : fmin(small->low, large->low);
+    *high = each ? call->high : bytes >= cliff->high ? large->high : fmax(small->high, large->high);
+}
+
 /* Rows copied one by one: the time between the ends of what a block, or a call, may take. */
 static void fill_blocks(const struct compare_program *f, const struct outcome *out, struct compare_row *row,
                         const char *policy)
@@ -206,22 +218,14 @@ static void fill_blocks(const struct compare_program *f, const struct outcome *o
     (void)zerocopy_scans_of(&f->input->workload, &s);
     const double bytes = (double)s.row_elements * s.structures[0].element, time = known(out, "time_ns");
     const double blocks = known(out, "h2d_bytes") / bytes;
-    const bool each = json_string_value(json_object_get(row->params, "calls")) &&
-                      strcmp(json_string_value(json_object_get(row->params, "calls")), "each") == 0;
+    const char *calls = json_string_value(json_object_get(row->params, "calls"));
+    const bool each = calls && strcmp(calls, "each") == 0;
     const struct link_batch *batch = platform_section_get(f->platform, "batch");
-    const struct platform_number *large = platform_number(f->platform, "batch", "block_ns"),
-                                 *small = platform_number(f->platform, "batch", "small_ns"),
-                                 *cliff = platform_number(f->platform, "batch", "small_bytes"),
-                                 *call = platform_number(f->platform, "pcie", "copy_setup_ns");
     const struct pcie *link = platform_section_get(f->platform, "pcie");
     const double now = each ? link->copy_setup_ns : bytes < batch->small_bytes ? batch->small_ns : batch->block_ns;
-    const double lo = each                 ? call->low
-                      : bytes < cliff->low ? small->low
-                                           : fmin(small->low, large->low),
-                 hi = each                   ? call->high
-                      : bytes >= cliff->high ? large->high
-                                             : fmax(small->high, large->high);
+    double lo, hi;
     (void)policy;
+    block_range(f->platform, each, bytes, &lo, &hi);
     outcome_real(&row->outcome, "time_ns", time);
     if (hi > lo)
         outcome_interval(&row->outcome, "time_ns", time + blocks * (fmin(lo, now) - now),

@@ -213,16 +213,13 @@ static int add_cache(const struct compare_program *f, enum row_cache cache, stru
                      size_t n, uint32_t distinct, struct compare_result *result, struct err *err)
 {
     struct compare_result tried = {.choice = result->choice};
-    uint32_t *depths = mem_zalloc(n + 1, sizeof *depths, err);
-    uint64_t *hits = depths ? mem_zalloc((size_t)distinct + 1, sizeof *hits, err) : NULL;
-    int rc = hits ? row_cache_numbered(cache, rows, n, distinct, depths, err) : -1;
+    uint64_t *hits = mem_zalloc((size_t)distinct + 1, sizeof *hits, err);
+    int rc = hits ? row_cache_hits(cache, rows, n, distinct, hits, err) : -1;
     if (rc == 0) {
-        row_cache_curve(depths, n, distinct, hits);
         const double pct = find_knee(f, hits, distinct, n, r);
         if (pct > 0 && wanted(f, r, pct))
             rc = try_share(f, r, pct, &tried, err);
     }
-    free(depths);
     free(hits);
     if (rc == 0)
         return compare_keep_best(result, &tried, err);

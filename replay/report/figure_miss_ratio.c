@@ -58,19 +58,15 @@ static int write_rows(const struct figure_input *input, const struct scan_setup 
 {
     const double row = (double)s->row_elements * s->structures[0].element;
     uint32_t *numbers = mem_zalloc(n + 1, sizeof *numbers, err), distinct = 0;
-    uint32_t *depths = numbers ? mem_zalloc(n + 1, sizeof *depths, err) : NULL;
-    int rc = depths ? row_cache_number(lookups, n, numbers, &distinct, err) : -1;
+    int rc = numbers ? row_cache_number(lookups, n, numbers, &distinct, err) : -1;
     uint64_t *hits = rc ? NULL : mem_zalloc((size_t)distinct + 1, sizeof *hits, err);
     rc = hits ? 0 : -1;
     for (int c = 0; c < CACHES && rc == 0; c++)
-        if ((rc = row_cache_numbered((enum row_cache)c, numbers, n, distinct, depths, err)) == 0) {
-            row_cache_curve(depths, n, distinct, hits);
+        if ((rc = row_cache_hits((enum row_cache)c, numbers, n, distinct, hits, err)) == 0)
             put_curve(script, c, hits, distinct, n, row);
-        }
     if (rc == 0)
         put_plot(input, script, (double)s->structures[0].elements * s->structures[0].element, n);
     free(hits);
-    free(depths);
     free(numbers);
     return rc;
 }
