@@ -239,7 +239,7 @@ static int accesses_open(struct accesses *a, struct store *store, struct err *er
 static bool accesses_wants(const struct record_pipe_message *m)
 {
     return m->type == RECORD_PIPE_LAUNCH || m->type == RECORD_PIPE_ACCESS || m->type == RECORD_PIPE_LANES ||
-           m->type == RECORD_PIPE_NARROW || m->type == RECORD_PIPE_LAUNCH_END;
+           m->type == RECORD_PIPE_NARROW || m->type == RECORD_PIPE_PAGES || m->type == RECORD_PIPE_LAUNCH_END;
 }
 
 static int end_launch(struct accesses *a, struct err *err)
@@ -313,6 +313,26 @@ static int take_lanes(struct accesses *a, const struct record_pipe_message *m, s
     return --a->expected == 0 ? add_access(a, err) : 0;
 }
 
+/* Each is an access of one lane and one byte. */
+static int take_pages(struct accesses *a, const struct record_pipe_message *m, struct err *err)
+{
+    if (!a->in_launch || m->kind == 0 || m->kind > RECORD_PIPE_PAGES_EACH)
+        return err_set(err, "touches make no sense: %s launch, %u in a message",
+                       a->in_launch ? "in a" : "outside of any", m->kind);
+    for (uint32_t i = 0; i < m->kind; i++) {
+        a->addrs[0] = (m->pages[i].page | (uint64_t)m->pages[i].page_high << 32) << 12;
+        a->op = (struct access_op){.addrs = a->addrs,
+                                   .lanes = 1,
+                                   .bytes = 1,
+                                   .access = access_of_flags(m->pages[i].flags),
+                                   .block = m->pages[i].block,
+                                   .warp = m->pages[i].warp};
+        if (add_access(a, err))
+            return -1;
+    }
+    return 0;
+}
+
 /* Take one; name: the text of a LAUNCH. A message that makes no sense here is an error. */
 static int accesses_take(struct accesses *a, const struct record_pipe_message *m, const char *name, struct err *err)
 {
@@ -329,6 +349,8 @@ static int accesses_take(struct accesses *a, const struct record_pipe_message *m
     case RECORD_PIPE_LANES:
     case RECORD_PIPE_NARROW:
         return take_lanes(a, m, err);
+    case RECORD_PIPE_PAGES:
+        return take_pages(a, m, err);
     default:
         return end_launch(a, err);
     }

@@ -157,6 +157,8 @@ static void send_end(void)
 /* --- rings --- */
 
 enum { RINGS = 16, RELEASE_EACH = 64, NAP_US = 50, IDLE_S = 60, REST_S = 1, OVER_WAIT_S = 1, LEAST_BYTES = 1 << 16 };
+/* A launch with fewer is sent when it is over, by its own thread: that takes less than to have another do it. */
+enum { FEW_UNITS = 4096 };
 /* Blocks of the table of touches: half full with 64 GiB, 68 MB. */
 enum { TOUCH_BLOCKS = 1 << 16, LEAST_TOUCH_BLOCKS = 8 };
 
@@ -175,7 +177,7 @@ struct ring {
     void *device; /* struct access_ring, and behind it the table of touches */
     struct host *host;
     uint64_t units, blocks; /* blocks: of touches */
-    uint64_t next;          /* unit to be read, of all there ever were */
+    uint64_t first, next;   /* unit of the launch's first, and to be read, of all there ever were */
     uint32_t launches;      /* that the table of touches has served since it was cleared */
     bool busy;              /* a launch has it */
     bool gone;              /* with its context: it is not to be looked at any more */
@@ -188,6 +190,7 @@ struct ring {
 struct helper {
     struct ring *ring;
     bool runs, rests, stop;
+    bool more; /* behind its end something was left to send */
 };
 
 static struct {
@@ -286,6 +289,38 @@ static size_t access_messages(const struct access_told *u, const uint64_t addrs[
     return 1 + (size_t)m->duration;
 }
 
+/* Several in a message. */
+static void add_touch(const struct access_told *u)
+{
+    struct record_pipe_message *m = sending.messages + sending.n - 1;
+    if (sending.n == 0 || m->type != RECORD_PIPE_PAGES || m->kind == RECORD_PIPE_PAGES_EACH) {
+        m = sending.messages + sending.n++;
+        *m = (struct record_pipe_message){.type = RECORD_PIPE_PAGES};
+    }
+    const uint64_t page = u->address >> TOUCH_PAGE_BITS;
+    const uint32_t i = m->kind++;
+    m->pages[i].page = (uint32_t)page;
+    m->pages[i].page_high = (uint16_t)(page >> 32);
+    m->pages[i].block = u->block;
+    m->pages[i].warp = (uint8_t)u->warp;
+    m->pages[i].flags = (uint8_t)u->flags;
+}
+
+static void add_access(const struct access_told *u, const uint64_t addrs[32])
+{
+    if (u->bytes == 0) {
+        sending.unfilled++;
+        return;
+    }
+    if (launches.wish.touches)
+        add_touch(u);
+    else if (within_limit())
+        sending.n += access_messages(u, addrs, sending.messages + sending.n);
+    else
+        return;
+    sending.accesses++;
+}
+
 /* The accesses that are there; whether there was one. */
 static bool drain(struct ring *r)
 {
@@ -294,12 +329,7 @@ static bool drain(struct ring *r)
     while (access_ring_next(&r->host->ring, r->units, r->next, &u, addrs)) {
         if (!r->begun && !(r->begun = send_begin(&r->launch, false)))
             break;
-        if (u.bytes == 0)
-            sending.unfilled++;
-        else if (within_limit()) {
-            sending.n += access_messages(&u, addrs, sending.messages + sending.n);
-            sending.accesses++;
-        }
+        add_access(&u, addrs);
         if (sending.n >= BATCH)
             send_flush();
         r->next += u.units;
@@ -349,10 +379,11 @@ static void *helper(void *arg)
         pthread_cond_broadcast(&rings.over);
         bool sent = false, woken = true; /* what is left goes while the program goes on */
         for (int naps = SEND_WAIT_MS * 1000 / NAP_US; h->stop && woken && naps > 0; naps -= !sent) {
+            h->more = false;
             pthread_mutex_unlock(&rings.lock);
             sent = inject_outbox_send(0) == 0;
             pthread_mutex_lock(&rings.lock);
-            woken = !h->stop || helper_waits(sent ? (int64_t)REST_S * 1000000 : NAP_US) || !sent;
+            woken = !h->stop || h->more || helper_waits(sent ? (int64_t)REST_S * 1000000 : NAP_US) || !sent;
         }
         h->rests = h->stop;
     } while (!h->stop);
@@ -390,6 +421,14 @@ static void helper_stop(struct ring *r)
         pthread_cond_wait(&rings.over, &rings.lock);
 }
 
+/* What was put behind its last message leaves while the program goes on; the lock is held. False: it has ended. */
+static bool helper_sends(const struct ring *r)
+{
+    r->helper->more = true;
+    pthread_cond_broadcast(&rings.wake);
+    return r->helper->runs;
+}
+
 /* --- a launch has a ring --- */
 
 /* An empty ring to the device; the lock is held. */
@@ -402,6 +441,7 @@ static bool ring_clear(struct ring *r, uint64_t capacity, uint64_t phase, void *
     ring.blocks = (uint32_t)r->blocks & 0xffffff;
     ring.launch = (r->launches % TOUCH_LAUNCHES + 1) & 0xff;
     access_ring_release(&r->host->ring, r->next);
+    r->first = r->next;
     if (r->blocks && r->launches++ % TOUCH_LAUNCHES == 0 &&
         inject.api.memset((struct access_ring *)r->device + 1, 0, table_bytes(r), stream) != SAN_SUCCESS)
         return false;
@@ -489,7 +529,10 @@ static struct ring_totals ring_end(struct ring *r, const struct san_launch *laun
     pthread_mutex_lock(&rings.lock);
     r->begun = r->busy = false;
     r->gone |= !totals.read; /* who knows what is still written there */
+    const bool leaves = helper_sends(r);
     pthread_mutex_unlock(&rings.lock);
+    if (!leaves || r->next - r->first < FEW_UNITS)
+        (void)inject_outbox_send(0);
     return totals;
 }
 
@@ -628,7 +671,6 @@ static void launch_end(const struct san_launch *l)
     inject_count(RECORD_PIPE_DROP, past_table, ring->full);
     inject_count(RECORD_PIPE_DROP, not_own, ring->strays);
     inject_count(RECORD_PIPE_DROP, not_read, !totals.read);
-    (void)inject_outbox_send(0);
 }
 
 /* Say what the limit has cost, and that no kernel was the wanted one. */

@@ -306,7 +306,7 @@ struct abi_driver {
 /* The size CUPTI wants to be told: up to the end of the last field, without padding after it. */
 #define ABI_PROFILER_SIZE(TYPE, LAST) (offsetof(TYPE, LAST) + sizeof(((TYPE *)0)->LAST))
 
-enum { ABI_PROFILER_TYPE_RANGE = 0, ABI_RANGE_AUTO = 1, ABI_REPLAY_KERNEL = 2 };
+enum { ABI_PROFILER_TYPE_RANGE = 0, ABI_RANGE_AUTO = 1, ABI_REPLAY_USER = 3 };
 
 struct abi_profiler_initialize {
     size_t size;

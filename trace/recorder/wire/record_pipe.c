@@ -112,6 +112,7 @@ int record_pipe_check(const struct record_pipe_message *message, const struct re
     case RECORD_PIPE_LANES:
     case RECORD_PIPE_LAUNCH_END:
     case RECORD_PIPE_NARROW:
+    case RECORD_PIPE_PAGES:
         return 0;
     default:
         return err_set(err, "unknown message type %u", message->type);

@@ -43,7 +43,7 @@
 #define RECORD_PIPE_RING_TICKS   "OFFCHIP_RECORD_RING_TICKS" /* of the GPU's clock that an access waits for room */
 
 enum {
-    RECORD_PIPE_VERSION = 3,
+    RECORD_PIPE_VERSION = 4,
     RECORD_PIPE_LOSS_REPORT = 1,
     RECORD_PIPE_TEXT_BYTES = 40,     /* of one fragment */
     RECORD_PIPE_TEXT_MAX = 1 << 16,  /* of one text */
@@ -53,6 +53,7 @@ enum {
     RECORD_PIPE_MAGIC = 0x4f434850,  /* "OCHP" */
     RECORD_PIPE_LANES_EACH = 6,      /* addresses in one message */
     RECORD_PIPE_NARROW_EACH = 12,    /* distances in one message */
+    RECORD_PIPE_PAGES_EACH = 4,      /* touches in one message */
     RECORD_PIPE_LIMIT_DEFAULT = 1000000
 };
 
@@ -88,6 +89,7 @@ enum record_pipe_type {
     RECORD_PIPE_LAUNCH_END,
     RECORD_PIPE_NARROW, /* the further active lanes' distances to the first address, RECORD_PIPE_NARROW_EACH a message
                          */
+    RECORD_PIPE_PAGES,  /* pages that warps touch first, one after the other: kind = how many, in `pages` */
     RECORD_PIPE_RANGE,  /* the program's own (NVTX): time; id = text of its name, of an end "?"; kind = 1 a mark, 2 its
                            beginning, 4 its end; addr = number that both have; group = thread */
     RECORD_PIPE_TYPES
@@ -114,6 +116,11 @@ struct record_pipe_message {
         };
         uint64_t lanes[RECORD_PIPE_LANES_EACH];
         int32_t narrow[RECORD_PIPE_NARROW_EACH];
+        struct {
+            uint32_t page, block; /* the page's number, of 4 KiB, lower half; block of the launch */
+            uint16_t page_high;
+            uint8_t warp, flags; /* warp in the block; as ACCESS */
+        } pages[RECORD_PIPE_PAGES_EACH];
         struct {
             uint32_t text_offset, text_total; /* bytes; the whole text has no end mark */
             char text[RECORD_PIPE_TEXT_BYTES];
