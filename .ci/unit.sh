@@ -11,11 +11,10 @@ if [ "$1" = --one ]; then
     fi
     echo "$n" >"$3/$(echo "$2" | tr / _)"
     if [ $rc -ne 0 ]; then
-        out=$(printf 'FAIL %s\n%s' "$2" "$out")
+        printf 'FAIL %s\n%s\n' "$2" "$out"
     else
-        out=$(printf 'ok   %s (%d)' "${2##*/test/}" "${n%% *}")
+        printf 'ok   %s (%d)\n' "${2##*/test/}" "${n%% *}"
     fi
-    printf '%s\n' "$out"
     exit 0
 fi
 export OMP_WAIT_POLICY=passive # threads that wait take no time of other programs
