@@ -34,9 +34,7 @@ static int parse(struct err *err, int argc, ...)
 
 START_TEST(options_and_operands_mix)
 {
-    struct err err = {""};
-    ck_assert_int_eq(
-        parse(&err, 9, "x", "-f", "trace.db", "-oout", "--set", "a=1", "--set=b=2", "-n3", "--format=json"), 1);
+    RETURNS(parse(&err, 9, "x", "-f", "trace.db", "-oout", "--set", "a=1", "--set=b=2", "-n3", "--format=json"), 1);
     ck_assert(force);
     ck_assert_str_eq(file, "out");
     ck_assert_uint_eq(sets.count, 2);
@@ -77,8 +75,7 @@ END_TEST
 
 START_TEST(two_dashes_end_the_options)
 {
-    struct err err = {""};
-    ck_assert_int_eq(parse(&err, 4, "x", "--", "trace.db", "-f"), 2);
+    RETURNS(parse(&err, 4, "x", "--", "trace.db", "-f"), 2);
 }
 END_TEST
 

@@ -14,18 +14,12 @@ static const char mine[] = "[platform]\nname = mine\n[gpu]\nsms = 80 | sheet\n"
 
 static struct platform *load(void)
 {
-    struct err err = {""};
-    struct platform *p = platform_load(testing_write("x.ini", mine, strlen(mine)), &err);
-    ck_assert_msg(p != NULL, "%s", err.msg);
-    return p;
+    return GIVES(platform_load(testing_write("x.ini", mine, strlen(mine)), &err));
 }
 
 static struct platform *draw(const struct platform *p, uint64_t seed, uint32_t at, uint32_t n)
 {
-    struct err err = {""};
-    struct platform *d = platform_draw(p, seed, at, n, &err);
-    ck_assert_msg(d != NULL, "%s", err.msg);
-    return d;
+    return GIVES(platform_draw(p, seed, at, n, &err));
 }
 
 static double value(const struct platform *p, const char *section, const struct param *row)
@@ -163,12 +157,11 @@ START_TEST(the_same_seed_gives_the_same_draw_and_another_seed_another)
     ck_assert_double_eq(ga->memory_ns, gb->memory_ns);
     ck_assert(ga->memory_ns != gc->memory_ns);
     /* Another number becomes known: this one stays where it was. */
-    struct err err = {""};
-    ck_assert_int_eq(platform_set(p, "dependent_cycles", "4", NULL, &err), 0);
+    WORKS(platform_set(p, "dependent_cycles", "4", NULL, &err));
     struct platform *d = draw(p, 5, 3, 10);
     ck_assert_double_eq(((const struct gpu *)platform_section_get(d, "gpu"))->memory_ns, ga->memory_ns);
     ck_assert_double_eq(((const struct gpu *)platform_section_get(d, "gpu"))->dependent_cycles, 4);
-    ck_assert_ptr_null(platform_draw(p, 5, 10, 10, &err));
+    GIVES_NONE(platform_draw(p, 5, 10, 10, &err), "");
     struct platform *all[] = {p, a, b, c, d};
     for (size_t i = 0; i < 5; i++)
         platform_free(all[i]);

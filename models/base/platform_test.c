@@ -81,23 +81,21 @@ END_TEST
 START_TEST(a_section_is_borrowed_with_a_factor_or_is_not_there)
 {
     struct platform_form f;
-    struct err err = {""};
     char borrowed[] = "titanv | 0.03..1.2: an older driver", none[] = "none | no page faults: compute capability 5.2";
-    ck_assert_int_eq(platform_form_cut_section(borrowed, &f, &err), 0);
+    WORKS(platform_form_cut_section(borrowed, &f, &err));
     ck_assert_str_eq(f.as, "titanv");
     ck_assert_str_eq(f.low, "0.03");
     ck_assert_str_eq(f.high, "1.2");
     ck_assert_str_eq(f.why, "an older driver");
-    ck_assert_int_eq(platform_form_cut_section(none, &f, &err), 0);
+    WORKS(platform_form_cut_section(none, &f, &err));
     ck_assert_str_eq(f.as, "none");
     ck_assert_ptr_null(f.low);
     ck_assert_str_eq(f.why, "no page faults: compute capability 5.2");
     char no_range[] = "titanv | same chip", no_why[] = "titanv | 1..2:", no_name[] = " | 1..2: why", bare[] = "titanv";
-    ck_assert_int_eq(platform_form_cut_section(no_range, &f, &err), -1);
-    ck_assert_ptr_nonnull(strstr(err.msg, "'as = NAME | LOW..HIGH: why'"));
-    ck_assert_int_eq(platform_form_cut_section(no_why, &f, &err), -1);
-    ck_assert_int_eq(platform_form_cut_section(no_name, &f, &err), -1);
-    ck_assert_int_eq(platform_form_cut_section(bare, &f, &err), -1);
+    FAILS_WITH(platform_form_cut_section(no_range, &f, &err), "'as = NAME | LOW..HIGH: why'");
+    FAILS(platform_form_cut_section(no_why, &f, &err));
+    FAILS(platform_form_cut_section(no_name, &f, &err));
+    FAILS(platform_form_cut_section(bare, &f, &err));
 }
 END_TEST
 
@@ -124,9 +122,7 @@ END_TEST
 
 START_TEST(a_file_can_start_from_a_shipped_platform)
 {
-    struct err err = {""};
-    struct platform *p = load("[platform]\nname = mine\nbase = h200\n[gpu]\nsms = 66 | half of it\n", &err);
-    ck_assert_msg(p != NULL, "%s", err.msg);
+    struct platform *p = GIVES(load("[platform]\nname = mine\nbase = h200\n[gpu]\nsms = 66 | half of it\n", &err));
     const struct gpu *gpu = platform_section_get(p, "gpu");
     ck_assert_str_eq(p->name, "mine");
     ck_assert_int_eq(gpu->sms, 66);
@@ -135,8 +131,7 @@ START_TEST(a_file_can_start_from_a_shipped_platform)
     ck_assert(platform_has(p, "gpu"));
     ck_assert(*p->summary); /* the base's */
     platform_free(p);
-    p = load("[platform]\nname = mine\nsummary = half a chip\nbase = h200\n", &err);
-    ck_assert_msg(p != NULL, "%s", err.msg);
+    p = GIVES(load("[platform]\nname = mine\nsummary = half a chip\nbase = h200\n", &err));
     ck_assert_str_eq(p->summary, "half a chip");
     platform_free(p);
 }
@@ -198,12 +193,10 @@ static const struct platform_number *number(const struct platform *p, const char
 
 START_TEST(a_number_says_what_it_rests_on)
 {
-    struct err err = {""};
-    struct platform *p = load("[gpu]\nsms = 66 | sheet\nl2_bytes = 4MiB | assumed 1MiB..8MiB: a guess\n"
-                              "memory_ns = 300 | fitted 250..350.5: figure 2\nclock_hz = 1000000000 | as v100 "
-                              "900000000..1100000000: same chip\n[uvm]\nutlb = free | assumed blocked..free: x\n",
-                              &err);
-    ck_assert_msg(p != NULL, "%s", err.msg);
+    struct platform *p = GIVES(load("[gpu]\nsms = 66 | sheet\nl2_bytes = 4MiB | assumed 1MiB..8MiB: a guess\n"
+                                    "memory_ns = 300 | fitted 250..350.5: figure 2\nclock_hz = 1000000000 | as v100 "
+                                    "900000000..1100000000: same chip\n[uvm]\nutlb = free | assumed blocked..free: x\n",
+                                    &err));
     const struct platform_number *n = number(p, "gpu", "sms");
     ck_assert_int_eq(n->kind, PLATFORM_SOURCED);
     ck_assert(n->state == PLATFORM_STATED && n->low == 66 && n->high == 66 && !n->as);
@@ -297,12 +290,9 @@ START_TEST(what_a_platform_lacks_is_named_with_who_has_it)
         {"[gpu]\nsms = 66 | s\n", "fpga", "no platform has a section [fpga]"}};
     for (size_t i = 0; i < sizeof lacks / sizeof *lacks; i++) {
         char text[300];
-        struct err err = {""};
         (void)snprintf(text, sizeof text, "[platform]\nname = mine\n%s", lacks[i].text);
-        struct platform *p = load(text, &err);
-        ck_assert_msg(p != NULL, "%s", err.msg);
-        ck_assert_int_eq(platform_whole(p, lacks[i].section, &err), -1);
-        ck_assert_msg(strstr(err.msg, lacks[i].says) != NULL, "%s", err.msg);
+        struct platform *p = GIVES(load(text, &err));
+        FAILS_WITH(platform_whole(p, lacks[i].section, &err), lacks[i].says);
         platform_free(p);
     }
 }
@@ -311,23 +301,22 @@ END_TEST
 /* A base's missing section can be filled, its own numbers can give way to another's. */
 START_TEST(a_file_changes_what_its_base_says_of_a_section)
 {
-    struct err err = {""};
-    struct platform *p = load("[platform]\nbase = h200\n[uvm]\nas = titanv | 1..1: why\n[dram]\nas = v100 | 1..2: w\n"
-                              "[placement]\nt_ini = 1 | s\n",
-                              &err);
-    ck_assert_msg(p != NULL, "%s", err.msg);
+    struct platform *p =
+        GIVES(load("[platform]\nbase = h200\n[uvm]\nas = titanv | 1..1: why\n[dram]\nas = v100 | 1..2: w\n"
+                   "[placement]\nt_ini = 1 | s\n",
+                   &err));
     ck_assert_double_eq(((const struct uvm_platform *)platform_section_get(p, "uvm"))->service_ns, 13000);
-    ck_assert_int_eq(platform_whole(p, "dram", &err), 0);
+    WORKS(platform_whole(p, "dram", &err));
     ck_assert_ptr_null(platform_none(p, "placement"));
     ck_assert_ptr_nonnull(strstr(p->from, "x.ini, on base h200"));
     ck_assert(!platform_is_of(p, "NVIDIA H200")); /* the base's name is not its own */
-    struct platform *h200 = platform_load("h200", &err);
+    struct platform *h200 = GIVES(platform_load("h200", &err));
     ck_assert_str_eq(h200->from, "shipped");
     ck_assert(platform_is_of(h200, "NVIDIA H200") && platform_is_of(h200, "nvidia h200"));
     ck_assert(!platform_is_of(h200, "NVIDIA H20") && !platform_is_of(h200, "H200") && !platform_is_of(h200, ""));
     platform_free(h200);
     platform_free(p);
-    struct platform *v100 = platform_load("v100", &err);
+    struct platform *v100 = GIVES(platform_load("v100", &err));
     ck_assert(platform_is_of(v100, "Tesla V100-SXM2-16GB") && platform_is_of(v100, "Tesla V100-PCIE-16GB"));
     platform_free(v100);
 }
@@ -368,9 +357,7 @@ START_TEST(long_lines_are_one_line)
     int n = snprintf(text, sizeof text, "[gpu]\nsms = 66 | s\n; %196s sms = 7 | x\nl2_bytes = 1MiB | ", "");
     memset(text + n, 's', 1000);
     text[n + 1000] = 0;
-    struct err err = {""};
-    struct platform *p = load(text, &err);
-    ck_assert_msg(p != NULL, "%s", err.msg);
+    struct platform *p = GIVES(load(text, &err));
     ck_assert_int_eq(((const struct gpu *)platform_section_get(p, "gpu"))->sms, 66);
     ck_assert_str_eq(platform_source(p, "gpu", "sms"), "s");
     ck_assert_uint_eq(strlen(platform_source(p, "gpu", "l2_bytes")), 1000);
@@ -382,38 +369,33 @@ START_TEST(what_is_no_file_is_no_platform)
 {
     static const char *const paths[] = {"/", "/dev/null", "/dev/zero", "/proc/self/mem"};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-        struct err err = {""};
-        ck_assert_ptr_null(platform_load(paths[i], &err));
-        ck_assert_ptr_nonnull(strstr(err.msg, paths[i]));
+        GIVES_NONE(platform_load(paths[i], &err), paths[i]);
     }
 }
 END_TEST
 
 START_TEST(a_base_that_names_itself_ends)
 {
-    struct err err = {""};
     char text[300];
     (void)snprintf(text, sizeof text, "[platform]\nbase = %s\n", testing_file("x.ini"));
-    ck_assert_ptr_null(load(text, &err));
-    ck_assert_ptr_nonnull(strstr(err.msg, "levels deep"));
+    GIVES_NONE(load(text, &err), "levels deep");
 }
 END_TEST
 
 START_TEST(numbers_can_be_set_by_key_or_section_and_key)
 {
-    struct err err = {""};
-    struct platform *p = platform_load("titanv", &err);
-    ck_assert_int_eq(platform_set(p, "sms", "4", NULL, &err), 0);
-    ck_assert_int_eq(platform_set(p, "gpu.l2_bytes", "1MiB", NULL, &err), 0);
+    struct platform *p = GIVES(platform_load("titanv", &err));
+    WORKS(platform_set(p, "sms", "4", NULL, &err));
+    WORKS(platform_set(p, "gpu.l2_bytes", "1MiB", NULL, &err));
     const struct gpu *gpu = platform_section_get(p, "gpu");
     ck_assert_int_eq(gpu->sms, 4);
     ck_assert_int_eq(gpu->l2_bytes, 1 << 20);
     ck_assert_str_eq(platform_source(p, "gpu", "sms"), "given on the command line");
-    ck_assert_int_eq(platform_set(p, "service_ns", "1us", NULL, &err), -1); /* real numbers have no unit */
-    ck_assert_int_eq(platform_set(p, "service_ns", "500", NULL, &err), 0);
+    FAILS(platform_set(p, "service_ns", "1us", NULL, &err)); /* real numbers have no unit */
+    WORKS(platform_set(p, "service_ns", "500", NULL, &err));
     const struct platform_number *n = number(p, "uvm", "service_ns");
     ck_assert(n->kind == PLATFORM_SOURCED && n->low == 500 && n->high == 500);
-    ck_assert_int_eq(platform_set(p, "uvm.sms", "4", NULL, &err), -1);
+    FAILS(platform_set(p, "uvm.sms", "4", NULL, &err));
     platform_free(p);
 }
 END_TEST

@@ -38,9 +38,7 @@ static void each(void (*fn)(const char *name, const struct dram_platform *hw, co
 {
     char name[64];
     for (size_t i = 0; platform_shipped(i, name, sizeof name); i++) {
-        struct err err = {""};
-        struct platform *p = platform_load(name, &err);
-        ck_assert_msg(p != NULL, "%s", err.msg);
+        struct platform *p = GIVES(platform_load(name, &err));
         if (platform_has(p, "dram"))
             fn(name, platform_section_get(p, "dram"), platform_section_get(p, "gpu"));
         platform_free(p);

@@ -13,13 +13,11 @@
  * that map (trace/workloads/pim/pim_program_test.c), so under the platform's. */
 START_TEST(the_addresses_of_pim_kernels_are_those_of_gv100)
 {
-    struct err err = {""};
-    struct platform *p = platform_load("gv100", &err);
-    ck_assert_msg(p != NULL, "%s", err.msg);
+    struct platform *p = GIVES(platform_load("gv100", &err));
     const struct dram_platform *hw = platform_section_get(p, "dram");
     ck_assert_str_eq(hw->map, PIM_MAP);
     struct dram_map map;
-    ck_assert_int_eq(dram_map_init(&map, hw->map, &err), 0);
+    WORKS(dram_map_init(&map, hw->map, &err));
     ck_assert_int_eq(hw->channels, 1 << map.bits[DRAM_FIELD_CHANNEL]);
     ck_assert_int_eq(hw->rows, 1 << map.bits[DRAM_FIELD_ROW]);
     ck_assert_int_eq(hw->banks, 1 << map.bits[DRAM_FIELD_BANK]);
@@ -85,8 +83,7 @@ START_TEST(a_device_with_refresh_leaves_nothing_to_general_defaults)
 {
     char name[64];
     for (size_t i = 0; platform_shipped(i, name, sizeof name); i++) {
-        struct err err = {""};
-        struct platform *p = platform_load(name, &err);
+        struct platform *p = GIVES(platform_load(name, &err));
         const struct dram_platform *d = platform_section_get(p, "dram");
         for (const struct param *row = dram_params; row->name && platform_has(p, "dram") && d->refresh; row++)
             ck_assert_msg(strcmp(row->name, "mem_share") == 0 ||

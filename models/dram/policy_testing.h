@@ -38,7 +38,6 @@ static inline void test_run_limited(const char *policy, const char *params, cons
 {
     static uint32_t ids[2][TEST_REQUESTS];
     const struct dram_policy *p = (const struct dram_policy *)policy_find(dram_policies, policy);
-    struct err err = {""};
     ck_assert_ptr_nonnull(p);
     ck_assert_uint_le(n, TEST_REQUESTS);
     struct dram_platform platform;
@@ -46,7 +45,7 @@ static inline void test_run_limited(const char *policy, const char *params, cons
     if (test_platform)
         platform = *test_platform;
     test_start(p, params);
-    ck_assert_int_eq(dram_channel_init(&test_channel, &platform, &err), 0);
+    WORKS(dram_channel_init(&test_channel, &platform, &err));
     memset(test_enter, 0xff, sizeof test_enter);
     memset(test_sched, 0xff, sizeof test_sched);
     memset(test_column, 0xff, sizeof test_column);
@@ -65,7 +64,7 @@ static inline void test_run_limited(const char *policy, const char *params, cons
                                    .vcs = vcs,
                                    .limit = limit ? limit : INT64_MAX};
     p->loops->feed(&test_channel, test_state, &test_feed);
-    ck_assert_msg(!dram_channel_check(&test_channel, test_feed.finished, &err), "%s", err.msg);
+    WORKS(dram_channel_check(&test_channel, test_feed.finished, &err));
     test_stats = test_channel.stats;
 }
 

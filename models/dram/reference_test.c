@@ -40,7 +40,6 @@ static void compare(const struct dram_platform *hw, enum reference_policy policy
 {
     static struct reference c;
     static const int64_t *const loop[] = {test_enter, test_sched, test_column, test_done};
-    struct err err = {""};
     static const char *const of[] = {"entry", "selection", "last column", "completion"};
     test_platform = hw;
     test_run_limited(reference_policies[policy], "", requests, REQUESTS, vcs, LIMIT);
@@ -48,7 +47,7 @@ static void compare(const struct dram_platform *hw, enum reference_policy policy
     reference_init(&c, hw, policy, requests,
                    (struct dram_timestamps){timestamps[0], timestamps[1], timestamps[2], timestamps[3]});
     reference_run(&c, REQUESTS, vcs, LIMIT);
-    ck_assert_msg(!command_checker_check(&c.watch, &err), "%s", err.msg);
+    WORKS(command_checker_check(&c.watch, &err));
     /* A PIM request's commands are known, and counted, when it is selected: at a run's limit that is early. */
     const bool finished = c.out[DRAM_MEM] + c.out[DRAM_PIM] == REQUESTS;
     for (int i = 0; i < REQUESTS; i++)

@@ -10,9 +10,7 @@ static struct sms_counts run(const struct program *program, uint32_t sms, const 
     gpu.l1_cycles = 20;
     struct sms_options o = {
         .gpu = &gpu, .program = program, .sms = sms, .input_room = 512, .launch_cycles = 50, .kept_share = kept};
-    struct err err = {""};
-    struct sms *s = sms_new(&o, &err);
-    ck_assert_msg(s != NULL, "%s", err.msg);
+    struct sms *s = GIVES(sms_new(&o, &err));
     sink_run(sink, s, sms);
     struct sms_counts c;
     sms_counts(s, &c);

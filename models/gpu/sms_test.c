@@ -29,11 +29,9 @@ static struct sms_counts run(const struct program *program, const struct setting
                             .sms = at->sms,
                             .input_room = at->input_room,
                             .launch_cycles = at->launch_cycles};
-    struct err err = {""};
-    struct sms *s = sms_new(&o, &err);
-    ck_assert_msg(s != NULL, "%s", err.msg);
+    struct sms *s = GIVES(sms_new(&o, &err));
     sink_run(sink, s, at->sms);
-    ck_assert_msg(sms_failed(s, &err) == 0, "%s", err.msg);
+    WORKS(sms_failed(s, &err));
     struct sms_counts c;
     sms_counts(s, &c);
     sms_free(s);
@@ -550,20 +548,19 @@ START_TEST(what_does_not_fit_is_refused)
 {
     struct gpu gpu = chip();
     struct hand_program p;
-    struct err err;
     struct program program = hand_program(&p, 1, 32, four_sectors);
     struct sms_options o = {.gpu = &gpu, .program = &program, .sms = 80, .input_room = 2};
     p.launch.shared = 1 << 20;
-    ck_assert_ptr_null(sms_new(&o, &err));
+    GIVES_NONE(sms_new(&o, &err), "");
     p.launch.shared = 0;
     o.sms = 81;
-    ck_assert_ptr_null(sms_new(&o, &err));
+    GIVES_NONE(sms_new(&o, &err), "");
     o.sms = 0;
-    ck_assert_ptr_null(sms_new(&o, &err));
+    GIVES_NONE(sms_new(&o, &err), "");
     o.sms = 80;
     gpu.schedulers = 1;
     gpu.warps_per_sm = 65;
-    ck_assert_ptr_null(sms_new(&o, &err));
+    GIVES_NONE(sms_new(&o, &err), "");
 }
 END_TEST
 

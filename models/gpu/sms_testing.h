@@ -116,8 +116,7 @@ static inline int64_t sink_cycle(struct sink *k, struct sms *s, uint32_t sms, in
 /* From cycle 0 to the end. */
 static inline void sink_run(struct sink *k, struct sms *s, uint32_t sms)
 {
-    struct err err;
-    ck_assert_int_eq(sms_start(s, 0, &err), 0);
+    WORKS(sms_start(s, 0, &err));
     for (int64_t t = 0, next; !sms_done(s); t = next) {
         next = sink_cycle(k, s, sms, t);
         k->end = t;

@@ -15,9 +15,7 @@ static const struct {
 
 static void check(const char *name, int column)
 {
-    struct err err = {""};
-    struct platform *p = platform_load(name, &err);
-    ck_assert_msg(p != NULL, "%s", err.msg);
+    struct platform *p = GIVES(platform_load(name, &err));
     const struct legacy_platform *hw = platform_section_get(p, "legacy");
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         if (table[i].kb <= 64)

@@ -39,11 +39,10 @@ static struct host_reads_count run(const struct program *program, int64_t sms, e
     struct gpu gpu;
     struct pcie pcie;
     struct platform *platform = chip(&gpu, &pcie);
-    struct err err;
     gpu.sms = sms;
     pcie.request = rule;
     const struct host_reads how = {.gpu = &gpu, .pcie = &pcie, .program = program, .on_launch = keep, .ctx = &count};
-    ck_assert_msg(host_reads_run(&how, &err) == 0, "%s", err.msg);
+    WORKS(host_reads_run(&how, &err));
     platform_free(platform);
     return count;
 }
@@ -358,12 +357,11 @@ static int more_turns(void *run, uint32_t launch, uint64_t warp, uint32_t index,
 
 static struct launch_weights *weigh(const struct program *program, uint32_t sms)
 {
-    struct err err;
-    struct launch_weights *weights = launch_weights_open(program, sms, &err);
-    struct launch_tally *tally = launch_weights_tally(weights, &err);
+    struct launch_weights *weights = GIVES(launch_weights_open(program, sms, &err));
+    struct launch_tally *tally = GIVES(launch_weights_tally(weights, &err));
     for (uint32_t i = 0; i < program->ops->launches(program->state); i++) {
         struct launch_weight weight;
-        ck_assert_int_eq(launch_weigh(program, (void *)program->state, i, tally, &weight, &err), 0);
+        WORKS(launch_weigh(program, (void *)program->state, i, tally, &weight, &err));
         launch_weights_add(weights, i, tally);
     }
     launch_tally_free(tally);
@@ -395,7 +393,6 @@ static struct told tell_eight(body_of *body, uint32_t number, bool known, struct
     struct pcie pcie;
     struct platform *platform = chip(&gpu, &pcie);
     struct told told = {.n = 0};
-    struct err err = {""};
     ops.body = body;
     program.ops = &ops;
     p.launches = 8;
@@ -409,7 +406,7 @@ static struct told tell_eight(body_of *body, uint32_t number, bool known, struct
     how.on_launch = tell;
     how.ctx = &told;
     bodies = 0;
-    ck_assert_msg(host_reads_run(&how, &err) == 0, "%s", err.msg);
+    WORKS(host_reads_run(&how, &err));
     launch_weights_close(weights);
     platform_free(platform);
     return told;
@@ -468,7 +465,6 @@ static double took_again(struct host_reads_count *took, bool again, double laten
     struct gpu gpu;
     struct pcie pcie;
     struct platform *platform = chip(&gpu, &pcie);
-    struct err err = {""};
     double ns = 0;
     bool stopped = false;
     ops.body = more_turns;
@@ -486,7 +482,7 @@ static double took_again(struct host_reads_count *took, bool again, double laten
                                    .on_launch = sum,
                                    .ctx = &ns};
     bodies = 0;
-    ck_assert_msg(host_reads_run(&how, &err) == 0, "%s", err.msg);
+    WORKS(host_reads_run(&how, &err));
     platform_free(platform);
     return ns;
 }
@@ -559,14 +555,13 @@ START_TEST(a_launch_takes_itself_and_an_answer_at_least)
     for (uint64_t seed = 1; seed <= 200; seed++) {
         struct program_random random;
         struct program program;
-        struct err err = {""};
         struct told told = {.n = 0};
         program_random_init(&random, seed, &program);
         gpu.sms = 1 + (int64_t)(seed % 3);
         struct launch_weights *weights = weigh(&program, (uint32_t)gpu.sms);
         const struct host_reads how = {
             .gpu = &gpu, .pcie = &pcie, .program = &program, .weights = weights, .on_launch = tell, .ctx = &told};
-        ck_assert_msg(host_reads_run(&how, &err) == 0, "%s", err.msg);
+        WORKS(host_reads_run(&how, &err));
         for (uint32_t i = 0; i < told.n; i++) {
             struct launch_weight weight;
             ck_assert(launch_weights_get(weights, i, (uint32_t)gpu.sms, random.allocs, &weight));
@@ -591,15 +586,14 @@ START_TEST(weights_that_are_known_are_taken)
     struct host_reads_count count[2];
     struct gpu gpu;
     struct pcie pcie;
-    struct err err;
     struct program_body body;
     struct platform *platform = chip(&gpu, &pcie);
-    struct launch_weights *weights = launch_weights_open(&program, (uint32_t)gpu.sms, &err);
-    struct launch_tally *t = launch_weights_tally(weights, &err);
+    struct launch_weights *weights = GIVES(launch_weights_open(&program, (uint32_t)gpu.sms, &err));
+    struct launch_tally *t = GIVES(launch_weights_tally(weights, &err));
     launch_tally_begin(t, 2);
     for (uint64_t i = 0; i < 2 * UINT64_C(8192); i++) {
         for (uint32_t k = 0; k < 2; k++) {
-            ck_assert_int_eq(program_body(&program, &p, 0, i / 2, k, &body, &err), 1);
+            RETURNS(program_body(&program, &p, 0, i / 2, k, &body, &err), 1);
             launch_tally_body(t, i / 2, &body);
         }
         launch_tally_end(t, i / 2);
@@ -613,7 +607,7 @@ START_TEST(weights_that_are_known_are_taken)
                                        .most_loads = 1000,
                                        .on_launch = keep,
                                        .ctx = &count[known]};
-        ck_assert_int_eq(host_reads_run(&how, &err), 0);
+        WORKS(host_reads_run(&how, &err));
     }
     ck_assert_uint_eq(count[0].loads, 2 * 8192);
     ck_assert_uint_eq(count[1].loads, 2 * count[0].loads);

@@ -9,9 +9,7 @@
 /* Useful GB/s of `requests` of one size on a platform, long enough for nothing else to count. */
 static double rate(const char *name, int sectors, int lines, enum link_bound *bound)
 {
-    struct err err = {""};
-    struct platform *platform = platform_load(name, &err);
-    ck_assert_msg(platform != NULL, "%s", err.msg);
+    struct platform *platform = GIVES(platform_load(name, &err));
     struct link_launch l = {.mix = {.host_lines = (uint64_t)lines * 100000000}};
     l.mix.by_size[sectors - 1] = 100000000;
     double ns = link_time_ns(platform_section_get(platform, "pcie"), platform_section_get(platform, "gpu"), &l, bound);

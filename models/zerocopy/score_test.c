@@ -57,12 +57,11 @@ END_TEST
 START_TEST(reverse_pagerank_is_as_near_its_limit_as_its_tolerance_says)
 {
     struct graph g;
-    struct err err = {""};
-    ck_assert_int_eq(graph_kron(10, 8, 1, &g, &err), 0);
+    WORKS(graph_kron(10, 8, 1, &g, &err));
     struct score_options o = {.damping = 0.85, .rounds = 300};
-    double *s = score_vertices(&g, SCORE_REVERSE_PAGERANK, &o, &err);
-    double *limit = score_vertices(&g, SCORE_WEIGHTED, &o, &err);
-    uint64_t *in = graph_in_degrees(&g, &err);
+    double *s = GIVES(score_vertices(&g, SCORE_REVERSE_PAGERANK, &o, &err));
+    double *limit = GIVES(score_vertices(&g, SCORE_WEIGHTED, &o, &err));
+    uint64_t *in = GIVES(graph_in_degrees(&g, &err));
     double change = 0, left = 0;
     for (uint64_t v = 0; v < g.vertices; v++) {
         double sum = 0;
@@ -122,14 +121,13 @@ static double hits(const struct graph *g, enum score_kind kind, const uint32_t *
 START_TEST(on_a_kronecker_graph_the_scores_agree_within_a_point)
 {
     struct graph g;
-    struct err err = {""};
     uint32_t *labelled;
     uint64_t n, *rows, count;
-    ck_assert_int_eq(graph_kron(16, 16, 1, &g, &err), 0);
-    ck_assert_int_eq(graph_sample_labels(g.vertices, 1.1, false, 1, &labelled, &n, &err), 0);
+    WORKS(graph_kron(16, 16, 1, &g, &err));
+    WORKS(graph_sample_labels(g.vertices, 1.1, false, 1, &labelled, &n, &err));
     struct graph_sample how = {.seeds = 4, .batches = 40, .seed = 1, .labelled = labelled, .labelled_count = n};
-    ck_assert_int_eq(graph_sample_fan_outs(&how, "[10,25]", &err), 0);
-    ck_assert_msg(graph_sample_rows(&g, &how, &rows, &count, NULL, &err) == 0, "%s", err.msg);
+    WORKS(graph_sample_fan_outs(&how, "[10,25]", &err));
+    WORKS(graph_sample_rows(&g, &how, &rows, &count, NULL, &err));
     double degree = hits(&g, SCORE_DEGREE, labelled, n, rows, count, 10);
     ck_assert_double_gt(degree, 60);
     ck_assert_double_eq_tol(hits(&g, SCORE_REVERSE_PAGERANK, labelled, n, rows, count, 10), degree, 1);
@@ -143,15 +141,14 @@ END_TEST
 START_TEST(clustered_labels_make_weighted_serve_twenty_points_more)
 {
     struct graph g;
-    struct err err = {""};
     uint32_t *labelled;
     uint64_t n, *rows, count;
     const struct graph_communities recipe = {.scale = 16, .k = 8, .communities = 64, .inside = 0.95, .seed = 1};
-    ck_assert_int_eq(graph_from_communities(&recipe, &g, &err), 0);
-    ck_assert_int_eq(graph_sample_labels(g.vertices, 3, true, 1, &labelled, &n, &err), 0);
+    WORKS(graph_from_communities(&recipe, &g, &err));
+    WORKS(graph_sample_labels(g.vertices, 3, true, 1, &labelled, &n, &err));
     struct graph_sample how = {.seeds = 4, .batches = 40, .seed = 1, .labelled = labelled, .labelled_count = n};
-    ck_assert_int_eq(graph_sample_fan_outs(&how, "12,12,12", &err), 0);
-    ck_assert_int_eq(graph_sample_rows(&g, &how, &rows, &count, NULL, &err), 0);
+    WORKS(graph_sample_fan_outs(&how, "12,12,12", &err));
+    WORKS(graph_sample_rows(&g, &how, &rows, &count, NULL, &err));
     double degree = hits(&g, SCORE_DEGREE, labelled, n, rows, count, 10);
     double weighted = hits(&g, SCORE_WEIGHTED, labelled, n, rows, count, 10);
     ck_assert_msg(weighted >= degree + 20, "weighted %.1f, degree %.1f", weighted, degree);

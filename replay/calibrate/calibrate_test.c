@@ -27,9 +27,7 @@ START_TEST(placement_constants_come_back_from_synthetic_rows)
     }
     const char *path = testing_write("bench.csv", text, strlen(text));
     struct calibration c;
-    struct err err = {""};
-    ck_assert_msg(calibrate_placement(&c, &(struct measurements){.paths = &path, .count = 1}, &err) == 0, "%s",
-                  err.msg);
+    WORKS(calibrate_placement(&c, &(struct measurements){.paths = &path, .count = 1}, &err));
     ck_assert_double_eq_tol(find(&c, "l_hd")->value, 3e-8, 1e-13);
     ck_assert_double_eq_tol(find(&c, "t_ini")->value, 0.012, 1e-9);
     ck_assert_double_eq_tol(find(&c, "l_dh")->value, 5e-8, 1e-13);
@@ -38,10 +36,9 @@ START_TEST(placement_constants_come_back_from_synthetic_rows)
     ck_assert_uint_eq(c.note_count, 5); /* c_gpu, l_ini, l_l2, l_mem, max_parallelism */
 
     FILE *f = fopen(testing_file("mine.ini"), "w");
-    ck_assert_int_eq(calibration_write(&c, "mine", "tx2", f, &err), 0);
+    WORKS(calibration_write(&c, "mine", "tx2", f, &err));
     (void)fclose(f);
-    struct platform *p = platform_load(testing_file("mine.ini"), &err);
-    ck_assert_msg(p != NULL, "%s", err.msg);
+    struct platform *p = GIVES(platform_load(testing_file("mine.ini"), &err));
     const struct placement_platform *hw = platform_section_get(p, "placement");
     ck_assert_double_eq_tol(hw->l_hd, 3e-8, 1e-13);
     ck_assert_double_gt(hw->c_gpu, 0);
@@ -89,19 +86,16 @@ static struct store *copies(const char *path)
 
 static void finish(struct store *store)
 {
-    struct err err = {""};
-    ck_assert_int_eq(store_finish(store, &err), 0);
+    WORKS(store_finish(store, &err));
     store_close(store);
 }
 
 START_TEST(bandwidth_and_record_cost_come_back_from_a_trace)
 {
-    struct err err = {""};
     const char *path = testing_file("t.db");
     finish(copies(path));
     struct calibration c;
-    ck_assert_msg(calibrate_uvm(&c, &(struct measurements){.paths = &path, .count = 1, .base = "h200"}, &err) == 0,
-                  "%s", err.msg);
+    WORKS(calibrate_uvm(&c, &(struct measurements){.paths = &path, .count = 1, .base = "h200"}, &err));
     ck_assert_double_eq_tol(find(&c, "h2d_bytes_per_s")->value, 50e9, 1e7);
     ck_assert_double_eq_tol(find(&c, "trace_record_ns")->value, 2500, 2);
     ck_assert_double_eq_tol(find(&c, "d2h_bytes_per_s")->value, 54e9, 1e7);

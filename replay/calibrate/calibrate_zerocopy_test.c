@@ -9,9 +9,8 @@
 static struct calibration calibrate(const char *path, const char *base, const char *predict)
 {
     struct calibration c;
-    struct err err = {""};
     struct measurements from = {.paths = &path, .count = 1, .base = base, .predict = predict};
-    ck_assert_msg(calibrate_zerocopy(&c, &from, &err) == 0, "%s", err.msg);
+    WORKS(calibrate_zerocopy(&c, &from, &err));
     return c;
 }
 
@@ -72,13 +71,11 @@ END_TEST
 
 START_TEST(a_fit_is_a_platform)
 {
-    struct err err = {""};
     struct calibration c = calibrate("fixtures/calibrate/rtx3090_decimal.csv", "rtx3090", NULL);
     FILE *f = fopen(testing_file("mine.ini"), "w");
-    ck_assert_int_eq(calibration_write(&c, "mine", "rtx3090", f, &err), 0);
+    WORKS(calibration_write(&c, "mine", "rtx3090", f, &err));
     (void)fclose(f);
-    struct platform *p = platform_load(testing_file("mine.ini"), &err);
-    ck_assert_msg(p != NULL, "%s", err.msg);
+    struct platform *p = GIVES(platform_load(testing_file("mine.ini"), &err));
     const struct pcie *pcie = platform_section_get(p, "pcie");
     ck_assert_double_eq_tol(pcie->efficiency, value_of(&c, "efficiency"), 1e-6);
     ck_assert_double_eq_tol(pcie->load_ns, 1215, 5);

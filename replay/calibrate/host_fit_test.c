@@ -15,7 +15,6 @@ enum { BLOCK = 2 << 20, PAGE = 4096 };
 static struct uvm_recording batches(int n, int of_block, int64_t behind, int64_t before, int64_t after, uint64_t value)
 {
     struct uvm_recording r;
-    struct err err = {""};
     int64_t time = 1000000;
     uvm_recording_init(&r);
     r.traced = true;
@@ -31,17 +30,16 @@ static struct uvm_recording batches(int n, int of_block, int64_t behind, int64_t
              .addr = addr,
              .bytes = 2 * PAGE,
              .flags = RECORD_CAUSE_FAULT}};
-        ck_assert_int_eq(uvm_recording_add(&r, records, 2, &err), 0);
+        WORKS(uvm_recording_add(&r, records, 2, &err));
     }
-    ck_assert_msg(uvm_recording_finish(&r, &err) == 0, "%s", err.msg);
+    WORKS(uvm_recording_finish(&r, &err));
     return r;
 }
 
 static int fit_of(struct uvm_recording r, const struct uvm_platform *p, struct host_fit *f)
 {
-    struct err err = {""};
     *f = (struct host_fit){0};
-    ck_assert_int_eq(host_fit_add(f, &r, p, &err), 0);
+    WORKS(host_fit_add(f, &r, p, &err));
     uvm_recording_release(&r);
     const int rc = host_fit_solve(f);
     free(f->rows);
@@ -113,8 +111,7 @@ static void find_again(const char *spec, double host)
 {
     char set[2][32] = {"traced=1"};
     const char *sets[] = {set[0], set[1]};
-    struct err err = {""};
-    struct store *store = store_create_temporary(":memory:", &err);
+    struct store *store = GIVES(store_create_temporary(":memory:", &err));
     const struct uvm_recording_output to = {.store = store};
     struct replay_result result;
     struct uvm_recording r;
@@ -129,8 +126,8 @@ static void find_again(const char *spec, double host)
                                            .threads = 1,
                                            .engine_options = &to},
                    spec);
-    ck_assert_int_eq(store_flush(store, &err), 0);
-    ck_assert_int_eq(uvm_recording_load(&r, store, (struct recording){RECORDING_ANY, RECORDING_ANY}, &err), 0);
+    WORKS(store_flush(store, &err));
+    WORKS(uvm_recording_load(&r, store, (struct recording){RECORDING_ANY, RECORDING_ANY}, &err));
     ck_assert_int_eq(fit_of(r, platform_section_get(result.platform, "uvm"), &f), 0);
     ck_assert_msg(fabs(f.host - host) <= 2 * f.error && fabs(f.host / host - 1) < 0.08 && f.error < 0.12 * f.host,
                   "%s: %g, found %g +- %g", spec, host, f.host, f.error);

@@ -11,12 +11,10 @@ static int read_text(struct link_rows *rows, const char *text, struct err *err)
 START_TEST(columns_stand_in_any_order_and_unknown_ones_are_passed_over)
 {
     struct link_rows rows = {0};
-    struct err err = {""};
-    ck_assert_msg(read_text(&rows,
-                            "# a comment\nname,time_ns,host64_lines,what,req128,req96,req64,req32,copy_bytes\n"
-                            "shifted,2.5e3,11,x,0,3,0,5,\n\ncopied,1000,,,,,,,4096\n",
-                            &err) == 0,
-                  "%s", err.msg);
+    WORKS(read_text(&rows,
+                    "# a comment\nname,time_ns,host64_lines,what,req128,req96,req64,req32,copy_bytes\n"
+                    "shifted,2.5e3,11,x,0,3,0,5,\n\ncopied,1000,,,,,,,4096\n",
+                    &err));
     ck_assert_uint_eq(rows.count, 2);
     const struct link_row *r = rows.rows;
     ck_assert_str_eq(r->name, "shifted");
@@ -84,10 +82,8 @@ static void launch(struct store *store, int id, const char *kernel, int64_t dura
  * for each request. */
 START_TEST(counters_of_a_recording_give_requests_and_payload)
 {
-    struct err err = {""};
     const char *path = testing_file("t.db");
-    struct store *store = store_create(path, true, "test", &err);
-    ck_assert_msg(store != NULL, "%s", err.msg);
+    struct store *store = GIVES(store_create(path, true, "test", &err));
     for (int i = 0; i < 2; i++) {
         count(store, "by_l2", "l2_sysmem_requests", 523459);
         count(store, "by_l2", "l2_sysmem_sectors", 1048576);
@@ -103,11 +99,11 @@ START_TEST(counters_of_a_recording_give_requests_and_payload)
     launch(store, 4, "once_counted", 100);
     launch(store, 5, "once_counted", 100);
     launch(store, 6, "no_requests", 100);
-    ck_assert_int_eq(store_finish(store, &err), 0);
+    WORKS(store_finish(store, &err));
     store_close(store);
 
     struct link_rows rows = {0};
-    ck_assert_msg(link_rows_read(&rows, path, &err) == 0, "%s", err.msg);
+    WORKS(link_rows_read(&rows, path, &err));
     ck_assert_uint_eq(rows.count, 2);
     ck_assert_uint_eq(rows.skipped, 1);
     for (int i = 0; i < 2; i++) {

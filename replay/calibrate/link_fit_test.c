@@ -50,10 +50,9 @@ START_TEST(costs_come_back_from_their_own_times)
     for (size_t i = 0; i < n; i++)
         rows[i].time_ns = link_row_ns(&truth, &gpu, &rows[i], NULL);
     struct link_fit fit = {.gpu = &gpu, .free = (1u << LINK_COSTS) - 1};
-    struct err err = {""};
     param_defaults(pcie_params, &fit.to.pcie);
     fit.to.pcie.gigatransfers = 32;
-    ck_assert_msg(link_fit_solve(&fit, rows, NULL, n, &err) == 0, "%s", err.msg);
+    WORKS(link_fit_solve(&fit, rows, NULL, n, &err));
     ck_assert_double_lt(fit.rms, 1e-6);
     ck_assert_double_eq_tol(fit.to.pcie.efficiency, 0.93, 1e-4);
     ck_assert_double_eq_tol(fit.to.pcie.round_trip_ns / (double)fit.to.pcie.tags, 1500.0 / 1024, 1e-3);

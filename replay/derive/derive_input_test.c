@@ -9,27 +9,24 @@ static struct vecadd vecadd;
 /* An exported program, as a recorder would leave it if told so. */
 static struct store *recording(void)
 {
-    struct err err = {""};
     const struct program program = vecadd_program(&vecadd, 1000, false);
     const struct derive_source source = {.program = &program, .name = "test"};
     const struct derive_options all = {.last = UINT64_MAX};
     struct program_counts counts;
     const char *path = testing_file("recording.db");
-    struct store *store = store_create(path, OUTPUT_REPLACE, "test", &err);
-    ck_assert_int_eq(derive_accesses(&source, store, &all, &counts, &err), 0);
-    ck_assert_int_eq(store_finish(store, &err), 0);
+    struct store *store = GIVES(store_create(path, OUTPUT_REPLACE, "test", &err));
+    WORKS(derive_accesses(&source, store, &all, &counts, &err));
+    WORKS(store_finish(store, &err));
     store_close(store);
-    store = store_open(path, &err);
-    ck_assert_msg(store != NULL, "%s", err.msg);
+    store = GIVES(store_open(path, &err));
     return store;
 }
 
 static struct outcome notes(struct store *store, enum workload_view view)
 {
-    struct err err = {""};
     struct outcome o;
     const struct derive_source source = {.store = store, .name = "test"};
-    ck_assert_int_eq(outcome_init(&o, metrics, &err), 0);
+    WORKS(outcome_init(&o, metrics, &err));
     derive_notes(&source, view, &o);
     return o;
 }
@@ -81,13 +78,11 @@ END_TEST
 
 START_TEST(a_trace_without_accesses_is_no_program)
 {
-    struct err err = {""};
-    struct store *store = store_create_temporary(":memory:", &err);
+    struct store *store = GIVES(store_create_temporary(":memory:", &err));
     const struct input input = {.spec = "t.db", .role = "", .store = store};
     struct derive_input in;
     ck_assert(!derive_input_is(&input, VIEW_UVM));
-    ck_assert_int_eq(derive_input_open(&in, &input, VIEW_UVM, &err), -1);
-    ck_assert_ptr_nonnull(strstr(err.msg, "t.db holds no accesses"));
+    FAILS_WITH(derive_input_open(&in, &input, VIEW_UVM, &err), "t.db holds no accesses");
     store_close(store);
 }
 END_TEST
@@ -96,15 +91,14 @@ static struct vecadd vecadd;
 
 START_TEST(launches_written_to_a_trace_are_read_as_they_were)
 {
-    struct err err = {""};
     const struct program program = vecadd_program(&vecadd, 1000, false);
     const struct derive_source generated = {.program = &program, .name = "test"};
-    struct store *store = store_create_temporary(":memory:", &err);
-    ck_assert_int_eq(derive_launches_write(&generated, store, &err), 0);
+    struct store *store = GIVES(store_create_temporary(":memory:", &err));
+    WORKS(derive_launches_write(&generated, store, &err));
     const struct derive_source recorded = {.store = store, .name = "test"};
     struct derive_launches launches = {0};
     struct program_launch l;
-    ck_assert_int_eq(derive_launches_open(&launches, &recorded, &err), 0);
+    WORKS(derive_launches_open(&launches, &recorded, &err));
     derive_launches_get(&launches, 2, &l);
     ck_assert_uint_eq(l.blocks, vecadd_blocks(&vecadd));
     ck_assert_uint_eq(l.threads, VECADD_THREADS);
@@ -121,7 +115,6 @@ END_TEST
 
 static void put(struct store *store, int64_t id, int64_t grid, int64_t x, int64_t y)
 {
-    struct err err = {""};
     struct store_value row[16] = {STORE_V_INT(id), STORE_V_TEXT("k"), STORE_V_INT(id)};
     for (int i = 3; i < 16; i++)
         row[i] = STORE_V_NULL;
@@ -130,13 +123,12 @@ static void put(struct store *store, int64_t id, int64_t grid, int64_t x, int64_
     row[5] = STORE_V_INT(grid);
     row[8] = x ? STORE_V_INT(x) : STORE_V_NULL;
     row[9] = STORE_V_INT(y);
-    ck_assert_msg(store_row(store, "kernels", row, 16, &err) == 0, "%s", err.msg);
+    WORKS(store_row(store, "kernels", row, 16, &err));
 }
 
 START_TEST(a_shape_that_cannot_be_is_not_known)
 {
-    struct err err = {""};
-    struct store *store = store_create_temporary(":memory:", &err);
+    struct store *store = GIVES(store_create_temporary(":memory:", &err));
     const struct derive_source source = {.store = store, .name = "test"};
     struct derive_launches launches = {0};
     struct program_launch l;
@@ -145,7 +137,7 @@ START_TEST(a_shape_that_cannot_be_is_not_known)
     put(store, 2, 1, 0, 1);
     put(store, 3, INT64_MAX, INT64_MAX, INT64_MAX);
     put(store, INT64_C(1) << 50, 5, 64, 1); /* far from the others: no room for what is between */
-    ck_assert_int_eq(derive_launches_open(&launches, &source, &err), 0);
+    WORKS(derive_launches_open(&launches, &source, &err));
     derive_launches_get(&launches, 0, &l);
     ck_assert_uint_eq(l.blocks, 7);
     ck_assert_uint_eq(l.threads, 256);
@@ -171,11 +163,10 @@ static int count_name(void *ctx, uint64_t id, const char *name)
 
 START_TEST(names_stop_where_the_caller_says)
 {
-    struct err err = {""};
     const struct program program = vecadd_program(&vecadd, 1000, false);
     const struct derive_source source = {.program = &program, .name = "test"};
     int names = 0;
-    ck_assert_int_eq(derive_launches_names(&source, count_name, &names, &err), 7);
+    RETURNS(derive_launches_names(&source, count_name, &names, &err), 7);
     ck_assert_int_eq(names, 3);
 }
 END_TEST

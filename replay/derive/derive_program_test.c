@@ -70,8 +70,7 @@ static void same_records(struct store *a, struct store *b)
 static void compare(derivation derive, bool waves, bool device)
 {
     static struct gpu gpu;
-    struct err err = {""};
-    struct platform *platform = platform_load("v100", &err);
+    struct platform *platform = GIVES(platform_load("v100", &err));
     gpu = *(const struct gpu *)platform_section_get(platform, "gpu");
     gpu.sms = 2; /* several waves */
     struct derive_options o = all;
@@ -130,9 +129,8 @@ END_TEST
 START_TEST(a_launch_holds_nothing_of_the_one_before)
 {
     struct workload w;
-    struct err err = {""};
-    ck_assert_msg(workload_open(&w, "array,bytes=128,blocks=1,threads=32,launches=3", &err) == 0, "%s", err.msg);
-    ck_assert_msg(w.type->program(w.state, &program, &err) == 0, "%s", err.msg);
+    WORKS(workload_open(&w, "array,bytes=128,blocks=1,threads=32,launches=3", &err));
+    WORKS(w.type->program(w.state, &program, &err));
     const struct derive_source source = {.program = &program, .name = "synth:array"};
     store_close(derived(derive_requests, &source, &all, "r.db"));
     ck_assert_uint_eq(counts.records, 3 * (2 + 1)); /* begin, end, a request */
@@ -156,9 +154,8 @@ static int note_wait(void *ctx, const struct program_op *op, struct err *err)
 START_TEST(loads_under_way_together_have_the_number_of_one_wait)
 {
     static const struct program_taker taker = {.op = note_wait};
-    struct err err = {""};
     const struct derive_source source = generated(32, false); /* warps 1 and 2 have no elements */
-    ck_assert_msg(program_walk(source.program, NULL, &taker, NULL, &counts, &err) == 0, "%s", err.msg);
+    WORKS(program_walk(source.program, NULL, &taker, NULL, &counts, &err));
     ck_assert_int_eq(seen[1], 4);
     /* flag | a and b | store, atomic of the first launch: one further wait for a and b, before the store. */
     ck_assert_uint_gt(waits[0][1], waits[0][0]);
@@ -188,18 +185,17 @@ START_TEST(in_waves_the_warps_of_resident_blocks_take_turns)
                       .registers_per_sm = 65536,
                       .register_unit = 256,
                       .shared_bytes = 98304};
-    struct err err = {""};
     struct derive_options o = all;
     const struct derive_source source = generated(N, false);
     o.gpu = &gpu;
     o.waves = true; /* two blocks of three warps */
-    ck_assert_int_eq(derive_walk(&source, &o, &taker, NULL, &counts, &err), 0);
+    WORKS(derive_walk(&source, &o, &taker, NULL, &counts, &err));
     const uint64_t expected[7] = {0, 1, 2, 1ull << 32, 1ull << 32 | 1, 1ull << 32 | 2, 0};
     ck_assert_mem_eq(first_ids, expected, sizeof expected);
     uint64_t in_waves = ids;
     ids = 0;
     o.waves = false;
-    ck_assert_int_eq(derive_walk(&source, &o, &taker, NULL, &counts, &err), 0);
+    WORKS(derive_walk(&source, &o, &taker, NULL, &counts, &err));
     ck_assert_uint_eq(first_ids[1], 0);
     ck_assert_uint_eq(ids, in_waves);
 }
@@ -207,7 +203,6 @@ END_TEST
 
 START_TEST(kernels_of_a_program_are_chosen_by_name)
 {
-    struct err err = {""};
     struct derive_options o = all;
     const struct derive_source source = generated(N, false);
     o.kernel = "^vec";
@@ -215,14 +210,11 @@ START_TEST(kernels_of_a_program_are_chosen_by_name)
     ck_assert_uint_eq(counts.launches, 2);
     store_close(s);
     o.kernel = "^check"; /* runs on the CPU */
-    struct store *out = store_create_temporary(":memory:", &err);
-    ck_assert_int_eq(derive_dram(&source, out, &o, &counts, &err), -1);
-    ck_assert_ptr_nonnull(strstr(err.msg, "no access is left"));
+    struct store *out = GIVES(store_create_temporary(":memory:", &err));
+    FAILS_WITH(derive_dram(&source, out, &o, &counts, &err), "no access is left");
     o.kernel = "nothing";
-    ck_assert_int_eq(derive_requests(&source, out, &o, &counts, &err), -1);
-    ck_assert_ptr_nonnull(strstr(err.msg, "no kernel's name matches"));
-    ck_assert_int_eq(derive_touches(&source, out, &o, &counts, &err), -1);
-    ck_assert_ptr_nonnull(strstr(err.msg, "written whole"));
+    FAILS_WITH(derive_requests(&source, out, &o, &counts, &err), "no kernel's name matches");
+    FAILS_WITH(derive_touches(&source, out, &o, &counts, &err), "written whole");
     store_close(out);
 }
 END_TEST

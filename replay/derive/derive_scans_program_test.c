@@ -177,9 +177,8 @@ START_TEST(workloads)
 {
     struct workload w;
     struct program program;
-    struct err err = {""};
-    ck_assert_msg(workload_open(&w, specs[_i], &err) == 0, "%s", err.msg);
-    ck_assert_msg(w.type->program(w.state, &program, &err) == 0, "%s", err.msg);
+    WORKS(workload_open(&w, specs[_i], &err));
+    WORKS(w.type->program(w.state, &program, &err));
     ck_assert_uint_gt(compare(&program, 1 + _i % 3), 0);
     workload_close(&w);
 }

@@ -61,21 +61,19 @@ static void expect_rows(const struct derive_space *s, uint64_t base)
 
 static void touch(struct derive_space *s, uint64_t base)
 {
-    struct err err = {""};
     for (uint64_t i = 0, n = draw(12); i < n; i++) {
         const uint64_t edge = (1 + draw(BLOCKS - 1)) * ACTOR_BLOCK_PAGES,
                        p = draw(2) ? draw(PAGES) : edge - 2 + draw(4);
         const bool reads = draw(3) == 0;
         in[p] = true;
         is_read[p] |= reads;
-        ck_assert_msg(derive_space_touch(s, base + p, reads, &err) == 0, "%s", err.msg);
+        WORKS(derive_space_touch(s, base + p, reads, &err));
     }
 }
 
 /* Allocations that begin and end within pages; those of no bytes, past the end of memory and on the device are none. */
 static void allocate(struct store *store, uint64_t base)
 {
-    struct err err = {""};
     const uint64_t at = base * ACTOR_PAGE_BYTES;
     for (uint64_t i = 0, n = 1 + draw(4); i < n + 4; i++) {
         const uint64_t addr = draw(PAGES * (uint64_t)ACTOR_PAGE_BYTES),
@@ -93,7 +91,7 @@ static void allocate(struct store *store, uint64_t base)
                                           STORE_V_NULL,
                                           STORE_V_NULL,
                                           STORE_V_NULL};
-        ck_assert_msg(store_row(store, "allocations", row, 7, &err) == 0, "%s", err.msg);
+        WORKS(store_row(store, "allocations", row, 7, &err));
         for (uint64_t p = addr / ACTOR_PAGE_BYTES; i < n && p <= (addr + end - 1) / ACTOR_PAGE_BYTES; p++)
             in[p] = true;
     }
@@ -132,17 +130,15 @@ static struct derive_memory memory;
 static void add(uint64_t addr, uint64_t bytes, const char *kind)
 {
     static int id;
-    struct err err = {""};
     const struct store_value row[] = {STORE_V_INT(id++), STORE_V_INT(addr), STORE_V_INT(bytes), STORE_V_TEXT(kind),
                                       STORE_V_NULL,      STORE_V_NULL,      STORE_V_NULL};
-    ck_assert_msg(store_row(store, "allocations", row, 7, &err) == 0, "%s", err.msg);
+    WORKS(store_row(store, "allocations", row, 7, &err));
 }
 
 static void open_recording(void)
 {
-    struct err err = {""};
     const struct derive_source source = {.store = store, .name = "test"};
-    ck_assert_msg(derive_memory_open(&memory, &source, &err) == 0, "%s", err.msg);
+    WORKS(derive_memory_open(&memory, &source, &err));
 }
 
 static void close_recording(void)
@@ -198,11 +194,10 @@ END_TEST
 START_TEST(a_generated_program_says_it_of_each_allocation)
 {
     struct vecadd v;
-    struct err err = {""};
     for (int device = 0; device < 2; device++) {
         const struct program program = vecadd_program(&v, 1000, device);
         const struct derive_source source = {.program = &program, .name = "test"};
-        ck_assert_int_eq(derive_memory_open(&memory, &source, &err), 0);
+        WORKS(derive_memory_open(&memory, &source, &err));
         ck_assert_int_eq(derive_memory_stays(&memory, v.allocs[VECADD_FLAG].addr), device);
         ck_assert(!derive_memory_stays(&memory, v.allocs[VECADD_A].addr));
         derive_memory_release(&memory);

@@ -91,9 +91,7 @@ static void note_page(const struct record *r, uint64_t at)
 
 START_TEST(vector_add_touches_192_pages_once_per_access)
 {
-    struct err err = {""};
-    struct store *s = derived(vector_add, derive_touches, &all, &err);
-    ck_assert_msg(s != NULL, "%s", err.msg);
+    struct store *s = GIVES(derived(vector_add, derive_touches, &all, &err));
     struct sum sum = sum_of(s, note_page);
     ck_assert_uint_eq(counts.instructions, 6144);
     ck_assert_uint_eq(counts.lines, 6144);
@@ -110,8 +108,7 @@ END_TEST
 
 START_TEST(a_strided_warp_touches_its_one_page_32_times)
 {
-    struct err err = {""};
-    struct store *s = derived(strided, derive_touches, &all, &err);
+    struct store *s = GIVES(derived(strided, derive_touches, &all, &err));
     struct sum sum = sum_of(s, note_page);
     ck_assert_uint_eq(counts.instructions, 2048);
     ck_assert_uint_eq(counts.lines, 2048 * 32);
@@ -278,17 +275,16 @@ END_TEST
 /* One kernel of the H200's recording, derived. */
 static struct sum h200(const char *kernel, derivation derive)
 {
-    struct err err = {""};
     struct derive_options one = all;
     one.kernel = kernel;
     struct store *in = testing_import(&read_accesses, "fixtures/traces/accesses_h200.txt.xz", true);
-    struct store *out = store_create(testing_file("h200.db"), true, "test", &err);
+    struct store *out = GIVES(store_create(testing_file("h200.db"), true, "test", &err));
     const struct derive_source source = {.store = in, .name = "h200"};
-    ck_assert_msg(derive(&source, out, &one, &counts, &err) == 0, "%s", err.msg);
-    ck_assert_int_eq(store_finish(out, &err), 0);
+    WORKS(derive(&source, out, &one, &counts, &err));
+    WORKS(store_finish(out, &err));
     store_close(out);
     store_close(in);
-    out = store_open(testing_file("h200.db"), &err);
+    out = GIVES(store_open(testing_file("h200.db"), &err));
     struct sum sum = sum_of(out, NULL);
     store_close(out);
     return sum;

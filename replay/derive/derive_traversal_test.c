@@ -248,22 +248,21 @@ static int take_total(void *ctx, const struct store_value *v, size_t n)
 /* What `derive requests --addr LIST` makes of a recording. */
 static struct totals derived(const char *path, const struct recorded *r, uint32_t launches)
 {
-    struct err err = {""};
     struct totals totals = {{0}};
     struct program_counts counts;
     const struct derive_options only_list = {.first = r->list, .last = r->list + r->graph->elements * r->element - 1};
     struct store *in = testing_import(&read_accesses, path, true);
     ck_assert(store_complete(in)); /* every announced access was found */
     const struct derive_source source = {.store = in, .name = path};
-    struct store *out = store_create(testing_file("requests.db"), true, "test", &err);
-    ck_assert_msg(derive_requests(&source, out, &only_list, &counts, &err) == 0, "%s", err.msg);
-    ck_assert_int_eq(store_finish(out, &err), 0);
+    struct store *out = GIVES(store_create(testing_file("requests.db"), true, "test", &err));
+    WORKS(derive_requests(&source, out, &only_list, &counts, &err));
+    WORKS(store_finish(out, &err));
     store_close(out);
     store_close(in);
     ck_assert_uint_eq(counts.launches, launches);
     ck_assert_uint_gt(counts.left_out, counts.instructions); /* labels alone are as many */
-    out = store_open(testing_file("requests.db"), &err);
-    ck_assert_int_eq(store_rows(out, "tlp_totals", take_total, &totals, &err), 0);
+    out = GIVES(store_open(testing_file("requests.db"), &err));
+    WORKS(store_rows(out, "tlp_totals", take_total, &totals, &err));
     store_close(out);
     return totals;
 }
@@ -301,10 +300,9 @@ static void compare(const struct graph *graph, int scale, bool bfs, enum pattern
 
 START_TEST(recorded_traversals_agree_with_the_graph_to_the_request)
 {
-    struct err err = {""};
     for (int scale = 8; scale <= 10; scale += 2) {
         struct graph graph;
-        ck_assert_msg(graph_kron(scale, 16, 1, &graph, &err) == 0, "%s", err.msg);
+        WORKS(graph_kron(scale, 16, 1, &graph, &err));
         for (int p = NAIVE; p <= ALIGNED; p++) {
             compare(&graph, scale, true, (enum pattern)p, 8, 0);
             compare(&graph, scale, true, (enum pattern)p, 4, 64);

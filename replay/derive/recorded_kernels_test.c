@@ -50,9 +50,8 @@ static void record(const char *kernel)
     const struct derive_options options = {.last = UINT64_MAX, .kernel = kernel};
     struct store *in = testing_import(&read_accesses, "fixtures/traces/accesses_h200.txt.xz", true);
     const struct derive_source source = {.store = in, .name = "h200"};
-    struct err err = {""};
     recorded.n = 0;
-    ck_assert_msg(derive_walk(&source, &options, &taker, &recorded, NULL, &err) == 0, "%s", err.msg);
+    WORKS(derive_walk(&source, &options, &taker, &recorded, NULL, &err));
     store_close(in);
 }
 
@@ -60,15 +59,14 @@ static void generate(const char *spec, const uint64_t *at)
 {
     struct workload w;
     struct program program;
-    struct err err = {""};
     size_t n;
-    ck_assert_msg(workload_open(&w, spec, &err) == 0, "%s", err.msg);
-    ck_assert_int_eq(w.type->program(w.state, &program, &err), 0);
+    WORKS(workload_open(&w, spec, &err));
+    WORKS(w.type->program(w.state, &program, &err));
     struct program_alloc *allocs = (struct program_alloc *)program.ops->allocs(program.state, &n);
     for (size_t i = 0; i < n; i++)
         allocs[i].addr = at[i];
     generated.n = 0;
-    ck_assert_int_eq(program_walk(&program, NULL, &taker, &generated, NULL, &err), 0);
+    WORKS(program_walk(&program, NULL, &taker, &generated, NULL, &err));
     workload_close(&w);
 }
 

@@ -60,12 +60,11 @@ END_TEST
 static uint64_t run_pair(struct replay_result *result, const char *policies, const char *set, int threads,
                          struct sweep_cache *shared)
 {
-    struct err err = {""};
     struct input inputs[2];
     struct progress progress = {0};
     bool usage;
-    ck_assert_int_eq(input_open(&inputs[0], conv + 4, "mem", false, &err), 0);
-    ck_assert_int_eq(input_open(&inputs[1], add + 4, "pim", false, &err), 0);
+    WORKS(input_open(&inputs[0], conv + 4, "mem", false, &err));
+    WORKS(input_open(&inputs[1], add + 4, "pim", false, &err));
     const struct replay_request request = {.engine = &engine_dram,
                                            .policy_list = policies,
                                            .sets = &set,
@@ -75,7 +74,7 @@ static uint64_t run_pair(struct replay_result *result, const char *policies, con
                                            .threads = threads,
                                            .progress = &progress,
                                            .sweep_cache = shared};
-    ck_assert_msg(!replay_run(&request, result, &usage, &err), "%s", err.msg);
+    WORKS(replay_run(&request, result, &usage, &err));
     for (int i = 0; i < 2; i++)
         input_close(&inputs[i]);
     ck_assert_uint_eq(progress.done, progress.total);
@@ -279,10 +278,9 @@ END_TEST
 
 static void refused(const char *const *specs, const char *const *roles, size_t n, const char *set, const char *says)
 {
-    struct err err = {""};
     struct input inputs[3];
     for (size_t i = 0; i < n; i++)
-        ck_assert_msg(!input_open(&inputs[i], specs[i], roles[i], false, &err), "%s", err.msg);
+        WORKS(input_open(&inputs[i], specs[i], roles[i], false, &err));
     const char *sets[] = {set};
     const struct replay_request request = {.engine = &engine_dram,
                                            .policy_list = "f3fs",
@@ -293,8 +291,7 @@ static void refused(const char *const *specs, const char *const *roles, size_t n
                                            .threads = 1};
     struct replay_result r;
     bool usage;
-    ck_assert_int_eq(replay_run(&request, &r, &usage, &err), -1);
-    ck_assert_msg(strstr(err.msg, says) != NULL, "%s", err.msg);
+    FAILS_WITH(replay_run(&request, &r, &usage, &err), says);
     for (size_t i = 0; i < n; i++)
         input_close(&inputs[i]);
 }

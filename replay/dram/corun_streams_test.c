@@ -40,17 +40,15 @@ END_TEST
 
 START_TEST(a_third_side_is_refused)
 {
-    struct err err = {""};
     struct input inputs[2];
     struct replay_result r;
     bool usage;
     const char *spec = mix("x10_onebank_pimcopy");
     for (int i = 0; i < 2; i++)
-        ck_assert_msg(!input_open(&inputs[i], spec, "mem", false, &err), "%s", err.msg);
+        WORKS(input_open(&inputs[i], spec, "mem", false, &err));
     const struct replay_request request = {
         .engine = &engine_dram, .policy_list = "fcfs", .inputs = inputs, .input_count = 2, .threads = 1};
-    ck_assert_int_eq(replay_run(&request, &r, &usage, &err), -1);
-    ck_assert_ptr_nonnull(strstr(err.msg, "more than two sides"));
+    FAILS_WITH(replay_run(&request, &r, &usage, &err), "more than two sides");
     for (int i = 0; i < 2; i++)
         input_close(&inputs[i]);
 }

@@ -133,12 +133,10 @@ static void check_run(const char *platform, const char *const *specs, size_t n, 
 START_TEST(commands_are_legal_and_counted_on_every_device_and_no_request_is_lost)
 {
     static const char *const sets[] = {"front=direct", "front=direct,vcs=1"};
-    struct err err;
     char name[64], spec[256];
     int devices = 0;
     for (size_t i = 0; platform_shipped(i, name, sizeof name); i++) {
-        struct platform *platform = platform_load(name, &err);
-        ck_assert_msg(platform != NULL, "%s", err.msg);
+        struct platform *platform = GIVES(platform_load(name, &err));
         if (platform_has(platform, "dram") && platform_has(platform, "gpu")) {
             (void)snprintf(spec, sizeof spec, "mem=%s", mixed_stream(name, platform_section_get(platform, "dram")));
             const char *const specs[] = {spec};

@@ -78,10 +78,9 @@ static struct dram_memory m;
 
 static void open_memory(const char *name, int vcs, struct lists *lists, uint32_t count)
 {
-    struct err err = {""};
-    platform = platform_load("gv100", &err);
+    platform = GIVES(platform_load("gv100", &err));
     policy.head = policy_find(dram_policies, name);
-    policy.params = mem_zalloc(1, policy.head->state_size, &err);
+    policy.params = GIVES(mem_zalloc(1, policy.head->state_size, &err));
     param_defaults(policy.head->params, policy.params);
     struct dram_port port[2];
     for (uint32_t p = 0; p < count; p++)
@@ -91,7 +90,7 @@ static void open_memory(const char *name, int vcs, struct lists *lists, uint32_t
                                      .head = list_head,
                                      .pop = list_pop,
                                      .reply = list_reply};
-    ck_assert_msg(dram_memory_init(&m, platform, &policy, vcs, port, count, &err) == 0, "%s", err.msg);
+    WORKS(dram_memory_init(&m, platform, &policy, vcs, port, count, &err));
 }
 
 static void close_memory(void)
@@ -123,8 +122,7 @@ static void run(struct lists *lists, uint32_t count, uint32_t answers, int64_t c
         m.clocks.core++;
         got = lists[0].answers + (count == 2 ? lists[1].answers : 0);
     }
-    struct err err = {""};
-    ck_assert_msg(dram_memory_check(&m, got == m.stats.packets[0] + m.stats.packets[1], &err) == 0, "%s", err.msg);
+    WORKS(dram_memory_check(&m, got == m.stats.packets[0] + m.stats.packets[1], &err));
 }
 
 static struct lists lists[2];

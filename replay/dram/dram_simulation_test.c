@@ -77,10 +77,9 @@ static struct platform *platform;
 
 static struct dram_simulation simulate(const char *name, int vcs, const struct plain *a, const struct plain *b)
 {
-    struct err err = {""};
     struct program program[2];
     struct replay_policy policy = {.head = policy_find(dram_policies, name)};
-    policy.params = mem_zalloc(1, policy.head->state_size, &err);
+    policy.params = GIVES(mem_zalloc(1, policy.head->state_size, &err));
     param_defaults(policy.head->params, policy.params);
     struct dram_simulation run = {
         .platform = platform, .policy = &policy, .vcs = vcs, .repeat = b != NULL, .limit = 2000000};
@@ -92,16 +91,14 @@ static struct dram_simulation simulate(const char *name, int vcs, const struct p
         run.side[run.sides] = (struct dram_simulation_side){
             .program = &program[run.sides], .class = is_pim ? DRAM_PIM : DRAM_MEM, .sms = is_pim ? 8 : 72};
     }
-    ck_assert_msg(dram_simulation_run(&run, &err) == 0, "%s", err.msg);
+    WORKS(dram_simulation_run(&run, &err));
     free(policy.params);
     return run;
 }
 
 static void open_all(void)
 {
-    struct err err = {""};
-    platform = platform_load("gv100", &err);
-    ck_assert_msg(platform != NULL, "%s", err.msg);
+    platform = GIVES(platform_load("gv100", &err));
 }
 
 static void close_all(void)

@@ -21,18 +21,15 @@ static const struct workload_type type = {
 
 static struct input generated(void)
 {
-    struct err err = {""};
     (void)vecadd_program(&vecadd, N, false);
-    platform = platform_load("v100", &err);
-    ck_assert_msg(platform != NULL, "%s", err.msg);
+    platform = GIVES(platform_load("v100", &err));
     return (struct input){.spec = "synth:vecadd", .role = "", .workload = {.type = &type, .state = &vecadd}};
 }
 
 static struct dram_stream loaded(const struct input *inputs, size_t n)
 {
-    struct err err = {""};
     struct dram_stream s;
-    ck_assert_msg(dram_stream_load(&s, inputs, n, UINT64_MAX, platform, NULL, &err) == 0, "%s", err.msg);
+    WORKS(dram_stream_load(&s, inputs, n, UINT64_MAX, platform, NULL, &err));
     return s;
 }
 
@@ -53,19 +50,18 @@ static void same(const struct dram_stream *a, const struct dram_stream *b)
 /* What `derive` writes of an input, as an input. */
 static struct input written(const struct input *of, bool accesses, const char *file)
 {
-    struct err err = {""};
     struct derive_input in;
     struct program_counts counts;
     const struct gpu *gpu = platform_section_get(platform, "gpu");
     const struct derive_options o = {
         .last = UINT64_MAX, .l2_bytes = gpu->l2_bytes, .l2_ways = gpu->l2_ways, .waves = true, .gpu = gpu};
-    struct store *store = store_create(testing_file(file), OUTPUT_REPLACE, "test", &err);
-    ck_assert_int_eq(derive_input_open(&in, of, VIEW_DRAM, &err), 0);
-    ck_assert_int_eq((accesses ? derive_accesses : derive_dram)(&in.source, store, &o, &counts, &err), 0);
-    ck_assert_int_eq(store_finish(store, &err), 0);
+    struct store *store = GIVES(store_create(testing_file(file), OUTPUT_REPLACE, "test", &err));
+    WORKS(derive_input_open(&in, of, VIEW_DRAM, &err));
+    WORKS((accesses ? derive_accesses : derive_dram)(&in.source, store, &o, &counts, &err));
+    WORKS(store_finish(store, &err));
     store_close(store);
     struct input input;
-    ck_assert_msg(input_open(&input, testing_file(file), "", false, &err) == 0, "%s", err.msg);
+    WORKS(input_open(&input, testing_file(file), "", false, &err));
     return input;
 }
 
@@ -91,10 +87,8 @@ END_TEST
 /* The arrivals of a workload are DRAM cycles whatever the input before it counts in. */
 START_TEST(a_workload_keeps_its_cycles_beside_a_trace_without_times)
 {
-    struct err err = {""};
     struct input both[2] = {generated()};
-    ck_assert_msg(input_open(&both[1], "synth:pim-add,ops=8,period=5,channels=1", "pim", false, &err) == 0, "%s",
-                  err.msg);
+    WORKS(input_open(&both[1], "synth:pim-add,ops=8,period=5,channels=1", "pim", false, &err));
     struct dram_stream s = loaded(both, 2);
     int64_t last = 0;
     for (size_t i = 0; i < s.channel[0].count; i++)

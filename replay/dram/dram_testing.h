@@ -49,13 +49,12 @@ static inline int test_count(const struct replay_job *job, struct outcome *runs,
 static inline void test_replay_by(const struct engine *engine, struct replay_result *result, const char *const *specs,
                                   size_t n, const char *set, const char *policies, const char *requests)
 {
-    struct err err = {""};
     struct input inputs[4];
     ck_assert_uint_le(n, 4);
     for (size_t i = 0; i < n; i++) {
         const bool role = strncmp(specs[i], "mem=", 4) == 0 || strncmp(specs[i], "pim=", 4) == 0;
         const char *name = !role ? "" : specs[i][0] == 'm' ? "mem" : "pim";
-        ck_assert_msg(!input_open(&inputs[i], specs[i] + (role ? 4 : 0), name, false, &err), "%s", err.msg);
+        WORKS(input_open(&inputs[i], specs[i] + (role ? 4 : 0), name, false, &err));
     }
     const char *sets[] = {set};
     FILE *file = requests ? fopen(requests, "w") : NULL;
@@ -68,7 +67,7 @@ static inline void test_replay_by(const struct engine *engine, struct replay_res
                                            .requests = file,
                                            .threads = 1};
     bool usage;
-    ck_assert_msg(!replay_run(&request, result, &usage, &err), "%s", err.msg);
+    WORKS(replay_run(&request, result, &usage, &err));
     if (file)
         (void)fclose(file);
     for (size_t i = 0; i < n; i++)

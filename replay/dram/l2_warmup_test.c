@@ -87,13 +87,11 @@ static const struct program_taker looker_taker = {.launch = read_launch, .op = r
 
 static void open_l2(struct dram_l2 *l2)
 {
-    struct err err = {""};
-    struct platform *platform = platform_load("gv100", &err);
-    ck_assert_msg(platform != NULL, "%s", err.msg);
+    struct platform *platform = GIVES(platform_load("gv100", &err));
     struct gpu gpu = *(const struct gpu *)platform_section_get(platform, "gpu");
     gpu.l2_bytes = 512 * 128;
     gpu.l2_ways = 2;
-    ck_assert_msg(!dram_l2_init(l2, platform_section_get(platform, "dram"), &gpu, &err), "%s", err.msg);
+    WORKS(dram_l2_init(l2, platform_section_get(platform, "dram"), &gpu, &err));
     platform_free(platform);
 }
 
@@ -113,10 +111,9 @@ static void hold(void *ctx, uint64_t addr, uint32_t valid, uint32_t dirty)
 
 static void walk(struct looker *r, const struct program *program, const struct program_walk *how, struct held *held)
 {
-    struct err err = {""};
     memset(held, 0, sizeof *held);
     open_l2(&r->l2);
-    ck_assert_msg(!program_walk(program, how, &looker_taker, r, NULL, &err), "%s", err.msg);
+    WORKS(program_walk(program, how, &looker_taker, r, NULL, &err));
     if (r->warmup)
         l2_warmup_put(r->warmup, &r->gap, program->ops->launches(program->state), 0, &r->l2);
     l2_each(r->l2.cache, hold, held);
@@ -148,14 +145,12 @@ static void leaves_the_same(const struct program *program, const struct program_
 START_TEST(kept_work_and_remains_leave_what_the_whole_leaves)
 {
     static const uint64_t waves[] = {1, 10, 90}, sectors[] = {100, 700, 2000, 6000};
-    struct err err = {""};
     for (int w = 0; w < 3; w++)
         for (int s = 0; s < 4; s++) {
             struct held whole, part;
             walk(&(struct looker){.warmup = NULL}, &drawn, NULL, &whole);
             ck_assert_uint_gt(whole.n, 400);
-            struct program_cut *cut = program_cut_new(&drawn, sectors[s], wave_of, &waves[w], &err);
-            ck_assert_msg(cut != NULL, "%s", err.msg);
+            struct program_cut *cut = GIVES(program_cut_new(&drawn, sectors[s], wave_of, &waves[w], &err));
             leaves_the_same(&drawn, cut, NULL, NULL, &whole, &part);
             ck_assert_uint_gt(part.written, whole.n / 5);
             program_cut_free(cut);

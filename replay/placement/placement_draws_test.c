@@ -20,14 +20,13 @@ static const char *written(const char *text)
 START_TEST(changes_are_those_of_the_equations_on_each_drawn_platform)
 {
     enum { DRAWS = 40 };
-    struct err err = {""};
-    struct platform *tx2 = platform_load("tx2", &err);
+    struct platform *tx2 = GIVES(platform_load("tx2", &err));
     struct placement_draws d;
-    ck_assert_msg(placement_draws_run(&d, tx2, written(one), DRAWS, 1, 0, &err) == 0, "%s", err.msg);
+    WORKS(placement_draws_run(&d, tx2, written(one), DRAWS, 1, 0, &err));
     double least = INFINITY, most = -INFINITY, mib = 0x1p20;
     uint32_t below = 0;
     for (uint32_t i = 0; i < DRAWS; i++) {
-        struct platform *p = platform_draw(tx2, 1, i, DRAWS, &err);
+        struct platform *p = GIVES(platform_draw(tx2, 1, i, DRAWS, &err));
         const struct placement_platform *hw = platform_section_get(p, "placement");
         double device = 2 * hw->t_ini + 32 * mib * hw->l_hd, map = 32 * mib * hw->l_mapping;
         double managed = map + hw->c_cpu + 200 * hw->c_gpu;
@@ -83,19 +82,17 @@ END_TEST
 START_TEST(spreads_are_geometric_means_of_what_each_task_errs_by)
 {
     enum { DRAWS = 12 };
-    struct err err = {""};
-    struct platform *tx2 = platform_load("tx2", &err);
+    struct platform *tx2 = GIVES(platform_load("tx2", &err));
     const struct placement_platform *stated = platform_section_get(tx2, "placement");
     const double mib = 0x1p20, bytes[2] = {32 * mib, 2 * mib}, compute[2] = {5, 40};
     struct placement_draws d;
-    ck_assert_int_eq(placement_draws_run(&d, tx2,
-                                         written("[a]\nbytes_hd = 32MiB\ncopies = 2\nkernels = 200\ncompute_ms = 5\n"
-                                                 "[b]\nbytes_hd = 2MiB\ncopies = 2\nkernels = 200\ncompute_ms = 40\n"),
-                                         DRAWS, 1, 0, &err),
-                     0);
+    WORKS(placement_draws_run(&d, tx2,
+                              written("[a]\nbytes_hd = 32MiB\ncopies = 2\nkernels = 200\ncompute_ms = 5\n"
+                                      "[b]\nbytes_hd = 2MiB\ncopies = 2\nkernels = 200\ncompute_ms = 40\n"),
+                              DRAWS, 1, 0, &err));
     double of_task[2] = {0, 0};
     for (uint32_t i = 0; i < DRAWS; i++) {
-        struct platform *p = platform_draw(tx2, 1, i, DRAWS, &err);
+        struct platform *p = GIVES(platform_draw(tx2, 1, i, DRAWS, &err));
         const struct placement_platform *hw = platform_section_get(p, "placement");
         for (int t = 0; t < 2; t++) {
             double was = compute[t] + 2 * stated->t_ini + bytes[t] * stated->l_hd;

@@ -13,20 +13,14 @@ static const char whole[] =
 
 static struct platform *load(const char *text)
 {
-    struct err err = {""};
-    struct platform *p = platform_load(testing_write("p.ini", text, strlen(text)), &err);
-    ck_assert_msg(p != NULL, "%s", err.msg);
-    return p;
+    return GIVES(platform_load(testing_write("p.ini", text, strlen(text)), &err));
 }
 
 static struct placement_tasks tasks;
 
 static const struct placement_keys *place(struct hand *h, struct platform *p)
 {
-    struct err err = {""};
-    ck_assert_msg(
-        placement_tasks_program(&tasks, "hand", &h->program, p, &(struct placement_program_options){0}, &err) == 0,
-        "%s", err.msg);
+    WORKS(placement_tasks_program(&tasks, "hand", &h->program, p, &(struct placement_program_options){0}, &err));
     ck_assert_uint_eq(tasks.count, 1);
     return &tasks.tasks[0].lo;
 }
@@ -93,11 +87,9 @@ START_TEST(a_number_that_the_platform_lacks_is_named)
         (void)snprintf(key, sizeof key, "states no gpu.%.*s;", (int)strcspn(lines[i], " "), lines[i]);
         struct platform *p = load(text);
         struct hand h;
-        struct err err = {""};
         hand_make(&h);
-        ck_assert_int_eq(
-            placement_tasks_program(&tasks, "hand", &h.program, p, &(struct placement_program_options){0}, &err), -1);
-        ck_assert_msg(strstr(err.msg, key) != NULL, "%s", err.msg);
+        FAILS_WITH(placement_tasks_program(&tasks, "hand", &h.program, p, &(struct placement_program_options){0}, &err),
+                   key);
         platform_free(p);
     }
 }
@@ -107,13 +99,10 @@ START_TEST(shipped_integrated_platforms_state_what_programs_need)
 {
     static const char *const names[] = {"tx2", "agx", "px2"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        struct err err = {""};
-        struct platform *p = platform_load(names[i], &err);
+        struct platform *p = GIVES(platform_load(names[i], &err));
         struct hand h;
         hand_make(&h);
-        ck_assert_msg(
-            placement_tasks_program(&tasks, "hand", &h.program, p, &(struct placement_program_options){0}, &err) == 0,
-            "%s", err.msg);
+        WORKS(placement_tasks_program(&tasks, "hand", &h.program, p, &(struct placement_program_options){0}, &err));
         ck_assert_ptr_nonnull(platform_number(p, "gpu", "registers_per_sm")->source);
         ck_assert_ptr_nonnull(platform_number(p, "gpu", "shared_bytes")->source);
         placement_tasks_release(&tasks);

@@ -48,8 +48,7 @@ enum { EXAMPLE = sizeof example / sizeof *example };
 START_TEST(managed_memory_is_answered_from_its_migrations)
 {
     struct placement_tasks tasks;
-    struct err err = {""};
-    ck_assert_msg(go(example, EXAMPLE, NULL, &tasks, &err) == 0, "%s", err.msg);
+    WORKS(go(example, EXAMPLE, NULL, &tasks, &err));
     const struct placement_task *t = &tasks.tasks[0];
     ck_assert_double_eq(t->migrated_hd, 2 * BIG);
     ck_assert_double_eq(t->migrated_dh, BIG);
@@ -66,7 +65,7 @@ START_TEST(managed_memory_is_answered_from_its_migrations)
     ck_assert_int_eq(t->lo.copies, 2);
     ck_assert_int_eq(t->hi.copies, 2);
     placement_tasks_release(&tasks);
-    ck_assert_msg(go(example, EXAMPLE - 1, NULL, &tasks, &err) == 0, "%s", err.msg); /* nothing came back */
+    WORKS(go(example, EXAMPLE - 1, NULL, &tasks, &err)); /* nothing came back */
     ck_assert_int_eq(tasks.tasks[0].lo.copies, 1);
     ck_assert_int_eq(tasks.tasks[0].hi.copies, 2);
     placement_tasks_release(&tasks);
@@ -84,8 +83,7 @@ START_TEST(what_was_evicted_and_came_back_is_no_copy)
     records[EXAMPLE + 2] =
         (struct record){.kind = RECORD_ALLOC, .addr = 1 << 20, .bytes = 4 * BIG, .flags = RECORD_ALLOC_MANAGED};
     struct placement_tasks tasks;
-    struct err err = {""};
-    ck_assert_msg(go(records, EXAMPLE + 3, NULL, &tasks, &err) == 0, "%s", err.msg);
+    WORKS(go(records, EXAMPLE + 3, NULL, &tasks, &err));
     const struct placement_task *t = &tasks.tasks[0];
     ck_assert_double_eq(t->migrated_hd, 3 * BIG); /* as recorded */
     ck_assert_int_eq(t->lo.bytes_hd, 2 * BIG);    /* but a copy brings each page once */
@@ -103,8 +101,7 @@ START_TEST(copies_are_what_they_were)
         {.kind = RECORD_KERNEL, .time = MS, .duration = 2 * MS},
         {.kind = RECORD_COPY, .time = 4 * MS, .duration = MS, .bytes = BIG, .flags = RECORD_COPY_D2H}};
     struct placement_tasks tasks;
-    struct err err = {""};
-    ck_assert_msg(go(records, 3, NULL, &tasks, &err) == 0, "%s", err.msg);
+    WORKS(go(records, 3, NULL, &tasks, &err));
     const struct placement_task *t = &tasks.tasks[0];
     ck_assert_int_eq(t->lo.bytes_hd, 3 * BIG);
     ck_assert_int_eq(t->hi.bytes_hd, 3 * BIG);
@@ -122,10 +119,8 @@ START_TEST(without_faults_everything_is_between_nothing_and_all)
     const struct record records[] = {{.kind = RECORD_ALLOC, .bytes = 4 * BIG, .flags = RECORD_ALLOC_MANAGED},
                                      {.kind = RECORD_KERNEL, .time = MS, .duration = 2 * MS}};
     struct placement_tasks tasks;
-    struct err err = {""};
-    ck_assert_int_eq(go(records, 2, "KERNEL ALLOC", &tasks, &err), -1);
-    ck_assert_ptr_nonnull(strstr(err.msg, "no record of migrations"));
-    ck_assert_msg(go(records, 2, "KERNEL ALLOC MIGRATE_H2D", &tasks, &err) == 0, "%s", err.msg);
+    FAILS_WITH(go(records, 2, "KERNEL ALLOC", &tasks, &err), "no record of migrations");
+    WORKS(go(records, 2, "KERNEL ALLOC MIGRATE_H2D", &tasks, &err));
     const struct placement_task *t = &tasks.tasks[0];
     ck_assert_int_eq(t->lo.bytes_hd, 0);
     ck_assert_int_eq(t->hi.bytes_hd, 4 * BIG);
@@ -138,9 +133,7 @@ END_TEST
 START_TEST(what_cannot_be_placed_is_refused)
 {
     struct placement_tasks tasks;
-    struct err err = {""};
-    ck_assert_int_eq(go(&example[1], 2, NULL, &tasks, &err), -1);
-    ck_assert_ptr_nonnull(strstr(err.msg, "no kernel with a time"));
+    FAILS_WITH(go(&example[1], 2, NULL, &tasks, &err), "no kernel with a time");
 }
 END_TEST
 
@@ -192,8 +185,7 @@ START_TEST(random_recordings_served_time_and_moved_pages_are_those_of_a_map)
             pages += moved[t];
         }
         struct placement_tasks tasks;
-        struct err err = {""};
-        ck_assert_msg(go(r, n, NULL, &tasks, &err) == 0, "%s", err.msg);
+        WORKS(go(r, n, NULL, &tasks, &err));
         const struct placement_task *t = &tasks.tasks[0];
         ck_assert_double_eq_tol(t->lo.compute_ms, (double)free_ms, 1e-6);
         ck_assert_int_eq(t->lo.shared_bytes, pages << 12);

@@ -44,8 +44,7 @@ static const char sure[] =
 
 START_TEST(a_task_costs_what_the_equations_say)
 {
-    struct err err = {""};
-    ck_assert_msg(go(sure, NULL, &err) == 0, "%s", err.msg);
+    WORKS(go(sure, NULL, &err));
     const struct placement_platform *hw = platform_section_get(result.platform, "placement");
     double mib = 0x1p20;
     double device = 3 * hw->t_ini + (hw->l_dh + hw->l_ini) * 32 * mib + hw->l_hd * 64 * mib;
@@ -95,10 +94,7 @@ END_TEST
 
 START_TEST(bounds_become_intervals)
 {
-    struct err err = {""};
-    ck_assert_msg(
-        go("[a]\nbytes_hd = 1MiB\ncopies = 1\nkernels = 4\nkernel_bytes = 0..1MiB\ncompute_ms = 1\n", NULL, &err) == 0,
-        "%s", err.msg);
+    WORKS(go("[a]\nbytes_hd = 1MiB\ncopies = 1\nkernels = 4\nkernel_bytes = 0..1MiB\ncompute_ms = 1\n", NULL, &err));
     const struct metric_value *device = outcome_get(&result.runs[0], "time_ns");
     const struct metric_value *managed = outcome_get(&result.runs[1], "time_ns");
     ck_assert(device->known && !device->interval);
@@ -138,25 +134,20 @@ END_TEST
 
 START_TEST(a_section_may_name_its_program_and_overrule_it)
 {
-    struct err err = {""};
-    ck_assert_msg(go("[a]\nprogram = rodinia-nw,n=64\n[b]\ncompute_ms = 3\nwait_ms = 0\nprogram = rodinia-nw,n=64\n",
-                     NULL, &err) == 0,
-                  "%s", err.msg);
+    WORKS(go("[a]\nprogram = rodinia-nw,n=64\n[b]\ncompute_ms = 3\nwait_ms = 0\nprogram = rodinia-nw,n=64\n", NULL,
+             &err));
     double both = metric(0, "time_ns"), overheads = metric(0, "overhead_ns"), moved = metric(0, "h2d_bytes");
     replay_release(&result);
-    ck_assert_msg(go("[a]\nprogram = synth:rodinia-nw,n=64\n", NULL, &err) == 0, "%s", err.msg);
+    WORKS(go("[a]\nprogram = synth:rodinia-nw,n=64\n", NULL, &err));
     double alone = metric(0, "time_ns"), overhead = metric(0, "overhead_ns");
     ck_assert_double_eq_tol(both, alone + overhead + 3e6, 1e-3);
     ck_assert_double_eq_tol(overheads, 2 * overhead, 1e-6);
     ck_assert_double_eq(moved, 2 * metric(0, "h2d_bytes"));
     ck_assert_double_eq(metric(0, "h2d_bytes"), 2 * 65 * 65 * 4); /* scores and references */
     replay_release(&result);
-    ck_assert_int_eq(go("[a]\nprogram = rodinia-nw,n=64\nkernels = 1\ndirty_kernels = 2\n", NULL, &err), -1);
-    ck_assert_msg(strstr(err.msg, "above kernels") != NULL, "%s", err.msg);
-    ck_assert_int_eq(go("[a]\nprogram = nothing\n", NULL, &err), -1);
-    ck_assert_msg(strstr(err.msg, "tasks.ini: [a]") != NULL, "%s", err.msg);
-    ck_assert_int_eq(go("[a]\nprogram = pim-add\n", NULL, &err), -1);
-    ck_assert_msg(strstr(err.msg, "nothing to place") != NULL, "%s", err.msg);
+    FAILS_WITH(go("[a]\nprogram = rodinia-nw,n=64\nkernels = 1\ndirty_kernels = 2\n", NULL, &err), "above kernels");
+    FAILS_WITH(go("[a]\nprogram = nothing\n", NULL, &err), "tasks.ini: [a]");
+    FAILS_WITH(go("[a]\nprogram = pim-add\n", NULL, &err), "nothing to place");
 }
 END_TEST
 
@@ -169,9 +160,8 @@ static const char mixed[] =
 
 START_TEST(policy_source_runs_the_placements_that_are_given)
 {
-    struct err err = {""};
     const char *const sets[] = {"mode=corun", "placement.l_mapping=1e-8"};
-    ck_assert_msg(go_policy(mixed, "source", sets, 2, &err) == 0, "%s", err.msg);
+    WORKS(go_policy(mixed, "source", sets, 2, &err));
     ck_assert_int_eq(outcome_get(&result.runs[0], "tasks_device")->whole, 2);
     ck_assert_int_eq(outcome_get(&result.runs[0], "tasks_managed")->whole, 1);
     ck_assert_double_eq_tol(metric(0, "overlap_ns"), 4e6, 1e-3);
@@ -179,7 +169,7 @@ START_TEST(policy_source_runs_the_placements_that_are_given)
     ck_assert_double_eq(metric(0, "source_agreement_ratio"), 1);
     replay_release(&result);
     /* pinned, without L2 figures: refused like policy pinned */
-    ck_assert_msg(go_policy("[a]\nkernels = 1\nsource_policy = pinned\n", "source", NULL, 0, &err) == 0, "%s", err.msg);
+    WORKS(go_policy("[a]\nkernels = 1\nsource_policy = pinned\n", "source", NULL, 0, &err));
     ck_assert(!outcome_get(&result.runs[0], "time_ns")->known);
     ck_assert_ptr_nonnull(strstr(result.runs[0].notes[0], "refused"));
     replay_release(&result);
@@ -208,17 +198,15 @@ static double end_as_chosen(const struct placement_set *set, const struct placem
                             const struct placement_platform *hw)
 {
     static const struct placement_policy policy = {.choose = choose_as_chosen};
-    struct err err = {""};
     struct placement_set other;
     for (size_t i = 0; i < list->count; i++)
         as_chosen[i] = !set->schedule.slots[i].reassigned   ? set->choice[i]
                        : set->choice[i] == PLACEMENT_DEVICE ? PLACEMENT_MANAGED
                                                             : PLACEMENT_DEVICE;
     asked = 0;
-    ck_assert_int_eq(placement_set_init(&other, list->count, &err), 0);
-    ck_assert_msg(placement_set_run(&other, list, false, &policy, NULL, hw,
-                                    (struct placement_misses){PLACEMENT_PRINTED, 0}, true, &err) == 0,
-                  "%s", err.msg);
+    WORKS(placement_set_init(&other, list->count, &err));
+    WORKS(placement_set_run(&other, list, false, &policy, NULL, hw, (struct placement_misses){PLACEMENT_PRINTED, 0},
+                            true, &err));
     const double end = other.schedule.end_ms;
     placement_set_release(&other);
     return end;
@@ -228,8 +216,7 @@ static double end_as_chosen(const struct placement_set *set, const struct placem
  * co-run is never slower than the same choices in turn, and tasks are re-assigned only where that ends sooner. */
 START_TEST(guideline_11_holds_over_random_corun_sets)
 {
-    struct err err = {""};
-    struct platform *platform = platform_load("tx2", &err);
+    struct platform *platform = GIVES(platform_load("tx2", &err));
     const struct placement_platform *hw = platform_section_get(platform, "placement");
     int reassigned = 0;
     for (int round = 0; round < 1000; round++) {
@@ -250,10 +237,9 @@ START_TEST(guideline_11_holds_over_random_corun_sets)
             t->hi = t->lo;
         }
         struct placement_set set;
-        ck_assert_int_eq(placement_set_init(&set, list.count, &err), 0);
-        ck_assert_msg(placement_set_run(&set, &list, false, &placement_auto, NULL, hw,
-                                        (struct placement_misses){PLACEMENT_PRINTED, 0}, true, &err) == 0,
-                      "%s", err.msg);
+        WORKS(placement_set_init(&set, list.count, &err));
+        WORKS(placement_set_run(&set, &list, false, &placement_auto, NULL, hw,
+                                (struct placement_misses){PLACEMENT_PRINTED, 0}, true, &err));
         double device = 0, other = 0, alone = 0, was_device = 0;
         for (size_t i = 0; i < list.count; i++) {
             bool moved = set.schedule.slots[i].reassigned;
@@ -281,8 +267,7 @@ START_TEST(what_kernels_are_spared_shortens_them)
 {
     static const double managed[] = {0.25, 0, 0}, spared[] = {0, 0.5, 30}, exec[] = {20, 19.5, 0},
                         flush[] = {0.25, 0, 0};
-    struct err err = {""};
-    struct platform *platform = platform_load("tx2", &err);
+    struct platform *platform = GIVES(platform_load("tx2", &err));
     const struct placement_platform *hw = platform_section_get(platform, "placement");
     for (int i = 0; i < 3; i++) {
         struct placement_task t = {0};
@@ -294,10 +279,9 @@ START_TEST(what_kernels_are_spared_shortens_them)
         t.lo.managed_ms = managed[i];
         t.lo.spared_ms = spared[i];
         t.hi = t.lo;
-        ck_assert_int_eq(placement_set_init(&set, 1, &err), 0);
-        ck_assert_msg(placement_set_run(&set, &list, false, &placement_managed, NULL, hw,
-                                        (struct placement_misses){PLACEMENT_PRINTED, 0}, false, &err) == 0,
-                      "%s", err.msg);
+        WORKS(placement_set_init(&set, 1, &err));
+        WORKS(placement_set_run(&set, &list, false, &placement_managed, NULL, hw,
+                                (struct placement_misses){PLACEMENT_PRINTED, 0}, false, &err));
         ck_assert_double_eq_tol(set.tasks[0].exec_ms, exec[i], 1e-9);
         ck_assert_double_eq_tol(set.tasks[0].flush_ms, flush[i], 1e-9);
         placement_set_release(&set);
@@ -316,10 +300,8 @@ START_TEST(a_choice_that_loses_to_the_baseline_says_by_which_task)
         "[tracker]\nbytes_hd = 2MiB\nbytes_dh = 1MiB\ncopies = 2\nkernels = 10\nkernel_bytes = 1MiB\n"
         "compute_ms = 5\nl2_instructions = 1e5\nl2_hit_ratio = 0.3\nilp = 2\ntlp = 32\n";
     const char *const cached[] = {"placement.l_uncached_read=0", "placement.l_uncached_write=0"};
-    struct err err = {""};
     for (int mine = 0; mine < 2; mine++) { /* against itself nothing is slower */
-        ck_assert_msg(go_policy(losing, mine ? "auto,device" : "device,managed,auto", cached, 2, &err) == 0, "%s",
-                      err.msg);
+        WORKS(go_policy(losing, mine ? "auto,device" : "device,managed,auto", cached, 2, &err));
         const struct outcome *run = &result.runs[mine ? 0 : 2];
         bool said = false;
         for (size_t i = 0; i < run->note_count; i++)

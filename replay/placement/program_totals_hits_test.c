@@ -6,12 +6,11 @@
 static struct program_hits run(const struct gpu *gpu, uint64_t cut)
 {
     struct hand h;
-    struct err err = {""};
     struct program_totals t;
     struct program_hits hits;
     hand_make(&h);
-    ck_assert_msg(program_totals_init(&t, &h.program, gpu, &err) == 0, "%s", err.msg);
-    ck_assert_msg(program_hits_run(&hits, &h.program, &t, gpu, cut, &err) == 0, "%s", err.msg);
+    WORKS(program_totals_init(&t, &h.program, gpu, &err));
+    WORKS(program_hits_run(&hits, &h.program, &t, gpu, cut, &err));
     program_totals_release(&t);
     return hits;
 }

@@ -10,11 +10,10 @@
 START_TEST(the_hand_worked_program_counts_as_worked)
 {
     struct hand h;
-    struct err err = {""};
     struct program_totals t;
     struct gpu gpu = hand_gpu();
     hand_make(&h);
-    ck_assert_msg(program_totals_init(&t, &h.program, &gpu, &err) == 0, "%s", err.msg);
+    WORKS(program_totals_init(&t, &h.program, &gpu, &err));
     ck_assert_uint_eq(t.launches, 3);
     ck_assert_uint_eq(t.kernels, 2);
     const struct launch_totals *k = &t.launch[0], *cpu = &t.launch[1], *last = &t.launch[2];
@@ -77,18 +76,15 @@ END_TEST
 START_TEST(what_fits_nowhere_is_refused)
 {
     struct hand h;
-    struct err err = {""};
     struct program_totals t;
     struct gpu gpu = hand_gpu();
     hand_make(&h);
     gpu.warps_per_sm = 1;
-    ck_assert_int_eq(program_totals_init(&t, &h.program, &gpu, &err), -1);
-    ck_assert_msg(strstr(err.msg, "does not fit") != NULL, "%s", err.msg);
+    FAILS_WITH(program_totals_init(&t, &h.program, &gpu, &err), "does not fit");
     program_totals_release(&t);
     hand_make(&h);
     h.allocs[0].device = h.allocs[1].device = true;
-    ck_assert_int_eq(program_totals_init(&t, &h.program, &gpu, &err), -1);
-    ck_assert_msg(strstr(err.msg, "managed") != NULL, "%s", err.msg);
+    FAILS_WITH(program_totals_init(&t, &h.program, &gpu, &err), "managed");
     program_totals_release(&t);
 }
 END_TEST

@@ -22,8 +22,7 @@ static char *script_of(struct chart *chart)
 
 static void init(struct chart *chart)
 {
-    struct err err = {""};
-    ck_assert_int_eq(chart_init(chart, NULL, groups, 2, series, 3, &err), 0);
+    WORKS(chart_init(chart, NULL, groups, 2, series, 3, &err));
     chart->bars[0] = (struct chart_bar){true, 2, 1, 4};
     chart->bars[1] = (struct chart_bar){true, 3, 3, 3};
     chart->bars[3] = (struct chart_bar){true, 0, 0, 0};
@@ -83,14 +82,13 @@ START_TEST(long_names_are_slanted_or_upright_and_never_cut)
 {
     static char names[30][40];
     char *list[30];
-    struct err err = {""};
     struct chart chart;
     for (int i = 0; i < 30; i++) {
         (void)snprintf(names[i], sizeof names[i], "a-name-that-is-long-%d", i);
         list[i] = names[i];
     }
     for (size_t n = 6; n <= 30; n += 24) {
-        ck_assert_int_eq(chart_init(&chart, NULL, list, n, series, 1, &err), 0);
+        WORKS(chart_init(&chart, NULL, list, n, series, 1, &err));
         for (size_t i = 0; i < n; i++)
             chart.bars[i] = (struct chart_bar){true, 1, 1, 1};
         char *text = script_of(&chart);

@@ -42,9 +42,8 @@ static void has(const char *text, const char *part)
 /* Worked: 240 to 330 us with an error of 0.5 reach from 160 to 495 us; what was never measured has its own ends. */
 START_TEST(times_stand_with_their_intervals_and_errors)
 {
-    struct err err = {""};
     json_t *notes = json_array();
-    char *text = script_of("compare-times", notes, &err);
+    char *text = GIVES(script_of("compare-times", notes, &err));
     has(text, "0 0.24 0.24 0.33 0.16 0.495 \"240 to 330 us\" 1");
     has(text, "1 0.3 0.3 0.3 0.3 0.3 \"300 us\" 1");
     has(text, "2 30 30 30 30 30 \"30 ms\" 1"); /* none is filled: */

@@ -5,18 +5,17 @@
 
 START_TEST(a_trace_without_packets_has_no_figure)
 {
-    struct err err = {""};
     const char *path = testing_file("empty.db");
-    struct store *store = store_create(path, true, "test", &err);
-    ck_assert_int_eq(store_finish(store, &err), 0);
+    struct store *store = GIVES(store_create(path, true, "test", &err));
+    WORKS(store_finish(store, &err));
     store_close(store);
-    store = store_open(path, &err);
+    store = GIVES(store_open(path, &err));
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     struct figure_input input = {.path = path, .store = store};
-    ck_assert_int_eq(plot_script(figure_find("tlp-sizes"), &input, out, &err), -1);
-    ck_assert_int_eq(plot_script(figure_find("tlp-latency"), &input, out, &err), -1);
+    FAILS(plot_script(figure_find("tlp-sizes"), &input, out, &err));
+    FAILS(plot_script(figure_find("tlp-latency"), &input, out, &err));
     (void)fclose(out);
     free(text);
     store_close(store);

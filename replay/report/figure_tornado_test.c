@@ -77,10 +77,8 @@ START_TEST(only_the_most_moving_are_drawn)
                                                  "high", 99, "low_margin", 2.0, "high_margin", 2.0 + i * 0.1));
     }
     json_t *robust = json_pack("{s:f,s:s,s:o}", "margin", 2.0, "best", "a", "numbers", numbers);
-    struct err err = {""};
     struct figure_input input = {.path = "none", .json = robust, .notes = notes};
-    char *text = script_of(&input, &err);
-    ck_assert_msg(text != NULL, "%s", err.msg);
+    char *text = GIVES(script_of(&input, &err));
     ck_assert_ptr_nonnull(strstr(text, "\n0 2 5.9 2 5.9 \"39\" \"99\" \"n39\""));
     ck_assert_ptr_nonnull(strstr(text, "\"n24\""));
     ck_assert_ptr_null(strstr(text, "\"n23\""));
@@ -115,10 +113,8 @@ START_TEST(tics_are_round_numbers_within_the_range)
         json_t *robust = json_pack("{s:f,s:s,s:[{s:s,s:s,s:i,s:i,s:f,s:f}]}", "margin", ranges[i].margin, "best", "a",
                                    "numbers", "number", "n", "unit", "", "low", 1, "high", 2, "low_margin",
                                    ranges[i].lo, "high_margin", ranges[i].hi);
-        struct err err = {""};
         struct figure_input input = {.path = "none", .json = robust};
-        char *text = script_of(&input, &err);
-        ck_assert_msg(text != NULL, "%s", err.msg);
+        char *text = GIVES(script_of(&input, &err));
         char tics[400];
         (void)snprintf(tics, sizeof tics, "\nset xtics (%s)\n", ranges[i].tics);
         ck_assert_msg(strstr(text, tics) != NULL, "no%s in\n%s", tics, text);

@@ -8,11 +8,10 @@
 /* Of time_ns; to be freed. */
 static char *page_of(const struct run_set *set, json_t *missing)
 {
-    struct err err = {""};
     char *text;
     size_t n;
     FILE *f = open_memstream(&text, &n);
-    ck_assert_msg(html_write(set, "time_ns", "0.1", f, missing, &err) == 0, "%s", err.msg);
+    WORKS(html_write(set, "time_ns", "0.1", f, missing, &err));
     (void)fclose(f);
     return text;
 }
@@ -89,11 +88,10 @@ START_TEST(the_text_is_the_drawing)
     unsigned lengths = 0;
     for (const char *title = "abc"; *title; title++) {
         const struct figure_input input = {.path = title};
-        struct err err = {""};
         char *drawn, *text;
         size_t n;
-        ck_assert_msg(plot_draw_bytes(&figure, &input, "x.svg", &drawn, &n, &err) == 0, "%s", err.msg);
-        ck_assert_int_eq(html_figure(&figure, &input, &text, &err), 0);
+        WORKS(plot_draw_bytes(&figure, &input, "x.svg", &drawn, &n, &err));
+        WORKS(html_figure(&figure, &input, &text, &err));
         ck_assert(text && n > 100 && n < sizeof decoded);
         ck_assert_uint_eq(decode(text, decoded, sizeof decoded), n);
         ck_assert_mem_eq(decoded, drawn, n);
@@ -108,9 +106,8 @@ END_TEST
 START_TEST(what_cannot_be_drawn_gives_no_text)
 {
     const struct figure_input input = {.path = NULL};
-    struct err err;
     char *text;
-    ck_assert_int_eq(html_figure(&figure, &input, &text, &err), PLOT_NOTHING);
+    RETURNS(html_figure(&figure, &input, &text, &err), PLOT_NOTHING);
     ck_assert_ptr_null(text);
 }
 END_TEST

@@ -58,9 +58,8 @@ START_TEST(a_figure_is_drawn_in_every_format)
     static const char *const names[] = {"it's a plot.svg", "a.png", "a.pdf"};
     struct figure_input input = {.path = "bytes_read \"$(id)\" `id` {x}^2"};
     for (size_t i = 0; i < 3; i++) {
-        struct err err = {""};
         const char *path = testing_file(names[i]);
-        ck_assert_msg(plot_draw(&good, &input, path, true, &err) == 0, "%s", err.msg);
+        WORKS(plot_draw(&good, &input, path, true, &err));
         ck_assert_int_gt(size_of(path), 500);
     }
 }
@@ -72,16 +71,15 @@ START_TEST(the_same_figure_is_the_same_bytes_at_any_time)
     struct figure_input input = {.path = "x"};
     const time_t start = time(NULL);
     char first[3][16], second[16], command[300];
-    struct err err = {""};
     for (int i = 0; i < 3; i++) {
         (void)snprintf(first[i], sizeof first[i], "first.%s", names[i]);
-        ck_assert_msg(plot_draw(&good, &input, testing_file(first[i]), true, &err) == 0, "%s", err.msg);
+        WORKS(plot_draw(&good, &input, testing_file(first[i]), true, &err));
     }
     while (time(NULL) <= start + 1) /* dates have seconds */
         (void)usleep(100000);
     for (int i = 0; i < 3; i++) {
         (void)snprintf(second, sizeof second, "second.%s", names[i]);
-        ck_assert_msg(plot_draw(&good, &input, testing_file(second), true, &err) == 0, "%s", err.msg);
+        WORKS(plot_draw(&good, &input, testing_file(second), true, &err));
         (void)snprintf(command, sizeof command, "cd %s && cmp %s %s", testing_path, first[i], second);
         ck_assert_int_eq(system(command), 0);
     }
@@ -127,12 +125,10 @@ START_TEST(a_drawing_that_is_cut_off_is_none)
                                          {"c.pdf", "printf '%%PDF-1.5 and so on'"},
                                          {"c.svg", "kill -9 $$"}};
     struct figure_input input = {.path = "x"};
-    struct err err;
     for (size_t i = 0; i < sizeof cut / sizeof *cut; i++) {
         const char *path = testing_write(cut[i][0], "old", 3);
         stand_in(cut[i][1]);
-        ck_assert_int_eq(plot_draw(&good, &input, path, true, &err), -1);
-        ck_assert_ptr_nonnull(strstr(err.msg, i < 4 ? "cut off" : "signal 9"));
+        FAILS_WITH(plot_draw(&good, &input, path, true, &err), i < 4 ? "cut off" : "signal 9");
         ck_assert_int_eq(size_of(path), 3);
     }
 }
@@ -143,13 +139,12 @@ START_TEST(a_user_s_own_settings_do_not_reach_gnuplot)
     static const char *const names[] = {"GNUTERM",         "HOME", "GNUPLOT_LIB", "FIT_LOG", "XDG_CONFIG_HOME",
                                         "FONTCONFIG_FILE", "TZ",   "LANGUAGE"};
     struct figure_input input = {.path = "x", .notes = json_array()};
-    struct err err;
     char *bytes;
     size_t n;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         (void)setenv(names[i], "mine", 1);
     stand_in("echo '<?xml'; echo \"given $*.\"; env; echo '</svg>'; echo careful >&2");
-    ck_assert_msg(plot_draw_bytes(&good, &input, "x.svg", &bytes, &n, &err) == 0, "%s", err.msg);
+    WORKS(plot_draw_bytes(&good, &input, "x.svg", &bytes, &n, &err));
     ck_assert(memmem(bytes, n, "given -d -.", 11) && memmem(bytes, n, "PATH=", 5) && !memmem(bytes, n, "mine", 4));
     ck_assert_str_eq(json_string_value(json_array_get(input.notes, 0)), "gnuplot says: careful");
     free(bytes);

@@ -9,10 +9,9 @@ static int64_t at(const json_t *o, const char *key)
 
 START_TEST(captures_of_one_trace_are_added_up)
 {
-    struct err err = {""};
     struct store *store = testing_packets(2, 5, true);
     json_t *root = json_object();
-    ck_assert_int_eq(tlp_sizes_json(store, &root, &err), 0);
+    WORKS(tlp_sizes_json(store, &root, &err));
     const json_t *rows = json_object_get(root, "tlp_histogram"), *types = json_object_get(root, "tlp_types");
     ck_assert_uint_eq(json_array_size(rows), 2);
     ck_assert_str_eq(json_string_value(json_object_get(json_array_get(rows, 0), "type")), "MRd");
@@ -37,14 +36,13 @@ END_TEST
 
 START_TEST(a_trace_without_packets_gets_no_key)
 {
-    struct err err = {""};
     const char *path = testing_file("empty.db");
-    struct store *store = store_create(path, true, "test", &err);
-    ck_assert_int_eq(store_finish(store, &err), 0);
+    struct store *store = GIVES(store_create(path, true, "test", &err));
+    WORKS(store_finish(store, &err));
     store_close(store);
-    store = store_open(path, &err);
+    store = GIVES(store_open(path, &err));
     json_t *root = json_object();
-    ck_assert_int_eq(tlp_sizes_json(store, &root, &err), 0);
+    WORKS(tlp_sizes_json(store, &root, &err));
     ck_assert_uint_eq(json_object_size(root), 0);
     json_decref(root);
     store_close(store);
@@ -53,10 +51,9 @@ END_TEST
 
 START_TEST(an_interrupted_recording_is_counted_from_its_records)
 {
-    struct err err = {""};
     struct store *store = testing_packets(1, 100000, false);
     json_t *root = json_object();
-    ck_assert_int_eq(tlp_sizes_json(store, &root, &err), 0);
+    WORKS(tlp_sizes_json(store, &root, &err));
     const json_t *rows = json_object_get(root, "tlp_histogram");
     ck_assert_uint_eq(json_array_size(rows), 2);
     ck_assert_str_eq(json_string_value(json_object_get(json_array_get(rows, 0), "direction")), "unknown");
@@ -111,12 +108,11 @@ END_TEST
 START_TEST(totals_of_captures_are_put_together)
 {
     for (unsigned way = 0; way < 8; way++) {
-        struct err err = {""};
         const char *path = testing_file("totals.db");
-        struct store *store = store_create(path, OUTPUT_REPLACE, "test", &err);
+        struct store *store = GIVES(store_create(path, OUTPUT_REPLACE, "test", &err));
         struct stream stream = {.name = "tlp", .unit = TIME_NS};
         int index, lengths = 0;
-        ck_assert_int_eq(store_stream_add(store, &stream, &index, &err), 0);
+        WORKS(store_stream_add(store, &stream, &index, &err));
         for (int c = 0; c < 3; c++) {
             const int length = way >> c & 1 ? 100 + c : 60;
             const struct store_value rows[][3] = {
@@ -124,14 +120,14 @@ START_TEST(totals_of_captures_are_put_together)
                 {STORE_V_INT(c), STORE_V_TEXT("snaplen"), STORE_V_INT(length)},
                 {STORE_V_INT(c), STORE_V_TEXT("packets"), STORE_V_INT(10 + c)}};
             for (size_t k = 0; k < 3; k++)
-                ck_assert_msg(store_row(store, "tlp_totals", rows[k], 3, &err) == 0, "%s", err.msg);
+                WORKS(store_row(store, "tlp_totals", rows[k], 3, &err));
             lengths = length > lengths ? length : lengths;
         }
-        ck_assert_int_eq(store_finish(store, &err), 0);
+        WORKS(store_finish(store, &err));
         store_close(store);
-        store = store_open(path, &err);
+        store = GIVES(store_open(path, &err));
         json_t *root = json_object();
-        ck_assert_int_eq(tlp_sizes_json(store, &root, &err), 0);
+        WORKS(tlp_sizes_json(store, &root, &err));
         const json_t *totals = json_object_get(root, "tlp");
         ck_assert_int_eq(at(totals, "time_monotonic"), way == 7);
         ck_assert_int_eq(at(totals, "snaplen"), lengths);

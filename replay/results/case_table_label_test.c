@@ -19,10 +19,9 @@ START_TEST(a_run_is_called_what_its_replay_was)
         {"placement", "auto,device", "auto"}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         struct policy_list list = {0};
-        struct err err = {""};
         const struct engine *engine = engine_find(cases[c].engine);
-        ck_assert_msg(policy_list_add(&list, engine, cases[c].list, &err) == 0, "%s", err.msg);
-        ck_assert_int_eq(policy_list_add(&list, engine, engine->default_policies, &err), 0);
+        WORKS(policy_list_add(&list, engine, cases[c].list, &err));
+        WORKS(policy_list_add(&list, engine, engine->default_policies, &err));
         for (size_t i = 0; i < list.count; i++) {
             char name[64], label[512];
             struct run run = {.engine = (char *)cases[c].engine,

@@ -6,14 +6,12 @@
 /* The hash of the one row that a query gives. */
 static struct row_hash of(const char *sql)
 {
-    struct err err = {""};
     sqlite3 *db;
     sqlite3_stmt *stmt;
     ck_assert_int_eq(sqlite3_open(":memory:", &db), SQLITE_OK);
     ck_assert_int_eq(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
     ck_assert_int_eq(sqlite3_step(stmt), SQLITE_ROW);
-    struct row_hashing *hashing = row_hash_begin(&err);
-    ck_assert_ptr_nonnull(hashing);
+    struct row_hashing *hashing = GIVES(row_hash_begin(&err));
     row_hash_values(hashing, stmt, 0, sqlite3_column_count(stmt));
     sqlite3_finalize(stmt);
     sqlite3_close(db);

@@ -39,10 +39,7 @@ static const struct results_run sample = {.position = -1,
 
 static struct results *open_results(const char *path, enum results_mode mode)
 {
-    struct err err = {""};
-    struct results *results = results_open(path, mode, &err);
-    ck_assert_msg(results != NULL, "%s", err.msg);
-    return results;
+    return GIVES(results_open(path, mode, &err));
 }
 
 /* In place, so that it is there without results_finish(). */
@@ -95,25 +92,23 @@ static int same_as_sample(void *ctx, const struct results_run *run)
 
 START_TEST(a_run_comes_back_whole_and_once)
 {
-    struct err err = {""};
     const char *path = testing_file("r.db");
     struct results *results = new_results(path);
     char key[33];
-    ck_assert_int_eq(results_key(&sample, key, &err), 0);
-    ck_assert_int_eq(results_has(results, key, &err), 0);
+    WORKS(results_key(&sample, key, &err));
+    WORKS(results_has(results, key, &err));
     for (int i = 0; i < 3; i++)
-        ck_assert_msg(results_put(results, &sample, 1, &err) == 0, "%s", err.msg);
-    ck_assert_int_eq(results_has(results, key, &err), 1);
-    ck_assert_int_eq(results_count(results, &err), 1);
+        WORKS(results_put(results, &sample, 1, &err));
+    RETURNS(results_has(results, key, &err), 1);
+    RETURNS(results_count(results, &err), 1);
     results_close(results);
     results = open_results(path, RESULTS_READ);
     int count = 0;
-    ck_assert_int_eq(results_each(results, same_as_sample, &count, &err), 0);
+    WORKS(results_each(results, same_as_sample, &count, &err));
     ck_assert_int_eq(count, 1);
-    ck_assert_int_eq(results_put(results, &sample, 1, &err), -1);
+    FAILS(results_put(results, &sample, 1, &err));
     results_close(results);
-    ck_assert_ptr_null(results_open(path, RESULTS_CREATE, &err));
-    ck_assert_ptr_nonnull(strstr(err.msg, "exists"));
+    GIVES_NONE(results_open(path, RESULTS_CREATE, &err), "exists");
 }
 END_TEST
 
@@ -126,18 +121,17 @@ static int take_position(void *ctx, const struct results_run *run)
 /* Two points of a sweep may share a run: its place must not depend on which of them ended last. */
 START_TEST(a_run_put_again_keeps_the_smaller_position)
 {
-    struct err err = {""};
     struct results *results = new_results(testing_file("position.db"));
     static const int64_t put[] = {5, 2, 9, -1};
     for (size_t i = 0; i < sizeof put / sizeof *put; i++) {
         struct results_run run = sample;
         run.position = put[i];
-        ck_assert_int_eq(results_put(results, &run, 1, &err), 0);
+        WORKS(results_put(results, &run, 1, &err));
     }
     int64_t position = -1;
-    ck_assert_int_eq(results_each(results, take_position, &position, &err), 0);
+    WORKS(results_each(results, take_position, &position, &err));
     ck_assert_int_eq(position, 2);
-    ck_assert_int_eq(results_count(results, &err), 1);
+    RETURNS(results_count(results, &err), 1);
     results_close(results);
 }
 END_TEST
@@ -165,11 +159,10 @@ END_TEST
 
 START_TEST(metrics_stand_one_by_one_and_exact)
 {
-    struct err err = {""};
     const char *path = testing_file("m.db");
     struct results *results = new_results(path);
-    ck_assert_int_eq(results_put(results, &sample, 1, &err), 0);
-    ck_assert_int_eq(results_put(results, &sample, 1, &err), 0);
+    WORKS(results_put(results, &sample, 1, &err));
+    WORKS(results_put(results, &sample, 1, &err));
     results_close(results);
     sqlite3 *db;
     sqlite3_stmt *stmt;
@@ -190,42 +183,38 @@ END_TEST
 
 START_TEST(key_is_of_content_and_not_of_the_order_of_json)
 {
-    struct err err = {""};
     char a[33], b[33], c[33];
     struct results_run run = sample;
-    ck_assert_int_eq(results_key(&run, a, &err), 0);
+    WORKS(results_key(&run, a, &err));
     run.settings = "{\"utlb\": \"blocked\", \"oversubscription_pct\": 110}";
     run.metrics = "{}";
-    ck_assert_int_eq(results_key(&run, b, &err), 0);
+    WORKS(results_key(&run, b, &err));
     run.params = "{\"granularity\":4096}";
-    ck_assert_int_eq(results_key(&run, c, &err), 0);
+    WORKS(results_key(&run, c, &err));
     ck_assert_str_eq(a, b);
     ck_assert_str_ne(a, c);
     run.params = "[1]";
-    ck_assert_int_eq(results_key(&run, c, &err), -1);
+    FAILS(results_key(&run, c, &err));
 }
 END_TEST
 
 START_TEST(a_bad_run_adds_nothing)
 {
-    struct err err = {""};
     struct results *results = new_results(testing_file("bad.db"));
     struct results_run runs[2] = {sample, sample};
     runs[1].key = "two";
     runs[1].metrics = "{\"time_ns\":";
-    ck_assert_int_eq(results_put(results, runs, 2, &err), -1);
-    ck_assert_ptr_nonnull(strstr(err.msg, "metrics"));
-    ck_assert_int_eq(results_count(results, &err), 0);
+    FAILS_WITH(results_put(results, runs, 2, &err), "metrics");
+    WORKS(results_count(results, &err));
     runs[1].metrics = NULL;
-    ck_assert_msg(results_put(results, runs, 2, &err) == 0, "%s", err.msg);
-    ck_assert_int_eq(results_count(results, &err), 2);
+    WORKS(results_put(results, runs, 2, &err));
+    RETURNS(results_count(results, &err), 2);
     results_close(results);
 }
 END_TEST
 
 START_TEST(merged_shards_report_in_the_order_of_one_run)
 {
-    struct err err = {""};
     static const char *const policies[] = {"p0", "p1", "p2", "p3", "p4", "p5"};
     for (int shard = 0; shard < 2; shard++) {
         struct results *part = new_results(testing_file(shard ? "s1.db" : "s0.db"));
@@ -233,20 +222,20 @@ START_TEST(merged_shards_report_in_the_order_of_one_run)
             struct results_run run = sample;
             run.policy = policies[i];
             run.position = i;
-            ck_assert_int_eq(results_put(part, &run, 1, &err), 0);
+            WORKS(results_put(part, &run, 1, &err));
         }
         results_close(part);
     }
     struct results *whole = open_results(testing_file("whole.db"), RESULTS_APPEND);
     char *s0 = strdup(testing_file("s0.db")), *s1 = strdup(testing_file("s1.db"));
     const char *const from[] = {s1, s0, s1};
-    ck_assert_msg(results_merge(whole, from, 3, &err) == 0, "%s", err.msg);
+    WORKS(results_merge(whole, from, 3, &err));
     struct seen seen = {0, ""};
-    ck_assert_int_eq(results_each(whole, see, &seen, &err), 0);
+    WORKS(results_each(whole, see, &seen, &err));
     ck_assert_int_eq(seen.count, 6);
     ck_assert_str_eq(seen.order, "p0 p1 p2 p3 p4 p5 ");
     const char *const nothing[] = {s0, testing_file("nothing.db")};
-    ck_assert_int_eq(results_merge(whole, nothing, 2, &err), -1);
+    FAILS(results_merge(whole, nothing, 2, &err));
     results_close(whole);
     free(s0);
     free(s1);
@@ -255,21 +244,20 @@ END_TEST
 
 START_TEST(a_new_file_is_there_once_it_is_finished)
 {
-    struct err err = {""};
     const char *path = testing_file("finished.db");
     struct results *results = open_results(path, RESULTS_CREATE);
-    ck_assert_int_eq(results_put(results, &sample, 1, &err), 0);
+    WORKS(results_put(results, &sample, 1, &err));
     results_close(results);
     ck_assert_int_ne(access(path, F_OK), 0);
     for (int again = 0; again < 2; again++) {
         results = open_results(path, again ? RESULTS_FORCE : RESULTS_CREATE);
-        ck_assert_int_eq(results_put(results, &sample, 1, &err), 0);
+        WORKS(results_put(results, &sample, 1, &err));
         ck_assert_int_eq(access(path, F_OK) == 0, again);
         results_settle(results);
-        ck_assert_msg(results_finish(results, &err) == 0, "%s", err.msg);
+        WORKS(results_finish(results, &err));
         results_close(results);
         results = open_results(path, RESULTS_READ);
-        ck_assert_int_eq(results_count(results, &err), 1);
+        RETURNS(results_count(results, &err), 1);
         results_close(results);
     }
 }
@@ -295,26 +283,23 @@ static bool put_runs(int writer)
 
 START_TEST(two_writers_share_one_file)
 {
-    struct err err = {""};
     testing_at_once(WRITERS, put_runs);
     struct results *results = open_results(testing_file("shared.db"), RESULTS_READ);
-    ck_assert_int_eq(results_count(results, &err), WRITERS * RUNS);
+    RETURNS(results_count(results, &err), WRITERS * RUNS);
     results_close(results);
 }
 END_TEST
 
 START_TEST(foreign_files_are_refused)
 {
-    struct err err = {""};
     sqlite3 *db;
     ck_assert_int_eq(sqlite3_open(testing_file("foreign.db"), &db), SQLITE_OK);
     ck_assert_int_eq(sqlite3_exec(db, "CREATE TABLE runs(a)", NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(db);
-    ck_assert_ptr_null(results_open(testing_file("foreign.db"), RESULTS_APPEND, &err));
-    ck_assert_ptr_nonnull(strstr(err.msg, "not an offchip results file"));
+    GIVES_NONE(results_open(testing_file("foreign.db"), RESULTS_APPEND, &err), "not an offchip results file");
     ck_assert(dbfile_is_database(testing_file("foreign.db")));
     const char *text = testing_write("text.json", "{\"runs\":[]}", 11);
-    ck_assert_ptr_null(results_open(text, RESULTS_READ, &err));
+    GIVES_NONE(results_open(text, RESULTS_READ, &err), "");
     ck_assert(!dbfile_is_database(text));
 }
 END_TEST
@@ -324,13 +309,12 @@ END_TEST
 /* Three runs; two of one platform. */
 static void make_three(const char *path)
 {
-    struct err err = {""};
     struct results *results = new_results(path);
     struct results_run runs[3] = {sample, sample, sample};
     runs[1].policy = "tree";
     runs[2].policy = "none";
     runs[2].numbers = "{\"gpu.sms\":132}";
-    ck_assert_msg(results_put(results, runs, 3, &err) == 0, "%s", err.msg);
+    WORKS(results_put(results, runs, 3, &err));
     results_close(results);
 }
 
@@ -540,7 +524,6 @@ END_TEST
 static char *settled(const char *name, const int order[8], size_t each, size_t *size)
 {
     static const char *const policies[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
-    struct err err = {""};
     struct results_run runs[8];
     char *bytes;
     struct results *results = new_results(testing_file(name));
@@ -550,10 +533,10 @@ static char *settled(const char *name, const int order[8], size_t each, size_t *
         runs[i].policy = policies[order[i]];
     }
     for (size_t i = 0; i < 8; i += each)
-        ck_assert_msg(results_put(results, runs + i, each, &err) == 0, "%s", err.msg);
+        WORKS(results_put(results, runs + i, each, &err));
     results_settle(results);
     results_close(results);
-    ck_assert_msg(check_file(testing_file(name), &err) == 0, "%s", err.msg);
+    WORKS(check_file(testing_file(name), &err));
     *size = read_whole(testing_file(name), &bytes);
     return bytes;
 }
@@ -629,7 +612,6 @@ static int count_run(void *ctx, const struct results_run *run)
 START_TEST(a_reader_beside_a_writer_sees_a_whole_file)
 {
     const char *path = testing_file("beside.db");
-    struct err err = {""};
     int ready[2], status;
     char byte;
     results_close(new_results(path));
@@ -642,7 +624,7 @@ START_TEST(a_reader_beside_a_writer_sees_a_whole_file)
     for (int64_t runs = 0; runs < WRITER_RUNS;) {
         struct results *results = open_results(path, RESULTS_READ);
         runs = 0;
-        ck_assert_msg(results_each(results, count_run, &runs, &err) == 0, "%s", err.msg);
+        WORKS(results_each(results, count_run, &runs, &err));
         results_close(results);
         ck_assert_int_eq(waitpid(child, &status, WNOHANG), 0);
     }

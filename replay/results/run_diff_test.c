@@ -27,8 +27,7 @@ static void simple(struct run_set *set, const char *input, const char *settings,
 
 static void make(struct run_diff *diff, const struct run_set *a, const struct run_set *b)
 {
-    struct err err = {""};
-    ck_assert_msg(run_diff_make(diff, a, b, &err) == 0, "%s", err.msg);
+    WORKS(run_diff_make(diff, a, b, &err));
 }
 
 /* "fact setting  oversubscription_pct 0 150 150 inf; metric .. " of all rows. */

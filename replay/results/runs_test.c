@@ -15,8 +15,7 @@ static const char text[] =
 START_TEST(json_of_replay_reads_back)
 {
     struct run_set set = {0};
-    struct err err = {""};
-    ck_assert_msg(run_set_load(&set, testing_write("r.json", text, sizeof text - 1), &err) == 0, "%s", err.msg);
+    WORKS(run_set_load(&set, testing_write("r.json", text, sizeof text - 1), &err));
     ck_assert_uint_eq(set.count, 3);
     ck_assert(set.runs[0].baseline && !set.runs[1].baseline);
     double v;
@@ -64,11 +63,10 @@ static void add(struct run_set *set, const char *input, int pct, const char *pol
 START_TEST(runs_of_one_engine_are_copied)
 {
     struct run_set set = {0}, uvm = {0}, other = {0};
-    struct err err = {""};
     add(&set, "b", 0, "tree");
     add(&set, "b", 0, "fixed");
-    ck_assert_int_eq(run_set_add_engine(&uvm, &set, "uvm", &err), 0);
-    ck_assert_int_eq(run_set_add_engine(&other, &set, "dram", &err), 0);
+    WORKS(run_set_add_engine(&uvm, &set, "uvm", &err));
+    WORKS(run_set_add_engine(&other, &set, "dram", &err));
     ck_assert_uint_eq(uvm.count, 2);
     ck_assert_uint_eq(other.count, 0);
     run_set_release(&set);

@@ -15,17 +15,16 @@ static void add(struct run_set *set, const char *place, const char *input, json_
 START_TEST(the_same_run_of_several_files_is_there_once)
 {
     struct run_set set = {0};
-    struct err err = {""};
     json_t *seven = json_integer(7), *real = json_real(7);
     add(&set, "a.json", "x", seven, 0);
     add(&set, "b.json", "x", real, 0);
     add(&set, "b.json", "x", seven, 5);
     add(&set, "b.json", "y", seven, 0);
-    ck_assert_msg(run_set_unify(&set, &err) == 0, "%s", err.msg);
+    WORKS(run_set_unify(&set, &err));
     ck_assert_uint_eq(set.count, 6);
     ck_assert_str_eq(set.runs[1].file, "a.json");
     ck_assert_str_eq(set.runs[2].file, "b.json");
-    ck_assert_int_eq(run_set_unify(&set, &err), 0);
+    WORKS(run_set_unify(&set, &err));
     ck_assert_uint_eq(set.count, 6);
     run_set_release(&set);
     json_decref(seven);

@@ -77,8 +77,7 @@ START_TEST(speedups_are_relative_to_the_first_policy)
 {
     struct replay_request request = {0};
     struct replay_result result;
-    struct err err = {""};
-    ck_assert_msg(go(&request, &result, &err) == 0, "%s", err.msg);
+    WORKS(go(&request, &result, &err));
     ck_assert_uint_eq(result.policy_count, 2);
     ck_assert_double_eq(outcome_get(&result.runs[0], "speedup_ratio")->real, 1);
     ck_assert_double_eq(outcome_get(&result.runs[1], "speedup_ratio")->real, 4);
@@ -90,11 +89,10 @@ START_TEST(another_baseline_is_run_and_stands_apart)
 {
     struct replay_request request = {.policy_list = "fast:rate=4", .baseline = "slow:rate=2"};
     struct replay_result result;
-    struct err err = {""};
-    ck_assert_int_eq(go(&request, &result, &err), 0);
+    WORKS(go(&request, &result, &err));
     ck_assert(result.extra_baseline);
     ck_assert_double_eq(outcome_get(&result.runs[0], "speedup_ratio")->real, 2);
-    json_t *root = replay_to_json(&result, &request, &err);
+    json_t *root = GIVES(replay_to_json(&result, &request, &err));
     ck_assert_uint_eq(json_array_size(json_object_get(root, "runs")), 1);
     ck_assert_str_eq(json_string_value(json_object_get(json_object_get(root, "baseline"), "policy")), "slow");
     json_decref(root);
@@ -106,8 +104,7 @@ START_TEST(a_listed_baseline_is_not_run_twice)
 {
     struct replay_request request = {.policy_list = "slow,fast:rate=4", .baseline = "fast:rate=4"};
     struct replay_result result;
-    struct err err = {""};
-    ck_assert_int_eq(go(&request, &result, &err), 0);
+    WORKS(go(&request, &result, &err));
     ck_assert(!result.extra_baseline);
     ck_assert_double_eq(outcome_get(&result.runs[0], "speedup_ratio")->real, 0.25);
     replay_release(&result);
@@ -119,15 +116,13 @@ START_TEST(settings_reach_engine_and_platform)
     const char *sets[] = {"scale=3,gpu.sms=7"};
     struct replay_request request = {.sets = sets, .set_count = 1};
     struct replay_result result;
-    struct err err = {""};
-    ck_assert_msg(go(&request, &result, &err) == 0, "%s", err.msg);
+    WORKS(go(&request, &result, &err));
     ck_assert_int_eq(outcome_get(&result.runs[0], "time_ns")->whole, 3000);
     ck_assert_int_eq(*(const int64_t *)platform_section_get(result.platform, "gpu"), 7);
     replay_release(&result);
     const char *bad[] = {"colour=3"};
     request.sets = bad;
-    ck_assert_int_eq(go(&request, &result, &err), -1);
-    ck_assert_ptr_nonnull(strstr(err.msg, "colour"));
+    FAILS_WITH(go(&request, &result, &err), "colour");
 }
 END_TEST
 
@@ -151,8 +146,7 @@ START_TEST(an_interval_of_time_is_an_interval_of_speedup)
 {
     struct replay_request request = {.policy_list = "slow,fast:rate=50"};
     struct replay_result result;
-    struct err err = {""};
-    ck_assert_int_eq(go(&request, &result, &err), 0);
+    WORKS(go(&request, &result, &err));
     const struct metric_value *v = outcome_get(&result.runs[1], "speedup_ratio");
     ck_assert(v->interval);
     ck_assert_double_eq(v->lo, 25);
@@ -166,13 +160,11 @@ START_TEST(a_section_in_use_that_the_platform_lacks_is_refused)
     const char *sets[] = {"scale=9"};
     struct replay_request request = {.platform = "tx2"};
     struct replay_result result;
-    struct err err = {""};
-    ck_assert_msg(go(&request, &result, &err) == 0, "%s", err.msg); /* [pcie] is not in use */
+    WORKS(go(&request, &result, &err)); /* [pcie] is not in use */
     replay_release(&result);
     request.sets = sets;
     request.set_count = 1;
-    ck_assert_int_eq(go(&request, &result, &err), -1);
-    ck_assert_ptr_nonnull(strstr(err.msg, "platform tx2 has no [pcie]: an integrated GPU"));
+    FAILS_WITH(go(&request, &result, &err), "platform tx2 has no [pcie]: an integrated GPU");
 }
 END_TEST
 
@@ -181,9 +173,8 @@ START_TEST(the_head_says_whose_numbers_were_used)
     const char *sets[] = {"scale=9,gpu.sms=7"};
     struct replay_request request = {.platform = "h100", .sets = sets, .set_count = 1};
     struct replay_result result;
-    struct err err = {""};
     char head[512];
-    ck_assert_msg(go(&request, &result, &err) == 0, "%s", err.msg);
+    WORKS(go(&request, &result, &err));
     platform_use_head(&result, head, sizeof head);
     size_t rows = 0;
     for (size_t s = 0; platform_sections[s]; s++)
@@ -198,7 +189,7 @@ START_TEST(the_head_says_whose_numbers_were_used)
     ck_assert_uint_eq(first->note_count, 2);
     ck_assert_str_eq(first->notes[0], head);
     ck_assert_ptr_nonnull(strstr(first->notes[1], "[pcie] is borrowed from h200; its times may be 0.95 to 1.1 times"));
-    json_t *root = replay_to_json(&result, &request, &err);
+    json_t *root = GIVES(replay_to_json(&result, &request, &err));
     const json_t *use = json_object_get(root, "platform_numbers");
     ck_assert_str_eq(json_string_value(json_object_get(use, "from")), "shipped");
     ck_assert_str_eq(json_string_value(json_object_get(use, "chosen")), "given");
@@ -233,24 +224,22 @@ START_TEST(a_recording_picks_the_platform_of_its_gpu)
                               {.spec = "b.db", .role = "", .store = recording("b.db", "gpu.name.0", "TITAN V")}};
     struct replay_request request = {.inputs = inputs};
     struct replay_result result;
-    struct err err = {""};
     char head[512];
-    ck_assert_msg(go(&request, &result, &err) == 0, "%s", err.msg);
+    WORKS(go(&request, &result, &err));
     ck_assert_str_eq(result.platform->name, "h200");
     platform_use_head(&result, head, sizeof head);
     ck_assert_ptr_nonnull(strstr(head, "platform h200 (shipped, the recording's NVIDIA H200): "));
     replay_release(&result);
     request.platform = "v100"; /* what is named wins */
-    ck_assert_int_eq(go(&request, &result, &err), 0);
+    WORKS(go(&request, &result, &err));
     ck_assert_str_eq(result.platform->name, "v100");
     replay_release(&result);
     request = (struct replay_request){.inputs = &inputs[1]};
-    ck_assert_int_eq(go(&request, &result, &err), 0);
+    WORKS(go(&request, &result, &err));
     ck_assert_str_eq(result.platform->name, "titanv");
     replay_release(&result);
     request = (struct replay_request){.inputs = inputs, .input_count = 2};
-    ck_assert_int_eq(go(&request, &result, &err), -1);
-    ck_assert_ptr_nonnull(strstr(err.msg, "the inputs are of 'NVIDIA H200' and of 'TITAN V': name a platform"));
+    FAILS_WITH(go(&request, &result, &err), "the inputs are of 'NVIDIA H200' and of 'TITAN V': name a platform");
     store_close(inputs[0].store);
     store_close(inputs[1].store);
 }
@@ -286,10 +275,9 @@ START_TEST(no_time_is_below_what_its_bytes_take_on_the_link)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct replay_request request = {.inputs = &input, .input_count = 1};
         struct replay_result result;
-        struct err err = {""};
         memcpy(moved, rows[i].moved, sizeof moved);
         outside = rows[i].outside;
-        ck_assert_msg(go(&request, &result, &err) == 0, "%s", err.msg);
+        WORKS(go(&request, &result, &err));
         for (int run = 0; run < 2; run++) {
             const struct metric_value *time = outcome_get(&result.runs[run], "time_ns");
             ck_assert_msg(time->known == rows[i].known[run] && time->lower_bound != time->known, "row %zu", i);
@@ -311,8 +299,7 @@ START_TEST(a_speedup_beyond_what_is_possible_is_withheld)
     for (most = 3.9; most < 4.2; most += 0.2) {
         struct replay_request request = {.inputs = &input, .input_count = 1};
         struct replay_result result;
-        struct err err = {""};
-        ck_assert_msg(go(&request, &result, &err) == 0, "%s", err.msg);
+        WORKS(go(&request, &result, &err));
         ck_assert(outcome_get(&result.runs[1], "speedup_ratio")->known == (most > 4));
         ck_assert(outcome_get(&result.runs[1], "time_ns")->known);
         replay_release(&result);

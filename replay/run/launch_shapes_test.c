@@ -99,10 +99,8 @@ static void set_up(struct shapes *g, uint64_t seed)
 static const struct platform *platform(void)
 {
     static struct platform *p;
-    struct err err = {""};
     if (!p)
-        p = platform_load("titanv", &err);
-    ck_assert_msg(p != NULL, "%s", err.msg);
+        p = GIVES(platform_load("titanv", &err));
     return p;
 }
 
@@ -110,15 +108,14 @@ static const struct platform *platform(void)
 static uint64_t simulate(void)
 {
     static struct program_pages pages;
-    struct err err = {""};
     struct uvm_metrics m;
-    ck_assert_msg(program_pages_init(&pages, &viewed, NULL, &err) == 0, "%s", err.msg);
+    WORKS(program_pages_init(&pages, &viewed, NULL, &err));
     const struct uvm_run run = {.ops = &program_pages_ops,
                                 .state = &pages,
                                 .gpu = platform_section_get(platform(), "gpu"),
                                 .platform = platform_section_get(platform(), "uvm"),
                                 .policy = uvm_policy_stock()};
-    ck_assert_msg(uvm_simulate(&run, &m, &err) == 0, "%s", err.msg);
+    WORKS(uvm_simulate(&run, &m, &err));
     return m.touches;
 }
 
@@ -127,15 +124,14 @@ static uint64_t place(void)
 {
     struct program_totals totals;
     struct program_hits hits;
-    struct err err = {""};
     uint64_t accesses = 0;
-    ck_assert_msg(program_totals_init(&totals, &viewed, &gpu, &err) == 0, "%s", err.msg);
+    WORKS(program_totals_init(&totals, &viewed, &gpu, &err));
     for (uint32_t l = 0; l < totals.launches; l++)
         accesses += totals.launch[l].accesses;
     struct gpu cached = gpu;
     cached.l2_bytes = 1 << 20;
     cached.l2_ways = 16;
-    ck_assert_msg(program_hits_run(&hits, &viewed, &totals, &cached, 0, &err) == 0, "%s", err.msg);
+    WORKS(program_hits_run(&hits, &viewed, &totals, &cached, 0, &err));
     ck_assert_uint_eq(hits.instructions, accesses);
     program_totals_release(&totals);
     return accesses;
@@ -240,7 +236,6 @@ START_TEST(grids_that_no_launch_can_have_are_refused_by_every_view)
     static const struct program_taker taker = {.op = take};
     struct shapes g;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        struct err err = {""};
         struct program_totals totals;
         struct placement_tasks tasks;
         struct program_counts counts;
@@ -250,16 +245,13 @@ START_TEST(grids_that_no_launch_can_have_are_refused_by_every_view)
         g.launch[0].threads = (uint32_t)shapes[i][1];
         const struct derive_source source = {.program = &viewed, .name = "it"};
         struct derive_options options = whole_program;
-        ck_assert_int_eq(program_walk(&viewed, NULL, &taker, NULL, NULL, &err), -1);
-        ck_assert_int_eq(program_pages_init(&pages, &viewed, NULL, &err), -1);
-        ck_assert_ptr_nonnull(strstr(err.msg, "launch 0 has"));
-        ck_assert_int_eq(program_totals_init(&totals, &viewed, &gpu, &err), -1);
+        FAILS(program_walk(&viewed, NULL, &taker, NULL, NULL, &err));
+        FAILS_WITH(program_pages_init(&pages, &viewed, NULL, &err), "launch 0 has");
+        FAILS(program_totals_init(&totals, &viewed, &gpu, &err));
         program_totals_release(&totals);
-        ck_assert_int_eq(
-            placement_tasks_program(&tasks, "t", &viewed, platform(), &(struct placement_program_options){0}, &err),
-            -1);
-        ck_assert_int_eq(derive_dram_records(&source, &options, take_record, NULL, &counts, &err), -1);
-        ck_assert_ptr_null(program_reads_open(&source, 2, &err));
+        FAILS(placement_tasks_program(&tasks, "t", &viewed, platform(), &(struct placement_program_options){0}, &err));
+        FAILS(derive_dram_records(&source, &options, take_record, NULL, &counts, &err));
+        GIVES_NONE(program_reads_open(&source, 2, &err), "");
     }
 }
 END_TEST

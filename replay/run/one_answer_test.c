@@ -126,10 +126,9 @@ static double compare_all(const char *platform, int turn)
     double worst = 0;
     for (int i = 0; i < PROGRAMS; i++) {
         struct input input;
-        struct err err = {""};
         char spec[128];
         (void)snprintf(spec, sizeof spec, "synth:%s", programs[i]);
-        ck_assert_msg(input_open(&input, spec, "", false, &err) == 0, "%s", err.msg);
+        WORKS(input_open(&input, spec, "", false, &err));
         worst = fmax(worst, compare(&input, path, platform, (i + turn) % WAYS));
         input_close(&input);
     }

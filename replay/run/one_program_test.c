@@ -192,15 +192,14 @@ static int keep_count(void *ctx, uint32_t number, const struct host_reads_count 
 static void ask_engines(const struct program *p, const struct platform *h200, struct program_totals *totals,
                         struct read_counts *reads)
 {
-    struct err err = {""};
     const struct host_reads how = {.gpu = platform_section_get(h200, "gpu"),
                                    .pcie = platform_section_get(h200, "pcie"),
                                    .program = p,
                                    .threads = 2,
                                    .on_launch = keep_count,
                                    .ctx = reads};
-    ck_assert_msg(program_totals_init(totals, p, how.gpu, &err) == 0, "%s", err.msg);
-    ck_assert_msg(host_reads_run(&how, &err) == 0, "%s", err.msg);
+    WORKS(program_totals_init(totals, p, how.gpu, &err));
+    WORKS(host_reads_run(&how, &err));
 }
 
 START_TEST(launches_that_are_not_worked_out_again_are_answered_as_if_they_were)

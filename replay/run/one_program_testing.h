@@ -153,9 +153,8 @@ static inline struct walked walk(bool waves, bool managed_only, const struct pro
 {
     static const struct program_taker taker = {.op = take, .end = end_launch};
     struct program_walk how = {.resident = waves ? three : NULL, .managed_only = managed_only};
-    struct err err = {""};
     struct walked to = {.seen = flags(), .stored = flags(), .touched = flags(), .totals = totals};
-    ck_assert_msg(program_walk(&viewed, &how, &taker, &to, &to.n, &err) == 0, "%s", err.msg);
+    WORKS(program_walk(&viewed, &how, &taker, &to, &to.n, &err));
     free(to.stored);
     free(to.touched);
     return to;
@@ -203,10 +202,9 @@ static inline struct requested dram_requests(int64_t l2_bytes)
     struct derive_source source = {.program = &viewed, .name = "it"};
     struct derive_options options = whole_program;
     struct program_counts counts;
-    struct err err = {""};
     struct requested to = {.seen = flags()};
     options.l2_bytes = l2_bytes;
-    ck_assert_msg(derive_dram_records(&source, &options, take_record, &to, &counts, &err) == 0, "%s", err.msg);
+    WORKS(derive_dram_records(&source, &options, take_record, &to, &counts, &err));
     return to;
 }
 
@@ -222,12 +220,11 @@ static inline struct requested link_requests(void)
     struct derive_source source = {.program = &viewed, .name = "it"};
     struct derive_options options = whole_program;
     struct program_counts counts;
-    struct err err = {""};
     struct requested to = {.seen = flags()};
     struct coalescer coalescer;
     options.offloadable = true;
     coalescer_init(&coalescer, REUSE_NONE, request, &to);
-    ck_assert_msg(derive_walk(&source, &options, &taker, &coalescer, &counts, &err) == 0, "%s", err.msg);
+    WORKS(derive_walk(&source, &options, &taker, &coalescer, &counts, &err));
     coalescer_release(&coalescer);
     return to;
 }

@@ -8,16 +8,13 @@ static struct store *recording(const char *const *facts)
 {
     static int number;
     char name[24];
-    struct err err = {""};
     (void)snprintf(name, sizeof name, "%d.db", number++);
-    struct store *s = store_create(testing_file(name), OUTPUT_REPLACE, "test", &err);
-    ck_assert_msg(s != NULL, "%s", err.msg);
+    struct store *s = GIVES(store_create(testing_file(name), OUTPUT_REPLACE, "test", &err));
     for (; *facts; facts += 2)
-        ck_assert_int_eq(store_origin(s, facts[0], facts[1], &err), 0);
-    ck_assert_int_eq(store_finish(s, &err), 0);
+        WORKS(store_origin(s, facts[0], facts[1], &err));
+    WORKS(store_finish(s, &err));
     store_close(s);
-    s = store_open(testing_file(name), &err);
-    ck_assert_msg(s != NULL, "%s", err.msg);
+    s = GIVES(store_open(testing_file(name), &err));
     return s;
 }
 
@@ -62,11 +59,9 @@ START_TEST(a_gpu_that_no_platform_is_of_asks_for_one_and_names_the_nearest)
         {{"gpu.0.name", "NVIDIA RTX 5000 Ada Generation", NULL}, "the nearest is "},
         {{"gpu.0.name", "NVIDIA H200", "gpu.1.name", "Tesla T4", NULL}, "a machine with 'NVIDIA H200' and 'Tesla T4'"}};
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
-        struct err err = {""};
         struct platform_choice choice = {.how = PLATFORM_CHOICE_DEFAULT};
         struct store *s = recording(unknown[i].facts);
-        ck_assert_int_eq(platform_choice_recorded(s, &choice, &err), -1);
-        ck_assert_msg(strstr(err.msg, unknown[i].says) != NULL, "%s", err.msg);
+        FAILS_WITH(platform_choice_recorded(s, &choice, &err), unknown[i].says);
         store_close(s);
     }
 }

@@ -6,10 +6,7 @@
 
 static struct platform *load(const char *text)
 {
-    struct err err = {""};
-    struct platform *p = platform_load(testing_write("x.ini", text, strlen(text)), &err);
-    ck_assert_msg(p != NULL, "%s", err.msg);
-    return p;
+    return GIVES(platform_load(testing_write("x.ini", text, strlen(text)), &err));
 }
 
 static const json_t *number(const json_t *list, const char *section, const char *key)

@@ -19,8 +19,7 @@ static size_t rows(const char *const *sections)
 
 START_TEST(numbers_are_counted_by_what_they_rest_on)
 {
-    struct err err = {""};
-    struct platform *p = platform_load("titanv", &err);
+    struct platform *p = GIVES(platform_load("titanv", &err));
     struct platform_use use, then;
     platform_use_count(p, gpu, &use);
     ck_assert_uint_eq(use.numbers, rows(gpu));
@@ -30,7 +29,7 @@ START_TEST(numbers_are_counted_by_what_they_rest_on)
     ck_assert_uint_ge(use.kinds[PLATFORM_ASSUMED], 1); /* l2_ways, a general default */
     ck_assert_uint_eq(use.kinds[PLATFORM_AS], 1);      /* memory_ns */
     ck_assert_uint_eq(use.given, 0);
-    ck_assert_int_eq(platform_set(p, "memory_ns", "300", NULL, &err), 0);
+    WORKS(platform_set(p, "memory_ns", "300", NULL, &err));
     platform_use_count(p, gpu, &then);
     ck_assert_uint_eq(then.kinds[PLATFORM_AS], 0);
     ck_assert_uint_eq(then.kinds[PLATFORM_SOURCED], use.kinds[PLATFORM_SOURCED] + 1);
@@ -43,11 +42,9 @@ END_TEST
 
 START_TEST(each_section_in_use_must_be_whole)
 {
-    struct err err = {""};
-    struct platform *p = platform_load("tx2", &err);
-    ck_assert_int_eq(platform_use_check(p, gpu, &err), 0);
-    ck_assert_int_eq(platform_use_check(p, both, &err), -1);
-    ck_assert_ptr_nonnull(strstr(err.msg, "platform tx2 has no [pcie]"));
+    struct platform *p = GIVES(platform_load("tx2", &err));
+    WORKS(platform_use_check(p, gpu, &err));
+    FAILS_WITH(platform_use_check(p, both, &err), "platform tx2 has no [pcie]");
     platform_free(p);
 }
 END_TEST
@@ -65,8 +62,7 @@ END_TEST
 START_TEST(a_borrowed_section_says_how_far_its_host_goes)
 {
     static const char *const uvm[] = {"uvm", NULL};
-    struct err err = {""};
-    struct platform *p = platform_load("rtx3090", &err);
+    struct platform *p = GIVES(platform_load("rtx3090", &err));
     const struct platform_number *n = platform_number(p, "uvm", "host");
     const struct replay_result result = {.platform = p, .sections = uvm, .choice = {.how = PLATFORM_CHOICE_GIVEN}};
     char says[80];
@@ -77,7 +73,7 @@ START_TEST(a_borrowed_section_says_how_far_its_host_goes)
         ck_assert_uint_eq(run.note_count, 2);
         ck_assert_msg(strstr(run.notes[1], given ? "times as long here: " : says) != NULL, "%s", run.notes[1]);
         outcome_release(&run);
-        ck_assert_int_eq(platform_set(p, "host", "0.4", NULL, &err), 0);
+        WORKS(platform_set(p, "host", "0.4", NULL, &err));
     }
     platform_free(p);
 }

@@ -45,8 +45,7 @@ END_TEST
 START_TEST(defaults_are_not_part_of_the_label)
 {
     struct policy_list list;
-    struct err err = {""};
-    ck_assert_uint_eq(parse("f3fs:cap=256", &list, &err), 1);
+    RETURNS(parse("f3fs:cap=256", &list, &err), 1);
     char buf[128];
     ck_assert_str_eq(replay_policy_label(&list.policies[0], buf, sizeof buf), "f3fs");
     policy_list_release(&list);
@@ -84,12 +83,9 @@ static int parse_two(const char *text, struct policy_list *list, struct err *err
 START_TEST(a_plus_and_a_second_name_join_two_policies)
 {
     struct policy_list list;
-    struct err err = {""};
     char buf[128];
-    ck_assert_msg(
-        !parse_two("fcfs,fcfs+even,f3fs:cap=7,unit=requests+odd:cap=3,unit=requests,f3fs+odd,turn.cap=9,cap=8", &list,
-                   &err),
-        "%s", err.msg);
+    WORKS(parse_two("fcfs,fcfs+even,f3fs:cap=7,unit=requests+odd:cap=3,unit=requests,f3fs+odd,turn.cap=9,cap=8", &list,
+                    &err));
     ck_assert_uint_eq(list.count, 4);
     ck_assert_ptr_null(list.policies[0].second);
     ck_assert_str_eq(replay_policy_label(&list.policies[1], buf, sizeof buf), "fcfs+even");
@@ -101,14 +97,13 @@ END_TEST
 START_TEST(later_parameters_belong_to_the_half_written_last)
 {
     struct policy_list list;
-    struct err err = {""};
     char buf[128];
-    ck_assert_msg(!parse_two("f3fs:cap=7,unit=requests+odd:cap=3,unit=requests", &list, &err), "%s", err.msg);
+    WORKS(parse_two("f3fs:cap=7,unit=requests+odd:cap=3,unit=requests", &list, &err));
     ck_assert_str_eq(replay_policy_label(&list.policies[0], buf, sizeof buf),
                      "f3fs:cap=7,unit=requests+odd:cap=3,unit=requests");
     ck_assert_str_eq(replay_policy_name(&list.policies[0], buf, sizeof buf), "f3fs+odd");
-    ck_assert_int_eq(replay_policy_set(&list.policies[0], "turn.cap", "5", &err), 0);
-    ck_assert_int_eq(replay_policy_set(&list.policies[0], "cap", "6", &err), 0);
+    WORKS(replay_policy_set(&list.policies[0], "turn.cap", "5", &err));
+    WORKS(replay_policy_set(&list.policies[0], "cap", "6", &err));
     ck_assert_str_eq(replay_policy_label(&list.policies[0], buf, sizeof buf),
                      "f3fs:cap=6,unit=requests+odd:cap=5,unit=requests");
     json_t *params = replay_policy_params_json(&list.policies[0]);

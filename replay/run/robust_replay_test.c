@@ -80,13 +80,12 @@ END_TEST
 
 START_TEST(settings_tell_draws_apart)
 {
-    struct err err = {""};
     json_t *settings[2];
     for (uint32_t draws = 0; draws < 2; draws++) {
         struct replay_result result;
         struct replay_request request = {
             .engine = engine_find("uvm"), .platform = "titanv", .policy_list = "tree", .draws = draws};
-        ck_assert_msg(replay_prepare(&request, &result, &err) == 0, "%s", err.msg);
+        WORKS(replay_prepare(&request, &result, &err));
         settings[draws] = replay_settings_json(&result);
         replay_release(&result);
     }

@@ -99,8 +99,7 @@ static void setup(struct trial *t, const char *text, enum model model, double ot
 
 static void run(struct trial *t)
 {
-    struct err err = {""};
-    ck_assert_msg(robust_run(&t->robust, &t->question, &err) == 0, "%s", err.msg);
+    WORKS(robust_run(&t->robust, &t->question, &err));
 }
 
 static void teardown(struct trial *t)

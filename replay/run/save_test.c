@@ -9,31 +9,29 @@ START_TEST(saved_runs_are_recognised_and_read_back)
     static const char text[] =
         "[a]\nbytes_hd = 1MiB\ncopies = 1\nkernels = 4\nkernel_bytes = 0..1MiB\ncompute_ms = 1\n";
     struct input input;
-    struct err err = {""};
-    ck_assert_int_eq(input_open(&input, testing_write("t.ini", text, sizeof text - 1), "", true, &err), 0);
+    WORKS(input_open(&input, testing_write("t.ini", text, sizeof text - 1), "", true, &err));
     struct replay_request request = {.engine = &engine_placement,
                                      .inputs = &input,
                                      .input_count = 1,
                                      .policy_list = "device,managed,pinned",
                                      .version = "1"};
-    struct results *results = results_open(testing_file("r.db"), RESULTS_APPEND, &err);
-    ck_assert_msg(results != NULL, "%s", err.msg);
+    struct results *results = GIVES(results_open(testing_file("r.db"), RESULTS_APPEND, &err));
     struct replay_result result;
     bool usage;
-    ck_assert_msg(replay_run(&request, &result, &usage, &err) == 0, "%s", err.msg);
-    ck_assert_int_eq(replay_saved(results, &request, &result, &err), 0);
-    ck_assert_msg(replay_save(results, &request, &result, 0, &err) == 0, "%s", err.msg);
-    ck_assert_int_eq(replay_saved(results, &request, &result, &err), 1);
+    WORKS(replay_run(&request, &result, &usage, &err));
+    WORKS(replay_saved(results, &request, &result, &err));
+    WORKS(replay_save(results, &request, &result, 0, &err));
+    RETURNS(replay_saved(results, &request, &result, &err), 1);
     request.version = "2";
-    ck_assert_int_eq(replay_saved(results, &request, &result, &err), 0);
+    WORKS(replay_saved(results, &request, &result, &err));
     request.version = "1";
-    ck_assert_int_eq(replay_save(results, &request, &result, 0, &err), 0);
-    ck_assert_int_eq(results_count(results, &err), 3);
+    WORKS(replay_save(results, &request, &result, 0, &err));
+    RETURNS(results_count(results, &err), 3);
     replay_release(&result);
     results_close(results);
 
     struct run_set set = {0};
-    ck_assert_msg(run_set_load(&set, testing_file("r.db"), &err) == 0, "%s", err.msg);
+    WORKS(run_set_load(&set, testing_file("r.db"), &err));
     ck_assert_uint_eq(set.count, 3);
     ck_assert_str_eq(set.runs[1].policy, "managed");
     ck_assert(set.runs[0].baseline && !set.runs[1].baseline);

@@ -48,14 +48,13 @@ START_TEST(all_pairs_times_the_grid_each_once)
 {
     const char *mems[] = {"synth:g1", "synth:g2", "synth:g3"}, *pims[] = {"synth:p1", "synth:p2"};
     struct sweep s = {.engine = &engine, .mems = mems, .mem_count = 3, .pims = pims, .pim_count = 2};
-    struct err err = {""};
-    ck_assert_int_eq(sweep_add_axis(&s, "vcs=1|2", &err), 0);
-    ck_assert_int_eq(sweep_add_axis(&s, "f3fs.cap=64|128", &err), 0);
-    ck_assert_uint_eq(sweep_jobs(&s, &err), 24);
+    WORKS(sweep_add_axis(&s, "vcs=1|2", &err));
+    WORKS(sweep_add_axis(&s, "f3fs.cap=64|128", &err));
+    RETURNS(sweep_jobs(&s, &err), 24);
     char seen[24][256];
     for (size_t i = 0; i < 24; i++) {
         struct sweep_job job;
-        ck_assert_msg(sweep_job_init(&job, &s, i, &err) == 0, "%s", err.msg);
+        WORKS(sweep_job_init(&job, &s, i, &err));
         ck_assert_uint_eq(job.spec_count, 2);
         ck_assert_str_eq(job.roles[0], "mem");
         ck_assert_str_eq(job.roles[1], "pim");
@@ -74,25 +73,23 @@ START_TEST(mems_alone_pair_with_each_other)
 {
     const char *mems[] = {"a", "b", "c"};
     struct sweep s = {.engine = &engine, .mems = mems, .mem_count = 3};
-    struct err err = {""};
-    ck_assert_uint_eq(sweep_jobs(&s, &err), 3);
+    RETURNS(sweep_jobs(&s, &err), 3);
     static const char *const expect[3][2] = {{"a", "b"}, {"a", "c"}, {"b", "c"}};
     for (size_t i = 0; i < 3; i++) {
         struct sweep_job job;
-        ck_assert_int_eq(sweep_job_init(&job, &s, i, &err), 0);
+        WORKS(sweep_job_init(&job, &s, i, &err));
         ck_assert_str_eq(job.specs[0], expect[i][0]);
         ck_assert_str_eq(job.specs[1], expect[i][1]);
         sweep_job_release(&job);
     }
     struct sweep none = {.engine = &engine};
-    ck_assert_uint_eq(sweep_jobs(&none, &err), 0);
+    RETURNS(sweep_jobs(&none, &err), 0);
 }
 END_TEST
 
 START_TEST(a_sweep_is_known_by_all_that_it_is_asked)
 {
     static const char *const inputs[] = {"a", "b"}, *const one[] = {"ab"};
-    struct err err = {""};
     const struct sweep base = {.engine = &engine, .inputs = inputs, .input_count = 2, .policy_list = "fcfs"};
     struct sweep others[] = {base, base, base, base, base};
     char id[33], again[33];
@@ -103,7 +100,7 @@ START_TEST(a_sweep_is_known_by_all_that_it_is_asked)
     others[0].input_count = 1;
     others[1].policy_list = "f3fs";
     others[2].baseline = "fcfs";
-    ck_assert_int_eq(sweep_add_axis(&others[3], "vcs=1|2", &err), 0);
+    WORKS(sweep_add_axis(&others[3], "vcs=1|2", &err));
     for (size_t i = 0; i < 5; i++) {
         sweep_id(&others[i], i == 4 ? "1/2" : NULL, again);
         ck_assert_msg(strcmp(id, again) != 0, "%zu", i);

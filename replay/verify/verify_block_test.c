@@ -38,7 +38,6 @@ static void cpu_write(struct script *s, unsigned page)
 /* A service: pages [from, to) faulted if the text at that place is F, prefetched if P; one letter per `step` pages. */
 static void service(struct script *s, const char *letters, unsigned first, unsigned step)
 {
-    struct err err;
     int64_t time = 1000000 * (int64_t)(s->count + 1);
     uint32_t index = (uint32_t)s->h2d.count;
     for (size_t i = 0; letters[i]; i++) {
@@ -50,10 +49,10 @@ static void service(struct script *s, const char *letters, unsigned first, unsig
                            .addr = ((uint64_t)first + i * step) * 4096,
                            .bytes = (uint64_t)step * 4096,
                            .flags = letters[i] == 'F' ? RECORD_CAUSE_FAULT : RECORD_CAUSE_PREFETCH};
-        ck_assert_int_eq(services_add(&s->h2d, &r, 1, &err), 0);
+        WORKS(services_add(&s->h2d, &r, 1, &err));
         time += 10;
     }
-    ck_assert_int_eq(services_rebuild(&s->h2d, &err), 0);
+    WORKS(services_rebuild(&s->h2d, &err));
     ck_assert_uint_eq(s->h2d.count, index + 1);
     happens(s, VERIFY_H2D, 0, 0)->service = index;
 }
@@ -200,15 +199,14 @@ START_TEST(an_edge_clips_the_tree_and_is_found)
     write_all(&s);
     service(&s, "FFFFFFFFFPPPPPPP", 0, 16);
     service(&s, "F..........", 256, 4);
-    struct err err;
     struct record rest = {.kind = RECORD_MIGRATE_H2D,
                           .time = s.h2d.migrations[s.h2d.migration_count - 1].end_ns,
                           .duration = 10,
                           .addr = 260 * 4096,
                           .bytes = 160 * 4096,
                           .flags = RECORD_CAUSE_PREFETCH};
-    ck_assert_int_eq(services_add(&s.h2d, &rest, 1, &err), 0);
-    ck_assert_int_eq(services_rebuild(&s.h2d, &err), 0);
+    WORKS(services_add(&s.h2d, &rest, 1, &err));
+    WORKS(services_rebuild(&s.h2d, &err));
     ck_assert_uint_eq(s.h2d.count, 2);
     struct verify_counts counts = play(&s, NULL);
     ck_assert_uint_eq(counts.exact, 1);
@@ -245,15 +243,14 @@ END_TEST
 /* Pages from `first` on move back for a CPU fault. */
 static void back(struct script *s, unsigned first, unsigned pages)
 {
-    struct err err;
     struct record r = {.kind = RECORD_MIGRATE_D2H,
                        .time = 1000000 * (int64_t)(s->count + 1),
                        .duration = 10,
                        .addr = first * 4096ull,
                        .bytes = pages * 4096ull,
                        .flags = RECORD_CAUSE_FAULT};
-    ck_assert_int_eq(services_add(&s->d2h, &r, 1, &err), 0);
-    ck_assert_int_eq(services_rebuild(&s->d2h, &err), 0);
+    WORKS(services_add(&s->d2h, &r, 1, &err));
+    WORKS(services_rebuild(&s->d2h, &err));
     happens(s, VERIFY_D2H, 0, 0)->service = (uint32_t)s->d2h.count - 1;
 }
 

@@ -8,10 +8,8 @@
 
 static const char *file_of_two(void)
 {
-    struct err err = {""};
     const char *path = testing_file("r.db");
-    struct results *results = results_open(path, RESULTS_APPEND, &err);
-    ck_assert_msg(results != NULL, "%s", err.msg);
+    struct results *results = GIVES(results_open(path, RESULTS_APPEND, &err));
     const struct results_run runs[] = {
         {.engine = "uvm",
          .policy = "tree",
@@ -19,7 +17,7 @@ static const char *file_of_two(void)
          .numbers = "{\"gpu.sms\":80}",
          .metrics = "{\"time_ns\":7,\"faults\":3}"},
         {.engine = "uvm", .policy = "none", .version = "0.1", .metrics = "{\"faults\":3}"}};
-    ck_assert_msg(results_put(results, runs, 2, &err) == 0, "%s", err.msg);
+    WORKS(results_put(results, runs, 2, &err));
     results_close(results);
     return path;
 }
@@ -31,9 +29,8 @@ static int64_t value(const struct verify *verify, const char *name)
 
 START_TEST(a_sound_file_says_what_was_looked_at)
 {
-    struct err err = {""};
     struct verify verify;
-    ck_assert_msg(verify_results(&verify, file_of_two(), &err) == 0, "%s", err.msg);
+    WORKS(verify_results(&verify, file_of_two(), &err));
     ck_assert(verify.complete);
     ck_assert_int_eq(value(&verify, "runs"), 2);
     ck_assert_int_eq(value(&verify, "metrics"), 3);

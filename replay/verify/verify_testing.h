@@ -237,22 +237,18 @@ static inline void read_gpu(struct made *m, uint64_t addr, uint64_t bytes, size_
 /* Verify what is recorded so far; keep[i] false leaves record i out (NULL: keep all). */
 static inline void check_made(const struct made *m, const bool *keep, struct verify *verify)
 {
-    struct err err = {""};
     const char *path = testing_file("made.db");
     static const struct stream uvm = {.name = "uvm", .unit = TIME_NS};
-    struct store *store = store_create(path, true, "test", &err);
-    ck_assert_msg(store != NULL, "%s", err.msg);
+    struct store *store = GIVES(store_create(path, true, "test", &err));
     int stream;
-    ck_assert_int_eq(store_stream_add(store, &uvm, &stream, &err), 0);
+    WORKS(store_stream_add(store, &uvm, &stream, &err));
     for (size_t i = 0; i < m->count; i++)
         if (!keep || keep[i])
-            ck_assert_int_eq(store_append(store, stream, &m->records[i], NULL, 1, &err), 0);
-    ck_assert_int_eq(store_finish(store, &err), 0);
+            WORKS(store_append(store, stream, &m->records[i], NULL, 1, &err));
+    WORKS(store_finish(store, &err));
     store_close(store);
-    store = store_open(path, &err);
-    ck_assert_msg(store != NULL, "%s", err.msg);
-    ck_assert_msg(verify_run(verify, store, (struct recording){RECORDING_ANY, RECORDING_ANY}, &err) == 0, "%s",
-                  err.msg);
+    store = GIVES(store_open(path, &err));
+    WORKS(verify_run(verify, store, (struct recording){RECORDING_ANY, RECORDING_ANY}, &err));
     store_close(store);
 }
 

@@ -27,7 +27,6 @@ static const char *platform = "v100";
 
 static void run(const struct input *input, const char *policies, const char *set, FILE *requests)
 {
-    struct err err = {""};
     bool usage;
     const struct replay_request request = {.engine = engine_find("zerocopy"),
                                            .platform = platform,
@@ -38,7 +37,7 @@ static void run(const struct input *input, const char *policies, const char *set
                                            .input_count = 1,
                                            .requests = requests,
                                            .threads = 1};
-    ck_assert_msg(replay_run(&request, &result, &usage, &err) == 0, "%s", err.msg);
+    WORKS(replay_run(&request, &result, &usage, &err));
 }
 
 static struct input generated(bool device)
@@ -130,13 +129,12 @@ END_TEST
 /* The levels of a traversal in the middle reach the vertices with the longest lists. */
 START_TEST(the_longest_chain_is_that_of_the_launch)
 {
-    struct err err = {""};
     struct input input;
     FILE *f = tmpfile();
     char head[400];
     double row[15] = {0}, most = 0, last = 0;
     platform = "h200";
-    ck_assert_msg(input_open(&input, "synth:bfs,scale=10,roots=1,kernel=naive", "", false, &err) == 0, "%s", err.msg);
+    WORKS(input_open(&input, "synth:bfs,scale=10,roots=1,kernel=naive", "", false, &err));
     run(&input, "as-written", NULL, f);
     rewind(f);
     ck_assert_ptr_nonnull(fgets(head, sizeof head, f));
@@ -155,28 +153,26 @@ END_TEST
 /* The program's accesses as a recording in a.db. */
 static void record(const struct input *input)
 {
-    struct err err = {""};
     struct derive_input in;
     struct program_counts counts;
     const struct derive_options all = {.last = UINT64_MAX};
-    ck_assert_int_eq(derive_input_open(&in, input, VIEW_ZEROCOPY, &err), 0);
-    struct store *store = store_create(testing_file("a.db"), OUTPUT_REPLACE, "test", &err);
-    ck_assert_int_eq(derive_accesses(&in.source, store, &all, &counts, &err), 0);
-    ck_assert_int_eq(store_finish(store, &err), 0);
+    WORKS(derive_input_open(&in, input, VIEW_ZEROCOPY, &err));
+    struct store *store = GIVES(store_create(testing_file("a.db"), OUTPUT_REPLACE, "test", &err));
+    WORKS(derive_accesses(&in.source, store, &all, &counts, &err));
+    WORKS(store_finish(store, &err));
     store_close(store);
 }
 
 /* Simulated, a recording gives what its program gives: the same requests but for a few, and ends that hold the time. */
 START_TEST(a_recording_is_simulated_as_its_program)
 {
-    struct err err = {""};
     struct input input = generated(true);
     record(&input);
     platform = "h200";
     run(&input, "as-written:reuse=l1", NULL, NULL);
     const double requests = metric(0, "requests"), time = metric(0, "time_ns");
     replay_release(&result);
-    ck_assert_msg(input_open(&input, testing_file("a.db"), "", false, &err) == 0, "%s", err.msg);
+    WORKS(input_open(&input, testing_file("a.db"), "", false, &err));
     run(&input, "as-written:reuse=l1", NULL, NULL);
     ck_assert_double_eq_tol(metric(0, "requests"), requests, requests / 1000); /* by when they come */
     const struct metric_value *t = outcome_get(&result.runs[0], "time_ns");
@@ -191,13 +187,12 @@ END_TEST
 
 START_TEST(of_a_recording_each_load_is_waited_for)
 {
-    struct err err = {""};
     struct input input = generated(true);
     record(&input);
     run(&input, "as-written,merged", NULL, NULL);
     double requests = metric(0, "requests"), merged = metric(1, "time_ns");
     replay_release(&result);
-    ck_assert_msg(input_open(&input, testing_file("a.db"), "", false, &err) == 0, "%s", err.msg);
+    WORKS(input_open(&input, testing_file("a.db"), "", false, &err));
     FILE *f = tmpfile();
     run(&input, "as-written,merged", NULL, f);
     ck_assert_double_eq(metric(0, "requests"), requests);
@@ -217,9 +212,8 @@ END_TEST
 
 START_TEST(without_a_program_it_is_refused_with_the_reason)
 {
-    struct err err = {""};
     struct input input;
-    ck_assert_msg(input_open(&input, "synth:degrees", "", false, &err) == 0, "%s", err.msg);
+    WORKS(input_open(&input, "synth:degrees", "", false, &err));
     run(&input, "as-written,merged", NULL, NULL);
     ck_assert(!outcome_get(&result.runs[0], "requests")->known);
     ck_assert(noted(0, "not by which accesses"));
@@ -248,7 +242,6 @@ START_TEST(in_brief_the_link_alone_is_answered)
     static const char *const same[] = {
         "time_ns", "requests", "requests_128", "payload_bytes", "h2d_bytes", "launches", "read_amplification_ratio"};
     struct input input = generated(true);
-    struct err err = {""};
     bool usage;
     struct replay_request request = {.engine = engine_find("zerocopy"),
                                      .platform = "h200",
@@ -258,9 +251,9 @@ START_TEST(in_brief_the_link_alone_is_answered)
                                      .threads = 1,
                                      .engine_options = &(struct zerocopy_options){.link_metrics_only = true}};
     struct replay_result whole;
-    ck_assert_msg(replay_run(&request, &result, &usage, &err) == 0, "%s", err.msg);
+    WORKS(replay_run(&request, &result, &usage, &err));
     request.engine_options = NULL;
-    ck_assert_msg(replay_run(&request, &whole, &usage, &err) == 0, "%s", err.msg);
+    WORKS(replay_run(&request, &whole, &usage, &err));
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
         ck_assert_double_eq(metric(0, same[i]), outcome_get(&whole.runs[0], same[i])->real);
     ck_assert(!outcome_get(&result.runs[0], "overfetch_ratio")->known);
@@ -270,7 +263,7 @@ START_TEST(in_brief_the_link_alone_is_answered)
     replay_release(&whole);
     request.engine_options = &(struct zerocopy_options){.link_metrics_only = true}; /* what needs the scans has them */
     request.policy_list = "merged,as-written:reuse=l1";
-    ck_assert_msg(replay_run(&request, &result, &usage, &err) == 0, "%s", err.msg);
+    WORKS(replay_run(&request, &result, &usage, &err));
     ck_assert_double_eq(metric(0, "requests"), 2 * 2 * WARPS);
     ck_assert(outcome_get(&result.runs[0], "overfetch_ratio")->known);
     replay_release(&result);

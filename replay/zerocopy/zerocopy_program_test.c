@@ -121,13 +121,12 @@ static void expand_program(const struct workload *w, enum scan_reuse reuse, stru
     static const struct program_walk host_only = {.managed_only = true};
     struct expanding e = {.out = out};
     struct program program;
-    struct err err = {""};
     memset(out, 0, sizeof *out);
     ((const struct scan_ops *)w->type->ops)->setup(w->state, &e.setup);
     for (size_t i = 0; i < e.setup.structure_count; i++)
         coalescer_init(&e.of[i], reuse, NULL, NULL);
-    ck_assert_msg(w->type->program(w->state, &program, &err) == 0, "%s", err.msg);
-    ck_assert_msg(program_walk(&program, &host_only, &taker, &e, NULL, &err) == 0, "%s", err.msg);
+    WORKS(w->type->program(w->state, &program, &err));
+    WORKS(program_walk(&program, &host_only, &taker, &e, NULL, &err));
     for (size_t i = 0; i < e.setup.structure_count; i++)
         coalescer_release(&e.of[i]);
 }

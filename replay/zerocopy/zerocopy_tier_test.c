@@ -47,8 +47,7 @@ START_TEST(rows_that_another_run_asked_for_most_are_resident)
     const char *recorded = write_rows("before.txt", 1, before), *rows = write_rows("now.txt", 2, now);
     (void)snprintf(spec, sizeof spec, "synth:gather,rows=%s,recorded=%s,table_rows=%d,row_bytes=256", rows, recorded,
                    ROWS);
-    struct err err = {""};
-    ck_assert_msg(run(spec, "shift,dma", sets, 2, &err) == 0, "%s", err.msg);
+    WORKS(run(spec, "shift,dma", sets, 2, &err));
     for (unsigned row = 0; row < ROWS; row++) {
         unsigned hotter = 0;
         for (unsigned other = 0; other < ROWS; other++)
@@ -69,7 +68,6 @@ START_TEST(a_cache_serves_what_a_plain_one_does)
                                                                                           "shared_pct=1"};
     unsigned counts[ROWS] = {0}, cache[ROWS / 10], n = 0, hits = 0, row;
     char spec[600];
-    struct err err = {""};
     const char *rows = write_rows("cached.txt", 3, counts);
     FILE *f = fopen(rows, "r");
     while (fscanf(f, "%u", &row) == 1) {
@@ -85,28 +83,24 @@ START_TEST(a_cache_serves_what_a_plain_one_does)
     for (int batches = 1; batches <= 7; batches += 6) {
         (void)snprintf(spec, sizeof spec, "synth:embedding,indices=%s,rows=%d,row_bytes=256,batches=%d", rows, ROWS,
                        batches);
-        ck_assert_msg(run(spec, "naive,shift", sets, 2, &err) == 0, "%s", err.msg);
+        WORKS(run(spec, "naive,shift", sets, 2, &err));
         ck_assert_double_eq_tol(metric(0, "hit_ratio")->real, (double)hits / ASKED, 1e-12);
         ck_assert_double_eq(metric(0, "launches")->real, batches);
         ck_assert_double_eq(metric(1, "payload_bytes")->real, 256.0 * (ASKED - hits));
         replay_release(&result);
     }
-    ck_assert_int_eq(run(spec, "naive", peers, 2, &err), -1);
-    ck_assert_msg(strstr(err.msg, "each GPU's own"), "%s", err.msg);
+    FAILS_WITH(run(spec, "naive", peers, 2, &err), "each GPU's own");
 }
 END_TEST
 
 START_TEST(without_a_recording_there_is_nothing_to_rank_by)
 {
     static const char *const sets[] = {"resident=recorded"};
-    struct err err = {""};
     char spec[300];
-    ck_assert_int_eq(run("synth:gather,count=10", "shift", sets, 1, &err), -1);
-    ck_assert_msg(strstr(err.msg, "recorded=FILE"), "%s", err.msg);
+    FAILS_WITH(run("synth:gather,count=10", "shift", sets, 1, &err), "recorded=FILE");
     (void)snprintf(spec, sizeof spec, "synth:gather,count=10,table_rows=3,recorded=%s",
                    testing_write("high.txt", "1\n3\n", 4));
-    ck_assert_int_eq(run(spec, "shift", sets, 1, &err), -1);
-    ck_assert_msg(strstr(err.msg, "line 2: row 3; the table has 3"), "%s", err.msg);
+    FAILS_WITH(run(spec, "shift", sets, 1, &err), "line 2: row 3; the table has 3");
 }
 END_TEST
 
@@ -118,10 +112,9 @@ START_TEST(rows_far_apart_wait_for_translations_simulated_or_not)
                                         "synth:gather,count=200000,row_bytes=512,table_rows=262144",
                                         "synth:gather,count=200000,row_bytes=512,table_rows=262144,reuse=l1"};
     for (int i = 0; i < 4; i++) {
-        struct err err = {""};
         const struct replay_request request = {
             .engine = engine_find("zerocopy"), .platform = "h100", .policy_list = "naive", .threads = 2};
-        ck_assert_msg(testing_try_replay(&result, request, specs[i], &err) == 0, "%s", err.msg);
+        WORKS(testing_try_replay(&result, request, specs[i], &err));
         ck_assert_double_eq_tol(metric(0, "time_ns")->real / 200000, i < 2 ? 24 : 10.2, 1);
         replay_release(&result);
     }
@@ -154,8 +147,7 @@ START_TEST(an_epoch_lies_between_the_bounds_of_its_stages)
 {
     static const char *const sets[] = {"overlap=bounds", "batches=100",        "sampler_ns=2000",    "consumer_ns=3000",
                                        "gpus=2",         "sampler_hi_ns=2500", "consumer_hi_ns=9000"};
-    struct err err = {""};
-    ck_assert_msg(run("synth:gather,count=51200,row_bytes=1024", "shift,dma", sets, 7, &err) == 0, "%s", err.msg);
+    WORKS(run("synth:gather,count=51200,row_bytes=1024", "shift,dma", sets, 7, &err));
     for (size_t p = 0; p < 2; p++) {
         const struct metric_value *epoch = metric(p, "epoch_ns");
         double gather = metric(p, "time_ns")->real / 100;
@@ -168,7 +160,7 @@ START_TEST(an_epoch_lies_between_the_bounds_of_its_stages)
         ck_assert_double_eq_tol(epoch->hi, hi, 1e-6 * hi);
     }
     replay_release(&result);
-    ck_assert_msg(run("synth:gather,count=51200,row_bytes=1024", "shift", sets + 1, 3, &err) == 0, "%s", err.msg);
+    WORKS(run("synth:gather,count=51200,row_bytes=1024", "shift", sets + 1, 3, &err));
     ck_assert(metric(0, "epoch_ns")->known && !metric(0, "epoch_ns")->interval);
     replay_release(&result);
 }

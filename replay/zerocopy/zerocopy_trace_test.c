@@ -5,25 +5,22 @@
 /* A trace of scans: one structure of 1,000 8-byte elements at 4096, and these records. */
 static struct store *begin(const char *name, const struct record *records, size_t n, bool structures)
 {
-    struct err err = {""};
-    struct store *store = store_create(testing_file(name), true, "test", &err);
-    ck_assert_msg(store != NULL, "%s", err.msg);
+    struct store *store = GIVES(store_create(testing_file(name), true, "test", &err));
     struct stream stream = {.name = "scans", .unit = TIME_NONE, .space = ADDR_BYTES};
     const struct store_value row[] = {STORE_V_INT(0), STORE_V_TEXT("edges"), STORE_V_INT(4096),
                                       STORE_V_INT(8), STORE_V_INT(1000),     STORE_V_NULL};
     int index;
-    ck_assert_int_eq(store_stream_add(store, &stream, &index, &err), 0);
+    WORKS(store_stream_add(store, &stream, &index, &err));
     if (structures)
-        ck_assert_msg(store_row(store, "structures", row, 6, &err) == 0, "%s", err.msg);
-    ck_assert_int_eq(store_append(store, index, records, NULL, n, &err), 0);
+        WORKS(store_row(store, "structures", row, 6, &err));
+    WORKS(store_append(store, index, records, NULL, n, &err));
     return store;
 }
 
 /* Its path. */
 static const char *end(struct store *store, const char *name)
 {
-    struct err err = {""};
-    ck_assert_int_eq(store_finish(store, &err), 0);
+    WORKS(store_finish(store, &err));
     store_close(store);
     return testing_file(name);
 }
@@ -47,8 +44,7 @@ START_TEST(stored_scans_are_counted)
                                {.kind = RECORD_KERNEL_END},
                                {.kind = RECORD_SCAN, .addr = 4096, .bytes = 32, .id = 1, .group = 1}};
     struct replay_result result;
-    struct err err = {""};
-    ck_assert_msg(replay(make("good.db", r, 4, true), &result, &err) == 0, "%s", err.msg);
+    WORKS(replay(make("good.db", r, 4, true), &result, &err));
     ck_assert_int_eq(outcome_get(&result.runs[0], "requests_128")->whole, 3);
     ck_assert_int_eq(outcome_get(&result.runs[0], "requests_32")->whole, 1);
     ck_assert_int_eq(outcome_get(&result.runs[0], "launches")->whole, 2);

@@ -18,6 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "trace/base/err.h"
+
 /* CK_FORK, defined before this header is included: a test of the program needs a process of its own. */
 #ifndef TESTING_FORK
 #define TESTING_FORK CK_FORK_GETENV
@@ -38,6 +40,40 @@ static inline void testing_mark(const char *file, int line)
 #define _mark_point testing_mark
 
 static char testing_path[] = "/tmp/offchip-test-XXXXXX";
+
+/* Calls whose last argument is &err, an error of the macro's own. This one returns `value`, */
+#define RETURNS(call, value)                                                                                           \
+    do {                                                                                                               \
+        struct err err = {""};                                                                                         \
+        long long returned_ = (long long)(call), expected_ = (long long)(value);                                       \
+        ck_assert_msg(returned_ == expected_, "%s: %lld, not %lld: %s", #call, returned_, expected_, err.msg);         \
+    } while (0)
+
+/* this one 0, */
+#define WORKS(call) RETURNS(call, 0)
+
+/* this one -1, */
+#define FAILS(call) FAILS_WITH(call, "")
+
+/* with these words in its message, */
+#define FAILS_WITH(call, words)                                                                                        \
+    do {                                                                                                               \
+        struct err err = {""};                                                                                         \
+        ck_assert_msg((call) == -1, "%s: taken", #call);                                                               \
+        ck_assert_msg(strstr(err.msg, words) != NULL, "found '%s'; expected '%s'", err.msg, words);                    \
+    } while (0)
+
+/* this one NULL, with such words, */
+#define GIVES_NONE(call, words) FAILS_WITH((call) ? 0 : -1, words)
+
+/* and this one a pointer, which is the macro's value. */
+#define GIVES(call)                                                                                                    \
+    ({                                                                                                                 \
+        struct err err = {""};                                                                                         \
+        __typeof__(call) given_ = (call);                                                                              \
+        ck_assert_msg(given_ != NULL, "%s: %s", #call, err.msg);                                                       \
+        given_;                                                                                                        \
+    })
 
 /* The scratch directory of this test program. */
 static inline const char *testing_dir(void)

@@ -21,26 +21,24 @@ static int take(void *ctx, const struct store_value *v, size_t n)
 
 START_TEST(an_address_used_again_ends_the_newest_allocation_there)
 {
-    struct err err;
     struct allocations list = {0};
-    struct store *store = store_create(testing_file("a.db"), true, "test", &err);
-    ck_assert_ptr_nonnull(store);
+    struct store *store = GIVES(store_create(testing_file("a.db"), true, "test", &err));
     struct record a = {.time = 1, .addr = 4096, .bytes = 10, .flags = RECORD_ALLOC_DEVICE}, b = a, c = a;
     b.time = 5;
     c.addr = 8192, c.flags = RECORD_ALLOC_MANAGED;
-    ck_assert_int_eq(allocations_add(&list, store, &a, NULL, &err), 0);
-    ck_assert_int_eq(allocations_end(&list, store, 4096, 3, &err), 0);
-    ck_assert_int_eq(allocations_add(&list, store, &b, NULL, &err), 0);
-    ck_assert_int_eq(allocations_add(&list, store, &c, "app+0x11a9", &err), 0);
-    ck_assert_int_eq(allocations_end(&list, store, 4096, 9, &err), 0);
-    ck_assert_int_eq(allocations_end(&list, store, 77, 9, &err), 0);
-    ck_assert_int_eq(allocations_finish(&list, store, &err), 0);
+    WORKS(allocations_add(&list, store, &a, NULL, &err));
+    WORKS(allocations_end(&list, store, 4096, 3, &err));
+    WORKS(allocations_add(&list, store, &b, NULL, &err));
+    WORKS(allocations_add(&list, store, &c, "app+0x11a9", &err));
+    WORKS(allocations_end(&list, store, 4096, 9, &err));
+    WORKS(allocations_end(&list, store, 77, 9, &err));
+    WORKS(allocations_finish(&list, store, &err));
     ck_assert_uint_eq(c.id, 2);
     struct rows rows = {0};
-    ck_assert_int_eq(store_finish(store, &err), 0);
+    WORKS(store_finish(store, &err));
     store_close(store);
-    store = store_open(testing_file("a.db"), &err);
-    ck_assert_int_eq(store_rows(store, "allocations", take, &rows, &err), 0);
+    store = GIVES(store_open(testing_file("a.db"), &err));
+    WORKS(store_rows(store, "allocations", take, &rows, &err));
     store_close(store);
     allocations_release(&list);
     ck_assert_int_eq(rows.count, 3);
@@ -56,22 +54,21 @@ END_TEST
 /* Two threads: the end of one allocation can be heard of behind the next one at its address. */
 START_TEST(an_end_is_never_of_an_allocation_that_began_after_it)
 {
-    struct err err;
     struct allocations list = {0};
-    struct store *store = store_create(testing_file("b.db"), true, "test", &err);
+    struct store *store = GIVES(store_create(testing_file("b.db"), true, "test", &err));
     struct record a = {.time = 1, .addr = 4096, .bytes = 10, .flags = RECORD_ALLOC_DEVICE}, b = a;
     b.time = 5;
-    ck_assert_int_eq(allocations_add(&list, store, &a, NULL, &err), 0);
-    ck_assert_int_eq(allocations_add(&list, store, &b, NULL, &err), 0);
-    ck_assert_int_eq(allocations_end(&list, store, 4096, 4, &err), 0);
-    ck_assert_int_eq(allocations_end(&list, store, 4096, 4, &err), 0); /* of nothing that is known */
-    ck_assert_int_eq(allocations_end(&list, store, 4096, 5, &err), 0);
+    WORKS(allocations_add(&list, store, &a, NULL, &err));
+    WORKS(allocations_add(&list, store, &b, NULL, &err));
+    WORKS(allocations_end(&list, store, 4096, 4, &err));
+    WORKS(allocations_end(&list, store, 4096, 4, &err)); /* of nothing that is known */
+    WORKS(allocations_end(&list, store, 4096, 5, &err));
     ck_assert_uint_eq(list.count, 0);
     struct rows rows = {0};
-    ck_assert_int_eq(store_finish(store, &err), 0);
+    WORKS(store_finish(store, &err));
     store_close(store);
-    store = store_open(testing_file("b.db"), &err);
-    ck_assert_int_eq(store_rows(store, "allocations", take, &rows, &err), 0);
+    store = GIVES(store_open(testing_file("b.db"), &err));
+    WORKS(store_rows(store, "allocations", take, &rows, &err));
     store_close(store);
     allocations_release(&list);
     ck_assert_int_eq(rows.count, 2);

@@ -36,7 +36,6 @@ static int64_t expected(const struct nesting_range *ranges, size_t n, uint32_t t
 
 START_TEST(any_ranges_have_the_innermost_one_at_each_moment)
 {
-    struct err err = {""};
     struct random random = {20261123};
     for (int round = 0; round < 3000; round++) {
         struct nesting nesting = {0};
@@ -54,8 +53,8 @@ START_TEST(any_ranges_have_the_innermost_one_at_each_moment)
         nesting.items = malloc(sizeof ranges);
         memcpy(nesting.items, ranges, n * sizeof *ranges);
         nesting.count = n;
-        ck_assert_int_eq(nesting_innermost(&nesting, &map, &err), 0);
-        ck_assert_int_eq(range_map_build(&map, &err), 0);
+        WORKS(nesting_innermost(&nesting, &map, &err));
+        WORKS(range_map_build(&map, &err));
         for (int64_t t = 0; t < TIMES; t++)
             ck_assert_int_eq(range_map_find(&map, t), expected(ranges, n, threads, t));
         range_map_release(&map);
@@ -66,15 +65,14 @@ END_TEST
 
 START_TEST(a_range_that_never_ends_is_open_to_the_last_moment)
 {
-    struct err err = {""};
     struct range_map map = {0};
     struct nesting nesting = {0};
     struct nesting_range ranges[] = {{5, INT64_MAX, 1, 9}, {7, 8, 2, 9}};
     nesting.items = malloc(sizeof ranges);
     memcpy(nesting.items, ranges, sizeof ranges);
     nesting.count = 2;
-    ck_assert_int_eq(nesting_innermost(&nesting, &map, &err), 0);
-    ck_assert_int_eq(range_map_build(&map, &err), 0);
+    WORKS(nesting_innermost(&nesting, &map, &err));
+    WORKS(range_map_build(&map, &err));
     ck_assert_int_eq(range_map_find(&map, 4), RANGE_MAP_NONE);
     ck_assert_int_eq(range_map_find(&map, 7), 2);
     ck_assert_int_eq(range_map_find(&map, INT64_MAX - 1), 1);
@@ -85,12 +83,11 @@ END_TEST
 
 START_TEST(ranges_of_a_trace_are_read_with_their_names)
 {
-    struct err err = {""};
-    struct store *store = store_create(testing_file("n.db"), true, "test", &err);
+    struct store *store = GIVES(store_create(testing_file("n.db"), true, "test", &err));
     const struct store_value first[] = {STORE_V_INT(0), STORE_V_TEXT("load")},
                              unused[] = {STORE_V_INT(1), STORE_V_TEXT("a mark")};
-    ck_assert_int_eq(store_row(store, "strings", first, 2, &err), 0);
-    ck_assert_int_eq(store_row(store, "strings", unused, 2, &err), 0);
+    WORKS(store_row(store, "strings", first, 2, &err));
+    WORKS(store_row(store, "strings", unused, 2, &err));
     static const struct record records[] = {
         {.kind = RECORD_RANGE, .time = 10, .duration = 5, .id = 0, .group = 7},
         {.kind = RECORD_RANGE, .time = 11, .id = 1, .group = 7},
@@ -100,15 +97,15 @@ START_TEST(ranges_of_a_trace_are_read_with_their_names)
     struct stream ns = {.name = "uvm", .unit = TIME_NS},
                   cycles = {.name = "core", .unit = TIME_CYCLES, .clock = "core"};
     int index;
-    ck_assert_int_eq(store_stream_add(store, &cycles, &index, &err), 0);
-    ck_assert_int_eq(store_append(store, index, records, NULL, 1, &err), 0);
-    ck_assert_int_eq(store_stream_add(store, &ns, &index, &err), 0);
-    ck_assert_int_eq(store_append(store, index, records, NULL, 4, &err), 0);
-    ck_assert_int_eq(store_finish(store, &err), 0);
+    WORKS(store_stream_add(store, &cycles, &index, &err));
+    WORKS(store_append(store, index, records, NULL, 1, &err));
+    WORKS(store_stream_add(store, &ns, &index, &err));
+    WORKS(store_append(store, index, records, NULL, 4, &err));
+    WORKS(store_finish(store, &err));
     store_close(store);
-    store = store_open(testing_file("n.db"), &err);
+    store = GIVES(store_open(testing_file("n.db"), &err));
     struct nesting nesting = {0};
-    ck_assert_int_eq(nesting_read(&nesting, store, &err), 0);
+    WORKS(nesting_read(&nesting, store, &err));
     ck_assert_uint_eq(nesting.count, 2);
     ck_assert_int_eq(nesting.items[0].start, 10);
     ck_assert_int_eq(nesting.items[0].end, 15);

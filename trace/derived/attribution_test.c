@@ -5,8 +5,7 @@
 /* Launches of a at 100..200 and 300..400, of b at 350..450; memory at 0x10000 (32 KiB) and, inside it, at 0x14000. */
 static struct store *make(void)
 {
-    struct err err = {""};
-    struct store *store = store_create(testing_file("o.db"), true, "test", &err);
+    struct store *store = GIVES(store_create(testing_file("o.db"), true, "test", &err));
     static const struct {
         const char *name;
         int64_t start, duration;
@@ -14,25 +13,24 @@ static struct store *make(void)
     for (int64_t i = 0; i < 4; i++) {
         const struct store_value row[16] = {STORE_V_INT(i), STORE_V_TEXT(kernels[i].name), STORE_V_INT(i),
                                             STORE_V_INT(kernels[i].start), STORE_V_INT(kernels[i].duration)};
-        ck_assert_int_eq(store_row(store, "kernels", row, 16, &err), 0);
+        WORKS(store_row(store, "kernels", row, 16, &err));
     }
     const struct store_value first[7] = {STORE_V_INT(0), STORE_V_INT(0x10000), STORE_V_INT(0x8000),
                                          STORE_V_TEXT("managed"), STORE_V_TEXT("x")};
     const struct store_value second[7] = {STORE_V_INT(1), STORE_V_INT(0x14000), STORE_V_INT(0x1000),
                                           STORE_V_TEXT("pinned")};
-    ck_assert_int_eq(store_row(store, "allocations", first, 7, &err), 0);
-    ck_assert_int_eq(store_row(store, "allocations", second, 7, &err), 0);
-    ck_assert_int_eq(store_finish(store, &err), 0);
+    WORKS(store_row(store, "allocations", first, 7, &err));
+    WORKS(store_row(store, "allocations", second, 7, &err));
+    WORKS(store_finish(store, &err));
     store_close(store);
-    return store_open(testing_file("o.db"), &err);
+    return GIVES(store_open(testing_file("o.db"), &err));
 }
 
 START_TEST(a_time_belongs_to_the_kernel_that_runs)
 {
-    struct err err = {""};
     struct attribution o;
     struct store *store = make();
-    ck_assert_msg(attribution_init(&o, store, ATTRIBUTION_KERNEL, NULL, 0, &err) == 0, "%s", err.msg);
+    WORKS(attribution_init(&o, store, ATTRIBUTION_KERNEL, NULL, 0, &err));
     ck_assert_uint_eq(o.count, 5);
     static const struct {
         int64_t time;
@@ -53,7 +51,7 @@ START_TEST(a_time_belongs_to_the_kernel_that_runs)
     ck_assert_int_eq(o.items[0].time_ns, 200);
     attribution_release(&o);
     static const uint64_t one_process[] = {3, 2};
-    ck_assert_int_eq(attribution_init(&o, store, ATTRIBUTION_KERNEL, one_process, 2, &err), 0);
+    WORKS(attribution_init(&o, store, ATTRIBUTION_KERNEL, one_process, 2, &err));
     ck_assert_uint_eq(o.count, 4);
     ck_assert_str_eq(o.items[attribution_find(&o, 350)].name, "b"); /* a is another one's */
     attribution_release(&o);
@@ -63,10 +61,9 @@ END_TEST
 
 START_TEST(an_address_belongs_to_the_allocation_that_holds_it)
 {
-    struct err err = {""};
     struct attribution o;
     struct store *store = make();
-    ck_assert_msg(attribution_init(&o, store, ATTRIBUTION_ALLOCATION, NULL, 0, &err) == 0, "%s", err.msg);
+    WORKS(attribution_init(&o, store, ATTRIBUTION_ALLOCATION, NULL, 0, &err));
     ck_assert_uint_eq(o.count, 4);
     ck_assert_str_eq(o.items[attribution_find(&o, 0x10000)].name, "0 managed x");
     ck_assert_str_eq(o.items[attribution_find(&o, 0x14fff)].name, "(ambiguous: several allocations)");
@@ -81,13 +78,12 @@ END_TEST
 /* Thread 1: step at 100..400, copy in it at 150..200; another step, marked only. Thread 2: copy at 180..250. */
 START_TEST(a_time_belongs_to_the_innermost_range)
 {
-    struct err err = {""};
     struct attribution o;
-    struct store *store = store_create(testing_file("r.db"), true, "test", &err);
+    struct store *store = GIVES(store_create(testing_file("r.db"), true, "test", &err));
     static const char *const names[] = {"copy", "step", "only a mark", "copy"};
     for (int64_t i = 0; i < 4; i++) {
         const struct store_value row[] = {STORE_V_INT(i), STORE_V_TEXT(names[i])};
-        ck_assert_int_eq(store_row(store, "strings", row, 2, &err), 0);
+        WORKS(store_row(store, "strings", row, 2, &err));
     }
     static const struct record records[] = {
         {.kind = RECORD_RANGE, .time = 150, .duration = 50, .id = 0, .group = 1},
@@ -97,12 +93,12 @@ START_TEST(a_time_belongs_to_the_innermost_range)
     };
     struct stream stream = {.name = "uvm", .unit = TIME_NS};
     int index;
-    ck_assert_int_eq(store_stream_add(store, &stream, &index, &err), 0);
-    ck_assert_int_eq(store_append(store, index, records, NULL, 4, &err), 0);
-    ck_assert_int_eq(store_finish(store, &err), 0);
+    WORKS(store_stream_add(store, &stream, &index, &err));
+    WORKS(store_append(store, index, records, NULL, 4, &err));
+    WORKS(store_finish(store, &err));
     store_close(store);
-    store = store_open(testing_file("r.db"), &err);
-    ck_assert_msg(attribution_init(&o, store, ATTRIBUTION_RANGE, NULL, 0, &err) == 0, "%s", err.msg);
+    store = GIVES(store_open(testing_file("r.db"), &err));
+    WORKS(attribution_init(&o, store, ATTRIBUTION_RANGE, NULL, 0, &err));
     ck_assert_uint_eq(o.count, 4);
     static const struct {
         int64_t time;
@@ -127,13 +123,12 @@ END_TEST
 
 START_TEST(a_trace_that_names_none_has_none)
 {
-    struct err err = {""};
     struct attribution o;
-    struct store *store = store_create(testing_file("n.db"), true, "test", &err);
-    ck_assert_int_eq(store_finish(store, &err), 0);
+    struct store *store = GIVES(store_create(testing_file("n.db"), true, "test", &err));
+    WORKS(store_finish(store, &err));
     store_close(store);
-    store = store_open(testing_file("n.db"), &err);
-    ck_assert_int_eq(attribution_init(&o, store, ATTRIBUTION_KERNEL, NULL, 0, &err), 0);
+    store = GIVES(store_open(testing_file("n.db"), &err));
+    WORKS(attribution_init(&o, store, ATTRIBUTION_KERNEL, NULL, 0, &err));
     ck_assert_uint_eq(o.count, 0);
     attribution_release(&o);
     store_close(store);

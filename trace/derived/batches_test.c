@@ -31,10 +31,9 @@ static struct record fault(int64_t start_us, int64_t end_us, uint64_t number)
 
 static void rebuild(struct batches *b, const struct record *records, size_t n)
 {
-    struct err err = {""};
     batches_init(b);
-    ck_assert_int_eq(batches_add(b, records, n, &err), 0);
-    ck_assert_msg(batches_rebuild(b, &err) == 0, "%s", err.msg);
+    WORKS(batches_add(b, records, n, &err));
+    WORKS(batches_rebuild(b, &err));
 }
 
 static void expect(const struct batches *b, size_t n, const size_t *services)
@@ -239,22 +238,21 @@ static int count_batch(void *ctx, const struct store_value *v, size_t n)
 
 START_TEST(the_tables_of_a_trace_hold_every_service_once)
 {
-    struct err err = {""};
     const struct record records[] = {at(0, 10, 1, 9), at(12, 20, 2, 9), at(100, 110, 1, 7)};
     struct stream stream = {.name = "uvm", .unit = TIME_NS};
-    struct store *store = store_create(testing_file("b.db"), true, "test", &err);
+    struct store *store = GIVES(store_create(testing_file("b.db"), true, "test", &err));
     int index;
     size_t batches, services;
-    ck_assert_int_eq(store_stream_add(store, &stream, &index, &err), 0);
-    ck_assert_int_eq(store_append(store, index, records, NULL, 3, &err), 0);
-    ck_assert_msg(batches_write(store, &batches, &services, &err) == 0, "%s", err.msg);
+    WORKS(store_stream_add(store, &stream, &index, &err));
+    WORKS(store_append(store, index, records, NULL, 3, &err));
+    WORKS(batches_write(store, &batches, &services, &err));
     ck_assert_uint_eq(batches, 2);
     ck_assert_uint_eq(services, 3);
-    ck_assert_int_eq(store_finish(store, &err), 0);
+    WORKS(store_finish(store, &err));
     store_close(store);
-    store = store_open(testing_file("b.db"), &err);
+    store = GIVES(store_open(testing_file("b.db"), &err));
     struct rows rows = {0};
-    ck_assert_int_eq(store_rows(store, "batches", count_batch, &rows, &err), 0);
+    WORKS(store_rows(store, "batches", count_batch, &rows, &err));
     ck_assert_int_eq(rows.n, 2);
     ck_assert_int_eq(rows.services, 3);
     ck_assert_int_eq(rows.faults, 25);
@@ -287,12 +285,11 @@ START_TEST(a_service_ends_at_a_gap_a_new_block_or_a_lower_address)
         moved(420, 430, 513, 1, RECORD_CAUSE_FAULT), /* a lower address: fourth */
         moved(430, 440, 600, 1, RECORD_CAUSE_USER),  /* not the fault path */
     };
-    struct err err;
     struct services s;
     services_init(&s, RECORD_MIGRATE_H2D);
-    ck_assert_int_eq(services_add(&s, records, 3, &err), 0);
-    ck_assert_int_eq(services_add(&s, records + 3, 5, &err), 0);
-    ck_assert_int_eq(services_rebuild(&s, &err), 0);
+    WORKS(services_add(&s, records, 3, &err));
+    WORKS(services_add(&s, records + 3, 5, &err));
+    WORKS(services_rebuild(&s, &err));
     ck_assert_uint_eq(s.count, 4);
     static const struct {
         int64_t start, end;
@@ -316,11 +313,10 @@ START_TEST(the_other_direction_and_impossible_records_are_passed_over)
                                moved(1, 2, 0, 1, RECORD_CAUSE_FAULT)};
     records[0].kind = RECORD_MIGRATE_D2H;
     records[2].addr = UINT64_MAX - 10;
-    struct err err;
     struct services s;
     services_init(&s, RECORD_MIGRATE_H2D);
-    ck_assert_int_eq(services_add(&s, records, 3, &err), 0);
-    ck_assert_int_eq(services_rebuild(&s, &err), 0);
+    WORKS(services_add(&s, records, 3, &err));
+    WORKS(services_rebuild(&s, &err));
     ck_assert_uint_eq(s.count, 0);
     services_release(&s);
 }
@@ -428,20 +424,19 @@ END_TEST
 /* Numbers of batches and services go on from one recording to the next. */
 START_TEST(the_tables_of_two_processes_are_one_count)
 {
-    struct err err = {""};
     const struct record records[] = {at(0, 10, 1, 9), at(12, 20, 2, 9), at(100, 110, 1, 7), at(112, 120, 1, 5)};
     const int64_t extra[12] = {7, 7, 8, 8};
     struct stream stream = {.name = "uvm", .unit = TIME_NS, .extra = {"process_id", "src_id", "dst_id"}};
-    struct store *store = store_create(testing_file("two.db"), true, "test", &err);
+    struct store *store = GIVES(store_create(testing_file("two.db"), true, "test", &err));
     int index;
-    ck_assert_int_eq(store_stream_add(store, &stream, &index, &err), 0);
-    ck_assert_int_eq(store_append(store, index, records, extra, 4, &err), 0);
-    ck_assert_msg(batches_write(store, NULL, NULL, &err) == 0, "%s", err.msg);
-    ck_assert_int_eq(store_finish(store, &err), 0);
+    WORKS(store_stream_add(store, &stream, &index, &err));
+    WORKS(store_append(store, index, records, extra, 4, &err));
+    WORKS(batches_write(store, NULL, NULL, &err));
+    WORKS(store_finish(store, &err));
     store_close(store);
-    store = store_open(testing_file("two.db"), &err);
+    store = GIVES(store_open(testing_file("two.db"), &err));
     struct rows rows = {0};
-    ck_assert_int_eq(store_rows(store, "batches", count_batch, &rows, &err), 0);
+    WORKS(store_rows(store, "batches", count_batch, &rows, &err));
     ck_assert(rows.n == 3 && rows.services == 4 && rows.faults == 30);
     store_close(store);
 }
@@ -450,21 +445,20 @@ END_TEST
 /* Pages that a record touches, whole or in part; one that would reach past the end of all addresses is none. */
 START_TEST(pages_are_counted_to_the_last_byte)
 {
-    struct err err;
     struct record records[] = {moved(0, 10, 0, 1, RECORD_CAUSE_FAULT), moved(10, 20, 4, 1, RECORD_CAUSE_FAULT),
                                moved(30, 40, 0, 1, RECORD_CAUSE_FAULT)};
     records[1].bytes++;
     records[2].addr = UINT64_MAX - 4095;
     struct services s;
     services_init(&s, RECORD_MIGRATE_H2D);
-    ck_assert_int_eq(services_add(&s, records, 3, &err), 0);
-    ck_assert_int_eq(services_rebuild(&s, &err), 0);
+    WORKS(services_add(&s, records, 3, &err));
+    WORKS(services_rebuild(&s, &err));
     ck_assert_uint_eq(s.count, 1);
     ck_assert_uint_eq(s.items[0].fault_pages, 3);
     services_release(&s);
     records[0].bytes = records[1].bytes = INT64_MAX; /* of one service: more pages than are counted */
-    ck_assert_int_eq(services_add(&s, records, 2, &err), 0);
-    ck_assert_int_eq(services_rebuild(&s, &err), 0);
+    WORKS(services_add(&s, records, 2, &err));
+    WORKS(services_rebuild(&s, &err));
     ck_assert_uint_eq(s.items[0].fault_pages, UINT32_MAX);
     ck_assert_uint_eq(s.items[0].fault_bytes, 2 * (uint64_t)INT64_MAX);
     services_release(&s);

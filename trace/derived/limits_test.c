@@ -9,18 +9,13 @@
 
 static struct store *fresh(const char *name)
 {
-    struct err err = {""};
-    struct store *store = store_create(testing_file(name), OUTPUT_IN_PLACE, "test", &err);
-    ck_assert_msg(store != NULL, "%s", err.msg);
-    return store;
+    return GIVES(store_create(testing_file(name), OUTPUT_IN_PLACE, "test", &err));
 }
 
 static json_t *said_of(const char *name)
 {
-    struct err err = {""};
     json_t *said = json_array();
-    struct store *store = limits_open(testing_file(name), limits_collect, &said, &err);
-    ck_assert_msg(store != NULL, "%s", err.msg);
+    struct store *store = GIVES(limits_open(testing_file(name), limits_collect, &said, &err));
     store_close(store);
     return said;
 }
@@ -42,10 +37,9 @@ static void says(const char *name, const char *const *ends)
 
 START_TEST(a_whole_trace_says_nothing)
 {
-    struct err err = {""};
     struct store *store = fresh("whole.db");
-    ck_assert_int_eq(store_drop(store, "counted, and there were none", 0, &err), 0);
-    ck_assert_int_eq(store_finish(store, &err), 0);
+    WORKS(store_drop(store, "counted, and there were none", 0, &err));
+    WORKS(store_finish(store, &err));
     store_close(store);
     says("whole.db", (const char *const[]){NULL});
     ck_assert(!limits_note("whole"));
@@ -54,12 +48,11 @@ END_TEST
 
 START_TEST(a_writer_that_was_stopped_is_told_and_why_if_that_is_known)
 {
-    struct err err = {""};
     store_close(fresh("killed.db"));
     SAYS("killed.db", "is incomplete: it ends where its writer, or its source, was stopped");
     struct store *store = fresh("why.db");
-    ck_assert_int_eq(store_origin(store, "state.why", "the disk was full", &err), 0);
-    ck_assert_int_eq(store_keep(store, &err), 0);
+    WORKS(store_origin(store, "state.why", "the disk was full", &err));
+    WORKS(store_keep(store, &err));
     store_close(store);
     SAYS("why.db", "is incomplete: the disk was full");
 }
@@ -67,11 +60,10 @@ END_TEST
 
 static void put_kernel(struct store *store, int64_t id, int64_t device)
 {
-    struct err err = {""};
     struct store_value row[16] = {STORE_V_INT(id), STORE_V_TEXT("k")};
     for (int i = 2; i < 16; i++)
         row[i] = i == 14 ? STORE_V_INT(device) : STORE_V_NULL;
-    ck_assert_msg(store_row(store, "kernels", row, 16, &err) == 0, "%s", err.msg);
+    WORKS(store_row(store, "kernels", row, 16, &err));
 }
 
 static void put_all(struct store *store)
@@ -82,22 +74,20 @@ static void put_all(struct store *store)
                                            {"input.0.path", "a"},
                                            {"input.1.path", "b"},
                                            {"sample_every", "2"}};
-    struct err err = {""};
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
-        ck_assert_int_eq(store_origin(store, facts[i][0], facts[i][1], &err), 0);
-    ck_assert_int_eq(store_drop(store, "past --limit", 7, &err), 0);
-    ck_assert_int_eq(store_drop(store, "buffer full", 2, &err), 0);
-    ck_assert_int_eq(store_skip(store, "comment", 1, &err), 0);
+        WORKS(store_origin(store, facts[i][0], facts[i][1], &err));
+    WORKS(store_drop(store, "past --limit", 7, &err));
+    WORKS(store_drop(store, "buffer full", 2, &err));
+    WORKS(store_skip(store, "comment", 1, &err));
     put_kernel(store, 0, 0);
     put_kernel(store, 1, 3);
 }
 
 START_TEST(every_limit_is_a_sentence)
 {
-    struct err err = {""};
     struct store *store = fresh("all.db");
     put_all(store);
-    ck_assert_int_eq(store_finish(store, &err), 0);
+    WORKS(store_finish(store, &err));
     store_close(store);
     SAYS("all.db", "is incomplete: the first 3 of 9 records", "holds only kernels that match 'bfs'",
          "holds only accesses to 0-4095", "lacks what was lost when it was recorded: 7 x past --limit, 2 x buffer full",
@@ -108,14 +98,13 @@ END_TEST
 
 START_TEST(reasons_without_room_are_counted)
 {
-    struct err err = {""};
     struct store *store = fresh("many.db");
     char reason[210];
     for (int i = 0; i < 9; i++) {
         (void)snprintf(reason, sizeof reason, "%d%0150d", i, 0);
-        ck_assert_int_eq(store_drop(store, reason, 1, &err), 0);
+        WORKS(store_drop(store, reason, 1, &err));
     }
-    ck_assert_int_eq(store_finish(store, &err), 0);
+    WORKS(store_finish(store, &err));
     store_close(store);
     SAYS("many.db", ", and 7 more reasons");
 }
@@ -124,29 +113,27 @@ END_TEST
 /* Two migrations, to GPUs 0 and `second`. */
 static struct store *two_gpus(const char *name, int64_t second)
 {
-    struct err err = {""};
     const struct stream stream = {.name = "uvm", .unit = TIME_NS, .extra = {"process_id", "src_id", "dst_id"}};
     const struct record records[2] = {{.kind = RECORD_MIGRATE_H2D, .bytes = 4096}, {.kind = RECORD_MIGRATE_H2D}};
     const int64_t extra[6] = {803, 803, 0, 0, 0, second};
     struct store *store = fresh(name);
     int index;
-    ck_assert_int_eq(store_stream_add(store, &stream, &index, &err), 0);
-    ck_assert_int_eq(store_append(store, index, records, extra, 2, &err), 0);
-    ck_assert_int_eq(store_finish(store, &err), 0);
+    WORKS(store_stream_add(store, &stream, &index, &err));
+    WORKS(store_append(store, index, records, extra, 2, &err));
+    WORKS(store_finish(store, &err));
     store_close(store);
-    return store_open(testing_file(name), &err);
+    return GIVES(store_open(testing_file(name), &err));
 }
 
 START_TEST(several_gpus_are_told_and_which_was_chosen)
 {
     const struct recording any = {RECORDING_ANY, RECORDING_ANY}, one = {RECORDING_ANY, 1};
-    struct err err = {""};
     struct store *store = two_gpus("gpus.db", 1);
     SAYS("gpus.db", "several GPUs or processes exchanged: GPU 0 of process 803; GPU 1 of process 803");
     json_t *said = json_array();
-    ck_assert_int_eq(limits_tell_chosen(store, "gpus.db", any, limits_collect, &said, &err), 0);
+    WORKS(limits_tell_chosen(store, "gpus.db", any, limits_collect, &said, &err));
     ck_assert_uint_eq(json_array_size(said), 0); /* such an answer is refused */
-    ck_assert_int_eq(limits_tell_chosen(store, "gpus.db", one, limits_collect, &said, &err), 0);
+    WORKS(limits_tell_chosen(store, "gpus.db", one, limits_collect, &said, &err));
     ck_assert_ptr_nonnull(strstr(json_string_value(json_array_get(said, 0)), "; this is of one: GPU 1 of process 803"));
     json_decref(said);
     store_close(store);
@@ -157,14 +144,13 @@ END_TEST
 
 START_TEST(what_is_made_of_a_trace_lacks_what_that_lacks)
 {
-    struct err err = {""};
     struct store *in = fresh("in.db"), *out = fresh("out.db");
     put_all(in);
-    ck_assert_int_eq(store_skip(out, "comment", 4, &err), 0);
-    ck_assert_int_eq(store_keep(in, &err), 0);
+    WORKS(store_skip(out, "comment", 4, &err));
+    WORKS(store_keep(in, &err));
     store_close(in);
-    in = store_open(testing_file("in.db"), &err);
-    ck_assert_msg(limits_finish(in, out, &err) == 0, "%s", err.msg);
+    in = GIVES(store_open(testing_file("in.db"), &err));
+    WORKS(limits_finish(in, out, &err));
     store_close(in);
     store_close(out);
     SAYS("out.db", "is incomplete: it ends where its writer, or its source, was stopped",

@@ -18,7 +18,6 @@ enum { ROWS = sizeof rows / sizeof *rows };
 
 static struct store *make(const char *name, int64_t process_mask)
 {
-    struct err err = {""};
     struct stream stream = {.name = "uvm", .unit = TIME_NS, .extra = {"process_id", "src_id", "dst_id"}};
     struct record records[ROWS];
     int64_t extra[3 * ROWS];
@@ -33,10 +32,10 @@ static struct store *make(const char *name, int64_t process_mask)
         extra[ROWS + i] = rows[i].src;
         extra[2 * ROWS + i] = rows[i].dst;
     }
-    struct store *store = store_create(testing_file(name), true, "test", &err);
+    struct store *store = GIVES(store_create(testing_file(name), true, "test", &err));
     int index;
-    ck_assert_int_eq(store_stream_add(store, &stream, &index, &err), 0);
-    ck_assert_int_eq(store_append(store, index, records, extra, ROWS, &err), 0);
+    WORKS(store_stream_add(store, &stream, &index, &err));
+    WORKS(store_append(store, index, records, extra, ROWS, &err));
     return store;
 }
 
@@ -66,18 +65,16 @@ END_TEST
 
 START_TEST(one_of_several_must_be_chosen)
 {
-    struct err err = {""};
     struct recording chosen;
     struct store *store = make("choose.db", -1);
-    ck_assert_int_eq(recording_choose(&chosen, anyone, store, &err), -1);
-    ck_assert_ptr_nonnull(strstr(err.msg, "several recordings: GPU 0 of process 803; GPU 0 of process 804; GPU 1 of "
-                                          "process 804"));
-    ck_assert_int_eq(recording_choose(&chosen, (struct recording){804, RECORDING_ANY}, store, &err), -1);
-    ck_assert_int_eq(recording_choose(&chosen, (struct recording){805, RECORDING_ANY}, store, &err), -1);
-    ck_assert_ptr_nonnull(strstr(err.msg, "no such recording"));
-    ck_assert_int_eq(recording_choose(&chosen, (struct recording){803, RECORDING_ANY}, store, &err), 0);
+    FAILS_WITH(recording_choose(&chosen, anyone, store, &err),
+               "several recordings: GPU 0 of process 803; GPU 0 of process 804; GPU 1 of "
+               "process 804");
+    FAILS(recording_choose(&chosen, (struct recording){804, RECORDING_ANY}, store, &err));
+    FAILS_WITH(recording_choose(&chosen, (struct recording){805, RECORDING_ANY}, store, &err), "no such recording");
+    WORKS(recording_choose(&chosen, (struct recording){803, RECORDING_ANY}, store, &err));
     ck_assert_int_eq(chosen.gpu, 0);
-    ck_assert_int_eq(recording_choose(&chosen, (struct recording){RECORDING_ANY, 1}, store, &err), 0);
+    WORKS(recording_choose(&chosen, (struct recording){RECORDING_ANY, 1}, store, &err));
     ck_assert_int_eq(chosen.process, 804);
     store_close(store);
 }
@@ -85,12 +82,10 @@ END_TEST
 
 START_TEST(records_that_name_no_process_are_told_apart_by_gpu_alone)
 {
-    struct err err = {""};
     struct recording chosen;
     struct store *store = make("nobody.db", 0);
-    ck_assert_int_eq(recording_choose(&chosen, anyone, store, &err), -1);
-    ck_assert_ptr_nonnull(strstr(err.msg, "GPU 0; GPU 1;"));
-    ck_assert_int_eq(recording_choose(&chosen, (struct recording){RECORDING_ANY, 0}, store, &err), 0);
+    FAILS_WITH(recording_choose(&chosen, anyone, store, &err), "GPU 0; GPU 1;");
+    WORKS(recording_choose(&chosen, (struct recording){RECORDING_ANY, 0}, store, &err));
     ck_assert_uint_eq(positions(store, chosen), 0x11f);
     store_close(store);
 }
@@ -100,10 +95,9 @@ START_TEST(services_of_several_processes_are_not_joined)
 {
     /* The migrations of 804 to GPU 0 and to GPU 1 and that of 803 are three services of one batch each; 804's GPU 1
      * has a fault record besides. */
-    struct err err = {""};
     size_t batches, services;
     struct store *store = make("batches.db", -1);
-    ck_assert_int_eq(batches_write(store, &batches, &services, &err), 0);
+    WORKS(batches_write(store, &batches, &services, &err));
     ck_assert_uint_eq(services, 3);
     ck_assert_uint_eq(batches, 4);
     store_close(store);
@@ -112,7 +106,6 @@ END_TEST
 
 START_TEST(a_trace_with_too_many_processes_is_refused)
 {
-    struct err err = {""};
     struct stream stream = {.name = "uvm", .unit = TIME_NS, .extra = {"process_id", "src_id", "dst_id"}};
     struct record records[RECORDINGS_MAX + 1] = {{0}};
     static int64_t extra[3 * (RECORDINGS_MAX + 1)];
@@ -120,13 +113,12 @@ START_TEST(a_trace_with_too_many_processes_is_refused)
         records[i].kind = RECORD_MIGRATE_H2D;
         extra[i] = i + 1;
     }
-    struct store *store = store_create(testing_file("many.db"), true, "test", &err);
+    struct store *store = GIVES(store_create(testing_file("many.db"), true, "test", &err));
     struct recordings *found = calloc(1, sizeof *found);
     int index;
-    ck_assert_int_eq(store_stream_add(store, &stream, &index, &err), 0);
-    ck_assert_int_eq(store_append(store, index, records, extra, RECORDINGS_MAX + 1, &err), 0);
-    ck_assert_int_eq(recordings_find(found, store, &err), -1);
-    ck_assert_ptr_nonnull(strstr(err.msg, "more than 1024"));
+    WORKS(store_stream_add(store, &stream, &index, &err));
+    WORKS(store_append(store, index, records, extra, RECORDINGS_MAX + 1, &err));
+    FAILS_WITH(recordings_find(found, store, &err), "more than 1024");
     free(found);
     store_close(store);
 }

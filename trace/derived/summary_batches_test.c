@@ -5,27 +5,24 @@
 static void add_batch(struct store *store, int64_t number, int64_t services, struct store_value end, int64_t raw,
                       const char *rule)
 {
-    struct err err = {""};
     const struct store_value row[9] = {
         STORE_V_INT(number), STORE_V_INT(0),   STORE_V_INT(services), STORE_V_INT(100), end,
         STORE_V_INT(raw),    STORE_V_INT(raw), STORE_V_TEXT(rule),    STORE_V_REAL(0.9)};
-    ck_assert_msg(store_row(store, "batches", row, 9, &err) == 0, "%s", err.msg);
+    WORKS(store_row(store, "batches", row, 9, &err));
 }
 
 static struct store *finish(struct store *store)
 {
-    struct err err = {""};
-    ck_assert_msg(store_finish(store, &err) == 0, "%s", err.msg);
+    WORKS(store_finish(store, &err));
     store_close(store);
-    return store_open(testing_file("b.db"), &err);
+    return GIVES(store_open(testing_file("b.db"), &err));
 }
 
 /* Batch 0: five reads of uTLBs 0 and 3, one of them of another GPC; batch 1: two writes, an atomic, a prefetch access.
  */
 START_TEST(faults_of_a_drivers_log_are_counted_by_kind_and_utlb)
 {
-    struct err err = {""};
-    struct store *store = store_create(testing_file("b.db"), true, "test", &err);
+    struct store *store = GIVES(store_create(testing_file("b.db"), true, "test", &err));
     const struct stream stream = {.name = "faults", .unit = TIME_NS, .extra = {"utlb", "gpc", "client", "fault_type"}};
     static const struct {
         uint32_t batch, flags;
@@ -35,20 +32,20 @@ START_TEST(faults_of_a_drivers_log_are_counted_by_kind_and_utlb)
                   {1, RECORD_WRITE, 7}, {1, RECORD_ATOMIC, 7},     {1, RECORD_PREFETCH_ACCESS, 7}};
     int64_t extra[4] = {0};
     int index;
-    ck_assert_int_eq(store_stream_add(store, &stream, &index, &err), 0);
+    WORKS(store_stream_add(store, &stream, &index, &err));
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         const struct record r = {.kind = RECORD_FAULT,
                                  .time = (int64_t)i,
                                  .group = faults[i].batch,
                                  .flags = faults[i].flags,
                                  .id = faults[i].id};
-        ck_assert_int_eq(store_append(store, index, &r, extra, 1, &err), 0);
+        WORKS(store_append(store, index, &r, extra, 1, &err));
     }
     add_batch(store, 1, 2, STORE_V_INT(150), 4, "driver-log");
     add_batch(store, 0, 1, STORE_V_NULL, 5, "driver-log");
     store = finish(store);
     struct batch_rows rows;
-    ck_assert_msg(batch_rows_init(&rows, store, &err) == 0, "%s", err.msg);
+    WORKS(batch_rows_init(&rows, store, &err));
     ck_assert_uint_eq(rows.count, 2);
     const struct batch_row *a = &rows.items[0], *b = &rows.items[1];
     ck_assert_int_eq(a->batch, 0);
@@ -71,17 +68,16 @@ END_TEST
 /* CUPTI's fault records are batches, not faults: what their faults were is not known. */
 START_TEST(a_recording_of_cupti_does_not_say_reads_and_utlbs)
 {
-    struct err err = {""};
-    struct store *store = store_create(testing_file("b.db"), true, "test", &err);
+    struct store *store = GIVES(store_create(testing_file("b.db"), true, "test", &err));
     const struct stream stream = {.name = "uvm", .unit = TIME_NS};
     int index;
-    ck_assert_int_eq(store_stream_add(store, &stream, &index, &err), 0);
+    WORKS(store_stream_add(store, &stream, &index, &err));
     const struct record r = {.kind = RECORD_FAULT, .flags = RECORD_READ, .bytes = 1};
-    ck_assert_int_eq(store_append(store, index, &r, NULL, 1, &err), 0);
+    WORKS(store_append(store, index, &r, NULL, 1, &err));
     add_batch(store, 0, 3, STORE_V_INT(120), 10, "fault-record");
     store = finish(store);
     struct batch_rows rows;
-    ck_assert_int_eq(batch_rows_init(&rows, store, &err), 0);
+    WORKS(batch_rows_init(&rows, store, &err));
     ck_assert_uint_eq(rows.count, 1);
     ck_assert_int_eq(rows.items[0].reads, BATCH_UNKNOWN);
     ck_assert_int_eq(rows.items[0].utlbs, BATCH_UNKNOWN);

@@ -5,9 +5,7 @@
 /* Two launches of kernel a, one of b that overlaps the second, two allocations, six records. */
 static struct store *make(void)
 {
-    struct err err = {""};
-    struct store *store = store_create(testing_file("s.db"), true, "test", &err);
-    ck_assert_ptr_nonnull(store);
+    struct store *store = GIVES(store_create(testing_file("s.db"), true, "test", &err));
     static const struct {
         const char *name;
         int64_t start, duration;
@@ -15,12 +13,12 @@ static struct store *make(void)
     for (int64_t i = 0; i < 3; i++) {
         struct store_value row[16] = {STORE_V_INT(i), STORE_V_TEXT(kernels[i].name), STORE_V_INT(i),
                                       STORE_V_INT(kernels[i].start), STORE_V_INT(kernels[i].duration)};
-        ck_assert_int_eq(store_row(store, "kernels", row, 16, &err), 0);
+        WORKS(store_row(store, "kernels", row, 16, &err));
     }
     for (int64_t i = 0; i < 2; i++) {
         struct store_value row[7] = {STORE_V_INT(i), STORE_V_INT(i * 0x10000), STORE_V_INT(0x8000),
                                      STORE_V_TEXT("managed")};
-        ck_assert_int_eq(store_row(store, "allocations", row, 7, &err), 0);
+        WORKS(store_row(store, "allocations", row, 7, &err));
     }
     static const struct record records[] = {
         {.kind = RECORD_MIGRATE_H2D, .time = 150, .addr = 0x1000, .bytes = 4096, .flags = RECORD_CAUSE_FAULT},
@@ -37,19 +35,18 @@ static struct store *make(void)
     };
     struct stream stream = {.name = "uvm", .unit = TIME_NS};
     int index;
-    ck_assert_int_eq(store_stream_add(store, &stream, &index, &err), 0);
-    ck_assert_int_eq(store_append(store, index, records, NULL, 6, &err), 0);
-    ck_assert_int_eq(store_finish(store, &err), 0);
+    WORKS(store_stream_add(store, &stream, &index, &err));
+    WORKS(store_append(store, index, records, NULL, 6, &err));
+    WORKS(store_finish(store, &err));
     store_close(store);
-    return store_open(testing_file("s.db"), &err);
+    return GIVES(store_open(testing_file("s.db"), &err));
 }
 
 START_TEST(kinds_are_counted_with_bytes_and_span)
 {
-    struct err err;
     struct summary s;
     struct store *store = make();
-    ck_assert_int_eq(summary_init(&s, store, ATTRIBUTION_NONE, &err), 0);
+    WORKS(summary_init(&s, store, ATTRIBUTION_NONE, &err));
     ck_assert_uint_eq(s.stream_count, 1);
     ck_assert_uint_eq(s.streams[0].kinds[RECORD_MIGRATE_H2D].records, 2);
     ck_assert_uint_eq(s.streams[0].kinds[RECORD_MIGRATE_H2D].bytes, 12288);
@@ -63,10 +60,9 @@ END_TEST
 
 START_TEST(kernels_by_name_with_a_row_for_overlaps_and_one_for_the_rest)
 {
-    struct err err;
     struct summary s;
     struct store *store = make();
-    ck_assert_int_eq(summary_init(&s, store, ATTRIBUTION_KERNEL, &err), 0);
+    WORKS(summary_init(&s, store, ATTRIBUTION_KERNEL, &err));
     ck_assert_uint_eq(s.row_count, 4);
     ck_assert_str_eq(s.owners.items[0].name, "a");
     ck_assert_uint_eq(s.owners.items[0].launches, 2);
@@ -83,10 +79,9 @@ END_TEST
 
 START_TEST(allocations_by_address_with_a_row_for_the_rest)
 {
-    struct err err;
     struct summary s;
     struct store *store = make();
-    ck_assert_int_eq(summary_init(&s, store, ATTRIBUTION_ALLOCATION, &err), 0);
+    WORKS(summary_init(&s, store, ATTRIBUTION_ALLOCATION, &err));
     ck_assert_uint_eq(s.row_count, 4);
     ck_assert_uint_eq(s.rows[0].records, 3);
     ck_assert_uint_eq(s.rows[1].h2d_bytes, 8192);

@@ -11,13 +11,11 @@
 static const char *export(const struct exporter *exporter, uint64_t *skips)
 {
     static char text[4096];
-    struct err err = {""};
-    struct store *store = store_open(testing_file("read.offchip"), &err);
-    ck_assert_msg(store != NULL, "%s", err.msg);
+    struct store *store = GIVES(store_open(testing_file("read.offchip"), &err));
     memset(text, 0, sizeof text);
     FILE *to = fmemopen(text, sizeof text - 1, "w");
     struct exporter_context context = {.store = store, .to = to};
-    ck_assert_msg(!exporter->write(exporter, &context, &err), "%s", err.msg);
+    WORKS(exporter->write(exporter, &context, &err));
     *skips = context.skip_count ? context.skips[0].n : 0;
     (void)fclose(to);
     store_close(store);

@@ -34,9 +34,7 @@ END_TEST
 
 static char *trace_text(const char *path)
 {
-    struct err err = {""};
-    struct store *store = store_open(path, &err);
-    ck_assert_msg(store != NULL, "%s", err.msg);
+    struct store *store = GIVES(store_open(path, &err));
     char *text = testing_trace_text(store);
     store_close(store);
     return text;

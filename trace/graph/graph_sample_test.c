@@ -19,15 +19,14 @@ END_TEST
 START_TEST(rows_of_a_batch_are_distinct_and_within_reach)
 {
     struct graph g;
-    struct err err = {""};
-    ck_assert_int_eq(graph_urand(10, 8, 1, &g, &err), 0);
+    WORKS(graph_urand(10, 8, 1, &g, &err));
     uint32_t *labelled;
     uint64_t n, *rows, count;
-    ck_assert_int_eq(graph_sample_labels(g.vertices, 10, false, 1, &labelled, &n, &err), 0);
+    WORKS(graph_sample_labels(g.vertices, 10, false, 1, &labelled, &n, &err));
     ck_assert_uint_eq(n, 103);
     struct graph_sample s = {.seeds = 1, .batches = 1, .seed = 5, .labelled = labelled, .labelled_count = n};
-    ck_assert_int_eq(graph_sample_fan_outs(&s, "[3]", &err), 0);
-    ck_assert_int_eq(graph_sample_rows(&g, &s, &rows, &count, NULL, &err), 0);
+    WORKS(graph_sample_fan_outs(&s, "[3]", &err));
+    WORKS(graph_sample_rows(&g, &s, &rows, &count, NULL, &err));
     ck_assert_uint_eq(count, 4);
     for (uint64_t i = 1; i < count; i++) {
         bool neighbour = false;
@@ -39,7 +38,7 @@ START_TEST(rows_of_a_batch_are_distinct_and_within_reach)
     }
     free(rows);
     s.seeds = n + 1;
-    ck_assert_int_eq(graph_sample_rows(&g, &s, &rows, &count, NULL, &err), -1);
+    FAILS(graph_sample_rows(&g, &s, &rows, &count, NULL, &err));
     free(labelled);
     graph_release(&g);
 }

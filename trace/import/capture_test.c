@@ -17,8 +17,7 @@ static size_t framed(const struct build_frame *f)
 
 static void take(struct capture *c, size_t kept, size_t wire)
 {
-    struct err err = {""};
-    ck_assert_msg(capture_packet(c, (int64_t)c->packets * 1000, bytes, kept, wire, &err) == 0, "%s", err.msg);
+    WORKS(capture_packet(c, (int64_t)c->packets * 1000, bytes, kept, wire, &err));
 }
 
 /* A frame of each kind that is left out, for the reason `verdict`; the adapter asked for is 192.168.10.1. */
@@ -63,34 +62,32 @@ static int find(void *ctx, const struct store_value *v, size_t n)
 /* One more frame for each reason than its number; a packet without a TLP comes from another kind of capture. */
 START_TEST(each_reason_to_leave_a_packet_out_is_counted_in_the_trace)
 {
-    struct err err = {""};
     struct capture_options options = {.tlp_offset = -1, .filter.adapter = 0xc0a80a01};
     const char *path = testing_file("reasons.db");
-    struct store *store = store_create(path, true, "test", &err);
-    ck_assert_ptr_nonnull(store);
-    struct tlp_sink *sink = tlp_sink_open(store, 0, &err);
+    struct store *store = GIVES(store_create(path, true, "test", &err));
+    struct tlp_sink *sink = GIVES(tlp_sink_open(store, 0, &err));
     struct capture c, analyser;
     uint64_t all = 0;
     capture_init(&c, &options, sink);
-    ck_assert_int_eq(capture_link(&c, DLT_EN10MB, &err), 0);
+    WORKS(capture_link(&c, DLT_EN10MB, &err));
     for (int v = NETTLP_TLP; v < NETTLP_NOT_A_TLP; v++)
         for (int i = 0; i < v + 1; i++, all++)
             put(&c, (enum nettlp_verdict)v);
     capture_init(&analyser, &(struct capture_options){.tlp_offset = 300}, sink);
-    ck_assert_int_eq(capture_link(&analyser, DLT_USER0, &err), 0);
+    WORKS(capture_link(&analyser, DLT_USER0, &err));
     take(&analyser, 64, 64); /* it ends before the TLP begins */
     ck_assert_uint_eq(analyser.skipped[NETTLP_NOT_A_TLP], 1);
     c.skipped[NETTLP_OTHER_LINK] = 1;
     c.skipped[NETTLP_NOT_A_TLP] += analyser.skipped[NETTLP_NOT_A_TLP];
     ck_assert_uint_eq(c.packets, all);
-    ck_assert_int_eq(capture_finish(&c, store, &err), 0);
-    ck_assert_int_eq(store_finish(store, &err), 0);
+    WORKS(capture_finish(&c, store, &err));
+    WORKS(store_finish(store, &err));
     tlp_sink_free(sink);
     store_close(store);
-    store = store_open(path, &err);
+    store = GIVES(store_open(path, &err));
     for (int v = NETTLP_TLP + 1; v < NETTLP_VERDICTS; v++) {
         struct row row = {.reason = nettlp_reason((enum nettlp_verdict)v)};
-        ck_assert_int_eq(store_rows(store, "skipped", find, &row, &err), 0);
+        WORKS(store_rows(store, "skipped", find, &row, &err));
         ck_assert_msg(row.packets == (v < NETTLP_NOT_A_TLP ? v + 1 : 1), "%s: %lld packets", row.reason,
                       (long long)row.packets);
     }

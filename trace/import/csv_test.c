@@ -36,15 +36,13 @@ static size_t read_back(struct store *store, struct record *out, int64_t *extra_
 
 START_TEST(columns_are_found_by_name_in_any_order)
 {
-    struct err err = {""};
     struct reader_context context = {0};
-    ck_assert_msg(import("\xef\xbb\xbf# made by hand\n"
-                         "addr,kind,extra:port,time_ns,flags,bytes,dur_ns,id,group\n"
-                         "0x7f0000000000,MIGRATE_H2D,-7,1000,2,4096,50,3,9\r\n"
-                         "\n"
-                         "\"4096\",\"CPU_FAULT\",8,-5,1,,,0xffffffffffffffff,0\n",
-                         &context, &err) == 0,
-                  "%s", err.msg);
+    WORKS(import("\xef\xbb\xbf# made by hand\n"
+                 "addr,kind,extra:port,time_ns,flags,bytes,dur_ns,id,group\n"
+                 "0x7f0000000000,MIGRATE_H2D,-7,1000,2,4096,50,3,9\r\n"
+                 "\n"
+                 "\"4096\",\"CPU_FAULT\",8,-5,1,,,0xffffffffffffffff,0\n",
+                 &context, &err));
     struct record got[4];
     int64_t extra[4];
     ck_assert_uint_eq(read_back(context.store, got, extra, 4), 2);
@@ -69,16 +67,15 @@ END_TEST
 
 START_TEST(the_unit_is_in_the_column_name)
 {
-    struct err err = {""};
     struct reader_context ns = {0}, cycles = {0}, none = {0};
-    ck_assert_int_eq(import("kind,time_ns\nTOUCH,1\n", &ns, &err), 0);
+    WORKS(import("kind,time_ns\nTOUCH,1\n", &ns, &err));
     ck_assert_int_eq(store_stream(ns.store, 0)->unit, TIME_NS);
     store_close(ns.store);
-    ck_assert_int_eq(import("kind,time_cycles,dur_cycles\nDRAM_READ,1,2\n", &cycles, &err), 0);
+    WORKS(import("kind,time_cycles,dur_cycles\nDRAM_READ,1,2\n", &cycles, &err));
     ck_assert_int_eq(store_stream(cycles.store, 0)->unit, TIME_CYCLES);
     ck_assert_str_eq(store_stream(cycles.store, 0)->name, "requests");
     store_close(cycles.store);
-    ck_assert_int_eq(import("kind,addr\nACCESS,128\n", &none, &err), 0);
+    WORKS(import("kind,addr\nACCESS,128\n", &none, &err));
     ck_assert_int_eq(store_stream(none.store, 0)->unit, TIME_NONE);
     store_close(none.store);
 }
@@ -86,12 +83,11 @@ END_TEST
 
 START_TEST(every_kind_is_read_by_its_name)
 {
-    struct err err = {""};
     for (int k = RECORD_KERNEL; k < RECORD_SKIPPED; k++) {
         struct reader_context context = {0};
         char text[80];
         (void)snprintf(text, sizeof text, "kind,time_ns\n%s,5\n", record_kinds[k].name);
-        ck_assert_msg(import(text, &context, &err) == 0, "%s", err.msg);
+        WORKS(import(text, &context, &err));
         struct record got;
         ck_assert_uint_eq(read_back(context.store, &got, NULL, 1), 1);
         ck_assert_int_eq((int)got.kind, k);
@@ -102,11 +98,8 @@ END_TEST
 
 START_TEST(kernels_are_named_and_numbered)
 {
-    struct err err = {""};
     struct reader_context context = {0};
-    ck_assert_msg(
-        import("kind,time_ns,dur_ns,name\nKERNEL,5,10,\"f(int, \"\"x\"\")\"\nKERNEL,20,1,g\n", &context, &err) == 0,
-        "%s", err.msg);
+    WORKS(import("kind,time_ns,dur_ns,name\nKERNEL,5,10,\"f(int, \"\"x\"\")\"\nKERNEL,20,1,g\n", &context, &err));
     struct record got[2];
     ck_assert_uint_eq(read_back(context.store, got, NULL, 2), 2);
     ck_assert_uint_eq(got[0].id, 0);
@@ -185,16 +178,14 @@ START_TEST(the_end_line_states_all_records_and_is_the_last)
                {CSV_END "x\n", "expected the number of records"},
                {CSV_END "1\nTOUCH,2\n", "line 5: something stands behind the end line"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct err err = {""};
         struct reader_context context = {0};
         char text[200];
         (void)snprintf(text, sizeof text, CSV_HEAD_2 "\nkind,time_ns\nTOUCH,1\n%s", bad[i].end);
-        ck_assert_int_eq(import(text, &context, &err), -1);
-        ck_assert_msg(strstr(err.msg, bad[i].words) != NULL, "%s", err.msg);
+        FAILS_WITH(import(text, &context, &err), bad[i].words);
         store_close(context.store);
         /* Of a file that does not say that it is ours these are remarks like others. */
         if (i < 2) {
-            ck_assert_int_eq(import(strchr(text, '\n') + 1, &context, &err), 0);
+            WORKS(import(strchr(text, '\n') + 1, &context, &err));
             ck_assert_str_eq(context.incomplete, "");
             store_close(context.store);
         }
@@ -265,13 +256,11 @@ END_TEST
 
 START_TEST(facts_of_two_files_and_of_other_versions_are_refused)
 {
-    struct err err = {""};
     struct reader_context context = {.file_index = 1};
-    ck_assert_int_eq(import(CSV_HEAD "\n# fact strings [7,\"a\"]\n", &context, &err), -1);
-    ck_assert_msg(strstr(err.msg, "line 2: facts of a further file") != NULL, "%s", err.msg);
+    FAILS_WITH(import(CSV_HEAD "\n# fact strings [7,\"a\"]\n", &context, &err), "line 2: facts of a further file");
     store_close(context.store);
-    ck_assert_int_eq(import(CSV_MARK "4\nkind\nTOUCH\n", &context, &err), -1);
-    ck_assert_msg(strstr(err.msg, "line 1: '# offchip csv 4'; expected version 2 or 3") != NULL, "%s", err.msg);
+    FAILS_WITH(import(CSV_MARK "4\nkind\nTOUCH\n", &context, &err),
+               "line 1: '# offchip csv 4'; expected version 2 or 3");
     store_close(context.store);
 }
 END_TEST

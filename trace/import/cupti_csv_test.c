@@ -57,9 +57,8 @@ START_TEST(every_counter_kind_becomes_its_record)
          .addr = 0xffffffffffffe000,
          .bytes = 4096,
          .flags = 1}};
-    struct err err = {""};
     struct reader_context context = {0};
-    ck_assert_msg(import(text, &context, &err) == 0, "%s", err.msg);
+    WORKS(import(text, &context, &err));
     struct record got[16];
     ck_assert_uint_eq(records_of(context.store, got, 16), 9);
     for (size_t i = 0; i < 9; i++)
@@ -83,9 +82,8 @@ START_TEST(rows_that_cannot_be_are_counted_by_reason)
                                "1,300,4611686018427387904,7f0000000000,4096,0,0,0,1,2\n"
                                "K,900,4611686018427387904,endless\n"
                                "1,300,350,7f0000000000,4096,0,0,0,1,2\n";
-    struct err err = {""};
     struct reader_context context = {0};
-    ck_assert_msg(import(text, &context, &err) == 0, "%s", err.msg);
+    WORKS(import(text, &context, &err));
     struct record got[16];
     ck_assert_uint_eq(records_of(context.store, got, 16), 1);
     ck_assert_uint_eq(context.skips.total, 9);
@@ -110,9 +108,8 @@ START_TEST(more_rows_than_a_batch_keep_their_order)
     size_t used = 0;
     for (int i = 1; i <= N; i++)
         used += (size_t)sprintf(text + used, "1,%d,%d,%x000,4096,0,0,0,1,%d\n", i * 10, i * 10 + 5, i, 2 + i % 2);
-    struct err err = {""};
     struct reader_context context = {0};
-    ck_assert_msg(import(text, &context, &err) == 0, "%s", err.msg);
+    WORKS(import(text, &context, &err));
     struct record *got = calloc(N, sizeof *got);
     ck_assert_uint_eq(records_of(context.store, got, N), N);
     for (int i = 0; i < N; i++) {

@@ -74,22 +74,19 @@ START_TEST(every_codec_gives_the_same_lines_from_memory_and_file)
     size_t n, lines, length;
     char *text = big_text(&n, &lines), *line;
     unsigned char *packed = malloc(2 * BIG);
-    struct err err;
     for (size_t e = 0; e < 3; e++) {
         size_t made = encoders[e](text, n, packed, 2 * BIG);
-        struct input_stream *s = input_stream_from_memory(packed, made, &err);
-        ck_assert_ptr_nonnull(s);
+        struct input_stream *s = GIVES(input_stream_from_memory(packed, made, &err));
         expect_lines(s, lines);
-        ck_assert_int_eq(input_stream_line(s, &line, &length, &err), 0);
+        WORKS(input_stream_line(s, &line, &length, &err));
         ck_assert_uint_eq(input_stream_offset(s), n);
         ck_assert_uint_eq(input_stream_compressed_offset(s), made);
         char from_memory[33], from_file[33];
         input_stream_hash(s, from_memory);
         input_stream_close(s);
-        s = input_stream_open(testing_write("packed", packed, made), &err);
-        ck_assert_ptr_nonnull(s);
+        s = GIVES(input_stream_open(testing_write("packed", packed, made), &err));
         expect_lines(s, lines);
-        ck_assert_int_eq(input_stream_line(s, &line, &length, &err), 0);
+        WORKS(input_stream_line(s, &line, &length, &err));
         input_stream_hash(s, from_file);
         ck_assert_str_eq(from_memory, from_file);
         input_stream_close(s);
@@ -107,13 +104,11 @@ START_TEST(concatenated_members_are_one_stream)
         made += encoders[e]("ne 1\n", 5, packed + made, sizeof packed - made);
         made += encoders[e]("", 0, packed + made, sizeof packed - made);
         made += encoders[e]("line 2\n", 7, packed + made, sizeof packed - made);
-        struct err err;
-        struct input_stream *s = input_stream_from_memory(packed, made, &err);
-        ck_assert_ptr_nonnull(s);
+        struct input_stream *s = GIVES(input_stream_from_memory(packed, made, &err));
         expect_lines(s, 3);
         char *line;
         size_t length;
-        ck_assert_int_eq(input_stream_line(s, &line, &length, &err), 0);
+        WORKS(input_stream_line(s, &line, &length, &err));
         input_stream_close(s);
     }
 }
@@ -171,46 +166,42 @@ START_TEST(zero_padding_after_gzip_is_allowed_and_garbage_is_not)
 {
     unsigned char packed[256] = {0};
     size_t made = as_gzip("x\n", 2, packed, sizeof packed), got;
-    struct err err = {""};
     char buf[16];
-    struct input_stream *s = input_stream_from_memory(packed, made + 100, &err);
-    ck_assert_int_eq(input_stream_read(s, buf, sizeof buf, &got, &err), 0);
+    struct input_stream *s = GIVES(input_stream_from_memory(packed, made + 100, &err));
+    WORKS(input_stream_read(s, buf, sizeof buf, &got, &err));
     ck_assert_uint_eq(got, 2);
     input_stream_close(s);
     packed[made] = 'G';
-    s = input_stream_from_memory(packed, made + 100, &err);
-    ck_assert_int_eq(input_stream_read(s, buf, sizeof buf, &got, &err), -1);
-    ck_assert_msg(strstr(err.msg, "after the end") != NULL, "%s", err.msg);
+    s = GIVES(input_stream_from_memory(packed, made + 100, &err));
+    FAILS_WITH(input_stream_read(s, buf, sizeof buf, &got, &err), "after the end");
     input_stream_close(s);
 }
 END_TEST
 
 START_TEST(line_ends_are_lf_or_crlf_and_the_last_may_lack_one)
 {
-    struct err err;
-    struct input_stream *s = input_stream_from_memory("a\r\n\n\rb\nlast", 11, &err);
+    struct input_stream *s = GIVES(input_stream_from_memory("a\r\n\n\rb\nlast", 11, &err));
     char *line;
     size_t length;
     static const char *const want[] = {"a", "", "\rb", "last"};
     for (size_t i = 0; i < 4; i++) {
-        ck_assert_int_eq(input_stream_line(s, &line, &length, &err), 1);
+        RETURNS(input_stream_line(s, &line, &length, &err), 1);
         ck_assert_str_eq(line, want[i]);
     }
-    ck_assert_int_eq(input_stream_line(s, &line, &length, &err), 0);
-    ck_assert_int_eq(input_stream_line(s, &line, &length, &err), 0);
+    WORKS(input_stream_line(s, &line, &length, &err));
+    WORKS(input_stream_line(s, &line, &length, &err));
     input_stream_close(s);
 }
 END_TEST
 
 START_TEST(the_place_of_a_line_shows_it_as_it_was)
 {
-    struct err err = {""};
     char text[200], want[SOURCE_PLACE], buf[SOURCE_PLACE], *line;
     size_t length;
     (void)snprintf(text, sizeof text, "a,b c\r\n\n%060d\n%061d", 1, 2);
-    struct input_stream *s = input_stream_from_memory(text, strlen(text), &err);
+    struct input_stream *s = GIVES(input_stream_from_memory(text, strlen(text), &err));
     for (int i = 1; i <= 4; i++) {
-        ck_assert_int_eq(input_stream_line(s, &line, &length, &err), 1);
+        RETURNS(input_stream_line(s, &line, &length, &err), 1);
         (void)snprintf(want, sizeof want, "line %d '%.60s%s'", i, line, length > 60 ? "..." : "");
         memset(line, 0, length); /* a reader takes it to pieces */
         ck_assert_str_eq(input_stream_place(s, buf), want);
@@ -245,17 +236,16 @@ END_TEST
 
 START_TEST(peek_takes_nothing_and_stops_at_the_end)
 {
-    struct err err;
-    struct input_stream *s = input_stream_from_memory("hello\nworld\n", 12, &err);
+    struct input_stream *s = GIVES(input_stream_from_memory("hello\nworld\n", 12, &err));
     const unsigned char *data;
     size_t got, length;
-    ck_assert_int_eq(input_stream_peek(s, 65536, &data, &got, &err), 0);
+    WORKS(input_stream_peek(s, 65536, &data, &got, &err));
     ck_assert_uint_eq(got, 12);
     ck_assert_uint_eq(input_stream_offset(s), 0);
     char *line;
-    ck_assert_int_eq(input_stream_line(s, &line, &length, &err), 1);
+    RETURNS(input_stream_line(s, &line, &length, &err), 1);
     ck_assert_str_eq(line, "hello");
-    ck_assert_int_eq(input_stream_peek(s, 3, &data, &got, &err), 0);
+    WORKS(input_stream_peek(s, 3, &data, &got, &err));
     ck_assert_uint_eq(got, 3);
     ck_assert_int_eq(memcmp(data, "wor", 3), 0);
     input_stream_close(s);
@@ -264,12 +254,10 @@ END_TEST
 
 START_TEST(an_empty_input_ends_at_once)
 {
-    struct err err;
-    struct input_stream *s = input_stream_from_memory(NULL, 0, &err);
-    ck_assert_ptr_nonnull(s);
+    struct input_stream *s = GIVES(input_stream_from_memory(NULL, 0, &err));
     char *line;
     size_t length;
-    ck_assert_int_eq(input_stream_line(s, &line, &length, &err), 0);
+    WORKS(input_stream_line(s, &line, &length, &err));
     input_stream_close(s);
 }
 END_TEST
@@ -277,7 +265,6 @@ END_TEST
 START_TEST(what_is_unpacked_is_whole_and_no_bomb)
 {
     enum { MIB = 1 << 20 };
-    struct err err = {""};
     char *zeros = calloc(MIB, 1), *packed;
     size_t n;
     FILE *f = open_memstream(&packed, &n), *to = fopen("/dev/null", "w");
@@ -287,16 +274,15 @@ START_TEST(what_is_unpacked_is_whole_and_no_bomb)
     for (int i = 0; i < 65; i++) /* 64 MiB are free */
         ck_assert_uint_eq(fwrite(frame, 1, bytes, f), bytes);
     ck_assert_int_eq(fclose(f), 0);
-    struct input_stream *s = input_stream_from_memory(packed, bytes, &err);
+    struct input_stream *s = GIVES(input_stream_from_memory(packed, bytes, &err));
     ck_assert(input_stream_packed(s));
-    ck_assert_int_eq(input_stream_unpack(s, to, &err), 0);
+    WORKS(input_stream_unpack(s, to, &err));
     ck_assert_uint_eq(input_stream_offset(s), MIB);
     input_stream_close(s);
-    s = input_stream_from_memory(packed, n, &err);
-    ck_assert_int_eq(input_stream_unpack(s, to, &err), -1);
-    ck_assert_ptr_nonnull(strstr(err.msg, "more than 200 times"));
+    s = GIVES(input_stream_from_memory(packed, n, &err));
+    FAILS_WITH(input_stream_unpack(s, to, &err), "more than 200 times");
     input_stream_close(s);
-    s = input_stream_from_memory("plain", 5, &err);
+    s = GIVES(input_stream_from_memory("plain", 5, &err));
     ck_assert(!input_stream_packed(s));
     input_stream_close(s);
     (void)fclose(to);

@@ -162,13 +162,12 @@ END_TEST
 
 START_TEST(a_damaged_file_is_an_error)
 {
-    struct err err;
     char garbage[4096] = "SQLite format 3";
     memset(garbage + 16, 0x5a, sizeof garbage - 16);
     const char *path = testing_write("bad.sqlite", garbage, sizeof garbage);
-    struct store *store = store_create(testing_file("t.db"), true, "test", &err);
+    struct store *store = GIVES(store_create(testing_file("t.db"), true, "test", &err));
     struct reader_context context = {.store = store, .path = path};
-    ck_assert_int_eq(reader_run(&read_nsys, &context, NULL, &err), -1);
+    FAILS(reader_run(&read_nsys, &context, NULL, &err));
     store_close(store);
 }
 END_TEST
@@ -266,14 +265,13 @@ END_TEST
 
 START_TEST(ranges_and_nvprofs_counters_are_records)
 {
-    struct err err = {""};
     const struct found f = read_export(whole);
     ck_assert_int_eq(f.rc, 0);
     ck_assert_uint_eq(f.kinds[RECORD_RANGE], 3);
     ck_assert_uint_eq(f.skipped, 1); /* the range that did not end */
     ck_assert_uint_eq(f.kinds[RECORD_THRASH], 1);
     ck_assert_uint_eq(f.kinds[RECORD_KERNEL], 4);
-    struct store *store = store_open(testing_file("t.db"), &err);
+    struct store *store = GIVES(store_open(testing_file("t.db"), &err));
     char *text = testing_trace_text(store);
     ck_assert_ptr_nonnull(strstr(text, "req"));
     ck_assert_ptr_nonnull(strstr(text, "mark"));
@@ -288,7 +286,6 @@ END_TEST
 
 START_TEST(two_gpus_are_two_recordings)
 {
-    struct err err = {""};
     static struct recordings found;
     const struct found f = read_export(
         "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY(start, end, deviceId, globalPid, bytes, copyKind, virtualAddress);"
@@ -296,8 +293,8 @@ START_TEST(two_gpus_are_two_recordings)
         "CREATE TABLE CUDA_UM_GPU_PAGE_FAULT_EVENTS(start, end, deviceId, globalPid, address);"
         "INSERT INTO CUDA_UM_GPU_PAGE_FAULT_EVENTS VALUES(5,6,2,16777216,4096);");
     ck_assert_int_eq(f.rc, 0);
-    struct store *store = store_open(testing_file("t.db"), &err);
-    ck_assert_int_eq(recordings_find(&found, store, &err), 0);
+    struct store *store = GIVES(store_open(testing_file("t.db"), &err));
+    WORKS(recordings_find(&found, store, &err));
     ck_assert_uint_eq(found.count, 3);
     for (int i = 0; i < 3; i++)
         ck_assert_int_eq(found.items[i].gpu, i);
@@ -314,7 +311,6 @@ static int lost_row(void *ctx, const struct store_value *v, size_t n)
 
 START_TEST(migrations_without_an_address_are_counted_with_their_bytes)
 {
-    struct err err = {""};
     char lost[200] = "";
     const struct found f =
         read_export("CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY(start, end, bytes, copyKind);"
@@ -322,8 +318,8 @@ START_TEST(migrations_without_an_address_are_counted_with_their_bytes)
     ck_assert_int_eq(f.rc, 0);
     ck_assert_uint_eq(f.records, 1);
     ck_assert_uint_eq(f.skipped, 1); /* the one without a start */
-    struct store *store = store_open(testing_file("t.db"), &err);
-    ck_assert_int_eq(store_rows(store, "dropped", lost_row, lost, &err), 0);
+    struct store *store = GIVES(store_open(testing_file("t.db"), &err));
+    WORKS(store_rows(store, "dropped", lost_row, lost, &err));
     ck_assert_str_eq(store_origin_get(store, "kinds.uvm"), "COPY"); /* where nothing has a place, nothing is known */
     ck_assert_str_eq(lost, "migrations without an address (64 KiB to the GPU, 4 KiB elsewhere, in 3 ns) 2");
     store_close(store);
@@ -332,7 +328,6 @@ END_TEST
 
 START_TEST(graphs_traced_as_one_event_are_lost)
 {
-    struct err err = {""};
     char lost[200] = "";
     ck_assert_int_eq(read_export("CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY(start, end, bytes, copyKind);"
                                  "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES(6,7,64,1);"
@@ -340,8 +335,8 @@ START_TEST(graphs_traced_as_one_event_are_lost)
                                  "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES(1,2),(3,4);")
                          .rc,
                      0);
-    struct store *store = store_open(testing_file("t.db"), &err);
-    ck_assert_int_eq(store_rows(store, "dropped", lost_row, lost, &err), 0);
+    struct store *store = GIVES(store_open(testing_file("t.db"), &err));
+    WORKS(store_rows(store, "dropped", lost_row, lost, &err));
     ck_assert_str_eq(lost,
                      "launches of CUDA graphs, traced as one event each (nsys profile --cuda-graph-trace=node) 2");
     store_close(store);

@@ -29,11 +29,10 @@ static char options[256];
 
 static int read_with(const char *text, const char *const *pairs)
 {
-    struct err err = {""};
     ck_assert_uint_le(read_table.options_size, sizeof options);
     param_defaults(read_table.options, options);
     for (; *pairs; pairs += 2)
-        ck_assert_msg(param_set(read_table.options, options, pairs[0], pairs[1], &err) == 0, "%s", err.msg);
+        WORKS(param_set(read_table.options, options, pairs[0], pairs[1], &err));
     return dram_read_text(&read_table, text, options, false);
 }
 #define READ(text, ...) read_with(text, (const char *const[]){__VA_ARGS__, NULL})

@@ -21,12 +21,9 @@ static inline struct store *testing_import(const struct reader *reader, const ch
     ck_assert_msg(rc == 0 || !good, "%s", testing_err.msg);
     input_stream_close(source);
     bool whole = rc == 0 && !testing_context.incomplete[0];
-    struct err err = {""};
-    ck_assert_int_eq((whole ? store_finish : store_keep)(testing_context.store, &err), 0);
+    WORKS((whole ? store_finish : store_keep)(testing_context.store, &err));
     store_close(testing_context.store);
-    struct store *store = store_open(trace, &err);
-    ck_assert_msg(store != NULL, "%s", err.msg);
-    return store;
+    return GIVES(store_open(trace, &err));
 }
 
 struct testing_accesses {

@@ -42,10 +42,7 @@ static const struct program_ops plain_ops = {
 static struct program_rest *rest_of(const struct program *program, const struct program_cut *cut, uint64_t sectors,
                                     const struct warp_slice *middle)
 {
-    struct err err = {""};
-    struct program_rest *rest = program_rest_new(program, cut, sectors, middle, true, &err);
-    ck_assert_msg(rest != NULL, "%s", err.msg);
-    return rest;
+    return GIVES(program_rest_new(program, cut, sectors, middle, true, &err));
 }
 
 START_TEST(the_worked_example)
@@ -137,11 +134,10 @@ START_TEST(heads_come_before_the_kept_wave_and_tails_behind_it)
 {
     static const struct program_ops turns_ops = {
         .allocs = plain_allocs, .launches = plain_launches, .launch = plain_launch, .body = turns_body};
-    struct err err = {""};
     uint32_t n = 1, gaps;
     const struct program program = {&turns_ops, &n, -1};
     struct program_cut *cut = walked_cut(&program, 40, 10); /* one of ten waves: the fifth */
-    struct warp_slice *middle = warp_slice_new(&cut->adapter.program, 0.5, 1, &err);
+    struct warp_slice *middle = GIVES(warp_slice_new(&cut->adapter.program, 0.5, 1, &err));
     struct program_rest *rest = rest_of(&program, cut, UINT64_MAX, middle);
     const struct program_rest_point *point = rest->point;
     gaps = rest->gaps;
@@ -156,7 +152,7 @@ START_TEST(heads_come_before_the_kept_wave_and_tails_behind_it)
         ck_assert_uint_eq(list.op[i].addr & 0xff, 1u << sector % 4);
         ck_assert_uint_eq(rest->part[(uint32_t)list.op[i].launch].gap, i < 170 ? 0 : 1);
     }
-    struct program_rest *before = program_rest_new(&program, cut, UINT64_MAX, middle, false, &err);
+    struct program_rest *before = GIVES(program_rest_new(&program, cut, UINT64_MAX, middle, false, &err));
     struct walked some = {0};
     gaps = before->gaps;
     walked_add(&some, &before->adapter.program);

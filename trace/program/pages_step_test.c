@@ -26,8 +26,7 @@ static struct program_pages opened(void)
     static const struct program_ops ops = {.allocs = three, .launches = no_launch};
     static const struct program program = {&ops, NULL, -1};
     struct program_pages pages;
-    struct err err = {""};
-    ck_assert_msg(program_pages_init(&pages, &program, NULL, &err) == 0, "%s", err.msg);
+    WORKS(program_pages_init(&pages, &program, NULL, &err));
     return pages;
 }
 
@@ -245,11 +244,10 @@ START_TEST(warps_further_on_are_taken_from_the_one_before)
     static struct program_body a, b;
     static struct kept_step kept;
     struct grid g;
-    struct err err = {""};
     struct actor_step step = {.count = 1, .turns = 1, .page = {7}}, got = {0};
     draw_grid(&g, 3, 107008, 1 << 30);
     const struct program program = {&ops, &g, -1};
-    ck_assert_msg(program_pages_init(&pages, &program, NULL, &err) == 0, "%s", err.msg);
+    WORKS(program_pages_init(&pages, &program, NULL, &err));
     a.turns = b.turns = 1;
     for (uint64_t byte = 256; byte < 4352; byte += 4096 - 512)
         (void)program_load(&a, g.allocs, 0, byte, 4);
@@ -275,10 +273,9 @@ static bool taken(uint64_t apart, uint64_t first, struct actor_step *got)
     static struct program_body a;
     static struct kept_step kept;
     struct grid g;
-    struct err err = {""};
     draw_grid(&g, 3, 128, 1 << 30);
     const struct program program = {&ops, &g, -1};
-    ck_assert_msg(program_pages_init(&pages, &program, NULL, &err) == 0, "%s", err.msg);
+    WORKS(program_pages_init(&pages, &program, NULL, &err));
     uint32_t page = pages.allocs[0].first_page;
     struct actor_step step = {.count = 1 + (256 + apart) / 4096, .turns = 1, .page = {page, page + 1}};
     for (uint64_t at = 256;; at = first) {

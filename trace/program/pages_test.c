@@ -71,11 +71,10 @@ static void each_actor(uint64_t seed, int64_t compute_ns,
     static struct program_pages closed, expanded;
     struct program_random state;
     struct program program;
-    struct err err = {""};
     program_random_init(&state, seed, &program);
     program.compute_ns = compute_ns;
-    ck_assert_msg(program_pages_init(&closed, &program, NULL, &err) == 0, "%s", err.msg);
-    ck_assert_msg(program_pages_init(&expanded, &program, NULL, &err) == 0, "%s", err.msg);
+    WORKS(program_pages_init(&closed, &program, NULL, &err));
+    WORKS(program_pages_init(&expanded, &program, NULL, &err));
     expanded.unroll = true;
     for (uint32_t l = 0; l < program_pages_ops.launches(&closed); l++) {
         struct actor_launch launch;
@@ -337,9 +336,7 @@ START_TEST(launches_are_the_programs)
     ck_assert_uint_eq(launch.shared, 5);
     ck_assert_uint_eq(pages.allocs[1].advice, ACTOR_READ_MOSTLY);
     memory[0].device = memory[1].device = true;
-    struct err err;
-    ck_assert_int_eq(program_pages_init(&pages, &small, NULL, &err), -1);
-    ck_assert_ptr_nonnull(strstr(err.msg, "managed"));
+    FAILS_WITH(program_pages_init(&pages, &small, NULL, &err), "managed");
 }
 END_TEST
 

@@ -65,23 +65,22 @@ static int check_kernel(void *ctx, const struct store_value *v, size_t n)
 START_TEST(records_tables_and_extra_columns_say_what_the_actors_do)
 {
     static const struct actor_ops ops = {.allocs = two_allocs, .launches = one_launch, .launch = shape, .step = step};
-    struct err err = {""};
     size_t wrote = 0;
     actor_space_place(allocs, 2);
-    ck_assert_int_eq(actor_space_init(allocs, 2, &err), 0);
-    struct store *store = store_create(testing_file("t.db"), true, "test", &err);
-    ck_assert_int_eq(touches_write(store, &ops, NULL, add, &wrote, &err), 0);
-    ck_assert_int_eq(store_finish(store, &err), 0);
+    WORKS(actor_space_init(allocs, 2, &err));
+    struct store *store = GIVES(store_create(testing_file("t.db"), true, "test", &err));
+    WORKS(touches_write(store, &ops, NULL, add, &wrote, &err));
+    WORKS(store_finish(store, &err));
     store_close(store);
-    store = store_open(testing_file("t.db"), &err);
+    store = GIVES(store_open(testing_file("t.db"), &err));
     int kernels = 0;
-    ck_assert_int_eq(store_rows(store, "kernels", check_kernel, &kernels, &err), 0);
+    WORKS(store_rows(store, "kernels", check_kernel, &kernels, &err));
     ck_assert_int_eq(kernels, 1);
-    struct store_cursor *cursor = store_cursor_open(store, 0, &err);
+    struct store_cursor *cursor = GIVES(store_cursor_open(store, 0, &err));
     const struct record *r;
     const int64_t *extra;
     size_t n;
-    ck_assert_int_eq(store_cursor_next(cursor, &r, &extra, &n, &err), 1);
+    RETURNS(store_cursor_next(cursor, &r, &extra, &n, &err), 1);
     /* 2 ALLOC, KERNEL, per warp: load, store, computing; KERNEL_END */
     ck_assert_uint_eq(n, 10);
     ck_assert_uint_eq(wrote, 10);

@@ -66,9 +66,8 @@ static struct program_counts walk(const struct program *program, uint64_t blocks
     static const struct program_taker taker = {take_launch, take, take_end};
     struct program_walk how = {.resident = blocks ? resident : NULL, .ctx = &blocks};
     struct program_counts counts;
-    struct err err = {""};
     *list = (struct list){.op = room[0]};
-    ck_assert_msg(program_walk(program, &how, &taker, list, &counts, &err) == 0, "%s", err.msg);
+    WORKS(program_walk(program, &how, &taker, list, &counts, &err));
     ck_assert_uint_eq(counts.instructions, list->n);
     ck_assert_uint_eq(counts.launches, list->ended);
     return counts;

@@ -36,8 +36,7 @@ static inline int walked_note(void *ctx, const struct program_op *op, struct err
 static inline void walked_add(struct walked *w, const struct program *program)
 {
     static const struct program_taker taker = {.op = walked_note};
-    struct err err = {""};
-    ck_assert_msg(program_walk(program, NULL, &taker, w, NULL, &err) == 0, "%s", err.msg);
+    WORKS(program_walk(program, NULL, &taker, w, NULL, &err));
 }
 
 /* Blocks at once: what ctx, a uint64_t, says. */
@@ -49,10 +48,7 @@ static inline uint64_t walked_resident(const void *ctx, const struct program_lau
 
 static inline struct program_cut *walked_cut(const struct program *program, uint64_t sectors, uint64_t wave)
 {
-    struct err err = {""};
-    struct program_cut *cut = program_cut_new(program, sectors, walked_resident, &wave, &err);
-    ck_assert_msg(cut != NULL, "%s", err.msg);
-    return cut;
+    return GIVES(program_cut_new(program, sectors, walked_resident, &wave, &err));
 }
 
 #endif

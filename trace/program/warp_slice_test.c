@@ -53,10 +53,7 @@ static const struct program_ops plain_ops = {
 
 static struct warp_slice *middle_of(const struct program *program, double share, double around)
 {
-    struct err err = {""};
-    struct warp_slice *middle = warp_slice_new(program, share, around, &err);
-    ck_assert_msg(middle != NULL, "%s", err.msg);
-    return middle;
+    return GIVES(warp_slice_new(program, share, around, &err));
 }
 
 /* A part of another program's warps, as a program. */

@@ -19,15 +19,14 @@ static unsigned char data[COLUMN_DATA_MAX];
 /* Encode, write and read the description, decode in uneven steps, compare. Returns the bytes of data. */
 static uint32_t round_trip(size_t n, const struct column_plan *plan)
 {
-    struct err err = {""};
     struct column_head head, again;
     unsigned char bytes[COLUMN_HEAD_BYTES];
     const uint64_t *key = plan->predictor == COLUMN_KEYED ? keys : NULL;
     column_encode(values, n, key, plan, &scratch, &head, data);
     column_head_write(&head, bytes);
-    ck_assert_msg(column_head_read(&again, bytes, &err) == 0, "%s", err.msg);
+    WORKS(column_head_read(&again, bytes, &err));
     struct column_reader reader = {0};
-    ck_assert_msg(column_reader_start(&reader, &again, data, n, &err) == 0, "%s", err.msg);
+    WORKS(column_reader_start(&reader, &again, data, n, &err));
     for (size_t at = 0, step; at < n; at += step) {
         step = 1 + draw() % 5000;
         step = step < n - at ? step : n - at;

@@ -23,11 +23,10 @@ static size_t worked_example(unsigned char **data)
         {.time = 110, .addr = 0x13000, .bytes = 4096, .flags = 1, .kind = RECORD_TOUCH},
         {.time = 120, .addr = 0x11000, .bytes = 4096, .flags = 1, .kind = RECORD_TOUCH},
     };
-    struct err err = {""};
     size_t taken, bytes;
     const unsigned char *out;
-    ck_assert_int_eq(chunk_builder_init(&builder, 0, &err), 0);
-    ck_assert_int_eq(chunk_builder_add(&builder, example, NULL, 0, 3, &taken, &err), 0);
+    WORKS(chunk_builder_init(&builder, 0, &err));
+    WORKS(chunk_builder_add(&builder, example, NULL, 0, 3, &taken, &err));
     ck_assert_uint_eq(taken, 3);
     chunk_builder_encode(&builder, &out, &bytes);
     *data = builder.out;
@@ -57,13 +56,12 @@ END_TEST
 
 START_TEST(constants_of_one_chunk_do_not_leak_into_the_next)
 {
-    struct err err = {""};
     struct chunk_reader reader;
     size_t taken, bytes, n;
     const unsigned char *data;
     const struct record *out;
-    ck_assert_int_eq(chunk_builder_init(&builder, 0, &err), 0);
-    ck_assert_int_eq(chunk_reader_init(&reader, 0, &err), 0);
+    WORKS(chunk_builder_init(&builder, 0, &err));
+    WORKS(chunk_reader_init(&reader, 0, &err));
     for (int round = 0; round < 6; round++) {
         for (size_t i = 0; i < 1000; i++)
             records[i] = (struct record){.time = round % 2 ? 7 : (int64_t)(i * i),
@@ -72,13 +70,13 @@ START_TEST(constants_of_one_chunk_do_not_leak_into_the_next)
                                          .flags = round == 3 ? (uint32_t)i % 5 : 1,
                                          .kind = RECORD_TOUCH};
         chunk_builder_reset(&builder);
-        ck_assert_int_eq(chunk_builder_add(&builder, records, NULL, 0, 1000, &taken, &err), 0);
+        WORKS(chunk_builder_add(&builder, records, NULL, 0, 1000, &taken, &err));
         chunk_builder_encode(&builder, &data, &bytes);
-        ck_assert_msg(chunk_reader_start(&reader, data, bytes, 1000, &err) == 0, "%s", err.msg);
-        ck_assert_int_eq(chunk_reader_next(&reader, &out, NULL, &n, &err), 1);
+        WORKS(chunk_reader_start(&reader, data, bytes, 1000, &err));
+        RETURNS(chunk_reader_next(&reader, &out, NULL, &n, &err), 1);
         ck_assert_uint_eq(n, 1000);
         ck_assert_int_eq(memcmp(out, records, sizeof records), 0);
-        ck_assert_int_eq(chunk_reader_next(&reader, &out, NULL, &n, &err), 0);
+        WORKS(chunk_reader_next(&reader, &out, NULL, &n, &err));
     }
     chunk_reader_release(&reader);
     chunk_builder_release(&builder);
@@ -170,12 +168,11 @@ START_TEST(times_beyond_2_to_the_62_are_not_written)
     } of[] = {{RECORD_TIME_MAX, RECORD_TIME_MAX, 0}, {-RECORD_TIME_MAX, 0, 0},     {RECORD_TIME_MAX + 1, 0, -1},
               {-RECORD_TIME_MAX - 1, 0, -1},         {0, RECORD_TIME_MAX + 1, -1}, {0, -1, -1}};
     struct chunk_builder b;
-    struct err err = {""};
     size_t taken;
-    ck_assert_int_eq(chunk_builder_init(&b, 0, &err), 0);
+    WORKS(chunk_builder_init(&b, 0, &err));
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         const struct record r = {.kind = RECORD_FAULT, .time = of[i].time, .duration = of[i].duration};
-        ck_assert_int_eq(chunk_builder_add(&b, &r, NULL, 0, 1, &taken, &err), of[i].rc);
+        RETURNS(chunk_builder_add(&b, &r, NULL, 0, 1, &taken, &err), of[i].rc);
         ck_assert_uint_eq(taken, of[i].rc ? 0 : 1);
     }
     ck_assert_uint_eq(b.records, 2);

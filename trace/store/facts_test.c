@@ -4,8 +4,7 @@
 
 START_TEST(every_table_of_a_trace_belongs_to_one_fact)
 {
-    struct err err = {""};
-    struct schema *schema = schema_trace(&err);
+    struct schema *schema = GIVES(schema_trace(&err));
     for (int t = 0; t < schema->count; t++) {
         const char *name = schema->table[t].name;
         const bool itself = strcmp(name, "origin") == 0 || strcmp(name, "streams") == 0 || strcmp(name, "chunks") == 0;
@@ -17,11 +16,10 @@ END_TEST
 
 START_TEST(a_trace_that_has_all_facts_is_found_to_have_each)
 {
-    struct err err = {""};
     struct facts facts;
     testing_all_facts(testing_file("all.db"));
-    struct store *store = store_open(testing_file("all.db"), &err);
-    ck_assert_int_eq(facts_find(&facts, store, 0, FACTS_ALL, &err), 0);
+    struct store *store = GIVES(store_open(testing_file("all.db"), &err));
+    WORKS(facts_find(&facts, store, 0, FACTS_ALL, &err));
     char text[512];
     for (int f = 0; f < FACTS; f++) {
         ck_assert_msg(facts.n[f] > 0, "fact %d: testing_all_facts() makes none, or it is not found", f);
@@ -42,17 +40,16 @@ START_TEST(what_a_trace_lacks_is_no_fact_of_it)
 {
     static const struct stream stream = {.name = "requests", .unit = TIME_CYCLES, .clock = "dram"};
     static const struct record plain = {.kind = RECORD_DRAM_READ, .bytes = 32};
-    struct err err = {""};
     struct facts facts;
     char text[512];
     int index;
-    struct store *store = store_create(testing_file("t.db"), OUTPUT_REPLACE, "test", &err);
-    ck_assert_int_eq(store_stream_add(store, &stream, &index, &err), 0);
-    ck_assert_int_eq(store_append(store, index, &plain, NULL, 1, &err), 0);
-    ck_assert_int_eq(store_finish(store, &err), 0);
+    struct store *store = GIVES(store_create(testing_file("t.db"), OUTPUT_REPLACE, "test", &err));
+    WORKS(store_stream_add(store, &stream, &index, &err));
+    WORKS(store_append(store, index, &plain, NULL, 1, &err));
+    WORKS(store_finish(store, &err));
     store_close(store);
-    store = store_open(testing_file("t.db"), &err);
-    ck_assert_int_eq(facts_find(&facts, store, -1, FACTS_ALL, &err), 0);
+    store = GIVES(store_open(testing_file("t.db"), &err));
+    WORKS(facts_find(&facts, store, -1, FACTS_ALL, &err));
     ck_assert_str_eq(facts_text(&facts, FACTS_ALL, text, sizeof text), "times");
     store_close(store);
 }

@@ -5,9 +5,7 @@
 
 START_TEST(the_embedded_schemas_are_read_as_they_stand)
 {
-    struct err err = {""};
-    struct schema *schema = schema_trace(&err);
-    ck_assert_msg(schema != NULL, "%s", err.msg);
+    struct schema *schema = GIVES(schema_trace(&err));
     struct schema_table *services = schema_find(schema, "services");
     ck_assert_ptr_nonnull(services);
     ck_assert_int_eq(services->columns, 12);
@@ -19,11 +17,10 @@ START_TEST(the_embedded_schemas_are_read_as_they_stand)
     ck_assert_int_eq(schema_find(schema, "chunks")->column[8].type, SCHEMA_BLOB);
     ck_assert_ptr_null(schema_find(schema, "nothing"));
     free(schema);
-    schema = schema_results(&err);
-    ck_assert_msg(schema != NULL, "%s", err.msg);
+    schema = GIVES(schema_results(&err));
     ck_assert_int_eq(schema->count, 6);
     free(schema);
-    ck_assert_ptr_null(schema_load("trace/nothing.sql", 1, 1, "x", &err));
+    GIVES_NONE(schema_load("trace/nothing.sql", 1, 1, "x", &err), "");
 }
 END_TEST
 

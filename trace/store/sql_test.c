@@ -5,20 +5,16 @@
 
 static sqlite3 *open_trace(void)
 {
-    struct err err = {""};
     const char *path = testing_file("sql.db");
-    struct store *store = store_create(path, true, "", &err);
-    ck_assert_msg(store != NULL, "%s", err.msg);
+    struct store *store = GIVES(store_create(path, true, "", &err));
     struct stream s = {.name = "uvm", .unit = TIME_NS};
     int index;
     struct record r = {.kind = RECORD_EVICT};
-    ck_assert_int_eq(store_stream_add(store, &s, &index, &err), 0);
-    ck_assert_int_eq(store_append(store, index, &r, NULL, 1, &err), 0);
-    ck_assert_int_eq(store_finish(store, &err), 0);
+    WORKS(store_stream_add(store, &s, &index, &err));
+    WORKS(store_append(store, index, &r, NULL, 1, &err));
+    WORKS(store_finish(store, &err));
     store_close(store);
-    sqlite3 *db = sql_open(path, &err);
-    ck_assert_msg(db != NULL, "%s", err.msg);
-    return db;
+    return GIVES(sql_open(path, &err));
 }
 
 START_TEST(queries_read_facts_and_records)
@@ -76,13 +72,11 @@ END_TEST
 
 START_TEST(other_databases_do_not_open)
 {
-    struct err err = {""};
     sqlite3 *db;
     ck_assert_int_eq(sqlite3_open(testing_file("other.db"), &db), SQLITE_OK);
     ck_assert_int_eq(sqlite3_exec(db, "CREATE TABLE t(a)", NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(db);
-    ck_assert_ptr_null(sql_open(testing_file("other.db"), &err));
-    ck_assert_ptr_nonnull(strstr(err.msg, "not an offchip trace or results file"));
+    GIVES_NONE(sql_open(testing_file("other.db"), &err), "not an offchip trace or results file");
 }
 END_TEST
 

@@ -57,35 +57,28 @@ static struct stream plain_stream(const char *name)
 /* In place, so that what is not finished can be looked at. */
 static struct store *create(const char *path)
 {
-    struct err err = {""};
     (void)unlink(path);
-    struct store *store = store_create(path, OUTPUT_IN_PLACE, "offchip test", &err);
-    ck_assert_msg(store != NULL, "%s", err.msg);
-    return store;
+    return GIVES(store_create(path, OUTPUT_IN_PLACE, "offchip test", &err));
 }
 
 static struct store *reopen(const char *path)
 {
-    struct err err = {""};
-    struct store *store = store_open(path, &err);
-    ck_assert_msg(store != NULL, "%s", err.msg);
-    return store;
+    return GIVES(store_open(path, &err));
 }
 
 /* A store of n page records with one stream, finished or not. */
 static void make_pages(const char *path, size_t n, bool finish)
 {
-    struct err err = {""};
     struct store *store = create(path);
     struct stream s = plain_stream("uvm");
     int index;
-    ck_assert_int_eq(store_stream_add(store, &s, &index, &err), 0);
+    WORKS(store_stream_add(store, &s, &index, &err));
     for (size_t i = 0; i < n; i++) {
         struct record r = {.time = (int64_t)i * 3, .addr = (i * 7919 % 65536) << 12, .kind = RECORD_TOUCH};
-        ck_assert_msg(store_append(store, index, &r, NULL, 1, &err) == 0, "%s", err.msg);
+        WORKS(store_append(store, index, &r, NULL, 1, &err));
     }
     if (finish)
-        ck_assert_msg(store_finish(store, &err) == 0, "%s", err.msg);
+        WORKS(store_finish(store, &err));
     store_close(store);
 }
 
@@ -117,7 +110,6 @@ static void expect_records(struct store *store, const struct record *expected, c
 START_TEST(records_of_every_kind_and_extreme_values_round_trip)
 {
     enum { N = 200000, EXTRAS = 3 };
-    struct err err = {""};
     struct record *all = calloc(N, sizeof *all);
     int64_t *extra = calloc((size_t)N * EXTRAS, sizeof *extra);
     for (size_t i = 0; i < N; i++) {
@@ -131,7 +123,7 @@ START_TEST(records_of_every_kind_and_extreme_values_round_trip)
     for (int c = 0; c < EXTRAS; c++)
         (void)snprintf(s.extra[c], sizeof s.extra[c], "extra %d", c);
     int index;
-    ck_assert_int_eq(store_stream_add(store, &s, &index, &err), 0);
+    WORKS(store_stream_add(store, &s, &index, &err));
     for (size_t at = 0; at < N;) {
         size_t n = draw() % 9000;
         n = n < N - at ? n : N - at;
@@ -139,11 +131,11 @@ START_TEST(records_of_every_kind_and_extreme_values_round_trip)
         for (size_t c = 0; c < EXTRAS; c++)
             for (size_t i = 0; i < n; i++)
                 part[c * n + i] = extra[c * N + at + i];
-        ck_assert_msg(store_append(store, index, all + at, part, n, &err) == 0, "%s", err.msg);
+        WORKS(store_append(store, index, all + at, part, n, &err));
         free(part);
         at += n;
     }
-    ck_assert_int_eq(store_finish(store, &err), 0);
+    WORKS(store_finish(store, &err));
     store_close(store);
     store = reopen(path);
     ck_assert(store_complete(store));
@@ -178,14 +170,13 @@ START_TEST(ordinary_streams_round_trip_and_are_small)
                                        : 0x7F0000000000 + i / 3 * 128;
             all[i].flags = shape == 4 ? 1 + i % 2 : 1;
         }
-        struct err err = {""};
         const char *path = testing_file("shape.db");
         struct store *store = create(path);
         struct stream s = plain_stream("uvm");
         int index;
-        ck_assert_int_eq(store_stream_add(store, &s, &index, &err), 0);
-        ck_assert_int_eq(store_append(store, index, all, NULL, N, &err), 0);
-        ck_assert_int_eq(store_finish(store, &err), 0);
+        WORKS(store_stream_add(store, &s, &index, &err));
+        WORKS(store_append(store, index, all, NULL, N, &err));
+        WORKS(store_finish(store, &err));
         store_close(store);
         store = reopen(path);
         expect_records(store, all, NULL, 0, N);
@@ -200,7 +191,6 @@ END_TEST
 
 START_TEST(streams_are_kept_apart)
 {
-    struct err err = {""};
     const char *path = testing_file("two.db");
     struct store *store = create(path);
     struct stream a = plain_stream("a"), b = plain_stream("b");
@@ -210,12 +200,12 @@ START_TEST(streams_are_kept_apart)
     b.space = ADDR_DRAM_PACKED;
     (void)snprintf(b.addr_layout, sizeof b.addr_layout, "ch:5 bank:4 row:14 col:6");
     int ia, ib;
-    ck_assert_int_eq(store_stream_add(store, &a, &ia, &err), 0);
-    ck_assert_int_eq(store_stream_add(store, &b, &ib, &err), 0);
-    ck_assert_int_eq(store_stream_add(store, &b, &ib, &err), -1);
+    WORKS(store_stream_add(store, &a, &ia, &err));
+    WORKS(store_stream_add(store, &b, &ib, &err));
+    FAILS(store_stream_add(store, &b, &ib, &err));
     for (int i = 0; i < 100000; i++) {
         struct record r = {.time = i, .kind = i % 3 ? RECORD_TOUCH : RECORD_PIM, .id = (uint64_t)i};
-        ck_assert_int_eq(store_append(store, i % 3 ? ia : 1, &r, NULL, 1, &err), 0);
+        WORKS(store_append(store, i % 3 ? ia : 1, &r, NULL, 1, &err));
     }
     store_close(store);
     store = reopen(path);
@@ -258,7 +248,6 @@ static int take_count(void *ctx, const struct store_value *values, size_t n)
 
 START_TEST(facts_come_back_in_order_and_are_checked)
 {
-    struct err err = {""};
     const char *path = testing_file("facts.db");
     struct store *store = create(path);
     for (int i = 1; i <= 10; i++) {
@@ -266,54 +255,51 @@ START_TEST(facts_come_back_in_order_and_are_checked)
                                   STORE_V_INT(i * 4096), STORE_V_TEXT("managed"),
                                   STORE_V_NULL,          STORE_V_INT(5),
                                   STORE_V_NULL};
-        ck_assert_msg(store_row(store, "allocations", v, 7, &err) == 0, "%s", err.msg);
+        WORKS(store_row(store, "allocations", v, 7, &err));
     }
     struct store_value bad[] = {STORE_V_INT(1), STORE_V_TEXT("na\xFFme; DROP TABLE strings")};
-    ck_assert_int_eq(store_row(store, "strings", bad, 2, &err), 0);
-    ck_assert_int_eq(store_row(store, "strings", bad, 1, &err), -1);
-    ck_assert_ptr_nonnull(strstr(err.msg, "1 values for table strings, which has 2 columns"));
-    ck_assert_int_eq(store_row(store, "strings; DROP TABLE strings", bad, 2, &err), -1);
-    ck_assert_int_eq(store_row(store, "chunks", bad, 2, &err), -1);
+    WORKS(store_row(store, "strings", bad, 2, &err));
+    FAILS_WITH(store_row(store, "strings", bad, 1, &err), "1 values for table strings, which has 2 columns");
+    FAILS(store_row(store, "strings; DROP TABLE strings", bad, 2, &err));
+    FAILS(store_row(store, "chunks", bad, 2, &err));
     bad[1] = STORE_V_NULL;
-    ck_assert_int_eq(store_row(store, "strings", bad, 2, &err), -1);
-    ck_assert_ptr_nonnull(strstr(err.msg, "strings.text"));
-    ck_assert_int_eq(store_skip(store, "unknown kind", 2, &err), 0);
-    ck_assert_int_eq(store_skip(store, "unknown kind", 3, &err), 0);
-    ck_assert_int_eq(store_skip(store, "unknown kind", INT64_MAX, &err), 0);
-    ck_assert_int_eq(store_drop(store, "buffer full", 7, &err), 0);
-    ck_assert_int_eq(store_origin(store, "gpu", "a", &err), 0);
-    ck_assert_int_eq(store_origin(store, "gpu", "H200", &err), 0);
-    ck_assert_int_eq(store_origin(store, "state", "complete", &err), -1);
-    ck_assert_int_eq(store_finish(store, &err), 0);
-    ck_assert_int_eq(store_origin(store, "gpu", "late", &err), -1);
+    FAILS_WITH(store_row(store, "strings", bad, 2, &err), "strings.text");
+    WORKS(store_skip(store, "unknown kind", 2, &err));
+    WORKS(store_skip(store, "unknown kind", 3, &err));
+    WORKS(store_skip(store, "unknown kind", INT64_MAX, &err));
+    WORKS(store_drop(store, "buffer full", 7, &err));
+    WORKS(store_origin(store, "gpu", "a", &err));
+    WORKS(store_origin(store, "gpu", "H200", &err));
+    FAILS(store_origin(store, "state", "complete", &err));
+    WORKS(store_finish(store, &err));
+    FAILS(store_origin(store, "gpu", "late", &err));
     store_close(store);
 
     store = reopen(path);
     struct rows rows = {0, ""};
-    ck_assert_int_eq(store_rows(store, "allocations", count_row, &rows, &err), 0);
+    WORKS(store_rows(store, "allocations", count_row, &rows, &err));
     ck_assert_int_eq(rows.count, 10);
     ck_assert_str_eq(rows.last, "7::40960");
     rows.count = 0;
-    ck_assert_int_eq(store_rows(store, "strings", count_row, &rows, &err), 0);
+    WORKS(store_rows(store, "strings", count_row, &rows, &err));
     ck_assert_int_eq(rows.count, 1);
     rows.count = 0;
     struct store_value most = STORE_V_NULL;
-    ck_assert_int_eq(store_rows(store, "skipped", take_count, &most, &err), 0);
+    WORKS(store_rows(store, "skipped", take_count, &most, &err));
     ck_assert_int_eq(most.i, INT64_MAX);
-    ck_assert_int_eq(store_rows(store, "skipped", count_row, &rows, &err), 0);
+    WORKS(store_rows(store, "skipped", count_row, &rows, &err));
     ck_assert_int_eq(rows.count, 1);
-    ck_assert_int_eq(store_rows(store, "nonsense", count_row, &rows, &err), -1);
+    FAILS(store_rows(store, "nonsense", count_row, &rows, &err));
     ck_assert_str_eq(store_origin_get(store, "gpu"), "H200");
     ck_assert_str_eq(store_origin_get(store, "command_line"), "offchip test");
     ck_assert_ptr_null(store_origin_get(store, "nothing"));
-    ck_assert_int_eq(store_origin(store, "gpu", "x", &err), -1);
+    FAILS(store_origin(store, "gpu", "x", &err));
     store_close(store);
 }
 END_TEST
 
 START_TEST(hash_names_the_content)
 {
-    struct err err = {""};
     char a[33], b[33], c[33];
     make_pages(testing_file("a.db"), 70000, true);
     make_pages(testing_file("b.db"), 70000, true);
@@ -322,7 +308,7 @@ START_TEST(hash_names_the_content)
     char *const hashes[] = {a, b, c};
     for (int i = 0; i < 3; i++) {
         struct store *store = reopen(testing_file(names[i]));
-        ck_assert_int_eq(store_hash(store, hashes[i], &err), 0);
+        WORKS(store_hash(store, hashes[i], &err));
         ck_assert_uint_eq(strlen(hashes[i]), 32);
         store_close(store);
     }
@@ -340,17 +326,16 @@ START_TEST(hash_passes_over_where_a_source_lay)
                  {"source.0.path", "b.csv", false}, {"input.1.source.0.path", "c.csv", false},
                  {"input.1.host", "h", false},      {"derived_from", "d.db", false},
                  {"source.0.xxh3_128", "0", true},  {"source.x.path", "a", true}};
-    struct err err = {""};
     char last[33] = "", hash[33];
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
         const char *path = testing_file("fact.db");
-        struct store *store = store_create(path, true, "test", &err);
+        struct store *store = GIVES(store_create(path, true, "test", &err));
         for (size_t k = 0; k <= i; k++)
-            ck_assert_int_eq(store_origin(store, facts[k].key, facts[k].value, &err), 0);
-        ck_assert_int_eq(store_finish(store, &err), 0);
+            WORKS(store_origin(store, facts[k].key, facts[k].value, &err));
+        WORKS(store_finish(store, &err));
         store_close(store);
         store = reopen(path);
-        ck_assert_int_eq(store_hash(store, hash, &err), 0);
+        WORKS(store_hash(store, hash, &err));
         store_close(store);
         ck_assert_msg((strcmp(hash, last) != 0) == facts[i].counts, "%s", facts[i].key);
         memcpy(last, hash, sizeof last);
@@ -386,14 +371,10 @@ END_TEST
 
 START_TEST(directories_that_cannot_be_written_are_named)
 {
-    struct err err = {""};
-    ck_assert_ptr_null(store_create("/proc/trace.db", false, "", &err));
-    ck_assert_ptr_nonnull(strstr(err.msg, "cannot create '/proc/trace.db'"));
-    ck_assert_ptr_null(store_create(testing_file("no/such/trace.db"), true, "", &err));
-    ck_assert_ptr_nonnull(strstr(err.msg, "No such file"));
-    ck_assert_ptr_null(store_create("", true, "", &err));
-    ck_assert_ptr_null(store_open(testing_file("nothing.db"), &err));
-    ck_assert_ptr_nonnull(strstr(err.msg, "No such file"));
+    GIVES_NONE(store_create("/proc/trace.db", false, "", &err), "cannot create '/proc/trace.db'");
+    GIVES_NONE(store_create(testing_file("no/such/trace.db"), true, "", &err), "No such file");
+    GIVES_NONE(store_create("", true, "", &err), "");
+    GIVES_NONE(store_open(testing_file("nothing.db"), &err), "No such file");
 }
 END_TEST
 
@@ -472,18 +453,17 @@ END_TEST
 
 START_TEST(writer_can_read_what_it_wrote)
 {
-    struct err err = {""};
     struct store *store = create(testing_file("own.db"));
     struct stream s = plain_stream("uvm");
     int index;
-    ck_assert_int_eq(store_stream_add(store, &s, &index, &err), 0);
+    WORKS(store_stream_add(store, &s, &index, &err));
     struct record r[3] = {{.time = 1, .kind = RECORD_EVICT}, {.time = 2, .kind = RECORD_ALLOC}, {.kind = RECORD_COPY}};
-    ck_assert_int_eq(store_append(store, index, r, NULL, 3, &err), 0);
+    WORKS(store_append(store, index, r, NULL, 3, &err));
     expect_records(store, r, NULL, 0, 3);
     struct record never = {.kind = RECORD_SKIPPED};
-    ck_assert_int_eq(store_append(store, index, &never, NULL, 1, &err), -1);
-    ck_assert_int_eq(store_append(store, 1, r, NULL, 1, &err), -1);
-    ck_assert_int_eq(store_finish(store, &err), 0);
+    FAILS(store_append(store, index, &never, NULL, 1, &err));
+    FAILS(store_append(store, 1, r, NULL, 1, &err));
+    WORKS(store_finish(store, &err));
     expect_records(store, r, NULL, 0, 3);
     store_close(store);
     ck_assert_int_ne(access(testing_file("own.db-journal"), F_OK), 0);
@@ -571,50 +551,48 @@ END_TEST
 
 START_TEST(names_that_are_sql_stay_names)
 {
-    struct err err = {""};
     const char *path = testing_file("x'); DROP TABLE streams; --.db");
     struct store *store = create(path);
     struct stream s = plain_stream("x'; DROP TABLE chunks; --");
     int index;
-    ck_assert_int_eq(store_stream_add(store, &s, &index, &err), 0);
+    WORKS(store_stream_add(store, &s, &index, &err));
     struct store_value v[] = {STORE_V_INT(1), STORE_V_TEXT("'); DROP TABLE strings; -- %s%n")};
-    ck_assert_int_eq(store_row(store, "strings", v, 2, &err), 0);
-    ck_assert_int_eq(store_skip(store, "'); --", 1, &err), 0);
-    ck_assert_int_eq(store_finish(store, &err), 0);
+    WORKS(store_row(store, "strings", v, 2, &err));
+    WORKS(store_skip(store, "'); --", 1, &err));
+    WORKS(store_finish(store, &err));
     store_close(store);
     store = reopen(path);
     struct rows rows = {0, ""};
-    ck_assert_int_eq(store_rows(store, "strings", count_row, &rows, &err), 0);
+    WORKS(store_rows(store, "strings", count_row, &rows, &err));
     ck_assert_int_eq(rows.count, 1);
     ck_assert_int_eq(store_stream_find(store, "x'; DROP TABLE chunks; --"), 0);
     store_close(store);
-    ck_assert_ptr_null(store_open("file:nothing?mode=memory", &err));
-    ck_assert_ptr_null(store_open(":memory:", &err));
+    GIVES_NONE(store_open("file:nothing?mode=memory", &err), "");
+    GIVES_NONE(store_open(":memory:", &err), "");
 }
 END_TEST
 
 /* Readers see what is committed while a writer goes on. */
 START_TEST(several_readers_follow_a_writer)
 {
-    struct err err = {""};
     const char *path = testing_file("live.db");
     struct store *writer = create(path), *early, *late;
     struct stream s = plain_stream("uvm");
     int index;
-    ck_assert_int_eq(store_stream_add(writer, &s, &index, &err), 0);
+    WORKS(store_stream_add(writer, &s, &index, &err));
     struct record *all = calloc(200000, sizeof *all);
     for (int i = 0; i < 200000; i++)
         all[i] = (struct record){.time = i, .addr = draw(), .kind = RECORD_TOUCH};
-    ck_assert_int_eq(store_append(writer, index, all, NULL, 100000, &err), 0);
+    WORKS(store_append(writer, index, all, NULL, 100000, &err));
     early = reopen(path);
     ck_assert_uint_eq(store_stream(early, 0)->records, 65536);
-    ck_assert_int_eq(store_append(writer, index, all + 100000, NULL, 50000, &err), 0);
-    ck_assert_int_eq(store_flush(writer, &err), 0);
+    WORKS(store_append(writer, index, all + 100000, NULL, 50000, &err));
+    WORKS(store_flush(writer, &err));
     late = reopen(path);
     expect_records(late, all, NULL, 0, 150000);
     expect_records(early, all, NULL, 0, 65536);
-    ck_assert_int_eq(store_append(writer, index, all + 150000, NULL, 50000, &err), 0);
-    ck_assert_int_eq(store_finish(writer, &err), 0);
+    WORKS(store_append(writer, index, all + 150000, NULL, 50000, &err));
+    WORKS(store_finish(writer, &err));
     store_close(writer);
     expect_records(early, all, NULL, 0, 65536);
     store_close(early);

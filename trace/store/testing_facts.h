@@ -10,7 +10,6 @@
 
 static inline void testing_row(struct store *store, const struct schema_table *table)
 {
-    struct err err = {""};
     struct store_value row[SCHEMA_COLUMNS];
     for (int c = 0; c < table->columns; c++)
         row[c] = table->column[c].type == SCHEMA_TEXT   ? STORE_V_TEXT("=\"a\", \\b\xc3\xa9\n\t'")
@@ -19,7 +18,7 @@ static inline void testing_row(struct store *store, const struct schema_table *t
     row[table->columns - 1] = table->column[table->columns - 1].required ? row[table->columns - 1] : STORE_V_NULL;
     if (strcmp(table->name, "skipped") == 0 || strcmp(table->name, "dropped") == 0)
         row[1] = STORE_V_INT(1000);
-    ck_assert_msg(store_row(store, table->name, row, (size_t)table->columns, &err) == 0, "%s", err.msg);
+    WORKS(store_row(store, table->name, row, (size_t)table->columns, &err));
 }
 
 /* An incomplete trace of two streams at `path`; as a driver's log it states its batches. */
@@ -89,17 +88,16 @@ static inline void testing_print_records(struct store *store, int s, FILE *to)
 /* All that a trace says, but for the facts of its own making, as a text; to be freed. */
 static inline char *testing_trace_text(struct store *store)
 {
-    struct err err = {""};
     char *text = NULL;
     size_t size;
     FILE *to = open_memstream(&text, &size);
-    struct schema *schema = schema_trace(&err);
+    struct schema *schema = GIVES(schema_trace(&err));
     ck_assert(to && schema);
     (void)fprintf(to, "%d\n", store_complete(store));
     for (int t = 0; t < schema->count; t++)
         if (strcmp(schema->table[t].name, "chunks") != 0) {
             (void)fprintf(to, "%s:\n", schema->table[t].name);
-            ck_assert_int_eq(store_rows(store, schema->table[t].name, testing_print_row, to, &err), 0);
+            WORKS(store_rows(store, schema->table[t].name, testing_print_row, to, &err));
         }
     for (int s = 0; s < store_stream_count(store); s++)
         testing_print_records(store, s, to);

@@ -21,14 +21,12 @@ static int64_t extra[N];
 static const char *make_trace(void)
 {
     static const uint64_t extremes[] = {0, UINT64_MAX, INT64_MAX, (uint64_t)INT64_MIN};
-    struct err err = {""};
     const char *path = testing_file("vtab.db");
-    struct store *store = store_create(path, true, "", &err);
-    ck_assert_msg(store != NULL, "%s", err.msg);
+    struct store *store = GIVES(store_create(path, true, "", &err));
     struct stream a = {.name = "uvm", .unit = TIME_NS, .extra = {"serial"}}, b = {.name = "it's; marks"};
     int ia, ib;
-    ck_assert_int_eq(store_stream_add(store, &a, &ia, &err), 0);
-    ck_assert_int_eq(store_stream_add(store, &b, &ib, &err), 0);
+    WORKS(store_stream_add(store, &a, &ia, &err));
+    WORKS(store_stream_add(store, &b, &ib, &err));
     for (int i = 0; i < N; i++) {
         made[i] = (struct record){.time = i * 10,
                                   .duration = (int64_t)(draw() % 100),
@@ -40,11 +38,11 @@ static const char *make_trace(void)
                                   .kind = 1 + (uint32_t)(draw() % (RECORD_SKIPPED - 1))};
         extra[i] = (int64_t)draw();
     }
-    ck_assert_int_eq(store_append(store, ia, made, extra, N, &err), 0);
+    WORKS(store_append(store, ia, made, extra, N, &err));
     struct record mark = {.kind = RECORD_BARRIER};
     for (int i = 0; i < 10; i++)
-        ck_assert_int_eq(store_append(store, ib, &mark, NULL, 1, &err), 0);
-    ck_assert_int_eq(store_finish(store, &err), 0);
+        WORKS(store_append(store, ib, &mark, NULL, 1, &err));
+    WORKS(store_finish(store, &err));
     store_close(store);
     return path;
 }

@@ -187,12 +187,11 @@ static inline int program_take(void *ctx, const struct program_op *op, struct er
 static inline void program_compare(struct program_notes *notes, const struct program *program)
 {
     static const struct program_taker taker = {.op = program_take};
-    struct err err = {""};
     struct program_counts counts;
     program_group(notes);
     program_expand(notes, program);
     notes->at = 0;
-    ck_assert_msg(program_walk(program, NULL, &taker, notes, &counts, &err) == 0, "%s", err.msg);
+    WORKS(program_walk(program, NULL, &taker, notes, &counts, &err));
     PROGRAM_SAME(notes->at, notes->count);
     PROGRAM_SAME(counts.instructions, notes->count);
     free(notes->list);

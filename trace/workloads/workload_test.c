@@ -41,9 +41,8 @@ START_TEST(a_program_of_another_size_than_asked_for_says_so)
                  {"kron,scale=4", NULL}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct workload w;
-        struct err err = {""};
         char note[200];
-        ck_assert_msg(workload_open(&w, cases[i].spec, &err) == 0, "%s", err.msg);
+        WORKS(workload_open(&w, cases[i].spec, &err));
         const char *said = workload_size_note(&w, note, sizeof note);
         ck_assert_msg(!said == !cases[i].note, "%s: %s", cases[i].spec, said ? said : "nothing");
         if (said)

@@ -25,12 +25,11 @@ static inline void batch_end(const struct uvm_policy *p, void *state)
 static inline struct uvm_prefetch_requests requests_of(const struct uvm_policy *p, void *state, const uint32_t *pages,
                                                        size_t n)
 {
-    struct err err = {""};
     static uint32_t room[UVM_PREFETCH_REQUESTS_MAX];
     static const struct uvm_evict_view memory = {.block_count = 8};
     struct uvm_prefetch_requests requests = {.pages = room};
     const struct uvm_batch_faults batch = {.pages = pages, .count = n, .memory = &memory};
-    ck_assert_msg(p->prefetch_batch(state, &batch, &requests, &err) == 0, "%s", err.msg);
+    WORKS(p->prefetch_batch(state, &batch, &requests, &err));
     return requests;
 }
 

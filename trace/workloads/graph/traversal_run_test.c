@@ -15,11 +15,10 @@ struct opened {
 /* most: bytes for launches that are kept. */
 static void open_run(struct opened *o, const char *spec, uint64_t most)
 {
-    struct err err = {""};
-    ck_assert_msg(workload_open(&o->w, spec, &err) == 0, "%s", err.msg);
+    WORKS(workload_open(&o->w, spec, &err));
     o->t = o->w.state;
-    ck_assert_msg(traversal_launches_open(&o->launches, o->t, true, most, &err) == 0, "%s", err.msg);
-    ck_assert_msg(traversal_run_open(&o->run, o->t, &o->launches, true, &err) == 0, "%s", err.msg);
+    WORKS(traversal_launches_open(&o->launches, o->t, true, most, &err));
+    WORKS(traversal_run_open(&o->run, o->t, &o->launches, true, &err));
 }
 
 static void close_run(struct opened *o)

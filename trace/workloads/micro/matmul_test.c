@@ -38,9 +38,7 @@ END_TEST
 START_TEST(a_size_that_is_no_multiple_of_a_tile_is_refused)
 {
     struct workload w;
-    struct err err = {""};
-    ck_assert_int_eq(workload_open(&w, "matmul,n=100", &err), -1);
-    ck_assert_ptr_nonnull(strstr(err.msg, "multiple of 32"));
+    FAILS_WITH(workload_open(&w, "matmul,n=100", &err), "multiple of 32");
 }
 END_TEST
 

@@ -23,16 +23,15 @@ END_TEST
 
 START_TEST(it_is_the_same_program)
 {
-    struct err err = {""};
     struct workload a, b;
     struct program p, q;
-    ck_assert_msg(workload_open(&a, "gpu-g15", &err) == 0, "%s", err.msg);
-    ck_assert_msg(workload_open(&b, "rodinia-nn", &err) == 0, "%s", err.msg);
-    ck_assert_int_eq(a.type->program(a.state, &p, &err), 0);
-    ck_assert_int_eq(b.type->program(b.state, &q, &err), 0);
+    WORKS(workload_open(&a, "gpu-g15", &err));
+    WORKS(workload_open(&b, "rodinia-nn", &err));
+    WORKS(a.type->program(a.state, &p, &err));
+    WORKS(b.type->program(b.state, &q, &err));
     struct program_body *x = calloc(2, sizeof *x), *y = x + 1;
-    ck_assert_int_eq(program_body(&p, (void *)p.state, 0, 1234, 0, x, &err), 1);
-    ck_assert_int_eq(program_body(&q, (void *)q.state, 0, 1234, 0, y, &err), 1);
+    RETURNS(program_body(&p, (void *)p.state, 0, 1234, 0, x, &err), 1);
+    RETURNS(program_body(&q, (void *)q.state, 0, 1234, 0, y, &err), 1);
     ck_assert_uint_eq(x->count, y->count);
     for (uint32_t i = 0; i < x->count; i++)
         ck_assert_uint_eq(program_addr(&x->access[i], 5, 0), program_addr(&y->access[i], 5, 0));
@@ -44,15 +43,14 @@ END_TEST
 
 START_TEST(old_keys_have_a_meaning_or_are_refused_by_name)
 {
-    struct err err = {""};
     struct workload w;
     struct workload_wish wish;
-    ck_assert_int_eq(workload_open(&w, "gpu-g3,cycles=60000,sms=8,seed=7", &err), 0);
+    WORKS(workload_open(&w, "gpu-g3,cycles=60000,sms=8,seed=7", &err));
     w.type->wish(w.state, &wish);
     ck_assert_int_eq(wish.sms, 8);
     ck_assert_uint_eq(wish.requests, 600000);
     workload_close(&w);
-    ck_assert_int_eq(workload_open(&w, "gpu-g3,set=l", &err), -1);
+    FAILS(workload_open(&w, "gpu-g3,set=l", &err));
 }
 END_TEST
 

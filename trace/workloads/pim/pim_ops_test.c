@@ -7,8 +7,7 @@
 static void count(const char *name, uint64_t *requests, double *changes)
 {
     struct pim_ops ops = {0};
-    struct err err;
-    ck_assert_int_eq(pim_ops_build(&ops, pim_kernel_find(name), 0, 4096, &err), 0);
+    WORKS(pim_ops_build(&ops, pim_kernel_find(name), 0, 4096, &err));
     *requests = 0;
     for (size_t i = 0; i < ops.count; i++)
         *requests += (uint64_t)pim_op_requests(&ops.op[i]);

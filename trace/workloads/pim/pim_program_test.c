@@ -116,11 +116,9 @@ START_TEST(what_has_no_address_is_refused)
     } wrong[] = {{"pim-add,channels=33", "33 channels"}, {"pim-add,base_row=8000", "row 8767"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct workload w;
-        struct err err = {""};
         struct program program;
-        ck_assert_int_eq(workload_open(&w, wrong[i].spec, &err), 0);
-        ck_assert_int_eq(w.type->program(w.state, &program, &err), -1);
-        ck_assert_msg(strstr(err.msg, wrong[i].says) != NULL, "%s", err.msg);
+        WORKS(workload_open(&w, wrong[i].spec, &err));
+        FAILS_WITH(w.type->program(w.state, &program, &err), wrong[i].says);
         workload_close(&w);
     }
 }

@@ -120,11 +120,10 @@ static inline uint64_t stalls_of(const char *spec, uint32_t launch, uint64_t war
 {
     static struct program_body body;
     struct workload w;
-    struct err err = {""};
     void *run;
     struct program program = program_opened(&w, spec, 0, 0);
-    ck_assert_msg(program_run_open(&program, &run, &err) == 0, "%s", err.msg);
-    ck_assert_int_eq(program_body(&program, run, launch, warp, index, &body, &err), 1);
+    WORKS(program_run_open(&program, &run, &err));
+    RETURNS(program_body(&program, run, launch, warp, index, &body, &err), 1);
     uint64_t stalls = program_stalls(&body);
     *instructions = program_instructions(&body);
     program_run_close(&program, run);

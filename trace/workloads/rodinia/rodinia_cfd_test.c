@@ -127,14 +127,13 @@ static double gathered(const char *spec, uint64_t n, uint64_t window)
 {
     static struct program_body body;
     struct workload w;
-    struct err err;
     struct program program = program_opened(&w, spec, 0, 0);
     bool *seen = calloc(n, sizeof *seen);
     uint64_t sectors = 0, gathers = 0, field = program_at(&program, VAR, (n + 191) / 192 * 192, 4);
     ck_assert_ptr_nonnull(seen);
     for (uint64_t warp = 0; warp < (n + 31) / 32; warp++)
         for (uint32_t j = 0; j < 4; j++) {
-            ck_assert_int_eq(program_body(&program, w.state, 4, warp, j, &body, &err), 1);
+            RETURNS(program_body(&program, w.state, 4, warp, j, &body, &err), 1);
             uint32_t k = j == 0 ? 9 : 4;
             if (k >= body.count)
                 continue;
@@ -196,9 +195,8 @@ START_TEST(meshes_that_an_int_cannot_count_are_refused_and_large_ones_open_at_on
     struct workload w;
     struct program program = program_opened(&w, "rodinia-cfd,n=178956864,window=16777216", 0, 0);
     struct program_launch launch = {0};
-    struct err err;
     program.ops->launch(program.state, 4, &launch);
-    ck_assert_int_eq(program_check_launch(&launch, 4, &err), 0);
+    WORKS(program_check_launch(&launch, 4, &err));
     ck_assert_uint_eq(launch.blocks, 932067);
     workload_close(&w);
 }

@@ -122,10 +122,9 @@ START_TEST(no_boxes_are_refused_and_many_open_at_once)
     ck_assert_ptr_nonnull(strstr(program_refused("rodinia-lavamd,boxes=0"), "boxes"));
     struct workload w;
     struct program_launch shape = {0};
-    struct err err = {""};
     struct program program = program_opened(&w, "rodinia-lavamd,boxes=512", 0, 0);
     program.ops->launch(program.state, 0, &shape);
-    ck_assert_msg(program_check_launch(&shape, 0, &err) == 0, "%s", err.msg);
+    WORKS(program_check_launch(&shape, 0, &err));
     workload_close(&w);
 }
 END_TEST

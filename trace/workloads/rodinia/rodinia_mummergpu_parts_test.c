@@ -33,9 +33,8 @@ static void check_leaves(const struct tree *t, uint32_t bases, uint32_t v, uint3
 static void check(uint32_t bases, uint64_t seed)
 {
     struct tree t = {0};
-    struct err err = {""};
     uint32_t leaves = 0;
-    ck_assert_int_eq(tree_init(&t, bases, seed, &err), 0);
+    WORKS(tree_init(&t, bases, seed, &err));
     check_leaves(&t, bases, ROOT, &leaves);
     ck_assert_uint_eq(leaves, bases + 1);
     for (uint32_t v = ROOT; v <= t.nodes; v++) {
@@ -62,9 +61,8 @@ END_TEST
 START_TEST(a_random_genome_branches_at_the_depth_of_its_logarithm)
 {
     struct tree t = {0};
-    struct err err = {""};
     double depth = 0, inner = 0;
-    ck_assert_int_eq(tree_init(&t, 1 << 18, 5, &err), 0);
+    WORKS(tree_init(&t, 1 << 18, 5, &err));
     for (uint32_t v = ROOT; v <= t.nodes; v++)
         if (t.node[v].at + t.node[v].depth <= 1 << 18) {
             depth += t.node[v].depth;
@@ -145,10 +143,9 @@ START_TEST(a_query_of_the_genome_matches_to_its_end_from_every_start)
 {
     struct mummergpu *m = state_of(30, 4, 1, 30, 25);
     struct walk walk = {0};
-    struct err err = {""};
     uint32_t results = 0;
     m->letters = m->tree.text;
-    ck_assert_int_eq(walk_init(&walk, m, 0, &err), 0);
+    WORKS(walk_init(&walk, m, 0, &err));
     for (size_t b = 0; b < walk.bodies; b++)
         for (uint32_t i = 0; i < walk.body[b].count; i++) {
             const struct step *a = &walk.body[b].step[i];
@@ -169,10 +166,9 @@ START_TEST(bodies_are_whole_and_lanes_those_with_a_query)
 {
     struct mummergpu *m = state_of(2000, 9, 40, 25, 20);
     struct walk walk = {0};
-    struct err err = {""};
     m->letters = m->tree.text;
     for (uint32_t first = 0; first < 64; first += 32) {
-        ck_assert_int_eq(walk_init(&walk, m, first, &err), 0);
+        WORKS(walk_init(&walk, m, first, &err));
         for (size_t b = 0; b < walk.bodies; b++) {
             ck_assert_uint_ge(walk.body[b].count, 1);
             ck_assert_uint_le(walk.body[b].count, BODY_STEPS);
@@ -180,7 +176,7 @@ START_TEST(bodies_are_whole_and_lanes_those_with_a_query)
         ck_assert_uint_eq(walk.body[0].step[0].active, first ? 0xff : 0xffffffff);
         walk_release(&walk);
     }
-    ck_assert_int_eq(walk_init(&walk, m, 64, &err), 0);
+    WORKS(walk_init(&walk, m, 64, &err));
     ck_assert_uint_eq(walk.bodies, 0);
     m->letters = NULL;
     mummergpu_close(m);

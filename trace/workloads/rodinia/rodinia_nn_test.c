@@ -62,12 +62,11 @@ START_TEST(no_place_is_refused_and_most_of_them_open_at_once)
     ck_assert_ptr_nonnull(strstr(program_refused("rodinia-nn,n=0"), "expected 1"));
     struct workload w;
     struct program_launch launch = {0};
-    struct err err;
     struct program program = program_opened(&w, "rodinia-nn,n=2147483647", 0, 0);
     program.ops->launch(program.state, 0, &launch);
-    ck_assert_int_eq(program_check_launch(&launch, 0, &err), 0);
+    WORKS(program_check_launch(&launch, 0, &err));
     static struct program_body body;
-    ck_assert_int_eq(program_body(&program, w.state, 0, program_warps(&launch) - 1, 0, &body, &err), 1);
+    RETURNS(program_body(&program, w.state, 0, program_warps(&launch) - 1, 0, &body, &err), 1);
     ck_assert_uint_eq(body.access[2].active, 0x7fffffff);
     workload_close(&w);
 }
