@@ -6,8 +6,7 @@ static struct err err;
 
 static void add(struct store *store, const char *kernel, const char *name, double value, unsigned launch)
 {
-    char how[60];
-    (void)snprintf(how, sizeof how, "launch %u, CUPTI x.sum", launch);
+    const char *how = testing_text("launch %u, CUPTI x.sum", launch);
     const struct store_value row[] = {STORE_V_TEXT(kernel), STORE_V_TEXT(name), STORE_V_REAL(value), STORE_V_TEXT(""),
                                       STORE_V_TEXT(how)};
     ck_assert_int_eq(store_row(store, "counters", row, 5, &err), 0);

@@ -59,9 +59,8 @@ static const struct policy_head *build(const char *text)
 static const struct policy_head *build_scheduler(const char *file, const char *name)
 {
     static char text[1 << 16];
-    char path[128], from[64];
-    (void)snprintf(path, sizeof path, "models/dram/scheduler/%s.c", file);
-    (void)snprintf(from, sizeof from, ".name = \"%s\"", name);
+    const char *path = testing_text("models/dram/scheduler/%s.c", file);
+    const char *from = testing_text(".name = \"%s\"", name);
     FILE *f = fopen(path, "rb");
     ck_assert_ptr_nonnull(f);
     const size_t n = fread(text, 1, sizeof text - 200, f);

@@ -133,10 +133,8 @@ END_TEST
 static const char *fitted(const struct table *t, int columns)
 {
     static char text[1 << 15];
-    char value[16];
     FILE *f = fopen(testing_file("fitted"), "w+");
-    (void)snprintf(value, sizeof value, "%d", columns);
-    setenv("COLUMNS", value, 1);
+    setenv("COLUMNS", testing_text("%d", columns), 1);
     table_print(t, f);
     unsetenv("COLUMNS");
     rewind(f);

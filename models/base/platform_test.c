@@ -258,9 +258,8 @@ START_TEST(the_host_is_not_borrowed_with_a_section)
     FILE *lender = fopen(testing_file("lender.ini"), "w");
     (void)fputs("[platform]\nbase = h200\nname = lender\n[uvm]\nhost = 0.4 | measured\n", lender);
     (void)fclose(lender);
-    char text[600];
-    (void)snprintf(text, sizeof text, "[platform]\nbase = h200\nname = mine\n[uvm]\nas = %s | 0.5..2: another GPU\n",
-                   testing_file("lender.ini"));
+    const char *text = testing_text("[platform]\nbase = h200\nname = mine\n[uvm]\nas = %s | 0.5..2: another GPU\n",
+                                    testing_file("lender.ini"));
     struct platform *p = load(text, &err);
     ck_assert_msg(p != NULL, "%s", err.msg);
     const struct platform_number *n = number(p, "uvm", "host");
@@ -289,9 +288,7 @@ START_TEST(what_a_platform_lacks_is_named_with_who_has_it)
         {"base = h200\n[uvm]\nas = none | off\n", "uvm", "platform mine has no [uvm]: off;"},
         {"[gpu]\nsms = 66 | s\n", "fpga", "no platform has a section [fpga]"}};
     for (size_t i = 0; i < sizeof lacks / sizeof *lacks; i++) {
-        char text[300];
-        (void)snprintf(text, sizeof text, "[platform]\nname = mine\n%s", lacks[i].text);
-        struct platform *p = GIVES(load(text, &err));
+        struct platform *p = GIVES(load(testing_text("[platform]\nname = mine\n%s", lacks[i].text), &err));
         FAILS_WITH(platform_whole(p, lacks[i].section, &err), lacks[i].says);
         platform_free(p);
     }
@@ -376,9 +373,7 @@ END_TEST
 
 START_TEST(a_base_that_names_itself_ends)
 {
-    char text[300];
-    (void)snprintf(text, sizeof text, "[platform]\nbase = %s\n", testing_file("x.ini"));
-    GIVES_NONE(load(text, &err), "levels deep");
+    GIVES_NONE(load(testing_text("[platform]\nbase = %s\n", testing_file("x.ini")), &err), "levels deep");
 }
 END_TEST
 

@@ -79,8 +79,7 @@ START_TEST(the_papers_controller_is_the_reference)
     param_defaults(dram_params, &hw);
     for (uint64_t seed = 1; seed <= 8; seed++) {
         struct random x = {seed};
-        char what[32];
-        (void)snprintf(what, sizeof what, "seed %d", (int)seed);
+        const char *what = testing_text("seed %d", (int)seed);
         hw.banks = seed % 2 ? 16 : 8;
         make(&x, (int)hw.banks, hw.banks == 16);
         every_policy(&hw, what);
@@ -123,8 +122,7 @@ static void fuzz(int64_t refresh, uint64_t seeds)
 {
     for (uint64_t seed = 1; seed <= seeds; seed++) {
         struct random x = {seed * 3 + (uint64_t)refresh};
-        char what[32];
-        (void)snprintf(what, sizeof what, "refresh %d, seed %d", (int)refresh, (int)seed);
+        const char *what = testing_text("refresh %d, seed %d", (int)refresh, (int)seed);
         const struct dram_platform hw = any_device(&x, refresh);
         make(&x, (int)hw.banks, hw.banks == 16); /* PIM requests are of 16 banks */
         every_policy(&hw, what);

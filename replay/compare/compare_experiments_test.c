@@ -80,8 +80,8 @@ START_TEST(an_experiment_says_what_it_settles)
     ck_assert(platform_axis(result.platform, 0, &r->numbers->axis));
     r->flips->at = r->numbers->axis.high;
     r->number_count = r->flip_count = result.drawn = 1;
-    char name[160], at[160];
-    (void)snprintf(at, sizeof at, "%s", platform_axis_name(&r->numbers->axis, name, sizeof name));
+    char name[160];
+    const char *at = testing_text("%s", platform_axis_name(&r->numbers->axis, name, sizeof name));
     size_t rows[COMPARE_MECHANISMS], n = compare_best_rows(&result, 3, rows), settled = 0;
     ck_assert_uint_eq(n, 3);
     json_t *list = compare_experiments_json(&result, 3);

@@ -69,8 +69,7 @@ static int64_t part_of(const char *whole, const char *to, unsigned which)
 /* Whatever stood there when it was interrupted, the answer is the same, and nothing that stood there is run again. */
 static void goes_on_from_any_part(const char *spec, const char *platform)
 {
-    char whole[300];
-    (void)snprintf(whole, sizeof whole, "%s", testing_file("whole.db"));
+    const char *whole = testing_text("%s", testing_file("whole.db"));
     (void)remove(whole);
     struct compare_result fresh = compared(spec, platform, NULL, 0), first = compared(spec, platform, whole, 0);
     char *expected = printed(&fresh), *text = printed(&first);

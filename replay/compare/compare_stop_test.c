@@ -120,9 +120,8 @@ static size_t check(const char *spec, const struct compare_result *whole, const 
 
 START_TEST(no_row_is_stopped_below_its_time_or_within_three_times_of_the_best)
 {
-    char spec[128];
     size_t zerocopy = 0;
-    (void)snprintf(spec, sizeof spec, "synth:%s", specs[_i]);
+    const char *spec = testing_text("synth:%s", specs[_i]);
     struct compare_result whole = asked(spec, 0, 2), near = asked(spec, 1, 2);
     size_t stopped = check(spec, &whole, &near, &zerocopy);
     compare_release(&near);
@@ -216,8 +215,7 @@ static bool same_real(double a, double b)
 
 START_TEST(rows_that_stop_in_draws_change_nothing_of_what_comes_of_them)
 {
-    char spec[128];
-    (void)snprintf(spec, sizeof spec, "synth:%s", drawn[_i]);
+    const char *spec = testing_text("synth:%s", drawn[_i]);
     struct compare_result all = drawn_with(spec, 0), near = drawn_with(spec, 1);
     const struct robust *a = &all.robust, *b = &near.robust;
     ck_assert_uint_eq(a->answers, b->answers);

@@ -47,16 +47,13 @@ START_TEST(a_tiered_row_is_its_engines_time_and_one_copy)
         ck_assert_double_eq(metric(row, "time_ns"), time < shift ? time : shift);
         ck_assert_double_eq(metric(row, "h2d_bytes"), engine_says(l1, "degree", pct, "naive", "h2d_bytes") + bytes);
         ck_assert_double_eq(metric(row, "read_amplification_ratio"), metric(row, "h2d_bytes") / (2048 * 1024));
-        char copy[64];
-        (void)snprintf(copy, sizeof copy, "%.4g ms of the time are their copy", copy_ns / 1e6);
-        ck_assert(noted(row, copy));
+        ck_assert(noted(row, testing_text("%.4g ms of the time are their copy", copy_ns / 1e6)));
         ck_assert_double_eq(metric(row, "gpu_bytes") - metric(row_of("zerocopy", "naive"), "gpu_bytes"), bytes);
     }
     ck_assert_double_eq(metric(row, "time_ns"), least);
     ck_assert(told(row, "by degree, most first") && told(row, "one cudaMemcpy()"));
-    char hits[64];
-    (void)snprintf(hits, sizeof hits, "%.3g %% of what is asked for",
-                   100 * engine_says(l1, "degree", pct, "naive", "hit_ratio"));
+    const char *hits =
+        testing_text("%.3g %% of what is asked for", 100 * engine_says(l1, "degree", pct, "naive", "hit_ratio"));
     ck_assert_msg(noted(row, hits), "no note says %s", hits);
     compare_release(&result);
 }
@@ -68,7 +65,7 @@ START_TEST(rows_kept_by_recorded_accesses_do_not_cross_the_link_again)
 {
     enum { ROWS = 256, ASKED = 4096 };
     unsigned seed = 5, before[ROWS] = {0}, now[ROWS] = {0};
-    char spec[700], recorded[300];
+    char recorded[300];
     const char *path = testing_file("recorded.txt");
     (void)snprintf(recorded, sizeof recorded, "%s", path);
     FILE *f = fopen(path, "wb"), *g = fopen(testing_file("rows.txt"), "wb");
@@ -82,9 +79,9 @@ START_TEST(rows_kept_by_recorded_accesses_do_not_cross_the_link_again)
     }
     (void)fclose(f);
     (void)fclose(g);
-    (void)snprintf(spec, sizeof spec, "synth:gather,rows=%s,recorded=%s,table_rows=%d,reuse=none",
-                   testing_file("rows.txt"), recorded, ROWS);
-    compare_with(spec, "h200", NULL, 1);
+    compare_with(testing_text("synth:gather,rows=%s,recorded=%s,table_rows=%d,reuse=none", testing_file("rows.txt"),
+                              recorded, ROWS),
+                 "h200", NULL, 1);
     const struct compare_row *row = only_row("tiered");
     uint64_t kept = (uint64_t)(ROWS * json_real_value(json_object_get(row->params, "local_pct")) / 100), missed = 0;
     for (unsigned r = 0; r < ROWS; r++) {
@@ -147,9 +144,8 @@ END_TEST
 START_TEST(a_cache_stands_at_the_knee_of_its_curve)
 {
     static const char text[] = "0 1 0 2 0 3 0 4 0 5 0 6 0 7 0 1";
-    char spec[400];
-    (void)snprintf(spec, sizeof spec, "synth:gather,row_bytes=1024,reuse=none,rows=%s",
-                   testing_write("hot.txt", text, sizeof text - 1));
+    const char *spec =
+        testing_text("synth:gather,row_bytes=1024,reuse=none,rows=%s", testing_write("hot.txt", text, sizeof text - 1));
     compare_with(spec, "h200", NULL, 1);
     const struct compare_row *lru = row_of("tiered", "naive, 25 % by lru"),
                              *lfu = row_of("tiered", "naive, 13 % by lfu"),
@@ -186,9 +182,7 @@ END_TEST
 START_TEST(rows_copied_one_by_one_take_what_their_blocks_may)
 {
     for (int kib = 16; kib <= 64; kib += 48) {
-        char spec[96];
-        (void)snprintf(spec, sizeof spec, "synth:kv-load,blocks=100,layers=2,block_bytes=%dKiB", kib);
-        compare_with(spec, "h100", NULL, 1);
+        compare_with(testing_text("synth:kv-load,blocks=100,layers=2,block_bytes=%dKiB", kib), "h100", NULL, 1);
         const struct compare_row *batch = row_of("copy-blocks", "copy-blocks"),
                                  *each = row_of("copy-blocks", "copy-blocks:calls=each");
         const struct pcie *link = platform_section_get(result.platform, "pcie");

@@ -67,9 +67,8 @@ START_TEST(a_view_for_one_replay_leaves_nothing_behind)
     ck_assert_int_ge(store_stream_find(touches, "touches"), 0);
     ck_assert_int_ge(store_stream_find(lists, "scans"), 0);
     ck_assert_str_eq(store_path(touches), "accesses");
-    char command[300];
-    (void)snprintf(command, sizeof command, "test $(ls %s | wc -l) -eq 1", testing_dir()); /* the recording */
-    ck_assert_int_eq(system(command), 0);
+    /* the recording */
+    ck_assert_int_eq(system(testing_text("test $(ls %s | wc -l) -eq 1", testing_dir())), 0);
     store_close(touches);
     store_close(lists);
     store_close(store);

@@ -191,14 +191,12 @@ static void close_warps(struct launch *l, const char *name, FILE *out)
 static void run_launch(struct recorded *r, uint32_t level, const char *kernel, FILE *out)
 {
     const struct graph *g = r->graph;
-    char name[64];
     bool naive = r->pattern == NAIVE;
     uint64_t warps = naive ? (g->vertices + LANES - 1) / LANES : g->vertices;
     open_warps(&r->launch, warps);
     for (uint64_t w = 0; w < warps; w++)
         (naive ? naive_warp : vertex_warp)(r, w, level);
-    (void)snprintf(name, sizeof name, "%s_%s", kernel, patterns[r->pattern]);
-    close_warps(&r->launch, name, out);
+    close_warps(&r->launch, testing_text("%s_%s", kernel, patterns[r->pattern]), out);
 }
 
 /* The text of a search from the hub, or of one sweep in which no neighbour is new. Returns its launches. */
@@ -282,14 +280,13 @@ static struct totals replayed(const char *spec, const char *policy)
 
 static void compare(const struct graph *graph, int scale, bool bfs, enum pattern pattern, int element, int offset)
 {
-    char spec[160];
     struct recorded r = {
         .graph = graph, .pattern = pattern, .element = (uint64_t)element, .list = LIST + (uint64_t)offset};
     const char *path = testing_file("traversal.txt");
     uint32_t launches = record(&r, bfs, path);
     struct totals from_accesses = derived(path, &r, launches);
-    (void)snprintf(spec, sizeof spec, "synth:%s,graph=kron,scale=%d,element=%d,base_offset=%d,reuse=none",
-                   bfs ? "bfs,root=auto" : "cc,iterations=1", scale, element, offset);
+    const char *spec = testing_text("synth:%s,graph=kron,scale=%d,element=%d,base_offset=%d,reuse=none",
+                                    bfs ? "bfs,root=auto" : "cc,iterations=1", scale, element, offset);
     struct totals from_graph = replayed(spec, patterns[pattern]);
     ck_assert_int_gt(from_graph.value[0], (int64_t)graph->vertices / 4);
     for (int i = 0; i < COUNTS; i++)

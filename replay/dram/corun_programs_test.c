@@ -219,9 +219,8 @@ static struct winners winners_at(const char *const *specs, const char *cut)
     static const char *const metrics[] = {"system_throughput", "fairness_index"};
     struct replay_result r;
     struct winners w;
-    char set[128];
-    (void)snprintf(set, sizeof set, "vcs=2,mem_share=0.1,launch_gap=0,l2_bytes=768KiB,cut=%s", cut);
-    test_replay(&r, specs, 2, set, "frfcfs,frrr-fcfs,f3fs", NULL);
+    test_replay(&r, specs, 2, testing_text("vcs=2,mem_share=0.1,launch_gap=0,l2_bytes=768KiB,cut=%s", cut),
+                "frfcfs,frrr-fcfs,f3fs", NULL);
     for (int m = 0; m < 2; m++) {
         w.of[m] = winner(&r, metrics[m]);
         w.settled[m] = !warns(&r, 0, "not settled", metrics[m]);

@@ -14,9 +14,7 @@ static int64_t whole(const struct replay_result *r, size_t run, const char *name
 /* A mix of the truth as a trace. */
 static const char *mix(const char *name)
 {
-    char path[128];
-    (void)snprintf(path, sizeof path, "fixtures/dram/%s.csv.xz", name);
-    return test_import(path, "mix.offchip");
+    return test_import(testing_text("fixtures/dram/%s.csv.xz", name), "mix.offchip");
 }
 
 START_TEST(both_sides_end_once_and_slow_each_other)

@@ -99,9 +99,8 @@ static void check_commands(FILE *file, const struct replay_result *result, bool 
 /* 3,000 requests of one channel, some to rows just used, with pauses of several refreshes. */
 static const char *mixed_stream(const char *platform, const struct dram_platform *hw)
 {
-    char csv[80], name[80];
-    (void)snprintf(csv, sizeof csv, "%s.csv", platform);
-    (void)snprintf(name, sizeof name, "%s.offchip", platform);
+    const char *csv = testing_text("%s.csv", platform);
+    const char *name = testing_text("%s.offchip", platform);
     FILE *f = fopen(testing_file(csv), "w");
     ck_assert_ptr_nonnull(f);
     (void)fputs("id,arrival_cycle,kind,bank,row,col\n", f);

@@ -41,9 +41,8 @@ static int split(char *line, char *fields[], int most)
 /* Compare --requests with the truth: one column group of four per policy there, one row per policy and request here. */
 static void check_requests(const char *stream, int vcs, const char *ours)
 {
-    char path[128];
     struct err err;
-    (void)snprintf(path, sizeof path, "fixtures/dram/%s_direct_vc%d.csv.xz", stream, vcs);
+    const char *path = testing_text("fixtures/dram/%s_direct_vc%d.csv.xz", stream, vcs);
     static char expected[8192][POLICIES * 4][12];
     struct input_stream *source = input_stream_open(path, &err);
     ck_assert_msg(source != NULL, "%s", err.msg);
@@ -226,10 +225,8 @@ static int replay_partition(const struct replay_job *job, struct outcome *runs, 
 static void check_summary(const char *front, const char *stream, int vcs)
 {
     enum { MOST = 13 };
-    char path[128];
     struct err err;
-    (void)snprintf(path, sizeof path, "fixtures/dram/summary_%s.csv", front);
-    struct input_stream *source = input_stream_open(path, &err);
+    struct input_stream *source = input_stream_open(testing_text("fixtures/dram/summary_%s.csv", front), &err);
     ck_assert_msg(source != NULL, "%s", err.msg);
     char *line, *fields[64], *names[64], header[2048];
     size_t length;
@@ -275,8 +272,7 @@ static void check_summary(const char *front, const char *stream, int vcs)
 static void check_front(const char *front)
 {
     for (size_t s = 0; s < sizeof streams / sizeof *streams; s++) {
-        char trace[256];
-        (void)snprintf(trace, sizeof trace, "%s", test_import(stream_path(streams[s]), "truth.offchip"));
+        const char *trace = testing_text("%s", test_import(stream_path(streams[s]), "truth.offchip"));
         const char *const specs[] = {trace};
         for (int vcs = 1; vcs <= 2; vcs++) {
             const bool direct = strcmp(front, "direct") == 0;

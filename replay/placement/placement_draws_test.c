@@ -61,9 +61,8 @@ START_TEST(programs_are_run_anew_on_each_drawn_gpu)
                                        "l_mem", "t_ini", "c_cpu",     "c_gpu", "max_parallelism"};
     struct placement_draws d;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) { /* what --set gives is not drawn: only [gpu] is left */
-        char key[64];
-        (void)snprintf(key, sizeof key, "placement.%s", keys[i]);
-        ck_assert_int_ge(platform_set(tx2, key, i < 7 ? "1e-5" : "0.01", NULL, &err), 0);
+        ck_assert_int_ge(platform_set(tx2, testing_text("placement.%s", keys[i]), i < 7 ? "1e-5" : "0.01", NULL, &err),
+                         0);
     }
     ck_assert_msg(placement_draws_run(&d, tx2, written(one), 4, 1, 0, &err) == 0, "%s", err.msg);
     ck_assert_double_eq(d.change[1][PLACEMENT_OVER_DEVICE].least, d.change[1][PLACEMENT_OVER_DEVICE].most);

@@ -81,10 +81,10 @@ START_TEST(a_number_that_the_platform_lacks_is_named)
     static const char *const lines[] = {"l2_bytes = 524288 | test\n", "warps_per_sm = 64 | test\n",
                                         "memory_ns = 100 | test\n"};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        char text[sizeof whole], key[32];
+        char text[sizeof whole];
         const char *at = strstr(whole, lines[i]);
         (void)snprintf(text, sizeof text, "%.*s%s", (int)(at - whole), whole, at + strlen(lines[i]));
-        (void)snprintf(key, sizeof key, "states no gpu.%.*s;", (int)strcspn(lines[i], " "), lines[i]);
+        const char *key = testing_text("states no gpu.%.*s;", (int)strcspn(lines[i], " "), lines[i]);
         struct platform *p = load(text);
         struct hand h;
         hand_make(&h);

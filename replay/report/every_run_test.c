@@ -266,9 +266,7 @@ static size_t drawn(const struct made *m, const struct case_table *table, const 
 {
     size_t n = 0;
     for (size_t i = 0; i < m->set.count; i++) {
-        char text[64];
-        (void)snprintf(text, sizeof text, "%.9g", (1000 + (double)i) / unit);
-        n += !table->twice[i] && stands(script, text);
+        n += !table->twice[i] && stands(script, testing_text("%.9g", (1000 + (double)i) / unit));
     }
     return n;
 }

@@ -236,9 +236,7 @@ START_TEST(what_cannot_be_drawn_is_refused_with_the_reason)
     has(err.msg, "no run of the dram engine has total_cycles");
     input.metrics = "fairness_index";
     for (int i = 0; i < 41; i++) {
-        char name[32];
-        (void)snprintf(name, sizeof name, "gpu-g%d", 3 + i);
-        add_pair(&set, name, 1, "fcfs", 0.3);
+        add_pair(&set, testing_text("gpu-g%d", 3 + i), 1, "fcfs", 0.3);
     }
     ck_assert_ptr_null(script_of("bars", &input, &err));
     has(err.msg, "--aggregate combines inputs");

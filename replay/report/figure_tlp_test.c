@@ -30,7 +30,7 @@ START_TEST(figures_show_types_senders_and_quartiles)
     struct store *store = testing_packets(1, 101, true);
     struct figure_input input = {.path = "tlp.db", .store = store};
     for (int i = 0; i < 2; i++) {
-        char *text = NULL, file[32];
+        char *text = NULL;
         size_t size;
         FILE *out = open_memstream(&text, &size);
         ck_assert_msg(plot_script(figure_find(names[i]), &input, out, &err) == 0, "%s", err.msg);
@@ -38,8 +38,7 @@ START_TEST(figures_show_types_senders_and_quartiles)
         ck_assert_msg(strstr(text, words[i][0]) != NULL, "%s", text);
         ck_assert_msg(i == 1 || strstr(text, words[i][1]) != NULL, "%s", text);
         free(text);
-        (void)snprintf(file, sizeof file, "%s.svg", names[i]);
-        int rc = plot_draw(figure_find(names[i]), &input, testing_file(file), true, &err);
+        int rc = plot_draw(figure_find(names[i]), &input, testing_file(testing_text("%s.svg", names[i])), true, &err);
         ck_assert_msg(rc == 0 || strstr(err.msg, "not installed"), "%s", err.msg);
     }
     store_close(store);

@@ -71,8 +71,7 @@ START_TEST(only_the_most_moving_are_drawn)
 {
     json_t *numbers = json_array(), *notes = json_array();
     for (int i = 0; i < 40; i++) {
-        char name[16];
-        (void)snprintf(name, sizeof name, "n%d", i);
+        const char *name = testing_text("n%d", i);
         json_array_append_new(numbers, json_pack("{s:s,s:s,s:i,s:i,s:f,s:f}", "number", name, "unit", "", "low", i,
                                                  "high", 99, "low_margin", 2.0, "high_margin", 2.0 + i * 0.1));
     }
@@ -115,8 +114,7 @@ START_TEST(tics_are_round_numbers_within_the_range)
                                    ranges[i].lo, "high_margin", ranges[i].hi);
         struct figure_input input = {.path = "none", .json = robust};
         char *text = GIVES(script_of(&input, &err));
-        char tics[400];
-        (void)snprintf(tics, sizeof tics, "\nset xtics (%s)\n", ranges[i].tics);
+        const char *tics = testing_text("\nset xtics (%s)\n", ranges[i].tics);
         ck_assert_msg(strstr(text, tics) != NULL, "no%s in\n%s", tics, text);
         free(text);
         json_decref(robust);

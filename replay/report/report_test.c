@@ -208,8 +208,7 @@ START_TEST(by_gpu_kernel_the_pim_kernels_are_aggregated_as_declared)
     static const double fairness[2][2] = {{0.1, 0.4}, {0.2, 0.8}};
     for (int m = 0; m < 2; m++)
         for (int p = 0; p < 2; p++) {
-            char input[64];
-            (void)snprintf(input, sizeof input, "mem=synth:g%d,x=1 + pim=synth:p%d", m, p);
+            const char *input = testing_text("mem=synth:g%d,x=1 + pim=synth:p%d", m, p);
             testing_add_runs(&set, "test",
                              json_pack("{s:s,s:s,s:s,s:{},s:[{s:s,s:{},s:{s:f,s:i}}]}", "engine", "dram", "input",
                                        input, "platform", "gv100", "settings", "runs", "policy", "fcfs", "params",

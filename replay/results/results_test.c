@@ -270,8 +270,7 @@ static bool put_runs(int writer)
     struct err err = {""};
     struct results *results = results_open(testing_file("shared.db"), RESULTS_APPEND, &err);
     for (int i = 0; results && i < RUNS; i++) {
-        char key[16];
-        (void)snprintf(key, sizeof key, "%d-%d", writer, i);
+        const char *key = testing_text("%d-%d", writer, i);
         struct results_run run = sample;
         run.key = key;
         if (results_put(results, &run, 1, &err))
@@ -564,8 +563,7 @@ static void write_until_killed(const char *path, int round, int ready)
     struct err err = {""};
     struct results *results = results_open(path, RESULTS_APPEND, &err);
     for (int i = 0; results && i < WRITER_RUNS; i++) {
-        char key[32];
-        (void)snprintf(key, sizeof key, "%d-%d", round, i);
+        const char *key = testing_text("%d-%d", round, i);
         struct results_run run = sample;
         run.key = key;
         if (results_put(results, &run, 1, &err) || (i == 0 && write(ready, "", 1) != 1))

@@ -20,8 +20,7 @@ static void add(struct run_set *set, const char *input, const char *platform, co
 
 static void simple(struct run_set *set, const char *input, const char *settings, const char *policy, int faults)
 {
-    char run[64];
-    (void)snprintf(run, sizeof run, "\"metrics\":{\"faults\":%d}", faults);
+    const char *run = testing_text("\"metrics\":{\"faults\":%d}", faults);
     add(set, input, "p", "{}", settings, policy, run);
 }
 
@@ -149,11 +148,10 @@ START_TEST(a_difference_turned_round_has_the_other_sign)
         struct run_set set[2] = {{0}, {0}};
         for (int s = 0; s < 2; s++)
             for (int i = 0; i < 12; i++) {
-                char settings[64];
                 const char *const policies[] = {"tree", "none", "fixed"}, *const inputs[] = {"x", "y"};
                 unsigned r = (seed = seed * 1103515245u + 12345u) >> 8;
-                (void)snprintf(settings, sizeof settings, "{\"pct\":%u,\"t\":%d}", r % 3, round % 3 ? s : 0);
-                simple(&set[s], inputs[r / 3 % 2], settings, policies[r / 6 % 3], (int)(r / 18 % 4));
+                simple(&set[s], inputs[r / 3 % 2], testing_text("{\"pct\":%u,\"t\":%d}", r % 3, round % 3 ? s : 0),
+                       policies[r / 6 % 3], (int)(r / 18 % 4));
             }
         struct run_diff there, back, self;
         make(&there, &set[0], &set[1]);

@@ -180,8 +180,7 @@ START_TEST(the_head_says_whose_numbers_were_used)
     for (size_t s = 0; platform_sections[s]; s++)
         for (const struct param *row = platform_sections[s]->params; row->name; row++)
             rows += strcmp(platform_sections[s]->name, "gpu") == 0 || strcmp(platform_sections[s]->name, "pcie") == 0;
-    char begins[80];
-    (void)snprintf(begins, sizeof begins, "platform h100 (shipped): %zu numbers of [gpu] [pcie], ", rows);
+    const char *begins = testing_text("platform h100 (shipped): %zu numbers of [gpu] [pcie], ", rows);
     ck_assert_msg(strncmp(head, begins, strlen(begins)) == 0, "%s", head);
     ck_assert_ptr_nonnull(strstr(head, "borrowed, 1 given by --set"));
     ck_assert(platform_use_is_head(head) && !platform_use_is_head("platform engineers borrow"));

@@ -95,10 +95,10 @@ static double returned; /* bytes from the GPU, of all rows: some must be */
 /* Returns the largest spread of time and of the bytes both ways. */
 static double compare(const struct input *input, const char *file, const char *platform, int way)
 {
-    char uvm[128], paging[128];
+    char paging[128];
     const char *given = ways[way].sets;
     const char *sets[] = {"cut=1000", paging, given};
-    (void)snprintf(uvm, sizeof uvm, "uvm:paging=[%s]", ways[way].paging);
+    const char *uvm = testing_text("uvm:paging=[%s]", ways[way].paging);
     (void)snprintf(paging, sizeof paging, "paging=[%s]", ways[way].paging);
     size_t n = given != NULL;
     struct answer u = ask("uvm", ways[way].paging, &given, n, input, file);
@@ -116,19 +116,17 @@ static double compare(const struct input *input, const char *file, const char *p
 /* The worst of all programs on a platform, each under one of the ways in turn. */
 static double compare_all(const char *platform, int turn)
 {
-    char name[64], text[256], path[256];
-    (void)snprintf(name, sizeof name, "%s.ini", platform);
+    char text[256];
+    const char *name = testing_text("%s.ini", platform);
     int n = snprintf(text, sizeof text,
                      "[platform]\nname = %s-placed\nbase = %s\nsummary = made up\n[placement]\nas = tx2 | 0.5..2: made "
                      "up\n",
                      platform, platform);
-    (void)snprintf(path, sizeof path, "%s", testing_write(name, text, (size_t)n));
+    const char *path = testing_text("%s", testing_write(name, text, (size_t)n));
     double worst = 0;
     for (int i = 0; i < PROGRAMS; i++) {
         struct input input;
-        char spec[128];
-        (void)snprintf(spec, sizeof spec, "synth:%s", programs[i]);
-        WORKS(input_open(&input, spec, "", false, &err));
+        WORKS(input_open(&input, testing_text("synth:%s", programs[i]), "", false, &err));
         worst = fmax(worst, compare(&input, path, platform, (i + turn) % WAYS));
         input_close(&input);
     }

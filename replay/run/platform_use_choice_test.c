@@ -7,8 +7,7 @@
 static struct store *recording(const char *const *facts)
 {
     static int number;
-    char name[24];
-    (void)snprintf(name, sizeof name, "%d.db", number++);
+    const char *name = testing_text("%d.db", number++);
     struct store *s = GIVES(store_create(testing_file(name), OUTPUT_REPLACE, "test", &err));
     for (; *facts; facts += 2)
         WORKS(store_origin(s, facts[0], facts[1], &err));

@@ -413,11 +413,9 @@ START_TEST(a_failure_at_any_call_is_told)
     ck_assert_uint_gt(calls, robust_calls(&t.question)); /* ends, draws, and what lies between */
     robust_release(&t.robust);
     for (size_t at = 1; at <= calls; at++) {
-        char expect[64];
         b = (struct brittle){.fails_at = at};
         ck_assert_int_eq(robust_run(&t.robust, &t.question, &err), -1);
-        (void)snprintf(expect, sizeof expect, "call %zu breaks", at);
-        ck_assert_msg(strstr(err.msg, expect) != NULL, "%s", err.msg);
+        ck_assert_msg(strstr(err.msg, testing_text("call %zu breaks", at)) != NULL, "%s", err.msg);
         ck_assert_uint_eq(b.calls, at);
     }
     teardown(&t);

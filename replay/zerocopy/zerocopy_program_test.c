@@ -137,10 +137,9 @@ static void compare(const char *spec, const char *kernel)
 {
     static const enum scan_reuse rules[] = {REUSE_NONE, REUSE_PREVWARP, REUSE_WARP};
     static struct counted closed, expanded;
-    char whole[300];
     struct workload w;
     struct err err = {""};
-    (void)snprintf(whole, sizeof whole, "%s,kernel=%s", spec, kernel);
+    const char *whole = testing_text("%s,kernel=%s", spec, kernel);
     ck_assert_msg(workload_open(&w, whole, &err) == 0, "%s: %s", whole, err.msg);
     for (size_t r = 0; r < sizeof rules / sizeof *rules; r++) {
         uint64_t requests = 0;
@@ -177,11 +176,10 @@ static void compare_traversals(const char *graph)
         for (int element = 4; element <= 16; element *= 2)
             for (size_t o = 0; o < sizeof offsets / sizeof *offsets; o++)
                 for (size_t k = 0; k < 3 && offsets[o] % element == 0; k++) {
-                    char spec[200];
                     if (n++ % testing_step())
                         continue;
-                    (void)snprintf(spec, sizeof spec, "%s,graph=%s,element=%d,base_offset=%d,threads_per_block=%d",
-                                   algorithms[i], graph, element, offsets[o], 64 << k);
+                    const char *spec = testing_text("%s,graph=%s,element=%d,base_offset=%d,threads_per_block=%d",
+                                                    algorithms[i], graph, element, offsets[o], 64 << k);
                     compare(spec, kernels[k]);
                 }
 }

@@ -79,9 +79,8 @@ START_TEST(a_pattern_is_its_program)
 {
     static const char *const patterns[] = {"naive", "merged", "aligned"};
     for (int i = 0; i < 3; i++) {
-        char spec[100];
-        (void)snprintf(spec, sizeof spec, "synth:bfs,graph=urand,scale=10,root=auto,reuse=l1,kernel=%s", patterns[i]);
-        run(spec, "h200", "naive,merged,aligned,as-written", NULL);
+        run(testing_text("synth:bfs,graph=urand,scale=10,root=auto,reuse=l1,kernel=%s", patterns[i]), "h200",
+            "naive,merged,aligned,as-written", NULL);
         ck_assert_double_eq(metric((size_t)i, "requests"), metric(3, "requests"));
         ck_assert_double_eq(metric((size_t)i, "time_ns"), metric(3, "time_ns"));
         ck_assert_double_ne(metric((size_t)(i + 1) % 3, "requests"), metric(3, "requests"));

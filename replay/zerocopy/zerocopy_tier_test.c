@@ -43,10 +43,9 @@ START_TEST(rows_that_another_run_asked_for_most_are_resident)
 {
     static const char *const sets[] = {"resident=recorded", "local_pct=10"};
     unsigned before[ROWS] = {0}, now[ROWS] = {0}, hits = 0;
-    char spec[600];
     const char *recorded = write_rows("before.txt", 1, before), *rows = write_rows("now.txt", 2, now);
-    (void)snprintf(spec, sizeof spec, "synth:gather,rows=%s,recorded=%s,table_rows=%d,row_bytes=256", rows, recorded,
-                   ROWS);
+    const char *spec =
+        testing_text("synth:gather,rows=%s,recorded=%s,table_rows=%d,row_bytes=256", rows, recorded, ROWS);
     WORKS(run(spec, "shift,dma", sets, 2, &err));
     for (unsigned row = 0; row < ROWS; row++) {
         unsigned hotter = 0;
@@ -96,10 +95,9 @@ END_TEST
 START_TEST(without_a_recording_there_is_nothing_to_rank_by)
 {
     static const char *const sets[] = {"resident=recorded"};
-    char spec[300];
     FAILS_WITH(run("synth:gather,count=10", "shift", sets, 1, &err), "recorded=FILE");
-    (void)snprintf(spec, sizeof spec, "synth:gather,count=10,table_rows=3,recorded=%s",
-                   testing_write("high.txt", "1\n3\n", 4));
+    const char *spec =
+        testing_text("synth:gather,count=10,table_rows=3,recorded=%s", testing_write("high.txt", "1\n3\n", 4));
     FAILS_WITH(run(spec, "shift", sets, 1, &err), "line 2: row 3; the table has 3");
 }
 END_TEST

@@ -55,8 +55,7 @@ START_TEST(elements_are_appended_and_texts_kept)
     size_t count = 0, cap = 0;
     struct mem_texts texts = {0};
     for (size_t i = 0; i < 100; i++) {
-        char text[8];
-        (void)snprintf(text, sizeof text, "%zu", i);
+        const char *text = testing_text("%zu", i);
         ck_assert_int_eq(MEM_ADD(pairs, count, cap, NULL, (struct pair){count, 2 * i}), 0);
         ck_assert_str_eq(i % 2 ? mem_keep(&texts, text, NULL) : mem_keep_own(&texts, mem_strdup(text, NULL), NULL),
                          text);

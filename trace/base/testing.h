@@ -11,6 +11,7 @@
 #define TRACE_BASE_TESTING_H
 
 #include <check.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,6 +90,20 @@ static inline const char *testing_file(const char *name)
     slot = (slot + 1) % 8;
     (void)snprintf(path[slot], sizeof path[slot], "%s/%s", testing_path, name);
     return path[slot];
+}
+
+/* A text made as by printf, of 1,023 characters at most; valid until the 64th next call. */
+__attribute__((format(printf, 1, 2))) static inline const char *testing_text(const char *format, ...)
+{
+    static char text[64][1024];
+    static unsigned slot;
+    va_list args;
+    slot = (slot + 1) % 64;
+    va_start(args, format);
+    int n = vsnprintf(text[slot], sizeof text[slot], format, args);
+    va_end(args);
+    ck_assert(n >= 0 && n < (int)sizeof text[slot]);
+    return text[slot];
 }
 
 /* The folder that this program was built in (build/ of build/test/trace/base/err); valid until the next call. */

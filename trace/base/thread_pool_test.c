@@ -70,9 +70,8 @@ static int awake(void)
     DIR *tasks = opendir("/proc/self/task");
     int n = -1;
     for (struct dirent *d; (d = readdir(tasks));) {
-        char path[300], state = 0;
-        (void)snprintf(path, sizeof path, "/proc/self/task/%s/stat", d->d_name);
-        FILE *f = d->d_name[0] == '.' ? NULL : fopen(path, "r");
+        char state = 0;
+        FILE *f = d->d_name[0] == '.' ? NULL : fopen(testing_text("/proc/self/task/%s/stat", d->d_name), "r");
         if (f && fscanf(f, "%*d (%*[^)]) %c", &state) == 1)
             n += state != 'S';
         if (f)

@@ -185,9 +185,8 @@ static size_t look_in(const char *folder)
     DIR *dir = opendir(folder);
     ck_assert_msg(dir != NULL, "%s", folder);
     for (const struct dirent *e; (e = readdir(dir));) {
-        char path[512];
         struct stat st;
-        (void)snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+        const char *path = testing_text("%s/%s", folder, e->d_name);
         const size_t n = strlen(path);
         if (e->d_name[0] == '.' || stat(path, &st))
             continue;

@@ -85,9 +85,7 @@ START_TEST(archives_of_scipy_are_read)
     static const char *const names[] = {"csr", "csc", "coo"};
     for (size_t i = 0; i < 3; i++) {
         struct graph g;
-        char path[64];
-        (void)snprintf(path, sizeof path, "fixtures/graphs/scipy_%s.npz", names[i]);
-        load(path, NULL, &g);
+        load(testing_text("fixtures/graphs/scipy_%s.npz", names[i]), NULL, &g);
         three_edges(&g, 4);
         ck_assert(g.weights && g.weights[0] == 5 && g.weights[1] == 6 && g.weights[2] == 7);
         graph_release(&g);
@@ -102,8 +100,7 @@ START_TEST(a_shape_far_wider_than_its_entries_is_refused)
     const struct graph_options options = {0};
     for (size_t i = 0; i < 3; i++) {
         struct graph g = {0};
-        char path[64];
-        (void)snprintf(path, sizeof path, "fixtures/malformed/npz-wide-%s.npz", names[i]);
+        const char *path = testing_text("fixtures/malformed/npz-wide-%s.npz", names[i]);
         FAILS_WITH(graph_load(path, &graph_npz, &options, &g, &err), "2147483647 rows or columns for 2 entries");
         graph_release(&g);
     }
@@ -123,9 +120,8 @@ START_TEST(a_large_graph_is_the_one_of_its_edge_list)
             ids[i] = v;
             ids[g.elements + i] = g.targets[i];
         }
-    char shape[64];
-    (void)snprintf(shape, sizeof shape, "(2, %llu)", (unsigned long long)g.elements);
-    const char *path = array("g.npy", "<i4", shape, false, 2 * g.elements, ids);
+    const char *path =
+        array("g.npy", "<i4", testing_text("(2, %llu)", (unsigned long long)g.elements), false, 2 * g.elements, ids);
     for (size_t i = 0; i < 4; i++) {
         load(testing_file("g.el"), &ways[i], &list);
         load(path, &ways[i], &back);

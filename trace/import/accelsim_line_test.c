@@ -53,9 +53,7 @@ START_TEST(widths_come_from_the_opcode)
                 {"LDG.E.S16", 2},      {"LDG.E.LTC128B.64", 8},    {"STG.E.128", 16}, {"LDG.E.CONSTANT.SYS", 4},
                 {"ATOMG.E.ADD.64", 8}, {"LDGSTS.E.BYPASS.128", 16}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char line[160];
-        (void)snprintf(line, sizeof line, "0 1 0 %s 1 R2 1 2 0x1000", rows[i].opcode);
-        ck_assert_ptr_null(parse(&v3, line));
+        ck_assert_ptr_null(parse(&v3, testing_text("0 1 0 %s 1 R2 1 2 0x1000", rows[i].opcode)));
         ck_assert_msg(op.bytes == rows[i].bytes, "%s: %u", rows[i].opcode, op.bytes);
     }
     ck_assert(op.async);

@@ -190,8 +190,7 @@ END_TEST
 
 START_TEST(a_list_that_names_itself_or_a_list_is_refused)
 {
-    char path[300];
-    (void)snprintf(path, sizeof path, "%s", testing_file("kernel-1.traceg"));
+    const char *path = testing_text("%s", testing_file("kernel-1.traceg"));
     FILE *f = open_file(path);
     (void)fprintf(f, "kernel-1.traceg\n");
     (void)fclose(f);

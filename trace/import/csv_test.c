@@ -85,9 +85,7 @@ START_TEST(every_kind_is_read_by_its_name)
 {
     for (int k = RECORD_KERNEL; k < RECORD_SKIPPED; k++) {
         struct reader_context context = {0};
-        char text[80];
-        (void)snprintf(text, sizeof text, "kind,time_ns\n%s,5\n", record_kinds[k].name);
-        WORKS(import(text, &context, &err));
+        WORKS(import(testing_text("kind,time_ns\n%s,5\n", record_kinds[k].name), &context, &err));
         struct record got;
         ck_assert_uint_eq(read_back(context.store, &got, NULL, 1), 1);
         ck_assert_int_eq((int)got.kind, k);
@@ -179,8 +177,7 @@ START_TEST(the_end_line_states_all_records_and_is_the_last)
                {CSV_END "1\nTOUCH,2\n", "line 5: something stands behind the end line"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct reader_context context = {0};
-        char text[200];
-        (void)snprintf(text, sizeof text, CSV_HEAD_2 "\nkind,time_ns\nTOUCH,1\n%s", bad[i].end);
+        const char *text = testing_text(CSV_HEAD_2 "\nkind,time_ns\nTOUCH,1\n%s", bad[i].end);
         FAILS_WITH(import(text, &context, &err), bad[i].words);
         store_close(context.store);
         /* Of a file that does not say that it is ours these are remarks like others. */
@@ -238,8 +235,7 @@ START_TEST(what_a_file_says_of_itself_is_taken_or_refused_with_its_line)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct err err = {""};
         struct reader_context context = {0};
-        char text[400];
-        (void)snprintf(text, sizeof text, CSV_HEAD "\n%s", cases[i].lines);
+        const char *text = testing_text(CSV_HEAD "\n%s", cases[i].lines);
         ck_assert_msg(import(text, &context, &err) == (*cases[i].words ? -1 : 0), "case %zu: %s", i, err.msg);
         ck_assert_msg(strstr(err.msg, cases[i].words) != NULL, "case %zu: %s", i, err.msg);
         store_close(context.store);

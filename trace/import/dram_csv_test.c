@@ -50,8 +50,7 @@ START_TEST(every_bad_field_is_named_with_its_line)
         {"0,99999999999999999999,RD,3,1,1", "arrival_cycle"},
         {"0,4611686018427387904,RD,3,1,1", "arrival_cycle is not a number below 2^62"}};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        char text[256];
-        (void)snprintf(text, sizeof text, HEADER "0,5,RD,3,100,7\n%s\n", lines[i][0]);
+        const char *text = testing_text(HEADER "0,5,RD,3,100,7\n%s\n", lines[i][0]);
         ck_assert_int_eq(dram_read_text(&read_dram_csv, text, NULL, true), -1);
         ck_assert_msg(strstr(dram_got_err.msg, "line 3") && strstr(dram_got_err.msg, lines[i][1]), "%s",
                       dram_got_err.msg);

@@ -30,10 +30,8 @@ static int write_to(const char *path, const char *text, int rc)
 /* How many files lie beside it whose names begin like its own. */
 static int beside(const char *path)
 {
-    char folder[300];
     const char *name = strrchr(path, '/') + 1;
-    (void)snprintf(folder, sizeof folder, "%.*s", (int)(name - path), path);
-    DIR *dir = opendir(folder);
+    DIR *dir = opendir(testing_text("%.*s", (int)(name - path), path));
     ck_assert_ptr_nonnull(dir);
     int n = 0;
     for (struct dirent *e; (e = readdir(dir));)
@@ -352,12 +350,11 @@ END_TEST
 
 START_TEST(what_is_put_aside_is_where_tmpdir_says_or_anywhere)
 {
-    char own[64], at[300];
+    char at[300];
     ck_assert_int_eq(setenv("TMPDIR", testing_dir(), 1), 0);
     FILE *f = output_aside(false, &err);
     ck_assert_ptr_nonnull(f);
-    (void)snprintf(own, sizeof own, "/proc/self/fd/%d", fileno(f));
-    const ssize_t n = readlink(own, at, sizeof at - 1);
+    const ssize_t n = readlink(testing_text("/proc/self/fd/%d", fileno(f)), at, sizeof at - 1);
     ck_assert(n > 0 && strncmp(at, testing_dir(), strlen(testing_dir())) == 0);
     (void)fclose(f);
     ck_assert_int_eq(setenv("TMPDIR", "/nonexistent", 1), 0);

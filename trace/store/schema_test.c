@@ -60,8 +60,7 @@ START_TEST(every_table_is_documented)
     struct schema *schemas[] = {schema_trace(&err), schema_results(&err)};
     for (int s = 0; s < 2; s++) {
         for (int t = 0; t < schemas[s]->count; t++) {
-            char name[50];
-            (void)snprintf(name, sizeof name, "`%s`", schemas[s]->table[t].name);
+            const char *name = testing_text("`%s`", schemas[s]->table[t].name);
             ck_assert_msg(strstr(text, name) != NULL, "docs/trace-format.md does not describe table %s", name);
         }
         free(schemas[s]);

@@ -609,9 +609,8 @@ static int nameless_files(void)
 {
     int n = 0;
     for (int fd = 0; fd < 64; fd++) {
-        char link[40], path[400];
-        (void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-        ssize_t got = readlink(link, path, sizeof path - 1);
+        char path[400];
+        ssize_t got = readlink(testing_text("/proc/self/fd/%d", fd), path, sizeof path - 1);
         path[got > 0 ? got : 0] = 0;
         n += strncmp(path, testing_dir(), strlen(testing_dir())) == 0 && strstr(path, " (deleted)") != NULL;
     }
@@ -623,7 +622,6 @@ START_TEST(a_temporary_trace_is_a_file_without_a_name)
     enum { BATCHES = 200 };
     struct err err = {""};
     struct record records[STORE_BATCH];
-    char command[300];
     int stream;
     const char *folder = testing_file("temporaries");
     ck_assert_int_eq(mkdir(folder, 0700), 0);
@@ -642,8 +640,7 @@ START_TEST(a_temporary_trace_is_a_file_without_a_name)
         ck_assert_msg(store_append(store, stream, records, NULL, STORE_BATCH, &err) == 0, "%s", err.msg);
     }
     ck_assert_int_ge(nameless_files(), 1);
-    (void)snprintf(command, sizeof command, "test -z \"$(ls -A %s)\"", folder);
-    ck_assert_int_eq(system(command), 0);
+    ck_assert_int_eq(system(testing_text("test -z \"$(ls -A %s)\"", folder)), 0);
     struct store_cursor *cursor = store_cursor_open(store, stream, &err);
     const struct record *r;
     size_t n;

@@ -21,8 +21,7 @@ START_TEST(unknown_names_and_keys_are_explained)
     ck_assert_int_eq(workload_open(&w, "nothing,bytes=1", &err), -1);
     ck_assert_ptr_nonnull(strstr(err.msg, "'nothing'"));
     for (size_t i = 0; workload_types[i]; i++) {
-        char spec[128];
-        (void)snprintf(spec, sizeof spec, "%s,colour=red", workload_types[i]->name);
+        const char *spec = testing_text("%s,colour=red", workload_types[i]->name);
         ck_assert_int_eq(workload_open(&w, spec, &err), -1);
         ck_assert_msg(strstr(err.msg, "colour") != NULL, "%s: %s", spec, err.msg);
     }

@@ -30,10 +30,8 @@ START_TEST(the_mode_ends_with_the_cycle_above_the_cap)
         static struct dram_channel ch;
         struct dram_platform platform;
         int64_t counted = 0, now = 0;
-        char params[16];
         const struct dram_policy *p = (const struct dram_policy *)policy_find(dram_policies, "frfcfs-cap");
-        (void)snprintf(params, sizeof params, "cap=%d", (int)cap);
-        test_start(p, params);
+        test_start(p, testing_text("cap=%d", (int)cap));
         param_defaults(dram_params, &platform);
         ck_assert_int_eq(dram_channel_init(&ch, &platform, NULL), 0);
         bool began = false;

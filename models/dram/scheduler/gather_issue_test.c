@@ -16,9 +16,7 @@ START_TEST(pim_gathers_to_the_high_watermark_and_issues_down_to_the_low_one)
                        : (struct dram_request){60 * (i - 99), 4096, 0, 0, TEST_PIM};
     static const int highs[] = {1, 20, 56};
     for (size_t k = 0; k < sizeof highs / sizeof *highs; k++) {
-        char params[40];
-        (void)snprintf(params, sizeof params, "high=%d,low=1", highs[k]);
-        test_run("gather-issue", params, r, 160, 2);
+        test_run("gather-issue", testing_text("high=%d,low=1", highs[k]), r, 160, 2);
         int64_t first = INT64_MAX, entered = 0;
         for (int i = 0; i < 160; i++)
             if (r[i].flags == TEST_PIM && test_sched[i] < first)

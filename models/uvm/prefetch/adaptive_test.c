@@ -13,10 +13,8 @@ static struct adaptive *make(const char *const *sets)
     const struct param *table = uvm_adaptive.head.params;
     param_defaults(table, s);
     for (; sets && *sets; sets++) {
-        char name[32];
         size_t n = strcspn(*sets, "=");
-        (void)snprintf(name, sizeof name, "%.*s", (int)n, *sets);
-        WORKS(param_set(table, s, name, *sets + n + 1, &err));
+        WORKS(param_set(table, s, testing_text("%.*s", (int)n, *sets), *sets + n + 1, &err));
     }
     ck_assert_int_eq(adaptive_init(s, NULL), 0);
     return s;

@@ -50,9 +50,7 @@ static size_t launches(const char *spec, struct launch *out, uint64_t *runs)
 START_TEST(bfs_reads_the_lists_of_each_level_the_last_one_too)
 {
     struct launch l[32];
-    char spec[300];
-    (void)snprintf(spec, sizeof spec, "bfs,root=0,graph=%s", path_graph());
-    ck_assert_uint_eq(launches(spec, l, NULL), 4);
+    ck_assert_uint_eq(launches(testing_text("bfs,root=0,graph=%s", path_graph()), l, NULL), 4);
     ck_assert_uint_eq(l[0].elements, 1);
     ck_assert_uint_eq(l[1].elements, 3);
     ck_assert_uint_eq(l[2].lists, 2); /* vertices 2 and 4 */
@@ -85,12 +83,10 @@ START_TEST(levels_do_not_depend_on_how_they_are_found)
 {
     struct launch a[32], b[32];
     struct graph g;
-    char spec[300];
     ck_assert_int_eq(graph_source_open(&(struct graph_source){"kron", 10, 16, 1}, &g, NULL), 0);
     ck_assert_int_eq(graph_bel.write(&graph_bel, testing_file("k.bel"), true, &g, NULL), 0);
     graph_release(&g);
-    (void)snprintf(spec, sizeof spec, "bfs,root=auto,graph=%s", testing_file("k.bel"));
-    size_t n = launches(spec, a, NULL);
+    size_t n = launches(testing_text("bfs,root=auto,graph=%s", testing_file("k.bel")), a, NULL);
     ck_assert_uint_eq(launches("bfs,root=auto,graph=kron,scale=10", b, NULL), n);
     for (size_t i = 0; i < n; i++) {
         ck_assert_uint_eq(a[i].lists, b[i].lists);
@@ -151,10 +147,8 @@ START_TEST(records_say_what_the_scans_say)
 {
     struct workload w;
     struct record r[7];
-    char spec[300];
     size_t n, scans = 0, ends = 0;
-    (void)snprintf(spec, sizeof spec, "sssp,root=0,weights=1:1,graph=%s", path_graph());
-    ck_assert_int_eq(workload_open(&w, spec, NULL), 0);
+    ck_assert_int_eq(workload_open(&w, testing_text("sssp,root=0,weights=1:1,graph=%s", path_graph()), NULL), 0);
     do {
         ck_assert_int_eq(w.type->next(w.state, r, 7, &n, NULL), 0);
         for (size_t i = 0; i < n; i++) {

@@ -43,10 +43,9 @@ START_TEST(chunks_are_copied_page_by_page_by_the_thread_that_owns_them)
     for (int s = 0; s < SHAPES; s++)
         for (int i = 0; i < 8; i++)
             for (int shuffled = 0; shuffled < 2; shuffled++) {
-                char spec[128];
-                (void)snprintf(spec, sizeof spec, "array,pattern=%s,bytes=%llu,blocks=%u,threads=%u",
-                               shuffled ? "chunk-random" : "chunk", (unsigned long long)(sizes[i] * 8192 + 4100),
-                               shapes[s][0], shapes[s][1]);
+                const char *spec = testing_text(
+                    "array,pattern=%s,bytes=%llu,blocks=%u,threads=%u", shuffled ? "chunk-random" : "chunk",
+                    (unsigned long long)(sizes[i] * 8192 + 4100), shapes[s][0], shapes[s][1]);
                 chunk(spec, sizes[i], shapes[s], shuffled);
             }
 }

@@ -32,9 +32,7 @@ START_TEST(other_patterns_have_no_closed_form)
     static const char *const patterns[] = {"random", "sparse", "chain", "chunk", "chunk-random"};
     for (int i = 0; i < 5; i++) {
         struct workload w;
-        char spec[64];
-        (void)snprintf(spec, sizeof spec, "array,pattern=%s", patterns[i]);
-        (void)program_opened(&w, spec, 0, 0);
+        (void)program_opened(&w, testing_text("array,pattern=%s", patterns[i]), 0, 0);
         const struct scan_ops *ops = w.type->scans;
         struct scan_setup setup;
         ops->setup(w.state, &setup);

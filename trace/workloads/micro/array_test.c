@@ -61,9 +61,8 @@ START_TEST(random_reads_page_h_of_i)
     for (uint64_t bytes = 16384; bytes < 3 << 20; bytes = bytes * 2 + 5000)
         for (uint32_t threads = 1; threads <= 1024; threads = threads * 5 + 3) {
             struct workload w;
-            char spec[96];
-            (void)snprintf(spec, sizeof spec, "array,pattern=random,bytes=%llu,threads=%u", (unsigned long long)bytes,
-                           threads);
+            const char *spec =
+                testing_text("array,pattern=random,bytes=%llu,threads=%u", (unsigned long long)bytes, threads);
             struct program program = program_opened(&w, spec, 0, 0);
             struct program_notes notes = {0};
             for (uint64_t i = 0; i < bytes / 16384; i++)
@@ -99,9 +98,8 @@ START_TEST(sparse_reads_the_table_and_then_its_pages_in_address_order)
     static const uint32_t per[] = {1, 3, 100, 511, 512};
     for (int k = 0; k < 5; k++) {
         struct workload w;
-        char spec[96];
-        (void)snprintf(spec, sizeof spec, "array,pattern=sparse,bytes=7000000,pages_per_block=%u", per[k]);
-        struct program program = program_opened(&w, spec, 0, 0);
+        struct program program =
+            program_opened(&w, testing_text("array,pattern=sparse,bytes=7000000,pages_per_block=%u", per[k]), 0, 0);
         struct program_notes notes = {0};
         for (uint64_t i = 0; i < 3 * per[k]; i++) { /* three whole blocks */
             uint64_t page = i / per[k] * 512 + sparse_page(i / per[k], per[k], i % per[k]);
@@ -121,9 +119,8 @@ START_TEST(chain_is_one_thread_that_waits_for_each_read)
     static const uint64_t cases[][2] = {{4, 4}, {4, 65536}, {1 << 20, 65536}, {100000, 4096}, {1000, 10}, {4097, 4096}};
     for (int c = 0; c < 6; c++) {
         struct workload w;
-        char spec[96];
-        (void)snprintf(spec, sizeof spec, "array,pattern=chain,bytes=%llu,step=%llu", (unsigned long long)cases[c][0],
-                       (unsigned long long)cases[c][1]);
+        const char *spec = testing_text("array,pattern=chain,bytes=%llu,step=%llu", (unsigned long long)cases[c][0],
+                                        (unsigned long long)cases[c][1]);
         struct program program = program_opened(&w, spec, 0, 0);
         struct program_notes notes = {0};
         for (uint64_t at = 0, when = 0; at < cases[c][0] / 4; at += cases[c][1] / 4)
@@ -138,9 +135,8 @@ START_TEST(loads_are_issued_together_where_the_loop_is_unrolled)
 {
     for (uint32_t unroll = 1; unroll <= 4; unroll += 3) {
         struct workload w;
-        char spec[96];
-        (void)snprintf(spec, sizeof spec, "array,bytes=1MiB,blocks=1,threads=32%s", unroll > 1 ? ",unroll=4" : "");
-        struct program program = program_opened(&w, spec, 0, 0);
+        struct program program = program_opened(
+            &w, testing_text("array,bytes=1MiB,blocks=1,threads=32%s", unroll > 1 ? ",unroll=4" : ""), 0, 0);
         static struct program_body body;
         ck_assert_int_eq(program_body(&program, w.state, 0, 0, 0, &body, NULL), 1);
         ck_assert_uint_eq(body.count, unroll);
@@ -166,9 +162,8 @@ START_TEST(huge_arrays_open_at_once)
     static const char *const patterns[] = {"stride", "random", "sparse", "chain", "chunk", "chunk-random"};
     for (int i = 0; i < 6; i++) {
         struct workload w;
-        char spec[96];
-        (void)snprintf(spec, sizeof spec, "array,pattern=%s,bytes=4TiB,blocks=1048576,threads=1024", patterns[i]);
-        struct program program = program_opened(&w, spec, 0, 0);
+        struct program program = program_opened(
+            &w, testing_text("array,pattern=%s,bytes=4TiB,blocks=1048576,threads=1024", patterns[i]), 0, 0);
         struct program_launch launch = {0};
         static struct program_body body;
         program.ops->launch(program.state, 0, &launch);

@@ -7,9 +7,7 @@ static void compare(uint32_t n)
 {
     struct workload w;
     struct program_notes notes = {0};
-    char spec[32];
-    (void)snprintf(spec, sizeof spec, "matmul,n=%u", n);
-    struct program program = program_opened(&w, spec, 0x10000, 32);
+    struct program program = program_opened(&w, testing_text("matmul,n=%u", n), 0x10000, 32);
     for (uint32_t row = 0; row < n; row++)
         for (uint32_t column = 0; column < n; column++) {
             const uint32_t block = row / TILE * (n / TILE) + column / TILE, x = column % TILE, y = row % TILE;

@@ -28,9 +28,7 @@ START_TEST(a_warp_loads_six_points_each_and_stores_one)
     static const uint64_t sizes[] = {1, 2, 3, 8, 9, 31, 32, 33, 34, 65, 100};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (uint64_t align = 4; align <= 4096; align *= 32) {
-            char spec[64];
-            (void)snprintf(spec, sizeof spec, "stencil,n=%llu", (unsigned long long)sizes[i]);
-            compare(spec, sizes[i], align);
+            compare(testing_text("stencil,n=%llu", (unsigned long long)sizes[i]), sizes[i], align);
         }
 }
 END_TEST

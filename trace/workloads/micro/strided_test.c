@@ -22,10 +22,9 @@ START_TEST(threads_read_a_chunk_each)
         for (size_t c = 0; c < sizeof chunks / sizeof *chunks; c++)
             for (uint64_t threads = 1; threads < 700; threads = threads * 3 + 1)
                 for (int unroll = 1; unroll <= 8; unroll += 3) {
-                    char spec[128];
-                    (void)snprintf(spec, sizeof spec, "strided,bytes=%llu,chunk=%llu,threads=%u,unroll=%d",
-                                   (unsigned long long)(threads * chunks[c] * 4 + 3), (unsigned long long)chunks[c],
-                                   blocks[b], unroll);
+                    const char *spec = testing_text("strided,bytes=%llu,chunk=%llu,threads=%u,unroll=%d",
+                                                    (unsigned long long)(threads * chunks[c] * 4 + 3),
+                                                    (unsigned long long)chunks[c], blocks[b], unroll);
                     compare(spec, threads, blocks[b], chunks[c]);
                 }
 }

@@ -34,9 +34,9 @@ START_TEST(threads_stride_over_the_arrays)
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
             for (uint32_t unroll = 1; unroll <= 8; unroll += unroll < 4 ? 1 : 4) {
-                char spec[96];
-                (void)snprintf(spec, sizeof spec, "triad,bytes=%llu,blocks=%u,threads=%u,unroll=%u",
-                               (unsigned long long)sizes[i] * 12 + 5, shapes[s][0], shapes[s][1], unroll);
+                const char *spec =
+                    testing_text("triad,bytes=%llu,blocks=%u,threads=%u,unroll=%u",
+                                 (unsigned long long)sizes[i] * 12 + 5, shapes[s][0], shapes[s][1], unroll);
                 compare(spec, sizes[i], shapes[s][0], shapes[s][1], unroll);
             }
 }

@@ -10,9 +10,8 @@ START_TEST(each_number_is_the_program_of_table_ii)
                                         "kmeans",   "lavamd",     "lud",     "mummergpu", "nn",
                                         "nw",       "pathfinder", "srad-v1", "srad-v2",   "streamcluster"};
     for (int i = 0; i < 20; i++) {
-        char name[32], is[32];
-        (void)snprintf(name, sizeof name, "gpu-g%d", i + 1);
-        (void)snprintf(is, sizeof is, "rodinia-%s", names[i]);
+        const char *name = testing_text("gpu-g%d", i + 1);
+        const char *is = testing_text("rodinia-%s", names[i]);
         const struct workload_type *t = workload_find(name);
         ck_assert_ptr_nonnull(t);
         ck_assert_str_eq(t->alias, is);

@@ -73,9 +73,7 @@ START_TEST(the_walk_of_every_kernel_is_its_stream_request_by_request)
                                        ",ops=1234,rows=40,channels=8,base_row=3072"};
     for (const struct pim_kernel *k = pim_kernels; k->name; k++)
         for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-            char spec[128];
-            (void)snprintf(spec, sizeof spec, "pim-%s%s", k->name, keys[i]);
-            uint64_t requests = compare(spec);
+            uint64_t requests = compare(testing_text("pim-%s%s", k->name, keys[i]));
             ck_assert_uint_gt(requests, 0);
         }
     ck_assert_uint_eq(compare("pim-add,channels=1"), 98304);

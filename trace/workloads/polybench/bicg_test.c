@@ -39,9 +39,8 @@ START_TEST(each_thread_adds_up_a_column_or_a_row)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (uint32_t kernel = 0; kernel <= 2; kernel++)
             for (uint32_t unroll = 1; unroll <= 16; unroll += 3) {
-                char spec[96];
-                (void)snprintf(spec, sizeof spec, "bicg,n=%llu,kernel=%u,unroll=%u", (unsigned long long)sizes[i],
-                               kernel, unroll);
+                const char *spec =
+                    testing_text("bicg,n=%llu,kernel=%u,unroll=%u", (unsigned long long)sizes[i], kernel, unroll);
                 compare(spec, sizes[i], kernel, 0x10000, 4u << unroll % 8);
             }
 }

@@ -30,9 +30,8 @@ START_TEST(a_warp_loads_nine_points_each_and_stores_one)
     static const uint64_t sizes[] = {1, 2, 3, 7, 8, 9, 31, 32, 33, 34, 65, 100, 129};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (uint64_t align = 4; align <= 4096; align *= 8) {
-            char spec[64];
-            (void)snprintf(spec, sizeof spec, "conv2d,n=%llu", (unsigned long long)sizes[i]);
-            compare(spec, sizes[i], sizes[i], 0x10000 + align, align);
+            compare(testing_text("conv2d,n=%llu", (unsigned long long)sizes[i]), sizes[i], sizes[i], 0x10000 + align,
+                    align);
         }
     compare("conv2d,bytes=128KiB", 128, 128, 0, 0);
     compare("conv2d,n=20,m=70", 20, 70, 0, 0);

@@ -62,9 +62,8 @@ START_TEST(three_kernels_a_step_load_and_store_what_the_source_says)
     static const uint64_t sizes[] = {1, 2, 7, 9, 32, 33, 50, 97};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (uint32_t steps = 1; steps <= 2; steps++) {
-            char spec[64];
-            (void)snprintf(spec, sizeof spec, "fdtd2d,n=%llu,steps=%u", (unsigned long long)sizes[i], steps);
-            compare(spec, sizes[i], sizes[i], steps, 0x10000, 4u << (2 * i));
+            compare(testing_text("fdtd2d,n=%llu,steps=%u", (unsigned long long)sizes[i], steps), sizes[i], sizes[i],
+                    steps, 0x10000, 4u << (2 * i));
         }
     compare("fdtd2d,bytes=50000,steps=1", 64, 64, 1, 0, 0);
     compare("fdtd2d,n=19,m=70,steps=2", 19, 70, 2, 0, 0);

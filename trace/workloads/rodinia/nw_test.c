@@ -9,10 +9,9 @@ START_TEST(every_tile_is_loaded_and_stored_on_its_diagonal)
         for (uint64_t align = 4; align <= 4096; align *= 8)
             for (int order = 0; order < 3; order++) {
                 static const char *const orders[] = {"hoisted", "ptx", "together"};
-                char spec[64];
                 uint64_t cols = tiles * NW_TILE + 1;
-                (void)snprintf(spec, sizeof spec, "nw,bytes=%llu,order=%s", (unsigned long long)(8 * cols * cols),
-                               orders[order]);
+                const char *spec =
+                    testing_text("nw,bytes=%llu,order=%s", (unsigned long long)(8 * cols * cols), orders[order]);
                 nw_compare(spec, MAT, (int64_t)cols, 0x10000 + align, align);
             }
     nw_compare("nw,bytes=40000", MAT, 65, 0, 0);

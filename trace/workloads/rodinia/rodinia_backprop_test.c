@@ -54,11 +54,10 @@ static void adjust(struct weight *w)
 
 static void compare(uint64_t n, uint64_t align)
 {
-    char spec[64];
     struct workload w;
     struct program_notes notes = {0};
-    (void)snprintf(spec, sizeof spec, "rodinia-backprop,n=%llu", (unsigned long long)n);
-    struct program program = program_opened(&w, spec, 0x10000, align);
+    struct program program =
+        program_opened(&w, testing_text("rodinia-backprop,n=%llu", (unsigned long long)n), 0x10000, align);
     struct weight weight = {.notes = &notes, .program = &program};
     for (; weight.launch < 2; weight.launch++)
         for (weight.i = 1; weight.i <= n; weight.i++)

@@ -76,11 +76,10 @@ static void kernel2(struct thread *t, uint32_t tid)
 
 static void compare(uint32_t n, bool ring, uint64_t seed, const char *order)
 {
-    char spec[96];
     struct workload w;
     struct program_notes notes = {0};
-    (void)snprintf(spec, sizeof spec, "rodinia-bfs,n=%u,graph=%s,seed=%llu,order=%s", n, ring ? "ring" : "random",
-                   (unsigned long long)seed, order);
+    const char *spec = testing_text("rodinia-bfs,n=%u,graph=%s,seed=%llu,order=%s", n, ring ? "ring" : "random",
+                                    (unsigned long long)seed, order);
     struct program program = program_opened(&w, spec, 0, 0);
     struct thread t = {.notes = &notes, .program = &program, .threads = n < 512 ? n : 512};
     draw(n, ring, seed);

@@ -78,11 +78,10 @@ static void thread(struct element *e)
 
 static void compare(uint64_t n, uint64_t x, uint32_t iterations, uint64_t align)
 {
-    char spec[96];
     struct workload w;
     struct program_notes notes = {0};
-    (void)snprintf(spec, sizeof spec, "rodinia-cfd,n=%llu,x=%llu,iterations=%u", (unsigned long long)n,
-                   (unsigned long long)x, iterations);
+    const char *spec = testing_text("rodinia-cfd,n=%llu,x=%llu,iterations=%u", (unsigned long long)n,
+                                    (unsigned long long)x, iterations);
     struct program program = program_opened(&w, spec, 0x10000, align);
     struct element e = {.notes = &notes, .program = &program, .n = n, .padded = n + (192 - n % 192) % 192, .x = x};
     if (x == 0)

@@ -100,11 +100,10 @@ static void copy(struct thread *t, int64_t pixels)
 static void compare(int64_t width, int64_t height, int levels, const char *order)
 {
     static const unsigned outs[] = {R_OUT, G_OUT, B_OUT};
-    char spec[96];
     struct workload w;
     struct program_notes notes = {0};
-    (void)snprintf(spec, sizeof spec, "rodinia-dwt2d,width=%lld,height=%lld,levels=%d,order=%s", (long long)width,
-                   (long long)height, levels, order);
+    const char *spec = testing_text("rodinia-dwt2d,width=%lld,height=%lld,levels=%d,order=%s", (long long)width,
+                                    (long long)height, levels, order);
     struct program program = program_opened(&w, spec, 0, 0);
     struct thread t = {.notes = &notes, .program = &program, .threads = 256};
     for (; t.block < (uint64_t)up(width * height, 256); t.block++)

@@ -45,11 +45,10 @@ static void fan2(struct program_notes *notes, const struct program *p, uint64_t 
 
 static void compare(uint64_t n, uint64_t iterations, uint64_t align)
 {
-    char spec[80];
     struct workload w;
     struct program_notes notes = {0};
-    (void)snprintf(spec, sizeof spec, "rodinia-gaussian,n=%llu,iterations=%llu", (unsigned long long)n,
-                   (unsigned long long)iterations);
+    const char *spec =
+        testing_text("rodinia-gaussian,n=%llu,iterations=%llu", (unsigned long long)n, (unsigned long long)iterations);
     struct program program = program_opened(&w, spec, 0x10000, align);
     uint64_t steps = iterations < n - 1 ? iterations : n - 1;
     ck_assert_uint_eq(program.ops->launches(program.state), 2 * steps);

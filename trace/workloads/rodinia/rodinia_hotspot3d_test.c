@@ -32,12 +32,11 @@ static void thread(struct program_notes *notes, const struct program *p, uint32_
 
 static void compare(uint64_t nx, uint64_t ny, uint64_t nz, uint32_t iterations, uint64_t align)
 {
-    char spec[96];
     struct workload w;
     struct program_notes notes = {0};
     const uint64_t n[3] = {nx, ny, nz};
-    (void)snprintf(spec, sizeof spec, "rodinia-hotspot3d,nx=%u,ny=%u,nz=%u,iterations=%u", (unsigned)nx, (unsigned)ny,
-                   (unsigned)nz, iterations);
+    const char *spec = testing_text("rodinia-hotspot3d,nx=%u,ny=%u,nz=%u,iterations=%u", (unsigned)nx, (unsigned)ny,
+                                    (unsigned)nz, iterations);
     struct program program = program_opened(&w, spec, 0x10000, align);
     for (uint32_t launch = 0; launch < iterations; launch++)
         for (uint64_t y = 0; y < ny / 4 * 4; y++)

@@ -25,11 +25,10 @@ static void cell(struct program_notes *notes, const struct program *p, uint32_t 
 
 static void compare(int64_t n, int64_t height, int64_t iterations, uint64_t align)
 {
-    char spec[96];
     struct workload w;
     struct program_notes notes = {0};
-    (void)snprintf(spec, sizeof spec, "rodinia-hotspot,n=%lld,height=%lld,iterations=%lld", (long long)n,
-                   (long long)height, (long long)iterations);
+    const char *spec = testing_text("rodinia-hotspot,n=%lld,height=%lld,iterations=%lld", (long long)n,
+                                    (long long)height, (long long)iterations);
     struct program program = program_opened(&w, spec, 0x10000, align);
     uint32_t launch = 0;
     for (int64_t done = 0; done < iterations; done += height, launch++)

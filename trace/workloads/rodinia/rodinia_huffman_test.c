@@ -112,10 +112,9 @@ static void run(struct thread *k, const struct step *step, uint64_t blocks, uint
 
 static void compare(uint64_t blocks, uint64_t bits, uint32_t runs, uint32_t sms, uint64_t align)
 {
-    char spec[96];
     struct workload w;
-    (void)snprintf(spec, sizeof spec, "rodinia-huffman,blocks=%u,bits=%u,runs=%u,sms=%u", (unsigned)blocks,
-                   (unsigned)bits, runs, sms);
+    const char *spec =
+        testing_text("rodinia-huffman,blocks=%u,bits=%u,runs=%u,sms=%u", (unsigned)blocks, (unsigned)bits, runs, sms);
     struct program program = program_opened(&w, spec, 0x10000, align);
     struct thread k = {.program = &program};
     for (int part = 0; part < 32; part++)

@@ -21,11 +21,10 @@ static void point(struct program_notes *notes, const struct program *p, uint32_t
 
 static void compare(uint64_t n, uint64_t features, uint64_t clusters, uint64_t align)
 {
-    char spec[96];
     struct workload w;
     struct program_notes notes = {0};
-    (void)snprintf(spec, sizeof spec, "rodinia-kmeans,n=%llu,features=%llu,clusters=%llu,iterations=2",
-                   (unsigned long long)n, (unsigned long long)features, (unsigned long long)clusters);
+    const char *spec = testing_text("rodinia-kmeans,n=%llu,features=%llu,clusters=%llu,iterations=2",
+                                    (unsigned long long)n, (unsigned long long)features, (unsigned long long)clusters);
     struct program program = program_opened(&w, spec, 0x10000, align);
     for (uint32_t launch = 0; launch < 3; launch++)
         for (uint64_t g = 0; g < n; g++)

@@ -72,11 +72,9 @@ static void kernel(struct thread *t)
 
 static void compare(int n, const char *order)
 {
-    char spec[64];
     struct workload w;
     struct program_notes notes = {0};
-    (void)snprintf(spec, sizeof spec, "rodinia-lavamd,boxes=%d,order=%s", n, order);
-    struct program program = program_opened(&w, spec, 0, 0);
+    struct program program = program_opened(&w, testing_text("rodinia-lavamd,boxes=%d,order=%s", n, order), 0, 0);
     struct thread t = {.notes = &notes, .program = &program, .threads = THREADS};
     make_boxes(n);
     for (t.block = 0; t.block < (uint64_t)(n * n * n); t.block++)

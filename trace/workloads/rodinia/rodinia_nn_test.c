@@ -5,11 +5,10 @@ enum { LOCATIONS, DISTANCES };
 
 static void compare(uint64_t n, const char *order, uint64_t align)
 {
-    char spec[64];
     struct workload w;
     struct program_notes notes = {0};
-    (void)snprintf(spec, sizeof spec, "rodinia-nn,n=%llu,order=%s", (unsigned long long)n, order);
-    struct program program = program_opened(&w, spec, 0x10000, align);
+    struct program program =
+        program_opened(&w, testing_text("rodinia-nn,n=%llu,order=%s", (unsigned long long)n, order), 0x10000, align);
     for (uint64_t g = 0; g < n; g++) {
         uint32_t t = (uint32_t)(g % 256);
         uint64_t place = program_at(&program, LOCATIONS, g, 8);

@@ -26,11 +26,10 @@ static void thread(struct program_notes *notes, const struct program *p, uint32_
 
 static void compare(int64_t cols, int64_t rows, int64_t height, uint64_t align)
 {
-    char spec[96];
     struct workload w;
     struct program_notes notes = {0};
-    (void)snprintf(spec, sizeof spec, "rodinia-pathfinder,cols=%lld,rows=%lld,height=%lld", (long long)cols,
-                   (long long)rows, (long long)height);
+    const char *spec = testing_text("rodinia-pathfinder,cols=%lld,rows=%lld,height=%lld", (long long)cols,
+                                    (long long)rows, (long long)height);
     struct program program = program_opened(&w, spec, 0x10000, align);
     int64_t stored = 256 - 2 * height, blocks = cols / stored + (cols % stored != 0);
     uint32_t launch = 0;

@@ -119,12 +119,11 @@ static void scale(struct thread *t, const struct image *m)
 
 static void compare(int64_t rows, int64_t columns, int iterations, bool hoisted)
 {
-    char spec[96];
     struct workload w;
     struct image m;
     struct program_notes notes = {0};
-    (void)snprintf(spec, sizeof spec, "rodinia-srad-v1,rows=%lld,columns=%lld,iterations=%d,order=%s", (long long)rows,
-                   (long long)columns, iterations, hoisted ? "hoisted" : "ptx");
+    const char *spec = testing_text("rodinia-srad-v1,rows=%lld,columns=%lld,iterations=%d,order=%s", (long long)rows,
+                                    (long long)columns, iterations, hoisted ? "hoisted" : "ptx");
     struct program program = program_opened(&w, spec, 0, 0);
     struct thread t = {.notes = &notes, .program = &program, .threads = THREADS};
     fill(&m, rows, columns);

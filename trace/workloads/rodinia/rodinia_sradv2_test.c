@@ -58,11 +58,10 @@ static void second_kernel(const struct cell *c)
 
 static void compare(int64_t rows, int64_t cols, uint32_t iterations, uint64_t align)
 {
-    char spec[96];
     struct workload w;
     struct program_notes notes = {0};
-    (void)snprintf(spec, sizeof spec, "rodinia-srad-v2,rows=%lld,cols=%lld,iterations=%u", (long long)rows,
-                   (long long)cols, iterations);
+    const char *spec =
+        testing_text("rodinia-srad-v2,rows=%lld,cols=%lld,iterations=%u", (long long)rows, (long long)cols, iterations);
     struct program program = program_opened(&w, spec, 0x1000000, align);
     struct cell c = {.notes = &notes, .program = &program, .rows = rows, .cols = cols};
     for (; c.launch < 2 * iterations; c.launch++)
