@@ -3,8 +3,8 @@
  *     for each batch: for (i = thread; i < lookups x row; i += threads in all) out[i] = table[index[i / row]][i % row]
  *
  * The tables lie one behind the other and have as many rows each; lookup i is one of table i mod tables. Which row:
- * indices=FILE, or drawn by Zipf's law: the row of place k is asked for as often as 1 / k^zipf, and places are spread
- * over the table. zipf=0: all alike. Batches are launches.
+ * indices=FILE (numbers, or what a recorded kernel read: gather_recorded.c), or drawn by Zipf's law: the row of place k
+ * is asked for as often as 1 / k^zipf, and places are spread over the table. zipf=0: all alike. Batches are launches.
  * Worked example, tables=2, rows=100: lookups 0 and 2 are of rows 0 to 99 of the whole, lookups 1 and 3 of 100 to 199.
  * Source: the loop above (the kernel is gather's). Drawing: rejection-inversion, Hoermann and Derflinger, ACM TOMACS
  * 1996. Differs: rows that a model adds up to bags are written one by one here; what is read is the same. */
@@ -27,7 +27,8 @@ static const struct param embedding_keys[] = {
     PARAM_INT_ROW(embedding, lookups, "", 1, 1e9, 1 << 20, "in all, where no file is given"),
     PARAM_INT_ROW(embedding, batches, "", 1, 1 << 20, 1, "launches that the lookups are shared among"),
     PARAM_REAL_ROW(embedding, zipf, "", 0, 10, 1, "exponent of Zipf's law; 0: rows are drawn uniformly"),
-    PARAM_TEXT_ROW(embedding, indices, NULL, "file of row numbers in their tables, .npy or text"),
+    PARAM_TEXT_ROW(embedding, indices, NULL,
+                   "row numbers in their tables: .npy, text, or a trace of accesses, FILE[@FIRST-LAST]"),
     PARAM_TEXT_ROW(embedding, recorded, NULL,
                    "file of the row numbers of another run, over all tables: what resident=recorded ranks by"),
     PARAM_CHOICE_ROW(embedding, order, "given|sorted", 0, "rows of a batch as they come, or by number"),
@@ -90,10 +91,15 @@ static int find_rows(struct embedding *e, struct gather_given *given, struct err
     enum { ROWS = 1 << 20 };
     const uint64_t tables = (uint64_t)e->tables;
     if (e->indices) {
-        if (gather_read_rows(e->indices, e->rows ? (uint64_t)e->rows : UINT64_MAX, &given->rows, &given->n, err))
-            return -1;
-        for (size_t i = 0, given_rows = (size_t)e->rows; i < given->n && !given_rows; i++)
-            e->rows = (int64_t)given->rows[i] < e->rows ? e->rows : (int64_t)given->rows[i] + 1;
+        struct gather_lookups in = {.table_rows = (uint64_t)e->rows};
+        const int rc = gather_read_rows(e->indices, e->row_bytes, &in, err);
+        given->rows = in.rows;
+        given->n = in.n;
+        e->rows = (int64_t)in.table_rows;
+        if (rc < 0 || (rc && tables > 1))
+            return rc < 0 ? -1
+                          : err_set(err, "%s: a recording is of one table; tables is %llu", e->indices,
+                                    (unsigned long long)tables);
     } else {
         e->rows = e->rows ? e->rows : ROWS;
         given->n = (size_t)e->lookups;

@@ -240,7 +240,8 @@ struct gather {
 
 static const struct param gather_keys[] = {
     PARAM_BYTES_ROW(gather_params, row_bytes, GATHER_ELEMENT, 1 << 24, 1024, "of a row, a multiple of 4"),
-    PARAM_TEXT_ROW(gather_params, rows, NULL, "file of row numbers, .npy or text; none: drawn uniformly"),
+    PARAM_TEXT_ROW(gather_params, rows, NULL,
+                   "row numbers: .npy, text, or a trace of accesses, FILE[@FIRST-LAST]; none: drawn"),
     PARAM_TEXT_ROW(gather_params, recorded, NULL,
                    "file of the row numbers of another run: what resident=recorded ranks by"),
     PARAM_INT_ROW(gather_params, count, "", 1, 1e9, 65536, "rows drawn where no file is given"),
@@ -308,48 +309,46 @@ static int read_text(const char *path, uint64_t limit, uint64_t **rows, size_t *
     return rc;
 }
 
-int gather_read_rows(const char *path, uint64_t limit, uint64_t **rows, size_t *n, struct err *err)
+int gather_read_rows(const char *path, int64_t row_bytes, struct gather_lookups *out, struct err *err)
 {
-    enum { MOST_BITS = 40 };
+    static const uint64_t most = 1ULL << 40;
     const size_t length = strlen(path);
-    limit = limit < 1ULL << MOST_BITS ? limit : 1ULL << MOST_BITS;
-    *rows = NULL;
-    *n = 0;
-    if (length < 4 || strcmp(path + length - 4, ".npy") != 0) {
-        if (read_text(path, limit, rows, n, err))
-            return -1;
-    } else {
-        if (graph_npy_numbers(path, rows, n, err))
-            return -1;
-        for (size_t i = 0; i < *n; i++)
-            if ((*rows)[i] >= limit)
-                return err_set(err, "%s: item %zu: row %llu; the table has %llu", path, i,
-                               (unsigned long long)(*rows)[i], (unsigned long long)limit);
-    }
-    return *n ? 0 : err_set(err, "%s: no row numbers", path);
+    const uint64_t limit = out->table_rows ? out->table_rows : most;
+    const bool npy = length >= 4 && strcmp(path + length - 4, ".npy") == 0;
+    int rc = npy ? graph_npy_numbers(path, &out->rows, &out->n, err) : gather_recorded_rows(path, row_bytes, out, err);
+    if (!npy && !rc)
+        rc = read_text(path, limit, &out->rows, &out->n, err);
+    if (rc >= 0 && out->table_rows > most)
+        return err_set(err, "%s: a table of more than 2^40 rows", path);
+    for (size_t i = 0; i < out->n && rc >= 0; i++)
+        if (out->rows[i] >= limit)
+            return err_set(err, "%s: item %zu: row %llu; the table has %llu", path, i, (unsigned long long)out->rows[i],
+                           (unsigned long long)limit);
+        else if (out->rows[i] >= out->table_rows)
+            out->table_rows = out->rows[i] + 1;
+    return rc < 0 || out->n ? rc : err_set(err, "%s: no row numbers", path);
 }
 
 static int read_rows(struct gather *g, struct err *err)
 {
-    if (gather_read_rows(g->p.rows, g->table_rows ? g->table_rows : UINT64_MAX, &g->rows, &g->n, err))
-        return -1;
-    for (size_t i = 0; i < g->n && !g->p.table_rows; i++)
-        if (g->rows[i] >= g->table_rows)
-            g->table_rows = g->rows[i] + 1;
-    return 0;
+    struct gather_lookups in = {.table_rows = g->table_rows};
+    const int rc = gather_read_rows(g->p.rows, g->p.row_bytes, &in, err);
+    g->rows = in.rows;
+    g->n = in.n;
+    g->table_rows = in.table_rows;
+    return rc < 0 ? -1 : 0;
 }
 
 /* How often another run asked for each row. */
 static int read_recorded(struct gather *g, struct err *err)
 {
-    uint64_t *rows = NULL;
-    size_t n = 0;
-    int rc = gather_read_rows(g->p.recorded, g->table_rows, &rows, &n, err);
+    struct gather_lookups in = {.table_rows = g->table_rows};
+    int rc = gather_read_rows(g->p.recorded, g->p.row_bytes, &in, err) < 0 ? -1 : 0;
     if (!rc && !(g->recorded = mem_zalloc(g->table_rows, sizeof *g->recorded, err)))
         rc = -1;
-    for (size_t i = 0; i < n && !rc; i++)
-        g->recorded[rows[i]]++;
-    free(rows);
+    for (size_t i = 0; i < in.n && !rc; i++)
+        g->recorded[in.rows[i]]++;
+    free(in.rows);
     return rc;
 }
 

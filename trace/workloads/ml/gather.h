@@ -23,10 +23,19 @@ struct gather_given {
 void *gather_new(const struct gather_given *given, struct err *err);
 void gather_close(void *state);
 
-/* Row numbers below `limit` in their order: of a file of NumPy (.npy, whole numbers of any shape), or of text: numbers
- * between commas or blanks, a first line without numbers and lines that begin with # left out. An error names the
- * place. *rows is freed with free() in any case. */
-int gather_read_rows(const char *path, uint64_t limit, uint64_t **rows, size_t *n, struct err *err);
+struct gather_lookups {
+    uint64_t *rows; /* row numbers in their order; freed with free() in any case */
+    size_t n;
+    uint64_t table_rows; /* that the table has at least */
+};
+
+/* Row numbers of a file of NumPy (.npy, whole numbers of any shape), of text (numbers between commas or blanks, a first
+ * line without numbers and lines that begin with # left out), or a recording of accesses. *out is zero before; its
+ * table_rows, if any, is what the table has. An error names the place. Returns 1 for a recording. */
+int gather_read_rows(const char *path, int64_t row_bytes, struct gather_lookups *out, struct err *err);
+
+/* Of a recording, FILE or FILE@FIRST-LAST (gather_recorded.c); 0: it is none. */
+int gather_recorded_rows(const char *path, int64_t row_bytes, struct gather_lookups *out, struct err *err);
 
 extern const struct scan_ops gather_ops;
 int gather_next(void *state, struct record *records, size_t cap, size_t *n, struct err *err);
