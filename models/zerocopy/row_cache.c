@@ -22,15 +22,16 @@ int row_cache_number(const uint64_t *rows, size_t n, uint32_t *numbers, uint32_t
 
 /* --- lru --- */
 
-enum { WORD = 64, WORDS = 16, GROUP = WORD * WORDS, GROUPS = 32, SUPER = GROUP * GROUPS };
+enum { EIGHT = 8, WORD = 64, WORDS = 32, GROUP = WORD * WORDS, GROUPS = 32, SUPER = GROUP * GROUPS };
 
-/* A bit for each lookup, set when its row is asked for again; how many are set at or behind the begin of each word in
- * its group, of each group in its super, of each super. */
+/* A bit for each lookup, set when its row is asked for again; how many are set before each word in its group, before
+ * each group in its super, before each super up to the last that is begun. */
 struct timeline {
     uint64_t *bits;
     uint16_t *word, *group;
     uint32_t *super;
     uint32_t end, room; /* bits */
+    uint32_t dead;      /* bits that are set */
     uint32_t *at;       /* of each row its last lookup's bit, + 1; 0: none */
     uint32_t *of;       /* of each bit its row */
 };
@@ -54,44 +55,45 @@ static int timeline_open(struct timeline *t, uint32_t distinct, size_t n, struct
     const size_t words = t->room / WORD;
     return (t->bits = mem_zalloc(words, sizeof *t->bits, err)) && (t->word = mem_zalloc(words, sizeof *t->word, err)) &&
                    (t->group = mem_zalloc(words / WORDS, sizeof *t->group, err)) &&
-                   (t->super = mem_zalloc(supers, sizeof *t->super, err)) &&
+                   (t->super = mem_zalloc(supers + EIGHT, sizeof *t->super, err)) &&
                    (t->at = mem_zalloc((size_t)distinct + 1, sizeof *t->at, err)) &&
                    (t->of = mem_zalloc(t->room, sizeof *t->of, err))
                ? 0
                : -1;
 }
 
-/* The trips are as many each time: a compiler makes vectors of them. */
+/* Trips of words and groups are as many each time: a compiler makes vectors of them. Those of supers are few: most rows
+ * that are asked for were asked for not long ago. */
 static inline void set(struct timeline *t, uint32_t bit)
 {
-    const uint32_t w = bit / WORD, g = bit / GROUP, s = bit / SUPER;
-    uint16_t *word = t->word + (size_t)g * WORDS, *group = t->group + (size_t)s * GROUPS;
+    const uint32_t w = bit / WORD, g = bit / GROUP, last = (t->end - 1) / SUPER;
+    uint16_t *word = t->word + (size_t)g * WORDS, *group = t->group + (size_t)bit / SUPER * GROUPS;
     t->bits[w] |= 1ULL << bit % WORD;
+    t->dead++;
     for (uint32_t i = 0; i < WORDS; i++)
-        word[i] = (uint16_t)(word[i] + (i <= w % WORDS));
+        word[i] = (uint16_t)(word[i] + (i > w % WORDS));
     for (uint32_t i = 0; i < GROUPS; i++)
-        group[i] = (uint16_t)(group[i] + (i <= g % GROUPS));
-    for (uint32_t i = 0; i <= s; i++)
-        t->super[i]++;
+        group[i] = (uint16_t)(group[i] + (i > g % GROUPS));
+    for (uint32_t i = bit / SUPER / EIGHT * EIGHT; i <= last; i += EIGHT)
+        for (uint32_t k = 0; k < EIGHT; k++)
+            t->super[i + k] += i + k > bit / SUPER;
 }
 
 /* Bits behind this one, which is not set, that are not set. */
 static inline uint32_t behind(const struct timeline *t, uint32_t bit)
 {
-    const uint32_t w = bit / WORD, g = bit / GROUP, s = bit / SUPER;
-    uint32_t n = (uint32_t)__builtin_popcountll(t->bits[w] >> bit % WORD);
-    n += (w + 1) % WORDS ? t->word[w + 1] : 0;
-    n += (g + 1) % GROUPS ? t->group[g + 1] : 0;
-    return t->end - 1 - bit - n - ((s + 1) * (uint64_t)SUPER < t->room ? t->super[s + 1] : 0);
+    const uint32_t w = bit / WORD, here = (uint32_t)__builtin_popcountll(t->bits[w] & ((1ULL << bit % WORD) - 1));
+    const uint32_t before = t->super[bit / SUPER] + t->group[bit / GROUP] + t->word[w] + here;
+    return t->end - 1 - bit - (t->dead - before);
 }
 
 /* Bits that are not set to the front, in their order. */
 static void move_together(struct timeline *t)
 {
     uint32_t n = 0;
-    for (uint32_t bit = 0; bit < t->end; bit++)
-        if (!(t->bits[bit / WORD] >> bit % WORD & 1)) {
-            t->of[n] = t->of[bit];
+    for (uint32_t w = 0; w * WORD < t->end; w++)
+        for (uint64_t live = ~t->bits[w]; live; live &= live - 1) {
+            t->of[n] = t->of[w * WORD + (uint32_t)__builtin_ctzll(live)];
             t->at[t->of[n]] = n + 1;
             n++;
         }
@@ -100,6 +102,7 @@ static void move_together(struct timeline *t)
     memset(t->group, 0, t->room / GROUP * sizeof *t->group);
     memset(t->super, 0, t->room / SUPER * sizeof *t->super);
     t->end = n;
+    t->dead = 0;
 }
 
 static int lru(const uint32_t *rows, size_t n, uint32_t distinct, uint32_t *depths, struct err *err)
@@ -116,6 +119,8 @@ static int lru(const uint32_t *rows, size_t n, uint32_t distinct, uint32_t *dept
         depths[i] = at ? behind(&t, at - 1) : ROW_CACHE_NEVER;
         if (at)
             set(&t, at - 1);
+        if (t.end % SUPER == 0)
+            t.super[t.end / SUPER] = t.dead;
         t.of[t.end] = row;
         t.at[row] = ++t.end;
     }

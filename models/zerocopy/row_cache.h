@@ -4,7 +4,7 @@
  *
  * lru: the row least recently asked for goes. The depth is the number of other rows asked for since the row's last
  * lookup: those behind it on a timeline that are the last of their rows, counted by words of bits, and sums of
- * words, of 16 words and of 512; where the timeline is full they are moved together.
+ * words, of 32 words and of 1,024; where the timeline is full they are moved together.
  * lfu: rows stand in the order of how often they were asked for, and a cache holds the first C. A row asked for once
  * more changes places with the first of those asked for as often as it was; the depth is its place. So a full cache
  * takes a row in only where it comes to be asked for more often than one that is held, and counts outlive eviction.

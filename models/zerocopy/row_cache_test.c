@@ -103,6 +103,21 @@ START_TEST(a_timeline_that_is_moved_together_counts_the_same)
 }
 END_TEST
 
+/* Rows up and down, again and again: of a sweep the row of place k was asked for k others ago. */
+START_TEST(a_timeline_of_many_parts_counts_the_same)
+{
+    enum { KINDS = 200000, SWEEPS = 10 };
+    uint32_t *rows = malloc(SWEEPS * KINDS * sizeof *rows);
+    for (uint32_t i = 0; i < SWEEPS * KINDS; i++)
+        rows[i] = i / KINDS % 2 ? KINDS - 1 - i % KINDS : i % KINDS;
+    ck_assert_int_eq(row_cache_numbered(ROW_CACHE_LRU, rows, SWEEPS * KINDS, KINDS, rows, NULL), 0);
+    for (uint32_t i = KINDS; i < SWEEPS * KINDS; i++)
+        if (rows[i] != i % KINDS)
+            ck_abort_msg("lookup %u: %u, not %u", i, rows[i], i % KINDS);
+    free(rows);
+}
+END_TEST
+
 START_TEST(the_worked_example)
 {
     static const uint64_t rows[] = {10, 20, 10, 30, 20, 10};
@@ -136,4 +151,5 @@ START_TEST(no_rows_and_one_row)
 END_TEST
 
 TEST_MAIN("row_cache", caches_of_all_sizes_are_plain_caches_lookup_by_lookup,
-          a_timeline_that_is_moved_together_counts_the_same, the_worked_example, no_rows_and_one_row)
+          a_timeline_that_is_moved_together_counts_the_same, a_timeline_of_many_parts_counts_the_same,
+          the_worked_example, no_rows_and_one_row)
