@@ -223,6 +223,28 @@ static inline uint64_t program_at(const struct program *program, unsigned alloc,
     return program->ops->allocs(program->state, &n)[alloc].addr + index * bytes;
 }
 
+/* Launches of a program, */
+static inline uint32_t program_launches(const char *spec)
+{
+    struct workload w;
+    struct program program = program_opened(&w, spec, 0, 0);
+    uint32_t n = program.ops->launches(program.state);
+    workload_close(&w);
+    return n;
+}
+
+/* and blocks of one, which is within the limits. Large ones open at once. */
+static inline uint64_t program_blocks(const char *spec, uint32_t launch)
+{
+    struct workload w;
+    struct program_launch shape = {0};
+    struct program program = program_opened(&w, spec, 0, 0);
+    program.ops->launch(program.state, launch, &shape);
+    WORKS(program_check_launch(&shape, launch, &err));
+    workload_close(&w);
+    return shape.blocks;
+}
+
 /* The error of a spec that is refused. */
 static inline const char *program_refused(const char *spec)
 {

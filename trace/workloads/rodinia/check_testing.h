@@ -40,11 +40,12 @@ static inline void check_add(struct check_set *set, uint64_t number)
     set->slot[i] = number + 1;
 }
 
-/* The six numbers of accesses of one kind (RECORD_READ, RECORD_WRITE, RECORD_ATOMIC), and the order sum of all. */
+/* Of each kind, RECORD_READ to RECORD_ATOMIC, and the order sum of all. */
 struct checking {
-    uint32_t kind;
-    struct check check;
-    struct check_set sectors, lines;
+    struct check_kind {
+        struct check check;
+        struct check_set sectors, lines;
+    } of[RECORD_ATOMIC + 1];
     uint32_t order, k;
 };
 
@@ -58,24 +59,23 @@ static inline void check_access(struct checking *c, const struct program_access 
     for (unsigned l = 0; l < PROGRAM_LANES; l++)
         if (a->active >> l & 1)
             c->order += c->k * (uint32_t)(program_addr(a, l, turn) - 0xC0000000u);
-    if (a->kind != c->kind)
-        return;
-    c->check.instructions++;
-    c->check.lanes += (uint64_t)__builtin_popcount(a->active);
-    c->check.lines += (uint64_t)n;
+    struct check_kind *of = &c->of[a->kind];
+    of->check.instructions++;
+    of->check.lanes += (uint64_t)__builtin_popcount(a->active);
+    of->check.lines += (uint64_t)n;
     for (int j = 0; j < n; j++) {
-        check_add(&c->lines, line[j].addr);
-        c->check.sectors += (uint64_t)__builtin_popcount(line[j].sectors);
+        check_add(&of->lines, line[j].addr);
+        of->check.sectors += (uint64_t)__builtin_popcount(line[j].sectors);
         for (uint64_t s = 0; s < 4; s++)
             if (line[j].sectors >> s & 1)
-                check_add(&c->sectors, line[j].addr + 32 * s);
+                check_add(&of->sectors, line[j].addr + 32 * s);
     }
 }
 
-static inline struct checking check_count(const struct program *program, uint32_t launch, uint32_t kind)
+static inline struct checking check_count(const struct program *program, uint32_t launch)
 {
     static struct program_body body;
-    struct checking c = {.kind = kind};
+    struct checking c = {0};
     struct program_launch shape = {0};
     struct err err = {""};
     void *run;
@@ -87,32 +87,61 @@ static inline struct checking check_count(const struct program *program, uint32_
                 for (uint32_t k = 0; k < body.count; k++)
                     check_access(&c, &body.access[k], t);
     program_run_close(program, run);
-    c.check.distinct_sectors = c.sectors.n;
-    c.check.distinct_lines = c.lines.n;
-    free(c.sectors.slot);
-    free(c.lines.slot);
+    for (struct check_kind *of = c.of; of <= c.of + RECORD_ATOMIC; of++) {
+        of->check.distinct_sectors = of->sectors.n;
+        of->check.distinct_lines = of->lines.n;
+        free(of->sectors.slot);
+        free(of->lines.slot);
+    }
     return c;
 }
 
-/* A launch's loads, stores or atomics are these. */
-static inline void check_launch(const struct program *program, uint32_t launch, uint32_t kind, struct check expected)
+static inline void check_same(const struct check *found, const struct check *expected)
 {
-    struct check found = check_count(program, launch, kind).check;
-    ck_assert_uint_eq(found.instructions, expected.instructions);
-    ck_assert_uint_eq(found.lanes, expected.lanes);
-    ck_assert_uint_eq(found.sectors, expected.sectors);
-    ck_assert_uint_eq(found.lines, expected.lines);
-    ck_assert_uint_eq(found.distinct_sectors, expected.distinct_sectors);
-    ck_assert_uint_eq(found.distinct_lines, expected.distinct_lines);
+    if (!expected->instructions)
+        return;
+    ck_assert_uint_eq(found->instructions, expected->instructions);
+    ck_assert_uint_eq(found->lanes, expected->lanes);
+    ck_assert_uint_eq(found->sectors, expected->sectors);
+    ck_assert_uint_eq(found->lines, expected->lines);
+    ck_assert_uint_eq(found->distinct_sectors, expected->distinct_sectors);
+    ck_assert_uint_eq(found->distinct_lines, expected->distinct_lines);
 }
 
-/* The order sum of a launch is this. */
-static inline void check_order(const struct program *program, uint32_t launch, uint32_t expected)
+/* What a launch does; what is 0 is not asked. */
+struct check_launch {
+    uint32_t launch;
+    struct check reads, writes;
+    uint32_t order;
+    struct check atomics;
+};
+
+static inline void check_launches(const struct program *program, const struct check_launch *expected, size_t n)
 {
-    uint32_t found = check_count(program, launch, RECORD_READ).order;
-    if (found != expected)
-        ck_abort_msg("launch %u: order sum %08x; expected %08x", launch, found, expected);
+    for (size_t i = 0; i < n; i++, expected++) {
+        struct checking found = check_count(program, expected->launch);
+        check_same(&found.of[RECORD_READ].check, &expected->reads);
+        check_same(&found.of[RECORD_WRITE].check, &expected->writes);
+        check_same(&found.of[RECORD_ATOMIC].check, &expected->atomics);
+        ck_assert_msg(!expected->order || found.order == expected->order, "launch %u: order sum %08x; expected %08x",
+                      expected->launch, found.order, expected->order);
+    }
 }
+
+/* Launches of a program that is open: struct check_launch each. */
+#define CHECK_OPEN(program, ...)                                                                                       \
+    do {                                                                                                               \
+        const struct check_launch expected_[] = {__VA_ARGS__};                                                         \
+        check_launches(program, expected_, sizeof expected_ / sizeof *expected_);                                      \
+    } while (0)
+
+#define CHECK_LAUNCHES(spec, ...)                                                                                      \
+    do {                                                                                                               \
+        struct workload w_;                                                                                            \
+        struct program program_ = program_opened(&w_, spec, 0, 0);                                                     \
+        CHECK_OPEN(&program_, __VA_ARGS__);                                                                            \
+        workload_close(&w_);                                                                                           \
+    } while (0)
 
 /* The waits of one body and its instructions. */
 static inline uint64_t stalls_of(const char *spec, uint32_t launch, uint64_t warp, uint32_t index,

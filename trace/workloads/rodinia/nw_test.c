@@ -29,12 +29,9 @@ START_TEST(two_tiles_make_the_emulated_counts)
     ck_assert_uint_eq(allocs[REF].bytes, 33 * 33 * 4);
     allocs[REF].addr = 0xC0000000u;
     allocs[MAT].addr = (allocs[REF].addr + allocs[REF].bytes + 255) / 256 * 256;
-    check_launch(&program, 0, RECORD_READ, (struct check){19, 289, 66, 35, 65, 34});
-    check_launch(&program, 0, RECORD_WRITE, (struct check){16, 256, 46, 17, 46, 17});
-    check_launch(&program, 1, RECORD_READ, (struct check){38, 578, 132, 98, 128, 66});
-    check_launch(&program, 1, RECORD_WRITE, (struct check){32, 512, 92, 60, 91, 33});
-    check_launch(&program, 2, RECORD_READ, (struct check){19, 289, 66, 35, 65, 34}); /* kernel 2 */
-    check_launch(&program, 2, RECORD_WRITE, (struct check){16, 256, 46, 17, 46, 17});
+    CHECK_OPEN(&program, {0, .reads = {19, 289, 66, 35, 65, 34}, .writes = {16, 256, 46, 17, 46, 17}},
+               {1, .reads = {38, 578, 132, 98, 128, 66}, .writes = {32, 512, 92, 60, 91, 33}},
+               {2, .reads = {19, 289, 66, 35, 65, 34}, .writes = {16, 256, 46, 17, 46, 17}}); /* kernel 2 */
     workload_close(&w);
 }
 END_TEST

@@ -79,13 +79,9 @@ END_TEST
 /* Source: two emulations of the kernels. */
 START_TEST(four_blocks_make_the_emulated_counts)
 {
-    struct workload w;
-    struct program program = program_opened(&w, "rodinia-backprop,n=64", 0, 0);
-    check_launch(&program, 0, RECORD_READ, (struct check){64, 1088, 200, 98, 146, 38});
-    check_launch(&program, 0, RECORD_WRITE, (struct check){64, 1088, 192, 96, 145, 37});
-    check_launch(&program, 1, RECORD_READ, (struct check){229, 7248, 767, 329, 290, 74});
-    check_launch(&program, 1, RECORD_WRITE, (struct check){66, 2080, 326, 130, 278, 70});
-    workload_close(&w);
+    CHECK_LAUNCHES("rodinia-backprop,n=64",
+                   {0, .reads = {64, 1088, 200, 98, 146, 38}, .writes = {64, 1088, 192, 96, 145, 37}},
+                   {1, .reads = {229, 7248, 767, 329, 290, 74}, .writes = {66, 2080, 326, 130, 278, 70}});
 }
 END_TEST
 
@@ -110,13 +106,7 @@ START_TEST(broken_rows_are_refused_and_large_layers_open_at_once)
     ck_assert_ptr_nonnull(strstr(program_refused("rodinia-backprop,n=0"), "expected 16"));
     ck_assert_ptr_nonnull(strstr(program_refused("rodinia-backprop,n=40"), "multiple of 16"));
     ck_assert_ptr_nonnull(strstr(program_refused("rodinia-backprop,n=126322561"), "126322560"));
-    struct workload w;
-    struct program program = program_opened(&w, "rodinia-backprop,n=126322560", 0, 0);
-    struct program_launch launch = {0};
-    program.ops->launch(program.state, 0, &launch);
-    WORKS(program_check_launch(&launch, 0, &err));
-    ck_assert_uint_eq(launch.blocks, 126322560 / 16);
-    workload_close(&w);
+    ck_assert_uint_eq(program_blocks("rodinia-backprop,n=126322560", 0), 126322560 / 16);
 }
 END_TEST
 

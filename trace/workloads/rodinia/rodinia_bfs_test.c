@@ -116,10 +116,8 @@ START_TEST(a_ring_makes_the_counts_made_by_hand)
     struct workload w;
     struct program program = program_opened(&w, "rodinia-bfs,n=64,graph=ring", 0, 0);
     /* MASK of 64 nodes; degree, start, then 5 loads an edge. */
-    check_launch(&program, 0, RECORD_READ, (struct check){14, 76, 14, 14, 7, 5});
-    check_launch(&program, 0, RECORD_WRITE, (struct check){5, 5, 5, 5, 5, 4});
-    check_launch(&program, 1, RECORD_READ, (struct check){2, 64, 2, 2, 2, 1});
-    check_launch(&program, 1, RECORD_WRITE, (struct check){8, 8, 8, 8, 7, 4});
+    CHECK_OPEN(&program, {0, .reads = {14, 76, 14, 14, 7, 5}, .writes = {5, 5, 5, 5, 5, 4}},
+               {1, .reads = {2, 64, 2, 2, 2, 1}, .writes = {8, 8, 8, 8, 7, 4}});
     ck_assert_uint_eq(program.ops->launches(program.state), 66);
     workload_close(&w);
 }

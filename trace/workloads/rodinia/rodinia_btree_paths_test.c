@@ -71,8 +71,7 @@ START_TEST(four_queries_make_the_emulated_counts)
     ck_assert_uint_eq(b->height, 1);
     allocs[KNODE_F].bytes = 4 * NODE_WORDS * 4;
     program_place(allocs, n, 0xC0000000u, 256);
-    check_launch(&program, 0, RECORD_READ, (struct check){216, 6171, 472, 280, 144, 47});
-    check_launch(&program, 0, RECORD_WRITE, (struct check){12, 12, 12, 12, 3, 3});
+    CHECK_OPEN(&program, {0, .reads = {216, 6171, 472, 280, 144, 47}, .writes = {12, 12, 12, 12, 3, 3}});
     workload_close(&w);
 }
 END_TEST

@@ -108,15 +108,10 @@ END_TEST
 /* Source: two emulations of the kernels. */
 START_TEST(two_blocks_make_the_emulated_counts)
 {
-    struct workload w;
-    struct program program = program_opened(&w, "rodinia-cfd,n=384,x=16", 0, 0);
-    check_launch(&program, 3, RECORD_READ, (struct check){72, 2304, 288, 72, 288, 72});
-    check_launch(&program, 3, RECORD_WRITE, (struct check){12, 384, 48, 12, 48, 12});
-    check_launch(&program, 4, RECORD_READ, (struct check){492, 15574, 2058, 712, 1008, 252});
-    check_launch(&program, 4, RECORD_WRITE, (struct check){60, 1920, 240, 60, 240, 60});
-    check_launch(&program, 5, RECORD_READ, (struct check){132, 4224, 528, 132, 528, 132});
-    check_launch(&program, 5, RECORD_WRITE, (struct check){60, 1920, 240, 60, 240, 60});
-    workload_close(&w);
+    CHECK_LAUNCHES("rodinia-cfd,n=384,x=16",
+                   {3, .reads = {72, 2304, 288, 72, 288, 72}, .writes = {12, 384, 48, 12, 48, 12}},
+                   {4, .reads = {492, 15574, 2058, 712, 1008, 252}, .writes = {60, 1920, 240, 60, 240, 60}},
+                   {5, .reads = {132, 4224, 528, 132, 528, 132}, .writes = {60, 1920, 240, 60, 240, 60}});
 }
 END_TEST
 
@@ -191,13 +186,7 @@ START_TEST(meshes_that_an_int_cannot_count_are_refused_and_large_ones_open_at_on
     ck_assert_ptr_nonnull(strstr(program_refused("rodinia-cfd,n=0"), "expected 1"));
     ck_assert_ptr_nonnull(strstr(program_refused("rodinia-cfd,n=178956865"), "178956864"));
     ck_assert_ptr_nonnull(strstr(program_refused("rodinia-cfd,window=48"), "power of two"));
-    struct workload w;
-    struct program program = program_opened(&w, "rodinia-cfd,n=178956864,window=16777216", 0, 0);
-    struct program_launch launch = {0};
-    program.ops->launch(program.state, 4, &launch);
-    WORKS(program_check_launch(&launch, 4, &err));
-    ck_assert_uint_eq(launch.blocks, 932067);
-    workload_close(&w);
+    ck_assert_uint_eq(program_blocks("rodinia-cfd,n=178956864,window=16777216", 4), 932067);
 }
 END_TEST
 

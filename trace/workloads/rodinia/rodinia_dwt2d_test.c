@@ -146,8 +146,7 @@ START_TEST(a_small_image_makes_the_emulated_counts)
     struct program_alloc *allocs = (struct program_alloc *)program.ops->allocs(program.state, &n);
     allocs[R].addr = 0xC0000000u;
     allocs[R_OUT].addr = 0xC0000000u + 64 * 48 * 4;
-    check_launch(&program, 1, RECORD_READ, (struct check){198, 4422, 660, 264, 384, 96});
-    check_launch(&program, 1, RECORD_WRITE, (struct check){96, 3072, 384, 96, 384, 96});
+    CHECK_OPEN(&program, {1, .reads = {198, 4422, 660, 264, 384, 96}, .writes = {96, 3072, 384, 96, 384, 96}});
     workload_close(&w);
 }
 END_TEST
@@ -167,10 +166,7 @@ START_TEST(levels_smaller_than_a_window_are_refused_and_huge_images_open_at_once
 {
     ck_assert_ptr_nonnull(strstr(program_refused("rodinia-dwt2d,width=65,levels=3"), "at least 33 x 9"));
     ck_assert_ptr_nonnull(strstr(program_refused("rodinia-dwt2d,height=8"), "height"));
-    struct workload w;
-    struct program program = program_opened(&w, "rodinia-dwt2d,width=32768,height=32768,levels=10", 0, 0);
-    ck_assert_uint_eq(program.ops->launches(program.state), 31);
-    workload_close(&w);
+    ck_assert_uint_eq(program_launches("rodinia-dwt2d,width=32768,height=32768,levels=10"), 31);
 }
 END_TEST
 

@@ -76,15 +76,10 @@ END_TEST
  * which PTX has first. */
 START_TEST(a_step_makes_the_emulated_counts)
 {
-    struct workload w;
-    struct program program = program_opened(&w, "rodinia-gaussian,n=64", 0, 0);
-    check_launch(&program, 0, RECORD_READ, (struct check){4, 126, 65, 65, 64, 64});
-    check_launch(&program, 0, RECORD_WRITE, (struct check){2, 63, 63, 63, 63, 63});
-    check_order(&program, 0, 0x00a80000);
-    check_launch(&program, 1, RECORD_READ, (struct check){816, 12285, 2374, 2368, 583, 193});
-    check_launch(&program, 1, RECORD_WRITE, (struct check){272, 4095, 1031, 1025, 512, 128});
-    check_order(&program, 1, 0x5ce8dfa0);
-    workload_close(&w);
+    CHECK_LAUNCHES("rodinia-gaussian,n=64",
+                   {0, .reads = {4, 126, 65, 65, 64, 64}, .writes = {2, 63, 63, 63, 63, 63}, .order = 0x00a80000},
+                   {1, .reads = {816, 12285, 2374, 2368, 583, 193}, .writes = {272, 4095, 1031, 1025, 512, 128},
+                    .order = 0x5ce8dfa0});
 }
 END_TEST
 
@@ -110,14 +105,8 @@ START_TEST(matrices_that_an_int_cannot_count_are_refused_and_large_ones_open_at_
 {
     ck_assert_ptr_nonnull(strstr(program_refused("rodinia-gaussian,n=46341"), "expected 2"));
     ck_assert_ptr_nonnull(strstr(program_refused("rodinia-gaussian,n=1"), "expected 2"));
-    struct workload w;
-    struct program program = program_opened(&w, "rodinia-gaussian,n=46340,iterations=46339", 0, 0);
-    struct program_launch launch = {0};
-    program.ops->launch(program.state, 92677, &launch);
-    WORKS(program_check_launch(&launch, 92677, &err));
-    ck_assert_uint_eq(launch.blocks, 11585ull * 11585);
-    ck_assert_uint_eq(program.ops->launches(program.state), 92678);
-    workload_close(&w);
+    ck_assert_uint_eq(program_blocks("rodinia-gaussian,n=46340,iterations=46339", 92677), 11585ull * 11585);
+    ck_assert_uint_eq(program_launches("rodinia-gaussian,n=46340,iterations=46339"), 92678);
 }
 END_TEST
 

@@ -58,12 +58,9 @@ END_TEST
 /* Source: two emulations of the kernel. */
 START_TEST(a_small_stack_makes_the_emulated_counts)
 {
-    struct workload w;
-    struct program program = program_opened(&w, "rodinia-hotspot3d,nx=128,ny=8,nz=4", 0, 0);
-    check_launch(&program, 0, RECORD_READ, (struct check){768, 24576, 3264, 960, 1024, 256});
-    check_launch(&program, 0, RECORD_WRITE, (struct check){128, 4096, 512, 128, 512, 128});
-    check_order(&program, 0, 0xa8c35180);
-    workload_close(&w);
+    CHECK_LAUNCHES("rodinia-hotspot3d,nx=128,ny=8,nz=4",
+                   {0, .reads = {768, 24576, 3264, 960, 1024, 256}, .writes = {128, 4096, 512, 128, 512, 128},
+                    .order = 0xa8c35180});
 }
 END_TEST
 
@@ -104,13 +101,7 @@ START_TEST(grids_without_a_block_are_refused_and_large_ones_open_at_once)
     ck_assert_ptr_nonnull(strstr(program_refused("rodinia-hotspot3d,nx=63"), "expected 64"));
     ck_assert_ptr_nonnull(strstr(program_refused("rodinia-hotspot3d,nz=1"), "expected 2"));
     ck_assert_ptr_nonnull(strstr(program_refused("rodinia-hotspot3d,nx=16384,ny=16384"), "int"));
-    struct workload w;
-    struct program program = program_opened(&w, "rodinia-hotspot3d,nx=16384,ny=16384,nz=7", 0, 0);
-    struct program_launch launch = {0};
-    program.ops->launch(program.state, 9, &launch);
-    WORKS(program_check_launch(&launch, 9, &err));
-    ck_assert_uint_eq(launch.blocks, 256 * 4096);
-    workload_close(&w);
+    ck_assert_uint_eq(program_blocks("rodinia-hotspot3d,nx=16384,ny=16384,nz=7", 9), 256 * 4096);
 }
 END_TEST
 

@@ -56,15 +56,10 @@ END_TEST
 /* Source: two emulations of the kernel. */
 START_TEST(sixty_four_cells_each_way_make_the_emulated_counts)
 {
-    struct workload w;
-    struct program program = program_opened(&w, "rodinia-hotspot,n=64", 0, 0);
-    check_launch(&program, 0, RECORD_READ, (struct check){504, 14112, 2184, 1176, 1024, 256});
-    check_launch(&program, 0, RECORD_WRITE, (struct check){192, 4096, 832, 448, 512, 128});
-    workload_close(&w);
-    program = program_opened(&w, "rodinia-hotspot,n=64,height=2", 0, 0);
-    check_launch(&program, 0, RECORD_READ, (struct check){504, 14112, 2520, 1176, 1024, 256});
-    check_launch(&program, 0, RECORD_WRITE, (struct check){192, 4096, 704, 448, 512, 128});
-    workload_close(&w);
+    CHECK_LAUNCHES("rodinia-hotspot,n=64",
+                   {0, .reads = {504, 14112, 2184, 1176, 1024, 256}, .writes = {192, 4096, 832, 448, 512, 128}});
+    CHECK_LAUNCHES("rodinia-hotspot,n=64,height=2",
+                   {0, .reads = {504, 14112, 2520, 1176, 1024, 256}, .writes = {192, 4096, 704, 448, 512, 128}});
 }
 END_TEST
 
@@ -85,14 +80,8 @@ START_TEST(tiles_without_a_middle_are_refused_and_large_chips_open_at_once)
 {
     ck_assert_ptr_nonnull(strstr(program_refused("rodinia-hotspot,height=8"), "expected 1"));
     ck_assert_ptr_nonnull(strstr(program_refused("rodinia-hotspot,n=46341"), "expected 1"));
-    struct workload w;
-    struct program program = program_opened(&w, "rodinia-hotspot,n=46340,iterations=100000", 0, 0);
-    struct program_launch launch = {0};
-    program.ops->launch(program.state, 0, &launch);
-    WORKS(program_check_launch(&launch, 0, &err));
-    ck_assert_uint_eq(launch.blocks, 5793ull * 5793);
-    ck_assert_uint_eq(program.ops->launches(program.state), 25000);
-    workload_close(&w);
+    ck_assert_uint_eq(program_blocks("rodinia-hotspot,n=46340,iterations=100000", 0), 5793ull * 5793);
+    ck_assert_uint_eq(program_launches("rodinia-hotspot,n=46340,iterations=100000"), 25000);
 }
 END_TEST
 

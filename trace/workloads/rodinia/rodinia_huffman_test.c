@@ -170,9 +170,8 @@ START_TEST(encoding_makes_the_emulated_counts)
     whole = program.ops;
     ops.launch = two_blocks;
     program.ops = &ops;
-    check_launch(&program, 32, RECORD_READ, (struct check){48, 1536, 192, 48, 128, 32});
-    check_launch(&program, 32, RECORD_WRITE, (struct check){6, 130, 18, 6, 17, 5});
-    check_order(&program, 32, 0x073029d8);
+    CHECK_OPEN(&program,
+               {32, .reads = {48, 1536, 192, 48, 128, 32}, .writes = {6, 130, 18, 6, 17, 5}, .order = 0x073029d8});
     workload_close(&w);
 }
 END_TEST
@@ -181,10 +180,9 @@ START_TEST(a_part_of_the_histogram_makes_the_emulated_counts)
 {
     struct workload w;
     struct program program = program_opened(&w, "rodinia-huffman", 0, 0);
-    for (uint32_t launch = 0; launch < 32; launch += 31) {
-        check_launch(&program, launch, RECORD_READ, (struct check){1024, 32768, 1024, 1024, 1024, 256});
-        check_launch(&program, launch, RECORD_ATOMIC, (struct check){1280, 40960, 5120, 1280, 32, 8});
-    }
+    for (uint32_t launch = 0; launch < 32; launch += 31)
+        CHECK_OPEN(&program, {launch, .reads = {1024, 32768, 1024, 1024, 1024, 256},
+                              .atomics = {1280, 40960, 5120, 1280, 32, 8}});
     workload_close(&w);
 }
 END_TEST

@@ -47,23 +47,16 @@ END_TEST
 /* Source: two emulations of the kernels. */
 START_TEST(points_make_the_emulated_counts)
 {
-    struct workload w;
-    struct program program = program_opened(&w, "rodinia-kmeans,n=512", 0, 0);
-    check_launch(&program, 0, RECORD_READ, (struct check){544, 17408, 17408, 17408, 2176, 544});
-    check_launch(&program, 0, RECORD_WRITE, (struct check){544, 17408, 2176, 544, 2176, 544});
-    check_order(&program, 0, 0x50f80000);
-    check_launch(&program, 1, RECORD_READ, (struct check){2720, 87040, 10880, 2720, 2176, 544});
-    check_launch(&program, 1, RECORD_WRITE, (struct check){16, 512, 64, 16, 64, 16});
-    check_order(&program, 1, 0x5f66ca00);
-    workload_close(&w);
-    program = program_opened(&w, "rodinia-kmeans,n=500", 0, 0); /* rows begin within a sector */
-    check_launch(&program, 0, RECORD_READ, (struct check){544, 17000, 17000, 17000, 2125, 532});
-    check_launch(&program, 0, RECORD_WRITE, (struct check){544, 17000, 2397, 996, 2125, 532});
-    check_order(&program, 0, 0xe015d000);
-    check_launch(&program, 1, RECORD_READ, (struct check){2720, 85000, 11985, 4980, 2125, 532});
-    check_launch(&program, 1, RECORD_WRITE, (struct check){16, 500, 63, 16, 63, 16});
-    check_order(&program, 1, 0x3dd8b6b8);
-    workload_close(&w);
+    CHECK_LAUNCHES(
+        "rodinia-kmeans,n=512",
+        {0, .reads = {544, 17408, 17408, 17408, 2176, 544}, .writes = {544, 17408, 2176, 544, 2176, 544},
+         .order = 0x50f80000},
+        {1, .reads = {2720, 87040, 10880, 2720, 2176, 544}, .writes = {16, 512, 64, 16, 64, 16}, .order = 0x5f66ca00});
+    CHECK_LAUNCHES(
+        "rodinia-kmeans,n=500", /* rows begin within a sector */
+        {0, .reads = {544, 17000, 17000, 17000, 2125, 532}, .writes = {544, 17000, 2397, 996, 2125, 532},
+         .order = 0xe015d000},
+        {1, .reads = {2720, 85000, 11985, 4980, 2125, 532}, .writes = {16, 500, 63, 16, 63, 16}, .order = 0x3dd8b6b8});
 }
 END_TEST
 
@@ -106,17 +99,8 @@ START_TEST(points_that_an_int_cannot_count_are_refused_and_many_open_at_once)
     ck_assert_ptr_nonnull(strstr(program_refused("rodinia-kmeans,n=0"), "expected 1"));
     ck_assert_ptr_nonnull(strstr(program_refused("rodinia-kmeans,n=63161284"), "int"));
     ck_assert_ptr_nonnull(strstr(program_refused("rodinia-kmeans,clusters=33"), "1088 floats"));
-    struct workload w;
-    struct program program = program_opened(&w, "rodinia-kmeans,n=63161283", 0, 0);
-    struct program_launch launch = {0};
-    program.ops->launch(program.state, 1, &launch);
-    WORKS(program_check_launch(&launch, 1, &err));
-    ck_assert_uint_eq(launch.blocks, 497 * 497);
-    workload_close(&w);
-    program = program_opened(&w, "rodinia-kmeans,n=1024", 0, 0); /* a square of blocks, not the next one */
-    program.ops->launch(program.state, 1, &launch);
-    ck_assert_uint_eq(launch.blocks, 4);
-    workload_close(&w);
+    ck_assert_uint_eq(program_blocks("rodinia-kmeans,n=63161283", 1), 497 * 497);
+    ck_assert_uint_eq(program_blocks("rodinia-kmeans,n=1024", 1), 4); /* a square of blocks, not the next one */
 }
 END_TEST
 

@@ -90,15 +90,10 @@ END_TEST
 /* Source: emulations of Rodinia's kernels. */
 START_TEST(three_tiles_make_the_emulated_counts)
 {
-    struct workload w;
-    struct program program = program_opened(&w, "rodinia-lud,n=96", 0, 0);
-    check_launch(&program, 0, RECORD_READ, (struct check){32, 1024, 128, 32, 128, 32});
-    check_launch(&program, 0, RECORD_WRITE, (struct check){31, 992, 124, 31, 124, 31});
-    check_launch(&program, 1, RECORD_READ, (struct check){192, 6144, 768, 192, 640, 160});
-    check_launch(&program, 1, RECORD_WRITE, (struct check){126, 4032, 504, 126, 504, 126});
-    check_launch(&program, 2, RECORD_READ, (struct check){384, 12288, 1536, 384, 1024, 256});
-    check_launch(&program, 2, RECORD_WRITE, (struct check){128, 4096, 512, 128, 512, 128});
-    workload_close(&w);
+    CHECK_LAUNCHES("rodinia-lud,n=96",
+                   {0, .reads = {32, 1024, 128, 32, 128, 32}, .writes = {31, 992, 124, 31, 124, 31}},
+                   {1, .reads = {192, 6144, 768, 192, 640, 160}, .writes = {126, 4032, 504, 126, 504, 126}},
+                   {2, .reads = {384, 12288, 1536, 384, 1024, 256}, .writes = {128, 4096, 512, 128, 512, 128}});
 }
 END_TEST
 
@@ -117,14 +112,8 @@ END_TEST
 START_TEST(broken_tiles_are_refused_and_huge_sizes_open_at_once)
 {
     ck_assert_ptr_nonnull(strstr(program_refused("rodinia-lud,n=40"), "a multiple of 32"));
-    struct workload w;
-    struct program program = program_opened(&w, "rodinia-lud,n=131072,steps=0", 0, 0);
-    struct program_launch shape = {0};
-    ck_assert_uint_eq(program.ops->launches(program.state), 3 * 4095 + 1);
-    program.ops->launch(program.state, 2, &shape);
-    ck_assert_uint_eq(shape.blocks, 4095 * 4095);
-    WORKS(program_check_launch(&shape, 2, &err));
-    workload_close(&w);
+    ck_assert_uint_eq(program_launches("rodinia-lud,n=131072,steps=0"), 3 * 4095 + 1);
+    ck_assert_uint_eq(program_blocks("rodinia-lud,n=131072,steps=0", 2), 4095 * 4095);
 }
 END_TEST
 

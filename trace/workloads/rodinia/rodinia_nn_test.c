@@ -32,12 +32,8 @@ END_TEST
 /* Source: two emulations of the kernel. */
 START_TEST(a_thousand_places_make_the_emulated_counts)
 {
-    struct workload w;
-    struct program program = program_opened(&w, "rodinia-nn,n=1000", 0, 0);
-    check_launch(&program, 0, RECORD_READ, (struct check){64, 2000, 500, 126, 250, 63});
-    check_launch(&program, 0, RECORD_WRITE, (struct check){32, 1000, 125, 32, 125, 32});
-    check_order(&program, 0, 0x3d0a8640);
-    workload_close(&w);
+    CHECK_LAUNCHES("rodinia-nn,n=1000", {0, .reads = {64, 2000, 500, 126, 250, 63},
+                                         .writes = {32, 1000, 125, 32, 125, 32}, .order = 0x3d0a8640});
 }
 END_TEST
 

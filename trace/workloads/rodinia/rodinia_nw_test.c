@@ -18,12 +18,9 @@ START_TEST(two_tiles_make_the_emulated_counts)
     struct program program = program_opened(&w, "rodinia-nw,n=32", 0, 0);
     ck_assert_uint_eq(program_at(&program, REF, 0, 4), 0xC0000000u);
     ck_assert_uint_eq(program_at(&program, MAT, 0, 4), 0xC0000000u + 4608);
-    check_launch(&program, 0, RECORD_READ, (struct check){19, 289, 66, 35, 65, 34});
-    check_launch(&program, 0, RECORD_WRITE, (struct check){16, 256, 46, 17, 46, 17});
-    check_launch(&program, 1, RECORD_READ, (struct check){38, 578, 132, 98, 128, 66});
-    check_launch(&program, 1, RECORD_WRITE, (struct check){32, 512, 92, 60, 91, 33});
-    check_launch(&program, 2, RECORD_READ, (struct check){19, 289, 66, 35, 65, 34});
-    check_launch(&program, 2, RECORD_WRITE, (struct check){16, 256, 46, 17, 46, 17});
+    CHECK_OPEN(&program, {0, .reads = {19, 289, 66, 35, 65, 34}, .writes = {16, 256, 46, 17, 46, 17}},
+               {1, .reads = {38, 578, 132, 98, 128, 66}, .writes = {32, 512, 92, 60, 91, 33}},
+               {2, .reads = {19, 289, 66, 35, 65, 34}, .writes = {16, 256, 46, 17, 46, 17}});
     workload_close(&w);
 }
 END_TEST
@@ -40,13 +37,8 @@ END_TEST
 START_TEST(broken_tiles_are_refused_and_huge_sizes_open_at_once)
 {
     ck_assert_ptr_nonnull(strstr(program_refused("rodinia-nw,n=40"), "a multiple of 16"));
-    struct workload w;
-    struct program program = program_opened(&w, "rodinia-nw,n=262144", 0, 0);
-    struct program_launch launch = {0};
-    ck_assert_uint_eq(program.ops->launches(program.state), 32767);
-    program.ops->launch(program.state, 16383, &launch);
-    ck_assert_uint_eq(launch.blocks, 16384);
-    workload_close(&w);
+    ck_assert_uint_eq(program_launches("rodinia-nw,n=262144"), 32767);
+    ck_assert_uint_eq(program_blocks("rodinia-nw,n=262144", 16383), 16384);
 }
 END_TEST
 

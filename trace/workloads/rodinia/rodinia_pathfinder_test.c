@@ -60,20 +60,13 @@ END_TEST
 /* Source: two emulations of the kernel. */
 START_TEST(launches_make_the_emulated_counts)
 {
-    struct workload w;
-    struct program program = program_opened(&w, "rodinia-pathfinder,cols=1000,rows=9,height=2", 0, 0);
-    check_launch(&program, 0, RECORD_READ, (struct check){96, 3018, 469, 188, 375, 95});
-    check_launch(&program, 0, RECORD_WRITE, (struct check){32, 1000, 155, 63, 125, 32});
-    check_order(&program, 0, 0x86cac600);
-    check_launch(&program, 1, RECORD_READ, (struct check){96, 3018, 469, 189, 375, 95});
-    check_launch(&program, 1, RECORD_WRITE, (struct check){32, 1000, 155, 63, 125, 32});
-    check_order(&program, 1, 0xc3776000);
-    workload_close(&w);
-    program = program_opened(&w, "rodinia-pathfinder,cols=1000,rows=10,height=2", 0, 0);
-    check_launch(&program, 4, RECORD_READ, (struct check){64, 2006, 298, 126, 250, 64}); /* of one row */
-    check_launch(&program, 4, RECORD_WRITE, (struct check){32, 1000, 149, 63, 125, 32});
-    check_order(&program, 4, 0x9551a194);
-    workload_close(&w);
+    CHECK_LAUNCHES(
+        "rodinia-pathfinder,cols=1000,rows=9,height=2",
+        {0, .reads = {96, 3018, 469, 188, 375, 95}, .writes = {32, 1000, 155, 63, 125, 32}, .order = 0x86cac600},
+        {1, .reads = {96, 3018, 469, 189, 375, 95}, .writes = {32, 1000, 155, 63, 125, 32}, .order = 0xc3776000});
+    CHECK_LAUNCHES("rodinia-pathfinder,cols=1000,rows=10,height=2",
+                   {4, .reads = {64, 2006, 298, 126, 250, 64}, .writes = {32, 1000, 149, 63, 125, 32},
+                    .order = 0x9551a194}); /* of one row */
 }
 END_TEST
 
@@ -102,13 +95,8 @@ START_TEST(grids_that_an_int_cannot_count_are_refused_and_large_ones_open_at_onc
     ck_assert_ptr_nonnull(strstr(program_refused("rodinia-pathfinder,height=128"), "expected 1"));
     ck_assert_ptr_nonnull(strstr(program_refused("rodinia-pathfinder,rows=1"), "expected 2"));
     ck_assert_ptr_nonnull(strstr(program_refused("rodinia-pathfinder,cols=1073741824,rows=2"), "int"));
-    struct workload w;
-    struct program program = program_opened(&w, "rodinia-pathfinder,cols=1073741823,rows=2", 0, 0);
-    struct program_launch launch = {0};
-    program.ops->launch(program.state, 0, &launch);
-    WORKS(program_check_launch(&launch, 0, &err));
-    ck_assert_uint_eq(launch.blocks, 4260881); /* (2^30 - 1) / 252, rounded up */
-    workload_close(&w);
+    ck_assert_uint_eq(program_blocks("rodinia-pathfinder,cols=1073741823,rows=2", 0),
+                      4260881); /* (2^30 - 1) / 252, rounded up */
 }
 END_TEST
 

@@ -161,38 +161,25 @@ END_TEST
 /* Sums of more than 512 blocks are reduced three times: stride 1, 512, 262,144 elements. */
 START_TEST(large_images_are_reduced_three_times)
 {
-    struct workload w;
-    struct program_launch shape = {0};
-    struct program program = program_opened(&w, "rodinia-srad-v1,rows=1024,columns=512,iterations=1", 0, 0);
-    ck_assert_uint_eq(program.ops->launches(program.state), 8);
-    program.ops->launch(program.state, 3, &shape);
-    ck_assert_uint_eq(shape.blocks, 2);
-    check_launch(&program, 3, RECORD_READ, (struct check){64, 2048, 2048, 2048, 2048, 2048});
-    program.ops->launch(program.state, 4, &shape);
-    ck_assert_uint_eq(shape.blocks, 1);
-    check_launch(&program, 4, RECORD_READ, (struct check){2, 4, 4, 4, 4, 4});
-    check_launch(&program, 4, RECORD_WRITE, (struct check){2, 2, 2, 2, 2, 2});
-    workload_close(&w);
+    const char *spec = "rodinia-srad-v1,rows=1024,columns=512,iterations=1";
+    ck_assert_uint_eq(program_launches(spec), 8);
+    ck_assert_uint_eq(program_blocks(spec, 3), 2);
+    ck_assert_uint_eq(program_blocks(spec, 4), 1);
+    CHECK_LAUNCHES(spec, {3, .reads = {64, 2048, 2048, 2048, 2048, 2048}},
+                   {4, .reads = {2, 4, 4, 4, 4, 4}, .writes = {2, 2, 2, 2, 2, 2}});
 }
 END_TEST
 
 /* Source: emulations of Rodinia's kernels. */
 START_TEST(a_small_image_makes_the_emulated_counts)
 {
-    struct workload w;
-    struct program program = program_opened(&w, "rodinia-srad-v1,rows=64,columns=16", 0, 0);
-    check_launch(&program, 1, RECORD_READ, (struct check){64, 2048, 256, 64, 128, 32});
-    check_launch(&program, 1, RECORD_WRITE, (struct check){64, 2048, 256, 64, 256, 64});
-    check_launch(&program, 2, RECORD_READ, (struct check){64, 2048, 256, 64, 256, 64});
-    check_launch(&program, 2, RECORD_WRITE, (struct check){4, 4, 4, 4, 4, 4});
-    check_launch(&program, 4, RECORD_READ, (struct check){288, 9216, 992, 320, 148, 38});
-    check_launch(&program, 4, RECORD_WRITE, (struct check){160, 5120, 640, 160, 640, 160});
-    check_launch(&program, 5, RECORD_READ, (struct check){320, 10240, 1200, 336, 778, 195});
-    check_launch(&program, 5, RECORD_WRITE, (struct check){32, 1024, 128, 32, 128, 32});
-    workload_close(&w);
-    program = program_opened(&w, "rodinia-srad-v1,rows=16,columns=64", 0, 0); /* rows and columns exchanged: another */
-    check_launch(&program, 4, RECORD_READ, (struct check){288, 9216, 828, 350, 148, 38});
-    workload_close(&w);
+    CHECK_LAUNCHES("rodinia-srad-v1,rows=64,columns=16",
+                   {1, .reads = {64, 2048, 256, 64, 128, 32}, .writes = {64, 2048, 256, 64, 256, 64}},
+                   {2, .reads = {64, 2048, 256, 64, 256, 64}, .writes = {4, 4, 4, 4, 4, 4}},
+                   {4, .reads = {288, 9216, 992, 320, 148, 38}, .writes = {160, 5120, 640, 160, 640, 160}},
+                   {5, .reads = {320, 10240, 1200, 336, 778, 195}, .writes = {32, 1024, 128, 32, 128, 32}});
+    CHECK_LAUNCHES("rodinia-srad-v1,rows=16,columns=64", /* rows and columns exchanged: another */
+                   {4, .reads = {288, 9216, 828, 350, 148, 38}});
 }
 END_TEST
 
@@ -209,10 +196,7 @@ END_TEST
 START_TEST(empty_images_are_refused_and_huge_ones_open_at_once)
 {
     ck_assert_ptr_nonnull(strstr(program_refused("rodinia-srad-v1,rows=0"), "rows"));
-    struct workload w;
-    struct program program = program_opened(&w, "rodinia-srad-v1,rows=32768,columns=32768", 0, 0);
-    ck_assert_uint_eq(program.ops->launches(program.state), 2 + 100 * 7);
-    workload_close(&w);
+    ck_assert_uint_eq(program_launches("rodinia-srad-v1,rows=32768,columns=32768"), 2 + 100 * 7);
 }
 END_TEST
 

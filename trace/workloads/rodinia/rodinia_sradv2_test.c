@@ -86,15 +86,11 @@ END_TEST
 /* Source: two emulations of the kernels. */
 START_TEST(sixteen_tiles_make_the_emulated_counts)
 {
-    struct workload w;
-    struct program program = program_opened(&w, "rodinia-srad-v2,rows=64,cols=64", 0, 0);
-    check_launch(&program, 0, RECORD_READ, (struct check){768, 24576, 1792, 1216, 528, 132});
-    check_launch(&program, 0, RECORD_WRITE, (struct check){640, 20480, 2560, 1280, 2560, 640});
-    check_order(&program, 0, 0x8ae95000);
-    check_launch(&program, 1, RECORD_READ, (struct check){1088, 34816, 3712, 2016, 3072, 768});
-    check_launch(&program, 1, RECORD_WRITE, (struct check){128, 4096, 512, 256, 512, 128});
-    check_order(&program, 1, 0xfc22d700);
-    workload_close(&w);
+    CHECK_LAUNCHES("rodinia-srad-v2,rows=64,cols=64",
+                   {0, .reads = {768, 24576, 1792, 1216, 528, 132}, .writes = {640, 20480, 2560, 1280, 2560, 640},
+                    .order = 0x8ae95000},
+                   {1, .reads = {1088, 34816, 3712, 2016, 3072, 768}, .writes = {128, 4096, 512, 256, 512, 128},
+                    .order = 0xfc22d700});
 }
 END_TEST
 
@@ -121,13 +117,7 @@ START_TEST(broken_tiles_are_refused_and_large_images_open_at_once)
     ck_assert_ptr_nonnull(strstr(program_refused("rodinia-srad-v2,rows=17"), "multiples of 16"));
     ck_assert_ptr_nonnull(strstr(program_refused("rodinia-srad-v2,cols=40"), "multiples of 16"));
     ck_assert_ptr_nonnull(strstr(program_refused("rodinia-srad-v2,rows=65536,cols=32768"), "2^31"));
-    struct workload w;
-    struct program program = program_opened(&w, "rodinia-srad-v2,rows=46336,cols=46336", 0, 0);
-    struct program_launch launch = {0};
-    program.ops->launch(program.state, 1, &launch);
-    WORKS(program_check_launch(&launch, 1, &err));
-    ck_assert_uint_eq(launch.blocks, 2896 * 2896);
-    workload_close(&w);
+    ck_assert_uint_eq(program_blocks("rodinia-srad-v2,rows=46336,cols=46336", 1), 2896 * 2896);
 }
 END_TEST
 

@@ -105,8 +105,7 @@ START_TEST(a_thousand_points_make_the_emulated_counts)
     ck_assert_uint_eq(n, 5);
     program_place(allocs + 1, 4, 0xC0000000u, 256);
     program_place(allocs, 1, allocs[COORD].addr + allocs[COORD].bytes, 256);
-    check_launch(&program, 0, RECORD_READ, (struct check){1184, 37888, 7040, 2816, 3584, 896});
-    check_launch(&program, 0, RECORD_WRITE, (struct check){32, 1024, 384, 96, 384, 96});
+    CHECK_OPEN(&program, {0, .reads = {1184, 37888, 7040, 2816, 3584, 896}, .writes = {32, 1024, 384, 96, 384, 96}});
     workload_close(&w);
 }
 END_TEST
@@ -123,12 +122,7 @@ END_TEST
 START_TEST(a_share_beyond_one_is_refused_and_huge_sizes_open_at_once)
 {
     ck_assert_ptr_nonnull(strstr(program_refused("rodinia-streamcluster,saves=1.5"), "saves"));
-    struct workload w;
-    struct program_launch shape = {0};
-    struct program program = program_opened(&w, "rodinia-streamcluster,n=67108864,dim=16384,launches=299", 0, 0);
-    program.ops->launch(program.state, 0, &shape);
-    ck_assert_uint_eq(shape.blocks, 131072);
-    workload_close(&w);
+    ck_assert_uint_eq(program_blocks("rodinia-streamcluster,n=67108864,dim=16384,launches=299", 0), 131072);
 }
 END_TEST
 
