@@ -20,7 +20,8 @@ const struct metric compare_metrics[] = {
     {"h2d_bytes", METRIC_REAL, METRIC_SUM, "bytes over the link to the GPU"},
     {"d2h_bytes", METRIC_REAL, METRIC_SUM, "bytes over the link to the host until then"},
     {"gpu_bytes", METRIC_REAL, METRIC_MAX, "GPU memory that the program's data takes"},
-    {"read_amplification_ratio", METRIC_REAL, METRIC_MEAN, "bytes read from the host / bytes of what is read"},
+    {"read_amplification_ratio", METRIC_REAL, METRIC_MEAN,
+     "bytes read from the host / bytes of the arrays that are read, whole"},
     {"back_ns", METRIC_REAL, METRIC_SUM, "bringing the results to the CPU afterwards"},
     {0}};
 
