@@ -305,7 +305,7 @@ static int overview(FILE *to)
     (void)fprintf(to, "\nOptions of every command:\n");
     print_options(to, opt_common);
     (void)fprintf(to, "\n'offchip help NAME' explains a command, metric, setting, policy, program, format, figure or\n"
-                      "number; 'offchip --version' says what this is.\n");
+                      "number; docs/glossary.md the terms; 'offchip --version' says what this is.\n");
     return to == stdout ? EXIT_DONE : EXIT_USAGE;
 }
 
