@@ -115,13 +115,11 @@ START_TEST(a_grid_over_a_policy_that_is_not_listed_says_so)
     struct sweep s = {
         .engine = &engine, .mems = mems, .mem_count = 1, .pims = pims, .pim_count = 1, .policy_list = "fcfs"};
     struct sweep_job job;
-    struct err err = {""};
-    ck_assert_int_eq(sweep_add_axis(&s, "f3fs.cap=64", &err), 0);
-    ck_assert_int_eq(sweep_job_init(&job, &s, 0, &err), -1);
-    ck_assert_pstr_eq(err.msg, "--grid f3fs.cap: no policy f3fs is in the list 'fcfs'");
+    WORKS(sweep_add_axis(&s, "f3fs.cap=64", &err));
+    FAILS_AS(sweep_job_init(&job, &s, 0, &err), "--grid f3fs.cap: no policy f3fs is in the list 'fcfs'");
     sweep_release(&s);
-    ck_assert_int_eq(sweep_add_axis(&s, "none.cap=64", &err), 0); /* not a policy: the engine is asked */
-    ck_assert_msg(sweep_job_init(&job, &s, 0, &err) == 0, "%s", err.msg);
+    WORKS(sweep_add_axis(&s, "none.cap=64", &err)); /* not a policy: the engine is asked */
+    WORKS(sweep_job_init(&job, &s, 0, &err));
     ck_assert_str_eq(job.sets[0], "none.cap=64");
     sweep_job_release(&job);
     sweep_release(&s);

@@ -60,22 +60,19 @@ END_TEST
 /* A trace with a stream of records of each of these kinds, -1 ends; extra: a column of it, or NULL. */
 static struct store *trace_of(const char *name, const int *kinds, const char *extra)
 {
-    struct err err = {""};
     const char *path = testing_file("kinds.db");
-    struct store *store = store_create(path, true, "test", &err);
+    struct store *store = GIVES(store_create(path, true, "test", &err));
     struct stream stream = {.name = "uvm", .unit = TIME_NS};
     int index;
     (void)snprintf(stream.name, sizeof stream.name, "%s", name);
     (void)snprintf(stream.extra[0], sizeof stream.extra[0], "%s", extra ? extra : "");
-    ck_assert_int_eq(store_stream_add(store, &stream, &index, &err), 0);
+    WORKS(store_stream_add(store, &stream, &index, &err));
     for (; *kinds >= 0; kinds++)
-        ck_assert_int_eq(store_append(store, index, &(struct record){.kind = (uint32_t)*kinds, .addr = 1 << 21},
-                                      extra ? &(int64_t){0} : NULL, 1, &err),
-                         0);
-    ck_assert_int_eq(store_finish(store, &err), 0);
+        WORKS(store_append(store, index, &(struct record){.kind = (uint32_t)*kinds, .addr = 1 << 21},
+                           extra ? &(int64_t){0} : NULL, 1, &err));
+    WORKS(store_finish(store, &err));
     store_close(store);
-    store = store_open(path, &err);
-    ck_assert_msg(store != NULL, "%s", err.msg);
+    store = GIVES(store_open(path, &err));
     return store;
 }
 
@@ -110,19 +107,17 @@ END_TEST
 
 START_TEST(a_program_counts_if_it_has_pages_to_touch)
 {
-    struct err err = {""};
     struct input input = {.spec = "w"};
     struct actor_input t;
-    ck_assert_int_eq(workload_open(&input.workload, "nw,bytes=1MiB", &err), 0);
+    WORKS(workload_open(&input.workload, "nw,bytes=1MiB", &err));
     ck_assert_int_eq(uvm_input_of(&input), UVM_INPUT_PROGRAM);
-    ck_assert_int_eq(actor_input_open(&t, &input, &err), 0);
+    WORKS(actor_input_open(&t, &input, &err));
     ck_assert_int_eq(t.kind, UVM_INPUT_PROGRAM);
     actor_input_close(&t);
     workload_close(&input.workload);
-    ck_assert_int_eq(workload_open(&input.workload, "pim-add", &err), 0);
+    WORKS(workload_open(&input.workload, "pim-add", &err));
     ck_assert_int_eq(uvm_input_of(&input), UVM_INPUT_OTHER);
-    ck_assert_int_eq(actor_input_open(&t, &input, &err), -1);
-    ck_assert_ptr_nonnull(strstr(err.msg, "no pages to touch"));
+    FAILS_WITH(actor_input_open(&t, &input, &err), "no pages to touch");
     workload_close(&input.workload);
 }
 END_TEST

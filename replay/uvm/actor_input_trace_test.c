@@ -6,20 +6,17 @@
 /* A trace of these records; extra: the columns of actor_extras, or NULL: it has none. */
 static struct store *write_trace_with(const struct record *records, size_t n, const int64_t *extra)
 {
-    struct err err = {""};
     const char *path = testing_file("t.db");
-    struct store *store = store_create(path, true, "test", &err);
-    ck_assert_msg(store != NULL, "%s", err.msg);
+    struct store *store = GIVES(store_create(path, true, "test", &err));
     struct stream stream = {.name = "touches"};
     int index;
     for (size_t c = 0; extra && c < ACTOR_EXTRAS; c++)
         (void)snprintf(stream.extra[c], sizeof stream.extra[c], "%s", actor_extras[c]);
-    ck_assert_int_eq(store_stream_add(store, &stream, &index, &err), 0);
-    ck_assert_int_eq(store_append(store, index, records, extra, n, &err), 0);
-    ck_assert_int_eq(store_finish(store, &err), 0);
+    WORKS(store_stream_add(store, &stream, &index, &err));
+    WORKS(store_append(store, index, records, extra, n, &err));
+    WORKS(store_finish(store, &err));
     store_close(store);
-    store = store_open(path, &err);
-    ck_assert_msg(store != NULL, "%s", err.msg);
+    store = GIVES(store_open(path, &err));
     return store;
 }
 
@@ -42,9 +39,7 @@ START_TEST(touches_of_interleaved_actors_are_sorted_by_actor)
     const struct record records[] = {MANAGED(0x200000, 1 << 20), TOUCH(0x200000, 70, 0), TOUCH(0x201000, 9, 0),
                                      TOUCH(0x202000, 70, 0),     TOUCH(0x203000, 9, 1),  TOUCH(0x204000, 70, 1)};
     struct store *store = write_trace(records, sizeof records / sizeof *records);
-    struct err err = {""};
-    struct actor_trace *t = actor_trace_open(store, &err);
-    ck_assert_msg(t != NULL, "%s", err.msg);
+    struct actor_trace *t = GIVES(actor_trace_open(store, &err));
     const struct actor_ops *ops = &actor_trace_ops;
     ck_assert_uint_eq(ops->launches(t), 1);
     struct actor_launch launch;
@@ -52,14 +47,14 @@ START_TEST(touches_of_interleaved_actors_are_sorted_by_actor)
     ck_assert_uint_eq(launch.actors, 2);
     struct actor_step step;
     struct actor_at at[2] = {0};
-    ck_assert_int_eq(ops->step(t, 0, 0, &at[0], &step, &err), 1);
+    RETURNS(ops->step(t, 0, 0, &at[0], &step, &err), 1);
     ck_assert_uint_eq(step.count, 2); /* equal time: one step */
     ck_assert_uint_eq(step.page[1], 2);
-    ck_assert_int_eq(ops->step(t, 0, 1, &at[1], &step, &err), 1);
+    RETURNS(ops->step(t, 0, 1, &at[1], &step, &err), 1);
     ck_assert_uint_eq(step.page[0], 1);
-    ck_assert_int_eq(ops->step(t, 0, 0, &at[0], &step, &err), 1);
+    RETURNS(ops->step(t, 0, 0, &at[0], &step, &err), 1);
     ck_assert_uint_eq(step.page[0], 4);
-    ck_assert_int_eq(ops->step(t, 0, 0, &at[0], &step, &err), 0);
+    WORKS(ops->step(t, 0, 0, &at[0], &step, &err));
     actor_trace_close(t);
     store_close(store);
 }
@@ -73,9 +68,7 @@ START_TEST(many_actors_in_any_order_keep_their_touches)
     for (uint64_t i = 0; i < 2 * ACTORS; i++)
         records[1 + i] = (struct record)TOUCH(0x200000 + i % 256 * 4096, i * 7919 % ACTORS << 32, i / ACTORS);
     struct store *store = write_trace(records, 1 + 2 * ACTORS);
-    struct err err = {""};
-    struct actor_trace *t = actor_trace_open(store, &err);
-    ck_assert_msg(t != NULL, "%s", err.msg);
+    struct actor_trace *t = GIVES(actor_trace_open(store, &err));
     struct actor_launch launch;
     actor_trace_ops.launch(t, 0, &launch);
     ck_assert_uint_eq(launch.actors, ACTORS);
@@ -83,8 +76,8 @@ START_TEST(many_actors_in_any_order_keep_their_touches)
     for (uint32_t a = 0; a < ACTORS; a++) {
         struct actor_at at = {0};
         for (uint32_t i = 0; i < 2; i++)
-            ck_assert_int_eq(actor_trace_ops.step(t, 0, a, &at, &step, &err), 1);
-        ck_assert_int_eq(actor_trace_ops.step(t, 0, a, &at, &step, &err), 0);
+            RETURNS(actor_trace_ops.step(t, 0, a, &at, &step, &err), 1);
+        WORKS(actor_trace_ops.step(t, 0, a, &at, &step, &err));
     }
     actor_trace_close(t);
     store_close(store);
@@ -108,9 +101,7 @@ START_TEST(stores_atomics_turns_and_instructions_come_back_as_written)
     extra[2] = 40, extra[N + 2] = 12, extra[2 * N + 2] = 7, extra[3 * N + 2] = 1; /* step 0 */
     extra[5] = 9, extra[N + 5] = 1, extra[2 * N + 5] = 1 << 24;                   /* step 1 */
     struct store *store = write_trace_with(records, N, extra);
-    struct err err = {""};
-    struct actor_trace *t = actor_trace_open(store, &err);
-    ck_assert_msg(t != NULL, "%s", err.msg);
+    struct actor_trace *t = GIVES(actor_trace_open(store, &err));
     struct actor_launch l;
     actor_trace_ops.launch(t, 0, &l);
     ck_assert_uint_eq(l.actors, 1); /* with touches */
@@ -122,7 +113,7 @@ START_TEST(stores_atomics_turns_and_instructions_come_back_as_written)
     ck_assert_uint_eq(l.blocks_most, 3);
     struct actor_step step;
     struct actor_at at = {0};
-    ck_assert_int_eq(actor_trace_ops.step(t, 0, 0, &at, &step, &err), 1);
+    RETURNS(actor_trace_ops.step(t, 0, 0, &at, &step, &err), 1);
     ck_assert_uint_eq(step.count, 2);
     ck_assert_uint_eq(step.stores, 1);
     ck_assert_uint_eq(step.writes, 2);
@@ -132,11 +123,11 @@ START_TEST(stores_atomics_turns_and_instructions_come_back_as_written)
     ck_assert_uint_eq(step.turns, 7);
     ck_assert_uint_eq(step.waits, 1);
     ck_assert_uint_eq(step.compute_ns, ACTOR_COMPUTE_AUTO);
-    ck_assert_int_eq(actor_trace_ops.step(t, 0, 0, &at, &step, &err), 1);
+    RETURNS(actor_trace_ops.step(t, 0, 0, &at, &step, &err), 1);
     ck_assert_uint_eq(step.count, 0);
     ck_assert_uint_eq(step.stores, 1);
     ck_assert_uint_eq(step.turns, 1 << 24);
-    ck_assert_int_eq(actor_trace_ops.step(t, 0, 0, &at, &step, &err), 0);
+    WORKS(actor_trace_ops.step(t, 0, 0, &at, &step, &err));
     actor_trace_close(t);
     store_close(store);
 }
@@ -146,9 +137,7 @@ END_TEST
 static void check_refused_with(const struct record *records, size_t n, const int64_t *extra, const char *what)
 {
     struct store *store = write_trace_with(records, n, extra);
-    struct err err = {""};
-    ck_assert_ptr_null(actor_trace_open(store, &err));
-    ck_assert_msg(strstr(err.msg, what) != NULL, "%s", err.msg);
+    GIVES_NONE(actor_trace_open(store, &err), what);
     store_close(store);
 }
 

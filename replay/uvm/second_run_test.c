@@ -17,32 +17,26 @@ static const struct run alike = {5 * BLOCK, PAGES * 4096, "two", PAGES, LAUNCHES
 
 static void facts(struct store *store, const struct run *run, bool timed)
 {
-    struct err err = {""};
     for (int i = run->first, id = 0; i < run->launches; i++, id++) {
         const char *name = i == LAUNCHES - 1 ? run->last : "one";
-        ck_assert_int_eq(STORE_ROW(store, "kernels", &err, STORE_V_INT(id), STORE_V_TEXT(name), STORE_V_INT(id),
-                                   timed ? STORE_V_INT(1000 * i + 500) : STORE_V_NULL,
-                                   timed ? STORE_V_INT(400) : STORE_V_NULL, STORE_V_INT(1), STORE_V_NULL, STORE_V_NULL,
-                                   STORE_V_INT(32), STORE_V_NULL, STORE_V_NULL, STORE_V_NULL, STORE_V_NULL,
-                                   STORE_V_NULL, STORE_V_NULL, STORE_V_NULL),
-                         0);
+        WORKS(STORE_ROW(store, "kernels", &err, STORE_V_INT(id), STORE_V_TEXT(name), STORE_V_INT(id),
+                        timed ? STORE_V_INT(1000 * i + 500) : STORE_V_NULL, timed ? STORE_V_INT(400) : STORE_V_NULL,
+                        STORE_V_INT(1), STORE_V_NULL, STORE_V_NULL, STORE_V_INT(32), STORE_V_NULL, STORE_V_NULL,
+                        STORE_V_NULL, STORE_V_NULL, STORE_V_NULL, STORE_V_NULL, STORE_V_NULL));
     }
-    ck_assert_int_eq(STORE_ROW(store, "allocations", &err, STORE_V_INT(0), STORE_V_INT(BLOCK + run->shift),
-                               STORE_V_INT(run->bytes), STORE_V_TEXT("managed"), STORE_V_NULL, STORE_V_INT(1),
-                               STORE_V_NULL),
-                     0);
+    WORKS(STORE_ROW(store, "allocations", &err, STORE_V_INT(0), STORE_V_INT(BLOCK + run->shift),
+                    STORE_V_INT(run->bytes), STORE_V_TEXT("managed"), STORE_V_NULL, STORE_V_INT(1), STORE_V_NULL));
 }
 
 /* Launch 1 faults on all pages. */
 static struct store *first_run(void)
 {
     static const struct run first = {0, PAGES * 4096, "two", PAGES, LAUNCHES, 0};
-    struct err err = {""};
     struct stream stream = {.name = "uvm", .unit = TIME_NS};
     int index;
-    struct store *store = store_create(testing_file("first.db"), OUTPUT_REPLACE, "first", &err);
+    struct store *store = GIVES(store_create(testing_file("first.db"), OUTPUT_REPLACE, "first", &err));
     facts(store, &first, true);
-    ck_assert_int_eq(store_stream_add(store, &stream, &index, &err), 0);
+    WORKS(store_stream_add(store, &stream, &index, &err));
     const struct record records[] = {
         {.kind = RECORD_ALLOC, .time = 1, .addr = BLOCK, .bytes = PAGES * 4096, .flags = RECORD_ALLOC_MANAGED},
         {.kind = RECORD_KERNEL, .time = 500, .duration = 400, .id = 0, .group = 0},
@@ -55,39 +49,37 @@ static struct store *first_run(void)
          .bytes = PAGES * 4096,
          .flags = RECORD_CAUSE_FAULT},
         {.kind = RECORD_KERNEL, .time = 2500, .duration = 400, .id = 2, .group = 2}};
-    ck_assert_int_eq(store_append(store, index, records, NULL, sizeof records / sizeof *records, &err), 0);
-    ck_assert_msg(store_finish(store, &err) == 0, "%s", err.msg);
+    WORKS(store_append(store, index, records, NULL, sizeof records / sizeof *records, &err));
+    WORKS(store_finish(store, &err));
     store_close(store);
-    return store_open(testing_file("first.db"), &err);
+    return GIVES(store_open(testing_file("first.db"), &err));
 }
 
 static struct store *second_run(const struct run *run)
 {
-    struct err err = {""};
     struct access_sink sink;
-    struct store *store = store_create(testing_file("second.db"), OUTPUT_REPLACE, "second", &err);
+    struct store *store = GIVES(store_create(testing_file("second.db"), OUTPUT_REPLACE, "second", &err));
     facts(store, run, false);
-    ck_assert_int_eq(access_open(&sink, store, &err), 0);
+    WORKS(access_open(&sink, store, &err));
     const struct record alloc = {
         .kind = RECORD_ALLOC, .addr = BLOCK + run->shift, .bytes = run->bytes, .flags = RECORD_ALLOC_MANAGED};
-    ck_assert_int_eq(writer_add(&sink.writer, &alloc, (int64_t[]){0, 0}, &err), 0);
+    WORKS(writer_add(&sink.writer, &alloc, (int64_t[]){0, 0}, &err));
     for (int l = run->first, id = 0; l < run->launches; l++, id++) {
-        ck_assert_int_eq(access_launch(&sink, id, &err), 0);
+        WORKS(access_launch(&sink, id, &err));
         for (int p = 0; p < run->pages && l == 1; p++)
-            ck_assert_int_eq(access_add(&sink,
-                                        &(struct access_op){.addrs = (uint64_t[]){BLOCK + run->shift + p * 4096u},
-                                                            .lanes = 1,
-                                                            .bytes = 4,
-                                                            .access = RECORD_READ},
-                                        &err),
-                             0);
-        ck_assert_int_eq(access_launch_end(&sink, &err), 0);
+            WORKS(access_add(&sink,
+                             &(struct access_op){.addrs = (uint64_t[]){BLOCK + run->shift + p * 4096u},
+                                                 .lanes = 1,
+                                                 .bytes = 4,
+                                                 .access = RECORD_READ},
+                             &err));
+        WORKS(access_launch_end(&sink, &err));
     }
-    ck_assert_int_eq(access_flush(&sink, &err), 0);
+    WORKS(access_flush(&sink, &err));
     access_close(&sink);
-    ck_assert_int_eq(store_finish(store, &err), 0);
+    WORKS(store_finish(store, &err));
     store_close(store);
-    return store_open(testing_file("second.db"), &err);
+    return GIVES(store_open(testing_file("second.db"), &err));
 }
 
 /* The joined trace, or NULL with *err set. */
@@ -150,19 +142,18 @@ END_TEST
 START_TEST(times_without_the_profiler_are_facts_of_the_first_run)
 {
     double runs[] = {5e6, 1e6, 3e6, 9e6, 2e6, 4e6, 3e6};
-    struct err err = {""};
     char text[96];
     struct untraced u = untraced_of(runs, 7), one = untraced_of(runs, 1), found;
     ck_assert_str_eq(untraced_say(&u, text, sizeof text), "3 ms (2.5 to 4.5, runs: 7)");
     ck_assert_str_eq(untraced_say(&one, text, sizeof text), "1 ms (1 to 1, runs: 1)");
     store_close(first_run());
-    ck_assert_int_eq(untraced_put(testing_file("first.db"), UNTRACED_PLAIN, &one, &err), 0);
-    ck_assert_int_eq(untraced_put(testing_file("first.db"), UNTRACED_PLAIN, &u, &err), 0);
-    struct store *store = store_open(testing_file("first.db"), &err);
+    WORKS(untraced_put(testing_file("first.db"), UNTRACED_PLAIN, &one, &err));
+    WORKS(untraced_put(testing_file("first.db"), UNTRACED_PLAIN, &u, &err));
+    struct store *store = GIVES(store_open(testing_file("first.db"), &err));
     ck_assert(untraced_get(store, UNTRACED_PLAIN, &found) && !untraced_get(store, UNTRACED_RESIDENT, &one));
     ck_assert(found.median_ns == 3e6 && found.low_ns == 2.5e6 && found.high_ns == 4.5e6 && found.runs == 7);
     store_close(store);
-    ck_assert_int_eq(untraced_put(testing_file("none.db"), UNTRACED_PLAIN, &u, &err), -1);
+    FAILS(untraced_put(testing_file("none.db"), UNTRACED_PLAIN, &u, &err));
 }
 END_TEST
 
@@ -177,9 +168,7 @@ START_TEST(another_run_is_refused_by_what_differs_first)
     runs[2].shift += 256;
     runs[3].pages--;
     for (int i = 0; i < 4; i++) {
-        struct err err = {""};
-        ck_assert_ptr_null(join(&runs[i], true, false, &err));
-        ck_assert_msg(strstr(err.msg, why[i]) != NULL, "%s", err.msg);
+        GIVES_NONE(join(&runs[i], true, false, &err), why[i]);
     }
 }
 END_TEST

@@ -19,9 +19,8 @@ static struct uvm_open_loop run(const struct uvm_recording *r, const char *polic
     void *params;
     const struct uvm_policy *pol = tape_policy(policy, setting, &params);
     struct uvm_open_loop out;
-    struct err err = {""};
     struct uvm_open_loop_run job = {.recording = r, .policy = pol, .params = params, .platform = p, .hidden = hidden};
-    ck_assert_msg(uvm_open_loop_run(&job, &out, &err) == 0, "%s", err.msg);
+    WORKS(uvm_open_loop_run(&job, &out, &err));
     free(params);
     return out;
 }

@@ -170,8 +170,7 @@ static void compare_all(const char *program, size_t recorded, const struct input
 static void check_ceiling(const char *program, size_t recorded, struct store *store, const struct replay_result *truth)
 {
     struct uvm_recording recording;
-    struct err err = {""};
-    ck_assert_int_eq(uvm_recording_load(&recording, store, (struct recording){RECORDING_ANY, RECORDING_ANY}, &err), 0);
+    WORKS(uvm_recording_load(&recording, store, (struct recording){RECORDING_ANY, RECORDING_ANY}, &err));
     const struct uvm_gain gain = uvm_gain_of(&recording, truth[0].platform);
     ck_assert(gain.records && gain.kernel_ns);
     for (size_t p = 0; p < policy_count; p++, counts.ceilings++) {
@@ -226,13 +225,12 @@ static struct store *without_allocations(struct store *from)
 static struct store *all_touches(const struct input *input)
 {
     struct program program;
-    struct err err = {""};
     struct program_pages *pages = calloc(1, sizeof *pages);
-    struct store *store = store_create_temporary(":memory:", &err);
-    ck_assert_int_eq(input->workload.type->program(input->workload.state, &program, &err), 0);
-    ck_assert_int_eq(program_pages_init(pages, &program, NULL, &err), 0);
-    ck_assert_msg(touches_write(store, &program_pages_ops, pages, NULL, NULL, &err) == 0, "%s", err.msg);
-    ck_assert_msg(store_finish(store, &err) == 0, "%s", err.msg);
+    struct store *store = GIVES(store_create_temporary(":memory:", &err));
+    WORKS(input->workload.type->program(input->workload.state, &program, &err));
+    WORKS(program_pages_init(pages, &program, NULL, &err));
+    WORKS(touches_write(store, &program_pages_ops, pages, NULL, NULL, &err));
+    WORKS(store_finish(store, &err));
     free(pages);
     return store;
 }
@@ -292,7 +290,6 @@ static void check_short(const char *program, const struct input *input, struct i
                         const struct input *all, const struct input *ones)
 {
     static const char set[] = "oversubscription_pct=150";
-    struct err err = {""};
     struct replay_result truth = run(input, policy_list, set, NULL, NULL),
                          answers = run(recording, policy_list, set, NULL, all),
                          first = run(recording, policy_list, set, NULL, ones);
@@ -302,9 +299,9 @@ static void check_short(const char *program, const struct input *input, struct i
     }
     replay_release(&answers);
     replay_release(&first);
-    struct store *store = store_create_temporary(":memory:", &err);
+    struct store *store = GIVES(store_create_temporary(":memory:", &err));
     struct replay_result evicting = run(input, policies[0], set, &(struct uvm_recording_output){.store = store}, NULL);
-    ck_assert_int_eq(store_flush(store, &err), 0);
+    WORKS(store_flush(store, &err));
     struct input evicted = {.spec = "evicting recording", .role = "", .store = store};
     if (outcome_get(&evicting.runs[0], "evictions")->real > 0) {
         answers = run(&evicted, policy_list, NULL, NULL, NULL);
@@ -363,9 +360,8 @@ static void check_program(const char *program, size_t first, size_t recorded_und
 {
     char spec[160];
     struct input input = {0};
-    struct err err = {""};
     (void)snprintf(spec, sizeof spec, "synth:%s", program);
-    ck_assert_msg(input_open(&input, spec, "", false, &err) == 0, "%s", err.msg);
+    WORKS(input_open(&input, spec, "", false, &err));
     struct store *every = all_touches(&input);
     check_input(program, input, every, first, recorded_under);
     store_close(every);
@@ -377,12 +373,11 @@ static void check_random(uint64_t seed, size_t recorded_under)
 {
     char name[32];
     struct random_actors actors;
-    struct err err = {""};
-    struct store *every = store_create_temporary(":memory:", &err);
+    struct store *every = GIVES(store_create_temporary(":memory:", &err));
     (void)snprintf(name, sizeof name, "random %d", (int)seed);
     random_actors_init(&actors, seed, 0);
-    ck_assert_msg(touches_write(every, &random_actors_ops, &actors, NULL, NULL, &err) == 0, "%s", err.msg);
-    ck_assert_int_eq(store_finish(every, &err), 0);
+    WORKS(touches_write(every, &random_actors_ops, &actors, NULL, NULL, &err));
+    WORKS(store_finish(every, &err));
     check_input(name, (struct input){.spec = name, .role = "", .store = every}, every, seed, recorded_under);
     store_close(every);
 }

@@ -21,12 +21,11 @@ static struct answer ask_as(const char *label, const struct uvm_recording *r, co
     struct uvm_platform p;
     param_defaults(uvm_platform_params, &p);
     struct answer a;
-    struct err err = {""};
-    ck_assert_int_eq(outcome_init(&a.outcome, uvm_metric_table, &err), 0);
+    WORKS(outcome_init(&a.outcome, uvm_metric_table, &err));
     struct uvm_answer_run run = {.loop = {.recording = r, .policy = pol, .params = params, .platform = &p},
                                  .label = label,
                                  .gpu_memory_bytes = memory};
-    ck_assert_msg(uvm_answer_run(&run, &a.outcome, &a.answer, &err) == 0, "%s", err.msg);
+    WORKS(uvm_answer_run(&run, &a.outcome, &a.answer, &err));
     free(params);
     return a;
 }

@@ -76,9 +76,7 @@ static void check(const char *spec, const char *policy, const char *set, uint64_
     ck_assert_int_eq(between, 6430 + 2160 * (int64_t)(s.records[RECORD_KERNEL] - 1));
     ck_assert_uint_eq(s.records[RECORD_CPU_FAULT], cpu_faults);
     struct uvm_recording r;
-    struct err err = {""};
-    ck_assert_msg(uvm_recording_load(&r, store, (struct recording){RECORDING_ANY, RECORDING_ANY}, &err) == 0, "%s",
-                  err.msg);
+    WORKS(uvm_recording_load(&r, store, (struct recording){RECORDING_ANY, RECORDING_ANY}, &err));
     ck_assert_uint_eq(r.evictions, (uint64_t)metric(&run, "evictions"));
     ck_assert_str_eq(r.policy, policy);
     ck_assert(r.simulated && r.known_sizes && r.known_data && !r.more_memory &&

@@ -21,14 +21,12 @@ static struct uvm_fault_log read_log(unsigned step, unsigned end, unsigned per_b
     (void)fprintf(f, "%sb,\n", tail);
     (void)fclose(f);
     struct store *store = testing_import(&read_uvmeval, path, true);
-    struct err err = {""};
     ck_assert(uvm_input_stored(store) == UVM_INPUT_FAULT_LOG);
-    struct actor_trace *trace = actor_trace_open(store, &err);
-    ck_assert_msg(trace != NULL, "%s", err.msg);
+    struct actor_trace *trace = GIVES(actor_trace_open(store, &err));
     size_t count;
     const struct actor_alloc *allocs = actor_trace_ops.allocs(trace, &count);
     struct uvm_fault_log log;
-    ck_assert_msg(uvm_fault_log_read(&log, store, allocs, count, &err) == 0, "%s", err.msg);
+    WORKS(uvm_fault_log_read(&log, store, allocs, count, &err));
     actor_trace_close(trace);
     store_close(store);
     return log;

@@ -25,8 +25,7 @@ static int go(const char *spec, const char *platform, const char *policies, stru
 
 START_TEST(four_mebibytes_written_take_what_was_measured)
 {
-    struct err err = {""};
-    ck_assert_msg(go("synth:launch-touch,pages=1024,touch=write", "gm200", "none,pinned", &err) == 0, "%s", err.msg);
+    WORKS(go("synth:launch-touch,pages=1024,touch=write", "gm200", "none,pinned", &err));
     double ns = outcome_get(&result.runs[0], "time_ns")->real;
     ck_assert_double_eq_tol(ns / 8458e3, 1, 0.1);
     ck_assert_int_eq(outcome_get(&result.runs[0], "h2d_bytes")->whole, 4 << 20);
@@ -44,13 +43,12 @@ START_TEST(a_run_is_its_launches)
         const int64_t pages = (const int64_t[]){0, 1, 1000}[round % 3], launches = round % 2 ? 7 : 1;
         const int touch = round / 3 % 3;
         const char *platform = platforms[round / 9 % 2];
-        struct err err = {""};
         struct legacy_cost cost[2];
         char spec[128];
         (void)snprintf(spec, sizeof spec, "synth:launch-touch,pages=%d,touch=%s,launches=%d,gpu_bytes=3MiB", (int)pages,
                        touches[touch], (int)launches);
-        ck_assert_msg(go(spec, platform, "none,pinned", &err) == 0, "%s", err.msg);
-        struct platform *p = platform_load(platform, &err);
+        WORKS(go(spec, platform, "none,pinned", &err));
+        struct platform *p = GIVES(platform_load(platform, &err));
         legacy_launch(platform_section_get(p, "legacy"), pages, (enum legacy_touch)touch, &cost[0]);
         legacy_mapped(platform_section_get(p, "legacy"), 3 << 20, &cost[1]);
         platform_free(p);
@@ -73,17 +71,14 @@ END_TEST
 
 START_TEST(other_platforms_have_no_such_numbers)
 {
-    struct err err = {""};
-    ck_assert_int_eq(go_in("mode=legacy", "synth:launch-touch", "h200", "none", &err), -1);
-    ck_assert_ptr_nonnull(strstr(err.msg, "gm200"));
+    FAILS_WITH(go_in("mode=legacy", "synth:launch-touch", "h200", "none", &err), "gm200");
 }
 END_TEST
 
 /* Where GPUs fault the CPU's pages stay with the CPU, whom nobody else touches. */
 START_TEST(with_demand_paging_the_launches_are_a_program)
 {
-    struct err err = {""};
-    ck_assert_msg(go("synth:launch-touch,pages=1024,launches=3", "h200", "none", &err) == 0, "%s", err.msg);
+    WORKS(go("synth:launch-touch,pages=1024,launches=3", "h200", "none", &err));
     ck_assert_int_eq(outcome_get(&result.runs[0], "h2d_bytes")->whole, 0);
     ck_assert_int_eq(outcome_get(&result.runs[0], "faults")->whole, 0);
     replay_release(&result);

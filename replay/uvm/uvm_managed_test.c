@@ -11,9 +11,7 @@ static const uint64_t gib = UINT64_C(1) << 30;
 
 START_TEST(memory_is_as_told_else_what_the_platform_has)
 {
-    struct err err = {""};
-    struct platform *v100 = platform_load("v100", &err);
-    ck_assert_msg(v100 != NULL, "%s", err.msg);
+    struct platform *v100 = GIVES(platform_load("v100", &err));
     struct uvm_managed_settings said = {0};
     const struct uvm_managed m = {.platform = v100, .settings = &said};
     /* 16 GiB, of which [pcie] keeps 322,122,547 B. */
@@ -45,14 +43,13 @@ static const char *why_not(const struct platform *platform, int64_t given, int64
 /* 322,122,547 bytes are kept, and a block is 2,097,152. */
 START_TEST(memory_without_a_block_is_refused)
 {
-    struct err err = {""};
-    struct platform *p = platform_load("rtx4090", &err);
+    struct platform *p = GIVES(platform_load("rtx4090", &err));
     ck_assert_str_eq(why_not(p, 0, 0), "");
     ck_assert_ptr_nonnull(strstr(why_not(p, (2 << 20) - 1, 0), "give 2MiB or more"));
     ck_assert_str_eq(why_not(p, 2 << 20, 0), "");
     static const char *const sizes[] = {"32MiB", "322122547", "324219698", "324219699"};
     for (int i = 0; i < 4; i++) {
-        ck_assert_int_eq(platform_set(p, "memory_bytes", sizes[i], NULL, &err), 0);
+        WORKS(platform_set(p, "memory_bytes", sizes[i], NULL, &err));
         ck_assert_int_eq(strstr(why_not(p, 0, 0), "no block of 2 MiB is left") != NULL, i < 3);
         ck_assert_str_eq(why_not(p, 2 << 20, 0), "");
         ck_assert_str_eq(why_not(p, 0, 150), "");
@@ -73,16 +70,15 @@ static void refused(const char *text, const char *expected)
 START_TEST(a_prefetcher_and_its_eviction_are_one_text)
 {
     struct policy_list list;
-    struct err err = {""};
     char label[128];
-    ck_assert_int_eq(uvm_managed_policy(&list, NULL, &err), 0);
+    WORKS(uvm_managed_policy(&list, NULL, &err));
     ck_assert_uint_eq(list.count, 0);
-    ck_assert_msg(uvm_managed_policy(&list, "fixed:granularity=64KiB+random:seed=2", &err) == 0, "%s", err.msg);
+    WORKS(uvm_managed_policy(&list, "fixed:granularity=64KiB+random:seed=2", &err));
     ck_assert_uint_eq(list.count, 1);
     ck_assert_str_eq(replay_policy_label(&list.policies[0], label, sizeof label),
                      "fixed:granularity=64KiB+random:seed=2");
     policy_list_release(&list);
-    ck_assert_msg(uvm_managed_policy(&list, "[adaptive+tbn,capacity=piece]", &err) == 0, "%s", err.msg);
+    WORKS(uvm_managed_policy(&list, "[adaptive+tbn,capacity=piece]", &err));
     ck_assert_str_eq(replay_policy_name(&list.policies[0], label, sizeof label), "adaptive+tbn");
     policy_list_release(&list);
     refused("[]", "empty");
@@ -101,10 +97,9 @@ static struct uvm_metrics ran(const struct actor_input *touching, const struct p
                               bool *diverged)
 {
     struct policy_list list, others;
-    struct err err = {""};
     struct uvm_metrics metrics = {.time_ns = 0};
-    ck_assert_int_eq(uvm_managed_policy(&list, policy, &err), 0);
-    ck_assert_int_eq(uvm_managed_policy(&others, other, &err), 0);
+    WORKS(uvm_managed_policy(&list, policy, &err));
+    WORKS(uvm_managed_policy(&others, other, &err));
     const struct uvm_managed m = {.ops = touching->ops,
                                   .state = touching->state,
                                   .platform = platform,
@@ -112,7 +107,7 @@ static struct uvm_metrics ran(const struct actor_input *touching, const struct p
                                   .other = other ? others.policies : NULL,
                                   .diverged = diverged,
                                   .settings = set};
-    ck_assert_msg(uvm_managed_run(&m, &metrics, &err) == 0, "%s", err.msg);
+    WORKS(uvm_managed_run(&m, &metrics, &err));
     policy_list_release(&list);
     policy_list_release(&others);
     return metrics;
@@ -124,14 +119,13 @@ START_TEST(policies_that_decide_alike_have_one_run)
     static const char *const programs[] = {"synth:triad,bytes=4MiB", "synth:stencil,n=512", "synth:bicg,bytes=4MiB"};
     static const char *const others[] = {"adaptive", "fixed:granularity=2MiB",          "tree",
                                          "none",     "[adaptive:start=64KiB,gate=off]", "tree:threshold=1"};
-    struct err err = {""};
-    struct platform *h200 = platform_load("h200", &err);
+    struct platform *h200 = GIVES(platform_load("h200", &err));
     int alike = 0, different = 0;
     for (size_t p = 0; p < 3; p++) {
         struct input input;
         struct actor_input touching;
-        ck_assert_int_eq(input_open(&input, programs[p], "", false, &err), 0);
-        ck_assert_int_eq(actor_input_open(&touching, &input, &err), 0);
+        WORKS(input_open(&input, programs[p], "", false, &err));
+        WORKS(actor_input_open(&touching, &input, &err));
         for (int64_t pct = 0; pct <= 150; pct += 150)
             for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
                 const struct uvm_managed_settings set = {.thrashing = UVM_THRASHING_DRIVER,
@@ -162,12 +156,11 @@ static void check_moved(const struct actor_input *touching, const struct platfor
 {
     const struct uvm_metrics was = ran(touching, p, set, policy, NULL, NULL);
     struct platform_axis axis;
-    struct err err = {""};
     ck_assert(uvm_managed_same(p, p, uvm_managed_activity(&was)));
     ck_assert(!uvm_managed_same(p, p, (struct uvm_managed_activity){0}));
     for (size_t i = 0; platform_axis(p, i, &axis); i++)
         for (int high = 0; high < 2; high++) {
-            struct platform *moved = platform_moved(p, i, high, &err);
+            struct platform *moved = GIVES(platform_moved(p, i, high, &err));
             const bool alike = uvm_managed_same(p, moved, uvm_managed_activity(&was));
             if (alike) {
                 const struct uvm_metrics is = ran(touching, moved, set, policy, NULL, NULL);

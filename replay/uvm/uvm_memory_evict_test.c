@@ -251,10 +251,8 @@ START_TEST(a_policy_that_breaks_a_rule_is_found)
         wrong = bad[i]; /* the block that needs it, one that has none, one that is none, nothing of one, no one */
         struct page_mask come = {{1}};
         struct uvm_evicted out;
-        struct err err = {""};
         uint32_t pieces;
-        ck_assert_int_eq(uvm_memory_take(&memory, 1, &come, &pieces, &out, &err), -1);
-        ck_assert_ptr_nonnull(strstr(err.msg, "policy wrong picks"));
+        FAILS_WITH(uvm_memory_take(&memory, 1, &come, &pieces, &out, &err), "policy wrong picks");
         uvm_memory_release(&memory);
     }
 }

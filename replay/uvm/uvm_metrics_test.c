@@ -5,17 +5,15 @@
 /* Two kernels, one of them asked for twice, and one allocation. */
 static void fill(struct breakdown *parts)
 {
-    struct err err = {""};
     static const char *const names[] = {"a", "b", "a"};
     for (int i = 0; i < 3; i++) {
-        struct uvm_part *kernel = breakdown_kernel(parts, names[i], &err);
-        ck_assert_ptr_nonnull(kernel);
+        struct uvm_part *kernel = GIVES(breakdown_kernel(parts, names[i], &err));
         kernel->account.faults += 2;
         kernel->account.h2d += 16;
         kernel->batches++;
         kernel->time_ns += 100;
     }
-    struct uvm_part *allocation = breakdown_add(parts, OUTCOME_BY_ALLOCATION, "x", &err);
+    struct uvm_part *allocation = GIVES(breakdown_add(parts, OUTCOME_BY_ALLOCATION, "x", &err));
     allocation->account = (struct uvm_account){.faults = 6, .h2d = 48, .prefetched_used = 5};
     allocation->structure_bytes = 48 * 4096 / 3;
     allocation->touched_pages = 12;
@@ -24,20 +22,17 @@ static void fill(struct breakdown *parts)
 START_TEST(parts_that_do_not_add_up_are_an_error)
 {
     struct breakdown parts = {0};
-    struct err err = {""};
     fill(&parts);
     const struct uvm_account total = {.faults = 6, .h2d = 48, .prefetched_used = 5};
     ck_assert_uint_eq(parts.by[OUTCOME_BY_KERNEL].count, 2);
-    ck_assert_msg(breakdown_check(&parts, &total, 3, 300, &err) == 0, "%s", err.msg);
-    ck_assert_int_eq(breakdown_check(&parts, &total, 4, 300, &err), -1);
-    ck_assert_int_eq(breakdown_check(&parts, &total, 3, 301, &err), -1);
+    WORKS(breakdown_check(&parts, &total, 3, 300, &err));
+    FAILS(breakdown_check(&parts, &total, 4, 300, &err));
+    FAILS(breakdown_check(&parts, &total, 3, 301, &err));
     parts.by[OUTCOME_BY_ALLOCATION].items[0].account.h2d--;
-    ck_assert_int_eq(breakdown_check(&parts, &total, 3, 300, &err), -1);
-    ck_assert_ptr_nonnull(strstr(err.msg, "by allocation"));
+    FAILS_WITH(breakdown_check(&parts, &total, 3, 300, &err), "by allocation");
     parts.by[OUTCOME_BY_ALLOCATION].items[0].account.h2d++;
     parts.by[OUTCOME_BY_KERNEL].items[1].account.evictions++;
-    ck_assert_int_eq(breakdown_check(&parts, &total, 3, 300, &err), -1);
-    ck_assert_ptr_nonnull(strstr(err.msg, "by kernel"));
+    FAILS_WITH(breakdown_check(&parts, &total, 3, 300, &err), "by kernel");
     breakdown_release(&parts);
 }
 END_TEST
@@ -47,10 +42,9 @@ START_TEST(each_part_has_the_metrics_that_mean_something_of_it)
     static const struct uvm_metrics no_metrics;
     struct breakdown parts = {0};
     struct outcome o;
-    struct err err = {""};
     fill(&parts);
-    ck_assert_int_eq(outcome_init(&o, uvm_metric_table, &err), 0);
-    ck_assert_int_eq(uvm_metrics_report(&no_metrics, &parts, &o, &err), 0);
+    WORKS(outcome_init(&o, uvm_metric_table, &err));
+    WORKS(uvm_metrics_report(&no_metrics, &parts, &o, &err));
     const struct outcome *a = outcome_find_part(&o, OUTCOME_BY_KERNEL, "a");
     ck_assert_int_eq(outcome_get(a, "faults")->whole, 4);
     ck_assert_int_eq(outcome_get(a, "h2d_bytes")->whole, 32 * 4096);
@@ -81,8 +75,7 @@ static struct uvm_numbers numbers_from(double from, bool sure)
 static struct outcome report(struct uvm_numbers n)
 {
     struct outcome o;
-    struct err err = {""};
-    ck_assert_int_eq(outcome_init(&o, uvm_metric_table, &err), 0);
+    WORKS(outcome_init(&o, uvm_metric_table, &err));
     uvm_numbers_report(n, &o);
     return o;
 }

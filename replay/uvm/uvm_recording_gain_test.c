@@ -74,8 +74,7 @@ END_TEST
 /* 100 pages over the link of a platform; behind an eviction each page counts once. */
 START_TEST(what_moved_must_move)
 {
-    struct err err;
-    struct platform *h200 = platform_load("h200", &err);
+    struct platform *h200 = GIVES(platform_load("h200", &err));
     struct range span = {0, 1000000, 0};
     struct uvm_recording r = {.spans = {.items = &span, .count = 1},
                               .kernel_ns = 1000000,

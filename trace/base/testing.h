@@ -57,11 +57,16 @@ static char testing_path[] = "/tmp/offchip-test-XXXXXX";
 #define FAILS(call) FAILS_WITH(call, "")
 
 /* with these words in its message, */
-#define FAILS_WITH(call, words)                                                                                        \
+#define FAILS_WITH(call, words) FAILS_SO(call, strstr(err.msg, words) != NULL, words)
+
+/* with this message, */
+#define FAILS_AS(call, words) FAILS_SO(call, strcmp(err.msg, words) == 0, words)
+
+#define FAILS_SO(call, so, words)                                                                                      \
     do {                                                                                                               \
         struct err err = {""};                                                                                         \
         ck_assert_msg((call) == -1, "%s: taken", #call);                                                               \
-        ck_assert_msg(strstr(err.msg, words) != NULL, "found '%s'; expected '%s'", err.msg, words);                    \
+        ck_assert_msg(so, "found '%s'; expected '%s'", err.msg, words);                                                \
     } while (0)
 
 /* this one NULL, with such words, */

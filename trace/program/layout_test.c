@@ -234,7 +234,6 @@ START_TEST(each_run_keeps_what_is_its_own_and_may_fail)
 {
     struct program program;
     struct program_body body;
-    struct err err = {""};
     void *run[2];
     struct state *s = opened(&program);
     s->layout.kernel[0].body = counted;
@@ -242,16 +241,15 @@ START_TEST(each_run_keeps_what_is_its_own_and_may_fail)
     s->layout.run_close = count_close;
     ck_assert_int_eq(layout_program(s, &program, NULL), 0);
     for (uint32_t i = 0; i < 2; i++) {
-        ck_assert_int_eq(program_run_open(&program, &run[i], &err), 0);
+        WORKS(program_run_open(&program, &run[i], &err));
         ck_assert_uint_eq(open_runs, i + 1);
         for (uint32_t asked = 0; asked < 2; asked++) {
-            ck_assert_int_eq(program_body(&program, run[i], 0, asked, 0, &body, &err), 1);
+            RETURNS(program_body(&program, run[i], 0, asked, 0, &body, &err), 1);
             ck_assert_uint_eq(body.after, asked);
         }
     }
-    ck_assert_int_eq(program_body(&program, run[1], 0, 0, 1, &body, &err), 0); /* straight: no second one */
-    ck_assert_int_eq(program_body(&program, run[1], 0, 0, 0, &body, &err), -1);
-    ck_assert_str_eq(err.msg, "asked 2 times");
+    WORKS(program_body(&program, run[1], 0, 0, 1, &body, &err)); /* straight: no second one */
+    FAILS_AS(program_body(&program, run[1], 0, 0, 0, &body, &err), "asked 2 times");
     program_run_close(&program, run[0]);
     program_run_close(&program, run[1]);
     ck_assert_uint_eq(open_runs, 0);

@@ -405,9 +405,7 @@ START_TEST(a_taker_that_fails_ends_the_walk)
     static const struct program_taker taker = {.op = refuse};
     for (uint64_t blocks = 0; blocks < 2; blocks++) {
         struct program_walk how = {.resident = blocks ? resident : NULL, .ctx = &blocks};
-        struct err err = {""};
-        ck_assert_int_eq(program_walk(&small, &how, &taker, NULL, NULL, &err), -1);
-        ck_assert_str_eq(err.msg, "enough");
+        FAILS_AS(program_walk(&small, &how, &taker, NULL, NULL, &err), "enough");
     }
 }
 END_TEST

@@ -143,17 +143,15 @@ START_TEST(values_that_no_field_holds_are_refused)
                  {24 + CHUNK_DURATION * 32 + 23, 0x40, "column duration: a value beyond 2^62"},
                  {24 + CHUNK_DURATION * 32 + 23, 0x80, "column duration: a value beyond 2^62"}};
     struct chunk_reader reader;
-    struct err err = {""};
-    ck_assert_int_eq(chunk_reader_init(&reader, 0, &err), 0);
+    WORKS(chunk_reader_init(&reader, 0, &err));
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         unsigned char *data;
         const struct record *r;
         size_t n, bytes = worked_example(&data);
         data[wrong[i].at] = wrong[i].value;
         seal(data, bytes);
-        ck_assert_int_eq(chunk_reader_start(&reader, data, bytes, 3, &err), 0);
-        ck_assert_int_eq(chunk_reader_next(&reader, &r, NULL, &n, &err), -1);
-        ck_assert_str_eq(err.msg, wrong[i].says);
+        WORKS(chunk_reader_start(&reader, data, bytes, 3, &err));
+        FAILS_AS(chunk_reader_next(&reader, &r, NULL, &n, &err), wrong[i].says);
         chunk_builder_release(&builder);
     }
     chunk_reader_release(&reader);
