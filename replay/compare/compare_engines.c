@@ -59,6 +59,12 @@ static int add_rows(const struct call *call, const struct replay_result *got, st
             if (!platform_use_is_head(got->runs[i].notes[n]) &&
                 strcmp(got->runs[i].notes[n], UVM_ANSWER_ESTIMATES) != 0)
                 outcome_note(&row->outcome, "%s", got->runs[i].notes[n]);
+        const struct metric_value *beside = outcome_get(&got->runs[i], "beside_ratio");
+        if (beside && beside->interval)
+            outcome_note(
+                &row->outcome,
+                "a kernel beside takes at most %.4g times as long meanwhile: multiprocessors, memory bandwidth",
+                beside->hi);
         call->fill(call->facts, &got->runs[i], row, got->policies[i].head->name);
     }
     return 0;

@@ -195,6 +195,10 @@ START_TEST(rows_copied_one_by_one_take_what_their_blocks_may)
         ck_assert_double_eq_tol(metric(each, "time_ns"), wire + 200 * link->copy_setup_ns, 1);
         ck_assert_double_eq(metric(batch, "h2d_bytes"), bytes);
         ck_assert(told(batch, "cudaMemcpyBatchAsync()") && told(each, "cudaMemcpyAsync()"));
+        const double taken = bytes / metric(each, "time_ns") / 3352; /* of memory's bandwidth */
+        ck_assert(outcome_has_note(&each->outcome, testing_text("a kernel beside takes at most %.4g times as long "
+                                                                "meanwhile: multiprocessors, memory bandwidth",
+                                                                1 / (1 - taken))));
         compare_release(&result);
     }
     compare_with("synth:bfs,scale=8,roots=1", "h100", NULL, 1);

@@ -272,9 +272,6 @@ static int replay_scans(const struct replay_job *job, struct reading *reading, s
         rc = zerocopy_run_finish(&runs[r], scan_runs(ops, state), &outcomes[r], err);
     for (size_t r = 0; r < job->policy_count && !rc && context.counts_elements; r++) {
         bool cpu = runs[r].baseline && runs[r].baseline->cpu_gathers;
-        if (runs[r].pattern && context.setup.shape == SCAN_ROWS && how->sm_share_pct < 100)
-            outcome_note(&outcomes[r], "a kernel beside loses at most %.3g %% of its speed meanwhile: multiprocessors",
-                         how->sm_share_pct);
         const struct tier_gather gather = {cpu, how->sm_share_pct / 100};
         tier_metrics(&tier, &gather, &outcomes[r]);
     }

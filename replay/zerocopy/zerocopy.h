@@ -149,6 +149,10 @@ double zerocopy_element_bytes(const struct scan_setup *setup);
 void zerocopy_metrics(const struct zerocopy_totals *totals, const struct scan_setup *setup, double runs, bool link,
                       struct outcome *out);
 
+/* beside_ratio, once link_bytes_per_s stands. Example: a kernel on a tenth of the multiprocessors that writes 50 GB/s
+ * of 3.3 TB/s: 1 to 1.11; a copy as fast: 1 to 1.015. */
+void zerocopy_bound_beside(const struct zerocopy_run *run, struct outcome *out);
+
 extern const struct metric zerocopy_metric_table[];
 
 /* Other mechanisms for the same reads. A new one is a line here and one in the list of zerocopy.c.

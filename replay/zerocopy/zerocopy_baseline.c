@@ -11,6 +11,7 @@ static int moved(struct zerocopy_run *run, double bytes, uint64_t runs, struct o
     run->totals.payload_bytes = bytes;
     run->totals.host_dram_bytes = bytes;
     zerocopy_metrics(&run->totals, &run->context->setup, (double)runs, false, out);
+    zerocopy_bound_beside(run, out);
     return 0;
 }
 
@@ -83,17 +84,6 @@ static void blocks_launch(struct zerocopy_run *run)
                                 : link_batch_ns(c->pcie, platform_section_get(c->platform, "batch"), rows, row);
 }
 
-/* What the copies take from a kernel beside. */
-static int blocks_finish(struct zerocopy_run *run, uint64_t runs, struct outcome *out, struct err *err)
-{
-    const struct zerocopy_totals *t = &run->totals;
-    (void)err;
-    outcome_note(out,
-                 "a kernel beside loses at most %.2g %% of its speed meanwhile, the memory's bandwidth that is written",
-                 100 * fmin(1, t->payload_bytes / (t->time_ns / 1e9) / run->context->gpu->dram_bytes_per_s));
-    return moved(run, t->payload_bytes, runs, out);
-}
-
 const struct zerocopy_baseline zerocopy_copy_blocks = {
     .head = {.name = "copy-blocks",
              .summary = "baseline: each row by the copy engine, into its place",
@@ -104,7 +94,7 @@ const struct zerocopy_baseline zerocopy_copy_blocks = {
              .baseline = true},
     .open = blocks_open,
     .launch = blocks_launch,
-    .finish = blocks_finish};
+    .finish = gather_finish};
 
 const struct zerocopy_baseline zerocopy_subgraph = {
     .head = {.name = "subgraph",

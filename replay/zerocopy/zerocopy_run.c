@@ -325,6 +325,10 @@ int zerocopy_run_launch(struct zerocopy_run *run, uint32_t launch, struct err *e
     ROW(hit_ratio, REAL, MEAN, "rows served by GPU memory / rows asked for", NAN)                                      \
     ROW(local_bytes, REAL, SUM, "of rows from the GPU's own memory", NAN)                                              \
     ROW(peer_bytes, REAL, SUM, "of rows from other GPUs", NAN)                                                         \
+    ROW(beside_ratio, REAL, MEAN,                                                                                      \
+        "how long a kernel beside takes meanwhile / alone: at most as if multiprocessors or memory bandwidth, "        \
+        "whichever loses more, were all that it needs",                                                                \
+        NAN)                                                                                                           \
     ROW(epoch_ns, REAL, SUM, "sampler, gather and consumer: the slowest for each batch, and one fill", NAN)            \
     ROW(h2d_bytes, INT, SUM,                                                                                           \
         "bytes to the GPU: requests' payload, copies, migrations (of uvm as replay uvm has them, remote accesses "     \
@@ -344,6 +348,16 @@ void zerocopy_metrics(const struct zerocopy_totals *t, const struct scan_setup *
     const double edges = t->elements_known && setup->shape == SCAN_LISTS ? t->elements : NAN;
 #define PUT(name, type, aggregate, help, value) outcome_set(out, #name, value);
     ROWS(PUT)
+}
+
+void zerocopy_bound_beside(const struct zerocopy_run *run, struct outcome *out)
+{
+    const struct metric_value *written = outcome_get(out, "link_bytes_per_s");
+    const struct zerocopy_context *c = run->context;
+    const double share = run->pattern ? c->settings->sm_share_pct / 100 : 0;
+    const double taken = fmax(share, written->known ? written->real / c->gpu->dram_bytes_per_s : 1);
+    if (taken < 1)
+        outcome_interval(out, "beside_ratio", 1, 1 / (1 - taken));
 }
 
 /* What the platform has no number for. The least reach that is known of a GPU is an H100's (its platform file). */
@@ -369,11 +383,15 @@ int zerocopy_run_finish(struct zerocopy_run *run, uint64_t runs, struct outcome 
     if (run->baseline)
         return run->baseline->finish(run, runs, out, err);
     note_walks(run->context, out);
-    if (run->simulated)
-        return zerocopy_simulate(run, &run->program, runs, out, err);
-    t->payload_bytes = (double)mix_payload(&t->mix);
-    t->host_dram_bytes = 64 * (double)t->mix.host_lines;
-    zerocopy_metrics(t, &run->context->setup, (double)runs, true, out);
+    if (run->simulated) {
+        if (zerocopy_simulate(run, &run->program, runs, out, err))
+            return -1;
+    } else {
+        t->payload_bytes = (double)mix_payload(&t->mix);
+        t->host_dram_bytes = 64 * (double)t->mix.host_lines;
+        zerocopy_metrics(t, &run->context->setup, (double)runs, true, out);
+    }
+    zerocopy_bound_beside(run, out);
     return 0;
 }
 

@@ -33,6 +33,25 @@ START_TEST(each_row_of_a_gather_is_a_jump)
 }
 END_TEST
 
+/* A tenth of the multiprocessors, or what is written to GPU memory; the whole GPU leaves nothing. */
+START_TEST(a_kernel_beside_loses_what_is_taken)
+{
+    static const char spec[] = "synth:kv-load,blocks=200,block_bytes=64KiB", policies[] = "naive,copy-blocks,uvm";
+    for (int share = 10; share <= 100; share += 90) {
+        run(spec, "h100", policies, share == 10 ? "sm_share_pct=10" : NULL);
+        const struct metric_value *naive = outcome_get(&result.runs[0], "beside_ratio"),
+                                  *copies = outcome_get(&result.runs[1], "beside_ratio");
+        ck_assert(naive->interval == (share == 10) && copies->interval);
+        if (share == 10)
+            ck_assert(naive->lo == 1 && fabs(naive->hi - 1 / 0.9) < 1e-9);
+        const double taken = 200 * 65536.0 / metric(1, "time_ns") / 3352.0;
+        ck_assert_double_eq_tol(copies->hi, 1 / (1 - taken), 1e-4);
+        ck_assert(!outcome_get(&result.runs[2], "beside_ratio")->interval);
+        done();
+    }
+}
+END_TEST
+
 /* Only where the platform lacks the number, and the table needs it. */
 START_TEST(a_table_beyond_what_was_measured_is_noted)
 {
@@ -261,8 +280,9 @@ START_TEST(more_roots_give_means)
 END_TEST
 
 TEST_MAIN("zerocopy", arrays_on_h200_make_the_measured_requests_and_bandwidths, each_row_of_a_gather_is_a_jump,
-          a_table_beyond_what_was_measured_is_noted, graph_reads_on_h200_are_the_counted_ones, a_pattern_is_its_program,
-          what_cannot_be_simulated_is_not_guessed, v100_keeps_the_published_order_of_patterns,
-          published_times_follow_from_the_degrees, counts_conserve_bytes, graphs_take_prefetchers_and_evictions,
-          a_policy_that_does_not_suit_is_unknown_with_a_note, a_structure_that_stays_in_gpu_memory_is_said_to,
-          more_roots_give_means, under_unified_memory_remote_reads_are_payload_too)
+          a_table_beyond_what_was_measured_is_noted, a_kernel_beside_loses_what_is_taken,
+          graph_reads_on_h200_are_the_counted_ones, a_pattern_is_its_program, what_cannot_be_simulated_is_not_guessed,
+          v100_keeps_the_published_order_of_patterns, published_times_follow_from_the_degrees, counts_conserve_bytes,
+          graphs_take_prefetchers_and_evictions, a_policy_that_does_not_suit_is_unknown_with_a_note,
+          a_structure_that_stays_in_gpu_memory_is_said_to, more_roots_give_means,
+          under_unified_memory_remote_reads_are_payload_too)
