@@ -96,4 +96,4 @@ START_TEST(without_single_faults_there_is_no_key)
 }
 END_TEST
 
-TEST_MAIN("info_faults", duplicates_leftovers_and_the_wait, what_is_no_leftover, without_single_faults_there_is_no_key)
+TEST_MAIN("info_faults")

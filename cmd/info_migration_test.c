@@ -163,6 +163,4 @@ START_TEST(without_migrations_there_is_no_key)
 }
 END_TEST
 
-TEST_MAIN("info_migration", bytes_moved_again_bytes_per_fault_and_the_delay, pages_are_of_a_gpu_and_a_process,
-          only_batches_of_fault_records_that_say_when_have_a_delay, a_copy_larger_than_a_block_makes_no_work,
-          without_migrations_there_is_no_key)
+TEST_MAIN("info_migration")

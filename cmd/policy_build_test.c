@@ -386,7 +386,4 @@ START_TEST(names_are_words_of_a_list_of_policies)
 }
 END_TEST
 
-TEST_MAIN("policy_build", names_are_words_of_a_list_of_policies, a_parameter_has_eight_bytes_of_the_state,
-          a_parameter_has_the_name_of_a_key, a_loaded_scheduler_decides_what_the_built_in_one_of_its_source_does,
-          a_file_for_another_offchip_or_interface_is_refused, a_file_is_loaded_once_and_never_taken_for_another,
-          a_policys_path_is_its_parameter_so, a_source_without_a_policy_or_with_an_unknown_function_is_not_built)
+TEST_MAIN("policy_build")

@@ -153,7 +153,4 @@ START_TEST(every_note_is_cut_between_clauses)
 }
 END_TEST
 
-TEST_MAIN("printable", control_characters_become_question_marks_and_letters_stay,
-          line_ends_of_the_format_stay_and_those_of_the_texts_do_not, a_line_ends_behind_words_and_marks,
-          long_texts_go_on_further_in, every_width_keeps_every_piece, a_long_note_ends_with_a_clause,
-          verbose_prints_all, every_note_is_cut_between_clauses)
+TEST_MAIN("printable")

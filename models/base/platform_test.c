@@ -395,10 +395,4 @@ START_TEST(numbers_can_be_set_by_key_or_section_and_key)
 }
 END_TEST
 
-TEST_MAIN("platform", every_shipped_platform_loads, a_file_can_start_from_a_shipped_platform, wrong_files_name_the_line,
-          long_lines_are_one_line, what_is_no_file_is_no_platform, a_base_that_names_itself_ends,
-          numbers_can_be_set_by_key_or_section_and_key, a_number_says_what_it_rests_on,
-          a_borrowed_section_is_the_lenders_but_for_numbers_of_its_own, the_host_is_not_borrowed_with_a_section,
-          what_a_platform_lacks_is_named_with_who_has_it, a_file_changes_what_its_base_says_of_a_section,
-          shipped_platforms_are_whole_and_borrow_what_is_there, each_form_is_cut_into_its_parts,
-          what_is_no_form_says_what_was_expected, a_section_is_borrowed_with_a_factor_or_is_not_there)
+TEST_MAIN("platform")

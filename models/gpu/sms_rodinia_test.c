@@ -75,4 +75,4 @@ START_TEST(no_more_reads_are_in_flight_than_occupancy_and_order_allow)
 }
 END_TEST
 
-TEST_MAIN("sms_rodinia", no_more_reads_are_in_flight_than_occupancy_and_order_allow)
+TEST_MAIN("sms_rodinia")

@@ -688,16 +688,4 @@ START_TEST(skipping_to_the_next_event_is_exact)
 }
 END_TEST
 
-TEST_MAIN("sms", the_first_need_stops_whatever_is_loaded_behind_it, a_store_takes_its_sector_out_of_l1,
-          of_two_replies_in_a_cycle_the_second_counts_in_the_next, a_full_input_buffer_stops_stores_too,
-          the_turn_of_multiprocessors_goes_on_from_launch_to_launch,
-          of_two_with_room_the_one_behind_the_last_that_got_a_block_is_first,
-          a_load_is_a_packet_a_cycle_and_ends_with_its_last_reply, a_value_is_waited_for_where_it_is_used,
-          a_store_stops_nobody_but_the_end, an_atomic_goes_past_l1_and_stalls_where_the_chip_says,
-          a_barrier_holds_the_block_until_its_last_warp, a_warp_that_ends_is_not_waited_for,
-          a_sector_on_its_way_is_not_asked_for_again, a_full_input_buffer_stops_miss_queue_pipeline_and_port,
-          pim_accesses_leave_one_a_cycle_and_wait_for_nothing, launches_come_one_behind_the_other_with_a_gap,
-          blocks_go_one_a_cycle_to_each_multiprocessor_as_many_as_fit, kernels_that_access_nothing_end,
-          a_loop_of_a_trillion_instructions_is_one_step_of_the_clock_for_each_ring, what_does_not_fit_is_refused,
-          a_body_that_cannot_be_made_ends_the_run_with_its_error, packets_are_those_of_the_walk_and_all_come_back,
-          a_second_run_is_the_first_again, skipping_to_the_next_event_is_exact)
+TEST_MAIN("sms")

@@ -44,4 +44,4 @@ START_TEST(wakes_whom_a_table_wakes_and_when)
 }
 END_TEST
 
-TEST_MAIN("wheel", wakes_whom_a_table_wakes_and_when)
+TEST_MAIN("wheel")

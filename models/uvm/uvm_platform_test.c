@@ -43,4 +43,4 @@ START_TEST(the_hosts_number_moves_the_cpus_times_and_no_other)
 }
 END_TEST
 
-TEST_MAIN("uvm_platform", the_hosts_number_moves_the_cpus_times_and_no_other)
+TEST_MAIN("uvm_platform")

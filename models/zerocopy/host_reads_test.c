@@ -615,15 +615,4 @@ START_TEST(weights_that_are_known_are_taken)
 }
 END_TEST
 
-TEST_MAIN("host_reads", a_launch_takes_itself_and_an_answer_at_least,
-          launches_stop_where_they_have_taken_too_long_and_no_sooner,
-          launches_on_several_threads_are_told_in_order_and_as_one_thread_has_them,
-          a_line_is_one_request_and_takes_the_link_and_the_latency, many_warps_take_what_their_requests_take,
-          lines_that_nobody_shares_make_the_requests_of_the_coalescer,
-          loads_of_a_warp_that_are_under_way_together_ask_for_a_line_once, another_warp_asks_again_once_a_miss_has_left,
-          another_warp_waits_for_memory_of_the_gpu_however_long_ago_it_was_asked_for,
-          memory_of_the_gpu_makes_no_requests, a_sample_stands_for_the_launch,
-          blocks_of_a_sample_go_to_the_multiprocessor_that_is_done,
-          a_launch_that_reads_nothing_of_the_host_is_sampled_too, a_body_that_cannot_be_made_is_an_error,
-          weights_that_are_known_are_taken, of_launches_that_weigh_the_same_two_are_simulated,
-          launches_are_asked_again_by_a_sixteenth_of_them)
+TEST_MAIN("host_reads")

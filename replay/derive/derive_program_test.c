@@ -258,7 +258,4 @@ START_TEST(touches_of_a_recording_say_what_is_waited_for)
 }
 END_TEST
 
-TEST_MAIN("derive_program", a_recording_of_a_program_makes_what_the_program_makes,
-          instructions_and_requests_are_those_of_the_loop, a_launch_holds_nothing_of_the_one_before,
-          loads_under_way_together_have_the_number_of_one_wait, in_waves_the_warps_of_resident_blocks_take_turns,
-          kernels_of_a_program_are_chosen_by_name, touches_of_a_recording_say_what_is_waited_for)
+TEST_MAIN("derive_program")

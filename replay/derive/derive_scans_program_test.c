@@ -173,7 +173,7 @@ static const char *const specs[] = {"conv2d,n=257",
                                     "pagerank,scale=10,kernel=naive,iterations=3",
                                     "gather,count=300,table_rows=1000,row_bytes=100"};
 
-START_TEST(workloads)
+START_LOOP(workloads, sizeof specs / sizeof *specs)
 {
     struct workload w;
     struct program program;
@@ -184,6 +184,4 @@ START_TEST(workloads)
 }
 END_TEST
 
-TEST_MAIN_LOOPS("program_reads", {programs_drawn_at_random, 1},
-                {a_program_with_memory_of_the_gpus_own_and_a_phase_of_the_cpu, 1},
-                {turns_more_than_a_page_apart_leave_pages_out, 1}, {workloads, sizeof specs / sizeof *specs})
+TEST_MAIN("program_reads")

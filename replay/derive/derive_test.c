@@ -426,9 +426,4 @@ START_TEST(a_taker_that_fails_ends_the_walk)
 }
 END_TEST
 
-TEST_MAIN("derive", the_recorded_kernels_agree_with_their_loops, vector_add_touches_192_pages_once_per_access,
-          a_strided_warp_touches_its_one_page_32_times, requests_of_the_three_kernels,
-          through_an_l2_that_holds_it_all_each_line_is_fetched_and_written_once,
-          the_dram_stream_of_strided_and_stencil_is_what_the_loops_say, a_small_l2_fetches_strided_sectors_again,
-          reads_become_ascending_lists_that_hold_each_sector_once, addresses_and_kernels_can_be_chosen,
-          a_taker_that_fails_ends_the_walk)
+TEST_MAIN("derive")

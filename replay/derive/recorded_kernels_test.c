@@ -117,4 +117,4 @@ START_TEST(stencil)
 }
 END_TEST
 
-TEST_MAIN("recorded_kernels", vector_add, strided_read, stencil)
+TEST_MAIN("recorded_kernels")

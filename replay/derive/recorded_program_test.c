@@ -120,7 +120,7 @@ static struct store *by_hand(uint32_t block)
     return store;
 }
 
-START_TEST(a_jump_back_is_waited_for)
+START_LOOP(a_jump_back_is_waited_for, 2)
 {
     static struct taking a, b;
     struct store *store = by_hand(1);
@@ -154,5 +154,4 @@ START_TEST(a_block_outside_the_grid_is_refused)
 }
 END_TEST
 
-TEST_MAIN_LOOPS("recorded_program", {warps_access_what_was_recorded, 1}, {flags_of_the_gpu_stay_there, 1},
-                {a_jump_back_is_waited_for, 2}, {a_block_outside_the_grid_is_refused, 1})
+TEST_MAIN("recorded_program")

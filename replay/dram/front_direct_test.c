@@ -31,4 +31,4 @@ START_TEST(a_channel_that_fails_ends_the_run_with_its_error)
 }
 END_TEST
 
-TEST_MAIN("dram_direct", a_channel_that_fails_ends_the_run_with_its_error)
+TEST_MAIN("dram_direct")

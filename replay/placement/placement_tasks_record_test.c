@@ -195,6 +195,4 @@ START_TEST(random_recordings_served_time_and_moved_pages_are_those_of_a_map)
 }
 END_TEST
 
-TEST_MAIN("placement_record", managed_memory_is_answered_from_its_migrations, what_was_evicted_and_came_back_is_no_copy,
-          copies_are_what_they_were, without_faults_everything_is_between_nothing_and_all,
-          what_cannot_be_placed_is_refused, random_recordings_served_time_and_moved_pages_are_those_of_a_map)
+TEST_MAIN("placement_record")

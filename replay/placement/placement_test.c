@@ -314,7 +314,4 @@ START_TEST(a_choice_that_loses_to_the_baseline_says_by_which_task)
 }
 END_TEST
 
-TEST_MAIN("placement", a_choice_that_loses_to_the_baseline_says_by_which_task, what_kernels_are_spared_shortens_them,
-          a_task_costs_what_the_equations_say, kernels_wait_for_launches, bounds_become_intervals,
-          wrong_task_files_name_the_line, a_section_may_name_its_program_and_overrule_it,
-          policy_source_runs_the_placements_that_are_given, guideline_11_holds_over_random_corun_sets)
+TEST_MAIN("placement")

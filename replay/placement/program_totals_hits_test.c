@@ -54,5 +54,4 @@ START_TEST(a_single_wave_that_is_too_long_keeps_its_first_turns)
 }
 END_TEST
 
-TEST_MAIN("program_hits", stores_hit_and_loads_hit_what_is_there, a_cut_keeps_whole_waves_of_every_kernel,
-          a_single_wave_that_is_too_long_keeps_its_first_turns)
+TEST_MAIN("program_hits")

@@ -246,8 +246,4 @@ START_TEST(a_cpu_phase_between_kernels_takes_what_it_touches_and_gives_what_it_w
 }
 END_TEST
 
-TEST_MAIN("program_totals", modified_bytes_are_told_apart_by_allocation, the_hand_worked_program_counts_as_worked,
-          warps_beyond_the_places_come_after_one_another, compute_ns_is_the_time_of_a_turn,
-          what_fits_nowhere_is_refused, totals_are_those_of_the_lanes,
-          what_the_cpu_wrote_goes_in_once_and_results_come_back_last,
-          a_cpu_phase_between_kernels_takes_what_it_touches_and_gives_what_it_writes)
+TEST_MAIN("program_totals")

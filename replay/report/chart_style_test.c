@@ -86,6 +86,4 @@ START_TEST(policies_stand_as_they_are_listed_and_variants_by_their_numbers)
 }
 END_TEST
 
-TEST_MAIN("chart_style", a_policy_has_its_colour_whatever_stands_beside_it, no_two_of_a_figure_look_alike,
-          variants_keep_their_hue_and_evictions_have_one,
-          policies_stand_as_they_are_listed_and_variants_by_their_numbers)
+TEST_MAIN("chart_style")

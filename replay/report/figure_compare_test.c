@@ -61,4 +61,4 @@ START_TEST(times_stand_with_their_intervals_and_errors)
 }
 END_TEST
 
-TEST_MAIN("figure_compare", times_stand_with_their_intervals_and_errors)
+TEST_MAIN("figure_compare")

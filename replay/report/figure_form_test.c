@@ -249,7 +249,4 @@ START_TEST(what_cannot_be_drawn_is_refused_with_the_reason)
 }
 END_TEST
 
-TEST_MAIN("form", bars_are_the_engines_first_rank, speed_ups_stand_on_the_line_of_their_baseline,
-          boxes_reach_from_quartile_to_quartile, lines_go_over_a_parameter, the_setting_that_varies_most_is_the_axis,
-          bars_of_a_key_stand_side_by_side_over_all_inputs, several_metrics_stand_under_or_on_each_other,
-          what_cannot_be_drawn_is_refused_with_the_reason)
+TEST_MAIN("form")

@@ -97,4 +97,4 @@ START_TEST(tasks_stand_on_their_platform)
 }
 END_TEST
 
-TEST_MAIN("figure_timeline", a_recording_gives_its_timeline, tasks_stand_on_their_platform)
+TEST_MAIN("figure_timeline")

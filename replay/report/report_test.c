@@ -323,9 +323,4 @@ START_TEST(runs_within_the_error_are_tied)
 }
 END_TEST
 
-TEST_MAIN("report", runs_within_the_error_are_tied, all_metrics_stand_in_the_order_of_their_engine,
-          each_platform_is_said_once, a_run_by_kernel_has_a_row_for_each_with_the_metrics_it_has,
-          by_gpu_kernel_the_pim_kernels_are_aggregated_as_declared, policies_rank_by_what_their_engine_says,
-          the_best_fixed_is_added_for_each_setting, none_counts_as_fixed_and_adaptive_does_not,
-          a_pivot_has_a_column_for_each_value_and_an_aggregate,
-          a_metric_of_an_earlier_release_is_reported_and_one_that_is_gone_is_unknown)
+TEST_MAIN("report")

@@ -149,7 +149,4 @@ START_TEST(no_runs_are_an_empty_table)
 }
 END_TEST
 
-TEST_MAIN("case_table", no_runs_are_an_empty_table, the_fewest_keys_tell_cases_apart,
-          files_of_one_name_are_named_with_their_folders, platforms_of_one_name_are_told_apart_by_a_number,
-          the_same_run_twice_is_one_and_another_in_its_cell_an_error_that_names_both,
-          what_differs_only_in_its_baseline_is_two_cases, a_parameter_apart_joins_its_policies)
+TEST_MAIN("case_table")

@@ -58,4 +58,4 @@ START_TEST(what_is_merged_of_unfinished_files_is_unfinished)
 }
 END_TEST
 
-TEST_MAIN("results_sweep", a_file_says_which_sweeps_have_not_ended, what_is_merged_of_unfinished_files_is_unfinished)
+TEST_MAIN("results_sweep")

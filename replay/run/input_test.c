@@ -29,4 +29,4 @@ START_TEST(plain_files_are_for_engines_that_read_them)
 }
 END_TEST
 
-TEST_MAIN("input", plain_files_are_for_engines_that_read_them, what_cannot_be_opened_is_named)
+TEST_MAIN("input")

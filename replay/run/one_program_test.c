@@ -99,7 +99,7 @@ START_TEST(every_program_has_a_size_here)
 }
 END_TEST
 
-START_TEST(every_view_of_a_program_has_the_same_bytes_and_pages)
+START_LOOP(every_view_of_a_program_has_the_same_bytes_and_pages, sizeof specs / sizeof *specs)
 {
     compare(specs[_i]);
 }
@@ -153,7 +153,8 @@ static const char *const repeating[] = {"fdtd2d,n=45,steps=3",
                                         "rodinia-cfd,n=500,iterations=2",
                                         "rodinia-cfd,n=500,iterations=2,window=64"};
 
-START_TEST(launches_that_are_said_to_be_the_same_are)
+START_LOOP(launches_that_are_said_to_be_the_same_are,
+           sizeof specs / sizeof *specs + sizeof repeating / sizeof *repeating)
 {
     const size_t own = sizeof specs / sizeof *specs;
     const char *spec = (size_t)_i < own ? specs[_i] : repeating[(size_t)_i - own];
@@ -202,7 +203,7 @@ static void ask_engines(const struct program *p, const struct platform *h200, st
     WORKS(host_reads_run(&how, &err));
 }
 
-START_TEST(launches_that_are_not_worked_out_again_are_answered_as_if_they_were)
+START_LOOP(launches_that_are_not_worked_out_again_are_answered_as_if_they_were, sizeof repeating / sizeof *repeating)
 {
     const char *spec = repeating[_i];
     struct read_counts a = {.n = 0}, b = {.n = 0};
@@ -238,9 +239,4 @@ START_TEST(launches_that_are_not_worked_out_again_are_answered_as_if_they_were)
 }
 END_TEST
 
-TEST_MAIN_LOOPS("one_program", {every_program_has_a_size_here, 1},
-                {every_view_of_a_program_has_the_same_bytes_and_pages, sizeof specs / sizeof *specs},
-                {launches_that_are_said_to_be_the_same_are,
-                 sizeof specs / sizeof *specs + sizeof repeating / sizeof *repeating},
-                {launches_that_are_not_worked_out_again_are_answered_as_if_they_were,
-                 sizeof repeating / sizeof *repeating})
+TEST_MAIN("one_program")

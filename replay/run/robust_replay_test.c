@@ -96,5 +96,4 @@ START_TEST(settings_tell_draws_apart)
 }
 END_TEST
 
-TEST_MAIN("replay_robust", the_runs_are_those_without_draws, an_end_is_the_run_with_that_number,
-          what_is_given_is_not_drawn, settings_tell_draws_apart)
+TEST_MAIN("replay_robust")

@@ -420,8 +420,4 @@ START_TEST(a_failure_at_any_call_is_told)
 }
 END_TEST
 
-TEST_MAIN("robust", without_width_every_draw_is_the_nominal_one, draws_stay_in_range_and_hit_each_stratum_once,
-          wins_are_the_share_of_the_range_below_the_crossing, a_narrow_range_is_crossed_evenly,
-          differences_within_the_error_are_ties, more_may_be_better, whole_numbers_choices_and_sections_flip,
-          what_does_not_stand_never_wins, intervals_that_overlap_tie, the_number_of_threads_changes_nothing,
-          a_failure_says_where, a_failure_at_any_call_is_told)
+TEST_MAIN("robust")

@@ -85,4 +85,4 @@ START_TEST(what_is_no_value_is_unbounded)
 }
 END_TEST
 
-TEST_MAIN("robust_wins", what_nothing_beats_wins_and_the_first_of_the_best_is_best, what_is_no_value_is_unbounded)
+TEST_MAIN("robust_wins")

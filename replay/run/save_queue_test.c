@@ -128,5 +128,4 @@ START_TEST(a_failed_write_is_told_to_who_adds_and_who_closes)
 }
 END_TEST
 
-TEST_MAIN("save_queue", points_of_all_threads_are_in_the_file_once, a_point_is_in_the_file_soon_without_another_one,
-          a_failed_write_is_told_to_who_adds_and_who_closes)
+TEST_MAIN("save_queue")

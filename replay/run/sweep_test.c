@@ -126,6 +126,4 @@ START_TEST(a_grid_over_a_policy_that_is_not_listed_says_so)
 }
 END_TEST
 
-TEST_MAIN("sweep", ranges_and_lists_become_values, all_pairs_times_the_grid_each_once,
-          a_grid_over_a_policy_that_is_not_listed_says_so, mems_alone_pair_with_each_other,
-          a_sweep_is_known_by_all_that_it_is_asked)
+TEST_MAIN("sweep")

@@ -148,4 +148,4 @@ START_TEST(the_sentence_names_who_wins_or_that_nobody_does)
 }
 END_TEST
 
-TEST_MAIN("verdict", the_sentence_names_who_wins_or_that_nobody_does)
+TEST_MAIN("verdict")

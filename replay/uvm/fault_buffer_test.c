@@ -281,8 +281,4 @@ START_TEST(no_entry_is_lost_or_made)
 }
 END_TEST
 
-TEST_MAIN("fault_buffer", f1_what_arrives_during_a_service_survives, f3_a_flush_that_reads_put_again_leaves_nothing,
-          f4_what_the_limit_leaves_is_thrown_away, f5_a_flush_goes_to_put_wherever_the_fetch_stopped,
-          what_finds_no_room_in_the_buffer_is_none, f8_a_fetch_ends_at_the_put_that_was_read,
-          f9_entries_merge_with_the_last_of_their_micro_tlb_or_of_all, a_stronger_access_becomes_the_entry,
-          the_gpu_writes_at_its_rate, the_order_of_what_is_ready_changes_with_each_replay, no_entry_is_lost_or_made)
+TEST_MAIN("fault_buffer")

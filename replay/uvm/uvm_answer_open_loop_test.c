@@ -205,8 +205,4 @@ START_TEST(memory_without_records_comes_back_under_any_policy)
 }
 END_TEST
 
-TEST_MAIN("uvm_answer_open_loop", memory_without_records_comes_back_under_any_policy,
-          the_recording_policy_follows_its_own_recording_exactly,
-          a_recording_without_prefetch_gives_any_policys_run_in_its_order, time_is_the_cost_models_for_a_single_service,
-          a_batch_waits_for_an_interrupt_or_for_a_look, batches_hold_at_most_256_pages,
-          pages_that_go_back_must_come_again)
+TEST_MAIN("uvm_answer_open_loop")

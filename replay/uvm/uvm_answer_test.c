@@ -294,11 +294,4 @@ START_TEST(a_recording_that_evicted_answers_for_its_own_policy_only)
 }
 END_TEST
 
-TEST_MAIN("uvm_answer", the_drivers_own_policy_takes_no_longer_than_the_driver_did,
-          a_sweep_is_exact_under_its_own_policy_and_estimated_under_others,
-          random_touches_are_exact_under_their_own_policy_and_estimated_under_others,
-          a_recording_without_prefetch_estimates_what_another_policy_does_to_its_faults,
-          of_memory_without_data_a_recording_estimates_even_its_own_faults,
-          the_time_of_kernels_is_exact_where_only_faults_moved_pages,
-          oversubscription_without_re_references_is_refused_with_every_metric_unknown,
-          a_recording_that_evicted_answers_for_its_own_policy_only)
+TEST_MAIN("uvm_answer")

@@ -385,14 +385,4 @@ START_TEST(a_victim_that_there_is_not_stops_whatever_needed_it)
 }
 END_TEST
 
-TEST_MAIN("replay/uvm_driver", a_victim_that_there_is_not_stops_whatever_needed_it,
-          a_throttled_fault_moves_nothing_and_the_cpu_sleeps, a_page_pinned_to_the_cpu_is_mapped_until_the_pin_is_over,
-          a1_preferred_host_faults_once_for_every_page_that_the_cpu_has_mapped,
-          a2_preferred_host_maps_a_block_that_is_nowhere_at_once,
-          a3_read_mostly_memory_is_duplicated_and_leaves_without_a_copy,
-          a4_a_write_to_a_duplicate_faults_again_and_copies_nothing,
-          a_first_touch_that_writes_read_mostly_memory_moves_it, what_comes_of_read_mostly_memory_comes_for_reading,
-          a_copy_of_read_mostly_memory_stays_mapped_by_the_cpu, accessed_by_maps_what_is_there_and_follows_it,
-          a6_a_prefetch_is_no_fault_and_one_copy_a_block, a_prefetch_takes_what_its_copies_take,
-          calls_of_prefetches_follow_each_other, c1_a_notification_brings_the_regions_that_were_asked_for,
-          c3_a_notification_of_pages_that_came_meanwhile_moves_nothing)
+TEST_MAIN("replay/uvm_driver")

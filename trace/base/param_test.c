@@ -96,6 +96,4 @@ START_TEST(any_number_can_be_read_and_stored_as_one)
 }
 END_TEST
 
-TEST_MAIN("param", defaults_then_settings, errors_name_the_parameter_and_the_expectation,
-          lists_in_brackets_keep_their_commas, defaults_and_ranges_are_said_as_they_are_read,
-          any_number_can_be_read_and_stored_as_one)
+TEST_MAIN("param")

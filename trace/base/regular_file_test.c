@@ -87,6 +87,4 @@ START_TEST(the_first_line_with_a_word_comes_without_its_end)
 }
 END_TEST
 
-TEST_MAIN("regular_file", a_file_is_read_whole_and_ended, a_file_that_states_no_size_is_read_to_its_end,
-          what_is_no_file_is_refused_at_once, what_cannot_be_read_or_is_too_large_is_refused,
-          the_first_line_with_a_word_comes_without_its_end)
+TEST_MAIN("regular_file")

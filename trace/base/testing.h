@@ -1,12 +1,12 @@
 /* testing: one test program per X_test.c, over Check.
  *
  *     START_TEST(claim_in_words) { ck_assert_int_eq(1 + 1, 2); } END_TEST
- *     TEST_MAIN("X", claim_in_words)
+ *     TEST_MAIN("X")
  *
- * A test left off the list does not compile (unused variable). Every test runs in a process of its own; with CK_FORK=no
- * in the environment (make asan: a process costs a tenth of a second there) all run in one, but where TESTING_FORK says
- * that a test needs its own. Files a test writes go below testing_dir(), which is fresh for each program and removed at
- * its end. */
+ * START_TEST() itself adds a test to those that the program runs; START_LOOP(claim, times) one that runs several times,
+ * _i from 0 on. Every test runs in a process of its own; with CK_FORK=no in the environment (make asan: a process costs
+ * a tenth of a second there) all run in one, but where TESTING_FORK says that a test needs its own. Files a test writes
+ * go below testing_dir(), which is fresh for each program and removed at its end. */
 #ifndef TRACE_BASE_TESTING_H
 #define TRACE_BASE_TESTING_H
 
@@ -162,24 +162,50 @@ static inline int testing_step(void)
     return every && atoi(every) > 1 ? atoi(every) : 1;
 }
 
-/* A test that runs `times` times, _i from 0 on; of them every TESTS_EVERY-th where the environment has that number. */
-struct testing_loop {
+/* The tests, each with how often it runs, _i from 0 on. */
+static struct testing_case {
     const TTest *test;
     size_t times;
-};
+} testing_cases[128];
+static size_t testing_count;
 
-static inline void testing_add(Suite *suite, const TTest *test, size_t times)
+static inline void testing_add(const TTest *test, size_t times)
 {
-    TCase *tc = tcase_create(test->name);
-    tcase_set_timeout(tc, TESTING_TIMEOUT_S);
-    for (int i = 0; i < (int)times; i += testing_step())
-        tcase_add_loop_test(tc, test, i, i + 1);
-    suite_add_tcase(suite, tc);
+    if (testing_count == sizeof testing_cases / sizeof *testing_cases)
+        abort();
+    testing_cases[testing_count++] = (struct testing_case){test, times};
 }
 
-static inline int testing_run(Suite *suite)
+#define START_LOOP(name, times)                                                                                        \
+    static void name##_fn(int _i);                                                                                     \
+    static const TTest name##_ttest = {#name, name##_fn, __FILE__, __LINE__};                                          \
+    __attribute__((constructor)) static void name##_add(void)                                                          \
+    {                                                                                                                  \
+        testing_add(&name##_ttest, times);                                                                             \
+    }                                                                                                                  \
+    static void name##_fn(int _i __attribute__((unused)))
+
+/* Check's own leaves it to a list which tests run. */
+#undef START_TEST
+#define START_TEST(name) START_LOOP(name, 1)
+
+/* Of what runs several times every TESTS_EVERY-th where the environment has that number. */
+static inline Suite *testing_suite(const char *name)
 {
-    SRunner *runner = srunner_create(suite);
+    Suite *suite = suite_create(name);
+    for (const struct testing_case *c = testing_cases; c < testing_cases + testing_count; c++) {
+        TCase *tc = tcase_create(c->test->name);
+        tcase_set_timeout(tc, TESTING_TIMEOUT_S);
+        for (int i = 0; i < (int)c->times; i += testing_step())
+            tcase_add_loop_test(tc, c->test, i, i + 1);
+        suite_add_tcase(suite, tc);
+    }
+    return suite;
+}
+
+static inline int testing_run(const char *name)
+{
+    SRunner *runner = srunner_create(testing_suite(name));
     if (!mkdtemp(testing_path)) {
         perror(testing_path);
         srunner_free(runner);
@@ -196,35 +222,11 @@ static inline int testing_run(Suite *suite)
     return failed != 0;
 }
 
-static inline int testing_main(const char *name, const TTest *const tests[], size_t count)
-{
-    Suite *suite = suite_create(name);
-    for (size_t i = 0; i < count; i++)
-        testing_add(suite, tests[i], 1);
-    return testing_run(suite);
-}
-
-static inline int testing_loops(const char *name, const struct testing_loop *loops, size_t count)
-{
-    Suite *suite = suite_create(name);
-    for (size_t i = 0; i < count; i++)
-        testing_add(suite, loops[i].test, loops[i].times);
-    return testing_run(suite);
-}
-
+/* Names behind the program's are of tests that run in any case. */
 #define TEST_MAIN(name, ...)                                                                                           \
     int main(void)                                                                                                     \
     {                                                                                                                  \
-        const TTest *const tests[] = {__VA_ARGS__};                                                                    \
-        return testing_main(name, tests, sizeof tests / sizeof *tests);                                                \
-    }
-
-/* The same of tests that run for each of several: {test, times}, .. */
-#define TEST_MAIN_LOOPS(name, ...)                                                                                     \
-    int main(void)                                                                                                     \
-    {                                                                                                                  \
-        const struct testing_loop loops[] = {__VA_ARGS__};                                                             \
-        return testing_loops(name, loops, sizeof loops / sizeof *loops);                                               \
+        return testing_run(name);                                                                                      \
     }
 
 #endif

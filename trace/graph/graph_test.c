@@ -225,8 +225,4 @@ START_TEST(a_name_stands_for_the_files_of_its_format)
 }
 END_TEST
 
-TEST_MAIN("graph", a_name_stands_for_the_files_of_its_format, every_format_gives_back_what_was_written,
-          a_directed_sg_file_holds_both_directions, symmetric_matrices_are_mirrored_and_skew_ones_negated,
-          dimacs_counts_vertices_from_one, edge_lists_with_holes_are_relabelled_and_mirrored,
-          ids_that_differ_in_their_high_bits_only_are_told_apart, malformed_text_is_refused_with_its_line,
-          malformed_bel_files_are_refused, a_cut_sg_file_is_refused)
+TEST_MAIN("graph")

@@ -130,7 +130,4 @@ START_TEST(lines_that_do_not_fit_say_why)
 }
 END_TEST
 
-TEST_MAIN("accelsim_line", the_three_address_modes_give_the_same_addresses,
-          one_lane_is_a_base_without_deltas_and_no_lane_no_access, widths_come_from_the_opcode,
-          owners_and_source_lines_come_first_where_the_version_says, generic_accesses_go_where_their_window_is,
-          bulk_copies_use_their_byte_count, lines_that_do_not_fit_say_why)
+TEST_MAIN("accelsim_line")

@@ -316,10 +316,4 @@ START_TEST(accesses_outside_of_the_named_memory_are_counted)
 }
 END_TEST
 
-TEST_MAIN("accelsim", vector_add_reads_two_lines_and_writes_one_per_warp_in_every_version,
-          strided_reads_touch_32_lines_each, a_list_in_a_folder_gives_copies_and_launches_and_says_what_is_missing,
-          raw_traces_say_in_each_line_whose_it_is, missing_blocks_and_empty_warps_are_counted,
-          malformed_traces_are_refused_with_their_line, a_list_that_names_itself_or_a_list_is_refused,
-          kernels_are_chosen_by_number_or_by_name, a_folder_is_read_whatever_its_list_is_called,
-          an_empty_kernel_trace_makes_the_set_incomplete, the_list_stays_in_its_folder,
-          accesses_outside_of_the_named_memory_are_counted)
+TEST_MAIN("accelsim")

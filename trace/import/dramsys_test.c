@@ -30,4 +30,4 @@ START_TEST(prospero_has_decimal_addresses)
 }
 END_TEST
 
-TEST_MAIN("dramsys", cycles_operations_addresses_and_bytes, prospero_has_decimal_addresses)
+TEST_MAIN("dramsys")

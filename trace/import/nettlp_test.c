@@ -494,10 +494,4 @@ START_TEST(the_adapters_clock_ticks_every_six_point_four_nanoseconds)
 }
 END_TEST
 
-TEST_MAIN("nettlp", a_read_and_its_completions_are_found_in_every_byte_order_and_unit,
-          each_packet_has_the_link_type_of_its_interface, pcapng_time_stamps_follow_their_resolution,
-          damage_is_counted_by_reason_and_never_summed, every_type_lands_in_the_histogram_with_its_size,
-          packets_out_of_order_are_sorted_and_matched, a_capture_that_ends_inside_a_packet_keeps_what_came_before,
-          a_capture_filled_up_with_zeros_ends_where_they_begin, raw_packets_start_at_the_offset_that_is_given,
-          an_agilent_analysers_records_have_a_direction, a_capture_can_come_through_a_fifo,
-          what_is_no_capture_is_refused, the_adapters_clock_ticks_every_six_point_four_nanoseconds)
+TEST_MAIN("nettlp")

@@ -366,10 +366,4 @@ START_TEST(kinds_without_a_table_are_not_known)
 }
 END_TEST
 
-TEST_MAIN("nsys", migrations_come_in_order_of_time_with_numeric_causes, tables_that_are_absent_mean_no_such_events,
-          columns_that_a_release_lacks_are_done_without, allocations_get_their_kind_and_end,
-          a_database_without_such_tables_is_refused, a_table_without_its_time_column_is_refused_by_name,
-          a_view_that_never_ends_is_no_table, texts_in_number_columns_do_no_harm, a_damaged_file_is_an_error,
-          every_column_that_is_read_is_used, ranges_and_nvprofs_counters_are_records, two_gpus_are_two_recordings,
-          migrations_without_an_address_are_counted_with_their_bytes, graphs_traced_as_one_event_are_lost,
-          kinds_without_a_table_are_not_known)
+TEST_MAIN("nsys")

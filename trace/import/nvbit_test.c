@@ -34,4 +34,4 @@ START_TEST(warps_accesses_are_read_between_what_the_program_prints)
 }
 END_TEST
 
-TEST_MAIN("nvbit", warps_accesses_are_read_between_what_the_program_prints)
+TEST_MAIN("nvbit")

@@ -338,7 +338,4 @@ START_TEST(newer_and_damaged_traces_are_refused_by_name)
 }
 END_TEST
 
-TEST_MAIN("offchip", three_processes_put_together_are_the_whole_program, one_trace_is_taken_over_as_it_is,
-          one_incomplete_input_makes_the_whole_incomplete, times_and_addresses_of_other_kinds_are_not_mixed,
-          what_is_a_whole_by_itself_is_not_put_together, the_same_trace_twice_is_refused,
-          a_reference_to_nothing_is_an_error, newer_and_damaged_traces_are_refused_by_name)
+TEST_MAIN("offchip")

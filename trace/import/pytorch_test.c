@@ -37,4 +37,4 @@ START_TEST(what_is_no_list_of_events_is_refused)
 }
 END_TEST
 
-TEST_MAIN("pytorch", kernels_and_copies_are_read_and_the_rest_passed_over, what_is_no_list_of_events_is_refused)
+TEST_MAIN("pytorch")

@@ -144,6 +144,4 @@ START_TEST(what_makes_no_sense_is_refused)
 }
 END_TEST
 
-TEST_MAIN("table", nvprofs_tables_are_read_as_csv_and_as_text, a_table_without_addresses_keeps_what_needs_none,
-          words_of_any_length_stand_for_kinds_and_others_are_left_out, every_separator_and_no_header,
-          what_makes_no_sense_is_refused)
+TEST_MAIN("table")

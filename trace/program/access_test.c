@@ -94,7 +94,4 @@ START_TEST(flags_of_a_recording_tell_what_an_access_does)
 }
 END_TEST
 
-TEST_MAIN("access", flags_of_a_recording_tell_what_an_access_does,
-          dimensions_are_three_numbers_with_or_without_brackets, consecutive_words_are_one_line_of_four_sectors,
-          a_shift_of_16_bytes_touches_five_sectors_in_two_lines, a_stride_of_a_line_touches_a_sector_of_each,
-          wide_lanes_reach_across_sectors_and_lines, lines_stand_in_order_of_first_touch)
+TEST_MAIN("access")

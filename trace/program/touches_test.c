@@ -106,4 +106,4 @@ START_TEST(records_tables_and_extra_columns_say_what_the_actors_do)
 }
 END_TEST
 
-TEST_MAIN("touches", records_tables_and_extra_columns_say_what_the_actors_do)
+TEST_MAIN("touches")

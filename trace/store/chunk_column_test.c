@@ -143,6 +143,4 @@ START_TEST(descriptions_that_make_no_sense_are_refused)
 }
 END_TEST
 
-TEST_MAIN("chunk_column", every_predictor_and_codec_gives_back_any_values, constants_and_progressions_take_no_data,
-          random_pages_take_their_entropy, interleaved_actors_are_predicted_by_their_own_last_value,
-          descriptions_that_make_no_sense_are_refused)
+TEST_MAIN("chunk_column")

@@ -219,6 +219,4 @@ START_TEST(dense_chunks_of_many_warps_are_smaller_and_read_the_same)
 }
 END_TEST
 
-TEST_MAIN("chunk", the_worked_example_has_the_documented_bytes, constants_of_one_chunk_do_not_leak_into_the_next,
-          chunks_that_lie_are_refused, values_that_no_field_holds_are_refused, times_beyond_2_to_the_62_are_not_written,
-          dense_chunks_of_many_warps_are_smaller_and_read_the_same)
+TEST_MAIN("chunk")

@@ -365,11 +365,4 @@ START_TEST(what_is_put_aside_is_where_tmpdir_says_or_anywhere)
 }
 END_TEST
 
-TEST_MAIN("output", a_file_is_there_whole_or_as_it_was, nothing_is_replaced_unasked_also_what_came_meanwhile,
-          what_is_replaced_leaves_its_permissions, a_full_disk_is_an_error_that_names_the_file,
-          what_cannot_be_written_is_found_before, links_are_followed_and_devices_stay_devices,
-          one_file_is_known_by_all_its_names, files_that_belong_together_come_together,
-          one_process_at_a_time_has_a_locked_file, a_signal_leaves_what_was_there_or_what_is_whole,
-          what_a_killed_command_left_goes_with_the_next, no_end_leaves_a_file_that_is_open,
-          a_file_that_was_replaced_before_it_is_locked_is_not_taken, a_lock_is_of_the_file_that_has_the_name,
-          what_is_put_aside_is_where_tmpdir_says_or_anywhere)
+TEST_MAIN("output")

@@ -43,4 +43,4 @@ START_TEST(a_trace_in_memory_is_read_like_any_other_and_can_be_emptied)
 }
 END_TEST
 
-TEST_MAIN("store_clear", a_trace_in_memory_is_read_like_any_other_and_can_be_emptied)
+TEST_MAIN("store_clear")

@@ -654,10 +654,4 @@ START_TEST(a_temporary_trace_is_a_file_without_a_name)
 }
 END_TEST
 
-TEST_MAIN("store", records_of_every_kind_and_extreme_values_round_trip, ordinary_streams_round_trip_and_are_small,
-          streams_are_kept_apart, facts_come_back_in_order_and_are_checked, hash_names_the_content,
-          hash_passes_over_where_a_source_lay, existing_file_is_kept_unless_forced,
-          directories_that_cannot_be_written_are_named, killed_writer_leaves_every_committed_chunk,
-          full_disk_is_an_error_and_never_a_complete_file, writer_can_read_what_it_wrote,
-          hostile_files_are_refused_with_the_place, names_that_are_sql_stay_names, several_readers_follow_a_writer,
-          a_temporary_trace_is_a_file_without_a_name)
+TEST_MAIN("store")

@@ -42,4 +42,4 @@ START_TEST(records_and_extra_columns_come_back_as_they_went_in)
 }
 END_TEST
 
-TEST_MAIN("store_writer", records_and_extra_columns_come_back_as_they_went_in)
+TEST_MAIN("store_writer")

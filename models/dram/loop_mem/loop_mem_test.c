@@ -173,5 +173,4 @@ START_TEST(an_act_within_a_refresh_is_illegal)
 }
 END_TEST
 
-TEST_MAIN("loop_mem", runs_of_hits_are_what_their_cycles_are, a_refresh_needs_no_second_look,
-          an_act_within_a_refresh_is_illegal)
+TEST_MAIN("loop_mem")

@@ -61,5 +61,4 @@ START_TEST(the_artifacts_bug_starves_some_mixes_and_the_default_none)
 }
 END_TEST
 
-TEST_MAIN("bliss", the_tiny_trace_is_done_as_on_the_artifacts_controller, the_sixth_request_in_a_row_blacklists_pim,
-          cycles_under_a_blacklist_are_those_of_the_clock, the_artifacts_bug_starves_some_mixes_and_the_default_none)
+TEST_MAIN("bliss")

@@ -46,5 +46,4 @@ START_TEST(a_cap_of_zero_is_none)
 }
 END_TEST
 
-TEST_MAIN("f3fs", the_tiny_trace_is_done_as_on_the_artifacts_controller, caps_count_cycles_or_requests,
-          a_cap_of_zero_is_none)
+TEST_MAIN("f3fs")

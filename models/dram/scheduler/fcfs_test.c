@@ -19,4 +19,4 @@ START_TEST(a_busy_bank_holds_back_every_later_request)
 }
 END_TEST
 
-TEST_MAIN("fcfs", the_tiny_trace_is_done_as_on_the_artifacts_controller, a_busy_bank_holds_back_every_later_request)
+TEST_MAIN("fcfs")

@@ -51,6 +51,4 @@ START_TEST(the_mode_ends_with_the_cycle_above_the_cap)
 }
 END_TEST
 
-TEST_MAIN("frfcfs-cap", the_mode_ends_with_the_cycle_above_the_cap,
-          the_tiny_trace_is_done_as_on_the_artifacts_controller,
-          a_pim_phase_ends_after_cap_cycles_past_an_older_request)
+TEST_MAIN("frfcfs-cap")

@@ -14,4 +14,4 @@ START_TEST(a_pim_phase_serves_cap_requests_while_mem_waits)
 }
 END_TEST
 
-TEST_MAIN("frfcfs-modecap", a_pim_phase_serves_cap_requests_while_mem_waits)
+TEST_MAIN("frfcfs-modecap")

@@ -15,5 +15,4 @@ START_TEST(an_open_row_is_served_before_an_older_request_of_another_row)
 }
 END_TEST
 
-TEST_MAIN("frfcfs", the_tiny_trace_is_done_as_on_the_artifacts_controller,
-          an_open_row_is_served_before_an_older_request_of_another_row)
+TEST_MAIN("frfcfs")

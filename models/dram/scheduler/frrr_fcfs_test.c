@@ -18,4 +18,4 @@ START_TEST(a_pim_phase_serves_one_row)
 }
 END_TEST
 
-TEST_MAIN("frrr-fcfs", the_tiny_trace_is_done_as_on_the_artifacts_controller, a_pim_phase_serves_one_row)
+TEST_MAIN("frrr-fcfs")

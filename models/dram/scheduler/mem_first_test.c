@@ -19,4 +19,4 @@ START_TEST(pim_waits_while_mem_requests_keep_coming)
 }
 END_TEST
 
-TEST_MAIN("mem-first", the_tiny_trace_is_done_as_on_the_artifacts_controller, pim_waits_while_mem_requests_keep_coming)
+TEST_MAIN("mem-first")

@@ -17,4 +17,4 @@ START_TEST(mem_waits_while_pim_requests_wait)
 }
 END_TEST
 
-TEST_MAIN("pim-first", the_tiny_trace_is_done_as_on_the_artifacts_controller, mem_waits_while_pim_requests_wait)
+TEST_MAIN("pim-first")

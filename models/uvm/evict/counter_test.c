@@ -89,6 +89,4 @@ START_TEST(notices_are_counted_however_many_there_were)
 }
 END_TEST
 
-TEST_MAIN("evict/counter", notices_are_counted_however_many_there_were, v9_the_threshold_of_the_paper,
-          the_block_that_is_notified_of_least_goes_until_notices_are_old,
-          the_threshold_is_the_drivers_unless_it_follows_the_memory)
+TEST_MAIN("evict/counter")

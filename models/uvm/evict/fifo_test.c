@@ -24,5 +24,4 @@ START_TEST(of_blocks_that_came_together_the_least_recently_serviced_goes)
 }
 END_TEST
 
-TEST_MAIN("evict/fifo", services_do_not_move_the_first_to_come,
-          of_blocks_that_came_together_the_least_recently_serviced_goes)
+TEST_MAIN("evict/fifo")

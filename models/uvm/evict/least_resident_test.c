@@ -13,4 +13,4 @@ START_TEST(the_block_with_the_fewest_pages_goes_and_of_equals_the_oldest)
 }
 END_TEST
 
-TEST_MAIN("evict/least_resident", the_block_with_the_fewest_pages_goes_and_of_equals_the_oldest)
+TEST_MAIN("evict/least_resident")

@@ -26,4 +26,4 @@ START_TEST(notifications_count_where_there_are_some)
 }
 END_TEST
 
-TEST_MAIN("evict/lfu", fewest_services_go_first_and_of_equals_the_oldest, notifications_count_where_there_are_some)
+TEST_MAIN("evict/lfu")

@@ -35,5 +35,4 @@ START_TEST(it_is_the_drivers_and_the_only_one)
 }
 END_TEST
 
-TEST_MAIN("evict/lru", the_block_least_recently_serviced_goes, the_block_that_needs_the_memory_never_goes,
-          it_is_the_drivers_and_the_only_one)
+TEST_MAIN("evict/lru")

@@ -23,4 +23,4 @@ START_TEST(if_the_batch_has_everything_the_oldest_goes)
 }
 END_TEST
 
-TEST_MAIN("evict/mru", the_newest_outside_the_batch_goes, if_the_batch_has_everything_the_oldest_goes)
+TEST_MAIN("evict/mru")

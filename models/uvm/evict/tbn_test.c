@@ -110,6 +110,4 @@ START_TEST(chunks_are_too_large_for_it)
 }
 END_TEST
 
-TEST_MAIN("evict/tbn", any_leaves_go_as_the_tree_says, eight_leaves_go_in_four_evictions,
-          thirty_two_leaves_go_as_1_1_2_4_8_16, of_equally_old_leaves_the_lower_goes,
-          the_block_whose_newest_leaf_is_oldest_goes_first, chunks_are_too_large_for_it)
+TEST_MAIN("evict/tbn")

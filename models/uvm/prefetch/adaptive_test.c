@@ -358,15 +358,4 @@ START_TEST(one_fault_more_is_as_far_out_as_a_hundred)
 }
 END_TEST
 
-TEST_MAIN("adaptive", every_ladder_has_its_rungs, r_at_or_below_r_lo_jumps_to_the_upper_bound_and_grows,
-          r_at_r_hi_counts_as_regular_and_above_as_random,
-          random_faults_shrink_after_16_windows_one_rung_each_and_stop_at_4_kib,
-          a_saturates_and_the_ladder_is_clamped_at_2_mib, step_jump_goes_to_the_end_and_reset_needs_patience_again,
-          summed_r_counts_a_block_once_per_batch, abundant_memory_holds_2_mib_until_an_eviction,
-          the_outlier_fraction_follows_equations_4_to_7, five_blocks_or_fewer_never_hold_an_outlier,
-          one_fault_more_is_as_far_out_as_a_hundred,
-          the_damped_density_score_needs_two_batches_and_moves_one_rung_per_window,
-          the_literal_density_score_moves_at_every_judgement,
-          the_fine_stage_may_be_limited_to_growing_or_to_large_batches, off_reports_outliers_without_acting_on_them,
-          which_stage_decides_at_the_end_of_the_ladder_is_a_setting,
-          three_streams_make_r_hi_1_oscillate_and_r_hi_4_hold_2_mib, settings_that_contradict_are_refused)
+TEST_MAIN("adaptive")

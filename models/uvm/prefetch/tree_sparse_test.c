@@ -183,7 +183,4 @@ START_TEST(the_host_fill_faults_6_times_per_block_at_51_and_once_at_0)
 }
 END_TEST
 
-TEST_MAIN("tree_sparse", the_generator_is_the_standard_one, threshold_51_moves_268435456_bytes_in_11802_records,
-          threshold_0_moves_8589934592_bytes_in_12276_records,
-          eight_pages_a_block_move_between_250_54_and_253_69_million_bytes,
-          the_host_fill_faults_6_times_per_block_at_51_and_once_at_0)
+TEST_MAIN("tree_sparse")

@@ -382,9 +382,4 @@ START_TEST(a_million_random_services_agree_with_the_rule_page_by_page)
 }
 END_TEST
 
-TEST_MAIN("tree", example_a_three_services_of_a_sequential_sweep_fill_the_block,
-          example_b_the_root_moves_although_smaller_ancestors_fail, example_c_figure_2_of_the_paper,
-          exactly_the_threshold_does_not_qualify, pages_chosen_for_one_fault_do_not_count_for_another,
-          a_block_resident_nowhere_comes_whole_to_its_preferred_location, min_faults_holds_the_prefetcher_back,
-          faults_to_fill_a_block_for_every_threshold, sequential_cpu_writes_fault_six_times_per_block,
-          a_million_random_services_agree_with_the_rule_page_by_page)
+TEST_MAIN("tree")

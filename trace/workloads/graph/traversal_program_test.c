@@ -378,6 +378,4 @@ START_TEST(blocks_of_split_warps_are_refused)
 }
 END_TEST
 
-TEST_MAIN("traversal_program", programs_are_their_loops_over_threads, warps_of_inactive_vertices_look_and_end,
-          brief_bodies_have_the_same_reads_of_host_memory, the_page_view_touches_the_pages_of_the_walk,
-          arrays_lie_where_the_scans_say, sweeps_issue_four_loads_together, blocks_of_split_warps_are_refused)
+TEST_MAIN("traversal_program")

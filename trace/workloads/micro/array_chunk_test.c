@@ -71,5 +71,4 @@ START_TEST(a_random_chunk_of_a_power_of_two_is_visited_whole)
 }
 END_TEST
 
-TEST_MAIN("array_chunk", chunks_are_copied_page_by_page_by_the_thread_that_owns_them,
-          a_random_chunk_of_a_power_of_two_is_visited_whole)
+TEST_MAIN("array_chunk")

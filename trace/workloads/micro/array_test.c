@@ -174,7 +174,4 @@ START_TEST(huge_arrays_open_at_once)
 }
 END_TEST
 
-TEST_MAIN("array", stride_reads_every_element_once_a_launch, random_reads_page_h_of_i,
-          sparse_reads_the_table_and_then_its_pages_in_address_order, chain_is_one_thread_that_waits_for_each_read,
-          loads_are_issued_together_where_the_loop_is_unrolled, arrays_that_are_too_small_are_refused,
-          huge_arrays_open_at_once)
+TEST_MAIN("array")

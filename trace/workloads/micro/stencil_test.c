@@ -46,4 +46,4 @@ START_TEST(all_loads_are_issued_before_the_first_is_used)
 }
 END_TEST
 
-TEST_MAIN("stencil", a_warp_loads_six_points_each_and_stores_one, all_loads_are_issued_before_the_first_is_used)
+TEST_MAIN("stencil")

