@@ -5,7 +5,7 @@
 
 #include "trace/base/id_map.h"
 #include "trace/base/mem.h"
-#include "trace/base/sorted.h"
+#include "trace/graph/graph_reorder.h"
 
 enum { FAR = 24 }; /* lookups ahead that memory is asked for */
 
@@ -168,34 +168,17 @@ static int lfu(const uint32_t *rows, size_t n, uint32_t distinct, uint32_t *dept
 
 /* --- counted --- */
 
-struct counted {
-    uint32_t count, row;
-};
-
-static int more_first(const void *a, const void *b)
-{
-    const struct counted *x = a, *y = b;
-    return x->count != y->count ? (x->count < y->count ? 1 : -1) : (x->row > y->row) - (x->row < y->row);
-}
-
 static int counted(const uint32_t *rows, size_t n, uint32_t distinct, uint32_t *depths, struct err *err)
 {
-    struct counted *of = mem_zalloc((size_t)distinct + 1, sizeof *of, err);
-    uint32_t *place = of ? mem_zalloc((size_t)distinct + 1, sizeof *place, err) : NULL;
-    for (uint32_t r = 0; place && r < distinct; r++)
-        of[r].row = r;
-    for (size_t i = 0; place && i < n; i++)
-        of[rows[i]].count++;
-    if (place)
-        sort_items(of, distinct, sizeof *of, more_first);
-    for (uint32_t r = 0; place && r < distinct; r++)
-        place[of[r].row] = r;
+    double *count = mem_zalloc((size_t)distinct + 1, sizeof *count, err);
+    for (size_t i = 0; count && i < n; i++)
+        count[rows[i]]++;
+    uint32_t *place = count ? graph_rank(count, distinct, err) : NULL;
     for (size_t i = 0; place && i < n; i++)
         depths[i] = place[rows[i]];
-    const bool done = place;
+    free(count);
     free(place);
-    free(of);
-    return done ? 0 : -1;
+    return place ? 0 : -1;
 }
 
 int row_cache_numbered(enum row_cache cache, const uint32_t *numbers, size_t n, uint32_t distinct, uint32_t *depths,
@@ -217,22 +200,20 @@ int row_cache_depths(enum row_cache cache, const uint64_t *rows, size_t n, uint3
 
 /* --- all sizes --- */
 
-int row_cache_hits(enum row_cache cache, const uint32_t *numbers, size_t n, uint32_t distinct, uint64_t *hits,
-                   struct err *err)
+uint64_t *row_cache_curve(enum row_cache cache, const uint64_t *rows, size_t n, uint32_t *distinct, struct err *err)
 {
     uint32_t *depths = mem_zalloc(n + 1, sizeof *depths, err);
-    if (!depths || row_cache_numbered(cache, numbers, n, distinct, depths, err)) {
-        free(depths);
-        return -1;
-    }
-    memset(hits, 0, ((size_t)distinct + 1) * sizeof *hits);
-    for (size_t i = 0; i < n; i++)
+    uint64_t *hits = NULL;
+    if (depths && row_cache_number(rows, n, depths, distinct, err) == 0 &&
+        row_cache_numbered(cache, depths, n, *distinct, depths, err) == 0)
+        hits = mem_zalloc((size_t)*distinct + 1, sizeof *hits, err);
+    for (size_t i = 0; hits && i < n; i++)
         if (depths[i] != ROW_CACHE_NEVER)
             hits[depths[i] + 1]++;
-    for (uint32_t c = 1; c <= distinct; c++)
+    for (uint32_t c = 1; hits && c <= *distinct; c++)
         hits[c] += hits[c - 1];
     free(depths);
-    return 0;
+    return hits;
 }
 
 uint32_t row_cache_knee(const uint64_t *hits, uint32_t most)

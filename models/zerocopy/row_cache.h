@@ -35,9 +35,8 @@ int row_cache_number(const uint64_t *rows, size_t n, uint32_t *numbers, uint32_t
 int row_cache_numbered(enum row_cache cache, const uint32_t *numbers, size_t n, uint32_t distinct, uint32_t *depths,
                        struct err *err);
 
-/* hits[c]: of lookups of rows numbered so, those that a cache of c rows serves, c from 0 to distinct. */
-int row_cache_hits(enum row_cache cache, const uint32_t *numbers, size_t n, uint32_t distinct, uint64_t *hits,
-                   struct err *err);
+/* By c from 0 to *distinct: lookups that a cache of c rows serves; freed with free(). NULL with *err set. */
+uint64_t *row_cache_curve(enum row_cache cache, const uint64_t *rows, size_t n, uint32_t *distinct, struct err *err);
 
 /* The size from 0 to most whose hits lie highest above the line from those of no cache to those of the largest: beyond
  * it a row more saves less than the rows did on average. */

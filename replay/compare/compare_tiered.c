@@ -46,24 +46,12 @@ static bool wanted(const struct compare_program *f, const struct ranked *r, doub
     return compare_wanted(f, COMPARE_TIERED, naive) || compare_wanted(f, COMPARE_TIERED, shift);
 }
 
-/* What is known of other sizes, before all else. */
-static void say_curve(struct compare_row *row, const struct ranked *r)
-{
-    const size_t before = row->apply_count;
-    compare_plan_say(row, "%s", r->curve);
-    if (row->apply_count == before)
-        return;
-    char *said = row->apply[before];
-    memmove((void *)(row->apply + 1), (const void *)row->apply, before * sizeof *row->apply);
-    row->apply[0] = said;
-}
-
 static void say(struct compare_row *row, const struct ranked *r, double pct, double copy_ns, const struct outcome *out)
 {
     unsigned long long kept = kept_rows(r, pct);
     const struct metric_value *hits = outcome_get(out, "hit_ratio");
     if (*r->curve)
-        say_curve(row, r);
+        compare_plan_say(row, "%s", r->curve);
     if (r->fills) {
         compare_plan_say(
             row,
@@ -209,19 +197,14 @@ static double find_knee(const struct compare_program *f, const uint64_t *hits, u
     return kept_rows(r, pct) ? pct : 0;
 }
 
-static int add_cache(const struct compare_program *f, enum row_cache cache, struct ranked *r, const uint32_t *rows,
-                     size_t n, uint32_t distinct, struct compare_result *result, struct err *err)
+static int add_cache(const struct compare_program *f, const uint64_t *hits, uint32_t distinct, size_t lookups,
+                     struct ranked *r, struct compare_result *result, struct err *err)
 {
     struct compare_result tried = {.choice = result->choice};
-    uint64_t *hits = mem_zalloc((size_t)distinct + 1, sizeof *hits, err);
-    int rc = hits ? row_cache_hits(cache, rows, n, distinct, hits, err) : -1;
-    if (rc == 0) {
-        const double pct = find_knee(f, hits, distinct, n, r);
-        if (pct > 0 && wanted(f, r, pct))
-            rc = try_share(f, r, pct, &tried, err);
-    }
-    free(hits);
-    if (rc == 0)
+    const double pct = find_knee(f, hits, distinct, lookups, r);
+    if (pct == 0 || !wanted(f, r, pct))
+        return 0;
+    if (try_share(f, r, pct, &tried, err) == 0)
         return compare_keep_best(result, &tried, err);
     compare_release(&tried);
     return -1;
@@ -242,16 +225,15 @@ static int add_caches(const struct compare_program *f, const struct scan_setup *
     int rc = tier_rows(setup, zerocopy_scans_of(w, &unused), w->state, &lookups, &n, err);
     if (f->engines)
         (void)pthread_mutex_unlock(f->engines);
-    uint32_t *rows = rc ? NULL : mem_zalloc(n + 1, sizeof *rows, err);
-    rc = rows ? row_cache_number(lookups, n, rows, &distinct, err) : -1;
-    free(lookups);
     for (int cache = ROW_CACHE_LRU; cache <= ROW_CACHE_COUNTED && rc == 0 && distinct < n; cache++) {
+        uint64_t *hits = row_cache_curve((enum row_cache)cache, lookups, n, &distinct, err);
         r->score = names[cache][0];
         r->by = names[cache][1];
         r->fills = cache != ROW_CACHE_COUNTED;
-        rc = add_cache(f, (enum row_cache)cache, r, rows, n, distinct, result, err);
+        rc = hits && distinct < n ? add_cache(f, hits, distinct, n, r, result, err) : hits ? 0 : -1;
+        free(hits);
     }
-    free(rows);
+    free(lookups);
     if (rc || distinct < n)
         return rc;
     return compare_refuse(
@@ -284,7 +266,6 @@ int compare_tiered_rows(const struct compare_program *f, const struct scan_setup
     if (setup->recorded) {
         r.score = "recorded";
         r.by = "recorded accesses";
-        r.rows = setup->structures[0].elements / (uint64_t)setup->row_elements;
         return add_ranked(f, &r, result, err);
     }
     return setup->graph ? 0 : add_caches(f, setup, &r, result, err);

@@ -59,38 +59,17 @@ START_TEST(a_tiered_row_is_its_engines_time_and_one_copy)
 }
 END_TEST
 
-/* By a second way: rows that the kept ones are not, counted one by one. Rows of 1,024 B on lines of their own: what
- * crosses the link is the rows that are asked for and not kept, and once those that are. */
+/* What another run asked for most is kept (counted a second way in zerocopy_tier_test.c): of eight rows of 1,024 B half
+ * at most; once copied, they do not cross the link. */
 START_TEST(rows_kept_by_recorded_accesses_do_not_cross_the_link_again)
 {
-    enum { ROWS = 256, ASKED = 4096 };
-    unsigned seed = 5, before[ROWS] = {0}, now[ROWS] = {0};
-    char recorded[300];
-    const char *path = testing_file("recorded.txt");
-    (void)snprintf(recorded, sizeof recorded, "%s", path);
-    FILE *f = fopen(path, "wb"), *g = fopen(testing_file("rows.txt"), "wb");
-    for (int i = 0; i < ASKED; i++) {
-        unsigned a = (unsigned)rand_r(&seed) % 16 * ((unsigned)rand_r(&seed) % 17),
-                 b = (unsigned)rand_r(&seed) % 16 * ((unsigned)rand_r(&seed) % 17);
-        before[a]++;
-        now[b]++;
-        (void)fprintf(f, "%u\n", a);
-        (void)fprintf(g, "%u\n", b);
-    }
-    (void)fclose(f);
-    (void)fclose(g);
-    compare_with(testing_text("synth:gather,rows=%s,recorded=%s,table_rows=%d,reuse=none", testing_file("rows.txt"),
-                              recorded, ROWS),
+    static const char before[] = "7 7 7 6 6 5 5 4 4 0", now[] = "7 7 7 6 6 6 5 5 4 4 4 0 1";
+    compare_with(testing_text("synth:gather,rows=%s,recorded=%s,table_rows=8,reuse=none",
+                              testing_write("now.txt", now, sizeof now - 1),
+                              testing_write("before.txt", before, sizeof before - 1)),
                  "h200", NULL, 1);
     const struct compare_row *row = only_row("tiered");
-    uint64_t kept = (uint64_t)(ROWS * json_real_value(json_object_get(row->params, "local_pct")) / 100), missed = 0;
-    for (unsigned r = 0; r < ROWS; r++) {
-        uint64_t hotter = 0;
-        for (unsigned o = 0; o < ROWS; o++)
-            hotter += before[o] > before[r] || (before[o] == before[r] && o < r);
-        missed += hotter < kept ? 0 : now[r];
-    }
-    ck_assert_double_eq(metric(row, "h2d_bytes"), 1024.0 * (double)(missed + kept));
+    ck_assert_double_eq(metric(row, "h2d_bytes"), 1024 * (2 + 4));
     ck_assert(told(row, "by recorded accesses"));
     compare_release(&result);
 }

@@ -6,7 +6,6 @@
 #include "replay/report/plot.h"
 #include "replay/run/input.h"
 #include "replay/zerocopy/zerocopy.h"
-#include "trace/base/mem.h"
 #include "trace/base/units.h"
 
 enum { POINTS = 200, CACHES = 3, LEGEND = 2 * CACHES };
@@ -56,19 +55,16 @@ static void put_plot(const struct figure_input *input, FILE *script, double tabl
 static int write_rows(const struct figure_input *input, const struct scan_setup *s, const uint64_t *lookups, size_t n,
                       FILE *script, struct err *err)
 {
-    const double row = (double)s->row_elements * s->structures[0].element;
-    uint32_t *numbers = mem_zalloc(n + 1, sizeof *numbers, err), distinct = 0;
-    int rc = numbers ? row_cache_number(lookups, n, numbers, &distinct, err) : -1;
-    uint64_t *hits = rc ? NULL : mem_zalloc((size_t)distinct + 1, sizeof *hits, err);
-    rc = hits ? 0 : -1;
-    for (int c = 0; c < CACHES && rc == 0; c++)
-        if ((rc = row_cache_hits((enum row_cache)c, numbers, n, distinct, hits, err)) == 0)
-            put_curve(script, c, hits, distinct, n, row);
-    if (rc == 0)
-        put_plot(input, script, (double)s->structures[0].elements * s->structures[0].element, n);
-    free(hits);
-    free(numbers);
-    return rc;
+    for (int c = 0; c < CACHES; c++) {
+        uint32_t distinct;
+        uint64_t *hits = row_cache_curve((enum row_cache)c, lookups, n, &distinct, err);
+        if (!hits)
+            return -1;
+        put_curve(script, c, hits, distinct, n, (double)s->row_elements * s->structures[0].element);
+        free(hits);
+    }
+    put_plot(input, script, (double)s->structures[0].elements * s->structures[0].element, n);
+    return 0;
 }
 
 static int write_figure(const struct figure_input *input, FILE *script, struct err *err)
