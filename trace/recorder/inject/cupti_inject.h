@@ -93,8 +93,8 @@ void inject_plan_allocated(uint64_t address, uint64_t bytes, const char *site);
 /* Whether a plan names call sites. */
 bool inject_plan_wants_sites(void);
 void inject_plan_freed(uint64_t address);
-/* Where the plan is PLAN_BRING, bring all managed memory to the GPU, and wait for that. */
-void inject_plan_bring(void *stream);
+/* Where the plan is PLAN_BRING: a launch follows in this stream; runs: others may still run. */
+void inject_plan_bring(void *stream, bool runs);
 /* Around each launch. */
 void inject_plan_launch(const char *kernel, void *stream);
 void inject_plan_launched(const char *kernel, void *stream);

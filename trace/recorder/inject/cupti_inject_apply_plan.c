@@ -26,6 +26,7 @@ struct planned {
     int advice_count;
     char prefetch;     /* 'g', 'c', '-' */
     bool later;        /* the advice is given before a launch */
+    bool brought;      /* to the GPU, once at least */
     uint64_t address;  /* 0: not matched (yet) */
     long long instead; /* what allocation `order` had, if not `bytes` */
     char *site;        /* where it must come from; NULL: anywhere */
@@ -343,14 +344,19 @@ static void find_due(const char *name, struct due due[GIVEN])
     }
 }
 
-void inject_plan_bring(void *stream)
+void inject_plan_bring(void *stream, bool runs)
 {
     struct planned a;
-    for (int i = 0; plan.bring && i < plan.allocation_count; i++)
-        if (is_there(i, &a))
-            give(&a, NULL, 'g', stream, "before a launch");
+    for (int i = 0; plan.bring && i < plan.allocation_count; i++) {
+        if (!is_there(i, &a) || (runs && a.brought))
+            continue;
+        give(&a, NULL, 'g', stream, "before a launch");
+        pthread_mutex_lock(&plan.lock);
+        plan.allocations[i].brought = true;
+        pthread_mutex_unlock(&plan.lock);
+    }
     giving = true;
-    (void)(plan.bring && plan.synchronize(stream));
+    (void)(plan.bring && !runs && plan.synchronize(stream));
     giving = false;
 }
 

@@ -366,8 +366,7 @@ static void launch(const struct abi_cupti *cupti, uint32_t id, const struct abi_
     if (data->site == ABI_SITE_ENTER) {
         void *stream = launch_stream(id, data->params);
         if (!atomic_load(&capturing)) {
-            if (!timed.since)
-                inject_plan_bring(stream);
+            inject_plan_bring(stream, timed.since != 0);
             time_begins(cupti, true);
         }
         if (!graph && !atomic_load(&capturing)) /* a plan's calls may not be captured */

@@ -191,7 +191,8 @@ static inline bool call_site_matches(const char *stack, const char *site)
  * NUMBER:WHERE joined by ',', or "-"; NUMBER as enum record_advice, WHERE 'g' (the GPU of the context) or 'c' (the
  * CPU). PREFETCH: 'g', 'c' or '-'. SITE: as call_site_matches() takes it, or "-". LAUNCH: -1 for each. NAME: "*" for
  * any. The last three: numbers of allocations joined by ',', or "-".
- * PLAN_BRING alone: all managed memory, before each launch that nothing runs at. */
+ * PLAN_BRING alone: all managed memory before each launch that nothing runs at, and waited for; before another, in its
+ * stream, memory that was never brought. */
 #define PLAN_BRING "R"
 
 enum {
