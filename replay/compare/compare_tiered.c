@@ -50,8 +50,6 @@ static void say(struct compare_row *row, const struct ranked *r, double pct, dou
 {
     unsigned long long kept = kept_rows(r, pct);
     const struct metric_value *hits = outcome_get(out, "hit_ratio");
-    if (*r->curve)
-        compare_plan_say(row, "%s", r->curve);
     if (r->fills) {
         compare_plan_say(
             row,
@@ -91,6 +89,8 @@ static int add_row(const struct compare_program *f, const struct ranked *r, doub
         compare_wanted(f, COMPARE_TIERED, name) ? compare_add(tried, COMPARE_TIERED, name, err) : NULL;
     if (!row)
         return compare_wanted(f, COMPARE_TIERED, name) ? -1 : 0;
+    if (*r->curve)
+        compare_plan_say(row, "%s", r->curve);
     compare_fill_zerocopy(f, out, row, policy->head->name);
     const struct metric_value *time = outcome_get(&row->outcome, "time_ns"),
                               *in = outcome_get(&row->outcome, "h2d_bytes"),
