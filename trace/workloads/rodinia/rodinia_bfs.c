@@ -18,7 +18,7 @@
 #include "trace/program/layout.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
-enum { THREADS = 512, GUARD = 6, LEAST = 2, DRAWN = 3 /* 2, 3 or 4 partners */ };
+enum { THREADS = 512, GUARD = 6, LEAST = 2, DRAWN = 3 /* 2, 3 or 4 partners */, AHEAD = 16 };
 enum { NODE, EDGE, MASK, UPD, VIS, COST, OVER };
 
 struct bfs {
@@ -134,22 +134,49 @@ static int kernel2(struct emit *e)
 
 /* --- the graph, and in which level each node is reached --- */
 
-/* Go over all draws: count them in start[node + 2], or file them at start[node + 1]. */
+/* An edge both ways: counted in start[node + 2], or filed at start[node + 1]. */
+static void enter(struct bfs *b, const uint32_t pair[2], bool file)
+{
+    for (int way = 0; way < 2; way++)
+        if (file)
+            b->edges[b->start[pair[way] + 1]++] = pair[1 - way];
+        else
+            b->start[pair[way] + 2]++;
+}
+
+/* Go over all draws, in their order: what they need lies anywhere, and is fetched before. */
 static void draw(struct bfs *b, bool file)
 {
     struct random r = {b->seed};
-    uint32_t nodes = (uint32_t)b->n;
+    const uint32_t nodes = (uint32_t)b->n;
+    uint32_t late[2 * AHEAD][2];
+    uint64_t drawn = 0;
     for (uint32_t i = 0; i < nodes; i++) {
         uint32_t n = b->graph ? 1 : LEAST + random_below(&r, DRAWN);
-        for (uint32_t k = 0; k < n; k++) {
-            uint32_t pair[2] = {i, b->graph ? (i + 1) % nodes : random_below(&r, nodes)};
-            for (int way = 0; way < 2; way++)
-                if (file)
-                    b->edges[b->start[pair[way] + 1]++] = pair[1 - way];
-                else
-                    b->start[pair[way] + 2]++;
+        for (uint32_t k = 0; k < n; k++, drawn++) {
+            uint32_t *pair = late[drawn % (2 * AHEAD)];
+            if (drawn >= 2 * AHEAD)
+                enter(b, pair, file);
+            pair[0] = i;
+            pair[1] = b->graph ? (i + 1) % nodes : random_below(&r, nodes);
+            __builtin_prefetch(&b->start[pair[1] + 1], 1);
+            if (file && drawn >= AHEAD)
+                __builtin_prefetch(&b->edges[b->start[late[(drawn - AHEAD) % (2 * AHEAD)][1] + 1]], 1);
         }
     }
+    for (uint64_t d = drawn < 2 * AHEAD ? 0 : drawn - 2 * AHEAD; d < drawn; d++)
+        enter(b, late[d % (2 * AHEAD)], file);
+}
+
+/* Fetch what nodes further back in the queue need: start, list, levels. */
+static void expect(const struct bfs *b, const uint32_t *queue, uint32_t n)
+{
+    if (n > 3 * AHEAD)
+        __builtin_prefetch(&b->start[queue[3 * AHEAD]]);
+    if (n > 2 * AHEAD)
+        __builtin_prefetch(&b->edges[b->start[queue[2 * AHEAD]]]);
+    for (uint32_t i = 0, v = queue[n > AHEAD ? AHEAD : 0]; i < b->start[v + 1] - b->start[v]; i++)
+        __builtin_prefetch(&b->level[b->edges[b->start[v] + i]]);
 }
 
 /* Breadth first from node 0; `queue` has room for all nodes. */
@@ -160,6 +187,7 @@ static void find_levels(struct bfs *b, uint32_t *queue)
     b->level[0] = queue[0] = 0;
     for (uint32_t at = 0; at < end; at++) {
         uint32_t v = queue[at];
+        expect(b, queue + at, end - at);
         b->levels = b->level[v] + 1;
         for (uint32_t i = b->start[v]; i < b->start[v + 1]; i++)
             if (b->level[b->edges[i]] == UINT32_MAX) {
