@@ -347,7 +347,7 @@ static int run(const struct compare_request *request, const struct input *input,
     for (int i = 0; i < ZEROCOPY_TOOK; i++)
         free(took[i].of);
     if (request->cut.input && facts.counted && facts.blocks) {
-        *request->cut.counted = (struct compare_counted){facts.totals, facts.weights, facts.blocks};
+        *request->cut.counted = (struct compare_counted){facts.totals, facts.weights, facts.blocks, facts.reached};
         facts.counted = false;
         facts.weights = NULL;
         facts.blocks = NULL;

@@ -69,9 +69,12 @@ static int find_touched(struct compare_program *f, struct uvm_later *later, stru
 /* What the first blocks leave alone the others have brought when a later launch comes: it begins as it does then. */
 static void leave_alone(struct compare_program *f)
 {
-    f->later = mem_zalloc(actor_space_pages(f->allocs, f->alloc_count) / ACTOR_BLOCK_PAGES, sizeof *f->later, NULL);
+    const uint64_t blocks = actor_space_pages(f->allocs, f->alloc_count) / ACTOR_BLOCK_PAGES;
+    f->later = mem_zalloc(blocks, sizeof *f->later, NULL);
     if (f->later)
         (void)find_touched(f, f->later, NULL); /* kept steps do not fail */
+    for (uint64_t b = 0; f->later && b < blocks; b++)
+        f->reached += f->later[b].end - f->later[b].first;
 }
 
 /* --- what is counted --- */

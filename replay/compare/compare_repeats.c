@@ -10,11 +10,11 @@
  * errors) are off by less than NEAR_PCT, or their times alone at the last size that pays, that is the answer; numbers
  * that are not as near are estimates. If it never is, the program runs whole.
  *
- * Any program that fits may instead be asked the first blocks of its launches, whole waves of them, if nearly all are
- * in launches of WAVES and more. Then x is warps, lines are those through the last two sizes of each pair (the first
+ * Any program that fits may instead be asked the first blocks of its launches, whole waves of them, if that is a small
+ * part of its work. Then x is warps, lines are those through the last two sizes of each pair (the first
  * blocks may lie at an edge), memory is the whole program's, and pages that the first blocks do not reach are the GPU's
  * from the beginning, as they are for later launches of the whole. What comes by faults depends on which pages are left
- * for the other blocks: it is an estimate, no less than the kernels' own line, or stopped as a whole run would be;
+ * for the other blocks: it is an estimate, by the pages that are left, no less than the kernels' own line;
  * where it would be best the program runs whole. Zero-copy is asked of the whole program, by counts on the same lines.
  * Worked example: of matmul's 20.7 waves (n = 2,368, copied: 2.207 ms) 1, 2 and 4 take 0.919, 0.984 and 1.115 ms: 2.212
  * ms by the last two, 2.202 ms by those before.
@@ -37,9 +37,9 @@
 
 /* Of the least size that is asked in part the first is 1 / FIRST, the last 1 / LAST at most; of any 1 / SAVES. */
 enum { FIRST = 128, LAST = 2, SAVES = 4 };
-/* A launch of so many waves is cut, if all but 1 / REST of the warps are in such; the last size is 1 / LAST_BLOCKS. */
-enum { WAVES = 64, REST = 8, LAST_BLOCKS = 6, SPREAD = 1024 };
-#define FAR 1.1                         /* beyond where a row stops, it does */
+/* The last size is 1 / LAST_BLOCKS of the blocks at most; launches of 1 / REST of the most warps may have fewer waves.
+ * All sizes together are 1 / PAYS of the work. */
+enum { LAST_BLOCKS = 6, REST = 8, PAYS = 3, SPREAD = 1024, BODIES = 4096 };
 enum { TIME, H2D, D2H, GPU, FEW = 64 }; /* of compare_metrics; bytes that are a smaller part of H2D are few */
 enum part { LOW, HIGH, REAL };          /* of a number */
 enum { SIZES = 8, ALL_ROWS = 3, NEAR_PCT = 3, AT_ONCE = 4, SHORT = 8, LAUNCHES_LOOKED_AT = 64, SPEC = 4096 };
@@ -113,13 +113,12 @@ static const struct gpu *gpu_of(const struct compare_program *f)
     return platform_section_get(f->platform, "gpu");
 }
 
-/* Waves of the least of the launches that make up the program; 0: too few, or too much is in shorter ones. *all: warps.
- */
+/* Waves of the least of the launches that make up the program; 0: too few. *all: warps. */
 static double waves_of(const struct compare_program *f, double *all)
 {
     const struct program *program = &f->touching.program;
     const uint32_t launches = program->ops->launches(program->state);
-    double most = 0, long_ones = 0, least = INFINITY;
+    double most = 0, least = INFINITY;
     uint64_t wave;
     *all = 0;
     for (uint32_t l = 0; l < launches; l++) {
@@ -134,9 +133,8 @@ static double waves_of(const struct compare_program *f, double *all)
             return 0;
         if (warps * REST >= most)
             least = fmin(least, waves);
-        long_ones += waves >= WAVES ? warps : 0;
     }
-    return least >= WAVES && (*all - long_ones) * REST <= *all ? least : 0;
+    return least >= LAST_BLOCKS << ALL_ROWS ? least : 0;
 }
 
 /* Warps of them in such a share. */
@@ -244,18 +242,52 @@ static const struct compare_row *prefetched_row(const struct repeats *r)
     return NULL;
 }
 
-/* The number that the line gives; blocks that wait for memory take no less than those that find it. */
+/* One number of a row at the size that is `back` before the last asked for it. */
+static double had(const struct repeats *r, const struct compare_row *row, size_t metric, enum part part, size_t back)
+{
+    const struct compare_row *same = same_row(&r->sizes[last_of(r, row) - back], row);
+    return same ? part_of(&same->outcome.values[metric], part) : NAN;
+}
+
+/* The time of a row that is in all sizes. */
+static double time_at(const struct repeats *r, const struct compare_row *row, size_t size)
+{
+    const struct compare_row *same = same_row(&r->sizes[size], row);
+    return same ? part_of(&same->outcome.values[TIME], HIGH) : NAN;
+}
+
+/* What a row that faults takes at least: as blocks do so far, then as those that find their memory. */
+static double floor_of(const struct repeats *r, const struct compare_row *row, enum part part, size_t back)
+{
+    const struct compare_row *there = prefetched_row(r);
+    return there ? had(r, row, TIME, part, 0) + on_line(r, there, TIME, HIGH, back) - time_at(r, there, last_of(r, row))
+                 : NAN;
+}
+
+/* The time of a row that faults: as much more for each page that is left to be reached as for those that were last, or
+ * on the line, where that is less. */
+static double faulting_ns(const struct repeats *r, const struct compare_row *row, enum part part, size_t back)
+{
+    const double line = on_line(r, row, TIME, part, back), least = floor_of(r, row, part, back);
+    const size_t last = last_of(r, row);
+    const struct compare_row *there = prefetched_row(r);
+    if (isnan(least) || isnan(line) || last == 0)
+        return line;
+    const double reached = r->sizes[last].counted.reached, before = r->sizes[last - 1].counted.reached,
+                 left = (double)r->facts->footprint / ACTOR_PAGE_BYTES - reached,
+                 more = had(r, row, TIME, part, 0) - had(r, row, TIME, part, 1) - time_at(r, there, last) +
+                        time_at(r, there, last - 1);
+    return fmax(least, reached > before ? fmin(line, least + more / (reached - before) * fmax(0, left)) : line);
+}
+
+/* A row's number at the whole size; what comes by faults is no more than what can be prefetched. */
 static double number(const struct repeats *r, const struct compare_row *row, size_t metric, enum part part, size_t back)
 {
+    const struct compare_row *there = by_faults(r, row) && metric == H2D ? prefetched_row(r) : NULL;
+    if (by_faults(r, row) && metric == TIME)
+        return faulting_ns(r, row, part, back);
     const double line = on_line(r, row, metric, part, back);
-    const struct compare_row *there = by_faults(r, row) && metric == TIME ? prefetched_row(r) : NULL;
-    const size_t last = last_of(r, row);
-    if (!there || isnan(line) || !same_row(&r->sizes[last], there))
-        return line;
-    const double had = part_of(&same_row(&r->sizes[last], row)->outcome.values[TIME], part),
-                 kernels = on_line(r, there, TIME, HIGH, back) -
-                           part_of(&same_row(&r->sizes[last], there)->outcome.values[TIME], HIGH);
-    return isnan(kernels) ? line : fmax(line, had + kernels);
+    return there ? fmin(line, part_of(&there->outcome.values[H2D], HIGH)) : line;
 }
 
 /* Whether a number is the GPU's memory, all of which is taken. */
@@ -292,9 +324,11 @@ static double alone_off_by(const struct repeats *r, const struct compare_row *ro
         const bool same = all == half && !(half != quarter && !isnan(quarter));
         if (isnan(all) || (same && all <= 0))
             continue;
-        if (!same && isnan(quarter))
+        if (!same && isnan(quarter) && r->in)
             return INFINITY;
-        const double off = same ? 0 : fmax(before / 4, last * may_come(last / before, log2(longer)));
+        const double off = same             ? 0
+                           : isnan(quarter) ? last * may_come(1, log2(longer))
+                                            : fmax(before / 4, last * may_come(last / before, log2(longer)));
         most = fmax(most, fmax(off, block) / fmax(all, bytes ? number(r, row, H2D, HIGH, 0) / FEW : 0));
     }
     return most;
@@ -310,7 +344,7 @@ static double off_by(const struct repeats *r, const struct compare_row *row, siz
     return fmax(own, (in * alone_off_by(r, row, H2D) + out * alone_off_by(r, row, D2H)) / (in + out));
 }
 
-/* Waves of blocks begin and end alike: half as far off is asked for, and had. */
+/* Waves of blocks begin and end alike: half as far off is mostly had. */
 static double near_pct(const struct repeats *r)
 {
     return r->in ? NEAR_PCT : NEAR_PCT / 2.0;
@@ -379,11 +413,33 @@ static bool settled(const struct repeats *r, bool last, double *off)
             continue;
         if (last_of(r, row) < r->count - 1 || !(number(r, row, TIME, LOW, 0) * (1 - fmin(1, may)) <= most))
             continue;
-        if (last ? !(may * 100 <= near_pct(r)) : !row_settled(r, row))
+        if (last ? !(may * 100 <= NEAR_PCT) : !row_settled(r, row))
             return false;
         *off = fmax(*off, may);
     }
     return all->count > 0;
+}
+
+/* Bytes that kernels modify, on the line of a size and the one before. */
+static double modified_by(const struct repeats *r, size_t size)
+{
+    const struct compare_counted *a = &r->sizes[size - 1].counted, *b = &r->sizes[size].counted;
+    double bytes = 0;
+    for (uint32_t l = 0; l < b->totals.launches; l++) {
+        const double had = (double)a->blocks[l], has = (double)b->blocks[l],
+                     in = (double)b->totals.launch[l].modified_bytes,
+                     all = (double)program_launch_of(&r->facts->touching.program, l).blocks;
+        bytes += in + (has > had ? (in - (double)a->totals.launch[l].modified_bytes) * (all - has) / (has - had) : 0);
+    }
+    return bytes;
+}
+
+/* Whether what is counted of blocks lies on one line, too. */
+static bool counts_agree(const struct repeats *r)
+{
+    const size_t last = r->count - 1;
+    const double by = modified_by(r, last);
+    return fabs(by - modified_by(r, last - 1)) * 100 <= NEAR_PCT * by;
 }
 
 /* --- the answer --- */
@@ -474,7 +530,7 @@ static int answer(struct repeats *r, double off, struct compare_result *result, 
     const double stop = there ? COMPARE_NEAR * number(r, there, TIME, HIGH, 0) : INFINITY;
     for (size_t i = 0; i < all->count && rc == 0; i++) {
         struct compare_row *row = &all->rows[i];
-        if (by_faults(r, row) && number(r, row, TIME, LOW, 0) > FAR * stop)
+        if (by_faults(r, row) && floor_of(r, row, LOW, 0) > stop)
             stop_row(row, stop);
         else
             rc = make_whole(r, row, err);
@@ -564,7 +620,7 @@ static int ask_shorter(struct repeats *r, double size, double most, double *off,
         size *= 2;
         if (progress && r->count == 1) /* three more, each twice as long */
             progress->total = progress->done * ((2 << ALL_ROWS) - 1);
-        *done = rc == 0 && r->count > ALL_ROWS && settled(r, size > most, off);
+        *done = rc == 0 && r->count + !r->in > ALL_ROWS && settled(r, size > most, off);
         if (rc == 0 && r->count == ALL_ROWS)
             rc = choose_wanted(r, err);
     }
@@ -633,23 +689,59 @@ static int other_rows(const struct repeats *r, struct compare_program *f, struct
     f->ops = f->touching.ops;
     f->actors = f->touching.state;
     f->stop_ns = compare_stop_ns(f, &prefetched);
-    return compare_engine_rows(f, result, err);
+    const size_t first = result->count;
+    const int rc = compare_engine_rows(f, result, err);
+    for (size_t i = first; rc == 0 && i < result->count && !counts_agree(r); i++)
+        if (!result->rows[i].outcome.values[TIME].lower_bound) {
+            outcome_unbound(&result->rows[i].outcome, "time_ns");
+            outcome_unbound(&result->rows[i].outcome, "d2h_bytes");
+        }
+    return rc;
 }
 
-/* Bodies of the first warp of the first launch; a warp of many is long by itself. */
-static double bodies_of(const struct compare_program *f)
+/* Bodies of the first warp of each launch; NULL: no memory. */
+static double *bodies_of(const struct program *program)
 {
-    const struct program *program = &f->touching.program;
-    struct program_body body;
+    const uint32_t launches = program->ops->launches(program->state);
+    double *bodies = mem_zalloc(launches + 1, sizeof *bodies, NULL);
     void *run = NULL;
-    uint32_t n = 0;
-    if (program_run_open(program, &run, NULL))
-        return 1;
-    body.last = false;
-    while (!body.last && n < FIRST && program_body(program, run, 0, 0, n, &body, NULL) == 1)
-        n++;
-    program_run_close(program, run);
-    return fmax(1, n);
+    const bool can = bodies && program_run_open(program, &run, NULL) == 0;
+    for (uint32_t l = 0; can && l < launches; l++) {
+        struct program_body body = {.last = false};
+        uint32_t n = 0;
+        while (program_like(program, l) == l && !body.last && n < BODIES &&
+               program_body(program, run, l, 0, n, &body, NULL) == 1)
+            n++;
+        bodies[l] = program_like(program, l) == l ? fmax(1, n) : bodies[program_like(program, l)];
+    }
+    if (can)
+        program_run_close(program, run);
+    return bodies;
+}
+
+/* Bodies of all launches, with so many blocks. */
+static double bodies_in(const struct program *program, const uint64_t *blocks, const double *bodies)
+{
+    double n = 0;
+    for (uint32_t l = 0; l < program->ops->launches(program->state); l++) {
+        const struct program_launch shape = program_launch_of(program, l);
+        n += (double)((blocks ? blocks[l] : shape.blocks) * program_warps_of_block(&shape)) * bodies[l];
+    }
+    return n;
+}
+
+/* Whether the sizes that are asked at least are so little of the work that they take less time than all of it. */
+static bool pays(const struct repeats *r, const double *bodies)
+{
+    const struct program *program = &r->facts->touching.program;
+    double kept, sizes = 0;
+    for (int i = 0; i <= ALL_ROWS; i++) {
+        uint64_t *blocks = compare_cut_blocks(&(struct compare_cut){.share = r->least * (1 << i), .least = r->least},
+                                              program, gpu_of(r->facts), &kept, NULL);
+        sizes += bodies_in(program, blocks, bodies);
+        free(blocks);
+    }
+    return sizes * PAYS <= bodies_in(program, NULL, bodies);
 }
 
 /* Lanes' accesses of SPREAD warps, spread over blocks from .. to - 1 of a launch; -1: a body cannot be made. */
@@ -701,14 +793,16 @@ static bool work_alike(const struct repeats *r)
 static int by_blocks(struct repeats *r, double *off, bool *done, struct err *err)
 {
     const double waves = waves_of(r->facts, &r->whole);
-    if (waves <= 0)
-        return 0;
+    double *bodies = waves > 0 ? bodies_of(&r->facts->touching.program) : NULL;
     /* Whole waves of the least launch: those of as many blocks, or a multiple, are cut alike at every size. */
-    r->least = fmax(1, floor(waves / (FIRST * bodies_of(r->facts)))) / waves;
-    if (!work_alike(r))
+    r->least = bodies ? fmax(1, floor(waves / (FIRST * fmin(FIRST, bodies[0])))) / waves : 0;
+    const bool may = bodies && pays(r, bodies) && work_alike(r);
+    free(bodies);
+    if (!may)
         return 0;
     const int rc = ask_shorter(r, r->least, 1.0 / LAST_BLOCKS, off, done, err);
-    *done = *done && r->sizes[r->count - 2].counted.blocks && r->sizes[r->count - 1].counted.blocks;
+    for (size_t i = 0; i < r->count; i++)
+        *done = *done && r->sizes[i].counted.blocks;
     return rc;
 }
 

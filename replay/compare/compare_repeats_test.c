@@ -1,8 +1,10 @@
-/* Programs at random, asked in part and whole. OFFCHIP_REPEATS=CASES[,MIB[,FIRST]]: more of them, up to so many MiB. */
+/* Programs at random, asked in part and whole. OFFCHIP_REPEATS=CASES[,MIB[,FIRST]]: more of them, up to so many MiB;
+ * and as many that are asked the first blocks of their launches, on GPUs of a few multiprocessors. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "replay/compare/compare_testing.h"
+#include "trace/base/mem.h"
 #include "trace/derived/limits.h"
 
 enum { NEAR_PCT = 3, LEAST_MIB = 256, FAR = 4 };
@@ -122,41 +124,103 @@ START_TEST(what_touches_all_at_once_is_run_whole)
 }
 END_TEST
 
-/* On a GPU so small that its blocks come in many waves. What comes by faults is an estimate, or far behind. */
+/* Sizes (#) at which blocks come in many waves on few multiprocessors: `least` + a number below `more`, times `unit`.
+ */
+static const struct {
+    const char *spec;
+    unsigned least, more, unit;
+} first[] = {{"rodinia-backprop,n=#", 1024, 3072, 16},
+             {"rodinia-srad-v2,rows=#,cols=#", 32, 64, 16},
+             {"matmul,n=#", 12, 20, 32},
+             {"rodinia-lud,n=#", 16, 24, 32},
+             {"rodinia-bfs,n=#", 100, 300, 1000},
+             {"rodinia-hotspot,n=#", 32, 64, 16},
+             {"rodinia-lavamd,boxes=#", 8, 8, 1},
+             {"rodinia-dwt2d,width=#,height=#", 512, 2000, 1},
+             {"rodinia-gaussian,n=#", 16, 32, 16},
+             {"rodinia-srad-v1,rows=#,columns=#,iterations=2", 30, 40, 16},
+             {"stencil,n=#", 64, 64, 16},
+             {"rodinia-mummergpu,bases=100000,queries=#", 30, 60, 1000},
+             {"rodinia-btree,n=500000,queries=#", 10, 40, 1000},
+             {"rodinia-huffman,blocks=#,runs=1,sms=8", 1, 2, 1024},
+             {"rodinia-cfd,n=#,iterations=1", 100, 500, 192},
+             {"rodinia-kmeans,n=#,iterations=2", 50, 100, 1000},
+             {"rodinia-streamcluster,n=#", 64, 256, 512}};
+
+static struct asked draw_first(void)
+{
+    static const char *const platforms[] = {"titanv", "v100", "rtx3090", "t4", "h200"};
+    struct asked a = {.platform = platforms[draw(5)]};
+    const unsigned i = draw(sizeof first / sizeof *first),
+                   size = (first[i].least + draw(first[i].more)) * first[i].unit;
+    (void)mem_add_text(a.spec, sizeof a.spec, "synth:");
+    for (const char *c = first[i].spec; *c; c++)
+        (void)(*c == '#' ? mem_add_text(a.spec, sizeof a.spec, "%u", size)
+                         : mem_add_text(a.spec, sizeof a.spec, "%c", *c));
+    (void)snprintf(a.set, sizeof a.set, "gpu.sms=%u", 1 + draw(4));
+    return a;
+}
+
+/* Asked both ways; whether some of it was. What comes by faults is an estimate, or far behind. */
+static bool check_first(const struct asked *a)
+{
+    struct compare_result part = ask(a, 0, 1 << 20), whole = ask(a, 0, 0);
+    const bool in_part = part.in_part;
+    for (size_t i = 0; i < part.count; i++) {
+        const struct compare_row *row = &part.rows[i], *of = compare_find(&whole, row->mechanism, row->policy);
+        const struct metric_value *time = &row->outcome.values[0];
+        ck_assert_msg(of, "%s: %s", a->spec, row->policy);
+        if (in_part && row->mechanism == COMPARE_MANAGED && !row->prefetched)
+            ck_assert(time->unbound || time->lower_bound);
+        if (time->lower_bound)
+            ck_assert_msg(time->lo <= compare_time(of), "%s on %s, %s: %s: over %g, %g whole", a->spec, a->platform,
+                          a->set, row->policy, time->lo, compare_time(of));
+        for (size_t m = 0; m < of->outcome.count && !time->lower_bound; m++)
+            check_number(a, row, of, m);
+    }
+    ck_assert_uint_eq(part.count, whole.count);
+    compare_release(&part);
+    compare_release(&whole);
+    return in_part;
+}
+
 START_TEST(the_first_blocks_of_launches_say_what_all_do)
 {
     static const char *const specs[] = {"rodinia-backprop,n=32768", "rodinia-srad-v2,rows=1024,cols=1024",
-                                        "matmul,n=512", "rodinia-lud,n=1024"};
-    for (size_t s = 0; s < sizeof specs / sizeof *specs; s++) {
+                                        "matmul,n=512", "rodinia-lud,n=1024", /* blocks share what few of them bring: */
+                                        "rodinia-btree,n=100000,queries=8000,ranges=1"};
+    const char *wanted = getenv("OFFCHIP_REPEATS");
+    const unsigned long cases = wanted ? strtoul(wanted, NULL, 10) : 0;
+    unsigned taken = 0;
+    for (size_t s = 0; s < sizeof specs / sizeof *specs && !wanted; s++) {
         struct asked a = {.platform = "h200", .set = "gpu.sms=2"};
         (void)snprintf(a.spec, sizeof a.spec, "synth:%s", specs[s]);
-        struct compare_result part = ask(&a, 0, 1 << 20), whole = ask(&a, 0, 0);
-        ck_assert_msg(part.limits && part.in_part && part.count == whole.count, "%s", a.spec);
-        for (size_t i = 0; i < part.count; i++) {
-            const struct compare_row *row = &part.rows[i], *of = compare_find(&whole, row->mechanism, row->policy);
-            const struct metric_value *time = &row->outcome.values[0];
-            ck_assert_msg(of, "%s: %s", a.spec, row->policy);
-            if (row->mechanism == COMPARE_MANAGED && !row->prefetched)
-                ck_assert(time->unbound || time->lower_bound);
-            if (time->lower_bound)
-                ck_assert_msg(time->lo <= compare_time(of), "%s: %s", a.spec, row->policy);
-            for (size_t m = 0; m < of->outcome.count && !time->lower_bound; m++)
-                check_number(&a, row, of, m);
-        }
-        compare_release(&part);
+        ck_assert_msg(check_first(&a), "%s", a.spec);
+    }
+    const char *seed = wanted ? strrchr(wanted, ',') : NULL;
+    drawn = seed ? strtoul(seed + 1, NULL, 10) : 1;
+    for (unsigned long c = 0; c < cases; c++) {
+        const struct asked a = draw_first();
+        taken += check_first(&a);
+    }
+    if (wanted)
+        printf("first blocks: %u of %lu\n", taken, cases);
+}
+END_TEST
+
+/* Launches of few waves; or half of the work is in such. */
+START_TEST(what_is_hardly_less_in_part_runs_whole)
+{
+    static const struct asked all[] = {
+        {.spec = "synth:rodinia-backprop,n=131072", .platform = "h200"},
+        {.spec = "synth:rodinia-dwt2d,width=2048,height=2048", .platform = "h200", .set = "gpu.sms=2"}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct compare_result whole = ask(&all[i], 0, 1 << 20);
+        ck_assert_msg(!whole.limits, "%s", all[i].spec);
         compare_release(&whole);
     }
 }
 END_TEST
 
-START_TEST(launches_of_few_waves_run_whole)
-{
-    struct compare_result whole =
-        ask(&(struct asked){.spec = "synth:rodinia-backprop,n=131072", .platform = "h200"}, 0, 1 << 20);
-    ck_assert_ptr_null(whole.limits);
-    compare_release(&whole);
-}
-END_TEST
-
-TEST_MAIN("compare_repeats", the_first_blocks_of_launches_say_what_all_do, launches_of_few_waves_run_whole,
+TEST_MAIN("compare_repeats", the_first_blocks_of_launches_say_what_all_do, what_is_hardly_less_in_part_runs_whole,
           programs_in_part_say_what_they_say_whole, what_touches_all_at_once_is_run_whole)

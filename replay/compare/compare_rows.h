@@ -25,6 +25,7 @@ struct compare_counted {
     struct program_totals totals;
     struct launch_weights *weights;
     uint64_t *blocks; /* by launch, that it has */
+    double reached;   /* pages that are not left alone */
 };
 
 /* What is known of the program before any engine is asked. */
@@ -42,6 +43,7 @@ struct compare_program {
     struct program_first cut; /* that `touching` is of, if a request cuts it; `blocks` are its */
     uint64_t *blocks;
     struct uvm_later *later; /* what it touches of each VA block, from the first page to the last; NULL: not known */
+    double reached;          /* pages of these */
     struct actor_input touching;
     struct launch_weights *weights; /* of `touching`, for simulations of its reads; NULL: none are known */
     struct totals_watch *watch;     /* that `tracks` were made with; NULL: they were not */
