@@ -176,9 +176,10 @@ static int counted(const uint32_t *rows, size_t n, uint32_t distinct, uint32_t *
     uint32_t *place = count ? graph_rank(count, distinct, err) : NULL;
     for (size_t i = 0; place && i < n; i++)
         depths[i] = place[rows[i]];
+    const bool done = place;
     free(count);
     free(place);
-    return place ? 0 : -1;
+    return done ? 0 : -1;
 }
 
 int row_cache_numbered(enum row_cache cache, const uint32_t *numbers, size_t n, uint32_t distinct, uint32_t *depths,
