@@ -152,27 +152,34 @@ static int try_share(const struct compare_program *f, const struct ranked *r, do
     return rc;
 }
 
-/* The best share. */
+/* The best of these shares. */
+static int add_best(const struct compare_program *f, const struct ranked *r, const double *pct, size_t n,
+                    struct compare_result *result, struct err *err)
+{
+    struct compare_result tried = {.choice = result->choice};
+    int rc = 0;
+    for (size_t i = 0; i < n && rc == 0; i++)
+        if (kept_rows(r, pct[i]) && wanted(f, r, pct[i]))
+            rc = try_share(f, r, pct[i], &tried, err);
+    if (rc == 0)
+        return compare_keep_best(result, &tried, err);
+    compare_release(&tried);
+    return -1;
+}
+
 static int add_ranked(const struct compare_program *f, const struct ranked *r, struct compare_result *result,
                       struct err *err)
 {
-    struct compare_result tried = {.choice = result->choice};
-    double table = (double)r->rows * r->row_bytes, room = f->memory ? (double)f->memory : table;
-    double most = floor(1000 * room / table) / 10; /* what memory holds, to a thousandth */
-    int rc = 0;
-    for (size_t i = 0; i < SHARES && rc == 0; i++)
-        if (shares[i] <= most && kept_rows(r, shares[i]) && wanted(f, r, shares[i]))
-            rc = try_share(f, r, shares[i], &tried, err);
-    bool extra = most < 100 && kept_rows(r, most);
+    const double table = (double)r->rows * r->row_bytes, room = f->memory ? (double)f->memory : table;
+    const double most = floor(1000 * room / table) / 10; /* what memory holds, to a thousandth */
+    double pct[SHARES + 1];
+    size_t n = 0;
     for (size_t i = 0; i < SHARES; i++)
-        extra &= shares[i] != most;
-    if (rc == 0 && extra && wanted(f, r, most))
-        rc = try_share(f, r, most, &tried, err);
-    if (rc) {
-        compare_release(&tried);
-        return -1;
-    }
-    return compare_keep_best(result, &tried, err);
+        if (shares[i] <= most)
+            pct[n++] = shares[i];
+    if (most < 100 && (n == 0 || pct[n - 1] != most))
+        pct[n++] = most;
+    return add_best(f, r, pct, n, result, err);
 }
 
 /* --- caches --- */
@@ -194,20 +201,7 @@ static double find_knee(const struct compare_program *f, const uint64_t *hits, u
                    units_human_bytes(table * r->row_bytes, whole, sizeof whole), pct,
                    100 * (double)hits[knee] / (double)lookups, units_human_bytes(most * r->row_bytes, all, sizeof all),
                    100 * (double)hits[most] / (double)lookups);
-    return kept_rows(r, pct) ? pct : 0;
-}
-
-static int add_cache(const struct compare_program *f, const uint64_t *hits, uint32_t distinct, size_t lookups,
-                     struct ranked *r, struct compare_result *result, struct err *err)
-{
-    struct compare_result tried = {.choice = result->choice};
-    const double pct = find_knee(f, hits, distinct, lookups, r);
-    if (pct == 0 || !wanted(f, r, pct))
-        return 0;
-    if (try_share(f, r, pct, &tried, err) == 0)
-        return compare_keep_best(result, &tried, err);
-    compare_release(&tried);
-    return -1;
+    return pct;
 }
 
 /* Where rows come again. Without that, why there is none. */
@@ -230,7 +224,8 @@ static int add_caches(const struct compare_program *f, const struct scan_setup *
         r->score = names[cache][0];
         r->by = names[cache][1];
         r->fills = cache != ROW_CACHE_COUNTED;
-        rc = hits && distinct < n ? add_cache(f, hits, distinct, n, r, result, err) : hits ? 0 : -1;
+        const double pct = hits && distinct < n ? find_knee(f, hits, distinct, n, r) : 0;
+        rc = hits ? add_best(f, r, &pct, 1, result, err) : -1;
         free(hits);
     }
     free(lookups);

@@ -124,8 +124,7 @@ static void *embedding_open(const void *keys, struct err *err)
                                  .batches = (uint64_t)e.batches,
                                  .reuse = e.reuse,
                                  .sorted = e.order,
-                                 .recorded = e.recorded,
-                                 .kernel = GATHER_NAIVE};
+                                 .recorded = e.recorded};
     if (find_rows(&e, &given, err) == 0)
         return gather_new(&given, err);
     free(given.rows);

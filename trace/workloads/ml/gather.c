@@ -470,7 +470,7 @@ void *gather_new(const struct gather_given *given, struct err *err)
     g->p.reuse = given->reuse;
     g->p.order = given->sorted;
     g->p.recorded = given->recorded;
-    g->p.kernel = given->kernel;
+    g->p.kernel = GATHER_NAIVE;
     g->element = (uint32_t)given->element;
     g->rows = given->rows;
     g->n = given->n;

@@ -16,7 +16,6 @@ struct gather_given {
     int64_t row_bytes, element;   /* a lane copies so many bytes: GATHER_ELEMENT or GATHER_VECTOR */
     int64_t reuse, sorted;        /* enum scan_reuse; sorted: rows of a batch by number */
     const char *recorded;         /* as gather's key */
-    enum gather_kernel kernel;
 };
 
 /* The state of the functions below. NULL with *err set. */

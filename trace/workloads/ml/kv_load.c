@@ -51,8 +51,7 @@ static void *kv_load_open(const void *keys, struct err *err)
                                  .table_rows = (uint64_t)k.pool * layers,
                                  .row_bytes = k.block_bytes,
                                  .element = GATHER_VECTOR,
-                                 .reuse = k.reuse,
-                                 .kernel = GATHER_NAIVE};
+                                 .reuse = k.reuse};
     if (k.pool < k.blocks) {
         (void)err_set(err, "pool is %lld; %lld blocks are loaded from it", (long long)k.pool, (long long)k.blocks);
         return NULL;
