@@ -15,7 +15,10 @@ endif
 BUILD   ?= build
 V       ?= 0
 Q       := $(if $(filter 0,$(V)),@)
-SAY      = $(if $(filter 0,$(V)),@echo "  $(1)" $(2))
+# make demo builds without a word but this.
+DEMO    := $(filter demo,$(MAKECMDGOALS))
+$(if $(DEMO),$(if $(MAKE_RESTARTS)$(wildcard $(BUILD)/offchip),,$(info Building offchip takes minutes; V=1 shows each step.)))
+SAY      = $(if $(filter 0,$(V)),$(if $(DEMO),,@echo "  $(1)" $(2)))
 PREFIX  ?= /usr/local
 DESTDIR ?=
 CC      ?= cc

@@ -1,45 +1,22 @@
 #!/bin/sh
-# make demo: the main job on shipped input. A real recording is imported, verified and replayed under its own policy and
-# five others; another is compared with copies and prefetches; then one workload runs under tree, seven granularities and
-# both readings of the paper that adapts them; tables on the terminal, figures in build/demo/.
+# make demo: one program, recorded on an H100, in four answers of 60 lines at most; its figures in build/demo/.
 set -eu
 prog=$1
 out=$2
-recording=fixtures/traces/uvm_seq_256MiB_complete.csv.xz
+recording=fixtures/traces/h100_nw_64MiB.csv.xz
 rm -rf "$out"
 mkdir -p "$out"
-say() { printf '\n== %s\n$ %s\n' "$1" "$2"; }
+say() { printf '\n== %s\n' "$1"; }
+run() { printf '$ offchip %s\n' "$*"; "$prog" "$@"; }
 
-say "A real recording: 256 MiB of managed memory read by one kernel on an NVIDIA H200" \
-    "offchip import $recording -o $out/seq.db"
-"$prog" import "$recording" -o "$out/seq.db"
-
-say "Does it agree with itself and with the driver's rules?" "offchip verify $out/seq.db"
-"$prog" verify "$out/seq.db"
-
-policies=tree,fixed:granularity=4KiB,fixed:granularity=64KiB,fixed:granularity=2MiB,adaptive,adaptive-literal
-faults=fixtures/traces/h100_nw_64MiB.csv.xz
-say "A program of 359 kernels on an NVIDIA H100, each fault recorded: what should it do?" \
-    "offchip import $faults -o $out/nw.db; offchip compare $out/nw.db"
-"$prog" import "$faults" -o "$out/nw.db"
-"$prog" compare "$out/nw.db"
-
-say "The recording under its own policy (tree) and five others, with what can honestly be said of each" \
-    "offchip replay uvm $out/seq.db --platform h200 --policy $policies"
-"$prog" replay uvm "$out/seq.db" --platform h200 --policy "$policies"
-
-policies=tree
-for rung in 4KiB 64KiB 128KiB 256KiB 512KiB 1MiB 2MiB; do
-    policies=$policies,fixed:granularity=$rung
-done
-policies=$policies,adaptive,adaptive-literal
-say "One workload under tree, every rung of the ladder and both readings of the paper, 25 % more memory than the GPU has" \
-    "offchip replay uvm synth:bicg,bytes=1GiB --set oversubscription_pct=125 --policy $policies -o $out/results.db"
-"$prog" replay uvm synth:bicg,bytes=1GiB --set oversubscription_pct=125 --policy "$policies" -o "$out/results.db"
-
-say "The comparison" "offchip report $out/results.db"
-"$prog" report "$out/results.db"
-
-"$prog" plot timeline "$out/seq.db" -o "$out/timeline.png"
-"$prog" plot bars "$out/results.db" --metric speedup_ratio -o "$out/speedup.png"
-printf '\nFigures: %s %s\n' "$out/timeline.png" "$out/speedup.png"
+say "1. A recording of 359 kernels on an NVIDIA H100: is it whole, and do its services follow the driver's rule?"
+run import -q "$recording" -o "$out/nw.db"
+run verify "$out/nw.db" | sed -n '/^\$/p; /complete/p; /^services/p; /^recorded/p; /^expected/p'
+say "2. The verdict: how should its data reach the GPU?"
+run compare "$out/nw.db"
+say "3. The figure: which pages came when, by faults and by prefetches"
+run plot timeline "$out/nw.db" -o "$out/timeline.png"
+say "4. What if a fifth of its data did not fit, and the driver prefetched otherwise?"
+run replay uvm synth:nw,bytes=64MiB --platform h100 --set oversubscription_pct=125 \
+    --policy tree,none,fixed -o "$out/results.db"
+run plot bars "$out/results.db" --metric speedup_ratio -o "$out/speedup.png"
