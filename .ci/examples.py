@@ -2,10 +2,10 @@
 """make check-examples: every example that a reader may try is tried.
 
 usage: examples.py PROGRAM [WORD]. Commands come from `offchip COMMAND --help`, from EXAMPLES of the man pages, and from
-the code blocks of README.md and docs/*.md: lines in which offchip is run, and after them the page's blocks of Python. Each page runs in order in a fresh folder that
-holds inputs of the names that the examples use, made here from fixtures/; pages run as many at once as there are
-processors. Each command must end with status 0. What needs hardware or takes minutes is not run, and said so. With WORD,
-only pages whose name holds it."""
+the code blocks of README.md and docs/*.md: lines in which offchip is run, and after them the page's blocks of Python. A
+```console block must print what it shows. Each page runs in order in a fresh folder that holds inputs of the names that
+the examples use, made here from fixtures/. Each command must end with status 0. What needs hardware or takes minutes is
+not run, and said so. With WORD, only pages whose name holds it."""
 import concurrent.futures
 import glob
 import gzip
@@ -43,10 +43,15 @@ def from_man():
             yield page, '\n'.join(line for line in part[1].replace('\\*', '*').replace('\\_', '_').split('\n') if line.startswith('\t'))
 
 
+OUTPUTS = {}  # of ```console blocks: a page's command, and what it prints
+
+
 def from_docs():
     for page in ['README.md'] + sorted(glob.glob('docs/*.md')):
         with open(page) as f:
-            yield page, '\n'.join(line for line in f.read().split('\n') if line.startswith('    '))
+            text = f.read()
+        OUTPUTS.update({(page, command): out for command, out in re.findall(r'^```console\n\$ ([^\n]*)\n(.*?)^```', text, re.M | re.S)})
+        yield page, '\n'.join(re.sub(r'^\$ ', '    ', line) for line in text.split('\n') if re.match('    |\\$ ', line))
 
 
 def has(interpreter, package):
@@ -183,6 +188,8 @@ def try_page(page, text, work, env):
         except subprocess.TimeoutExpired:
             status, error = 124, 'took more than a quarter of an hour'
         good = status == 0 or (status == 141 and '| head' in what)  # head has seen enough
+        if good and done.stdout != OUTPUTS.get((page, what), done.stdout):
+            good, error = False, 'prints otherwise than the page says:\n' + done.stdout
         passed, failed = passed + good, failed + (not good)
         if not good:
             said += 'FAIL %s: %s\n     status %d: %s\n' % (page, what, status, error.strip())
