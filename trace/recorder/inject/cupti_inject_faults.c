@@ -22,7 +22,10 @@ enum {
     SAME_NS = 20000,    /* between the times of one migration by the queue and by CUPTI */
     DRIFT_SHARE = 10000 /* and a share of the time since the one before */
 };
-enum { AWAITED = 1 << 18, BATCHES = 256 };
+enum { AWAITED = 1 << 18, BATCHES = 1 << 14 };
+/* The driver may keep replays until it is asked for all it has (bicg of 256 MiB on an H200: 459 batches): where so many
+ * are due it is asked, so often at most. */
+enum { DUE = 64, FLUSH_NS = 10000000 };
 
 static struct {
     const struct abi_cupti *cupti;
@@ -37,9 +40,11 @@ static struct {
     struct fault_batch {
         struct record_pipe_message m; /* group 0: none */
         uint64_t begin_ns, end_ns;    /* on the GPU's clock: the first fault, behind the replay before; the replay */
-    } batches[BATCHES];               /* under way, by number; replays come late */
-    uint64_t replayed_ns;             /* on the GPU's clock: the last replay */
-    int64_t ahead_ns[2], since_ns;    /* CUPTI's clock less the GPU's, at most: by the faults since, and before */
+    } batches[BATCHES];               /* whose replay is due, by number */
+    size_t due;
+    int64_t flushed_ns;
+    uint64_t replayed_ns;          /* on the GPU's clock: the last replay */
+    int64_t ahead_ns[2], since_ns; /* CUPTI's clock less the GPU's, at most: by the faults since, and before */
     uint64_t reported[2 * UVM_TOOLS_TYPES];
     uint64_t overflows;
     /* Migrations that CUPTI has not delivered yet, and some that it has. */
@@ -335,6 +340,7 @@ static void send_batch(struct fault_batch *batch)
     batch->m.duration = (int64_t)(batch->end_ns - batch->begin_ns);
     if (batch->m.group)
         inject_put(&batch->m, 1);
+    faults.due -= batch->m.group != 0;
     batch->m.group = 0;
 }
 
@@ -347,17 +353,17 @@ static void send_batches(void)
 static void to_batch(const struct record_pipe_message *m)
 {
     struct fault_batch *batch = &faults.batches[m->group % BATCHES];
-    const uint64_t written = m->id > faults.replayed_ns ? m->id : faults.replayed_ns;
     compare_clocks(m->time, m->id);
     if (batch->m.group != m->group) {
         send_batch(batch);
-        *batch = (struct fault_batch){*m, written, written};
+        *batch = (struct fault_batch){*m, m->id, m->id};
+        faults.due++;
         batch->m.kind = RECORD_FAULT;
         batch->m.flags &= 0xff;
         batch->m.id = batch->m.extra = batch->m.bytes = 0;
     }
-    batch->begin_ns = written < batch->begin_ns ? written : batch->begin_ns;
-    batch->end_ns = written > batch->end_ns ? written : batch->end_ns;
+    batch->begin_ns = m->id < batch->begin_ns ? m->id : batch->begin_ns;
+    batch->end_ns = m->id > batch->end_ns ? m->id : batch->end_ns;
     batch->m.bytes++;
 }
 
@@ -365,9 +371,11 @@ static void to_batch(const struct record_pipe_message *m)
 static void end_batch(const struct record_pipe_message *replay)
 {
     struct fault_batch *batch = &faults.batches[replay->group % BATCHES];
-    faults.replayed_ns = replay->id > faults.replayed_ns ? replay->id : faults.replayed_ns;
+    const uint64_t before = faults.replayed_ns;
+    faults.replayed_ns = replay->id > before ? replay->id : before;
     if (batch->m.group != replay->group)
         return;
+    batch->begin_ns = before > batch->begin_ns && before < replay->id ? before : batch->begin_ns;
     batch->end_ns = replay->id > batch->end_ns ? replay->id : batch->end_ns;
     send_batch(batch);
 }
@@ -467,12 +475,23 @@ static bool drain(void)
     return true;
 }
 
+static void flush_queue(void)
+{
+    uint32_t status = UINT32_MAX;
+    if (names(faults.uvm, UVM_TOOLS_UVM))
+        (void)ioctl(faults.uvm, UVM_TOOLS_FLUSH, &status);
+}
+
 /* The clocks drift: adjusted between bursts only, and CUPTI is not called with the lock, since it calls us. */
 void inject_faults_drain(void)
 {
     pthread_mutex_lock(&faults.lock);
     const bool look = !drain() && ++faults.idle % IDLE_LOOKS == 0;
+    const bool asks = faults.due >= DUE && raw_ns() - faults.flushed_ns > FLUSH_NS;
+    faults.flushed_ns = asks ? raw_ns() : faults.flushed_ns;
     pthread_mutex_unlock(&faults.lock);
+    if (asks)
+        flush_queue();
     if (!look)
         return;
     const int64_t offset = clock_offset(), shift = offset - faults.offset_ns;
@@ -486,10 +505,8 @@ void inject_faults_stop(void)
     if (!atomic_load(&faults.open))
         return;
     struct uvm_tools_events events = {.flags = UVM_TOOLS_WANTED};
-    uint32_t status = UINT32_MAX;
     const bool ours = names(faults.tools, UVM_TOOLS_DEVICE);
-    if (names(faults.uvm, UVM_TOOLS_UVM))
-        (void)ioctl(faults.uvm, UVM_TOOLS_FLUSH, &status);
+    flush_queue();
     if (ours)
         (void)ioctl(faults.tools, UVM_TOOLS_DISABLE, &events);
     inject_faults_drain();
