@@ -416,7 +416,7 @@ static int run(int argc, char **argv)
         writable = cmd_writes(html, force);
     if (writable)
         return writable;
-    struct progress progress = {0};
+    struct progress progress = {.names = compare_mechanisms};
     struct compare_request request = {.spec = argv[0],
                                       .platform = platform,
                                       .sets = sets.items,

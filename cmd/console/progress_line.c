@@ -36,6 +36,9 @@ static void show(struct progress_line *m)
                       100.0 * (double)done / (double)total, seconds, seconds * (double)(total - done) / (double)done);
     else
         (void)fprintf(stderr, "\r%s: %llu done, %.0f s ", m->label, (unsigned long long)done, seconds);
+    const uint64_t best = atomic_load(&m->progress->best);
+    if (best)
+        (void)fprintf(stderr, "; so far %s, %.4g ms ", m->progress->names[best & 255], (double)(best >> 8) / 1e6);
     m->shown = true;
 }
 

@@ -281,6 +281,8 @@ int compare_rows(const struct compare_program *facts, struct compare_result *res
     if (compare_copy_row(facts, result, prefetched, err) ||
         compare_file_stage(facts->keep, result, copies, COMPARE_STAGE_COPY, err))
         return -1;
+    if (result->count > copies && !facts->request->part && !facts->only)
+        progress_best(facts->request->progress, COMPARE_COPY, compare_time(&result->rows[copies]));
     near.stop_ns =
         facts->only ? compare_stop_drawn_ns(facts, COMPARE_ZEROCOPY, result) : compare_stop_ns(facts, prefetched);
     rest = result->count;

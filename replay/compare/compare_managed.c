@@ -318,6 +318,8 @@ static void run_one(const struct compare_program *f, struct managed_run *run, co
                     bool *diverged)
 {
     run->failed = ask(f, run, other, diverged) != 0;
+    if (!run->failed && !run->metrics.stopped && !f->request->part && !f->only)
+        progress_best(f->request->progress, COMPARE_MANAGED, (double)run->metrics.time_ns);
     if (f->keep && !run->failed)
         (void)keep(f, run, &run->unkept);
 }

@@ -620,6 +620,8 @@ static int ask_shorter(struct repeats *r, double size, double most, double *off,
         size *= 2;
         if (progress && r->count == 1) /* three more, each twice as long */
             progress->total = progress->done * ((2 << ALL_ROWS) - 1);
+        if (rc == 0 && r->count == 2 && r->sizes[0].result.count)
+            progress_best(progress, best_of(r)->mechanism, number(r, best_of(r), TIME, HIGH, 0));
         *done = rc == 0 && r->count + !r->in > ALL_ROWS && settled(r, size > most, off);
         if (rc == 0 && r->count == ALL_ROWS)
             rc = choose_wanted(r, err);

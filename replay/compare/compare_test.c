@@ -319,4 +319,28 @@ START_TEST(no_row_is_faster_than_its_link)
 }
 END_TEST
 
+/* Rows that are done, or what two sizes say of a program in part. */
+START_TEST(the_best_so_far_is_said)
+{
+    static const char *const specs[] = {"synth:triad,bytes=2MiB", "synth:matmul,n=512"};
+    static const char *const few[] = {"gpu.sms=2"};
+    for (size_t i = 0; i < 2; i++) {
+        struct progress progress = {0};
+        compare_asked((struct compare_request){.spec = specs[i],
+                                               .platform = "h200",
+                                               .sets = few,
+                                               .set_count = 1,
+                                               .stop_from = i << 20,
+                                               .threads = 2,
+                                               .progress = &progress});
+        const struct compare_row *row = result.rows;
+        ck_assert_int_eq(result.in_part, i);
+        while (row->mechanism != (progress.best & 255))
+            row++;
+        ck_assert_double_eq_tol((double)(progress.best >> 8), compare_time_high(row), i ? 0.03 * compare_time(row) : 1);
+        compare_release(&result);
+    }
+}
+END_TEST
+
 TEST_MAIN("replay/compare")

@@ -14,12 +14,23 @@ struct progress {
     _Atomic uint64_t done;  /* units of work finished */
     _Atomic uint64_t total; /* 0: unknown */
     _Atomic int cancelled;  /* set by ^C: engines stop at the next batch with an error */
+    _Atomic uint64_t best;  /* the least so far, ns x 256 + the number of its name; 0: none yet */
+    const char *const *names;
 };
 
 static inline void progress_add(struct progress *p, uint64_t units)
 {
     if (p)
         atomic_fetch_add_explicit(&p->done, units, memory_order_relaxed);
+}
+
+/* p NULL: nobody asks; a time that is NAN is none. */
+static inline void progress_best(struct progress *p, unsigned name, double ns)
+{
+    const uint64_t new = ns >= 1 && ns < 0x1p55 ? (uint64_t)ns << 8 | name : 0;
+    uint64_t best = p && new ? atomic_load(&p->best) : 0;
+    while (p && new && (!best || new < best) && !atomic_compare_exchange_weak(&p->best, &best, new))
+        ;
 }
 
 /* What the points of one sweep find out once and use again: a pair of numbers by a text that says what they depend on.

@@ -1,5 +1,6 @@
 #include "replay/run/sweep_cache.h"
 
+#include <math.h>
 #include <pthread.h>
 
 #include "trace/base/testing.h"
@@ -90,6 +91,21 @@ START_TEST(an_object_is_kept_once_and_released_once)
     ck_assert_int_eq(released, 3);
     ck_assert_ptr_null(sweep_cache_object(NULL, "a"));
     ck_assert_ptr_null(sweep_cache_keep(NULL, "a", NULL, release));
+}
+END_TEST
+
+START_TEST(the_least_time_so_far_has_its_name)
+{
+    struct progress p = {0};
+    progress_best(NULL, 1, 5);
+    progress_best(&p, 1, NAN);
+    progress_best(&p, 1, 0);
+    ck_assert_uint_eq(p.best, 0);
+    progress_best(&p, 3, 1000);
+    progress_best(&p, 2, 2000);
+    ck_assert_uint_eq(p.best, 1000 << 8 | 3);
+    progress_best(&p, 2, 500);
+    ck_assert_uint_eq(p.best, 500 << 8 | 2);
 }
 END_TEST
 
