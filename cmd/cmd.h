@@ -1,8 +1,7 @@
 /* cmd: the subcommands. To add one: write cmd/cmd_X.c with a `const struct command cmd_X`, declare it below, add it to
  * commands[] in main.c, write docs/man/offchip-X.1.scd and a case in fixtures/cli/. Only this folder prints or exits.
  */
-#ifndef CMD_CMD_H
-#define CMD_CMD_H
+#pragma once
 
 #include <jansson.h>
 
@@ -111,5 +110,3 @@ const struct policy_head *policy_build(const char *source, const char *output, b
 int cmd_graph_writes(const char *path, bool replace);
 /* Write it in that format. An existing file is an error unless `replace`. */
 int cmd_graph_write(const char *path, bool replace, const struct graph *graph, struct err *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* info: what `info` says of a trace as JSON, besides what it holds. Each adds its keys to *root, as json_tree_put()
  * does.
  */
-#ifndef CMD_INFO_H
-#define CMD_INFO_H
+#pragma once
 
 #include <jansson.h>
 
@@ -44,5 +43,3 @@ int info_faults_json(struct store *store, json_t **root, struct err *err);
 /* What `info --by` has as rows, and what they make together: *total as a row, with time_ns of all kernels
  * (ATTRIBUTION_KERNEL), fault_pages, batches and services too. Both are the caller's; null: not known. */
 int info_rows_json(struct store *store, enum attribution_by by, json_t **rows, json_t **total, struct err *err);
-
-#endif

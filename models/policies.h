@@ -3,8 +3,7 @@
  *
  * From these lists come uvm_policies[], uvm_evict_policies[], dram_policies[], placement_policies[]
  * (models/policies.c) and the list of replay/zerocopy/zerocopy.c, where its baselines follow. */
-#ifndef MODELS_POLICIES_H
-#define MODELS_POLICIES_H
+#pragma once
 
 #include "models/dram/dram_policy.h"
 #include "models/placement/placement_policy.h"
@@ -80,5 +79,3 @@ UVM_EVICT_POLICIES(DECLARE_EVICT)
 DRAM_POLICIES(DECLARE_DRAM)
 PLACEMENT_POLICIES(DECLARE_PLACEMENT)
 ZEROCOPY_PATTERNS(DECLARE_PATTERN)
-
-#endif

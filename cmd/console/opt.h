@@ -1,6 +1,5 @@
 /* opt: option tables; parsed, range-checked, printed as help. */
-#ifndef CMD_CONSOLE_OPT_H
-#define CMD_CONSOLE_OPT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,5 +55,3 @@ const struct opt *opt_find(const struct opt *table, const char *name, size_t n, 
 /* Parse argv[1..]; options and operands may be mixed, "--" ends options. Operands are moved to the front of argv;
  * returns their number, or -1 with *err set. With stop_at_operand the first operand ends the options. */
 int opt_parse(const struct opt *table, int argc, char **argv, bool stop_at_operand, struct err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* printable: texts that come from files, on their way to a person's terminal: nothing in them moves the cursor, changes
  * colours or titles, or looks like a line of ours. Data formats (CSV, JSON) keep texts as they are. */
-#ifndef CMD_CONSOLE_PRINTABLE_H
-#define CMD_CONSOLE_PRINTABLE_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -68,5 +67,3 @@ struct noted {
  * many are left. */
 size_t notes_print_all(FILE *to, const struct noted *runs, size_t n,
                        bool (*matters)(const struct noted *runs, size_t n, size_t run, const char *note));
-
-#endif

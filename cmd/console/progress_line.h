@@ -1,7 +1,6 @@
 /* progress_line: progress on stderr for work that takes more than a second; only on a terminal unless --progress says
  * so. */
-#ifndef CMD_CONSOLE_PROGRESS_LINE_H
-#define CMD_CONSOLE_PROGRESS_LINE_H
+#pragma once
 
 #include "replay/run/sweep_cache.h"
 
@@ -10,5 +9,3 @@ struct progress_line;
 /* Start showing `progress` under `label`; NULL when nothing is to be shown, which progress_line_stop() accepts. */
 struct progress_line *progress_line_start(struct progress *progress, const char *label);
 void progress_line_stop(struct progress_line *line);
-
-#endif

@@ -1,6 +1,5 @@
 /* table: rows of cells, printed aligned for people or as CSV. */
-#ifndef CMD_CONSOLE_TABLE_H
-#define CMD_CONSOLE_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -63,5 +62,3 @@ struct left_out {
 void left_out_add(struct left_out *left, bool known);
 /* A line that says so, and how to see them; nothing if there are none. where: "under every policy". */
 void left_out_say(const struct left_out *left, const char *where);
-
-#endif

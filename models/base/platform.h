@@ -13,8 +13,7 @@
  *
  * The shipped files (models/platforms/X.ini) are embedded in the program; an installed file of that name is read
  * instead (platform_shipped.c). A name with '/' or ".ini" is read from disk. */
-#ifndef MODELS_BASE_PLATFORM_H
-#define MODELS_BASE_PLATFORM_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -176,5 +175,3 @@ double platform_axis_share(const struct platform_axis *axis, double value);
 
 /* The platform with one axis moved to a share of its range, 0 to 1, and all else as it is. */
 struct platform *platform_moved(const struct platform *platform, size_t i, double share, struct err *err);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * What an engine or a report must know of a policy is a property, here or on the interface's struct: nothing outside a
  * policy's file asks for its name. */
-#ifndef MODELS_BASE_POLICY_H
-#define MODELS_BASE_POLICY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,5 +56,3 @@ const char *policy_label(const struct policy_choice *choice, const char *without
 /* Heads and second_key of a policy by its engine and its name in results, "tree+random"; false: this program has none
  * such. (In replay/run/engine.c, which knows the engines.) */
 bool policy_known(const char *engine, const char *name, struct policy_choice *choice);
-
-#endif

@@ -12,8 +12,7 @@
  * Call order: dram_channel_init(), then a loop; the struct holds no resources. One thread per channel.
  * Source: gupta-2025-f3fs; GPGPU-Sim-4.0.1 branch ISPASS_2025 commit 1eea352, dram.cc and dram_sched*.cc.
  * Differs: an unopened bank matches no row (the artifact's registers start as row 0). */
-#ifndef MODELS_DRAM_CHANNEL_H
-#define MODELS_DRAM_CHANNEL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -296,5 +295,3 @@ static inline void dram_device_hold_bus(struct dram_device *d, const struct dram
 
 /* The next cycle after t at which something that was not allowed is; at most `next`. */
 int32_t dram_device_next(const struct dram_channel *channel, int32_t t, int32_t next);
-
-#endif

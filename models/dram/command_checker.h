@@ -6,8 +6,7 @@
  * refresh find it closed, PRE finds it open, RD and WR find their row. The first illegal one is kept.
  *
  * Call order: command_checker_init(), then command_checker_command() in the order of time. Holds no resources. */
-#ifndef MODELS_DRAM_COMMAND_CHECKER_H
-#define MODELS_DRAM_COMMAND_CHECKER_H
+#pragma once
 
 #include "models/dram/timing.h"
 
@@ -213,5 +212,3 @@ static inline void dram_legal_pim(struct dram_legal *l, const struct dram_timing
     l->all_row = row;
     l->pim = t;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* controller: one visited cycle of a channel under one policy: requests enter, one is selected, commands go out.
  *
  * All of it is inlined for a policy's constant hooks (models/dram/loop.h). */
-#ifndef MODELS_DRAM_CONTROLLER_H
-#define MODELS_DRAM_CONTROLLER_H
+#pragma once
 
 #include "models/dram/dram_policy.h"
 #include "models/dram/lanes.h"
@@ -689,5 +688,3 @@ DRAM_INLINE int64_t dram_visit(struct dram_channel *ch, const struct dram_hooks 
     const int64_t own = dram_policy_next_change(ch, hooks, state, now);
     return own < at ? own : at;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* dram_platform: numbers of one memory channel and of what stands before it; section [dram] of a platform file. */
-#ifndef MODELS_DRAM_DRAM_PLATFORM_H
-#define MODELS_DRAM_DRAM_PLATFORM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -70,5 +69,3 @@ struct dram_energy_counts {
 
 /* Joules. False: there are no figures. */
 bool dram_energy(const struct platform *platform, const struct dram_energy_counts *counts, double *low, double *high);
-
-#endif

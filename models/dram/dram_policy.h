@@ -2,8 +2,7 @@
  *
  * A policy is one file: its hooks, the line that builds the controller loop (models/dram/loop.h) with them, and a
  * struct dram_policy. To add one: X.c, X_test.c and its line in models/policies.h. */
-#ifndef MODELS_DRAM_DRAM_POLICY_H
-#define MODELS_DRAM_DRAM_POLICY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -101,5 +100,3 @@ const struct dram_policy *dram_policy_alone_baseline(void);
 
 /* Used by the loops: completes the statistics at the end of a feed. */
 void dram_feed_end(struct dram_channel *channel, struct dram_feed *feed, int64_t now);
-
-#endif

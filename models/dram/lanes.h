@@ -1,7 +1,6 @@
 /* lanes: sixteen 32-bit numbers, one per bank, compared at once; of more banks sixteen after sixteen. Each function is
  * there in SSE4.1 (x86-64-v2, what make asks for, has it) and in plain C. Arrays are 64-byte aligned. */
-#ifndef MODELS_DRAM_LANES_H
-#define MODELS_DRAM_LANES_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -120,5 +119,3 @@ LANES_INLINE uint64_t lanes_bytes(const uint8_t a[64], uint8_t x)
 #endif
     return m;
 }
-
-#endif

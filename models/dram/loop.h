@@ -4,8 +4,7 @@
  * of the loop are inlined there, and with them the hooks, which are constant: a policy costs no call, and a hook that
  * it leaves out costs nothing. What a cycle is: models/dram/controller.h. Building it for AVX2 as well and choosing at
  * run time gained nothing (measured: AMD EPYC with AVX-512, gcc 12.2, -2 to +1 %): the hot work is on 16-bit masks. */
-#ifndef MODELS_DRAM_LOOP_H
-#define MODELS_DRAM_LOOP_H
+#pragma once
 
 #include "models/dram/controller.h"
 
@@ -182,5 +181,3 @@ DRAM_INLINE int64_t dram_loop_step(struct dram_channel *ch, const struct dram_ho
         dram_enter(channel, (hooks).fifo, (int32_t)(now - channel->base), row, bank, flags, id);                       \
     }                                                                                                                  \
     static const struct dram_loops name = {name##_feed, name##_step, name##_push};
-
-#endif

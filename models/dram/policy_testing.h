@@ -1,6 +1,5 @@
 /* policy_testing: run a few requests through one channel under one policy; for the policies' tests. */
-#ifndef MODELS_DRAM_POLICY_TESTING_H
-#define MODELS_DRAM_POLICY_TESTING_H
+#pragma once
 
 #include "models/base/sections.h"
 #include "models/dram/dram_platform.h"
@@ -89,5 +88,3 @@ static inline void test_tiny_done(const char *policy, const char *params, const 
         ck_assert_msg(test_done[i] == done[i], "request %d: done at %lld, expected %lld", i, (long long)test_done[i],
                       (long long)done[i]);
 }
-
-#endif

@@ -9,8 +9,7 @@
  * or one column command and one row command of MEM requests whose banks are not held. Held banks are closed together
  * and refreshed before any other row command of that cycle; then they are let go. A PIM request gives no command
  * meanwhile. Last, one request enters. */
-#ifndef MODELS_DRAM_REFERENCE_TESTING_H
-#define MODELS_DRAM_REFERENCE_TESTING_H
+#pragma once
 
 #include <string.h>
 
@@ -410,5 +409,3 @@ static inline void reference_run(struct reference *c, uint32_t n, int vcs, int64
         }
     }
 }
-
-#endif

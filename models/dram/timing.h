@@ -4,8 +4,7 @@
  * numbers come from the [dram] section of a platform (models/dram/dram_platform.h); derived rows are computed here,
  * once. All values are cycles of the DRAM command clock, from the first cycle of a command to the first of the next. A
  * PIM column command is a write to every bank at once, so it obeys and arms the rows of DRAM_WR for all banks. */
-#ifndef MODELS_DRAM_TIMING_H
-#define MODELS_DRAM_TIMING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -96,5 +95,3 @@ size_t dram_rules(const struct dram_platform *platform, struct dram_rule rules[D
 /* The rules by name. -1 with *err set if they contradict what the channel relies on: reads and writes must finish in
  * the order of their columns, and a PRE must come later than an ACT. */
 int dram_timing_init(struct dram_timing *timing, const struct dram_platform *platform, struct err *err);
-
-#endif

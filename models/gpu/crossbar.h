@@ -9,8 +9,7 @@
  * takes that one. Source: gupta-2025-f3fs; GPGPU-Sim-4.0.1 branch ISPASS_2025, local_interconnect.cc (iSLIP variant),
  * read as data. Differs: there an input has a queue for each virtual channel and tries the one after the last sent
  * first; here an input is a multiprocessor, which runs one program and so sends one class. */
-#ifndef MODELS_GPU_CROSSBAR_H
-#define MODELS_GPU_CROSSBAR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,5 +52,3 @@ int32_t crossbar_take(struct crossbar *x, uint32_t output);
 
 /* Whether no input shows anything. */
 bool crossbar_empty(const struct crossbar *x);
-
-#endif

@@ -1,6 +1,5 @@
 /* gpu: numbers of a GPU chip that several engines share; section [gpu] of a platform file. */
-#ifndef MODELS_GPU_GPU_H
-#define MODELS_GPU_GPU_H
+#pragma once
 
 #include <stdint.h>
 
@@ -37,5 +36,3 @@ struct gpu {
     int64_t l1_banks;           /* sectors a cycle; sector number modulo this is the bank */
     int64_t miss_queue;         /* sectors that missed L1 and wait for the input buffer */
 };
-
-#endif

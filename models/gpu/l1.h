@@ -13,8 +13,7 @@
  * hash of it. Loads are the caller's numbers, below 65,536. Source: sectored L1 of Volta as in Khairy et al., ISCA
  * 2020, section III-A; GPGPU-Sim 4.0.1, gpu-cache.cc, read as data. Differs: the hash is ours; a store that is found
  * does not count as use. */
-#ifndef MODELS_GPU_L1_H
-#define MODELS_GPU_L1_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -86,5 +85,3 @@ uint32_t l1_next_waiter(struct l1 *l1);
 
 /* Writes sectors (mask). */
 void l1_write(struct l1 *l1, uint64_t line, uint32_t sectors);
-
-#endif

@@ -17,8 +17,7 @@
  * data. Differs: no queue of 32 misses between the cache and the L2 to DRAM queue, no ports of data and fill, which one
  * request a cycle never fills. l2_access() takes a write of a part of a sector for one of all of it: accesses are
  * recorded by sector. */
-#ifndef MODELS_GPU_L2_H
-#define MODELS_GPU_L2_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -107,5 +106,3 @@ void l2_each(const struct l2 *l2, void (*fn)(void *ctx, uint64_t addr, uint32_t 
 
 /* Empty it; nothing may be on its way. */
 void l2_clear(struct l2 *l2);
-
-#endif

@@ -12,8 +12,7 @@
  * Host memory is page-locked at lock_bytes_per_s; cudaMemcpy() from memory that is not runs at pageable_bytes_per_s.
  * Source of the form: measured, H100, driver 580.159.04, 2026-11, rows of fixtures/cuda/zero_copy_link.cu (launch).
  * Differs: a queue of any length; one stream. */
-#ifndef MODELS_GPU_LAUNCH_H
-#define MODELS_GPU_LAUNCH_H
+#pragma once
 
 struct launch {
     double enqueue_ns, gap_ns, alone_ns, wait_ns;
@@ -30,5 +29,3 @@ double launch_wait_ns(const struct launch *p, double *free_ns, double end_ns);
 
 /* n kernels of work_ns together, in a row. */
 double launch_row_ns(const struct launch *p, double n, double work_ns);
-
-#endif

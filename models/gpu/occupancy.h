@@ -7,8 +7,7 @@
  * 8 x 1,280 registers: 6 blocks by registers, 8 by warps: 6.
  * Source: NVIDIA CUDA programming guide, hardware multithreading; allocation unit of 256 registers a warp: its table of
  * technical specifications and occupancy calculator, compute capability 6.0 to 9.0. */
-#ifndef MODELS_GPU_OCCUPANCY_H
-#define MODELS_GPU_OCCUPANCY_H
+#pragma once
 
 #include "models/gpu/gpu.h"
 #include "trace/program/program.h"
@@ -70,5 +69,3 @@ static inline double issue_ns(const struct issue *i, uint32_t instructions, uint
     double most = own > crowd ? own : crowd;
     return most > memory ? most : memory;
 }
-
-#endif

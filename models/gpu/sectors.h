@@ -5,8 +5,7 @@
  * sorted. Worked example: 32 lanes read 4 B each from byte 0x1010 on: line 0x21 with sector 0, line 0x20 with sectors 0
  * to 3. A store says of each sector whether all of its 32 bytes are written: the first and the last are not, here.
  * Source: order: GPGPU-Sim 4.0.1, shader.cc, ldst_unit takes accesses from the back of a list in ascending order. */
-#ifndef MODELS_GPU_SECTORS_H
-#define MODELS_GPU_SECTORS_H
+#pragma once
 
 #include "trace/program/program.h"
 
@@ -29,5 +28,3 @@ struct sectors_line {
 
 /* Returns how many; 0 if no lane is active. */
 int sectors_of(const struct sectors_of *access, struct sectors_line line[SECTORS_LINES]);
-
-#endif

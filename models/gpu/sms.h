@@ -12,8 +12,7 @@
  *     sms_reply(s, sm, p->token, t);     the value of a read or atomic, or the acknowledgement of a store
  *
  * Within a cycle in this order. Source: GPGPU-Sim 4.0.1, branch ISPASS_2025 (shader.cc, gpu-cache.cc), read as data. */
-#ifndef MODELS_GPU_SMS_H
-#define MODELS_GPU_SMS_H
+#pragma once
 
 #include "models/gpu/gpu.h"
 #include "trace/program/program.h"
@@ -98,5 +97,3 @@ void sms_counts(const struct sms *s, struct sms_counts *counts);
 
 /* Launches that have ended since sms_start(), and blocks of the one after them that have begun. */
 uint64_t sms_reached(const struct sms *s, uint64_t *blocks);
-
-#endif

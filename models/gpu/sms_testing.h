@@ -1,8 +1,7 @@
 /* sms_testing: programs by hand, and a sink that answers every packet after so many cycles; for tests.
  *
  * The sink takes at most one packet a cycle from each multiprocessor and notes it. */
-#ifndef MODELS_GPU_SMS_TESTING_H
-#define MODELS_GPU_SMS_TESTING_H
+#pragma once
 
 #include "models/gpu/sms.h"
 #include "trace/base/testing.h"
@@ -132,5 +131,3 @@ static inline void sink_release(struct sink *k)
     free(k->note);
     *k = (struct sink){0};
 }
-
-#endif

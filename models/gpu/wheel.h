@@ -3,8 +3,7 @@
  * A ring of cycles, each with a mask of actors, and a mask of cycles that have any. Setting is a bit, finding the next
  * cycle a few words, however many actors there are. An actor may be set for several cycles. Times further ahead than
  * the ring are cut to its end: whoever wakes with nothing to do sets itself again. */
-#ifndef MODELS_GPU_WHEEL_H
-#define MODELS_GPU_WHEEL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -52,5 +51,3 @@ static inline bool wheel_take(struct wheel *w, int64_t t, uint64_t *due)
         w->now = t;
     return some;
 }
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Worked example (overhead_test.c): 4 copies of 1 MiB each way at 1e-7 ms/byte and 0.01 ms start-up:
  * O_D = 4 x 0.01 + 1e-7 x 2 MiB + 1e-7 x 2 MiB = 0.459 ms. */
-#ifndef MODELS_PLACEMENT_OVERHEAD_H
-#define MODELS_PLACEMENT_OVERHEAD_H
+#pragma once
 
 #include <stdint.h>
 
@@ -83,5 +82,3 @@ enum placement guideline_1(const struct placement_overheads *overheads) PLUGIN_A
 bool guideline_2(double managed_and_pinned_kernels, double device_kernels) PLUGIN_API(guideline_2);
 
 const char *placement_name(enum placement placement) PLUGIN_API(placement_name); /* "device", "managed", "pinned" */
-
-#endif

@@ -1,6 +1,5 @@
 /* placement_policy: which memory a task gets, given what each would cost. */
-#ifndef MODELS_PLACEMENT_PLACEMENT_POLICY_H
-#define MODELS_PLACEMENT_PLACEMENT_POLICY_H
+#pragma once
 
 #include "models/base/policy.h"
 #include "models/placement/overhead.h"
@@ -19,5 +18,3 @@ struct placement_policy {
 
 /* Their heads (models/policies.h); ends with NULL. */
 extern const struct policy_head *const placement_policies[];
-
-#endif

@@ -4,8 +4,7 @@
  * Such a file says the same as one in models/: the struct of an interface with its head. Functions of the program that
  * it may call are declared with PLUGIN_API() in these headers; all else is inline in them. Schedulers are driven by the
  * program's controller loop, through their hooks. */
-#ifndef MODELS_PLUGIN_PLUGIN_H
-#define MODELS_PLUGIN_PLUGIN_H
+#pragma once
 
 #include "models/dram/loop.h"
 #include "models/placement/placement_policy.h"
@@ -60,5 +59,3 @@ struct plugin {
 #define OFFCHIP_DRAM_SCHEDULER(policy, hooks)                                                                          \
     DRAM_LOOPS_OF(plugin_loops, hooks)                                                                                 \
     PLUGIN_EXPORT(POLICY_DRAM_SCHEDULER, dram_policy, policy, &(hooks), &plugin_loops)
-
-#endif

@@ -2,8 +2,7 @@
  *
  * A loaded policy stays for the life of the process. Its table has one more row, `so`: the path that it was loaded
  * from, which tells policies of two files apart. Once loaded it is found by name. Thread-safe. */
-#ifndef MODELS_PLUGIN_PLUGIN_LOAD_H
-#define MODELS_PLUGIN_PLUGIN_LOAD_H
+#pragma once
 
 #include "models/base/policy.h"
 
@@ -23,5 +22,3 @@ enum policy_interface plugin_interface(const struct policy_head *head);
 
 /* What `--policy` takes for a file and not for a name: it ends in ".so". */
 bool plugin_is_path(const char *text);
-
-#endif

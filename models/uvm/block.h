@@ -5,8 +5,7 @@
  * block's own pages are [first, end), and pages below `first` do not exist (the driver's tree has ghost leaves there).
  * A block without one whole 64 KiB region is numbered from its start (first = 0) and is one region.
  * Source: driver 545.23.06, uvm_perf_prefetch.c, init_bitmap_tree_from_region() and grow_fault_granularity(). */
-#ifndef MODELS_UVM_BLOCK_H
-#define MODELS_UVM_BLOCK_H
+#pragma once
 
 #include <assert.h>
 
@@ -81,5 +80,3 @@ static inline void uvm_block_keep_movable(const struct uvm_block *block, const s
     if (block->end < UVM_BLOCK_PAGES)
         page_mask_clear_region(pages, block->end, UVM_BLOCK_PAGES);
 }
-
-#endif

@@ -12,8 +12,7 @@
  * Source: Wilt 2017 (docs/papers.md), both tables, whose column "ms" is in microseconds: 4,096 KB in 8,458 is the row
  * of 496 MB/s. The boards, GeForce GTX 970 and Titan X, are labelled GM200 and GP100 there; the labels are kept.
  * Differs: with the 0 KB row as the only constant no slope fits within 10 %, hence `present`. */
-#ifndef MODELS_UVM_LEGACY_H
-#define MODELS_UVM_LEGACY_H
+#pragma once
 
 #include <stdint.h>
 
@@ -50,5 +49,3 @@ void legacy_launch(const struct legacy_platform *hw, int64_t pages, enum legacy_
 
 /* The same program on mapped pinned memory: no copy, no fault; the kernel reads `gpu_bytes` over the bus. */
 void legacy_mapped(const struct legacy_platform *hw, int64_t gpu_bytes, struct legacy_cost *cost);
-
-#endif

@@ -3,8 +3,7 @@
  * Add batches; when the window is as long as wanted, read R and begin the next. It serves the adaptive policies, the
  * replay of recordings and figure box.
  * Source: "Adaptive Prefetch-Granularity Management" (lee-2026), equations 1 and 2: R = num_va / num_batch. */
-#ifndef MODELS_UVM_LOCALITY_H
-#define MODELS_UVM_LOCALITY_H
+#pragma once
 
 #include <stdint.h>
 
@@ -33,5 +32,3 @@ double uvm_locality_summed_r(const struct uvm_locality *window) PLUGIN_API(uvm_l
 
 /* Forget everything counted and begin the next window. */
 void uvm_locality_next(struct uvm_locality *window) PLUGIN_API(uvm_locality_next);
-
-#endif

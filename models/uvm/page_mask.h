@@ -2,8 +2,7 @@
  *
  * Bit p is page p of the block (bit p % 64 of word p / 64). Regions are half-open, [first, end), 0 <= first <= end <=
  * 512. Nothing here allocates or fails; `out` may be one of the operands. */
-#ifndef MODELS_UVM_PAGE_MASK_H
-#define MODELS_UVM_PAGE_MASK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -201,5 +200,3 @@ static inline uint64_t page_mask_fill16(uint64_t word)
     uint64_t top = (((word & low15) + low15) | word) & ~low15; /* bit 15 of each group that is not empty */
     return (top >> 15) * 0xFFFFull;
 }
-
-#endif

@@ -14,8 +14,7 @@
  * that lapse grows to its limit), `driver590_spec` what its names say; neither was seen on hardware. Differs: one GPU,
  * which reaches the CPU's memory, and a CPU that does not reach the GPU's (x86 over PCIe); permission revocations are
  * not events; a reset page's next event is its first [inferred]; a pin that ends resets the page. */
-#ifndef MODELS_UVM_THRASHING_H
-#define MODELS_UVM_THRASHING_H
+#pragma once
 
 #include "models/uvm/block.h"
 
@@ -79,5 +78,3 @@ enum uvm_hint uvm_thrashing_hint(struct uvm_thrashing *t, uint32_t block, unsign
 
 /* The pin of a page is over at `now_ns`: forget the page. False if it is pinned for longer, or not at all. */
 bool uvm_thrashing_unpin(struct uvm_thrashing *t, uint32_t block, unsigned page, int64_t now_ns);
-
-#endif

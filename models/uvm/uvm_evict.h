@@ -10,8 +10,7 @@
  * driver does (a block cut by its allocation's edge: 64 KiB pieces of one), and a victim gives up all its own. With
  * capacity=piece it is handed out in pieces of 64 KiB: a what-if that no driver has.
  * Source: the driver's choice: 545.23.06, uvm_pmm_gpu.c, pick_root_chunk_to_evict(). */
-#ifndef MODELS_UVM_UVM_EVICT_H
-#define MODELS_UVM_UVM_EVICT_H
+#pragma once
 
 #include "models/base/policy.h"
 #include "models/uvm/block.h"
@@ -144,5 +143,3 @@ extern const struct param uvm_evict_plain_params[] PLUGIN_API(uvm_evict_plain_pa
 #define UVM_EVICT_CAPACITY_ROW(S, value)                                                                               \
     PARAM_CHOICE_ROW(S, capacity, "chunk|piece", value,                                                                \
                      "what memory is handed out in: 2 MiB chunks, or 64 KiB pieces, which no driver does")
-
-#endif

@@ -3,8 +3,7 @@
  * A tree over places: a block that becomes the newest gets the next place; when they run out they are given anew. A
  * node knows how many blocks lie below it, and the least key. The engine makes it before the first pick, and keeps it.
  */
-#ifndef MODELS_UVM_UVM_EVICT_INDEX_H
-#define MODELS_UVM_UVM_EVICT_INDEX_H
+#pragma once
 
 #include "models/uvm/uvm_evict.h"
 
@@ -32,5 +31,3 @@ void uvm_evict_index_hide(const struct uvm_evict_view *view, uint32_t block);
 /* Takes in that facts of a block or its place in the order have changed; gone: it is in the order no more. The
  * requester, and a policy without a key, are left alone. */
 void uvm_evict_index_note(const struct uvm_evict_view *view, uint32_t block, bool gone);
-
-#endif

@@ -17,8 +17,7 @@
  * nothing of another machine: a section that is borrowed has the default's range, not the lender's. `offchip calibrate
  * uvm` fits it. Source of the form: driver 545.23.06, uvm_gpu_replayable_faults.c and uvm_va_block.c (what is done per
  * batch, per block, per contiguous run and per page); of the numbers: the platform files. */
-#ifndef MODELS_UVM_UVM_PLATFORM_H
-#define MODELS_UVM_UVM_PLATFORM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -65,5 +64,3 @@ struct uvm_platform {
 
 /* The same platform with the CPU's times as they are on its host, and `host` 1: what the engine runs on. */
 struct uvm_platform uvm_platform_on_host(const struct uvm_platform *platform);
-
-#endif

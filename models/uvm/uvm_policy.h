@@ -3,8 +3,7 @@
  * For each fault batch the engine calls prefetch_batch() before its services, plan() once per service (one VA block in
  * one batch) and on_batch_end() after its last service. Windows over batches belong to the policy. plan() is pure: same
  * arguments, same plan; a policy reads no clock, file or global. One state per run; a state is used by one thread. */
-#ifndef MODELS_UVM_UVM_POLICY_H
-#define MODELS_UVM_UVM_POLICY_H
+#pragma once
 
 #include <stddef.h>
 
@@ -120,5 +119,3 @@ struct uvm_lockstep {
 };
 
 extern const struct uvm_policy uvm_lockstep;
-
-#endif

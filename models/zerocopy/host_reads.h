@@ -17,8 +17,7 @@
  * that reads 4 B a lane of one line, H200: one request of 128 B, answered after 2.6 ns of the link and 1,350 ns.
  * Source: specs of both parts; the queue: link.h. Differs: memory of the GPU answers as its L2 if all of it fits there,
  * else as DRAM, with any bandwidth. */
-#ifndef MODELS_ZEROCOPY_HOST_READS_H
-#define MODELS_ZEROCOPY_HOST_READS_H
+#pragma once
 
 #include "models/zerocopy/launch_weights.h"
 #include "models/zerocopy/link.h"
@@ -65,5 +64,3 @@ int host_reads_run(const struct host_reads *how, struct err *err);
 
 /* How many of so many launches that took some time are simulated again. */
 uint32_t host_reads_again(uint32_t launches);
-
-#endif

@@ -9,8 +9,7 @@
  * lanes of a load never share a line, and a list's requests follow from its start and length.
  * Source: EMOGI 382dbcc, the baseline kernels; group4: machine code of such loops is unrolled by four (measured: H200,
  * CUDA 13.0, 2026-11). */
-#ifndef MODELS_ZEROCOPY_LANE_H
-#define MODELS_ZEROCOPY_LANE_H
+#pragma once
 
 #include "models/zerocopy/link.h"
 #include "models/zerocopy/pattern.h"
@@ -93,5 +92,3 @@ double l1_fetches(const struct pcie *p, const struct gpu *gpu, const struct l1_k
 
 /* Blocks of `warps` warps that are resident on a multiprocessor at most. */
 double l1_resident_blocks(const struct gpu *gpu, double warps, double blocks_per_sm);
-
-#endif

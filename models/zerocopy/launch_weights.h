@@ -6,8 +6,7 @@
  * allocations a body reads; of two warps one is forgotten if the other waits at least as often whatever is on the GPU.
  * Worked example: warp 0 reads A 3 times, warp 1 A and B in one body twice. With both in host memory warp 0 is the
  * heaviest, with A on the GPU warp 1. Threads may each count warps into a tally of their own, added in any order. */
-#ifndef MODELS_ZEROCOPY_LAUNCH_WEIGHTS_H
-#define MODELS_ZEROCOPY_LAUNCH_WEIGHTS_H
+#pragma once
 
 #include "trace/program/program.h"
 
@@ -98,5 +97,3 @@ bool launch_weights_kept(const struct launch_weights *weights, const char *name,
 /* Without memory for it, or beyond 128 MiB, it is not kept. */
 void launch_weights_keep(const struct launch_weights *weights, const char *name, uint32_t launch, uint32_t sms,
                          const struct launch_weight *weight);
-
-#endif

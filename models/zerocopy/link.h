@@ -14,8 +14,7 @@
  * Worked example, H200, 128 B requests alone: wire 148 B / 59.23 GB/s = 2.50 ns, host 2 lines 2.17 ns: 50.5 GB/s.
  * Source: PCIe framing as in [pcie]; the form and its constants: platform files. Differs: bounds are joined by a
  * smooth maximum, which no measurement identifies; sharpness 8 and infinity differ by 3 %. */
-#ifndef MODELS_ZEROCOPY_LINK_H
-#define MODELS_ZEROCOPY_LINK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -178,5 +177,3 @@ static inline double counter_link_payload(double up_bytes, double down_bytes)
 {
     return down_bytes - 12 * counter_link_requests(up_bytes);
 }
-
-#endif

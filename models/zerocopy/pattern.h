@@ -2,8 +2,7 @@
  *
  * A pattern counts requests by size, in closed form where one exists, and can expand the same scans into the requests
  * themselves, exactly and slowly. A counter is made for a view (a structure under a reuse rule) and fed one launch. */
-#ifndef MODELS_ZEROCOPY_PATTERN_H
-#define MODELS_ZEROCOPY_PATTERN_H
+#pragma once
 
 #include <assert.h>
 
@@ -129,5 +128,3 @@ static inline size_t pattern_add_sectors(uint64_t *sectors, size_t n, uint64_t a
         sectors[n++] = s;
     return n;
 }
-
-#endif

@@ -13,8 +13,7 @@
  * Source: Mattson et al., Evaluation techniques for storage hierarchies, IBM Systems Journal 1970 (one pass for all
  * sizes of a cache whose larger one holds all that a smaller one does). Differs: lookups of one launch come one after
  * another; what a cache's own tables cost is not in it. */
-#ifndef MODELS_ZEROCOPY_ROW_CACHE_H
-#define MODELS_ZEROCOPY_ROW_CACHE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -41,5 +40,3 @@ uint64_t *row_cache_curve(enum row_cache cache, const uint64_t *rows, size_t n, 
 /* The size from 0 to most whose hits lie highest above the line from those of no cache to those of the largest: beyond
  * it a row more saves less than the rows did on average. */
 uint32_t row_cache_knee(const uint64_t *hits, uint32_t most);
-
-#endif

@@ -9,8 +9,7 @@
  * Worked example (score_test.c): 0 -> 1, 0 -> 2, 1 -> 2, d = 0.5, one round from 1/3 each: in = 0, 1, 2;
  * s'[0] = 1/6 + 0.5 (1/3 + 1/6) = 5/12, s'[1] = 1/6 + 0.5 x 1/6 = 1/4, s'[2] = 1/6.
  * Source: Min 2022 (docs/papers.md), section 4.2.1, algorithm 2. Differs: damping is not printed; 0.85 as PageRank. */
-#ifndef MODELS_ZEROCOPY_SCORE_H
-#define MODELS_ZEROCOPY_SCORE_H
+#pragma once
 
 #include "trace/graph/graph.h"
 
@@ -44,5 +43,3 @@ void score_shares(const struct graph *graph, const double *score, const uint32_t
                   size_t n);
 
 const char *score_name(enum score_kind kind);
-
-#endif

@@ -10,8 +10,7 @@
  * line: measured, H200, driver 580.159.04, 2026-11: 1,110,110 loads of sectors 0 and 2 of a line made as many requests,
  * of 96 B and a 12 B header on the link.
  * Differs: on the H200, 0.16 % of such pairs were fetched as one 128 B request (two warps missing together). */
-#ifndef MODELS_ZEROCOPY_WARP_H
-#define MODELS_ZEROCOPY_WARP_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -93,5 +92,3 @@ int coalescer_load(struct coalescer *c, uint64_t warp, const uint64_t *sectors, 
 
 /* Forget everything: a new launch. */
 void coalescer_launch(struct coalescer *c) PLUGIN_API(coalescer_launch);
-
-#endif

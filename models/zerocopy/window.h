@@ -12,8 +12,7 @@
  * arrays only, whose windows are all under way at once: both warps ask for what lies between two. Measured: H200,
  * driver 580.159.04, 2026-11: 512 MiB of 4-byte elements from 36 to 60 B behind a line's start are read at 33.7 to 36.7
  * GB/s; asked for by both at 36.2, once at 42.9. Source: derived from warp.h, compared with its coalescer. */
-#ifndef MODELS_ZEROCOPY_WINDOW_H
-#define MODELS_ZEROCOPY_WINDOW_H
+#pragma once
 
 #include "models/zerocopy/pattern.h"
 
@@ -53,5 +52,3 @@ static inline uint32_t window_line(const struct pattern_view *view)
 #define WINDOW_COUNTER                                                                                                 \
     .counter_new = counter_new, .counter_free = window_counter_free, .count = window_count, .finish = window_finish,   \
     .expand = expand
-
-#endif

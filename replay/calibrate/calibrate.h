@@ -1,6 +1,5 @@
 /* calibrate: fit the numbers of a platform to measurements, so that a user's own machine becomes a platform. */
-#ifndef REPLAY_CALIBRATE_CALIBRATE_H
-#define REPLAY_CALIBRATE_CALIBRATE_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -98,5 +97,3 @@ void calibration_note(struct calibration *c, const char *format, ...) __attribut
 
 /* The platform file: base and the fitted numbers, each with what it was fitted to. */
 int calibration_write(const struct calibration *c, const char *name, const char *base, FILE *out, struct err *err);
-
-#endif

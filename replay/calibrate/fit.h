@@ -2,8 +2,7 @@
  *
  * Finds x >= 0 that minimises the sum of (w_i (a_i . x - y_i))^2, by the active-set method of Lawson and Hanson
  * (Solving Least Squares Problems, 1974, chapter 23) over the normal equations, columns scaled to unit length. */
-#ifndef REPLAY_CALIBRATE_FIT_H
-#define REPLAY_CALIBRATE_FIT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ void fit_add(struct fit *fit, const double *a, double y, double w);
 
 /* Solve. -1 with *err set for fewer rows than terms. */
 int fit_solve(struct fit *fit, struct err *err);
-
-#endif

@@ -14,8 +14,7 @@
  * Two of its errors to either side hold half the batches, and entries that are a fifth off, twice. Simulated recordings
  * of stride and nw give their number back within 6 % (host_fit_test.c); such of bicg and conv2d, with up to twice the
  * entries and services without a copy, up to 40 % more. */
-#ifndef REPLAY_CALIBRATE_HOST_FIT_H
-#define REPLAY_CALIBRATE_HOST_FIT_H
+#pragma once
 
 #include "models/uvm/uvm_platform.h"
 #include "replay/calibrate/fit.h"
@@ -44,5 +43,3 @@ int host_fit_add(struct host_fit *f, const struct uvm_recording *r, const struct
 
 /* -1: fewer than HOST_FIT_BATCHES. */
 int host_fit_solve(struct host_fit *f);
-
-#endif

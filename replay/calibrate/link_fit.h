@@ -4,8 +4,7 @@
  * The time is link_time_ns() itself, whose bounds are joined by a smooth maximum, so the fit is Gauss-Newton on
  * relative residuals: each step is a bounded least squares problem (fit.h) in the costs, halved until the residual
  * falls. A cost starts at the largest value that no row contradicts. */
-#ifndef REPLAY_CALIBRATE_LINK_FIT_H
-#define REPLAY_CALIBRATE_LINK_FIT_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -85,5 +84,3 @@ int link_fit_solve(struct link_fit *fit, const struct link_row *rows, const bool
 /* The time that *p predicts for a row, requests or copy; *bound (may be NULL) is what held up most, of requests. */
 double link_row_ns(const struct link_costs *p, const struct gpu *gpu, const struct link_row *row,
                    enum link_bound *bound);
-
-#endif

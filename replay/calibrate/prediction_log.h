@@ -1,7 +1,6 @@
 /* prediction_log: what plans predicted beside what recordings with them measured, a row each in a CSV file that
  * `offchip diff --ledger` appends to and `make accuracy WITH=FILE` reads. Nothing is ever fitted to it. */
-#ifndef REPLAY_CALIBRATE_PREDICTION_LOG_H
-#define REPLAY_CALIBRATE_PREDICTION_LOG_H
+#pragma once
 
 #include <stddef.h>
 
@@ -30,5 +29,3 @@ struct prediction {
  * is. Two processes at once wait for each other. *added: how many are new. -1 with *err set; a file that is no ledger
  * is left as it is. */
 int prediction_log_append(const char *path, const struct prediction *rows, size_t n, size_t *added, struct err *err);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * A mechanism that cannot be had (memory too small, a section that the platform lacks, an input that does not say
  * enough) is a row without numbers whose note says why; it never wins. */
-#ifndef REPLAY_COMPARE_COMPARE_H
-#define REPLAY_COMPARE_COMPARE_H
+#pragma once
 
 #include <jansson.h>
 #include <stdio.h>
@@ -234,5 +233,3 @@ const char *compare_experiment_say(const struct compare_result *result, const st
  * "loses_above_ns","open","settles":[{"number","at","wins"}]},..] of so many mechanisms; without a rival "against" and
  * both thresholds are null. NULL: no memory. */
 json_t *compare_experiments_json(const struct compare_result *result, size_t most);
-
-#endif

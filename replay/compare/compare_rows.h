@@ -1,6 +1,5 @@
 /* compare_rows: how the rows of a comparison are made, when one stops, where those that are done are kept. */
-#ifndef REPLAY_COMPARE_COMPARE_ROWS_H
-#define REPLAY_COMPARE_COMPARE_ROWS_H
+#pragma once
 
 #include <pthread.h>
 
@@ -275,5 +274,3 @@ int compare_file_stage(struct compare_file *keep, struct compare_result *result,
 
 /* All rows in the order that they have now; where some were drawn, these once more with what came of the draws. */
 int compare_file_end(struct compare_file *keep, const struct compare_result *result, struct err *err);
-
-#endif

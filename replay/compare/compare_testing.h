@@ -1,6 +1,5 @@
 /* compare_testing: what the tests of this folder share: one comparison, and its rows by name. */
-#ifndef REPLAY_COMPARE_COMPARE_TESTING_H
-#define REPLAY_COMPARE_COMPARE_TESTING_H
+#pragma once
 
 #include <string.h>
 
@@ -66,5 +65,3 @@ static inline bool told(const struct compare_row *row, const char *words)
             return true;
     return false;
 }
-
-#endif

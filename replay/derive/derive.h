@@ -15,8 +15,7 @@
  * the GPU's in any case (derive_space.h) has no touches and no requests over the link. Example: vector add of 65,536
  * floats, 2,048 warps: 6,144 touches of 192 pages; 4,096 reads and 2,048 writes of 128 B; through an L2 that holds it
  * all, 4,096 fetches and 2,048 write-backs of 128 B. */
-#ifndef REPLAY_DERIVE_DERIVE_H
-#define REPLAY_DERIVE_DERIVE_H
+#pragma once
 
 #include "models/gpu/gpu.h"
 #include "models/zerocopy/warp.h"
@@ -122,5 +121,3 @@ int derive_launches_names(const struct derive_source *source, int (*fn)(void *ct
 
 /* Fill table kernels of `out`: the recording's rows as they are, or the program's launches. */
 int derive_launches_write(const struct derive_source *source, struct store *out, struct err *err);
-
-#endif

@@ -4,8 +4,7 @@
  * earlier one holds (struct list_ends): each sector is read once per launch. The structure is the memory that is read,
  * without its gaps. Under the pattern merged the lists make the requests of the accesses themselves where no sector is
  * read twice; under naive they tell what a thread per list would have made. */
-#ifndef REPLAY_DERIVE_DERIVE_SCANS_H
-#define REPLAY_DERIVE_DERIVE_SCANS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -88,5 +87,3 @@ void program_reads_close(struct program_reads *reads);
 
 /* State: a struct program_reads *. */
 extern const struct scan_ops program_reads_ops;
-
-#endif

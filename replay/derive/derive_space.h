@@ -1,6 +1,5 @@
 /* derive_space: which addresses stay on the GPU, and which stretches of the address space a recording touches. */
-#ifndef REPLAY_DERIVE_DERIVE_SPACE_H
-#define REPLAY_DERIVE_DERIVE_SPACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,5 +57,3 @@ void derive_space_release(struct derive_space *space);
 /* Bytes of all rows, and where a byte stands if they follow each other without gaps; UINT64_MAX: in none. */
 uint64_t derive_space_bytes(const struct derive_space *space);
 uint64_t derive_space_offset(const struct derive_space *space, uint64_t addr);
-
-#endif

@@ -6,8 +6,7 @@
  * jumps back, as a loop does; an address that is itself loaded (b[a[i]]) is asked for too early: the least time. With
  * `waits` a warp waits for each of its loads before the next: the most that waiting takes. Other instructions and
  * barriers are not recorded, and take no time in either. */
-#ifndef REPLAY_DERIVE_RECORDED_PROGRAM_H
-#define REPLAY_DERIVE_RECORDED_PROGRAM_H
+#pragma once
 
 #include "replay/derive/derive.h"
 
@@ -22,5 +21,3 @@ uint64_t recorded_program_stored(const struct recorded_program *recorded);
 
 /* Valid until it is closed. */
 struct program recorded_program_of(const struct recorded_program *recorded);
-
-#endif

@@ -1,8 +1,7 @@
 /* testing_program: a small program with all that derivations meet: c[i] = a[i] + b[i] with both loads under way
  * together, every block loads its flag first and waits for it, a barrier, an atomic at the end; the flags may be the
  * GPU's own. Launches: "vecadd" twice, a phase of the CPU between them. */
-#ifndef REPLAY_DERIVE_TESTING_PROGRAM_H
-#define REPLAY_DERIVE_TESTING_PROGRAM_H
+#pragma once
 
 #include "trace/program/program.h"
 
@@ -85,5 +84,3 @@ static inline struct program vecadd_program(struct vecadd *v, uint64_t n, bool d
     program_place(v->allocs, VECADD_ALLOCS, 0, 0);
     return (struct program){.ops = &vecadd_ops, .state = v, .compute_ns = -1};
 }
-
-#endif

@@ -4,8 +4,7 @@
  * - direct: open loop with back-pressure (models/dram/dram_policy.h);
  * - corun: two sides, closed loop: programs through interconnect and L2 (replay/dram/corun_programs.c), streams with a
  *   window of outstanding requests (replay/dram/corun_streams.c). */
-#ifndef REPLAY_DRAM_DRAM_H
-#define REPLAY_DRAM_DRAM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -196,5 +195,3 @@ static inline const struct dram_options *dram_options(const struct replay_job *j
 
 /* The first line of --commands. */
 void dram_commands_head(FILE *commands);
-
-#endif

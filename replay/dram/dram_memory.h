@@ -19,8 +19,7 @@
  * l2cache.cc, local_interconnect.cc, read as data.
  * Differs: the reply network has no output buffers (it would never hold more than the one packet that leaves in the
  * same cycle); a multiprocessor's input buffer has the packets of one class only, see crossbar.h; L2: see l2.h. */
-#ifndef REPLAY_DRAM_DRAM_MEMORY_H
-#define REPLAY_DRAM_DRAM_MEMORY_H
+#pragma once
 
 #include "models/gpu/crossbar.h"
 #include "models/gpu/gpu.h"
@@ -201,5 +200,3 @@ static inline void dram_memory_wake(struct dram_memory *m)
 
 /* After a run: packets = replies + in flight, credits, every channel's own checks. */
 int dram_memory_check(const struct dram_memory *m, bool finished, struct err *err);
-
-#endif

@@ -15,8 +15,7 @@
  * return queue, in the DRAM cycle after completion; of a posted write-back at its completion. A full return queue (its
  * replies find no room) stops the controller.
  * Source: GPGPU-Sim-4.0.1 branch ISPASS_2025, l2cache.cc (memory_partition_unit::dram_cycle, arbitration_metadata). */
-#ifndef REPLAY_DRAM_DRAM_PARTITION_H
-#define REPLAY_DRAM_DRAM_PARTITION_H
+#pragma once
 
 #include "replay/dram/dram.h"
 
@@ -209,5 +208,3 @@ static inline int dram_partition_move(struct dram_partition *p, int64_t k, int64
 
 /* Requests in it that hold a credit, and in the L2 to DRAM queues. */
 int32_t dram_partition_credits(const struct dram_partition *p);
-
-#endif

@@ -1,6 +1,5 @@
 /* dram_simulation: one run of programs on multiprocessors (models/gpu/sms.h) before one memory, under one policy. */
-#ifndef REPLAY_DRAM_DRAM_SIMULATION_H
-#define REPLAY_DRAM_DRAM_SIMULATION_H
+#pragma once
 
 #include "replay/dram/dram_memory.h"
 #include "trace/program/cut.h"
@@ -67,5 +66,3 @@ struct dram_simulation {
 
 /* -1 with *err set. */
 int dram_simulation_run(struct dram_simulation *run, struct err *err);
-
-#endif

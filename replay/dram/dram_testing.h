@@ -1,6 +1,5 @@
 /* dram_testing: import a CSV of requests and replay it, for the dram engine's tests; what the engine counted. */
-#ifndef REPLAY_DRAM_DRAM_TESTING_H
-#define REPLAY_DRAM_DRAM_TESTING_H
+#pragma once
 
 #include "replay/dram/dram_partition.h"
 #include "trace/base/mem.h"
@@ -92,5 +91,3 @@ static inline double test_real(const struct replay_result *result, size_t run, c
     ck_assert_msg(v->known, "%s is unknown", name);
     return v->real;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* window_testing: a channel's requests alone in a window, for tests that look into the closed loop of streams. */
-#ifndef REPLAY_DRAM_WINDOW_TESTING_H
-#define REPLAY_DRAM_WINDOW_TESTING_H
+#pragma once
 
 #include "replay/dram/corun_streams.c"
 #include "replay/dram/dram_testing.h"
@@ -26,5 +25,3 @@ static inline int64_t test_window(const struct dram_stream *stream, const struct
     free(policy.params);
     return cycles;
 }
-
-#endif

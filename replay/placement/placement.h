@@ -1,6 +1,5 @@
 /* placement: the engine, and a set of tasks under one policy at one end of their bounds. */
-#ifndef REPLAY_PLACEMENT_PLACEMENT_H
-#define REPLAY_PLACEMENT_PLACEMENT_H
+#pragma once
 
 #include "models/placement/placement_policy.h"
 #include "replay/placement/placement_schedule.h"
@@ -30,5 +29,3 @@ void placement_set_release(struct placement_set *set);
 int placement_set_run(struct placement_set *set, const struct placement_tasks *tasks, bool high,
                       const struct placement_policy *policy, const void *state, const struct placement_platform *hw,
                       struct placement_misses misses, bool corun, struct err *err);
-
-#endif

@@ -5,8 +5,7 @@
  * CO is policy auto, D device, MO managed memory for all. Of each draw: mean response of CO over that of D and of MO,
  * side by side and in turn. And how far a task's time alone lies from that of the numbers as they stand: the error that
  * the ranges by themselves put into a prediction. */
-#ifndef REPLAY_PLACEMENT_PLACEMENT_DRAWS_TESTING_H
-#define REPLAY_PLACEMENT_PLACEMENT_DRAWS_TESTING_H
+#pragma once
 
 #include <math.h>
 #include <stdlib.h>
@@ -163,5 +162,3 @@ static inline int placement_draws_run(struct placement_draws *out, const struct 
     free(logs);
     return rc;
 }
-
-#endif

@@ -12,8 +12,7 @@
  * managed memory overlap and take less together than as they are, they get that, unless it breaks guideline 2 (11).
  *
  * Worked example: 1 GiB mapped in 1 of 512 launches, 9 ms, beside 1,000 device kernels of 0.1 ms: 90 run there. */
-#ifndef REPLAY_PLACEMENT_PLACEMENT_SCHEDULE_H
-#define REPLAY_PLACEMENT_PLACEMENT_SCHEDULE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -100,5 +99,3 @@ void schedule_queue_set(struct schedule_queue *queue, size_t rank, struct schedu
 /* The first rank >= `from` that waits with a device kernel of at most `room` ms (INFINITY: or none) and a mapping of at
  * least `idle` ms (-1: or none). SIZE_MAX: none. */
 size_t schedule_queue_find(const struct schedule_queue *queue, size_t from, double room, double idle);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Every input is a number or, where only bounds are known, LO..HI; `struct placement_task` holds both ends, so results
  * become intervals. */
-#ifndef REPLAY_PLACEMENT_PLACEMENT_TASKS_H
-#define REPLAY_PLACEMENT_PLACEMENT_TASKS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -121,5 +120,3 @@ int placement_tasks_check(const char *path, struct err *err);
  * Tasks with the same program share its run. *err names the section. */
 int placement_tasks_programs(struct placement_tasks *tasks, const struct platform *platform,
                              const struct placement_program_options *options, struct err *err);
-
-#endif

@@ -2,8 +2,7 @@
  * writes a, then the kernel again over the first 32 floats.
  *
  * a is written by the CPU, s is GPU memory. A turn of a warp: load a, load s (both awaited together), store b. */
-#ifndef REPLAY_PLACEMENT_PROGRAM_TESTING_H
-#define REPLAY_PLACEMENT_PROGRAM_TESTING_H
+#pragma once
 
 #include "models/gpu/gpu.h"
 #include "trace/program/program.h"
@@ -83,5 +82,3 @@ static inline struct gpu hand_gpu(void)
                         .dependent_cycles = 1,
                         .memory_ns = 100};
 }
-
-#endif

@@ -7,8 +7,7 @@
  * program.compute_ns a turn), every turn of a body as long as its first; the kernel takes as long as its longest warp,
  * or as all of them together on as many places as are resident, whichever is more. Launches themselves take no time.
  * Worked example: 64 warps of 100 ns each on 16 places: 64 x 100 / 16 = 400 ns; 3 warps on 16 places: 100 ns. */
-#ifndef REPLAY_PLACEMENT_PROGRAM_TOTALS_H
-#define REPLAY_PLACEMENT_PROGRAM_TOTALS_H
+#pragma once
 
 #include "models/gpu/gpu.h"
 #include "models/zerocopy/launch_weights.h"
@@ -102,5 +101,3 @@ extern const struct actor_ops totals_watch_ops;
 /* The totals, once, when all runs are closed; to be released. */
 void totals_watch_end(struct totals_watch *watch, struct program_totals *totals);
 void totals_watch_close(struct totals_watch *watch); /* NULL: nothing */
-
-#endif

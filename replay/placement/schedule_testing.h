@@ -1,6 +1,5 @@
 /* schedule_testing: for the tests of the schedule: random tasks, and what is best of all, by trying. */
-#ifndef REPLAY_PLACEMENT_SCHEDULE_TESTING_H
-#define REPLAY_PLACEMENT_SCHEDULE_TESTING_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -78,5 +77,3 @@ static inline double schedule_best_of_all_ms(const struct schedule_task *forms, 
     }
     return best;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* chart: bars in groups, each with what is known of it: a number, an interval as an error bar, "n/a", "0". */
-#ifndef REPLAY_REPORT_CHART_H
-#define REPLAY_REPORT_CHART_H
+#pragma once
 
 #include <stdio.h>
 
@@ -79,5 +78,3 @@ int style_sort(struct case_table *table, struct err *err);
 void style_put_lines(FILE *script);
 /* " linecolor .. fillstyle .." of a bar. */
 void style_put_fill(FILE *script, const struct style *style);
-
-#endif

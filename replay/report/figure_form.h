@@ -1,7 +1,6 @@
 /* figure_form: what the figures of results are drawn from. Runs of one engine as lines x values: a line is a policy
  * under one case, a value is one of the key that --over sets apart. */
-#ifndef REPLAY_REPORT_FIGURE_FORM_H
-#define REPLAY_REPORT_FIGURE_FORM_H
+#pragma once
 
 #include "replay/report/chart.h"
 
@@ -48,5 +47,3 @@ void figure_form_ylabel(const struct figure_form *form, FILE *script, const char
 /* Whether a metric is a speed-up over a baseline, which is the line at 1. */
 bool figure_form_is_gain(const char *metric);
 void figure_form_line_at_one(FILE *script);
-
-#endif

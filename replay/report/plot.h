@@ -1,8 +1,7 @@
 /* plot: figures by gnuplot. A figure is one file in replay/report/ (figure_X.c) and one line in figures[]; it writes
  * gnuplot commands with its data inline, and nothing about terminals or output files: that is done here, for SVG, PNG
  * and PDF alike, and `--script` prints the same script for people to change. */
-#ifndef REPLAY_REPORT_PLOT_H
-#define REPLAY_REPORT_PLOT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -109,5 +108,3 @@ double plot_legend_lines(size_t entries, size_t longest);
 
 /* Write text as a gnuplot string in double quotes, with nothing in it active (no enhanced markup, no escapes). */
 void plot_quote(FILE *script, const char *text);
-
-#endif

@@ -1,8 +1,7 @@
 /* report: runs brought into rows: plain, or pivoted by any parameter, with each metric's declared aggregate, and the
  * best of the fixed policies where several were run. Rows, columns and names are those of case_table; printing is
  * cmd's. */
-#ifndef REPLAY_REPORT_REPORT_H
-#define REPLAY_REPORT_REPORT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -94,5 +93,3 @@ struct decision {
 
 /* -1 with *err set: the file could not be written, or no memory. */
 int decision_write(const struct decision *decision, FILE *out, struct err *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* testing_tlp_sizes: traces of PCIe packets made up for tests. */
-#ifndef REPLAY_REPORT_TESTING_TLP_SIZES_H
-#define REPLAY_REPORT_TESTING_TLP_SIZES_H
+#pragma once
 
 #include "trace/base/testing.h"
 #include "trace/derived/tlp_sink.h"
@@ -41,5 +40,3 @@ static inline struct store *testing_packets(int captures, int reads, bool finish
     ck_assert_msg(store != NULL, "%s", err.msg);
     return store;
 }
-
-#endif

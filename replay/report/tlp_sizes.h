@@ -5,8 +5,7 @@
  * the captures (packets, reads, completed_reads, ...); "tlp_latency_ns": minimum, quartiles (the lower of two) and
  * maximum over the completed reads whose request was seen first, null if there is none; "tlp_flows" and "tlp_defects".
  * Impossible packets stand under "skipped" (malformed, short) only. A trace without packets gets no key. */
-#ifndef REPLAY_REPORT_TLP_SIZES_H
-#define REPLAY_REPORT_TLP_SIZES_H
+#pragma once
 
 #include <jansson.h>
 
@@ -18,5 +17,3 @@ int tlp_sizes_json(struct store *store, json_t **root, struct err *err);
 
 /* Latencies of a trace's completed reads (stream tlp_reads) in ns, freed with quantile_free(); NULL with *err set. */
 struct quantile *tlp_sizes_latency(struct store *store, struct err *err);
-
-#endif

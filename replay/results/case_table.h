@@ -14,8 +14,7 @@
  * series and value, but for those with twice[].
  *
  * case_table_make, read, case_table_release. The set must outlive the table. */
-#ifndef REPLAY_RESULTS_CASE_TABLE_H
-#define REPLAY_RESULTS_CASE_TABLE_H
+#pragma once
 
 #include "replay/results/runs.h"
 
@@ -60,5 +59,3 @@ bool case_keys_number(const char *text, double *value);
  * parameter that this program does not have it cannot know the default: such parameters stand where they are members of
  * `differing` (NULL: none are). NULL: no memory. */
 char *run_label(const struct run *run, const char *apart, const json_t *differing);
-
-#endif

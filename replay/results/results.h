@@ -5,8 +5,7 @@
  * signal comes between the beginning and the end of a transaction in place (output.h). Every run carries a hash, and
  * the file a digest of them: what was changed, lost or added by anything else is an error when it is read. The file is
  * described in replay/results/results.sql and docs/trace-format.md. One thread per object. */
-#ifndef REPLAY_RESULTS_RESULTS_H
-#define REPLAY_RESULTS_RESULTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -109,5 +108,3 @@ int64_t results_count(struct results *results, struct err *err);
 
 /* Whether the file at `path` says that it is a results file. */
 bool results_is_results(const char *path);
-
-#endif

@@ -2,8 +2,7 @@
  * runs belong to one case if and only if the cases are equal; labels are made afterwards.
  *
  * A case never changes once it is made. Copies share their JSON; they may be with different threads. */
-#ifndef REPLAY_RESULTS_RUN_CASE_H
-#define REPLAY_RESULTS_RUN_CASE_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -48,5 +47,3 @@ bool run_case_foreign(const char *version);
  * its speed-ups are relative to, {"policy":..,"params":{..}} (NULL: not known). The order of keys does not matter. */
 int run_case_key(const struct run_case *run_case, const char *policy, const json_t *params, const json_t *relative_to,
                  char key[RUN_CASE_HASH], struct err *err);
-
-#endif

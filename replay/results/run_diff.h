@@ -5,8 +5,7 @@
  * sweeps each point has its own. Numbers of a platform are taken within the platform of one name, parameters within the
  * policy. Example: A holds tree and none on bicg, B tree and adaptive on bicg at another oversubscription: tree is
  * matched, oversubscription_pct compared, none only in A, adaptive only in B. */
-#ifndef REPLAY_RESULTS_RUN_DIFF_H
-#define REPLAY_RESULTS_RUN_DIFF_H
+#pragma once
 
 #include "replay/results/runs.h"
 
@@ -56,5 +55,3 @@ void run_diff_release(struct run_diff *diff);
 
 /* Whether there is any difference but of the version that made the runs. */
 bool run_diff_differs(const struct run_diff *diff);
-
-#endif

@@ -1,6 +1,5 @@
 /* runs: results read back from results files or JSON of `replay`: what figures and reports work on. */
-#ifndef REPLAY_RESULTS_RUNS_H
-#define REPLAY_RESULTS_RUNS_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -98,5 +97,3 @@ int run_set_unify(struct run_set *set, struct err *err);
 
 /* Whether two JSON values are equal, numbers by value: 5 is 5.0, which is how SQLite may give it back. */
 bool run_same_value(const json_t *a, const json_t *b);
-
-#endif

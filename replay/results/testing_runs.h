@@ -1,6 +1,5 @@
 /* testing_runs: a set of runs made of JSON, for the tests of what is made of them. */
-#ifndef REPLAY_RESULTS_TESTING_RUNS_H
-#define REPLAY_RESULTS_TESTING_RUNS_H
+#pragma once
 
 #include "replay/results/runs.h"
 #include "trace/base/testing.h"
@@ -12,5 +11,3 @@ static inline void testing_add_runs(struct run_set *set, const char *place, json
     ck_assert_msg(root && run_set_add_json(set, root, place, &err) == 0, "%s: %s", place, err.msg);
     json_decref(root);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* aggregate: one number for several runs of one policy, as the metric itself declares; nothing else combines runs.
  * Policies are never mixed; speed-ups leave out the runs that they are relative to, unless there are no others. */
-#ifndef REPLAY_RUN_AGGREGATE_H
-#define REPLAY_RUN_AGGREGATE_H
+#pragma once
 
 #include "replay/results/runs.h"
 #include "replay/run/outcome.h"
@@ -32,5 +31,3 @@ int aggregate_runs(enum aggregate_how how, const char *metric, const struct run 
  * NULL): how many runs went into one; *without: runs without the key, which are left out. -1 with *err set. */
 int aggregate_inputs(struct run_set *runs, const char *key, enum aggregate_how how, size_t *fewest, size_t *most,
                      size_t *without, struct err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* engine: the mechanism that turns records or actors into outcomes on a platform, asking policies where a decision is
  * due; and the run loop that every engine shares (policy lists, baseline, speed-up, checks, JSON). */
-#ifndef REPLAY_RUN_ENGINE_H
-#define REPLAY_RUN_ENGINE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -207,5 +206,3 @@ void replay_policy_release(struct replay_policy *policy);
 
 /* Whether two policies are the same with the same parameters. */
 bool replay_policy_same(const struct replay_policy *a, const struct replay_policy *b);
-
-#endif

@@ -1,6 +1,5 @@
 /* input: what is replayed: a trace file, a workload, `synth:NAME,key=value`, or a plain file (placement's tasks). */
-#ifndef REPLAY_RUN_INPUT_H
-#define REPLAY_RUN_INPUT_H
+#pragma once
 
 #include <jansson.h>
 
@@ -22,5 +21,3 @@ int input_check(const char *spec, struct err *err);
 /* plain: a file that is no SQLite database is taken as it is, for the engine to read. */
 int input_open(struct input *input, const char *spec, const char *role, bool plain, struct err *err);
 void input_close(struct input *input);
-
-#endif

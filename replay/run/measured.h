@@ -1,11 +1,8 @@
 /* measured: how far off predicted times were where the same program was measured, by mechanism and machine.
  *
  * The numbers are those of docs/accuracy.md, written by `make accuracy` (measured_errors.h). */
-#ifndef REPLAY_RUN_MEASURED_H
-#define REPLAY_RUN_MEASURED_H
+#pragma once
 
 /* Mean error, a ratio: of 4 rows or more of that mechanism ("managed") on the platform of that name, else of all
  * machines' rows. 0: nobody has measured it. Either may be NULL. */
 double measured_error(const char *mechanism, const char *platform);
-
-#endif

@@ -1,6 +1,5 @@
 /* Written by `make accuracy`: mean errors of rows in docs/accuracy.md that no number was fitted to. */
-#ifndef REPLAY_RUN_MEASURED_ERRORS_H
-#define REPLAY_RUN_MEASURED_ERRORS_H
+#pragma once
 
 /* clang-format off */
 static const struct measured_row {
@@ -24,5 +23,3 @@ static const struct measured_row {
     {"all", "advised", 0.31, 11},
     {"all", "zero-copy", 0.06, 21},
 };
-
-#endif

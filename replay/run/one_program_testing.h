@@ -1,8 +1,7 @@
 /* one_program_testing: a program through every view there is of it; each must have the same bytes and pages.
  *
  * Set `viewed` (and `w`, where it is a workload's), then compare_views(). */
-#ifndef REPLAY_RUN_ONE_PROGRAM_TESTING_H
-#define REPLAY_RUN_ONE_PROGRAM_TESTING_H
+#pragma once
 
 #include "models/gpu/gpu.h"
 #include "replay/derive/derive.h"
@@ -356,5 +355,3 @@ static inline void compare_views(const char *spec)
     free(serial.seen);
     free(waves.seen);
 }
-
-#endif

@@ -5,8 +5,7 @@
  *
  * A run may come in parts: the same metrics by kernel and by allocation, as far as they mean something there. Parts of
  * a sum add up to the run's value; what lies in several parts at once, or in none, has a part of its own. */
-#ifndef REPLAY_RUN_OUTCOME_H
-#define REPLAY_RUN_OUTCOME_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -124,5 +123,3 @@ struct outcome *outcome_find_part(const struct outcome *outcome, enum outcome_by
  * parts, also "parts":{"kernel":[{"part":name,"metrics":{..},"interval":{..}},..],"allocation":[..]} with the metrics
  * that are known. -1 with *err set: *object is NULL then. */
 int outcome_to_json(const struct outcome *outcome, json_t **object, struct err *err);
-
-#endif

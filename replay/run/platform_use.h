@@ -1,6 +1,5 @@
 /* platform_use: which platform a run is of, and what it takes from it: sections, numbers, and on what these rest. */
-#ifndef REPLAY_RUN_PLATFORM_USE_H
-#define REPLAY_RUN_PLATFORM_USE_H
+#pragma once
 
 #include <jansson.h>
 
@@ -87,5 +86,3 @@ json_t *platform_json_list(const struct platform *platform);
 /* What a number of the list rests on, with whose it is: "titanv, factor 0.5..1.25: ..", "a general default: ..". */
 const char *platform_json_source(const struct platform *platform, const char *section, const struct platform_number *n,
                                  char *buf, size_t size);
-
-#endif

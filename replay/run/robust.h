@@ -17,8 +17,7 @@
  * x 1.15 = 115, so the first two win.
  *
  * The same question, draws and seed give the same bits whatever the number of threads. */
-#ifndef REPLAY_RUN_ROBUST_H
-#define REPLAY_RUN_ROBUST_H
+#pragma once
 
 #include <jansson.h>
 
@@ -164,5 +163,3 @@ void replay_robust_put(const struct replay_result *result, json_t **root);
 
 /* To the settings that make the case: "robust", the draws if any: a run with draws is not the one without. */
 void replay_robust_put_settings(const struct replay_result *result, json_t **settings);
-
-#endif

@@ -1,6 +1,5 @@
 /* save: the runs of a request into a results file. */
-#ifndef REPLAY_RUN_SAVE_H
-#define REPLAY_RUN_SAVE_H
+#pragma once
 
 #include "replay/results/results.h"
 #include "replay/run/engine.h"
@@ -55,5 +54,3 @@ int save_queue_add(struct save_queue *queue, struct save_point *point, struct er
 
 /* Write what is left and free the queue; -1 with *err set if anything could not be written. NULL is allowed. */
 int save_queue_close(struct save_queue *queue, struct err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* sweep: inputs x grid values as a list of jobs, each one replay_request of all the policies; the cartesian product is
  * never stored, job i is worked out from i, so that shards and restarts agree on what job i is. */
-#ifndef REPLAY_RUN_SWEEP_H
-#define REPLAY_RUN_SWEEP_H
+#pragma once
 
 #include "replay/run/engine.h"
 
@@ -53,5 +52,3 @@ void sweep_job_release(struct sweep_job *job);
 
 /* 32 hexadecimal digits over everything that is swept, the part of it ("2/3", or NULL), and this version. */
 void sweep_id(const struct sweep *sweep, const char *part, char id[33]);
-
-#endif

@@ -1,6 +1,5 @@
 /* shared: what runs beside each other share: how far they have come, and what they find out once. */
-#ifndef REPLAY_RUN_SWEEP_CACHE_H
-#define REPLAY_RUN_SWEEP_CACHE_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -62,5 +61,3 @@ void *sweep_cache_object(struct sweep_cache *s, const char *text);
 /* Leave an object behind, or, if there is one of that text already, release it. Returns the one that is kept now,
  * which sweep_cache_free() releases; NULL: none is, and the object stays the caller's. */
 void *sweep_cache_keep(struct sweep_cache *s, const char *text, void *object, void (*release)(void *object));
-
-#endif

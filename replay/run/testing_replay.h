@@ -1,6 +1,5 @@
 /* testing_replay: one input through an engine, for tests of the engines and of what is made of their runs. */
-#ifndef REPLAY_RUN_TESTING_REPLAY_H
-#define REPLAY_RUN_TESTING_REPLAY_H
+#pragma once
 
 #include "replay/run/engine.h"
 #include "trace/base/testing.h"
@@ -47,5 +46,3 @@ static inline bool testing_noted(const struct outcome *outcome, const char *word
             return true;
     return false;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * %: "No winner: zerocopy 242 to 331 us and copy 317 us are the same within their errors; the simplest is copy."; and
  * of 645 us beside 2.2 ms: "Use copy: 645 us; zerocopy takes 3.41 times as long (2.20 ms), more than the models'
  * errors." */
-#ifndef REPLAY_RUN_VERDICT_H
-#define REPLAY_RUN_VERDICT_H
+#pragma once
 
 #include "replay/run/robust.h"
 
@@ -43,5 +42,3 @@ void verdict_make(struct verdict *verdict, struct verdict_answer *answers, size_
 
 /* How much better a is than b at least, a ratio: their ends that are nearest to each other. */
 double verdict_margin(const struct verdict *verdict, const struct verdict_answer *a, const struct verdict_answer *b);
-
-#endif

@@ -1,8 +1,7 @@
 /* actor_input: what an input is to unified memory, and what touches pages of it.
  *
  * Every engine that asks what unified memory costs an input opens it here, so that all of them run the same actors. */
-#ifndef REPLAY_UVM_ACTOR_INPUT_H
-#define REPLAY_UVM_ACTOR_INPUT_H
+#pragma once
 
 #include "replay/derive/derive.h"
 #include "replay/run/engine.h"
@@ -85,5 +84,3 @@ const struct input *uvm_touches_input(const struct replay_job *job);
  * its VA blocks. */
 int uvm_touches_fit(const struct replay_job *job, struct recording wanted, const struct actor_input *touches,
                     struct outcome *notes, struct err *err);
-
-#endif

@@ -11,8 +11,7 @@
  * newest beyond that, so twice that is enough. Source: uvm_gpu_replayable_faults.c of drivers 525.60.13 to 595.45.04,
  * the same in all: fetch_fault_buffer_entries() (merging), fault_buffer_flush_locked(). Differs: an entry is valid when
  * PUT has passed it; a real GPU may write out of order. */
-#ifndef REPLAY_UVM_FAULT_BUFFER_H
-#define REPLAY_UVM_FAULT_BUFFER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -97,5 +96,3 @@ static inline bool fault_buffer_any(const struct fault_buffer *r)
 {
     return r->count > r->get;
 }
-
-#endif

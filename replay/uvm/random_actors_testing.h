@@ -1,7 +1,6 @@
 /* random_actors_testing: small closed loops made at random from a seed, for tests: allocations that end anywhere, with
  * and without advice, launches of the GPU and of the CPU, sweeps and scattered pages, loads, stores, turns. */
-#ifndef REPLAY_UVM_RANDOM_ACTORS_TESTING_H
-#define REPLAY_UVM_RANDOM_ACTORS_TESTING_H
+#pragma once
 
 #include "trace/base/testing.h"
 #include "trace/event/actor.h"
@@ -83,5 +82,3 @@ static inline void random_actors_init(struct random_actors *r, uint64_t seed, ui
     }
     ck_assert_int_eq(actor_space_init(r->allocs, 3, NULL), 0);
 }
-
-#endif

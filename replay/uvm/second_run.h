@@ -3,8 +3,7 @@
  * The second run becomes the first one's: its launches get their numbers, its addresses are moved to where the first
  * run had the same allocation. Refused unless both launched the same kernels in the same order and allocated the same
  * managed memory in the same order, and all pages that faulted in the first are touched in the second. */
-#ifndef REPLAY_UVM_SECOND_RUN_H
-#define REPLAY_UVM_SECOND_RUN_H
+#pragma once
 
 #include "trace/store/store.h"
 
@@ -46,5 +45,3 @@ bool untraced_get(const struct store *store, const char *key, struct untraced *u
 int untraced_put(const char *path, const char *key, const struct untraced *u, struct err *err);
 /* "38.6 ms (38.1 to 39.2, runs: 7)". Returns text. */
 const char *untraced_say(const struct untraced *u, char *text, size_t size);
-
-#endif

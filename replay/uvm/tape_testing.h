@@ -1,7 +1,6 @@
 /* A recorder for tests: a program given as batches of touched pages runs under a policy, and the migration records that
  * CUPTI would give are made, with the truth beside them. */
-#ifndef REPLAY_UVM_TAPE_TESTING_H
-#define REPLAY_UVM_TAPE_TESTING_H
+#pragma once
 
 #include "models/policies.h"
 #include "replay/uvm/uvm_recording.h"
@@ -184,5 +183,3 @@ static inline void tape_random(struct tape *t, unsigned blocks, unsigned batches
         tape_batch(t, touched);
     }
 }
-
-#endif

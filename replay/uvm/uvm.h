@@ -1,7 +1,6 @@
 /* uvm: the unified-memory engine as `offchip replay uvm` has it: settings, metrics, and the choice between the closed
  * loop (workloads and traces of touches) and recordings of migrations. */
-#ifndef REPLAY_UVM_UVM_H
-#define REPLAY_UVM_UVM_H
+#pragma once
 
 #include "replay/run/engine.h"
 #include "replay/uvm/uvm_managed.h"
@@ -17,5 +16,3 @@ struct uvm_settings {
 };
 
 extern const struct engine engine_uvm;
-
-#endif

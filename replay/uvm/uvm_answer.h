@@ -11,8 +11,7 @@
  *   refused    memory would be oversubscribed, or the recording evicted under another policy of prefetch or eviction:
  *              touches after an eviction are hidden
  * Estimates are marked (outcome_unbound()). */
-#ifndef REPLAY_UVM_UVM_ANSWER_H
-#define REPLAY_UVM_UVM_ANSWER_H
+#pragma once
 
 #include "models/uvm/uvm_evict.h"
 #include "models/uvm/uvm_platform.h"
@@ -112,5 +111,3 @@ int uvm_answer_run(const struct uvm_answer_run *run, struct outcome *outcome, en
 
 /* The uvm engine on a trace that holds migrations: every policy of the job. */
 int uvm_answer_replay(const struct replay_job *job, struct outcome *runs, struct err *err);
-
-#endif

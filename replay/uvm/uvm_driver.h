@@ -7,8 +7,7 @@
  * engines what goes out has one of its own, and a copy in waits for the eviction that made its room; an eviction that
  * began before the batch needed it (before_batch(), keep_free() of models/uvm/uvm_evict.h) always has it. Source:
  * driver 545.23.06, uvm_gpu_replayable_faults.c and uvm_va_block.c; the times: models/uvm/uvm_platform.h. */
-#ifndef REPLAY_UVM_UVM_DRIVER_H
-#define REPLAY_UVM_UVM_DRIVER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -156,5 +155,3 @@ int uvm_driver_prefetch(struct uvm_driver *d, const bool *wanted, int64_t time_n
 /* The CPU touches a page at `time_ns`: nothing if it has it mapped, else one fault, served with the stock tree whatever
  * the policy. *end_ns gets the time the CPU goes on. */
 void uvm_driver_cpu_touch(struct uvm_driver *d, uint32_t page, int64_t time_ns, int64_t *end_ns);
-
-#endif

@@ -7,8 +7,7 @@
  * policy. Use: init, run with uvm_export_observer(), write, release. Source: CUPTI's records in docs/trace-format.md;
  * driver 545.23.06, uvm_va_block.c (block_copy_resident_pages_between(): a record ends at every gap and at every change
  * of cause). */
-#ifndef REPLAY_UVM_UVM_EXPORT_H
-#define REPLAY_UVM_UVM_EXPORT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -50,5 +49,3 @@ struct uvm_observer uvm_export_observer(struct uvm_export *x);
 /* Write what was told: rows of cupti-csv, or an empty trace (not finished). Sorts the records by time. */
 int uvm_export_csv(struct uvm_export *x, const struct uvm_export_facts *facts, FILE *to, struct err *err);
 int uvm_export_store(struct uvm_export *x, const struct uvm_export_facts *facts, struct store *to, struct err *err);
-
-#endif

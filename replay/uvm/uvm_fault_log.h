@@ -5,8 +5,7 @@
  * replayed; with prefetching on, only the stock one. Prefetching was off if pages fault that the stock prefetcher would
  * have brought with an earlier batch: at least one fault in twenty (our choice), as stale entries do so too.
  * Source: driver 545.23.06, uvm_perf_prefetch.c (what would have been brought). */
-#ifndef REPLAY_UVM_UVM_FAULT_LOG_H
-#define REPLAY_UVM_UVM_FAULT_LOG_H
+#pragma once
 
 #include "replay/run/outcome.h"
 #include "trace/event/actor.h"
@@ -32,5 +31,3 @@ int uvm_fault_log_read(struct uvm_fault_log *log, struct store *store, const str
 
 /* One sentence on whether prefetching was off. */
 void uvm_fault_log_note(const struct uvm_fault_log *log, struct outcome *outcome);
-
-#endif

@@ -18,8 +18,7 @@
  * one. A launch that begins with all memory there, its buckets counted from its start, takes what one like it took that
  * began so and was not disturbed, in this run or another of the same program on the same GPU (struct uvm_time). Source:
  * recordings of an H200, docs/uvm-engine.md; whether a full micro-TLB blocks is known of no chip. */
-#ifndef REPLAY_UVM_UVM_GPU_H
-#define REPLAY_UVM_UVM_GPU_H
+#pragma once
 
 #include "models/gpu/gpu.h"
 #include "models/gpu/launch.h"
@@ -172,5 +171,3 @@ bool uvm_gpu_top_half(struct uvm_gpu *g);
 
 /* A replay at `time`: the micro-TLBs forget, every waiting access asks again. */
 void uvm_gpu_replay(struct uvm_gpu *g, int64_t time);
-
-#endif

@@ -5,8 +5,7 @@
  * GPU memory: gpu_memory_bytes, else footprint / oversubscription_pct, else what the platform's GPU has, less what
  * managed data cannot have of it where [pcie] says that and less ballast: only a footprint beyond it is ever short of
  * memory. */
-#ifndef REPLAY_UVM_UVM_MANAGED_H
-#define REPLAY_UVM_UVM_MANAGED_H
+#pragma once
 
 #include <stdio.h>
 
@@ -156,5 +155,3 @@ struct uvm_hints {
 int uvm_hints_init(struct uvm_hints *h, const struct actor_alloc *allocs, size_t n, const char *advise,
                    const char *prefetch, const char *discard, struct err *err);
 void uvm_hints_release(struct uvm_hints *h);
-
-#endif

@@ -7,8 +7,7 @@
  * read, `access` and `used`, are flat: bit page % 64 of word page / 64. Source: driver 545.23.06, uvm_pmm_gpu.c (root
  * chunks, pick_root_chunk_to_evict()), uvm_va_block.c (uvm_va_block_evict_chunks()): residents are copied back clean or
  * not, read-duplicated pages are dropped. */
-#ifndef REPLAY_UVM_UVM_MEMORY_H
-#define REPLAY_UVM_UVM_MEMORY_H
+#pragma once
 
 #include "models/uvm/uvm_evict_index.h"
 #include "trace/event/actor.h"
@@ -218,5 +217,3 @@ static inline struct page_mask uvm_memory_pages_of(uint32_t held)
     }
     return pages;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* uvm_metrics: what a run comes to, as a whole, by kernel and by allocation; the table of the metrics. */
-#ifndef REPLAY_UVM_UVM_METRICS_H
-#define REPLAY_UVM_UVM_METRICS_H
+#pragma once
 
 #include <math.h>
 
@@ -158,5 +157,3 @@ int locality_windows_close(struct locality_windows *w, struct uvm_metrics *metri
 
 /* Quartiles by linear interpolation; sorts the values. NAN where there are none. */
 struct uvm_quartiles locality_windows_quartiles(double *values, size_t n);
-
-#endif

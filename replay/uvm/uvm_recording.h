@@ -6,8 +6,7 @@
  * Without ALLOC records pieces are inferred: neighbouring VA blocks are one allocation, whose first and last block end
  * where the pages seen end, if the stock prefetcher explains the block's services better so. CPU faults tell which
  * pages held data (each brought what the prefetcher brings the CPU); without them all did. */
-#ifndef REPLAY_UVM_UVM_RECORDING_H
-#define REPLAY_UVM_UVM_RECORDING_H
+#pragma once
 
 #include "models/base/platform.h"
 #include "models/uvm/block.h"
@@ -149,5 +148,3 @@ bool uvm_gain_limits(const struct uvm_gain *gain);
 /* "fault service covers 66 ms of the kernels' 66.3 ms; moving the same bytes takes at least 4.9 ms: at most 13.6x";
  * below 1.1x: "at most 1.05x, leave it". "" where nothing can be said. Returns text. */
 const char *uvm_gain_say(const struct uvm_gain *gain, char *text, size_t size);
-
-#endif

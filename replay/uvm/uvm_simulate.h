@@ -4,8 +4,7 @@
  * buffer; the driver fetches batches, services VA block after VA block, evicts, copies and replays; docs/uvm-engine.md
  * tells it in full. Deterministic: the same run gives the same metrics, whatever else goes on. Several runs may go on
  * in parallel over one workload; nothing is shared but constants. */
-#ifndef REPLAY_UVM_UVM_SIMULATE_H
-#define REPLAY_UVM_UVM_SIMULATE_H
+#pragma once
 
 #include "models/gpu/gpu.h"
 #include "models/uvm/thrashing.h"
@@ -78,5 +77,3 @@ struct uvm_run {
 /* Run. Returns 0, or -1 with *err set: a bad input, no memory, cancelled, or a violated check (bytes in and out do not
  * add up, a page resident twice: a fault of the program, never of the input). */
 int uvm_simulate(const struct uvm_run *run, struct uvm_metrics *metrics, struct err *err);
-
-#endif

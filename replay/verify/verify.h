@@ -5,8 +5,7 @@
  * interrupted recording, or a silence: a kernel ran on without a record, far beyond its usual gaps, while pages of its
  * memory had not moved. What need not be a loss is a finding only. Each finding is a sentence with numbers and a place.
  * Source of the rules: replay/verify/verify_block.h, trace/derived/batches.h. */
-#ifndef REPLAY_VERIFY_VERIFY_H
-#define REPLAY_VERIFY_VERIFY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -34,5 +33,3 @@ extern const struct metric verify_results_metrics[];
  * runs another release made; it is incomplete if a sweep of it has not ended. A file that is not what was written is a
  * failure: *err names the first run that differs, and there is nothing to release. */
 int verify_results(struct verify *verify, const char *path, struct err *err);
-
-#endif

@@ -10,8 +10,7 @@
  * that are not recorded are looked for by verify_block_infer(). Source: driver 545.23.06, uvm_va_block.c,
  * uvm_perf_prefetch.c; measured: H200, driver 580.159.04, 2026-11 (264 of 264 and 1,005 of 1,005 services, 768 of 768
  * CPU faults). */
-#ifndef REPLAY_VERIFY_VERIFY_BLOCK_H
-#define REPLAY_VERIFY_VERIFY_BLOCK_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -102,5 +101,3 @@ void verify_block_play(const struct verify_block *block, const struct verify_edg
  * edges). On success *edges and *counts hold them and true is returned. *budget: plays still allowed, counted down. */
 bool verify_block_infer(const struct verify_block *block, struct verify_edges *edges, struct verify_counts *counts,
                         long *budget);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Programs are calls of touch_cpu() and gpu_batch() over allocations; the driver populates, prefetches, migrates and
  * evicts by the rules of uvm_perf_prefetch.c (driver 545.23.06) and emits what CUPTI would show. Only for tests. */
-#ifndef REPLAY_VERIFY_VERIFY_TESTING_H
-#define REPLAY_VERIFY_VERIFY_TESTING_H
+#pragma once
 
 #include "replay/verify/verify.h"
 #include "trace/base/testing.h"
@@ -267,5 +266,3 @@ static inline const char *notes(const struct verify *v)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s\n", v->outcome.notes[i]);
     return text;
 }
-
-#endif

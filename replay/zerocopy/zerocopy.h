@@ -1,6 +1,5 @@
 /* zerocopy: the engine; one policy of it at work, fed the launches of a workload; its baselines. */
-#ifndef REPLAY_ZEROCOPY_ZEROCOPY_H
-#define REPLAY_ZEROCOPY_ZEROCOPY_H
+#pragma once
 
 #include <stdio.h>
 
@@ -199,5 +198,3 @@ struct zerocopy_trace *zerocopy_trace_open(struct store *store, struct err *err)
 void zerocopy_trace_close(struct zerocopy_trace *trace);
 
 extern const struct scan_ops zerocopy_trace_ops; /* state: a struct zerocopy_trace * */
-
-#endif

@@ -4,8 +4,7 @@
  * residency for each, since the lanes that copy a row keep their places in the warps. Their bytes move meanwhile, so a
  * launch takes the longest of the link, the peers and the own memory.
  * Several GPUs share host memory: each gets its part of the platform's host bandwidth. */
-#ifndef REPLAY_ZEROCOPY_ZEROCOPY_TIER_H
-#define REPLAY_ZEROCOPY_ZEROCOPY_TIER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -126,5 +125,3 @@ struct epoch_stage epoch_bounds(const struct epoch *epoch);
 
 /* What the host takes for each of g GPUs at once, of what takes it this for one. */
 struct epoch_stage epoch_on_host(struct epoch_stage one, uint64_t gpus);
-
-#endif

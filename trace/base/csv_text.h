@@ -3,8 +3,7 @@
  * Quoted where commas, quotes or line ends would cut it (RFC 4180). A text that begins with = + @ -, a tab or a
  * carriage return and is no number gets a ' in front, and so does one that begins with ' and would be read back as
  * such. Numbers (-5, +1e3) and ranges of two (-5..3) stay what they are. Source: OWASP, CSV Injection. */
-#ifndef TRACE_BASE_CSV_TEXT_H
-#define TRACE_BASE_CSV_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,5 +16,3 @@ void csv_text_put_bytes(FILE *to, const char *text, size_t n, bool one_line);
 
 /* How many bytes in front of a cell of n bytes, quotes taken off, were put there by csv_text_put(): 1 or 0. */
 size_t csv_text_mark(const char *cell, size_t n);
-
-#endif

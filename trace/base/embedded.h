@@ -1,6 +1,5 @@
 /* embedded: text files of the source tree that the program carries (schema, platforms); written by make. */
-#ifndef TRACE_BASE_EMBEDDED_H
-#define TRACE_BASE_EMBEDDED_H
+#pragma once
 
 #include <stddef.h>
 #include <string.h>
@@ -21,5 +20,3 @@ static inline const char *embedded_text(const char *path)
             return embedded_files[i].text;
     return NULL;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Every fallible function returns 0 or -1 (a reader's next(): 1, 0 or -1) and takes a `struct err *` as its last
  * argument. The message is set where the failure is first seen and untouched on success; a caller may put the place
  * (file, line, row) in front. Only cmd/ prints it. */
-#ifndef TRACE_BASE_ERR_H
-#define TRACE_BASE_ERR_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -28,5 +27,3 @@ int err_pass_memory(const struct err *why, struct err *err);
 
 /* Put `format` and ": " in front of the message already there; always returns -1. */
 int err_at(struct err *err, const char *format, ...) PLUGIN_API(err_at) __attribute__((format(printf, 2, 3)));
-
-#endif

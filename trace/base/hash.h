@@ -1,7 +1,6 @@
 /* hash: uthash, as all of this project takes it. Without memory it would end the program; so a HASH_ADD that fails
  * leaves the item outside of the table, which hash_has() tells, and the item is still the caller's. */
-#ifndef TRACE_BASE_HASH_H
-#define TRACE_BASE_HASH_H
+#pragma once
 
 #define HASH_NONFATAL_OOM                1
 #define HASH_FUNCTION(key, bytes, value) ((value) = hash_value(key, (unsigned)(bytes)))
@@ -29,5 +28,3 @@ static inline unsigned hash_value(const void *key, unsigned bytes)
             free(item);                                                                                                \
         }                                                                                                              \
     } while (0)
-
-#endif

@@ -3,8 +3,7 @@
  * A hash table of ours and no uthash, since it stands in loops over edges, records and accesses: 10^7 look-ups among
  * 500, 20,000 and 10^6 ids took 7, 3 and 25 ns each here and 21, 36 and 265 ns there (gcc 12.2, -O2, AMD EPYC), and an
  * id takes 26 to 33 bytes and not 80. */
-#ifndef TRACE_BASE_ID_MAP_H
-#define TRACE_BASE_ID_MAP_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,5 +26,3 @@ int id_map_number(struct id_map *dense, uint64_t id, uint32_t *number, struct er
 /* Forget all ids, keep the room. */
 void id_map_clear(struct id_map *dense);
 void id_map_release(struct id_map *dense);
-
-#endif

@@ -5,8 +5,7 @@
  * stand in front. A section stands once and a key once in its section. What is none of this is an error, which names
  * file and line. libinih is not used: its lines are cut after 199 bytes and its sections after 49 without a word, and
  * text behind ']', empty sections and zero bytes pass unseen. */
-#ifndef TRACE_BASE_INI_H
-#define TRACE_BASE_INI_H
+#pragma once
 
 #include <stddef.h>
 
@@ -27,5 +26,3 @@ int ini_read_text(const char *name, const char *text, size_t bytes, const struct
 
 /* `text` without the characters of `white_space` around it; it is written to. */
 char *ini_trim(char *text, const char *white_space);
-
-#endif

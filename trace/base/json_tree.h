@@ -3,8 +3,7 @@
  * A step that fails (no memory, a number that is none, a key that is not UTF-8) makes the object or array NULL; what is
  * put into a NULL is dropped, and a NULL put into another makes that NULL too. So a failure anywhere reaches the root,
  * and nothing is ever left out silently. json_pack() with "o" keeps to the same rule. */
-#ifndef TRACE_BASE_JSON_TREE_H
-#define TRACE_BASE_JSON_TREE_H
+#pragma once
 
 #include <jansson.h>
 
@@ -37,5 +36,3 @@ char *json_tree_dump(const json_t *tree, size_t flags);
 
 /* 0 if the tree is whole, else -1 with *err set. */
 int json_tree_check(const json_t *root, struct err *err);
-
-#endif

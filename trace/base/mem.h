@@ -2,8 +2,7 @@
  *
  * Sizes are checked for overflow and a failure is an error for the caller, never an abort: a hostile file must not
  * take the program down. Everything returned is freed with free(). */
-#ifndef TRACE_BASE_MEM_H
-#define TRACE_BASE_MEM_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -54,5 +53,3 @@ int mem_append(char **text, const char *format, ...) __attribute__((format(print
 
 /* Write such a text behind the one that stands in a buffer of so many bytes, as far as there is room. Returns buf. */
 char *mem_add_text(char *buf, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-#endif

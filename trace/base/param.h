@@ -2,8 +2,7 @@
  * settings and platform numbers alike, so that one parser checks them all and help, docs and results print them.
  *
  * A table is an array ended by a zeroed element; `offset` says where the value lives in the owner's struct. */
-#ifndef TRACE_BASE_PARAM_H
-#define TRACE_BASE_PARAM_H
+#pragma once
 
 #include <stddef.h>
 
@@ -40,5 +39,3 @@ struct param {
 #define PARAM_REAL_ROW(S, F, unit, lo, hi, value, help) PARAM_ROW(S, F, PARAM_REAL, unit, lo, hi, value, help, NULL)
 #define PARAM_CHOICE_ROW(S, F, names, value, help)      PARAM_ROW(S, F, PARAM_CHOICE, names, 0, 0, value, help, NULL)
 #define PARAM_TEXT_ROW(S, F, text, help)                PARAM_ROW(S, F, PARAM_TEXT, "text", 0, 0, 0, help, text)
-
-#endif

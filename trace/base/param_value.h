@@ -1,7 +1,6 @@
 /* param_value: finding a row of a table of settings (trace/base/param.h), and reading and writing its value. What needs
  * no row's fields includes only this. */
-#ifndef TRACE_BASE_PARAM_VALUE_H
-#define TRACE_BASE_PARAM_VALUE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -57,5 +56,3 @@ void param_list_release(struct param_list *list);
 
 /* Apply defaults, then every pair. */
 int param_list_apply(const struct param_list *list, const struct param *table, void *owner, struct err *err);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * They are given up before anything else is done; only what captures packets keeps them until its capture is open. No
  * code that the user names (an environment variable, an option) is loaded by a program that started with them. */
-#ifndef TRACE_BASE_PRIVILEGE_H
-#define TRACE_BASE_PRIVILEGE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -22,5 +21,3 @@ int privilege_drop(struct err *err);
 /* *value: of the environment variable, which names what is loaded; NULL: it is not set, or empty. -1 with *err set if
  * it is set and may not be followed. */
 int privilege_env(const char *variable, const char **value, struct err *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* program_folder: where this program lies, to find what stands beside it. */
-#ifndef TRACE_BASE_PROGRAM_FOLDER_H
-#define TRACE_BASE_PROGRAM_FOLDER_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -8,5 +7,3 @@
 /* Without the slash behind. A program that a bundle's loader runs is not what /proc/self/exe says, but a file that the
  * loader was given the name of. False: that cannot be found out. */
 bool program_folder(char folder[PATH_MAX]);
-
-#endif

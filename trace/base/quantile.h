@@ -3,8 +3,7 @@
  * Values are counted in buckets one wide below 2^22 (4.19 ms in ns), and above that in 4,096 buckets per factor of two:
  * results are exact below, and at most one part in 4,096 low above. Smallest and largest are exact. 35 MB of address
  * space, of which only what is counted in gets touched. */
-#ifndef TRACE_BASE_QUANTILE_H
-#define TRACE_BASE_QUANTILE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ void quantile_walk(const struct quantile *q, void (*fn)(void *ctx, int64_t value
 
 /* Of few values, n > 0, between the two neighbours: quartiles of 1, 2, 3, 4 are 1.75 and 3.25. */
 double quantile_between(const double *sorted, size_t n, double share);
-
-#endif

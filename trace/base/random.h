@@ -1,7 +1,6 @@
 /* random: numbers from a seed, the same on every machine. Source: SplitMix64 (Steele, Lea, Flood: Fast Splittable
  * Pseudorandom Number Generators, OOPSLA 2014). */
-#ifndef TRACE_BASE_RANDOM_H
-#define TRACE_BASE_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -51,5 +50,3 @@ static inline void random_shuffle(uint32_t *list, uint64_t n, uint64_t seed)
         list[j] = kept;
     }
 }
-
-#endif

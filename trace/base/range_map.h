@@ -3,8 +3,7 @@
  *
  * Use: range_map_add() in any order, range_map_build(), then range_map_find(); range_map_release(). A point lies in
  * [lo, hi). */
-#ifndef TRACE_BASE_RANGE_MAP_H
-#define TRACE_BASE_RANGE_MAP_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ int range_map_build(struct range_map *ranges, struct err *err);
 
 /* The row, RANGE_MAP_NONE or RANGE_MAP_SEVERAL (rows that differ). */
 int64_t range_map_find(const struct range_map *ranges, int64_t point);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * A directory, a pipe, a device or a socket is an error: nothing here waits for a writer, and nothing reads without
  * end. Import's pipes are opened by trace/import/input_stream.h. */
-#ifndef TRACE_BASE_REGULAR_FILE_H
-#define TRACE_BASE_REGULAR_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@ char *regular_file_read(const char *path, size_t limit, size_t *bytes, struct er
 /* The first line of regular file `path` that holds `word`, in upper or lower case, without its end; false: there is
  * none, or the file cannot be read. */
 bool regular_file_line(const char *path, const char *word, char *line, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* sorted: sorting and finding in arrays that may be empty, comparators of rows that begin with a number, and binary
  * search. */
-#ifndef TRACE_BASE_SORTED_H
-#define TRACE_BASE_SORTED_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -51,5 +50,3 @@ SORTED_BY(sorted_by_f64, double)
             (at) = i + 1;                                                                                              \
         else                                                                                                           \
             end_of_##i = i
-
-#endif

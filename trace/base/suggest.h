@@ -1,8 +1,7 @@
 /* suggest: of the names that would have been right, the one that a misspelt one most resembles.
  *
  * Offer every name with suggest_offer(); suggest_hint() then gives the end of an error message. */
-#ifndef TRACE_BASE_SUGGEST_H
-#define TRACE_BASE_SUGGEST_H
+#pragma once
 
 #include <stddef.h>
 
@@ -20,5 +19,3 @@ void suggest_offer(struct suggest *suggest, const char *name);
 
 /* "; did you mean 'tree'?", or "" if nothing near was offered. Returns buf. */
 const char *suggest_hint(const struct suggest *suggest, char *buf, size_t size);
-
-#endif

@@ -7,8 +7,7 @@
  * _i from 0 on. Every test runs in a process of its own; with CK_FORK=no in the environment (make asan: a process costs
  * a tenth of a second there) all run in one, but where TESTING_FORK says that a test needs its own. Files a test writes
  * go below testing_dir(), which is fresh for each program and removed at its end. */
-#ifndef TRACE_BASE_TESTING_H
-#define TRACE_BASE_TESTING_H
+#pragma once
 
 #include <check.h>
 #include <stdarg.h>
@@ -228,5 +227,3 @@ static inline int testing_run(const char *name)
     {                                                                                                                  \
         return testing_run(name);                                                                                      \
     }
-
-#endif

@@ -10,8 +10,7 @@
  *
  * fn(ctx, 0) to fn(ctx, pieces - 1) are called once each, by whichever thread is free.
  * One thread calls; it works, too. What fn wrote is seen by the caller when thread_pool_run() returns. */
-#ifndef TRACE_BASE_THREAD_POOL_H
-#define TRACE_BASE_THREAD_POOL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -27,5 +26,3 @@ void thread_pool_close(struct thread_pool *crew); /* NULL is allowed */
 int thread_pool_limit(int wanted);
 
 void thread_pool_run(struct thread_pool *crew, size_t pieces, void (*fn)(void *ctx, size_t piece), void *ctx);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Of options and settings; words of other tools' tables are in trace/import/text_table.h. Parsing is locale-free and
  * checks range; the whole text must be used up. */
-#ifndef TRACE_BASE_UNITS_H
-#define TRACE_BASE_UNITS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -34,5 +33,3 @@ const char *units_human_bytes(double bytes, char *buf, size_t size);
 const char *units_human_ns(double ns, char *buf, size_t size);
 /* Every digit, in groups of three: "1,234,567". Returns buf. */
 const char *units_human_count(int64_t count, char *buf, size_t size);
-
-#endif

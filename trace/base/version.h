@@ -1,6 +1,5 @@
 /* version: what this build of offchip is. The texts are written by make, which looks at them every time. */
-#ifndef TRACE_BASE_VERSION_H
-#define TRACE_BASE_VERSION_H
+#pragma once
 
 /* The release, "0.2.0". Models of different releases may give different numbers for one case (docs/CHANGELOG.md). */
 extern const char offchip_release[];
@@ -9,5 +8,3 @@ extern const char offchip_release[];
 extern const char offchip_version[];
 /* Compiler's name and the flags that tell builds apart. */
 extern const char offchip_build[];
-
-#endif

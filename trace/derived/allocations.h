@@ -2,8 +2,7 @@
  *
  * A row is written when the allocation ends, or at the end of the recording; of more than ALLOCATIONS_LIVE_MAX at once
  * the further ones are written at once, without their end. Zeroed to start. */
-#ifndef TRACE_DERIVED_ALLOCATIONS_H
-#define TRACE_DERIVED_ALLOCATIONS_H
+#pragma once
 
 #include "trace/event/record.h"
 #include "trace/store/store.h"
@@ -36,5 +35,3 @@ int allocations_end(struct allocations *allocations, struct store *store, uint64
 int allocations_finish(struct allocations *allocations, struct store *store, struct err *err);
 
 void allocations_release(struct allocations *allocations);
-
-#endif

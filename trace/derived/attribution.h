@@ -4,8 +4,7 @@
  * kernel that runs at its time, to the innermost range open at its time, or to the allocation that holds its address.
  * What lies with several owners at once has one of its own, (ambiguous), and so has what lies in none. Nothing changes
  * after attribution_init(). */
-#ifndef TRACE_DERIVED_ATTRIBUTION_H
-#define TRACE_DERIVED_ATTRIBUTION_H
+#pragma once
 
 #include "trace/base/range_map.h"
 #include "trace/store/store.h"
@@ -35,5 +34,3 @@ void attribution_release(struct attribution *attribution);
 
 /* The owner of a time in ns, or of an address; attribution->count must not be 0. */
 size_t attribution_find(const struct attribution *attribution, int64_t point);
-
-#endif

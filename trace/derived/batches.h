@@ -14,8 +14,7 @@
  * Source: driver 545.23.06, uvm_gpu_replayable_faults.c (sort and service order, 256 entries a batch); measured: H200,
  * driver 580.159.04, 2026-11 (gaps inside a batch: median 1.7 us; between batches: at least 55 us).
  * Use: batches_add() for every batch of records, batches_rebuild(), read, batches_release(). */
-#ifndef TRACE_DERIVED_BATCHES_H
-#define TRACE_DERIVED_BATCHES_H
+#pragma once
 
 #include "trace/derived/recording.h"
 
@@ -117,5 +116,3 @@ int batches_rebuild(struct batches *batches, struct err *err);
 /* Rebuild the batches of every recording of a trace being made (all that was appended so far) and write its tables
  * batches and services, before store_finish(): what import and record call. The counts may be NULL. */
 int batches_write(struct store *store, size_t *batch_count, size_t *service_count, struct err *err);
-
-#endif

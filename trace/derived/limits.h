@@ -5,8 +5,7 @@
  * Whoever answers from a trace opens it by limits_open(), or by input_open() (replay/run/input.h), and so has the
  * sentences to say beside the answer: where there are runs, as notes of each. store_open() is for what shows all that a
  * trace holds, and for writers that look at what they wrote. */
-#ifndef TRACE_DERIVED_LIMITS_H
-#define TRACE_DERIVED_LIMITS_H
+#pragma once
 
 #include "trace/derived/recording.h"
 #include "trace/store/store.h"
@@ -42,5 +41,3 @@ int limits_tell_chosen(struct store *store, const char *name, struct recording w
 
 /* End `out`, whose records were made of those of `in`: it lacks what `in` lacks, and is as complete. */
 int limits_finish(struct store *in, struct store *out, struct err *err);
-
-#endif

@@ -6,8 +6,7 @@
  * FAULT; records without one (CPU faults, kernels, allocations) go with every GPU of their process, records of process
  * 0 (unknown) with every process. Streams without these columns go with every recording.
  * Source: CUPTI, CUpti_ActivityUnifiedMemoryCounter (srcId, dstId, processId). */
-#ifndef TRACE_DERIVED_RECORDING_H
-#define TRACE_DERIVED_RECORDING_H
+#pragma once
 
 #include "trace/store/store.h"
 
@@ -45,5 +44,3 @@ struct recording_walk {
 };
 
 bool recording_walk_next(struct recording_walk *walk, struct store *store, struct recording recording, struct err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* summary: what a trace holds, counted in one pass over its streams: per stream and kind, and per kernel, allocation
  * or range; and per fault batch. */
-#ifndef TRACE_DERIVED_SUMMARY_H
-#define TRACE_DERIVED_SUMMARY_H
+#pragma once
 
 #include "trace/derived/attribution.h"
 #include "trace/store/store.h"
@@ -71,5 +70,3 @@ struct batch_rows {
 
 int batch_rows_init(struct batch_rows *rows, struct store *store, struct err *err);
 void batch_rows_release(struct batch_rows *rows);
-
-#endif

@@ -7,8 +7,7 @@
  * completion was seen before the request) and extra columns received_bytes, completions, early, error. Tables:
  * tlp_histogram, tlp_latency, tlp_flows, tlp_totals, tlp_defects. Order: open, direction and add as packets come,
  * finish, free. One capture file or live source per sink. */
-#ifndef TRACE_DERIVED_TLP_SINK_H
-#define TRACE_DERIVED_TLP_SINK_H
+#pragma once
 
 #include <stdint.h>
 
@@ -96,5 +95,3 @@ void tlp_sink_total(struct tlp_sink *sink, const char *name, int64_t value);
 
 /* Store the rest and the tables. */
 int tlp_sink_finish(struct tlp_sink *sink, struct err *err);
-
-#endif

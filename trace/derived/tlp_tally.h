@@ -1,7 +1,6 @@
 /* tlp_tally: PCIe packets counted by type, direction and size, and impossible ones by defect; the rows of tables
  * tlp_histogram and tlp_defects. */
-#ifndef TRACE_DERIVED_TLP_TALLY_H
-#define TRACE_DERIVED_TLP_TALLY_H
+#pragma once
 
 #include <stdint.h>
 
@@ -31,5 +30,3 @@ int tlp_tally_walk(const struct tlp_tally *tally,
 
 /* Write tables tlp_histogram and tlp_defects. */
 int tlp_tally_store(const struct tlp_tally *tally, struct store *store, struct err *err);
-
-#endif

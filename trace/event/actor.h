@@ -12,8 +12,7 @@
  *
  * Programs answer step() in closed form (trace/program/pages.h) and are never stored. actor_writer turns any of them
  * into records, and replay/uvm/actor_input.h turns those records into actors again. */
-#ifndef TRACE_EVENT_ACTOR_H
-#define TRACE_EVENT_ACTOR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -150,5 +149,3 @@ int actor_writer_next(struct actor_writer *writer, const struct actor_ops *ops, 
                       struct record *records, int64_t *extras, size_t cap, size_t *n, struct err *err);
 /* Must be called after the last actor_writer_next(). */
 void actor_writer_close(struct actor_writer *writer, const struct actor_ops *ops);
-
-#endif

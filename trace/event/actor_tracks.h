@@ -8,8 +8,7 @@
  * A launch that is like one before it (struct actor_ops) has its tracks.
  * The steps of irregular actors are kept too, 4 B each, 4 B a page and once what else a step is; where that would take
  * more than a limit, or a step fails, nothing is kept. */
-#ifndef TRACE_EVENT_ACTOR_TRACKS_H
-#define TRACE_EVENT_ACTOR_TRACKS_H
+#pragma once
 
 #include "trace/event/actor.h"
 
@@ -26,5 +25,3 @@ void actor_tracks_close(struct actor_tracks *tracks); /* NULL: nothing */
 
 /* state: a const struct actor_tracks *. Runs have nothing of their own. */
 extern const struct actor_ops actor_tracks_ops;
-
-#endif

@@ -12,8 +12,7 @@
  *
  * Source: the channel as a remainder: GPGPU-Sim addrdec.cc ("gap"); XOR of row bits into the bank: Zhang, Zhu and
  * Zhang, MICRO-33, 2000. */
-#ifndef TRACE_EVENT_DRAM_MAP_H
-#define TRACE_EVENT_DRAM_MAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -93,5 +92,3 @@ static inline struct dram_addr dram_map_table_decode(const struct dram_map_table
 
 /* The lowest byte address of an atom; the inverse of dram_map_decode() where the channel is below `mod`. */
 uint64_t dram_map_encode(const struct dram_map *map, struct dram_addr a);
-
-#endif

@@ -4,8 +4,7 @@
  * mean; docs/trace-format.md prints the same table. Times and durations are in the time unit of the record's stream
  * (struct stream), addresses in its address space; neither is converted on import. Order in a stream is (time,
  * position in the source). */
-#ifndef TRACE_EVENT_RECORD_H
-#define TRACE_EVENT_RECORD_H
+#pragma once
 
 #include <stdint.h>
 
@@ -111,5 +110,3 @@ uint32_t record_copy_find(const char *text);
 
 const char *time_unit_name(enum time_unit unit);    /* "none", "ns", "cycles" */
 const char *addr_space_name(enum addr_space space); /* "bytes", "dram-packed" */
-
-#endif

@@ -1,8 +1,7 @@
 /* testing_tlp: PCIe packets, NetTLP frames and capture files, built for tests and fixtures.
  *
  * The builder shares nothing with the decoder but the specification. Buffers are the caller's; sizes are returned. */
-#ifndef TRACE_EVENT_TESTING_TLP_H
-#define TRACE_EVENT_TESTING_TLP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -179,5 +178,3 @@ static inline void build_pcapng_packet(FILE *f, uint64_t units, const uint8_t *d
         (void)fputc(0, f);
     build_put(f, false, (uint32_t)(32 + padded), 4);
 }
-
-#endif

@@ -10,8 +10,7 @@
  * byte count 0 = 4,096), 2.2.10 (prefixes).
  * Worked example: 40 00 00 19 1b 00 02 3f 2f 00 30 00 is MWr, 3 DW header, length 25 DW, requester 1b:00.0, tag 2,
  * first byte enables f, last 3, so 4 * 25 - 0 - 2 = 98 bytes from 0x2f003000 on. */
-#ifndef TRACE_EVENT_TLP_H
-#define TRACE_EVENT_TLP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -130,5 +129,3 @@ static inline unsigned tlp_record_byte_count(const struct record *r) /* 1..4096;
     unsigned n = (unsigned)(r->id >> 42 & 0xfff);
     return n ? n : 4096;
 }
-
-#endif

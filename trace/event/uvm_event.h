@@ -3,8 +3,7 @@
  *
  * Source: CUpti_ActivityUnifiedMemoryCounter2/3 (CUDA 13.0 header); measured: H200, driver 580.159.04, 2026-11 (kind 3
  * has no end and its value is a program counter; kind 4 is one batch of faults). */
-#ifndef TRACE_EVENT_UVM_EVENT_H
-#define TRACE_EVENT_UVM_EVENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -63,5 +62,3 @@ static inline uint32_t uvm_event_copy(int64_t kind)
                                          RECORD_COPY_P2P};
     return kind > 0 && kind <= 10 ? directions[kind] : 0;
 }
-
-#endif

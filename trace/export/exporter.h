@@ -4,8 +4,7 @@
  * and writes text or bytes to a FILE; records its form cannot carry are counted by the exporter through
  * exporter_skip(). It declares which facts of a trace its form carries (trace/store/facts.h);
  * exporter_left_out() says of a trace what it had and lost. */
-#ifndef TRACE_EXPORT_EXPORTER_H
-#define TRACE_EXPORT_EXPORTER_H
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -51,5 +50,3 @@ void exporter_skip(struct exporter_context *context, const char *reason);
 /* What the trace has and the form does not carry, as facts_text() says it, in `text`; "": nothing. -1 with *err set. */
 int exporter_left_out(const struct exporter *exporter, const struct exporter_context *context, char *text, size_t size,
                       struct err *err);
-
-#endif

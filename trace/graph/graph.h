@@ -4,8 +4,7 @@
  * written through graph_formats[]: one file per format in trace/graph/graph_X.c. Sizes in files are untrusted: they are
  * checked against the file before memory is taken. One thread per graph while it is built; afterwards it is read-only
  * and may be shared. */
-#ifndef TRACE_GRAPH_GRAPH_H
-#define TRACE_GRAPH_GRAPH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -96,5 +95,3 @@ int graph_load(const char *path, const struct graph_format *format, const struct
 /* The parts of a .bel graph from open sources, each read to its end; for fuzzing. `weights` may be NULL. */
 int graph_bel_parse(struct input_stream *col, struct input_stream *dst, struct input_stream *weights,
                     struct graph *graph, struct err *err);
-
-#endif

@@ -5,8 +5,7 @@
  *     graph_builder_finish(&b, vertices, flags, &graph, &err);     (also releases the builder)
  *
  * Edges are kept at 8 or 16 bytes each until the end; the graph is built by counting, in two passes over them. */
-#ifndef TRACE_GRAPH_GRAPH_BUILD_H
-#define TRACE_GRAPH_GRAPH_BUILD_H
+#pragma once
 
 #include <stdio.h>
 
@@ -113,5 +112,3 @@ int graph_npy_numbers(const char *path, uint64_t **numbers, size_t *n, struct er
 
 /* Write n values, all or nothing; *err names path. */
 int graph_write_bytes(FILE *file, const char *path, const void *data, size_t n, struct err *err);
-
-#endif

@@ -8,8 +8,7 @@
  * degrees: a stand-in for a graph known by its numbers: log-normal out-degrees (mean, sigma of the logarithm, cap),
  * targets uniform, or with probability `local` within `reach` vertices of the source. Self loops and duplicates stay,
  * as a multigraph. It matches a degree distribution, no more: not communities, not the number of BFS levels. */
-#ifndef TRACE_GRAPH_GRAPH_GENERATE_H
-#define TRACE_GRAPH_GRAPH_GENERATE_H
+#pragma once
 
 #include "trace/base/random.h"
 #include "trace/graph/graph.h"
@@ -33,5 +32,3 @@ int graph_from_degrees(const struct graph_degrees *degrees, struct graph *graph,
 
 /* Weights lo..hi, uniform, for every element; equal for both directions of an edge. */
 int graph_add_weights(struct graph *graph, int32_t lo, int32_t hi, uint64_t seed, struct err *err);
-
-#endif

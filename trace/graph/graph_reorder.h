@@ -2,8 +2,7 @@
  *
  * A mapping gives each vertex its new number. The renumbered graph has the same edges under the mapping: vertex
  * map[v]'s list holds map[t] for each t of v's list, in the same order. */
-#ifndef TRACE_GRAPH_GRAPH_REORDER_H
-#define TRACE_GRAPH_GRAPH_REORDER_H
+#pragma once
 
 #include "trace/graph/graph.h"
 
@@ -19,5 +18,3 @@ int graph_transpose(const struct graph *graph, struct graph *out, struct err *er
 
 /* How many lists each vertex stands in. `vertices` values, freed with free(). */
 uint64_t *graph_in_degrees(const struct graph *graph, struct err *err);
-
-#endif

@@ -6,8 +6,7 @@
  *
  * Source: Min 2022 (docs/papers.md), section 4.2.1; DGL's blocks, in which known vertices sample again at each hop. The
  * list of fan-outs is the paper's, outermost first: fan_outs of (10,25) sample 25 around the seeds, then 10. */
-#ifndef TRACE_GRAPH_GRAPH_SAMPLE_H
-#define TRACE_GRAPH_GRAPH_SAMPLE_H
+#pragma once
 
 #include "trace/graph/graph.h"
 
@@ -49,5 +48,3 @@ struct graph_communities {
     uint64_t seed;
 };
 int graph_from_communities(const struct graph_communities *recipe, struct graph *graph, struct err *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* accelsim: what an opcode of SASS accesses; of the readers of what NVBit's tools print. */
-#ifndef TRACE_IMPORT_ACCELSIM_H
-#define TRACE_IMPORT_ACCELSIM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,5 +11,3 @@ enum { ACCELSIM_SHARED_WINDOW = 1 << 24 };
 /* Of "LDG.E.64" with n bytes: bytes per lane and enum record_access. False: it accesses no global memory. *async: it
  * copies from there to shared memory, and is named twice. */
 bool accelsim_opcode(const char *opcode, size_t n, uint32_t *bytes, uint32_t *access, bool *async);
-
-#endif

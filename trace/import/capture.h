@@ -6,8 +6,7 @@
  * DLLP and 0xbc an ordered set. Source: cyrozap/agilent-pcie-analyzer-re (record header, flags bit 28: 1 upstream).
  * Sizes come from headers; what a capture cut off does not matter as long as the TLP header is there. Packets that
  * cannot be are counted by reason, never summed. */
-#ifndef TRACE_IMPORT_CAPTURE_H
-#define TRACE_IMPORT_CAPTURE_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -124,5 +123,3 @@ struct live_counts {
     uint64_t frames, damaged, dropped;
 };
 struct live_counts live_counts(const struct live *live);
-
-#endif

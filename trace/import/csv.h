@@ -1,7 +1,6 @@
 /* csv: the marks of our plain text form of records, which trace/import/csv.c reads and describes and
  * trace/export/export_csv.c writes. */
-#ifndef TRACE_IMPORT_CSV_H
-#define TRACE_IMPORT_CSV_H
+#pragma once
 
 #include "trace/event/record.h"
 #include "trace/store/store.h"
@@ -34,5 +33,3 @@ struct csv_stream_options {
 
 /* The name of a stream, by its first record's kind where no option says it, its clock, its address space. */
 void csv_stream_name(struct stream *s, const struct csv_stream_options *o, enum record_kind first);
-
-#endif

@@ -1,7 +1,6 @@
 /* dram_requests: the stream "requests" of a DRAM request trace, and the words of its text lines; shared by the readers
  * dram_csv, ramulator and dramsim3. */
-#ifndef TRACE_IMPORT_DRAM_REQUESTS_H
-#define TRACE_IMPORT_DRAM_REQUESTS_H
+#pragma once
 
 #include "trace/import/reader.h"
 #include "trace/store/store.h"
@@ -39,5 +38,3 @@ bool dram_kind(const char *word, const char *reads, const char *writes, struct r
 bool dram_decimal(const char *word, uint64_t most, uint64_t *value);
 bool dram_hexadecimal(const char *word, uint64_t *value); /* 0x optional */
 bool dram_number(const char *word, uint64_t *value);      /* decimal, or hexadecimal after 0x */
-
-#endif

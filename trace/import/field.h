@@ -1,8 +1,7 @@
 /* field: one field of a line of text, cut off at a separator, and turned into a number without locale or allocation.
  *
  * A cursor walks over a line that ends with a zero byte (input_stream_line()). Numbers must fill their field. */
-#ifndef TRACE_IMPORT_FIELD_H
-#define TRACE_IMPORT_FIELD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,5 +69,3 @@ bool field_unsigned(const struct field *field, uint64_t *value);
 bool field_signed(const struct field *field, int64_t *value);
 
 bool field_is(const struct field *field, const char *text);
-
-#endif

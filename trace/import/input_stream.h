@@ -3,8 +3,7 @@
  * Concatenated members (gzip), streams (xz) and frames (zstd) are one stream of bytes. Memory is bounded: 1.4 MiB, and
  * what the decoder needs (files that ask for more than 256 MiB are refused). Errors name the compressed byte, not the
  * path: the caller adds it. After an error only input_stream_close() and the three offsets are valid. */
-#ifndef TRACE_IMPORT_INPUT_STREAM_H
-#define TRACE_IMPORT_INPUT_STREAM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,5 +69,3 @@ int input_stream_unpack(struct input_stream *source, FILE *to, struct err *err);
 
 /* 32 hexadecimal digits (XXH3 128) over all compressed bytes read so far. */
 void input_stream_hash(struct input_stream *source, char hash[33]);
-
-#endif

@@ -4,8 +4,7 @@
  * content: each reader's probe() sees the first bytes (after decompression: gzip, xz and zstd are found by content too)
  * and says how sure it is. Readers append records to the store in batches; items they must leave out are counted by
  * reason through reader_skip(). */
-#ifndef TRACE_IMPORT_READER_H
-#define TRACE_IMPORT_READER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -137,5 +136,3 @@ int reader_lose(struct reader_context *context, const struct record *migration);
 /* Store the counts of reader_skip() and reader_lose() so far (tables skipped, dropped). reader_run() does it; a caller
  * of read() must. */
 int reader_flush(struct reader_context *context, struct err *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* table_columns: what the columns and words of another tool's table are in ours, and where they stand in it.
  *
  * init(), header() with each line until it is found, units() with the next row; cell() and kind() then look at rows. */
-#ifndef TRACE_IMPORT_TABLE_COLUMNS_H
-#define TRACE_IMPORT_TABLE_COLUMNS_H
+#pragma once
 
 #include "trace/base/param_value.h"
 #include "trace/event/record.h"
@@ -52,5 +51,3 @@ bool table_columns_has(const struct table_columns *t, enum ours ours);
 
 /* The kind and flags that a word stands for: NULL, or why the row is left out. */
 const char *table_columns_kind(const struct table_columns *t, const struct field *word, struct record *r);
-
-#endif

@@ -1,7 +1,6 @@
 /* table_forms: the tables that the profilers of NVIDIA print (nvprof --print-gpu-trace, as csv or not; nsys stats -r
  * cuda_gpu_trace), as the lists that option columns and kinds of reader table take. */
-#ifndef TRACE_IMPORT_TABLE_FORMS_H
-#define TRACE_IMPORT_TABLE_FORMS_H
+#pragma once
 
 static const char table_known_columns[] =
     "kind=Name,name=Name,time=Start,dur=Duration,addr=Virtual Address,bytes=Unified Memory,bytes=Size,bytes=Bytes,"
@@ -18,5 +17,3 @@ static const char table_known_kinds[] =
     "[CUDA Unified Memory memcpy DtoD]=MIGRATE_D2D,[CUDA Unified Memory memcpy Host-to-Device]=MIGRATE_H2D,"
     "[CUDA Unified Memory memcpy Device-to-Host]=MIGRATE_D2H,[CUDA Unified Memory memcpy Device-to-Device]=MIGRATE_D2D,"
     "[CUDA memcpy *]=COPY,*=KERNEL";
-
-#endif

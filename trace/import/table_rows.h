@@ -3,8 +3,7 @@
  * Of CPU faults `bytes` is the program counter, of GPU faults their number: neither is in a unit of bytes. With columns
  * device (a number, or "GPU X (0)") or process the stream has the columns process_id, src_id and dst_id. A migration
  * without an address is none of the records: it counts, with its bytes and time, as lost by the source. */
-#ifndef TRACE_IMPORT_TABLE_ROWS_H
-#define TRACE_IMPORT_TABLE_ROWS_H
+#pragma once
 
 #include "trace/import/csv.h"
 #include "trace/import/reader.h"
@@ -24,5 +23,3 @@ struct table_rows {
 };
 
 int table_rows_add(struct table_rows *g, const struct field *cells, size_t n, struct err *err);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * n threads in blocks of 256; warp w reads and writes what the loops below say. Addresses are written in all three
  * modes, one after the other. */
-#ifndef TRACE_IMPORT_TESTING_ACCELSIM_H
-#define TRACE_IMPORT_TESTING_ACCELSIM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -117,5 +116,3 @@ static inline void build_stencil(FILE *f, int version, unsigned width, unsigned 
         (void)fprintf(f, "\n#END_TB\n\n");
     }
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* testing_access: import a file through one reader and take its ACCESS records back, for tests. */
-#ifndef TRACE_IMPORT_TESTING_ACCESS_H
-#define TRACE_IMPORT_TESTING_ACCESS_H
+#pragma once
 
 #include "trace/base/testing.h"
 #include "trace/import/reader.h"
@@ -67,5 +66,3 @@ static inline void testing_release(struct testing_accesses *a, struct store *sto
     free(a->access);
     store_close(store);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* testing_dram: read text with one reader into a trace and look at it; for the tests of the DRAM readers. */
-#ifndef TRACE_IMPORT_TESTING_DRAM_H
-#define TRACE_IMPORT_TESTING_DRAM_H
+#pragma once
 
 #include "trace/base/testing.h"
 #include "trace/import/reader.h"
@@ -57,5 +56,3 @@ static inline enum probe dram_probe_text(const struct reader *reader, const char
 {
     return reader->probe("text", (const unsigned char *)text, strlen(text));
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* testing_fuzz: any bytes through a reader, as import would read them, into a trace in memory that is emptied between
  * runs.
  */
-#ifndef TRACE_IMPORT_TESTING_FUZZ_H
-#define TRACE_IMPORT_TESTING_FUZZ_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -69,5 +68,3 @@ static inline void fuzzing_read(const struct reader *reader, const char *path, c
         fuzzing_read(&(reader), "/nowhere/fuzz", NULL, data, n);                                                       \
         return 0;                                                                                                      \
     }
-
-#endif

@@ -1,7 +1,6 @@
 /* testing_memory: an input whose bytes are in memory, read as a file would be; a reader's options as import has them.
  */
-#ifndef TRACE_IMPORT_TESTING_MEMORY_H
-#define TRACE_IMPORT_TESTING_MEMORY_H
+#pragma once
 
 #include <stdio.h>
 #include <sys/mman.h>
@@ -30,5 +29,3 @@ static inline const void *testing_defaults(const struct reader *reader)
     param_defaults(reader->options, values);
     return values;
 }
-
-#endif

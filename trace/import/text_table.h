@@ -1,7 +1,6 @@
 /* text_table: a table that another tool prints: its cells, and what numbers in units mean. Commas, semicolons, tabs or
  * blanks stand between cells; readers of such tables have no other way to say units. */
-#ifndef TRACE_IMPORT_TEXT_TABLE_H
-#define TRACE_IMPORT_TEXT_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,5 +35,3 @@ struct text_unit text_table_title(struct field *title, bool binary);
 /* A number in a unit, or in one that stands behind it (25.0us), as ns or bytes. Times are the nearest; of bytes printed
  * with decimals the roundest number (of most factors 2) that prints so is taken. False: it is none, or beyond 2^62. */
 bool text_table_number(const struct field *cell, struct text_unit unit, bool binary, int64_t *value);
-
-#endif

@@ -7,8 +7,7 @@
  * RECORD_KERNEL_END behind them. The stream "accesses" has no time: its order is that of the source.
  * Example: 32 lanes read 4 B each from 0x1010 on: line 0x1000 with sectors 0 to 3 and line 0x1080 with sector 0.
  * Source: sector and line sizes: dissertation, section 2.3.3. */
-#ifndef TRACE_PROGRAM_ACCESS_H
-#define TRACE_PROGRAM_ACCESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -114,5 +113,3 @@ static inline void line_set_add(struct line_set *s, uint64_t first, uint32_t byt
     line_set_mark(s, line, line_sectors(in / ACCESS_SECTOR, 3));
     line_set_mark(s, line + ACCESS_LINE, line_sectors(0, (last - ACCESS_LINE) / ACCESS_SECTOR));
 }
-
-#endif

@@ -14,8 +14,7 @@
  * Source: blocks sampled in whole waves, as simulators of GPUs are run on parts of kernels.
  * Differs: times and rates hold for the part, not for the whole; what the work left out would have done to caches is
  * its reader's (the rest, below). */
-#ifndef TRACE_PROGRAM_CUT_H
-#define TRACE_PROGRAM_CUT_H
+#pragma once
 
 #include "trace/program/warp_slice.h"
 
@@ -99,5 +98,3 @@ struct program_rest {
 struct program_rest *program_rest_new(const struct program *whole, const struct program_cut *cut, uint64_t sectors,
                                       const struct warp_slice *middle, bool to_the_end, struct err *err);
 void program_rest_free(struct program_rest *rest); /* NULL is allowed */
-
-#endif

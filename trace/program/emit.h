@@ -2,8 +2,7 @@
  *
  * Worked example: lanes 0 to 15 load A[i], four instructions on, and the third behind it uses the value; i is lane 0's:
  * e->active = 0xffff; emit_load(e, A, i, 4, 3). */
-#ifndef TRACE_PROGRAM_EMIT_H
-#define TRACE_PROGRAM_EMIT_H
+#pragma once
 
 #include "trace/program/program.h"
 
@@ -229,5 +228,3 @@ void emit_turns(const struct emit *e, uint64_t turns, int64_t elements);
  * accesses among them stay as they are): with ORDER_HOISTED no value is needed before the last of them is issued; with
  * ORDER_PTX nothing changes. Called when a basic block's loads have been appended. */
 void emit_hoist(const struct emit *e, uint32_t first);
-
-#endif

@@ -4,8 +4,7 @@
  * Worked example: of a state s, layout_array(&s->layout, "+in", 400), layout_array(&s->layout, "out", 400): array 0,
  * which the CPU has written, and array 1; layout_kernel(&s->layout, blur, "blur", 2, 64, 16, 0) once: each launch is 2
  * blocks of 64 threads, of what function blur says. */
-#ifndef TRACE_PROGRAM_LAYOUT_H
-#define TRACE_PROGRAM_LAYOUT_H
+#pragma once
 
 #include "trace/base/param.h"
 #include "trace/program/emit.h"
@@ -103,5 +102,3 @@ static inline uint64_t layout_blocks(uint64_t n, uint32_t threads)
 
 /* Of workload_type, for a state that begins with a layout. */
 int layout_program(void *state, struct program *program, struct err *err);
-
-#endif

@@ -15,8 +15,7 @@
  * Differs: a warp that waits for one load waits for all it has issued; a store between a load and its use is issued
  * when the load has come back; barriers make nobody wait; sectors are counted for each instruction by itself, except
  * where the instruction before it touched the same ones. */
-#ifndef TRACE_PROGRAM_PAGES_H
-#define TRACE_PROGRAM_PAGES_H
+#pragma once
 
 #include "trace/event/actor.h"
 #include "trace/program/program.h"
@@ -58,5 +57,3 @@ extern const struct actor_ops program_pages_ops;
  * wrote: called with the number of records of each batch; NULL: nobody counts. */
 int touches_write(struct store *store, const struct actor_ops *ops, const void *state,
                   void (*wrote)(void *ctx, size_t records), void *ctx, struct err *err);
-
-#endif

@@ -15,8 +15,7 @@
  *
  * Warps are numbered over a launch, those of a block next to each other: warp = block x warps of a block + warp in
  * block; blocks in x, then y, then z. A launch starts when the one before has ended. */
-#ifndef TRACE_PROGRAM_PROGRAM_H
-#define TRACE_PROGRAM_PROGRAM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -269,5 +268,3 @@ void program_run_close(const struct program *program, void *run);
 
 /* Check what a launch and its numbers must be; -1 with *err naming the launch. */
 int program_check_launch(const struct program_launch *launch, uint32_t number, struct err *err);
-
-#endif

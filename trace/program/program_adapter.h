@@ -2,8 +2,7 @@
  * too), and three small ones: allocations put on the GPU, the first blocks of each launch, the first accesses of each
  * warp. Memory is the whole
  * program's; a run is a run of the whole one beside the state. The whole program must outlive what is made of it. */
-#ifndef TRACE_PROGRAM_PROGRAM_ADAPTER_H
-#define TRACE_PROGRAM_PROGRAM_ADAPTER_H
+#pragma once
 
 #include "trace/program/program.h"
 
@@ -72,5 +71,3 @@ struct program_prefix {
 /* At most about `accesses` (not 0) of each warp and launch. NULL with *err set. */
 struct program_prefix *program_prefix_new(const struct program *whole, uint64_t accesses, struct err *err);
 void program_prefix_free(struct program_prefix *prefix); /* NULL is allowed */
-
-#endif

@@ -1,7 +1,6 @@
 /* random_testing: small programs made at random from a seed, for tests: strides, masks, tables of lanes, turns, uses,
  * barriers, warps and kernels that do nothing. */
-#ifndef TRACE_PROGRAM_RANDOM_TESTING_H
-#define TRACE_PROGRAM_RANDOM_TESTING_H
+#pragma once
 
 #include "trace/program/program.h"
 
@@ -116,5 +115,3 @@ static inline void program_random_init(struct program_random *p, uint64_t seed, 
     program_place(p->allocs, 4, 0x7f0000000000u, 4096);
     *program = (struct program){&ops, p, -1};
 }
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Recordings of accesses are walked in the same way (replay/derive/derive.h): whoever takes instructions need not know
  * whether they were recorded or generated. */
-#ifndef TRACE_PROGRAM_WALK_H
-#define TRACE_PROGRAM_WALK_H
+#pragma once
 
 #include "trace/program/access.h"
 #include "trace/program/program.h"
@@ -70,5 +69,3 @@ struct program_walk {
 /* Go over the program. counts may be NULL. */
 int program_walk(const struct program *program, const struct program_walk *how, const struct program_taker *taker,
                  void *ctx, struct program_counts *counts, struct err *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* walked_testing: what a walk of a program gives, as a list, and waves of a size that the test says. */
-#ifndef TRACE_PROGRAM_WALKED_TESTING_H
-#define TRACE_PROGRAM_WALKED_TESTING_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -50,5 +49,3 @@ static inline struct program_cut *walked_cut(const struct program *program, uint
 {
     return GIVES(program_cut_new(program, sectors, walked_resident, &wave, &err));
 }
-
-#endif

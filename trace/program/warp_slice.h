@@ -9,8 +9,7 @@
  * before its middle, and before its end. Worked example: turns of 10 accesses, 30 of them, a tenth kept, a sixth
  * around: 30 accesses are wanted from 135 on: turns 13 to 15; the head is turns 8 to 12, the tail 25 to 29. Source: the
  * middle of a run stands for it once caches are warm: Wunderlich et al., SMARTS, ISCA 2003. */
-#ifndef TRACE_PROGRAM_WARP_SLICE_H
-#define TRACE_PROGRAM_WARP_SLICE_H
+#pragma once
 
 #include "trace/program/program_adapter.h"
 
@@ -34,5 +33,3 @@ void warp_slice_free(struct warp_slice *middle); /* NULL is allowed */
 int warp_slice_body(const struct warp_slice *middle, enum warp_slice_part part, uint32_t of_launch, uint64_t of_warp,
                     const struct program *program, void *run, uint32_t launch, uint64_t warp, uint32_t index,
                     struct program_body *body, struct err *err);
-
-#endif

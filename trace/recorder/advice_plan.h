@@ -21,13 +21,10 @@
  *
  * advise takes read-mostly, preferred-cpu, preferred-gpu, accessed-by-cpu and accessed-by-gpu: none of these, nor a
  * prefetch, changes what a program computes. What is none of this is an error. */
-#ifndef TRACE_RECORDER_ADVICE_PLAN_H
-#define TRACE_RECORDER_ADVICE_PLAN_H
+#pragma once
 
 #include "trace/base/err.h"
 
 /* Read a plan; its text as the injected library takes it (trace/recorder/wire/record_pipe.h), freed with free(). NULL
  * with *err set, naming file and line. */
 char *advice_plan_read(const char *path, struct err *err);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * recorder_check() says before the start what is missing (the driver, CUPTI, our own library) or in the way; then
  * recorder_run() runs the program to its end. Children that use CUDA record too, each into a file of its own. */
-#ifndef TRACE_RECORDER_RECORDER_H
-#define TRACE_RECORDER_RECORDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -62,5 +61,3 @@ int recorder_check(const struct recorder_options *options, char *warning, size_t
 int recorder_run(const struct recorder_options *options, struct recorder_result *result, struct err *err);
 
 void recorder_release(struct recorder_result *result);
-
-#endif

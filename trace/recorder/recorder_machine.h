@@ -1,6 +1,5 @@
 /* recorder_machine: what a recording needs of the machine: its driver and GPUs, NVIDIA's libraries, our own. */
-#ifndef TRACE_RECORDER_RECORDER_MACHINE_H
-#define TRACE_RECORDER_RECORDER_MACHINE_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -106,5 +105,3 @@ int recorder_find_part(enum recorder_part part, const char *program, bool counte
 
 /* offchip_accesses.fatbin: OFFCHIP_ACCESS_PATCH, or where the library is looked for. */
 int recorder_find_patch(char *path, size_t size, struct err *err);
-
-#endif

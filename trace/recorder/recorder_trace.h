@@ -6,8 +6,7 @@
  *. The file is created when the first event is written: in place, and at the end where that comes
  * sooner. Events stand in the order of their times, but for one that comes after a later one was written: a kernel is
  * known at its end only, and one that took longer than RECORDER_TRACE_HOLD_MS stands behind what happened in it. */
-#ifndef TRACE_RECORDER_RECORDER_TRACE_H
-#define TRACE_RECORDER_RECORDER_TRACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -73,5 +72,3 @@ int recorder_trace_finish(struct recorder_trace *trace, struct recorder_trace_su
 
 /* Sentences the process reported so far: index from 0, NULL past the last. Valid until finish. */
 const char *recorder_trace_problem(const struct recorder_trace *trace, size_t index);
-
-#endif

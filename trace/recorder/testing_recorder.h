@@ -1,7 +1,6 @@
 /* testing_recorder: where the stand-ins of fixtures/standin were built, for tests that record with them; a recording
  * over the stand-in CUPTI. */
-#ifndef TRACE_RECORDER_TESTING_RECORDER_H
-#define TRACE_RECORDER_TESTING_RECORDER_H
+#pragma once
 
 #include <limits.h>
 #include <pthread.h>
@@ -169,5 +168,3 @@ static inline bool testing_told(const char *words)
 {
     return strstr(testing_said, words) != NULL;
 }
-
-#endif

@@ -22,8 +22,7 @@
  *
  * A builder collects records and encodes them; a reader decodes them in batches. One thread per object. Nothing here
  * trusts the bytes it decodes. */
-#ifndef TRACE_STORE_CHUNK_H
-#define TRACE_STORE_CHUNK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -194,5 +193,3 @@ int chunk_reader_start(struct chunk_reader *reader, const unsigned char *data, s
  * with *err set. */
 int chunk_reader_next(struct chunk_reader *reader, const struct record **records, const int64_t **extra, size_t *n,
                       struct err *err);
-
-#endif

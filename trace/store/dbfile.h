@@ -1,7 +1,6 @@
 /* dbfile: SQLite files of ours on the disk: made as outputs are (output.h), opened without being fooled by what
  * somebody else put there. For traces and results alike. */
-#ifndef TRACE_STORE_DBFILE_H
-#define TRACE_STORE_DBFILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,5 +42,3 @@ bool dbfile_is_database(const char *path);
 
 /* The application_id of such a file, which says whose it is; 0 if `path` is none. */
 uint32_t dbfile_application_id(const char *path);
-
-#endif

@@ -1,7 +1,6 @@
 /* directory: which streams and chunks an open trace database has, read from its tables and checked; and the bytes of
  * one chunk. Used by the store and by the SQL view; names of a trace never reach SQL text. */
-#ifndef TRACE_STORE_DIRECTORY_H
-#define TRACE_STORE_DIRECTORY_H
+#pragma once
 
 #include "trace/store/sqlite.h"
 #include "trace/store/store.h"
@@ -52,5 +51,3 @@ struct directory_bytes {
 /* Copy the bytes of chunk `chunk` to *bytes. *stmt starts as NULL, is prepared at first need and finalized by the
  * caller; no lock is held between calls. */
 int directory_fetch(sqlite3 *db, sqlite3_stmt **stmt, int64_t chunk, struct directory_bytes *bytes, struct err *err);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Every form that a trace is written in declares which facts it carries (exporter.h), of this list; what a trace has
  * and a form does not carry is left out and said. A table of the schema belongs to one fact. */
-#ifndef TRACE_STORE_FACTS_H
-#define TRACE_STORE_FACTS_H
+#pragma once
 
 #include "trace/store/store.h"
 
@@ -54,5 +53,3 @@ const char *facts_text(const struct facts *facts, uint32_t set, char *text, size
 /* Whether a key of origin is of the making of one file (when, where, by which command, from which source), so that a
  * trace that is made of it keeps it as input.N.KEY. */
 bool facts_of_making(const char *key);
-
-#endif

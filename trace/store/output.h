@@ -14,8 +14,7 @@
  *
  * What others write, such as SQLite (dbfile.h): output_begin(), then w.temporary or w.fd.
  * One thread per object; any thread may have some. A program that dies by a signal calls output_abandon() before. */
-#ifndef TRACE_STORE_OUTPUT_H
-#define TRACE_STORE_OUTPUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -92,5 +91,3 @@ bool output_abandon(int signal);
 /* Around what no signal may cut in two; may be nested. */
 void output_hold(void);
 void output_release(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* schema: the tables a database of ours must have: read from the schema that the program carries, made in a new file,
  * checked in a file that somebody hands us. */
-#ifndef TRACE_STORE_SCHEMA_H
-#define TRACE_STORE_SCHEMA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -62,5 +61,3 @@ int schema_check(struct schema *schema, sqlite3 *db, int required, struct err *e
 
 /* Settings for a database that may be hostile: bounded lengths, no functions from its schema, no writing to it. */
 void schema_distrust(sqlite3 *db);
-
-#endif

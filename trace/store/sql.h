@@ -1,6 +1,5 @@
 /* sql: a trace or a results file as a connection for queries that can only read. */
-#ifndef TRACE_STORE_SQL_H
-#define TRACE_STORE_SQL_H
+#pragma once
 
 #include "trace/base/err.h"
 #include "trace/store/sqlite.h"
@@ -23,5 +22,3 @@ sqlite3 *sql_open(const char *path, struct err *err);
 
 /* Make table `records` known to a connection. Returns an SQLite result code. */
 int vtab_register(sqlite3 *db);
-
-#endif

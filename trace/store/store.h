@@ -6,8 +6,7 @@
  * transaction of its own, so a killed writer leaves a file that opens as incomplete with every committed chunk.
  * Reading: store_open (read-only, many readers at once), store_stream, store_cursor_*.
  * One thread per store; several cursors on one store may be read in turn. The file format is docs/trace-format.md. */
-#ifndef TRACE_STORE_STORE_H
-#define TRACE_STORE_STORE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -212,5 +211,3 @@ static inline int writer_add(struct writer *b, const struct record *record, cons
 /* The stream of this name, or a new one of this time unit with these extra columns; -1 with *err set. */
 int writer_stream(struct store *store, const char *name, enum time_unit unit, const char *const *extra, int extras,
                   struct err *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* testing_facts: a trace that has every fact of trace/store/facts.h, and what is in one, for comparing two. */
-#ifndef TRACE_STORE_TESTING_FACTS_H
-#define TRACE_STORE_TESTING_FACTS_H
+#pragma once
 
 #include <inttypes.h>
 
@@ -105,5 +104,3 @@ static inline char *testing_trace_text(struct store *store)
     (void)fclose(to);
     return text;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* testing_store: for fuzzing, which makes millions of traces. Includes the store, of which it knows the inside. */
-#ifndef TRACE_STORE_TESTING_STORE_H
-#define TRACE_STORE_TESTING_STORE_H
+#pragma once
 
 #include <assert.h>
 
@@ -23,5 +22,3 @@ static inline int store_clear(struct store *store, struct err *err)
     }
     return first_facts(store, "", err);
 }
-
-#endif

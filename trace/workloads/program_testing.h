@@ -4,8 +4,7 @@
  * which thread, when, where. Accesses of a warp's lanes with the same `when` are one instruction; a warp does them in
  * the order of `when`. program_compare() then expands the program's bodies and walks it, and finds the same
  * instructions, lane by lane, or fails. */
-#ifndef TRACE_WORKLOADS_PROGRAM_TESTING_H
-#define TRACE_WORKLOADS_PROGRAM_TESTING_H
+#pragma once
 
 #include "trace/base/testing.h"
 #include "trace/program/walk.h"
@@ -257,5 +256,3 @@ static inline const char *program_refused(const char *spec)
     }
     return err.msg;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * each list, aligned or not) is the pattern's business (models/zerocopy/pattern.h).
  *
  * Order of calls: setup() once, start(), next() until it returns 0; start() again begins anew. */
-#ifndef TRACE_WORKLOADS_SCAN_H
-#define TRACE_WORKLOADS_SCAN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -110,5 +109,3 @@ struct record;
 /* Fill at most cap records; *n = 0 at the end. */
 int scan_write(struct scan_writer *writer, const struct scan_ops *ops, void *state, struct record *records, size_t cap,
                size_t *n, struct err *err);
-
-#endif

@@ -4,8 +4,7 @@
  * takes its view; beside it stand closed forms of single views (scans: trace/workloads/scan.h), and what is no program:
  * streams of DRAM requests (below) and graphs. `synth W -o F` then `replay F` gives what
  * `replay synth:W` gives. */
-#ifndef TRACE_WORKLOADS_WORKLOAD_H
-#define TRACE_WORKLOADS_WORKLOAD_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -158,5 +157,3 @@ const char *workload_size_note(const struct workload *workload, char *buf, size_
 
 #define WORKLOAD_OF(NAME) workload_##NAME
 extern const struct workload_type WORKLOADS(WORKLOAD_OF);
-
-#endif

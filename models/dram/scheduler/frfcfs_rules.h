@@ -6,8 +6,7 @@
  * MEM mode: no MEM waiting and some PIM: switch. Both waiting: a bank becomes ready when its queue is empty, or when a
  * scan reached it in this phase, its next request would not hit and its oldest is younger than the oldest PIM request.
  * A ready bank gets no more requests; all sixteen ready: switch. */
-#ifndef MODELS_DRAM_SCHEDULER_FRFCFS_RULES_H
-#define MODELS_DRAM_SCHEDULER_FRFCFS_RULES_H
+#pragma once
 
 #include "models/dram/channel.h"
 
@@ -59,5 +58,3 @@ static inline bool frfcfs_rules_on_scan(void *state, dram_banks banks)
     r->scanned |= banks;
     return news;
 }
-
-#endif

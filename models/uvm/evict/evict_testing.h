@@ -1,6 +1,5 @@
 /* Blocks that hold memory, as an eviction policy sees them, for the tests of this folder. */
-#ifndef MODELS_UVM_EVICT_EVICT_TESTING_H
-#define MODELS_UVM_EVICT_EVICT_TESTING_H
+#pragma once
 
 #include "models/uvm/uvm_evict_index.h"
 #include "trace/base/param_value.h"
@@ -77,5 +76,3 @@ static inline uint32_t evict_pick(struct evict_scene *s)
 {
     return evict_victim(s).block;
 }
-
-#endif

@@ -4,8 +4,7 @@
  * share of outlier VA blocks in a batch moves a density score D. The settings cover the readings of the paper's open
  * points; docs/models-uvm.md lists them.
  * Source: "Adaptive Prefetch-Granularity Management" (lee-2026), section III, equations 1 to 7. */
-#ifndef MODELS_UVM_PREFETCH_ADAPTIVE_H
-#define MODELS_UVM_PREFETCH_ADAPTIVE_H
+#pragma once
 
 #include "models/uvm/locality.h"
 #include "trace/base/param.h"
@@ -61,5 +60,3 @@ void adaptive_plan(const void *state, const struct uvm_block *block, const struc
 void adaptive_on_batch_end(void *state, const struct uvm_batch *batch);
 int64_t adaptive_granularity(const void *state);
 extern const struct param adaptive_findings[];
-
-#endif

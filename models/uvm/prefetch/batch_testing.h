@@ -1,6 +1,5 @@
 /* batch_testing: a batch of faults for a policy that prefetches by batches. */
-#ifndef MODELS_UVM_PREFETCH_BATCH_TESTING_H
-#define MODELS_UVM_PREFETCH_BATCH_TESTING_H
+#pragma once
 
 #include "models/uvm/uvm_policy.h"
 #include "trace/base/param_value.h"
@@ -32,5 +31,3 @@ static inline struct uvm_prefetch_requests requests_of(const struct uvm_policy *
     WORKS(p->prefetch_batch(state, &batch, &requests, &err));
     return requests;
 }
-
-#endif

@@ -11,8 +11,7 @@
  * the program ever waits for the recorder: it appends to a queue with a cap, and the helper thread sends. Nothing here
  * writes to the program's standard streams, changes a signal handler the program has set, or raises SIGPIPE.
  * A process that forks: the child (which cannot use its parent's CUDA) drops everything of ours at once. */
-#ifndef TRACE_RECORDER_INJECT_CUPTI_INJECT_H
-#define TRACE_RECORDER_INJECT_CUPTI_INJECT_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -122,5 +121,3 @@ void inject_counters_synced(void);
 int64_t inject_counters_waits_s(void);
 /* The context, or with NULL the program, ends: send the values that are left. */
 void inject_counters_finish(abi_context context);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Parts: inject_outbox.c (the queue to `offchip record`), inject_driver.c (what the driver calls, threads, libraries at
  * run time, facts of the process and its devices). */
-#ifndef TRACE_RECORDER_INJECT_INJECT_H
-#define TRACE_RECORDER_INJECT_INJECT_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -81,5 +80,3 @@ uint32_t inject_device_count(void);
 /* How a device reaches ordinary memory of the host (malloc, stacks, files) without being asked: "" if none does, as far
  * as inject_device_facts() was told. */
 const char *inject_pageable_access(void);
-
-#endif

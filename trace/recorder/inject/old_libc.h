@@ -5,8 +5,7 @@
  * (libpthread and libdl became parts of libc): the old ones are there in every glibc. `make check` looks at the symbol
  * tables (case inject-symbols). Source: glibc's NEWS for 2.32, 2.33 and 2.34; sysdeps/unix/sysv/linux/x86_64/64 and
  * aarch64 for the first version of each architecture. */
-#ifndef TRACE_RECORDER_INJECT_OLD_LIBC_H
-#define TRACE_RECORDER_INJECT_OLD_LIBC_H
+#pragma once
 
 #include <features.h>
 
@@ -37,6 +36,4 @@ OLD_LIBC(pthread_timedjoin_np, "2.3.3");
 OLD_LIBC(sem_init, "2.2.5");
 OLD_LIBC(sem_post, "2.2.5");
 OLD_LIBC(sem_timedwait, "2.2.5");
-#endif
-
 #endif

@@ -24,8 +24,7 @@
  * This header is compiled for the device (trace/recorder/inject/sanitizer_patch.cu) and for the host, where the
  * stand-in and the test play warps by it. Head, room and the rest are in the memory of the device, so that its atomics
  * stay there; of the host's memory a kernel reads `drained` only, one warp at a time, and only where room is short. */
-#ifndef TRACE_RECORDER_WIRE_ACCESS_RING_H
-#define TRACE_RECORDER_WIRE_ACCESS_RING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -578,5 +577,4 @@ static inline void access_ring_release(struct access_ring_host *host, uint64_t n
     ring_store(&host->drained, number);
 }
 
-#endif
 #endif

@@ -1,6 +1,5 @@
 /* access_ring_testing: what trace/recorder/inject/sanitizer_patch.cu does on a GPU, of a whole warp, by one thread. */
-#ifndef TRACE_RECORDER_WIRE_ACCESS_RING_TESTING_H
-#define TRACE_RECORDER_WIRE_ACCESS_RING_TESTING_H
+#pragma once
 
 #include "trace/recorder/wire/access_ring.h"
 
@@ -62,5 +61,3 @@ static inline int access_ring_play(struct access_ring *ring, const struct access
             access_ring_lane(ring, number, shape, rank - 1, slot->addrs[lane], first);
     return 1;
 }
-
-#endif

@@ -7,8 +7,7 @@
  * of all versions since the one given, so they are read from records of any later library.
  * Source: CUDA 13.0 headers cupti_activity.h, cupti_callbacks.h, cupti_result.h, cupti_driver_cbid.h,
  * cupti_runtime_cbid.h, generated_cuda_meta.h, generated_cuda_runtime_api_meta.h; counters: below. */
-#ifndef TRACE_RECORDER_WIRE_CUPTI_ABI_H
-#define TRACE_RECORDER_WIRE_CUPTI_ABI_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -479,5 +478,3 @@ struct abi_profiler {
     abi_result (*decode)(struct abi_range_decode *);
     abi_result (*info)(struct abi_range_info *);
 };
-
-#endif

@@ -4,8 +4,7 @@
  * tested against the real library wherever that is installed. Counting takes one pass, always: a second pass would run
  * every kernel again, which finds managed pages migrated, caches filled and host memory written by the first run. A
  * group's counters are taken in order as long as one pass counts them together; the others are named as left out. */
-#ifndef TRACE_RECORDER_WIRE_CUPTI_METRICS_H
-#define TRACE_RECORDER_WIRE_CUPTI_METRICS_H
+#pragma once
 
 #include "trace/base/err.h"
 #include "trace/recorder/wire/cupti_abi.h"
@@ -41,5 +40,3 @@ abi_result cupti_metrics_values(const struct cupti_metrics *metrics, const uint8
                                 double values[CUPTI_METRICS]);
 
 void cupti_metrics_release(struct cupti_metrics *metrics);
-
-#endif

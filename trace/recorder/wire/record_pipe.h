@@ -6,8 +6,7 @@
  * yet sent. The first message is HELLO; a connection that ends without BYE is an incomplete recording. Texts travel
  * once, cut into TEXT messages, and are named by number afterwards. Byte order and alignment are the machine's: both
  * ends run on it. */
-#ifndef TRACE_RECORDER_WIRE_RECORD_PIPE_H
-#define TRACE_RECORDER_WIRE_RECORD_PIPE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -222,5 +221,3 @@ static inline socklen_t record_address(const char *name, struct sockaddr_un *add
     address->sun_path[0] = 0;
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n);
 }
-
-#endif

@@ -8,8 +8,7 @@
  * it): a library without SAN_SINCE is refused. Source: the Sanitizer API's documentation and headers
  * sanitizer_callbacks.h, sanitizer_memory.h, sanitizer_patching.h, sanitizer_result.h and sanitizer_stream.h of
  * CUDA 12. */
-#ifndef TRACE_RECORDER_WIRE_SANITIZER_ABI_H
-#define TRACE_RECORDER_WIRE_SANITIZER_ABI_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -118,5 +117,3 @@ struct san_api {
     san_result (*memset)(void *device, int value, size_t bytes, void *stream_handle);
     san_result (*stream_synchronize)(void *stream_handle);
 };
-
-#endif

@@ -6,8 +6,7 @@
  * Source: NVIDIA/open-gpu-kernel-modules, kernel-open/nvidia-uvm: uvm_types.h, uvm_ioctl.h, uvm_tools.c (535.161.07 to
  * 595.45.04); measured: H200, driver 580.159.04, 2026-11 (entries of 72 bytes: 13,950 faults, 3,534 migrations, 89
  * replays, 192 CPU faults of 64 MiB, none dropped). */
-#ifndef TRACE_RECORDER_WIRE_UVM_TOOLS_ABI_H
-#define TRACE_RECORDER_WIRE_UVM_TOOLS_ABI_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -130,5 +129,3 @@ static inline bool uvm_tools_believable(const struct uvm_tools_event *e, uint64_
         return e->cpu_ns && e->bytes;
     return e->type == UVM_TOOLS_OVERFLOW || e->cpu_ns;
 }
-
-#endif

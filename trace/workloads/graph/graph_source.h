@@ -4,8 +4,7 @@
  * fs (Friendster: mean 55, sigma 1.6, at most 5,214), ml (MOLIERE_2016: 222, 1.5), sk and uk5 (sk-2005: 38.5,
  * uk-2007-05: 35.3; sigma 1.2, directed, nine of ten targets near). Means: dissertation, table 2.2; widths are
  * estimates, chosen before any result (aligned amplification does not depend on them, 128 B shares by 0.02). */
-#ifndef TRACE_WORKLOADS_GRAPH_GRAPH_SOURCE_H
-#define TRACE_WORKLOADS_GRAPH_GRAPH_SOURCE_H
+#pragma once
 
 #include "trace/base/err.h"
 #include "trace/graph/graph.h"
@@ -23,5 +22,3 @@ struct graph_source {
         PARAM_INT_ROW(graph_source, seed, "", 0, 0x1p53, 1, "of the generators")
 
 int graph_source_open(const struct graph_source *source, struct graph *graph, struct err *err);
-
-#endif

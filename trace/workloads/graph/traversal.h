@@ -5,8 +5,7 @@
  * order, those of the last level too; empty lists cost nothing. The edge list lies at byte 4096 + base_offset, its
  * 4-byte weights at a page of their own. The program (traversal_program.c) is the same launches, access by access; the
  * scans are its closed form. */
-#ifndef TRACE_WORKLOADS_GRAPH_TRAVERSAL_H
-#define TRACE_WORKLOADS_GRAPH_TRAVERSAL_H
+#pragma once
 
 #include "trace/workloads/graph/graph_source.h"
 #include "trace/workloads/scan.h"
@@ -134,5 +133,3 @@ extern const struct traversal_algorithm traversal_bfs, traversal_cc, traversal_s
 int traversal_program(void *state, struct program *program, struct err *err);
 int traversal_program_as(void *state, const char *kernel, struct program *program, struct err *err);
 void traversal_program_free(struct traversal *t); /* all of them */
-
-#endif

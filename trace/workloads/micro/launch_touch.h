@@ -3,8 +3,7 @@
  *
  * The legacy mode of the uvm engine works out a launch in closed form. As a program, for each launch: a kernel of one
  * thread without accesses; then the CPU reads or writes the first word of every page, in order. */
-#ifndef TRACE_WORKLOADS_MICRO_LAUNCH_TOUCH_H
-#define TRACE_WORKLOADS_MICRO_LAUNCH_TOUCH_H
+#pragma once
 
 #include "trace/program/layout.h"
 
@@ -15,5 +14,3 @@ struct launch_touch {
     int64_t launches;
     int64_t gpu_bytes; /* that each kernel reads; matters for mapped memory only */
 };
-
-#endif

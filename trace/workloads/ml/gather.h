@@ -1,6 +1,5 @@
 /* gather: programs that copy rows of a table in host memory, which differ in the rows: what they share. */
-#ifndef TRACE_WORKLOADS_ML_GATHER_H
-#define TRACE_WORKLOADS_ML_GATHER_H
+#pragma once
 
 #include "trace/base/param.h"
 #include "trace/workloads/scan.h"
@@ -45,5 +44,3 @@ int gather_as_kernel(void *state, const char *kernel, struct program *out, struc
 #define GATHER_VIEWS                                                                                                   \
     .produces = WORKLOAD_SCANS, .ops = &gather_ops, .next = gather_next, .views = VIEW_ALL,                            \
     .program = gather_as_program, .program_as = gather_as_kernel
-
-#endif

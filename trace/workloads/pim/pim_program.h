@@ -10,8 +10,7 @@
  * Sacusa/PIM_apps; struct pim_op for the order of requests.
  * Differs: 16 active lanes of one store are 16 accesses here, in the order in which the coalescer hands them out, since
  * an access says nothing of the order of its lanes; the fence behind an operation has no word in a program. */
-#ifndef TRACE_WORKLOADS_PIM_PIM_PROGRAM_H
-#define TRACE_WORKLOADS_PIM_PIM_PROGRAM_H
+#pragma once
 
 #include "trace/event/dram_map.h"
 #include "trace/program/layout.h"
@@ -66,5 +65,3 @@ struct pim_program {
 int pim_program(struct pim_program *p, const struct pim_ops *ops, const char *kernel, uint32_t channels,
                 struct program *program, struct err *err);
 void pim_program_release(struct pim_program *p);
-
-#endif

@@ -6,8 +6,7 @@
  * do not, the order of arrays, blocks and instructions: the sum over k = 1, 2, .. of k x (sum over active lanes of byte
  * address - 0xC0000000), modulo 2^32; k counts the instructions of the launch, loads and stores together, blocks
  * ascending, in a block warp by warp, each to its end. Atomics count as neither load nor store, but in X. */
-#ifndef TRACE_WORKLOADS_RODINIA_CHECK_TESTING_H
-#define TRACE_WORKLOADS_RODINIA_CHECK_TESTING_H
+#pragma once
 
 #include "trace/workloads/program_testing.h"
 
@@ -159,5 +158,3 @@ static inline uint64_t stalls_of(const char *spec, uint32_t launch, uint64_t war
     workload_close(&w);
     return stalls;
 }
-
-#endif

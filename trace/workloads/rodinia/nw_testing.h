@@ -1,6 +1,5 @@
 /* nw_testing: the kernels of Needleman-Wunsch thread by thread, from their source; for nw_test.c, rodinia_nw_test.c. */
-#ifndef TRACE_WORKLOADS_RODINIA_NW_TESTING_H
-#define TRACE_WORKLOADS_RODINIA_NW_TESTING_H
+#pragma once
 
 #include "trace/workloads/rodinia/thread_testing.h"
 
@@ -63,5 +62,3 @@ static inline void nw_compare(const char *spec, unsigned mat, int64_t cols, uint
     program_compare(&notes, &program);
     workload_close(&w);
 }
-
-#endif

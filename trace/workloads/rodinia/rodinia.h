@@ -7,8 +7,7 @@
  * without loads of kernel parameters; "assumed" where a file says so: two instructions before an access, each value
  * used by the next one. order=hoisted: the loads up to the next store, branch or barrier, then their uses: a store may
  * write what the loads behind it read, for all that the compiler knows. */
-#ifndef TRACE_WORKLOADS_RODINIA_RODINIA_H
-#define TRACE_WORKLOADS_RODINIA_RODINIA_H
+#pragma once
 
 #include "trace/base/mem.h"
 #include "trace/base/random.h"
@@ -41,5 +40,3 @@ static inline void *rodinia_open(const void *keys, size_t bytes, struct err *err
 #define RODINIA(X, NAME, FOLDER, SUMMARY, CLOSE)                                                                       \
     WORKLOAD_OF_LAYOUT(X, workload_rodinia_##X, "rodinia-" NAME, SUMMARY, "Rodinia 3.1 cuda/" FOLDER, rodinia_open,    \
                        CLOSE)
-
-#endif

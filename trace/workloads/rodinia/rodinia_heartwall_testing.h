@@ -1,7 +1,6 @@
 /* rodinia_heartwall_testing: a thread of the kernel of heartwall, the arrays of its block, and where its point is; for
  * the test. Written from the kernel's source, apart from the program. */
-#ifndef TRACE_WORKLOADS_RODINIA_RODINIA_HEARTWALL_TESTING_H
-#define TRACE_WORKLOADS_RODINIA_RODINIA_HEARTWALL_TESTING_H
+#pragma once
 
 #include <math.h>
 
@@ -119,5 +118,3 @@ static inline void location(struct heart *h, bool takes, bool writes_it, bool ro
 #define ELEMENTS(h, n)                                                                                                 \
     h->phase++;                                                                                                        \
     for (int64_t ei = h->t.thread, round = 0; at(h, round, 0, 0), ei < (n); ei += THREADS, round++)
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Every call is one instruction of the source: threads for which `takes` does not hold pass it by, so that lanes of a
  * warp stay together. Where lanes part, the test sets `when` itself. */
-#ifndef TRACE_WORKLOADS_RODINIA_THREAD_TESTING_H
-#define TRACE_WORKLOADS_RODINIA_THREAD_TESTING_H
+#pragma once
 
 #include "trace/workloads/program_testing.h"
 
@@ -59,5 +58,3 @@ static inline void check_arrays(const char *spec, const uint64_t *bytes, size_t 
         static const uint64_t bytes_[] = {__VA_ARGS__};                                                                \
         check_arrays(spec, bytes_, sizeof bytes_ / sizeof *bytes_);                                                    \
     } while (0)
-
-#endif
