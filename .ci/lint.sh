@@ -8,7 +8,6 @@ trap 'rm -rf "$scratch"' EXIT
 sources=$(find cmd trace replay models -name '*.c' | sort)
 headers=$(find cmd trace replay models -name '*.h' | sort)
 
-# Format.
 clang-format --dry-run --Werror $sources $headers 2>"$scratch/format" || { head -n 20 "$scratch/format"; say "run 'make format'"; }
 
 # Folders: no cycles, dependencies one way.
@@ -57,7 +56,6 @@ grep -nE '^ *extern ' $sources && say "extern in a .c file"; grep -nE '\b(qsort|
 # A second user of the machine has the same /tmp.
 grep -rnE '(>|-o) *"?/tmp/' .ci fixtures/cli && say "a fixed name in /tmp; use mktemp"
 
-# Names that say nothing.
 find cmd trace replay models | grep -E '/(util|utils|common|helper|helpers|misc|manager)\.[ch]$|_v2\.' && say "a name that says nothing"
 
 # Every command has a man page that names each of its options, and no others.
@@ -74,12 +72,8 @@ for page in docs/*.md; do
     grep -qF "($page)" README.md || say "README.md does not link $page"
 done
 
-# No hand-written page grows: words with a letter in them, but for fenced code. Not what is computed, generated or a history.
-for page in README.md $(ls docs/*.md | grep -vE '/(accuracy|reproduction|reference|benchmarks|CHANGELOG)\.md$'); do
-    words=$(awk '/^```/ { f = !f; next } !f' "$page" | tr -s '[:space:]' '\n' | grep -c '[A-Za-z]')
-    most=$(awk -v page="$page" '$2 == page { print $1 }' .ci/page_words)
-    [ "$words" -le "${most:-0}" ] || say "$page has $words words, .ci/page_words says at most ${most:-0}: take away what says least"
-done
+# No hand-written page grows, or reads hard. Not what is computed, generated or a history.
+python3 .ci/readable.py README.md $(ls docs/*.md | grep -vE '/(accuracy|reproduction|reference|benchmarks)\.md$') || bad=1
 
 # Links of pages lead to files that are there.
 for page in README.md docs/*.md; do
