@@ -1,5 +1,4 @@
 /* offchip compare: one program on one machine under every mechanism, ranked. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -2,8 +2,8 @@
 
 #include "models/base/platform.h"
 #include "models/policies.h"
+#include "trace/base/random.h"
 #include "trace/base/testing.h"
-#include "trace/graph/graph_generate.h"
 
 static uint64_t state = 1;
 

@@ -1,8 +1,8 @@
 #include "models/zerocopy/window.h"
 
 #include "models/policies.h"
+#include "trace/base/random.h"
 #include "trace/base/testing.h"
-#include "trace/graph/graph_generate.h"
 
 static uint64_t state = 1;
 

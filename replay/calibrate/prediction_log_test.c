@@ -1,7 +1,6 @@
 #include "replay/calibrate/prediction_log.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "trace/base/testing.h"

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/base/csv_text.h"
 #include "trace/base/mem.h"
 
 /* --- --requests --- */

@@ -1,6 +1,5 @@
 #include "replay/report/report.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

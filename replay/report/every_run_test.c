@@ -1,6 +1,5 @@
 /* Whatever a sweep varied, every run is in every report and in every figure, or the command says what it leaves out:
  * random sweeps over every setting, policy, parameter, input, platform and number, made up rather than simulated. */
-#include <math.h>
 
 #include "replay/report/figure_form.h"
 #include "replay/report/report.h"

@@ -8,7 +8,6 @@
 #include "models/policies.h"
 #include "models/zerocopy/row_cache.h"
 #include "trace/base/random.h"
-#include "trace/graph/graph_generate.h"
 
 enum { LISTS = 1 << 20, ROUNDS = 8, LOOKUPS = 20 << 20 };
 

@@ -1,6 +1,5 @@
 #include "trace/base/privilege.h"
 
-#include <errno.h>
 #include <linux/capability.h>
 #include <sched.h>
 #include <sys/prctl.h>

@@ -1,6 +1,5 @@
 #include "trace/base/regular_file.h"
 
-#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>

@@ -1,7 +1,5 @@
 #include "trace/graph/graph.h"
 
-#include <stdarg.h>
-
 #include "trace/base/testing.h"
 #include "trace/graph/graph_generate.h"
 

@@ -1,6 +1,5 @@
 #include "trace/import/nettlp.c"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
 

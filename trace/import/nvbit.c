@@ -6,7 +6,6 @@
  * They become ACCESS records (trace/program/access.h), one launch per launch that has accesses, in order of arrival;
  * warp is that of the block. The width comes from the opcode. Other spaces than global are left out and counted, as are
  * lines that do not fit. Source: NVBit 1.5 to 1.7, tools/mem_trace. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

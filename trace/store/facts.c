@@ -1,6 +1,5 @@
 #include "trace/store/facts.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "trace/base/mem.h"
