@@ -124,5 +124,4 @@ START_TEST(no_rows_and_one_row)
 }
 END_TEST
 
-TEST_MAIN("row_cache", caches_of_all_sizes_are_plain_caches_lookup_by_lookup, a_timeline_of_many_parts_counts_the_same,
-          the_worked_example, no_rows_and_one_row)
+TEST_MAIN("row_cache")

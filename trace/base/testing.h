@@ -221,8 +221,7 @@ static inline int testing_run(const char *name)
     return failed != 0;
 }
 
-/* Names behind the program's are of tests that run in any case. */
-#define TEST_MAIN(name, ...)                                                                                           \
+#define TEST_MAIN(name)                                                                                                \
     int main(void)                                                                                                     \
     {                                                                                                                  \
         return testing_run(name);                                                                                      \

@@ -798,24 +798,4 @@ START_TEST(messages_that_make_no_sense_end_the_connection)
 }
 END_TEST
 
-TEST_MAIN("recorder_accesses", a_recording_is_what_the_reader_makes_of_the_same_accesses,
-          the_h200s_accesses_come_through_whole, kernels_are_chosen_by_mangled_or_demangled_name,
-          past_the_limit_accesses_are_counted_and_the_recording_is_partial,
-          a_ring_that_is_smaller_than_a_launch_loses_nothing, what_finds_no_room_in_time_is_counted,
-          a_kernel_that_dies_leaves_what_it_did_before,
-          a_recorder_that_is_killed_keeps_what_came_more_than_a_second_ago,
-          two_devices_have_a_ring_each_and_one_may_end, launches_that_do_not_come_back_are_counted,
-          a_ring_takes_what_memory_there_is, launches_of_several_threads_and_streams_do_not_mix,
-          launches_that_wait_for_each_other_come_to_an_end, streams_are_numbered_in_the_order_of_their_first_launch,
-          a_launch_that_failed_gives_its_ring_back, launches_inside_graphs_are_counted,
-          kernels_that_nobody_gave_a_ring_run_as_if_unpatched, kernels_launched_by_kernels_are_counted_and_not_mixed_in,
-          modules_may_be_loaded_by_a_launch_and_go_while_it_runs,
-          prefetches_are_left_out_and_unfilled_units_are_counted,
-          allocations_of_the_program_are_recorded_and_ours_are_not, a_program_that_is_killed_keeps_the_launches_before,
-          each_function_may_fail_and_the_program_runs_on,
-          asynchronous_copies_that_cannot_be_patched_are_said_to_be_missing,
-          a_library_or_a_patch_that_is_not_there_or_not_one_is_said,
-          the_library_and_the_patch_are_found_by_their_variables_or_said_to_be_missing,
-          forked_children_are_left_alone_and_started_ones_have_files_of_their_own,
-          a_program_whose_main_thread_ends_first_ends_with_its_last_thread,
-          a_program_that_closes_all_descriptors_is_not_written_into, messages_that_make_no_sense_end_the_connection)
+TEST_MAIN("recorder_accesses")

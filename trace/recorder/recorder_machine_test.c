@@ -75,5 +75,4 @@ START_TEST(permissions_mps_and_the_module_are_read_from_files)
 }
 END_TEST
 
-TEST_MAIN("recorder_machine", the_driver_is_asked_and_its_gpus_are_known,
-          a_driver_without_a_gpu_says_so_and_a_missing_one_too, permissions_mps_and_the_module_are_read_from_files)
+TEST_MAIN("recorder_machine")

@@ -149,11 +149,4 @@ START_TEST(a_kernel_that_does_not_come_back_is_told_while_it_waits)
 }
 END_TEST
 
-TEST_MAIN("recorder_other_users", the_counters_of_all_devices_are_configured_once_whichever_contexts_follow,
-          after_the_last_context_was_reset_the_next_one_is_recorded_again,
-          a_program_that_profiles_itself_gets_cupti_and_keeps_what_was_recorded_before,
-          a_program_that_profiles_itself_from_the_start_is_not_refused_either,
-          a_library_that_could_profile_but_does_not_changes_nothing,
-          memory_that_the_gpu_reaches_by_itself_is_named_where_nothing_was_seen,
-          where_unified_memory_is_refused_it_is_said_what_to_do_and_the_program_runs,
-          a_kernel_that_does_not_come_back_is_told_while_it_waits)
+TEST_MAIN("recorder_other_users")

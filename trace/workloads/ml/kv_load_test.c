@@ -39,5 +39,4 @@ START_TEST(a_pool_smaller_than_its_blocks_and_odd_blocks_are_refused)
 }
 END_TEST
 
-TEST_MAIN("kv_load", layers_load_the_same_blocks_of_their_regions,
-          a_pool_smaller_than_its_blocks_and_odd_blocks_are_refused)
+TEST_MAIN("kv_load")
