@@ -186,8 +186,7 @@ END_TEST
 
 static const struct platform_number *number(const struct platform *p, const char *section, const char *key)
 {
-    const struct platform_number *n = platform_number(p, section, key);
-    ck_assert_ptr_nonnull(n);
+    const struct platform_number *n = GIVES(platform_number(p, section, key));
     return n;
 }
 

@@ -16,8 +16,7 @@ static uint32_t l1_coming(const struct l1 *l1)
 static struct l1 *make(uint32_t lines, uint32_t ways, enum l1_allocate allocate)
 {
     struct l1_shape shape = {.lines = lines, .ways = ways, .allocate = allocate};
-    struct l1 *l1 = l1_new(&shape, NULL);
-    ck_assert_ptr_nonnull(l1);
+    struct l1 *l1 = GIVES(l1_new(&shape, NULL));
     return l1;
 }
 
@@ -439,8 +438,7 @@ START_TEST(other_warps_wait_with_a_miss_that_has_not_left_and_ask_for_themselves
             .lines = lines, .allocate = (enum l1_allocate)(seed / 3 % 3), .join_cycles = JOIN, .warp_loads = OF_WARP};
         shape.local = own;
         shape.local_count = 2;
-        struct l1 *l1 = l1_new(&shape, NULL);
-        ck_assert_ptr_nonnull(l1);
+        struct l1 *l1 = GIVES(l1_new(&shape, NULL));
         memset(of, 0, sizeof of);
         for (int i = 0; i < 3000; i++, t += (uint32_t)(program_draw(&s) % 8)) {
             uint64_t line = program_draw(&s) % LINE_NUMBERS, what = program_draw(&s) % 20;

@@ -20,8 +20,7 @@ START_TEST(names_are_those_of_placements)
 {
     static const struct placement_overheads o;
     for (int i = 0; i < PLACEMENTS; i++) {
-        const struct policy_head *p = policy_find(placement_policies, placement_name((enum placement)i));
-        ck_assert_ptr_nonnull(p);
+        const struct policy_head *p = GIVES(policy_find(placement_policies, placement_name((enum placement)i)));
         ck_assert_int_eq(((const struct placement_policy *)p)->choose(NULL, &o), i);
     }
 }

@@ -17,8 +17,7 @@ static uint64_t draw(uint64_t below)
 
 static struct platform *chip(struct gpu *gpu, struct pcie *pcie)
 {
-    struct platform *p = platform_load("h200", NULL);
-    ck_assert_ptr_nonnull(p);
+    struct platform *p = GIVES(platform_load("h200", NULL));
     *gpu = *(const struct gpu *)platform_section_get(p, "gpu");
     *pcie = *(const struct pcie *)platform_section_get(p, "pcie");
     return p;

@@ -166,8 +166,7 @@ END_TEST
 
 static struct platform *link_of(const char *name, struct pcie *pcie)
 {
-    struct platform *p = platform_load(name, NULL);
-    ck_assert_ptr_nonnull(p);
+    struct platform *p = GIVES(platform_load(name, NULL));
     *pcie = *(const struct pcie *)platform_section_get(p, "pcie");
     return p;
 }

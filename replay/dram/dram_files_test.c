@@ -60,8 +60,7 @@ static enum dram_command command_of(const char *name)
 /* Every row is legal where its channel stands, and rows are as many as were counted. */
 static void check_commands(FILE *file, const struct replay_result *result, bool open_loop)
 {
-    struct command_checker *watch = calloc(CHANNELS, sizeof *watch);
-    ck_assert_ptr_nonnull(watch);
+    struct command_checker *watch = GIVES(calloc(CHANNELS, sizeof *watch));
     int64_t count[DRAM_COMMANDS] = {0}, before[CHANNELS] = {0};
     char line[128];
     for (int c = 0; c < CHANNELS; c++)
@@ -101,8 +100,7 @@ static const char *mixed_stream(const char *platform, const struct dram_platform
 {
     const char *csv = testing_text("%s.csv", platform);
     const char *name = testing_text("%s.offchip", platform);
-    FILE *f = fopen(testing_file(csv), "w");
-    ck_assert_ptr_nonnull(f);
+    FILE *f = GIVES(fopen(testing_file(csv), "w"));
     (void)fputs("id,arrival_cycle,kind,bank,row,col\n", f);
     struct random x = {(uint64_t)hw->rows};
     uint32_t bank = 0, row = 0;

@@ -408,8 +408,7 @@ static char *shown(const char *path)
 
 static size_t read_whole(const char *path, char **bytes)
 {
-    FILE *f = fopen(path, "rb");
-    ck_assert_ptr_nonnull(f);
+    FILE *f = GIVES(fopen(path, "rb"));
     ck_assert_int_eq(fseek(f, 0, SEEK_END), 0);
     long size = ftell(f);
     rewind(f);

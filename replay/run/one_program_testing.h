@@ -56,8 +56,7 @@ static inline void lay_out(void)
 /* A flag for each sector (and one for those of no allocation). */
 static inline bool *flags(void)
 {
-    bool *f = calloc(first_sector[alloc_count] + 1, sizeof *f);
-    ck_assert_ptr_nonnull(f);
+    bool *f = GIVES(calloc(first_sector[alloc_count] + 1, sizeof *f));
     return f;
 }
 

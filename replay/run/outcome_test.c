@@ -72,8 +72,7 @@ START_TEST(parts_have_the_metrics_that_are_known_of_them)
     struct outcome o;
     ck_assert_int_eq(outcome_init(&o, metrics, NULL), 0);
     for (int i = 0; i < 40; i++) {
-        struct outcome *part = outcome_add_part(&o, OUTCOME_BY_KERNEL, testing_text("k%d", i), NULL);
-        ck_assert_ptr_nonnull(part);
+        struct outcome *part = GIVES(outcome_add_part(&o, OUTCOME_BY_KERNEL, testing_text("k%d", i), NULL));
         outcome_int(part, "faults", i);
     }
     ck_assert_int_eq(outcome_get(outcome_find_part(&o, OUTCOME_BY_KERNEL, "k17"), "faults")->whole, 17);

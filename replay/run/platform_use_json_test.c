@@ -27,8 +27,7 @@ START_TEST(a_list_holds_what_is_stated_with_what_it_rests_on)
         load("[platform]\nname = mine\nsummary = one\n[gpu]\nsms = 66 | sheet\nl2_bytes = 4MiB | assumed "
              "1MiB..8MiB: a guess\nmemory_ns = 300 | as v100 200..400: like it\n[dram]\nmap = ch:3 | "
              "assumed: linear\n[uvm]\nas = titanv | 0.5..2: another host\n");
-    json_t *list = platform_json_list(p);
-    ck_assert_ptr_nonnull(list);
+    json_t *list = GIVES(platform_json_list(p));
     ck_assert_str_eq(text(list, "name"), "mine");
     ck_assert_str_eq(text(list, "summary"), "one");
     ck_assert_uint_eq(json_object_size(list), 3);

@@ -31,8 +31,7 @@ static void expect_incomplete(const struct made *m, const bool *keep, const char
 
 static bool *keep_all(const struct made *m)
 {
-    bool *keep = malloc(m->count);
-    ck_assert_ptr_nonnull(keep);
+    bool *keep = GIVES(malloc(m->count));
     memset(keep, true, m->count);
     return keep;
 }

@@ -24,8 +24,7 @@ START_TEST(every_format_gives_back_what_was_written)
     WORKS(graph_add_weights(&g, 1, 9, 1, &err));
     for (size_t i = 0; i < 6; i++) {
         const char *path = testing_file(names[i]);
-        const struct graph_format *format = graph_format_by_suffix(path);
-        ck_assert_ptr_nonnull(format);
+        const struct graph_format *format = GIVES(graph_format_by_suffix(path));
         WORKS(format->write(format, path, true, &g, &err));
         WORKS(graph_load(path, NULL, NULL, &back, &err));
         bool weighted = strcmp(format->name, "sg") != 0 && strcmp(format->name, "el") != 0;

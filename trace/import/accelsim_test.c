@@ -9,8 +9,7 @@
 
 static FILE *open_file(const char *path)
 {
-    FILE *f = fopen(path, "w");
-    ck_assert_ptr_nonnull(f);
+    FILE *f = GIVES(fopen(path, "w"));
     return f;
 }
 

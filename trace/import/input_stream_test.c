@@ -44,8 +44,7 @@ enum { BIG = 3 << 20 };
 /* Lines "line 0\nline 1\n..." of about BIG bytes. */
 static char *big_text(size_t *n, size_t *lines)
 {
-    char *text = malloc(BIG + 64);
-    ck_assert_ptr_nonnull(text);
+    char *text = GIVES(malloc(BIG + 64));
     size_t used = 0, count = 0;
     while (used < BIG)
         used += (size_t)sprintf(text + used, "line %zu\n", count++);

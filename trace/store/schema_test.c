@@ -6,8 +6,7 @@
 START_TEST(the_embedded_schemas_are_read_as_they_stand)
 {
     struct schema *schema = GIVES(schema_trace(&err));
-    struct schema_table *services = schema_find(schema, "services");
-    ck_assert_ptr_nonnull(services);
+    struct schema_table *services = GIVES(schema_find(schema, "services"));
     ck_assert_int_eq(services->columns, 12);
     ck_assert_str_eq(services->column[2].name, "block_addr");
     ck_assert_int_eq(services->column[2].type, SCHEMA_INTEGER);

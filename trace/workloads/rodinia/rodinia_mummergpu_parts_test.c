@@ -83,8 +83,7 @@ enum { GENOME = 500, QUERIES = 40, LENGTH = 25 };
  */
 static struct mummergpu *state_of(int64_t bases, int64_t genome, int64_t queries, int64_t length, int64_t match)
 {
-    struct mummergpu *m = calloc(1, sizeof *m);
-    ck_assert_ptr_nonnull(m);
+    struct mummergpu *m = GIVES(calloc(1, sizeof *m));
     *m = (struct mummergpu){.bases = bases, .queries = queries, .length = length, .match = match};
     ck_assert_int_eq(tree_init(&m->tree, (uint32_t)bases, (uint64_t)genome, NULL), 0);
     return m;
