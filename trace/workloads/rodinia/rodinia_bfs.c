@@ -18,7 +18,7 @@
 #include "trace/program/layout.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
-enum { THREADS = 512, GUARD = 6, LEAST = 2, DRAWN = 3 /* 2, 3 or 4 partners */, AHEAD = 16 };
+enum { THREADS = 512, GUARD = 6, LEAST = 2, DRAWN = 3 /* 2, 3 or 4 partners */, AHEAD = 16, TWICE = 32, THRICE = 48 };
 enum { NODE, EDGE, MASK, UPD, VIS, COST, OVER };
 
 struct bfs {
@@ -149,32 +149,32 @@ static void draw(struct bfs *b, bool file)
 {
     struct random r = {b->seed};
     const uint32_t nodes = (uint32_t)b->n;
-    uint32_t late[2 * AHEAD][2];
+    uint32_t late[TWICE][2];
     uint64_t drawn = 0;
     for (uint32_t i = 0; i < nodes; i++) {
         uint32_t n = b->graph ? 1 : LEAST + random_below(&r, DRAWN);
         for (uint32_t k = 0; k < n; k++, drawn++) {
-            uint32_t *pair = late[drawn % (2 * AHEAD)];
-            if (drawn >= 2 * AHEAD)
+            uint32_t *pair = late[drawn % TWICE];
+            if (drawn >= TWICE)
                 enter(b, pair, file);
             pair[0] = i;
             pair[1] = b->graph ? (i + 1) % nodes : random_below(&r, nodes);
             __builtin_prefetch(&b->start[pair[1] + 1], 1);
             if (file && drawn >= AHEAD)
-                __builtin_prefetch(&b->edges[b->start[late[(drawn - AHEAD) % (2 * AHEAD)][1] + 1]], 1);
+                __builtin_prefetch(&b->edges[b->start[late[(drawn - AHEAD) % TWICE][1] + 1]], 1);
         }
     }
-    for (uint64_t d = drawn < 2 * AHEAD ? 0 : drawn - 2 * AHEAD; d < drawn; d++)
-        enter(b, late[d % (2 * AHEAD)], file);
+    for (uint64_t d = drawn < TWICE ? 0 : drawn - TWICE; d < drawn; d++)
+        enter(b, late[d % TWICE], file);
 }
 
 /* Fetch what nodes further back in the queue need: start, list, levels. */
 static void expect(const struct bfs *b, const uint32_t *queue, uint32_t n)
 {
-    if (n > 3 * AHEAD)
-        __builtin_prefetch(&b->start[queue[3 * AHEAD]]);
-    if (n > 2 * AHEAD)
-        __builtin_prefetch(&b->edges[b->start[queue[2 * AHEAD]]]);
+    if (n > THRICE)
+        __builtin_prefetch(&b->start[queue[THRICE]]);
+    if (n > TWICE)
+        __builtin_prefetch(&b->edges[b->start[queue[TWICE]]]);
     for (uint32_t i = 0, v = queue[n > AHEAD ? AHEAD : 0]; i < b->start[v + 1] - b->start[v]; i++)
         __builtin_prefetch(&b->level[b->edges[b->start[v] + i]]);
 }
