@@ -393,7 +393,7 @@ static void summarise(struct import *im, uint64_t records, size_t batches, size_
         cmd_say("%zu services in %zu batches", services, batches);
     const char *clock = back ? store_origin_get(back, "merge.clock") : NULL;
     if (clock && strcmp(clock, "assumed") == 0)
-        cmd_say("warning: nothing says that the inputs' times are of one clock; they are taken to be");
+        cmd_say("warning: the inputs' times are taken to be of one clock, which nothing in them says");
     store_close(back);
     if (*skips)
         cmd_say("%s", skips);

@@ -391,7 +391,7 @@ static int conclude(const struct recorder_result *result)
                         "program, and does it find the driver (libcuda.so.1) and a GPU?",
                         status);
     if (result->failed || (fatal && result->file_count == 1) || !(recorded || killed))
-        return cmd_fail(EXIT_DATA, "the recording is not good (the program's exit status was %d)", status);
+        return cmd_fail(EXIT_DATA, "no usable recording (the program ended with status %d)", status);
     return status;
 }
 

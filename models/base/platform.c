@@ -207,7 +207,7 @@ static int state_general(struct platform *platform, struct platform_part *part, 
     const struct param *row = param_find(part->section->params, g->key);
     char value[256], text[512];
     if (!row)
-        return err_set(err, "[%s] has no %s, which has a general default", part->section->name, g->key);
+        return err_set(err, "[%s] has a general default for %s, but no such number", part->section->name, g->key);
     (void)snprintf(text, sizeof text, "%s | %s", param_format(row, part->values, value, sizeof value), g->rest);
     return platform_state(platform, part, g->key, text, PLATFORM_GENERAL, err);
 }
@@ -738,7 +738,7 @@ static int set_number(struct load *load, size_t s, const char *key, const char *
     if (strcmp(key, "as") == 0)
         return borrow(load, s, text, err);
     if (part->none && load->touched[s])
-        return err_set(err, "[%s] is as none; no number can stand in it", part->section->name);
+        return err_set(err, "[%s] says 'as = none': it cannot have a number as well", part->section->name);
     part->none = NULL;
     load->touched[s] = true;
     return platform_state(load->platform, part, key, text, PLATFORM_STATED, err);

@@ -169,7 +169,7 @@ START_TEST(wrong_files_name_the_line)
                {"[uvm]\nas = tx2 | 1..3: why\n", "x.ini:2: tx2 has no [uvm] to borrow"},
                {"[uvm]\nas = v100 | 1..3: why\n", "x.ini:2: v100 borrows its [uvm] from titanv itself; name titanv"},
                {"[uvm]\nutlbs = 3 | s\nas = titanv | 1..3: why\n", "x.ini:3: as stands behind numbers of [uvm]"},
-               {"[uvm]\nas = none | why\nutlbs = 3 | s\n", "x.ini:3: [uvm] is as none"},
+               {"[uvm]\nas = none | why\nutlbs = 3 | s\n", "x.ini:3: [uvm] says 'as = none'"},
                {"[gpu]\nsms = 3 | s\n[platform]\nbase = v100\n", "x.ini:4: base stands behind [gpu]"},
                {"[platform]\nname = 1234567890123456789012345678901234567890123456789012345678901234\n",
                 "x.ini:2: name has 64 bytes; expected at most 63"}};

@@ -287,7 +287,7 @@ static int init(struct l1 *l1, struct err *err)
 {
     const struct l1_shape *s = &l1->shape;
     if (s->lines && s->ways > s->lines)
-        return err_set(err, "an L1 of %u lines with %u ways", s->lines, s->ways);
+        return err_set(err, "an L1 of %u lines has %u ways; expected at most a way for each line", s->lines, s->ways);
     if (s->lines > 1u << (ENTRY_BITS - 1))
         return err_set(err, "an L1 of %u lines; expected at most 2^%d", s->lines, ENTRY_BITS - 1);
     uint32_t sets = s->ways ? s->lines / s->ways : 1;

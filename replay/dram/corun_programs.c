@@ -733,8 +733,8 @@ int dram_corun_programs_replay(const struct replay_job *job, struct outcome *run
     struct corun p = {.job = job, .part = 1}, half = {.job = &again, .part = 2};
     struct doubt doubt = {"", ""};
     if (job->requests)
-        return err_set(err, "--requests: the packets of a program have no ids of an input's; derive dram writes the "
-                            "requests of a program, which can then be replayed one by one");
+        return err_set(err, "--requests takes a stream of requests, not a program: 'offchip derive dram' writes a "
+                            "program's requests as such a stream");
     again.engine_options = NULL;
     int rc = find_clients(&p, err);
     /* Draws of --robust say by themselves how sure a winner is. */

@@ -34,10 +34,10 @@ static int map_init(struct dram_l2 *l, const struct dram_platform *dram, struct 
     const struct dram_map *map = &l->map;
     const uint32_t mapped = map->mod ? map->mod : 1u << map->bits[DRAM_FIELD_CHANNEL];
     if (mapped != l->channels)
-        return err_set(err, "[dram] %u channels and %u in the map", l->channels, mapped);
+        return err_set(err, "[dram] has %u channels, its address map has %u; expected as many", l->channels, mapped);
     if (INT64_C(1) << map->bits[DRAM_FIELD_BANK] > dram->banks)
-        return err_set(err, "[dram] %lld banks and %lld in the map", (long long)dram->banks,
-                       (long long)(INT64_C(1) << map->bits[DRAM_FIELD_BANK]));
+        return err_set(err, "[dram] has %lld banks, its address map has %lld; expected at most as many",
+                       (long long)dram->banks, (long long)(INT64_C(1) << map->bits[DRAM_FIELD_BANK]));
     if (l->hash_channels && l->channels & (l->channels - 1))
         return err_set(err, "[dram] channel_hash is xor and there are %u channels; expected a power of two",
                        l->channels);

@@ -656,7 +656,8 @@ static int keep_differing(struct making *m, const struct candidate *apart, size_
         last->kept = finer > count;
         count = finer;
     }
-    return count == m->cases ? 0 : err_set(m->err, "%zu cases have no keys that tell them apart", m->cases - count);
+    return count == m->cases ? 0
+                             : err_set(m->err, "%zu cases differ in nothing that a row could name", m->cases - count);
 }
 
 /* Of input and settings the fewest that divide the cases as all of them do, earlier ones preferred. */

@@ -542,7 +542,8 @@ static int check_digest(struct results *results, int64_t runs, const struct row_
                        (long long)written);
     return row_hash_equal(sum, &digest)
                ? 0
-               : err_set(err, "'%s': the digest of its %lld runs does not fit", results->path, (long long)runs);
+               : err_set(err, "'%s': its %lld runs are not those that were written: the file was changed or is damaged",
+                         results->path, (long long)runs);
 }
 
 /* --- rows to runs --- */

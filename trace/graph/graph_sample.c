@@ -110,8 +110,8 @@ int graph_sample_rows(const struct graph *in, const struct graph_sample *sample,
     *rows = NULL;
     *count = 0;
     if (!sample->labelled_count || sample->labelled_count < sample->seeds)
-        return err_set(err, "%llu seeds a batch from %llu labelled vertices", (unsigned long long)sample->seeds,
-                       (unsigned long long)sample->labelled_count);
+        return err_set(err, "a batch has %llu seeds, and only %llu vertices are labelled",
+                       (unsigned long long)sample->seeds, (unsigned long long)sample->labelled_count);
     for (uint64_t i = 0; i < sample->labelled_count; i++)
         if (sample->labelled[i] >= in->vertices)
             return err_set(err, "labelled vertex %u; the graph has %llu", sample->labelled[i],
@@ -177,7 +177,7 @@ int graph_from_communities(const struct graph_communities *recipe, struct graph 
     memset(graph, 0, sizeof *graph);
     uint64_t vertices = 1ULL << recipe->scale;
     if ((uint64_t)recipe->communities > vertices)
-        return err_set(err, "%lld communities of %llu vertices", (long long)recipe->communities,
+        return err_set(err, "%lld communities; the graph has only %llu vertices", (long long)recipe->communities,
                        (unsigned long long)vertices);
     struct graph_builder b = {0};
     uint64_t random = random_mix(recipe->seed * 48271), size = vertices / (uint64_t)recipe->communities;

@@ -587,7 +587,7 @@ static int find_ours(const char *variable, const char *name, const char *what, c
         return 0;
     }
     if (!program_folder(folder))
-        return err_set(err, "where this program lies cannot be found out: name %s in %s", name, variable);
+        return err_set(err, "cannot find the folder of this program: name %s in %s", name, variable);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         (void)snprintf(candidate, sizeof candidate, "%s%s/%s", folder, places[i], name);
         if (readable(candidate)) {
