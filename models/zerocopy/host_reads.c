@@ -69,6 +69,8 @@ struct run {
     struct budget *budget;
     bool counts;    /* the launch, towards it */
     int64_t cycles; /* that it took */
+    bool tried;     /* by one multiprocessor: it is stopped later */
+    bool stopped;
 };
 
 /* --- answers --- */
@@ -238,9 +240,13 @@ static int set_up(struct run *r, const struct program *program, uint32_t sms, st
     return r->sms ? 0 : -1;
 }
 
+enum { LEAST = 4 /* multiprocessors of a sample */, TRIED_MORE = 8 /* one by itself may be so much slower */ };
+
 /* Whether, with t cycles of the launch, more is spent than may be. */
 static bool spent(const struct run *r, int64_t t)
 {
+    if (r->tried)
+        t -= t / TRIED_MORE;
     const int64_t more = t > r->budget->least ? t - r->budget->least : 0;
     return more > r->budget->most - atomic_load_explicit(&r->budget->spent, memory_order_relaxed);
 }
@@ -248,6 +254,7 @@ static bool spent(const struct run *r, int64_t t)
 static int simulate(struct run *r, struct err *err)
 {
     int64_t t = 0, next = 0;
+    r->stopped = false;
     if (sms_start(r->sms, 0, err))
         return -1;
     while (!sms_done(r->sms)) {
@@ -256,6 +263,7 @@ static int simulate(struct run *r, struct err *err)
             return err_set(err, "a launch waits for an answer that nobody gives");
         if (r->counts && spent(r, t)) {
             r->cycles = t > r->budget->least ? t : r->budget->least; /* what is spent never falls */
+            r->stopped = true;
             return 0;
         }
         sms_step(r->sms, t);
@@ -285,8 +293,6 @@ static int run_part(struct run *r, const struct launch_part *part, uint64_t line
 }
 
 /* --- launches --- */
-
-enum { LEAST = 4 }; /* multiprocessors of a sample */
 
 static uint64_t times(uint64_t n, double by)
 {
@@ -327,6 +333,18 @@ static int sample(struct run *r, uint32_t launch, const struct launch_weight *w,
     c->mix.host_lines = times(c->mix.host_lines, 1 / r->share);
     c->sectors = times(c->sectors, 1 / r->share);
     return 0;
+}
+
+/* A launch of many loads is stopped, if it is, by the one multiprocessor that has its heaviest block. */
+static int try_one(struct run *r, uint32_t launch, const struct launch_weight *w, struct err *err)
+{
+    const uint32_t sms = (uint32_t)r->how->gpu->sms, heaviest = (uint32_t)(w->heaviest % sms);
+    struct launch_part part;
+    launch_part_init(&part, r->how->program, r->program_run, launch, sms, 1, heaviest);
+    r->tried = true;
+    const int rc = run_part(r, &part, w->of_sm[heaviest], w->lines, err);
+    r->tried = false;
+    return rc;
 }
 
 /* Nothing of it is read from the host: how long a part of it takes. */
@@ -389,6 +407,13 @@ static int run_launch(struct run *r, uint32_t launch, struct err *err)
         struct launch_part all;
         launch_part_init(&all, how->program, r->program_run, launch, sms, sms, 0);
         return run_part(r, &all, 1, 1, err);
+    }
+    if (r->counts && how->stop_ns > 0 && each == LEAST) {
+        if (try_one(r, launch, &r->weight, err))
+            return -1;
+        if (r->stopped)
+            return 0;
+        r->cycles = 0;
     }
     return sample(r, launch, &r->weight, each, err);
 }

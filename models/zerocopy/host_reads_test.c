@@ -511,6 +511,57 @@ static struct told tell_launches(int threads, double stop_ns, bool known, bool *
     return tell_eight(more_turns, 0, known, how);
 }
 
+static int eight_lines(const struct hand_program *p, uint64_t warp, uint32_t index, struct program_body *body)
+{
+    if (index > 0)
+        return 0;
+    bodies++;
+    struct program_access *a = program_load(body, &p->alloc, 0, warp * 4096, 4);
+    a->turn_stride = 128;
+    body->turns = 8;
+    return 1;
+}
+
+static struct host_reads_count stop_sample(double stop_ns, bool *stopped)
+{
+    struct hand_program p;
+    const struct program program = hand_program(&p, 6000, 64, eight_lines);
+    struct host_reads_count count = {0};
+    struct gpu gpu;
+    struct pcie pcie;
+    struct platform *platform = chip(&gpu, &pcie);
+    const struct host_reads how = {.gpu = &gpu,
+                                   .pcie = &pcie,
+                                   .program = &program,
+                                   .most_loads = 100,
+                                   .stop_ns = stop_ns,
+                                   .stopped = stopped,
+                                   .on_launch = keep,
+                                   .ctx = &count};
+    p.alloc.bytes = UINT64_C(1) << 26;
+    bodies = 0;
+    WORKS(host_reads_run(&how, &err));
+    platform_free(platform);
+    return count;
+}
+
+/* By fewer warps than the sample has, all of which are weighed; what is not stopped is sampled as ever. */
+START_TEST(one_multiprocessor_stops_a_launch_of_many_loads)
+{
+    bool stopped = false;
+    const struct host_reads_count want = stop_sample(0, &stopped);
+    const unsigned all = bodies;
+    ck_assert_uint_eq(want.sampled, 4);
+    const struct host_reads_count got = stop_sample(want.time_ns * 1.2, &stopped);
+    ck_assert(!stopped);
+    ck_assert_mem_eq(&got, &want, sizeof want);
+    ck_assert_uint_gt(bodies, all);
+    (void)stop_sample(want.time_ns * 0.8, &stopped);
+    ck_assert(stopped);
+    ck_assert_uint_lt(bodies + 200, all);
+}
+END_TEST
+
 START_TEST(launches_on_several_threads_are_told_in_order_and_as_one_thread_has_them)
 {
     struct told one = tell_launches(1, 0, false, NULL), three = tell_launches(3, 0, true, NULL);
