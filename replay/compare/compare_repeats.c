@@ -370,6 +370,12 @@ static bool is_in_all(const struct repeats *r, const struct compare_row *row)
     return true;
 }
 
+/* Evictions that are drawn repeat at no size: what a row of a part says is an estimate. */
+static bool is_drawn(const struct compare_row *row)
+{
+    return strstr(row->policy, "+random") != NULL;
+}
+
 /* The fastest row; its time is NAN where none has one. */
 static const struct compare_row *best_of(const struct repeats *r)
 {
@@ -409,7 +415,7 @@ static bool settled(const struct repeats *r, bool last, double *off)
                      most = number(r, best, TIME, HIGH, 0) * (1 + fmax(row->error_ratio, best->error_ratio));
         if (!is_in_all(r, row))
             return false;
-        if (by_faults(r, row)) /* an estimate in any case */
+        if (by_faults(r, row) || is_drawn(row)) /* an estimate in any case */
             continue;
         if (last_of(r, row) < r->count - 1 || !(number(r, row, TIME, LOW, 0) * (1 - fmin(1, may)) <= most))
             continue;
@@ -474,7 +480,7 @@ static struct metric_value continued(const struct repeats *r, const struct compa
         v.hi = fmax(v.lo, number(r, row, metric, HIGH, 0));
     if (v.known)
         v.real = number(r, row, metric, REAL, 0);
-    v.unbound |= !(off_by(r, row, metric) * 100 <= NEAR_PCT) || by_faults(r, row);
+    v.unbound |= !(off_by(r, row, metric) * 100 <= NEAR_PCT) || by_faults(r, row) || is_drawn(row);
     return v;
 }
 
