@@ -40,6 +40,7 @@ enum { FIRST = 128, LAST = 2, SAVES = 4 };
 /* The last size is 1 / LAST_BLOCKS of the blocks at most; launches of 1 / REST of the most warps may have fewer waves.
  * All sizes together are 1 / PAYS of the work. */
 enum { LAST_BLOCKS = 6, REST = 8, PAYS = 3, SPREAD = 1024, BODIES = 4096 };
+#define EXACT 1e-4                      /* three sizes lie on one line */
 enum { TIME, H2D, D2H, GPU, FEW = 64 }; /* of compare_metrics; bytes that are a smaller part of H2D are few */
 enum part { LOW, HIGH, REAL };          /* of a number */
 enum { SIZES = 8, ALL_ROWS = 3, NEAR_PCT = 3, AT_ONCE = 4, SHORT = 8, LAUNCHES_LOOKED_AT = 64, SPEC = 4096 };
@@ -324,7 +325,7 @@ static double alone_off_by(const struct repeats *r, const struct compare_row *ro
         const bool same = all == half && !(half != quarter && !isnan(quarter));
         if (isnan(all) || (same && all <= 0))
             continue;
-        if (!same && isnan(quarter) && r->in)
+        if (!same && isnan(quarter) && (r->in || last > EXACT * all)) /* two lines may agree by chance */
             return INFINITY;
         const double off = same             ? 0
                            : isnan(quarter) ? last * may_come(1, log2(longer))
