@@ -165,7 +165,7 @@ static int run_shorter(struct repeats *r, double size, struct err *err)
     struct shorter *s = &r->sizes[r->count];
     char spec[SPEC];
     bool usage;
-    if (r->count >= ALL_ROWS) {
+    if (r->wanted) {
         request.wanted = r->wanted;
         request.wanted_count = r->wanted_count;
     }
@@ -389,15 +389,32 @@ static const struct compare_row *best_of(const struct repeats *r)
     return best;
 }
 
-/* The rows that are asked for from here on. */
+/* Where a whole run would have been stopped; INFINITY: nowhere. */
+static double stop_of(const struct repeats *r)
+{
+    const struct compare_row *there = r->in ? NULL : prefetched_row(r);
+    return there ? COMPARE_NEAR * number(r, there, TIME, HIGH, 0) : INFINITY;
+}
+
+/* Whether a row would have been, by what it takes at least. */
+static bool is_stopped(const struct repeats *r, const struct compare_row *row)
+{
+    return by_faults(r, row) && floor_of(r, row, LOW, 0) > stop_of(r);
+}
+
+/* The rows that are asked for from here on: what is not stopped; then what may be near the best. */
 static int choose_wanted(struct repeats *r, struct err *err)
 {
     const struct compare_result *all = &r->sizes[0].result;
     const double most = all->count ? COMPARE_NEAR * number(r, best_of(r), TIME, HIGH, 0) : 0;
+    free(r->wanted);
+    r->wanted_count = 0;
     r->wanted = mem_zalloc(all->count + 1, sizeof *r->wanted, err);
-    for (size_t i = 0; i < all->count && r->wanted; i++)
-        if (number(r, &all->rows[i], TIME, LOW, 0) <= most && !by_faults(r, &all->rows[i]))
-            r->wanted[r->wanted_count++] = all->rows[i];
+    for (size_t i = 0; i < all->count && r->wanted; i++) {
+        const struct compare_row *row = &all->rows[i];
+        if (r->count < ALL_ROWS ? !is_stopped(r, row) : number(r, row, TIME, LOW, 0) <= most && !by_faults(r, row))
+            r->wanted[r->wanted_count++] = *row;
+    }
     return r->wanted ? 0 : -1;
 }
 
@@ -533,12 +550,10 @@ static int answer(struct repeats *r, double off, struct compare_result *result, 
     result->limits = json_pack("[s]", text);
     result->in_part = true;
     int rc = result->limits ? 0 : err_set(err, "out of memory");
-    const struct compare_row *there = r->in ? NULL : prefetched_row(r);
-    const double stop = there ? COMPARE_NEAR * number(r, there, TIME, HIGH, 0) : INFINITY;
     for (size_t i = 0; i < all->count && rc == 0; i++) {
         struct compare_row *row = &all->rows[i];
-        if (by_faults(r, row) && floor_of(r, row, LOW, 0) > stop)
-            stop_row(row, stop);
+        if (is_stopped(r, row))
+            stop_row(row, stop_of(r));
         else
             rc = make_whole(r, row, err);
         outcome_note_all(&all->rows[i].outcome, result->limits);
@@ -630,7 +645,7 @@ static int ask_shorter(struct repeats *r, double size, double most, double *off,
         if (rc == 0 && r->count == 2 && r->sizes[0].result.count)
             progress_best(progress, best_of(r)->mechanism, number(r, best_of(r), TIME, HIGH, 0));
         *done = rc == 0 && r->count + !r->in > ALL_ROWS && settled(r, size > most, off);
-        if (rc == 0 && r->count == ALL_ROWS)
+        if (rc == 0 && (r->count == ALL_ROWS || (!r->in && r->count == 2)))
             rc = choose_wanted(r, err);
     }
     return rc;
