@@ -172,7 +172,7 @@ static int add_ranked(const struct compare_program *f, const struct ranked *r, s
 {
     const double table = (double)r->rows * r->row_bytes, room = f->memory ? (double)f->memory : table;
     const double most = floor(1000 * room / table) / 10; /* what memory holds, to a thousandth */
-    double pct[SHARES + 1];
+    double pct[SHARES + 1] = {0};
     size_t n = 0;
     for (size_t i = 0; i < SHARES; i++)
         if (shares[i] <= most)
