@@ -23,9 +23,6 @@ enum {
     DRIFT_SHARE = 10000 /* and a share of the time since the one before */
 };
 enum { AWAITED = 1 << 18, BATCHES = 1 << 14 };
-/* The driver may keep replays until it is asked for all it has (bicg of 256 MiB on an H200: 459 batches): where so many
- * are due it is asked, so often at most. */
-enum { DUE = 64, FLUSH_NS = 10000000 };
 
 static struct {
     const struct abi_cupti *cupti;
@@ -40,11 +37,9 @@ static struct {
     struct fault_batch {
         struct record_pipe_message m; /* group 0: none */
         uint64_t begin_ns, end_ns;    /* on the GPU's clock: the first fault, behind the replay before; the replay */
-    } batches[BATCHES];               /* whose replay is due, by number */
-    size_t due;
-    int64_t flushed_ns;
-    uint64_t replayed_ns;          /* on the GPU's clock: the last replay */
-    int64_t ahead_ns[2], since_ns; /* CUPTI's clock less the GPU's, at most: by the faults since, and before */
+    } batches[BATCHES];               /* whose replay is due, by number; the driver may keep hundreds till the end */
+    uint64_t replayed_ns;             /* on the GPU's clock: the last replay */
+    int64_t ahead_ns[2], since_ns;    /* CUPTI's clock less the GPU's, at most: by the faults since, and before */
     uint64_t reported[2 * UVM_TOOLS_TYPES];
     uint64_t overflows;
     /* Migrations that CUPTI has not delivered yet, and some that it has. */
@@ -340,7 +335,6 @@ static void send_batch(struct fault_batch *batch)
     batch->m.duration = (int64_t)(batch->end_ns - batch->begin_ns);
     if (batch->m.group)
         inject_put(&batch->m, 1);
-    faults.due -= batch->m.group != 0;
     batch->m.group = 0;
 }
 
@@ -357,7 +351,6 @@ static void to_batch(const struct record_pipe_message *m)
     if (batch->m.group != m->group) {
         send_batch(batch);
         *batch = (struct fault_batch){*m, m->id, m->id};
-        faults.due++;
         batch->m.kind = RECORD_FAULT;
         batch->m.flags &= 0xff;
         batch->m.id = batch->m.extra = batch->m.bytes = 0;
@@ -475,23 +468,12 @@ static bool drain(void)
     return true;
 }
 
-static void flush_queue(void)
-{
-    uint32_t status = UINT32_MAX;
-    if (names(faults.uvm, UVM_TOOLS_UVM))
-        (void)ioctl(faults.uvm, UVM_TOOLS_FLUSH, &status);
-}
-
 /* The clocks drift: adjusted between bursts only, and CUPTI is not called with the lock, since it calls us. */
 void inject_faults_drain(void)
 {
     pthread_mutex_lock(&faults.lock);
     const bool look = !drain() && ++faults.idle % IDLE_LOOKS == 0;
-    const bool asks = faults.due >= DUE && raw_ns() - faults.flushed_ns > FLUSH_NS;
-    faults.flushed_ns = asks ? raw_ns() : faults.flushed_ns;
     pthread_mutex_unlock(&faults.lock);
-    if (asks)
-        flush_queue();
     if (!look)
         return;
     const int64_t offset = clock_offset(), shift = offset - faults.offset_ns;
@@ -505,8 +487,10 @@ void inject_faults_stop(void)
     if (!atomic_load(&faults.open))
         return;
     struct uvm_tools_events events = {.flags = UVM_TOOLS_WANTED};
+    uint32_t status = UINT32_MAX;
     const bool ours = names(faults.tools, UVM_TOOLS_DEVICE);
-    flush_queue();
+    if (names(faults.uvm, UVM_TOOLS_UVM))
+        (void)ioctl(faults.uvm, UVM_TOOLS_FLUSH, &status);
     if (ours)
         (void)ioctl(faults.tools, UVM_TOOLS_DISABLE, &events);
     inject_faults_drain();
