@@ -292,8 +292,8 @@ static size_t access_messages(const struct access_told *u, const uint64_t addrs[
 /* Several in a message. */
 static void add_touch(const struct access_told *u)
 {
-    struct record_pipe_message *m = sending.messages + sending.n - 1;
-    if (sending.n == 0 || m->type != RECORD_PIPE_PAGES || m->kind == RECORD_PIPE_PAGES_EACH) {
+    struct record_pipe_message *m = sending.n ? sending.messages + sending.n - 1 : NULL;
+    if (!m || m->type != RECORD_PIPE_PAGES || m->kind == RECORD_PIPE_PAGES_EACH) {
         m = sending.messages + sending.n++;
         *m = (struct record_pipe_message){.type = RECORD_PIPE_PAGES};
     }
