@@ -65,7 +65,7 @@ void compare_verdict_release(struct compare_verdict *v)
 int compare_verdict(const struct compare_result *result, struct compare_verdict *v, struct err *err)
 {
     *v = (struct compare_verdict){
-        .verdict = {.metric = compare_metrics, .decides = result->in_part ? "--whole decides" : NULL},
+        .verdict = {.metric = compare_metrics, .decides = result->in_part ? "Add --whole" : NULL},
         .answers = mem_zalloc(result->count + 1, sizeof *v->answers, err),
         .names = mem_zalloc(result->count + 1, sizeof *v->names, err)};
     if (!v->answers || !v->names) {

@@ -352,14 +352,15 @@ static void say_tally(const struct tally *t, bool marks, struct report *report)
     if (t->cases < 2)
         return;
     if (t->most_wins == t->cases)
-        (void)snprintf(
-            report->answer, sizeof report->answer, "%s %s in every case, at least %.2f times ahead of the next%s.",
-            t->measured ? "Use" : "First comes", t->most, t->least,
-            t->measured ? ", more than the models' errors" : "; how far off such numbers are was never measured");
+        (void)snprintf(report->answer, sizeof report->answer,
+                       "%s %s in every case, at least %.2f times ahead of the next%s.", t->measured ? "Use" : "Best is",
+                       t->most, t->least,
+                       t->measured ? ", more than the models' errors" : "; the model's error was never measured");
     else
-        (void)snprintf(report->answer, sizeof report->answer, "No winner over all cases%s%s%s.",
-                       t->most ? "; most often it is " : ": in none is one alone the best", t->most ? t->most : "",
-                       marks ? " ('*': the best of a case, '=': the same within their errors)" : "");
+        (void)snprintf(report->answer, sizeof report->answer, "%s%s%s.",
+                       t->most ? "No policy is best in every case; most often best: " : "No case has one best policy",
+                       t->most ? t->most : "",
+                       marks ? " ('*': the best of a case, '=': the same within the models' errors)" : "");
 }
 
 /* The runs of one case stand together in `list`, from first[case] on. */

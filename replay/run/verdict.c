@@ -6,7 +6,7 @@
 
 #include "trace/base/mem.h"
 
-enum { NAMED = 4 }; /* of those that are tied */
+enum { NAMED = 3 }; /* of those that are tied, beside the one to use */
 
 void verdict_take(const struct verdict *verdict, struct verdict_answer *answer, const struct metric_value *value,
                   double error)
@@ -66,7 +66,7 @@ static void say_margin(struct verdict *v, const char *label, const struct verdic
     (void)snprintf(margin, sizeof margin, "%s%.2f times",
                    a->value.lo < a->value.hi || b->value.lo < b->value.hi || *b->text == '>' ? "at least " : "",
                    verdict_margin(v, a, b));
-    (void)mem_add_text(v->say, sizeof v->say, "%s %s", a->error > 0 ? "Use" : "First comes", a->name);
+    (void)mem_add_text(v->say, sizeof v->say, "%s %s", a->error > 0 ? "Use" : "Best is", a->name);
     if (*a->text)
         (void)mem_add_text(v->say, sizeof v->say, ": %s%s%s", time ? "" : label, time ? "" : " ", a->text);
     if (v->more_is_better)
@@ -74,20 +74,22 @@ static void say_margin(struct verdict *v, const char *label, const struct verdic
     else
         (void)mem_add_text(v->say, sizeof v->say, "; %s %s %s as %s", b->name, time ? "takes" : "has", margin,
                            time ? "long" : "much");
-    (void)mem_add_text(
-        v->say, sizeof v->say, "%s%s%s%s%s.", *b->text ? " (" : "", b->text, *b->text ? ")" : "",
-        a->error > 0 ? ", more than the models' errors" : "; how far off such numbers are was never measured", v->sure);
+    (void)mem_add_text(v->say, sizeof v->say, "%s%s%s%s%s.", *b->text ? " (" : "", b->text, *b->text ? ")" : "",
+                       a->error > 0 ? ", more than the models' errors" : "; the model's error was never measured",
+                       v->sure);
 }
 
-/* "a 242 to 331 us, b 317 us and others": those that win and are open, or are not; at most so many. */
-static void list_winners(struct verdict *v, const struct verdict_answer *answers, size_t n, bool open, size_t most)
+/* "a 242 to 331 us, b 317 us and others": those that win and are open, or are not, but `pick`; at most so many. Returns
+ * how many there are. */
+static size_t list_winners(struct verdict *v, const struct verdict_answer *answers, size_t n, bool open, size_t pick,
+                           size_t most)
 {
     size_t count = 0, said = 0;
     for (size_t i = 0; i < n; i++)
-        count += answers[i].wins && answers[i].open == open;
+        count += i != pick && answers[i].wins && answers[i].open == open;
     const size_t named = count <= most ? count : most > 1 ? most - 1 : 1;
     for (size_t i = 0; i < n && said < named; i++)
-        if (answers[i].wins && answers[i].open == open) {
+        if (i != pick && answers[i].wins && answers[i].open == open) {
             (void)mem_add_text(v->say, sizeof v->say, "%s%s%s%s",
                                said == 0           ? ""
                                : said + 1 == count ? " and "
@@ -97,30 +99,37 @@ static void list_winners(struct verdict *v, const struct verdict_answer *answers
         }
     if (count > named)
         (void)mem_add_text(v->say, sizeof v->say, " and %s", count > named + 1 ? "others" : "another");
+    return count;
 }
 
-/* Several that nothing beats, `closed` of them with a value that stands. */
-static void say_winners(struct verdict *v, const struct verdict_answer *answers, size_t n, size_t closed, bool open)
+/* "Use c, the simplest: 332 us; a 331 us and b 317 us are the same within the models' errors." */
+static void say_tied(struct verdict *v, const char *label, const struct verdict_answer *answers, size_t n)
 {
-    (void)snprintf(v->say, sizeof v->say, "No winner%s: %s", open ? " yet" : "",
+    const struct verdict_answer *pick = &answers[v->pick];
+    const bool time = strcmp(label, "time") == 0;
+    (void)snprintf(v->say, sizeof v->say, "Use %s, the simplest%s%s%s%s; ", pick->name, *pick->text ? ": " : "",
+                   *pick->text && !time ? label : "", *pick->text && !time ? " " : "", pick->text);
+    const size_t others = list_winners(v, answers, n, false, v->pick, NAMED);
+    (void)mem_add_text(v->say, sizeof v->say, " %s the same%s.", others > 1 ? "are" : "is",
+                       v->measured ? " within the models' errors" : "");
+}
+
+/* Open ones may be better than the `closed` of the winners, whose values stand. */
+static void say_open(struct verdict *v, const struct verdict_answer *answers, size_t n, size_t closed)
+{
+    (void)snprintf(v->say, sizeof v->say, "%s to decide: %s", v->decides ? v->decides : "Record the program's touches",
                    closed ? "" : "only estimates (~) or bounds (>) are known, ");
-    list_winners(v, answers, n, false, open ? NAMED / 2 : NAMED);
+    list_winners(v, answers, n, false, n, 2);
     if (v->next < n)
         (void)mem_add_text(v->say, sizeof v->say, " beats %s%s%s%s", answers[v->next].name,
                            *answers[v->next].text ? " (" : "", answers[v->next].text,
                            *answers[v->next].text ? ")" : "");
-    if (!open) {
-        (void)mem_add_text(v->say, sizeof v->say, " are the same%s; the simplest is %s.",
-                           v->measured ? " within their errors" : "", answers[v->pick].name);
-        return;
-    }
     (void)mem_add_text(v->say, sizeof v->say, "%s", closed ? "; " : "");
-    list_winners(v, answers, n, true, closed ? 1 : NAMED);
-    (void)mem_add_text(v->say, sizeof v->say, "%s %s.",
-                       !closed             ? ";"
-                       : v->more_is_better ? " may have more:"
-                                           : " may take less:",
-                       v->decides ? v->decides : "the program's touches decide");
+    list_winners(v, answers, n, true, n, closed ? 1 : NAMED);
+    (void)mem_add_text(v->say, sizeof v->say, "%s.",
+                       !closed             ? ""
+                       : v->more_is_better ? " may have more"
+                                           : " may take less");
 }
 
 void verdict_make(struct verdict *v, struct verdict_answer *answers, size_t n)
@@ -152,7 +161,9 @@ void verdict_make(struct verdict *v, struct verdict_answer *answers, size_t n)
                        answers[v->pick].name, label, *answers[v->pick].text ? ", " : "", answers[v->pick].text);
     else if (!v->tied)
         say_margin(v, label, &answers[v->pick], &answers[v->next]);
+    else if (open)
+        say_open(v, answers, n, closed);
     else
-        say_winners(v, answers, n, closed, open);
+        say_tied(v, label, answers, n);
     v->pick = open ? n : v->pick;
 }

@@ -1,10 +1,9 @@
-/* verdict: the sentence that a comparison begins with: who wins, by how much and how sure, or that nobody does.
+/* verdict: the sentence that a comparison begins with: what to use, by how much it wins and how sure that is.
  *
- * What nothing beats (robust_beats()) wins. Several such are the same within their errors, and the simplest is named;
- * where one of them is an estimate, or only a bound is known of it, there is no winner yet. Worked example, errors of 6
- * %: "No winner: zerocopy 242 to 331 us and copy 317 us are the same within their errors; the simplest is copy."; and
- * of 645 us beside 2.2 ms: "Use copy: 645 us; zerocopy takes 3.41 times as long (2.20 ms), more than the models'
- * errors." */
+ * What nothing beats (robust_beats()) wins. Of several the simplest is to be used; where one of them is an estimate, or
+ * has only a bound, the sentence says what decides. Worked example, errors of 6 %: "Use copy, the simplest: 317 us;
+ * zerocopy 242 to 331 us is the same within the models' errors."; and of 645 us beside 2.2 ms: "Use copy: 645 us;
+ * zerocopy takes 3.41 times as long (2.20 ms), more than the models' errors." */
 #pragma once
 
 #include "replay/run/robust.h"
@@ -23,7 +22,7 @@ struct verdict {
     const struct metric *metric;
     bool more_is_better;
     char sure[64];       /* said behind a winner, "; it wins in 16 of 16 draws"; "" */
-    const char *decides; /* what would close what is open; NULL: the program's touches */
+    const char *decides; /* what to do about what is open; NULL: record the program's touches */
     size_t pick;         /* the winner, the simplest of several; n: there is none */
     size_t next;         /* the nearest of the others to it; n: none stands, or several win */
     bool tied;           /* several win, or an open one does */
