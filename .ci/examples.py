@@ -3,9 +3,9 @@
 
 usage: examples.py PROGRAM [WORD]. Commands come from `offchip COMMAND --help`, from EXAMPLES of the man pages, and from
 the code blocks of README.md and docs/*.md: lines in which offchip is run, and after them the page's blocks of Python. A
-```console block must print what it shows. Each page runs in order in a fresh folder that holds inputs of the names that
-the examples use, made here from fixtures/. Each command must end with status 0. What needs hardware or takes minutes is
-not run, and said so. With WORD, only pages whose name holds it."""
+```console block must print what it shows; UPDATE=1 mends it. Each page runs in order in a fresh folder of inputs that
+have the names of the examples, made here from fixtures/. Each command must end with status 0. What needs hardware or
+takes minutes is not run, and said so. With WORD, only pages whose name holds it."""
 import concurrent.futures
 import glob
 import gzip
@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 PROGRAM = os.path.abspath(sys.argv[1])
 BUILD = os.path.dirname(PROGRAM)
@@ -36,8 +37,7 @@ def from_help():
 
 def from_man():
     for page in sorted(glob.glob('docs/man/*.scd')):
-        with open(page) as f:
-            text = f.read()
+        text = Path(page).read_text()
         part = re.search(r'^# EXAMPLES\n(.*?)(^# |\Z)', text, re.M | re.S)
         if part:
             yield page, '\n'.join(line for line in part[1].replace('\\*', '*').replace('\\_', '_').split('\n') if line.startswith('\t'))
@@ -48,8 +48,7 @@ OUTPUTS = {}  # of ```console blocks: a page's command, and what it prints
 
 def from_docs():
     for page in ['README.md'] + sorted(glob.glob('docs/*.md')):
-        with open(page) as f:
-            text = f.read()
+        text = Path(page).read_text()
         OUTPUTS.update({(page, command): out for command, out in re.findall(r'^```console\n\$ ([^\n]*)\n(.*?)^```', text, re.M | re.S)})
         yield page, '\n'.join(re.sub(r'^\$ ', '    ', line) for line in text.split('\n') if re.match('    |\\$ ', line))
 
@@ -69,9 +68,8 @@ def blocks_of_python(page):
     """Scripts of a page, each with its interpreter and the packages that it needs and no interpreter here has."""
     if not page.endswith('.md'):
         return
-    with open(page) as f:
-        for block in re.findall(r'^```python\n(.*?)^```', f.read(), re.M | re.S):
-            yield block, *python_for(re.findall(r'^import (numpy|pandas)\b', block, re.M))
+    for block in re.findall(r'^```python\n(.*?)^```', Path(page).read_text(), re.M | re.S):
+        yield block, *python_for(re.findall(r'^import (numpy|pandas)\b', block, re.M))
 
 
 def commands(text):
@@ -153,9 +151,8 @@ def make_inputs(folder):
     for name, line in (('app', 'exec %s/standin/target init context alloc play destroy' % BUILD), ('launcher', '"$@" && "$@"')):
         write(name, ['#!/bin/sh\n%s\n' % line])
         os.chmod(path(name), 0o755)
-    with open('docs/adding-a-policy.md') as f:
-        for code in re.findall(r'^```c\n(/\* ([a-z]+):.*?\nOFFCHIP_.*?)^```', f.read(), re.M | re.S):
-            write(code[1] + '.c', [code[0]])
+    for code in re.findall(r'^```c\n(/\* ([a-z]+):.*?\nOFFCHIP_.*?)^```', Path('docs/adding-a-policy.md').read_text(), re.M | re.S):
+        write(code[1] + '.c', [code[0]])
     os.symlink(os.path.join(ROOT, 'fixtures'), path('fixtures'))
     os.mkdir(path('build'))
     os.symlink(PROGRAM, path('build/offchip'))
@@ -188,7 +185,9 @@ def try_page(page, text, work, env):
         except subprocess.TimeoutExpired:
             status, error = 124, 'took more than a quarter of an hour'
         good = status == 0 or (status == 141 and '| head' in what)  # head has seen enough
-        if good and done.stdout != OUTPUTS.get((page, what), done.stdout):
+        if good and done.stdout != (shown := OUTPUTS.get((page, what), done.stdout)):
+            if os.environ.get('UPDATE'):
+                Path(page).write_text(Path(page).read_text().replace('$ %s\n%s```' % (what, shown), '$ %s\n%s```' % (what, done.stdout)))
             good, error = False, 'prints otherwise than the page says:\n' + done.stdout
         passed, failed = passed + good, failed + (not good)
         if not good:
