@@ -250,22 +250,50 @@ struct transfers {
     double left_bytes, left_ns; /* that still come by faults, not worth a call; and their service */
     struct need *needs;
     size_t need_count, need_cap;
-    struct array {
+    struct array { /* an allocation */
+        int64_t time_ns;
         uint64_t start, end;
-        bool needed, there, again; /* again: prefetched more than once */
+        size_t order;
+        bool needed, there;
         uint32_t times;
-        size_t need;   /* the last one, from 1; 0: none */
-        size_t back;   /* likewise, what goes on since it was on the GPU */
-        double brings; /* bytes of which is still to be said how they come */
-    } * arrays;        /* by address; allocations that share addresses are one */
-    size_t count;
+        size_t need; /* the last one, from 1; 0: none */
+        size_t back; /* likewise, what goes on since it was on the GPU */
+    } * arrays;      /* by place and then by time */
+    struct place {   /* where allocations lie that share addresses, mostly one behind the other */
+        uint64_t start, end;
+        size_t first, until; /* its arrays */
+        double brings;       /* bytes of which is still to be said how they come */
+        bool again[2];       /* copied, prefetched more than once */
+    } * places;              /* by address */
+    size_t count, place_count;
 };
 
-static struct array *array_at(const struct transfers *t, uint64_t addr)
+static struct place *place_at(const struct transfers *t, uint64_t addr)
 {
     size_t at = 0;
-    SORTED_FIRST(at, t->count, i, t->arrays[i].end <= addr);
-    return at < t->count && t->arrays[at].start <= addr ? &t->arrays[at] : NULL;
+    SORTED_FIRST(at, t->place_count, i, t->places[i].end <= addr);
+    return at < t->place_count && t->places[at].start <= addr ? &t->places[at] : NULL;
+}
+
+static bool holds(const struct array *a, uint64_t addr)
+{
+    return a->start <= addr && addr < a->end;
+}
+
+/* What was allocated last at an address by then; if nothing was, what is first. */
+static struct array *array_at(const struct transfers *t, uint64_t addr, int64_t at_ns)
+{
+    const struct place *place = place_at(t, addr);
+    size_t later = place ? place->first : 0;
+    if (!place)
+        return NULL;
+    SORTED_FIRST(later, place->until, i, t->arrays[i].time_ns <= at_ns);
+    for (size_t i = later; i-- > place->first;)
+        if (holds(&t->arrays[i], addr))
+            return &t->arrays[i];
+    while (later < place->until && !holds(&t->arrays[later], addr))
+        later++;
+    return later < place->until ? &t->arrays[later] : NULL;
 }
 
 static int add_need(const struct uvm_recording *r, struct transfers *t, struct array *a, int64_t at_ns, struct err *err)
@@ -311,7 +339,7 @@ static int take_event(const struct uvm_recording *r, const struct uvm_event *eve
     for (size_t v = event->first; v < event->first + event->count; v++)
         all += visit_bytes(&r->visits[v]);
     for (size_t v = event->first; v < event->first + event->count; v++) {
-        struct array *a = array_at(t, r->pieces[r->visits[v].piece].start);
+        struct array *a = array_at(t, r->pieces[r->visits[v].piece].start, event->start_ns);
         if (!a)
             continue;
         if (in && !a->there && add_need(r, t, a, event->start_ns, err))
@@ -337,7 +365,7 @@ static int take_faults(const struct uvm_recording *r, struct transfers *t, struc
 {
     for (size_t i = 0; i < r->batches.record_count; i++) {
         const struct fault_record *fault = &r->batches.records[i];
-        struct array *a = array_at(t, fault->addr);
+        struct array *a = array_at(t, fault->addr, fault->start_ns);
         if (!a)
             continue;
         a->needed = true;
@@ -349,44 +377,74 @@ static int take_faults(const struct uvm_recording *r, struct transfers *t, struc
     return 0;
 }
 
+/* The recorded allocations, and the places where they lie. */
+static int take_allocations(const struct uvm_recording *r, struct transfers *t, struct err *err)
+{
+    t->arrays = mem_zalloc(r->allocation_count + 1, sizeof *t->arrays, err);
+    t->places = mem_zalloc(r->allocation_count + 1, sizeof *t->places, err);
+    if (!t->arrays || !t->places)
+        return -1;
+    for (; t->count < r->allocation_count; t->count++) {
+        const struct uvm_allocation *a = &r->allocations[t->count];
+        struct place *place = t->place_count ? &t->places[t->place_count - 1] : NULL;
+        if (!place || a->start >= place->end) {
+            place = &t->places[t->place_count++];
+            *place = (struct place){.start = a->start, .first = t->count};
+        }
+        place->end = a->end > place->end ? a->end : place->end;
+        place->until = t->count + 1;
+        t->arrays[t->count] = (struct array){a->time_ns, a->start, a->end, a->order, .need = 0};
+    }
+    for (size_t p = 0; p < t->place_count; p++)
+        sort_items(t->arrays + t->places[p].first, t->places[p].until - t->places[p].first, sizeof *t->arrays,
+                   sorted_by_i64);
+    return 0;
+}
+
+static bool is_needed(const struct transfers *t, uint64_t addr)
+{
+    const struct place *place = place_at(t, addr);
+    for (size_t i = place ? place->first : 0; place && i < place->until; i++)
+        if (t->arrays[i].needed && holds(&t->arrays[i], addr))
+            return true;
+    return false;
+}
+
 static int count_transfers(const struct uvm_recording *r, struct transfers *t, struct err *err)
 {
     const double moved = (double)r->moved_pages * UVM_PAGE_BYTES;
     double data = 0;
-    t->arrays = mem_zalloc(r->allocation_count + 1, sizeof *t->arrays, err);
-    if (!t->arrays)
+    if (take_allocations(r, t, err))
         return -1;
-    for (size_t i = 0; i < r->allocation_count; i++) {
-        const struct uvm_allocation *a = &r->allocations[i];
-        struct array *before = t->count ? &t->arrays[t->count - 1] : NULL;
-        if (!before || a->start >= before->end)
-            t->arrays[t->count++] = (struct array){.start = a->start, .end = a->end};
-        else if (a->end > before->end)
-            before->end = a->end;
-    }
     for (size_t e = 0; e < r->event_count; e++)
         if (take_event(r, &r->events[e], t, err))
             return -1;
     if (take_faults(r, t, err))
         return -1;
     for (size_t p = 0; p < r->piece_count; p++) {
-        const struct array *a = array_at(t, r->pieces[p].start);
-        const double pages = (double)page_mask_count(&r->pieces[p].populated) * UVM_PAGE_BYTES,
-                     all = (double)(r->pieces[p].end - r->pieces[p].start);
-        if (!a || !a->needed)
+        const double pages = (double)page_mask_count(&r->pieces[p].populated) * UVM_PAGE_BYTES;
+        if (!is_needed(t, r->pieces[p].start))
             continue;
         data += pages;
         t->blocks += pages > 0;
-        t->empty += fmax(0, all - pages);
     }
     t->bytes = (double)(r->fault_pages + r->prefetch_pages) * UVM_PAGE_BYTES;
     t->more = fmax(0, data - moved);
     t->blocks += ceil((t->bytes - moved) / UVM_BLOCK_BYTES);
-    for (size_t i = 0; i < t->count; i++) {
-        t->footprint += t->arrays[i].needed ? (double)(t->arrays[i].end - t->arrays[i].start) : 0;
-        t->copies += t->arrays[i].times;
-        t->calls += t->arrays[i].needed ? fmax(1, t->arrays[i].times) : 0;
+    for (const struct place *place = t->places; place < t->places + t->place_count; place++) {
+        uint64_t start = UINT64_MAX, end = 0;
+        for (const struct array *a = t->arrays + place->first; a < t->arrays + place->until; a++) {
+            t->copies += a->times;
+            if (!a->needed)
+                continue;
+            t->calls += fmax(1, a->times);
+            t->empty += (double)(a->end - a->start);
+            start = a->start < start ? a->start : start;
+            end = a->end > end ? a->end : end;
+        }
+        t->footprint += end ? (double)(end - start) : 0;
     }
+    t->empty = fmax(0, t->empty - data);
     return 0;
 }
 
@@ -395,8 +453,13 @@ static void choose_calls(const struct compare_program *f, const struct uvm_recor
 {
     const struct uvm_platform *uvm = platform_section_get(f->platform, "uvm");
     const struct launch *calls = platform_section_get(f->platform, "launch");
-    struct untraced plain;
+    struct untraced plain, resident;
     const bool known = untraced_get(f->input->store, UNTRACED_PLAIN, &plain);
+    double served = 0, scale = known ? plain.median_ns / (double)r->kernel_ns : 1; /* faults without the profiler */
+    for (size_t i = 0; i < t->need_count; i++)
+        served += t->needs[i].served_ns;
+    if (known && served > 0 && untraced_get(f->input->store, UNTRACED_RESIDENT, &resident))
+        scale = fmax(0, plain.median_ns - resident.median_ns) / served; /* all that faults cost */
     for (size_t i = 0; i < t->need_count; i++) {
         struct need *need = &t->needs[i];
         struct array *a = &t->arrays[need->array];
@@ -407,12 +470,12 @@ static void choose_calls(const struct compare_program *f, const struct uvm_recor
             continue;
         }
         const double empty = need->bytes > 0 ? 0 : (double)(a->end - a->start);
-        need->served_ns *= known ? plain.median_ns / (double)r->kernel_ns : 1; /* faults without the profiler */
+        need->served_ns *= scale;
         need->saves_ns = need->served_ns - calls->prefetch_call_ns -
                          ceil(need->bytes / UVM_BLOCK_BYTES) * (calls->prefetch_block_ns + uvm->copy_run_ns) -
                          need->bytes / uvm->h2d_bytes_per_s * 1e9 - empty / calls->zero_bytes_per_s * 1e9;
         need->called = need->first || need->saves_ns > 0;
-        a->again |= need->called && !need->first;
+        place_at(t, a->start)->again[1] |= need->called && !need->first;
         if (need->called)
             continue;
         t->calls--;
@@ -461,40 +524,48 @@ static const char *ends_text(const struct ends *ns, char *buf, size_t size)
     return buf;
 }
 
-/* What a call for an array brings: its data each time, or memory without any. */
-static double brought(const struct transfers *t, const struct array *a, bool prefetched)
+/* What calls for a place bring: data each time, or memory without any. */
+static void count_brought(struct transfers *t, struct place *place, bool prefetched)
 {
-    double bytes = prefetched && a->needed && !a->times ? (double)(a->end - a->start) : 0;
+    size_t calls = 0;
+    place->brings = 0;
+    for (size_t i = place->first; i < place->until; i++) {
+        const struct array *a = &t->arrays[i];
+        place->brings += prefetched && a->needed && !a->times ? (double)(a->end - a->start) : 0;
+        calls += prefetched ? a->needed : a->times;
+    }
     for (size_t i = 0; i < t->need_count; i++)
-        bytes += &t->arrays[t->needs[i].array] == a && !t->needs[i].back ? t->needs[i].bytes : 0;
-    return bytes;
+        place->brings += t->needs[i].array >= place->first && t->needs[i].array < place->until && !t->needs[i].back
+                             ? t->needs[i].bytes
+                             : 0;
+    place->again[prefetched] |= calls > 1;
 }
 
-static struct array *largest(const struct transfers *t)
+static struct place *largest(const struct transfers *t)
 {
-    struct array *most = t->arrays;
-    for (size_t i = 1; i < t->count; i++)
-        most = t->arrays[i].brings > most->brings ? &t->arrays[i] : most;
+    struct place *most = t->places;
+    for (size_t i = 1; i < t->place_count; i++)
+        most = t->places[i].brings > most->brings ? &t->places[i] : most;
     return most;
 }
 
-/* The arrays by what is brought of each; those below a hundredth of all are counted. */
-static void apply(const struct transfers *t, bool prefetched, struct compare_row *row)
+/* The places by what is brought to each; those below a hundredth of all are counted. */
+static void apply(struct transfers *t, bool prefetched, struct compare_row *row)
 {
     double all = 0;
     size_t left = 0;
-    for (size_t i = 0; i < t->count; i++) {
-        t->arrays[i].brings = brought(t, &t->arrays[i], prefetched);
-        all += t->arrays[i].brings;
-        left += t->arrays[i].brings > 0;
+    for (size_t i = 0; i < t->place_count; i++) {
+        count_brought(t, &t->places[i], prefetched);
+        all += t->places[i].brings;
+        left += t->places[i].brings > 0;
     }
-    for (struct array *a; left && (a = largest(t))->brings >= all / 100; a->brings = 0, left--)
+    for (struct place *a; left && (a = largest(t))->brings >= all / 100; a->brings = 0, left--)
         compare_plan_say(row,
                          "%s the %.4g MiB at 0x%llx before the first kernel that needs them, behind what the CPU "
                          "writes%s",
                          prefetched ? "cudaMemPrefetchAsync() of" : "cudaMalloc() and cudaMemcpy() for",
                          (double)(a->end - a->start) / 0x1p20, (unsigned long long)a->start,
-                         (prefetched ? a->again : a->times > 1) ? ", each time" : "");
+                         a->again[prefetched] ? ", each time" : "");
     for (size_t i = 0; i < t->need_count && prefetched; i++)
         if (t->needs[i].back && t->needs[i].called)
             compare_plan_say(row,
@@ -519,44 +590,25 @@ static const struct kernel *needed_by(const struct kernels *k, const struct need
     return last;
 }
 
-/* Whether an allocation is of an array, and none took its place by then. */
-static bool lives(const struct uvm_recording *r, size_t i, const struct array *a, int64_t at_ns)
-{
-    const struct uvm_allocation *all = r->allocations, *is = &all[i];
-    bool there = is->time_ns <= at_ns && is->start < a->end && is->end > a->start;
-    for (size_t k = i; k-- > 0 && there && all[k].end > is->start;)
-        there = all[k].time_ns <= is->time_ns || all[k].time_ns > at_ns;
-    for (size_t k = i + 1; k < r->allocation_count && there && all[k].start < is->end; k++)
-        there = all[k].time_ns <= is->time_ns || all[k].time_ns > at_ns;
-    return there;
-}
-
-static int add_need_calls(const struct uvm_recording *r, const struct transfers *t, const struct kernels *k,
-                          const struct need *need, struct compare_row *row, struct err *err)
+static int add_need_call(const struct transfers *t, const struct kernels *k, const struct need *need,
+                         struct compare_row *row, struct err *err)
 {
     const struct kernel *by = needed_by(k, need);
     const char *name = by && !strpbrk(by->name, " \t[];") ? by->name : "*"; /* a demangled one cannot be given */
     uint32_t launch = 0;
     for (const struct kernel *before = k->items; before < by; before++)
         launch += *name == '*' || strcmp(before->name, name) == 0;
-    const struct array *a = &t->arrays[need->array];
-    for (size_t i = 0; by && i < r->allocation_count; i++) {
-        if (!lives(r, i, a, need->at_ns))
-            continue;
-        const double part = fmin(1, (double)r->allocations[i].bytes / (double)(a->end - a->start));
-        struct compare_call call = {need->back ? COMPARE_BACK : COMPARE_PREFETCH,
-                                    mem_strdup(name, err),
-                                    launch,
-                                    r->allocations[i].order,
-                                    need->bytes * part,
-                                    need->saves_ns * part,
-                                    false};
-        if (!call.kernel || MEM_ADD(row->calls, row->call_count, row->call_cap, err, call)) {
-            free((char *)call.kernel);
-            return -1;
-        }
-    }
-    return 0;
+    struct compare_call call = {need->back ? COMPARE_BACK : COMPARE_PREFETCH,
+                                by ? mem_strdup(name, err) : NULL,
+                                launch,
+                                t->arrays[need->array].order,
+                                need->bytes,
+                                need->saves_ns,
+                                false};
+    if (!by || (call.kernel && MEM_ADD(row->calls, row->call_count, row->call_cap, err, call) == 0))
+        return 0;
+    free((char *)call.kernel);
+    return -1;
 }
 
 /* The recorded allocations, as a plan numbers them. */
@@ -583,7 +635,7 @@ static int plan_calls(const struct compare_program *f, const struct uvm_recordin
     int rc = name_allocations(r, result, err) || load_kernels(&k, f->input->store) ? -1 : 0;
     sort_items(t->needs, t->need_count, sizeof *t->needs, sorted_by_i64);
     for (size_t i = 0; i < t->need_count && rc == 0; i++)
-        rc = t->needs[i].called ? add_need_calls(r, t, &k, &t->needs[i], row, err) : 0;
+        rc = t->needs[i].called ? add_need_call(t, &k, &t->needs[i], row, err) : 0;
     release_kernels(&k);
     return rc;
 }
@@ -752,6 +804,7 @@ void compare_recorded_time(struct compare_program *f)
     }
     free(t.needs);
     free(t.arrays);
+    free(t.places);
     uvm_recording_release(&r);
 }
 
@@ -767,6 +820,7 @@ int compare_recorded_rows(const struct compare_program *f, struct compare_result
     int rc = count_transfers(&r, &t, err) || add_rows(f, &r, &t, result, err) ? -1 : 0;
     free(t.needs);
     free(t.arrays);
+    free(t.places);
     uvm_recording_release(&r);
     return rc;
 }
