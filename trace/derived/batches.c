@@ -114,6 +114,7 @@ void batches_release(struct batches *b)
 {
     services_release(&b->services);
     free(b->records);
+    free(b->replays);
     free(b->items);
     batches_init(b);
 }
@@ -122,6 +123,9 @@ int batches_add(struct batches *b, const struct record *records, size_t n, struc
 {
     for (size_t i = 0; i < n; i++) {
         const struct record *r = &records[i];
+        if (r->kind == RECORD_REPLAY &&
+            MEM_ADD(b->replays, b->replay_count, b->replay_cap, err, ((struct replay){r->group, r->time})))
+            return -1;
         if (r->kind != RECORD_FAULT)
             continue;
         if (MEM_ADD(
@@ -340,6 +344,22 @@ static size_t count_confirmed(const struct batch *rebuilt, size_t n, const int64
     return confirmed;
 }
 
+/* Memory that comes without data leaves no migration, and CUPTI ends such a batch before it is made: its replay does.
+ */
+static void end_by_replays(struct batches *b)
+{
+    sort_items(b->replays, b->replay_count, sizeof *b->replays, sorted_by_u32);
+    for (struct fault_record *f = b->records; f < b->records + b->record_count; f++) {
+        size_t at = 0;
+        SORTED_FIRST(at, b->replay_count, i, b->replays[i].number < f->number);
+        const struct replay *of = &b->replays[at];
+        const bool one = at < b->replay_count && of->number == f->number &&
+                         (at + 1 == b->replay_count || of[1].number != f->number); /* two GPUs count both from 1 */
+        if (f->number && one && of->time_ns > f->end_ns)
+            f->end_ns = of->time_ns;
+    }
+}
+
 static int use_records(struct batches *b, struct err *err)
 {
     size_t n = b->services.count, high = 0;
@@ -347,6 +367,7 @@ static int use_records(struct batches *b, struct err *err)
     if (!record_of)
         return -1;
     sort_items(b->records, b->record_count, sizeof *b->records, by_start);
+    end_by_replays(b);
     int64_t previous = -1;
     for (size_t i = 0; i < n; i++) {
         record_of[i] = choose_record(b, i, &high, previous);

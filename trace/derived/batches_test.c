@@ -171,6 +171,30 @@ START_TEST(fault_records_are_the_batches_and_empty_ones_stay)
 }
 END_TEST
 
+/* Memory without data comes behind what CUPTI calls the end. Of two replays with a number none is known to be it. */
+START_TEST(a_batch_lasts_until_its_replay)
+{
+    struct record records[] = {fault(0, 2, 1),
+                               fault(100, 102, 2),
+                               fault(200, 202, 3),
+                               fault(300, 302, 4),
+                               {.kind = RECORD_REPLAY, .time = 160 * US, .group = 8},
+                               {.kind = RECORD_REPLAY, .time = 60 * US, .group = 7},
+                               {.kind = RECORD_REPLAY, .time = 260 * US, .group = 9},
+                               {.kind = RECORD_REPLAY, .time = 270 * US, .group = 9},
+                               {.kind = RECORD_REPLAY, .time = 301 * US, .group = 10}};
+    static const int64_t ends[] = {60, 160, 202, 302};
+    struct batches b;
+    for (size_t i = 0; i < 4; i++)
+        records[i].group = (uint32_t)(7 + i);
+    rebuild(&b, records, sizeof records / sizeof *records);
+    ck_assert_uint_eq(b.count, 4);
+    for (size_t i = 0; i < 4; i++)
+        ck_assert_int_eq(b.items[i].end_ns, ends[i] * US);
+    batches_release(&b);
+}
+END_TEST
+
 START_TEST(fault_records_correct_a_wrong_cut)
 {
     /* By time and address one batch; the records say two. */
