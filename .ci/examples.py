@@ -38,8 +38,7 @@ def from_help():
 def from_man():
     for page in sorted(glob.glob('docs/man/*.scd')):
         text = Path(page).read_text()
-        part = re.search(r'^# EXAMPLES\n(.*?)(^# |\Z)', text, re.M | re.S)
-        if part:
+        if part := re.search(r'^# EXAMPLES\n(.*?)(^# |\Z)', text, re.M | re.S):
             yield page, '\n'.join(line for line in part[1].replace('\\*', '*').replace('\\_', '_').split('\n') if line.startswith('\t'))
 
 
@@ -161,9 +160,8 @@ def make_inputs(folder):
 def clean(command, folder):
     """Outputs of the command that lie there as inputs of another: the example makes its own."""
     for name in re.findall(r'(?:-o|--html|--mapping) (\S+)', command):
-        for found in glob.glob(os.path.join(folder, name) + '*'):
-            if os.path.isfile(found):
-                os.unlink(found)
+        for found in filter(os.path.isfile, glob.glob(os.path.join(folder, name) + '*')):
+            os.unlink(found)
 
 
 def try_page(page, text, work, env):
