@@ -101,9 +101,8 @@ void *cmd_format_options(const char *format, const struct param *table, size_t s
  * Name of fact `index`, from 0, NULL after the last; *value is valid until the next call. One thread at a time. */
 const char *version_fact(size_t index, const char **value);
 
-/* Compile `source`, the C file of a policy, with the C compiler ($CC, else cc; $CFLAGS behind our own flags), load what
- * comes of it, and write it to `output`, which takes its name when it is whole. The compiler's messages go to stderr.
- * The loaded head; NULL with *err set. */
+/* Compile the policy in the C file `source` with $CC (else cc; $CFLAGS come after our own flags), load it, and move it
+ * to `output`. Compiler messages go to stderr. Returns the loaded head, or NULL with *err set. */
 const struct policy_head *policy_build(const char *source, const char *output, bool replace, struct err *err);
 
 /* cmd_writes() of every file of a graph, in the format that the path's ending names (or `graph --to`). */

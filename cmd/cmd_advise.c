@@ -43,11 +43,11 @@ static const struct opt options[] = {
     OPT("try", 0, OPT_FLAG, NULL, &try_it, "run the program under the best plan, too: predicted beside measured"),
     {0}};
 
-/* How many times as long kernels take while their touches are recorded (an H200: 50 launches of 11.7 ms, 174 ms), what
- * a launch takes besides (there: 1.2 ms where it touches 64 MiB), and what is left out unless it is asked for. */
+/* Cost of recording touches (an H200: 50 launches of 11.7 ms take 174 ms; 1.2 ms a launch that touches 64 MiB), and the
+ * longest such run that is done unasked. */
 enum { TOUCHES_SLOWER = 15, TOUCHES_LAUNCH_MS = 2, TOUCHES_MOST_S = 120 };
 
-/* Where the program's input begins, which it reads anew in each run; -1: it is no file. */
+/* Offset of the program's input, which each run reads from there; -1: it is no file. */
 static off_t input_start;
 
 /* Nobody types for a run that prints nothing, and a pipe is read once. */
@@ -58,8 +58,7 @@ static void input_again(void)
         close(nothing);
 }
 
-/* This program, to start it again. What /proc calls a bundle's program is its loader; what starts that lies in the
- * folder. */
+/* Path of this program, to start it again. In a bundle /proc names the loader; its starter is in the same folder. */
 static const char *own_path(char *path, size_t size)
 {
     char folder[PATH_MAX];
@@ -121,7 +120,7 @@ static int add_kernel(void *seconds, const struct store_value *v, size_t n)
     return 0;
 }
 
-/* Kernels that were recorded, and how long they took; whatever the program's exit status. */
+/* Count the recorded kernels and add up their time, whatever the exit status. */
 static int64_t recorded(const char *trace, double *seconds)
 {
     struct err err = {""};
@@ -266,7 +265,7 @@ static void add_touches(const char *trace, double seconds, int64_t launches)
         cmd_say("what follows is of the recording alone");
 }
 
-/* Run the program under the best plan, beside what was predicted. */
+/* Run the program under the best plan and compare with the prediction. */
 static int try_plan(const char *plan, const char *tried)
 {
     const char *const apply[ARGS] = {"record", "--apply", plan, "-o", tried, "-f"};

@@ -29,7 +29,7 @@ static const struct {
              {"zerocopy", "v100", calibrate_zerocopy},
              {"placement", "tx2", calibrate_placement}};
 
-/* The measurements beside the fit; their array for JSON. */
+/* Print the measurements and the fit; returns their array for JSON. */
 static json_t *print_rows(const struct calibration *c)
 {
     struct table t;
@@ -113,7 +113,7 @@ static int write_file(const struct calibration *c, const char *from)
     return print(c);
 }
 
-/* It is read when the file that stands on it is. */
+/* Check the base platform: it is read with the file that is based on it. */
 static int check_base(void)
 {
     struct err err = {""};

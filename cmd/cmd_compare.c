@@ -116,7 +116,7 @@ static void print_head(const struct view *view, FILE *to)
         printable_print(to, "%s\n", json_string_value(json_array_get(result->limits, i)));
 }
 
-/* What the order rests on: the best row, and others that win anywhere. */
+/* Print what --robust found: for the best row, and for others that win anywhere. */
 static void print_robust(const struct compare_result *result, char (*names)[COMPARE_NAME], FILE *to)
 {
     for (size_t i = 0; i < result->drawn; i++) {
@@ -147,7 +147,7 @@ static void print_pick(const struct view *view, FILE *to)
     printable_print(to, "%s\n", text);
 }
 
-/* How to have the best row of each of the best mechanisms, and what to run of it. */
+/* Print how to have the best row of each of the best mechanisms, and what to run. */
 static void print_top(const struct compare_result *result, FILE *to)
 {
     size_t rows[COMPARE_MECHANISMS], n = compare_best_rows(result, (size_t)top, rows);
@@ -205,8 +205,7 @@ static void print_below(const struct view *view, FILE *to)
         printable_print(to, "left out: rows %zu (--all prints them and more columns), notes %zu (-v)\n", rows, notes);
 }
 
-/* The best, those that are tied with it, the best of each other mechanism unless it loses tenfold, and what the program
- * has if nothing is changed. */
+/* Choose the best row, its ties, the best of each other mechanism unless ten times slower, and the program as it is. */
 static void choose_rows(struct view *view)
 {
     enum { TIED = 4, LOST = 10 };
@@ -387,7 +386,7 @@ static void say_opened(const char *path)
     cmd_on_signal_say("offchip: %s keeps the rows that were written; the same command goes on from there\n", path);
 }
 
-/* What is kept is written before it is printed. */
+/* Write the results before printing. */
 static int conclude(const struct compare_request *request, const struct compare_result *result)
 {
     int status = html ? write_html(request, result) : EXIT_DONE;

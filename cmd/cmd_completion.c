@@ -14,7 +14,7 @@ struct asked {
     const char *tail;  /* in it, what is being completed */
 };
 
-/* A whole word, if it begins with what is there; a policy of a second axis follows a '+'. */
+/* Print a word that begins with the text at the cursor; a policy of a second axis follows a '+'. */
 static void offer(void *ctx, const char *name)
 {
     const struct asked *a = ctx;
@@ -34,7 +34,7 @@ static void offer_choices(struct asked *a, const char *names)
     }
 }
 
-/* The names of a list, which stand between commas. */
+/* Offer the names of a comma-separated list. */
 static void offer_list(struct asked *a, const char *list, const char *of)
 {
     const char *comma = strrchr(a->tail, ',');
@@ -62,7 +62,7 @@ static void offer_input(struct asked *a)
     }
 }
 
-/* What the first operand is, the usage says: each line of it may begin with words to choose from. */
+/* Offer first operands: each line of the usage may begin with words to choose from. */
 static void offer_first(struct asked *a)
 {
     static const char again[] = "\n       offchip ";

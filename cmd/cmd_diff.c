@@ -1,5 +1,4 @@
-/* offchip diff: in what runs differ, and recordings; and what a plan predicted beside what a recording of the program
- * with that plan measured. */
+/* offchip diff: compares runs, recordings, or a plan's prediction with a recording of the program under that plan. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -318,7 +317,7 @@ static int diff_runs(char **argv)
 enum { PREDICTIONS = 32 };
 static const char prefix[] = "predicted_";
 
-/* What a recording of unified memory has of a run, by the names that engine uvm has for it. */
+/* A recording's measures, by engine uvm's names for them. */
 enum measure { TIME_NS_SUM, H2D_BYTES, D2H_BYTES, BATCHES, MEASURES };
 static const char *const measures[MEASURES] = {"time_ns", "h2d_bytes", "d2h_bytes", "batches"};
 
@@ -342,7 +341,7 @@ struct measured {
  * the CPU's own work, which no prediction has. */
 enum { LAUNCH_GAP_NS = 20000 };
 
-/* What the plan is of, for the ledger. */
+/* The plan's subject, for the ledger. */
 enum { PROGRAM, PLATFORM, MECHANISM, POLICY, ABOUT };
 static const char *const about[ABOUT] = {"program", "platform", "mechanism", "policy"};
 
@@ -449,7 +448,7 @@ static int add_migrations(struct store *store, struct measured *m)
     return store_walk_end(&w);
 }
 
-/* From the first transfer to the end of the last kernel, without what the CPU did in between. */
+/* Measure from the first transfer to the end of the last kernel, without the CPU's work in between. */
 static void measure_time(struct measured *m)
 {
     int64_t until = INT64_MIN;
@@ -494,7 +493,7 @@ static const double *measured_as(const struct measured *m, const char *name)
     return NULL;
 }
 
-/* Whether what was measured lies within the ends: 1, 0; -1: the plan gives none, or it was not measured. */
+/* Whether the measurement lies within the predicted ends: 1, 0; -1: not predicted or not measured. */
 static int is_within(const struct predictions *p, const struct measured *m, size_t i)
 {
     const double *found = measured_as(m, p->items[i].name);
@@ -813,7 +812,7 @@ static int add_allocations(struct pairs *p, struct err *err)
     return 0;
 }
 
-/* Of each sort the rows that differ first, of parts those of the most weight. */
+/* Order rows of a sort: those that differ first, parts by weight. */
 static int most_first(const void *x, const void *y)
 {
     const struct pair *a = x, *b = y;

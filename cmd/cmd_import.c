@@ -54,7 +54,7 @@ static void count_bytes(void *ctx, uint64_t bytes)
     atomic_store_explicit(&im->progress.done, im->finished_bytes + bytes, memory_order_relaxed);
 }
 
-/* --- databases that are packed: SQLite reads what was unpacked of them --- */
+/* --- compressed databases: SQLite reads an unpacked copy --- */
 
 static struct unpacked {
     const char *given; /* the operand */
@@ -90,8 +90,7 @@ static int unpack(struct input_stream *source, char **operand, struct err *err)
     return input_stream_unpack(source, u->file, err) ? err_at(err, "%s", u->given) : 0;
 }
 
-/* An operand that is a packed database gets the name of what is unpacked of it. What is wrong with others is found when
- * they are read. */
+/* Replace an operand that is a compressed database by an unpacked copy. Other faults are found on reading. */
 static int unpack_database(char **operand, struct err *err)
 {
     static const char magic[16] = "SQLite format 3";
@@ -339,7 +338,7 @@ static uint64_t records_of(const struct store *store)
     return n;
 }
 
-/* A failure: what was made so far is gone. */
+/* Fail: remove the output. */
 static int give_up(struct import *im, enum exit_status status, const struct err *err)
 {
     store_close(im->context.store);
@@ -404,7 +403,7 @@ static void summarise(struct import *im, uint64_t records, size_t batches, size_
         cmd_say("lost by the source %" PRIu64 ": %s", drops.total, drops.text);
 }
 
-/* An input that is not whole: what it held is kept, the trace stays incomplete; with --strict it is a failure. */
+/* Finish an input that was cut off: its records stay and the trace is incomplete; with --strict it fails. */
 static int finish_incomplete(struct import *im)
 {
     struct err err = {""};

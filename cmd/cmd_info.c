@@ -1,4 +1,4 @@
-/* offchip info: what a trace holds, where it comes from, what was left out or lost. */
+/* offchip info: the contents of a trace, its origin, what was left out or lost. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -194,7 +194,7 @@ static bool has_times(const struct info *info)
     return false;
 }
 
-/* What a kernel, an allocation or a range has of unified memory; null: not known. */
+/* Put a kernel's, an allocation's or a range's unified-memory counts; null: not known. */
 static void put_counts(const struct info *info, const struct summary_row *r, json_t **o)
 {
     const bool to_gpu = counted(info, RECORD_MIGRATE_H2D), to_host = counted(info, RECORD_MIGRATE_D2H);
@@ -360,11 +360,10 @@ static int add_gain(json_t **rows, struct store *store, const struct platform *p
     return 0;
 }
 
-/* "fault_service": of a recording of managed memory, how much of its kernels' time fault service covers, and what can
- * be gained at most (replay/uvm/uvm_recording.h): for each recording of the trace (trace/derived/recording.h) process
- * and gpu (null where it does not say), kernel_ns, served_ns, gain_at_most_ratio (null where there is no limit or none
- * is known) and "said": the sentence that `replay uvm` has of it, or why the recording cannot be looked at. A trace
- * without migrations, or whose recordings name no kernel, gets no key. */
+/* "fault_service": how much of the kernels' time fault service covers, and the most that can be gained
+ * (replay/uvm/uvm_recording.h). For each recording of the trace (trace/derived/recording.h): process and gpu (null: not
+ * said), kernel_ns, served_ns, gain_at_most_ratio (null: no limit, or not known) and "said", the sentence of `replay
+ * uvm` or why there is none. A trace without migrations, or whose recordings name no kernel, gets no key. */
 static int gain_json(struct store *store, json_t **root, struct err *err)
 {
     if (uvm_input_stored(store) != UVM_INPUT_RECORDING)
@@ -598,7 +597,7 @@ static void print_counters(const json_t *o)
     print_rows(sizes, false);
 }
 
-/* What a change to unified memory can gain at most: a line for each recording. */
+/* Print the most that a change to unified memory can gain, a line for each recording. */
 static void print_gain(const json_t *o)
 {
     const json_t *rows = json_object_get(o, "fault_service"), *row;

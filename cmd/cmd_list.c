@@ -1,4 +1,4 @@
-/* offchip list: what can be named on the command line, and what the program's tables say of it. */
+/* offchip list: the names that the command line takes, with the program's tables' descriptions. */
 #include <stdio.h>
 #include <string.h>
 

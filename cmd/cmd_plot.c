@@ -79,7 +79,7 @@ static int plot(const struct figure *figure, int argc, char **argv)
     return status;
 }
 
-/* The shortest metric that has the word in its name, or what stands behind its hyphen ("uvm-speedup"). */
+/* Find the shortest metric that contains the word, or the part after its hyphen ("uvm-speedup"). */
 struct wanted_metric {
     const char *word;
     char name[64];

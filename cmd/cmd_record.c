@@ -250,9 +250,8 @@ static int look_around(const char *program)
 
 /* --- --touches: a recording of accesses made into first touches --- */
 
-/* Replace the recording of accesses in `path` by its first touches as a program of pages. What is said of the recording
- * (origin, what was left out or lost, whether it is complete) stays; allocations are the stretches that are touched. -1
- * with *err set: path is as it was. */
+/* Replace the recording of accesses in `path` by its first touches as a program of pages. Origin, losses and
+ * completeness stay; the touched stretches become allocations. -1 with *err set: path is unchanged. */
 static int keep_touches(const char *path, struct err *err)
 {
     struct store *in = store_open(path, err);
@@ -362,7 +361,7 @@ static void say_problem(const char *text)
     printable_print(stderr, "offchip: %s\n", text);
 }
 
-/* Say what came of it; the exit status. */
+/* Report the result; returns the exit status. */
 static int conclude(const struct recorder_result *result)
 {
     bool recorded = false, fatal = false;
@@ -397,14 +396,14 @@ static int conclude(const struct recorder_result *result)
 
 /* --- a second run of the program --- */
 
-/* Where it goes meanwhile: beside `first`. */
+/* The second run's temporary path, in the folder of `first`. */
 static int second_path(const char *first, char *path, size_t size, struct err *err)
 {
     (void)snprintf(path, size, "%s.second-run", first);
     return access(path, F_OK) == 0 ? err_set(err, "%s is in the way: move it", path) : 0;
 }
 
-/* What it recorded, whose file goes as soon as it is open; NULL with *err set: there is none. */
+/* Open the second run's trace and unlink it; NULL with *err set: there is none. */
 static struct store *second_open(const struct recorder_result *result, struct err *err)
 {
     struct store *store = NULL;
@@ -419,7 +418,7 @@ static struct store *second_open(const struct recorder_result *result, struct er
     return store;
 }
 
-/* Put the first run and what the second recorded in place of the first. */
+/* Replace the first run's trace by both runs joined. */
 static int add_second(struct store *first, const struct recorder_result *result, struct err *err)
 {
     struct store *second = second_open(result, err);

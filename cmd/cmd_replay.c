@@ -77,7 +77,8 @@ static bool is_one_for_each(const struct noted *runs, size_t n, size_t run, cons
     return false;
 }
 
-/* All but what each policy has of its own, and of that why there is no number, and what misleads. */
+/* Whether a note is printed unasked: one of all policies, or of one policy if it says why a number is missing or
+ * warns. */
 static bool matters(const struct noted *runs, size_t n, size_t run, const char *note)
 {
     const struct outcome *o = runs[run].outcome;
@@ -143,7 +144,7 @@ static void table_row(struct table *t, const struct replay_result *result, size_
         table_cell(t, "%s", metric_text(metric, &result->runs[i].values[m], buf, sizeof buf));
 }
 
-/* The metrics that the engine's question asks for and some run knows; if none does, what was asked for. */
+/* Add the metrics that the engine's question asks for and some run knows; if none does, those asked for. */
 static void table_rows(struct table *t, const struct replay_result *result, struct left_out *left)
 {
     const struct metric *metrics = result->engine->metrics;
@@ -218,7 +219,7 @@ static bool any_interval(const struct replay_result *result, size_t metric)
     return false;
 }
 
-/* What the platform of the runs is, in columns behind the metrics. */
+/* Add columns of the runs' platform after the metrics. */
 static void csv_platform(struct table *t, const struct replay_result *result)
 {
     struct platform_use use;
@@ -276,7 +277,7 @@ static int print(const struct replay_result *result, const struct replay_request
     return EXIT_DONE;
 }
 
-/* Into a new file, or in one transaction to what is there: others may add to it at the same time. */
+/* Save to a new file, or in one transaction to an existing one: others may add to it at the same time. */
 static int save(const struct replay_request *request, const struct replay_result *result, struct err *err)
 {
     bool there = access(output, F_OK) == 0;
@@ -329,7 +330,7 @@ static int csv_close(struct output files[CSV_FILES], int rc, struct err *err)
     return rc;
 }
 
-/* Save, then print: what was computed is kept whatever becomes of standard output. */
+/* Save, then print: results are kept even if standard output fails. */
 static int conclude(const struct replay_request *request, const struct replay_result *result,
                     struct output files[CSV_FILES])
 {
@@ -353,7 +354,7 @@ static int conclude(const struct replay_request *request, const struct replay_re
     return !status && !answered(result) ? EXIT_NOTHING : status;
 }
 
-/* Where --recording goes; closed with close_recording(), whatever came of it. */
+/* The output of --recording; close_recording() must follow. */
 struct recording_file {
     struct output csv;
     struct uvm_recording_output to;
@@ -438,7 +439,7 @@ static int replay(const struct engine *engine, const struct input *inputs, size_
     return status;
 }
 
-/* What is misspelt is found before an input is made: with a platform that no recording chooses. */
+/* Find misspellings before making an input, with a platform that no recording chooses. */
 static int check_request(const struct engine *engine, bool generated)
 {
     const struct replay_request request = {.engine = engine,

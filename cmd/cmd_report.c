@@ -33,7 +33,7 @@ static const struct opt options[] = {
     OPT("format", 0, OPT_CHOICE, "table|csv|json|markdown", &format, "how the report is printed (default table)"),
     {0}};
 
-/* Of each warning what it is: "not settled, faster than alone". */
+/* Shorten each warning to its kind: "not settled, faster than alone". */
 static void short_warnings(struct table *t, const char *text)
 {
     char line[160] = "", what[80];
@@ -223,7 +223,7 @@ static const char *head(const struct report *report, size_t column, char *buf, s
     return named ? metric_label(m->name, buf, size) : report->header[column];
 }
 
-/* A pivot of many values and few rows lies on its side: a row for each value of the key. */
+/* Print a pivot of many values and few rows transposed: a row for each value of the key. */
 static void print_turned(const struct report *report)
 {
     struct table t;
@@ -351,7 +351,7 @@ static int report_runs(struct run_set *runs)
     return status;
 }
 
-/* Engines have metrics of their own: for people, a table for each. */
+/* Print a table for each engine, whose metrics differ. */
 static int report_engines(const struct run_set *whole)
 {
     struct err err = {""};

@@ -63,7 +63,7 @@ static char *whole_text(sqlite3_stmt *stmt, int column, struct err *err)
     return copy;
 }
 
-/* A value as a text of its own: what tables and CSV show. Of a text also what is behind its zero bytes. */
+/* Copy a value as text for tables and CSV, zero bytes included. */
 static char *value_text(sqlite3_stmt *stmt, int column, struct err *err)
 {
     char buf[40];
@@ -227,7 +227,7 @@ static int run_statement(sqlite3 *db, const char *file, sqlite3_stmt *stmt)
     return failed ? cmd_fail(EXIT_DATA, "%s", err.msg) : EXIT_DONE;
 }
 
-/* What a query can name: "a, b". */
+/* List the tables: "a, b". */
 static const char *tables(sqlite3 *db, char *buf, size_t size)
 {
     sqlite3_stmt *stmt = NULL;

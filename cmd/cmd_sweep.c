@@ -259,8 +259,8 @@ static int check_point(const struct sweep *sweep, size_t index, struct err *err)
     return rc;
 }
 
-/* What is misspelt anywhere in the sweep is found before a file is made: in a large one each input and each value of a
- * grid is looked at, not each of their combinations. */
+/* Find misspellings before making a file. A large sweep checks each input and each value of a grid, not their
+ * combinations. */
 static int check_points(const struct sweep *sweep, size_t total, struct err *err)
 {
     size_t step = sweep_inputs(sweep);
@@ -299,7 +299,7 @@ static int check_inputs(const struct sweep *sweep, struct err *err)
     return 0;
 }
 
-/* The file to be added to, or to be filled to replace another: that it can be, and is what it should be. */
+/* Check that RESULTS can be added to or replaced, and is what it should be. */
 static int check_output(struct work *s)
 {
     const struct sweep *sweep = s->sweep;
@@ -346,7 +346,7 @@ static int finish_file(struct work *s, struct err *err)
     return failed;
 }
 
-/* What a failed or unfinished sweep leaves. */
+/* Say what a failed or unfinished sweep leaves. */
 static void say_kept(struct work *s)
 {
     struct err err = {""};
@@ -400,7 +400,7 @@ static int execute(const struct sweep *sweep)
     return format < 0 ? EXIT_DONE : cmd_report_print(output, (enum opt_format)format, all);
 }
 
-/* Beside the file itself, should its name be a link. */
+/* Name the temporary file in the folder of the file itself, if its name is a link. */
 static int name_aside(struct err *err)
 {
     struct stat st;

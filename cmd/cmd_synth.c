@@ -40,7 +40,7 @@ static int store_keys(struct store *store, const struct workload *w, const char 
     return 0;
 }
 
-/* What is scanned: the structures that SCAN records name by row, and how the kernels are launched. */
+/* Store the structures that SCAN records name by row, and the launch parameters. */
 static int store_structures(struct store *store, const struct scan_ops *ops, void *state, struct err *err)
 {
     struct scan_setup setup;
@@ -62,7 +62,7 @@ static int store_structures(struct store *store, const struct scan_ops *ops, voi
     return 0;
 }
 
-/* What a stream of this kind of workload is called, and whether its records have times. */
+/* Name the stream for this kind of workload, and say whether its records have times. */
 static void describe(const struct workload_type *type, struct stream *stream)
 {
     (void)snprintf(stream->name, sizeof stream->name, "%s", type->produces == WORKLOAD_SCANS ? "scans" : "requests");

@@ -1,5 +1,4 @@
-/* offchip verify: does a recording agree with itself and with the rules that made it; is a results file what was
- * written. */
+/* offchip verify: checks a recording against itself and the driver's rules, or a results file against its hashes. */
 #include <stdio.h>
 #include <string.h>
 

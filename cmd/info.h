@@ -1,6 +1,4 @@
-/* info: what `info` says of a trace as JSON, besides what it holds. Each adds its keys to *root, as json_tree_put()
- * does.
- */
+/* info: adds to *root, like json_tree_put(), what `info` derives from a trace. */
 #pragma once
 
 #include <jansson.h>
@@ -16,15 +14,14 @@
  */
 int info_counters_json(struct store *store, json_t **root, struct err *err);
 
-/* info_migration: what `info` says of the bytes that unified memory moved to the GPU, as JSON.
+/* info_migration: the bytes that unified memory moved to the GPU, as JSON.
  *
- * "migration": h2d_bytes; h2d_distinct_bytes, of 4 KiB pages that were moved at least once, to a GPU of a process;
- * remigration_ratio, the first over the second: 1 if nothing was moved twice; bytes_per_fault, what fault service moved
- * (faulted pages and the driver's prefetch) over the faulted 4 KiB pages; fault_to_migration_ns, over the batches that
- * a fault record begins, from its time to the first copy of its services: batches, min, q1, median, q3, max. Null: not
- * known. Services and batches are rebuilt (trace/derived/batches.h). A trace without such migrations gets no key.
+ * "migration": h2d_bytes; h2d_distinct_bytes, counting each 4 KiB page once; remigration_ratio, the first over the
+ * second; bytes_per_fault, bytes moved by fault service over faulted 4 KiB pages; fault_to_migration_ns, from a batch's
+ * fault record to its first copy: batches, min, q1, median, q3, max. Null: not known. A trace without such migrations
+ * gets no key.
  *
- * Example: 64 KiB moved for 2 faulted pages, evicted, 4 KiB of it moved again for 1: h2d_bytes 69632, distinct 65536,
+ * Example: 64 KiB moved for 2 faulted pages, evicted, 4 KiB moved again for 1: h2d_bytes 69632, distinct 65536,
  * remigration_ratio 1.0625, bytes_per_fault 69632 / 3. */
 int info_migration_json(struct store *store, json_t **root, struct err *err);
 

@@ -123,7 +123,7 @@ static void add(struct names *names, const char *text, size_t n)
         free(copy);
 }
 
-/* The whole word, and what stands in it as a value: behind '=' or between '|'. */
+/* Note a word as an input: all of it, and the values behind '=' or between '|'. */
 void cmd_reads(const char *word)
 {
     if (!word)
@@ -148,7 +148,7 @@ static int is_file(void *output, const char *file)
     return stat(file, &st) == 0 && S_ISREG(st.st_mode) && output_same(file, output);
 }
 
-/* Whether the input's name, or a file that it stands for as a graph, is that of the output. */
+/* Whether the output is the input, or a file of the graph that the input names. */
 static bool is_output(const char *input, const char *output)
 {
     if (is_file((char *)output, input))
@@ -238,7 +238,7 @@ void cmd_on_signal_say(const char *format, ...)
     va_end(ap);
 }
 
-/* What was being written goes, and the program with it, by that signal. A child between fork and exec only goes. */
+/* Remove unfinished output, then die by the signal. A child between fork and exec only dies. */
 static void on_signal(int number)
 {
     bool ours = getpid() == self;
@@ -251,7 +251,7 @@ static void on_signal(int number)
     (void)raise(number);
 }
 
-/* What was ignored from the start, as under nohup, stays so. */
+/* Leave signals ignored that were ignored from the start, as under nohup. */
 static void catch_signals(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU};

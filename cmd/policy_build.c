@@ -24,8 +24,8 @@ static bool has_headers(const char *folder)
     return access(header, R_OK) == 0;
 }
 
-/* $OFFCHIP_INCLUDE; include/offchip beside an installed program's bin/, of a bundle beside lib/; the tree that build/
- * stands in. */
+/* Find the headers: $OFFCHIP_INCLUDE, include/offchip beside bin/ (a bundle: beside lib/), or the source tree of
+ * build/. */
 static int find_headers(char folder[PATH_MAX], struct err *err)
 {
     static const char *const places[] = {"/../include/offchip", "/../../include/offchip", "/..", "/../.."};
@@ -56,7 +56,7 @@ static int find_headers(char folder[PATH_MAX], struct err *err)
 #define MACHINE ""
 #endif
 
-/* $1: the folder of the headers; $2: what is made; $3: the source. stdout carries results only. */
+/* $1: headers; $2: output; $3: source. stdout carries results only. */
 static const char command[] =
     "set -f; exec 2>&1; command -v ${CC:-cc} >/dev/null || exit 127; "
     "${CC:-cc} -std=gnu17 -D_GNU_SOURCE -DOFFCHIP_PLUGIN -O2 -fPIC -fvisibility=hidden -Wall -Wextra " MACHINE

@@ -13,7 +13,7 @@
 #include "trace/recorder/wire/cupti_abi.h"
 #include "trace/store/schema.h"
 
-/* The libraries are asked, not their headers: what runs may be newer than what was compiled against. */
+/* Ask the libraries, not their headers: the running version may be newer. */
 const char *version_fact(size_t index, const char **value)
 {
     static char compiler[256], trace[32], results[32], xxhash[32];

@@ -1,8 +1,8 @@
-/* policies: every policy of every engine, by name. A new one is its files and its line here; the order is that of
- * `offchip list policies`. Its struct is called ENGINE_NAME and declared below.
+/* policies: every policy of every engine, by name, in the order of `offchip list policies`. To add one, add its files
+ * and a line here. Its struct is called ENGINE_NAME and declared below.
  *
- * From these lists come uvm_policies[], uvm_evict_policies[], dram_policies[], placement_policies[]
- * (models/policies.c) and the list of replay/zerocopy/zerocopy.c, where its baselines follow. */
+ * These lists make uvm_policies[], uvm_evict_policies[], dram_policies[], placement_policies[] (models/policies.c) and,
+ * followed by the baselines, the list of replay/zerocopy/zerocopy.c. */
 #pragma once
 
 #include "models/dram/dram_policy.h"

@@ -122,8 +122,7 @@ static bool numeric(const char *text)
 
 /* --- fitting a table to the terminal --- */
 
-/* How wide a column is, how narrow it may be, and whether it stands to the right: all its cells but the header are
- * numbers. */
+/* A column's width, its least width, and whether it is set to the right: all cells but the header are numbers. */
 struct layout {
     size_t width, least;
     bool right;
@@ -147,7 +146,7 @@ static struct layout column_layout(const struct table *table, size_t column)
     return layout;
 }
 
-/* Take what is too much from the widest columns, as long as there is one that can be narrower. */
+/* Narrow the widest columns until the table fits or none can be narrower. */
 static void narrow(struct layout *layouts, size_t columns, size_t room)
 {
     for (;;) {
@@ -223,7 +222,7 @@ static void print_block(const struct block *b, FILE *to)
     }
 }
 
-/* How many columns stand in every block: the keys, where they leave room for what is widest besides. */
+/* Count the columns that every block repeats: the keys, if they leave room for the widest other column. */
 static size_t repeated(const struct table *table, const struct layout *layouts, size_t room)
 {
     size_t used = 0, widest = 0;

@@ -38,10 +38,9 @@ void table_real(struct table *table, bool known, double value);
 /* The same of a metric, NULL: a real; ends: and two more cells, the ends of its interval. */
 void table_exact(struct table *table, const struct metric *metric, const struct metric_value *value, bool ends);
 
-/* Aligned columns: numbers to the right, the rest to the left; on a terminal the head is bold, unless NO_COLOR is set.
- * Lines are at most as long as lines_width() says: words go to further lines of their row, and
- * columns for which there is no room stand below, behind the keys again, or the first one where all keys are too wide.
- * Only a single word can be longer. */
+/* Print aligned columns: numbers to the right, the rest to the left, the head bold on a terminal (not with NO_COLOR).
+ * Lines keep to lines_width(): long cells wrap, and columns that do not fit go into a second table below, after the
+ * keys. Only one long word may exceed the width. */
 void table_print(const struct table *table, FILE *to);
 /* Cells as csv_text_put() writes them, LF line ends. */
 void table_csv(const struct table *table, FILE *to);

@@ -1,18 +1,15 @@
-/* platform: a set of hardware numbers, each with what it rests on, read from an INI file.
+/* platform: a set of hardware numbers, each with its source or range, read from an INI file.
  *
- * Sections are [platform] (name, summary, base, gpus, compute) and one per kind of hardware: [gpu] [launch] [uvm]
- * [pcie] [dram] [placement] [legacy]. Each section is described by a param table that lives with its model; a key no
- * table knows is an error. How a number is written stands at enum platform_kind, how a file is written in
- * docs/platforms.md.
+ * Sections are [platform] (name, summary, base, gpus, compute) and one for each kind of hardware: [gpu] [launch] [uvm]
+ * [pcie] [dram] [placement] [legacy]. A param table beside its model describes each section; other keys are errors.
+ * enum platform_kind says how a number is written, docs/platforms.md how a file is.
  *
- * A platform is whole, or it refuses: what a file does not state, and no general default of the section gives, has no
- * value, and platform_whole() names it. A section may be another platform's (`as = NAME | LOW..HIGH: why`): its numbers
- * are NAME's, its times multiplied by one factor between LOW and HIGH (1 where nothing is drawn), its rates divided by
- * it; what counts neither time nor rate stays, and `unlent` is not borrowed. A few numbers of one's own may stand
- * behind that line.
+ * A number that neither the file nor a general default gives has no value, and platform_whole() names it. A section may
+ * be another platform's (`as = NAME | LOW..HIGH: why`): one factor between LOW and HIGH multiplies its times and
+ * divides its rates; other numbers stay, and `unlent` is not borrowed. Own numbers may follow that line.
  *
- * The shipped files (models/platforms/X.ini) are embedded in the program; an installed file of that name is read
- * instead (platform_shipped.c). A name with '/' or ".ini" is read from disk. */
+ * Shipped files (models/platforms/X.ini) are embedded in the program; an installed file of the same name replaces one
+ * (platform_shipped.c). A name with '/' or ".ini" is read from disk. */
 #pragma once
 
 #include <stddef.h>
@@ -167,9 +164,8 @@ bool platform_axis(const struct platform *platform, size_t i, struct platform_ax
 /* "uvm.utlb"; of a section's factor "uvm.as". Returns buf. */
 const char *platform_axis_name(const struct platform_axis *axis, char *buf, size_t size);
 
-/* What stands on the axis at a share of its range, as platform_moved() puts it: whole numbers rounded, a choice's
- * position. The second one is the way back: a share at which `value` (in range) stands; of a choice the middle of its
- * part. */
+/* Return the value at a share of the axis' range, as platform_moved() does: whole numbers rounded, a choice by its
+ * position. The second function is the inverse; for a choice it returns the middle of its part. */
 double platform_axis_at(const struct platform_axis *axis, double share);
 double platform_axis_share(const struct platform_axis *axis, double value);
 

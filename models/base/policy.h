@@ -1,10 +1,10 @@
-/* policy: what every policy says of itself. The command line, sweeps, reports, results and docs read only this.
+/* policy: the head that every policy has. The command line, sweeps, reports, results and docs read only this.
  *
- * A policy is a decision that can be swapped; each engine has an interface of its own, whose struct begins with this
- * head. Policies are deterministic: no clock, no file, no globals; random choice only from a seed that is a param.
+ * A policy is a decision that can be swapped. Each engine has its own interface, whose struct begins with this head.
+ * Policies are deterministic: no clock, no file, no globals; random choice only from a seed that is a parameter.
  *
- * What an engine or a report must know of a policy is a property, here or on the interface's struct: nothing outside a
- * policy's file asks for its name. */
+ * Properties, here or on the interface, tell engines and reports what they need. Nothing outside a policy's file asks
+ * for its name. */
 #pragma once
 
 #include <stdbool.h>
@@ -48,9 +48,8 @@ struct policy_choice {
     const char *second_key;             /* "evict": before the names of the second half's, "evict.seed" */
 };
 
-/* The one name of a policy wherever people read it: "fixed:granularity=2MiB+random:seed=2", with those of its
- * parameters that differ from the default, and the one that is always named. `without`: a parameter that is left out,
- * as results name it; NULL: none. Returns buf. */
+/* Write the policy's label: its name, the parameters that differ from their defaults, and the one that is always named,
+ * as in "fixed:granularity=2MiB+random:seed=2". `without`: a parameter to leave out; NULL: none. Returns buf. */
 const char *policy_label(const struct policy_choice *choice, const char *without, char *buf, size_t size);
 
 /* Heads and second_key of a policy by its engine and its name in results, "tree+random"; false: this program has none

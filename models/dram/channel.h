@@ -104,17 +104,17 @@ struct dram_timestamps {
     int64_t *enter, *sched, *column, *done;
 };
 
-/* What a channel's device has beyond the paper's controller: long pairs, the window of four activations, PRE after PRE,
- * reads of two stack identifiers, command pins that a command holds, and refresh. Off where a platform states none.
+/* Rules of a channel's device beyond the paper's controller: long pairs, the window of four activations, PRE after PRE,
+ * reads of two stack identifiers, command pins, and refresh. Off where a platform states none.
  *
- * The loop asks which of its candidates may go (models/dram/controller.h), tells of each command, and visits no later
+ * The loop asks which of its candidates may go (models/dram/controller.h), reports each command, and visits no later
  * than dram_device_next(). Cycles are offsets of the channel.
  *
- * Refresh falls due every `interval` cycles and is not put off: from then on, once no PIM request is in the slots, it
- * holds its banks (all, or one after another). Held banks get no command of a request; open ones are closed together,
- * then refreshed, in the first cycles that the rules allow, before any other row command. A PIM request selected
- * meanwhile waits for the refresh. Row registers and row streaks stay, as at any PRE. What falls due while nothing
- * happens is made up for at the next visit, with the cycles it would have had. */
+ * Refresh falls due every `interval` cycles and is never postponed. Once no PIM request is in the slots it holds its
+ * banks (all, or one after another). Held banks take no command of a request. Open ones are closed together, then
+ * refreshed, before any other row command. A PIM request selected meanwhile waits. Row registers and row streaks stay,
+ * as at any PRE. Refreshes that fall due while the loop skips cycles are made up for at the next visit, at the cycles
+ * they would have had. */
 struct dram_device {
     bool on;    /* anything of it */
     bool rules; /* more than refresh and other cycles for the paper's rules */

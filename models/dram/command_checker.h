@@ -1,11 +1,11 @@
-/* command_checker: a checker of command traces that knows nothing of a controller: the rows of models/dram/timing.h,
- * when each command was given, and which row is open in each bank.
+/* command_checker: checks a command trace without any controller, by the rules of models/dram/timing.h, when each
+ * command was given, and which row each bank has open.
  *
- * A command goes to the banks of a mask: one bank, or all that a PIM request or a refresh works on, which count once in
- * a channel's rules. It is illegal if a row that ends in it is not yet over, or if a bank's state does not fit: ACT and
- * refresh find it closed, PRE finds it open, RD and WR find their row. The first illegal one is kept.
+ * A command goes to a mask of banks: one, or all that a PIM request or a refresh works on, which count once in a
+ * channel's rules. It is illegal if a rule is not yet fulfilled or a bank's state does not fit: ACT and refresh need it
+ * closed, PRE open, RD and WR their row. The first illegal command is kept.
  *
- * Call order: command_checker_init(), then command_checker_command() in the order of time. Holds no resources. */
+ * Call order: command_checker_init(), then command_checker_command() in order of time. Holds no resources. */
 #pragma once
 
 #include "models/dram/timing.h"

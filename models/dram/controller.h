@@ -1,6 +1,6 @@
-/* controller: one visited cycle of a channel under one policy: requests enter, one is selected, commands go out.
+/* controller: simulates one cycle of a channel under one policy: requests enter, one is selected, commands go out.
  *
- * All of it is inlined for a policy's constant hooks (models/dram/loop.h). */
+ * Everything is inlined with a policy's constant hooks (models/dram/loop.h). */
 #pragma once
 
 #include "models/dram/dram_policy.h"

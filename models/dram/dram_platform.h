@@ -50,15 +50,15 @@ struct dram_platform {
     double mem_share;       /* of all multiprocessors, that the GPU program takes at most */
 };
 
-/* What a run's commands cost, from published figures of the device; always between two bounds.
+/* Energy of a run, from published figures of the device, always between two bounds.
  *
  *     E = activates act_pj + bits bit_pj + refreshes refresh_nj + channels time background_mw
  *
- * with the figures of [dram]; bits = columns x atom_bytes x 8, refreshes = channels x time / refi (a channel without
- * requests is refreshed as well), none where the platform models no refresh. The bounds take the low and the high end
- * of each figure's range. A device without one of the four figures has no energy.
+ * with the figures of [dram]; bits = columns x atom_bytes x 8; refreshes = channels x time / refi, 0 where the platform
+ * models no refresh. The bounds take the low and the high end of each figure's range. A device that lacks one of the
+ * four figures has no energy.
  *
- * Source: the sum by commands, from currents, of DRAMsim3 and DRAMPower; the figures stand in the platforms. */
+ * Source: DRAMsim3 and DRAMPower sum currents by command in the same way; the figures are in the platforms. */
 
 struct platform;
 

@@ -1,9 +1,9 @@
 /* loop: the controller loop, built for one policy.
  *
- * A policy's file has the line DRAM_LOOPS with its hooks (struct dram_hooks, models/dram/dram_policy.h). All functions
- * of the loop are inlined there, and with them the hooks, which are constant: a policy costs no call, and a hook that
- * it leaves out costs nothing. What a cycle is: models/dram/controller.h. Building it for AVX2 as well and choosing at
- * run time gained nothing (measured: AMD EPYC with AVX-512, gcc 12.2, -2 to +1 %): the hot work is on 16-bit masks. */
+ * A policy's file has the line DRAM_LOOPS with its constant hooks (struct dram_hooks, models/dram/dram_policy.h). The
+ * whole loop is inlined there with the hooks, so a policy costs no call, and a missing hook costs nothing.
+ * models/dram/controller.h has the cycle. Building for AVX2 too gains nothing (measured: AMD EPYC, gcc 12.2, -2 to +1
+ * %), because the hot work is on 16-bit masks. */
 #pragma once
 
 #include "models/dram/controller.h"

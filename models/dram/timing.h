@@ -1,9 +1,9 @@
-/* timing: what must lie between two DRAM commands, as rows of data.
+/* timing: the minimum distances between two DRAM commands, as rows of data.
  *
  * A row says: after command `before` at cycle t, command `after` within `scope` is legal from t + cycles on. The
- * numbers come from the [dram] section of a platform (models/dram/dram_platform.h); derived rows are computed here,
+ * numbers come from the [dram] section of a platform (models/dram/dram_platform.h); derived rows are computed here
  * once. All values are cycles of the DRAM command clock, from the first cycle of a command to the first of the next. A
- * PIM column command is a write to every bank at once, so it obeys and arms the rows of DRAM_WR for all banks. */
+ * PIM column command writes to every bank at once, so it obeys and arms the rows of DRAM_WR for all banks. */
 #pragma once
 
 #include <stdbool.h>

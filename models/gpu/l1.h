@@ -1,18 +1,22 @@
 /* l1: one multiprocessor's L1 data cache: which sectors of which lines are valid, and which misses are pending.
  *
- * Lines of 128 B with four sectors of 32 B. Of the sectors that a load looks up some hit; some are pending, and the
- * load merges with the miss; the others are fetched. A line is allocated on fill: when its first sector arrives (a
- * "streaming" cache: any number of misses may be pending); on miss: when it is first fetched, and stays while it is
- * pending; where all of a set are, a value is not kept; by tag: when it is fetched, and loses its way to the next line
- * even while it is pending: its value is not kept. Of lines of another memory (join_cycles; all but `local`) another
- * warp's load merges only while the miss has not left L1, and fetches the sector itself later
- * (models/zerocopy/host_reads.h). Stores write through: they take no place, and drop a sector that is there. A line
- * without sectors gives its place up. Replaced: the line used longest ago, or one at random. Worked example, two lines,
- * fully associative, on fill, lru: read A sector 0: miss, fill; B 0 the same; read A 0: hit; C 0 fills and evicts B;
- * read A 1: miss, although line A is valid. A line's number is its byte address / 128; sets are chosen by it, or by a
- * hash of it. Loads are the caller's numbers, below 65,536. Source: sectored L1 of Volta as in Khairy et al., ISCA
- * 2020, section III-A; GPGPU-Sim 4.0.1, gpu-cache.cc, read as data. Differs: the hash is ours; a store that is found
- * does not count as use. */
+ * Lines of 128 B have four sectors of 32 B. For each sector a load hits, joins a pending miss, or fetches. A line is
+ * allocated
+ *     on fill: when its first sector arrives ("streaming": any number of misses may be pending);
+ *     on miss: when it is first fetched; it stays while pending; in a set that is all pending no value is kept;
+ *     by tag:  when it is fetched; the next line may replace it while it is pending, and its value is then not kept.
+ *
+ * For lines of another memory (join_cycles; all but `local`) another warp's load joins only while the miss has not left
+ * L1; later it fetches the sector itself (models/zerocopy/host_reads.h). Stores write through: they take no place, and
+ * drop a sector that is there. A line without sectors gives up its place. The line used longest ago, or a random one,
+ * is replaced.
+ *
+ * Worked example, two lines, fully associative, on fill, lru: read A sector 0: miss, fill; B 0 the same; read A 0: hit;
+ * C 0 fills and evicts B; read A 1: miss, although line A is valid.
+ *
+ * A line's number is its byte address / 128; the number or a hash of it selects the set. The caller numbers loads,
+ * below 65,536. Source: sectored L1 of Volta as in Khairy et al., ISCA 2020, section III-A; GPGPU-Sim 4.0.1,
+ * gpu-cache.cc, read as data. Differs: our own hash; a store that hits does not count as use. */
 #pragma once
 
 #include <stdbool.h>
@@ -73,9 +77,9 @@ void l1_prefetch_fill(const struct l1 *l1, uint32_t token);
 /* Merges a load with the pending miss of a sector. -1: no memory. */
 int l1_merge(struct l1 *l1, uint32_t entry, uint32_t sector, uint32_t load);
 
-/* Fetches sectors (mask, not 0) that were found neither valid nor pending. One that is pending all the same is fetched
- * again, and its answers come in the order of the fetches. Returns the token of sector 0 for l1_fill(), those of the
- * others follow; below 2^28; L1_NONE: no memory. entry: as found. */
+/* Fetches sectors (mask, not 0) that are neither valid nor pending. A pending one is fetched again, and answers come in
+ * the order of fetches. Returns the token of sector 0 for l1_fill(), below 2^28, the others follow; L1_NONE: no memory.
+ * entry: as found. */
 uint32_t l1_fetch(struct l1 *l1, uint64_t line, uint32_t entry, uint32_t sectors, uint32_t load);
 
 /* Fills a sector. Returns the load that fetched it; then l1_next_waiter() returns the merged loads in their order, one

@@ -1,22 +1,21 @@
 /* l2: the L2 cache between the multiprocessors and DRAM; sectored, write-back, least recently used, in slices.
  *
- * Lines of 128 B with four sectors of 32 B. A read fetches the sectors of it that are missing; a write takes its
- * sectors as they are and fetches nothing; both make room for the line by evicting the one of its set that was used
- * longest ago, whose written sectors go back to DRAM. An atomic reads and writes. Worked example, one set of two ways:
- * read line A sectors 0-1 (fetch 2 sectors), write line B sector 3 (nothing), read line A sectors 0-3 (fetch sectors
- * 2-3), read line C (fetch; evicts B, sector 3 goes back).
+ * Lines of 128 B have four sectors of 32 B. A read fetches its missing sectors; a write takes its sectors and fetches
+ * nothing. Both evict the line of the set that was used longest ago, whose written sectors go back to DRAM. An atomic
+ * reads and writes. Worked example, one set of two ways: read line A sectors 0-1 (fetch 2 sectors), write line B sector
+ * 3 (nothing), read line A sectors 0-3 (fetch sectors 2-3), read line C (fetch; evicts B, sector 3 goes back).
  *
- * l2_access() counts, as if everything came at once, a line at a time. l2_lookup() and l2_fill() take a sector at a
- * time, with what is on its way. Then a line is reserved from its miss until its data is there; a read of a sector that
- * is on its way joins it; a read or write waits where every way of its set is reserved, the table of misses is full,
- * the sector's entry has joined as many as it can, or there is no room for what it sends to DRAM. A write of a part of
- * a sector that is not there leaves it unreadable: the next read fetches it, and then it is readable and written.
+ * l2_access() counts a line at a time, as if everything came at once. l2_lookup() and l2_fill() take one sector and
+ * know what is pending. A line is reserved from its miss until its data arrives; a read of a pending sector joins it. A
+ * read or write waits where every way of its set is reserved, the miss table is full, the sector's entry has no room to
+ * join, or DRAM has no room for what it sends. A partial write to a missing sector leaves it unreadable: the next read
+ * fetches it, and then it is readable and written.
  *
  * Source: Accel-Sim's L2 of Volta (Khairy et al., ISCA 2020, section IV-B; gpgpusim.config of SM7_QV100, cache dl2
  * "S:32:128:24,L:B:m:L"); GPGPU-Sim-4.0.1 branch ISPASS_2025 (gpu-cache.cc: lazy fetch on read; hashing.cc), read as
- * data. Differs: no queue of 32 misses between the cache and the L2 to DRAM queue, no ports of data and fill, which one
- * request a cycle never fills. l2_access() takes a write of a part of a sector for one of all of it: accesses are
- * recorded by sector. */
+ * data. Differs: no queue of 32 misses in front of the L2 to DRAM queue, and no data and fill ports, which one request
+ * a cycle never fills. l2_access() treats a partial write of a sector as a whole one, since accesses are recorded by
+ * sector. */
 #pragma once
 
 #include <stdbool.h>

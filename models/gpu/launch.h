@@ -1,17 +1,16 @@
-/* launch: what the host's calls take besides the work that they ask for; section [launch] of a platform file.
+/* launch: the cost of the host's calls, besides their work; section [launch] of a platform file.
  *
- * A call is made when the host is free, and takes it enqueue_ns; the kernel starts alone_ns behind its call, but no
- * sooner than gap_ns behind the end of what ran before it. So kernels of x ns in a row take max(enqueue, x + gap) each,
- * in GPU memory and over the link alike, and one alone takes alone + x. Where the host waits, for a kernel whose result
- * it reads or for a copy by cudaMemcpy(), its next call is made wait_ns behind the end.
- * Worked example, h100, kernels of 1.35 us: one alone 8.03 us, 256 in a row 8.03 + 255 x 3.51 us = 0.90 ms, 256 waited
- * for 256 x 20.85 us = 5.3 ms.
- * cudaMemPrefetchAsync() of one array is served by a thread of the driver, one call behind the other: prefetch_call_ns,
- * and on top of what copies take by [uvm] prefetch_block_ns for each block of 2 MiB that is copied; blocks without data
- * are zeroed by the GPU, at zero_bytes_per_s.
- * Host memory is page-locked at lock_bytes_per_s; cudaMemcpy() from memory that is not runs at pageable_bytes_per_s.
- * Source of the form: measured, H100, driver 580.159.04, 2026-11, rows of fixtures/cuda/zero_copy_link.cu (launch).
- * Differs: a queue of any length; one stream. */
+ * A call takes the host enqueue_ns. Its kernel starts alone_ns after the call, and no sooner than gap_ns after the end
+ * of the one before. So kernels of x ns in a row take max(enqueue, x + gap) each, in GPU memory and over the link
+ * alike, and one alone takes alone + x. Where the host waits, for a kernel's result or for cudaMemcpy(), its next call
+ * follows wait_ns after the end. Worked example, h100, kernels of 1.35 us: one alone 8.03 us, 256 in a row 8.03 + 255 x
+ * 3.51 us = 0.90 ms, 256 waited for 256 x 20.85 us = 5.3 ms.
+ *
+ * A driver thread serves cudaMemPrefetchAsync() of one array, one call after the other: prefetch_call_ns each, and for
+ * each copied block of 2 MiB [uvm] prefetch_block_ns besides the copy. The GPU zeroes blocks without data at
+ * zero_bytes_per_s. Host memory is page-locked at lock_bytes_per_s; cudaMemcpy() from other memory runs at
+ * pageable_bytes_per_s. Source: measured, H100, driver 580.159.04, 2026-11, rows of fixtures/cuda/zero_copy_link.cu
+ * (launch). Differs: a queue of any length; one stream. */
 #pragma once
 
 struct launch {

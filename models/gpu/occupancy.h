@@ -27,16 +27,15 @@ int64_t occupancy_l1(const struct gpu *gpu, uint64_t shared, struct err *err);
 /* Say in *err that not even one block of this launch fits; -1. */
 int occupancy_refuse(uint32_t launch, uint32_t threads, uint32_t registers, uint32_t shared, struct err *err);
 
-/* How long a warp computes between two waits for memory, when its data is in GPU memory.
+/* Time that a warp computes between two waits for memory, when its data is in GPU memory. All in ns.
  *
- * The longest of three times: (1) its own chain: one access to memory if the step loads anything, then one dependent
- * instruction after the other; (2) issue: every running warp of the multiprocessor does as much, and so many
- * instructions are issued in a cycle; (3) device memory: every running warp of the chip moves as many sectors.
- * Worked example, GV100 at 1.455 GHz, 64 warps on each of 80 multiprocessors, all running, 40 instructions and 16
- * sectors: (1) 296 + 40 x 4 / 1.455 = 406 ns; (2) 64 x 40 / (4 x 1.455) = 440 ns; (3) 5,120 x 16 x 32 B / 652.8 GB/s =
- * 4,016 ns. Source: bounds by latency, issue and bandwidth for equal warps (Little's law; Hong and Kim, ISCA 2009,
- * figures 4 and 5). Differs: without caches (1) takes one access to device memory for each step, and (3) counts every
- * sector that a warp touches once for each warp: an upper bound of the traffic. All in ns. */
+ * It is the longest of three: (1) its own chain: one memory access if the step loads anything, then dependent
+ * instructions one by one; (2) issue: every running warp of the multiprocessor issues as many instructions; (3) device
+ * memory: every running warp of the chip moves as many sectors. Worked example, GV100 at 1.455 GHz, 64 warps on each of
+ * 80 multiprocessors, all running, 40 instructions and 16 sectors: (1) 296 + 40 x 4 / 1.455 = 406 ns; (2) 64 x 40 / (4
+ * x 1.455) = 440 ns; (3) 5,120 x 16 x 32 B / 652.8 GB/s = 4,016 ns. Source: bounds by latency, issue and bandwidth for
+ * equal warps (Little's law; Hong and Kim, ISCA 2009, figures 4 and 5). Differs: without caches; (1) takes one device
+ * memory access for each step; (3) counts every sector once for each warp: an upper bound. */
 struct issue {
     double load_ns;         /* an access to device memory */
     double l2_ns, l2_bytes; /* one that L2 answers; what it holds */
@@ -48,9 +47,9 @@ struct issue {
 /* warps: of the launch in all; per_sm: resident on a multiprocessor, at most. */
 void issue_init(struct issue *issue, const struct gpu *gpu, uint64_t warps, uint64_t per_sm);
 
-/* What a step waits for: pages, or else loads from `own_kib` KiB that the program keeps in GPU memory, all of which it
- * reads again and again while its pages pass: L2 has as much of that as it holds. Worked example, 50 MiB of L2, 133 and
- * 421 ns: labels and offsets of 12 MiB 133 ns, of 100 MiB 277. Neither: 0. */
+/* Time that a step waits: for pages, or for loads from `own_kib` KiB that the program keeps in GPU memory and rereads
+ * while its pages pass. L2 holds as much of that as it can. Worked example, 50 MiB of L2, 133 and 421 ns: labels and
+ * offsets of 12 MiB 133 ns, of 100 MiB 277. Neither: 0. */
 static inline double issue_wait_ns(const struct issue *i, bool pages, uint32_t own_kib)
 {
     if (pages || !own_kib)

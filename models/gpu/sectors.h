@@ -1,10 +1,10 @@
-/* sectors: the 128 B lines, each with its 32 B sectors, that a warp's access touches: highest address first, each line
- * once, which is the order in which an L1 takes them.
+/* sectors: the 128 B lines and 32 B sectors that a warp's access touches, each line once, highest address first, as L1
+ * takes them.
  *
- * Lanes at a stride give them in closed form or lane by lane in order; only lanes with addresses of their own are
- * sorted. Worked example: 32 lanes read 4 B each from byte 0x1010 on: line 0x21 with sector 0, line 0x20 with sectors 0
- * to 3. A store says of each sector whether all of its 32 bytes are written: the first and the last are not, here.
- * Source: order: GPGPU-Sim 4.0.1, shader.cc, ldst_unit takes accesses from the back of a list in ascending order. */
+ * Lanes at a stride are computed in closed form or lane by lane; only lanes with separate addresses are sorted. Worked
+ * example: 32 lanes read 4 B each from byte 0x1010 on: line 0x21 with sector 0, line 0x20 with sectors 0 to 3. For a
+ * store each sector says whether all of its 32 bytes are written: here the first and the last are not. Source of the
+ * order: GPGPU-Sim 4.0.1, shader.cc, ldst_unit takes accesses from the back of a list in ascending order. */
 #pragma once
 
 #include "trace/program/program.h"

@@ -84,13 +84,11 @@ struct sms_counts {
     uint64_t packets_read, packets_write; /* sent; a PIM access is a write */
     uint64_t packets_atomic;
     uint64_t launches, blocks; /* ended */
-    /* Core cycles that the beginnings and ends of cut launches took beyond their share. A launch of which a share f of
-     * its blocks is there begins and ends once, as the whole one, which is 1 / f as long: its time is f of what it took
-     * and 1 - f of what its blocks take in the middle, blocks / places x mean time that a block is there, over those
-     * that are neither of the first nor of the last places (Little's law). It is no less than the time until the last
-     * block has begun, in which every place is taken, without what the first that ended took longer than those in the
-     * middle: where blocks wait for one channel, the few that do not wait are the middle. Without a middle it counts as
-     * it is. */
+    /* Core cycles that beginnings and ends of cut launches took beyond their share. The whole launch is 1 / f as long
+     * and also begins and ends once. So a launch cut to a share f of its blocks counts f times its time plus 1 - f
+     * times the middle's: blocks / places x mean time of a block, over blocks that are neither among the first nor the
+     * last places (Little's law). That is no less than the time until the last block has begun, less the first end's
+     * delay over the middle's. Without a middle it counts as it is. */
     double ends;
 };
 void sms_counts(const struct sms *s, struct sms_counts *counts);

@@ -1,8 +1,8 @@
-/* wheel: which of many actors has something to do in which cycle.
+/* wheel: a calendar of cycles: which actors have something to do in which cycle.
  *
- * A ring of cycles, each with a mask of actors, and a mask of cycles that have any. Setting is a bit, finding the next
- * cycle a few words, however many actors there are. An actor may be set for several cycles. Times further ahead than
- * the ring are cut to its end: whoever wakes with nothing to do sets itself again. */
+ * A ring of cycles has a mask of actors each, and a mask says which cycles have any. Setting takes one bit, finding the
+ * next cycle a few words. An actor may be set for several cycles. Times beyond the ring are cut to its end: an actor
+ * that wakes with nothing to do sets itself again. */
 #pragma once
 
 #include <stdbool.h>

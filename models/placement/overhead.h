@@ -47,10 +47,10 @@ struct placement_inputs {
     double managed_ms;
 };
 
-/* What an access costs that misses for want of a cache. In flight: misses wait side by side, as many on each
- * multiprocessor as ILP x TLP gives, at most those of peak throughput, so that each takes that part of the latency
- * (Little's law). The other two are equation 7 to the letter, a whole latency for each access or none. Printed: none
- * where parallelism is below the peak's. Physical: none where it is enough to hide latency. */
+/* Cost of an L2 miss without a cache. In flight: misses overlap, on each multiprocessor ILP x TLP of them, at most
+ * those of peak throughput, so each takes that part of the latency (Little's law). The others are equation 7 to the
+ * letter: each access takes a whole latency or none. Printed: none where parallelism is below the peak's. Physical:
+ * none where it suffices to hide latency. */
 enum placement_penalty { PLACEMENT_IN_FLIGHT, PLACEMENT_PRINTED, PLACEMENT_PHYSICAL, PLACEMENT_PENALTIES };
 
 struct placement_misses {

@@ -1,9 +1,9 @@
-/* plugin: what the C file of a policy of one's own includes. It ends with one of the OFFCHIP_ lines at the bottom, and
- * `offchip policy build FILE.c -o FILE.so` makes of it what `--policy ./FILE.so` loads (docs/adding-a-policy.md).
+/* plugin: what the C file of a user's own policy includes. The file ends with one of the OFFCHIP_ lines below. `offchip
+ * policy build FILE.c -o FILE.so` compiles it for `--policy ./FILE.so` (docs/adding-a-policy.md).
  *
- * Such a file says the same as one in models/: the struct of an interface with its head. Functions of the program that
- * it may call are declared with PLUGIN_API() in these headers; all else is inline in them. Schedulers are driven by the
- * program's controller loop, through their hooks. */
+ * The file has the same struct of an interface with its head as one in models/. PLUGIN_API() declares the program's
+ * functions that it may call; all others are inline in these headers. The program's controller loop calls a scheduler's
+ * hooks. */
 #pragma once
 
 #include "models/dram/loop.h"

@@ -1,10 +1,10 @@
-/* block: what a prefetch policy is told about one VA block.
+/* block: one VA block, as a prefetch policy sees it.
  *
  * A VA block is a 2 MiB-aligned stretch of address space, cut by the edges of its allocation. Pages are numbered so
- * that 64 KiB regions fall on multiples of 16: page 0 is the 64 KiB boundary at or below the block's start, the
- * block's own pages are [first, end), and pages below `first` do not exist (the driver's tree has ghost leaves there).
- * A block without one whole 64 KiB region is numbered from its start (first = 0) and is one region.
- * Source: driver 545.23.06, uvm_perf_prefetch.c, init_bitmap_tree_from_region() and grow_fault_granularity(). */
+ * that 64 KiB regions fall on multiples of 16: page 0 is the 64 KiB boundary at or below the block's start. The block's
+ * pages are [first, end); pages below `first` do not exist (the driver's tree has ghost leaves there). A block without
+ * a whole 64 KiB region is one region, with first = 0. Source: driver 545.23.06, uvm_perf_prefetch.c,
+ * init_bitmap_tree_from_region() and grow_fault_granularity(). */
 #pragma once
 
 #include <assert.h>

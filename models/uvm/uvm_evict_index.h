@@ -1,8 +1,8 @@
-/* uvm_evict_index: the blocks that hold memory by the key of the eviction policy, and in the order of service.
+/* uvm_evict_index: the blocks that hold memory, by the eviction policy's key and in the order of service.
  *
- * A tree over places: a block that becomes the newest gets the next place; when they run out they are given anew. A
- * node knows how many blocks lie below it, and the least key. The engine makes it before the first pick, and keeps it.
- */
+ * A tree over places: a block that becomes the newest gets the next place. When places run out they are renumbered. A
+ * node knows how many blocks are below it, and their least key. The engine makes it before the first pick, and keeps
+ * it. */
 #pragma once
 
 #include "models/uvm/uvm_evict.h"

@@ -106,11 +106,10 @@ const struct uvm_policy *uvm_policy_stock(void);
 
 /* Runs two prefetchers in lockstep, as one policy, until their plans differ.
  *
- * The first one decides; the second gets the same calls. While every plan() is the same page for page, the run is also
- * the second one's, to the last metric but the granularity: nothing else of a prefetcher reaches the engine. After the
- * first difference the second is not called any more.
- * Example: adaptive starts at 2 MiB and stays there while memory is abundant: then its run is that of fixed 2 MiB.
- * The state is a struct uvm_lockstep, filled in as parameters are. The policy is in no list. */
+ * The first decides; the second gets the same calls. While every plan() is the same page for page, the run is also the
+ * second one's, to the last metric but the granularity. After the first difference the second gets no more calls.
+ * Example: adaptive stays at 2 MiB while memory is abundant, so its run is that of fixed 2 MiB. The state is a struct
+ * uvm_lockstep, filled in as parameters are. */
 struct uvm_lockstep {
     const struct uvm_policy *policy[2]; /* without prefetch_batch() */
     const void *params[2];              /* head.state_size bytes with the parameters stored; NULL: the defaults */

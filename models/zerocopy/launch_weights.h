@@ -63,11 +63,11 @@ struct launch_part {
 void launch_part_init(struct launch_part *part, const struct program *whole, void *run, uint32_t launch, uint32_t sms,
                       uint32_t kept, uint32_t first);
 
-/* The tallies of a program's launches, kept for all that ask for its weights.
+/* Cache of a program's per-launch tallies, shared by callers.
  *
- * Who goes over all bodies of a program anyway counts them meanwhile; simulations of its reads (host_reads.h), wherever
- * its memory lies, then need not go over them once more each. Launches whose tallies would take more than 128 MiB
- * together have none. Of programs with another kernel, weights are kept that somebody has worked out. */
+ * Code that walks all bodies anyway fills it; simulations of host reads (host_reads.h) then need no walk of their own,
+ * whatever memory is on the GPU. It holds nothing for launches whose tallies would exceed 128 MiB together, nor for
+ * other kernels' weights that nobody has computed. */
 struct launch_weights;
 
 /* Of a GPU of so many multiprocessors. The program must outlive them. NULL with *err set. */

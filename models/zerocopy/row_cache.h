@@ -1,18 +1,16 @@
 /* row_cache: which lookups of rows a cache in GPU memory serves, for caches of every size in one pass.
  *
- * Of each lookup its depth: a cache of C rows has the row if depth < C. So a curve of all sizes is a count of depths.
+ * Each lookup has a depth: a cache of C rows has the row if depth < C. So a curve over all sizes is a count of depths.
  *
- * lru: the row least recently asked for goes. The depth is the number of other rows asked for since the row's last
- * lookup: those behind it on a timeline that are the last of their rows, counted by words of bits, and sums of
- * words, of 32 words and of 1,024; where the timeline is full they are moved together.
- * lfu: rows stand in the order of how often they were asked for, and a cache holds the first C. A row asked for once
- * more changes places with the first of those asked for as often as it was; the depth is its place. So a full cache
- * takes a row in only where it comes to be asked for more often than one that is held, and counts outlive eviction.
- * counted: rows by how often all of these lookups ask for them, most first; copied once, before the first.
- * Worked example, rows a b a c b a: lru depths - - 1 - 2 2, lfu - - 0 - 1 0, counted 0 1 0 2 1 0 (-: not held by any).
- * Source: Mattson et al., Evaluation techniques for storage hierarchies, IBM Systems Journal 1970 (one pass for all
- * sizes of a cache whose larger one holds all that a smaller one does). Differs: lookups of one launch come one after
- * another; what a cache's own tables cost is not in it. */
+ * lru: the row least recently asked for is evicted. The depth is the number of other rows asked for since the row's
+ * last lookup, counted on a timeline by words of bits with sums of words, of 32 words and of 1,024. A full timeline is
+ * compacted. lfu: rows are ordered by how often they were asked for, and a cache holds the first C. A row asked for
+ * again changes places with the first of those asked for as often; the depth is its place. So a full cache takes a row
+ * only when it is asked for more often than one it holds, and counts outlive eviction. counted: rows by how often all
+ * lookups ask for them, most first; copied once, before the first. Worked example, rows a b a c b a: lru depths - - 1 -
+ * 2 2, lfu - - 0 - 1 0, counted 0 1 0 2 1 0 (-: not held by any). Source: Mattson et al., Evaluation techniques for
+ * storage hierarchies, IBM Systems Journal 1970 (one pass for all sizes of an inclusive cache). Differs: lookups of one
+ * launch follow each other; the cost of a cache's tables is not included. */
 #pragma once
 
 #include <stddef.h>

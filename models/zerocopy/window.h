@@ -1,17 +1,16 @@
 /* window: neighbour lists read by whole warps, counted in closed form; shared by merged, aligned and chunk.
  *
- * A warp reads a list in windows of 32 elements, a whole number of lines. So all windows but the first start at the
- * same place in their lines, and what one requests depends on that place (its phase, (address mod 128) / element size)
- * and on its active lanes alone: a list adds 1 to the count of its first window's kind, `full` to that of full windows,
- * 1 to that of the last, and at the end of a launch each kind's requests are worked out once. Rounding (aligned) starts
- * the first window in the list's first line, with the lanes below the start masked off. Elements of 1 and 2 bytes, of
- * which 32 are less than a line, go through the coalescer one by one.
- * Worked example: 8-byte elements, list of 40 from byte 48 on, merged: window 1 is bytes 48 to 303 (96 + 128 + 64 B),
- * window 2 bytes 304 to 367 (sectors 9, 10, 11: one request of 96 B).
- * reuse=warp: the sector that two windows of a list share is requested by the first alone. reuse=l1 is defined for
- * arrays only, whose windows are all under way at once: both warps ask for what lies between two. Measured: H200,
- * driver 580.159.04, 2026-11: 512 MiB of 4-byte elements from 36 to 60 B behind a line's start are read at 33.7 to 36.7
- * GB/s; asked for by both at 36.2, once at 42.9. Source: derived from warp.h, compared with its coalescer. */
+ * A warp reads a list in windows of 32 elements, a whole number of lines. All windows but the first start at the same
+ * place in their lines. What one requests depends only on that place (its phase, (address mod 128) / element size) and
+ * on its active lanes. So a list adds 1 to the count of its first window's kind, `full` to that of full windows and 1
+ * to that of the last. Each kind's requests are worked out once, at the end of a launch. Rounding (aligned) starts the
+ * first window at the start of its line, with lanes below the list masked off. Elements of 1 and 2 bytes, of which 32
+ * are less than a line, go through the coalescer one by one. Worked example: 8-byte elements, list of 40 from byte 48
+ * on, merged: window 1 is bytes 48 to 303 (96 + 128 + 64 B), window 2 bytes 304 to 367 (sectors 9, 10, 11: one request
+ * of 96 B). reuse=warp: only the first of two windows requests the sector that they share. reuse=l1 is defined for
+ * arrays only, whose windows are all under way at once: both warps request it. Measured: H200, driver 580.159.04,
+ * 2026-11: 512 MiB of 4-byte elements from 36 to 60 B behind a line's start are read at 33.7 to 36.7 GB/s; requested by
+ * both at 36.2, once at 42.9. Source: derived from warp.h, compared with its coalescer. */
 #pragma once
 
 #include "models/zerocopy/pattern.h"

@@ -341,7 +341,7 @@ int calibrate_placement(struct calibration *c, const struct measurements *measur
 
 /* --- the platform --- */
 
-/* The end of a number's range two standard errors away, within what the number may be; whole where it is whole. */
+/* End of a number's range, two standard errors away, within its limits; rounded for whole numbers. */
 static double range_end(const struct calibrated *n, double errors)
 {
     const struct param *row = NULL;
@@ -354,7 +354,7 @@ static double range_end(const struct calibrated *n, double errors)
     return !row || row->type == PARAM_REAL ? end : errors < 0 ? floor(end) : ceil(end);
 }
 
-/* Write the numbers of one section from the i-th on, or nothing if an earlier one was of it. */
+/* Write the section of number i with all its numbers, unless an earlier number already did. */
 static void write_section(const struct calibration *c, size_t i, FILE *out)
 {
     for (size_t k = 0; k < i; k++)

@@ -52,17 +52,17 @@ struct measurements {
 /* Always, after whichever of the functions below. */
 void calibration_release(struct calibration *c);
 
-/* placement: CSV files with the header what,bytes,ms; what is copy_hd, copy_dh, mapping, first_touch, flush_cpu,
- * flush_gpu, l2_latency and memory_latency (ms of one access), or parallelism (accesses in flight on a multiprocessor
- * in place of bytes, ms that it takes for one of them). */
+/* placement: CSV files with the header what,bytes,ms. `what` is copy_hd, copy_dh, mapping, first_touch, flush_cpu,
+ * flush_gpu, l2_latency, memory_latency (ms of one access) or parallelism (accesses in flight on a multiprocessor
+ * instead of bytes; ms for one). */
 int calibrate_placement(struct calibration *c, const struct measurements *from, struct err *err);
 
-/* At how many accesses in flight a multiprocessor is served as fast as it ever is.
+/* Number of accesses in flight at which a multiprocessor reaches its best rate.
  *
- * An access takes a latency L; with p in flight one is done every L / p, until something else is the limit and it takes
- * T however many there are (Volkov 2010). So t(p) = max(L / p, T), and the peak is reached at L / T. Rows in order of p
- * are cut in two, every way with at least two on each side; least squares of relative residuals. Worked example: L =
- * 400 ns, T = 5 ns; rows at 1, 2, 4, ... 256: those up to 64 lie on 400 / p, the others at 5; 80. */
+ * An access takes a latency L; with p in flight one is done every L / p, down to a limit T (Volkov 2010). So t(p) =
+ * max(L / p, T), and the peak is reached at L / T. Rows in order of p are cut in two at every place with at least two
+ * on each side; least squares of relative residuals. Worked example: L = 400 ns, T = 5 ns; rows at 1, 2, 4, ... 256:
+ * those up to 64 lie on 400 / p, the others at 5; 80. */
 struct parallelism_row {
     double in_flight, time;
 };

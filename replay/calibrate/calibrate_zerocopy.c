@@ -127,7 +127,7 @@ static bool all_identified(const struct link_fit *fit)
     return true;
 }
 
-/* What the fit is worth with one cost less or more. */
+/* Try the fit with one cost more or less. */
 static int neighbours(struct job *job, const struct link_fit *best, unsigned may, struct err *err)
 {
     char text[400] = "", name[128];
@@ -184,7 +184,7 @@ static double rms_of(const struct job *job, const struct link_costs *p, bool hel
     return *n ? sqrt(sum / (double)*n) : 0;
 }
 
-/* A bound that the rows do not show: the base's stands where no row contradicts it, otherwise there is none. */
+/* Settle a bound that the rows do not show: the base's unless a row contradicts it, otherwise none. */
 static void settle(struct job *job, struct link_fit *fit, struct fit *quality)
 {
     for (enum link_cost k = COST_TAGS; k < LINK_COSTS; k++) {

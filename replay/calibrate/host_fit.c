@@ -6,7 +6,7 @@
 #include "trace/base/mem.h"
 #include "trace/base/sorted.h"
 
-/* What an estimate of the entries is off, as a share of them; what else the GPU adds, as a share of all. */
+/* Relative error of the estimated entries; share that other work of the GPU adds. */
 static const double entries_error = 0.2, other_error = 0.03;
 
 /* The first service of a batch, without its faulted pages. */

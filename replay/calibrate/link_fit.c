@@ -53,7 +53,7 @@ static void put(struct link_costs *costs, enum link_cost which, double cost)
                                                            : cost;
 }
 
-/* What the cost is paid for, of one row: time = cost x this where nothing else counts. */
+/* Multiplier of a cost in one row: time = cost x this where nothing else counts. */
 static double paid_for(const struct link_fit *fit, const struct link_row *row, enum link_cost which)
 {
     const struct link_launch *l = &row->launch;

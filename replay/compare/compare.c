@@ -253,7 +253,7 @@ static int apply_sets(const struct compare_request *request, struct compare_set 
     return share(set, platform, err);
 }
 
-/* What a plan says of the program's memory. */
+/* Keep the facts about the program's memory that a plan needs. */
 static int keep_allocs(const struct compare_program *facts, struct compare_result *result, struct err *err)
 {
     result->footprint_bytes = facts->footprint;
@@ -304,7 +304,7 @@ static int keep_case(struct compare_result *result, const struct input *input, c
     return result->inputs && result->settings ? 0 : err_set(err, "out of memory");
 }
 
-/* The rows that stand in the results file, and those that do not. */
+/* Take rows from the results file, and compute the others. */
 static int kept_rows(struct compare_program *facts, struct compare_result *result, struct uvm_metrics *prefetched,
                      struct err *err)
 {
@@ -374,8 +374,8 @@ static void spec_of(const struct compare_request *request, const struct platform
 
 enum { SPEC = 4096 };
 
-/* The platform and what is set of it; then the input, once: a graph may take long to make. A trace is asked for its
- * platform before. *input is open if *opened, and points at `spec`. */
+/* Load the platform with its settings, then the input, once: a graph may take long to make. A trace is first asked for
+ * its platform. *input is open if *opened, and points at `spec`. */
 static int prepare(const struct compare_request *request, struct compare_result *result, struct input *input,
                    char spec[SPEC], bool *opened, struct compare_set *set, bool *usage, struct err *err)
 {

@@ -1,7 +1,7 @@
-/* What aligning is worth to zero-copy: where a structure begins, or a table's rows lie, off a multiple of 128 bytes,
- * the engine is asked once more with it there, and a row whose requests become fewer says so, by how many bytes. Known
- * of generated programs that have a key for it: base_offset (bytes, lists), offset (elements, arrays), row_bytes
- * (rows). Padded rows are read with their padding, more than a kernel would read: what they win is the least. */
+/* compare_align: the gain of alignment for zero-copy. Where a structure or a table's rows are off a multiple of 128
+ * bytes, the engine runs once more with them aligned; a row with fewer requests then says so, and by how many bytes. It
+ * needs a generated program with such a key: base_offset (bytes, lists), offset (elements, arrays), row_bytes (rows).
+ * Padded rows are read with their padding, so their gain is the least possible. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

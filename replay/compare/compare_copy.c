@@ -70,7 +70,7 @@ double compare_transfers_off_by(const struct compare_program *f, const struct co
            t->empty * off_by(f, "zero_bytes_per_s", calls->zero_bytes_per_s);
 }
 
-/* What a prefetch of all allocations may be off by, ns. */
+/* Possible error of prefetching all allocations, ns. */
 static double prefetches_off_by(const struct compare_program *f)
 {
     struct compare_transfers all = {0};
@@ -84,7 +84,7 @@ static double prefetches_off_by(const struct compare_program *f)
     return compare_transfers_off_by(f, &all);
 }
 
-/* What the row's launches and calls may be off by, ns. */
+/* Possible error of the row's launches and calls, ns. */
 static double calls_off_by(const struct compare_program *f, const struct compare_row *row)
 {
     const struct launch *calls = platform_section_get(f->platform, "launch");
@@ -111,7 +111,7 @@ void compare_calls_error(const struct compare_program *f, struct compare_row *ro
         row->error_ratio = fmax(row->error_ratio, calls_off_by(f, row) / time);
 }
 
-/* "80 ms (assumed 15.6 ms to 312 ms)": so many bytes at a rate of [launch]. */
+/* Write "80 ms (assumed 15.6 ms to 312 ms)": the time of some bytes at a rate of [launch]. */
 static const char *at_rate(const struct compare_program *f, const char *key, double bytes, double besides, char *text,
                            size_t size)
 {
@@ -130,7 +130,7 @@ static const char *at_rate(const struct compare_program *f, const char *key, dou
     return text;
 }
 
-/* What the row assumes of host memory. */
+/* Say what the row assumes about host memory. */
 static void say_memory(const struct compare_program *f, double time, struct outcome *out)
 {
     const struct program_copies *c = &f->copies;

@@ -70,7 +70,7 @@ static int add_rows(const struct call *call, const struct replay_result *got, st
     return 0;
 }
 
-/* Those of the policies that are asked for; NULL: none. */
+/* Select the wanted policies; NULL: none. */
 static const char *wanted(const struct call *call, char *list, size_t size)
 {
     char policy[64];
@@ -139,9 +139,9 @@ static double known(const struct outcome *out, const char *name)
     return v && v->known ? v->real : 0;
 }
 
-/* Of recorded accesses, by the recording of the kernels beside them. None takes less than with its memory in place.
- * While requests keep the link busy they take their service; while they do not, each warp goes on as in place, where a
- * load took memory_ns, and takes load_ns: computing and barriers no longer. */
+/* Bound the time of recorded accesses by the recorded kernels. No kernel takes less than with its memory in place.
+ * While requests keep the link busy they take its service; otherwise each warp goes on as in place, but a load takes
+ * load_ns instead of memory_ns. */
 static void bound_by_kernels(const struct compare_program *f, const struct outcome *out, double back, double *lo,
                              double *hi)
 {
@@ -165,8 +165,8 @@ double compare_stores_behind_ns(const struct compare_program *f, double read_ns,
            link_beside_ns(link, 0, 0, last, SECTOR_BYTES);
 }
 
-/* Reads as the engine has them, kernels' stores beside them the other way: every modified sector once a launch, in
- * whole lines at best; at worst sector by sector, and those of a launch's last turns behind its reads. */
+/* Fill a row with the engine's reads, and the kernels' stores in the other direction: every modified sector once a
+ * launch. At best they go in whole lines; at worst by sector, those of a launch's last turns after its reads. */
 void compare_fill_zerocopy(const struct compare_program *f, const struct outcome *out, struct compare_row *row,
                            const char *policy)
 {
@@ -204,8 +204,7 @@ void compare_fill_zerocopy(const struct compare_program *f, const struct outcome
     outcome_real(&row->outcome, "back_ns", 0);
 }
 
-/* What a block of a batched copy, or a call of its own, takes at least and at most: on which side of the cliff it lies
- * may not be known. */
+/* Least and most time of a block of a batched copy, or of its own call: its side of the cliff may be unknown. */
 static void block_range(const struct platform *p, bool each, double bytes, double *low, double *high)
 {
     const struct platform_number *call = platform_number(p, "pcie", "copy_setup_ns"),
@@ -216,7 +215,7 @@ static void block_range(const struct platform *p, bool each, double bytes, doubl
     *high = each ? call->high : bytes >= cliff->high ? large->high : fmax(small->high, large->high);
 }
 
-/* Rows copied one by one: the time between the ends of what a block, or a call, may take. */
+/* Fill a row of rows copied one by one: between the ends of a block's or a call's time. */
 static void fill_blocks(const struct compare_program *f, const struct outcome *out, struct compare_row *row,
                         const char *policy)
 {

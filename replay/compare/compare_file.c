@@ -24,9 +24,9 @@ const struct engine engine_compare = {.name = "compare",
 
 /* --- the case ---
  *
- * Engine "compare", the input by content, the platform with every number, the settings; with draws, their number and
- * seed too. A row is a run of policy "managed (tree, prefetched)", with the parameter "mechanism" and the metric
- * error_ratio besides; what to do for it stands behind its notes, each sentence after COMPARE_TO_HAVE. */
+ * Engine "compare", the input by content, all numbers of the platform, the settings; with draws also their number and
+ * seed. A row is a run of policy "managed (tree, prefetched)" with parameter "mechanism" and metric error_ratio.
+ * Instructions follow its notes, each sentence after COMPARE_TO_HAVE. */
 
 #define COMPARE_TO_HAVE "to have it: "
 
@@ -59,7 +59,7 @@ static json_t *changed(const json_t *from, const json_t *to)
     return overrides;
 }
 
-/* Numbers of the platform as they were given, {"compute_ns":"1us"}, besides the settings. NULL with *err set. */
+/* The platform numbers as given, {"compute_ns":"1us"}, and the settings. NULL with *err set. */
 static json_t *given(const struct compare_request *request, const json_t *settings, struct err *err)
 {
     json_t *all = json_tree_copy(settings);
@@ -80,8 +80,8 @@ static json_t *given(const struct compare_request *request, const json_t *settin
     return json_tree_check(all, err) ? NULL : all;
 }
 
-/* For results of this program's `platform`, which has the numbers of --set in it. draws: those of the rows that were
- * drawn are another case. -1 with *err set: nothing to release. */
+/* Init the case of results on `platform`, which includes --set. draws: drawn rows are another case. -1 with *err
+ * set. */
 static int case_init(struct compare_case *c, const struct compare_request *request, const struct compare_result *result,
                      bool draws, struct err *err)
 {
@@ -264,7 +264,7 @@ static int read_row(struct compare_result *result, const struct results_run *run
     return row ? 1 : err_set(err, "out of memory while reading rows");
 }
 
-/* Rows that are not ranked yet stand behind all that are. */
+/* Positions of unranked rows, behind all ranked ones. */
 #define UNRANKED   (INT64_C(1) << 40)
 #define STAGE_ROWS (INT64_C(1) << 20)
 
@@ -279,7 +279,7 @@ struct compare_file {
     pthread_mutex_t lock;
 };
 
-/* --- what stands there --- */
+/* --- reading the rows that are there --- */
 
 struct reading {
     struct compare_file *keep;
@@ -288,7 +288,7 @@ struct reading {
     struct err *err;
 };
 
-/* Of compare_managed_rows(), which finds its place anew. */
+/* Whether a row is one of compare_managed_rows(), which finds its place again. */
 static bool is_managed(const struct reading *r, const struct compare_row *row)
 {
     return row->mechanism == COMPARE_MANAGED && r->touches && !r->shared;

@@ -10,7 +10,7 @@
 #include "replay/uvm/uvm_gpu.h"
 #include "trace/base/mem.h"
 
-/* What the driver can be told, and the rule of lee-2026; then what is asked besides where memory is short; then all. */
+/* Prefetchers: the driver's options and the rule of lee-2026; evictions where memory is short; then all. */
 const char compare_prefetchers[] = "tree,none,fixed:granularity=64KiB,fixed:granularity=2MiB,adaptive";
 static const char evictions[] = "tree+random,tree+tbn,tree+lfu";
 
@@ -54,7 +54,7 @@ static void add_list(struct managed_runs *runs, const char *policies)
         (void)add(runs, policy);
 }
 
-/* A policy by its one name, which tells whether it is there already. */
+/* Replace a policy by its label, so that equal ones are found. */
 static void label(char *policy, size_t size)
 {
     struct policy_list list;
@@ -159,7 +159,7 @@ static bool is_recorded(const struct compare_program *f, const struct managed_ru
     return f->recorded_ns > 0 && strcmp(run->policy, "tree") == 0 && (!run->said || run->prefetched);
 }
 
-/* A copy, or one of some, needs the kernels of the prefetched run; beside a recording all need it as it is. */
+/* Drop unwanted runs. Copies need the kernels of the prefetched run; recordings need the run as it is. */
 static void drop_unwanted(const struct compare_program *f, struct managed_runs *runs)
 {
     size_t kept = 0;
@@ -181,7 +181,7 @@ static uint64_t work_of(const struct compare_program *f)
     return (f->footprint >> 20) + 1;
 }
 
-/* Runs one; other: in lockstep with it (NULL: none), *diverged: whether that needs a run of its own. */
+/* Run one; other: in lockstep with it (NULL: none), *diverged: whether that needs a separate run. */
 static int ask(const struct compare_program *f, struct managed_run *run, const struct managed_run *other,
                bool *diverged)
 {
@@ -211,7 +211,7 @@ static int ask(const struct compare_program *f, struct managed_run *run, const s
     return rc;
 }
 
-/* The policy's parameters by name, and what was set besides. */
+/* Fill in the policy's parameters by name, and the settings. */
 static int fill_params(const struct managed_run *run, struct compare_row *row, struct err *err)
 {
     struct policy_list list;
@@ -230,8 +230,8 @@ static int fill_params(const struct managed_run *run, struct compare_row *row, s
     return 0;
 }
 
-/* A time beside those of a recording: what that took more than the closed loop says of it is added; what less, in
- * proportion. */
+/* Scale a time to the recording: add what the recording took more than the closed loop, or shrink in proportion if it
+ * took less. */
 static void put_recorded(const struct compare_program *f, double time, double tree, struct compare_row *row)
 {
     const double recorded[] = {f->recorded_low_ns, f->recorded_ns};

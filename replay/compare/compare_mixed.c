@@ -277,7 +277,7 @@ struct search {
     double error;     /* of the engine, relative */
 };
 
-/* Whether a mix is one, has room, and can still be the best: copies alone take no longer than the bound. */
+/* Whether a mix is a real one, has room, and can be the best: its copies alone take no longer than the bound. */
 static bool worth(const struct search *s, uint32_t ahead)
 {
     const struct mixing *m = s->mixing;
@@ -293,7 +293,7 @@ static bool worth(const struct search *s, uint32_t ahead)
     return f->only || mix_copies(f, mix_members(m, ahead), &c, &ignored) || compare_copies_ns(f, &c) <= s->bound;
 }
 
-/* Ask for those of the list that nobody has asked for yet. */
+/* Run the mixes of the list that have not run. */
 static void ask(struct search *s, const uint32_t *list, size_t n)
 {
     int threads = s->mixing->facts->request->threads > 0 ? s->mixing->facts->request->threads : 1;
@@ -319,8 +319,8 @@ static const struct mix *best_of(const struct search *s)
     return best;
 }
 
-/* From the better of all and none on the GPU: whatever differs in one unit, and on from the best of those as long as
- * that is better by more than the engine's error. Of a draw: what is wanted. */
+/* Search from the better of all or none on the GPU: try all mixes that differ in one unit, and go on from the best
+ * while it gains more than the engine's error. A draw runs only the wanted ones. */
 static const struct mix *search(struct search *s)
 {
     size_t n = s->mixing->count;

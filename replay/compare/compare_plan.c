@@ -183,8 +183,7 @@ const struct compare_row *compare_plannable(const struct compare_result *result)
     return NULL;
 }
 
-/* A key of what is predicted with its ends (NAN: none are known), which `offchip diff` sets beside what was measured.
- */
+/* Write a predicted number with its ends (NAN: unknown); `offchip diff` compares it with the measurement. */
 static void write_predicted(FILE *to, const char *metric, double value, double low, double high)
 {
     const char *unit = strrchr(metric, '_');
@@ -195,7 +194,7 @@ static void write_predicted(FILE *to, const char *metric, double value, double l
                       metric, unit ? unit : "", ceil(high));
 }
 
-/* A call that takes longer than the faults does not stand in the plan. */
+/* Whether a call is worth it: faults would take longer. */
 static bool is_worth(const struct compare_call *call)
 {
     return !(call->saves_ns < 0);
@@ -222,7 +221,7 @@ static void write_predictions(const struct compare_row *row, FILE *to)
         write_predicted(to, "batches", 0, 0, 0);
 }
 
-/* What a call saves, as predicted. */
+/* Write the predicted saving of a call. */
 static void write_saving(const struct compare_result *result, const struct compare_call *call, FILE *to)
 {
     static const char *const done[] = {[COMPARE_ADVISE] = "copied and not moved",

@@ -66,7 +66,8 @@ static int find_touched(struct compare_program *f, struct uvm_later *later, stru
     return rc;
 }
 
-/* What the first blocks leave alone the others have brought when a later launch comes: it begins as it does then. */
+/* Memory that the first blocks do not touch was brought by the other blocks before a later launch, so mark it as on the
+ * GPU. */
 static void leave_alone(struct compare_program *f)
 {
     const uint64_t blocks = actor_space_pages(f->allocs, f->alloc_count) / ACTOR_BLOCK_PAGES;

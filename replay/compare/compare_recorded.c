@@ -137,8 +137,9 @@ static double share_of(const struct services *s, size_t first, size_t end, const
     return most;
 }
 
-/* What a kernel did beside fault service is not recorded. Behind the last batch that brought data nothing was left but
- * the share that had waited for it: all of it takes as much longer. Without data, each batch is one share. */
+/* Estimate a kernel's work beside fault service, which is not recorded. After the last batch that brought data only the
+ * share that had waited for it was left, so all of it takes proportionally longer. Without data each batch is one
+ * share. */
 static void look_beside(const struct batches *b, size_t first, struct kernel *k)
 {
     const struct services *s = &b->services;
@@ -280,7 +281,7 @@ static bool holds(const struct array *a, uint64_t addr)
     return a->start <= addr && addr < a->end;
 }
 
-/* What was allocated last at an address by then; if nothing was, what is first. */
+/* The array last allocated at an address by then; else the first one. */
 static struct array *array_at(const struct transfers *t, uint64_t addr, int64_t at_ns)
 {
     const struct place *place = place_at(t, addr);
@@ -549,7 +550,7 @@ static struct place *largest(const struct transfers *t)
     return most;
 }
 
-/* The places by what is brought to each; those below a hundredth of all are counted. */
+/* Apply the transfers by size; those below a hundredth of all are only counted. */
 static void apply(struct transfers *t, bool prefetched, struct compare_row *row)
 {
     double all = 0;
@@ -692,16 +693,16 @@ static int add_as_it_is(const struct compare_program *f, const struct uvm_record
     return 0;
 }
 
-/* What the recorder's records take, one behind the other. */
+/* Time of all the recorder's records, one after the other. */
 static double traced_ns(const struct compare_program *f, const struct uvm_recording *r)
 {
     const struct uvm_platform *uvm = platform_section_get(f->platform, "uvm");
     return r->simulated && !r->traced ? 0 : (double)r->batches.services.migration_count * uvm->trace_record_ns;
 }
 
-/* What the recorded time may hold of the recorder itself: all that its records take, or nothing where the driver had
- * time for them; with single faults more, as much as twice the program's own (H100: nw 8.7 and 28.5 ms, conv2d 9 and
- * 15.4). Where it was measured without, it is that, and estimates beside it follow. */
+/* Say how much of the recorded time the recorder may have taken: all its records' time, or nothing where the driver had
+ * time for them; with single faults up to twice the program's own (H100: nw 8.7 and 28.5 ms, conv2d 9 and 15.4). A
+ * measured time without the recorder replaces that, and estimates follow it. */
 static void say_traced(const struct compare_program *f, const struct uvm_recording *r, struct compare_result *result)
 {
     const double records = traced_ns(f, r);

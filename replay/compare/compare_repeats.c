@@ -74,7 +74,7 @@ static double blocks_of(const struct actor_alloc *allocs, size_t n)
     return blocks;
 }
 
-/* What a key came to, given or not. */
+/* The value of a key, given or default. */
 static double key_of(const struct workload *w, const char *key)
 {
     const struct param *row = param_find(w->type->params, key);
@@ -138,7 +138,7 @@ static double waves_of(const struct compare_program *f, double *all)
     return least >= LAST_BLOCKS << ALL_ROWS ? least : 0;
 }
 
-/* Warps of them in such a share. */
+/* Number of warps at a share of the blocks. */
 static double kept_at(const struct repeats *r, double share, struct err *err)
 {
     double kept;
@@ -227,7 +227,7 @@ static double on_line(const struct repeats *r, const struct compare_row *row, si
     return isnan(y[0] + y[1]) ? NAN : fmax(0, y[0] + (y[1] - y[0]) * (at - x[0]) / (x[1] - x[0]));
 }
 
-/* Whether memory comes by faults while the first blocks run: how much of it is left for the others is not known. */
+/* Whether memory comes by faults while the first blocks run; how much is left for the others is then unknown. */
 static bool by_faults(const struct repeats *r, const struct compare_row *row)
 {
     return !r->in && row->mechanism == COMPARE_MANAGED && !row->prefetched;
@@ -257,7 +257,7 @@ static double time_at(const struct repeats *r, const struct compare_row *row, si
     return same ? part_of(&same->outcome.values[TIME], HIGH) : NAN;
 }
 
-/* What a row that faults takes at least: as blocks do so far, then as those that find their memory. */
+/* Least time of a row that faults: blocks so far at their rate, then blocks that find their memory. */
 static double floor_of(const struct repeats *r, const struct compare_row *row, enum part part, size_t back)
 {
     const struct compare_row *there = prefetched_row(r);
@@ -309,7 +309,7 @@ static double may_come(double shrinks, double doublings)
     return sum;
 }
 
-/* How far a number may be off by itself, as a share of it; bytes that are few beside all that come count for little. */
+/* A number's own possible error as a share; few bytes beside all those moved count little. */
 static double alone_off_by(const struct repeats *r, const struct compare_row *row, size_t metric)
 {
     if (holds_all(r, row, metric))
@@ -335,7 +335,7 @@ static double alone_off_by(const struct repeats *r, const struct compare_row *ro
     return most;
 }
 
-/* How far a number may be off: a time as far as what is moved in it, at least. */
+/* A number's possible error; a time is at least as far off as the bytes moved in it. */
 static double off_by(const struct repeats *r, const struct compare_row *row, size_t metric)
 {
     const double own = alone_off_by(r, row, metric);
@@ -371,7 +371,7 @@ static bool is_in_all(const struct repeats *r, const struct compare_row *row)
     return true;
 }
 
-/* Evictions that are drawn repeat at no size: what a row of a part says is an estimate. */
+/* Whether a row's evictions are random: they repeat at no size, so its row from a part is an estimate. */
 static bool is_drawn(const struct compare_row *row)
 {
     return strstr(row->policy, "+random") != NULL;
@@ -396,13 +396,13 @@ static double stop_of(const struct repeats *r)
     return there ? COMPARE_NEAR * number(r, there, TIME, HIGH, 0) : INFINITY;
 }
 
-/* Whether a row would have been, by what it takes at least. */
+/* Whether a row would have been stopped, by its least time. */
 static bool is_stopped(const struct repeats *r, const struct compare_row *row)
 {
     return by_faults(r, row) && floor_of(r, row, LOW, 0) > stop_of(r);
 }
 
-/* The rows that are asked for from here on: what is not stopped; then what may be near the best. */
+/* Choose the rows to go on with: those not stopped; later those near the best. */
 static int choose_wanted(struct repeats *r, struct err *err)
 {
     const struct compare_result *all = &r->sizes[0].result;
@@ -458,7 +458,7 @@ static double modified_by(const struct repeats *r, size_t size)
     return bytes;
 }
 
-/* Whether what is counted of blocks lies on one line, too. */
+/* Whether counts of blocks are on one line, too. */
 static bool counts_agree(const struct repeats *r)
 {
     const size_t last = r->count - 1;
@@ -468,7 +468,7 @@ static bool counts_agree(const struct repeats *r)
 
 /* --- the answer --- */
 
-/* What is said of both sizes alike holds of the whole; figures do not. */
+/* Keep the texts that both sizes have; figures in them would not hold for the whole. */
 static void keep_texts(char **texts, size_t *n, char *const *other, size_t others)
 {
     size_t kept = 0;
@@ -526,7 +526,7 @@ static int make_whole(const struct repeats *r, struct compare_row *row, struct e
     return 0;
 }
 
-/* As a run of all of it would have been stopped. */
+/* Stop a row where the whole run would have stopped. */
 static void stop_row(struct compare_row *row, double ns)
 {
     for (size_t m = 0; m < row->outcome.count; m++)
@@ -678,7 +678,7 @@ static void release_counted(struct compare_counted *c)
     free(c->blocks);
 }
 
-/* What is counted of the whole program, by the last two sizes. */
+/* Extrapolate counts to the whole program from the last two sizes. */
 static int count_whole(const struct repeats *r, struct compare_program *f, struct err *err)
 {
     const struct compare_counted *a = &r->sizes[r->count - 2].counted, *b = &r->sizes[r->count - 1].counted;
@@ -700,7 +700,7 @@ static int count_whole(const struct repeats *r, struct compare_program *f, struc
     return 0;
 }
 
-/* What other engines answer of all of it. */
+/* Ask the other engines about the whole program. */
 static int other_rows(const struct repeats *r, struct compare_program *f, struct compare_result *result,
                       struct err *err)
 {
@@ -743,7 +743,7 @@ static double *bodies_of(const struct program *program)
     return bodies;
 }
 
-/* Bodies of all launches, with so many blocks. */
+/* Number of bodies of all launches with these numbers of blocks. */
 static double bodies_in(const struct program *program, const uint64_t *blocks, const double *bodies)
 {
     double n = 0;
@@ -754,7 +754,7 @@ static double bodies_in(const struct program *program, const uint64_t *blocks, c
     return n;
 }
 
-/* Whether the sizes that are asked at least are so little of the work that they take less time than all of it. */
+/* Whether the least sizes are so little of the work that they take less time than the whole. */
 static bool pays(const struct repeats *r, const double *bodies)
 {
     const struct program *program = &r->facts->touching.program;
@@ -813,7 +813,7 @@ static bool work_alike(const struct repeats *r)
     return alike;
 }
 
-/* By the first blocks of its launches: one wave at first, or so many that it is a part of the work as elsewhere. */
+/* Extrapolate from the first blocks of the launches: one wave at first, or as many as make a usual part. */
 static int by_blocks(struct repeats *r, double *off, bool *done, struct err *err)
 {
     const double waves = waves_of(r->facts, &r->whole);

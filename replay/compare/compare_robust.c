@@ -21,8 +21,8 @@ static const char *const unread[] = {"copy_payload_bytes", "cpu_rows_bytes_per_s
 static const char *const uncalled[] = {"prefetch_call_ns", "prefetch_block_ns",    "zero_bytes_per_s",
                                        "lock_bytes_per_s", "pageable_bytes_per_s", NULL};
 
-/* Whether all numbers that a row was made of are as they were, and so the row. `kernels`: those of the run whose memory
- * is prefetched whole are, which a copy and a mix go by. */
+/* Whether all platform numbers of a row are unchanged, and so the row. `kernels`: so are those of the prefetched run,
+ * which copies and mixes use. */
 static bool as_it_was(const struct drawing *d, const struct platform *now, const struct compare_row *row, bool kernels)
 {
     const struct platform *was = d->facts->platform;

@@ -170,10 +170,10 @@ static inline bool compare_is_recorded(const struct compare_program *facts)
     return !facts->touches && facts->input->store && platform_has(facts->platform, "uvm");
 }
 
-/* What such a recording alone says of copies and prefetches before the first kernel that needs the data. Transfers by
- * the platform's rates, of what came; kernels as recorded, of those that faults disturbed at least what fault service
- * leaves, and at most that and what they may have done beside it. Each time they come again behind the CPU's work, data
- * are copied or prefetched again; what it takes back is in no row's time. */
+/* Rows of copies and of prefetches before the first kernel that needs the data, from a recording alone. Transfers take
+ * the platform's rates for the recorded bytes, and again where the CPU wrote in between. Kernels take the recorded
+ * time. Those that faults disturbed take at least what fault service leaves, at most that and what they may have done
+ * beside it. Copies back are in no row. */
 int compare_recorded_rows(const struct compare_program *facts, struct compare_result *result, struct err *err);
 
 /* Where such a recording answers, set facts->recorded_low_ns and what follows it. */
@@ -221,15 +221,14 @@ void compare_plan_settle(struct compare_result *result);
 void compare_plan_managed(const struct compare_program *facts, struct compare_row *row, const char *policy);
 void compare_plan_zerocopy(const struct compare_program *facts, struct compare_row *row, const char *policy);
 
-/* compare_stop: rows that are far behind the best are not run to their end.
+/* compare_stop: rows far behind the best are not run to their end.
  *
- * The program prefetched whole is asked first. A row of unified or host memory that takes more than COMPARE_NEAR times
- * as long stops: all that is known of it is that its time is more than that; it stands behind those with a time. Only
- * where the whole memory fits, and for the table alone: draws of all rows, mixes, experiments and results files have
- * each row whole. Example: prefetched 8.5 ms; 4 KiB a fault stops at 25.5 ms; run to its end it takes 99 ms.
- * In a draw, of any program, a row of unified or host memory stops when it is beaten (replay/run/robust.h) and slower
- * than two others, which changes neither who wins nor the first one's lead. Not the row that is first where nothing is
- * drawn: how far it falls behind is asked. */
+ * The program prefetched whole runs first. A row of unified or host memory that takes over COMPARE_NEAR times as long
+ * stops: its time is then a lower bound, and it is ranked behind rows with a time. Only where the whole memory fits,
+ * and only for the table: draws, mixes, experiments and results files run each row whole. Example: prefetched 8.5 ms; 4
+ * KiB a fault stops at 25.5 of its 99 ms. In a draw a row of unified or host memory stops when it is beaten
+ * (replay/run/robust.h) and slower than two others; neither the winner nor its lead changes. The nominal winner never
+ * stops. */
 
 /* Whether rows of this program stop at all. */
 bool compare_stops(const struct compare_program *facts);
@@ -245,12 +244,11 @@ double compare_stop_drawn_ns(const struct compare_program *facts, enum compare_m
 /* The row was stopped at `ns`: its time and the note. */
 void compare_stop_row(struct compare_row *row, double ns);
 
-/* compare_file: rows on their way to a results file, each written as soon as it is done, so that an interrupted
- * comparison goes on where it was.
+/* compare_file: writes each row to a results file as soon as it is done, so that an interrupted comparison can go on.
  *
- * compare_file_open (which adds the rows of the file to the result); _has, _row and _stage while rows are computed;
- * _end when they are ranked; _close. In a file that is not replaced the comparison is a sweep that has not ended
- * (results.h) until compare_file_end(). Rows that an engine refused together are asked for anew. */
+ * compare_file_open (which adds the file's rows to the result); _has, _row and _stage while rows are computed; _end
+ * when they are ranked; _close. In a file that is not replaced the comparison is a sweep that has not ended (results.h)
+ * until compare_file_end(). Rows that an engine refused together run again. */
 
 /* Stages of compare_rows(). compare_row.order is a row's place in its stage, behind all of the stages before. */
 enum compare_stage { COMPARE_STAGE_MANAGED, COMPARE_STAGE_COPY, COMPARE_STAGE_ENGINES };

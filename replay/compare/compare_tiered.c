@@ -14,7 +14,7 @@
 #include "trace/base/mem.h"
 #include "trace/base/units.h"
 
-/* Of the table, in per cent; besides, what memory holds where that is less. */
+/* Shares of the table in per cent; also tried: the part that memory holds. */
 static const double shares[] = {1, 2, 5, 10, 20, 50};
 
 enum { SHARES = sizeof shares / sizeof *shares };
@@ -116,7 +116,7 @@ static int add_row(const struct compare_program *f, const struct ranked *r, doub
     return 0;
 }
 
-/* One share: every pattern. What the engine refuses of one share it refuses of all. */
+/* Try one share with every pattern. If the engine refuses one share, it refuses all. */
 static int try_share(const struct compare_program *f, const struct ranked *r, double pct, struct compare_result *tried,
                      struct err *err)
 {
@@ -184,8 +184,8 @@ static int add_ranked(const struct compare_program *f, const struct ranked *r, s
 
 /* --- caches --- */
 
-/* The knee of a curve as a share of the table, in per cent to two digits, and in words beside the largest that fits.
- * 0: nothing is asked for again. */
+/* Find the knee of a curve as a share of the table, in per cent to two digits, and describe it with the largest that
+ * fits. 0: no row is asked for twice. */
 static double find_knee(const struct compare_program *f, const uint64_t *hits, uint32_t distinct, size_t lookups,
                         struct ranked *r)
 {

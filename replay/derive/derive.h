@@ -98,8 +98,8 @@ void derive_notes(const struct derive_source *source, enum workload_view view, s
 
 /* The launches of a source, their kernels' names and shapes.
  *
- * Of a generated program as it says; of a recording from its table kernels, where what was not recorded is 0: blocks,
- * threads, registers, shared. Zeroed before open. */
+ * A generated program states them. A recording has them in table kernels, with 0 for unrecorded blocks, threads,
+ * registers, shared. Zeroed before open. */
 struct derive_launches {
     const struct program *program;
     struct derive_launch { /* recorded, in the order of the ids of table kernels; kernel is NULL */

@@ -43,7 +43,7 @@ void list_ends_add(struct list_ends *e, uint64_t first, uint64_t n)
     add(e, first + n - 1, (uint8_t)n);
 }
 
-/* Look for pages in which runs end, as far as there is room for them. */
+/* Look ahead for pages in which runs end, while there is room for them. */
 static void seek_ahead(struct list_ends *e)
 {
     while (e->found - e->taken < LIST_AHEAD && e->sought < e->pages) {
@@ -319,7 +319,7 @@ static int note_page(struct reader *r, struct seen *seen, uint64_t page, struct 
     return derive_space_touch(&r->space, page, true, err);
 }
 
-/* Bytes in an allocation, every page of them. */
+/* Note bytes in an allocation, on every page of them. */
 static int note_bytes(struct reader *r, struct seen *seen, uint64_t first, uint64_t last, struct err *err)
 {
     uint64_t page = first / ACTOR_PAGE_BYTES, end = last / ACTOR_PAGE_BYTES;
@@ -374,7 +374,7 @@ static int note_access(struct reader *r, const struct program_access *a, uint64_
 
 /* --- the lists of a launch --- */
 
-/* Where a byte stands in the structure, as a sector. */
+/* Sector of a byte in the structure. */
 static uint64_t sector_of(struct reader *r, uint64_t addr)
 {
     const struct derive_space *s = &r->of->space;
@@ -419,7 +419,7 @@ static void list_access(struct reader *r, const struct program_access *a, uint64
 
 enum pass { NOTE, LIST };
 
-/* Have the cache fetch what the stretches of a body will change. */
+/* Prefetch the cache lines that a body will change. */
 static void expect(struct reader *r, const struct program_body *b)
 {
     for (uint32_t i = 0; i < b->count; i++) {

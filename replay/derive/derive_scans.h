@@ -1,9 +1,9 @@
 /* derive_scans: the reads of each launch as the lists that the zerocopy engine replays.
  *
- * What a warp instruction reads without a gap is a list. Lists of a launch are in order of address, less what an
- * earlier one holds (struct list_ends): each sector is read once per launch. The structure is the memory that is read,
- * without its gaps. Under the pattern merged the lists make the requests of the accesses themselves where no sector is
- * read twice; under naive they tell what a thread per list would have made. */
+ * A list is what a warp instruction reads without a gap. Lists of a launch are in order of address, without sectors of
+ * an earlier list (struct list_ends), so each sector is read once per launch. The structure is the memory read, without
+ * its gaps. Where no sector is read twice, pattern merged makes the requests of the accesses themselves; naive shows
+ * those of a thread per list. */
 #pragma once
 
 #include <stddef.h>
@@ -17,10 +17,10 @@
 
 /* The runs of adjacent sectors that the instructions of a launch read, as lists in order of address.
  *
- * A byte for each sector (1/32 of the memory) holds the length of the longest run that ends with it. That is enough: a
- * run makes a list unless one that begins before it ends behind it, and the list begins where the one before it ends,
- * or with the run. Example: runs 3..7, 4..7, 4..8 (the last one not in it): lists 3..7 and 7..8; with 2..9
- * besides: 2..9 alone. Several threads may add runs at once. */
+ * A byte for each sector (1/32 of the memory) holds the length of the longest run that ends with it. A run makes a list
+ * unless one that begins before it ends behind it; the list begins at the end of the list before, or with the run.
+ * Example: runs 3..7, 4..7, 4..8 (ends excluded): lists 3..7 and 7..8; with 2..9 as well: 2..9 alone. Several threads
+ * may add runs. */
 
 /* Sectors of a run, at most; sectors with a bit in `used`; pages that are fetched ahead. */
 enum { LIST_MOST = 255, LIST_PAGE = 128, LIST_AHEAD = 8 };

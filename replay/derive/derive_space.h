@@ -8,12 +8,12 @@
 #include "replay/derive/derive.h"
 #include "trace/base/id_map.h"
 
-/* Which addresses are GPU memory whatever mechanism is asked about.
+/* Which addresses are GPU memory under every mechanism.
  *
  * Of a generated program: its allocations that say so (program_alloc.device). Of a recording: memory allocated on the
- * device, if the recording's table allocations names managed, pinned or registered memory beside it: then the program
- * itself keeps apart what stays on the GPU (labels, flags) and what comes from the host (the graph). A recording whose
- * program allocates all its memory on the device is asked what would be if it did not: nothing is left out. */
+ * device, if its table allocations also names managed, pinned or registered memory. Such a program itself separates
+ * data that stay on the GPU (labels, flags) from data of the host (the graph). If a recorded program allocates
+ * everything on the device, nothing is left out. */
 struct derive_memory {
     struct derive_ranges {
         struct derive_range {

@@ -66,7 +66,7 @@ static int take_memory(struct recorded_program *p, const struct derive_source *s
     return rc;
 }
 
-/* What the table kernels does not say of a launch, by what came of it. */
+/* Infer the launch shape that table kernels lacks from the recorded warps. */
 static int find_shape(struct recorded_program *p, struct program_launch *shape, struct err *err)
 {
     uint64_t blocks = 0, warps = 0;

@@ -141,7 +141,7 @@ static int keep_shares(struct client *s, struct err *err)
     return s->kept_share ? 0 : -1;
 }
 
-/* Of each warp a stretch in its middle. Around it as much is walked as what a gap's end has, of each kept wave. */
+/* Cut each warp to a stretch in its middle. Around it, of each kept wave, as much is walked as at a gap's end. */
 static int cut_warps(const struct corun *p, struct client *s, uint64_t sectors, struct err *err)
 {
     const struct gpu *gpu = platform_section_get(p->job->platform, "gpu");
@@ -535,7 +535,7 @@ static int note_faster(const struct corun *p, const struct dram_simulation *run,
     return 0;
 }
 
-/* What the sides gave, as all front ends report it. */
+/* Add up the sides' counts, as all front ends report them. */
 static void add_up(const struct corun *p, struct dram_simulation *run)
 {
     struct dram_totals *t = &run->totals;
@@ -656,7 +656,7 @@ static struct lead lead_of(const struct outcome *runs, const struct outcome *hal
     return l;
 }
 
-/* By which metrics the winner need not be that of another cut, and why. */
+/* Metrics by which another cut may have another winner, and why. */
 struct doubt {
     char by[100], why[1400];
 };

@@ -1,17 +1,16 @@
-/* Front end `corun` of streams of requests that are no programs: a GPU kernel's beside a PIM kernel's (or another GPU
- * kernel's), each also alone. Every channel is a run of its own, a closed loop before its memory partition. Times alone
- * are those under f3fs with its default caps and one virtual channel.
+/* Front end `corun` for request streams without a GPU model: a GPU kernel's beside a PIM kernel's or another GPU
+ * kernel's, each also alone. Every channel is a separate closed loop before its memory partition. Times alone are those
+ * under f3fs with its default caps and one virtual channel.
  *
- * A stream has arrival times, and nothing in it says which request waits for which. A source is one side of a co-run on
- * one channel. Its requests are ready at their arrival (an offset from the start of the pass or of the launch); MEM
- * requests need a place in the window; PIM requests come at most one per pim_period into an input buffer. At a launch's
- * end everything must be done, then launch_gap cycles pass. When all is done the pass ends; a repeated pass starts
- * relaunch_gap later.
+ * A stream has arrival times, but does not say which request waits for which. A source is one side of a co-run on one
+ * channel. Its requests are ready at their arrival (an offset from the start of the pass or launch). MEM requests need
+ * a place in the window; PIM requests enter an input buffer at most once per pim_period. A launch ends when everything
+ * is done; launch_gap cycles follow. A pass ends with its last launch; a repeated pass starts relaunch_gap later.
  *
- * What was issued stands before its sub-partition's (bank mod 2) L2 to DRAM queues, of which one takes one request each
- * DRAM cycle, classes in turn, PIM first; then replay/dram/dram_partition.h. The write-back of a read goes with it.
- * Requests marked as hits of L2 are answered at once. The streams are those behind L2: interconnect and L2 are not in
- * the way. */
+ * Issued requests wait before their sub-partition's (bank mod 2) L2 to DRAM queues, of which one takes one request each
+ * DRAM cycle, classes in turn, PIM first; then replay/dram/dram_partition.h. A read's write-back goes with it. Requests
+ * marked as hits of L2 are answered at once. The streams are those behind L2, so interconnect and L2 are not
+ * simulated. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +25,7 @@ enum { WINDOW = 640, RELAUNCH_GAP = 560 };
 /* --- sources --- */
 
 struct source {
-    /* What it is. */
+    /* The source. */
     const struct dram_request *requests; /* of one class, with write-backs behind their reads */
     uint32_t count;
     size_t work; /* requests that need an answer: not write-backs */
@@ -54,7 +53,7 @@ struct issued {
     uint32_t head, tail, mask;
 };
 
-/* One side: whose requests, and what they were alone. */
+/* One side: its requests, and its results alone. */
 struct side {
     const struct dram_stream *stream;
     enum dram_class class;
@@ -78,10 +77,10 @@ struct window {
     int64_t cycles;
 };
 
-/* The class's requests in an array of their own, with no window, period or gaps. A write-back goes with the request
- * right before it, as L2 makes it when that misses. One that follows another, or is the first (of a stream behind an L2
- * whose victims lie on other channels), is a write by itself: it takes a place in the window until it is done. What L2
- * still has after the last launch goes out right behind it: that is no further launch. Released after failure too. */
+/* The class's requests in a separate array, without window, period or gaps. A write-back goes with the request right
+ * before it, whose miss in L2 makes it. One that follows another, or is the first (its victims lie on other channels),
+ * is a write by itself and takes a place in the window until it is done. What L2 still has after the last launch goes
+ * out right after it; that is no further launch. Released after failure too. */
 static int source_init(struct source *s, const struct dram_stream *stream, uint32_t channel, enum dram_class class,
                        struct err *err)
 {
@@ -122,7 +121,7 @@ static int64_t source_ready(const struct source *s)
     return at > s->earliest ? at : s->earliest;
 }
 
-/* Whether a write-back stands behind request i. */
+/* Whether a write-back follows request i. */
 static bool source_evicts(const struct source *s, uint32_t i)
 {
     return i + 1 < s->count && s->requests[i + 1].flags & DRAM_IS_POSTED;
@@ -236,7 +235,7 @@ static void answer(struct window *w, int source, uint32_t i, int64_t t)
     source_answer(s, t);
 }
 
-/* What is ready is issued. */
+/* Issue ready requests. */
 static bool issue(struct window *w, int64_t t)
 {
     bool moved = false;
@@ -291,7 +290,7 @@ static bool enter(struct window *w, int sub)
     return false;
 }
 
-/* What is done gives its credit back and is answered. */
+/* Complete requests: return their credits and answer them. */
 static bool finish(struct window *w, int64_t t)
 {
     bool moved = false;
@@ -471,7 +470,7 @@ struct together {
     bool watch;    /* every request's cycles are wanted */
 };
 
-/* Where the totals keep what is of a side: of one only by its class. */
+/* Index of a side in the totals; of a single side, by its class. */
 static int place_of(const struct together *run, const struct side *side)
 {
     return run->count == 1 ? side->class == DRAM_PIM : (int)(side - run->sides);
@@ -579,7 +578,7 @@ static int run_sides_alone(struct corun *c, struct err *err)
     return rc;
 }
 
-/* What the sides were alone, and the metrics. */
+/* Report the sides' results alone, and the metrics. */
 static void report(const struct corun *c, const struct together *all, struct dram_totals *t, struct outcome *run)
 {
     for (int s = 0; s < c->sides; s++) {

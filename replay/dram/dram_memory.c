@@ -9,7 +9,8 @@
 
 #include "trace/base/mem.h"
 
-/* What of an address says the slice. With XORs no bits are the slice's own: the whole line number says the set. */
+/* Find the address bits that select the slice. With XORs no bits are the slice's alone: the whole line number selects
+ * the set. */
 static void slice_of_map(const struct dram_l2 *l, struct l2_shape *shape)
 {
     const struct dram_map *map = &l->map;
@@ -397,7 +398,7 @@ static void answer(struct dram_memory *m, struct dram_subpartition *s, uint32_t 
     __builtin_prefetch(&m->flight[flight]);
 }
 
-/* One read whose sector has come is answered. */
+/* Answer one read whose sector has arrived. */
 static bool leave_filled(struct dram_memory *m, struct dram_subpartition *s, uint32_t sub)
 {
     if (ring_full(&s->reply, &m->reply))
@@ -446,7 +447,7 @@ static bool take_back(struct dram_memory *m, struct dram_subpartition *s, uint32
     return true;
 }
 
-/* A request has come back from DRAM: what the next cycle will need of it is fetched from this machine's memory. */
+/* Prefetch, into this machine's caches, the data that the next cycle needs for a completed request. */
 static void prefetch_fill(const struct dram_memory *m, uint32_t sub, uint32_t id)
 {
     if ((id >> 1 & 3) == DRAM_ID_FETCH)
@@ -482,8 +483,8 @@ static void to_dram(struct dram_memory *m, uint32_t sub, int v, struct dram_wait
         note_camp(m, channel);
 }
 
-/* What L2 evicts: one request of as many columns as the line has written sectors. It lies in the slice of the line
- * that takes its place. */
+/* Write back an evicted line: one request of as many columns as it has written sectors. It belongs to the slice of its
+ * successor. */
 static void write_back(struct dram_memory *m, uint32_t sub, int v, const struct l2_result *r)
 {
     const struct dram_addr a = dram_l2_decode(&m->l2, r->victim, false);
@@ -571,7 +572,7 @@ static bool front(struct dram_memory *m, struct dram_subpartition *s, uint32_t s
     return false;
 }
 
-/* Whether anything stands in it besides the raster delay and the replies. */
+/* Whether a sub-partition holds anything besides the raster delay and the replies. */
 static bool holds(const struct dram_subpartition *s)
 {
     return s->some || ring_count(&s->filled) || ring_count(&s->back);
@@ -787,7 +788,7 @@ void dram_memory_core(struct dram_memory *m)
     m->core_next = more ? t + 1 : m->delays.next;
 }
 
-/* What is done leaves the channel, as far as the queue to L2 has room. */
+/* Move completed requests out of the channel while the queue to L2 has room. */
 static void leave(struct dram_memory *m, uint32_t c, int64_t k)
 {
     struct dram_partition *part = &m->part[c];

@@ -6,7 +6,7 @@
 #include "models/dram/dram_platform.h"
 #include "replay/derive/derive.h"
 
-/* What the rows are computed from. */
+/* The data of the rows. */
 struct facts {
     const struct dram_totals *t;
     const struct dram_stats *s;

@@ -90,7 +90,7 @@ static int set_up(struct running *r, struct err *err)
 
 /* --- a core cycle --- */
 
-/* What the work left out before what comes now has done to L2. */
+/* Apply to L2 the work left out before this point. */
 static void pass_gaps(struct running *r, uint32_t s)
 {
     if (r->run->side[s].warmup) {

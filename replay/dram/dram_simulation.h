@@ -4,18 +4,15 @@
 #include "replay/dram/dram_memory.h"
 #include "trace/program/cut.h"
 
-/* What the work that a cut leaves out would have left in L2, gap by gap (trace/program/cut.h).
+/* l2_warmup: the state that the work left out by a cut would leave in L2, gap by gap (trace/program/cut.h).
  *
- * A cut keeps the same blocks of every launch, and every pass. Without the others their data would stay in L2 from
- * launch to launch, which the whole program's do not: between two stretches that are kept the work left out has
- * displaced them, and has left data of its own there, read and written. So the rest is put through an L2 of the same
- * shape, without time, when a simulation is made ready; what then stands there is put into the simulated L2 when it
- * comes to the gap, lines used longest ago first. Lines that were there and are not displaced stay. What was written
- * and is displaced does not go back to DRAM: that would have been while the work left out ran, and what that work has
- * written goes back in its place.
- * Source: caches warmed without time between samples, as in Wunderlich et al., SMARTS, ISCA 2003.
- * Differs: no L1 stands before it, so that lines that L1 has are used again; a sector written in part is readable; of a
- * gap only the end is walked, sixteen times as many sector accesses as L2 has sectors. */
+ * A cut keeps the same blocks of every launch. Without the others their data would stay in L2 from launch to launch,
+ * which the whole program's do not. So the rest goes through an L2 of the same shape, without time, before the
+ * simulation. At a gap its lines enter the simulated L2, those used longest ago first. Lines that are not displaced
+ * stay. Displaced written lines do not go back to DRAM; those of the work left out do instead. Source: caches warmed
+ * without time between samples, as in Wunderlich et al., SMARTS, ISCA 2003. Differs: without L1, so lines that L1 holds
+ * are used again; a sector written in part is readable; only the end of a gap is walked, sixteen times as many sector
+ * accesses as L2 has sectors. */
 struct l2_warmup;
 
 /* Sector accesses that are walked of a gap. */

@@ -150,7 +150,7 @@ static struct schedule_task scheduled(const struct placement_keys *keys, const s
     return t;
 }
 
-/* The bound, the schedule, and where tasks may be re-assigned the better of it with and without. */
+/* Compute the bound and the schedule; where tasks may be re-assigned, the better of both schedules. */
 static int run_schedule(struct placement_set *set, const struct placement_tasks *tasks, bool high,
                         const struct placement_platform *hw, bool corun, bool reassign, struct err *err)
 {
@@ -383,7 +383,7 @@ static bool may_be_pinned(const struct placement_task *task, const struct placem
            (policy->follows_source && placement_task_source(&task->lo, PLACEMENT_DEVICE) == PLACEMENT_PINNED);
 }
 
-/* What the policies of a job are run over. */
+/* Context in which a job's policies run. */
 struct placing {
     const struct replay_job *job;
     const struct placement_tasks *tasks;
@@ -437,7 +437,7 @@ static int run_policy(const struct placing *s, const struct replay_policy *use, 
     return rc;
 }
 
-/* The task whose placement costs most over that of the baseline; the count of tasks: none does. */
+/* Find the task whose placement costs most over the baseline's; the count of tasks: none does. */
 static size_t dearest(const struct placement_set *set, const struct placement_set *base, size_t count)
 {
     size_t most = count;

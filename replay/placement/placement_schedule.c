@@ -116,7 +116,7 @@ static double undisturbed(const struct run *r, double n, double ms)
     return room < n * ms ? fmax(1, fmin(n, ceil(room / ms))) : n;
 }
 
-/* What is left of a task, or under co-run as much of it as is alike. */
+/* Run the rest of a task alone, or under co-run the part of it that is alike. */
 static void run_alone(struct run *r, size_t t, bool corun)
 {
     const struct schedule_task *task = &r->tasks[t];
@@ -426,7 +426,7 @@ void schedule_queue_set(struct schedule_queue *queue, size_t rank, struct schedu
     }
 }
 
-/* What a node must offer: kernels of at most `room`, mappings of at least `idle`; neutral where it does not matter. */
+/* Whether a node offers kernels of at most `room` and mappings of at least `idle`; neutral where irrelevant. */
 static bool offers(const struct schedule_offer *o, double room, double idle)
 {
     return o->waiting && o->exec_ms <= room && o->idle_ms >= idle;

@@ -134,7 +134,7 @@ static int finish(struct placement_task *task, struct err *err)
     return 0;
 }
 
-/* Task t's program has filled its keys: what was given is set again. */
+/* Task t's program has filled its keys: set the given ones again. */
 static int finish_filled(struct placement_tasks *tasks, size_t t, struct err *err)
 {
     for (size_t i = 0; i < tasks->given_count; i++) {
@@ -206,17 +206,18 @@ double placement_task_bytes(const struct placement_keys *keys, enum placement pl
 
 /* --- a recording of a CUDA program as a task --- */
 
-/* Recorded: kernels, durations, copies, allocations, and of managed memory what migrated. Bounded: how many bytes
- * kernels touch, and which launches find a dirty CPU cache. Not there: L2 figures, so pinned memory cannot be judged.
+/* Recorded: kernels, durations, copies, allocations, and migrations of managed memory. Bounded: bytes that kernels
+ * touch, and launches that find a dirty CPU cache. L2 figures are missing, so pinned memory cannot be judged.
  *
  * Of managed memory:
- *     bytes_hd, bytes_dh   what migrated each way, at most all that was allocated; where pages were evicted, which come
+ *     bytes_hd, bytes_dh   bytes migrated each way, at most all that was allocated; with evictions, which bring pages
  *                          back for no other reason, at least the pages that ever moved
- *     copies               one for each direction that anything moved in, at most one for each allocation
- *     S_i, N_c             at least what migrated to the GPU, in the kernels in which it did; at most everything,
- * always compute_ms           at least the kernels' time in which nothing was served or moved, at most all of it A
- * recording that has managed allocations and could not see migrations is refused. On a GPU without page faults nothing
- * migrates: everything in between 0 and what is allocated. Worked example (placement_tasks_record_test.c): a kernel of
+ *     copies               one for each direction with migrations, at most one for each allocation
+ *     S_i, N_c             at least the bytes migrated to the GPU and the kernels in which they were; at most
+ * everything compute_ms           at least the kernels' time in which nothing was served or moved, at most all of it
+ *
+ * A recording with managed allocations that could not see migrations is refused. On a GPU without page faults nothing
+ * migrates, so the bounds are 0 and all that is allocated. Worked example (placement_tasks_record_test.c): a kernel of
  * 10 ms, in it two migrations of 64 KiB from 1 to 2 and 3 to 5 ms and a fault from 0.5 to 1.5: 128 KiB, 1 dirty launch,
  * 10 - 3.5 = 6.5 to 10 ms of computing. */
 
@@ -367,7 +368,7 @@ static int64_t most(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* What was copied was a buffer of its own, on top of what is private; managed memory is copied as a whole. */
+/* Bound the sizes: copied memory has a second buffer on top of private memory; managed memory is copied whole. */
 static void bound_sizes(struct reading *r, int64_t pages)
 {
     struct placement_keys *lo = &r->task->lo, *hi = &r->task->hi;
@@ -495,7 +496,7 @@ static void count_copies(const struct program_totals *totals, struct placement_k
             (int64_t)totals->allocs[i].bytes;
 }
 
-/* The first kernel waits for nobody; a phase of the CPU takes no time, and waits for what was launched before. */
+/* Time that kernels wait: the first for nobody; a CPU phase takes no time and waits for earlier launches. */
 static double waits_ms(const struct program_totals *totals, const struct launch *calls)
 {
     double host = -calls->alone_ns, end = -calls->gap_ns, idle = 0;

@@ -11,10 +11,10 @@
 #include "trace/program/program_adapter.h"
 #include "trace/program/walk.h"
 
-/* --- counting: what the totals are made of, body by body --- */
+/* --- counting, body by body --- */
 
-/* Several threads may count the bodies of one launch, each into totals of its own: what is touched or modified for the
- * first time is found by one of them, whichever, so that the sums are the same. */
+/* Several threads may count bodies of one launch into separate totals. One of them finds each first touch or change, so
+ * sums are equal. */
 struct counting {
     const struct program *program;
     const struct program_pages *pages; /* of it */
@@ -41,7 +41,7 @@ static bool fresh(uint64_t *bits, uint64_t i)
 
 /* --- pages --- */
 
-/* Bytes of an allocation's pages: what lies in the last one is on it. */
+/* Bytes of an allocation's pages, the last one whole. */
 static uint64_t page_bytes(uint64_t bytes)
 {
     return (bytes + ACTOR_PAGE_BYTES - 1) / ACTOR_PAGE_BYTES * ACTOR_PAGE_BYTES;
@@ -59,7 +59,7 @@ static void touch_inside(struct counting *c, size_t i, uint64_t from, uint64_t t
     t->loaded |= writes ? 0 : 1ull << c->origin[i];
 }
 
-/* The bytes first .. last, as far as they lie in managed memory. */
+/* Count the managed bytes of first .. last. */
 static void touch(struct counting *c, uint64_t first, uint64_t last, bool writes, struct launch_totals *t)
 {
     for (size_t i = 0; i < c->pages->count; i++) {
@@ -71,7 +71,7 @@ static void touch(struct counting *c, uint64_t first, uint64_t last, bool writes
     }
 }
 
-/* The bytes that an access touches in any turn lie between these, if none lies outside the allocation that is meant. */
+/* Bounds of the bytes that an access touches in all turns; false if some lie outside its allocation. */
 static bool inside(const struct counting *c, const struct program_access *a, uint64_t first, uint64_t bytes,
                    uint64_t turns, uint64_t *low, uint64_t *high)
 {
@@ -232,7 +232,7 @@ static void count_instructions(struct counting *c, const struct program_body *b,
     t->storing += stores ? b->turns : 0;
 }
 
-/* One body of a warp of it, but for its time. */
+/* Count one body of a warp, without its time. */
 static void counting_body(struct counting *c, const struct program_body *body, struct launch_totals *t)
 {
     for (uint32_t k = 0; k < body->count; k++)
@@ -284,7 +284,7 @@ static void counting_end(const struct counting *c, double longest, double all, s
     t->warps = t->cpu ? 0 : (double)(share < c->per_sm ? share : c->per_sm);
 }
 
-/* What is modified of a counted launch, by allocation, goes to all launches'; the row is zeroed. */
+/* Add a counted launch's modified bytes, by allocation, to all launches' and zero the row. */
 static void add_modified(struct program_totals *totals, uint32_t launch, uint64_t *modified_of)
 {
     for (size_t i = 0; i < totals->alloc_count; i++)
@@ -449,9 +449,9 @@ void program_copies_count(struct program_copies *copies, const struct program_to
 
 /* --- totals_watch: the totals, counted while somebody else takes the steps --- */
 
-/* The page view of the program with all steps as they are; what goes by is counted, so that its bodies are made once
- * for both. The totals are those of program_totals_init(), to the bit, if each actor of each launch that no other is
- * like took all its steps, once and in order, and every run was through with a launch before any began the next. */
+/* The page view of the program, which counts its steps as they pass, so that bodies are made once for both. The totals
+ * are those of program_totals_init(), to the bit, if each actor of each distinct launch takes all its steps, once and
+ * in order, and every run ends a launch before any begins the next. */
 
 enum { NONE = 0xFFFFFFFF };
 
@@ -507,7 +507,7 @@ static int begin_launch(struct totals_watch *w, uint32_t launch, struct err *err
     return 0;
 }
 
-/* What the run has counted goes to the launch's. */
+/* Add the run's counts to the launch's. */
 static void hand_in(struct run *r)
 {
     const struct launch_totals *c = &r->counts;
@@ -672,7 +672,7 @@ void totals_watch_close(struct totals_watch *w)
 
 /* --- all of it, by one run --- */
 
-/* What is counted of a body is known with the steps of its first turn. */
+/* Count a warp: a body's counts follow from the steps of its first turn. */
 static int count_warp(void *run, uint32_t launch, uint32_t warp, struct err *err)
 {
     struct actor_step taken;
@@ -714,15 +714,14 @@ int program_totals_init(struct program_totals *totals, const struct program *pro
 
 /* --- program_hits: how much of what a program accesses its GPU's L2 serves --- */
 
-/* A run of the program's warps through models/gpu/l2.h. As many blocks as are resident take turns, one instruction of
- * each warp after the other (trace/program/walk.h). A loaded sector is a hit if the cache has it; a stored one always,
- * as the cache takes it and fetches nothing. Only managed memory counts, all memory has its place in the cache. A
- * program of more than `cut` memory instructions is run in part: of each kernel the same share of its blocks, rounded
- * up to whole waves of resident blocks; where that is a single wave and still more than the kernel's share, of each
- * loop the first turns. What is left out counts as what was run. Example: cut 1,000 of 4,000 instructions in 8 blocks,
- * 2 resident: one wave, all of it. With 8 resident: the wave is all 8 blocks, and every loop ends after a quarter of
- * its turns. Differs: no L1 stands before the L2, so what an L1 would serve counts as an access to the L2, mostly a
- * hit; phases of the CPU pass the cache by. */
+/* Run the program's warps through models/gpu/l2.h. Resident blocks take turns, one instruction of each warp after the
+ * other (trace/program/walk.h). A loaded sector is a hit if the cache has it; a stored one always. Only managed memory
+ * counts, but all memory has its place in the cache. A program of more than `cut` memory instructions runs in part: the
+ * same share of each kernel's blocks, rounded up to whole waves of resident blocks; where a single wave is more than
+ * that share, the first turns of each loop. The rest counts as what ran. Example: cut 1,000 of 4,000 instructions in 8
+ * blocks, 2 resident: one wave, all of it. With 8 resident the wave is all 8 blocks, and every loop ends after a
+ * quarter of its turns. Differs: without L1, whose hits count as accesses to L2, mostly hits; phases of the CPU bypass
+ * the cache. */
 struct part {
     struct program_adapter adapter; /* first */
     const struct program_totals *totals;

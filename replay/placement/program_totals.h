@@ -1,12 +1,11 @@
-/* program_totals: what the launches of a program touch, issue and take, counted exactly; nothing is cached or cut.
+/* program_totals: exact counts of what a program's launches touch, issue and take, without cache or cut.
  *
- * Bytes touched: distinct pages of 4 KiB of managed memory, since that is what a GPU maps. Bytes modified: distinct
- * sectors of 32 B, since that is what a cache writes back. Both are of one launch: two launches that touch the same
- * page have one each. Memory that is the GPU's in any case (program_alloc.device) is neither touched nor modified.
- * Time of a kernel: each warp takes what models/gpu/occupancy.h says of its steps one after the other (or
- * program.compute_ns a turn), every turn of a body as long as its first; the kernel takes as long as its longest warp,
- * or as all of them together on as many places as are resident, whichever is more. Launches themselves take no time.
- * Worked example: 64 warps of 100 ns each on 16 places: 64 x 100 / 16 = 400 ns; 3 warps on 16 places: 100 ns. */
+ * Bytes touched: distinct 4 KiB pages of managed memory, which a GPU maps. Bytes modified: distinct 32 B sectors, which
+ * a cache writes back. Both are per launch. Memory that is always the GPU's (program_alloc.device) counts as neither.
+ * Time of a kernel: models/gpu/occupancy.h gives each warp's steps (or program.compute_ns a turn), every turn of a body
+ * as long as its first. The kernel takes as long as its longest warp, or as all of them on the resident places,
+ * whichever is more. Launches themselves take no time. Worked example: 64 warps of 100 ns each on 16 places: 64 x 100 /
+ * 16 = 400 ns; 3 warps on 16 places: 100 ns. */
 #pragma once
 
 #include "models/gpu/gpu.h"
@@ -48,9 +47,8 @@ int program_totals_init(struct program_totals *totals, const struct program *pro
                         struct err *err);
 void program_totals_release(struct program_totals *totals);
 
-/* The totals of a program from those of two parts of it: of each launch the first so many blocks, of the second part
- * more, or all in both. What is counted goes on by the block as from the first part to the second. Released likewise.
- */
+/* Extrapolate totals from two parts of a program: the first blocks of each launch, a larger number of them in the
+ * second part (or all in both). Counts grow per block as from the first part to the second. Released likewise. */
 struct program_totals_part {
     const struct program_totals *totals;
     const uint64_t *blocks; /* by launch */
@@ -59,11 +57,11 @@ struct program_totals_part {
 int program_totals_continue(struct program_totals *totals, const struct program *program,
                             const struct program_totals_part part[2], struct err *err);
 
-/* What is copied where a program's memory is copied: memory that the CPU has written before the first
- * kernel after it, memory that a kernel has written before the CPU touches it and at the end; whole allocations.
+/* Copies of a program whose memory is copied: memory that the CPU has written, before the next kernel; memory that a
+ * kernel has written, before the CPU touches it and at the end. Whole allocations.
  *
- * Memory that is the GPU's in any case is never copied; scratch is not copied back.
- * Worked example: A written by the CPU, a kernel reads A and writes B (8 bytes each): A goes in, B comes back last. */
+ * Memory that is always the GPU's is never copied; scratch is not copied back. Worked example: A written by the CPU, a
+ * kernel reads A and writes B (8 bytes each): A goes in, B comes back last. */
 struct program_copies {
     int64_t in_bytes, in_copies;
     int64_t back_bytes, back_copies; /* all of them */

@@ -10,7 +10,7 @@
 
 enum { ROOM = 60, LINES_MAX = 4, NAME_MAX_CHARS = 400 };
 
-/* Of what is slanted by 35 degrees. */
+/* Sine and cosine of 35 degrees, the slant of labels. */
 static const double sine = 0.5736, cosine = 0.8192;
 static const double across = 36; /* letters from the axis to the right end */
 
@@ -478,7 +478,7 @@ static unsigned tinted(unsigned colour, double tint)
     return out;
 }
 
-/* What a figure has used so far. */
+/* Looks that a figure has used. */
 struct used {
     bool fills[FILLS], points[POINTS], dashes[DASHES];
 };

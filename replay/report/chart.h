@@ -45,11 +45,11 @@ void chart_write(const struct figure_input *input, FILE *script, const struct ch
 /* The distance of tics on a linear axis that ends at `most`. */
 double chart_step(double most);
 
-/* style: how a series looks, the same in every figure. A policy has its hue wherever it is drawn, its variants
- * (parameters) are lighter or darker, another eviction policy has a hue of its own; what is no policy is blue-grey or
- * brown. In grey, fills, dashes and points tell the series of a figure apart as long as there are enough.
+/* style: the look of a series, the same in every figure. A policy has one hue everywhere; its variants (parameters) are
+ * lighter or darker; another eviction policy has another hue. Other series are blue-grey or brown. In grey, fills,
+ * dashes and points tell series apart as long as there are enough.
  *
- * Policies stand in the order of `offchip list policies`, their variants by their numbers. */
+ * Policies are in the order of `offchip list policies`, their variants by their numbers. */
 
 struct style {
     unsigned colour; /* 0xRRGGBB */
@@ -57,9 +57,8 @@ struct style {
     int dash, point; /* of gnuplot */
 };
 
-/* Styles of n series by their policies' names in case tables ("fixed:granularity=4KiB", "tree+random"). The hue is
- * that of the policy's place in the list of policies; lightness and what tells series apart in grey give way to earlier
- * series that look the same. */
+/* Styles of n series by policy name as in case tables ("fixed:granularity=4KiB", "tree+random"). The policy's place in
+ * the list gives the hue; lightness and grey patterns differ from earlier series that would look the same. */
 void style_policies(const char *engine, char *const *names, size_t n, struct style *out);
 
 /* The i-th of what is no policy. */

@@ -17,7 +17,7 @@
 
 /* --- text --- */
 
-/* Text with nothing in it active; what is not UTF-8 becomes '?'. */
+/* Write text with HTML escaped; bytes that are no UTF-8 become '?'. */
 static void put_text(FILE *out, const char *text)
 {
     json_t *clean = json_tree_text(text);
@@ -57,7 +57,7 @@ static const char *value_text(const struct compare_row *row, const char *metric,
     return metric_text(&row->outcome.metrics[v - row->outcome.values], v, buf, size);
 }
 
-/* What the link needs at least for a row's bytes; 0: not known. */
+/* Least time of a row's bytes on the link; 0: not known. */
 static double link_ns(const struct compare_result *result, const struct compare_row *row)
 {
     const struct metric_value *in = outcome_get(&row->outcome, "h2d_bytes");
@@ -70,7 +70,7 @@ static double link_ns(const struct compare_result *result, const struct compare_
 
 /* --- figures --- */
 
-/* A figure with its words; what it does not draw stands below it, or a line in its place. */
+/* Write a figure with its caption, and the parts that it does not draw or why there is none. */
 static void put_figure(const struct decision *d, FILE *out, const char *name, const json_t *runs, const json_t *robust,
                        const char *caption)
 {
@@ -204,7 +204,7 @@ static const struct compare_row *prefetched(const struct compare_result *result)
     return NULL;
 }
 
-/* What bounds a row, as far as it is known. */
+/* Say what bounds a row, if known. */
 static void say_bound(const struct compare_result *result, const struct compare_row *row, FILE *out)
 {
     const struct compare_row *whole = prefetched(result);
@@ -269,7 +269,7 @@ static void every_row(const struct decision *d, FILE *out)
     end(out);
 }
 
-/* What bounds the rows, and their figure beside it. */
+/* Write what bounds the rows, with its figure. */
 static void why(const struct decision *d, FILE *out, const json_t *runs)
 {
     begin(out, "why", "Why");

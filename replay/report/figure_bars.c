@@ -122,7 +122,7 @@ static size_t fill(const struct bars *b, struct chart *chart, size_t metric)
     return known;
 }
 
-/* Divide by the unit of the axis, or by what the parts of a group are together. */
+/* Divide values by the axis' unit, or by the sum of a group's parts. */
 static const char *scale(const struct bars *b, struct chart *chart, size_t metric)
 {
     const char *unit = "ratio";
@@ -143,7 +143,7 @@ static const char *scale(const struct bars *b, struct chart *chart, size_t metri
     return unit;
 }
 
-/* Speed-ups stand over or under 1; what spans decades, on a logarithmic axis too. */
+/* Choose the axis: speed-ups are drawn from 1; values over decades on a logarithmic axis. */
 static void choose_axis(const struct bars *b, struct chart *chart, size_t metric)
 {
     double least = INFINITY, most = 0;
@@ -158,7 +158,7 @@ static void choose_axis(const struct bars *b, struct chart *chart, size_t metric
     chart->log_of = gain ? 2 : 10;
 }
 
-/* What the axis measures; of a box, whose metric is a median, without that. */
+/* Label of the axis; for a box, whose metric is a median, without "median". */
 static const char *axis_label(const struct bars *b, const char *metric, char *buf, size_t size)
 {
     if (b->joined)

@@ -1,4 +1,4 @@
-/* Figure compare-times: the time of each mechanism of a comparison (replay/compare), with what is not known of it. */
+/* Figure compare-times: the time of each mechanism of a comparison (replay/compare), with its uncertainty. */
 #include <math.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ static double error_of(const struct run *run)
     return run_metric(run, "error_ratio", &error) && error > 0 ? 1 + error : 1;
 }
 
-/* Its time; what is only more than a bound has NAN, and the bound as its lower end. */
+/* Take a row's time; one that is only a bound has NAN, and the bound as its lower end. */
 static bool take(struct chart_bar *time, const struct run *run, double unit)
 {
     double bound;

@@ -74,7 +74,7 @@ static bool same(const struct lines *l, size_t a, size_t b)
     return true;
 }
 
-/* A line's name; of one that lies on another, with that one's. Freed by the caller. */
+/* Label of a line; if it coincides with another, with that one's name. Freed by the caller. */
 static char *label_of(const struct lines *l, size_t line)
 {
     char *label = figure_form_label(&l->form, line);
@@ -131,7 +131,7 @@ static const char *unit_of(const char *key)
     return *metric_unit(key) ? metric_unit(key) : n > 4 && strcmp(key + n - 4, "_pct") == 0 ? "%" : "number";
 }
 
-/* A few values stand as they were given: "64KiB"; one that would stand in its neighbour is not written. */
+/* Put tics: a few values as they were given ("64KiB"), without those that would overlap. */
 static void put_tics(const struct lines *l, FILE *script, bool wide)
 {
     const double all = wide ? log(l->hi / l->lo) : l->hi - l->lo;

@@ -47,7 +47,7 @@ static int view_open(struct view *view, const struct figure_input *input, struct
     return 0;
 }
 
-/* A task's time under each memory at one end of what is known of it; NAN: not known. */
+/* Times of a task under each memory at one end of its input; NAN: not known. */
 static void times_of(const struct view *view, const struct placement_task *t, const struct placement_keys *end,
                      double ms[PLACEMENTS])
 {
@@ -59,7 +59,7 @@ static void times_of(const struct view *view, const struct placement_task *t, co
         ms[p] = p == PLACEMENT_PINNED && t->no_l2 ? NAN : end->compute_ms + o.ms[p];
 }
 
-/* Points of what was measured beside the bars; whether there are any. */
+/* Write measured points beside the bars; returns whether there are any. */
 static bool measured_data(FILE *script, const struct placement_tasks *tasks, const bool *drawn, size_t bars)
 {
     bool any = false;

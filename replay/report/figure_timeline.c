@@ -98,7 +98,7 @@ static void mark_all(struct timeline *t)
     }
 }
 
-/* Where each piece stands on the y axis: pieces follow each other without the gaps of the address space. */
+/* Stack the pieces on the y axis, without the gaps of the address space. */
 static int stack_pieces(struct timeline *t, struct err *err)
 {
     const struct uvm_recording *r = t->recording;

@@ -76,7 +76,7 @@ static void take(struct tornado *t, const json_t *number)
     t->bars[t->count++] = bar;
 }
 
-/* Within which leads the best ties with whatever is next: its own error, or the least of the others if larger. */
+/* Lead within which the best ties with the next: its error, or the least of the others' if larger. */
 static double tie_of(const json_t *robust)
 {
     const json_t *errors = json_object_get(robust, "ties_within"), *names = json_object_get(robust, "answers");

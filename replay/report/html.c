@@ -56,7 +56,7 @@ static json_t *cell(const struct report_cell *c)
     return c->value.unbound ? json_pack("{s:o}", "near", value) : value;
 }
 
-/* A line stands in place of a figure that was asked for or failed; one that has nothing to draw is left out. */
+/* Add a figure, or a line in its place if it was asked for or failed; one with nothing to draw is left out. */
 static void add_figure(json_t **array, const struct run_set *runs, const char *name, const char *metric, bool asked,
                        json_t *missing)
 {
@@ -97,7 +97,7 @@ static json_t *all_figures(const struct run_set *runs, const struct engine *engi
     return array;
 }
 
-/* The list of metrics to show: what was asked for or the engine's headline, then its ranks. */
+/* Metrics to show: those asked for or the engine's headline, then its ranks. */
 static char *metric_list(const char *engine, const char *asked, json_t **ranks, struct err *err)
 {
     const struct engine *e = engine_of_results(engine);
@@ -155,7 +155,7 @@ static json_t *section_of_report(const struct report *report, const struct run_s
     return section;
 }
 
-/* What the page says of one engine. */
+/* Section of one engine. */
 static json_t *section(const struct run_set *all, const char *name, const char *asked, json_t *missing, struct err *err)
 {
     const struct engine *engine = engine_of_results(name);

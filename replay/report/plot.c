@@ -50,7 +50,7 @@ static int write_results(const struct figure *figure, const struct figure_input 
     return rc;
 }
 
-/* A figure's part of a script, freed by the caller whatever comes of it. */
+/* Make a figure's part of a script, always freed by the caller. */
 static int make_script(const struct figure *figure, const struct figure_input *input, char **text, size_t *n,
                        struct err *err)
 {
@@ -360,7 +360,7 @@ static const char *first_words(FILE *said, char *text, size_t size)
     return "";
 }
 
-/* Run gnuplot on a script: what it draws, freed by the caller, and what it says. */
+/* Run gnuplot on a script; returns its drawing, freed by the caller, and its messages. */
 static int run_gnuplot(FILE *script, FILE *said, char **bytes, size_t *size, struct err *err)
 {
     int ends[2], status = 0;
@@ -383,8 +383,7 @@ static int run_gnuplot(FILE *script, FILE *said, char **bytes, size_t *size, str
     return !rc && status ? err_set(err, "gnuplot failed: %s", first_words(said, words, sizeof words)) : rc;
 }
 
-/* Whether a drawing begins and ends as its form does: gnuplot's exit status tells nothing of what it could not write.
- */
+/* Whether a drawing begins and ends as its form does; gnuplot's exit status ignores failed writes. */
 static bool is_whole(const char *name, const char *bytes, size_t n)
 {
     static const struct {

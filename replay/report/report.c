@@ -57,7 +57,7 @@ static void consider(struct fixed *f, const struct run_set *runs, size_t i)
         f->best = i;
 }
 
-/* Whether none of those of which only a bound is known may be faster. */
+/* Whether no policy with only a bound may be faster. */
 static bool is_surely_best(const struct fixed *f, const struct run_set *runs)
 {
     double best;
@@ -240,7 +240,7 @@ double report_error(const struct run *run)
                           run->platform);
 }
 
-/* What one case is decided by: the first rank that a run of it knows. */
+/* The metric that decides a case: the first rank that a run of it knows. */
 struct decision_by {
     char metric[64];
     size_t rank; /* RANKS: none knows any */
@@ -318,8 +318,8 @@ static void count_case(struct tally *tally, const struct case_table *table, cons
     }
 }
 
-/* What nothing in the case beats is marked; nothing where an estimate, or what is only more than a bound, may be the
- * best: nobody knows how far it is off. shown: the metric that decides is a column. */
+/* Mark the policies that nothing in the case beats; none where an estimate or a bound may be better. shown: the
+ * deciding metric is a column. */
 static void judge_case(struct tally *tally, const struct case_table *table, const size_t *list, size_t n,
                        const struct decision_by *by, bool shown, struct verdict_answer *answers,
                        struct report_mark *marks, struct report *report)
@@ -346,7 +346,7 @@ static void judge_case(struct tally *tally, const struct case_table *table, cons
     (void)snprintf(report->answer, sizeof report->answer, "%s", v.say);
 }
 
-/* Of one case its verdict stands there already. */
+/* Say the tally, unless a verdict of one case says it already. */
 static void say_tally(const struct tally *t, bool marks, struct report *report)
 {
     if (t->cases < 2)
@@ -363,7 +363,7 @@ static void say_tally(const struct tally *t, bool marks, struct report *report)
                        marks ? " ('*': the best of a case, '=': the same within the models' errors)" : "");
 }
 
-/* The runs of one case stand together in `list`, from first[case] on. */
+/* Group the runs in `list` by case; case c begins at first[c]. */
 static void sort_by_case(const struct case_table *table, size_t count, size_t *first, size_t *list)
 {
     for (size_t i = 0; i < count; i++)

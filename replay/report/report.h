@@ -1,6 +1,5 @@
-/* report: runs brought into rows: plain, or pivoted by any parameter, with each metric's declared aggregate, and the
- * best of the fixed policies where several were run. Rows, columns and names are those of case_table; printing is
- * cmd's. */
+/* report: arranges runs in rows, plain or pivoted by any parameter, with each metric's declared aggregate, and the best
+ * fixed policy where several ran. case_table gives rows, columns and names; cmd prints. */
 #pragma once
 
 #include <stdio.h>

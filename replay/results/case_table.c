@@ -77,7 +77,7 @@ static bool is_taken(const struct run *run, const char *name)
     return json_object_get(run->settings, name) || (run->part_by && strcmp(run->part_by, name) == 0);
 }
 
-/* What stands behind the commas of "synth:conv2d,bytes=8GiB,kernel=1". */
+/* Read the keys of "synth:conv2d,bytes=8GiB,kernel=1". */
 static void spec_keys(const struct run *run, const char *spec, json_t **keys)
 {
     for (const char *p = strchr(spec, ','); p; p = strchr(p + 1, ',')) {
@@ -482,7 +482,7 @@ static int two_in_a_cell(const struct run *a, const struct run *b, const char *m
         a->policy, *a->input ? a->input : a->part, a->platform, metric, a->file, b->file);
 }
 
-/* Find runs that stand twice. 1: a case was split, and all is to be numbered anew. */
+/* Find runs that occur twice. 1: a case was split, and everything must be renumbered. */
 static int find_twice(struct making *m)
 {
     struct numbers cells = {0};
@@ -639,7 +639,7 @@ static const struct candidate *candidate_apart(const struct making *m)
     return NULL;
 }
 
-/* Keep every key that differs; those of the last kind only where they divide what the others do not. */
+/* Keep every key that differs; keys of the last kind only where they divide cases that the others do not. */
 static int keep_differing(struct making *m, const struct candidate *apart, size_t *class)
 {
     for (size_t k = 0; k < m->count; k++)
@@ -660,7 +660,7 @@ static int keep_differing(struct making *m, const struct candidate *apart, size_
                              : err_set(m->err, "%zu cases differ in nothing that a row could name", m->cases - count);
 }
 
-/* Of input and settings the fewest that divide the cases as all of them do, earlier ones preferred. */
+/* Keep the fewest keys of input and settings that divide the cases as all do, earlier ones first. */
 static int drop_needless(struct making *m, size_t *class)
 {
     size_t all = classify(m, NULL, NULL, class);
@@ -753,7 +753,7 @@ static int append_key(char **label, const struct candidate *key, const char *tex
                            : mem_append(label, "%s%s=%s", blank, key->name, text);
 }
 
-/* What was run and its graph are always named. */
+/* Whether a key is always named: the program and its graph. */
 static bool is_named(const struct candidate *key)
 {
     return (key->kind == CASE_KEY_HEAD && strcmp(key->name, "engine") != 0 && strcmp(key->name, "platform") != 0) ||

@@ -1,17 +1,16 @@
-/* case_table: runs as cases x policies. Everything that shows results takes its rows, columns and labels from here.
+/* case_table: runs as cases x policies: the rows, columns and labels of everything that shows results.
  *
- * Cases are compared by value (run_case.h), and for parts of runs by the part too; policies by engine, name and
- * parameters. Two runs of one policy on one case that say the same are one run. If they say different things, and that
- * is because their speed-ups are relative to different runs, the case is one for each of these; else nothing can tell
- * them apart, which is an error that names both.
+ * Cases are compared by value (run_case.h), parts of runs also by part; policies by engine, name and parameters. Two
+ * equal runs of one policy on one case are one run. If they differ only because their baselines do, each baseline makes
+ * a case; any other difference is an error that names both.
  *
- * A row is named by the fewest keys that tell all rows apart (besides engine, workload or inputs by role, platform,
- * part and version, which always are where they differ): keys of the input's spec, settings, and only where these are
- * not enough the full input, its content, numbers of the platform. Files of one name take as many folders as it needs.
+ * The fewest keys that tell all rows apart name a row: keys of the input's spec, settings, and if needed the full
+ * input, its content, numbers of the platform. Engine, workload or inputs by role, platform, part and version are named
+ * wherever they differ. Files of one name get as many folders as they need.
  *
- * One key may be set apart (the columns of a pivot, the axis of a figure): then cases that differ in it alone are one
- * row, policies that differ in it alone one series, and each run has its value in `apart`. No two runs share row,
- * series and value, but for those with twice[].
+ * One key may be set apart (the columns of a pivot, the axis of a figure). Cases that differ in it alone are then one
+ * row, policies that differ in it alone one series, and each run has its value in `apart`. Only runs with twice[] may
+ * share row, series and value.
  *
  * case_table_make, read, case_table_release. The set must outlive the table. */
 #pragma once

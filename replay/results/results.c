@@ -497,7 +497,7 @@ static int check_platform(struct results *results, sqlite3_stmt *row, struct err
                    (long long)sqlite3_column_int64(row, RESULTS_ID));
 }
 
-/* Whether the row is what was written; its hash is added to *sum. */
+/* Check a row against its hash, and add the hash to *sum. */
 static int check_row(struct results *results, sqlite3_stmt *row, struct row_hash *sum, struct err *err)
 {
     struct row_hash content, stored;
@@ -858,7 +858,7 @@ static int put_values(struct results *results, const struct results_run *run, in
     return wrong ? -1 : 0;
 }
 
-/* What is sealed is what the file gives back, not what was handed over: columns may convert. */
+/* Hash the row as the file returns it, since columns may convert values. */
 static int seal_of(struct results *results, int64_t run, int first, int end, struct row_hash *out, struct err *err)
 {
     sqlite3_stmt *stmt = bound(results, RESULTS_RUN, err, "i", run);
@@ -907,7 +907,7 @@ static int find_row(struct results *results, const char *key, struct row *row, s
     return found;
 }
 
-/* The run is there already, as `old`: it must have given the same numbers. The one with the smaller position stands. */
+/* Handle a run that exists as `old`: its numbers must be equal; the smaller position stays. */
 static int put_again(struct results *results, const struct results_run *run, const char *key, const struct row *old,
                      const struct row *new, struct err *err)
 {

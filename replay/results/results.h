@@ -88,8 +88,8 @@ int results_check(struct results *results, struct results_counts *counts, struct
 /* Adds the runs of n results files once, positions kept, in one transaction; other numbers for a run are an error. */
 int results_merge(struct results *results, const char *const *from, size_t n, struct err *err);
 
-/* A sweep of so many points is on its way to the file, called by 32 hexadecimal digits of its own (sweep_id()); it has
- * ended. A file in which one has not is incomplete. Each is a transaction of its own; neither minds being repeated. */
+/* Mark a sweep of `points` points as started, under an id of 32 hexadecimal digits (sweep_id()), or as ended. A file
+ * with an unended sweep is incomplete. Each call is one transaction and may be repeated. */
 int results_sweep_begin(struct results *results, const char *sweep, int64_t points, struct err *err);
 int results_sweep_end(struct results *results, const char *sweep, struct err *err);
 /* If one has not, add the sentence that says so to an array, which is made where there is none. */

@@ -17,7 +17,7 @@ static int no_memory(struct err *err)
     return err_set(err, "out of memory while comparing runs");
 }
 
-/* --- what a run was of --- */
+/* --- facts of a run --- */
 
 struct fact {
     enum run_fact_kind kind;
@@ -168,7 +168,7 @@ static bool varies(const struct making *m, const struct fact *fact)
 
 /* --- who is whose like --- */
 
-/* What varies of a run as one text, whatever its order. */
+/* A run's varying facts as one text, in any order. */
 static char *match_key(const struct making *m, const struct facts *facts)
 {
     json_t *all = json_object();
@@ -219,7 +219,7 @@ static int match(struct making *m)
 
 /* --- names --- */
 
-/* By what a run was matched, but for the policy; engines only where there are several. */
+/* Name the facts that matched a run, without the policy; engines only if there are several. */
 static char *case_label(const struct making *m, const struct side *side, size_t i)
 {
     char *label = mem_strdup("", NULL);
@@ -436,7 +436,7 @@ static void side_release(struct side *side)
     free(side->partner);
 }
 
-/* Whether an input of a run has no hash of its content, as what is written by hand. */
+/* Whether a run's input lacks a hash of its content, as in hand-written files. */
 static bool any_unhashed(const struct run_set *set)
 {
     size_t k;

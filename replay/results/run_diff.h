@@ -1,10 +1,10 @@
-/* run_diff: in what two sets of runs differ.
+/* run_diff: the differences between two sets of runs.
  *
- * What has one value in each set is compared; what has several in either (the settings of a grid, policies, inputs) is
- * what runs are matched by, and so are engines always. So two single runs are one pair whatever they are of, and of two
- * sweeps each point has its own. Numbers of a platform are taken within the platform of one name, parameters within the
- * policy. Example: A holds tree and none on bicg, B tree and adaptive on bicg at another oversubscription: tree is
- * matched, oversubscription_pct compared, none only in A, adaptive only in B. */
+ * Keys with one value in each set are compared; keys with several values in either (a grid's settings, policies,
+ * inputs) match runs, and so does the engine. So two single runs are always one pair, and two sweeps are paired point
+ * by point. Platform numbers are compared within a platform's name, parameters within a policy. Example: A holds tree
+ * and none on bicg, B tree and adaptive on bicg at another oversubscription: tree is matched, oversubscription_pct
+ * compared, none only in A, adaptive only in B. */
 #pragma once
 
 #include "replay/results/runs.h"

@@ -54,7 +54,7 @@ struct metric_value aggregate_values(enum aggregate_how how, const struct metric
     return out;
 }
 
-/* What the runs say of a metric: values, and the ends of intervals. */
+/* The runs' values of a metric, and the ends of intervals. */
 struct values {
     double *known, *lo, *hi;
     size_t known_count, count;
@@ -132,7 +132,7 @@ struct group {
     char text[];
 };
 
-/* What is the same for all runs of a group, or NULL. */
+/* Text of a group's common facts, or NULL. */
 static char *group_text(const struct run *run, const char *value, struct err *err)
 {
     const struct run_case *c = &run->run_case;

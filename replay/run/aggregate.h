@@ -26,8 +26,8 @@ struct metric_value aggregate_values(enum aggregate_how how, const struct metric
 int aggregate_runs(enum aggregate_how how, const char *metric, const struct run *const *runs, size_t n,
                    struct metric_value *value, size_t *left_out, struct err *err);
 
-/* Put in place of the runs one for each policy, value of `key` (NULL: whatever the inputs) and case but for its inputs:
- * every metric aggregated over the inputs. A run with a key is a part called by its value. *fewest and *most (may be
- * NULL): how many runs went into one; *without: runs without the key, which are left out. -1 with *err set. */
+/* Replace the runs by one for each policy, value of `key` (NULL: any) and case without its inputs, with every metric
+ * aggregated over the inputs. A run with a key is a part named by its value. *fewest and *most (may be NULL): runs in
+ * one; *without: runs left out for lack of the key. -1 with *err set. */
 int aggregate_inputs(struct run_set *runs, const char *key, enum aggregate_how how, size_t *fewest, size_t *most,
                      size_t *without, struct err *err);

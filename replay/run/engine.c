@@ -249,7 +249,7 @@ static void fill_speedup(struct replay_result *result)
 
 /* --- the link --- */
 
-/* What a run names of a direction takes at the best rate that the platform has for it, ns; 0: it has no link. */
+/* Least time of a run's bytes in one direction at the platform's best rate, ns; 0: no link. */
 static double link_ns(const struct platform *platform, const struct outcome *run, int way, double outside)
 {
     static const char *const names[] = {"h2d_bytes", "d2h_bytes"};
@@ -507,7 +507,7 @@ json_t *replay_to_json(const struct replay_result *result, const struct replay_r
     return json_tree_check(root, err) ? NULL : root;
 }
 
-/* --- the case of a request, and what names its runs in a results file --- */
+/* --- build the run_case of a request: the key of its rows in a results file --- */
 
 static json_t *inputs_json(const struct replay_request *request)
 {

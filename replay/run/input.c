@@ -20,7 +20,7 @@ struct hashing {
     struct err *err;
 };
 
-/* Content of a file that a key of the workload names (graph=FILE, rows=FILE); what is no file counts by its text. */
+/* Hash a file that a workload's key names (graph=FILE, rows=FILE), or the text if it is no file. */
 static int hash_file(void *ctx, const char *path)
 {
     const struct hashing *to = ctx;
@@ -52,7 +52,7 @@ static int hash_named(struct hashing *to, const char *path)
     return rc;
 }
 
-/* The spec and the files it names: all that decides what a workload or a plain file holds. */
+/* Hash the spec and the files it names: everything that decides the input's content. */
 static int hash_content(struct input *input, struct err *err)
 {
     XXH3_state_t *state = XXH3_createState();

@@ -1,6 +1,5 @@
-/* measured: how far off predicted times were where the same program was measured, by mechanism and machine.
- *
- * The numbers are those of docs/accuracy.md, written by `make accuracy` (measured_errors.h). */
+/* measured: errors of predicted times against measurements, by mechanism and machine; those of docs/accuracy.md,
+ * written by `make accuracy` (measured_errors.h). */
 #pragma once
 
 /* Mean error, a ratio: of 4 rows or more of that mechanism ("managed") on the platform of that name, else of all

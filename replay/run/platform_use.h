@@ -6,11 +6,11 @@
 #include "models/base/platform.h"
 #include "trace/store/store.h"
 
-/* platform_choice: which platform a run is of: the one that was named, else that of the GPU that its recordings name,
- * else the engine's default. A recording whose GPU no platform describes gets none: the user has to say.
+/* platform_choice: the platform of a run: the named one, else that of the recorded GPU, else the engine's default. A
+ * recording whose GPU no platform describes gets none: the user must choose.
  *
- * GPUs are compared by the name that their driver gives, as `record` and Nsight Systems keep it (origin gpu.N.name,
- * gpu.name.N), with the list `gpus` of each shipped platform. */
+ * GPUs are compared by their driver's name, as `record` and Nsight Systems keep it (origin gpu.N.name, gpu.name.N),
+ * with the list `gpus` of each shipped platform. */
 
 enum platform_choice_how {
     PLATFORM_CHOICE_GIVEN,

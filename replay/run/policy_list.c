@@ -115,8 +115,8 @@ static bool may_be(const struct engine *engine, bool second, const char *text, s
     return plugin_is_path(name) || find_policy(engine, second, name, NULL);
 }
 
-/* Where an item's second half begins, at the '+'; NULL: it has none. A file name may have a '+' in it: one that ends in
- * .so is a second half only behind what is a first, its parameter, or nothing. */
+/* Find an item's second half, after the '+'; NULL: none. A file name may contain '+': a name ending in .so is a second
+ * half only after a first half, its parameter, or nothing. */
 static char *second_half(const struct engine *engine, char *item)
 {
     for (char *plus = strchr(item, '+'); plus && engine->second; plus = strchr(plus + 1, '+')) {

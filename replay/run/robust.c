@@ -84,7 +84,7 @@ static void judge(const struct robust_question *q, struct robust_here *here)
     }
 }
 
-/* How far answer `of` leads the best of the others: the ratio of their values; NAN if either does not stand. */
+/* Lead of answer `of` over the best other, as a ratio of their values; NAN if either has none. */
 static double margin_of(const struct robust_question *q, const struct robust_here *here, size_t of)
 {
     const struct robust_value *other = NULL, *v = here->values;
@@ -118,9 +118,9 @@ static int ask_on(struct robust_here *here, const struct robust_question *questi
     return 0;
 }
 
-/* --- one number alone, from where it stands to either end of its range --- */
+/* --- one number alone, to either end of its range --- */
 
-/* What moving one number does. */
+/* Effect of moving one number. */
 struct robust_walked {
     struct robust_number number;
     struct robust_flip *flips; /* at most two for each answer; `number` is not set */
@@ -345,7 +345,7 @@ static int run_all(struct work *w, struct err *err)
     return w->failed < w->jobs ? err_set(err, "%s", w->err.msg) : 0;
 }
 
-/* --- what came of them --- */
+/* --- results --- */
 
 static void count_wins(struct robust *robust, const struct robust_here *here)
 {

@@ -1,22 +1,19 @@
-/* robust: how far an order of answers rests on numbers of the platform that nobody knows.
+/* robust: how far the order of several answers depends on platform numbers that nobody knows.
  *
- * Several answers to one question (policies, mechanisms) are computed for a platform by a callback, each with a value
- * to be small (or large) and the model's measured error. Then
- *   draws    all assumed, fitted and borrowed numbers at once, N times, from their ranges (platform.h): in how
- *            many draws does each answer win? Draws are no probability: the ranges say what is possible, not how likely
- *            it is.
- *   flips    each number alone, from where it stands to either end of its range: where does an answer begin or cease to
- *            win? Only the ends are tried, and between them the crossing is found by bisection, to 1/256 of the range;
- *            of whole numbers to the number itself where that is coarser; of a choice each name is tried.
- *   margins  the nominal winner's lead over the best of the others with each number alone at both ends: a tornado.
+ * A callback computes the answers (policies, mechanisms) for a platform, each with a value to be small (or large) and
+ * the model's measured error. Then
+ *     draws    all uncertain numbers at once, N times, from their ranges (platform.h): how many draws does each answer
+ *              win? A draw is possible, not probable.
+ *     flips    each number alone, to either end of its range: where does an answer begin or cease to win? Only ends
+ *              are tried; bisection finds the crossing to 1/256 of the range; each name of a choice is tried.
+ *     margins  the nominal winner's lead over the best other with each number alone at both ends: a tornado.
  *
- * Answer a beats b if a at its worst end, times 1 + the larger error of the two, is still better than b at its best
- * end; what is as wide in both for the same reason is left out. What nothing beats wins: several where they tie.
- * Starved, refused and unbounded answers neither win nor beat; nor does one that was not worked out because another
- * beats it: whom it would beat, that other beats too. Worked example: times 100, 110 and 130 with an error of 0.15: 100
- * x 1.15 = 115, so the first two win.
+ * Answer a beats b if a's worst end, times 1 + the larger error of the two, is better than b's best end; parts of both
+ * that are wide for the same reason are left out. An answer wins if no other beats it: several may tie. Starved,
+ * refused and unbounded answers neither win nor beat, nor does one that was skipped because another beats it. Worked
+ * example: times 100, 110 and 130 with an error of 0.15: 100 x 1.15 = 115, so the first two win.
  *
- * The same question, draws and seed give the same bits whatever the number of threads. */
+ * The same question, draws and seed give the same bits with any number of threads. */
 #pragma once
 
 #include <jansson.h>

@@ -31,8 +31,8 @@ int replay_save(struct results *results, const struct replay_request *request, c
 int replay_saved(struct results *results, const struct replay_request *request, const struct replay_result *result,
                  struct err *err);
 
-/* save_queue: finished points on their way to a results file. A thread of its own writes what is there in one
- * transaction, so that nobody waits for the disk at every point and a sweep of small points is not as slow as the disk.
+/* save_queue: writes finished points to a results file from its own thread, many in one transaction, so that nobody
+ * waits for the disk.
  *
  * save_queue_open, then from any thread save_queue_has and save_queue_add, then save_queue_close. */
 

@@ -58,7 +58,7 @@ int actor_input_program(struct actor_input *t, const struct program *program, st
     return -1;
 }
 
-/* A stored trace of touches, or what a log of faults shows of them. */
+/* Open a stored trace of touches, or the touches of a log of faults. */
 static int open_trace(struct actor_input *t, struct store *store, struct err *err)
 {
     t->trace = actor_trace_open(store, err);
@@ -654,8 +654,8 @@ static int judge(const struct uvm_recording *r, uint64_t untouched, uint64_t fir
     return 0;
 }
 
-/* Take note of what the actors touch, by piece. Touches that lie in no piece of the recording are left out; *outside:
- * how many. -1 with *err set if the touches are not of the recorded program. */
+/* Note the pages that actors touch, by piece. *outside counts touches in no piece of the recording, which are left out.
+ * -1 with *err set if the touches are not of the recorded program. */
 static int check(const struct uvm_recording *r, const struct actor_input *t, struct page_mask *touched,
                  uint64_t *outside, struct err *err)
 {
@@ -675,7 +675,7 @@ static int check(const struct uvm_recording *r, const struct actor_input *t, str
     return rc ? rc : judge(r, rest ? first : 0, at, m.outside, launches(t), err);
 }
 
-/* What the recording leaves open of touches that fit it. */
+/* Say what a recording leaves open about touches that fit it. */
 static void say_open(const struct uvm_recording *r, const struct actor_input *t, uint64_t outside, struct outcome *note)
 {
     const uint64_t launched = launches(t);

@@ -1,6 +1,5 @@
-/* actor_input: what an input is to unified memory, and what touches pages of it.
- *
- * Every engine that asks what unified memory costs an input opens it here, so that all of them run the same actors. */
+/* actor_input: opens an input as the actors that touch its pages. Every engine that needs unified memory's cost uses
+ * it, so all run the same actors. */
 #pragma once
 
 #include "replay/derive/derive.h"

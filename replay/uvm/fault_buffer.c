@@ -103,7 +103,7 @@ static bool in_order(const struct uvm_entry *e, size_t n)
     return true;
 }
 
-/* What is under way, to the scratch, in order of readiness; how many entries. */
+/* Copy entries under way to the scratch, in order of readiness; returns how many. */
 static size_t sort_coming(struct fault_buffer *r)
 {
     const uint64_t most = UINT64_MAX >> INDEX_BITS; /* an hour: what is later than that counts as that late */
@@ -170,7 +170,7 @@ static void turns_end(struct uvm_turns *t)
         t->chains[__builtin_ctzll(t->words)] = 0;
 }
 
-/* Keep what of n sorted entries is not written behind what is; when the first of it can be. */
+/* Keep the unwritten ones of n sorted entries behind the written ones, and note when the first can be written. */
 static void keep_rest(struct fault_buffer *r, size_t n)
 {
     size_t at = r->written;
@@ -197,7 +197,7 @@ static bool written_by(const struct fault_buffer *r, const struct uvm_entry *e, 
     return *next_ns <= (double)time_ns;
 }
 
-/* Entries that nobody looks at one by one are written, if all of them are by `time_ns`. */
+/* Write entries that nobody inspects one by one, if all are ready by `time_ns`. */
 static bool write_rest(struct fault_buffer *r, size_t n, int64_t time_ns)
 {
     size_t at = r->written;

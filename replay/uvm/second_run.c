@@ -14,7 +14,7 @@
 #include "trace/program/access.h"
 #include "trace/store/dbfile.h"
 
-/* --- what a recording holds, into a new trace --- */
+/* --- copying a recording into a new trace --- */
 
 struct copying {
     struct store *out;

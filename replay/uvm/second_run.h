@@ -20,15 +20,13 @@ const char *recorded_program(const struct store *store);
  * it where second_run_check() lets it. Returns buf. */
 const char *second_run_command(struct store *first, bool touches, char *buf, size_t size);
 
-/* What `second` says, a recording of accesses, as stream "accesses" of `out`, or, `touches`, the pages that it touches
- * as stream "touches". `some`: only some kernels were recorded in it, all launches of each. `out` is a new trace, which
- * gets all that `first` holds besides. -1 with *err set: what does not agree first. */
+/* Write `second`, a recording of accesses, to `out` as stream "accesses", or with `touches` its pages as stream
+ * "touches". `some`: it recorded only some kernels, all launches of each. `out` is a new trace and also gets everything
+ * in `first`. -1 with *err set: the first disagreement. */
 int second_run_join(struct store *first, struct store *second, bool touches, bool some, struct store *out,
                     struct err *err);
 
-/* --- without the profiler ---
- *
- * What the program takes from a launch until it has waited for the GPU, as facts of origin. */
+/* --- without the profiler: facts of origin with the time from a launch to the end of the next wait for the GPU --- */
 #define UNTRACED_PLAIN    "untraced.plain"    /* as it is */
 #define UNTRACED_RESIDENT "untraced.resident" /* with all managed memory on the GPU before */
 #define UNTRACED_PLANNED  "untraced.planned"  /* under a plan, with its calls */

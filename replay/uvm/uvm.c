@@ -228,7 +228,7 @@ static void close_logs(struct closed_loop *loop)
     free(loop->logs);
 }
 
-/* The run that all others are measured by goes first; what it leaves them. */
+/* Run the baseline first, and keep what the other runs need of it. */
 static int run_baseline(struct closed_loop *loop, struct outcome *run, struct err *err)
 {
     const double ratio = ((const struct uvm_settings *)loop->job->settings)->stop_ratio;
@@ -291,7 +291,7 @@ static int replay_loop(struct closed_loop *loop, struct outcome *runs, struct er
     return rc;
 }
 
-/* First touches and logs of faults show not all touches: what can be asked of them. */
+/* Find which questions first touches and logs of faults cannot answer. */
 static int look_for_gaps(struct closed_loop *loop, struct uvm_fault_log *log, struct store *store, struct err *err)
 {
     const struct uvm_managed_settings *set = &((const struct uvm_settings *)loop->job->settings)->managed;

@@ -1,12 +1,11 @@
-/* uvm_export: a simulated run as a recorder would have seen it: kernels, and CUPTI's unified-memory records.
+/* uvm_export: writes a simulated run as a recorder would: kernels, and CUPTI's unified-memory records.
  *
- * Each contiguous stretch of pages of one service and one cause is a migration record; the copies of a service share
- * its time by their bytes. Pages without data leave no record. A fault record is a batch. Memory that the CPU wrote
- * before the first launch was faulted in by the CPU under the stock prefetcher: those faults stand in front of the run.
- * A trace names the allocations, rows of CUPTI do not. Both say in their origin that they are simulated, and the
- * policy. Use: init, run with uvm_export_observer(), write, release. Source: CUPTI's records in docs/trace-format.md;
- * driver 545.23.06, uvm_va_block.c (block_copy_resident_pages_between(): a record ends at every gap and at every change
- * of cause). */
+ * Each contiguous stretch of pages of one service and one cause is a migration record; a service's copies share its
+ * time by bytes. Pages without data leave no record. A fault record is a batch. Memory that the CPU wrote before the
+ * first launch was faulted in under the stock prefetcher; those faults come first. A trace names allocations, rows of
+ * CUPTI do not. Origin says that both are simulated, and under which policy. Use: init, run with uvm_export_observer(),
+ * write, release. Source: CUPTI's records in docs/trace-format.md; driver 545.23.06, uvm_va_block.c
+ * (block_copy_resident_pages_between(): a record ends at every gap and every change of cause). */
 #pragma once
 
 #include <stdio.h>

@@ -1,10 +1,10 @@
-/* uvm_fault_log: what a driver's log of faults (reader uvmeval) can be replayed for.
+/* uvm_fault_log: decides for which policies a driver's log of faults (reader uvmeval) can be replayed.
  *
- * The log holds the first touch of every page, by uTLB, in order of arrival: a trace of touches, as long as no touch is
- * hidden by a prefetch or comes back after an eviction. With prefetching off and memory for all, any policy can be
- * replayed; with prefetching on, only the stock one. Prefetching was off if pages fault that the stock prefetcher would
- * have brought with an earlier batch: at least one fault in twenty (our choice), as stale entries do so too.
- * Source: driver 545.23.06, uvm_perf_prefetch.c (what would have been brought). */
+ * The log holds the first touch of every page, by uTLB, in order of arrival. That is a trace of touches unless a
+ * prefetch hides touches or an eviction brings them back. With prefetching off and memory for everything any policy can
+ * be replayed; with prefetching on only the stock one. Prefetching was off if at least one fault in twenty (our choice)
+ * is of a page that the stock prefetcher would have brought with an earlier batch; stale entries cause a few. Source:
+ * driver 545.23.06, uvm_perf_prefetch.c. */
 #pragma once
 
 #include "replay/run/outcome.h"

@@ -1,10 +1,8 @@
-/* uvm_managed: what a program costs under unified memory: the one call of every engine that is asked for it, `replay
- * uvm`, the baseline uvm of `replay zerocopy` and managed memory of `replay placement`. The same actors, platform,
- * settings and policies give the same metrics, whoever asks.
+/* uvm_managed: the cost of a program under unified memory; the one call for `replay uvm`, the baseline uvm of `replay
+ * zerocopy` and managed memory of `replay placement`. Equal actors, platform, settings and policies give equal metrics.
  *
- * GPU memory: gpu_memory_bytes, else footprint / oversubscription_pct, else what the platform's GPU has, less what
- * managed data cannot have of it where [pcie] says that and less ballast: only a footprint beyond it is ever short of
- * memory. */
+ * GPU memory: gpu_memory_bytes, else footprint / oversubscription_pct, else the platform's GPU memory, less ballast and
+ * what [pcie] reserves; only a larger footprint is then short of memory. */
 #pragma once
 
 #include <stdio.h>
@@ -139,12 +137,12 @@ enum { UVM_VERSION_DISCARDS = 580 };
 /* Whether a program can discard memory. Read in 570.148.08 (no) and 580.126.20 (yes). */
 bool uvm_version_discards(int64_t driver);
 
-/* What a program tells the driver of its memory, as settings: advise=[A:read-mostly,B:preferred-host],
- * prefetch=[A,B] and discard=[A,B]; "all" stands for every allocation.
+/* Advice and calls of a program about its memory, as settings: advise=[A:read-mostly,B:preferred-host], prefetch=[A,B]
+ * and discard=[A,B]; "all" means every allocation.
  *
- * Advice: read-mostly, preferred-host, accessed-by (cudaMemAdvise of the GPU); an allocation may have several.
- * Prefetch: cudaMemPrefetchAsync of all of it, as struct uvm_run says. Discard: cuMemDiscardBatchAsync of all of it
- * behind each kernel (uvm_memory_discard()). The call costs nothing here (not known). */
+ * Advice: read-mostly, preferred-host, accessed-by (cudaMemAdvise of the GPU), several for one allocation. Prefetch:
+ * cudaMemPrefetchAsync of all of it, as struct uvm_run says. Discard: cuMemDiscardBatchAsync of all of it after each
+ * kernel (uvm_memory_discard()); the call costs nothing here (not known). */
 struct uvm_hints {
     uint32_t *advice; /* by allocation, enum actor_advice; NULL: none */
     bool *prefetch;   /* by allocation; NULL: none */

@@ -174,9 +174,9 @@ uint64_t uvm_memory_touched(const struct uvm_memory *m, size_t alloc);
 /* Credit the touched among the prefetched pages that are still resident; once, at the end. */
 void uvm_memory_close_account(struct uvm_memory *m);
 
-/* Checks that hold at any time: pages that came less those that went are resident; faulted and prefetched pages
- * together are those that came; the same holds of each allocation; every resident page has memory, none of it counted
- * twice; chunks, blocks with residents, the order of service and the facts of the policy agree. -1 with *err set. */
+/* Check the invariants: pages that came less those that left are resident; faulted and prefetched pages are those that
+ * came, also for each allocation; every resident page has memory, counted once; chunks, blocks with residents, order of
+ * service and the policy's facts agree. -1 with *err set. */
 int uvm_memory_check(const struct uvm_memory *m, struct err *err);
 
 /* --- for the driver --- */

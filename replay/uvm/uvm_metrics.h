@@ -57,7 +57,7 @@ struct uvm_metrics {
     int64_t granularity_final_bytes; /* of the policy; 0: it has none */
 };
 
-/* --- breakdown: what of a run belongs to which kernel, and to which allocation --- */
+/* --- breakdown of a run by kernel and by allocation --- */
 
 /* Kernels of one name are one part. A batch belongs to the kernel that ran when it was fetched, an eviction to the
  * kernel whose service caused it; pages belong to their allocation. Parts of a kind add up to the run: in each of
@@ -127,9 +127,9 @@ int uvm_metrics_report(const struct uvm_metrics *metrics, const struct breakdown
 
 /* --- locality_windows: the locality measure R over windows of 20 batches: distinct VA blocks / batches --- */
 
-/* Windows tumble over the whole run whatever the routines; a second set is cut at changes of kernel, so that R stands
- * for one kernel. A window that its end cuts short counts only where there is no whole one.
- * Source: lee-2026, section III, equation 1; windows instead of routines as docs/uvm-engine.md says. */
+/* Windows of batches follow each other over the whole run; a second set also ends at changes of kernel, so that R
+ * belongs to one kernel. A window cut short there counts only where there is no whole one. Source: lee-2026, section
+ * III, equation 1; windows instead of routines as docs/uvm-engine.md says. */
 enum { UVM_WINDOW_BATCHES = 20 };
 
 struct uvm_window_values {

@@ -126,9 +126,9 @@ void uvm_visit_pages(const struct uvm_recording *recording, const struct uvm_vis
 
 /* --- uvm_gain: how much of the kernels' time fault service covers, and the most that is to be gained --- */
 
-/* Served is the time within kernels in which a fault batch was under way (kind-4 records; without them the copies for
- * faults alone). Whatever decides about migrations, the rest of the kernels stays, and what moved must move: no change
- * gains more than kernel_ns / max(kernel_ns - served_ns, moved_ns). */
+/* Bound on the gain. Served is the time within kernels in which a fault batch was under way (kind-4 records; without
+ * them, copies for faults). Any change leaves the rest of the kernels and must move the same bytes, so it gains at most
+ * kernel_ns / max(kernel_ns - served_ns, moved_ns). */
 struct uvm_gain {
     int64_t kernel_ns; /* in which some kernel ran; 0: none is recorded, and nothing can be said */
     int64_t served_ns; /* 0 .. kernel_ns */

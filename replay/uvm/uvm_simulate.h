@@ -1,9 +1,8 @@
-/* uvm_simulate: unified memory as a function: actors, a platform and a policy in, metrics out.
+/* uvm_simulate: simulates unified memory for one program, platform and policy.
  *
  * The closed loop: actors run on the multiprocessors until they touch a page that is not resident; faults wait in the
- * buffer; the driver fetches batches, services VA block after VA block, evicts, copies and replays; docs/uvm-engine.md
- * tells it in full. Deterministic: the same run gives the same metrics, whatever else goes on. Several runs may go on
- * in parallel over one workload; nothing is shared but constants. */
+ * buffer; the driver fetches batches, services one VA block after the other, evicts, copies and replays
+ * (docs/uvm-engine.md). Deterministic. Several runs over one workload may go in parallel; they share only constants. */
 #pragma once
 
 #include "models/gpu/gpu.h"

@@ -29,7 +29,7 @@ void verify_release(struct verify *verify);
 
 extern const struct metric verify_results_metrics[];
 
-/* Look at the file at `path`; of a sound one *verify holds what was looked at, its notes what could not be, and which
- * runs another release made; it is incomplete if a sweep of it has not ended. A file that is not what was written is a
- * failure: *err names the first run that differs, and there is nothing to release. */
+/* Verify the results file at `path`. *verify gets the metrics, and as notes the runs it could not check or that another
+ * release made; a file with an unended sweep is incomplete. A file that was changed fails: *err names the first run
+ * that differs, and nothing is to be released. */
 int verify_results(struct verify *verify, const char *path, struct err *err);

@@ -154,28 +154,24 @@ void zerocopy_bound_beside(const struct zerocopy_run *run, struct outcome *out);
 
 extern const struct metric zerocopy_metric_table[];
 
-/* Other mechanisms for the same reads. A new one is a line here and one in the list of zerocopy.c.
+/* Other mechanisms for the same reads. A new one takes a line here and one in the list of zerocopy.c.
  *
- * copy: one block copy of the whole structure. dma: the CPU gathers what is needed into a staging buffer, then a block
- * copy. subgraph: as dma, level by level, for the lists of active vertices (Subway's way; its time to find them is in
- * cpu_lists_bytes_per_s). copy-blocks: each row by a copy of its own, by one call for a launch's or one each. uvm:
- * unified memory: the program itself, by the uvm engine (replay/uvm/uvm_managed.h). Source: dissertation, sections 2.5
- * (subgraph) and 3.5 (dma); Subway: Sabet et al., EuroSys 2020. */
+ * copy: one block copy of the structure. dma: the CPU gathers rows into a staging buffer, then a block copy. subgraph:
+ * as dma, for each level's active lists (as Subway; finding them is in cpu_lists_bytes_per_s). copy-blocks: a copy for
+ * each row, by one call for a launch or one each. uvm: the program under unified memory (replay/uvm/uvm_managed.h).
+ * Source: dissertation, sections 2.5 (subgraph) and 3.5 (dma); Subway: Sabet et al., EuroSys 2020. */
 extern const struct zerocopy_baseline zerocopy_dma, zerocopy_copy, zerocopy_copy_blocks, zerocopy_subgraph,
     zerocopy_uvm;
 
-/* The policy as-written: the requests that the program's own loads make, when the data that they reach is in host
- * memory.
+/* The policy as-written: the requests of the program's own loads of host memory.
  *
- * No kernel is rewritten: each load of each warp asks for the sectors it touches (models/zerocopy/warp.h), in the
- * program's order, less what the reuse rule says is still held. Memory that the program keeps on the GPU itself is not
- * asked for over the link. Time is that of the link model (models/zerocopy/link.h), with what follows from the program:
- * resident warps from the shape of the launch, loads at once from what waits for what, dependent loads those of the
- * warp with the most waits.
- * Worked example: 2,048 warps that load 128 B of a and 128 B of b together, then store 128 B of c: 4,096 requests of
- * 128 B in 2,048 waits, two loads at once; 2,048 writes of 128 B besides.
- * Differs: writes are posted and cost no time; atomics over the link are counted only. Of a recording each load is
- * waited for, since what waits for what is not in it. It asks for a program in the context; refused without one. */
+ * Each load of each warp asks for the sectors it touches (models/zerocopy/warp.h), in program order, less those that
+ * the reuse rule holds. Memory that the program keeps on the GPU makes no requests. Time is the link model's
+ * (models/zerocopy/link.h): the launch's shape gives resident warps, dependencies the loads under way together, and the
+ * warp with the most waits the dependent loads. Worked example: 2,048 warps that load 128 B of a and 128 B of b
+ * together, then store 128 B of c: 4,096 requests of 128 B in 2,048 waits, two loads at once; 2,048 writes of 128 B.
+ * Differs: writes are posted and cost no time; atomics over the link are counted only. Every load of a recording is
+ * waited for, since it does not show dependencies. Refused without a program in the context. */
 extern const struct zerocopy_baseline zerocopy_loads;
 
 /* Whether a policy is as-written with reuse=l1: it is simulated, and asks for no scans. */
@@ -186,11 +182,10 @@ bool zerocopy_loads_simulate(const struct replay_policy *policy);
 int zerocopy_simulate(struct zerocopy_run *run, const struct program *program, uint64_t runs, struct outcome *out,
                       struct err *err);
 
-/* The scans of a stored trace, launch by launch, as trace/workloads/scan.h has them.
- *
- * Made by `synth W -o F`, or by anything that writes SCAN records and the table of structures. Where the trace keeps
- * the keys of a scanning workload, the launch is set up as that workload would; else as neighbour lists read by blocks
- * of 128 threads. Lanes must ascend within a launch; lists of a launch must too, and lie inside their structure. */
+/* The scans of a stored trace, launch by launch, as in trace/workloads/scan.h; written by `synth W -o F` or by anything
+ * that writes SCAN records and the table of structures. A trace with the keys of a scanning workload sets up its
+ * launches; others are neighbour lists read by blocks of 128 threads. Lanes and lists of a launch must ascend, and
+ * lists lie inside their structure. */
 struct zerocopy_trace;
 
 /* NULL with *err set if the trace holds no scans. The store must stay open. */

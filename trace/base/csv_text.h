@@ -1,8 +1,8 @@
-/* csv_text: a text as a cell of CSV that a spreadsheet shows and does not compute, and back.
+/* csv_text: writes a text as a CSV cell that a spreadsheet shows but does not compute, and reads it back.
  *
- * Quoted where commas, quotes or line ends would cut it (RFC 4180). A text that begins with = + @ -, a tab or a
- * carriage return and is no number gets a ' in front, and so does one that begins with ' and would be read back as
- * such. Numbers (-5, +1e3) and ranges of two (-5..3) stay what they are. Source: OWASP, CSV Injection. */
+ * Commas, quotes and line ends are quoted (RFC 4180). A text that begins with = + @ -, a tab or a carriage return and
+ * is no number gets a ' in front, and so does one that begins with ' and would be misread. Numbers (-5, +1e3) and
+ * ranges (-5..3) stay. Source: OWASP, CSV Injection. */
 #pragma once
 
 #include <stdbool.h>

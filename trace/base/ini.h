@@ -1,10 +1,10 @@
-/* ini: files of `[section]` and `key = value`, such as platforms and tasks.
+/* ini: reads files of `[section]` and `key = value`, such as platforms and tasks.
  *
- * One thing a line, of any length; a line that begins with ';' or '#' is a comment, and so is what follows a ';' behind
- * white space. White space around names and values is not part of them; lines may end in CRLF, a byte order mark may
- * stand in front. A section stands once and a key once in its section. What is none of this is an error, which names
- * file and line. libinih is not used: its lines are cut after 199 bytes and its sections after 49 without a word, and
- * text behind ']', empty sections and zero bytes pass unseen. */
+ * One item a line, of any length. A line that begins with ';' or '#' is a comment, and so is text from a ';' after
+ * white space. White space around names and values is dropped; lines may end in CRLF, and a byte order mark may come
+ * first. Sections, and keys in a section, are unique. Anything else is an error that names file and line. libinih is
+ * not used: it silently cuts lines at 199 bytes and sections at 49, and accepts text behind ']', empty sections and
+ * zero bytes. */
 #pragma once
 
 #include <stddef.h>

@@ -1,8 +1,8 @@
-/* json_tree: JSON put together step by step, and looked at once.
+/* json_tree: builds JSON step by step and checks for failure once.
  *
- * A step that fails (no memory, a number that is none, a key that is not UTF-8) makes the object or array NULL; what is
- * put into a NULL is dropped, and a NULL put into another makes that NULL too. So a failure anywhere reaches the root,
- * and nothing is ever left out silently. json_pack() with "o" keeps to the same rule. */
+ * A step that fails (no memory, not a number, a key that is not UTF-8) makes the object or array NULL. A NULL absorbs
+ * what is put into it, and makes its parent NULL. So a failure reaches the root, and nothing is left out silently.
+ * json_pack() with "o" follows the same rule. */
 #pragma once
 
 #include <jansson.h>

@@ -1,8 +1,8 @@
 /* quantile: order statistics of many times in bounded memory.
  *
- * Values are counted in buckets one wide below 2^22 (4.19 ms in ns), and above that in 4,096 buckets per factor of two:
- * results are exact below, and at most one part in 4,096 low above. Smallest and largest are exact. 35 MB of address
- * space, of which only what is counted in gets touched. */
+ * Values are counted in buckets of width one below 2^22 (4.19 ms in ns), and above that in 4,096 buckets per factor of
+ * two. Results are exact below, and at most one part in 4,096 low above; smallest and largest are exact. It maps 35 MB
+ * but touches only used buckets. */
 #pragma once
 
 #include <stddef.h>

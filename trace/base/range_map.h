@@ -1,5 +1,5 @@
-/* range_map: stretches of time or of address space, each belonging to a row (a kernel, an allocation), and the row that
- * holds a point; points in several rows are told apart from those in none.
+/* range_map: finds the row (a kernel, an allocation) whose stretch of time or address space holds a point, and tells
+ * points in several rows from points in none.
  *
  * Use: range_map_add() in any order, range_map_build(), then range_map_find(); range_map_release(). A point lies in
  * [lo, hi). */

@@ -1,15 +1,14 @@
-/* crew: threads that share out pieces of work and sleep in between.
+/* thread_pool: threads that share pieces of work and sleep in between.
  *
- * For work that comes in many short turns with something serial before each: OpenMP's threads spin while they wait for
- * the next turn, which cost a fifth to a quarter of a traversal's processor time, and two thirds of it where others use
- * the processors too.
+ * For work in many short turns with something serial before each. OpenMP's threads spin between turns, which costs a
+ * fifth to a quarter of a traversal's processor time, and two thirds of it beside other programs.
  *
- *     struct thread_pool *crew = thread_pool_open(threads);
- *     thread_pool_run(crew, pieces, fn, ctx);
- *     thread_pool_close(crew);
+ *     struct thread_pool *pool = thread_pool_open(threads);
+ *     thread_pool_run(pool, pieces, fn, ctx);
+ *     thread_pool_close(pool);
  *
- * fn(ctx, 0) to fn(ctx, pieces - 1) are called once each, by whichever thread is free.
- * One thread calls; it works, too. What fn wrote is seen by the caller when thread_pool_run() returns. */
+ * fn(ctx, 0) to fn(ctx, pieces - 1) are called once each, by any free thread, the caller among them. The caller sees
+ * what fn wrote when thread_pool_run() returns. */
 #pragma once
 
 #include <stddef.h>

@@ -1,9 +1,9 @@
-/* attribution: to which kernel, allocation or range of the program's own a record belongs.
+/* attribution: finds the kernel, allocation or NVTX range of a record.
  *
- * Kernels of one name are one owner, and so are ranges (NVTX); allocations are told apart. A record belongs to the
- * kernel that runs at its time, to the innermost range open at its time, or to the allocation that holds its address.
- * What lies with several owners at once has one of its own, (ambiguous), and so has what lies in none. Nothing changes
- * after attribution_init(). */
+ * Kernels of one name are one owner, and so are ranges; allocations are separate. A record belongs to the kernel that
+ * runs at its time, to the innermost range open at its time, or to the allocation that holds its address. Records of
+ * several owners belong to (ambiguous); records of none also have an owner. Nothing changes after
+ * attribution_init(). */
 #pragma once
 
 #include "trace/base/range_map.h"

@@ -1,10 +1,8 @@
-/* limits: all that keeps a trace's numbers from being those of the program's whole run, a sentence each: that its
- * writer was stopped, what was lost or left out, that it is a sample, of chosen kernels, or of several traces, GPUs or
- * processes.
+/* limits: the reasons why a trace's numbers are not those of the whole run, a sentence each: its writer was stopped,
+ * records were lost or left out, it is a sample, of chosen kernels, or of several traces, GPUs or processes.
  *
- * Whoever answers from a trace opens it by limits_open(), or by input_open() (replay/run/input.h), and so has the
- * sentences to say beside the answer: where there are runs, as notes of each. store_open() is for what shows all that a
- * trace holds, and for writers that look at what they wrote. */
+ * Code that answers from a trace opens it by limits_open() or input_open() (replay/run/input.h), which give these
+ * sentences for its answer. store_open() is for code that shows a trace's contents, and for writers. */
 #pragma once
 
 #include "trace/derived/recording.h"

@@ -119,7 +119,7 @@ static bool is_row(const struct pool *p, size_t at, const uint32_t *row, size_t 
     return p->words[at] == n && (n == 0 || memcmp(p->words + at + 1, row, n * sizeof *row) == 0);
 }
 
-/* Where a row of n words stands, mostly where the one before does: kept already or from now on. */
+/* Intern a row of n words; *place is its offset. The row kept last is the most likely match. */
 static int keep(struct pool *p, const uint32_t *row, size_t n, uint32_t *place, struct err *err)
 {
     const size_t bytes = n * sizeof *row;

@@ -205,15 +205,14 @@ static __attribute__((noinline)) uint32_t access_sectors(const struct program_ac
     return (uint32_t)((first % SECTOR + stride * (lanes - 1) + a->bytes + SECTOR - 1) / SECTOR);
 }
 
-/* --- the step of a body of one turn, kept for bodies that differ from it by where they lie ---
+/* --- cache: the step of a body of one turn, reused for bodies that are the same up to an address offset ---
  *
- * The warps of a grid mostly do the same, so many bytes further on. A body that lies whole sectors further on, all of
- * its accesses by as much and inside their allocations, makes the same step on other pages, as long as accesses share a
- * page where they did and nowhere else: it is not worked out again. So does a body whose only access stays in one
- * sector, anywhere. Where an access has two pages, or the step many, all must lie as many pages further on. Bodies with
- * scattered lanes, or of several turns, are not kept.
- * Example: loads of 128 B at bytes 256 and 4,480 make a step of pages 0 and 1; 512 B further on the same step; 3,712 B
- * further on, at bytes 3,968 and 8,192, pages 0 and 2. */
+ * Warps of a grid mostly do the same at another offset. A body whose accesses all lie whole sectors further on, inside
+ * their allocations, makes the same step on other pages if its accesses share the same pages as before. So does a body
+ * whose only access stays in one sector. Where an access has two pages, or the step many, all must move by as many
+ * pages. Bodies with scattered lanes or several turns are not kept. Example: loads of 128 B at bytes 256 and 4,480 make
+ * a step of pages 0 and 1; 512 B further on the same step; 3,712 B further on, at bytes 3,968 and 8,192, pages 0 and
+ * 2. */
 
 /* Zeroed: nothing is kept. */
 struct kept_step {

@@ -182,7 +182,7 @@ static bool coarse(struct adaptive *s, double r)
     return moved || s->saturated == ADAPTIVE_SATURATED_COARSE;
 }
 
-/* One judged batch moves D; *moves are the rungs moved in this window. */
+/* Update D for one batch; *moves counts the granularity steps taken in this window. */
 static void fine_batch(struct adaptive *s, bool above, int64_t *moves)
 {
     double step = s->fine == ADAPTIVE_FINE_LITERAL ? 1 : s->d_step;

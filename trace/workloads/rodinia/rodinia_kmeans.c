@@ -26,7 +26,7 @@ static const struct param kmeans_keys[] = {
     PARAM_INT_ROW(kmeans, iterations, "", 1, 1 << 20, 6, "launches of kmeansPoint"),
     RODINIA_KEYS("time of a turn of a warp whose data is all at hand")};
 
-/* A body for each part of the loop over features: point after point into side by side. */
+/* Transposes the features: row-major in, column-major out. */
 static int invert_mapping(struct emit *e)
 {
     static const uint16_t use[UNROLL] = {1, 2, 2, 3};
