@@ -329,17 +329,19 @@ static double load_ns(const struct uvm_gpu *g)
     return share < 1 ? share * fresh + (1 - share) * far : fresh;
 }
 
-/* Whether the GPU has all memory, and nothing that a launch does to it is new: it has touched all of it already, or
- * since one like this was there nothing has happened. */
-static bool all_there(const struct uvm_gpu *g, bool *touched)
+/* Whether the GPU has all memory, and has touched it; g->readonly: what of it is mapped for reading. */
+static bool all_there(struct uvm_gpu *g, bool *touched)
 {
     const struct uvm_memory *m = g->memory;
-    *touched = !m->any_read_mostly && !m->any_readonly;
+    *touched = true;
+    g->readonly = 0;
     for (uint32_t b = 0; b < m->block_count; b++) {
         const unsigned pages = m->blocks[b].block.end - m->blocks[b].block.first;
         if (page_mask_count(&m->access[b]) != pages)
             return false;
         *touched = *touched && page_mask_count(&m->used[b]) == pages;
+        for (uint32_t w = 0; m->any_readonly && w < PAGE_MASK_WORDS; w++)
+            g->readonly = (g->readonly ^ m->readonly[b].w[w]) * UINT64_C(0x9e3779b97f4a7c15) + b;
     }
     return !m->any_remote;
 }
@@ -361,12 +363,14 @@ static bool known(struct uvm_gpu *g, bool undisturbed)
     g->touches_before = g->touches;
     g->now = g->now > g->launch_start_ns ? g->now : g->launch_start_ns;
     g->phase = g->launch_start_ns & ((1 << UVM_GPU_BUCKET_SHIFT) - 1);
-    const uint64_t ns = atomic_load_explicit(&g->times[like(g)].ns, memory_order_acquire);
+    const struct uvm_time *t = &g->times[like(g)];
+    const uint64_t ns = atomic_load_explicit(&t->ns, memory_order_acquire);
+    touched = touched && atomic_load_explicit(&t->readonly, memory_order_relaxed) == g->readonly;
     if (!ns || !(touched || g->quiet[like(g)] == g->events + 1))
         return false;
     g->launch_end_ns = g->launch_start_ns + (int64_t)(ns - 1);
     g->now = g->launch_start_ns + ((int64_t)(ns - 1) >> UVM_GPU_BUCKET_SHIFT << UVM_GPU_BUCKET_SHIFT);
-    g->touches += atomic_load_explicit(&g->times[like(g)].touches, memory_order_relaxed);
+    g->touches += atomic_load_explicit(&t->touches, memory_order_relaxed);
     return true;
 }
 
@@ -378,6 +382,7 @@ static void keep_time(struct uvm_gpu *g)
     struct uvm_time *t = &g->times[like(g)];
     g->quiet[like(g)] = g->timed;
     atomic_store_explicit(&t->touches, g->touches - g->touches_before, memory_order_relaxed);
+    atomic_store_explicit(&t->readonly, g->readonly, memory_order_relaxed);
     atomic_store_explicit(&t->ns, (uint64_t)(g->launch_end_ns - g->launch_start_ns) + 1, memory_order_release);
 }
 

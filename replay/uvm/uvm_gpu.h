@@ -83,6 +83,7 @@ bool uvm_remote_take(struct uvm_remote *r, uint32_t *block, uint32_t *regions);
 struct uvm_time {
     _Atomic uint64_t ns; /* plus one; 0: it is not known */
     _Atomic uint64_t touches;
+    _Atomic uint64_t readonly; /* which pages were mapped for reading, a number for each such set */
 };
 
 #define UVM_GPU_NEVER  INT64_MAX
@@ -133,6 +134,7 @@ struct uvm_gpu {
     uint64_t *quiet;        /* of each launch: `events` + 1 when one like it was not disturbed; 0: none was */
     uint64_t timed;         /* `events` + 1 when the launch began that goes into `times`; 0: it does not */
     uint64_t touches_before;
+    uint64_t readonly;   /* as in struct uvm_time, when the launch began */
     double block_gap_ns; /* 0 of a launch whose blocks are not known */
     uint64_t blocks_started;
     int64_t launch_start_ns;
