@@ -328,12 +328,13 @@ static int run(const struct compare_request *request, const struct input *input,
     struct zerocopy_took took[ZEROCOPY_TOOK] = {0};
     if (compare_program_open(&facts, request, input, result->platform, set, err))
         return -1;
-    facts.took = request->draws && request->stop_from ? took : NULL;
+    facts.took = (request->draws && request->stop_from) || facts.spared ? took : NULL;
     compare_repeats_lack(&facts, set);
     bool done = false;
     int rc = keep_allocs(&facts, result, err) || keep_case(result, input, set, err) ||
              compare_repeats(&facts, result, &done, err) ||
              (!done && (compare_program_count(&facts, err) || kept_rows(&facts, result, &prefetched, err)));
+    rc = rc || !facts.spared ? rc : compare_spared_say(&facts, result, err);
     struct compare_file *keep = facts.keep;
     facts.keep = NULL; /* draws are rows of other platforms */
     facts.prefetched = prefetched.time_ns ? &prefetched : NULL;

@@ -106,7 +106,7 @@ struct compare_result {
     char program[256];                      /* as the input was given */
     char recorded[128];                     /* the program that was recorded, with its arguments; "" */
     char touches[512];                      /* the command that records the touches, too; "" */
-    bool in_part;                           /* compare_repeats.c has asked part of the program */
+    bool in_part;                           /* part of the program was asked: all of it may say more */
     uint64_t footprint_bytes, memory_bytes; /* of the memory in question; that the GPU has for it, 0: enough */
     struct compare_alloc {
         char name[24];

@@ -427,6 +427,13 @@ static int report(const struct compare_program *f, const struct managed_runs *ru
     return 0;
 }
 
+/* Of a launch with all memory there. */
+static double ns_of(const void *times, uint32_t launch)
+{
+    const uint64_t ns = atomic_load(&((const struct uvm_time *)times)[launch].ns);
+    return ns ? (double)(ns - 1) : 0;
+}
+
 int compare_managed_rows(const struct compare_program *f, struct compare_result *result, struct uvm_metrics *prefetched,
                          struct err *err)
 {
@@ -458,6 +465,8 @@ int compare_managed_rows(const struct compare_program *f, struct compare_result 
     for (size_t i = 0; i < runs.count; i++)
         runs.items[i].times = times;
     run_all(f, &runs);
+    if (f->spared)
+        f->spared->off = compare_spared_off(f, ns_of, times);
     int rc = report(f, &runs, result, prefetched, err);
     free(runs.items);
     free(times);

@@ -5,7 +5,10 @@
 
 #include "models/gpu/occupancy.h"
 #include "replay/compare/compare_rows.h"
+#include "replay/zerocopy/zerocopy.h"
 #include "trace/base/mem.h"
+#include "trace/base/sorted.h"
+#include "trace/derived/limits.h"
 
 /* --- the first blocks of launches --- */
 
@@ -139,6 +142,125 @@ static int take_memory(struct compare_program *f, struct err *err)
     return 0;
 }
 
+/* --- launches that are replaced by others --- */
+
+static void spared_free(struct compare_spared *spared)
+{
+    if (spared)
+        free(spared->amounts);
+    free(spared);
+}
+
+/* Where rows may stop, a few launches stand for all. */
+static int spare_launches(struct compare_program *f, struct err *err)
+{
+    const struct workload *w = &f->input->workload;
+    if (!compare_stops(f) || !w->type || !w->type->spare)
+        return 0;
+    struct compare_spared *s = mem_zalloc(1, sizeof *s, err);
+    if (s)
+        s->amounts = mem_zalloc(f->touching.ops->launches(f->touching.state) + 1, sizeof *s->amounts, err);
+    if (s && s->amounts && w->type->spare(w->state, s->amounts)) {
+        f->spared = s;
+        return 0;
+    }
+    const bool failed = !s || !s->amounts;
+    spared_free(s);
+    return failed ? -1 : 0;
+}
+
+/* What a launch of one amount takes, and how far from the line of those next to it. */
+struct spared_point {
+    double amount, ns, off;
+    double launches;
+};
+
+static int more_first(const void *a, const void *b)
+{
+    return ORDER_OF(((const struct spared_point *)b)->amount, ((const struct spared_point *)a)->amount);
+}
+
+/* A line between two that are half as far apart is a quarter as far off. */
+static double off_by(struct spared_point *p, size_t n)
+{
+    double off = 0, all = 0;
+    sort_items(p, n, sizeof *p, more_first);
+    for (size_t i = 1; i + 1 < n; i++) {
+        const double by = (p[i].amount - p[i + 1].amount) / (p[i - 1].amount - p[i + 1].amount);
+        p[i].off = fabs(p[i].ns - p[i + 1].ns - by * (p[i - 1].ns - p[i + 1].ns)) / 4;
+    }
+    for (size_t i = 0; i < n; i++) {
+        off += p[i].launches * fmax(p[i].off, fmax(i ? p[i - 1].off : 0, i + 1 < n ? p[i + 1].off : 0));
+        all += p[i].launches * p[i].ns;
+    }
+    return all > 0 ? off / all : 0;
+}
+
+double compare_spared_off(const struct compare_program *f, double (*ns)(const void *ctx, uint32_t launch),
+                          const void *ctx)
+{
+    const struct program *program = &f->touching.program;
+    const uint32_t launches = f->spared ? program->ops->launches(program->state) : 0;
+    struct spared_point *points = mem_zalloc(launches + 1, sizeof *points, NULL);
+    size_t n = 0;
+    for (uint32_t l = 0; points && l < launches; l++) {
+        size_t i = 0;
+        while (i < n && points[i].amount != f->spared->amounts[l])
+            i++;
+        points[i].amount = f->spared->amounts[l];
+        points[i].ns = ns(ctx, program_like(program, l));
+        points[i].launches++;
+        n += i == n;
+    }
+    const double off = points ? off_by(points, n) : 0;
+    free(points);
+    return off;
+}
+
+static double took_ns(const void *took, uint32_t launch)
+{
+    return ((const struct zerocopy_took *)took)->of[launch].time_ns;
+}
+
+/* Of a row, by what its launches took. */
+static double row_off(const struct compare_program *f, const struct compare_row *row)
+{
+    if (row->mechanism != COMPARE_ZEROCOPY)
+        return f->spared->off;
+    for (int i = 0; i < ZEROCOPY_TOOK && f->took[i].of; i++)
+        if (strcmp(f->took[i].pattern, row->policy) == 0)
+            return compare_spared_off(f, took_ns, &f->took[i]);
+    return 0;
+}
+
+int compare_spared_say(const struct compare_program *f, struct compare_result *result, struct err *err)
+{
+    enum { NEAR_PCT = 3 };
+    const struct program *program = &f->touching.program;
+    const uint32_t launches = program->ops->launches(program->state);
+    uint32_t own = 0;
+    double most = 0;
+    char text[256];
+    for (uint32_t l = 0; l < launches; l++)
+        own += program_like(program, l) == l;
+    for (size_t i = 0; i < result->count; i++) {
+        const double off = row_off(f, &result->rows[i]);
+        if (off * 100 > NEAR_PCT)
+            outcome_unbound(&result->rows[i].outcome, "time_ns");
+        most = fmax(most, off);
+    }
+    (void)snprintf(text, sizeof text,
+                   LIMITS_BEGIN
+                   "%u of %u launches are simulated, the others as one that reads nearly as much; times may "
+                   "be off by %.1f %% for that (--whole: all)",
+                   own, launches, most * 100);
+    result->limits = json_pack("[s]", text);
+    result->in_part = true;
+    for (size_t i = 0; i < result->count && result->limits; i++)
+        outcome_note_all(&result->rows[i].outcome, result->limits);
+    return result->limits ? 0 : err_set(err, "out of memory");
+}
+
 int compare_program_open(struct compare_program *f, const struct compare_request *request, const struct input *input,
                          const struct platform *platform, const struct compare_set *set, struct err *err)
 {
@@ -160,6 +282,7 @@ int compare_program_open(struct compare_program *f, const struct compare_request
         f->footprint += f->allocs[i].bytes;
     int rc = take_memory(f, err);
     compare_recorded_time(f);
+    rc = rc ? rc : spare_launches(f, err);
     if (rc == 0)
         return 0;
     compare_program_close(f);
@@ -185,6 +308,7 @@ void compare_program_close(struct compare_program *f)
     if (f->touches)
         actor_input_close(&f->touching);
     free(f->later);
+    spared_free(f->spared);
     free(f->blocks);
 }
 

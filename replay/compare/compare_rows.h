@@ -27,6 +27,12 @@ struct compare_counted {
     double reached;   /* pages that are not left alone */
 };
 
+/* Of a program whose launches are replaced by some of them (struct workload_type). */
+struct compare_spared {
+    double off;      /* how far times of unified memory may be off for that, as a share of them */
+    double *amounts; /* by launch */
+};
+
 /* What is known of the program before any engine is asked. */
 struct compare_program {
     const struct compare_request *request;
@@ -51,9 +57,10 @@ struct compare_program {
     const void *actors;
     const struct actor_alloc *allocs; /* the memory in question */
     size_t alloc_count;
-    uint64_t footprint, memory; /* bytes; memory 0: as much as is needed */
-    struct zerocopy_took *took; /* by launches of host memory where nothing is drawn, for draws; NULL: none asks */
-    bool counted;               /* `totals` and `copies` hold; else `uncounted` says why not */
+    uint64_t footprint, memory;    /* bytes; memory 0: as much as is needed */
+    struct zerocopy_took *took;    /* by launches of host memory where nothing is drawn, for draws; NULL: none asks */
+    struct compare_spared *spared; /* most launches are replaced by others; NULL: none is */
+    bool counted;                  /* `totals` and `copies` hold; else `uncounted` says why not */
     struct program_totals totals;
     struct program_copies copies;
     struct err uncounted;
@@ -76,6 +83,12 @@ int compare_program_open(struct compare_program *facts, const struct compare_req
 /* What its launches touch, counted, and its steps worked out: all that rows need besides. */
 int compare_program_count(struct compare_program *facts, struct err *err);
 void compare_program_close(struct compare_program *facts);
+
+/* How far all launches together may be off, as a share, by what those take that are simulated, 0: not known. */
+double compare_spared_off(const struct compare_program *f, double (*ns)(const void *ctx, uint32_t launch),
+                          const void *ctx);
+/* It is said of every row; what may be further off than a few percent is an estimate. */
+int compare_spared_say(const struct compare_program *f, struct compare_result *result, struct err *err);
 
 /* Waves of blocks that a launch is, and blocks of one; 0: it is the CPU's. */
 double compare_waves(const struct program_launch *launch, const struct gpu *gpu, uint64_t *wave);

@@ -73,6 +73,10 @@ struct workload_type {
     int (*program_as)(void *state, const char *kernel, struct program *program, struct err *err);
     /* Another program that runs beside the first one, each once: collaborative work. NULL: none. */
     int (*beside)(void *state, struct program *program, struct err *err);
+    /* Of the program, before anybody walks it: most launches are replaced by a few of them, which amount to as much
+     * together (struct program_ops: they are alike). What a launch takes is nearly a line in its amount, which
+     * `amounts` gets of each as it is then. False: none is. NULL: it has no such launches. */
+    bool (*spare)(void *state, double *amounts);
     void (*wish)(const void *state, struct workload_wish *wish); /* NULL: none */
     struct workload_repeats repeats;
 };

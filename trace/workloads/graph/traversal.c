@@ -291,7 +291,7 @@ static int traversal_records(void *state, struct record *records, size_t cap, si
     WORKLOAD_NEW(workload_##X, traversal_params, #X, SUMMARY, "dissertation, section " FROM, traversal_param_table,    \
                  traversal_open, &traversal_##X, traversal_close, .produces = WORKLOAD_SCANS, .ops = &traversal_ops,   \
                  .next = traversal_records, .views = VIEW_ALL, .program = traversal_program,                           \
-                 .program_as = traversal_program_as)
+                 .program_as = traversal_program_as, .spare = traversal_spare)
 TRAVERSAL(bfs, "breadth-first search by levels over a graph in host memory", "2.4; EMOGI 382dbcc, bfs.cu");
 TRAVERSAL(cc, "connected components by label propagation over a graph in host memory", "2.5; EMOGI 382dbcc, cc.cu");
 TRAVERSAL(sssp, "shortest paths by frontier relaxations over a weighted graph in host memory",

@@ -132,4 +132,5 @@ extern const struct traversal_algorithm traversal_bfs, traversal_cc, traversal_s
 /* As workload_type.program and .program_as, of a traversal that is open. They run it once. */
 int traversal_program(void *state, struct program *program, struct err *err);
 int traversal_program_as(void *state, const char *kernel, struct program *program, struct err *err);
-void traversal_program_free(struct traversal *t); /* all of them */
+bool traversal_spare(void *state, double *elements); /* as workload_type.spare */
+void traversal_program_free(struct traversal *t);    /* all of them */

@@ -1,6 +1,8 @@
 /* Runs are the program's own: by including it. */
 #include "trace/workloads/graph/traversal_program.c"
 
+#include <math.h>
+
 #include "trace/base/testing.h"
 #include "trace/workloads/workload.h"
 
@@ -72,6 +74,35 @@ START_TEST(too_much_to_keep_keeps_none)
     ck_assert(some.of);
     traversal_launches_close(&some);
     traversal_launches_close(&all);
+    workload_close(&w);
+}
+END_TEST
+
+START_TEST(a_few_launches_stand_for_all)
+{
+    struct workload w;
+    struct program program;
+    double amounts[256], all = 0, some = 0;
+    uint32_t own[2] = {0};
+    ck_assert_int_eq(workload_open(&w, "pagerank,graph=kron,scale=9", NULL), 0);
+    ck_assert_int_eq(w.type->program(w.state, &program, NULL), 0);
+    const struct traversal_launches *l = ((const struct traversal *)w.state)->launches;
+    ck_assert_uint_le(l->kept, 256);
+    for (uint32_t i = 0; i < l->kept; i++) {
+        all += (double)l->of[i].elements;
+        own[0] += program_like(&program, i) == i;
+    }
+    ck_assert_uint_lt(own[0], l->kept); /* some have the same frontier */
+    ck_assert(w.type->spare(w.state, amounts));
+    for (uint32_t i = 0; i < l->kept; i++) {
+        const uint32_t like = program_like(&program, i);
+        ck_assert_uint_eq(l->of[like].as, l->of[i].as);
+        ck_assert_double_eq(amounts[i], (double)l->of[l->of[i].as].elements);
+        some += amounts[i];
+        own[1] += like == i;
+    }
+    ck_assert_uint_le(own[1], STEPS + 3);
+    ck_assert_double_le(fabs(all - some), (double)l->of[0].elements / STEPS);
     workload_close(&w);
 }
 END_TEST

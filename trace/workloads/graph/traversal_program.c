@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
+#include "trace/base/sorted.h"
 #include "trace/event/actor.h"
 #include "trace/program/layout.h"
 #include "trace/workloads/graph/traversal.h"
@@ -40,10 +41,13 @@ struct traversal_change {
 };
 
 struct traversal_launch {
-    uint64_t *active; /* frontier.bits */
-    uint64_t count;   /* its members */
+    uint64_t *active;  /* frontier.bits; NULL: those of launch `as` */
+    uint64_t count;    /* its members */
+    uint64_t elements; /* of their lists */
     struct traversal_change *change;
     size_t changes;
+    uint32_t as;   /* the launch whose frontier and changes it has; itself */
+    uint32_t like; /* the first launch that has them */
 };
 
 struct traversal_launches {
@@ -127,7 +131,7 @@ static int advance(struct traversal_run *run, struct err *err)
 static void take_kept(struct traversal_run *run, uint32_t launch)
 {
     struct traversal *t = &run->t;
-    const struct traversal_launch *from = &run->launches->of[run->launch], *to = &run->launches->of[launch];
+    const struct traversal_launch *of = run->launches->of, *from = &of[of[run->launch].as], *to = &of[of[launch].as];
     for (size_t i = 0; t->changes && run->running && i < from->changes; i++)
         t->changes[from->change[i].word] = 0;
     for (size_t i = 0; t->own && run->running && i < from->changes; i++)
@@ -209,6 +213,28 @@ static int keep_changes(struct traversal_launches *l, struct traversal_launch *t
     return 0;
 }
 
+/* Elements of the lists of the frontier. */
+static uint64_t elements_of(const struct traversal *t)
+{
+    const struct graph *g = &t->graph;
+    uint64_t n = 0;
+    for (uint64_t v = frontier_next(&t->active, 0, g->vertices); v < g->vertices;
+         v = frontier_next(&t->active, v + 1, g->vertices))
+        n += g->offsets[v + 1] - g->offsets[v];
+    return n;
+}
+
+/* Where every visit changes its value, a launch is its frontier: the first one that has the same, or itself. */
+static uint32_t same_before(const struct traversal_launches *l, const struct traversal *t, size_t words)
+{
+    const struct traversal_launch *own = &l->of[l->kept - 1];
+    for (size_t i = 0; i + 1 < l->kept && t->algorithm->kernel.always; i++)
+        if (l->of[i].active && l->of[i].elements == own->elements &&
+            memcmp(l->of[i].active, t->active.bits, words * sizeof *t->active.bits) == 0)
+            return (uint32_t)i;
+    return (uint32_t)(l->kept - 1);
+}
+
 /* The launch that t stands at. */
 static int keep(struct traversal_launches *l, const struct traversal *t, struct err *err)
 {
@@ -216,7 +242,12 @@ static int keep(struct traversal_launches *l, const struct traversal *t, struct 
     if (mem_grow((void **)&l->of, &l->cap, l->kept + 1, sizeof *l->of, err))
         return -1;
     struct traversal_launch *to = &l->of[l->kept++];
-    *to = (struct traversal_launch){.active = mem_zalloc(words, sizeof *to->active, err), .count = t->active.count};
+    *to = (struct traversal_launch){.count = t->active.count,
+                                    .elements = t->algorithm->kernel.always ? elements_of(t) : 0};
+    to->as = to->like = same_before(l, t, words);
+    if (to->as != l->kept - 1)
+        return 0;
+    to->active = mem_zalloc(words, sizeof *to->active, err);
     if (!to->active)
         return -1;
     memcpy(to->active, t->active.bits, words * sizeof *to->active);
@@ -271,6 +302,71 @@ static int traversal_launches_open(struct traversal_launches *l, const struct tr
     if (launches <= UINT32_MAX)
         return 0;
     return err_set(err, "the traversal has %llu launches; expected fewer than 2^32", (unsigned long long)launches);
+}
+
+/* --- launches that stand for others ---
+ *
+ * What a launch takes is nearly a line in the elements of its frontier's lists, where every visit changes a value. So
+ * few need be looked at: the one that has most, those about a STEPS-th of it apart, the least. Each other launch
+ * becomes one of the two next to it, so often the one and so often the other that all have as many elements together.
+ * Worked example: 100, 90, 80, 70 elements, with 100 and 70 kept: 90 becomes 100, 80 becomes 70. */
+enum { STEPS = 4, REPLACED = 8 /* where there are more */ };
+
+static int more_elements(const void *a, const void *b)
+{
+    const struct traversal_launch *x = *(const struct traversal_launch *const *)a,
+                                  *y = *(const struct traversal_launch *const *)b;
+    return ORDER_OF(y->elements, x->elements) ?: ORDER_OF(x, y);
+}
+
+/* Of launches in that order those that stay come to the front; returns how many. */
+static size_t choose(const struct traversal_launch **sorted, size_t n)
+{
+    const uint64_t step = sorted[0]->elements / STEPS;
+    size_t kept = 1;
+    for (size_t i = 1; i < n; i++)
+        if (i + 1 == n || sorted[i + 1]->elements + step < sorted[kept - 1]->elements)
+            sorted[kept++] = sorted[i];
+    return kept;
+}
+
+static void stand_for(struct traversal_launches *l, const struct traversal_launch **kept, size_t n)
+{
+    int64_t owed = 0; /* elements that all so far have, and their likes do not */
+    for (size_t k = 0; k + 1 < n; k++) {
+        const int64_t most = (int64_t)kept[k]->elements, least = (int64_t)kept[k + 1]->elements;
+        for (size_t i = 0; i < l->kept; i++) {
+            const int64_t own = (int64_t)l->of[i].elements;
+            if (own >= most || own <= least)
+                continue;
+            const bool more = 2 * (owed + own - least) >= most - least;
+            l->of[i].as = (uint32_t)(kept[more ? k : k + 1] - l->of);
+            owed += own - (more ? most : least);
+        }
+    }
+}
+
+bool traversal_spare(void *state, double *elements)
+{
+    const struct traversal *t = state;
+    struct traversal_launches *l = t->launches;
+    const struct traversal_launch **sorted =
+        l->of && t->algorithm->kernel.always ? mem_zalloc(l->kept, sizeof *sorted, NULL) : NULL;
+    size_t n = 0;
+    for (size_t i = 0; sorted && i < l->kept; i++)
+        if (l->of[i].as == i)
+            sorted[n++] = &l->of[i];
+    if (n > REPLACED) {
+        sort_items(sorted, n, sizeof *sorted, more_elements);
+        stand_for(l, sorted, choose(sorted, n));
+    }
+    free(sorted);
+    for (size_t i = 0; i < l->kept; i++) {
+        elements[i] = (double)l->of[l->of[i].as].elements;
+        for (l->of[i].like = 0; l->of[l->of[i].like].as != l->of[i].as;)
+            l->of[i].like++;
+    }
+    return n > REPLACED;
 }
 
 /* Whether the visit of element i changes a value in this launch (false for pagerank, where every visit does). */
@@ -806,6 +902,12 @@ static int find_launches(struct traversal *t, bool visits, struct err *err)
     return -1;
 }
 
+static uint32_t like(const void *state, uint32_t launch)
+{
+    const struct traversal_launches *l = ((const struct traversal_program *)state)->t->launches;
+    return l->of ? l->of[launch].like : launch;
+}
+
 static struct traversal_program *make_program(struct traversal *t, enum traversal_way way, struct err *err)
 {
     struct scan_setup s;
@@ -842,6 +944,7 @@ static struct traversal_program *make_program(struct traversal *t, enum traversa
     p->layout.kernel[0].launch.waited = true; /* whether another follows is read of it */
     p->layout.run_open = run_open;
     p->layout.run_close = run_close;
+    p->layout.like = like;
     p->layout.launches = (uint32_t)t->launches->starts[t->root_count];
     return p;
 }
