@@ -37,8 +37,7 @@ def from_help():
 
 def from_man():
     for page in sorted(glob.glob('docs/man/*.scd')):
-        text = Path(page).read_text()
-        if part := re.search(r'^# EXAMPLES\n(.*?)(^# |\Z)', text, re.M | re.S):
+        if part := re.search(r'^# EXAMPLES\n(.*?)(^# |\Z)', Path(page).read_text(), re.M | re.S):
             yield page, '\n'.join(line for line in part[1].replace('\\*', '*').replace('\\_', '_').split('\n') if line.startswith('\t'))
 
 

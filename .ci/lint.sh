@@ -72,8 +72,8 @@ for page in docs/*.md; do
     grep -qF "($page)" README.md || say "README.md does not link $page"
 done
 
-# No hand-written page grows, or reads hard. Not what is computed, generated or a history.
-python3 .ci/readable.py README.md $(ls docs/*.md | grep -vE '/(accuracy|reference)\.md$') || bad=1
+# No page grows, or reads hard, but the reference.
+python3 .ci/readable.py README.md $(ls docs/*.md | grep -v /reference) || bad=1
 
 # Links of pages lead to files that are there.
 for page in README.md docs/*.md; do
