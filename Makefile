@@ -194,9 +194,12 @@ tsan:
 tsan-run: $(BUILD)/offchip $(INJECT) $(ACCESSES) $(STANDIN) $(shell sh .ci/tsan.sh $(BUILD) --list)
 	@sh .ci/tsan.sh $(BUILD)
 
-# --- fuzzing: clang's libFuzzer, FUZZ_S seconds each ---
+# --- fuzzing: clang's libFuzzer, FUZZ_S seconds each; folders that none of them reaches are not built ---
 FUZZ_S ?= 10
-$(BUILD)/fuzz/%: $(BUILD)/obj/%_fuzz.o $(BUILD)/liboffchip.a | $(VERSION_O)
+$(BUILD)/libfuzz.a: $(call OBJ,$(filter-out cmd/% trace/export/% $(addprefix replay/,compare/% dram/% report/% zerocopy/%),$(LIB_C))) $(BUILD)/obj/gen/embedded.o
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $^
+$(BUILD)/fuzz/%: $(BUILD)/obj/%_fuzz.o $(BUILD)/libfuzz.a | $(VERSION_O)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -fsanitize=fuzzer $(TEST_LD) $(LDFLAGS_ALL) $^ $(VERSION_O) $(LIBS) -o $@
 fuzzers: $(FUZZERS)
