@@ -181,7 +181,7 @@ demo: $(BUILD)/offchip
 # slow. All tests of a program run in one process (trace/base/testing.h).
 # A test that includes the .c it looks into has its globals twice, and of one size: that is no violation.
 asan:
-	READERS_EVERY=100 TESTS_EVERY=10 CK_FORK=no ASAN_OPTIONS="handle_sigill=1:detect_odr_violation=1:$(ASAN_OPTIONS)" \
+	READERS_EVERY=100 TESTS_EVERY=13 CK_FORK=no ASAN_OPTIONS="handle_sigill=1:detect_odr_violation=1:$(ASAN_OPTIONS)" \
 	    $(MAKE) DEVELOPER=1 BUILD=$(BUILD)/asan OPT="-O1 -g1 -fno-omit-frame-pointer" \
 	    CFLAGS="-fvisibility=default -Wno-format-truncation -Wno-maybe-uninitialized $(CFLAGS)" \
 	    TEST_LIB=$(BUILD)/asan/liboffchip.so \

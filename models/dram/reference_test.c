@@ -77,7 +77,7 @@ START_TEST(the_papers_controller_is_the_reference)
 {
     struct dram_platform hw;
     param_defaults(dram_params, &hw);
-    for (uint64_t seed = 1; seed <= 8; seed++) {
+    for (uint64_t seed = 1; seed <= 8; seed += (uint64_t)testing_step()) {
         struct random x = {seed};
         const char *what = testing_text("seed %d", (int)seed);
         hw.banks = seed % 2 ? 16 : 8;
@@ -120,7 +120,7 @@ static struct dram_platform any_device(struct random *x, int64_t refresh)
 
 static void fuzz(int64_t refresh, uint64_t seeds)
 {
-    for (uint64_t seed = 1; seed <= seeds; seed++) {
+    for (uint64_t seed = 1; seed <= seeds; seed += (uint64_t)testing_step()) {
         struct random x = {seed * 3 + (uint64_t)refresh};
         const char *what = testing_text("refresh %d, seed %d", (int)refresh, (int)seed);
         const struct dram_platform hw = any_device(&x, refresh);

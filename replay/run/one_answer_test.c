@@ -124,7 +124,7 @@ static double compare_all(const char *platform, int turn)
                      platform, platform);
     const char *path = testing_text("%s", testing_write(name, text, (size_t)n));
     double worst = 0;
-    for (int i = 0; i < PROGRAMS; i++) {
+    for (int i = turn % testing_step(); i < PROGRAMS; i += testing_step()) {
         struct input input;
         WORKS(input_open(&input, testing_text("synth:%s", programs[i]), "", false, &err));
         worst = fmax(worst, compare(&input, path, platform, (i + turn) % WAYS));
@@ -143,7 +143,7 @@ START_TEST(every_engine_says_the_same_of_unified_memory)
     (void)printf("at most %.2f %%\n", worst);
     (void)fflush(stdout);
     ck_assert_double_le(worst, 2);
-    ck_assert_double_gt(returned, 0);
+    ck_assert(testing_step() > 1 || returned > 0);
 }
 END_TEST
 

@@ -64,7 +64,7 @@ static void run_all(const struct platform *platform, uint64_t seed, int64_t chun
 START_TEST(random_programs_under_all_evictions_and_prefetchers)
 {
     struct platform *platform = titanv();
-    for (uint64_t seed = 1; seed <= 24; seed++)
+    for (uint64_t seed = 1; seed <= 24; seed += (uint64_t)testing_step())
         run_all(platform, seed, 1 + (int64_t)(seed % 5));
     platform_free(platform);
 }
@@ -76,7 +76,7 @@ START_TEST(random_programs_under_all_replay_policies)
 {
     static const uint64_t evicted_unseen[] = {350, 490}; /* went on for ever where `once` did not wait for its replay */
     struct platform *platform = titanv();
-    for (uint64_t i = 1; i <= 50; i++) {
+    for (uint64_t i = 1; i <= 50; i += (uint64_t)testing_step()) {
         uint64_t seed = i <= 48 ? i : evicted_unseen[i - 49];
         struct random_actors actors;
         uint64_t touched = 0;
@@ -185,7 +185,7 @@ START_TEST(launches_with_all_memory_there_are_run_once)
     struct actor_ops apart = alike;
     uint64_t whole = 0, once = 0, known = 0, prefetched = 0;
     apart.like = NULL;
-    for (uint64_t seed = 1; seed <= 40; seed++) {
+    for (uint64_t seed = 1; seed <= 40; seed += (uint64_t)testing_step()) {
         struct random_actors actors;
         struct uvm_metrics want, got;
         struct uvm_time own[4 * TIMES] = {0}, others[4 * TIMES] = {0};
@@ -400,9 +400,9 @@ START_TEST(victims_are_those_of_a_walk_over_all_blocks)
         real = uvm_evict_of(uvm_evict_policies[e]);
         if (!real->key)
             continue;
-        for (uint64_t i = 1; i <= 32; i++)
+        for (uint64_t i = 1; i <= 32; i += (uint64_t)testing_step())
             all += run_checked(platform, i <= 30 ? i : partly_left[i - 31]);
-        ck_assert_uint_gt(all, 400);
+        ck_assert_uint_gt(all, 400 / (uint64_t)testing_step());
         indexed++;
     }
     ck_assert_int_eq(indexed, 5);

@@ -488,7 +488,7 @@ START_TEST(turns_at_once_change_no_metric)
                                         "triad,bytes=6MiB",          "triad,bytes=6MiB,blocks=2,threads=64",
                                         "array,bytes=4MiB,blocks=2", "array,bytes=8MiB,pattern=chain,step=8"};
     static const int64_t pct[] = {0, 130, 300};
-    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i += (size_t)testing_step())
         for (size_t k = 0; k < 3; k++)
             for (int blocked = 0; blocked < 2; blocked++) {
                 struct setup s;
@@ -701,7 +701,7 @@ START_TEST(h200_kernel_times_are_as_near_as_the_page_says)
                 {"conv2d,bytes=256MiB", 43.1, 0.2},
                 {"array,bytes=256MiB,pattern=random", 39.5, 0.32},
                 {"array,bytes=2000MiB,pattern=chain,step=2MiB,host=0", 14.5, 0.2}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i += (size_t)testing_step()) {
         struct setup s;
         open_run(&s, rows[i].spec, "h200", "tree", NULL, NULL);
         struct uvm_metrics m = simulate(&s.run);
