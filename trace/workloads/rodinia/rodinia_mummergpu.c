@@ -26,7 +26,7 @@
 
 enum { THREADS = 256, TEXEL = 16, WIDTH = 4096, BLOCK_ROWS = 32, PITCH = 65536, GUARD = 6 };
 enum { QUERY, QADDR, QLEN, NODE, CHILD, REF, RESULT };
-enum { BASES = 4, END = 4, CHILDREN = 5, NONE = 0, ROOT = 1, NO_LETTER = 255, BODY_STEPS = 4 };
+enum { BASES = 4, END = 4, CHILDREN = 5, NONE = 0, ROOT = 1, NO_LETTER = 255, BODY_STEPS = 4, LINK = 1 << 30 };
 
 /* The suffix tree of a genome, bases 0 to 3 (A, C, G, T) and 4 behind the last, which ends every suffix. A node stands
  * for the string from the root to it; nodes are numbered breadth first from 1 on, children in the order A, C, G, T,
@@ -37,7 +37,7 @@ struct tree {
     struct node {
         uint32_t child[CHILDREN]; /* NONE: no such edge */
         uint32_t at, depth;       /* its string: `depth` characters from text[at] on, its first place */
-        uint32_t parent;
+        uint32_t up;              /* its parent; once it is known its suffix, and LINK */
     } * node;
 };
 
@@ -83,7 +83,7 @@ static void branch(struct tree *t, uint32_t v, uint32_t *at, uint32_t *other)
     for (uint32_t c = 0, first = 0; c < CHILDREN; first += size[c++])
         if (size[c])
             t->node[t->node[v].child[c] = ++t->nodes] =
-                (struct node){.child = {to + first, size[c]}, .at = at[first], .depth = depth + 1, .parent = v};
+                (struct node){.child = {to + first, size[c]}, .at = at[first], .depth = depth + 1, .up = v};
 }
 
 static int tree_init(struct tree *t, uint32_t bases, uint64_t seed, struct err *err)
@@ -97,7 +97,7 @@ static int tree_init(struct tree *t, uint32_t bases, uint64_t seed, struct err *
         at[i] = i;
     }
     if (t->node)
-        t->node[t->nodes = ROOT] = (struct node){.child = {0, bases + 1}};
+        t->node[t->nodes = ROOT] = (struct node){.child = {0, bases + 1}, .up = ROOT | LINK};
     for (uint32_t v = ROOT; t->node && v <= t->nodes; v++)
         if (t->node[v].child[1] > 1)
             branch(t, v, at, at + bases + 1);
@@ -109,13 +109,18 @@ static int tree_init(struct tree *t, uint32_t bases, uint64_t seed, struct err *
     return t->node ? 0 : -1;
 }
 
-/* The inner node for the string of an inner node without its first character; the root's is the root. */
+/* The inner node for the string of an inner node without its first character; the root's is the root. Below that of its
+ * parent; whichever thread finds it keeps the same. */
 static uint32_t suffix(const struct tree *t, uint32_t node)
 {
-    const struct node *v = &t->node[node];
-    uint32_t at = ROOT;
-    while (v->depth && t->node[at].depth < v->depth - 1)
+    struct node *v = &t->node[node];
+    uint32_t up = __atomic_load_n(&v->up, __ATOMIC_RELAXED);
+    if (up & LINK)
+        return up & ~(uint32_t)LINK;
+    uint32_t at = suffix(t, up);
+    while (t->node[at].depth < v->depth - 1)
         at = t->node[at].child[t->text[v->at + 1 + t->node[at].depth]];
+    __atomic_store_n(&v->up, at | LINK, __ATOMIC_RELAXED);
     return at;
 }
 
@@ -267,6 +272,7 @@ static uint32_t descend(struct walking *w, uint32_t lanes, uint32_t *stuck)
         struct lane *k = &w->lane[l];
         k->above = k->node;
         k->node = w->m->tree.node[k->node].child[letter(w, l)];
+        __builtin_prefetch(&w->m->tree.node[k->node]);
         no_edge |= (uint32_t)(k->node == NONE) << l;
     }
     put_results(w, no_edge);
@@ -301,6 +307,7 @@ static void match_from(struct walking *w, uint32_t lanes)
         k->skip = stuck >> l & 1 ? 0 : k->at - k->start;
         k->matched -= k->skip + 1;
         k->node = suffix(&w->m->tree, k->above);
+        __builtin_prefetch(&w->m->tree.node[k->node]);
     }
 }
 

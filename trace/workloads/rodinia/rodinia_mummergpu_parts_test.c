@@ -15,7 +15,7 @@ static void check_leaves(const struct tree *t, uint32_t bases, uint32_t v, uint3
         if (!child)
             continue;
         children++;
-        ck_assert_uint_eq(t->node[child].parent, v);
+        ck_assert_uint_eq(t->node[child].up, v);
         ck_assert_uint_gt(t->node[child].depth, n->depth);
         ck_assert_uint_gt(child, v); /* breadth first */
         ck_assert_uint_eq(t->text[t->node[child].at + n->depth], c);
