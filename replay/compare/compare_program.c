@@ -180,20 +180,23 @@ static int more_first(const void *a, const void *b)
     return ORDER_OF(((const struct spared_point *)b)->amount, ((const struct spared_point *)a)->amount);
 }
 
-/* A line between two that are half as far apart is a quarter as far off. */
+/* A line between two that are half as far apart is a quarter as far off, always to the same side; but what lies off it
+ * by chance, as where the longest list is read or not, stands for all that become it: chance adds up by squares. */
 static double off_by(struct spared_point *p, size_t n)
 {
-    double off = 0, all = 0;
+    double off = 0, squares = 0, all = 0;
     sort_items(p, n, sizeof *p, more_first);
     for (size_t i = 1; i + 1 < n; i++) {
         const double by = (p[i].amount - p[i + 1].amount) / (p[i - 1].amount - p[i + 1].amount);
-        p[i].off = fabs(p[i].ns - p[i + 1].ns - by * (p[i - 1].ns - p[i + 1].ns)) / 4;
+        p[i].off = fabs(p[i].ns - p[i + 1].ns - by * (p[i - 1].ns - p[i + 1].ns));
     }
     for (size_t i = 0; i < n; i++) {
-        off += p[i].launches * fmax(p[i].off, fmax(i ? p[i - 1].off : 0, i + 1 < n ? p[i + 1].off : 0));
+        const double most = p[i].launches * fmax(p[i].off, fmax(i ? p[i - 1].off : 0, i + 1 < n ? p[i + 1].off : 0));
+        off += most / 4;
+        squares += most * most;
         all += p[i].launches * p[i].ns;
     }
-    return all > 0 ? off / all : 0;
+    return all > 0 ? fmax(off, sqrt(squares)) / all : 0;
 }
 
 double compare_spared_off(const struct compare_program *f, double (*ns)(const void *ctx, uint32_t launch),
