@@ -106,8 +106,11 @@ static void print_head(const struct view *view, FILE *to)
                        bytes ? "" : " to the GPU");
     for (const char *const *name = sections; *name; name++) {
         const struct platform_borrowed *b = platform_borrowed(result->platform, *name);
+        const struct platform_borrowed *next = b && name[1] ? platform_borrowed(result->platform, name[1]) : NULL;
         if (b)
-            (void)mem_add_text(borrowed, sizeof borrowed, "%s[%s] of %s", *borrowed ? ", " : "; ", *name, b->as);
+            (void)mem_add_text(borrowed, sizeof borrowed, "%s[%s]", *borrowed ? ", " : "; ", *name);
+        if (b && (!next || strcmp(next->as, b->as) != 0))
+            (void)mem_add_text(borrowed, sizeof borrowed, " of %s", b->as);
     }
     printable_print(to, "%s%s%s%s%s, on %s (%s%s)%s\n", result->recorded, *result->recorded ? " (" : "",
                     result->program, *result->recorded ? ")" : "", size, result->platform->name, result->platform->from,
@@ -172,6 +175,7 @@ static bool has_time(const struct noted *run)
     return time->known || time->interval || time->lower_bound;
 }
 
+static const struct compare_verdict *judged;
 static size_t notes_most = 4, notes_said; /* without --verbose */
 
 /* Whether a note changes how the table is read: why a mechanism has no row in it, what may be gained at all. */
@@ -185,6 +189,7 @@ static bool matters(const struct noted *runs, size_t n, size_t run, const char *
         copied |= strncmp(runs[i].name, compare_mechanisms[COMPARE_COPY], 4) == 0 && has_time(&runs[i]);
     }
     missing |= strncmp(note, "fault service covers", 20) == 0 && !copied;
+    missing |= judged->answers[run].wins && strncmp(note, COMPARE_LOCKED, strlen(COMPARE_LOCKED)) == 0;
     missing |= strncmp(note, COMPARE_TRACED, strlen(COMPARE_TRACED)) == 0;
     return opt_verbose || (missing && notes_said++ < notes_most);
 }
@@ -205,10 +210,10 @@ static void print_below(const struct view *view, FILE *to)
         printable_print(to, "left out: rows %zu (--all prints them and more columns), notes %zu (-v)\n", rows, notes);
 }
 
-/* Choose the best row, its ties, the best of each other mechanism unless ten times slower, and the program as it is. */
+/* Choose the best row, its ties, the best of each other mechanism, and the program as it is. */
 static void choose_rows(struct view *view)
 {
-    enum { TIED = 4, LOST = 10 };
+    enum { TIED = 4 };
     const struct compare_verdict *v = view->verdict;
     bool seen[COMPARE_MECHANISMS] = {false};
     size_t tied = 0;
@@ -216,8 +221,7 @@ static void choose_rows(struct view *view)
         const struct compare_row *row = &view->result->rows[i];
         const struct verdict_answer *a = &v->answers[i];
         const bool stands = a->value.state == ROBUST_STANDS && *a->text != '>';
-        const bool first = !seen[row->mechanism] && row->mechanism != COMPARE_MIXED && stands &&
-                           compare_behind(v, view->result->count, i) < LOST;
+        const bool first = !seen[row->mechanism] && row->mechanism != COMPARE_MIXED && stands;
         if (all || opt_verbose || first || (stands && compare_as_it_is(row)) || i == v->verdict.pick ||
             i == v->verdict.next || (a->wins && tied < TIED)) {
             view->rows[view->count++] = i;
@@ -291,6 +295,7 @@ static void print_table(const struct compare_result *result, const struct compar
         printable_fail();
         return;
     }
+    judged = verdict;
     choose_rows(&view);
     while (!all && !opt_verbose && !top && !draws &&
            lines_of(&view, print_head) + lines_of(&view, print_rows) + lines_of(&view, print_below) > LINES)

@@ -20,7 +20,9 @@ static bool all, no_best, force;
 enum { MARKDOWN = FORMAT_JSON + 1, MANY = 10 };
 
 static const struct opt options[] = {
-    OPT("metric", 'm', OPT_JOIN, "LIST", &metrics, "metrics to show, comma-separated (default: the engine's headline)"),
+    OPT("metric", 'm', OPT_JOIN, "LIST", &metrics,
+        "metrics to show, comma-separated (default: the engine's headline); the first is what '*' is by, if policies "
+        "rank by it"),
     OPT("all", 'a', OPT_FLAG, NULL, &all, "every metric, those that are n/a too"),
     OPT("by", 0, OPT_TEXT, "KEY", &by,
         "one row for each kernel or allocation of a run, or each value of a key, over the other inputs"),

@@ -130,8 +130,9 @@ enum { COMPARE_NEAR = 3, COMPARE_MIXED_MOST = 256 << 20, COMPARE_STOP_FROM = COM
 
 #define COMPARE_REPEATS_FROM (UINT64_C(4) << 30)
 
-/* How the note of a recorded row begins whose time holds the recorder's own. */
+/* How notes begin: of a recorded row whose time holds the recorder's own; of copies. */
 #define COMPARE_TRACED "recorded under the profiler"
+#define COMPARE_LOCKED "from page-locked memory"
 
 /* *usage says whether a failure is one of usage. Released with compare_release() after success only. */
 int compare_run(const struct compare_request *request, struct compare_result *result, bool *usage, struct err *err);
@@ -159,9 +160,8 @@ struct compare_verdict {
 int compare_verdict(const struct compare_result *result, struct compare_verdict *verdict, struct err *err);
 void compare_verdict_release(struct compare_verdict *verdict); /* after success */
 
-/* How many times as long as each of the best a row takes at least; as those that are no estimate, where there are. */
-double compare_behind(const struct compare_verdict *verdict, size_t count, size_t row);
-/* The same as tables have it; "=": nothing shows that one of them is better. Returns buf. */
+/* How many times as long as the best a row takes at least, as tables have it; "=": nothing shows that one of them is
+ * better. Returns buf. */
 const char *compare_of_best(const struct compare_verdict *verdict, size_t count, size_t row, char *buf, size_t size);
 
 /* The sentence alone, "" without memory. Returns buf. */

@@ -87,7 +87,8 @@ int compare_verdict(const struct compare_result *result, struct compare_verdict 
     return 0;
 }
 
-double compare_behind(const struct compare_verdict *v, size_t count, size_t i)
+/* How many times as long as each of the best a row takes at least; as those that are no estimate, where there are. */
+static double behind(const struct compare_verdict *v, size_t count, size_t i)
 {
     double most = 0;
     bool closed = false;
@@ -111,7 +112,7 @@ const char *compare_of_best(const struct compare_verdict *v, size_t count, size_
                        *a->text == '>'       ? "> "
                        : a->open && !a->wins ? "~"
                                              : "",
-                       a->wins ? 1 : compare_behind(v, count, i));
+                       a->wins ? 1 : behind(v, count, i));
     return buf;
 }
 

@@ -111,23 +111,19 @@ void compare_calls_error(const struct compare_program *f, struct compare_row *ro
         row->error_ratio = fmax(row->error_ratio, calls_off_by(f, row) / time);
 }
 
-/* Write "80 ms (assumed 15.6 ms to 312 ms)": the time of some bytes at a rate of [launch]. */
+/* Write the time of some bytes at a rate of [launch], "10.7 .. 128 ms". */
 static const char *at_rate(const struct compare_program *f, const char *key, double bytes, double besides, char *text,
                            size_t size)
 {
     const struct platform_number *n = platform_number(f->platform, "launch", key);
     const struct launch *calls = platform_section_get(f->platform, "launch");
     const double rate = key[0] == 'l' ? calls->lock_bytes_per_s : calls->pageable_bytes_per_s;
-    char is[32], low[32], high[32];
-    (void)compare_time_text(besides + bytes / rate * 1e9, 3, is, sizeof is);
-    if (n->high > n->low)
-        (void)snprintf(text, size, "%s (%s %s to %s)", is,
-                       n->kind == PLATFORM_ASSUMED || n->borrowed || n->as ? "assumed" : platform_kind_name(n->kind),
-                       compare_time_text(besides + bytes / n->high * 1e9, 3, low, sizeof low),
-                       compare_time_text(besides + bytes / n->low * 1e9, 3, high, sizeof high));
-    else
-        (void)snprintf(text, size, "%s", is);
-    return text;
+    const struct metric_value takes = {.known = true,
+                                       .real = besides + bytes / rate * 1e9,
+                                       .interval = n->high > n->low,
+                                       .lo = besides + bytes / n->high * 1e9,
+                                       .hi = besides + bytes / n->low * 1e9};
+    return metric_text(&compare_metrics[0], &takes, text, size);
 }
 
 /* Say what the row assumes about host memory. */
@@ -135,12 +131,12 @@ static void say_memory(const struct compare_program *f, double time, struct outc
 {
     const struct program_copies *c = &f->copies;
     const double bytes = (double)(c->in_bytes + c->back_bytes - c->last_bytes);
-    char lock[128], pageable[128];
+    char lock[64], pageable[64];
     double locked = 0;
     for (size_t i = 0; i < f->totals.alloc_count; i++)
         locked += c->copied >> i & 1 ? (double)f->totals.allocs[i].bytes : 0;
     if (bytes > 0)
-        outcome_note(out, "host memory is page-locked already: to lock it takes %s more; pageable, %s in all",
+        outcome_note(out, COMPARE_LOCKED "; to lock it %s more, pageable %s",
                      at_rate(f, "lock_bytes_per_s", locked, 0, lock, sizeof lock),
                      at_rate(f, "pageable_bytes_per_s", bytes,
                              time - link_copy_ns(platform_section_get(f->platform, "pcie"), bytes, 0), pageable,

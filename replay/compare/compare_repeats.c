@@ -544,8 +544,7 @@ static int answer(struct repeats *r, double off, struct compare_result *result, 
     for (size_t i = 0; i < r->count; i++)
         simulated += r->sizes[i].at;
     (void)snprintf(text, sizeof text,
-                   LIMITS_BEGIN
-                   "%.2g %% of it is simulated and repeats; times may be off by %.1f %% for that (--whole: all of it)",
+                   LIMITS_BEGIN "%.2g %% is simulated, the rest repeats it; off by up to %.1f %% (--whole: all)",
                    simulated / r->whole * 100, off * 100);
     result->limits = json_pack("[s]", text);
     result->in_part = true;

@@ -719,8 +719,8 @@ static int settle(struct corun *half, struct outcome *runs, struct doubt *doubt,
     for (size_t i = 0; i < 2 && !rc; i++)
         judge(job, runs, halves, metrics[of][i], any, doubt);
     for (size_t i = 0; i < job->policy_count && *doubt->by; i++)
-        outcome_note(&runs[i], RUN_WARNING "not settled: the winner by %s may not be the same at another cut:%s",
-                     doubt->by, doubt->why + 1);
+        outcome_note(&runs[i], RUN_WARNING RUN_UNSETTLED "%s may not be the same at another cut:%s", doubt->by,
+                     doubt->why + 1);
     for (size_t i = 0; halves && i < job->policy_count; i++)
         outcome_release(&halves[i]);
     free(halves);

@@ -240,7 +240,7 @@ double report_error(const struct run *run)
                           run->platform);
 }
 
-/* The metric that decides a case: the first rank that a run of it knows. */
+/* The metric that decides a case: the one asked for, else the first rank that a run of it knows. */
 struct decision_by {
     char metric[64];
     size_t rank; /* RANKS: none knows any */
@@ -255,14 +255,31 @@ static bool ranks_by(const struct run *run, size_t n, struct decision_by *by)
            run_metric(run, by->metric, &value);
 }
 
-static struct decision_by decided_by(const struct run_set *runs, const size_t *list, size_t n)
+static struct decision_by decided_by(const struct run_set *runs, const size_t *list, size_t n, const char *asked)
 {
     struct decision_by by = {.rank = 0};
-    for (; by.rank < RANKS; by.rank++)
-        for (size_t i = 0; i < n; i++)
-            if (ranks_by(&runs->runs[list[i]], by.rank, &by))
-                return by;
+    for (int any = 0; any < 2; any++)
+        for (by.rank = 0; by.rank < RANKS; by.rank++)
+            for (size_t i = 0; i < n; i++)
+                if (ranks_by(&runs->runs[list[i]], by.rank, &by) && (any || strcmp(by.metric, asked) == 0))
+                    return by;
     return by;
+}
+
+/* Whether a warning says that another simulation may have another winner by this metric. */
+static bool unsettled(const struct run *run, const char *metric)
+{
+    size_t i;
+    json_t *said;
+    json_array_foreach(run->notes, i, said)
+    {
+        const char *warning = run_warning(json_string_value(said));
+        const char *by =
+            warning && strncmp(warning, RUN_UNSETTLED, strlen(RUN_UNSETTLED)) == 0 ? strstr(warning, metric) : NULL;
+        if (by && by < strstr(warning, " may "))
+            return true;
+    }
+    return false;
 }
 
 void report_take(const struct verdict *verdict, struct verdict_answer *answer, const struct run *run,
@@ -285,6 +302,7 @@ static void stand(const struct case_table *table, size_t run, const struct decis
                                       .simple = engine ? engine_simplicity(engine, r->policy)
                                                        : compare_simplicity(r->policy)};
     report_take(verdict, answer, r, by->metric, by->rank ? 0 : report_error(r));
+    answer->open |= unsettled(r, by->metric);
 }
 
 static bool is_copy(const struct case_table *table, size_t run)
@@ -300,13 +318,16 @@ struct tally {
     size_t most_wins;
     double least;  /* of their leads */
     bool measured; /* all of these have an error */
+    char by[64];   /* the metric that decides all; "": several do */
 };
 
 static void count_case(struct tally *tally, const struct case_table *table, const struct verdict *v,
                        const struct verdict_answer *answers, size_t n)
 {
     const size_t next = v->tied ? n : v->next;
-    tally->cases++;
+    char by[64];
+    (void)metric_label(v->metric->name, by, sizeof by);
+    (void)snprintf(tally->by, sizeof tally->by, "%s", tally->cases++ && strcmp(tally->by, by) != 0 ? "" : by);
     for (size_t s = 0; s < table->series && next < n; s++)
         if (table->series_labels[s] == answers[v->pick].name && ++tally->wins[s] > tally->most_wins) {
             tally->most_wins = tally->wins[s];
@@ -353,13 +374,13 @@ static void say_tally(const struct tally *t, bool marks, struct report *report)
         return;
     if (t->most_wins == t->cases)
         (void)snprintf(report->answer, sizeof report->answer,
-                       "%s %s in every case, at least %.2f times ahead of the next%s.", t->measured ? "Use" : "Best is",
-                       t->most, t->least,
+                       "%s %s in every case%s%s, at least %.2f times ahead of the next%s.",
+                       t->measured ? "Use" : "Best is", t->most, *t->by ? " by " : "", t->by, t->least,
                        t->measured ? ", more than the models' errors" : "; the model's error was never measured");
     else
-        (void)snprintf(report->answer, sizeof report->answer, "%s%s%s.",
-                       t->most ? "No policy is best in every case; most often best: " : "No case has one best policy",
-                       t->most ? t->most : "",
+        (void)snprintf(report->answer, sizeof report->answer, "%s%s%s%s%s%s.",
+                       t->most ? "No policy is best in every case" : "No case has one best policy",
+                       *t->by ? " by " : "", t->by, t->most ? "; most often best: " : "", t->most ? t->most : "",
                        marks ? " ('*': the best of a case, '=': the same within the models' errors)" : "");
 }
 
@@ -387,10 +408,10 @@ static size_t alike(const struct case_table *table, size_t *list, size_t n)
     return k;
 }
 
-/* Which runs are the best of their case, by the first rank that one knows; none that starved; and the report's answer.
- * NULL on failure. */
-static struct report_mark *find_best(const struct case_table *table, const struct metrics *shown, bool pivot,
-                                     struct report *report, struct err *err)
+/* Which runs are the best of their case, by the metric asked for or the first rank that one knows; none that starved;
+ * and the report's answer. NULL on failure. */
+static struct report_mark *find_best(const struct case_table *table, const struct metrics *shown, const char *asked,
+                                     bool pivot, struct report *report, struct err *err)
 {
     size_t *first = mem_zalloc(table->rows + 2, sizeof *first, err), *list = NULL;
     struct verdict_answer *values = NULL;
@@ -406,7 +427,7 @@ static struct report_mark *find_best(const struct case_table *table, const struc
     for (size_t at = 0, n; best && at < count; at += n) {
         const size_t row = table->row_of[list[at]];
         n = alike(table, list + at, (row + 1 < table->rows ? first[row + 2] : count) - at);
-        const struct decision_by by = decided_by(table->set, list + at, n);
+        const struct decision_by by = decided_by(table->set, list + at, n, asked);
         if (by.rank == RANKS)
             continue;
         judge_case(&tally, table, list + at, n, &by,
@@ -707,7 +728,8 @@ int report_make(struct report *report, struct run_set *runs, const struct report
     if (!rc)
         rc = case_table_make(&table, runs, apart && strcmp(apart, "policy") != 0 ? apart : NULL, err);
     rc = rc || choose_metrics(&metrics, runs, list, options, err) ? -1 : 0;
-    struct report_mark *best = rc ? NULL : find_best(&table, &metrics, apart != NULL, report, err);
+    struct report_mark *best =
+        rc ? NULL : find_best(&table, &metrics, list ? metrics.names[0] : "", apart != NULL, report, err);
     rc = best ? 0 : -1;
     if (!rc && !list && !apart)
         rc = other_metrics(&metrics, runs, false, &report->more, err);

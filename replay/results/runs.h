@@ -65,7 +65,8 @@ bool run_unbound(const struct run *run, const char *name);
 
 /* A note that begins so stands wherever the run's numbers do: in tables, CSV, JSON, pages and figures. The text behind
  * it, or NULL: the note is none such. */
-#define RUN_WARNING "warning: "
+#define RUN_WARNING   "warning: "
+#define RUN_UNSETTLED "not settled: the winner by " /* and which metrics, " may not be the same .." */
 static inline const char *run_warning(const char *note)
 {
     const size_t n = sizeof RUN_WARNING - 1;
