@@ -126,21 +126,23 @@ static const char *at_rate(const struct compare_program *f, const char *key, dou
     return metric_text(&compare_metrics[0], &takes, text, size);
 }
 
-/* Say what the row assumes about host memory. */
-static void say_memory(const struct compare_program *f, double time, struct outcome *out)
+void compare_say_locked(const struct compare_program *f, double bytes, double locked, double time, struct outcome *out)
 {
-    const struct program_copies *c = &f->copies;
-    const double bytes = (double)(c->in_bytes + c->back_bytes - c->last_bytes);
     char lock[64], pageable[64];
-    double locked = 0;
-    for (size_t i = 0; i < f->totals.alloc_count; i++)
-        locked += c->copied >> i & 1 ? (double)f->totals.allocs[i].bytes : 0;
+    const double besides = time - link_copy_ns(platform_section_get(f->platform, "pcie"), bytes, 0);
     if (bytes > 0)
         outcome_note(out, COMPARE_LOCKED "; to lock it %s more, pageable %s",
                      at_rate(f, "lock_bytes_per_s", locked, 0, lock, sizeof lock),
-                     at_rate(f, "pageable_bytes_per_s", bytes,
-                             time - link_copy_ns(platform_section_get(f->platform, "pcie"), bytes, 0), pageable,
-                             sizeof pageable));
+                     at_rate(f, "pageable_bytes_per_s", bytes, besides, pageable, sizeof pageable));
+}
+
+static void say_memory(const struct compare_program *f, double time, struct outcome *out)
+{
+    const struct program_copies *c = &f->copies;
+    double locked = 0;
+    for (size_t i = 0; i < f->totals.alloc_count; i++)
+        locked += c->copied >> i & 1 ? (double)f->totals.allocs[i].bytes : 0;
+    compare_say_locked(f, (double)(c->in_bytes + c->back_bytes - c->last_bytes), locked, time, out);
 }
 
 static void fill(const struct compare_program *f, const struct uvm_metrics *prefetched, struct compare_row *row)

@@ -671,6 +671,11 @@ static int add_row(const struct compare_program *f, const struct uvm_recording *
                           : ": what fault service leaves of them, at most with what they did beside it at their pace "
                             "behind the last service");
     apply(t, prefetched, row);
+    double locked = 0;
+    for (const struct array *a = t->arrays; a < t->arrays + t->count; a++)
+        locked += a->times ? (double)(a->end - a->start) : 0;
+    if (!prefetched)
+        compare_say_locked(f, t->bytes, locked, moves.low + kernels->low, &row->outcome);
     return prefetched ? plan_calls(f, r, t, result, row, err) : 0;
 }
 

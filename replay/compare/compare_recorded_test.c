@@ -322,6 +322,7 @@ START_LOOP(each_end_is_what_the_recording_allows, 2)
         ck_assert_double_eq(metric(row, "h2d_bytes"), bytes);
         ck_assert_double_eq(metric(row, "gpu_bytes"), 3 * MIB);
         ck_assert(told(row, "each time") && told(row, "2 MiB at 0x7f00000000"));
+        ck_assert_int_eq(noted(row, COMPARE_LOCKED), i == 0);
     }
     char command[2][256];
     for (int touches = 0; touches < 2; touches++)

@@ -177,6 +177,11 @@ struct compare_transfers {
 /* What the ranges of [launch] leave open of them, ns. */
 double compare_transfers_off_by(const struct compare_program *facts, const struct compare_transfers *transfers);
 
+/* What copies assume of host memory: what it takes to page-lock `locked` bytes of it; and what copies of `bytes` that
+ * take `time` ns with the kernels take from memory that is not. */
+void compare_say_locked(const struct compare_program *facts, double bytes, double locked, double time,
+                        struct outcome *out);
+
 /* A recording of migrations without touches. */
 static inline bool compare_is_recorded(const struct compare_program *facts)
 {
