@@ -132,7 +132,7 @@ enum { COMPARE_NEAR = 3, COMPARE_MIXED_MOST = 256 << 20, COMPARE_STOP_FROM = COM
 
 /* How notes begin: of a recorded row whose time holds the recorder's own; of copies. */
 #define COMPARE_TRACED "recorded under the profiler"
-#define COMPARE_LOCKED "from page-locked memory"
+#define COMPARE_LOCKED "if page-locked"
 
 /* *usage says whether a failure is one of usage. Released with compare_release() after success only. */
 int compare_run(const struct compare_request *request, struct compare_result *result, bool *usage, struct err *err);

@@ -131,7 +131,7 @@ void compare_say_locked(const struct compare_program *f, double bytes, double lo
     char lock[64], pageable[64];
     const double besides = time - link_copy_ns(platform_section_get(f->platform, "pcie"), bytes, 0);
     if (bytes > 0)
-        outcome_note(out, COMPARE_LOCKED "; to lock it %s more, pageable %s",
+        outcome_note(out, COMPARE_LOCKED "; locking takes %s, pageable %s",
                      at_rate(f, "lock_bytes_per_s", locked, 0, lock, sizeof lock),
                      at_rate(f, "pageable_bytes_per_s", bytes, besides, pageable, sizeof pageable));
 }

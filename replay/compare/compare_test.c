@@ -72,7 +72,7 @@ START_TEST(a_copy_is_its_copies_and_the_kernels)
     ck_assert_double_ge(metric(ahead, "time_ns"), moved + kernels + called);
     double block = uvm->service_ns + uvm->new_block_ns + uvm->moved_run_ns + uvm->unmap_run_ns; /* the CPU's part */
     ck_assert_double_le(metric(ahead, "time_ns"), moved + kernels + called + 3 * 1.1 * block);
-    ck_assert(noted(copy, "from page-locked memory; to lock it") && noted(copy, "pageable "));
+    ck_assert(noted(copy, "if page-locked; locking takes") && noted(copy, "pageable "));
     ck_assert_double_eq_tol(metric(copy, "back_ns"), link_copy_ns(link, in / 3, 1), 1);
     compare_release(&result);
 }
