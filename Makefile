@@ -261,6 +261,10 @@ deps:
 $(BUILD)/man/%: docs/man/%.scd
 	@mkdir -p $(@D)
 	$(Q)scdoc < $< > $@
+# Name, usage and examples are those of --help.
+$(BUILD)/man/offchip-%.1: docs/man/offchip-%.1.scd docs/man/page.awk $(BUILD)/offchip
+	@mkdir -p $(@D)
+	$(Q)$(BUILD)/offchip $* --help | awk -v PAGE=$< -f docs/man/page.awk | scdoc > $@
 man: $(MAN)
 # Below share/, as all that follows.
 COMPLETION    := bash-completion/completions/offchip

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """make check-examples: every example that a reader may try is tried.
 
-usage: examples.py PROGRAM [WORD]. Commands come from EXAMPLES of the man pages, with those of `offchip COMMAND --help` that
-stand not there, and from the code blocks of README.md and docs/*.md: lines in which offchip is run, and after them the
-page's blocks of Python. A ```console block must print what it shows; UPDATE=1 mends it. Each page runs in order in a
-fresh folder of inputs that have the names of the examples, made here from fixtures/. Each command must end with status 0.
-What needs hardware or takes minutes is not run, and said so. With WORD, only pages whose name holds it."""
+usage: examples.py PROGRAM [WORD]. Commands come from `offchip COMMAND --help` and from the code blocks of README.md and
+docs/*.md: lines in which offchip is run, and after them the page's blocks of Python. A ```console block must print what
+it shows; UPDATE=1 mends it. Each page runs in order in a fresh folder of inputs that have the names of the examples,
+made here from fixtures/. Each command must end with status 0. What needs hardware or takes minutes is not run, and said
+so. With WORD, only pages whose name holds it."""
 import concurrent.futures
 import glob
 import gzip
@@ -27,15 +27,12 @@ NOT_RUN = [(r'--interface|tcpdump', 'a network card and root'), (r'record .*--(c
            (r'\bsynth:blur\b', "the page's own program, which its test compiles and runs")]
 
 
-def from_man():
-    """EXAMPLES of each man page, and those of the command's help that are not among them."""
-    for page in sorted(glob.glob('docs/man/*.scd')):
-        part = re.search(r'^# EXAMPLES\n(.*?)(^# |\Z)', Path(page).read_text(), re.M | re.S)
-        shown = part[1].replace('\\*', '*').replace('\\_', '_').split('\n') if part else []
-        shown = '\n'.join(line for line in shown if line.startswith('\t'))
-        text = subprocess.run([PROGRAM, *re.findall('offchip-([a-z]+)', page), '--help'], capture_output=True, text=True, check=True).stdout
-        yield page, shown
-        yield page + ', --help', '\n'.join(c for c in commands(text.partition('\nExamples:\n')[2]) if c not in [*commands(shown)])
+def from_help():
+    listing = subprocess.run([PROGRAM, '--help'], capture_output=True, text=True, check=True).stdout
+    for command in re.findall(r'^  ([a-z]+) ', listing, re.M):
+        text = subprocess.run([PROGRAM, command, '--help'], capture_output=True, text=True, check=True).stdout
+        examples = text.partition('\nExamples:\n')[2].partition('\n\n')[0]
+        yield 'offchip %s --help' % command, examples
 
 
 ASKED, OUTPUTS = {}, {}  # what came of a command; of ```console blocks: a page's command, and what it prints
@@ -200,7 +197,7 @@ def main():
                LD_LIBRARY_PATH=BUILD + '/standin', STANDIN_EVENTS=os.path.join(work, 'inputs/events.csv'))
     os.makedirs(os.path.join(work, '.local/share/bash-completion/completions'))
     make_inputs(os.path.join(work, 'inputs'))
-    pages = [(page, text) for page, text in [*from_man(), *from_docs()] if word in page]
+    pages = [(page, text) for page, text in [*from_help(), *from_docs()] if word in page]
     passed = failed = skipped = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for said, p, f, k in pool.map(lambda page: try_page(*page, work, env), pages):

@@ -25,8 +25,8 @@ struct command {
     const char *name;
     const char *summary;  /* one line */
     const char *usage;    /* what follows "offchip NAME" */
-    const char *details;  /* a paragraph or two, wrapped at 80 columns */
-    const char *examples; /* at least two lines, each a real command */
+    const char *details;  /* what to know before the options; the man page says more */
+    const char *examples; /* the commonest uses, at most three lines, each a real command */
     /* The option table; ends with a zeroed row. Values are stored where the rows point (static variables). */
     const struct opt *options;
     /* argc, argv: the operands left after options. Returns an exit status. */

@@ -28,19 +28,22 @@ static const char *platform, *output, *kernel;
 static bool force, no_touches, try_it;
 static int64_t runs = RUNS;
 static const struct opt options[] = {
+    OPT_GROUP("What runs"),
+    OPT("kernel", 0, OPT_TEXT, "REGEX", &kernel,
+        "only touches of kernels whose name matches, where those of all take too long"),
+    OPT("no-touches", 0, OPT_FLAG, NULL, &no_touches,
+        "no run for the touches: other prefetchers and evictions stay estimates"),
+    {"runs", 0, OPT_INT, "N", &runs,
+     "time the program N times without the profiler, as it is and with its memory on the GPU, for 5 minutes at most "
+     "(default 7; 0: no such runs)",
+     0, RUNS_MOST},
+    OPT("try", 0, OPT_FLAG, NULL, &try_it,
+        "also run the program under the best plan, and print predicted beside measured"),
+    OPT_GROUP("Machine and output"),
     OPT("platform", 'P', OPT_TEXT, "NAME|FILE.ini", &platform,
         "hardware numbers (default: of the GPU that the recording names)"),
-    OPT("output", 'o', OPT_TEXT, "TRACE", &output, "the recording, which is kept (default advise.db)"),
-    OPT("force", 'f', OPT_FLAG, NULL, &force, "replace TRACE, and the plan of --try, if they exist"),
-    OPT("kernel", 0, OPT_TEXT, "REGEX", &kernel,
-        "touches of kernels whose name matches only, where those of all take too long"),
-    OPT("no-touches", 0, OPT_FLAG, NULL, &no_touches,
-        "do not run the program again for its touches: other prefetchers and evictions stay estimates"),
-    {"runs", 0, OPT_INT, "N", &runs,
-     "time the program N times without the profiler as it is and with its memory on the GPU, in turn, for 5 minutes at "
-     "most (default 7; 0: bound its kernels' times by the recording)",
-     0, RUNS_MOST},
-    OPT("try", 0, OPT_FLAG, NULL, &try_it, "run the program under the best plan, too: predicted beside measured"),
+    OPT("output", 'o', OPT_TEXT, "TRACE", &output, "the recording (default advise.db)"),
+    OPT("force", 'f', OPT_FLAG, NULL, &force, "replace TRACE, and the plan of --try"),
     {0}};
 
 /* Cost of recording touches (an H200: 50 launches of 11.7 ms take 174 ms; 1.2 ms a launch that touches 64 MiB), and the
@@ -341,14 +344,11 @@ static int run(int argc, char **argv)
 
 const struct command cmd_advise = {
     .name = "advise",
-    .summary = "record a program and say what to do about its memory",
-    .usage = "[-o TRACE] [-f] [--kernel REGEX] [--no-touches] [--runs N] [--try] [--platform P] [--] CMD [ARGS]\n"
-             "       offchip advise [--platform NAME|FILE.ini] TRACE",
-    .details = "On a machine with a GPU: runs CMD and records its unified memory, runs it again for the pages that it\n"
-               "touches and adds them to the recording, times it without the profiler as it is and with its memory on\n"
-               "the GPU, and compares. With --try, runs it under the best plan, too, and prints predicted beside\n"
-               "measured, or says that there is none. CMD reads the same in each run and prints in the first. Touches\n"
-               "that would take more than two minutes are left out. With a recording instead, its verdict alone.",
+    .summary = "run a program, record it, and say how its data should reach the GPU",
+    .usage = "[OPTIONS] [--] CMD [ARGS]\n"
+             "       offchip advise [--platform NAME|FILE.ini] RECORDING",
+    .details = "CMD runs several times: recorded, again for the pages that it touches, and timed without the profiler. "
+               "It must do the same each time. That needs a GPU; the verdict on a recording does not.",
     .examples = "  offchip advise -- ./app --size 4096\n"
                 "  offchip advise --try -o app.db -- python train.py\n"
                 "  offchip advise --platform h200 t.db",

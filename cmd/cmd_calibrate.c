@@ -160,17 +160,10 @@ static int run(int argc, char **argv)
 const struct command cmd_calibrate = {
     .name = "calibrate",
     .summary = "fit a platform's numbers to recordings or micro-benchmarks",
-    .usage = "uvm|zerocopy|placement RECORDING|CSV... -o FILE.ini [--base PLATFORM] [--predict CSV] [--force]",
-    .details =
-        "Bounded least squares; prints each number with its standard error, residual and R2, and says what the\n"
-        "measurements cannot tell. uvm takes traces: its rates, and how fast the host's CPU serves faults, best told "
-        "by\n"
-        "a recording of stride. placement takes CSV with the header what,bytes,ms, where what is copy_hd, copy_dh,\n"
-        "mapping, first_touch, flush_cpu, flush_gpu, l2_latency, memory_latency or parallelism (accesses in flight\n"
-        "instead of bytes), as fixtures/cuda/placement.cu measures them.\n"
-        "zerocopy takes CSV with columns\n"
-        "req32,req64,req96,req128,host64_lines,time_ns, as replay zerocopy --requests writes them, with measured\n"
-        "times (or copy_bytes,time_ns), and traces recorded with counters.",
+    .usage = "uvm|zerocopy|placement RECORDING|CSV... -o FILE.ini [OPTIONS]",
+    .details = "uvm takes recordings, zerocopy CSV of requests and times, or recordings with counters, placement CSV "
+               "with the header what,bytes,ms. The manual page names the columns. Prints each number with its standard "
+               "error, and what the input cannot tell.",
     .examples = "  offchip calibrate uvm recording.db -o my-gpu.ini --base h200\n"
                 "  offchip calibrate zerocopy rows.csv -o my-link.ini --base h200 --predict others.csv\n"
                 "  offchip calibrate placement microbenchmarks.csv -o my-board.ini",

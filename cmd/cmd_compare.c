@@ -24,27 +24,27 @@ static bool all, mixed, whole, force, plan; /* plan: the output is one */
 static int format;
 
 static const struct opt options[] = {
+    OPT_GROUP("What is compared"),
+    OPT("all", 'a', OPT_FLAG, NULL, &all,
+        "unified memory under every prefetcher with every eviction; all rows and columns"),
+    OPT("mixed", 0, OPT_FLAG, NULL, &mixed,
+        "also a mechanism for each allocation, where memory is not short and above 256 MiB too"),
+    OPT("whole", 0, OPT_FLAG, NULL, &whole,
+        "run everything to its end, however long (without: above 256 MiB much is run in part)"),
+    OPT_ROBUST(&draws),
+    {"jobs", 'j', OPT_INT, "N", &jobs, "threads (default: all processors)", 1, 4096},
+    OPT_GROUP("Machine"),
     OPT("platform", 'P', OPT_TEXT, "NAME|FILE.ini", &platform,
         "hardware numbers (default: of the GPU that a recording names, else h200)"),
     OPT("set", 's', OPT_LIST, "KEY=VALUE", &sets,
         "oversubscription_pct, gpu_memory_bytes, sm_share_pct, or a number of the platform"),
-    OPT("all", 'a', OPT_FLAG, NULL, &all,
-        "unified memory under every prefetcher with every eviction; all rows and columns in the table"),
-    OPT("mixed", 0, OPT_FLAG, NULL, &mixed,
-        "look for a mechanism for each allocation with room for all too, and above 256 MiB"),
-    OPT("whole", 0, OPT_FLAG, NULL, &whole,
-        "run all of it: above 256 MiB rows over 3 times the best are stopped and long launches run in part, from 4 GiB "
-        "on all that repeats"),
-    OPT_ROBUST(&draws),
+    OPT_GROUP("Output"),
     {"top", 0, OPT_INT, "N", &top,
      "say how to have the N best mechanisms, and what to run of each on the machine itself", 0, COMPARE_MECHANISMS},
     OPT("output", 'o', OPT_TEXT, "RESULTS|PLAN.ini", &output,
-        "results file; rows that stand in it are not run again. PLAN.ini: the best answer of unified memory as a plan "
-        "for "
-        "record --apply"),
-    OPT("html", 0, OPT_TEXT, "OUT", &html, "write the decision as one self-contained HTML page"),
+        "RESULTS: keep the rows, and go on from there. PLAN.ini: the best plan for record --apply"),
+    OPT("html", 0, OPT_TEXT, "OUT", &html, "also write the decision as one HTML page"),
     OPT("force", 'f', OPT_FLAG, NULL, &force, "replace RESULTS, PLAN.ini or OUT"),
-    {"jobs", 'j', OPT_INT, "N", &jobs, "threads (default: all processors)", 1, 4096},
     OPT_FORMAT(&format),
     {0}};
 
@@ -451,19 +451,14 @@ static int run(int argc, char **argv)
 
 const struct command cmd_compare = {
     .name = "compare",
-    .summary = "one program on one machine under every mechanism, ranked",
-    .usage = "INPUT [--platform NAME|FILE.ini] [--set KEY=VALUE]... [--all] [--mixed] [--whole] [--robust N] [--top N] "
-             "[-o RESULTS|PLAN.ini] [--html OUT]",
-    .details = "Explicit copies, unified memory under each prefetcher with and without advice, zero-copy under each\n"
-               "access pattern, and on chips that share their memory device, managed and pinned memory: time, bytes\n"
-               "over the link, GPU memory, and what to change in the program. INPUT is synth:PROGRAM[,key=value...],\n"
-               "a recording of accesses or touches, or of migrations (copies and unified memory then have them).\n"
-               "Rows whose times differ by less than their models' measured errors are tied.",
-    .examples =
-        "  offchip compare synth:conv2d,bytes=256MiB --platform h200\n"
-        "  offchip compare synth:bfs,scale=16,roots=1 --platform h200 --set oversubscription_pct=150 --top 2\n"
-        "  offchip compare synth:triad,bytes=64MiB -o r.db          # then: offchip report r.db\n"
-        "  offchip compare synth:triad,bytes=64MiB -o plan.ini      # then: offchip record --apply plan.ini -- ./triad",
+    .summary = "say how a program's data should reach the GPU: every mechanism, the best first",
+    .usage = "INPUT [OPTIONS]",
+    .details = "INPUT is synth:PROGRAM[,key=value...] ('offchip list programs') or a recording. Mechanisms: explicit "
+               "copies, unified memory by prefetcher and advice, zero-copy by access pattern, and rows kept on the "
+               "GPU. Rows whose times differ by less than their models' measured errors are the same.",
+    .examples = "  offchip compare synth:conv2d,bytes=256MiB --platform h200\n"
+                "  offchip compare app.db\n"
+                "  offchip compare synth:bfs,scale=16,roots=1 --set oversubscription_pct=150 --top 2",
     .options = options,
     .run = run,
 };

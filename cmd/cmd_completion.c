@@ -66,12 +66,12 @@ static void offer_input(struct asked *a)
 static void offer_first(struct asked *a)
 {
     static const char again[] = "\n       offchip ";
-    const char *usage = a->command->usage + (*a->command->usage == '[');
+    const char *usage = a->command->usage;
     if (strncmp(usage, "ENGINE ", 7) == 0)
         offer_list(a, "engines", NULL);
     else if (strncmp(usage, "FIGURE ", 7) == 0)
         offer_list(a, "figures", NULL);
-    else if (strncmp(usage, "WORKLOAD", 8) == 0)
+    else if (strncmp(usage, "PROGRAM", 7) == 0)
         offer_program(a);
     else if (!islower((unsigned char)*usage))
         offer_input(a);
@@ -97,7 +97,8 @@ static void offer_options(struct asked *a)
         for (const struct opt *o = both[t]; o && o->name; o++) {
             char text[80];
             (void)snprintf(text, sizeof text, "--%s", o->name);
-            offer(a, text);
+            if (*o->name)
+                offer(a, text);
         }
 }
 
@@ -180,8 +181,7 @@ const struct command cmd_completion = {
     .name = "completion",
     .summary = "print bash's completion script",
     .usage = "> FILE",
-    .details = "'make install' puts the script where bash looks for it. It asks the program itself:\n"
-               "'completion ask -- WORD...' prints what the last word may become; a shell's own files come besides.",
+    .details = "'make install' puts it where bash looks for it.",
     .examples = "  offchip completion > ~/.local/share/bash-completion/completions/offchip\n"
                 "  source <(offchip completion)",
     .run = run,

@@ -17,13 +17,16 @@ static struct opt_list sets;
 static bool force;
 
 static const struct opt options[] = {
-    OPT("output", 'o', OPT_TEXT, "OUT", &output, "the trace to make"),
-    OPT("force", 'f', OPT_FLAG, NULL, &force, "overwrite OUT"),
+    OPT_GROUP("What is taken"),
     OPT("kernel", 'k', OPT_TEXT, "REGEX", &kernel, "only launches of kernels whose name matches"),
     OPT("addr", 'a', OPT_TEXT, "FIRST-LAST", &range, "only accesses within these byte addresses (decimal or 0x)"),
+    OPT_GROUP("Machine"),
     OPT("platform", 'p', OPT_TEXT, "NAME|FILE.ini", &platform_name_or_file,
         "dram: whose L2 cache and multiprocessors (default: of the GPU that a recording names, else v100)"),
     OPT("set", 's', OPT_LIST, "KEY=VALUE", &sets, "a platform number, such as l2_bytes=4MiB; repeatable"),
+    OPT_GROUP("Output"),
+    OPT("output", 'o', OPT_TEXT, "OUT", &output, "the trace to make"),
+    OPT("force", 'f', OPT_FLAG, NULL, &force, "overwrite OUT"),
     {0}};
 
 typedef int (*derivation)(const struct derive_source *source, struct store *out, const struct derive_options *options,
@@ -184,15 +187,12 @@ static int run(int argc, char **argv)
 
 const struct command cmd_derive = {
     .name = "derive",
-    .summary = "write an engine's view of a program's accesses",
-    .usage = "touches|requests|dram|accesses FILE|synth:PROGRAM -o OUT [--kernel REGEX] [--addr FIRST-LAST]",
-    .details = "An engine's view of accesses (of an Accel-Sim trace, one recorded through compute-sanitizer, or a\n"
-               "generated program), to look at or to keep; 'offchip replay' takes it by itself. touches: of 4 KiB\n"
-               "pages, for uvm; requests: reads and writes over the link, by size, as if the data were in host\n"
-               "memory; dram: what reaches DRAM through the L2 cache of a platform; accesses: a generated program\n"
-               "as a recording. Launches and their order are kept; there is no time.",
+    .summary = "write what an engine replays of a program's accesses",
+    .usage = "touches|requests|dram|accesses RECORDING|synth:PROGRAM -o OUT [OPTIONS]",
+    .details = "touches: of 4 KiB pages, for uvm. requests: reads and writes over the link, as if the data were in "
+               "host memory. dram: what reaches DRAM through a platform's L2 cache. accesses: a generated program as a "
+               "recording. 'offchip replay' derives by itself.",
     .examples = "  offchip derive touches accesses.db -o touches.db\n"
-                "  offchip derive requests accesses.db --addr 0x7f25ac600000-0x7f25afffffff -o requests.db\n"
                 "  offchip derive requests synth:triad -o triad.db\n"
                 "  offchip derive dram accesses.db --platform v100 --set l2_bytes=1MiB -o dram.db",
     .options = options,

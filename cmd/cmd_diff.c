@@ -958,24 +958,13 @@ static int run(int argc, char **argv)
 
 const struct command cmd_diff = {
     .name = "diff",
-    .summary = "in what runs or recordings differ, or what a plan predicted and a recording measured",
-    .usage = "[--all] [--exit-code] [--format table|csv|json] RUNS RUNS | FILE FILE\n"
-             "       offchip diff [--ledger FILE.csv] [--format table|csv|json] PLAN FILE",
-    .details =
-        "RUNS is a results file, JSON of 'offchip replay', or one run of it: FILE#N, its Nth. What has one\n"
-        "value in each is compared: settings, numbers of the platform, policy, version; what has several in\n"
-        "either is what runs are matched by. Then every metric that differs, and the runs that only one has.\n"
-        "Of two recordings (FILE): bytes moved, faults, batches and kernels' time; by kernel, matched by name;\n"
-        "and by allocation where both make the same, in order and size. The first line says it in a sentence.\n"
-        "Of a plan: sets the keys predicted_METRIC of a plan's section [plan] beside the same of a recording that\n"
-        "'offchip record --apply PLAN' made, from the first transfer to the last kernel: time_ns (without the\n"
-        "CPU's own work), h2d_bytes, d2h_bytes and batches, and says whether they lie within the ends that the\n"
-        "plan gives (time_lo_ns, time_hi_ns). What the recording does not have is n/a. A ledger\n"
-        "keeps such rows of many runs; the same rows again are not added.",
-    .examples = "  offchip diff monday.db tuesday.db\n"
-                "  offchip diff results.db#1 results.db#2 --format json\n"
-                "  offchip diff before.db after.db    # recordings of one program, before and after a change\n"
-                "  offchip record --apply plan.ini -o t.db -- ./app\n"
+    .summary = "say in what two results files or two recordings differ, or how far a plan was off",
+    .usage = "RUNS RUNS | RECORDING RECORDING | PLAN RECORDING [OPTIONS]",
+    .details = "RUNS is a results file, or one run of it: FILE#N, its Nth. Runs are matched by the settings that vary; "
+               "settings that differ between the files are listed. PLAN predicted what RECORDING, made with record "
+               "--apply PLAN, measured.",
+    .examples = "  offchip diff before.db after.db\n"
+                "  offchip diff monday.db tuesday.db\n"
                 "  offchip diff plan.ini t.db --ledger ledger.csv",
     .options = options,
     .run = run,

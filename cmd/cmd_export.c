@@ -20,7 +20,7 @@ static const struct opt options[] = {
     OPT("format", 0, OPT_TEXT, "NAME", &format, "the form to write"),
     OPT("output", 'o', OPT_TEXT, "FILE", &output, "where to; - is standard output"),
     OPT("stream", 0, OPT_TEXT, "NAME", &stream_name,
-        "which stream (csv: default all; else needed where there are several)"),
+        "which stream (csv: all by default; else needed where there are several)"),
     OPT("set", 's', OPT_LIST, "KEY=VALUE", &sets, "an option of the format; repeatable"),
     OPT("force", 'f', OPT_FLAG, NULL, &force, "overwrite FILE"),
     {0}};
@@ -131,12 +131,10 @@ static int run(int argc, char **argv)
 
 const struct command cmd_export = {
     .name = "export",
-    .summary = "a trace in another tool's form",
-    .usage = "FILE --format NAME -o FILE",
-    .details =
-        "Writes one stream of records; 'csv', our plain form, all of a trace, and import reads it back to the same.\n"
-        "Records that a form cannot carry are counted by reason; what else a trace holds and a form leaves out is "
-        "said.",
+    .summary = "write a trace in another tool's form",
+    .usage = "FILE --format NAME -o FILE [OPTIONS]",
+    .details = "csv is offchip's plain form: all of a trace, and import reads it back to the same. What a form cannot "
+               "carry is counted by reason.",
     .examples = "  offchip export s.db --format csv -o s.csv\n"
                 "  offchip export s.db --format csv --stream uvm -o - | head",
     .options = options,

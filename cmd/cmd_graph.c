@@ -23,14 +23,17 @@ static int64_t seed = 1, top;
 static int score_choice, format;
 
 static const struct opt options[] = {
-    OPT("output", 'o', OPT_TEXT, "OUT", &output, "graph to write, its ending says which format; score: FILE.csv"),
+    OPT_GROUP("convert"),
     OPT("undirected", 0, OPT_FLAG, NULL, &undirected, "lists of edges: store both directions of each"),
     OPT("relabel", 0, OPT_FLAG, NULL, &relabel, "lists of edges: number vertices by first appearance"),
     OPT("weights", 0, OPT_TEXT, "LO:HI", &weights, "draw whole weights for every edge"),
     {"seed", 0, OPT_INT, "N", &seed, "of the weights (default 1)", 0, INT64_MAX},
+    OPT_GROUP("score and reorder"),
     OPT("score", 0, OPT_CHOICE, "degree|reverse-pagerank", &score_choice, "rank vertices by (default degree)"),
     {"top", 0, OPT_INT, "N", &top, "score: print the N best vertices, not the distribution", 0, INT32_MAX},
     OPT("mapping", 0, OPT_TEXT, "FILE", &mapping, "reorder: write old,new of every vertex"),
+    OPT_GROUP("Output"),
+    OPT("output", 'o', OPT_TEXT, "OUT", &output, "graph to write, its ending says which format; score: FILE.csv"),
     OPT_FORMAT(&format),
     OPT("force", 'f', OPT_FLAG, NULL, &force, "overwrite what is written"),
     {0}};
@@ -338,18 +341,14 @@ static int run(int argc, char **argv)
 const struct command cmd_graph = {
     .name = "graph",
     .summary = "convert, score and renumber graphs",
-    .usage = "convert GRAPH -o OUT [--undirected] [--relabel] [--weights LO:HI]\n"
-             "       offchip graph score GRAPH [--score SCORE] [--top N] [-o FILE.csv]\n"
-             "       offchip graph reorder GRAPH [--score SCORE] -o OUT [--mapping FILE]",
-    .details =
-        "GRAPH is a file (GAP .sg and .wsg, Matrix Market, NumPy .npy and .npz, CSV, edge list; gzip, xz and\n"
-        "zstd are unpacked), the prefix NAME.bel of EMOGI's files NAME.bel.col, .dst and .val, or synth:kron, "
-        "synth:urand and their keys.\n"
-        "score says what the best 1, 5, 10 and 25 % of the vertices hold; reorder gives the best vertex number 0.",
+    .usage = "convert GRAPH -o OUT [OPTIONS]\n"
+             "       offchip graph score GRAPH [OPTIONS]\n"
+             "       offchip graph reorder GRAPH -o OUT [OPTIONS]",
+    .details = "GRAPH is a file (GAP .sg and .wsg, Matrix Market, NumPy .npy and .npz, CSV, edge list), the prefix "
+               "NAME.bel of EMOGI's files, or synth:kron or synth:urand and their keys. score says what the best "
+               "vertices hold; reorder gives the best number 0.",
     .examples = "  offchip graph convert web.mtx -o web.bel\n"
-                "  offchip graph convert soc.txt.gz --undirected --relabel -o soc.sg\n"
                 "  offchip graph convert synth:kron,scale=20,k=16 -o kron20.bel\n"
-                "  offchip graph score kron20.bel --score reverse-pagerank\n"
                 "  offchip graph reorder kron20.bel --score degree -o hot20.bel --mapping hot20.csv",
     .options = options,
     .run = run,

@@ -25,13 +25,17 @@ static bool strict, force;
 static const char *columns, *kinds, *time_unit;
 
 static const struct opt options[] = {
-    OPT("output", 'o', OPT_TEXT, "FILE", &output, "the trace to make"),
-    OPT("format", 0, OPT_TEXT, "NAME", &format, "format of the inputs (default: found by content)"),
+    OPT_GROUP("Input"),
+    OPT("format", 0, OPT_TEXT, "NAME", &format,
+        "format of the inputs ('offchip list formats'; default: found by content)"),
     OPT("set", 's', OPT_LIST, "KEY=VALUE", &sets, "an option of the format; repeatable"),
-    OPT("columns", 0, OPT_TEXT, "OURS=THEIRS,..", &columns, "table of another tool: its names of our columns"),
-    OPT("kinds", 0, OPT_TEXT, "KIND|WORD=KIND,..", &kinds, "table of another tool: the kind of its rows, or its words"),
-    OPT("time-unit", 0, OPT_TEXT, "ns|us|ms|s|cycles", &time_unit, "table of another tool: of columns time and dur"),
     OPT("strict", 0, OPT_FLAG, NULL, &strict, "stop at the first item that would be left out"),
+    OPT_GROUP("Columns of a table that offchip does not know"),
+    OPT("columns", 0, OPT_TEXT, "OURS=THEIRS,..", &columns, "which of its columns is which of ours"),
+    OPT("kinds", 0, OPT_TEXT, "KIND|WORD=KIND,..", &kinds, "the kind of its rows, or which word of it is which kind"),
+    OPT("time-unit", 0, OPT_TEXT, "ns|us|ms|s|cycles", &time_unit, "of its times"),
+    OPT_GROUP("Output"),
+    OPT("output", 'o', OPT_TEXT, "FILE", &output, "the trace to make"),
     OPT("force", 'f', OPT_FLAG, NULL, &force, "overwrite FILE"),
     {0}};
 
@@ -519,21 +523,15 @@ static int run(int argc, char **argv)
 
 const struct command cmd_import = {
     .name = "import",
-    .summary = "foreign files to a trace",
-    .usage = "[--format NAME] INPUT... -o FILE",
-    .details =
-        "Reads recordings made by other tools into one trace. The format is found by content, through gzip, xz and\n"
-        "zstd; '-' is standard input. 'offchip list formats' names the formats and their options (--set).\n"
-        "Times and addresses are kept as they are. Items that cannot be kept are counted by reason; a malformed\n"
-        "input is an error with its place, of one that is cut off what it holds is kept, marked incomplete. Fault\n"
-        "batches and services are rebuilt from the migrations. Traces of our own, as record writes one for each\n"
-        "process, become one in order of time. The summary goes to stderr.",
-    .examples =
-        "  offchip import recording.csv.xz -o s.db\n"
-        "  zcat part*.csv.gz | offchip import --format cupti-csv - -o all.db\n"
-        "  offchip import --columns time=ts,addr=address,kind=op --kinds R=DRAM_READ,W=DRAM_WRITE --time-unit us t.csv "
-        "-o t.db\n"
-        "  offchip import app.1041.db app.1042.db -o app.db",
+    .summary = "make a trace from other tools' recordings",
+    .usage = "INPUT... -o FILE [OPTIONS]",
+    .details = "The format is found by content, packed (gzip, xz, zstd) or not; '-' is standard input. Items that "
+               "cannot be kept are counted by reason; a malformed input is an error with its place. Several recordings "
+               "become one trace.",
+    .examples = "  offchip import recording.csv.xz -o s.db\n"
+                "  offchip import app.1041.db app.1042.db -o app.db\n"
+                "  offchip import --columns time=ts,addr=address,kind=op --kinds R=DRAM_READ,W=DRAM_WRITE --time-unit "
+                "us t.csv -o t.db",
     .options = options,
     .run = run,
 };

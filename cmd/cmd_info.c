@@ -30,8 +30,8 @@ enum { LONGEST_NAME = 48 }; /* of a kernel, where no terminal says how much */
 
 static int format, by;
 static const struct opt options[] = {OPT("by", 0, OPT_CHOICE, "kind|kernel|allocation|range|batch|client", &by,
-                                         "count by kind (default), by kernel, allocation or range of the program's own "
-                                         "(NVTX); list the fault batches; or count single faults by client"),
+                                         "count by kind (default), kernel, allocation or range (NVTX) of the program, "
+                                         "list the fault batches, or count single faults by client"),
                                      OPT_FORMAT(&format),
                                      {0}};
 
@@ -719,16 +719,10 @@ static int run(int argc, char **argv)
 
 const struct command cmd_info = {
     .name = "info",
-    .summary = "what a trace holds, where it comes from, what is missing",
-    .usage = "[--by kind|kernel|allocation|range|batch|client] [--format table|csv|json] FILE",
-    .details =
-        "Counts records and bytes by kind, or the unified-memory traffic by kernel, allocation or range; prints the\n"
-        "time covered, fault batches and what they held, the origin, and what was left out or dropped, by reason.\n"
-        "-v adds when each kind begins and ends, and the driver's parameters.\n"
-        "0 means that the source could have recorded it and did not; n/a that it cannot, or is not known.\n"
-        "What happens belongs to the kernel that runs, and to the innermost range (NVTX) of the thread that is in\n"
-        "one; with several kernels, or threads in ranges of different names, it is (ambiguous). Ranges are the\n"
-        "processor's: what one launched and did not wait for counts where it happens.",
+    .summary = "say what a trace holds, where it comes from, and what is missing",
+    .usage = "FILE [OPTIONS]",
+    .details = "0 means that the source could have recorded it and did not; n/a that it cannot, or is not known. -v "
+               "adds when each kind begins and ends, and the driver's parameters.",
     .examples = "  offchip info s.db\n"
                 "  offchip info --by kernel --format json s.db\n"
                 "  offchip info --by batch --format csv faults.db",

@@ -476,17 +476,11 @@ const struct command cmd_list = {
     .usage = "engines|policies|programs|formats|figures|platforms [NAME|FILE.ini] [--format table|csv|json]\n"
              "       offchip list metrics|settings|parameters|keys|numbers [OF] [--format table|csv|json]\n"
              "       offchip list NAME",
-    .details =
-        "Everything that can be named on the command line, with its parameters, defaults and source. The views of\n"
-        "a program are the engines that it answers to; what generates a graph has none. 'platforms NAME' prints every\n"
-        "number of that platform: what it rests on, its source, and its range where it is not known.\n"
-        "Definitions, units, defaults and ranges: metrics and settings of an engine, parameters of a policy, keys of "
-        "a\n"
-        "program, numbers of a platform's section; without OF, of all. 'offchip list NAME' is what all lists say of "
-        "one name.",
-    .examples =
-        "  offchip list policies\n  offchip list platforms h200\n  offchip list metrics uvm\n"
-        "  offchip list oversubscription_pct\n  offchip list keys conv2d\n  offchip list programs --format json",
+    .details = "'platforms NAME' prints every number of that platform, with its source or range. 'offchip list NAME' "
+               "is what all lists say of one name.",
+    .examples = "  offchip list policies\n"
+                "  offchip list platforms h200\n"
+                "  offchip list oversubscription_pct",
     .options = options,
     .run = run,
 };

@@ -59,12 +59,10 @@ static int run(int argc, char **argv)
 
 const struct command cmd_merge = {
     .name = "merge",
-    .summary = "bring several results files together in one",
+    .summary = "put several results files into one",
     .usage = "RESULTS... -o RESULTS [--force]",
-    .details = "Runs are told apart by their keys, which stand for engine, inputs, platform, settings, policy,\n"
-               "baseline and version; a run that is in several files is taken once, and one with other numbers\n"
-               "is an error that names both files. The shards of a sweep merge to what one sweep would have\n"
-               "written, in the same order.",
+    .details =
+        "A run that is in several files is taken once; one with other numbers is an error that names both files.",
     .examples = "  offchip merge shard-*.db -o sweep.db\n"
                 "  offchip merge monday.db tuesday.db -o both.db --force",
     .options = options,

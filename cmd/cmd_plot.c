@@ -14,7 +14,7 @@ static int64_t from_ns, until_ns = INT64_MAX;
 static bool script, force;
 
 static const struct opt options[] = {
-    OPT("output", 'o', OPT_TEXT, "OUT.svg|png|pdf", &output, "where to draw (default: FIGURE.svg)"),
+    OPT_GROUP("What is drawn"),
     OPT("metric", 'm', OPT_JOIN, "LIST", &metrics, "metrics, comma-separated (default: what the engine ranks by)"),
     OPT("over", 0, OPT_TEXT, "KEY", &over, "lines: the axis; else a bar for each value of a key"),
     OPT("aggregate", 0, OPT_CHOICE, "none|declared|sum|min|max|mean|geomean", &aggregate,
@@ -22,6 +22,8 @@ static const struct opt options[] = {
     OPT("platform", 0, OPT_TEXT, "NAME|FILE.ini", &platform, "of a task file"),
     OPT("from", 0, OPT_TEXT, "TIME", &from, "timeline: what begins then or later, from the trace's start (2ms)"),
     OPT("to", 0, OPT_TEXT, "TIME", &until, "timeline: what begins before then"),
+    OPT_GROUP("Output"),
+    OPT("output", 'o', OPT_TEXT, "OUT.svg|png|pdf", &output, "where to draw (default: FIGURE.svg)"),
     OPT("script", 0, OPT_FLAG, NULL, &script, "print the gnuplot script with its data instead of drawing"),
     OPT("force", 'f', OPT_FLAG, NULL, &force, "overwrite the output"),
     {0}};
@@ -131,10 +133,8 @@ static int run(int argc, char **argv)
 const struct command cmd_plot = {
     .name = "plot",
     .summary = "draw a figure from results or a recording, by gnuplot",
-    .usage = "FIGURE RESULTS|FILE... [--metric LIST] [--over KEY] [-o OUT.svg|png|pdf] [--script] [--force]",
-    .details = "RESULTS are files of 'offchip replay -o', 'offchip sweep', or what 'offchip replay --format json'\n"
-               "printed; figure tornado takes JSON of 'offchip replay --robust'. With --script the\n"
-               "gnuplot script and its data go to standard output.",
+    .usage = "FIGURE RESULTS|FILE... [OPTIONS]",
+    .details = "'offchip list figures' names the figures and what each is drawn from.",
     .examples = "  offchip plot bars results.db --metric speedup_ratio -o speedup.png\n"
                 "  offchip plot lines results.db --metric h2d_bytes --over oversubscription_pct\n"
                 "  offchip plot timeline recording.db --from 150ms --to 160ms -o part.png",

@@ -41,11 +41,8 @@ const struct command cmd_policy = {
     .name = "policy",
     .summary = "build a policy of your own for --policy",
     .usage = "build FILE.c -o FILE.so",
-    .details =
-        "FILE.c is the source of one policy: uvm prefetch or eviction, dram scheduler, zero-copy pattern or\n"
-        "placement. It is compiled with the headers of this program ($CC, $CFLAGS) and loaded. FILE.so then stands\n"
-        "in a policy list as a name does: ./FILE.so:key=value, or one half of P+E. It is code, and runs as you:\n"
-        "load none that you would not run.",
+    .details = "FILE.c is the source of one policy (docs/adding-a-policy.md). --policy then takes ./FILE.so:key=value "
+               "as it takes a name. It is code, and runs as you: load none that you would not run.",
     .examples = "  offchip policy build readahead.c -o readahead.so\n"
                 "  offchip replay uvm synth:bicg,bytes=64MiB --policy tree,./readahead.so:pages=64",
     .options = options,

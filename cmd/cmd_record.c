@@ -36,33 +36,36 @@ static bool call_sites, no_faults;
 static int counter_group;
 static int64_t limit, every;
 static const struct opt options[] = {
-    OPT("output", 'o', OPT_TEXT, "FILE", &output, "trace to write; %p: process, %h: host (default offchip.db)"),
-    OPT("force", 'f', OPT_FLAG, NULL, &force, "replace FILE if it exists"),
-    OPT("interface", 'i', OPT_TEXT, "IF", &interface, "PCIe packets from network interface IF until ^C"),
-    OPT("uvm", 0, OPT_FLAG, NULL, &unified_memory,
-        "unified memory, kernels, copies, allocations (default without --counters)"),
+    OPT_GROUP("What to record"),
+    OPT("uvm", 0, OPT_FLAG, NULL, &unified_memory, "unified memory, kernels, copies, allocations (default)"),
     OPT("no-faults", 0, OPT_FLAG, NULL, &no_faults,
-        "--uvm: only what CUPTI reports, not each GPU fault, replay and eviction of the driver's own event queue"),
+        "--uvm: without the single faults, replays and evictions of the driver's own event queue"),
     OPT("counters", 0, OPT_FLAG, NULL, &counters, "hardware counters of every kernel"),
-    OPT("counter-group", 0, OPT_CHOICE, CUPTI_METRICS_GROUPS, &counter_group,
-        "what one recording counts; see the manual page (default l2)"),
-    OPT("accesses", 0, OPT_FLAG, NULL, &accesses, "every warp's accesses to global memory (needs compute-sanitizer)"),
+    OPT("counter-group", 0, OPT_CHOICE, CUPTI_METRICS_GROUPS, &counter_group, "what one recording counts (default l2)"),
+    OPT("accesses", 0, OPT_FLAG, NULL, &accesses,
+        "every warp's accesses to global memory; kernels run much slower (needs compute-sanitizer)"),
     OPT("touches", 0, OPT_FLAG, NULL, &touches,
-        "the pages that each launch touches, each page's first read and first write (needs what --accesses needs)"),
-    {"every", 0, OPT_INT, "N", &every, "--accesses: of one thread block in N only; --counters: one launch in N", 1,
-     1000000},
-    OPT("kernel", 0, OPT_TEXT, "REGEX", &kernel,
-        "--counters, --accesses, --touches: only kernels whose name, mangled or not, matches"),
+        "the pages that each launch reads and writes first (needs what --accesses needs)"),
+    OPT("interface", 'i', OPT_TEXT, "IF", &interface,
+        "PCIe packets that NetTLP adapters send over network interface IF, until ^C"),
+    OPT("check", 0, OPT_FLAG, NULL, &check, "say what this machine has for recording, and how to get what is missing"),
+    OPT_GROUP("How much of it"),
+    OPT("kernel", 0, OPT_TEXT, "REGEX", &kernel, "--counters, --accesses, --touches: only kernels whose name matches"),
     OPT("launches", 0, OPT_TEXT, "A..B", &launches, "--counters: only launches A to B of those kernels, from 0"),
-    OPT("with", 0, OPT_TEXT, "TRACE", &with,
-        "--touches, --accesses: add them to this recording of the same program's unified memory, checked"),
+    {"every", 0, OPT_INT, "N", &every, "--accesses: of one thread block in N; --counters: of one launch in N", 1,
+     1000000},
     {"limit", 0, OPT_INT, "N", &limit,
      "--accesses: keep N warp accesses of a process, count the rest (default 1000000)", 1, INT64_MAX},
+    OPT_GROUP("The program"),
     OPT("apply", 0, OPT_TEXT, "PLAN", &apply,
         "give the advice and prefetches of a plan to the program's managed memory"),
     OPT("call-sites", 0, OPT_FLAG, NULL, &call_sites,
-        "where in the program each managed allocation was called for, which a plan may name"),
-    OPT("check", 0, OPT_FLAG, NULL, &check, "say what this machine has for recording, and how to get what is missing"),
+        "also where in the program each managed allocation was called for, for plans"),
+    OPT_GROUP("Output"),
+    OPT("output", 'o', OPT_TEXT, "FILE", &output, "trace to write; %p: process, %h: host (default offchip.db)"),
+    OPT("with", 0, OPT_TEXT, "TRACE", &with,
+        "--touches, --accesses: add them to this recording of the same program's unified memory"),
+    OPT("force", 'f', OPT_FLAG, NULL, &force, "replace FILE if it exists"),
     {0},
 };
 
@@ -620,37 +623,14 @@ static int run(int argc, char **argv)
 const struct command cmd_record = {
     .name = "record",
     .summary = "run a program on a GPU and record what leaves the chip",
-    .usage = "[-o FILE] [--uvm] [--counters] [-f] [--] CMD [ARGS]\n"
-             "       offchip record --accesses [--kernel REGEX] [--limit N] [-o FILE] [--] CMD [ARGS]\n"
-             "       offchip record --touches [--kernel REGEX] [-o FILE] [--] CMD [ARGS]\n"
-             "       offchip record --touches|--accesses --with TRACE [--kernel REGEX] [--] CMD [ARGS]\n"
-             "       offchip record --apply PLAN [-o FILE] [--] CMD [ARGS]\n"
-             "       offchip record --interface IF [-o FILE] [-f]\n"
+    .usage = "[OPTIONS] [--] CMD [ARGS]\n"
+             "       offchip record --interface IF [OPTIONS]\n"
              "       offchip record --check [CMD]",
-    .details = "Runs CMD with liboffchip_inject.so, which the CUDA driver loads into it, and writes\n"
-               "what CUPTI reports: page faults and migrations of unified memory, kernels, copies,\n"
-               "allocations, advice and prefetches; with --counters, hardware counters of every kernel\n"
-               "(l2: requests and sectors to host memory, DRAM sectors; pcie: bytes on the link).\n"
-               "No root and no change to the program is needed. Each process that uses CUDA gets a file\n"
-               "of its own. CMD's exit status is passed on when the recording is good.\n\n"
-               "With --accesses, records every access of each warp to global memory, with its kernel and\n"
-               "the allocations, by instrumenting the program with CUDA's compute-sanitizer: a\n"
-               "program that each engine replays by its own view. Kernels run much\n"
-               "slower, one after the other. --limit bounds the recording of each process; accesses past\n"
-               "it are counted, and the recording then says that it is incomplete.\n\n"
-               "With --touches, records which pages each launch touches, in the order of first touches: a\n"
-               "program for 'replay uvm' that no limit cuts. With --with TRACE they are added to a recording of\n"
-               "the same program's unified memory, and so are accesses: compare and replay take them from there.\n\n"
-               "With --interface, records the PCIe packets that NetTLP adapters send over Ethernet, as\n"
-               "they pass a network interface, until ^C. That needs the right to capture packets.",
+    .details = "No root and no change to CMD is needed. Each process that uses CUDA gets a file of its own. CMD's exit "
+               "status is passed on when the recording is good.",
     .examples = "  offchip record -o app.db -- ./app --size 4096\n"
-                "  offchip record -o run-%p.db -- mpirun -n 2 ./app\n"
-                "  offchip record --accesses --kernel 'bfs' --limit 5000000 -o accesses.db -- ./bfs graph.bel\n"
-                "  offchip record --check\n"
-                "  offchip record --touches -o touches.db -- ./app\n"
                 "  offchip record --touches --with app.db -- ./app --size 4096\n"
-                "  offchip record --interface eth1 -o pcie.db\n"
-                "  offchip record --counters -o bfs.db -- ./bfs graph.bel",
+                "  offchip record --check",
     .options = options,
     .run = run,
     .drops = true,

@@ -24,28 +24,33 @@ static bool all, force;
 static int format;
 
 static const struct opt options[] = {
+    OPT_GROUP("What runs"),
     OPT("policy", 'p', OPT_JOIN, "LIST", &policy,
-        "policies, comma-separated; NAME:key=value,.. sets parameters, NAME+NAME joins prefetch and eviction"),
+        "policies, by comma; NAME:key=value,.. sets parameters, NAME+NAME joins prefetch and eviction"),
+    OPT("baseline", 'b', OPT_TEXT, "POLICY", &baseline, "what speed-ups are relative to (default: the first policy)"),
+    OPT_ROBUST(&draws),
+    {"jobs", 'j', OPT_INT, "N", &jobs, "threads (default: all processors)", 1, 4096},
+    OPT_GROUP("Machine"),
     OPT("platform", 'P', OPT_TEXT, "NAME|FILE.ini", &platform,
         "hardware numbers (default: of the GPU that a recording names, else the engine's)"),
     OPT("set", 's', OPT_LIST, "KEY=VALUE", &sets,
-        "a setting of the engine (see list settings) or a number of the platform; repeatable"),
-    OPT("baseline", 'b', OPT_TEXT, "POLICY", &baseline, "what speed-ups are relative to (default: the first policy)"),
+        "a setting of the engine ('offchip list settings') or a number of the platform; repeatable"),
+    OPT_GROUP("More inputs"),
     OPT("mem", 0, OPT_LIST, "INPUT", &mems, "dram: a stream of GPU memory requests; repeatable"),
     OPT("pim", 0, OPT_LIST, "INPUT", &pims, "dram: a stream of PIM requests; repeatable"),
-    OPT("requests", 0, OPT_TEXT, "FILE", &requests, "CSV of every request's fate (dram) or every launch (zerocopy)"),
+    OPT("touches", 0, OPT_TEXT, "FILE", &touches, "uvm: page touches of the same program, beside a recording"),
+    OPT_GROUP("Output"),
+    OPT_FORMAT(&format),
+    OPT("all", 'a', OPT_FLAG, NULL, &all, "every metric in the table, those that are n/a too"),
+    OPT("output", 'o', OPT_TEXT, "RESULTS", &output, "also add the runs to a results file"),
+    OPT("requests", 0, OPT_TEXT, "FILE", &requests,
+        "CSV of every request and its times (dram) or every launch (zerocopy)"),
     OPT("commands", 0, OPT_TEXT, "FILE", &command_log, "dram: CSV of every command to the memory, for one policy"),
     OPT("recording", 0, OPT_TEXT, "FILE.csv|FILE.db", &recording,
         "uvm: write what a recorder would have seen of the run, for one policy"),
-    OPT("touches", 0, OPT_TEXT, "FILE", &touches, "uvm: page touches of the same program, beside a recording"),
     {"explain", 0, OPT_INT, "N", &explain, "dram: say on stderr why each of the first N commands was chosen", 0,
      INT64_MAX},
-    OPT("output", 'o', OPT_TEXT, "RESULTS", &output, "also add the runs to a results file"),
     OPT("force", 'f', OPT_FLAG, NULL, &force, "overwrite the FILE of --requests, --commands and --recording"),
-    {"jobs", 'j', OPT_INT, "N", &jobs, "threads (default: all processors)", 1, 4096},
-    OPT_ROBUST(&draws),
-    OPT("all", 'a', OPT_FLAG, NULL, &all, "every metric in the table, those that are n/a too"),
-    OPT_FORMAT(&format),
     {0}};
 
 static bool has_role(const struct engine *engine, const char *role)
@@ -538,15 +543,14 @@ static int run(int argc, char **argv)
 
 const struct command cmd_replay = {
     .name = "replay",
-    .summary = "run an engine over a recording or a workload under several policies",
-    .usage =
-        "ENGINE INPUT [--policy LIST] [--platform NAME|FILE.ini] [--set KEY=VALUE]... [--baseline POLICY] [-o RESULTS]",
-    .details = "INPUT is a trace file or synth:WORKLOAD[,key=value...]. A policy list is comma-separated; a token\n"
-               "with '=' and no ':' before it is a parameter of the policy before it. A number the source cannot\n"
-               "give is n/a; where it is only bounded, the bounds are printed.",
-    .examples = "  offchip replay uvm synth:bicg,bytes=1GiB --policy tree,fixed:granularity=2MiB,adaptive --set "
-                "oversubscription_pct=150\n"
-                "  offchip replay uvm recording.db --platform h200 --policy tree,none --format json",
+    .summary = "run one model over a recording or a generated program under several policies",
+    .usage = "ENGINE INPUT [OPTIONS]",
+    .details = "ENGINE is uvm, zerocopy, dram or placement. INPUT is a trace or synth:PROGRAM[,key=value...] ('offchip "
+               "list programs'). What the input does not say is n/a, or between bounds.",
+    .examples =
+        "  offchip replay uvm synth:bicg,bytes=1GiB --policy tree,fixed,adaptive --set oversubscription_pct=150\n"
+        "  offchip replay uvm recording.db --policy tree,none\n"
+        "  offchip replay zerocopy synth:bfs,scale=16,roots=1 --policy naive,merged,aligned",
     .options = options,
     .run = run,
 };

@@ -20,19 +20,20 @@ static bool all, no_best, force;
 enum { MARKDOWN = FORMAT_JSON + 1, MANY = 10 };
 
 static const struct opt options[] = {
+    OPT_GROUP("Rows and columns"),
     OPT("metric", 'm', OPT_JOIN, "LIST", &metrics,
         "metrics to show, comma-separated (default: the engine's headline); the first is what '*' is by, if policies "
         "rank by it"),
     OPT("all", 'a', OPT_FLAG, NULL, &all, "every metric, those that are n/a too"),
-    OPT("by", 0, OPT_TEXT, "KEY", &by,
-        "one row for each kernel or allocation of a run, or each value of a key, over the other inputs"),
-    OPT("pivot", 0, OPT_TEXT, "KEY", &pivot, "one column for each value of a parameter, setting, key or 'policy'"),
+    OPT("by", 0, OPT_TEXT, "KEY", &by, "a row for each kernel or allocation of a run, or for each value of a key"),
+    OPT("pivot", 0, OPT_TEXT, "KEY", &pivot, "a column for each value of a parameter, setting, key or 'policy'"),
     OPT("aggregate", 0, OPT_CHOICE, "declared|sum|min|max|mean|geomean", &aggregate,
-        "of rows by a key and of a pivot's last row (default: what the metric declares)"),
+        "how --by and a pivot's last row combine (default: as the metric declares)"),
     OPT("no-best", 0, OPT_FLAG, NULL, &no_best, "leave out the best of the fixed policies"),
-    OPT("html", 0, OPT_TEXT, "OUT", &html, "write one self-contained HTML file: sorting, filters, figures"),
-    OPT("force", 'f', OPT_FLAG, NULL, &force, "overwrite OUT"),
+    OPT_GROUP("Output"),
     OPT("format", 0, OPT_CHOICE, "table|csv|json|markdown", &format, "how the report is printed (default table)"),
+    OPT("html", 0, OPT_TEXT, "OUT", &html, "also write one HTML file: tables that sort and filter, figures"),
+    OPT("force", 'f', OPT_FLAG, NULL, &force, "overwrite OUT"),
     {0}};
 
 /* Shorten each warning to its kind: "not settled, faster than alone". */
@@ -416,21 +417,13 @@ int cmd_report_print(const char *results, enum opt_format as, bool every)
 
 const struct command cmd_report = {
     .name = "report",
-    .summary = "compare runs: one row each, or pivoted by any parameter",
-    .usage = "RESULTS... [--metric LIST | --all] [--by KEY] [--pivot KEY] [--aggregate HOW] [--format "
-             "table|csv|json|markdown] "
-             "[--html OUT]",
-    .details = "Columns are the fewest keys that tell all cases apart, the policy, and the metrics; no run is left\n"
-               "out unsaid. Where several fixed policies were run, the fastest is added as 'best fixed'. A pivot ends\n"
-               "with a row of aggregates for each policy. A '*' marks the best policy of each case that did not\n"
-               "starve (the fastest; dram: the largest system throughput), '=' several that the model's error ties.\n"
-               "--html makes one file that needs no network: the best policy of each case first, every policy of\n"
-               "it in one click, tables that sort and filter, figures. --by kernel and --by allocation divide\n"
-               "each run of the uvm engine; --by mem and --by pim report by GPU kernel and by PIM kernel.",
+    .summary = "compare runs: a row each, or a column for each value of a parameter",
+    .usage = "RESULTS... [OPTIONS]",
+    .details = "Columns are the fewest keys that tell the cases apart, the policy, and the metrics. '*' marks the best "
+               "policy of a case, '=' several that are the same within the model's error.",
     .examples = "  offchip report results.db\n"
                 "  offchip report results.db --pivot oversubscription_pct --metric speedup_ratio --format markdown\n"
-                "  offchip report results.db --by kernel\n"
-                "  offchip report pairs.db --by mem --pivot policy --metric fairness_index",
+                "  offchip report results.db --by kernel",
     .options = options,
     .run = run,
 };

@@ -307,13 +307,9 @@ static int run(int argc, char **argv)
 const struct command cmd_sql = {
     .name = "sql",
     .summary = "query a trace or a results file in SQL",
-    .usage = "FILE [QUERY] [--format table|csv|json]",
-    .details = "Runs the statements of QUERY, or of standard input, on a trace or on a results file. Nothing\n"
-               "can be written, attached or loaded; '.tables' names what there is. A trace has the table\n"
-               "`records`, the decoded records of all its streams: stream, record, time, duration, kind, addr,\n"
-               "bytes, flags, id, group_id, extra_1 to extra_4; conditions on stream, record, time and kind are\n"
-               "fast. Results have the view `flat`: a row for each run, its policy with the parameters, the\n"
-               "settings that differ, and a column for each metric.",
+    .usage = "FILE [QUERY] [OPTIONS]",
+    .details = "Nothing can be written. '.tables' names what there is: a trace has `records`, results have `flat`, a "
+               "row for each run.",
     .examples = "  offchip sql trace.db \"SELECT kind, count(*), sum(bytes) FROM records GROUP BY kind\"\n"
                 "  offchip sql results.db --format csv \"SELECT policy, time_ns, h2d_bytes FROM flat\"\n"
                 "  offchip sql trace.db --format json < query.sql",

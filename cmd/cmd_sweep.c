@@ -29,20 +29,23 @@ static char *aside;     /* --force: what is filled until it takes the place of R
 static int format = -1; /* not asked for: nothing is printed */
 
 static const struct opt options[] = {
+    OPT_GROUP("What runs"),
     OPT("policy", 'p', OPT_JOIN, "LIST", &policy, "policies, as for replay"),
     OPT("grid", 'g', OPT_LIST, "KEY=VALUES", &grids, "an axis: lo:hi:step, lo:hi:xFACTOR or a|b|c; repeatable"),
-    OPT("platform", 'P', OPT_TEXT, "NAME|FILE.ini", &platform,
-        "hardware numbers (default: of the GPU that a recording names, else the engine's)"),
-    OPT("set", 's', OPT_LIST, "KEY=VALUE", &sets, "a setting for all points; repeatable"),
     OPT("baseline", 'b', OPT_TEXT, "POLICY", &baseline, "what speed-ups are relative to (default: the first policy)"),
     OPT("mem", 0, OPT_LIST, "INPUT", &mems, "dram: GPU memory streams; all pairs with --pim, or with each other"),
     OPT("pim", 0, OPT_LIST, "INPUT", &pims, "dram: PIM streams"),
-    OPT("output", 'o', OPT_TEXT, "RESULTS", &output, "results file (needed); a finished point in it is not run again"),
+    OPT_ROBUST(&draws),
     OPT("shard", 0, OPT_TEXT, "I/N", &shard, "run only the I-th of N parts of the points, I from 1"),
+    {"jobs", 'j', OPT_INT, "N", &jobs, "points at once, of the last ones policies (default: all processors)", 1, 4096},
+    OPT_GROUP("Machine"),
+    OPT("platform", 'P', OPT_TEXT, "NAME|FILE.ini", &platform,
+        "hardware numbers (default: of the GPU that a recording names, else the engine's)"),
+    OPT("set", 's', OPT_LIST, "KEY=VALUE", &sets, "a setting for all points; repeatable"),
+    OPT_GROUP("Output"),
+    OPT("output", 'o', OPT_TEXT, "RESULTS", &output, "results file (needed); a finished point in it is not run again"),
     OPT("format", 0, OPT_CHOICE, "table|csv|json", &format, "also print all runs of RESULTS, as 'offchip report' does"),
     OPT("all", 'a', OPT_FLAG, NULL, &all, "with --format: every metric, those that are n/a too"),
-    {"jobs", 'j', OPT_INT, "N", &jobs, "points at once, of the last ones policies (default: all processors)", 1, 4096},
-    OPT_ROBUST(&draws),
     OPT("force", 'f', OPT_FLAG, NULL, &force,
         "replace RESULTS when all points are there; until then fill RESULTS.part"),
     {0}};
@@ -451,11 +454,10 @@ static int run(int argc, char **argv)
 
 const struct command cmd_sweep = {
     .name = "sweep",
-    .summary = "run policies x parameters x inputs on all cores, resumable",
-    .usage = "ENGINE INPUT... --policy LIST --grid KEY=VALUES... [-j N] [--shard I/N] -o RESULTS",
-    .details = "A grid key is a setting of the engine, 'platform', POLICY.PARAMETER, a key of a synth: workload, or a\n"
-               "number of the platform. Finished points are recognised by their inputs' content, platform, settings,\n"
-               "policy, parameters and version: a killed sweep goes on where it stopped when it is started again.",
+    .summary = "run policies x parameters x inputs on all cores; goes on where it was stopped",
+    .usage = "ENGINE INPUT... --policy LIST --grid KEY=VALUES... -o RESULTS [OPTIONS]",
+    .details = "A grid's key is a setting of the engine, 'platform', POLICY.PARAMETER, a key of synth:PROGRAM, or a "
+               "number of the platform.",
     .examples = "  offchip sweep uvm synth:bicg,bytes=1GiB --policy tree,fixed,adaptive --grid "
                 "oversubscription_pct=100:200:25 -o s.db\n"
                 "  offchip sweep dram --mem synth:gpu-g1 --mem synth:gpu-g2 --pim synth:pim-add --grid 'vcs=1|2' --set "

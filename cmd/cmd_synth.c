@@ -187,14 +187,10 @@ static int run(int argc, char **argv)
 
 const struct command cmd_synth = {
     .name = "synth",
-    .summary = "write a generated trace or graph",
-    .usage = "WORKLOAD[,key=value...] -o FILE [--force]",
-    .details =
-        "Replaying FILE gives what replaying synth:WORKLOAD gives; of bfs, cc, sssp, pagerank and gather, whose lists\n"
-        "of reads are kept, under the access patterns of zerocopy and under dram: the others need the pages, and\n"
-        "synth:WORKLOAD. The keys of a workload are listed by 'offchip list programs'; they are stored with the\n"
-        "trace. A workload that makes a graph (kron, urand) writes it in the format that FILE's ending names:\n"
-        "NAME.bel, .sg, .mtx or .el.",
+    .summary = "write a generated program as a trace, or a generated graph",
+    .usage = "PROGRAM[,key=value...] -o FILE [--force]",
+    .details = "'offchip list programs' names them and their keys. A graph (kron, urand) goes into the format of "
+               "FILE's ending: NAME.bel, .sg, .mtx or .el.",
     .examples = "  offchip synth conv2d,bytes=64MiB -o conv.db\n"
                 "  offchip synth array,bytes=256MiB,pattern=random -o random.db --force",
     .options = options,

@@ -125,16 +125,10 @@ static int run(int argc, char **argv)
 
 const struct command cmd_verify = {
     .name = "verify",
-    .summary = "does a recording agree with itself and its rules; is a results file whole",
-    .usage = "[--strict] [--process PID] [--gpu N] [--format table|csv|json] FILE",
-    .details =
-        "Rebuilds the services of a unified-memory recording, predicts each one's prefetch with the driver's\n"
-        "tree, and follows every page between CPU and GPU. Contradictions mean that records are missing: the\n"
-        "verdict is then incomplete, with how, how much and where. The status is 0 either way, 4 with --strict,\n"
-        "and 3 if there is nothing to verify. Of several processes or GPUs in one trace, --process and --gpu\n"
-        "choose one.\n"
-        "Of a results file, every run is compared with its hash and all runs with the file's digest: a value\n"
-        "that was changed, or a row that is missing, is an error that names the run, status 1.",
+    .summary = "say whether a recording is whole by the rules of the driver, or a results file as written",
+    .usage = "FILE [OPTIONS]",
+    .details = "The exit status is 0 either way; with --strict 4 if the recording is incomplete, 3 if there is nothing "
+               "to verify. A results file that was changed is an error that names the run.",
     .examples = "  offchip verify s.db\n"
                 "  offchip verify --strict --format json s.db\n"
                 "  offchip verify results.db",

@@ -271,29 +271,51 @@ static void keep_line(int argc, char **argv)
         (void)mem_add_text(line, sizeof line, "%s%s", i ? " " : "", i ? argv[i] : "offchip");
 }
 
+enum { HELP_AT = 37, HELP_WIDTH = 100 };
+
+/* Lines of at most HELP_WIDTH, which begin in column `at`. */
+static void print_words(FILE *to, const char *text, int at)
+{
+    const size_t most = (size_t)(HELP_WIDTH - at);
+    while (strlen(text) > most) {
+        size_t end = most;
+        while (text[end] != ' ')
+            end--;
+        (void)fprintf(to, "%.*s\n%*s", (int)end, text, at, "");
+        text += end + 1;
+    }
+    (void)fprintf(to, "%s\n", text);
+}
+
 static void print_options(FILE *to, const struct opt *table)
 {
     for (const struct opt *o = table; o && o->name; o++) {
         char left[80];
+        if (o == table && *o->name)
+            (void)fprintf(to, "\nOptions%s:\n", o == opt_common ? " of every command" : "");
+        if (!*o->name) {
+            (void)fprintf(to, "\n%s:\n", o->help);
+            continue;
+        }
         int n = o->letter ? snprintf(left, sizeof left, "-%c, --%s", o->letter, o->name)
                           : snprintf(left, sizeof left, "    --%s", o->name);
         if (o->type != OPT_FLAG)
             (void)snprintf(left + n, sizeof left - (size_t)n, " %s", o->arg);
-        (void)fprintf(to, "  %-34s %s\n", left, o->help);
+        (void)fprintf(to, "  %-34s ", left);
+        if (strlen(left) + 3 > HELP_AT)
+            (void)fprintf(to, "\n%*s", HELP_AT, "");
+        print_words(to, o->help, HELP_AT);
     }
 }
 
 static void print_help(const struct command *c)
 {
-    printf("offchip %s - %s\n\nUsage: offchip %s %s\n\n", c->name, c->summary, c->name, c->usage);
-    if (c->details)
-        printf("%s\n\n", c->details);
-    if (c->options)
-        puts("Options:");
+    printf("offchip %s - %s\n\nExamples:\n%s\n\nUsage: offchip %s %s\n", c->name, c->summary, c->examples, c->name,
+           c->usage);
+    (void)putchar('\n');
+    print_words(stdout, c->details, 0);
     print_options(stdout, c->options);
-    printf("%sEvery command also takes -h, -q, -v and --progress: see 'offchip --help'.\n", c->options ? "\n" : "");
-    if (c->examples)
-        printf("\nExamples:\n%s\n", c->examples);
+    printf("\nAlso -h, -q, -v and --progress: 'offchip --help'. In full: man offchip-%s\n", c->name);
 }
 
 static int overview(FILE *to)
@@ -302,7 +324,6 @@ static int overview(FILE *to)
                       "and platforms.\n\nUsage: offchip COMMAND [OPTIONS]\n\nCommands:\n");
     for (size_t i = 0; commands[i]; i++)
         (void)fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-    (void)fprintf(to, "\nOptions of every command:\n");
     print_options(to, opt_common);
     (void)fprintf(to, "\n'offchip help NAME' explains a command, metric, setting, policy, program, format, figure or\n"
                       "number; docs/glossary.md the terms; 'offchip --version' says what this is.\n");

@@ -24,7 +24,7 @@ const struct opt *opt_find(const struct opt *table, const char *name, size_t n, 
     const struct opt *const both[] = {table, opt_common};
     for (size_t t = 0; t < 2; t++)
         for (const struct opt *o = both[t]; o && o->name; o++)
-            if (name ? strlen(o->name) == n && memcmp(o->name, name, n) == 0 : o->letter && o->letter == letter)
+            if (name ? n && strlen(o->name) == n && memcmp(o->name, name, n) == 0 : o->letter && o->letter == letter)
                 return o;
     return NULL;
 }
@@ -38,7 +38,8 @@ static int unknown(const struct opt *table, const char *arg, size_t n, struct er
     for (size_t t = 0; t < 2; t++)
         for (const struct opt *o = both[t]; o && o->name; o++) {
             (void)snprintf(dashed, sizeof dashed, "--%s", o->name);
-            suggest_offer(&suggest, dashed);
+            if (*o->name)
+                suggest_offer(&suggest, dashed);
         }
     return err_set(err, "unknown option '%.60s'%s", arg, suggest_hint(&suggest, hint, sizeof hint));
 }

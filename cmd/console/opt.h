@@ -27,6 +27,12 @@ struct opt {
     int64_t lo, hi; /* OPT_INT, inclusive */
 };
 
+/* The title of the rows behind it, in help. */
+#define OPT_GROUP(TITLE)                                                                                               \
+    {                                                                                                                  \
+        "", 0, OPT_FLAG, NULL, NULL, TITLE, 0, 0                                                                       \
+    }
+
 /* A row that is not of OPT_INT. */
 #define OPT(...)                                                                                                       \
     {                                                                                                                  \
