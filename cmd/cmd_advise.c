@@ -190,7 +190,7 @@ static int run_once(const char *trace, const char *plan, double *ns, struct err 
     if (rc == 0 && status != first.status)
         rc = err_set(err, "the program's exit status was %d, and %d when it ran again%s", first.status, status,
                      input_start < 0 ? " (input that is no file is read once)" : "");
-    return rc || *ns > 0 ? rc : err_set(err, "the program does not wait for its kernels");
+    return rc || *ns > 0 ? rc : err_set(err, "the program never waits for its kernels");
 }
 
 /* Runs in turn, as the program is and under a plan, into u[0] and u[1], and a sentence. -1 with *err set: why not. */
@@ -204,7 +204,8 @@ static int run_pairs(const char *trace, const char *plan, const char *what, FILE
     size_t n = 0, slower = 0;
     if (2 * first.s > RUNS_MOST_S)
         return err_set(err, "two more runs take longer than %d minutes", RUNS_MOST_S / 60);
-    cmd_say("then %lld times in turn without the profiler, as it is and %s (--runs)", (long long)runs, what);
+    cmd_say("the program runs %lld times without the profiler, in turn as it is and %s (--runs)", (long long)runs,
+            what);
     for (; n < (size_t)runs && time(NULL) - begin + 2 * first.s <= RUNS_MOST_S; n++) {
         if (run_once(trace, NULL, at[0]++, err) || run_once(trace, plan, at[1]++, err))
             return -1;
@@ -246,7 +247,7 @@ static void measure(const char *trace, double seconds, int64_t launches)
     int rc = runs ? has_rows(trace, &err) : -1;
     rc = rc ? rc : run_pairs(trace, PLAN_BRING, "with its memory on the GPU", stderr, u, &err);
     if (rc == 0 && u[0].low_ns > seconds * 1e9 + (double)launches * WAIT_NS)
-        rc = err_set(&err, "what the program does beside them takes longer than they do");
+        rc = err_set(&err, "the program works longer between launches than its kernels run");
     if (rc || untraced_put(trace, UNTRACED_PLAIN, &u[0], &err) || untraced_put(trace, UNTRACED_RESIDENT, &u[1], &err))
         cmd_say("the kernels' times are bounded by the recording, not measured: %s", err.msg);
 }
@@ -257,15 +258,16 @@ static void add_touches(const char *trace, double seconds, int64_t launches)
     const char *const args[ARGS] = {"record", "--touches", "--with", trace, kernel ? "--kernel" : NULL, kernel};
     const double more = seconds * TOUCHES_SLOWER + (double)launches * TOUCHES_LAUNCH_MS / 1e3;
     if (!kernel && more > TOUCHES_MOST_S) {
-        cmd_say("its touches would take about %.0f minutes more and are left out (--kernel REGEX, or . for all)",
+        cmd_say("recording its touches would take about %.0f minutes more: left out (--kernel REGEX: of some kernels, "
+                "--kernel .: of all)",
                 ceil(more / 60));
         return;
     }
-    cmd_say("once more, for the pages that it touches: about %.0f s longer (--kernel REGEX: those of some kernels, "
-            "--no-touches: none)",
+    cmd_say("the program runs again to record the pages that it touches: about %.0f s longer (--kernel REGEX: of some "
+            "kernels, --no-touches: of none)",
             ceil(more));
     if (run_step(args, first.program, true) != EXIT_DONE && first.status == 0)
-        cmd_say("what follows is of the recording alone");
+        cmd_say("its touches were not recorded: the verdict is from the recording alone, with more estimates (~)");
 }
 
 /* Run the program under the best plan and compare with the prediction. */
@@ -275,14 +277,14 @@ static int try_plan(const char *plan, const char *tried)
     struct untraced u[2];
     struct err err = {"--runs 0"};
     double seconds;
-    cmd_say("once more, under the plan %s", plan);
+    cmd_say("the program runs under the plan %s", plan);
     (void)run_step(apply, first.program, true);
     if (!recorded(tried, &seconds))
         return cmd_fail(EXIT_DATA, "the run under the plan was not recorded");
     char *calls = runs ? advice_plan_read(plan, &err) : NULL;
     if (!calls || run_pairs(tried, calls, "under the plan", stdout, u, &err) ||
         untraced_put(tried, UNTRACED_PLANNED, &u[1], &err))
-        cmd_say("the time under the plan is a recorded one: %s", err.msg);
+        cmd_say("the time under the plan is that of the recorded run, which the profiler slows: %s", err.msg);
     free(calls);
     return run_step((const char *const[]){"diff", plan, tried, NULL}, NULL, false);
 }
@@ -310,13 +312,13 @@ static int advise(const char *trace, char *const *program)
         return first.status ? first.status : EXIT_DATA;
     if (!launches)
         return cmd_fail(first.status ? first.status : EXIT_DATA,
-                        "no kernel was recorded: there is nothing to advise on (another process's recording may stand "
-                        "beside %s: offchip advise FILE)",
+                        "no kernel was recorded, so there is nothing to advise on; recordings of the program's other "
+                        "processes lie beside %s: offchip advise FILE",
                         trace);
     if (!platform && !is_described(trace, &err))
         return cmd_fail(EXIT_DATA, "%s; then: offchip advise --platform NAME %s", err.msg, trace);
     if (first.status)
-        cmd_say("the program's exit status was %d: what follows is of what it did until then", first.status);
+        cmd_say("the program ended with status %d: the verdict is on what it did until then", first.status);
     measure(trace, seconds, launches);
     if (!no_touches)
         add_touches(trace, seconds, launches);
@@ -338,7 +340,7 @@ static int run(int argc, char **argv)
     if (!store)
         return advise(output ? output : "advise.db", argv);
     if (output || kernel || no_touches || try_it || force || runs != RUNS)
-        return cmd_usage("%s is a recording: --platform alone goes with it", argv[0]);
+        return cmd_usage("%s is a recording, with which only --platform can be given", argv[0]);
     return compare(argv[0], NULL);
 }
 

@@ -207,7 +207,7 @@ static void print_below(const struct view *view, FILE *to)
     const size_t rows = view->result->count - view->count;
     const size_t notes = notes_print_all(to, view->noted, view->result->count, matters);
     if (!all && !opt_verbose)
-        printable_print(to, "left out: rows %zu (--all prints them and more columns), notes %zu (-v)\n", rows, notes);
+        printable_print(to, "left out: %zu rows (--all prints them and more columns), %zu notes (-v)\n", rows, notes);
 }
 
 /* Choose the best row, its ties, the best of each other mechanism, and the program as it is. */

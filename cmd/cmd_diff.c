@@ -256,10 +256,10 @@ static void runs_table(const struct run_diff *diff, char **operands, const struc
     for (size_t i = 0; i < diff->count; i++)
         numbers += diff->rows[i].what == RUN_DIFF_FACT && diff->rows[i].kind == RUN_FACT_NUMBER;
     const bool few = all || numbers <= FEW_NUMBERS;
+    printf("%zu of %zu runs that both have differ in their numbers\n", diff->pairs - diff->same, diff->pairs);
     for (int s = 0; s < 2; s++)
         printable_print(stdout, "%c: %s, %zu run%s\n", "AB"[s], operands[s], sets[s].count,
                         sets[s].count == 1 ? "" : "s");
-    printf("%zu matched, %zu of them with the same metrics\n", diff->pairs, diff->same);
     print_facts(diff, few);
     print_metrics(diff);
     print_alone(diff);
@@ -642,11 +642,11 @@ static int show(struct store *store, const char *path, const struct predictions 
     if (!store_origin_get(store, "plan.calls"))
         cmd_say("%s was recorded without a plan (record --apply PLAN)", store_path(store));
     if (store_origin_get(store, UNTRACED_PLANNED))
-        cmd_say("time_ns is of runs without the profiler: from the launches, with the plan's calls, until they were "
-                "waited for");
+        cmd_say("time_ns was measured without the profiler: from launches, with the plan's calls, until the program "
+                "had waited for them");
     else if (m.known[TIME_NS_SUM])
-        cmd_say("time_ns is from the first transfer to the last kernel without the CPU's own work, while it was "
-                "recorded, which takes longer (docs/recording.md)");
+        cmd_say("time_ns is that of the recorded run, which the profiler slows (docs/recording.md): from the first "
+                "transfer to the last kernel, without the CPU's own work");
     const int status = ledger ? keep(store, path, p, &m) : EXIT_DONE;
     const int printed = format == FORMAT_JSON ? print_json(p, &m) : print_table(p, &m);
     return status ? status : printed;

@@ -78,7 +78,7 @@ static int write_all(const struct exporter *exporter, struct exporter_context *c
     const struct stream *one = store_stream(context->store, context->stream);
     (void)snprintf(of, sizeof of, one ? "stream %s" : "all streams", one ? one->name : "");
     if (!context->written)
-        (void)cmd_fail(EXIT_NOTHING, "%s hold%s no record that has a form in %s", of, one ? "s" : "", exporter->name);
+        (void)cmd_fail(EXIT_NOTHING, "%s hold%s no record that %s can carry", of, one ? "s" : "", exporter->name);
     else
         cmd_say("%s: %" PRIu64 " records of %s as %s", output, context->written, of, exporter->name);
     if (*left && context->written)
@@ -123,7 +123,7 @@ static int run(int argc, char **argv)
         return cmd_usage("no form is called '%s'; known: %s%s", format, names,
                          suggest_hint(&suggest, hint, sizeof hint));
     if (!output)
-        return cmd_usage("where to? -o FILE is required (- is standard output)");
+        return cmd_usage("an output is needed: -o FILE (- is standard output)");
     cmd_reads(argv[0]);
     int status = strcmp(output, "-") == 0 ? EXIT_DONE : cmd_writes(output, force);
     return status ? status : export_trace(exporter, argv[0]);

@@ -143,7 +143,7 @@ static int check_operands(int argc, char **argv)
     if (argc < 1)
         return cmd_usage("nothing to import: name at least one input, or - for standard input");
     if (!output)
-        return cmd_usage("where to? -o FILE is required");
+        return cmd_usage("an output is needed: -o FILE");
     if (format && !reader_find(format))
         return no_such_format(format);
     if (!format && columns)
@@ -396,7 +396,8 @@ static void summarise(struct import *im, uint64_t records, size_t batches, size_
         cmd_say("%zu services in %zu batches", services, batches);
     const char *clock = back ? store_origin_get(back, "merge.clock") : NULL;
     if (clock && strcmp(clock, "assumed") == 0)
-        cmd_say("warning: the inputs' times are taken to be of one clock, which nothing in them says");
+        cmd_say("warning: nothing in the inputs says that their times are of one clock: they are put in order as if "
+                "they were");
     store_close(back);
     if (*skips)
         cmd_say("%s", skips);
@@ -404,7 +405,7 @@ static void summarise(struct import *im, uint64_t records, size_t batches, size_
         cmd_say("%" PRIu64 " records are earlier than one before them: a replay takes them in order of time",
                 im->context.late);
     if (drops.total)
-        cmd_say("lost by the source %" PRIu64 ": %s", drops.total, drops.text);
+        cmd_say("the source lost %" PRIu64 ": %s", drops.total, drops.text);
 }
 
 /* Finish an input that was cut off: its records stay and the trace is incomplete; with --strict it fails. */

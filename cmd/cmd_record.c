@@ -290,7 +290,7 @@ static void say_file(const struct recorder_trace_summary *file)
     const char *calls = store ? store_origin_get(store, "plan.calls") : NULL,
                *ns = store ? store_origin_get(store, "plan.calls_ns") : NULL;
     if (calls && ns)
-        cmd_say("%s: the plan's calls: %s, %.3g ms (info says which and when)", file->path, calls,
+        cmd_say("%s: the plan's calls: %s, %.3g ms (offchip info says which and when)", file->path, calls,
                 strtod(ns, NULL) / 1e6);
     store_close(store);
 }
@@ -403,7 +403,7 @@ static int conclude(const struct recorder_result *result)
 static int second_path(const char *first, char *path, size_t size, struct err *err)
 {
     (void)snprintf(path, size, "%s.second-run", first);
-    return access(path, F_OK) == 0 ? err_set(err, "%s is in the way: move it", path) : 0;
+    return access(path, F_OK) == 0 ? err_set(err, "%s exists and is in the way: move it", path) : 0;
 }
 
 /* Open the second run's trace and unlink it; NULL with *err set: there is none. */
@@ -459,7 +459,7 @@ static int record_with(const struct recorder_options *again)
     if (rc)
         status = cmd_fail(EXIT_DATA, "%s; %s is as it was", err.msg, with);
     else
-        cmd_say("%s: with the %s of %llu records of process %lld", with, touches ? "page touches" : "accesses",
+        cmd_say("%s: added %s: %llu records of process %lld", with, touches ? "page touches" : "accesses",
                 (unsigned long long)result.files[0].records, (long long)result.files[0].process);
     store_close(first);
     recorder_release(&result);

@@ -211,7 +211,7 @@ static void print_table(const struct replay_result *result)
     left_out_say(&left, "under every policy");
     const size_t notes = notes_print_all(stdout, noted, runs, matters);
     if (notes)
-        printable_print(stdout, "left out: notes on single policies %zu (-v)\n", notes);
+        printable_print(stdout, "left out: %zu notes on single policies (-v)\n", notes);
     free(names);
     free(noted);
 }
@@ -352,7 +352,7 @@ static int conclude(const struct replay_request *request, const struct replay_re
     }
     rc = csv_close(files, rc, &err);
     if (!rc && none)
-        cmd_say("engine %s has nothing for --requests of this input: no '%s'", request->engine->name, requests);
+        cmd_say("'%s' is not written: engine %s has no requests of this input", requests, request->engine->name);
     const int status = print(result, request);
     if (rc)
         return cmd_fail(EXIT_DATA, "%s", err.msg);

@@ -159,7 +159,7 @@ static int run(int argc, char **argv)
     if (argc != 1)
         return cmd_usage("expected one workload, NAME[,key=value...]; see 'offchip list programs'");
     if (!output)
-        return cmd_usage("where to? -o FILE is required");
+        return cmd_usage("an output is needed: -o FILE");
     const char *spec = strncmp(argv[0], "synth:", 6) == 0 ? argv[0] + 6 : argv[0];
     struct workload w;
     struct err err = {""};

@@ -87,8 +87,8 @@ def write(b):
 
     def chosen(kind, board, task):
         """What auto gives a task in the set, and its margins."""
-        m = next(m for n in notes(kind, board) for m in [re.match(rf"task {task}: (\w+); margins (.*?)(; its source|$)", n)] if m)
-        moved = next((x.group(1) for n in notes(kind, board) for x in [re.match(rf"task {task}: (\w+) beside", n)] if x), None)
+        m = next(m for n in notes(kind, board) for m in [re.match(rf"task {task}: (\w+); (guideline .*?)(; its source|$)", n)] if m)
+        moved = next((x.group(1) for n in notes(kind, board) for x in [re.match(rf"task {task}: (\w+), since it runs beside", n)] if x), None)
         return moved or m.group(1), m.group(2)
 
     def single(task):
@@ -121,7 +121,7 @@ darknet's yolov2.cfg at 608 x 608 from its layer table (.ci/reproduction/yolov2.
         for p in ("tx2", "agx"):
             for task, tx2, agx, kernels in TABLE4:
                 want = NAMES[tx2 if p == "tx2" else agx]
-                b.row("V, Table IV", f"{task}, {kernels:,} kernels, {p.upper()}, {kind}", want, lambda p=p, task=task, want=want, kind=kind: (lambda got: (got[0] == want, f"{got[0]}; margins {got[1]}"))(chosen(kind, p, task)), INPUTS, apart=kind == "example")
+                b.row("V, Table IV", f"{task}, {kernels:,} kernels, {p.upper()}, {kind}", want, lambda p=p, task=task, want=want, kind=kind: (lambda got: (got[0] == want, f"{got[0]}; {got[1]}"))(chosen(kind, p, task)), INPUTS, apart=kind == "example")
     for rule in ("in-flight", "printed", "physical"):
         for p in ("tx2", "agx"):
             b.row("IV, eq. 7", f"of the seven as the paper places them, {p.upper()}, penalty_rule={rule}: examples", 7, lambda p=p, rule=rule: round(7 * b.replay(f"placement {inputs.example(p)} --platform {p} --policy auto --set mode=corun --set penalty_rule={rule}")[0]["source_agreement_ratio"]),

@@ -219,8 +219,8 @@ static int check(const struct l2_shape *shape, uint32_t slices, struct err *err)
         return err_set(err, "an L2%s of %lld bytes has fewer lines than its %lld ways", slices > 1 ? " slice" : "",
                        bytes / slices, ways);
     if (shape->misses > L2_MISSES_MAX || shape->merges > L2_MERGES_MAX || (shape->misses && !shape->merges))
-        return err_set(err, "an L2 slice of %u misses of %u; expected at most %d, of 1 to %d", shape->misses,
-                       shape->merges, L2_MISSES_MAX, L2_MERGES_MAX);
+        return err_set(err, "an L2 slice has %u misses in flight of %u requests each; expected at most %d, of 1 to %d",
+                       shape->misses, shape->merges, L2_MISSES_MAX, L2_MERGES_MAX);
     return 0;
 }
 

@@ -12,7 +12,7 @@ enum { FAR = 24 }; /* lookups ahead that memory is asked for */
 int row_cache_number(const uint64_t *rows, size_t n, uint32_t *numbers, uint32_t *distinct, struct err *err)
 {
     struct id_map map = {0};
-    int rc = n < UINT32_MAX ? 0 : err_set(err, "%zu lookups; a cache is asked of at most 2^32 - 2", n);
+    int rc = n < UINT32_MAX ? 0 : err_set(err, "%zu lookups in a cache; expected at most 2^32 - 2", n);
     for (size_t i = 0; i < n && !rc; i++)
         rc = id_map_number(&map, rows[i], &numbers[i], err);
     *distinct = map.count;

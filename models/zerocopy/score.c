@@ -52,7 +52,7 @@ static int initial(const struct graph *graph, enum score_kind kind, const struct
     double weight = (double)graph->vertices / (double)options->labelled_count;
     for (uint64_t i = 0; i < options->labelled_count; i++) {
         if (options->labelled[i] >= graph->vertices)
-            return err_set(err, "labelled vertex %u; the graph has %llu", options->labelled[i],
+            return err_set(err, "labelled vertex %u; expected below %llu, the graph's vertices", options->labelled[i],
                            (unsigned long long)graph->vertices);
         score[options->labelled[i]] *= weight;
     }

@@ -138,10 +138,10 @@ static void uvm_host_told(struct calibration *c, struct host_fit *f, const char 
     (void)snprintf(from, sizeof from, "the CPU's part of %zu batches beside %s's times", f->count, base);
     calibration_add(c, "uvm", "host", f->host, f->error, &f->fit, "relative", from);
     calibration_note(c,
-                     "host: half of the batches lie within %.2f..%.2f; fault entries, of which a recording tells one "
-                     "page's, are %.0f %% of what is stated%s",
+                     "host: half of the batches lie within %.2f..%.2f; entries of the fault buffer, of which a "
+                     "recording shows one a page, take %.0f %% of the base's time%s",
                      f->quartile[0], f->quartile[1], 100 * f->entries_ratio,
-                     f->unrecorded ? "; memory may have come without a record: host may be less" : "");
+                     f->unrecorded ? "; host may be less, since memory may have come without a record" : "");
 }
 
 int calibrate_uvm(struct calibration *c, const struct measurements *from, struct err *err)
@@ -166,8 +166,8 @@ int calibrate_uvm(struct calibration *c, const struct measurements *from, struct
     platform_free(base);
     if (rc)
         return -1;
-    calibration_note(c, "costs per service, per page and per new block cannot be told apart: the base's numbers stand, "
-                        "times host");
+    calibration_note(
+        c, "costs per service, per page and per new block cannot be told apart: they are the base's, times host");
     return c->count ? 0 : err_set(err, "nothing could be fitted: the recordings hold too few migrations");
 }
 
@@ -292,7 +292,7 @@ static int fit_one(struct calibration *c, struct fit *fit, int w, struct err *er
     char from[160];
     (void)snprintf(from, sizeof from, "%s, %zu rows", whats[w], fit->rows);
     if (fit->rows < fit->terms) {
-        calibration_note(c, "%s: %zu rows, at least %zu are needed; the base's number stands", whats[w], fit->rows,
+        calibration_note(c, "%s: %zu rows, at least %zu are needed; the base's number is kept", whats[w], fit->rows,
                          fit->terms);
         return 0;
     }
@@ -310,9 +310,7 @@ static void fit_parallelism(struct calibration *c, struct parallelism *p)
     char from[160];
     if (parallelism_solve(p)) {
         calibration_note(
-            c,
-            "parallelism: %zu rows, and at least two on each side of the peak are needed; the base's number "
-            "stands",
+            c, "parallelism: %zu rows, and at least two on each side of the peak are needed; the base's number is kept",
             p->count);
         return;
     }

@@ -195,7 +195,7 @@ static void settle(struct job *job, struct link_fit *fit, struct fit *quality)
         set_number(&tried, k, &job->base);
         if (rms_of(job, &tried, false, false, &n) <= 1.02 * fit->rms + 2e-3) {
             fit->to = tried;
-            calibration_note(job->out, "%s: the rows do not show this bound and do not contradict %s's, which stands",
+            calibration_note(job->out, "%s: no row comes near this limit, and none contradicts %s's, which is kept",
                              costs[k].key, job->base_name);
             continue;
         }
@@ -282,8 +282,10 @@ static int fit_requests(struct job *job, struct link_costs *fitted, struct err *
                        fit.to.pcie.efficiency * pcie_raw_bytes_per_s(&job->base.pcie) / 1e9,
                        pcie_raw_bytes_per_s(&job->base.pcie) / 1e9, job->base_name);
     if (fit.to.pcie.efficiency < 0.5)
-        calibration_note(job->out, "half of %s's raw %.4g GB/s or less: a narrower or slower link than the base's?",
-                         job->base_name, pcie_raw_bytes_per_s(&job->base.pcie) / 1e9);
+        calibration_note(
+            job->out,
+            "the rows use half of %s's raw %.4g GB/s or less: is the link narrower or slower than the base's?",
+            job->base_name, pcie_raw_bytes_per_s(&job->base.pcie) / 1e9);
     struct fit quality = quality_of(job, &fit.to, false);
     add_numbers(job, &fit, &quality);
     settle(job, &fit, &quality);
@@ -340,7 +342,8 @@ static int fit_copies(struct job *job, struct link_costs *to, struct err *err)
     if (both)
         calibration_add(job->out, "pcie", "copy_setup_ns", setup, error[0], &quality, "%", from);
     else
-        calibration_note(job->out, "copies of one size: the set-up stays %s's, and there is no standard error",
+        calibration_note(job->out,
+                         "all copies have one size: the set-up time stays %s's, and there is no standard error",
                          job->base_name);
     double relative = error[1] / per_byte;
     if (job->requests) {
@@ -350,10 +353,10 @@ static int fit_copies(struct job *job, struct link_costs *to, struct err *err)
     }
     calibration_add(job->out, "pcie", "efficiency", fitted->efficiency, fitted->efficiency * relative, &quality, "%",
                     from);
-    calibration_note(job->out,
-                     "block copies alone: efficiency and completion size are one constant; completions of "
-                     "%.0f bytes are the base's",
-                     payload);
+    calibration_note(
+        job->out,
+        "block copies alone cannot tell efficiency from completion size: completions of %.0f bytes are the base's",
+        payload);
     return 0;
 }
 
@@ -401,7 +404,9 @@ static int read_all(struct job *job, const struct measurements *from, struct err
     if (job->rows.skipped)
         calibration_note(job->out, "%zu kernels left out: their counters and their times are of different launches",
                          job->rows.skipped);
-    return job->requests + job->copies ? 0 : err_set(err, "nothing to fit to: no row of requests or block copies");
+    return job->requests + job->copies
+               ? 0
+               : err_set(err, "nothing to fit: the input has no row of requests or block copies");
 }
 
 int calibrate_zerocopy(struct calibration *c, const struct measurements *from, struct err *err)

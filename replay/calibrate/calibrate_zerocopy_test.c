@@ -124,7 +124,7 @@ START_TEST(what_cannot_be_is_refused_with_the_reason)
 {
     static const struct {
         const char *text, *says;
-    } bad[] = {{HEADER, "nothing to fit to"},
+    } bad[] = {{HEADER, "nothing to fit: "},
                {HEADER "0,0,0,1000000,2000000,,2000000\n", "name a base with the right gigatransfers"},
                {HEADER ",,,,,64000000,1000000\n", "the block copies need"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

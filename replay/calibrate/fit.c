@@ -111,7 +111,7 @@ static bool step(struct fit *fit, const double *target, bool *free_)
 int fit_solve(struct fit *fit, struct err *err)
 {
     if (fit->rows < fit->terms)
-        return err_set(err, "%zu rows cannot fix %zu unknowns", fit->rows, fit->terms);
+        return err_set(err, "%zu rows are too few for %zu unknown numbers", fit->rows, fit->terms);
     double scale[FIT_MAX], target[FIT_MAX], inverse[FIT_MAX];
     bool free_[FIT_MAX] = {false};
     for (size_t i = 0; i < fit->terms; i++)

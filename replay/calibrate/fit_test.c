@@ -53,7 +53,7 @@ START_TEST(too_few_rows_are_refused)
     struct fit fit;
     fit_init(&fit, 2);
     fit_add(&fit, (double[]){1, 2}, 3, 1);
-    FAILS_AS(fit_solve(&fit, &err), "1 rows cannot fix 2 unknowns");
+    FAILS_AS(fit_solve(&fit, &err), "1 rows are too few for 2 unknown numbers");
 }
 END_TEST
 

@@ -217,7 +217,7 @@ int link_fit_solve(struct link_fit *fit, const struct link_row *rows, const bool
         }
     fit->terms = p.terms;
     if (fit->rows < p.terms)
-        return err_set(err, "%zu rows cannot fix %zu constants of the link", fit->rows, p.terms);
+        return err_set(err, "%zu rows are too few for %zu unknown numbers of the link", fit->rows, p.terms);
     double best = residual(&p, x, NULL);
     for (int round = 0; round < ROUNDS && improve(&p, x, &best, err); round++)
         ;
@@ -299,7 +299,7 @@ static int csv_header(struct csv *csv, const char *line, struct err *err)
             if (!field_is(&f, names[c]))
                 continue;
             if (csv->has[c])
-                return err_set(err, "column %s stands there twice", names[c]);
+                return err_set(err, "column %s is given twice", names[c]);
             csv->has[c] = true;
             csv->columns[csv->count] = c;
         }
@@ -371,7 +371,7 @@ static int csv_row(struct csv *csv, struct link_rows *rows, const char *line, st
     if ((requests > 0) == link_row_is_copy(&row))
         return err_set(err, "expected either requests or copy_bytes above 0");
     if (requests && (row.launch.mix.host_lines < requests || row.launch.mix.host_lines > 2 * requests))
-        return err_set(err, "host64_lines is %.0f; %llu requests overlap one or two each", v[LINES],
+        return err_set(err, "host64_lines is %.0f; expected one or two for each of the %llu requests", v[LINES],
                        (unsigned long long)requests);
     return add(rows, &row, err);
 }

@@ -127,7 +127,7 @@ START_TEST(rows_held_out_are_not_fitted_to)
     ck_assert_uint_eq(fit.rows, 2);
     ck_assert_double_eq_tol(fit.to.pcie.efficiency, truth.pcie.efficiency, 1e-9);
     FAILS_AS(link_fit_solve(&fit, rows, (bool[]){true, true, true}, 3, &err),
-             "0 rows cannot fix 1 constants of the link");
+             "0 rows are too few for 1 unknown numbers of the link");
 }
 END_TEST
 

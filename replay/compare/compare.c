@@ -480,7 +480,7 @@ double compare_stop_drawn_ns(const struct compare_program *f, enum compare_mecha
 void compare_stop_row(struct compare_row *row, double ns)
 {
     outcome_at_least(&row->outcome, "time_ns", ns);
-    outcome_note(&row->outcome, "over %d times the best: not run to its end (--whole does)", COMPARE_NEAR);
+    outcome_note(&row->outcome, "stopped at over %d times the best (--whole runs it to its end)", COMPARE_NEAR);
 }
 
 static json_t *row_json(const struct compare_row *row, struct err *err)

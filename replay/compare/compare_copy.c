@@ -152,7 +152,8 @@ static void fill(const struct compare_program *f, const struct uvm_metrics *pref
     const struct program_copies *c = &f->copies;
     double kernels = compare_kernels_ns(f, prefetched), copies = compare_copies_ns(f, c);
     if (prefetched->faults)
-        outcome_note(out, "kernels: each launch alone by the issue model, since the CPU works between them");
+        outcome_note(out,
+                     "kernels: each launch is timed alone by the issue model, since the CPU works between launches");
     outcome_real(out, "time_ns", kernels + copies);
     outcome_real(out, "h2d_bytes", (double)c->in_bytes);
     outcome_real(out, "d2h_bytes", (double)(c->back_bytes - c->last_bytes));
@@ -178,7 +179,7 @@ int compare_copy_row(const struct compare_program *f, struct compare_result *res
     if (!f->counted)
         outcome_note(&row->outcome, "%s", f->uncounted.msg);
     else if (!compare_fits(f))
-        outcome_note(&row->outcome, "the GPU's memory does not hold the program's at once");
+        outcome_note(&row->outcome, "the program's data does not fit the GPU's memory at once");
     else if (!platform_has(f->platform, "pcie") || !prefetched->time_ns)
         outcome_note(&row->outcome, "the platform has no [%s]: what it takes is not known",
                      prefetched->time_ns ? "pcie" : "uvm");

@@ -61,10 +61,10 @@ static int add_rows(const struct call *call, const struct replay_result *got, st
                 outcome_note(&row->outcome, "%s", got->runs[i].notes[n]);
         const struct metric_value *beside = outcome_get(&got->runs[i], "beside_ratio");
         if (beside && beside->interval)
-            outcome_note(
-                &row->outcome,
-                "a kernel beside takes at most %.4g times as long meanwhile: multiprocessors, memory bandwidth",
-                beside->hi);
+            outcome_note(&row->outcome,
+                         "a kernel that runs meanwhile takes at most %.4g times as long: it shares multiprocessors and "
+                         "memory bandwidth",
+                         beside->hi);
         call->fill(call->facts, &got->runs[i], row, got->policies[i].head->name);
     }
     return 0;
@@ -199,7 +199,7 @@ void compare_fill_zerocopy(const struct compare_program *f, const struct outcome
     } else if (outcome_get(out, "d2h_bytes")->known) {
         outcome_real(&row->outcome, "d2h_bytes", back);
     } else {
-        outcome_note(&row->outcome, "what kernels write over the link is not in it: %s", f->uncounted.msg);
+        outcome_note(&row->outcome, "the time leaves out what kernels write over the link: %s", f->uncounted.msg);
     }
     outcome_real(&row->outcome, "back_ns", 0);
 }
@@ -304,7 +304,7 @@ static int needs_accesses(const struct compare_program *f, struct compare_result
 {
     struct err why;
     char command[512];
-    err_set(&why, "%s records what it reads", second_run_command(f->input->store, false, command, sizeof command));
+    err_set(&why, "%s would tell", second_run_command(f->input->store, false, command, sizeof command));
     return compare_wanted(f, COMPARE_ZEROCOPY, "as-written")
                ? compare_refuse(result, COMPARE_ZEROCOPY, "as-written", &why, err)
                : 0;

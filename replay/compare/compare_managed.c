@@ -270,14 +270,14 @@ static int fill(const struct compare_program *f, const struct managed_run *run, 
     outcome_real(out, "read_amplification_ratio",
                  m->structure_bytes ? (double)(m->h2d_bytes + m->remote_bytes) / (double)m->structure_bytes : NAN);
     if (m->chunks)
-        outcome_note(out, "memory is short: %llu blocks of 2 MiB are evicted, %.4g MiB go back for it",
+        outcome_note(out, "memory is short: %llu VA blocks of 2 MiB are evicted, for which %.4g MiB are copied back",
                      (unsigned long long)m->evictions, (double)m->evicted_bytes / 0x1p20);
     uvm_managed_note_blocks(&(struct uvm_managed){.ops = f->ops, .state = f->actors, .settings = &f->set->managed}, m,
                             out);
     platform_use_note_borrowed(f->platform, (const char *const[]){"uvm", NULL}, out);
     if (tree > 0)
-        outcome_note(out, "the closed loop's over the touches, as far from the recorded time as from its own of the "
-                          "program as it is: what the kernels compute is not in the touches");
+        outcome_note(out, "time_ns is that of the simulated touches, shifted or scaled so that the driver as it is has "
+                          "its recorded time: touches do not hold what kernels compute");
     row->stock = strcmp(run->policy, "tree") == 0;
     row->advised = run->advised;
     row->prefetched = run->prefetched;

@@ -426,9 +426,7 @@ static int add_row(const struct mixing *m, const struct mix *mix, struct compare
         outcome_real(out, "back_ns", mix->back_ns);
     outcome_note(out, "%.4g ms are copies, then one run of the %s engine: nothing overlaps", mix->copy_ns / 1e6,
                  m->kind == MIX_LINK ? "zero-copy" : "uvm");
-    outcome_note(out,
-                 "managed memory beside memory that is read over the link is not asked: no engine simulates both as it "
-                 "does each");
+    outcome_note(out, "mixes of managed memory and zero-copy are left out: no engine simulates both together");
     row->error_ratio = mix_error(m);
     compare_calls_error(m->facts, row);
     row->activity = mix->activity;

@@ -64,9 +64,10 @@ void compare_plan_managed(const struct compare_program *f, struct compare_row *r
     if (i < n)
         compare_plan_say(row, "%s", prefetchers[i].how);
     else
-        compare_plan_say(row, "no driver does this: it needs a changed one");
+        compare_plan_say(row, "no driver does this today: it needs a changed one");
     if (row->advised)
-        compare_plan_say(row, "cudaMemAdvise(.., cudaMemAdviseSetReadMostly, device) of %s behind what the CPU writes",
+        compare_plan_say(row,
+                         "cudaMemAdvise(.., cudaMemAdviseSetReadMostly, device) of %s after the CPU has written it",
                          names_of(f, row->advised, names));
     if (row->prefetched)
         compare_plan_say(row, "cudaMemPrefetchAsync(.., device, stream) of %s before the first kernel that needs it",
@@ -297,7 +298,7 @@ int compare_plan_write(const struct compare_result *result, FILE *to, struct err
     const struct compare_row *row = compare_plannable(result);
     size_t sections = 0, worth = 0;
     if (!row)
-        return err_set(err, "nothing to plan: no answer is of unified memory under the driver as it is");
+        return err_set(err, "nothing to plan: no answer is of unified memory under a stock driver");
     for (size_t i = 0; i < row->call_count; i++)
         worth += is_worth(&row->calls[i]);
     if (!worth)

@@ -561,17 +561,16 @@ static void apply(struct transfers *t, bool prefetched, struct compare_row *row)
         left += t->places[i].brings > 0;
     }
     for (struct place *a; left && (a = largest(t))->brings >= all / 100; a->brings = 0, left--)
-        compare_plan_say(row,
-                         "%s the %.4g MiB at 0x%llx before the first kernel that needs them, behind what the CPU "
-                         "writes%s",
-                         prefetched ? "cudaMemPrefetchAsync() of" : "cudaMalloc() and cudaMemcpy() for",
-                         (double)(a->end - a->start) / 0x1p20, (unsigned long long)a->start,
-                         a->again[prefetched] ? ", each time" : "");
+        compare_plan_say(
+            row, "%s the %.4g MiB at 0x%llx before the first kernel that needs them, after the CPU has written them%s",
+            prefetched ? "cudaMemPrefetchAsync() of" : "cudaMalloc() and cudaMemcpy() for",
+            (double)(a->end - a->start) / 0x1p20, (unsigned long long)a->start,
+            a->again[prefetched] ? ", each time" : "");
     for (size_t i = 0; i < t->need_count && prefetched; i++)
         if (t->needs[i].back && t->needs[i].called)
             compare_plan_say(row,
-                             "cudaMemPrefetchAsync() of what lies at 0x%llx to the CPU behind the last kernel before "
-                             "it reads them: %u of its faults fewer",
+                             "cudaMemPrefetchAsync() of the memory at 0x%llx to the CPU after the last kernel before "
+                             "the CPU reads it: %u CPU faults fewer",
                              (unsigned long long)t->arrays[t->needs[i].array].start, t->needs[i].faults);
     if (left)
         compare_plan_say(row, "likewise %zu other%s, each below 1 %% of the bytes", left, left > 1 ? "s" : "");
@@ -668,8 +667,8 @@ static int add_row(const struct compare_program *f, const struct uvm_recording *
     outcome_note(&row->outcome, "transfers %s, kernels %s%s", ends_text(&moves, transfers, sizeof transfers),
                  resident ? untraced_say(resident, work, sizeof work) : ends_text(kernels, work, sizeof work),
                  resident ? ", measured without the profiler and with all memory on the GPU"
-                          : ": what fault service leaves of them, at most with what they did beside it at their pace "
-                            "behind the last service");
+                          : ": what they take without fault service, at most with the work that they did during it at "
+                            "their pace after the last service");
     apply(t, prefetched, row);
     double locked = 0;
     for (const struct array *a = t->arrays; a < t->arrays + t->count; a++)
@@ -745,16 +744,16 @@ static int refuse(const struct compare_program *f, const struct uvm_recording *r
         return err_set(why, "no kernel is recorded: let the program wait for them (cudaDeviceSynchronize()) before it "
                             "ends, and record it again");
     if (r->cut)
-        return err_set(why, "the recording is not whole: what it lacks would be moved and run, too");
+        return err_set(why, "the recording is not whole: how much more would move and run is not known");
     if (!r->kernels || !r->batches.record_count)
-        return err_set(why, "no %s is recorded: what fault service leaves of the kernels is not known",
+        return err_set(why, "no %s is recorded: how long kernels take without fault service is not known",
                        r->kernels ? "fault of the GPU" : "kernel");
     if (!r->known_sizes)
         return err_set(why, "the recording names no managed allocation: what is to be copied is not known");
     if (r->advised || r->user_bytes)
         return err_set(why, "the program's own %s decided what moved", r->advised ? "advice" : "prefetches");
     if (r->evictions || (memory > 0 && t->footprint > memory))
-        return err_set(why, "the GPU's memory does not hold the program's at once");
+        return err_set(why, "the program's data does not fit the GPU's memory at once");
     int rc = 0;
     for (size_t i = 0; i < sizeof sections / sizeof *sections && !rc; i++)
         rc = platform_whole(f->platform, sections[i], why);

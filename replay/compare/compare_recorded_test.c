@@ -380,8 +380,9 @@ START_TEST(memory_allocated_anew_is_brought_anew)
         ck_assert_uint_eq(row->call_count, anew ? 4 : 3);
         ck_assert_double_eq(metric(row, "gpu_bytes"), 3 * MIB);
         expect_call(row, 1, "a", 0, 1);
-        ck_assert_int_eq(told(row, "0x7effc00000 before the first kernel that needs them, behind what the CPU writes, "
-                                   "each time"),
+        ck_assert_int_eq(told(row,
+                              "0x7effc00000 before the first kernel that needs them, after the CPU has written them, "
+                              "each time"),
                          anew);
         if (!anew)
             compare_release(&result);
@@ -423,7 +424,7 @@ START_TEST(what_the_cpu_reads_is_prefetched_back_where_its_faults_take_longer)
     ck_assert_double_eq(back->bytes, MIB);
     ck_assert_double_eq_tol(back->saves_ns, 16 * uvm->cpu_fault_ns - calls->prefetch_call_ns - calls->prefetch_block_ns,
                             1);
-    ck_assert(told(row, "16 of its faults fewer"));
+    ck_assert(told(row, "16 CPU faults fewer"));
     compare_release(&result);
 }
 END_TEST

@@ -519,7 +519,9 @@ static int make_whole(const struct repeats *r, struct compare_row *row, struct e
     keep_texts(row->outcome.notes, &row->outcome.note_count, other->outcome.notes, other->outcome.note_count);
     keep_texts(row->apply, &row->apply_count, other->apply, other->apply_count);
     if (!sure)
-        outcome_note(&row->outcome, "an estimate: more of the program might give other numbers by over %d %%",
+        outcome_note(&row->outcome,
+                     "an estimate from part of the program: all of it might give numbers more than %d %% apart "
+                     "(--whole runs it)",
                      NEAR_PCT);
     for (; row->call_count; row->call_count--)
         free((char *)row->calls[row->call_count - 1].kernel);

@@ -105,9 +105,10 @@ static void say_share(const struct zerocopy_took *took, struct compare_result *r
     for (size_t i = 0; i < result->drawn && host_reads_again(n) < n; i++)
         if (result->rows[i].mechanism == COMPARE_ZEROCOPY &&
             strncmp(result->rows[i].policy, took->pattern, strcspn(result->rows[i].policy, ":")) == 0)
-            outcome_note(&result->rows[i].outcome,
-                         "draws simulate %u of %u launches, each for those that take nearly as long (--whole: all)",
-                         host_reads_again(n), n);
+            outcome_note(
+                &result->rows[i].outcome,
+                "draws simulate %u of %u launches, each in place of those that take nearly as long (--whole: all)",
+                host_reads_again(n), n);
 }
 
 int compare_robust(const struct compare_program *f, struct compare_result *result, struct err *err)

@@ -51,15 +51,14 @@ static void say(struct compare_row *row, const struct ranked *r, double pct, dou
     unsigned long long kept = kept_rows(r, pct);
     const struct metric_value *hits = outcome_get(out, "hit_ratio");
     if (r->fills) {
-        compare_plan_say(
-            row,
-            "a cache of %llu of %llu rows (%.2g %%), %.0f bytes of cudaMalloc(), in whose place of the table "
-            "the kernel looks a row up (%s); it writes those that it reads from the host there",
-            kept, (unsigned long long)r->rows, pct, (double)kept * r->row_bytes, r->by);
-        outcome_note(&row->outcome,
-                     "%.3g %% of lookups are served by the cache, empty at first; what its tables and "
-                     "writes take is not in it",
-                     100 * hits->real);
+        compare_plan_say(row,
+                         "a cache of %llu of %llu rows (%.2g %%), %.0f bytes of cudaMalloc(): the kernel looks each "
+                         "row up there first (%s), and keeps there what it reads from the host",
+                         kept, (unsigned long long)r->rows, pct, (double)kept * r->row_bytes, r->by);
+        outcome_note(
+            &row->outcome,
+            "%.3g %% of lookups hit the cache, which is empty at first; the time leaves out its tables and writes",
+            100 * hits->real);
         return;
     }
     compare_plan_say(row,
@@ -73,10 +72,11 @@ static void say(struct compare_row *row, const struct ranked *r, double pct, dou
         (double)kept * r->row_bytes, kept);
     if (hits && hits->known)
         outcome_note(&row->outcome,
-                     "%.3g %% of what is asked for are rows that the GPU keeps; %.4g ms of the time are their "
-                     "copy, the numbering is not in it",
+                     "%.3g %% of the rows asked for lie on the GPU; %.4g ms of the time copy them there, and the "
+                     "numbering is left out",
                      100 * hits->real, copy_ns / 1e6);
-    outcome_note(&row->outcome, "rows that are kept are counted, not simulated: what the warp before touched is held");
+    outcome_note(&row->outcome,
+                 "rows on the GPU are counted, not simulated: what the warp before touched counts as cached");
 }
 
 static int add_row(const struct compare_program *f, const struct ranked *r, double pct,

@@ -47,13 +47,13 @@ START_TEST(a_tiered_row_is_its_engines_time_and_one_copy)
         ck_assert_double_eq(metric(row, "time_ns"), time < shift ? time : shift);
         ck_assert_double_eq(metric(row, "h2d_bytes"), engine_says(l1, "degree", pct, "naive", "h2d_bytes") + bytes);
         ck_assert_double_eq(metric(row, "read_amplification_ratio"), metric(row, "h2d_bytes") / (2048 * 1024));
-        ck_assert(noted(row, testing_text("%.4g ms of the time are their copy", copy_ns / 1e6)));
+        ck_assert(noted(row, testing_text("%.4g ms of the time copy them there", copy_ns / 1e6)));
         ck_assert_double_eq(metric(row, "gpu_bytes") - metric(row_of("zerocopy", "naive"), "gpu_bytes"), bytes);
     }
     ck_assert_double_eq(metric(row, "time_ns"), least);
     ck_assert(told(row, "by degree, most first") && told(row, "one cudaMemcpy()"));
     const char *hits =
-        testing_text("%.3g %% of what is asked for", 100 * engine_says(l1, "degree", pct, "naive", "hit_ratio"));
+        testing_text("%.3g %% of the rows asked for", 100 * engine_says(l1, "degree", pct, "naive", "hit_ratio"));
     ck_assert_msg(noted(row, hits), "no note says %s", hits);
     compare_release(&result);
 }
@@ -175,9 +175,10 @@ START_TEST(rows_copied_one_by_one_take_what_their_blocks_may)
         ck_assert_double_eq(metric(batch, "h2d_bytes"), bytes);
         ck_assert(told(batch, "cudaMemcpyBatchAsync()") && told(each, "cudaMemcpyAsync()"));
         const double taken = bytes / metric(each, "time_ns") / 3352; /* of memory's bandwidth */
-        ck_assert(outcome_has_note(&each->outcome, testing_text("a kernel beside takes at most %.4g times as long "
-                                                                "meanwhile: multiprocessors, memory bandwidth",
-                                                                1 / (1 - taken))));
+        ck_assert(
+            outcome_has_note(&each->outcome, testing_text("a kernel that runs meanwhile takes at most %.4g times as "
+                                                          "long: it shares multiprocessors and memory bandwidth",
+                                                          1 / (1 - taken))));
         compare_release(&result);
     }
     compare_with("synth:bfs,scale=8,roots=1", "h100", NULL, 1);

@@ -84,8 +84,8 @@ static int find_shape(struct recorded_program *p, struct program_launch *shape, 
         return -1;
     return blocks <= shape->blocks && warps <= program_warps_of_block(shape)
                ? 0
-               : err_set(err, "launch %zu has accesses of block %llu, warp %llu, which its grid has not",
-                         p->launch_count, (unsigned long long)blocks - 1, (unsigned long long)warps - 1);
+               : err_set(err, "launch %zu has accesses of block %llu, warp %llu, outside its grid", p->launch_count,
+                         (unsigned long long)blocks - 1, (unsigned long long)warps - 1);
 }
 
 /* Accesses of a body that an instruction takes, its lines [at, *next); *tables: of them, those that may need addresses

@@ -469,7 +469,7 @@ static int simulate_side(const struct corun *p, const struct client *side, uint3
     if (dram_simulation_run(run, err))
         return -1;
     if (run->first_done[0] < 0)
-        return err_set(err, "the %s side alone makes no end", side->run.class == DRAM_PIM ? "PIM" : "MEM");
+        return err_set(err, "the %s side does not finish, even alone", side->run.class == DRAM_PIM ? "PIM" : "MEM");
     return 0;
 }
 

@@ -556,7 +556,7 @@ static int run_alone(struct corun *c, struct side *side, const struct replay_pol
     const struct together alone = {.sides = side, .count = 1, .policy = policy, .vcs = vcs, .limit = limit};
     int rc = run_channels(c, &alone, &t, err);
     if (!rc && t.starved[side->class])
-        rc = err_set(err, "the %s side does not end, even alone", side->class == DRAM_PIM ? "PIM" : "MEM");
+        rc = err_set(err, "the %s side does not finish, even alone", side->class == DRAM_PIM ? "PIM" : "MEM");
     side->alone_cycles = t.class_cycles[side->class];
     if (t.cycles)
         side->alone_rate = (double)(t.stats.in[0] + t.stats.in[1]) / (double)t.cycles;

@@ -178,7 +178,7 @@ START_TEST(commands_are_of_one_run)
     bool usage;
     ck_assert_int_eq(replay_run(&request, &result, &usage, &err), -1);
     ck_assert(usage);
-    ck_assert_str_eq(err.msg, "--commands is of one run: exactly one policy, and no other baseline; found 2");
+    ck_assert_str_eq(err.msg, "--commands takes exactly one policy, and no other baseline; found 2");
     input_close(&input);
     (void)fclose(file);
 }

@@ -82,7 +82,7 @@ struct facts {
          f->m->camp_sum / (double)f->m->camp_count)                                                                    \
     INT(mem_requests, SUM, "MEM requests asked for", (int64_t)t->requests[DRAM_MEM])                                   \
     INT(pim_requests, SUM, "PIM requests asked for", (int64_t)t->requests[DRAM_PIM])                                   \
-    INT(starved, SUM, "1 if a side made no end", t->starved[0] || t->starved[1])                                       \
+    INT(starved, SUM, "1 if a side did not finish", t->starved[0] || t->starved[1])                                    \
     REAL(mem_simulated_ratio, MEAN, "programs of which one is cut: share of the GPU program's work that is run",       \
          share(f, 0))                                                                                                  \
     REAL(pim_simulated_ratio, MEAN, "the same of the PIM program", f->pim ? share(f, 1) : NAN)                         \
@@ -178,7 +178,7 @@ void dram_metrics_fill(struct outcome *run, const struct replay_job *job, const 
         note_program(run, &job->inputs[i]);
     for (int c = 0; c < 2; c++)
         if (t->starved[c])
-            outcome_note(run, "starved: the %s side made no end%s", c ? "PIM" : "MEM",
+            outcome_note(run, "starved: the %s side did not finish%s", c ? "PIM" : "MEM",
                          t->stuck ? "; nothing could happen any more" : " within the run limit");
 }
 

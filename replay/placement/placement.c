@@ -309,7 +309,7 @@ static void describe_margins(const struct placement_task *t, bool high, const st
 {
     struct placement_inputs in;
     double ten[PLACEMENT_PENALTIES], nine = 0, host = 0;
-    char loss[48] = "";
+    char loss[64] = "";
     placement_task_inputs(high ? &t->hi : &t->lo, &in);
     for (int rule = 0; rule < PLACEMENT_PENALTIES; rule++) {
         struct placement_overheads o;
@@ -319,12 +319,14 @@ static void describe_margins(const struct placement_task *t, bool high, const st
         host = o.host_ms;
     }
     if (host > 0)
-        (void)snprintf(loss, sizeof loss, ", less %.3g uncached", host);
+        (void)snprintf(loss, sizeof loss, ", less %.3g ms on the CPU, which does not cache it", host);
     if (t->no_l2)
-        (void)snprintf(out, size, "(9) %+.4g ms, (10) n/a: L2 figures unknown", nine);
+        (void)snprintf(out, size, "guideline (9) for managed %+.4g ms, (10) for pinned n/a: no L2 figures", nine);
     else
-        (void)snprintf(out, size, "(9) %+.4g ms, (10) %+.4g in flight, %+.4g printed, %+.4g physical%s", nine, ten[0],
-                       ten[1], ten[2], loss);
+        (void)snprintf(out, size,
+                       "guideline (9) for managed %+.4g ms, (10) for pinned %+.4g ms in flight, %+.4g ms printed, "
+                       "%+.4g ms physical%s",
+                       nine, ten[0], ten[1], ten[2], loss);
 }
 
 static void note_tasks(struct outcome *run, const struct placement_tasks *tasks, const struct placement_platform *hw,
@@ -332,16 +334,16 @@ static void note_tasks(struct outcome *run, const struct placement_tasks *tasks,
 {
     for (size_t i = 0; i < tasks->count && i < 64; i++) {
         const struct placement_task *t = &tasks->tasks[i];
-        char low[160], high[160], source[96] = "";
+        char low[240], high[240], source[96] = "";
         describe_margins(t, false, hw, sms, low, sizeof low);
         describe_margins(t, true, hw, sms, high, sizeof high);
         if (t->lo.source_policy)
             (void)snprintf(source, sizeof source, "; its source chose %s: %s", t->lo.source_policy,
                            strcmp(t->lo.source_policy, placement_name(lo->choice[i])) == 0 ? "agrees" : "disagrees");
         if (lo->choice[i] == hi->choice[i] && strcmp(low, high) == 0)
-            outcome_note(run, "task %s: %s; margins %s%s", t->name, placement_name(lo->choice[i]), low, source);
+            outcome_note(run, "task %s: %s; %s%s", t->name, placement_name(lo->choice[i]), low, source);
         else
-            outcome_note(run, "task %s: %s at the lower bounds, margins %s; %s at the upper, %s%s", t->name,
+            outcome_note(run, "task %s: %s at the lower bounds, %s; %s at the upper, %s%s", t->name,
                          placement_name(lo->choice[i]), low, placement_name(hi->choice[i]), high, source);
     }
 }
@@ -352,7 +354,8 @@ static void note_uncached(struct outcome *run, const struct placement_tasks *tas
     for (size_t i = 0; i < tasks->count; i++)
         ms += end->choice[i] == PLACEMENT_PINNED ? end->overheads[i].host_ms : 0;
     if (ms > 0)
-        outcome_note(run, "the CPU loses %.3g ms to pinned memory, which it does not cache: not in these times", ms);
+        outcome_note(run, "the CPU loses %.3g ms to pinned memory, which it does not cache; the times leave that out",
+                     ms);
 }
 
 static void note_reassigned(struct outcome *run, const struct placement_tasks *tasks, const struct placement_set *end)
@@ -360,7 +363,7 @@ static void note_reassigned(struct outcome *run, const struct placement_tasks *t
     for (size_t i = 0; i < tasks->count && i < 64; i++) {
         const struct schedule_slot *s = &end->schedule.slots[i];
         if (s->reassigned)
-            outcome_note(run, "task %s: %s beside its neighbour %s", tasks->tasks[i].name,
+            outcome_note(run, "task %s: %s, since it runs beside %s", tasks->tasks[i].name,
                          placement_name(end->choice[i]), s->partner < 0 ? "(none)" : tasks->tasks[s->partner].name);
     }
 }
@@ -370,10 +373,11 @@ static void note_guideline_2(struct outcome *run, const struct placement_tasks *
     double device = 0, other = 0;
     for (size_t i = 0; i < tasks->count; i++)
         *(end->choice[i] == PLACEMENT_DEVICE ? &device : &other) += (double)tasks->tasks[i].lo.kernels;
-    outcome_note(run, "guideline (11): %.0f managed and pinned kernels, %.0f device kernels: %s", other, device,
+    outcome_note(run, "guideline (11), no more managed and pinned kernels (%.0f) than device kernels (%.0f), %s", other,
+                 device,
                  guideline_2(other, device) ? "holds"
-                 : device == 0              ? "broken, no task is left under device memory (the source's own exception)"
-                                            : "broken");
+                 : device == 0 ? "is broken: no task is left under device memory (the paper's own exception)"
+                               : "broken");
 }
 
 /* Whether a policy that does not look at the costs may give a task pinned memory. */
@@ -409,8 +413,7 @@ static int run_policy(const struct placing *s, const struct replay_policy *use, 
     const struct placement_tasks *tasks = s->tasks;
     for (size_t i = 0; i < tasks->count; i++)
         if (tasks->tasks[i].no_l2 && may_be_pinned(&tasks->tasks[i], policy)) {
-            outcome_note(run,
-                         "refused: task %s has no l2_instructions, and pinned memory costs what its cache hits become",
+            outcome_note(run, "refused: task %s states no l2_instructions, on which the cost of pinned memory depends",
                          tasks->tasks[i].name);
             return 0;
         }
@@ -466,8 +469,8 @@ static void say_loss(const struct placing *s, size_t p, const struct placement_s
     }
     runs[p].slower = true;
     if (task == s->tasks->count) {
-        outcome_note(&runs[p], "%s is slower than %s here (%s against %s), by the order of its tasks", name[0], name[1],
-                     time[0], time[1]);
+        outcome_note(&runs[p], "%s is slower than %s here (%s against %s), because of the order of its tasks", name[0],
+                     name[1], time[0], time[1]);
         return;
     }
     const bool guided = ((const struct placement_policy *)job->policies[p].head)->guideline_2;

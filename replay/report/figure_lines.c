@@ -206,7 +206,7 @@ static int lines(const struct figure_input *input, FILE *script, struct err *err
     l.key = key;
     int rc = figure_form_init(&l.form, input, NULL, key, err);
     if (!rc && l.form.metric_count > 1)
-        rc = err_set(err, "lines are of one metric");
+        rc = err_set(err, "figure lines draws one metric");
     rc = rc ? rc : draw(&l, script, err);
     figure_form_release(&l.form);
     free(l.points);

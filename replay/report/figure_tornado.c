@@ -103,7 +103,7 @@ static int collect(struct tornado *t, const json_t *robust, struct err *err)
     json_t *item;
     *t = (struct tornado){.margin = lead(robust, "margin"), .lo = 1, .hi = 1, .tie = tie_of(robust)};
     if (isnan(t->margin))
-        return err_set(err, "fewer than two answers stand: there is no lead to draw");
+        return err_set(err, "fewer than two policies have an answer: there is no lead to draw");
     t->bars = mem_zalloc(json_array_size(numbers) + 1, sizeof *t->bars, err);
     if (!t->bars)
         return -1;

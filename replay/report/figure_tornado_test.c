@@ -129,9 +129,9 @@ START_TEST(what_holds_no_draws_is_refused)
         {"[", "has no \"robust\""},
         {"", "has no \"robust\""},
         {"{\"robust\":[]}", "has no \"robust\""},
-        {"{\"robust\":{}}", "fewer than two answers"},
-        {"{\"robust\":{\"margin\":null,\"numbers\":[]}}", "fewer than two answers"},
-        {"{\"robust\":{\"margin\":\"x\",\"numbers\":7}}", "fewer than two answers"},
+        {"{\"robust\":{}}", "fewer than two policies"},
+        {"{\"robust\":{\"margin\":null,\"numbers\":[]}}", "fewer than two policies"},
+        {"{\"robust\":{\"margin\":\"x\",\"numbers\":7}}", "fewer than two policies"},
         {"{\"robust\":{\"margin\":2,\"numbers\":7,\"best\":{}}}", "no unknown number"},
         {"{\"robust\":{\"margin\":2,\"numbers\":[{\"low_margin\":2,\"high_margin\":2}]}}", "no unknown number"}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {

@@ -640,7 +640,7 @@ static int pivot_aggregates(struct report *report, const struct pivot *p, const 
             if (text_cell(&row[k], k == 0 ? name : k == t->key_count ? t->series_labels[series] : "", err))
                 return -1;
     }
-    return left_out ? note(report->notes, "%zu runs do not know %.60s; the %s is over the others", left_out, metric,
+    return left_out ? note(report->notes, "%zu runs have no %.60s; the %s is over the others", left_out, metric,
                            aggregate_name(how, engine_metric(p->table->set->runs[0].engine, metric)))
                     : 0;
 }
@@ -719,7 +719,8 @@ int report_make(struct report *report, struct run_set *runs, const struct report
         list = "speedup_ratio";
     const bool warns = any_warns(runs);
     report->warned = warns && !apart;
-    int rc = warns && apart && note(report->notes, "there are warnings; without --pivot a report has them") ? -1 : 0;
+    int rc =
+        warns && apart && note(report->notes, "some runs have warnings: a report without --pivot prints them") ? -1 : 0;
     rc = rc || note_starved(report->notes, runs) || run_set_note_foreign(runs, report->notes) ? -1 : 0;
     if (!rc && !options->no_best)
         rc = add_best(runs, err);

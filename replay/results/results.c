@@ -917,8 +917,7 @@ static int put_again(struct results *results, const struct results_run *run, con
         return -1;
     if (!row_hash_equal(&ours, &theirs)) {
         results->collided = true;
-        return err_set(err,
-                       "'%s' has other numbers for the same case: run %lld, policy %.60s of engine %.30s on '%.100s'",
+        return err_set(err, "'%s' holds other numbers of this case: run %lld, policy %.60s of engine %.30s on '%.100s'",
                        results->path, (long long)old->run, otherwise(run->policy, "?"), otherwise(run->engine, "?"),
                        otherwise(run->input, "?"));
     }
@@ -1139,17 +1138,23 @@ static const char *earlier(const struct merging *m, const char *key)
     return m->to->path;
 }
 
+int results_differ(const char *a, const char *b, const char *policy, const char *engine, const char *input,
+                   struct err *err)
+{
+    return err_set(err,
+                   "'%.80s' and '%.80s' differ in the numbers of one case: policy %.40s of engine %.20s on '%.80s'", a,
+                   b, policy, engine, input);
+}
+
 static int merge_run(void *ctx, const struct results_run *run)
 {
     const struct merging *m = ctx;
     m->to->collided = false;
     if (put_run(m->to, run, m->err) == 0)
         return 0;
-    return m->to->collided ? err_set(m->err,
-                                     "'%.80s' and '%.80s' have other numbers for the same case: policy %.40s of "
-                                     "engine %.20s on '%.80s'",
-                                     earlier(m, run->key), m->from[m->at], run->policy, run->engine, run->input)
-                           : -1;
+    return m->to->collided
+               ? results_differ(earlier(m, run->key), m->from[m->at], run->policy, run->engine, run->input, m->err)
+               : -1;
 }
 
 static int merge_file(struct merging *m)

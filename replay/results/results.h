@@ -87,6 +87,9 @@ int results_check(struct results *results, struct results_counts *counts, struct
 
 /* Adds the runs of n results files once, positions kept, in one transaction; other numbers for a run are an error. */
 int results_merge(struct results *results, const char *const *from, size_t n, struct err *err);
+/* The error of two files that have other numbers for the same case; -1. */
+int results_differ(const char *a, const char *b, const char *policy, const char *engine, const char *input,
+                   struct err *err);
 
 /* Mark a sweep of `points` points as started, under an id of 32 hexadecimal digits (sweep_id()), or as ended. A file
  * with an unended sweep is incomplete. Each call is one transaction and may be repeated. */

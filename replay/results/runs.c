@@ -515,9 +515,7 @@ static int look(struct run_set *set, size_t i, struct seen **table, struct seen 
     if (!other || (run_same_value(other->metrics, run->metrics) && run_same_value(other->interval, run->interval) &&
                    run_same_value(other->parts, run->parts)))
         return 0;
-    return err_set(err,
-                   "'%.80s' and '%.80s' have other numbers for the same case: policy %.40s of engine %.20s on '%.80s'",
-                   other->file, run->file, run->policy, run->engine, run->input);
+    return results_differ(other->file, run->file, run->policy, run->engine, run->input, err);
 }
 
 int run_set_unify(struct run_set *set, struct err *err)

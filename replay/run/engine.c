@@ -212,8 +212,10 @@ static void set_speedup(struct outcome *run, const struct outcome *baseline)
         return;
     if (run->speedup_most > 0 && time->known && base->known &&
         base->real > time->real * run->speedup_most * (1 + 1e-9)) {
-        outcome_note(run, "speedup_ratio is withheld: against an estimate it is beyond the %.4gx that is possible",
-                     run->speedup_most);
+        outcome_note(
+            run,
+            "speedup_ratio is n/a: against the baseline's estimate it would be more than the %.4gx that is possible",
+            run->speedup_most);
         return;
     }
     if (time->known && base->known && time->real > 0)
@@ -274,12 +276,14 @@ void replay_link_check(const struct platform *platform, struct outcome *run)
     char text[48];
     if (has < least) {
         outcome_at_least(run, "time_ns", least);
-        outcome_note(run, "time_ns is withheld: the model is below the %s that the bytes take at the link's best rate",
-                     units_human_ns(least, text, sizeof text));
+        outcome_note(
+            run,
+            "time_ns is only a bound: the model gives less than the %s that the bytes take at the link's best rate",
+            units_human_ns(least, text, sizeof text));
     } else if (has < whole) {
         outcome_note(run,
-                     "time_ns is that of the kernels: the bytes take at least %s over this platform's link, and moved "
-                     "outside of them or over a faster one",
+                     "time_ns is the kernels' time alone: the bytes take at least %s over this platform's link, so "
+                     "they moved between kernels or over a faster link",
                      units_human_ns(whole, text, sizeof text));
     }
 }
@@ -318,7 +322,7 @@ int replay_prepare(const struct replay_request *request, struct replay_result *r
     result->platform = name ? platform_load(name, err) : NULL;
     int rc = !result->platform || apply_sets(result, request, err) || choose_policies(result, request, err) ? -1 : 0;
     if (!rc && request->single_policy_option && (result->policy_count != 1 || result->extra_baseline))
-        rc = err_set(err, "%s is of one run: exactly one policy, and no other baseline; found %zu",
+        rc = err_set(err, "%s takes exactly one policy, and no other baseline; found %zu",
                      request->single_policy_option, result->policy_count + result->extra_baseline);
     if (rc)
         replay_release(result);

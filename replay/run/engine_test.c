@@ -267,10 +267,10 @@ START_TEST(no_time_is_below_what_its_bytes_take_on_the_link)
         bool known[2];
         const char *said; /* of the second run */
     } rows[] = {{{3900, 3900}, 0, {true, true}, NULL},
-                {{4000, 0}, 0, {true, false}, "time_ns is withheld"},
-                {{0, 4000}, 0, {true, false}, "time_ns is withheld"},
-                {{15900, 0}, 0, {false, false}, "time_ns is withheld"},
-                {{4000, 0}, 100, {true, true}, "time_ns is that of the kernels"}};
+                {{4000, 0}, 0, {true, false}, "time_ns is only a bound"},
+                {{0, 4000}, 0, {true, false}, "time_ns is only a bound"},
+                {{15900, 0}, 0, {false, false}, "time_ns is only a bound"},
+                {{4000, 0}, 100, {true, true}, "time_ns is the kernels' time alone"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct replay_request request = {.inputs = &input, .input_count = 1};
         struct replay_result result;

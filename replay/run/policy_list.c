@@ -130,6 +130,11 @@ static char *second_half(const struct engine *engine, char *item)
     return NULL;
 }
 
+static int one_too_many(const char *item, struct err *err)
+{
+    return err_set(err, "'+%.60s' is one too many; expected POLICY+POLICY", item);
+}
+
 /* "random:seed=2" joins the policy before it. */
 static int join(struct policy_list *list, const struct engine *engine, char *item, size_t first, struct err *err)
 {
@@ -140,7 +145,7 @@ static int join(struct policy_list *list, const struct engine *engine, char *ite
     if (!policy)
         return err_set(err, "'+%.60s' stands alone; expected POLICY+%.60s", item, item);
     if (policy->second)
-        return err_set(err, "'+%.60s' is a second one; expected POLICY+POLICY", item);
+        return one_too_many(item, err);
     if (policy->head->baseline)
         return err_set(err, "'+%.60s' cannot be joined to the baseline %s", item, policy->head->name);
     const struct policy_head *second = find_policy(engine, true, item, err);
@@ -175,7 +180,7 @@ static int add_halves(struct policy_list *list, const struct engine *engine, cha
     if (plus)
         *plus = 0;
     if (plus && second_half(engine, item))
-        return err_set(err, "'+%.60s' is a second one; expected POLICY+POLICY", plus + 1);
+        return one_too_many(plus + 1, err);
     if ((*item || !plus) && add_item(list, engine, item, first, err))
         return -1;
     return plus ? join(list, engine, plus + 1, *item ? first : list->count, err) : 0;

@@ -121,8 +121,8 @@ START_TEST(wrong_joins_are_refused)
         const char *text, *says;
     } bad[] = {{"fcfs+nought", "no policy 'nought' after a '+'; expected even, odd"},
                {"+even", "stands alone"},
-               {"fcfs+even+odd", "second one"},
-               {"f3fs+odd:cap=3,unit=requests+even", "second one"},
+               {"fcfs+even+odd", "one too many"},
+               {"f3fs+odd:cap=3,unit=requests+even", "one too many"},
                {"fcfs,+even", "stands alone"},
                {"base+even", "baseline base"},
                {"fcfs+even:cap=1", "not a known"},
@@ -153,7 +153,7 @@ START_TEST(a_file_may_stand_in_either_half_and_have_a_plus_in_its_name)
                  {"f3fs:cap=3+./b.so:unit=1", "cannot open './b.so'"},
                  {"f3fs:cap=3,unit=cycles+b.so", "cannot open 'b.so'"},
                  {"./a.so+even", "cannot open './a.so'"},
-                 {"fcfs+./b.so+even", "is a second one"},
+                 {"fcfs+./b.so+even", "is one too many"},
                  {"base+./b.so", "cannot be joined to the baseline base"},
                  {".so", "has no policy '.so'"}};
     const struct engine own = {.name = "x",

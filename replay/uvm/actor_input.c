@@ -639,17 +639,19 @@ static int judge(const struct uvm_recording *r, uint64_t untouched, uint64_t fir
                  struct err *err)
 {
     if (untouched)
-        return err_set(err,
-                       "%llu of the pages that faulted in the recording are not touched, the first at 0x%llx: it is of "
-                       "another program, or its memory lies elsewhere",
-                       (unsigned long long)untouched, (unsigned long long)first);
+        return err_set(
+            err,
+            "%llu of the pages that faulted in the recording are not among the touches, the first at 0x%llx: the "
+            "touches are of another program, or its memory lies elsewhere",
+            (unsigned long long)untouched, (unsigned long long)first);
     if (r->known_sizes && !r->more_memory && outside)
-        return err_set(err,
-                       "%llu touches lie outside of the allocations that the recording names: it is of a larger "
-                       "program",
-                       (unsigned long long)outside);
+        return err_set(
+            err,
+            "%llu touches lie outside of the allocations that the recording names: the touches are of a larger program",
+            (unsigned long long)outside);
     if (r->kernels && launched > r->kernels)
-        return err_set(err, "it is of %llu launches, the recording of %llu: it is of a larger program",
+        return err_set(err,
+                       "the touches are of %llu launches, the recording of %llu: the touches are of a larger program",
                        (unsigned long long)launched, (unsigned long long)r->kernels);
     return 0;
 }
@@ -680,16 +682,15 @@ static void say_open(const struct uvm_recording *r, const struct actor_input *t,
 {
     const uint64_t launched = launches(t);
     if (outside)
+        outcome_note(note,
+                     "touches: %llu lie outside of the memory that the recording shows; that memory may hold no data, "
+                     "or the touches are of a larger program (the recording names no allocations, which would tell)",
+                     (unsigned long long)outside);
+    if (launched < r->kernels)
         outcome_note(
             note,
-            "touches: %llu lie in memory that the recording does not show: memory without data, or of a larger "
-            "program, which cannot be told as the recording does not name its allocations",
-            (unsigned long long)outside);
-    if (launched < r->kernels)
-        outcome_note(note,
-                     "touches: of %llu launches, the recording has %llu kernels: the others are taken to touch "
-                     "nothing",
-                     (unsigned long long)launched, (unsigned long long)r->kernels);
+            "touches: %llu launches have some, the recording has %llu kernels: the others are taken to touch nothing",
+            (unsigned long long)launched, (unsigned long long)r->kernels);
 }
 
 int uvm_touches_fit(const struct replay_job *job, struct recording wanted, const struct actor_input *t,

@@ -162,7 +162,7 @@ START_TEST(another_run_is_refused_by_what_differs_first)
     struct run runs[4] = {alike, alike, alike, alike};
     static const char *const why[] = {
         "launch 2 was of two and then of three", "managed allocation 0 had 16384 bytes and then 20480",
-        "managed allocation 0 began elsewhere in its page", "are not touched, the first at 0x203000"};
+        "managed allocation 0 began elsewhere in its page", "are not among the touches, the first at 0x203000"};
     runs[0].last = "three";
     runs[1].bytes += 4096;
     runs[2].shift += 256;

@@ -147,26 +147,25 @@ static bool refused(const struct closed_loop *loop, size_t i, struct outcome *ou
 {
     const struct uvm_fault_log *log = loop->faults;
     if (loop->first_only && loop->short_of_memory)
-        outcome_note(outcome, "refused: with less memory pages are evicted and touched again, and each launch's first "
-                              "touches do not show it; use a workload or accesses");
+        outcome_note(outcome, "refused: with less memory pages are evicted and touched again, which each launch's "
+                              "first touches do not show; use a program or accesses");
     if (!log)
         return loop->first_only && loop->short_of_memory;
     bool hidden = log->prefetch == UVM_LOG_PREFETCH_ON && !uvm_policy_of(loop->job->policies[i].head)->stock;
     const struct uvm_settings *set = loop->job->settings;
     bool advised = has_hints(&set->managed);
     if (advised)
-        outcome_note(outcome,
-                     "refused: advice, prefetches and discards change what faults, and a log of faults does not show "
-                     "touches of pages that were resident");
+        outcome_note(outcome, "refused: advice, prefetches and discards change what faults; a log of faults does not "
+                              "show touches of resident pages");
     else if (loop->short_of_memory)
-        outcome_note(outcome, "refused: with less memory than the log's pages are evicted and touched again, and a log "
-                              "of faults does not show touches of pages that were resident");
+        outcome_note(outcome, "refused: with less memory than the log's pages are evicted and touched again; a log of "
+                              "faults does not show touches of resident pages");
     else if (hidden)
         outcome_note(outcome, "refused: touches of prefetched pages are not in the log, and under this policy they may "
                               "fault; record with uvm_perf_prefetch_enable=0");
     else if (log->prefetch == UVM_LOG_PREFETCH_ON)
-        outcome_note(outcome, "the stock prefetcher made the log: what it lacks would not have faulted; no other "
-                              "policy can be told from it");
+        outcome_note(outcome,
+                     "the log was made under the stock prefetcher: it does not show what faults under another policy");
     uvm_fault_log_note(log, outcome);
     return loop->short_of_memory || hidden || advised;
 }
@@ -194,8 +193,7 @@ static int run_one(const struct closed_loop *loop, size_t i, struct outcome *out
                                         .recording = job->engine_options};
     int rc = uvm_managed_run(&managed, &m, err);
     if (rc == 0 && m.stopped)
-        outcome_note(outcome,
-                     "takes over %g times the baseline's time, over %lld ns: not run to its end (stop_ratio=0 does)",
+        outcome_note(outcome, "stopped at over %g times the baseline's time, %lld ns (stop_ratio=0 runs it to its end)",
                      set->stop_ratio, (long long)loop->stop_ns);
     else if (rc == 0) {
         rc = uvm_metrics_report(&m, &parts, outcome, err);
@@ -271,8 +269,7 @@ static int check_beside(const struct closed_loop *loop, struct outcome *runs, st
     if (uvm_touches_fit(job, (struct recording){set->process, set->gpu}, &loop->touching, runs, err))
         return err_at(err, "%s", spec);
     for (size_t i = 0; i < job->policy_count; i++)
-        outcome_note(&runs[i],
-                     "touches: every answer is the closed loop's over %s, which touches all that faulted in %s", spec,
+        outcome_note(&runs[i], "touches: every answer simulates %s, which touches all that faulted in %s", spec,
                      spec == job->inputs[0].spec ? "its own migrations" : job->inputs[0].spec);
     return 0;
 }

@@ -727,8 +727,8 @@ static void describe(const struct answered *a, struct outcome *o)
         outcome_note(o, "time_ns is that of the kernels as recorded, without what lies between them");
     if (!r->known_sizes)
         outcome_note(o,
-                     "the recording names no managed allocation: neighbouring VA blocks count as one (%zu of its edges "
-                     "were found inside a VA block), and memory that the GPU touched first is missing",
+                     "the recording names no managed allocation: neighbouring VA blocks count as one allocation (%zu "
+                     "edges were found inside a VA block), and memory that the GPU touched first is missing",
                      r->edges_cut);
     if (r->moved_pages * UVM_PAGE_BYTES < r->structure_bytes)
         outcome_note(o,
@@ -736,9 +736,9 @@ static void describe(const struct answered *a, struct outcome *o)
                      units_human_bytes((double)r->moved_pages * UVM_PAGE_BYTES, text, sizeof text),
                      units_human_bytes((double)r->structure_bytes, whole, sizeof whole));
     if (!r->known_data)
-        outcome_note(o, "no CPU fault before the first batch tells which pages held data: all are taken to");
+        outcome_note(o, "all pages are taken to hold data: no CPU fault before the first batch tells which do");
     if (loop->findings[0])
-        outcome_note(o, "the policy's own count, in recorded order: %s", loop->findings);
+        outcome_note(o, "what the policy itself counts, in recorded order: %s", loop->findings);
 }
 
 static void say_exact(const struct answered *a, struct outcome *o)
@@ -751,7 +751,7 @@ static void say_exact(const struct answered *a, struct outcome *o)
                  own->planned_pages ? (double)own->common_pages / (double)own->planned_pages : 1.0,
                  own->recorded_pages ? (double)own->common_pages / (double)own->recorded_pages : 1.0);
     if (a->run->loop.recording->unrecorded)
-        outcome_note(o, "marked ~: memory that held no data came without a record");
+        outcome_note(o, "marked ~: memory without data reaches the GPU without a record");
 }
 
 static void say_estimate(const struct answered *a, struct outcome *o)
@@ -780,7 +780,7 @@ static double estimated_time(struct answered *a, struct outcome *o)
     a->as_recorded = is_drivers(a) && time > recorded;
     if (!a->as_recorded)
         return round(time);
-    outcome_note(o, "time_ns is as recorded, of the driver's own policy; the cost model has %s",
+    outcome_note(o, "time_ns is as recorded under the driver's own policy; the cost model gives %s",
                  units_human_ns(time, text, sizeof text));
     return recorded;
 }
@@ -802,12 +802,12 @@ static void keep_bounds(struct answered *a, struct outcome *o)
     if (a->by_services) {
         outcome_int(o, "time_ns", (int64_t)(services + 0.5));
         outcome_unbound(o, "time_ns");
-        outcome_note(o, "time_ns is the kernels without fault service, %s, and the services of the cost model",
+        outcome_note(o, "time_ns is what the kernels take without fault service, %s, plus the cost model's services",
                      units_human_ns(rest, text, sizeof text));
         return;
     }
     outcome_at_least(o, "time_ns", bound);
-    outcome_note(o, "time_ns has no estimate: the cost model is below %s, which %s take",
+    outcome_note(o, "time_ns has no estimate: the cost model gives less than the %s that %s take",
                  units_human_ns(bound, text, sizeof text),
                  copies > rest ? "the copies for faults alone" : "the kernels without fault service");
 }

@@ -199,7 +199,7 @@ START_TEST(the_time_of_kernels_is_exact_where_only_faults_moved_pages)
         ck_assert(gain.records && gain.served_ns > 0);
         /* The models' difference is below the kernels without fault service: these and ten services stand for it. */
         const double services = estimated(&b, "time_ns") - (double)(gain.kernel_ns - gain.served_ns);
-        ck_assert(testing_noted(&b.outcome, "time_ns is the kernels without fault service"));
+        ck_assert(testing_noted(&b.outcome, "time_ns is what the kernels take without fault service"));
         ck_assert_double_gt(services, 10 * UVM_BLOCK_BYTES / 54e9 * 1e9);
         outcome_release(&a.outcome);
         outcome_release(&b.outcome);

@@ -130,8 +130,8 @@ void uvm_fault_log_note(const struct uvm_fault_log *log, struct outcome *o)
                      (unsigned long long)log->prefetched);
     else if (log->prefetch == UVM_LOG_PREFETCH_OPEN)
         outcome_note(o,
-                     "whether the log was made with prefetching off does not show: the stock prefetcher would have "
-                     "brought %llu pages, and %llu of %llu faults are on such pages; touches are missing if it was on",
+                     "the log does not show whether prefetching was off: the stock prefetcher would have brought %llu "
+                     "pages, and %llu of %llu faults are on such pages; if it was on, touches are missing",
                      would, against, faults);
     else if (would)
         outcome_note(o,

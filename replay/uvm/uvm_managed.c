@@ -337,8 +337,8 @@ void uvm_managed_note(const struct uvm_managed *m, const struct uvm_metrics *met
     const struct uvm_managed_settings *set = settings_of(m);
     if (metrics->chunks && !set->gpu_memory_bytes && !set->oversubscription_pct)
         outcome_note(outcome,
-                     "more than GPU memory holds: %" PRIu64 " chunks of 2 MiB, the platform's memory less what managed "
-                     "data cannot have",
+                     "memory is short: the GPU holds %" PRIu64
+                     " chunks of 2 MiB, the platform's memory less what managed data cannot have",
                      metrics->chunks);
     uvm_managed_note_blocks(m, metrics, outcome);
 }

@@ -158,7 +158,9 @@ static void note_whole(const struct uvm_metrics *m, struct outcome *o)
                      (unsigned long long)m->dropped_requests, UVM_PREFETCH_REQUESTS_MAX);
     for (size_t k = 0; m->kernel_count > 1 && k < m->kernel_count; k++)
         if (m->kernels[k].windows)
-            outcome_note(o, "R of kernel %s: median %.2f, quartiles %.2f and %.2f, over %llu windows of 20 batches",
+            outcome_note(o,
+                         "VA blocks per batch (R) of kernel %s: median %.2f, quartiles %.2f and %.2f, over %llu "
+                         "windows of 20 batches",
                          m->kernels[k].kernel, m->kernels[k].r.median, m->kernels[k].r.p25, m->kernels[k].r.p75,
                          (unsigned long long)m->kernels[k].windows);
 }

@@ -522,7 +522,7 @@ static int put_there(struct simulation *s)
         if (!page_mask_any(&pages))
             continue;
         if (uvm_memory_take(m, i, &pages, &pieces, &out, s->err) != 1)
-            return err_set(s->err, "what is there from the beginning does not fit");
+            return err_set(s->err, "what lies on the GPU from the beginning does not fit its memory");
         if (uvm_memory_migrate(m, i, &none, &pages, &copied, s->err))
             return -1;
         m->used[i] = m->access[i];

@@ -67,7 +67,7 @@ static int blocks_open(struct zerocopy_run *run, struct outcome *out, struct err
     (void)err;
     run->refused = run->context->setup.shape != SCAN_ROWS;
     if (run->refused)
-        outcome_note(out, "blocks are copied one by one of rows only, whose numbers the CPU knows");
+        outcome_note(out, "copies block by block need a program that gathers rows, whose numbers the CPU knows");
     return 0;
 }
 
@@ -121,11 +121,12 @@ static int uvm_open(struct zerocopy_run *run, struct outcome *out, struct err *e
     policy_list_release(&paging);
     run->refused = true;
     if (c->setup.scale > 0)
-        outcome_note(out, "unified memory depends on which vertices a level reaches; an expectation does not know");
+        outcome_note(out,
+                     "unified memory depends on which vertices a level reaches, which an expectation does not say");
     else if (!actor_input_is(c->input))
         outcome_note(out, "which pages are touched is not known: the input says what is read, not by which accesses");
     else if (c->tier->rank)
-        outcome_note(out, "rows that are kept on the GPU are known to the patterns, not to the program's own pages");
+        outcome_note(out, "rows kept on the GPU are a matter of the access patterns, not of the program's own pages");
     else
         run->refused = false;
     return rc ? err_at(err, "policy uvm: paging") : 0;
@@ -139,8 +140,8 @@ static void note(const struct uvm_managed *asked, const struct uvm_metrics *m, u
                      (unsigned long long)m->chunks);
     if (runs > 1 && m->evictions == 0)
         outcome_note(out,
-                     "what fits GPU memory stays there: time is that of %llu traversals, of which the first moves the "
-                     "structure, shared among them",
+                     "the data fits GPU memory and stays there: time is the mean of %llu traversals, of which the "
+                     "first moves the data",
                      (unsigned long long)runs);
 }
 

@@ -152,7 +152,7 @@ static void note(const struct counted_loads *o, struct outcome *out)
     if (mix_requests(w))
         outcome_note(out,
                      "stores make %" PRIu64 " writes of %" PRIu64
-                     " B over the link besides: not among the requests, not timed",
+                     " B over the link besides, which are not counted as requests and not timed",
                      mix_requests(w), mix_payload(w));
     if (o->atomics)
         outcome_note(out, "%" PRIu64 " atomic accesses are not counted", o->atomics);
@@ -180,7 +180,7 @@ static int loads_open(struct zerocopy_run *run, struct outcome *out, struct err 
         outcome_note(out, "what the program's own loads ask for is not known: the input says what is read, not by "
                           "which accesses");
     else if (run->context->tier->rank)
-        outcome_note(out, "rows that are kept on the GPU are known to the patterns, not to the program's own loads");
+        outcome_note(out, "rows kept on the GPU are a matter of the access patterns, not of the program's own loads");
     else
         run->refused = false;
     return 0;
@@ -225,10 +225,8 @@ static int simulate(struct zerocopy_run *run, uint64_t runs, struct outcome *out
         return zerocopy_simulate(run, run->context->program->program, runs, out, err);
     if (simulate_recorded(run, false, runs, out, err))
         return -1;
-    outcome_note(out,
-                 "what waits for what is not recorded: at least as if a warp's loads were under way together until "
-                 "it writes or jumps back, at most as if it waited for each; computing and barriers take no time "
-                 "in either");
+    outcome_note(out, "which load waits for which is not recorded: the low end has a warp's loads in flight together "
+                      "until it writes or jumps back, the high end waits for each; neither has computing and barriers");
     return outcome_get(out, "time_ns")->lower_bound ? 0 : add_waits(run, runs, out, err);
 }
 

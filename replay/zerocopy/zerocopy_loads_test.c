@@ -178,7 +178,7 @@ START_TEST(a_recording_is_simulated_as_its_program)
     const struct metric_value *t = outcome_get(&result.runs[0], "time_ns");
     ck_assert_msg(t->interval && t->lo <= 1.05 * time && t->hi >= 0.99 * time, "%.0f .. %.0f, not %.0f", t->lo, t->hi,
                   time);
-    ck_assert(noted(0, "at most as if it waited for each"));
+    ck_assert(noted(0, "the high end waits for each"));
     replay_release(&result);
     platform = "v100";
     input_close(&input);

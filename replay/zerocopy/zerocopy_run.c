@@ -54,8 +54,8 @@ static int open_simulation(struct zerocopy_run *run, struct outcome *out, struct
     run->refused = rc == 0 && !rows;
     if (rc == 0)
         outcome_note(out,
-                     rows ? "reuse=l1: what the warp before touched is held: %s"
-                          : "reuse=l1 is simulated, and cannot be here: %s",
+                     rows ? "reuse=l1 is counted, not simulated (what the warp before touched counts as cached): %s"
+                          : "reuse=l1 needs a simulation, which is not possible here: %s",
                      c->pcie->load_ns > 0 ? "the input has no program with this kernel"
                                           : "the platform's latency of host memory is not known");
     return rc < 0 ? -1 : 0;
@@ -368,8 +368,8 @@ static void note_walks(const struct zerocopy_context *c, struct outcome *out)
     if (c->setup.shape == SCAN_ROWS && c->jumps > 0 && c->pcie->walk_ns <= 0 && span > known_reach)
         outcome_note(
             out,
-            "at least so long: the table is %.2g GB, and what finding pages beyond a GPU's reach takes (%.1g GB "
-            "on an H100, behind it up to 2.4 times as long) was not measured on this platform (walk_ns)",
+            "time_ns is a lower bound: the table is %.2g GB, and translating addresses beyond a GPU's reach (%.1g GB "
+            "on an H100, beyond it up to 2.4 times as long) was not measured on this platform (walk_ns)",
             span / 1e9, known_reach / 1e9);
 }
 
@@ -485,8 +485,8 @@ int zerocopy_simulate(struct zerocopy_run *run, const struct program *program, u
                      (unsigned long long)s.sampled, s.requests > 0 ? 100 * sqrt(s.variance) / s.requests : 0);
     if (s.taken)
         outcome_note(out,
-                     "%llu launches take what others that read as many lines take: of those looked at, right within "
-                     "1 %% (--whole: all)",
+                     "%llu launches are not simulated, but take what others that read as many lines take: right within "
+                     "1 %% where checked (--whole: all)",
                      (unsigned long long)s.taken);
     return 0;
 }

@@ -114,7 +114,7 @@ int graph_sample_rows(const struct graph *in, const struct graph_sample *sample,
                        (unsigned long long)sample->seeds, (unsigned long long)sample->labelled_count);
     for (uint64_t i = 0; i < sample->labelled_count; i++)
         if (sample->labelled[i] >= in->vertices)
-            return err_set(err, "labelled vertex %u; the graph has %llu", sample->labelled[i],
+            return err_set(err, "labelled vertex %u; expected below %llu, the graph's vertices", sample->labelled[i],
                            (unsigned long long)in->vertices);
     struct sampler s = {.in = in, .random = random_mix(sample->seed), .all = sample->all};
     s.mark = mem_zalloc(in->vertices, sizeof *s.mark, err);

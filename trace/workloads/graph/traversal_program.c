@@ -913,8 +913,8 @@ static struct traversal_program *make_program(struct traversal *t, enum traversa
     struct scan_setup s;
     traversal_ops.setup(t, &s);
     if (s.threads_per_block % LANES) {
-        (void)err_set(err, "threads_per_block is %lld; the program's kernels need a multiple of %d",
-                      (long long)s.threads_per_block, LANES);
+        (void)err_set(err, "threads_per_block is %lld; expected a multiple of %d", (long long)s.threads_per_block,
+                      LANES);
         return NULL;
     }
     if (!s.visits && t->params->chunk > 1) {

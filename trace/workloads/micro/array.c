@@ -320,7 +320,7 @@ static int add_arrays(struct array *a, struct err *err)
     if (chunks)
         a->of_chunk = modulo_of((a->pages + a->all - 1) / a->all);
     if (elements(a) == 0)
-        return err_set(err, "the array is %lld bytes, an element %u", (long long)a->bytes, element_of(a));
+        return err_set(err, "bytes is %lld; expected at least one element of %u", (long long)a->bytes, element_of(a));
     if ((uint64_t)a->offset >= elements(a))
         return err_set(err, "offset is %lld; the array has %llu elements", (long long)a->offset,
                        (unsigned long long)elements(a));

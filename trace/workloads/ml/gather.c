@@ -68,8 +68,8 @@ static int gather_program_init(struct gather_program *p, const struct gather_row
 {
     uint64_t most = 1, first;
     if (rows->threads_per_block % LANES)
-        return err_set(err, "threads_per_block is %lld; the program's kernel needs a multiple of %d",
-                       (long long)rows->threads_per_block, LANES);
+        return err_set(err, "threads_per_block is %lld; expected a multiple of %d", (long long)rows->threads_per_block,
+                       LANES);
     if (rows->batches > UINT32_MAX)
         return err_set(err, "%llu batches; the program has at most 2^32 - 1 launches",
                        (unsigned long long)rows->batches);

@@ -53,7 +53,8 @@ static void *kv_load_open(const void *keys, struct err *err)
                                  .element = GATHER_VECTOR,
                                  .reuse = k.reuse};
     if (k.pool < k.blocks) {
-        (void)err_set(err, "pool is %lld; %lld blocks are loaded from it", (long long)k.pool, (long long)k.blocks);
+        (void)err_set(err, "pool is %lld; expected at least %lld, the blocks loaded from it", (long long)k.pool,
+                      (long long)k.blocks);
         return NULL;
     }
     uint32_t *of = places(&k, err);
