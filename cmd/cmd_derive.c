@@ -62,6 +62,8 @@ static int parse_range(struct derive_options *o, struct err *err)
 /* The GPU of a platform. */
 static int parse_platform(const char *name_or_file, struct gpu *gpu, char *name, size_t size, struct err *err)
 {
+    static const char *const read[] = {"gpu", NULL};
+    const struct platform_scope scope = {.sections = read};
     struct platform *p = platform_load(name_or_file, err);
     if (!p)
         return -1;
@@ -74,7 +76,7 @@ static int parse_platform(const char *name_or_file, struct gpu *gpu, char *name,
             break;
         }
         (void)snprintf(key, sizeof key, "%.*s", (int)(eq - sets.items[i]), sets.items[i]);
-        rc = platform_set(p, key, eq + 1, NULL, err);
+        rc = platform_set(p, key, eq + 1, &scope, err);
     }
     if (rc == 0)
         rc = platform_whole(p, "gpu", err);

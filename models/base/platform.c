@@ -419,20 +419,10 @@ static int set_given(struct platform *platform, struct platform_part *part, cons
     return 0;
 }
 
-int platform_set(struct platform *platform, const char *key, const char *value, const struct param *settings,
-                 struct err *err)
+static int no_such_number(const char *key, const struct param *settings, struct err *err)
 {
     const char *dot = strchr(key, '.');
-    size_t n = dot ? (size_t)(dot - key) : 0;
-    const char *name = dot ? dot + 1 : key;
-    for (size_t s = 0; s < platform->part_count; s++) {
-        const struct platform_section *ps = platform->parts[s].section;
-        if (dot && (strlen(ps->name) != n || memcmp(ps->name, key, n) != 0))
-            continue;
-        if (param_find(ps->params, name))
-            return set_given(platform, &platform->parts[s], name, value, err);
-    }
-    struct suggest suggest = {.word = name};
+    struct suggest suggest = {.word = dot ? dot + 1 : key};
     char hint[SUGGEST_HINT];
     for (const struct param *p = settings; p && p->name; p++)
         suggest_offer(&suggest, p->name);
@@ -441,6 +431,78 @@ int platform_set(struct platform *platform, const char *key, const char *value, 
             suggest_offer(&suggest, p->name);
     return err_set(err, "'%.60s' is neither a setting of the engine nor a number of the platform%s", key,
                    suggest_hint(&suggest, hint, sizeof hint));
+}
+
+/* The sections that have the key: [pcie], [uvm]. */
+struct owners {
+    const struct platform_section *first, *second; /* NULL: none, no second one */
+    char text[120];
+};
+
+/* Those in `sections` (NULL: all) that have `name`; of a key with a section, that one. */
+static struct owners owners_of(const struct platform *platform, const char *key, const char *const *sections)
+{
+    const char *dot = strchr(key, '.');
+    struct owners o = {0};
+    for (size_t s = 0; s < platform->part_count; s++) {
+        const struct platform_section *ps = platform->parts[s].section;
+        const bool other = dot && (strlen(ps->name) != (size_t)(dot - key) || strncmp(ps->name, key, dot - key) != 0);
+        if (other || (sections && !named(sections, ps->name)) || !param_find(ps->params, dot ? dot + 1 : key))
+            continue;
+        (void)mem_add_text(o.text, sizeof o.text, "%s[%s]", o.first ? ", " : "", ps->name);
+        *(o.first ? &o.second : &o.first) = ps;
+    }
+    return o;
+}
+
+static bool is_besides(const char *const *besides, const struct platform_section *section, const char *bare)
+{
+    char whole[128];
+    (void)snprintf(whole, sizeof whole, "%s.%s", section->name, bare);
+    return named(besides, whole);
+}
+
+static int not_read(const char *key, const struct owners *all, const char *const *sections, struct err *err)
+{
+    char read[120] = "";
+    for (; *sections; sections++)
+        (void)mem_add_text(read, sizeof read, "%s[%s]", *read ? ", " : "", *sections);
+    return err_set(err, "'%.60s' is a number of %s, which has no effect here; what is read is %s", key, all->text,
+                   read);
+}
+
+const struct platform_section *platform_section_of(const struct platform *platform, const char *key,
+                                                   const struct platform_scope *scope, struct err *err)
+{
+    const char *dot = strchr(key, '.'), *bare = dot ? dot + 1 : key;
+    const struct owners all = owners_of(platform, key, NULL);
+    if (!all.first) {
+        (void)no_such_number(key, scope ? scope->settings : NULL, err);
+        return NULL;
+    }
+    if (!scope || !scope->sections)
+        return all.first;
+    const struct owners in_use = owners_of(platform, key, scope->sections);
+    if (in_use.second) {
+        (void)err_set(err, "'%.60s' is a number of %s: give %s.%.60s or %s.%.60s", key, in_use.text, in_use.first->name,
+                      bare, in_use.second->name, bare);
+        return NULL;
+    }
+    const struct platform_section *const others[] = {all.first, all.second};
+    for (size_t i = 0; i < 2 && !in_use.first; i++)
+        if (others[i] && is_besides(scope->besides, others[i], bare))
+            return others[i];
+    if (!in_use.first)
+        (void)not_read(key, &all, scope->sections, err);
+    return in_use.first;
+}
+
+int platform_set(struct platform *platform, const char *key, const char *value, const struct platform_scope *scope,
+                 struct err *err)
+{
+    const struct platform_section *section = platform_section_of(platform, key, scope, err);
+    const char *dot = strchr(key, '.');
+    return section ? set_given(platform, platform_part(platform, section->name), dot ? dot + 1 : key, value, err) : -1;
 }
 
 /* --- shipped platforms --- */

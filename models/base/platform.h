@@ -115,9 +115,20 @@ bool platform_same(const struct platform *a, const struct platform *b, const cha
  * the reason if the file gives one, and which shipped platforms have them. */
 int platform_whole(const struct platform *platform, const char *section, struct err *err);
 
-/* Override one number: `key` alone where unique among sections, or section.key. `settings` are the names that would
- * have been right besides (NULL: none), for the message. */
-int platform_set(struct platform *platform, const char *key, const char *value, const struct param *settings,
+/* Which numbers have an effect where they are set. */
+struct platform_scope {
+    const char *const *sections;  /* that are read, ends with NULL; NULL: all, a bare key is of the first that has it */
+    const char *const *besides;   /* single numbers of others, "pcie.lanes", ends with NULL; NULL: none */
+    const struct param *settings; /* names that would have been right besides, for the message; NULL: none */
+};
+
+/* The section that `key` or section.key is of. NULL: *err says that there is none, that it is not read, or that two
+ * that are read have it. scope NULL: every section is read. */
+const struct platform_section *platform_section_of(const struct platform *platform, const char *key,
+                                                   const struct platform_scope *scope, struct err *err);
+
+/* Override that number. */
+int platform_set(struct platform *platform, const char *key, const char *value, const struct platform_scope *scope,
                  struct err *err);
 
 /* By row of the section's table. Both NULL if there is no such section or key. */

@@ -394,4 +394,33 @@ START_TEST(numbers_can_be_set_by_key_or_section_and_key)
 }
 END_TEST
 
+static const char *of(const struct platform *p, const char *key, const struct platform_scope *scope)
+{
+    const struct platform_section *section = GIVES(platform_section_of(p, key, scope, &err));
+    return section->name;
+}
+
+START_TEST(a_number_that_is_not_read_is_refused)
+{
+    static const char *const link[] = {"pcie", "gpu", NULL}, *const both[] = {"uvm", "pcie", NULL},
+                             *const besides[] = {"uvm.service_ns", NULL};
+    const struct platform_scope none = {0}, one = {.sections = link, .besides = besides}, two = {.sections = both};
+    struct platform *p = GIVES(platform_load("titanv", &err));
+    ck_assert_str_eq(of(p, "walk_ns", NULL), "uvm");
+    ck_assert_str_eq(of(p, "walk_ns", &none), "uvm");
+    ck_assert_str_eq(of(p, "walk_ns", &one), "pcie");
+    ck_assert_str_eq(of(p, "uvm.walk_ns", &two), "uvm");
+    ck_assert_str_eq(of(p, "service_ns", &one), "uvm");
+    ck_assert_str_eq(of(p, "uvm.service_ns", &one), "uvm");
+    GIVES_NONE(platform_section_of(p, "walk_ns", &two, &err), "[uvm], [pcie]: give uvm.walk_ns or pcie.walk_ns");
+    GIVES_NONE(platform_section_of(p, "uvm.walk_ns", &one, &err), "number of [uvm], which has no effect here");
+    GIVES_NONE(platform_section_of(p, "prefetch_call_ns", &one, &err), "what is read is [pcie], [gpu]");
+    GIVES_NONE(platform_section_of(p, "walk_n", &one, &err), "did you mean 'walk_ns'?");
+    WORKS(platform_set(p, "walk_ns", "106", &one, &err));
+    ck_assert_str_eq(platform_source(p, "pcie", "walk_ns"), "given on the command line");
+    FAILS(platform_set(p, "uvm.walk_ns", "106", &one, &err));
+    platform_free(p);
+}
+END_TEST
+
 TEST_MAIN("platform")

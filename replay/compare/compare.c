@@ -220,10 +220,19 @@ static const char *choose(const struct compare_request *request, const struct in
     return choice->name;
 }
 
-static int set_one(struct compare_set *set, struct platform *platform, const struct param_pair *pair, struct err *err)
+const char *const *compare_sections(const struct platform *platform)
+{
+    static const char *const own[] = {"uvm", "gpu", "pcie", "launch", "batch", NULL}, *const shared[] = {
+                                                                                          "placement", "uvm", "gpu",
+                                                                                          "launch", NULL};
+    return platform_has(platform, "placement") ? shared : own;
+}
+
+static int set_one(struct compare_set *set, struct platform *platform, const struct platform_scope *scope,
+                   const struct param_pair *pair, struct err *err)
 {
     return compare_setting(pair->key) ? param_set(compare_settings, set, pair->key, pair->value, err)
-                                      : platform_set(platform, pair->key, pair->value, compare_settings, err);
+                                      : platform_set(platform, pair->key, pair->value, scope, err);
 }
 
 /* The program's multiprocessors are those that the platform has. */
@@ -234,18 +243,19 @@ static int share(const struct compare_set *set, struct platform *platform, struc
     if (!gpu || set->sm_share_pct >= 100)
         return 0;
     (void)snprintf(sms, sizeof sms, "%.0f", fmax(1, ceil((double)gpu->sms * set->sm_share_pct / 100)));
-    return platform_set(platform, "gpu.sms", sms, compare_settings, err);
+    return platform_set(platform, "gpu.sms", sms, NULL, err);
 }
 
 static int apply_sets(const struct compare_request *request, struct compare_set *set, struct platform *platform,
                       struct err *err)
 {
+    const struct platform_scope scope = {.sections = compare_sections(platform), .settings = compare_settings};
     *set = (struct compare_set){.managed = {.thrashing = UVM_THRASHING_DRIVER}, .sm_share_pct = 100};
     for (size_t i = 0; i < request->set_count; i++) {
         struct param_list list;
         int rc = param_list_init(&list, request->sets[i], err);
         for (size_t p = 0; !rc && p < list.count; p++)
-            rc = set_one(set, platform, &list.pairs[p], err);
+            rc = set_one(set, platform, &scope, &list.pairs[p], err);
         param_list_release(&list);
         if (rc)
             return err_at(err, "--set");

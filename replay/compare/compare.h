@@ -38,7 +38,10 @@ extern const char *const compare_mechanisms[COMPARE_MECHANISMS]; /* "copy", "man
 
 extern const struct metric compare_metrics[];         /* of every row; ends with a zeroed row */
 const struct param *compare_setting(const char *key); /* --set, besides numbers of the platform; NULL: it is none */
-extern const struct engine engine_compare;            /* what results say of rows; nothing replays it */
+
+/* Sections whose numbers --set may name: all that any row reads. */
+const char *const *compare_sections(const struct platform *platform);
+extern const struct engine engine_compare; /* what results say of rows; nothing replays it */
 
 /* A call that a plan gives, before a launch or behind it. */
 struct compare_call {

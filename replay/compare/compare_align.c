@@ -93,6 +93,7 @@ static int ask(const struct compare_program *f, const struct input *input, const
                                      .policy_list = policies,
                                      .sets = f->request->sets,
                                      .set_count = f->request->set_count,
+                                     .set_sections = compare_sections(f->platform),
                                      .inputs = input,
                                      .input_count = 1,
                                      .threads = f->request->threads,

@@ -114,6 +114,7 @@ static int run(const struct call *call, struct compare_result *result, struct er
                                      .policy_list = policies,
                                      .sets = asked->sets,
                                      .set_count = asked->set_count,
+                                     .set_sections = compare_sections(call->facts->platform),
                                      .inputs = call->facts->input,
                                      .input_count = 1,
                                      .threads = call->facts->threads,

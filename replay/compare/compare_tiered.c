@@ -137,6 +137,7 @@ static int try_share(const struct compare_program *f, const struct ranked *r, do
                                      .policy_list = "naive,shift",
                                      .sets = sets,
                                      .set_count = n + 2,
+                                     .set_sections = compare_sections(f->platform),
                                      .inputs = f->input,
                                      .input_count = 1,
                                      .threads = f->threads};

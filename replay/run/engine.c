@@ -95,34 +95,43 @@ const struct metric *engine_metric(const char *engine, const char *name)
 /* --- settings: the engine's own first, then numbers of the platform --- */
 
 /* Note that a number was given, under its whole name and as given. Of two spellings the last one stands. */
-static int note_override(struct replay_result *result, const char *key, const char *value)
+static int note_override(struct replay_result *result, const struct platform_section *section, const char *key,
+                         const char *value)
 {
     const char *dot = strchr(key, '.'), *bare = dot ? dot + 1 : key;
-    const struct platform_section *section = NULL;
-    const struct param *row = NULL;
-    for (size_t s = 0; platform_sections[s] && !row; s++) {
-        section = platform_sections[s];
-        if (!dot ||
-            (strlen(section->name) == (size_t)(dot - key) && memcmp(section->name, key, strlen(section->name)) == 0))
-            row = param_find(section->params, bare);
-    }
     char name[128];
     (void)snprintf(name, sizeof name, "%s.%s", section->name, bare);
     (void)json_object_del(result->given, dot ? bare : name);
     double number;
     return json_object_set_new(result->overrides, name,
-                               platform_json_value(row, platform_section_get(result->platform, section->name))) |
+                               platform_json_value(param_find(section->params, bare),
+                                                   platform_section_get(result->platform, section->name))) |
            json_object_set_new(result->given, key,
                                units_parse_real(value, &number, NULL) ? json_tree_text(value) : json_real(number));
 }
 
-static int set_one(struct replay_result *result, const char *key, const char *value, struct err *err)
+static int set_setting(struct replay_result *result, const struct platform_scope *scope, const struct param_pair *pair,
+                       struct err *err)
 {
-    if (param_find(result->engine->settings, key))
-        return param_set(result->engine->settings, result->settings, key, value, err);
-    if (platform_set(result->platform, key, value, result->engine->settings, err))
+    (void)scope;
+    const struct param *settings = result->engine->settings;
+    return param_find(settings, pair->key) ? param_set(settings, result->settings, pair->key, pair->value, err) : 0;
+}
+
+static int set_number(struct replay_result *result, const struct platform_scope *scope, const struct param_pair *pair,
+                      struct err *err)
+{
+    if (param_find(result->engine->settings, pair->key))
+        return 0;
+    const struct platform_section *section = platform_section_of(result->platform, pair->key, scope, err);
+    char name[128];
+    if (!section)
         return -1;
-    return note_override(result, key, value) ? err_set(err, "out of memory") : 0;
+    (void)snprintf(name, sizeof name, "%s.%s", section->name,
+                   strchr(pair->key, '.') ? strchr(pair->key, '.') + 1 : pair->key);
+    if (platform_set(result->platform, name, pair->value, NULL, err))
+        return -1;
+    return note_override(result, section, pair->key, pair->value) ? err_set(err, "out of memory") : 0;
 }
 
 /* Settings that say the same thing in several ways: all but one would silently not count. */
@@ -141,31 +150,71 @@ static int check_rivals(const struct replay_result *result, struct err *err)
     return 0;
 }
 
-static int apply_sets(struct replay_result *result, const struct replay_request *request, struct err *err)
+static int each_set(struct replay_result *result, const struct replay_request *request,
+                    int (*set)(struct replay_result *, const struct platform_scope *, const struct param_pair *,
+                               struct err *),
+                    const struct platform_scope *scope, struct err *err)
+{
+    for (size_t i = 0; i < request->set_count; i++) {
+        struct param_list list;
+        int rc = param_list_init(&list, request->sets[i], err);
+        if (!rc) {
+            rc = mem_keep_own(&result->texts, list.text, err) ? 0 : -1; /* text settings point at it */
+            list.text = NULL;
+            for (size_t p = 0; p < list.count && !rc; p++)
+                rc = set(result, scope, &list.pairs[p], err);
+            param_list_release(&list);
+        }
+        if (rc)
+            return err_at(err, "%s", i + request->grid_count < request->set_count ? "--set" : "--grid");
+    }
+    return 0;
+}
+
+static int apply_settings(struct replay_result *result, const struct replay_request *request, struct err *err)
 {
     result->settings = mem_zalloc(1, result->engine->settings_size, err);
     if (!result->settings)
         return -1;
     param_defaults(result->engine->settings, result->settings);
+    return each_set(result, request, set_setting, NULL, err) ? -1 : check_rivals(result, err);
+}
+
+static struct replay_job job_of(const struct replay_request *request, const struct replay_result *result)
+{
+    return (struct replay_job){.inputs = request->inputs,
+                               .input_count = request->input_count,
+                               .platform = result->platform,
+                               .assumed = result->choice.how == PLATFORM_CHOICE_DEFAULT,
+                               .policies = result->policies,
+                               .policy_count = result->policy_count + result->extra_baseline,
+                               .listed_count = result->policy_count,
+                               .drawn = request->drawn_platform != NULL,
+                               .baseline = result->baseline,
+                               .settings = result->settings,
+                               .requests = request->requests,
+                               .engine_options = request->engine_options,
+                               .threads = request->threads > 0 ? request->threads : 1,
+                               .progress = request->progress,
+                               .sweep_cache = request->sweep_cache};
+}
+
+/* Behind settings and policies, which decide what is read. Without an input that is not known yet. */
+static int apply_numbers(struct replay_result *result, const struct replay_request *request, struct err *err)
+{
+    const struct engine *engine = result->engine;
+    const struct replay_job job = job_of(request, result);
+    struct platform_scope scope = {.sections = request->set_sections, .settings = engine->settings};
     result->base_numbers = platform_json_numbers(result->platform);
     result->overrides = json_object();
     result->given = json_object();
     if (!result->base_numbers || !result->overrides || !result->given)
         return err_set(err, "out of memory");
-    for (size_t i = 0; i < request->set_count; i++) {
-        const char *where = i + request->grid_count < request->set_count ? "--set" : "--grid";
-        struct param_list list;
-        if (param_list_init(&list, request->sets[i], err))
-            return err_at(err, "%s", where);
-        int rc = mem_keep_own(&result->texts, list.text, err) ? 0 : -1; /* text settings point at it */
-        list.text = NULL;
-        for (size_t p = 0; p < list.count && !rc; p++)
-            rc = set_one(result, list.pairs[p].key, list.pairs[p].value, err);
-        param_list_release(&list);
-        if (rc)
-            return err_at(err, "%s", where);
-    }
-    return check_rivals(result, err);
+    if (!scope.sections && job.input_count && engine->sections)
+        scope.sections = engine->sections(&job);
+    if (scope.sections && engine->besides)
+        scope.besides = engine->besides(&job);
+    return each_set(result, request, set_number, &scope, err);
 }
 
 /* --- policies and the baseline --- */
@@ -320,7 +369,10 @@ int replay_prepare(const struct replay_request *request, struct replay_result *r
     *result = (struct replay_result){.engine = request->engine, .draws = request->draws};
     const char *name = choose_platform(request, &result->choice, err);
     result->platform = name ? platform_load(name, err) : NULL;
-    int rc = !result->platform || apply_sets(result, request, err) || choose_policies(result, request, err) ? -1 : 0;
+    int rc = !result->platform || apply_settings(result, request, err) || choose_policies(result, request, err) ||
+                     apply_numbers(result, request, err)
+                 ? -1
+                 : 0;
     if (!rc && request->single_policy_option && (result->policy_count != 1 || result->extra_baseline))
         rc = err_set(err, "%s takes exactly one policy, and no other baseline; found %zu",
                      request->single_policy_option, result->policy_count + result->extra_baseline);
@@ -364,21 +416,7 @@ int replay_execute(const struct replay_request *request, struct replay_result *r
     int rc = result->runs ? 0 : -1;
     for (size_t i = 0; i < runs && !rc; i++)
         rc = outcome_init(&result->runs[i], result->engine->metrics, err);
-    struct replay_job job = {.inputs = request->inputs,
-                             .input_count = request->input_count,
-                             .platform = result->platform,
-                             .assumed = result->choice.how == PLATFORM_CHOICE_DEFAULT,
-                             .policies = result->policies,
-                             .policy_count = runs,
-                             .listed_count = result->policy_count,
-                             .drawn = request->drawn_platform != NULL,
-                             .baseline = result->baseline,
-                             .settings = result->settings,
-                             .requests = request->requests,
-                             .engine_options = request->engine_options,
-                             .threads = request->threads > 0 ? request->threads : 1,
-                             .progress = request->progress,
-                             .sweep_cache = request->sweep_cache};
+    const struct replay_job job = job_of(request, result);
     if (!rc) {
         result->sections = result->engine->sections(&job);
         rc = platform_use_check(result->platform, result->sections, err);

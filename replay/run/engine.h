@@ -60,6 +60,8 @@ struct engine {
     const char *const *roles; /* roles an input may have besides none ("mem", "pim"), NULL-ended; NULL: none */
     /* The sections of the platform that this job reads, ends with NULL; they are whole when it runs. */
     const char *const *(*sections)(const struct replay_job *job);
+    /* Single numbers of other sections that it may read, "pcie.lanes", ends with NULL. NULL: none. */
+    const char *const *(*besides)(const struct replay_job *job);
     bool recordings;  /* its runs can be recorded (--recording), its recordings completed (--touches) */
     bool controllers; /* its runs have memory controllers (--explain, --commands) */
     bool plain_files; /* inputs may be files that are no traces; the engine reads input->spec itself */
@@ -103,7 +105,8 @@ struct replay_request {
     const char *baseline;                  /* NULL: the first listed policy */
     const char *const *sets; /* "key=value" or "key=value,key=value"; engine settings, then platform numbers */
     size_t set_count;
-    size_t grid_count; /* of them, the last ones: of a sweep's --grid */
+    size_t grid_count;               /* of them, the last ones: of a sweep's --grid */
+    const char *const *set_sections; /* whose numbers `sets` may name; NULL: those that the run reads */
     const struct input *inputs;
     size_t input_count;
     FILE *requests;

@@ -126,6 +126,24 @@ START_TEST(settings_reach_engine_and_platform)
 }
 END_TEST
 
+START_TEST(a_number_is_of_what_the_run_reads)
+{
+    /* A setting given later decides what is read. */
+    const char *sets[] = {"round_trip_ns=7", "scale=9"};
+    struct replay_request request = {.sets = sets, .set_count = 2};
+    struct replay_result result;
+    WORKS(go(&request, &result, &err));
+    ck_assert_ptr_nonnull(json_object_get(result.overrides, "pcie.round_trip_ns"));
+    replay_release(&result);
+    request.set_count = 1;
+    FAILS_WITH(go(&request, &result, &err), "--set: 'round_trip_ns' is a number of [pcie], which has no effect here");
+    static const char *const more[] = {"pcie", NULL}; /* of a comparison, that others read */
+    request.set_sections = more;
+    WORKS(go(&request, &result, &err));
+    replay_release(&result);
+}
+END_TEST
+
 START_TEST(memory_is_said_in_one_way)
 {
     struct replay_result result;

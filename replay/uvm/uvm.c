@@ -387,6 +387,17 @@ static const char *const *uvm_sections(const struct replay_job *job)
     return uvm_input_of(&job->inputs[0]) == UVM_INPUT_RECORDING ? recorded : closed;
 }
 
+/* The memory that managed data has, and pages that stay with the CPU (uvm_remote_init()). */
+static const char *const *uvm_besides(const struct replay_job *job)
+{
+    static const char *const none[] = {NULL},
+                             *const link[] = {
+                                 "pcie.uvm_reserve_bytes", "pcie.gigatransfers", "pcie.lanes",   "pcie.efficiency",
+                                 "pcie.completion_bytes",  "pcie.request_bytes", "pcie.tags",    "pcie.round_trip_ns",
+                                 "pcie.host_bytes_per_s",  "pcie.sharpness",     "pcie.load_ns", NULL};
+    return strcmp(uvm_sections(job)[0], "legacy") != 0 && uvm_sections(job)[1] ? link : none;
+}
+
 static int refuse_to_record(const struct replay_job *job, struct err *err)
 {
     if (!job->engine_options)
@@ -444,6 +455,7 @@ const struct engine engine_uvm = {
     .ranks = "-time_ns,-h2d_bytes,-faults",
     .measured = "managed",
     .sections = uvm_sections,
+    .besides = uvm_besides,
     .recordings = true,
     .replay = uvm_replay,
 };

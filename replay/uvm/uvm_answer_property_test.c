@@ -91,13 +91,15 @@ static struct replay_result run(const struct input *input, const char *list, con
     struct err err = {""};
     bool usage;
     const struct input inputs[] = {*input, touches ? *touches : *input};
-    /* A recorder sees kernels, not what lies between them. */
+    /* A recorder sees kernels, not what lies between them; that a recording's answers read no [launch] is no matter. */
+    static const char *const sections[] = {"uvm", "gpu", "launch", NULL};
     const char *sets[] = {"enqueue_ns=0,gap_ns=0,alone_ns=0,launch.wait_ns=0", set};
     struct replay_request request = {.engine = uvm_engine(),
                                      .platform = "titanv",
                                      .policy_list = list,
                                      .sets = sets,
                                      .set_count = set ? 2 : 1,
+                                     .set_sections = sections,
                                      .inputs = inputs,
                                      .input_count = touches ? 2 : 1,
                                      .threads = 1,

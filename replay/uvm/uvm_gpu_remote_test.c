@@ -1,6 +1,12 @@
 #include "replay/uvm/uvm_gpu.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "models/base/platform.h"
+#include "models/base/sections.h"
+#include "replay/run/engine.h"
 #include "trace/base/testing.h"
 
 START_TEST(c2_the_256th_access_makes_the_notification)
@@ -40,6 +46,50 @@ START_TEST(a_request_costs_what_the_link_says)
     ck_assert_double_eq(uvm_remote_turn_ns(&r, 2, 2, 10, &requests, &bytes), 2 * (r.request_ns[3] + r.request_ns[0]));
     ck_assert_uint_eq(requests, 2);
     uvm_remote_release(&r);
+    platform_free(h200);
+}
+END_TEST
+
+static void cost_of(const struct platform *platform, struct uvm_remote *r)
+{
+    WORKS(uvm_remote_init(r, platform_section_get(platform, "pcie"), platform_section_get(platform, "gpu"), 0, &err));
+}
+
+/* Whether what a page that stays with the CPU costs changes with that number of [pcie], at an end of its range. */
+static bool counts(const struct platform *platform, const struct param *row)
+{
+    const double ends[] = {row->lo, row->hi};
+    struct uvm_remote now, then[2];
+    cost_of(platform, &now);
+    for (int i = 0; i < 2; i++) {
+        struct platform *other = GIVES(platform_copy(platform, &err));
+        char value[40];
+        (void)snprintf(value, sizeof value, row->type == PARAM_REAL ? "%.17g" : "%.0f", ends[i]);
+        WORKS(platform_set(other, testing_text("pcie.%s", row->name), value, NULL, &err));
+        cost_of(other, &then[i]);
+        platform_free(other);
+    }
+    return memcmp(&now, &then[0], sizeof now) != 0 || memcmp(&now, &then[1], sizeof now) != 0;
+}
+
+START_TEST(numbers_of_the_link_that_count_can_be_set)
+{
+    struct platform *h200 = GIVES(platform_load("h200", &err));
+    struct input input;
+    WORKS(input_open(&input, "synth:nw,bytes=4MiB", "", false, &err));
+    const struct engine *uvm = engine_find("uvm");
+    void *settings = calloc(1, uvm->settings_size);
+    const struct replay_job job = {.inputs = &input, .input_count = 1, .platform = h200, .settings = settings};
+    const char *const *besides = uvm->besides(&job);
+    for (const struct param *row = pcie_params; row->name; row++) {
+        bool listed = false;
+        for (size_t i = 0; besides[i]; i++)
+            listed |= strcmp(besides[i], testing_text("pcie.%s", row->name)) == 0;
+        if (row->type != PARAM_CHOICE && strcmp(row->name, "uvm_reserve_bytes") != 0)
+            ck_assert_msg(counts(h200, row) == listed, "%s", row->name);
+    }
+    free(settings);
+    input_close(&input);
     platform_free(h200);
 }
 END_TEST
