@@ -681,11 +681,11 @@ static int diff_plan(char **argv)
 
 /* --- two recordings --- */
 
-enum sort { TOTAL, KERNELS, ALLOCATIONS, SORTS };
-static const char *const sorts[SORTS] = {"total", "kernel", "allocation"};
-static const size_t shown[SORTS] = {8, 2, 2}; /* rows of each, unasked */
+enum sort { TIMES, TOTAL, KERNELS, ALLOCATIONS, SORTS }; /* TIMES: of kernels */
+static const char *const sorts[SORTS] = {"kernel", "total", "kernel", "allocation"};
+static const size_t shown[SORTS] = {4, 8, 2, 2}; /* rows of each, unasked */
 
-/* As `info` calls them; those that tell most first. */
+/* As `info` calls them; those that tell most first, of them the time. */
 static const char *const counts[] = {"time_ns",     "h2d_bytes",         "d2h_bytes",        "evicted_bytes",
                                      "fault_pages", "gpu_fault_records", "batches",          "services",
                                      "launches",    "cpu_faults",        "prefetched_bytes", NULL};
@@ -759,6 +759,8 @@ static int add_pair(struct pairs *p, enum sort sort, const char *of, const json_
             continue;
         if (n == m)
             pair.weight = -1;
+        if (sort == KERNELS && name == counts)
+            pair.sort = TIMES;
         json_t *difference = isnan(m - n) ? json_null() : json_integer(json_integer_value(y) - json_integer_value(x));
         pair.row = json_pack("{s:s,s:o,s:s,s:o,s:o,s:o,s:o}", "what", sorts[sort], "name", json_tree_text(of), "metric",
                              *name, "a", or_null(x), "b", or_null(y), "difference", difference, "percent",

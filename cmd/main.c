@@ -32,9 +32,10 @@ const struct command *const commands[] = {
 static const struct command *running;
 static char line[4096];
 
-/* "offchip: ", the message and a line end to stderr. */
+/* "offchip: ", the message and a line end to stderr; behind what was printed, where both go to one file. */
 __attribute__((format(printf, 1, 0))) static void say(const char *format, va_list ap)
 {
+    (void)fflush(stdout);
     (void)fputs("offchip: ", stderr);
     printable_vprint(stderr, format, ap);
     (void)fputc('\n', stderr);
