@@ -210,7 +210,7 @@ static void print_below(const struct view *view, FILE *to)
         printable_print(to, "left out: %zu rows (--all prints them and more columns), %zu notes (-v)\n", rows, notes);
 }
 
-/* Choose the best row, its ties, the best of each other mechanism, and the program as it is. */
+/* Choose the best row, its ties, the best of each other mechanism, the program as it is, and a bound that is less. */
 static void choose_rows(struct view *view)
 {
     enum { TIED = 4 };
@@ -222,7 +222,9 @@ static void choose_rows(struct view *view)
         const struct verdict_answer *a = &v->answers[i];
         const bool stands = a->value.state == ROBUST_STANDS && *a->text != '>';
         const bool first = !seen[row->mechanism] && row->mechanism != COMPARE_MIXED && stands;
-        if (all || opt_verbose || first || (stands && compare_as_it_is(row)) || i == v->verdict.pick ||
+        const bool bound =
+            a->left_out && v->verdict.pick < view->result->count && a->value.lo < v->answers[v->verdict.pick].value.lo;
+        if (all || opt_verbose || first || bound || (stands && compare_as_it_is(row)) || i == v->verdict.pick ||
             i == v->verdict.next || (a->wins && tied < TIED)) {
             view->rows[view->count++] = i;
             seen[row->mechanism] = true;

@@ -95,23 +95,12 @@ static bool matters(const struct noted *runs, size_t n, size_t run, const char *
     return opt_verbose || draws || !known || shared || run_warning(note) || !is_one_for_each(runs, n, run, note);
 }
 
-static bool any_knows(const struct replay_result *result, size_t metric)
+static bool is_part(const struct outcome *run)
 {
-    for (size_t i = 0; i < runs_of(result); i++)
-        if (result->runs[i].values[metric].known || result->runs[i].values[metric].interval)
+    for (size_t i = 0; i < run->note_count; i++)
+        if (verdict_part_note(run->notes[i]))
             return true;
     return false;
-}
-
-/* The metric that decides: the first by which the engine ranks that a run knows. SIZE_MAX: none. */
-static size_t deciding(const struct replay_result *result, bool *more)
-{
-    char name[64];
-    for (size_t n = 0; engine_rank(result->engine, n, name, sizeof name, more); n++)
-        for (size_t m = 0; m < result->runs[0].count; m++)
-            if (strcmp(result->engine->metrics[m].name, name) == 0 && any_knows(result, m))
-                return m;
-    return SIZE_MAX;
 }
 
 /* The answer, where several policies were asked. */
@@ -119,12 +108,18 @@ static void print_answer(const struct replay_result *result, const struct noted 
 {
     struct verdict_answer *answers = mem_zalloc(n, sizeof *answers, NULL);
     struct verdict verdict = {.say = "No answer: no policy has a number here."};
-    const size_t m = deciding(result, &verdict.more_is_better);
+    const size_t m = replay_decides(result, &verdict.more_is_better);
+    const bool time = m < SIZE_MAX && strcmp(result->engine->metrics[m].name, "time_ns") == 0;
+    bool whole = false;
+    for (size_t i = 0; i < n; i++)
+        whole |= !is_part(runs[i].outcome);
     for (size_t i = 0; answers && m < SIZE_MAX && i < n; i++) {
         answers[i].name = runs[i].name;
         answers[i].simple = engine_simplicity(result->engine, result->policies[i].head->name);
         verdict.metric = &result->engine->metrics[m];
-        verdict_take(&verdict, &answers[i], &result->runs[i].values[m], replay_robust_error(result, i));
+        verdict_take(&verdict, &answers[i], &result->runs[i].values[m], time ? replay_robust_error(result, i) : 0);
+        if (time && whole && is_part(runs[i].outcome))
+            verdict_leave_out(&answers[i]);
     }
     if (!answers)
         printable_fail();
@@ -155,9 +150,9 @@ static void table_rows(struct table *t, const struct replay_result *result, stru
     const struct metric *metrics = result->engine->metrics;
     bool answer = false;
     for (size_t m = 0; m < result->runs[0].count; m++)
-        answer |= engine_shows(result->engine, metrics[m].name) && any_knows(result, m);
+        answer |= engine_shows(result->engine, metrics[m].name) && replay_knows(result, m);
     for (size_t m = 0; m < result->runs[0].count; m++) {
-        const bool known = any_knows(result, m);
+        const bool known = replay_knows(result, m);
         if (all || (engine_shows(result->engine, metrics[m].name) && (known || !answer)))
             table_row(t, result, m);
         else

@@ -190,6 +190,10 @@ const char *compare_row_name(const struct compare_row *row, char buf[COMPARE_NAM
 /* Its place in the order of simplicity: what changes a program or its machine least comes first (docs/compare.md). */
 unsigned compare_simplicity(const char *row_name);
 
+/* A row that knows what nobody does before the run, by its name; its time is a bound, and the verdict leaves it out. */
+bool compare_is_bound(const char *row_name);
+#define COMPARE_OWN_COUNTS "its own counts"
+
 /* All rows as `replay --format json` prints runs: what run_set_add_json() takes. NULL with *err set. */
 json_t *compare_runs_json(const struct compare_request *request, const struct compare_result *result, struct err *err);
 

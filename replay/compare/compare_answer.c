@@ -56,6 +56,11 @@ unsigned compare_simplicity(const char *name)
     return i;
 }
 
+bool compare_is_bound(const char *row_name)
+{
+    return strncmp(row_name, "tiered (", 8) == 0 && strstr(row_name, " by " COMPARE_OWN_COUNTS) != NULL;
+}
+
 void compare_verdict_release(struct compare_verdict *v)
 {
     free(v->answers);
@@ -78,6 +83,8 @@ int compare_verdict(const struct compare_result *result, struct compare_verdict 
         v->answers[i].simple = compare_simplicity(compare_row_name(row, v->names[i]));
         verdict_take(&v->verdict, &v->answers[i], row->outcome.values, row->error_ratio);
         v->answers[i].value.common = row->common_ns;
+        if (compare_is_bound(v->names[i]))
+            verdict_leave_out(&v->answers[i]);
         name_row(result, row, v->names[i]);
     }
     if (result->drawn)
@@ -103,7 +110,7 @@ static double behind(const struct compare_verdict *v, size_t count, size_t i)
 const char *compare_of_best(const struct compare_verdict *v, size_t count, size_t i, char *buf, size_t size)
 {
     const struct verdict_answer *a = &v->answers[i];
-    if (a->value.state != ROBUST_STANDS && *a->text != '>')
+    if (a->left_out || (a->value.state != ROBUST_STANDS && *a->text != '>'))
         (void)snprintf(buf, size, "n/a");
     else if (a->wins && v->verdict.tied)
         (void)snprintf(buf, size, "=");

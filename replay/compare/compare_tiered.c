@@ -61,6 +61,11 @@ static void say(struct compare_row *row, const struct ranked *r, double pct, dou
             100 * hits->real);
         return;
     }
+    if (strcmp(r->by, COMPARE_OWN_COUNTS) == 0) {
+        compare_plan_say(row, "how often this run asks for each row is not known before it: it can be had of a run "
+                              "before (recorded=FILE)");
+        outcome_note(&row->outcome, "a bound: what it would take at best if the run's own counts were known before");
+    }
     compare_plan_say(row,
                      "number the rows by %s, most first, as the program loads its table: the first %llu of %llu rows "
                      "(%g %%), %.0f bytes, are kept on the GPU",
@@ -205,11 +210,19 @@ static double find_knee(const struct compare_program *f, const uint64_t *hits, u
     return pct;
 }
 
+/* The times of rows that know beforehand what is asked for most become bounds. */
+static void make_bounds(struct compare_row *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(compare_time(&rows[i])))
+            outcome_at_least(&rows[i].outcome, "time_ns", compare_time_low(&rows[i]));
+}
+
 /* Where rows come again. Without that, why there is none. */
 static int add_caches(const struct compare_program *f, const struct scan_setup *setup, struct ranked *r,
                       struct compare_result *result, struct err *err)
 {
-    static const char *const names[][2] = {{"lru", "lru"}, {"lfu", "lfu"}, {"counted", "its own counts"}};
+    static const char *const names[][2] = {{"lru", "lru"}, {"lfu", "lfu"}, {"counted", COMPARE_OWN_COUNTS}};
     const struct workload *w = &f->input->workload;
     struct scan_setup unused;
     uint64_t *lookups;
@@ -226,7 +239,10 @@ static int add_caches(const struct compare_program *f, const struct scan_setup *
         r->by = names[cache][1];
         r->fills = cache != ROW_CACHE_COUNTED;
         const double pct = hits && distinct < n ? find_knee(f, hits, distinct, n, r) : 0;
+        const size_t first = result->count;
         rc = hits ? add_best(f, r, &pct, 1, result, err) : -1;
+        if (cache == ROW_CACHE_COUNTED)
+            make_bounds(result->rows + first, result->count - first);
         free(hits);
     }
     free(lookups);

@@ -132,6 +132,11 @@ START_TEST(a_cache_stands_at_the_knee_of_its_curve)
     ck_assert_double_eq(metric(lru, "h2d_bytes"), 1024 * (16 - 7));
     ck_assert_double_eq(metric(lfu, "h2d_bytes"), 1024 * (16 - 7));
     ck_assert_double_eq(metric(counted, "h2d_bytes"), 1024 * (16 - 8 + 1));
+    /* what is known only once the run has been is a bound, and no answer */
+    ck_assert(!counted->answered && outcome_get(&counted->outcome, "time_ns")->lower_bound);
+    ck_assert_double_gt(outcome_get(&counted->outcome, "time_ns")->lo, 0);
+    ck_assert(compare_is_bound("tiered (naive, 13 % by its own counts)"));
+    ck_assert(!compare_is_bound("tiered (naive, 13 % by lru)"));
     ck_assert(
         told(lfu, "knee at 1 KiB of 8 KiB: 13 % of the rows serve 43.8 % of lookups, 8 KiB, the most of use, 50 %"));
     compare_release(&result);

@@ -146,14 +146,28 @@ static int other_metrics(struct metrics *metrics, const struct run_set *runs, bo
     return rc;
 }
 
+static bool any_knows(const struct run_set *runs, const char *name)
+{
+    double value;
+    for (size_t i = 0; i < runs->count; i++)
+        if (run_metric(&runs->runs[i], name, &value))
+            return true;
+    return false;
+}
+
+/* At most so many that a run knows. */
 static int add_ranks(struct metrics *metrics, const struct run_set *runs, const char *engine, size_t most,
                      struct err *err)
 {
     char name[64];
     bool more;
-    for (size_t n = 0; n < most && engine_rank(engine_of_results(engine), n, name, sizeof name, &more); n++)
-        if (run_set_has(runs, name) && add_metrics(metrics, runs, name, true, err))
+    for (size_t n = 0; most > 0 && engine_rank(engine_of_results(engine), n, name, sizeof name, &more); n++) {
+        if (!any_knows(runs, name))
+            continue;
+        most--;
+        if (add_metrics(metrics, runs, name, true, err))
             return -1;
+    }
     return 0;
 }
 
@@ -245,7 +259,16 @@ struct decision_by {
     char metric[64];
     size_t rank; /* RANKS: none knows any */
     bool more;
+    bool whole; /* a run's time is that of the whole work */
 };
+
+static bool is_part(const struct run *run)
+{
+    size_t i;
+    json_t *note;
+    json_array_foreach(run->notes, i, note) if (verdict_part_note(json_string_value(note))) return true;
+    return false;
+}
 
 static bool ranks_by(const struct run *run, size_t n, struct decision_by *by)
 {
@@ -258,6 +281,8 @@ static bool ranks_by(const struct run *run, size_t n, struct decision_by *by)
 static struct decision_by decided_by(const struct run_set *runs, const size_t *list, size_t n, const char *asked)
 {
     struct decision_by by = {.rank = 0};
+    for (size_t i = 0; i < n; i++)
+        by.whole |= !is_part(&runs->runs[list[i]]);
     for (int any = 0; any < 2; any++)
         for (by.rank = 0; by.rank < RANKS; by.rank++)
             for (size_t i = 0; i < n; i++)
@@ -290,9 +315,11 @@ void report_take(const struct verdict *verdict, struct verdict_answer *answer, c
     (void)run_metric(run, "common_ns", &answer->value.common);
     if (run_starved(run))
         answer->value.state = ROBUST_REFUSED;
+    if (strcmp(run->engine, "compare") == 0 && compare_is_bound(run->policy))
+        verdict_leave_out(answer);
 }
 
-/* A run in its case; an error is known only of the first rank. */
+/* A run in its case; errors are known of times only. */
 static void stand(const struct case_table *table, size_t run, const struct decision_by *by,
                   const struct verdict *verdict, struct verdict_answer *answer)
 {
@@ -301,8 +328,11 @@ static void stand(const struct case_table *table, size_t run, const struct decis
     *answer = (struct verdict_answer){.name = table->series_labels[table->series_of[run]],
                                       .simple = engine ? engine_simplicity(engine, r->policy)
                                                        : compare_simplicity(r->policy)};
-    report_take(verdict, answer, r, by->metric, by->rank ? 0 : report_error(r));
+    const bool time = strcmp(by->metric, "time_ns") == 0;
+    report_take(verdict, answer, r, by->metric, time ? report_error(r) : 0);
     answer->open |= unsettled(r, by->metric);
+    if (time && is_part(r) && by->whole)
+        verdict_leave_out(answer);
 }
 
 static bool is_copy(const struct case_table *table, size_t run)

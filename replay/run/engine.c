@@ -69,6 +69,24 @@ bool engine_rank(const struct engine *engine, size_t n, char *name, size_t size,
     return true;
 }
 
+bool replay_knows(const struct replay_result *result, size_t metric)
+{
+    for (size_t i = 0; i < result->policy_count + result->extra_baseline; i++)
+        if (result->runs[i].values[metric].known || result->runs[i].values[metric].interval)
+            return true;
+    return false;
+}
+
+size_t replay_decides(const struct replay_result *result, bool *more)
+{
+    char name[64];
+    for (size_t n = 0; engine_rank(result->engine, n, name, sizeof name, more); n++)
+        for (size_t m = 0; m < result->runs[0].count; m++)
+            if (strcmp(result->engine->metrics[m].name, name) == 0 && replay_knows(result, m))
+                return m;
+    return SIZE_MAX;
+}
+
 bool policy_known(const char *engine, const char *name, struct policy_choice *choice)
 {
     const struct engine *known = engine_find(engine);

@@ -139,6 +139,11 @@ struct replay_result {
     struct mem_texts texts;               /* what text parameters point at */
 };
 
+/* Whether a run has a value of the engine's m-th metric, or an interval. */
+bool replay_knows(const struct replay_result *result, size_t metric);
+/* The metric that decides: the first by which the engine ranks that a run knows. SIZE_MAX: none. */
+size_t replay_decides(const struct replay_result *result, bool *more);
+
 /* Parse the lists, run, fill speedup_ratio (where the engine has time_ns and speedup_ratio) against the baseline.
  * *usage says whether a failure is a usage error (exit 2) rather than one of data (exit 1). */
 int replay_run(const struct replay_request *request, struct replay_result *result, bool *usage, struct err *err);

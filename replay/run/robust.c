@@ -694,7 +694,11 @@ static struct replay_robustness *new_robustness(const struct replay_result *resu
     struct replay_robustness *r = mem_zalloc(1, sizeof *r, err);
     if (!r)
         return NULL;
-    (void)engine_rank(result->engine, 0, r->metric, sizeof r->metric, &r->more_is_better);
+    const size_t decides = replay_decides(result, &r->more_is_better);
+    if (decides < SIZE_MAX)
+        (void)snprintf(r->metric, sizeof r->metric, "%s", result->engine->metrics[decides].name);
+    else
+        (void)engine_rank(result->engine, 0, r->metric, sizeof r->metric, &r->more_is_better);
     r->names = mem_zalloc(result->policy_count + 1, sizeof *r->names, err);
     bool ok = r->names;
     for (size_t i = 0; ok && i < result->policy_count; i++) {

@@ -13,7 +13,7 @@ void verdict_take(const struct verdict *verdict, struct verdict_answer *answer, 
 {
     answer->error = error;
     answer->open = !value->known && !value->interval && value->lower_bound && !verdict->more_is_better;
-    if (error > 0 && value->interval)
+    if (value->interval && (error > 0 || !value->known))
         answer->value = robust_between(value->lo, value->hi);
     else if (value->known || value->interval || answer->open)
         answer->value = robust_point(value->known      ? value->real
@@ -25,6 +25,18 @@ void verdict_take(const struct verdict *verdict, struct verdict_answer *answer, 
     char *dots = strstr(metric_text(verdict->metric, value, answer->text, sizeof answer->text), " .. ");
     if (dots)
         memcpy(dots, " to ", 4);
+}
+
+void verdict_leave_out(struct verdict_answer *answer)
+{
+    answer->left_out = true;
+    answer->open = false;
+    answer->value.state = ROBUST_REFUSED;
+}
+
+bool verdict_part_note(const char *note)
+{
+    return note && strncmp(note, VERDICT_PART, sizeof VERDICT_PART - 1) == 0;
 }
 
 bool verdict_wins(const struct verdict *verdict, const struct verdict_answer *answers, size_t n,
@@ -114,6 +126,14 @@ static void say_tied(struct verdict *v, const char *label, const struct verdict_
                        v->measured ? " within the models' errors" : "");
 }
 
+/* Nobody has measured, and their ends meet. */
+static void say_meeting(struct verdict *v, const struct verdict_answer *answers, size_t n)
+{
+    (void)snprintf(v->say, sizeof v->say, "No answer: the bounds of ");
+    list_winners(v, answers, n, false, n, NAMED);
+    (void)mem_add_text(v->say, sizeof v->say, " meet.");
+}
+
 /* Open ones may be better than the `closed` of the winners, whose values stand. */
 static void say_open(struct verdict *v, const struct verdict_answer *answers, size_t n, size_t closed)
 {
@@ -135,7 +155,7 @@ static void say_open(struct verdict *v, const struct verdict_answer *answers, si
 void verdict_make(struct verdict *v, struct verdict_answer *answers, size_t n)
 {
     size_t winners = 0, closed = 0;
-    bool open = false;
+    bool open = false, others = false, ends = false;
     char label[80];
     (void)metric_label(v->metric->name, label, sizeof label);
     v->pick = n;
@@ -144,6 +164,8 @@ void verdict_make(struct verdict *v, struct verdict_answer *answers, size_t n)
     for (size_t i = 0; i < n; i++) {
         answers[i].wins = verdict_wins(v, answers, n, &answers[i]);
         winners += answers[i].wins;
+        others |= answers[i].left_out;
+        ends |= answers[i].wins && answers[i].value.lo < answers[i].value.hi;
         closed += answers[i].wins && !answers[i].open;
         open |= answers[i].wins && answers[i].open;
         v->measured |= answers[i].wins && answers[i].error > 0;
@@ -153,9 +175,13 @@ void verdict_make(struct verdict *v, struct verdict_answer *answers, size_t n)
             v->pick = i;
     }
     v->tied = winners > 1 || open;
+    const bool meet = winners > 1 && !open && !v->measured && ends;
     v->next = closed == 1 || !v->tied ? next_of(v, answers, n, v->pick, open) : n;
     if (winners == 0)
         (void)snprintf(v->say, sizeof v->say, "No answer: nothing here has a %s.", label);
+    else if (!v->tied && v->next == n && others)
+        (void)snprintf(v->say, sizeof v->say, "Nothing to compare %s with%s%s: no other's time is of the whole work.",
+                       answers[v->pick].name, *answers[v->pick].text ? ", " : "", answers[v->pick].text);
     else if (!v->tied && v->next == n)
         (void)snprintf(v->say, sizeof v->say, "Only %s has a %s%s%s: there is nothing to compare it with.",
                        answers[v->pick].name, label, *answers[v->pick].text ? ", " : "", answers[v->pick].text);
@@ -163,7 +189,9 @@ void verdict_make(struct verdict *v, struct verdict_answer *answers, size_t n)
         say_margin(v, label, &answers[v->pick], &answers[v->next]);
     else if (open)
         say_open(v, answers, n, closed);
+    else if (meet)
+        say_meeting(v, answers, n);
     else
         say_tied(v, label, answers, n);
-    v->pick = open ? n : v->pick;
+    v->pick = open || meet ? n : v->pick;
 }

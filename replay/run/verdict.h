@@ -14,6 +14,7 @@ struct verdict_answer {
     struct robust_value value;
     double error;    /* measured, a ratio; 0: nobody has measured */
     bool open;       /* it may be better than its value: an estimate, or what is more than a bound */
+    bool left_out;   /* by verdict_leave_out(): it neither wins nor beats anything */
     bool wins;       /* nothing beats it; what is open beats nothing */
     unsigned simple; /* its place in the order of simplicity, the least first */
 };
@@ -30,9 +31,15 @@ struct verdict {
     char say[1024];
 };
 
-/* The value to be judged by, and its text. Without a measured error the middle of an interval counts. */
+/* The value to be judged by, and its text. Without a measured error
+ * the value counts, and its ends where there is none. */
 void verdict_take(const struct verdict *verdict, struct verdict_answer *answer, const struct metric_value *value,
                   double error);
+/* What is no answer to the question: a bound that nobody can reach, or part of the work. */
+void verdict_leave_out(struct verdict_answer *answer);
+/* Whether a note says that its run's time is not that of the whole work. */
+bool verdict_part_note(const char *note);
+#define VERDICT_PART "time of the transfer alone"
 /* Whether nothing of the n answers beats it. */
 bool verdict_wins(const struct verdict *verdict, const struct verdict_answer *answers, size_t n,
                   const struct verdict_answer *answer);

@@ -15,7 +15,7 @@ static const struct metric fairness = {"fairness_index", METRIC_REAL, METRIC_MIN
 struct row {
     const char *name;
     double lo, hi;   /* us; NAN: not known */
-    char sign;       /* '~' an estimate, '>' more than that */
+    char sign;       /* '~' an estimate, '>' more than that, 'x' left out, '-' only the ends */
     double error;    /* a ratio */
     double common;   /* us */
     unsigned simple; /* place */
@@ -99,6 +99,15 @@ static const struct {
      false,
      {{"a", 100, 120, 0, 0, 0, 0}, {"b", 121, 121, 0, 0, 0, 0}},
      "Best is a: 100 to 120 us; b takes 1.10 times as long (121 us); the model's error was never measured."},
+    /* of what has no value but its ends they count */
+    {&time,
+     false,
+     {{"a", 100, 120, '-', 0, 0, 0}, {"b", 110, 110, 0, 0, 0, 1}, {"c", 121, 121, 0, 0, 0, 2}},
+     "No answer: the bounds of a 100 to 120 us and b 110 us meet."},
+    {&time,
+     false,
+     {{"a", 100, 100, 0, 0.06, 0, 0}, {"b", 50, 50, 'x', 0.06, 0, 0}},
+     "Nothing to compare a with, 100 us: no other's time is of the whole work."},
     {&fairness,
      true,
      {{"a", 0.9, 0.9, 0, 0, 0, 0}, {"b", 0.45, 0.45, 0, 0, 0, 0}},
@@ -107,6 +116,11 @@ static const struct {
      false,
      {{"a", 100, 100, 0, 0.06, 0, 0}, {"b", NAN, NAN, 0, 0.06, 0, 0}},
      "Only a has a time, 100 us: there is nothing to compare it with."},
+    /* what is left out is no rival, whatever it takes */
+    {&time,
+     false,
+     {{"a", 100, 100, 0, 0.06, 0, 1}, {"b", 50, 50, 'x', 0.06, 0, 0}, {"c", 200, 200, 0, 0.06, 0, 2}},
+     "Use a: 100 us; c takes 2.00 times as long (200 us), more than the models' errors."},
     {&time, false, {{"a", NAN, NAN, 0, 0.06, 0, 0}}, "No answer: nothing here has a time."},
     {&time,
      false,
@@ -126,7 +140,7 @@ START_TEST(the_sentence_names_who_wins_or_that_nobody_does)
         size_t n = 0;
         for (const struct row *r = cases[i].rows; n < MOST && r->name; n++, r++) {
             const double scale = cases[i].metric == &time ? 1000 : 1, lo = r->lo * scale, hi = r->hi * scale;
-            const struct metric_value value = {.known = !isnan(lo) && r->sign != '>',
+            const struct metric_value value = {.known = !isnan(lo) && r->sign != '>' && r->sign != '-',
                                                .interval = lo < hi,
                                                .lower_bound = r->sign == '>',
                                                .unbound = r->sign == '~',
@@ -136,6 +150,8 @@ START_TEST(the_sentence_names_who_wins_or_that_nobody_does)
             answers[n] = (struct verdict_answer){.name = r->name, .simple = r->simple};
             verdict_take(&verdict, &answers[n], &value, r->error);
             answers[n].value.common = r->common * scale;
+            if (r->sign == 'x')
+                verdict_leave_out(&answers[n]);
         }
         verdict_make(&verdict, answers, n);
         ck_assert_str_eq(verdict.say, cases[i].says);

@@ -325,7 +325,7 @@ const struct engine engine_zerocopy = {
     .metrics = zerocopy_metric_table,
     .headline =
         "time_ns,speedup_ratio,requests,payload_bytes,bandwidth_bytes_per_s,read_amplification_ratio,overfetch_ratio",
-    .ranks = "-time_ns,-payload_bytes,-requests",
+    .ranks = "-epoch_ns,-time_ns,-payload_bytes,-requests",
     .measured = "zero-copy",
     .sections = sections,
     .replay = replay,

@@ -185,7 +185,16 @@ static void bound_epoch(const struct tier *tier, const struct tier_gather *how, 
     if (how->by_cpu)
         e.gather = epoch_on_host(e.gather, gpus);
     struct epoch_stage bounds = epoch_bounds(&e);
-    outcome_interval(out, "epoch_ns", bounds.lo, bounds.hi);
+    if (bounds.lo < bounds.hi)
+        outcome_interval(out, "epoch_ns", bounds.lo, bounds.hi);
+    else
+        outcome_real(out, "epoch_ns", bounds.lo);
+}
+
+/* Without one an epoch is the gathers' time. */
+static bool has_stages(const struct tier_settings *s)
+{
+    return s->overlap || s->sampler_ns > 0 || s->consumer_ns > 0 || s->sampler_hi_ns > 0 || s->consumer_hi_ns > 0;
 }
 
 void tier_metrics(const struct tier *tier, const struct tier_gather *how, struct outcome *out)
@@ -197,7 +206,7 @@ void tier_metrics(const struct tier *tier, const struct tier_gather *how, struct
     outcome_real(out, "local_bytes", tier->local_total);
     outcome_real(out, "peer_bytes", tier->peer_total);
     const struct metric_value *time = outcome_get(out, "time_ns");
-    if (!time || !time->known)
+    if (!time || !time->known || !has_stages(tier->settings))
         return;
     double gather = time->real / (double)tier->batches, sampler = tier->settings->sampler_ns,
            consumer = tier->settings->consumer_ns;

@@ -161,6 +161,9 @@ START_TEST(an_epoch_lies_between_the_bounds_of_its_stages)
     WORKS(run("synth:gather,count=51200,row_bytes=1024", "shift", sets + 1, 3, &err));
     ck_assert(metric(0, "epoch_ns")->known && !metric(0, "epoch_ns")->interval);
     replay_release(&result);
+    WORKS(run("synth:gather,count=51200,row_bytes=1024", "shift", sets + 1, 1, &err)); /* no stage, no epoch */
+    ck_assert(!metric(0, "epoch_ns")->known && !metric(0, "epoch_ns")->interval);
+    replay_release(&result);
 }
 END_TEST
 
