@@ -34,7 +34,7 @@ END_TEST
 START_TEST(a_pool_smaller_than_its_blocks_and_odd_blocks_are_refused)
 {
     struct workload w;
-    FAILS_WITH(workload_open(&w, "kv-load,blocks=9,pool=8", &err), "pool is 8; 9 blocks");
+    FAILS_WITH(workload_open(&w, "kv-load,blocks=9,pool=8", &err), "pool is 8; expected at least 9");
     FAILS_WITH(workload_open(&w, "kv-load,block_bytes=100", &err), "a multiple of 16");
 }
 END_TEST
