@@ -213,7 +213,8 @@ static void same_reads(const struct program_body *a, uint64_t a_turn, const stru
             continue;
         for (unsigned lane = 0; lane < PROGRAM_LANES; lane++)
             ck_assert(!(x->active >> lane & 1) || program_addr(x, lane, a_turn) == program_addr(y, lane, b_turn));
-        ck_assert_int_eq(program_lines(x, a_turn, line), program_lines(y, 0, line)); /* as in any turn */
+        if (a->turns == 1) /* bodies become turns of one if they are on as many lines */
+            ck_assert_int_eq(program_lines(x, a_turn, line), program_lines(y, 0, line));
     }
     ck_assert(i == a->count && k == b->count);
 }
