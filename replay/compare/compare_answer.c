@@ -83,6 +83,8 @@ int compare_verdict(const struct compare_result *result, struct compare_verdict 
         v->answers[i].simple = compare_simplicity(compare_row_name(row, v->names[i]));
         verdict_take(&v->verdict, &v->answers[i], row->outcome.values, row->error_ratio);
         v->answers[i].value.common = row->common_ns;
+        v->answers[i].unlike = row->mechanism == COMPARE_MANAGED && strcmp(row->policy, "tree") != 0 &&
+                               strncmp(row->policy, "tree, ", strlen("tree, ")) != 0; /* prefetched, advised */
         if (compare_is_bound(v->names[i]))
             verdict_leave_out(&v->answers[i]);
         name_row(result, row, v->names[i]);

@@ -330,6 +330,7 @@ static void stand(const struct case_table *table, size_t run, const struct decis
                                                        : compare_simplicity(r->policy)};
     const bool time = strcmp(by->metric, "time_ns") == 0;
     report_take(verdict, answer, r, by->metric, time ? report_error(r) : 0);
+    answer->unlike = engine_unlike(engine, r->policy);
     answer->open |= unsettled(r, by->metric);
     if (time && is_part(r) && by->whole)
         verdict_leave_out(answer);
@@ -348,6 +349,7 @@ struct tally {
     size_t most_wins;
     double least;  /* of their leads */
     bool measured; /* all of these have an error */
+    bool unlike;   /* one has that of another policy */
     char by[64];   /* the metric that decides all; "": several do */
 };
 
@@ -366,6 +368,7 @@ static void count_case(struct tally *tally, const struct case_table *table, cons
     if (next < n) {
         tally->least = fmin(tally->least, verdict_margin(v, &answers[v->pick], &answers[next]));
         tally->measured &= answers[v->pick].error > 0;
+        tally->unlike |= answers[v->pick].unlike || answers[next].unlike;
     }
 }
 
@@ -406,7 +409,7 @@ static void say_tally(const struct tally *t, bool marks, struct report *report)
         (void)snprintf(report->answer, sizeof report->answer,
                        "%s %s in every case%s%s, at least %.2f times ahead of the next%s.",
                        t->measured ? "Use" : "Best is", t->most, *t->by ? " by " : "", t->by, t->least,
-                       t->measured ? ", more than the models' errors" : "; the model's error was never measured");
+                       verdict_sure(t->measured, t->unlike));
     else
         (void)snprintf(report->answer, sizeof report->answer, "%s%s%s%s%s%s.",
                        t->most ? "No policy is best in every case" : "No case has one best policy",

@@ -56,6 +56,11 @@ bool engine_shows(const struct engine *engine, const char *metric)
     return is_in(engine->headline, metric) || is_in(engine->ranks, metric);
 }
 
+bool engine_unlike(const struct engine *engine, const char *policy)
+{
+    return engine && engine->measured_of && strcmp(engine->measured_of, policy) != 0;
+}
+
 bool engine_rank(const struct engine *engine, size_t n, char *name, size_t size, bool *more)
 {
     const char *p = engine && engine->ranks ? engine->ranks : "-time_ns";

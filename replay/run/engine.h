@@ -54,9 +54,10 @@ struct engine {
     const struct param *settings;                                    /* --set */
     size_t settings_size;
     const struct metric *metrics;
-    const char *headline; /* metrics that people are shown unless they ask for all: "time_ns,speedup_ratio" */
-    const char *ranks;    /* metrics by which policies rank, the usual one first; '-': less is better, '+': more */
-    const char *measured; /* the mechanism whose measured error the first of them has (measured.h); NULL: none has */
+    const char *headline;    /* metrics that people are shown unless they ask for all: "time_ns,speedup_ratio" */
+    const char *ranks;       /* metrics by which policies rank, the usual one first; '-': less is better, '+': more */
+    const char *measured_of; /* of its policies, where others have only the error of that; NULL: all are alike */
+    const char *measured;    /* the mechanism whose measured error the first of them has (measured.h); NULL: none has */
     const char *const *roles; /* roles an input may have besides none ("mem", "pim"), NULL-ended; NULL: none */
     /* The sections of the platform that this job reads, ends with NULL; they are whole when it runs. */
     const char *const *(*sections)(const struct replay_job *job);
@@ -86,6 +87,8 @@ const struct policy_head *engine_policy(const char *engine, const char *policy);
 
 /* Its place among the engine's policies, where simple ones come first. */
 unsigned engine_simplicity(const struct engine *engine, const char *policy);
+/* Whether the measured error that a policy has is that of another one. */
+bool engine_unlike(const struct engine *engine, const char *policy);
 
 /* The metric called `name` in the table of the engine of that name, or NULL. */
 const struct metric *engine_metric(const char *engine, const char *name);

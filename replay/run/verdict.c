@@ -68,6 +68,13 @@ static size_t next_of(const struct verdict *verdict, const struct verdict_answer
     return next;
 }
 
+const char *verdict_sure(bool measured, bool unlike)
+{
+    return !measured ? "; the model's error was never measured"
+           : unlike  ? ", more than tree's measured error"
+                     : ", more than the models' errors";
+}
+
 /* "copy: 645 us; zerocopy takes 3.41 times as long (2.20 ms)", or of what is to be large "f3fs: fairness_index 0.953,
  * 1.94 times that of fcfs (0.492)". */
 static void say_margin(struct verdict *v, const char *label, const struct verdict_answer *a,
@@ -87,8 +94,7 @@ static void say_margin(struct verdict *v, const char *label, const struct verdic
         (void)mem_add_text(v->say, sizeof v->say, "; %s %s %s as %s", b->name, time ? "takes" : "has", margin,
                            time ? "long" : "much");
     (void)mem_add_text(v->say, sizeof v->say, "%s%s%s%s%s.", *b->text ? " (" : "", b->text, *b->text ? ")" : "",
-                       a->error > 0 ? ", more than the models' errors" : "; the model's error was never measured",
-                       v->sure);
+                       verdict_sure(a->error > 0, a->unlike || b->unlike), v->sure);
 }
 
 /* "a 242 to 331 us, b 317 us and others": those that win and are open, or are not, but `pick`; at most so many. Returns

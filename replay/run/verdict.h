@@ -13,6 +13,7 @@ struct verdict_answer {
     char text[80]; /* its value as tables have it; "": it is not to be said */
     struct robust_value value;
     double error;    /* measured, a ratio; 0: nobody has measured */
+    bool unlike;     /* measured of the driver's own policy, and not of this one */
     bool open;       /* it may be better than its value: an estimate, or what is more than a bound */
     bool left_out;   /* by verdict_leave_out(): it neither wins nor beats anything */
     bool wins;       /* nothing beats it; what is open beats nothing */
@@ -45,6 +46,9 @@ bool verdict_wins(const struct verdict *verdict, const struct verdict_answer *an
                   const struct verdict_answer *answer);
 /* Fill `wins` of the answers, and all behind `sure`. */
 void verdict_make(struct verdict *verdict, struct verdict_answer *answers, size_t n);
+
+/* How a sentence ends that says what is best: what its lead was measured against. */
+const char *verdict_sure(bool measured, bool unlike);
 
 /* How much better a is than b at least, a ratio: their ends that are nearest to each other. */
 double verdict_margin(const struct verdict *verdict, const struct verdict_answer *a, const struct verdict_answer *b);

@@ -15,7 +15,7 @@ static const struct metric fairness = {"fairness_index", METRIC_REAL, METRIC_MIN
 struct row {
     const char *name;
     double lo, hi;   /* us; NAN: not known */
-    char sign;       /* '~' an estimate, '>' more than that, 'x' left out, '-' only the ends */
+    char sign;       /* '~' an estimate, '>' more than that, 'x' left out, '-' only the ends, 'u' unlike */
     double error;    /* a ratio */
     double common;   /* us */
     unsigned simple; /* place */
@@ -27,6 +27,10 @@ static const struct {
     struct row rows[MOST];
     const char *says;
 } cases[] = {
+    {&time,
+     false,
+     {{.name = "a", .lo = 100, .hi = 100, .sign = 'u', .error = .1}, {.name = "b", .lo = 300, .hi = 300, .error = .1}},
+     "Use a: 100 us; b takes 3.00 times as long (300 us), more than tree's measured error."},
     {&time,
      false,
      {{"a", 100, 100, 0, 0.06, 0, 1}, {"b", 106, 106, 0, 0.06, 0, 0}, {"c", 120, 120, 0, 0.06, 0, 2}},
@@ -150,6 +154,7 @@ START_TEST(the_sentence_names_who_wins_or_that_nobody_does)
             answers[n] = (struct verdict_answer){.name = r->name, .simple = r->simple};
             verdict_take(&verdict, &answers[n], &value, r->error);
             answers[n].value.common = r->common * scale;
+            answers[n].unlike = r->sign == 'u';
             if (r->sign == 'x')
                 verdict_leave_out(&answers[n]);
         }

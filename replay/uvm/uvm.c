@@ -454,6 +454,7 @@ const struct engine engine_uvm = {
     .headline = "time_ns,speedup_ratio,faults,batches,h2d_bytes,d2h_bytes,evictions,read_amplification_ratio",
     .ranks = "-time_ns,-h2d_bytes,-faults",
     .measured = "managed",
+    .measured_of = "tree",
     .sections = uvm_sections,
     .besides = uvm_besides,
     .recordings = true,
