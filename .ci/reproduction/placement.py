@@ -128,7 +128,7 @@ darknet's yolov2.cfg at 608 x 608 from its layer table (.ci/reproduction/yolov2.
                   "margins in the rows above: nw and pathfinder leave device memory on AGX by 3 and 25 ms of copies; to the letter equation 7 charges a whole latency or nothing", apart=True)
     for p, m, d in (("tx2", 859, 1024), ("agx", 27, 1856)):
         b.row("IV, eq. 11", f"kernels under M or H never outnumber those under D over the seven, {p.upper()}: managed and device kernels", f"{m:,} / {d:,}",
-              lambda p=p: (lambda n: (int(n[0]) <= int(n[1]), f"{int(n[0]):,} / {int(n[1]):,}"))(next(re.match(r"guideline \(11\): (\d+) .* (\d+) device", n).groups() for n in notes("example", p) if n.startswith("guideline (11)"))),
+              lambda p=p: (lambda n: (int(n[0]) <= int(n[1]), f"{int(n[0]):,} / {int(n[1]):,}"))(next(re.match(r"guideline \(11\), .*\((\d+)\).*\((\d+)\)", n).groups() for n in notes("example", p) if n.startswith("guideline (11)"))),
               "" if p == "tx2" else "!holds, with other tasks under D (rows above)", apart=True)
     figure_9(b, inputs, run, change, alone)
     studies(b, inputs, run)
