@@ -348,6 +348,8 @@ static size_t count_confirmed(const struct batch *rebuilt, size_t n, const int64
  */
 static void end_by_replays(struct batches *b)
 {
+    if (!b->replay_count)
+        return;
     sort_items(b->replays, b->replay_count, sizeof *b->replays, sorted_by_u32);
     for (struct fault_record *f = b->records; f < b->records + b->record_count; f++) {
         size_t at = 0;
