@@ -42,7 +42,7 @@ static void take_command(const struct compare_result *result, struct compare_exp
             "offchip compare %s --platform %s%s -o plan.ini; offchip record --apply plan.ini -o t.db -- ./program",
             result->program, result->platform->name, result->sets);
     else
-        (void)snprintf(x->command, sizeof x->command, "./program, changed as its row says%s",
+        (void)snprintf(x->command, sizeof x->command, "./program, changed as said above%s",
                        row->mechanism == COMPARE_ZEROCOPY
                            ? "; offchip record --accesses -o a.db -- ./program; offchip derive requests a.db -o t.db"
                            : "");
@@ -51,9 +51,7 @@ static void take_command(const struct compare_result *result, struct compare_exp
                    : row->prefetched                          ? "cudaMemPrefetchAsync()"
                                                               : "kernel",
                    to,
-                   row == compare_plannable(result)
-                       ? " (while it is recorded faults take longer: a win counts, a loss does not)"
-                       : "");
+                   row == compare_plannable(result) ? " (recording slows faults: a win counts, a loss does not)" : "");
 }
 
 bool compare_experiment(const struct compare_result *result, size_t row, struct compare_experiment *x)
@@ -86,16 +84,15 @@ const char *compare_experiment_say(const struct compare_result *result, const st
     if (x->rival == x->row)
         return buf;
     const struct compare_row *rival = &result->rows[x->rival];
-    (void)mem_add_text(buf, size,
-                       "below %s it beats %s (%s) whatever that takes, above %s it does not, between the two measure "
-                       "that as well%s\n",
+    (void)mem_add_text(buf, size, "below %s it beats %s (%s), above %s it loses; in between, measure that too\n",
                        compare_time_text(x->wins, 4, wins, sizeof wins), compare_mechanisms[rival->mechanism],
-                       rival->policy, compare_time_text(x->loses, 4, loses, sizeof loses),
-                       x->open  ? ""
-                       : x->row ? "; nothing that is predicted is as fast: not worth running"
-                                : "; nothing that is predicted is as slow: not worth running");
+                       rival->policy, compare_time_text(x->loses, 4, loses, sizeof loses));
+    if (!x->open)
+        (void)mem_add_text(buf, size, "it is predicted to %s in any case: no need to run it\n",
+                           x->row ? "lose" : "win");
     if (x->settles[0])
-        (void)mem_add_text(buf, size, "it settles on which side this machine lies of each number by itself: %s\n",
+        (void)mem_add_text(buf, size,
+                           "the result also says on which side of each of these numbers this machine lies: %s\n",
                            x->settles);
     return buf;
 }

@@ -102,7 +102,7 @@ START_TEST(an_experiment_says_what_it_settles)
         char text[4096];
         ck_assert(compare_experiment(&result, rows[i], &x));
         const char *said = compare_experiment_say(&result, &x, text, sizeof text);
-        ck_assert_int_eq(strstr(said, "it settles") != NULL, x.settles[0] != 0);
+        ck_assert_int_eq(strstr(said, "the result also says") != NULL, x.settles[0] != 0);
         ck_assert_int_eq(strstr(said, "offchip record --apply plan.ini") != NULL,
                          &result.rows[rows[i]] == compare_plannable(&result));
     }

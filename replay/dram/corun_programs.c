@@ -697,8 +697,8 @@ static void judge_shares(const struct corun *p, const struct corun *half, struct
     for (uint32_t s = 0; s < p->sides; s++) {
         const double share = half->side[s].simulated;
         if (p->side[s].simulated < 1 && share > 0.75 * p->side[s].simulated)
-            ADD(d->why, "; half the cut has as much of the work, %.2g %% (%s_simulated_ratio)", 100 * share,
-                p->side[s].run.class == DRAM_PIM ? "pim" : names[s]);
+            ADD(d->why, "; half the cut simulates as much, %.2g %%, so it proves nothing (%s_simulated_ratio)",
+                100 * share, p->side[s].run.class == DRAM_PIM ? "pim" : names[s]);
     }
 }
 

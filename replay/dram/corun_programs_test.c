@@ -263,7 +263,7 @@ START_TEST(half_the_cut_is_run_where_it_keeps_less)
 {
     struct replay_result r;
     ck_assert_uint_eq(run_pair(&r, "fcfs,f3fs", "cut=1000", 1, NULL), 2);
-    ck_assert(warns(&r, 0, "half the cut has as much of the work, ", "by system_throughput and fairness_index"));
+    ck_assert(warns(&r, 0, "half the cut simulates as much, ", "by system_throughput and fairness_index"));
     ck_assert(warns(&r, 0, "(mem_simulated_ratio); half ", "(pim_simulated_ratio)"));
     ck_assert(!warns(&r, 0, "not settled", " leads "));
     replay_release(&r);
