@@ -68,11 +68,11 @@ def recording(g):
     return env, [os.path.join(standin, "target"), "init", "context", "alloc", *plays, "destroy", "say:done", "exit:0"]
 
 
-def child_of(pid):
+def child_of(pid, program):
+    """The recorded program, once it runs: `record` has another child that looks at the driver."""
     try:
         with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
-            words = f.read().split()
-        return int(words[0]) if words else None
+            return next((int(c) for c in f.read().split() if os.path.samefile(f"/proc/{c}/exe", program)), None)
     except OSError:
         return None
 
@@ -101,7 +101,7 @@ def kill_record(g, n):
         with open(said, "w", encoding="ascii") as out:
             process = g.start("record", "-o", cut, "--", *target, env=env, out=out)
         time.sleep(g.rng.uniform(0, 1.1 * took))
-        before, child = g.chunks(cut) if os.path.exists(cut) else None, child_of(process.pid)
+        before, child = g.chunks(cut) if os.path.exists(cut) else None, child_of(process.pid, target[0])
         victim = child if i % 2 else process.pid
         if victim and process.poll() is None:
             with contextlib.suppress(ProcessLookupError):  # it may have ended by itself meanwhile

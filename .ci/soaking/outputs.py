@@ -192,7 +192,7 @@ def interrupt(g, w, number):
     place = Place(g, w)
     process = g.start(*w.argv(place.out), env=w.env)
     time.sleep(g.rng.uniform(0, w.took))
-    child = kills.child_of(process.pid) if w.name == "record" else None
+    child = kills.child_of(process.pid, os.path.join(g.build, "standin", "target")) if w.name == "record" else None
     alive = process.poll() is None
     if alive:
         process.send_signal(number)
