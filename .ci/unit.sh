@@ -13,14 +13,14 @@ if [ "$1" = --one ]; then
     if [ $rc -ne 0 ]; then
         printf 'FAIL %s\n%s\n' "$2" "$out"
     else
-        printf 'ok   %s (%d)\n' "${2##*/test/}" "${n%% *}"
+        printf 'ok   %s (%d), %d of %d\n' "${2##*/test/}" "${n%% *}" "$(find "$3" -type f | wc -l)" "$4"
     fi
     exit 0
 fi
 export OMP_WAIT_POLICY=passive # threads that wait take no time of other programs
 counts=$(mktemp -d)
 trap 'rm -rf "$counts"' EXIT
-printf '%s\n' "$@" | xargs -P "$(nproc)" -I{} sh "$0" --one {} "$counts"
+printf '%s\n' "$@" | xargs -P "$(nproc)" -I{} sh "$0" --one {} "$counts" $#
 echo "$# $(cat "$counts"/* | awk '{ n++; p += $1; f += $2 + $3 } END { print n, p - f, f + 0 }')" | awk '{
     f = $4 + ($1 > $2 ? $1 - $2 : 0) # a program without a count has failed
     print $3 " passed, " f " failed"
