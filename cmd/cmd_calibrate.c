@@ -1,6 +1,5 @@
 /* offchip calibrate: fit a platform to measurements. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* offchip export: a stream of a trace in another tool's form. */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +9,6 @@
 #include "trace/base/suggest.h"
 #include "trace/derived/limits.h"
 #include "trace/export/exporter.h"
-#include "trace/store/output.h"
 
 static const char *format, *output, *stream_name;
 static struct opt_list sets;

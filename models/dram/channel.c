@@ -1,7 +1,5 @@
 #include "models/dram/channel.h"
 
-#include <string.h>
-
 #include "models/dram/dram_platform.h"
 #include "models/dram/dram_policy.h"
 #include "models/dram/lanes.h"

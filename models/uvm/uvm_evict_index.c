@@ -1,7 +1,6 @@
 #include "models/uvm/uvm_evict_index.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "trace/base/mem.h"
 

@@ -1,9 +1,7 @@
 #include "replay/dram/dram.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "trace/base/mem.h"
 #include "trace/base/param.h"
 
 static const struct param settings[] = {

@@ -1,8 +1,5 @@
 #include "replay/dram/dram_simulation.h"
 
-#include <stdlib.h>
-
-#include "trace/base/mem.h"
 #include "trace/program/walk.h"
 
 /* A line: its number above its two masks. */

@@ -2,7 +2,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "models/base/policy.h"
 #include "trace/base/hash.h"

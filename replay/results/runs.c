@@ -1,9 +1,7 @@
 #include "replay/results/runs.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "replay/results/results.h"
 #include "trace/base/hash.h"

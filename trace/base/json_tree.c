@@ -1,8 +1,6 @@
 #include "trace/base/json_tree.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,5 @@
 #include "trace/base/range_map.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "trace/base/mem.h"
 #include "trace/base/sorted.h"
 

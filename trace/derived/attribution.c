@@ -1,9 +1,5 @@
 #include "trace/derived/attribution.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "trace/base/hash.h"
 #include "trace/base/mem.h"
 #include "trace/base/sorted.h"

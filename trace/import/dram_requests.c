@@ -1,6 +1,5 @@
 #include "trace/import/dram_requests.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 

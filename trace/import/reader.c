@@ -3,8 +3,6 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "trace/base/mem.h"
 #include "trace/base/sorted.h"

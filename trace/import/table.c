@@ -17,7 +17,6 @@
 
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
-#include "trace/base/param_value.h"
 #include "trace/import/table_rows.h"
 
 struct options {

@@ -1,6 +1,5 @@
 #include "trace/import/table_rows.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

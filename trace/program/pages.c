@@ -1,6 +1,5 @@
 #include "trace/program/pages.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 #include "trace/program/pages.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "trace/base/mem.h"

@@ -5,8 +5,6 @@
 #include <glob.h>
 #include <link.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

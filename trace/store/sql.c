@@ -1,6 +1,5 @@
 #include "trace/store/sql.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

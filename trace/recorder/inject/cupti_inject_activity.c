@@ -1,5 +1,4 @@
 #include <stdlib.h>
-#include <string.h>
 
 #include "trace/event/uvm_event.h"
 #include "trace/recorder/inject/cupti_inject.h"

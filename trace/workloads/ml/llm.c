@@ -26,7 +26,6 @@
  * gpgpusim.config (latency, ports). */
 #include <stdio.h>
 
-#include "trace/program/layout.h"
 #include "trace/workloads/pim/pim_program.h"
 #include "trace/workloads/workload.h"
 
