@@ -54,10 +54,9 @@ static enum scan_reuse reuse_of(const struct zerocopy_run *run)
     return known ? input : REUSE_NONE;
 }
 
-static int begin_launch(void *ctx, const struct record *kernel, struct err *err)
+static int begin_launch(void *ctx, const struct record *kernel, struct err *)
 {
     struct counted_loads *o = ctx;
-    (void)err;
     o->launch = kernel->group;
     derive_launches_get(&o->launches, kernel->id, &o->shape);
     return 0;
@@ -133,10 +132,8 @@ static void close_launch(struct counted_loads *o)
     o->shape = (struct program_launch){0};
 }
 
-static int end_launch(void *ctx, uint32_t launch, struct err *err)
+static int end_launch(void *ctx, uint32_t, struct err *)
 {
-    (void)launch;
-    (void)err;
     close_launch(ctx);
     return 0;
 }
@@ -168,9 +165,8 @@ static int walk(struct counted_loads *o, struct err *err)
     return 0;
 }
 
-static int loads_open(struct zerocopy_run *run, struct outcome *out, struct err *err)
+static int loads_open(struct zerocopy_run *run, struct outcome *out, struct err *)
 {
-    (void)err;
     run->refused = true;
     if (!run->context->program)
         outcome_note(out, "what the program's own loads ask for is not known: the input says what is read, not by "

@@ -11,9 +11,8 @@ static void none_plan(const void *state, const struct uvm_block *block, const st
     page_mask_zero(plan);
 }
 
-static int64_t none_granularity(const void *state)
+static int64_t none_granularity(const void *)
 {
-    (void)state;
     return UVM_PAGE_BYTES;
 }
 

@@ -5,18 +5,16 @@
 
 #include "trace/workloads/graph/traversal.h"
 
-static void begin(struct traversal *t, uint64_t root)
+static void begin(struct traversal *t, uint64_t)
 {
-    (void)root;
     uint64_t *label = t->values;
     for (uint64_t v = 0; v < t->graph.vertices; v++)
         label[v] = v;
     frontier_fill(&t->active);
 }
 
-static int advance(struct traversal *t, struct err *err)
+static int advance(struct traversal *t, struct err *)
 {
-    (void)err;
     const struct graph *g = &t->graph;
     uint64_t *label = t->values, *seen = label;
     if (t->params->update == 1) {

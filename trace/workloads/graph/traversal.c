@@ -223,9 +223,8 @@ static void setup(void *state, struct scan_setup *s)
     };
 }
 
-static int start(void *state, struct err *err)
+static int start(void *state, struct err *)
 {
-    (void)err;
     struct traversal *t = state;
     t->root_at = 0;
     t->launch = 0;

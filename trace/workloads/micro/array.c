@@ -266,9 +266,8 @@ static int start(void *state, struct err *err)
     return 0;
 }
 
-static int next(void *state, struct scan_batch *batch, struct err *err)
+static int next(void *state, struct scan_batch *batch, struct err *)
 {
-    (void)err;
     struct array *a = state;
     if (a->given == a->launches)
         return 0;
