@@ -1,4 +1,4 @@
-
+#include "models/gpu/occupancy.h"
 #include "replay/compare/compare_rows.h"
 
 static void apply(const struct compare_program *f, struct compare_row *row)
@@ -163,6 +163,164 @@ static void fill(const struct compare_program *f, const struct uvm_metrics *pref
     compare_calls_error(f, row);
 }
 
+/* --- of recorded accesses --- */
+
+/* How 4 KiB of it are used. */
+struct used_page {
+    uint32_t written; /* by launch so much - 1 first; 0: by none */
+    bool brought;
+};
+
+/* A launch's warps: the longest, and all together, each load waited for and all loads under way at once; ns. */
+struct used_launch {
+    struct issue issue;
+    double longest[2], all[2];
+};
+
+static void use_step(struct used_page *of, uint32_t launch, const struct actor_step *step)
+{
+    for (uint32_t i = 0; i < step->count + step->stores; i++) {
+        struct used_page *p = &of[step->page[i]];
+        p->brought |= i < step->count && (!p->written || p->written == launch + 1);
+        if (!p->written && (i >= step->count || step->writes >> i & 1))
+            p->written = launch + 1;
+    }
+}
+
+static int use_launch(const struct compare_program *f, uint32_t launch, uint32_t actors, struct used_page *of,
+                      struct used_launch *u, struct err *err)
+{
+    struct actor_step step;
+    int rc = 0;
+    for (uint32_t a = 0; a < actors && rc == 0; a++) {
+        struct actor_at at = {0};
+        double ns[2] = {0};
+        while ((rc = f->ops->step((void *)f->actors, launch, a, &at, &step, err)) == 1) {
+            const double wait = issue_wait_ns(&u->issue, step.count > 0, step.waits);
+            use_step(of, launch, &step);
+            ns[0] += step.turns * issue_ns(&u->issue, step.instructions, step.sectors, wait, 1);
+            ns[1] = fmax(ns[1], wait) + step.turns * issue_ns(&u->issue, step.instructions, step.sectors, 0, 1);
+        }
+        for (int i = 0; i < 2; i++) {
+            u->longest[i] = fmax(u->longest[i], ns[i]);
+            u->all[i] += ns[i];
+        }
+    }
+    return rc;
+}
+
+static int add_allocation(void *ctx, const struct store_value *v, size_t n)
+{
+    struct compare_program *f = ctx;
+    const struct compare_used one = {.addr = (uint64_t)v[1].i, .bytes = (uint64_t)v[2].i};
+    for (size_t i = 0; i < f->used_count; i++)
+        if (one.addr < f->used[i].addr + f->used[i].bytes && f->used[i].addr < one.addr + one.bytes)
+            return 0; /* allocated anew where another was */
+    return n > 2 && one.bytes ? MEM_ADD(f->used, f->used_count, f->used_cap, NULL, one) : 0;
+}
+
+/* Count pages of `u` that lie in f->allocs[i], or take them out once they are counted. */
+static void count_pages(const struct compare_program *f, size_t i, struct compare_used *u, struct used_page *of,
+                        bool take)
+{
+    const struct actor_alloc *a = &f->allocs[i];
+    const uint64_t from = u->addr > a->addr ? u->addr : a->addr, own = u->addr + u->bytes, all = a->addr + a->bytes,
+                   end = own < all ? own : all;
+    for (uint64_t p = from; p < end; p += ACTOR_PAGE_BYTES - p % ACTOR_PAGE_BYTES) {
+        struct used_page *page = &of[actor_page(a, p - a->addr)];
+        u->in += page->brought && !take ? ACTOR_PAGE_BYTES : 0;
+        u->back += page->written && !take ? ACTOR_PAGE_BYTES : 0;
+        if (take)
+            *page = (struct used_page){0};
+    }
+}
+
+/* What is used of allocations, then of the rest. */
+static int count_used(struct compare_program *f, struct used_page *of, struct err *err)
+{
+    if (store_rows(f->input->store, "allocations", add_allocation, f, err))
+        return -1;
+    const size_t known = f->used_count;
+    for (int take = 0; take < 2; take++)
+        for (size_t u = 0; u < known; u++)
+            for (size_t i = 0; i < f->alloc_count; i++)
+                count_pages(f, i, &f->used[u], of, take);
+    for (size_t i = 0; i < f->alloc_count; i++) {
+        struct compare_used rest = {.addr = f->allocs[i].addr, .bytes = f->allocs[i].bytes};
+        count_pages(f, i, &rest, of, false);
+        if (MEM_ADD(f->used, f->used_count, f->used_cap, err, rest))
+            return -1;
+    }
+    return 0;
+}
+
+int compare_used_count(struct compare_program *f, struct err *err)
+{
+    const struct gpu *gpu = platform_section_get(f->platform, "gpu");
+    struct used_page *of = mem_zalloc(actor_space_pages(f->allocs, f->alloc_count), sizeof *of, err);
+    struct actor_launch l;
+    int rc = of ? 0 : -1;
+    for (uint32_t i = 0; rc == 0 && i < f->ops->launches(f->actors); i++) {
+        f->ops->launch(f->actors, i, &l);
+        const uint32_t per_sm =
+            l.per_sm ? l.per_sm : occupancy_blocks(gpu, l.threads, l.registers, l.shared, l.blocks_most) * l.together;
+        const double places = fmax(1, fmin(l.actors, (double)per_sm * (double)gpu->sms));
+        struct used_launch u = {.all = {0}};
+        issue_init(&u.issue, gpu, l.actors, per_sm);
+        rc = use_launch(f, i, l.actors, of, &u, err);
+        f->used_waits_ns += fmax(u.longest[0], u.all[0] / places) - fmax(u.longest[1], u.all[1] / places);
+    }
+    rc = rc ? rc : count_used(f, of, err);
+    free(of);
+    return rc;
+}
+
+/* The least and most bytes to copy of what kernels use: its pages, or the allocations that they are of. */
+struct used_bytes {
+    double low, high, copies;
+};
+
+static void add_used(struct used_bytes *sum, double used, uint64_t all)
+{
+    sum->low += fmin(used, (double)all);
+    sum->high += used > 0 ? (double)all : 0;
+    sum->copies += used > 0;
+}
+
+static void fill_used(const struct compare_program *f, const struct uvm_metrics *prefetched, struct compare_row *row)
+{
+    struct outcome *out = &row->outcome;
+    const struct pcie *link = platform_section_get(f->platform, "pcie");
+    const double most = compare_kernels_ns(f, prefetched), least = fmax(0, most - f->used_waits_ns);
+    struct used_bytes in = {0}, back = {0};
+    char names[COMPARE_NAME] = "", text[2][32];
+    for (const struct compare_used *u = f->used; u < f->used + f->used_count; u++) {
+        add_used(&in, u->in, u->bytes);
+        add_used(&back, u->back, u->bytes);
+        (void)snprintf(text[0], sizeof text[0], "0x%llx", (unsigned long long)u->addr);
+        if (u->in > 0)
+            compare_plan_name(names, text[0]);
+    }
+    const double low = least + copied_ns(f, (int64_t)in.low, (int64_t)in.copies);
+    const struct compare_transfers open = {.copies = in.copies};
+    compare_put(out, "time_ns", low, most + copied_ns(f, (int64_t)in.high, (int64_t)in.copies));
+    compare_put(out, "h2d_bytes", in.low, in.high);
+    outcome_real(out, "d2h_bytes", 0);
+    outcome_real(out, "gpu_bytes", (double)f->footprint);
+    compare_put(out, "read_amplification_ratio", in.low / (double)f->footprint, in.high / (double)f->footprint);
+    compare_put(out, "back_ns", link_copy_ns(link, back.low, back.copies), link_copy_ns(link, back.high, back.copies));
+    row->error_ratio = fmax(row->error_ratio, compare_transfers_off_by(f, &open) / low);
+    outcome_note(out,
+                 "the CPU's own use is not recorded: taken is that what kernels read first goes in once, and what "
+                 "they write comes back at the end; kernels %s to %s, by which load waits for which",
+                 compare_time_text(least, 3, text[0], sizeof text[0]),
+                 compare_time_text(most, 3, text[1], sizeof text[1]));
+    compare_say_locked(f, in.high, in.high, compare_time_high(row), out);
+    compare_plan_say(row, "cudaMalloc() for all of it, %.4g MiB", (double)f->footprint / 0x1p20);
+    if (*names)
+        compare_plan_say(row, "cudaMemcpy() of the memory at %s to the GPU before the first kernel", names);
+}
+
 int compare_copy_row(const struct compare_program *f, struct compare_result *result,
                      const struct uvm_metrics *prefetched, struct err *err)
 {
@@ -173,16 +331,19 @@ int compare_copy_row(const struct compare_program *f, struct compare_result *res
     struct compare_row *row = compare_add(result, COMPARE_COPY, "cudaMemcpy", err);
     if (!row)
         return -1;
-    if (!f->counted)
+    if (!f->counted && !f->used)
         outcome_note(&row->outcome, "%s", f->uncounted.msg);
     else if (!compare_fits(f))
         outcome_note(&row->outcome, "the program's data does not fit the GPU's memory at once");
     else if (!platform_has(f->platform, "pcie") || !prefetched->time_ns)
         outcome_note(&row->outcome, "the platform has no [%s]: what it takes is not known",
                      prefetched->time_ns ? "pcie" : "uvm");
-    else {
+    else if (f->counted) {
         fill(f, prefetched, row);
         apply(f, row);
-    }
+    } else if (prefetched->faults)
+        outcome_note(&row->outcome, "how long kernels take with all their memory there is not known");
+    else
+        fill_used(f, prefetched, row);
     return 0;
 }

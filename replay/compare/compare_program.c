@@ -111,8 +111,7 @@ static int count(struct compare_program *f, struct err *err)
     const struct gpu *gpu = platform_section_get(f->platform, "gpu");
     const struct program *program = &f->touching.program;
     if (!program->ops)
-        return err_set(err, "the input says which pages are touched, not by which accesses: what kernels write is not "
-                            "known");
+        return err_set(err, "the input says which pages are touched, not what kernels write");
     if (!f->tracks && program_totals_init(&f->totals, program, gpu, err)) {
         program_totals_release(&f->totals);
         return -1;
@@ -292,6 +291,9 @@ int compare_program_count(struct compare_program *f, struct err *err)
     if (!f->touches)
         return 0;
     keep_steps(f);
+    if (f->touching.kind == UVM_INPUT_ACCESSES && f->recorded_ns <= 0 && platform_has(f->platform, "gpu") &&
+        compare_used_count(f, err))
+        return -1;
     f->counted = count(f, &f->uncounted) == 0;
     return f->counted || !err_pass_memory(&f->uncounted, err) ? 0 : -1;
 }
@@ -306,6 +308,7 @@ void compare_program_close(struct compare_program *f)
     if (f->touches)
         actor_input_close(&f->touching);
     free(f->later);
+    free(f->used);
     spared_free(f->spared);
     free(f->blocks);
 }

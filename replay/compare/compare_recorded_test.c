@@ -126,26 +126,59 @@ START_TEST(measured_times_take_the_place_of_bounds)
 }
 END_TEST
 
-/* The program's accesses as a second run, beside the recording in t.db. */
-static void add_accesses(const char *spec)
+static void derive_into(const char *spec, struct store *store)
 {
     const struct derive_options all = {.last = UINT64_MAX};
     struct program_counts counts;
     struct input input;
     struct derive_input in;
+    ck_assert_msg(store && input_open(&input, spec, "", false, &err) == 0, "%s", err.msg);
+    ck_assert_int_eq(derive_input_open(&in, &input, VIEW_ZEROCOPY, &err), 0);
+    ck_assert_msg(derive_accesses(&in.source, store, &all, &counts, &err) == 0, "%s", err.msg);
+    input_close(&input);
+}
+
+/* The program's accesses as a second run, beside the recording in t.db. */
+static void add_accesses(const char *spec)
+{
     struct store *first = store_open(testing_file("t.db"), &err), *second = store_create_temporary("second", &err),
                  *both = store_create(testing_file("both.db"), true, "", &err);
-    ck_assert(first && second && both);
-    ck_assert_msg(input_open(&input, spec, "", false, &err) == 0, "%s", err.msg);
-    ck_assert_int_eq(derive_input_open(&in, &input, VIEW_ZEROCOPY, &err), 0);
-    ck_assert_msg(derive_accesses(&in.source, second, &all, &counts, &err) == 0, "%s", err.msg);
+    ck_assert(first && both);
+    derive_into(spec, second);
     ck_assert_int_eq(store_flush(second, &err), 0);
     ck_assert_msg(second_run_join(first, second, false, false, both, &err) == 0, "%s", err.msg);
     ended(both, true);
     store_close(second);
     store_close(first);
-    input_close(&input);
 }
+
+/* Of accesses alone the copies are what kernels read and no launch before has written: an input and an output, one
+ * updated in place, outputs that later launches read. */
+START_TEST(copies_of_recorded_accesses_hold_those_of_the_program)
+{
+    static const char *const specs[] = {"synth:array,bytes=8MiB,launches=4", "synth:conv2d,bytes=4MiB",
+                                        "synth:nw,bytes=2MiB", "synth:bicg,bytes=4MiB",
+                                        "synth:rodinia-dwt2d,width=512,height=512"};
+    const double error = measured_error("copied", "h200");
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        compare_with(specs[i], "h200", NULL, 1);
+        const double time = metric(only_row("copy"), "time_ns"), bytes = metric(only_row("copy"), "h2d_bytes"),
+                     back = metric(only_row("copy"), "back_ns");
+        compare_release(&result);
+        struct store *store = created();
+        derive_into(specs[i], store);
+        ended(store, true);
+        compare_with(testing_file("t.db"), "h200", NULL, 1);
+        const struct compare_row *row = only_row("copy");
+        ck_assert_msg(compare_time_low(row) / (1 + error) <= time && time <= compare_time_high(row) * (1 + error),
+                      "%s: %.0f..%.0f, not %.0f", specs[i], compare_time_low(row), compare_time_high(row), time);
+        ck_assert_double_eq_tol(metric(row, "h2d_bytes"), bytes, 0.01 * bytes);
+        ck_assert_double_le(fabs(metric(row, "back_ns") - back), 0.05 * back);
+        ck_assert(noted(row, "the CPU's own use is not recorded") && told(row, "cudaMemcpy()") && row->answered);
+        compare_release(&result);
+    }
+}
+END_TEST
 
 /* Accesses beside a recording of migrations are read over the link as the program itself reads. */
 START_TEST(zero_copy_of_recorded_accesses_is_that_of_the_program)

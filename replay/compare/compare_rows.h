@@ -64,6 +64,12 @@ struct compare_program {
     struct program_totals totals;
     struct program_copies copies;
     struct err uncounted;
+    struct compare_used {
+        uint64_t addr, bytes;
+        double in, back; /* bytes of its pages: that kernels read and no launch before has written; that they write */
+    } * used;            /* of recorded accesses: allocations, and other memory by VA block; NULL: not known */
+    size_t used_count, used_cap;
+    double used_waits_ns;  /* of their kernels, at most, that is waiting for each load before the next */
     uint64_t device_bytes; /* that the program keeps on the GPU itself */
     /* Of a draw: only these rows are asked for, and `platform` is theirs; those behind them are as they were. */
     const struct compare_row *only;
@@ -159,7 +165,11 @@ bool compare_next_policy(const char **list, char *policy, size_t size);
 int compare_managed_rows(const struct compare_program *facts, struct compare_result *result,
                          struct uvm_metrics *prefetched, struct err *err);
 
-/* An explicit copy, from that run. */
+/* What kernels of recorded accesses use (facts->used). */
+int compare_used_count(struct compare_program *facts, struct err *err);
+
+/* An explicit copy, from that run. Of recorded accesses the CPU's own use is not known: taken is that all which kernels
+ * read first goes in once, and all that they write comes back at the end; pages of it to the whole allocations. */
 int compare_copy_row(const struct compare_program *facts, struct compare_result *result,
                      const struct uvm_metrics *prefetched, struct err *err);
 
