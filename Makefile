@@ -45,7 +45,7 @@ WARN     = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 OPT     ?= -O2 -g
 SAN     ?=
 # Product code converts no value that may change; clang means more by it.
-CONVERT  = $(if $(findstring clang,$(CC)),-Wno-c2x-extensions,-Wconversion -Wno-sign-conversion)
+CONVERT  = $(if $(findstring clang,$(CC)),,-Wconversion -Wno-sign-conversion)
 INCLUDE := -I. -I$(BUILD)/gen
 PKG     := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 LIBS    := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -ldl -lm

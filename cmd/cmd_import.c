@@ -355,9 +355,10 @@ struct counts {
     uint64_t total;
 };
 
-static int add_count(void *ctx, const struct store_value *values, size_t)
+static int add_count(void *ctx, const struct store_value *values, size_t n)
 {
     struct counts *c = ctx;
+    (void)n;
     c->total += (uint64_t)values[1].i;
     (void)mem_add_text(c->text, sizeof c->text, "%s%s %" PRId64, *c->text ? ", " : "", values[0].s, values[1].i);
     return 0;

@@ -512,8 +512,9 @@ enum { SIGNALS = 3 };
 static const int numbers[SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
 static struct sigaction before[SIGNALS];
 
-static void on_signal(int)
+static void on_signal(int number)
 {
+    (void)number;
     atomic_store(&stop, 1);
     for (size_t i = 0; i < SIGNALS; i++)
         (void)sigaction(numbers[i], &before[i], NULL);

@@ -67,8 +67,9 @@ void cmd_say(const char *format, ...)
     va_end(ap);
 }
 
-void cmd_say_limit(void *, const char *sentence)
+void cmd_say_limit(void *ctx, const char *sentence)
 {
+    (void)ctx;
     cmd_say("%s", sentence);
 }
 

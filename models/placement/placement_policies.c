@@ -37,8 +37,9 @@ static enum placement choose_pinned(const void *state, const struct placement_ov
     return PLACEMENT_PINNED;
 }
 
-static enum placement choose_by_guideline(const void *, const struct placement_overheads *overheads)
+static enum placement choose_by_guideline(const void *state, const struct placement_overheads *overheads)
 {
+    (void)state;
     return guideline_1(overheads);
 }
 

@@ -88,10 +88,11 @@ void uvm_evict_index_note(const struct uvm_evict_view *view, uint32_t block, boo
         set(x, x->place[block] - 1, leaf_of(view, block));
 }
 
-struct uvm_victim uvm_evict_pick_least(void *, const struct uvm_evict_view *view)
+struct uvm_victim uvm_evict_pick_least(void *state, const struct uvm_evict_view *view)
 {
     const struct uvm_evict_index *x = view->index;
     size_t i = 1;
+    (void)state;
     if (!x) /* a policy without a key */
         return uvm_evict_whole(UVM_NO_BLOCK);
     for (const struct uvm_evict_node *old = &x->nodes[2]; i < x->size; old = &x->nodes[2 * i])

@@ -244,26 +244,29 @@ static const struct program_alloc *allocs(const void *state, size_t *n)
     return p->whole->ops->allocs(p->whole->state, n);
 }
 
-static uint32_t launches(const void *)
+static uint32_t launches(const void *state)
 {
+    (void)state;
     return 1;
 }
 
-static void launch(const void *state, uint32_t, struct program_launch *out)
+static void launch(const void *state, uint32_t number, struct program_launch *out)
 {
     const struct launch_part *p = state;
     const uint64_t rows = p->shape.blocks / p->sms, rest = p->shape.blocks % p->sms;
+    (void)number;
     *out = p->shape;
     out->blocks = rows * p->kept;
     for (uint32_t i = 0; i < p->kept; i++)
         out->blocks += p->of[i] < rest;
 }
 
-static int body(void *run, uint32_t, uint64_t warp, uint32_t index, struct program_body *out, struct err *err)
+static int body(void *run, uint32_t number, uint64_t warp, uint32_t index, struct program_body *out, struct err *err)
 {
     const struct launch_part *p = run;
     const uint64_t each = program_warps_of_block(&p->shape), at = warp / each;
     const uint64_t block = at / p->kept * p->sms + p->of[at % p->kept];
+    (void)number;
     return program_body(p->whole, p->run, p->launch, block * each + warp % each, index, out, err);
 }
 

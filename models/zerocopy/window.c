@@ -136,8 +136,9 @@ static struct request_mix window_mix(const struct pattern_view *view, bool first
     return mix;
 }
 
-int window_finish(struct pattern_counter *c, struct pattern_count *count, struct err *)
+int window_finish(struct pattern_counter *c, struct pattern_count *count, struct err *err)
 {
+    (void)err;
     *count = (struct pattern_count){
         .mix = c->coalescer.mix, .loads = c->loads, .lane_loads = c->small_lanes, .longest_load = c->longest_load};
     for (int f = FIRST_WANTED; f <= FIRST_HELD; f++)

@@ -212,7 +212,7 @@ static void block_range(const struct platform *p, bool each, double bytes, doubl
 
 /* Fill a row of rows copied one by one: between the ends of a block's or a call's time. */
 static void fill_blocks(const struct compare_program *f, const struct outcome *out, struct compare_row *row,
-                        const char *)
+                        const char *policy)
 {
     struct scan_setup s;
     (void)zerocopy_scans_of(&f->input->workload, &s);
@@ -224,6 +224,7 @@ static void fill_blocks(const struct compare_program *f, const struct outcome *o
     const struct pcie *link = platform_section_get(f->platform, "pcie");
     const double now = each ? link->copy_setup_ns : bytes < batch->small_bytes ? batch->small_ns : batch->block_ns;
     double lo, hi;
+    (void)policy;
     block_range(f->platform, each, bytes, &lo, &hi);
     outcome_real(&row->outcome, "time_ns", time);
     if (hi > lo)
@@ -264,9 +265,10 @@ static int zerocopy_rows(const struct compare_program *f, struct compare_result 
 
 /* --- GPU and CPU share their memory --- */
 
-static void fill_shared(const struct compare_program *, const struct outcome *out, struct compare_row *row,
+static void fill_shared(const struct compare_program *f, const struct outcome *out, struct compare_row *row,
                         const char *policy)
 {
+    (void)f;
     pass(row, "time_ns", out, "time_ns");
     pass(row, "h2d_bytes", out, "h2d_bytes");
     pass(row, "d2h_bytes", out, "d2h_bytes");

@@ -123,11 +123,12 @@ struct reading {
 };
 
 /* No launch is faster than with all its memory on the GPU, nor than its requests; without any it is as copied. */
-static int take_launch(void *ctx, uint32_t number, const struct host_reads_count *count, struct err *)
+static int take_launch(void *ctx, uint32_t number, const struct host_reads_count *count, struct err *err)
 {
     struct reading *r = ctx;
     const struct launch_totals *launch = &r->mixing->facts->totals.launch[number];
     const struct pcie *link = platform_section_get(r->mixing->facts->platform, "pcie");
+    (void)err;
     const struct launch *calls = platform_section_get(r->mixing->facts->platform, "launch");
     const double before = r->time;
     if (launch->cpu)

@@ -184,9 +184,10 @@ static void lists_lines(struct list_ends *ends, const struct derive_space *space
         list_ends_add(ends, first, n);
 }
 
-int derive_scans_op(void *scans, const struct program_op *op, struct err *)
+int derive_scans_op(void *scans, const struct program_op *op, struct err *err)
 {
     struct derive_scans *s = scans;
+    (void)err;
     if (op->access == RECORD_READ && s->writer.records)
         lists_lines(&s->ends, &s->space, op->line, op->lines);
     return 0;
@@ -628,8 +629,9 @@ static int next(void *state, struct scan_batch *batch, struct err *err)
     return 1;
 }
 
-static uint64_t runs(void *)
+static uint64_t runs(void *state)
 {
+    (void)state;
     return 1;
 }
 

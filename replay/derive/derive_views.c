@@ -350,8 +350,9 @@ static int take_access(void *ctx, const struct program_op *op, struct err *err)
     return access_add_lines(&w->sink, &a, op->line, op->lines, err);
 }
 
-static int end_accesses(void *ctx, uint32_t, struct err *err)
+static int end_accesses(void *ctx, uint32_t launch, struct err *err)
 {
+    (void)launch;
     return access_launch_end(&((struct writing *)ctx)->sink, err);
 }
 

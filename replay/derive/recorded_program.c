@@ -203,8 +203,9 @@ static int take_op(void *ctx, const struct program_op *op, struct err *err)
     return 0;
 }
 
-static int end_launch(void *ctx, uint32_t, struct err *err)
+static int end_launch(void *ctx, uint32_t launch, struct err *err)
 {
+    (void)launch;
     return close_launch(ctx, err);
 }
 
@@ -300,12 +301,13 @@ uint64_t recorded_program_stored(const struct recorded_program *p)
     return sectors * ACCESS_SECTOR;
 }
 
-static int body(void *run, uint32_t number, uint64_t warp, uint32_t index, struct program_body *out, struct err *)
+static int body(void *run, uint32_t number, uint64_t warp, uint32_t index, struct program_body *out, struct err *err)
 {
     const struct recorded_program *p = run;
     const size_t *start = &p->starts[p->launches[number].starts + warp], b = start[0] + index;
     uint64_t sector[PROGRAM_LANES];
     uint32_t n = 0;
+    (void)err;
     if (b >= start[1])
         return 0;
     for (size_t i = p->bodies[b]; i < p->bodies[b + 1]; i++) {

@@ -176,8 +176,9 @@ static int cut_gpu(struct corun *p, struct client *s, struct err *err)
 }
 
 /* Of each warp the first accesses. */
-static int cut_pim(struct corun *, struct client *s, struct err *err)
+static int cut_pim(struct corun *p, struct client *s, struct err *err)
 {
+    (void)p;
     struct program_launch first;
     s->run.program->ops->launch(s->run.program->state, 0, &first);
     const uint64_t accesses = s->budget / program_warps(&first);

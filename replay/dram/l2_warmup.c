@@ -42,15 +42,17 @@ static int close_gaps(struct making *m, uint32_t gap)
     return m->failed ? -1 : 0;
 }
 
-static int take_launch(void *ctx, const struct record *kernel, struct err *)
+static int take_launch(void *ctx, const struct record *kernel, struct err *err)
 {
     struct making *m = ctx;
+    (void)err;
     return close_gaps(m, m->rest->part[kernel->group].gap);
 }
 
-static int take_op(void *ctx, const struct program_op *op, struct err *)
+static int take_op(void *ctx, const struct program_op *op, struct err *err)
 {
     struct making *m = ctx;
+    (void)err;
     const bool writes = op->access == RECORD_WRITE || op->access == RECORD_ATOMIC;
     for (int i = 0; i < op->lines; i++) {
         const uint32_t sectors = op->line[i].sectors;

@@ -771,9 +771,10 @@ static int part_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, 
 
 static const struct program_ops part_ops = {PROGRAM_ADAPTER_OPS(program_adapter_launches, part_launch, part_body)};
 
-static int begin(void *ctx, const struct record *kernel, struct err *)
+static int begin(void *ctx, const struct record *kernel, struct err *err)
 {
     struct part *part = ctx;
+    (void)err;
     part->launch = kernel->group;
     return 0;
 }
@@ -786,9 +787,10 @@ static bool managed(const struct program_totals *t, uint64_t line)
     return true;
 }
 
-static int access_lines_of(void *ctx, const struct program_op *op, struct err *)
+static int access_lines_of(void *ctx, const struct program_op *op, struct err *err)
 {
     struct part *part = ctx;
+    (void)err;
     if (part->totals->launch[part->launch].cpu)
         return 0;
     bool reads = op->access != RECORD_WRITE, writes = op->access != RECORD_READ;
@@ -805,9 +807,10 @@ static int access_lines_of(void *ctx, const struct program_op *op, struct err *)
     return 0;
 }
 
-static uint64_t resident(const void *ctx, const struct program_launch *)
+static uint64_t resident(const void *ctx, const struct program_launch *launch)
 {
     const struct part *part = ctx;
+    (void)launch;
     return part->totals->launch[part->launch].resident;
 }
 

@@ -128,9 +128,10 @@ static int note_override(struct replay_result *result, const struct platform_sec
                                units_parse_real(value, &number, NULL) ? json_tree_text(value) : json_real(number));
 }
 
-static int set_setting(struct replay_result *result, const struct platform_scope *, const struct param_pair *pair,
+static int set_setting(struct replay_result *result, const struct platform_scope *scope, const struct param_pair *pair,
                        struct err *err)
 {
+    (void)scope;
     const struct param *settings = result->engine->settings;
     return param_find(settings, pair->key) ? param_set(settings, result->settings, pair->key, pair->value, err) : 0;
 }

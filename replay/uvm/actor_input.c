@@ -503,8 +503,9 @@ static uint64_t fill_step(const struct actor_trace *t, uint64_t first, uint64_t 
 
 /* at->turn: touches of the actor that lie behind it. */
 static int trace_step(void *run, uint32_t launch, uint32_t actor, struct actor_at *at, struct actor_step *step,
-                      struct err *)
+                      struct err *err)
 {
+    (void)err;
     const struct actor_trace *t = run;
     const struct launch *l = &t->launches[launch];
     uint64_t start = t->starts[l->starts + actor], end = t->starts[l->starts + actor + 1];

@@ -1,8 +1,8 @@
 /* zerocopy: what crosses PCIe when a GPU reads host memory by itself, request by request, under an access pattern. */
 
-#include "replay/zerocopy/zerocopy.h"
 #include "models/policies.h"
 #include "replay/derive/derive_scans.h"
+#include "replay/zerocopy/zerocopy.h"
 #include "trace/base/thread_pool.h"
 
 static const struct param settings[] = {

@@ -19,8 +19,9 @@ static void note_part(struct outcome *out)
     outcome_note(out, VERDICT_PART ": the kernel then reads GPU memory");
 }
 
-static int copy_finish(struct zerocopy_run *run, uint64_t runs, struct outcome *out, struct err *)
+static int copy_finish(struct zerocopy_run *run, uint64_t runs, struct outcome *out, struct err *err)
 {
+    (void)err;
     double bytes = zerocopy_structure_bytes(&run->context->setup);
     run->totals.time_ns = (double)runs * link_copy_ns(run->context->pcie, bytes, 1);
     note_part(out);
@@ -37,8 +38,9 @@ static void gather_launch(struct zerocopy_run *run)
     run->totals.time_ns += bytes / rate * 1e9 + link_copy_ns(p, bytes, 1);
 }
 
-static int gather_finish(struct zerocopy_run *run, uint64_t runs, struct outcome *out, struct err *)
+static int gather_finish(struct zerocopy_run *run, uint64_t runs, struct outcome *out, struct err *err)
 {
+    (void)err;
     if (run->context->setup.shape != SCAN_ROWS) /* the work of a gather is to bring the rows */
         note_part(out);
     return moved(run, run->totals.payload_bytes, runs, out);
@@ -66,8 +68,9 @@ struct blocks_params {
 static const struct param blocks_params[] = {
     PARAM_CHOICE_ROW(blocks_params, calls, "batch|each", 0, "one call for all rows of a launch, or one for each"), {0}};
 
-static int blocks_open(struct zerocopy_run *run, struct outcome *out, struct err *)
+static int blocks_open(struct zerocopy_run *run, struct outcome *out, struct err *err)
 {
+    (void)err;
     run->refused = run->context->setup.shape != SCAN_ROWS;
     if (run->refused)
         outcome_note(out, "copies block by block need a program that gathers rows, whose numbers the CPU knows");

@@ -54,9 +54,10 @@ static enum scan_reuse reuse_of(const struct zerocopy_run *run)
     return known ? input : REUSE_NONE;
 }
 
-static int begin_launch(void *ctx, const struct record *kernel, struct err *)
+static int begin_launch(void *ctx, const struct record *kernel, struct err *err)
 {
     struct counted_loads *o = ctx;
+    (void)err;
     o->launch = kernel->group;
     derive_launches_get(&o->launches, kernel->id, &o->shape);
     return 0;
@@ -132,8 +133,10 @@ static void close_launch(struct counted_loads *o)
     o->shape = (struct program_launch){0};
 }
 
-static int end_launch(void *ctx, uint32_t, struct err *)
+static int end_launch(void *ctx, uint32_t launch, struct err *err)
 {
+    (void)launch;
+    (void)err;
     close_launch(ctx);
     return 0;
 }
@@ -165,8 +168,9 @@ static int walk(struct counted_loads *o, struct err *err)
     return 0;
 }
 
-static int loads_open(struct zerocopy_run *run, struct outcome *out, struct err *)
+static int loads_open(struct zerocopy_run *run, struct outcome *out, struct err *err)
 {
+    (void)err;
     run->refused = true;
     if (!run->context->program)
         outcome_note(out, "what the program's own loads ask for is not known: the input says what is read, not by "

@@ -408,10 +408,11 @@ struct simulating {
     double variance;
 };
 
-static int take_launch(void *ctx, uint32_t number, const struct host_reads_count *count, struct err *)
+static int take_launch(void *ctx, uint32_t number, const struct host_reads_count *count, struct err *err)
 {
     struct simulating *s = ctx;
     struct program_launch shape = {0};
+    (void)err;
     s->program->ops->launch(s->program->state, number, &shape);
     if (count->sampled) {
         double error = count->error * (double)mix_requests(&count->mix);

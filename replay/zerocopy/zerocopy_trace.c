@@ -130,9 +130,10 @@ static void setup(void *state, struct scan_setup *s)
     *s = ((const struct zerocopy_trace *)state)->setup;
 }
 
-static int start(void *state, struct err *)
+static int start(void *state, struct err *err)
 {
     struct zerocopy_trace *t = state;
+    (void)err;
     (void)store_walk_end(&t->walk);
     t->walk = (struct store_walk){0};
     t->pending = false;

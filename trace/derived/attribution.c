@@ -69,10 +69,11 @@ struct naming {
 };
 
 /* strings(id, text) */
-static int take_name(void *ctx, const struct store_value *values, size_t)
+static int take_name(void *ctx, const struct store_value *values, size_t n)
 {
     const struct naming *naming = ctx;
     struct nesting_name *name = find(naming->nesting, (uint64_t)values[0].i);
+    (void)n;
     if (!name || name->text)
         return 0;
     name->text = mem_strdup(values[1].s, naming->err);
@@ -234,9 +235,10 @@ static bool is_wanted(const struct filling *f, int64_t row)
 }
 
 /* kernels(id, name, launch, start_ns, duration_ns, ...) */
-static int take_kernel(void *ctx, const struct store_value *values, size_t)
+static int take_kernel(void *ctx, const struct store_value *values, size_t n)
 {
     struct filling *f = ctx;
+    (void)n;
     if (!is_wanted(f, values[0].i))
         return 0;
     struct owner *owner = named(f, values[1].s);
@@ -253,9 +255,10 @@ static int take_kernel(void *ctx, const struct store_value *values, size_t)
 }
 
 /* allocations(id, addr, bytes, kind, name, alloc_ns, free_ns) */
-static int take_allocation(void *ctx, const struct store_value *values, size_t)
+static int take_allocation(void *ctx, const struct store_value *values, size_t n)
 {
     struct filling *f = ctx;
+    (void)n;
     if (!is_wanted(f, values[0].i))
         return 0;
     char name[160];

@@ -123,10 +123,11 @@ static int64_t number(const struct store_value *v)
 }
 
 /* batches(batch, first_service, services, start_ns, end_ns, fault_pages, raw_faults, rule, confidence) */
-static int take_batch(void *ctx, const struct store_value *v, size_t)
+static int take_batch(void *ctx, const struct store_value *v, size_t n)
 {
     struct batch_counting *c = ctx;
     struct batch_rows *rows = c->rows;
+    (void)n;
     if (mem_grow((void **)&rows->items, &rows->cap, rows->count + 1, sizeof *rows->items, c->err))
         return -1;
     int64_t start = number(&v[3]), end = number(&v[4]), time, services = number(&v[2]);

@@ -339,11 +339,12 @@ static void begin(const struct actor_tracks *t, const struct share *share, uint3
 }
 
 static int tracks_step(void *run, uint32_t launch, uint32_t actor, struct actor_at *at, struct actor_step *step,
-                       struct err *)
+                       struct err *err)
 {
     const struct actor_tracks *t = run;
     const struct share *share = &t->launch[t->launch[launch].like].shares[actor / SHARE];
     const struct keeper *keeper = &t->keepers[share->keeper];
+    (void)err;
     if (!at->body)
         begin(t, share, actor, at);
     if (at->body == at->access)

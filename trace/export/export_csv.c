@@ -23,9 +23,10 @@ struct names {
     struct err *err;
 };
 
-static int take_name(void *ctx, const struct store_value *v, size_t)
+static int take_name(void *ctx, const struct store_value *v, size_t n)
 {
     struct names *names = ctx;
+    (void)n;
     if (v[0].type != STORE_INT || strlen(v[1].s) > TEXT_MOST)
         return 0;
     if (mem_grow((void **)&names->items, &names->cap, names->count + 1, sizeof *names->items, names->err))
@@ -187,8 +188,9 @@ static int write_streams(struct exporter_context *context, const struct names *n
     return rc;
 }
 
-static int write_csv(const struct exporter *, struct exporter_context *context, struct err *err)
+static int write_csv(const struct exporter *exporter, struct exporter_context *context, struct err *err)
 {
+    (void)exporter;
     struct names names = {.err = err};
     int rc = store_rows(context->store, "kernels", take_name, &names, err);
     if (rc == 0)

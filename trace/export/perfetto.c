@@ -35,9 +35,10 @@ struct names {
     char buffer[128];
 };
 
-static int add(void *ctx, const struct store_value *v, size_t)
+static int add(void *ctx, const struct store_value *v, size_t n)
 {
     struct named_list *list = ctx;
+    (void)n;
     if (v[0].type != STORE_INT || v[1].type != STORE_TEXT)
         return 0;
     if (mem_grow((void **)&list->items, &list->cap, list->count + 1, sizeof *list->items, list->err))
@@ -319,8 +320,9 @@ static int put_all(struct timeline *t, struct err *err)
     return store_walk_end(&w);
 }
 
-static int write_all(const struct exporter *, struct exporter_context *context, struct err *err)
+static int write_all(const struct exporter *exporter, struct exporter_context *context, struct err *err)
 {
+    (void)exporter;
     const struct stream *stream = store_stream(context->store, context->stream);
     if (stream->unit != TIME_NS)
         return err_set(err, "stream '%s' is in %s, a timeline needs ns", stream->name, time_unit_name(stream->unit));

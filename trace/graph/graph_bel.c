@@ -121,8 +121,9 @@ int graph_bel_parse(struct input_stream *col, struct input_stream *dst, struct i
     return graph_check(graph, err);
 }
 
-static int read_bel(const char *path, const struct graph_options *, struct graph *graph, struct err *err)
+static int read_bel(const char *path, const struct graph_options *options, struct graph *graph, struct err *err)
 {
+    (void)options;
     struct input_stream *sources[PARTS] = {NULL, NULL, NULL};
     int rc = 0;
     for (int i = 0; i < PARTS && !rc; i++) {
@@ -182,9 +183,10 @@ static void forget_weights(const char *path)
         }
 }
 
-static int write_bel(const struct graph_format *, const char *path, bool replace, const struct graph *graph,
+static int write_bel(const struct graph_format *format, const char *path, bool replace, const struct graph *graph,
                      struct err *err)
 {
+    (void)format;
     if (!prefix_length(path))
         return err_set(err, "'%s' does not end in .bel, the prefix of the files .bel.col and .bel.dst", path);
     struct output parts[PARTS];

@@ -128,9 +128,10 @@ static int parse_line(void *ctx, char *line, struct err *err)
     return c->columns ? parse_edge(c, line, err) : parse_header(c, line, err);
 }
 
-static int parse_csv(const struct graph_format *, struct input_stream *source, const struct graph_options *options,
-                     struct graph *graph, struct err *err)
+static int parse_csv(const struct graph_format *format, struct input_stream *source,
+                     const struct graph_options *options, struct graph *graph, struct err *err)
 {
+    (void)format;
     struct csv c = {.whole = true, .list = {.options = options}};
     int rc = graph_each_line(source, "#", parse_line, &c, err);
     if (rc == 0 && !c.columns)

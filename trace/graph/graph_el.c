@@ -43,8 +43,9 @@ static bool probe_wel(const char *path, const unsigned char *head, size_t n)
     return graph_ends_in(path, ".wel") && probe_columns(head, n, &columns) && columns == 3;
 }
 
-static bool probe_gr(const char *, const unsigned char *head, size_t n)
+static bool probe_gr(const char *path, const unsigned char *head, size_t n)
 {
+    (void)path;
     size_t at = 0;
     while (at + 1 < n && head[at] == 'c' && (head[at + 1] == ' ' || head[at + 1] == '\n' || head[at + 1] == '\r')) {
         const unsigned char *end = memchr(head + at, '\n', n - at);
@@ -116,9 +117,10 @@ static int parse_gr(void *ctx, char *line, struct err *err)
     return graph_list_edge(&el->list, from - 1, to - 1, true, (int32_t)weight, err);
 }
 
-static int parse_dimacs(const struct graph_format *, struct input_stream *source, const struct graph_options *options,
-                        struct graph *graph, struct err *err)
+static int parse_dimacs(const struct graph_format *format, struct input_stream *source,
+                        const struct graph_options *options, struct graph *graph, struct err *err)
 {
+    (void)format;
     struct el el = {.list = {.options = options}};
     int rc = graph_each_line(source, "c", parse_gr, &el, err);
     if (rc == 0 && el.found != el.edges)

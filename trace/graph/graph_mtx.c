@@ -24,8 +24,9 @@ struct mtx {
     bool whole; /* every value so far is a whole number that fits */
 };
 
-static bool probe(const char *, const unsigned char *head, size_t n)
+static bool probe(const char *path, const unsigned char *head, size_t n)
 {
+    (void)path;
     bool is = n >= sizeof banner - 1 && strncasecmp((const char *)head, banner, sizeof banner - 1) == 0;
     return is;
 }
@@ -176,9 +177,10 @@ static int parse_mtx(const struct graph_format *format, struct input_stream *sou
     return rc;
 }
 
-static int write_mtx(const struct graph_format *, const char *path, bool replace, const struct graph *g,
+static int write_mtx(const struct graph_format *format, const char *path, bool replace, const struct graph *g,
                      struct err *err)
 {
+    (void)format;
     struct output output;
     if (output_open(&output, path, replace, err))
         return -1;

@@ -1021,8 +1021,9 @@ static int read_members(const struct archive *z, const struct graph_options *opt
     return no_graph(z, err);
 }
 
-static bool probe_npz(const char *, const unsigned char *head, size_t n)
+static bool probe_npz(const char *path, const unsigned char *head, size_t n)
 {
+    (void)path;
     bool is = n >= 4 && (memcmp(head, "PK\3\4", 4) == 0 || memcmp(head, "PK\5\6", 4) == 0);
     return is;
 }

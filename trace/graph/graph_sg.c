@@ -60,9 +60,10 @@ static int parse_side(struct input_stream *source, bool weighted, struct graph *
     return graph_check(g, err);
 }
 
-static int parse_sg(const struct graph_format *format, struct input_stream *source, const struct graph_options *,
+static int parse_sg(const struct graph_format *format, struct input_stream *source, const struct graph_options *options,
                     struct graph *g, struct err *err)
 {
+    (void)options;
     const bool weighted = format == &graph_wsg;
     unsigned char head[SG_HEAD];
     if (graph_read_bytes(source, head, sizeof head, "the header", err))

@@ -145,8 +145,9 @@ static int read_text(struct reader_context *context, struct input_stream *source
     return rc;
 }
 
-static enum probe probe(const char *, const unsigned char *head, size_t n)
+static enum probe probe(const char *path, const unsigned char *head, size_t n)
 {
+    (void)path;
     const char *p = (const char *)head;
     char line[READER_PROBE_BYTES + 1] = "";
     (void)reader_head_line(&p, p + n, line, sizeof line);

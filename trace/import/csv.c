@@ -549,8 +549,9 @@ static int read_all(struct reader_context *context, struct input_stream *source,
 }
 
 /* Sure when it says so, or when the first row that is no comment names a column "kind". */
-static enum probe probe(const char *, const unsigned char *head, size_t n)
+static enum probe probe(const char *path, const unsigned char *head, size_t n)
 {
+    (void)path;
     const char *p = (const char *)head, *end = p + n;
     if (end - p >= (ptrdiff_t)sizeof CSV_MARK - 1 && memcmp(p, CSV_MARK, sizeof CSV_MARK - 1) == 0)
         return PROBE_YES; /* its header row may be far below */

@@ -152,8 +152,9 @@ static int read_all(struct reader_context *context, struct input_stream *source,
     return rc;
 }
 
-static enum probe probe(const char *, const unsigned char *head, size_t n)
+static enum probe probe(const char *path, const unsigned char *head, size_t n)
 {
+    (void)path;
     const char *p = (const char *)head, *end = p + n, *name;
     char line[512];
     while (reader_head_line(&p, end, line, sizeof line)) {

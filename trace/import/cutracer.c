@@ -153,8 +153,9 @@ static bool has(const unsigned char *head, size_t n, const char *word)
 }
 
 /* The keys of either line, whatever their order and blanks. */
-static enum probe probe(const char *, const unsigned char *head, size_t n)
+static enum probe probe(const char *path, const unsigned char *head, size_t n)
 {
+    (void)path;
     if (!n || *head != '{')
         return PROBE_NO;
     return (has(head, n, "\"opcode_id\"") && has(head, n, "\"grid_launch_id\"")) ||

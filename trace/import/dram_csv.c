@@ -9,8 +9,9 @@
 
 static const char header[] = "id,arrival_cycle,kind,bank,row,col";
 
-static enum probe probe(const char *, const unsigned char *head, size_t n)
+static enum probe probe(const char *path, const unsigned char *head, size_t n)
 {
+    (void)path;
     return n >= sizeof header - 1 && memcmp(head, header, sizeof header - 1) == 0 ? PROBE_YES : PROBE_NO;
 }
 

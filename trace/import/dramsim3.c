@@ -13,8 +13,9 @@ struct options {
 static const struct param options[] = {
     PARAM_BYTES_ROW(options, bytes, 1, 128, 64, "bytes of one request; the format does not say"), {0}};
 
-static const char *parse(void *, char *line, struct record *r)
+static const char *parse(void *ctx, char *line, struct record *r)
 {
+    (void)ctx;
     char *words[DRAM_WORDS + 1];
     uint64_t time;
     if (dram_words(line, ' ', words) != 3)
@@ -29,8 +30,9 @@ static const char *parse(void *, char *line, struct record *r)
     return NULL;
 }
 
-static enum probe probe(const char *, const unsigned char *head, size_t n)
+static enum probe probe(const char *path, const unsigned char *head, size_t n)
 {
+    (void)path;
     return dram_requests_probe(head, n, parse);
 }
 

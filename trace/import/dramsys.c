@@ -70,8 +70,9 @@ static const char *parse(void *ctx, char *line, struct record *r)
     return NULL;
 }
 
-static enum probe probe(const char *, const unsigned char *head, size_t n)
+static enum probe probe(const char *path, const unsigned char *head, size_t n)
 {
+    (void)path;
     return dram_requests_probe(head, n, parse);
 }
 

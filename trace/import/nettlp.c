@@ -265,9 +265,10 @@ static int read_capture(struct reader_context *context, struct input_stream *sou
     return rc;
 }
 
-static enum probe probe(const char *, const unsigned char *head, size_t n)
+static enum probe probe(const char *path, const unsigned char *head, size_t n)
 {
     static const unsigned char pcapng[4] = {0x0a, 0x0d, 0x0d, 0x0a};
+    (void)path;
     if (n < 4)
         return PROBE_NO;
     return memcmp(head, pcapng, 4) == 0 || strcmp(unit_of(head, n), "pcapng") != 0 ? PROBE_YES : PROBE_NO;

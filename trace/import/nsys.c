@@ -632,8 +632,9 @@ static int read_all(struct reading *g, struct err *err)
     return rc;
 }
 
-static int read_file(struct reader_context *context, struct input_stream *, struct err *err)
+static int read_file(struct reader_context *context, struct input_stream *source, struct err *err)
 {
+    (void)source;
     struct reading g = {.context = context};
     int rc = read_all(&g, err);
     writer_close(&g.writer);
@@ -644,9 +645,10 @@ static int read_file(struct reader_context *context, struct input_stream *, stru
 }
 
 /* An SQLite file that is not marked as somebody's (ours has its mark at byte 68). */
-static enum probe probe(const char *, const unsigned char *head, size_t n)
+static enum probe probe(const char *path, const unsigned char *head, size_t n)
 {
     static const unsigned char none[4];
+    (void)path;
     if (n < 100 || memcmp(head, "SQLite format 3", 16) != 0)
         return PROBE_NO;
     return memcmp(head + PROBE_ID, none, 4) == 0 ? PROBE_YES : PROBE_NO;

@@ -158,8 +158,9 @@ static int read_text(struct reader_context *context, struct input_stream *source
     return rc;
 }
 
-static enum probe probe(const char *, const unsigned char *head, size_t n)
+static enum probe probe(const char *path, const unsigned char *head, size_t n)
 {
+    (void)path;
     return memmem(head, n, mark, sizeof mark - 1) ? PROBE_YES : PROBE_NO;
 }
 

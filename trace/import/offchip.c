@@ -158,9 +158,10 @@ struct rows {
 };
 
 /* A row without a time stands right behind the one before it. */
-static int take_row(void *ctx, const struct store_value *values, size_t)
+static int take_row(void *ctx, const struct store_value *values, size_t n)
 {
     struct rows *rows = ctx;
+    (void)n;
     const struct store_value *time = &values[rows->time_column], *launch = &values[rows->launch_column];
     const int64_t before = rows->count ? rows->items[rows->count - 1].time : INT64_MIN;
     return MEM_ADD(rows->items, rows->count, rows->cap, rows->err,
@@ -357,9 +358,10 @@ struct pairs {
     struct err *err;
 };
 
-static int take_pair(void *ctx, const struct store_value *values, size_t)
+static int take_pair(void *ctx, const struct store_value *values, size_t n)
 {
     struct pairs *p = ctx;
+    (void)n;
     if (mem_grow((void **)&p->items, &p->cap, p->count + 1, sizeof *p->items, p->err))
         return -1;
     struct pair *pair = &p->items[p->count++];
@@ -455,9 +457,10 @@ struct counting {
     struct err *err;
 };
 
-static int take_count(void *ctx, const struct store_value *values, size_t)
+static int take_count(void *ctx, const struct store_value *values, size_t n)
 {
     const struct counting *c = ctx;
+    (void)n;
     return reader_count(c->context, c->skipped, values, c->err);
 }
 
@@ -678,15 +681,17 @@ static int read_all(struct reader_context *context, const char *const *paths, si
     return rc;
 }
 
-static int read_one(struct reader_context *context, struct input_stream *, struct err *err)
+static int read_one(struct reader_context *context, struct input_stream *source, struct err *err)
 {
+    (void)source;
     return read_all(context, &context->path, 1, err);
 }
 
-static enum probe probe(const char *, const unsigned char *head, size_t n)
+static enum probe probe(const char *path, const unsigned char *head, size_t n)
 {
     static const unsigned char ours[4] = {SCHEMA_TRACE_ID >> 24 & 0xff, SCHEMA_TRACE_ID >> 16 & 0xff,
                                           SCHEMA_TRACE_ID >> 8 & 0xff, SCHEMA_TRACE_ID & 0xff};
+    (void)path;
     if (n < 100 || memcmp(head, "SQLite format 3", 16) != 0)
         return PROBE_NO;
     return memcmp(head + ID_BYTE, ours, sizeof ours) == 0 ? PROBE_YES : PROBE_NO;

@@ -177,8 +177,9 @@ static int read_trace(struct reader_context *context, struct input_stream *sourc
 }
 
 /* JSON with what Kineto writes before its events, or with the events themselves. */
-static enum probe probe(const char *, const unsigned char *head, size_t n)
+static enum probe probe(const char *path, const unsigned char *head, size_t n)
 {
+    (void)path;
     const size_t blanks = n ? strspn((const char[]){(char)head[0], 0}, " \r\n\t") : 0;
     if (n <= blanks || head[blanks] != '{')
         return PROBE_NO;

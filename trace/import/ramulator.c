@@ -84,15 +84,17 @@ static const char *read_write(struct state *s, char **words, int n, struct recor
     return NULL;
 }
 
-static const char *load_store(struct state *, char **words, int n, struct record *r)
+static const char *load_store(struct state *s, char **words, int n, struct record *r)
 {
+    (void)s;
     if (n != 2 || !dram_kind(words[0], "LD", "ST", r))
         return other;
     return dram_number(words[1], &r->addr) && r->addr <= INT64_MAX ? NULL : "the address is not a number below 2^63";
 }
 
-static const char *ramulator_1(struct state *, char **words, int n, struct record *r)
+static const char *ramulator_1(struct state *s, char **words, int n, struct record *r)
 {
+    (void)s;
     return n == 2 && dram_number(words[0], &r->addr) && dram_kind(words[1], "R", "W", r) ? NULL : other;
 }
 
@@ -149,8 +151,9 @@ static void advise(struct reader_context *context, const struct state *s, const 
                        "--set levels=%s names the order of a vector of %d numbers", levels[n - 2], n);
 }
 
-static enum probe probe(const char *, const unsigned char *head, size_t n)
+static enum probe probe(const char *path, const unsigned char *head, size_t n)
 {
+    (void)path;
     const char *p = (const char *)head;
     char line[256] = "";
     (void)reader_head_line(&p, p + n, line, sizeof line);

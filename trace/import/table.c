@@ -174,8 +174,9 @@ static int read_all(struct reader_context *context, struct input_stream *source,
 }
 
 /* A header of what the profilers print, in the first lines. */
-static enum probe probe(const char *, const unsigned char *head, size_t n)
+static enum probe probe(const char *path, const unsigned char *head, size_t n)
 {
+    (void)path;
     const char *p = (const char *)head, *end = p + n;
     char line[1024];
     while (reader_head_line(&p, end, line, sizeof line)) {

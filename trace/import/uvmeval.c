@@ -716,10 +716,11 @@ static int read_log(struct reader_context *context, struct input_stream *source,
     return rc;
 }
 
-static enum probe probe(const char *, const unsigned char *head, size_t n)
+static enum probe probe(const char *path, const unsigned char *head, size_t n)
 {
     const char *p = (const char *)head, *end = p + n;
     bool maybe = false;
+    (void)path;
     while (p < end) {
         const char *nl = memchr(p, '\n', (size_t)(end - p));
         char text[512];

@@ -170,9 +170,10 @@ static void run_close(void *run)
         layout->run_close(run);
 }
 
-int layout_program(void *state, struct program *program, struct err *)
+int layout_program(void *state, struct program *program, struct err *err)
 {
     static const struct program_ops ops = {allocs, launches, launch_of, body_of, run_open, run_close, like};
+    (void)err;
     *program = (struct program){&ops, state, ((const struct layout *)state)->compute_ns};
     return 0;
 }

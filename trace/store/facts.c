@@ -71,9 +71,10 @@ static int look_at_row(void *ctx, const struct store_value *v, size_t n)
     return 0;
 }
 
-static int look_at_origin(void *ctx, const struct store_value *v, size_t)
+static int look_at_origin(void *ctx, const struct store_value *v, size_t n)
 {
     struct facts *facts = ctx;
+    (void)n;
     const enum fact fact = strncmp(v[0].s, "workload", 8) == 0 ? FACT_WORKLOAD : FACT_ORIGIN;
     facts->n[fact] += !facts_of_making(v[0].s);
     return 0;

@@ -655,8 +655,9 @@ static void forget_streams(struct store *store)
 
 /* --- opening --- */
 
-static int remember_row(void *ctx, const struct store_value *values, size_t)
+static int remember_row(void *ctx, const struct store_value *values, size_t n)
 {
+    (void)n;
     return remember(ctx, values[0].s, values[1].s, NULL);
 }
 

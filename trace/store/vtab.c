@@ -84,8 +84,9 @@ static char useful(int column, unsigned char op)
     return column == TIME || column == RECORD || (text && how == '=') ? how : 0;
 }
 
-static int vtab_best_index(sqlite3_vtab *, sqlite3_index_info *info)
+static int vtab_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
+    (void)vtab;
     char *plan = sqlite3_malloc(2 * info->nConstraint + 1); /* for each condition its column's letter, and how */
     if (!plan)
         return SQLITE_NOMEM;
@@ -144,8 +145,9 @@ static void narrow_by(struct vtab_cursor *cursor, int column, char how, sqlite3_
 
 /* --- reading --- */
 
-static int vtab_open(sqlite3_vtab *, sqlite3_vtab_cursor **out)
+static int vtab_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out)
 {
+    (void)vtab;
     struct vtab_cursor *cursor = calloc(1, sizeof *cursor);
     if (!cursor)
         return SQLITE_NOMEM;
@@ -230,8 +232,9 @@ static int settle(struct vtab_cursor *cursor)
     return SQLITE_OK;
 }
 
-static int vtab_filter(sqlite3_vtab_cursor *base, int, const char *plan, int argc, sqlite3_value **argv)
+static int vtab_filter(sqlite3_vtab_cursor *base, int number, const char *plan, int argc, sqlite3_value **argv)
 {
+    (void)number;
     struct vtab_cursor *cursor = (struct vtab_cursor *)base;
     struct err err = {""};
     close_stream(cursor);
@@ -325,8 +328,9 @@ SQLITE_EXTENSION_INIT1
 __attribute__((visibility("default"))) int sqlite3_offchiprecords_init(sqlite3 *db, char **message,
                                                                        const sqlite3_api_routines *api);
 
-int sqlite3_offchiprecords_init(sqlite3 *db, char **, const sqlite3_api_routines *api)
+int sqlite3_offchiprecords_init(sqlite3 *db, char **message, const sqlite3_api_routines *api)
 {
+    (void)message;
     SQLITE_EXTENSION_INIT2(api);
     return vtab_register(db);
 }

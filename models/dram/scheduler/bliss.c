@@ -71,9 +71,10 @@ static inline void bliss_on_issue(void *state, const struct dram_channel *ch, en
     }
 }
 
-static inline void bliss_advance(void *state, const struct dram_channel *, int64_t n)
+static inline void bliss_advance(void *state, const struct dram_channel *ch, int64_t n)
 {
     struct bliss *p = state;
+    (void)ch;
     p->cycles[p->black] += n;
 }
 

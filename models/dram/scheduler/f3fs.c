@@ -39,9 +39,10 @@ static inline bool f3fs_counts(const struct f3fs *p, const struct dram_channel *
            (ch->mode == DRAM_PIM) == (ch->older != 0);
 }
 
-static inline enum dram_switch f3fs_switch_mode(void *state, const struct dram_channel *ch, dram_banks)
+static inline enum dram_switch f3fs_switch_mode(void *state, const struct dram_channel *ch, dram_banks hits)
 {
     struct f3fs *p = state;
+    (void)hits;
     if (!ch->waiting[!ch->mode])
         return DRAM_STAY;
     enum dram_switch answer = DRAM_SWITCH;
@@ -56,10 +57,11 @@ static inline enum dram_switch f3fs_switch_mode(void *state, const struct dram_c
     return answer;
 }
 
-static inline void f3fs_on_issue(void *state, const struct dram_channel *ch, enum dram_class class, uint32_t,
+static inline void f3fs_on_issue(void *state, const struct dram_channel *ch, enum dram_class class, uint32_t row,
                                  uint32_t seq)
 {
     struct f3fs *p = state;
+    (void)row;
     if (p->count != F3FS_REQUESTS)
         return;
     if (class == DRAM_PIM)

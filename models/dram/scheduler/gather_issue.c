@@ -17,9 +17,10 @@ static const struct param params[] = {
     PARAM_INT_ROW(gather_issue, low, "requests", 0, 64, 32, "a PIM phase ends when fewer wait"),
     {0}};
 
-static inline enum dram_switch gather_issue_switch_mode(void *state, const struct dram_channel *ch, dram_banks)
+static inline enum dram_switch gather_issue_switch_mode(void *state, const struct dram_channel *ch, dram_banks hits)
 {
     struct gather_issue *p = state;
+    (void)hits;
     const int32_t mem = ch->waiting[DRAM_MEM], pim = ch->waiting[DRAM_PIM];
     if (ch->mode == DRAM_PIM)
         return pim < p->low && mem ? DRAM_SWITCH : DRAM_STAY;

@@ -56,9 +56,11 @@ static void forget(struct uvm_evict_counter_state *s, const struct uvm_evict_vie
     }
 }
 
-static int on_access_counter(void *state, const struct uvm_evict_view *view, uint32_t block, uint32_t, struct err *err)
+static int on_access_counter(void *state, const struct uvm_evict_view *view, uint32_t block, uint32_t regions,
+                             struct err *err)
 {
     struct uvm_evict_counter_state *s = state;
+    (void)regions;
     if (!s->recent && !(s->recent = mem_zalloc(view->block_count, sizeof *s->recent, err)))
         return -1;
     forget(s, view);
@@ -75,9 +77,10 @@ static int on_access_counter(void *state, const struct uvm_evict_view *view, uin
     return 0;
 }
 
-static uint32_t recent(const void *state, const struct uvm_evict_view *, uint32_t block)
+static uint32_t recent(const void *state, const struct uvm_evict_view *view, uint32_t block)
 {
     const struct uvm_evict_counter_state *s = state;
+    (void)view;
     return s->recent ? s->recent[block] : 0;
 }
 

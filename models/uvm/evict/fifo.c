@@ -6,8 +6,9 @@
  * Source: the textbook's baseline. Differs: nothing known. */
 #include "models/uvm/uvm_evict.h"
 
-static uint32_t allocation_order(const void *, const struct uvm_evict_view *view, uint32_t block)
+static uint32_t allocation_order(const void *state, const struct uvm_evict_view *view, uint32_t block)
 {
+    (void)state;
     return view->blocks[block].allocation_order;
 }
 

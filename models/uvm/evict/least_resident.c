@@ -5,8 +5,9 @@
  * Source: ours, a greedy baseline. Differs: nothing known. */
 #include "models/uvm/uvm_evict.h"
 
-static uint32_t resident(const void *, const struct uvm_evict_view *view, uint32_t block)
+static uint32_t resident(const void *state, const struct uvm_evict_view *view, uint32_t block)
 {
+    (void)state;
     return view->blocks[block].resident;
 }
 

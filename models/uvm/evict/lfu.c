@@ -7,8 +7,9 @@
  * Differs: it counts every access and prefers blocks that were not written; a driver sees neither. */
 #include "models/uvm/uvm_evict.h"
 
-static uint32_t frequency(const void *, const struct uvm_evict_view *view, uint32_t block)
+static uint32_t frequency(const void *state, const struct uvm_evict_view *view, uint32_t block)
 {
+    (void)state;
     const struct uvm_evict_block *b = &view->blocks[block];
     return b->notifications ? b->notifications : b->services;
 }

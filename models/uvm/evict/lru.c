@@ -7,8 +7,9 @@
  * needs. */
 #include "models/uvm/uvm_evict.h"
 
-static struct uvm_victim pick(void *, const struct uvm_evict_view *view)
+static struct uvm_victim pick(void *state, const struct uvm_evict_view *view)
 {
+    (void)state;
     return uvm_evict_whole(uvm_evict_oldest(view));
 }
 

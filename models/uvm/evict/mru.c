@@ -6,8 +6,9 @@
  * Source: the textbook's, best for cyclic sweeps over more than fits. Differs: nothing known. */
 #include "models/uvm/uvm_evict.h"
 
-static struct uvm_victim pick(void *, const struct uvm_evict_view *view)
+static struct uvm_victim pick(void *state, const struct uvm_evict_view *view)
 {
+    (void)state;
     return uvm_evict_whole(uvm_evict_outside_batch(view, true));
 }
 

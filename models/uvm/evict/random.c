@@ -19,8 +19,9 @@ static const struct param params[] = {
     {0}};
 
 /* Of the current batch's blocks it is the least. */
-static uint32_t lateness(const void *, const struct uvm_evict_view *view, uint32_t block)
+static uint32_t lateness(const void *state, const struct uvm_evict_view *view, uint32_t block)
 {
+    (void)state;
     return UINT32_MAX - view->blocks[block].last_fault_batch;
 }
 

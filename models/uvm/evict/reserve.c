@@ -15,8 +15,9 @@ struct uvm_evict_reserve_state {
 static const struct param params[] = {
     PARAM_INT_ROW(uvm_evict_reserve_state, chunks, "chunks", 1, 1e6, 8, "of 2 MiB, to be free after each batch"), {0}};
 
-static struct uvm_victim pick(void *, const struct uvm_evict_view *view)
+static struct uvm_victim pick(void *state, const struct uvm_evict_view *view)
 {
+    (void)state;
     return uvm_evict_whole(view->requester == UVM_NO_BLOCK ? uvm_evict_outside_batch(view, false)
                                                            : uvm_evict_oldest(view));
 }

@@ -36,8 +36,9 @@ static uint32_t neighbours(uint32_t valid, unsigned leaves)
     return gone;
 }
 
-static struct uvm_victim pick(void *, const struct uvm_evict_view *view)
+static struct uvm_victim pick(void *state, const struct uvm_evict_view *view)
 {
+    (void)state;
     uint32_t block = uvm_evict_oldest(view); /* the order of service is that of the most recently serviced leaves */
     if (block == UVM_NO_BLOCK)
         return uvm_evict_whole(block);

@@ -10,13 +10,15 @@
  * resident blocks than fit, is a property of the workload, not of eviction. */
 #include "models/uvm/uvm_evict.h"
 
-static struct uvm_victim pick(void *, const struct uvm_evict_view *view)
+static struct uvm_victim pick(void *state, const struct uvm_evict_view *view)
 {
+    (void)state;
     return uvm_evict_whole(uvm_evict_outside_batch(view, false));
 }
 
-static uint64_t before_batch(void *, const struct uvm_evict_view *view, uint64_t needed)
+static uint64_t before_batch(void *state, const struct uvm_evict_view *view, uint64_t needed)
 {
+    (void)state;
     uint64_t spare = view->free_pieces / UVM_BLOCK_PIECES;
     return needed > spare ? needed - spare : 0;
 }

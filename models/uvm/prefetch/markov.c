@@ -27,8 +27,10 @@ struct uvm_markov_state {
 static const struct param params[] = {
     PARAM_INT_ROW(uvm_markov_state, depth, "blocks", 1, 16, 1, "successors brought with a fault"), {0}};
 
-static void plan(const void *, const struct uvm_block *block, const struct page_mask *faulted, struct page_mask *pages)
+static void plan(const void *state, const struct uvm_block *block, const struct page_mask *faulted,
+                 struct page_mask *pages)
 {
+    (void)state;
     uvm_tree_plan(block, faulted, UVM_TREE_THRESHOLD, pages);
 }
 

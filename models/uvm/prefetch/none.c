@@ -11,8 +11,9 @@ static void none_plan(const void *state, const struct uvm_block *block, const st
     page_mask_zero(plan);
 }
 
-static int64_t none_granularity(const void *)
+static int64_t none_granularity(const void *state)
 {
+    (void)state;
     return UVM_PAGE_BYTES;
 }
 

@@ -136,8 +136,9 @@ static void context_over(abi_context context)
     atomic_store(&inject.pending, false);
 }
 
-static void callback(void *, uint32_t domain, uint32_t id, const void *data)
+static void callback(void *user, uint32_t domain, uint32_t id, const void *data)
 {
+    (void)user;
     if (atomic_load(&inject.ended) || atomic_load(&inject.stepped_back) || !data)
         return;
     if (domain != ABI_DOMAIN_RESOURCE) {
@@ -249,8 +250,9 @@ static bool only_we_are_left(void)
     return threads == 2; /* the dead one and this one */
 }
 
-static void *helper(void *)
+static void *helper(void *unused)
 {
+    (void)unused;
     for (int64_t turn = 1;; turn++) {
         if (turn % (1 + LOOK_US / inject.flush_us) == 0 && only_we_are_left())
             return NULL; /* the last thread's end is the end of the program, at_exit() included */
@@ -306,8 +308,9 @@ static void at_exit(void)
 
 /* The program is about to die. The helper does the work, since nothing of it may run in a signal handler; this thread
  * waits for it a moment (the thread that crashed may hold a lock the helper needs) and lets the signal do its duty. */
-static void on_fatal_signal(int number, siginfo_t *info, void *)
+static void on_fatal_signal(int number, siginfo_t *info, void *context)
 {
+    (void)context;
     int saved = errno;
     if (getpid() == inject.owner && !atomic_load(&inject.ended) && !pthread_equal(pthread_self(), inject.helper)) {
         atomic_store(&inject.ask, ASK_DRAIN);

@@ -147,25 +147,30 @@ static void object_redirect(const struct dl_phdr_info *info, const struct object
 
 /* --- all of them; the loader waits while it is asked: nothing is loaded from here --- */
 
-static int find_name(struct dl_phdr_info *info, size_t, void *)
+static int find_name(struct dl_phdr_info *info, size_t size, void *unused)
 {
     struct object o;
+    (void)size;
+    (void)unused;
     if (!object_read(info, &o))
         return 0;
     (void)snprintf(others.name, sizeof others.name, "%s", o.needed);
     return 1;
 }
 
-static int redirect(struct dl_phdr_info *info, size_t, void *)
+static int redirect(struct dl_phdr_info *info, size_t size, void *unused)
 {
     struct object o;
+    (void)size;
+    (void)unused;
     if (object_read(info, &o) && strcmp(o.needed, others.name) == 0)
         object_redirect(info, &o);
     return 0;
 }
 
-static int loads(struct dl_phdr_info *info, size_t, void *n)
+static int loads(struct dl_phdr_info *info, size_t size, void *n)
 {
+    (void)size;
     *(unsigned long long *)n = info->dlpi_adds;
     return 1;
 }

@@ -902,8 +902,9 @@ static void node_launched(const struct san_node_launch *node)
         inject_count(RECORD_PIPE_DROP, "kernel launches inside CUDA graphs, which are not recorded", 1);
 }
 
-static void callback(void *, uint32_t domain, uint32_t id, const void *data)
+static void callback(void *user, uint32_t domain, uint32_t id, const void *data)
 {
+    (void)user;
     if (inside || !data || atomic_load(&inject.ended))
         return;
     inside = true;

@@ -62,8 +62,9 @@ static uint64_t elements_of(const struct graph *g, const struct frontier *f)
     return sum;
 }
 
-static int advance(struct traversal *t, struct err *)
+static int advance(struct traversal *t, struct err *err)
 {
+    (void)err;
     struct bfs *b = t->values;
     const struct graph *g = &t->graph;
     if (!t->changes && g->symmetric && elements_of(g, &t->active) > b->unreached / BOTTOM_UP_SHARE)

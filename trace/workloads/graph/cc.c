@@ -5,16 +5,18 @@
 
 #include "trace/workloads/graph/traversal.h"
 
-static void begin(struct traversal *t, uint64_t)
+static void begin(struct traversal *t, uint64_t root)
 {
+    (void)root;
     uint64_t *label = t->values;
     for (uint64_t v = 0; v < t->graph.vertices; v++)
         label[v] = v;
     frontier_fill(&t->active);
 }
 
-static int advance(struct traversal *t, struct err *)
+static int advance(struct traversal *t, struct err *err)
 {
+    (void)err;
     const struct graph *g = &t->graph;
     uint64_t *label = t->values, *seen = label;
     if (t->params->update == 1) {

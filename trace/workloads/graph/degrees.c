@@ -247,15 +247,17 @@ static void setup(void *state, struct scan_setup *s)
     };
 }
 
-static int start(void *state, struct err *)
+static int start(void *state, struct err *err)
 {
+    (void)err;
     struct degrees *e = state;
     e->at = e->first = 0;
     return 0;
 }
 
-static int next(void *state, struct scan_batch *batch, struct err *)
+static int next(void *state, struct scan_batch *batch, struct err *err)
 {
+    (void)err;
     struct degrees *e = state;
     if (e->at == e->count)
         return 0;

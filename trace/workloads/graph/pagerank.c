@@ -9,8 +9,9 @@
 
 static const double damping = 0.85; /* EMOGI's ALPHA */
 
-static void begin(struct traversal *t, uint64_t)
+static void begin(struct traversal *t, uint64_t root)
 {
+    (void)root;
     double *delta = t->values;
     for (uint64_t v = 0; v < t->graph.vertices; v++) {
         delta[v] = 1 - damping;
@@ -19,8 +20,9 @@ static void begin(struct traversal *t, uint64_t)
     frontier_fill(&t->active);
 }
 
-static int advance(struct traversal *t, struct err *)
+static int advance(struct traversal *t, struct err *err)
 {
+    (void)err;
     const struct graph *g = &t->graph;
     double *delta = t->values, *residual = delta + g->vertices;
     for (uint64_t v = frontier_next(&t->active, 0, g->vertices); v < g->vertices;

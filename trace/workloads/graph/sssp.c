@@ -17,8 +17,9 @@ static void begin(struct traversal *t, uint64_t root)
     frontier_add(&t->active, root);
 }
 
-static int advance(struct traversal *t, struct err *)
+static int advance(struct traversal *t, struct err *err)
 {
+    (void)err;
     const struct graph *g = &t->graph;
     int64_t *cost = t->values, *before = cost + g->vertices;
     bool jacobi = t->params->update == 1;

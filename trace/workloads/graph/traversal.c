@@ -223,8 +223,9 @@ static void setup(void *state, struct scan_setup *s)
     };
 }
 
-static int start(void *state, struct err *)
+static int start(void *state, struct err *err)
 {
+    (void)err;
     struct traversal *t = state;
     t->root_at = 0;
     t->launch = 0;

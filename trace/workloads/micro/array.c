@@ -266,8 +266,9 @@ static int start(void *state, struct err *err)
     return 0;
 }
 
-static int next(void *state, struct scan_batch *batch, struct err *)
+static int next(void *state, struct scan_batch *batch, struct err *err)
 {
+    (void)err;
     struct array *a = state;
     if (a->given == a->launches)
         return 0;

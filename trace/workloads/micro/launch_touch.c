@@ -30,8 +30,9 @@ static int touch(struct emit *e)
 }
 
 /* A kernel and what the CPU does after it, each a launch. */
-static int launch_touch_init(struct launch_touch *s, struct err *)
+static int launch_touch_init(struct launch_touch *s, struct err *err)
 {
+    (void)err;
     s->layout.compute_ns = PARAM_AUTO;
     s->layout.launches = 2 * (uint32_t)s->launches;
     layout_array(&s->layout, "managed", s->pages * PAGE);

@@ -40,8 +40,9 @@ static int stencil(struct emit *e)
     return emit_end(e, 1);
 }
 
-static int stencil_init(struct stencil *s, struct err *)
+static int stencil_init(struct stencil *s, struct err *err)
 {
+    (void)err;
     LAYOUT_ARRAYS(&s->layout, {"+a", s->n * s->n * 4}, {"b", s->n * s->n * 4});
     layout_straight(&s->layout, stencil, "stencil", layout_blocks(s->n, EMIT_X) * layout_blocks(s->n, EMIT_Y),
                     EMIT_X * EMIT_Y, REGISTERS, 0);

@@ -47,8 +47,9 @@ static int triad(struct emit *e)
     return emit_end(e, 1);
 }
 
-static int triad_init(struct triad *t, struct err *)
+static int triad_init(struct triad *t, struct err *err)
 {
+    (void)err;
     t->n = t->bytes / 12;
     t->step = t->blocks * t->threads;
     layout_array(&t->layout, "+a|b|c", t->n * 4);

@@ -154,8 +154,10 @@ static void in_one_row(struct program_body *b, const struct gather_program *p, u
     a->before = ADDRESS;
 }
 
-static int body(void *run, uint32_t launch_number, uint64_t warp, uint32_t index, struct program_body *b, struct err *)
+static int body(void *run, uint32_t launch_number, uint64_t warp, uint32_t index, struct program_body *b,
+                struct err *err)
 {
+    (void)err;
     const struct gather_program *p = run;
     const struct gather_rows *g = &p->of;
     uint64_t first, width = g->row_elements, elements = batch_of(g, launch_number, &first) * width;
@@ -503,14 +505,16 @@ static void setup(void *state, struct scan_setup *s)
     };
 }
 
-static int start(void *state, struct err *)
+static int start(void *state, struct err *err)
 {
+    (void)err;
     ((struct gather *)state)->at = ((struct gather *)state)->batch = 0;
     return 0;
 }
 
-static int next(void *state, struct scan_batch *batch, struct err *)
+static int next(void *state, struct scan_batch *batch, struct err *err)
 {
+    (void)err;
     struct gather *g = state;
     if (g->at == g->n)
         return 0;

@@ -344,8 +344,9 @@ static void *open_pim(const char *name, const void *params, struct err *err)
     return NULL;
 }
 
-static int next(void *state, struct record *records, size_t cap, size_t *n, struct err *)
+static int next(void *state, struct record *records, size_t cap, size_t *n, struct err *err)
 {
+    (void)err;
     struct pim *s = state;
     for (*n = 0; *n < cap && s->op < s->list.count; (*n)++) {
         const struct pim_op *op = &s->list.op[s->op];

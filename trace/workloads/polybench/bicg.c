@@ -67,8 +67,9 @@ static int kernel2(struct emit *e)
     return product(e, false, ((const struct bicg *)e->state)->n, 1);
 }
 
-static int bicg_init(struct bicg *b, struct err *)
+static int bicg_init(struct bicg *b, struct err *err)
 {
+    (void)err;
     uint64_t n = b->n = b->n ? b->n : (int64_t)sqrt((double)b->bytes / 4) / 1024 * 1024;
     LAYOUT_ARRAYS(&b->layout, {"+A", n * n * 4}, {"+r", n * 4}, {"s", n * 4}, {"+p", n * 4}, {"q", n * 4});
     if (b->kernel != 2) {

@@ -39,8 +39,9 @@ static int conv2d(struct emit *e)
     return emit_end(e, 1);
 }
 
-static int conv2d_init(struct conv2d *c, struct err *)
+static int conv2d_init(struct conv2d *c, struct err *err)
 {
+    (void)err;
     c->n = c->n ? c->n : (int64_t)sqrt((double)c->bytes / 8) / EMIT_X * EMIT_X;
     c->m = c->m ? c->m : c->n;
     LAYOUT_ARRAYS(&c->layout, {"+A", c->n * c->m * 4}, {"B", c->n * c->m * 4});

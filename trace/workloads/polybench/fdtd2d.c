@@ -71,8 +71,9 @@ static int fdtd_step3(struct emit *e)
     return emit_end(e, 1);
 }
 
-static int fdtd2d_init(struct fdtd2d *f, struct err *)
+static int fdtd2d_init(struct fdtd2d *f, struct err *err)
 {
+    (void)err;
     f->n = f->n ? f->n : (int64_t)sqrt((double)f->bytes / 12) / EMIT_X * EMIT_X;
     f->m = f->m ? f->m : f->n;
     uint64_t blocks = layout_blocks(f->m, EMIT_X) * layout_blocks(f->n, EMIT_Y);

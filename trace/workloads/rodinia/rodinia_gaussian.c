@@ -66,9 +66,10 @@ static int fan2(struct emit *e)
     return emit_end(e, c == 0 ? 1 : 3);
 }
 
-static int gaussian_init(struct gaussian *s, struct err *)
+static int gaussian_init(struct gaussian *s, struct err *err)
 {
     uint64_t n = s->n, across = layout_blocks(n, SIDE2);
+    (void)err;
     LAYOUT_ARRAYS(&s->layout, {"+m|a", n * n * 4}, {"+b", n * 4});
     layout_straight(&s->layout, fan1, "Fan1", layout_blocks(n, THREADS1), THREADS1, 15, 0);
     layout_straight(&s->layout, fan2, "Fan2", across * across, SIDE2 * SIDE2, 16, 0);

@@ -64,9 +64,10 @@ static int calculate_temp(struct emit *e)
     return emit_end(e, stored ? 1 : 6);
 }
 
-static int hotspot_init(struct hotspot *s, struct err *)
+static int hotspot_init(struct hotspot *s, struct err *err)
 {
     uint64_t bytes = s->n * s->n * 4;
+    (void)err;
     s->across = layout_blocks(s->n, TILE - 2 * (uint32_t)s->height);
     LAYOUT_ARRAYS(&s->layout, {"+temp0", bytes}, {"temp1", bytes}, {"+power", bytes});
     layout_straight(&s->layout, calculate_temp, "calculate_temp", s->across * s->across, THREADS, 35, 3 * THREADS * 4);

@@ -90,9 +90,10 @@ static int lavamd_kernel(struct emit *threads)
     return emit_end(e, 3);
 }
 
-static int lavamd_init(struct lavamd *s, struct err *)
+static int lavamd_init(struct lavamd *s, struct err *err)
 {
     uint64_t boxes = s->boxes * s->boxes * s->boxes, particles = boxes * PARTICLES;
+    (void)err;
     LAYOUT_ARRAYS(&s->layout, {"+box", boxes * BOX_WORDS * 4}, {"+rv", particles * 32}, {"+qv", particles * 8},
                   {"+fv", particles * 32});
     layout_kernel(&s->layout, lavamd_kernel, "kernel_gpu_cuda", boxes, THREADS, 64, 7200);

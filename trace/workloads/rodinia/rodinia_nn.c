@@ -27,8 +27,9 @@ static int euclid(struct emit *e)
     return emit_end(e, 1);
 }
 
-static int nn_init(struct nn *s, struct err *)
+static int nn_init(struct nn *s, struct err *err)
 {
+    (void)err;
     LAYOUT_ARRAYS(&s->layout, {"+locations", s->n * 8}, {"distances", s->n * 4});
     layout_straight(&s->layout, euclid, "euclid", layout_blocks(s->n, THREADS), THREADS, 12, 0);
     layout_guard(&s->layout, s->n, GUARD + 1);

@@ -158,8 +158,9 @@ static void over_image(struct srad_v1 *s, layout_body *body, const char *name, u
     layout_guard(&s->layout, s->n, GUARD);
 }
 
-static int srad_v1_init(struct srad_v1 *s, struct err *)
+static int srad_v1_init(struct srad_v1 *s, struct err *err)
 {
+    (void)err;
     s->n = s->rows * s->columns;
     LAYOUT_ARRAYS(&s->layout, {"+I", s->n * 4}, {"+iN|iS", s->rows * 4}, {"+jE|jW", s->columns * 4},
                   {"sums|sums2|dN|dS|dW|dE|c", s->n * 4});
