@@ -1,7 +1,12 @@
 /* offchip advise: record a program, add its touches, compare: what to do about its memory on this machine. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <math.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -9,10 +14,13 @@
 #include "cmd/cmd.h"
 #include "cmd/console/printable.h"
 #include "replay/compare/compare.h"
+#include "replay/run/platform_use.h"
 #include "replay/uvm/second_run.h"
+#include "trace/base/mem.h"
 #include "trace/base/program_folder.h"
 #include "trace/recorder/advice_plan.h"
 #include "trace/recorder/recorder.h"
+#include "trace/store/store.h"
 
 enum { RUNS = 7, RUNS_MOST = 1000, RUNS_MOST_S = 300, ARGS = 8, WAIT_NS = 20000 /* for a launch, besides (an H100) */ };
 

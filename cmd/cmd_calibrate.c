@@ -1,5 +1,6 @@
 /* offchip calibrate: fit a platform to measurements. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

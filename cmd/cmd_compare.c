@@ -1,4 +1,6 @@
 /* offchip compare: one program on one machine under every mechanism, ranked. */
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
@@ -7,9 +9,13 @@
 #include "cmd/console/table.h"
 #include "replay/compare/compare.h"
 #include "replay/report/report.h"
+#include "replay/run/platform_use.h"
+#include "replay/run/verdict.h"
+#include "trace/base/mem.h"
 #include "trace/base/units.h"
 #include "trace/base/version.h"
 #include "trace/derived/limits.h"
+#include "trace/store/output.h"
 
 static const char *platform, *output, *html;
 static struct opt_list sets;

@@ -1,6 +1,7 @@
 /* offchip completion: a script for bash, and the answers that it asks for. */
 #include <ctype.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cmd/cmd.h"
 #include "trace/base/embedded.h"

@@ -1,8 +1,12 @@
 /* offchip derive: accesses of a recording or of a generated program to page touches, link requests or DRAM requests. */
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "models/base/platform.h"
+#include "models/gpu/gpu.h"
 #include "replay/derive/derive.h"
 #include "replay/run/platform_use.h"
 #include "trace/base/units.h"

@@ -1,6 +1,8 @@
 /* offchip diff: compares runs, recordings, or a plan's prediction with a recording of the program under that plan. */
 #include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -12,9 +14,11 @@
 #include "replay/calibrate/prediction_log.h"
 #include "replay/results/results.h"
 #include "replay/results/run_diff.h"
+#include "replay/run/engine.h"
 #include "replay/uvm/actor_input.h"
 #include "replay/uvm/second_run.h"
 #include "trace/base/ini.h"
+#include "trace/base/mem.h"
 #include "trace/base/regular_file.h"
 #include "trace/base/sorted.h"
 #include "trace/base/units.h"
@@ -22,6 +26,7 @@
 #include "trace/recorder/advice_plan.h"
 #include "trace/store/dbfile.h"
 #include "trace/store/schema.h"
+#include "trace/store/store.h"
 
 static int format;
 static const char *ledger;

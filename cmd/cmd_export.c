@@ -1,6 +1,7 @@
 /* offchip export: a stream of a trace in another tool's form. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "trace/base/suggest.h"
 #include "trace/derived/limits.h"
 #include "trace/export/exporter.h"
+#include "trace/store/output.h"
 
 static const char *format, *output, *stream_name;
 static struct opt_list sets;

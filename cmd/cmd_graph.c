@@ -1,6 +1,9 @@
 /* offchip graph: graphs between formats, the scores of their vertices, and renumbering by them. */
 #include <inttypes.h>
+#include <jansson.h>
 #include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
@@ -8,6 +11,7 @@
 #include "models/zerocopy/score.h"
 #include "trace/base/mem.h"
 #include "trace/base/units.h"
+#include "trace/graph/graph.h"
 #include "trace/graph/graph_generate.h"
 #include "trace/graph/graph_reorder.h"
 #include "trace/store/output.h"

@@ -1,6 +1,7 @@
 /* offchip import: foreign files to one trace. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,6 +15,7 @@
 #include "trace/derived/batches.h"
 #include "trace/import/reader.h"
 #include "trace/store/dbfile.h"
+#include "trace/store/output.h"
 
 static const char *format, *output;
 static struct opt_list sets;

@@ -1,16 +1,26 @@
 /* offchip info: the contents of a trace, its origin, what was left out or lost. */
 #include <inttypes.h>
+#include <jansson.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "cmd/cmd.h"
 #include "cmd/console/printable.h"
 #include "cmd/console/table.h"
 #include "cmd/info.h"
 #include "replay/report/tlp_sizes.h"
+#include "replay/run/platform_use.h"
 #include "replay/uvm/actor_input.h"
 #include "replay/uvm/second_run.h"
 #include "replay/uvm/uvm_recording.h"
+#include "trace/base/json_tree.h"
+#include "trace/base/mem.h"
+#include "trace/base/param_value.h"
+#include "trace/base/quantile.h"
 #include "trace/base/units.h"
+#include "trace/derived/recording.h"
 #include "trace/derived/summary.h"
 
 /* Behind those of attribution_by. */

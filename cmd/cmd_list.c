@@ -1,16 +1,22 @@
 /* offchip list: the names that the command line takes, with the program's tables' descriptions. */
+#include <stdio.h>
+#include <string.h>
 
 #include "cmd/cmd.h"
 #include "cmd/console/printable.h"
 #include "cmd/console/table.h"
 #include "replay/report/plot.h"
 #include "replay/run/engine.h"
+#include "replay/run/platform_use.h"
 #include "replay/verify/verify.h"
+#include "trace/base/mem.h"
 #include "trace/base/param.h"
+#include "trace/base/param_value.h"
 #include "trace/base/suggest.h"
 #include "trace/base/units.h"
 #include "trace/export/exporter.h"
 #include "trace/import/reader.h"
+#include "trace/workloads/workload.h"
 
 #define LISTS                                                                                                          \
     "engines, policies [ENGINE], platforms [NAME|FILE.ini], programs, formats, figures, metrics [ENGINE], settings "   \

@@ -1,4 +1,6 @@
 /* offchip plot: a figure from results or a trace. */
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"

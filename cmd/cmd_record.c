@@ -1,7 +1,13 @@
 /* offchip record: run a program on a GPU and record what leaves the chip. */
 #include <inttypes.h>
+#include <limits.h>
 #include <regex.h>
 #include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +16,8 @@
 #include "replay/derive/derive.h"
 #include "replay/uvm/second_run.h"
 #include "replay/uvm/uvm_recording.h"
+#include "trace/base/mem.h"
+#include "trace/base/param_value.h"
 #include "trace/base/privilege.h"
 #include "trace/base/regular_file.h"
 #include "trace/base/units.h"

@@ -1,4 +1,7 @@
 /* offchip replay: run an engine over an input under a list of policies. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
@@ -7,9 +10,11 @@
 #include "cmd/console/table.h"
 #include "replay/dram/dram.h"
 #include "replay/results/runs.h"
+#include "replay/run/platform_use.h"
 #include "replay/run/save.h"
 #include "replay/run/verdict.h"
 #include "replay/uvm/uvm_managed.h"
+#include "trace/base/mem.h"
 #include "trace/derived/limits.h"
 
 static const char *policy, *platform, *baseline, *output, *requests, *command_log, *recording, *touches;

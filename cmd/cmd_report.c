@@ -1,5 +1,7 @@
 /* offchip report: compare runs. */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd/cmd.h"
 #include "cmd/console/printable.h"
@@ -9,6 +11,7 @@
 #include "replay/results/results.h"
 #include "trace/base/mem.h"
 #include "trace/base/version.h"
+#include "trace/store/output.h"
 
 static const char *metrics, *by, *pivot, *html;
 static int aggregate, format;

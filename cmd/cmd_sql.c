@@ -1,11 +1,14 @@
 /* offchip sql: queries on a trace or a results file; nothing can be written. */
+#include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
 #include "cmd/console/table.h"
 #include "trace/base/csv_text.h"
+#include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/program/layout.h"
 #include "trace/store/sql.h"

@@ -2,6 +2,9 @@
 #include <errno.h>
 #include <omp.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,7 +14,9 @@
 #include "replay/derive/derive.h"
 #include "replay/run/save.h"
 #include "replay/run/sweep.h"
+#include "trace/base/mem.h"
 #include "trace/store/dbfile.h"
+#include "trace/store/output.h"
 
 /* Points of a sweep that are all looked at before the first is run. */
 enum { CHECKED_POINTS = 1000 };

@@ -1,5 +1,7 @@
 /* offchip synth: a generated trace. */
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
@@ -7,6 +9,7 @@
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
 #include "trace/event/dram_map.h"
+#include "trace/graph/graph.h"
 #include "trace/program/pages.h"
 #include "trace/store/store.h"
 #include "trace/workloads/scan.h"

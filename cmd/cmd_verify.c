@@ -1,4 +1,6 @@
 /* offchip verify: checks a recording against itself and the driver's rules, or a results file against its hashes. */
+#include <stdio.h>
+#include <string.h>
 
 #include "cmd/cmd.h"
 #include "cmd/console/printable.h"

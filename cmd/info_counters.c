@@ -1,6 +1,7 @@
 #include "cmd/info.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

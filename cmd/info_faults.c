@@ -1,5 +1,8 @@
 #include "cmd/info.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "trace/base/hash.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"

@@ -1,8 +1,11 @@
 /* main: the command table, --help, --version, exit status; the only main() of the program. */
 #include <omp.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,6 +1,7 @@
 #include "cmd/cmd.h"
 
 #include <blosc.h>
+#include <jansson.h>
 #include <lzma.h>
 #include <pcap/pcap.h>
 #include <stdio.h>

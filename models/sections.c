@@ -1,7 +1,9 @@
 /* The sections that a platform file may have, and which of their numbers have a general default: facts of a standard or
  * of a driver, and how a model is run. A platform states all others, or it refuses. */
 #include "models/base/sections.h"
+#include "models/base/platform.h"
 #include "models/dram/dram_platform.h"
+#include "models/gpu/gpu.h"
 #include "models/gpu/launch.h"
 #include "models/placement/overhead.h"
 #include "models/uvm/legacy.h"

@@ -1,6 +1,7 @@
 #include "cmd/console/progress_line.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

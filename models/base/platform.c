@@ -1,14 +1,19 @@
 #include "models/base/platform.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
 #include "trace/base/embedded.h"
 #include "trace/base/ini.h"
+#include "trace/base/mem.h"
 #include "trace/base/param.h"
 #include "trace/base/program_folder.h"
 #include "trace/base/random.h"

@@ -1,5 +1,7 @@
 #include "models/dram/channel.h"
 
+#include <string.h>
+
 #include "models/dram/dram_platform.h"
 #include "models/dram/dram_policy.h"
 #include "models/dram/lanes.h"

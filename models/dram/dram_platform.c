@@ -1,6 +1,7 @@
 #include "models/dram/dram_platform.h"
 #include "models/base/platform.h"
 #include "models/base/sections.h"
+#include "trace/base/param.h"
 
 /* Defaults: the platform of gupta-2025-f3fs (table I and the configuration of its artifact),
  * models/platforms/gv100.ini, where each number has its source. */

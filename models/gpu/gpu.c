@@ -1,5 +1,6 @@
 #include "models/gpu/gpu.h"
 #include "models/base/sections.h"
+#include "trace/base/param.h"
 
 /* Defaults: NVIDIA TITAN V / V100 (GV100 white paper, table 1): 80 SMs, 64 warps and 32 blocks per SM. */
 const struct param gpu_params[] = {

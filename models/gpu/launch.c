@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "models/base/sections.h"
+#include "trace/base/param.h"
 
 const struct param launch_params[] = {
     PARAM_REAL_ROW(launch, enqueue_ns, "ns", 0, 1e9, 0, "the host's call of a launch that it does not wait for"),

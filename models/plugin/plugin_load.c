@@ -4,12 +4,15 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "models/plugin/plugin.h"
+#include "trace/base/param.h"
 #include "trace/base/privilege.h"
 #include "trace/base/regular_file.h"
 

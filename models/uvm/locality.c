@@ -1,5 +1,7 @@
 #include "models/uvm/locality.h"
 
+#include <string.h>
+
 enum { NUMBER_BITS = 40 };
 
 /* Whether the block was not seen in this window before; remembers it. A slot of an older window counts as free, which

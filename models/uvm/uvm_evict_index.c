@@ -1,6 +1,7 @@
 #include "models/uvm/uvm_evict_index.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "trace/base/mem.h"
 

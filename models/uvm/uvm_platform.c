@@ -1,6 +1,9 @@
 #include "models/uvm/uvm_platform.h"
 
+#include <stddef.h>
+
 #include "models/base/sections.h"
+#include "trace/base/param.h"
 
 /* Defaults are the TITAN V's; where each comes from stands in models/platforms/titanv.ini. */
 const struct param uvm_platform_params[] = {

@@ -1,8 +1,11 @@
 #include "models/uvm/uvm_policy.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "models/uvm/uvm_evict.h"
 #include "trace/base/mem.h"
+#include "trace/base/param_value.h"
 
 _Static_assert(offsetof(struct uvm_policy, head) == 0, "a head in the list is its policy");
 

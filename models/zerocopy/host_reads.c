@@ -2,6 +2,8 @@
 
 #include <math.h>
 #include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "models/gpu/sms.h"
 #include "trace/base/mem.h"

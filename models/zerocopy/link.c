@@ -1,5 +1,6 @@
 #include "models/zerocopy/link.h"
 #include "models/base/sections.h"
+#include "trace/base/param.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,8 @@
 #include "models/zerocopy/warp.h"
 
 #include <assert.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "trace/base/mem.h"
 #include "trace/base/sorted.h"

@@ -2,13 +2,19 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "models/base/platform.h"
+#include "replay/calibrate/fit.h"
 #include "replay/calibrate/host_fit.h"
+#include "trace/base/mem.h"
 #include "trace/base/param.h"
 #include "trace/base/sorted.h"
 #include "trace/base/units.h"
 #include "trace/derived/limits.h"
 #include "trace/import/input_stream.h"
+#include "trace/store/store.h"
 
 void calibration_add(struct calibration *c, const char *section, const char *key, double value, double error,
                      const struct fit *fit, const char *unit, const char *from)

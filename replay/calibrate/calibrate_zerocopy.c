@@ -6,6 +6,7 @@
 
 #include "models/base/platform.h"
 #include "replay/calibrate/link_fit.h"
+#include "trace/base/mem.h"
 
 /* Below this a row's time does not follow a cost enough to tell it: 5 % for twice the cost. */
 static const double share_least = 0.05;

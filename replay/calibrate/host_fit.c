@@ -1,7 +1,9 @@
 #include "replay/calibrate/host_fit.h"
 
 #include <math.h>
+#include <stdlib.h>
 
+#include "trace/base/mem.h"
 #include "trace/base/sorted.h"
 
 /* Relative error of the estimated entries; share that other work of the GPU adds. */

@@ -1,6 +1,7 @@
 #include "replay/calibrate/link_fit.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "trace/base/units.h"
 #include "trace/derived/limits.h"
 #include "trace/import/field.h"
+#include "trace/store/store.h"
 
 enum { ROUNDS = 200, HALVINGS = 30 };
 

@@ -1,9 +1,18 @@
 #include "replay/compare/compare.h"
 
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/gpu/gpu.h"
 #include "replay/compare/compare_rows.h"
 #include "replay/run/measured.h"
+#include "replay/run/robust.h"
 #include "replay/zerocopy/zerocopy.h"
 #include "trace/base/json_tree.h"
+#include "trace/base/mem.h"
+#include "trace/base/param.h"
 #include "trace/base/sorted.h"
 
 const struct metric compare_metrics[] = {

@@ -2,9 +2,14 @@
  * bytes, the engine runs once more with them aligned; a row with fewer requests then says so, and by how many bytes. It
  * needs a generated program with such a key: base_offset (bytes, lists), offset (elements, arrays), row_bytes (rows).
  * Padded rows are read with their padding, so their gain is the least possible. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "models/zerocopy/warp.h"
 #include "replay/compare/compare_rows.h"
 #include "replay/zerocopy/zerocopy.h"
+#include "trace/base/param_value.h"
 
 /* How the input would be aligned. */
 struct aligning {

@@ -1,6 +1,11 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "replay/compare/compare_rows.h"
 #include "replay/uvm/second_run.h"
+#include "trace/base/mem.h"
 
 const char *compare_time_text(double ns, int digits, char *buf, size_t size)
 {

@@ -1,4 +1,8 @@
+#include <math.h>
+
+#include "models/gpu/launch.h"
 #include "models/gpu/occupancy.h"
+#include "models/zerocopy/link.h"
 #include "replay/compare/compare_rows.h"
 
 static void apply(const struct compare_program *f, struct compare_row *row)

@@ -1,8 +1,14 @@
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "replay/compare/compare_rows.h"
+#include "replay/run/platform_use.h"
 #include "replay/uvm/second_run.h"
 #include "replay/uvm/uvm_answer.h"
 #include "replay/zerocopy/zerocopy.h"
+#include "trace/base/mem.h"
+#include "trace/workloads/scan.h"
 
 /* A value with its bounds, as the engine has it. */
 static void pass(struct compare_row *row, const char *to, const struct outcome *from, const char *name)

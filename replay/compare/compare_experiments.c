@@ -1,6 +1,13 @@
+#include "replay/compare/compare.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "replay/compare/compare_rows.h"
+#include "replay/run/robust.h"
 #include "trace/base/json_tree.h"
+#include "trace/base/mem.h"
 
 size_t compare_best_rows(const struct compare_result *result, size_t most, size_t *rows)
 {

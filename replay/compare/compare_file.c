@@ -1,11 +1,20 @@
 
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "replay/compare/compare_rows.h"
+#include "replay/results/results.h"
+#include "replay/run/platform_use.h"
+#include "replay/run/robust.h"
 #include "replay/run/save.h"
 #include "trace/base/json_tree.h"
+#include "trace/base/mem.h"
+#include "trace/base/param_value.h"
 #include "trace/base/units.h"
 #include "trace/base/version.h"
+#include "trace/store/output.h"
 
 const struct engine engine_compare = {.name = "compare",
                                       .summary = "one program on one machine under every mechanism",

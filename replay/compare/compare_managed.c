@@ -1,8 +1,14 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "models/uvm/legacy.h"
 #include "replay/compare/compare_rows.h"
 #include "replay/run/measured.h"
+#include "replay/run/platform_use.h"
 #include "replay/uvm/uvm_gpu.h"
+#include "trace/base/mem.h"
 
 /* Prefetchers: the driver's options and the rule of lee-2026; evictions where memory is short; then all. */
 const char compare_prefetchers[] = "tree,none,fixed:granularity=64KiB,fixed:granularity=2MiB,adaptive";

@@ -12,11 +12,17 @@
  * Copies come before the first kernel, by the link's rule, as the mechanism copy has them; what the CPU takes back
  * between kernels besides. Managed beside zero-copy memory is not asked for: remote pages of the uvm engine have no
  * cache and send stores as reads, which takes a quarter to twice the time of the zero-copy engine (docs/compare.md). */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "models/zerocopy/host_reads.h"
 #include "replay/compare/compare_rows.h"
 #include "replay/run/measured.h"
 #include "trace/base/json_tree.h"
+#include "trace/base/mem.h"
+#include "trace/program/program_adapter.h"
 
 enum mix_kind { MIX_LINK, MIX_MANAGED };
 

@@ -1,7 +1,13 @@
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "models/gpu/launch.h"
 #include "replay/compare/compare_rows.h"
+#include "trace/base/mem.h"
 #include "trace/recorder/wire/record_pipe.h"
 
 void compare_plan_say(struct compare_row *row, const char *format, ...)

@@ -1,7 +1,12 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "models/gpu/occupancy.h"
 #include "replay/compare/compare_rows.h"
 #include "replay/zerocopy/zerocopy.h"
+#include "trace/base/mem.h"
 #include "trace/base/sorted.h"
 #include "trace/derived/limits.h"
 

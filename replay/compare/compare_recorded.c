@@ -1,9 +1,15 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 #include <xxhash.h>
 
+#include "models/gpu/launch.h"
+#include "models/zerocopy/link.h"
 #include "replay/compare/compare_rows.h"
 #include "replay/run/measured.h"
 #include "replay/uvm/second_run.h"
 #include "replay/uvm/uvm_recording.h"
+#include "trace/base/mem.h"
 #include "trace/base/sorted.h"
 #include "trace/base/units.h"
 

@@ -24,10 +24,15 @@
  * example: 64, 128, 256 and 512 rows of 51,200 take 5, 9.1, 17 and 32.9 ms. The line through 64 and 512 rows gives
  * 3.190 s, through 64 and 256 3.201 s, through 64 and 128 3.281 s: differences of
  * 80 and 11 ms; the next seven would be 1.5 ms, 0.2 ms, ..: 3.19 s may be off by a quarter of 80 ms, 0.6 %. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "models/gpu/occupancy.h"
 #include "replay/compare/compare_rows.h"
 #include "replay/zerocopy/zerocopy.h"
+#include "trace/base/mem.h"
 #include "trace/derived/limits.h"
 
 /* Of the least size that is asked in part the first is 1 / FIRST, the last 1 / LAST at most; of any 1 / SAVES. */

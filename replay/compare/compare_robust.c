@@ -1,6 +1,9 @@
+#include <stdlib.h>
+#include <string.h>
 
 #include "replay/compare/compare_rows.h"
 #include "replay/zerocopy/zerocopy.h"
+#include "trace/base/mem.h"
 
 struct drawing {
     const struct compare_program *facts;

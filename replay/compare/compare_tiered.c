@@ -3,10 +3,15 @@
  * where the input has them: asked for a few shares of the table; the copy of the rows that are kept, one block by the
  * link's rule, is added. Of other rows, where any is asked for again: caches, each at the knee of its curve
  * (models/zerocopy/row_cache.h), to two digits of the table's share. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
+#include "models/zerocopy/link.h"
 #include "models/zerocopy/row_cache.h"
 #include "replay/compare/compare_rows.h"
 #include "replay/zerocopy/zerocopy.h"
+#include "trace/base/mem.h"
 #include "trace/base/units.h"
 
 /* Shares of the table in per cent; also tried: the part that memory holds. */

@@ -2,9 +2,13 @@
 
 #include <inttypes.h>
 #include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "models/gpu/occupancy.h"
 #include "replay/derive/derive_scans.h"
+#include "replay/derive/derive_space.h"
 #include "trace/base/mem.h"
 #include "trace/base/sorted.h"
 

@@ -1,5 +1,6 @@
 #include "models/gpu/l2.h"
 #include "replay/derive/derive.h"
+#include "trace/store/store.h"
 
 /* --- a program's requests --- */
 

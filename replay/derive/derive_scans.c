@@ -1,8 +1,10 @@
 #include "replay/derive/derive_scans.h"
 
 #include <omp.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "replay/derive/derive_space.h"
 #include "trace/base/mem.h"
 #include "trace/event/actor.h"
 

@@ -1,5 +1,8 @@
 #include "replay/derive/derive_space.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "trace/base/mem.h"
 #include "trace/base/sorted.h"
 #include "trace/event/actor.h"

@@ -1,9 +1,17 @@
+#include <stdlib.h>
 #include <string.h>
 
+#include "models/zerocopy/warp.h"
+#include "replay/derive/derive.h"
 #include "replay/derive/derive_scans.h"
+#include "replay/derive/derive_space.h"
+#include "trace/base/id_map.h"
 #include "trace/base/mem.h"
 #include "trace/derived/tlp_tally.h"
+#include "trace/event/actor.h"
+#include "trace/program/access.h"
 #include "trace/program/pages.h"
+#include "trace/store/store.h"
 
 /* Where a launch has no shape. Source: CUDA programming guide, compute capability 6.0 to 9.0 but 7.5. */
 enum { WARPS_PER_SM = 64 };

@@ -1,5 +1,7 @@
 #include "replay/derive/recorded_program.h"
 
+#include <stdlib.h>
+
 #include "replay/derive/derive_space.h"
 #include "trace/base/mem.h"
 

@@ -10,11 +10,19 @@
  * other. Times are DRAM cycles; nothing depends on how many threads run the policies. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "models/base/sections.h"
 #include "models/gpu/occupancy.h"
 #include "replay/dram/dram_simulation.h"
 #include "replay/results/runs.h"
+#include "replay/run/sweep_cache.h"
+#include "trace/base/mem.h"
+#include "trace/base/param_value.h"
+#include "trace/program/cut.h"
+#include "trace/program/program_adapter.h"
+#include "trace/program/warp_slice.h"
 
 /* A program of a co-run: of which class it is, on how many multiprocessors it runs, how it is cut. */
 struct client {

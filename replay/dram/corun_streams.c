@@ -11,9 +11,12 @@
  * DRAM cycle, classes in turn, PIM first; then replay/dram/dram_partition.h. A read's write-back goes with it. Requests
  * marked as hits of L2 are answered at once. The streams are those behind L2, so interconnect and L2 are not
  * simulated. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "replay/dram/dram_partition.h"
+#include "trace/base/mem.h"
+#include "trace/base/param_value.h"
 
 /* MEM requests of a channel in flight at full occupancy, one coalesced 4-byte load per thread: 64 warps x 4 sectors x
  * 80 / 32; DRAM cycles between a pass and the next. */

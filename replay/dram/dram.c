@@ -1,7 +1,9 @@
 #include "replay/dram/dram.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "trace/base/mem.h"
 #include "trace/base/param.h"
 
 static const struct param settings[] = {

@@ -2,7 +2,10 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "trace/base/mem.h"
 
 /* --- --requests --- */
 

@@ -1,10 +1,13 @@
 #include "replay/dram/dram_memory.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #if defined(__SSE4_2__)
 #include <immintrin.h>
 #endif
+
+#include "trace/base/mem.h"
 
 /* Find the address bits that select the slice. With XORs no bits are the slice's alone: the whole line number selects
  * the set. */

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "models/dram/dram_platform.h"
 #include "replay/derive/derive.h"
 
 /* The data of the rows. */

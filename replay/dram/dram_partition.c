@@ -1,6 +1,9 @@
 #include "replay/dram/dram_partition.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "trace/base/mem.h"
 
 /* Of the ring of completions: a visit of the controller adds less than the rest. */
 enum { MOST_RETURNS = DRAM_COMPLETIONS - 32 };

@@ -1,6 +1,10 @@
 #include "replay/dram/dram_simulation.h"
 
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "trace/base/mem.h"
 
 /* A run while it goes on. */
 struct running {

@@ -1,8 +1,13 @@
 #include "replay/dram/dram.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "replay/derive/derive.h"
+#include "trace/base/mem.h"
 #include "trace/base/sorted.h"
 #include "trace/event/dram_map.h"
+#include "trace/workloads/workload.h"
 
 enum { ATOMS_MAX = 4, CHANNELS_MAX = 4096 };
 static const int64_t latest_cycle = (INT64_C(1) << 56) - 1;

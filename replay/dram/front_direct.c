@@ -1,4 +1,5 @@
 /* Front end `direct`: every channel fed from its file's order, one after the other or in parallel. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "replay/dram/dram.h"

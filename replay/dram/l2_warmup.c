@@ -1,5 +1,8 @@
 #include "replay/dram/dram_simulation.h"
 
+#include <stdlib.h>
+
+#include "trace/base/mem.h"
 #include "trace/program/walk.h"
 
 /* A line: its number above its two masks. */

@@ -1,7 +1,18 @@
 /* placement: the engine. Tasks under a placement each, one after another or co-run; bounds run at both ends. */
 #include "replay/placement/placement.h"
 
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/gpu/gpu.h"
+#include "replay/placement/placement_schedule.h"
+#include "replay/placement/placement_tasks.h"
+#include "replay/run/engine.h"
 #include "replay/run/robust.h"
+#include "trace/base/mem.h"
+#include "trace/base/param.h"
 #include "trace/base/sorted.h"
 #include "trace/base/units.h"
 

@@ -1,7 +1,11 @@
 #include "replay/placement/placement_schedule.h"
 
 #include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "trace/base/mem.h"
 #include "trace/base/sorted.h"
 
 enum { FILLS = 16 }; /* tasks whose kernels share one idle period */

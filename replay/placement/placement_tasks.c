@@ -1,11 +1,19 @@
 #include "replay/placement/placement_tasks.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "models/gpu/launch.h"
 #include "replay/placement/program_totals.h"
 #include "replay/uvm/actor_input.h"
 #include "trace/base/ini.h"
+#include "trace/base/mem.h"
+#include "trace/base/param.h"
 #include "trace/base/sorted.h"
+#include "trace/workloads/workload.h"
 
 enum { TASKS_MAX = 100000 };
 

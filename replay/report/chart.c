@@ -1,8 +1,11 @@
 #include "replay/report/chart.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "replay/run/engine.h"
+#include "trace/base/mem.h"
 #include "trace/base/sorted.h"
 
 enum { ROOM = 60, LINES_MAX = 4, NAME_MAX_CHARS = 400 };

@@ -1,10 +1,17 @@
 #include "replay/report/report.h"
 
+#include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "models/zerocopy/link.h"
 #include "replay/compare/compare.h"
+#include "replay/run/platform_use.h"
+#include "replay/run/robust.h"
 #include "trace/base/embedded.h"
 #include "trace/base/json_tree.h"
+#include "trace/base/mem.h"
 #include "trace/base/units.h"
 #include "trace/derived/limits.h"
 

@@ -3,6 +3,7 @@
  * stacked and shares a group is a run, with its metrics on top of each other. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "replay/report/figure_form.h"
 #include "trace/base/mem.h"

@@ -1,8 +1,11 @@
 /* Figure compare-times: the time of each mechanism of a comparison (replay/compare), with its uncertainty. */
 #include <math.h>
+#include <string.h>
 
 #include "replay/report/figure_form.h"
 #include "replay/report/report.h"
+#include "replay/results/runs.h"
+#include "replay/run/engine.h"
 #include "replay/run/verdict.h"
 #include "trace/base/units.h"
 

@@ -1,9 +1,14 @@
 #include "replay/report/figure_form.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "replay/results/case_table.h"
+#include "replay/results/runs.h"
 #include "replay/run/aggregate.h"
 #include "replay/run/engine.h"
+#include "trace/base/mem.h"
 #include "trace/base/sorted.h"
 
 /* --- metrics --- */

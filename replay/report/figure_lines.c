@@ -1,8 +1,10 @@
 /* Figure lines: a metric over a number that a sweep varied. A line is a policy under one case. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "replay/report/figure_form.h"
+#include "replay/results/case_table.h"
 #include "replay/run/outcome.h"
 #include "trace/base/mem.h"
 

@@ -1,7 +1,10 @@
 /* Figure miss-ratio: which share of lookups a cache of rows in GPU memory does not serve, over its size. */
+#include <math.h>
+#include <stdlib.h>
 
 #include "models/zerocopy/row_cache.h"
 #include "replay/report/plot.h"
+#include "replay/run/input.h"
 #include "replay/zerocopy/zerocopy.h"
 #include "trace/base/units.h"
 

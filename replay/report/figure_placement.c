@@ -1,8 +1,14 @@
 /* Figures of the placement engine: overheads predicted and measured, and the co-run over time. */
+#include <math.h>
+#include <stdlib.h>
 
+#include "models/gpu/gpu.h"
 #include "models/policies.h"
 #include "replay/placement/placement.h"
+#include "replay/placement/placement_tasks.h"
 #include "replay/report/chart.h"
+#include "replay/run/engine.h"
+#include "trace/base/mem.h"
 
 static char device[] = "device", managed[] = "managed", pinned[] = "pinned";
 static char *const memories[PLACEMENTS] = {device, managed, pinned};

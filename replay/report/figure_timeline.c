@@ -1,8 +1,10 @@
 /* Figure timeline: the pages of a recording over time, or the tasks of a file (figure_placement.c). */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "replay/report/plot.h"
 #include "replay/uvm/uvm_recording.h"
+#include "trace/base/mem.h"
 
 /* Marks are gathered in the cells of this grid, about two pixels each, which bounds the size of the script. */
 enum { GRID_X = 450, GRID_Y = 225 };

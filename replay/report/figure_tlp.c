@@ -1,5 +1,7 @@
 /* Figures of PCIe captures: packets by type and size, and the latency of reads. */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "replay/report/chart.h"
 #include "replay/report/tlp_sizes.h"

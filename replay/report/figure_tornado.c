@@ -1,8 +1,11 @@
 /* Figure tornado: how far the best answer leads the next, with each unknown number of the platform alone at both ends
  * of its range; from the "robust" that `replay --robust --format json` prints (replay/run/robust.h). */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "replay/report/plot.h"
+#include "replay/results/runs.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/base/regular_file.h"

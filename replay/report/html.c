@@ -1,8 +1,13 @@
 #include "replay/report/report.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "replay/run/engine.h"
 #include "trace/base/embedded.h"
 #include "trace/base/json_tree.h"
+#include "trace/base/mem.h"
 
 /* --- a figure --- */
 

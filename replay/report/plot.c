@@ -3,12 +3,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "replay/report/chart.h"
 #include "trace/base/mem.h"
 #include "trace/base/sorted.h"
+#include "trace/store/output.h"
 
 const struct figure *figure_find(const char *name)
 {

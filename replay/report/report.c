@@ -1,9 +1,19 @@
 #include "replay/report/report.h"
 
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "replay/compare/compare.h"
 #include "replay/results/case_table.h"
+#include "replay/results/runs.h"
+#include "replay/run/engine.h"
 #include "replay/run/measured.h"
+#include "replay/run/platform_use.h"
+#include "replay/run/verdict.h"
 #include "trace/base/json_tree.h"
+#include "trace/base/mem.h"
 
 enum { METRICS_MAX = 128, RANKS = 4 };
 

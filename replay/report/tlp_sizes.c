@@ -1,6 +1,7 @@
 #include "replay/report/tlp_sizes.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "trace/base/json_tree.h"

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/store/dbfile.h"
+#include "trace/store/output.h"
 #include "trace/store/schema.h"
 
 /* --- hashes that show whether rows are what was written: 128 bits (XXH3) over typed values ---

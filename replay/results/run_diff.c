@@ -1,7 +1,9 @@
 #include "replay/results/run_diff.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "replay/results/case_table.h"
 #include "trace/base/json_tree.h"

@@ -1,7 +1,9 @@
 #include "replay/results/runs.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "replay/results/results.h"
 #include "trace/base/hash.h"

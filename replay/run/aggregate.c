@@ -2,10 +2,13 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "replay/run/engine.h"
 #include "trace/base/hash.h"
 #include "trace/base/json_tree.h"
+#include "trace/base/mem.h"
 
 static enum aggregate_how declared(enum aggregate_how how, const struct metric *metric)
 {

@@ -1,11 +1,16 @@
 #include "replay/run/engine.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "models/uvm/uvm_platform.h"
 #include "models/zerocopy/link.h"
+#include "replay/run/platform_use.h"
 #include "replay/run/robust.h"
 #include "trace/base/json_tree.h"
+#include "trace/base/mem.h"
 #include "trace/base/param.h"
 #include "trace/base/sorted.h"
 #include "trace/base/units.h"

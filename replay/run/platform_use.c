@@ -1,11 +1,15 @@
 #include "replay/run/platform_use.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "models/base/platform.h"
 #include "replay/run/engine.h"
 #include "trace/base/json_tree.h"
+#include "trace/base/mem.h"
 #include "trace/base/param.h"
 
 static const char head_begins[] = "platform ";

@@ -1,8 +1,11 @@
 #include "replay/run/engine.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "models/plugin/plugin_load.h"
+#include "trace/base/mem.h"
 #include "trace/base/param.h"
 #include "trace/base/suggest.h"
 

@@ -1,11 +1,14 @@
 #include "replay/run/save.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "replay/run/engine.h"
 #include "replay/run/robust.h"
 #include "trace/base/json_tree.h"
+#include "trace/base/mem.h"
 
 static const char *own(struct save_point *point, char *text)
 {

@@ -1,9 +1,14 @@
 #include "replay/run/sweep.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "replay/run/engine.h"
+#include "trace/base/mem.h"
+#include "trace/base/param_value.h"
 #include "trace/base/units.h"
 #include "trace/base/version.h"
 

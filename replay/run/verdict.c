@@ -1,7 +1,10 @@
 #include "replay/run/verdict.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "trace/base/mem.h"
 
 enum { NAMED = 3 }; /* of those that are tied, beside the one to use */
 

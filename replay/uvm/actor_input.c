@@ -1,8 +1,13 @@
 #include "replay/uvm/actor_input.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "replay/uvm/uvm_fault_log.h"
 #include "replay/uvm/uvm_recording.h"
 #include "trace/base/id_map.h"
+#include "trace/base/mem.h"
 #include "trace/base/sorted.h"
 
 enum uvm_input uvm_touching(const struct store *store)

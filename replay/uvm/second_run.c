@@ -1,11 +1,17 @@
 #include "replay/uvm/second_run.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "replay/derive/derive.h"
 #include "replay/uvm/actor_input.h"
+#include "trace/base/mem.h"
 #include "trace/base/param.h"
 #include "trace/base/quantile.h"
 #include "trace/base/sorted.h"
+#include "trace/program/access.h"
 #include "trace/store/dbfile.h"
 
 /* --- copying a recording into a new trace --- */

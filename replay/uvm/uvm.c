@@ -1,10 +1,19 @@
 #include "replay/uvm/uvm.h"
 
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "models/uvm/legacy.h"
 #include "replay/uvm/actor_input.h"
 #include "replay/uvm/uvm_answer.h"
 #include "replay/uvm/uvm_fault_log.h"
 #include "trace/base/csv_text.h"
+#include "trace/base/mem.h"
+#include "trace/base/param.h"
+#include "trace/derived/recording.h"
+#include "trace/store/output.h"
 #include "trace/workloads/micro/launch_touch.h"
 
 static const struct param settings[] = {

@@ -1,6 +1,13 @@
 #include "replay/uvm/uvm_answer.h"
 
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "replay/uvm/uvm.h"
+#include "trace/base/mem.h"
+#include "trace/base/param.h"
 #include "trace/base/units.h"
 #include "trace/derived/attribution.h"
 #include "trace/derived/limits.h"

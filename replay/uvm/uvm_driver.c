@@ -1,6 +1,12 @@
 #include "replay/uvm/uvm_driver.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/uvm/uvm_policy.h"
+#include "replay/uvm/uvm_memory.h"
 #include "trace/base/mem.h"
+#include "trace/base/param_value.h"
 #include "trace/base/sorted.h"
 
 /* The CPU's and the copy engines' clocks within one batch. */

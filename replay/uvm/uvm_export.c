@@ -2,10 +2,15 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "models/uvm/uvm_policy.h"
+#include "trace/base/mem.h"
 #include "trace/base/sorted.h"
 #include "trace/derived/allocations.h"
 #include "trace/derived/batches.h"
+#include "trace/store/store.h"
 
 static void add(struct uvm_export *x, const struct record *record)
 {

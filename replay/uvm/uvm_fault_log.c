@@ -1,5 +1,8 @@
 #include "replay/uvm/uvm_fault_log.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "replay/uvm/uvm_driver.h"
 #include "trace/base/mem.h"
 #include "trace/base/sorted.h"

@@ -2,7 +2,9 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "models/zerocopy/link.h"
 #include "replay/uvm/uvm_driver.h"
 #include "trace/base/mem.h"
 

@@ -2,9 +2,14 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "models/uvm/uvm_policy.h"
 #include "replay/uvm/uvm.h"
 #include "replay/uvm/uvm_export.h"
+#include "trace/base/mem.h"
 #include "trace/base/units.h"
 
 /* --- versions of the driver --- */

@@ -1,8 +1,10 @@
 #include "replay/uvm/uvm_memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "trace/base/mem.h"
+#include "trace/base/param_value.h"
 
 enum { PIECES = UVM_BLOCK_PIECES };
 

@@ -1,6 +1,9 @@
 #include "replay/uvm/uvm_metrics.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "trace/base/mem.h"
 #include "trace/base/quantile.h"

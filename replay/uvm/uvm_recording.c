@@ -1,10 +1,14 @@
 #include "replay/uvm/uvm_recording.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "models/uvm/uvm_platform.h"
 #include "models/uvm/uvm_policy.h"
 #include "models/zerocopy/link.h"
+#include "trace/base/mem.h"
 #include "trace/base/sorted.h"
 #include "trace/base/units.h"
 #include "trace/derived/limits.h"

@@ -1,8 +1,12 @@
 #include "replay/uvm/uvm_simulate.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "replay/uvm/uvm_driver.h"
 #include "replay/uvm/uvm_gpu.h"
+#include "replay/uvm/uvm_metrics.h"
 #include "trace/base/mem.h"
 
 /* Duplicates among the entries of a batch over which the flush reads PUT again: uvm_perf_fault_replay_update_put_ratio

@@ -2,15 +2,21 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "models/uvm/block.h"
 #include "models/uvm/uvm_policy.h"
 #include "replay/results/results.h"
 #include "replay/uvm/actor_input.h"
 #include "replay/uvm/uvm_fault_log.h"
+#include "replay/verify/verify_block.h"
 #include "trace/base/json_tree.h"
+#include "trace/base/mem.h"
 #include "trace/base/sorted.h"
 #include "trace/base/units.h"
 #include "trace/base/version.h"
+#include "trace/derived/batches.h"
 #include "trace/derived/limits.h"
 #include "trace/derived/summary.h"
 

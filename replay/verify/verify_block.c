@@ -1,5 +1,8 @@
 #include "replay/verify/verify_block.h"
 
+#include <string.h>
+
+#include "models/uvm/block.h"
 #include "models/uvm/uvm_policy.h"
 
 /* How many events a CPU fault's migration may lie behind it: other threads fault meanwhile. */

@@ -1,8 +1,14 @@
 /* zerocopy: what crosses PCIe when a GPU reads host memory by itself, request by request, under an access pattern. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "models/policies.h"
+#include "replay/derive/derive.h"
 #include "replay/derive/derive_scans.h"
 #include "replay/zerocopy/zerocopy.h"
+#include "trace/base/mem.h"
+#include "trace/base/param.h"
 #include "trace/base/thread_pool.h"
 
 static const struct param settings[] = {

@@ -1,7 +1,10 @@
 #include "replay/zerocopy/zerocopy.h"
 
+#include <math.h>
+
 #include "replay/run/verdict.h"
 #include "replay/uvm/actor_input.h"
+#include "trace/base/param.h"
 
 /* Bytes moved without requests of their own: host lines are the bytes themselves. */
 static int moved(struct zerocopy_run *run, double bytes, uint64_t runs, struct outcome *out)

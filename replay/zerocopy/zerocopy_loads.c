@@ -1,10 +1,14 @@
 #include "replay/zerocopy/zerocopy.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
 
 #include "models/gpu/occupancy.h"
 #include "replay/derive/recorded_program.h"
 #include "trace/base/id_map.h"
+#include "trace/base/mem.h"
+#include "trace/base/param.h"
 
 struct loads_params {
     int64_t reuse;

@@ -1,8 +1,12 @@
 #include "replay/zerocopy/zerocopy.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <string.h>
 
+#include "models/zerocopy/host_reads.h"
 #include "models/zerocopy/lane.h"
+#include "trace/base/mem.h"
 
 double zerocopy_structure_bytes(const struct scan_setup *setup)
 {

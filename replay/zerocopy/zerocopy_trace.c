@@ -1,8 +1,13 @@
 #include "replay/zerocopy/zerocopy.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "trace/base/mem.h"
 #include "trace/base/units.h"
+#include "trace/workloads/workload.h"
 
 struct zerocopy_trace {
     struct store *store;

@@ -1,6 +1,8 @@
 #include "trace/base/json_tree.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

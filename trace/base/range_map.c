@@ -1,5 +1,8 @@
 #include "trace/base/range_map.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "trace/base/mem.h"
 #include "trace/base/sorted.h"
 

@@ -1,5 +1,9 @@
 #include "trace/derived/attribution.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "trace/base/hash.h"
 #include "trace/base/mem.h"
 #include "trace/base/sorted.h"

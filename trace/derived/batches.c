@@ -1,5 +1,9 @@
 #include "trace/derived/batches.h"
 
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "trace/base/mem.h"
 #include "trace/base/sorted.h"
 #include "trace/derived/summary.h"

@@ -1,6 +1,7 @@
 #include "trace/derived/recording.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "trace/base/mem.h"

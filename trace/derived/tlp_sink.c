@@ -1,11 +1,14 @@
 #include "trace/derived/tlp_sink.h"
 
 #include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "trace/base/mem.h"
 #include "trace/base/quantile.h"
 #include "trace/base/sorted.h"
 #include "trace/derived/tlp_tally.h"
+#include "trace/store/store.h"
 
 /* --- flows --- */
 

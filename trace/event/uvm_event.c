@@ -1,5 +1,6 @@
 #include "trace/event/uvm_event.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 static const enum record_kind kinds[UVM_COUNTER_KINDS] = {

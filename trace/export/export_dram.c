@@ -11,6 +11,7 @@
 #include <inttypes.h>
 
 #include "trace/event/dram_map.h"
+#include "trace/event/record.h"
 
 struct options {
     const char *map;

@@ -1,5 +1,7 @@
 #include "trace/export/exporter.h"
 
+#include <string.h>
+
 #include "trace/base/sorted.h"
 
 const struct exporter *const exporters[] = {

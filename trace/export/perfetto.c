@@ -6,6 +6,9 @@
  * the first record, ns as fractions. Counter tracks have the bytes moved, the faults and the packets' bytes of each
  * thousandth of the time. Source: the Trace Event Format, "X", "i", "C" events and "M" names. */
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "trace/base/hash.h"
 #include "trace/base/json_tree.h"

@@ -1,5 +1,9 @@
 #include "trace/graph/graph.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "trace/base/sorted.h"
 #include "trace/import/input_stream.h"
 

@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include "trace/base/mem.h"
+#include "trace/graph/graph.h"
 #include "trace/graph/graph_build.h"
+#include "trace/import/input_stream.h"
 #include "trace/store/output.h"
 
 static const char *const packings[] = {"", ".xz", ".gz", ".zst"};

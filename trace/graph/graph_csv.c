@@ -12,6 +12,7 @@
 
 #include "trace/base/param_value.h"
 #include "trace/base/units.h"
+#include "trace/graph/graph.h"
 #include "trace/graph/graph_build.h"
 #include "trace/import/text_table.h"
 

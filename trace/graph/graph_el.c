@@ -10,7 +10,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "trace/graph/graph.h"
 #include "trace/graph/graph_build.h"
+#include "trace/import/input_stream.h"
 #include "trace/store/output.h"
 
 /* Whether the first line that is no comment has two or three numbers. */

@@ -6,11 +6,14 @@
  * Source: R. F. Boisvert et al., The Matrix Market Exchange Formats, NISTIR 5935 (1996). */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "trace/graph/graph.h"
 #include "trace/graph/graph_build.h"
+#include "trace/import/input_stream.h"
 #include "trace/store/output.h"
 
 static const char banner[] = "%%MatrixMarket";

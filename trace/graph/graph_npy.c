@@ -13,14 +13,17 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "trace/base/id_map.h"
 #include "trace/base/mem.h"
 #include "trace/base/regular_file.h"
 #include "trace/graph/graph_build.h"
+#include "trace/import/input_stream.h"
 
 /* --- the members of a zip archive, stored or deflated, with sizes beyond 4 GiB (zip64) where need be ---
  *

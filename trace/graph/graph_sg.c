@@ -8,8 +8,10 @@
 #include <sys/stat.h>
 
 #include "trace/base/mem.h"
+#include "trace/graph/graph.h"
 #include "trace/graph/graph_build.h"
 #include "trace/graph/graph_reorder.h"
+#include "trace/import/input_stream.h"
 #include "trace/store/output.h"
 
 enum { SG_HEAD = 17 };

@@ -9,6 +9,7 @@
  * (trace/program/access.h), one launch per kernel. Left out and counted: lines that do not fit. A kernel with fewer
  * lines than announced makes the trace incomplete. Source: our recorder; measured: H200, driver 580.159.04, CUDA 13.0,
  * 2026-11. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

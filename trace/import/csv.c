@@ -33,6 +33,7 @@
  *
  * Options: stream (its name; by default from the first record's kind: uvm, tlp, accesses, touches, scans, requests),
  * clock and clock_hz (of time_cycles). */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,7 @@
 #include "trace/import/csv.h"
 #include "trace/import/field.h"
 #include "trace/import/reader.h"
+#include "trace/store/facts.h"
 #include "trace/store/schema.h"
 
 /* --- the table --- */

@@ -19,6 +19,7 @@
 #include "trace/event/uvm_event.h"
 #include "trace/import/field.h"
 #include "trace/import/reader.h"
+#include "trace/store/store.h"
 
 /* One row as it stands in the file. */
 struct row {

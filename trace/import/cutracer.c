@@ -9,6 +9,7 @@
  * thread is not active. Other spaces than global are left out and counted; other types of lines are passed over.
  * Source: CUTracer's schemas of kernel_metadata and mem_trace, its writer of NDJSON. */
 #include <jansson.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "trace/import/accelsim.h"

@@ -6,6 +6,7 @@
 
 #include "trace/event/dram_map.h"
 #include "trace/import/dram_requests.h"
+#include "trace/import/reader.h"
 
 static const char header[] = "id,arrival_cycle,kind,bank,row,col";
 

@@ -1,5 +1,6 @@
 #include "trace/import/dram_requests.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 

@@ -5,6 +5,7 @@
  * makes no extra request; nothing is cut off. */
 #include "trace/base/param.h"
 #include "trace/import/dram_requests.h"
+#include "trace/import/reader.h"
 
 struct options {
     int64_t bytes;

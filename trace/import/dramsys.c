@@ -9,6 +9,7 @@
 #include "trace/base/param.h"
 #include "trace/import/dram_requests.h"
 #include "trace/import/field.h"
+#include "trace/import/reader.h"
 
 struct options {
     int64_t bytes;

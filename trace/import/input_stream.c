@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <lzma.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

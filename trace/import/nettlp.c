@@ -6,6 +6,7 @@
  * short (cut on the wire), truncated_header, and for packets of other protocols what they are. A file that ends inside
  * a packet gives an incomplete trace with everything before. */
 #include <pcap/pcap.h>
+#include <stdio.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>

@@ -12,12 +12,17 @@
  * become input.N.KEY. merge.clock says on what grounds times are taken to be of one clock. Whose a record is its extra
  * column process_id says, as before. One input that is incomplete makes the trace incomplete. The same trace twice is
  * refused. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "trace/base/mem.h"
 #include "trace/base/param_value.h"
 #include "trace/base/sorted.h"
 #include "trace/import/reader.h"
+#include "trace/store/facts.h"
 #include "trace/store/schema.h"
+#include "trace/store/store.h"
 
 /* New numbers for old ones, sorted by the old one. */
 struct numbers {

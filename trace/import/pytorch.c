@@ -9,6 +9,7 @@
  * Source: Kineto, output_json.cpp; "cat" was "Kernel" and "Memcpy" before PyTorch 1.13. */
 #include <inttypes.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -17,6 +18,7 @@
 #include "trace/event/uvm_event.h"
 #include "trace/import/reader.h"
 #include "trace/import/text_table.h"
+#include "trace/store/store.h"
 
 enum { EVENT_MOST = 1 << 20, PIECE = 1 << 16, SHAPE_REGISTERS = 6, SHAPE_DEVICE = 9, SHAPE_STREAM = 10 };
 

@@ -5,11 +5,13 @@
  *   3 20734016 | 8 20841280 20841344     instructions without memory before it, address read, address written back
  * No times; how many instructions lie between requests is not kept. A line of another dialect than the first is an item
  * left out, as are comments, which Ramulator 2 refuses. */
+#include <stdio.h>
 #include <string.h>
 
 #include "trace/base/param.h"
 #include "trace/event/dram_map.h"
 #include "trace/import/dram_requests.h"
+#include "trace/import/reader.h"
 
 enum level { CHANNEL, RANK, GROUP, BANK, ROW, COLUMN, LEVELS };
 

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "trace/base/mem.h"
 #include "trace/base/sorted.h"

@@ -17,6 +17,7 @@
 
 #include "trace/base/mem.h"
 #include "trace/base/param.h"
+#include "trace/base/param_value.h"
 #include "trace/import/table_rows.h"
 
 struct options {

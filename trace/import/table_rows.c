@@ -1,5 +1,6 @@
 #include "trace/import/table_rows.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

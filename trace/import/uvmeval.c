@@ -23,12 +23,16 @@
  * in a log. A gap in kmsg's numbers inside a batch is counted as dropped lines; a batch without its end makes one
  * dropped. Source: print statements of uvm-eval 632b47b; logs of a TITAN V, driver 460.27.04. */
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "trace/base/mem.h"
 #include "trace/base/sorted.h"
 #include "trace/event/actor.h"
 #include "trace/import/field.h"
 #include "trace/import/reader.h"
+#include "trace/store/store.h"
 
 /* A batch is 256 faults, by module parameter a few thousand; more than this is no batch. */
 enum { ITEMS_MAX = 1 << 20 };

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "trace/program/access.h"
+
 /* A filter of lines: which call met a hash last. What earlier calls left in it changes no answer, so it need not be
  * cleared for each: in 15 of 16 accesses to 32 lines none is met twice. */
 enum { MET = 8192, MET_SHIFT = 64 - 13 };

@@ -1,5 +1,6 @@
 #include "trace/program/pages.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 #include "trace/program/pages.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "trace/base/mem.h"

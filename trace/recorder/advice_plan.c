@@ -2,8 +2,10 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "trace/base/ini.h"
 #include "trace/base/mem.h"

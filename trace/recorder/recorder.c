@@ -3,10 +3,14 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -15,6 +19,8 @@
 
 #include "trace/base/mem.h"
 #include "trace/recorder/recorder_machine.h"
+#include "trace/recorder/wire/record_pipe.h"
+#include "trace/store/output.h"
 
 int recorder_check(const struct recorder_options *options, char *warning, size_t warning_bytes, struct err *err)
 {

@@ -5,6 +5,8 @@
 #include <glob.h>
 #include <link.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

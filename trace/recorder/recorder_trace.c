@@ -2,7 +2,9 @@
 
 #include <dirent.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "trace/base/id_map.h"
@@ -13,6 +15,7 @@
 #include "trace/derived/limits.h"
 #include "trace/event/uvm_event.h"
 #include "trace/program/access.h"
+#include "trace/store/store.h"
 
 /* --- what a recording says of the machine, and the file that it goes to --- */
 

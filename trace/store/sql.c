@@ -1,5 +1,6 @@
 #include "trace/store/sql.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

@@ -1,6 +1,7 @@
 /* store: a trace in an SQLite file: a full chunk is written and committed at once, facts now and then. */
 #define XXH_INLINE_ALL
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>

@@ -2,8 +2,10 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "trace/base/mem.h"
+#include "trace/base/param_value.h"
 #include "trace/base/sorted.h"
 #include "trace/base/suggest.h"
 #include "trace/base/units.h"

@@ -14,8 +14,10 @@
  * x86 only when told to, as this policy does. */
 #include <stdlib.h>
 
+#include "models/uvm/uvm_evict.h"
 #include "models/uvm/uvm_evict_index.h"
 #include "trace/base/mem.h"
+#include "trace/base/param.h"
 
 struct notice {
     uint32_t batch, block;

@@ -7,6 +7,7 @@
  * Generators, OOPSLA 2014). Differs: nothing known; a draw modulo n is uneven by less than n / 2^64. */
 #include "trace/base/random.h"
 #include "models/uvm/uvm_evict.h"
+#include "trace/base/param.h"
 
 struct uvm_evict_random_state {
     int64_t seed, capacity;

@@ -7,6 +7,7 @@
  * Source: gpgpu-sim_UVMSmart, commit bafab5d, percentage_of_free_page_buffer. Differs: a number of chunks, not a share;
  * there accesses, here services decide which block is cold. */
 #include "models/uvm/uvm_evict.h"
+#include "trace/base/param.h"
 
 struct uvm_evict_reserve_state {
     int64_t chunks;

@@ -16,6 +16,7 @@
  * cannot fall below 1. R_hi and A's lower bound were fitted to 20 simulated cases (conv2d, fdtd2d, bicg, nw at 8 GiB).
  * adaptive-literal has the paper's rules; docs/models-uvm.md lists every open point and its setting. */
 #include "models/uvm/prefetch/adaptive.h"
+#include "trace/base/param.h"
 
 #define KIB 1024ll
 #define MIB 1048576ll

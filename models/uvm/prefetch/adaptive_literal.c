@@ -13,6 +13,7 @@
  * Differs: the paper gives neither A's bounds (here -4 and 4), nor the ladder, nor the start (2 MiB), nor how often D
  * may move the granularity in one routine (once; `fine_moves`). */
 #include "models/uvm/prefetch/adaptive.h"
+#include "trace/base/param.h"
 
 static const struct param params[] = {
     PARAM_INT_ROW(adaptive, a_min, "", -1000000, 0, -4, "lower bound of A; the paper gives none"),

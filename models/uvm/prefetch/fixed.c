@@ -11,6 +11,7 @@
  * Differs: thrashing pages are left out, as the driver does for its own prefetcher; the paper is silent on them. */
 
 #include "models/uvm/uvm_policy.h"
+#include "trace/base/param.h"
 
 struct uvm_fixed_state {
     int64_t granularity;

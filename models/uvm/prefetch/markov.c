@@ -12,6 +12,7 @@
 
 #include "models/uvm/uvm_policy.h"
 #include "trace/base/mem.h"
+#include "trace/base/param.h"
 
 struct known {
     uint32_t next;    /* + 1; 0: none yet */

@@ -16,6 +16,7 @@
  * its rule for pages mapped on the CPU; the preferred-location rule of driver 595 is the engine's. */
 
 #include "models/uvm/uvm_policy.h"
+#include "trace/base/param.h"
 
 struct uvm_tree_state {
     int64_t threshold;

@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <string.h>
 
 #include "trace/event/uvm_event.h"
 #include "trace/recorder/inject/cupti_inject.h"

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "trace/event/record.h"
 #include "trace/recorder/inject/cupti_inject.h"

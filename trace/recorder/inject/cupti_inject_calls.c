@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <link.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "trace/event/record.h"

@@ -3,11 +3,13 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "trace/event/record.h"
 #include "trace/event/uvm_event.h"
 #include "trace/recorder/inject/cupti_inject.h"
 #include "trace/recorder/wire/uvm_tools_abi.h"

@@ -12,6 +12,7 @@
 #include <elf.h>
 #include <link.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

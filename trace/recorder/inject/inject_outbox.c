@@ -1,17 +1,22 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "trace/base/hash.h"
 #include "trace/recorder/inject/inject.h"
+#include "trace/recorder/wire/record_pipe.h"
 
 enum { HIGH_FD = 700, START_MESSAGES = 4096, CONNECT_WAIT_S = 2, MOST_WAITS = 20 };
 

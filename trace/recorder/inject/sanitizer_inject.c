@@ -12,15 +12,18 @@
  * does too, at most SEND_WAIT_MS at a time. */
 #include <dlfcn.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "trace/event/record.h"
 #include "trace/recorder/inject/inject.h"
 #include "trace/recorder/wire/access_ring.h"
+#include "trace/recorder/wire/sanitizer_abi.h"
 
 enum { MAX_BYTES = 64 << 20, CONTEXTS = 64, FINAL_WAIT_MS = 1000, FACTS_WAIT_S = 2, TURN_MS = 10000 };
 static const int64_t RING_BYTES = (int64_t)16 << 20;

@@ -1,6 +1,7 @@
 #include "trace/recorder/wire/record_pipe.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "trace/base/mem.h"
 

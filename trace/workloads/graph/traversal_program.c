@@ -15,6 +15,8 @@
  * not from machine code; kernels that touch GPU memory only (EMOGI's `initialize` and `update`) are left out; sssp does
  * not leave a list when its own cost falls; the public code has no naive kernel but that of bfs. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "trace/base/mem.h"
 #include "trace/base/sorted.h"

@@ -1,5 +1,6 @@
 #include "trace/workloads/micro/launch_touch.h"
 
+#include "trace/program/layout.h"
 #include "trace/workloads/workload.h"
 
 enum { PAGE = 4096 };

@@ -7,6 +7,7 @@
 #include "trace/workloads/ml/gather.h"
 
 #include <ctype.h>
+#include <string.h>
 
 #include "trace/base/mem.h"
 #include "trace/base/sorted.h"
@@ -14,6 +15,7 @@
 #include "trace/graph/graph_generate.h"
 #include "trace/graph/graph_reorder.h"
 #include "trace/graph/graph_sample.h"
+#include "trace/import/input_stream.h"
 #include "trace/program/emit.h"
 #include "trace/workloads/graph/graph_source.h"
 

@@ -7,6 +7,7 @@
  * row 0. Lanes 0 and 1 read bytes 256 to 259 and 0 to 3, then 260 to 263 and 4 to 7: one of row 1, one of row 0.
  * Differs: what a recording keeps are sectors; a warp that looks up one row twice in a row, each time by its first
  * sector alone, counts once. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "trace/base/id_map.h"

@@ -26,6 +26,7 @@
  * gpgpusim.config (latency, ports). */
 #include <stdio.h>
 
+#include "trace/program/layout.h"
 #include "trace/workloads/pim/pim_program.h"
 #include "trace/workloads/workload.h"
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
+#include "trace/program/layout.h"
 #include "trace/workloads/workload.h"
 
 enum { GROUPS = 8, FC_BLOCK = 8, KMEANS_CLUSTERS = 5, KMEANS_FEATURES = 32, SOFTMAX_STEPS = 16, SOFTMAX_SCALARS = 5 };

@@ -15,6 +15,7 @@
  * managed memory instead of explicit copies. */
 #include <math.h>
 
+#include "trace/program/layout.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
 enum { TILE = 16, DIAGONALS = 31, STEP = 15, STEP_TOGETHER = 12 + 6, REGISTERS = 54, SHARED = 2180 };

@@ -15,6 +15,7 @@
  * Differs: the graph is drawn by another random generator; the copies of OVER between levels are left out. */
 #include <string.h>
 
+#include "trace/program/layout.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
 enum { THREADS = 512, GUARD = 6, LEAST = 2, DRAWN = 3 /* 2, 3 or 4 partners */, AHEAD = 16, TWICE = 32, THRICE = 48 };

@@ -16,6 +16,7 @@
  * (transform_to_cuda: slots, numbering); 6000 ranges, then 10000 keys: command.txt, which the F3FS artifact runs.
  * Differs: the tree of the file mil.txt grows by insertion, its nodes are half full to full; the length of ranges is
  * assumed; loads of a node's number that the compiler can keep are left out. */
+#include "trace/program/layout.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
 enum { ORDER = 256, NODE_WORDS = 2068 / 4, INDICES = 4 / 4, KEYS = 1032 / 4, LEVELS = 28 /* at most */ };

@@ -13,6 +13,7 @@
  * Differs: the mesh; copies of VAR to OLD within GPU memory are not made. */
 #include <math.h>
 
+#include "trace/program/layout.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
 enum { THREADS = 192, FIELDS = 5, NEIGHBOURS = 4, INITS = 3, STEPS = 7 /* launches of an iteration */ };

@@ -8,6 +8,7 @@
  * blocks of one half-empty warp, each on 4 rows and 4 columns.
  * Source: Rodinia 3.1, cuda/gaussian/gaussian.cu (Fan1, Fan2, ForwardSub).
  * Differs: nothing known. */
+#include "trace/program/layout.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
 enum { THREADS1 = 512, SIDE2 = 4, M = 0, A = 1, B = 2 };

@@ -18,6 +18,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "trace/program/layout.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
 enum { THREADS = 256, WARPS = 8, SHARED = 11872, FRAME_ROWS = 656, FRAME_COLUMNS = 744, POINTS = 51, INNER = 20 };

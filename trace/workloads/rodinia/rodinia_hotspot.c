@@ -8,6 +8,7 @@
  * stand at 68: nothing. Block 0 loads cells 0 to 11 each way and stores 0 to 9.
  * Source: Rodinia 3.1, cuda/hotspot/hotspot.cu (calculate_temp, compute_tran_temp).
  * Differs: nothing known. */
+#include "trace/program/layout.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
 enum { TILE = 16, THREADS = TILE * TILE, POWER = 2 };

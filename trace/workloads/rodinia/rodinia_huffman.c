@@ -17,6 +17,7 @@
  * Source: Rodinia 3.1, cuda/huffman: main_test_cu.cu, hist.cu, vlc_kernel_sm64huff.cu, scan.cu,
  * scanLargeArray_kernel.cu, pack_kernels.cu.
  * Differs: every block has as many bits; the histogram's two streams run one after the other. */
+#include "trace/program/layout.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
 enum { PARTS = 32, THREADS = 256, PACK = 16, SCANNED = 2 * THREADS, WORD_BITS = 32, UNROLL = 4 };

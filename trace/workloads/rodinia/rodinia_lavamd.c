@@ -9,6 +9,7 @@
  * Source: Rodinia 3.1, cuda/lavaMD/kernel/kernel_gpu_cuda.cu, main.h (structs), main.c (neighbours); boxes = 10: the
  * F3FS artifact (-boxes1d 10).
  * Differs: nothing known. */
+#include "trace/program/layout.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
 enum { THREADS = 128, PARTICLES = 100, ARITHMETIC = 54 * PARTICLES };

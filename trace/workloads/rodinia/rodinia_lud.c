@@ -8,6 +8,7 @@
  * shared memory, the multiply-add), eight around a diagonal step with its two barriers, which hold nobody as the block
  * is one warp. Source: Rodinia 3.1, cuda/lud/cuda/lud_kernel.cu; LUD_ITERS = 8, n = 2048 (-s 2048): the F3FS artifact.
  * Differs: steps=0 decomposes the whole matrix, as Rodinia itself does. */
+#include "trace/program/layout.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
 enum { TILE = 32, HALF = 16, M = 0, DIAGONAL = 0, PERIMETER = 1, INTERNAL = 2 };

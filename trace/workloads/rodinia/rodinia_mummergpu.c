@@ -21,6 +21,7 @@
  * left out. */
 #include <string.h>
 
+#include "trace/program/layout.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
 enum { THREADS = 256, TEXEL = 16, WIDTH = 4096, BLOCK_ROWS = 32, PITCH = 65536, GUARD = 6 };

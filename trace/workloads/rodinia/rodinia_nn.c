@@ -6,6 +6,7 @@
  * rest; warps 2 to 7 only find that they have nothing to do.
  * Source: Rodinia 3.1, cuda/nn/nn_cuda.cu (euclid).
  * Differs: nothing known. */
+#include "trace/program/layout.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
 enum { THREADS = 256, GUARD = 9, LOCATIONS = 0, DISTANCES = 1 };

@@ -9,6 +9,7 @@
  * Source: Rodinia 3.1, cuda/pathfinder/pathfinder.cu (dynproc_kernel, calc_path); the paper's table prints
  * cols=1000000, height=4.
  * Differs: nothing known. */
+#include "trace/program/layout.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
 enum { THREADS = 256, WALL = 2 };

@@ -15,6 +15,7 @@
  * Source: Rodinia 3.1, cuda/srad/srad_v1/main.cu and {extract,prepare,reduce,srad,srad2,compress}_kernel.cu; the F3FS
  * artifact's arguments (100 0.5 512 512).
  * Differs: the sums' copies to the host in each iteration are left out. */
+#include "trace/program/layout.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
 enum { LOG_THREADS = 9, THREADS = 1 << LOG_THREADS, REDUCES = 4 /* of an iteration, at most */ };

@@ -9,6 +9,7 @@
  * bytes 0 to 63; west: bytes -4 and 252.
  * Source: Rodinia 3.1, cuda/srad/srad_v2/srad.cu and srad_kernel.cu (srad_cuda_1, srad_cuda_2).
  * Differs: copies between iterations are not made. */
+#include "trace/program/layout.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
 enum { TILE = 16, THREADS = TILE * TILE, J = 0, C, E, W, S, N };

@@ -15,6 +15,7 @@
  * arguments (10 20 256 65536 65536 1000 none ..).
  * Differs: `launches` candidates instead of as many as the search for a cost tries: a call of its local search makes 5
  * kmax ln kmax = 299. `saves` is not calibrated. The copies of TABLE and P before each launch are left out. */
+#include "trace/program/layout.h"
 #include "trace/workloads/rodinia/rodinia.h"
 
 enum { THREADS = 512, UNROLL = 4, GUARD = 8, POINT = 32, STEP = 40503 };
