@@ -3,8 +3,6 @@
  */
 #pragma once
 
-#include <jansson.h>
-
 #include "cmd/console/opt.h"
 #include "trace/base/json_tree.h"
 

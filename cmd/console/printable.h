@@ -3,8 +3,6 @@
 #pragma once
 
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
 #include "replay/run/outcome.h"

@@ -1,7 +1,6 @@
 /* table: rows of cells, printed aligned for people or as CSV. */
 #pragma once
 
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "replay/run/outcome.h"

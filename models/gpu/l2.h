@@ -18,7 +18,6 @@
  * sector. */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "trace/base/err.h"

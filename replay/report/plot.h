@@ -3,8 +3,6 @@
  * and PDF alike, and `--script` prints the same script for people to change. */
 #pragma once
 
-#include <stdio.h>
-
 #include "replay/results/runs.h"
 #include "trace/store/store.h"
 

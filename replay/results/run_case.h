@@ -5,7 +5,6 @@
 #pragma once
 
 #include <jansson.h>
-#include <stdbool.h>
 
 #include "trace/base/err.h"
 

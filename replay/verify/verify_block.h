@@ -12,8 +12,6 @@
  * CPU faults). */
 #pragma once
 
-#include <stdbool.h>
-
 #include "models/uvm/page_mask.h"
 #include "trace/derived/batches.h"
 

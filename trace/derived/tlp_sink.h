@@ -9,10 +9,6 @@
  * finish, free. One capture file or live source per sink. */
 #pragma once
 
-#include <stdint.h>
-
-#include "trace/base/err.h"
-#include "trace/event/record.h"
 #include "trace/event/tlp.h"
 #include "trace/store/store.h"
 

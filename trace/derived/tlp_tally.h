@@ -2,8 +2,6 @@
  * tlp_histogram and tlp_defects. */
 #pragma once
 
-#include <stdint.h>
-
 #include "trace/event/tlp.h"
 #include "trace/store/store.h"
 

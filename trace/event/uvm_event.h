@@ -6,7 +6,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "trace/event/record.h"
 

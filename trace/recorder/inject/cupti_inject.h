@@ -14,7 +14,6 @@
 #pragma once
 
 #include <stdatomic.h>
-#include <stdbool.h>
 
 #include "trace/recorder/inject/inject.h"
 #include "trace/recorder/wire/cupti_abi.h"

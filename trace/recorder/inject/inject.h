@@ -6,9 +6,6 @@
 #pragma once
 
 #include <pthread.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "trace/recorder/wire/record_pipe.h"
 

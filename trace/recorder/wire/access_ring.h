@@ -27,8 +27,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "trace/recorder/wire/sanitizer_abi.h"
 
