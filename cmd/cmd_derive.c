@@ -59,7 +59,6 @@ static int parse_range(struct derive_options *o, struct err *err)
     return 0;
 }
 
-/* The GPU of a platform. */
 static int parse_platform(const char *name_or_file, struct gpu *gpu, char *name, size_t size, struct err *err)
 {
     static const char *const read[] = {"gpu", NULL};

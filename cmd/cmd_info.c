@@ -392,7 +392,6 @@ static int gain_json(struct store *store, json_t **root, struct err *err)
 
 /* --- the whole --- */
 
-/* The rows that --by asks for. */
 static const json_t *asked_rows(const struct info *info)
 {
     return json_object_get(info->root, rows_names[by]);

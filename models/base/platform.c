@@ -707,7 +707,6 @@ static double platform_times(const struct param *row, double value, double facto
     return moved < row->lo ? row->lo : moved > row->hi ? row->hi : moved;
 }
 
-/* One number of the lender's. */
 static int take_number(struct platform_part *part, size_t i, const struct platform_part *lender,
                        struct platform *platform, struct err *err)
 {
@@ -755,7 +754,6 @@ static int take_section(struct platform *platform, struct platform_part *part, c
     return 0;
 }
 
-/* LOW..HIGH of a factor. */
 static int set_factor(struct platform_borrowed *b, const struct platform_form *form, struct err *err)
 {
     if (units_parse_real(form->low, &b->low, err) || units_parse_real(form->high, &b->high, err))

@@ -68,7 +68,6 @@ struct platform_borrowed {
 
 enum { PLATFORM_SECTIONS_MAX = 16 };
 
-/* A section of one platform. */
 struct platform_part {
     const struct platform_section *section;
     void *values;                    /* section->size bytes */

@@ -38,7 +38,6 @@ enum dram_class { DRAM_MEM, DRAM_PIM };
 /* What a request is; flags of struct dram_request. The low three bits are its column commands (1 to 4). */
 enum { DRAM_COLUMNS = 7, DRAM_IS_WRITE = 8, DRAM_IS_PIM = 16, DRAM_IS_POSTED = 32 };
 
-/* One request of one channel. */
 struct dram_request {
     int64_t arrival; /* cycle of the front end's clock */
     uint32_t row;    /* < DRAM_NO_ROW */

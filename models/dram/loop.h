@@ -19,7 +19,6 @@ int64_t dram_loop_step(struct dram_channel *channel, const struct dram_hooks *ho
 /* Cycles without a PIM request go through models/dram/loop_mem/loop_mem.c. 0: through this loop, like all others. */
 enum { DRAM_LOOP_MEM = 1 };
 
-/* Whether dram_mem_run() may run the channel as it is. */
 static inline bool dram_mem_may_run(const struct dram_channel *ch)
 {
     return DRAM_LOOP_MEM && ch->mode == DRAM_MEM && !ch->waiting[DRAM_PIM] && !ch->pim_in_slots &&

@@ -147,7 +147,6 @@ struct way {
     uint8_t entry[SECTORS]; /* where pending: in the table of misses */
 };
 
-/* A sector on its way. */
 struct miss {
     uint32_t way;
     uint8_t sector, count;
@@ -169,7 +168,6 @@ struct l2 {
     uint32_t *free_count;
 };
 
-/* Where a line can be. */
 struct place {
     uint64_t line, first; /* number of the line; the first way of its set */
     uint32_t *tag, *order;

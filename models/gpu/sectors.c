@@ -8,7 +8,6 @@ static uint64_t last_byte(uint64_t first, uint32_t bytes)
     return last < first ? UINT64_MAX : last;
 }
 
-/* Bits first..last. */
 static uint32_t bits(uint64_t first, uint64_t last)
 {
     return (uint32_t)((UINT64_C(2) << last) - (UINT64_C(1) << first));

@@ -1093,7 +1093,6 @@ static int check_gpu(const struct gpu *gpu, uint32_t sms, struct err *err)
     return 0;
 }
 
-/* Lines of L1 that a launch has. */
 static int l1_lines(const struct sms *s, const struct program_launch *l, uint32_t *lines, struct err *err)
 {
     uint64_t blocks = occupancy_resident(s->o.gpu, l, s->n);

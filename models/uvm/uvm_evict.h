@@ -98,7 +98,6 @@ const struct uvm_evict_policy *uvm_evict_of(const struct policy_head *head);
 /* Returns whether memory is allocated in pieces: the parameter `capacity` of a prepared state. */
 bool uvm_evict_in_pieces(const struct uvm_evict_policy *policy, const void *state);
 
-/* Returns whether the current batch has a fault on the block. */
 static inline bool uvm_evict_in_current_batch(const struct uvm_evict_view *view, uint32_t block)
 {
     return view->blocks[block].last_fault_batch == view->batch && view->batch;

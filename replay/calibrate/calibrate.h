@@ -87,7 +87,6 @@ int calibrate_uvm(struct calibration *c, const struct measurements *from, struct
  * information criterion decides; copies: set-up and completion size. Relative residuals. */
 int calibrate_zerocopy(struct calibration *c, const struct measurements *from, struct err *err);
 
-/* For the fits: add a number, a note (printf). */
 void calibration_add(struct calibration *c, const char *section, const char *key, double value, double error,
                      const struct fit *fit, const char *unit, const char *from);
 void calibration_note(struct calibration *c, const char *format, ...) __attribute__((format(printf, 2, 3)));

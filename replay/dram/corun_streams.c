@@ -548,7 +548,6 @@ static int run_channels(struct corun *c, const struct together *run, struct dram
     return failed ? -1 : 0;
 }
 
-/* Into *side. */
 static int run_alone(struct corun *c, struct side *side, const struct replay_policy *policy, int vcs, int64_t limit,
                      struct err *err)
 {

@@ -93,7 +93,6 @@ void *dram_state_new(const struct replay_policy *policy, struct err *err);
 /* Nothing yet. */
 struct dram_totals dram_totals_new(void);
 
-/* Add a channel's stats. */
 void dram_stats_add(struct dram_stats *sum, const struct dram_stats *stats);
 
 /* Add an open loop's channel: its stats, cycles, and the requests of each class. */

@@ -842,7 +842,6 @@ static int64_t dram_next(const struct dram_memory *m, int64_t k)
     return next > k ? next : k + 1;
 }
 
-/* Of 64 channels from `first` on, those that are due. */
 static uint64_t channels_due(const struct dram_memory *m, uint32_t first, int64_t k, int64_t core)
 {
     const uint32_t n = m->channels - first < 64 ? m->channels - first : 64;

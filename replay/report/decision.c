@@ -204,7 +204,6 @@ static const struct compare_row *prefetched(const struct compare_result *result)
     return NULL;
 }
 
-/* Say what bounds a row, if known. */
 static void say_bound(const struct compare_result *result, const struct compare_row *row, FILE *out)
 {
     const struct compare_row *whole = prefetched(result);

@@ -155,7 +155,6 @@ static json_t *section_of_report(const struct report *report, const struct run_s
     return section;
 }
 
-/* Section of one engine. */
 static json_t *section(const struct run_set *all, const char *name, const char *asked, json_t *missing, struct err *err)
 {
     const struct engine *engine = engine_of_results(name);

@@ -29,7 +29,6 @@ static const char style[] = "set encoding utf8\n"
                             "set rmargin 3\n"
                             "if (!exists('letter')) letter = 12\nif (!exists('dot')) dot = 1\nset pointsize dot\n";
 
-/* Write a figure from the runs of its engine. */
 static int write_results(const struct figure *figure, const struct figure_input *input, FILE *out, struct err *err)
 {
     struct run_set runs = {0};

@@ -55,7 +55,6 @@ extern const struct figure figure_bars, figure_stacked, figure_shares, figure_bo
 
 const struct figure *figure_find(const char *name);
 
-/* Figure timeline of a task file. */
 int figure_tasks_timeline(const struct figure_input *input, FILE *script, struct err *err);
 
 /* The script: common style (grid, legend, margins; looks of series are chart.h's), then the figure's own. Nothing is

@@ -709,7 +709,6 @@ int results_each(struct results *results, int (*fn)(void *ctx, const struct resu
 }
 /* --- writing: the values, one by one --- */
 
-/* Of a run, or of one of its parts. */
 struct place {
     int64_t run, position;
     const char *by, *part; /* NULL: of the run itself */

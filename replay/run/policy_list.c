@@ -173,7 +173,6 @@ static int add_item(struct policy_list *list, const struct engine *engine, char 
     return colon ? set_param(list, colon + 1, err) : 0;
 }
 
-/* An item with its halves. */
 static int add_halves(struct policy_list *list, const struct engine *engine, char *item, size_t first, struct err *err)
 {
     char *plus = second_half(engine, item);

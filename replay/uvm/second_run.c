@@ -229,7 +229,6 @@ static int move_record(struct moving *m, struct record *r, struct err *err)
     return 0;
 }
 
-/* The accesses, moved, into `out`. */
 static int move_accesses(struct moving *m, struct store *second, struct store *out, struct err *err)
 {
     const int from = store_stream_find(second, "accesses");
@@ -313,7 +312,6 @@ const char *second_run_command(struct store *first, bool touches, char *buf, siz
     return buf;
 }
 
-/* All that faulted is touched. */
 static int check_faults(struct store *first, struct store *touches, struct err *err)
 {
     const struct input input = {.spec = store_path(first), .store = first};

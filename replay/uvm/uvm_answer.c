@@ -212,7 +212,6 @@ struct loop {
     struct uvm_tally nobody, *kernel; /* of the event in hand */
 };
 
-/* Of a piece. */
 static struct uvm_tally *allocation(struct loop *l, uint32_t piece)
 {
     const struct uvm_owners *o = l->run->owners;

@@ -718,7 +718,6 @@ int uvm_driver_notification(struct uvm_driver *d, uint32_t number, uint32_t regi
     return 0;
 }
 
-/* A block's pages come by a prefetch. */
 static int prefetch_block(struct uvm_driver *d, uint32_t number, const struct page_mask *pages, struct clocks *at,
                           struct err *err)
 {

@@ -164,7 +164,6 @@ static const struct pcie *link_of(const struct uvm_managed *m)
     return platform_has(m->platform, "pcie") ? platform_section_get(m->platform, "pcie") : NULL;
 }
 
-/* Memory of the platform's GPU that managed data can have. */
 static int64_t memory_there(const struct uvm_managed *m)
 {
     const struct gpu *gpu = platform_section_get(m->platform, "gpu");

@@ -37,7 +37,6 @@ enum uvm_event_kind {
     UVM_EVENT_USER_OUT, /* and back */
 };
 
-/* What moved, as recorded. */
 struct uvm_moved {
     uint64_t fault_bytes, prefetch_bytes; /* to the GPU, for faults and besides */
     uint64_t user_bytes;                  /* to the GPU by the program's own prefetches */

@@ -54,7 +54,6 @@ static int pending_add(struct pending *p, const struct uvm_arrival *event, struc
     return 0;
 }
 
-/* A replay at `time_ns`. */
 static int pending_add_replay(struct pending *p, int64_t time_ns, struct err *err)
 {
     return pending_add(p, &(struct uvm_arrival){.time_ns = time_ns, .block = PENDING_REPLAY}, err);
@@ -395,7 +394,6 @@ static int prefetch_before(struct simulation *s, uint32_t first, int64_t *time)
     return rc;
 }
 
-/* The next launch begins, behind what is prefetched for it. */
 static int begin_launch(struct simulation *s, int64_t *time)
 {
     if (prefetch_before(s, s->gpu.launch + 1, time) || uvm_gpu_next_launch(&s->gpu, *time, s->err))

@@ -68,7 +68,6 @@ static void list_free(struct named_list *list)
     free(list->items);
 }
 
-/* The word of a number, where it has one. */
 static const char *word(const char *const *words, size_t n, uint32_t number)
 {
     return number < n && words[number] ? words[number] : NULL;

@@ -487,7 +487,6 @@ enum { ID_BYTE = 68 }; /* of SQLite's application_id, big-endian (SQLite file fo
 
 /* --- streams --- */
 
-/* One input's part of a stream. */
 struct part {
     const struct input *input;
     int stream;

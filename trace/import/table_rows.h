@@ -9,7 +9,6 @@
 #include "trace/import/reader.h"
 #include "trace/import/table_columns.h"
 
-/* What rows are read with. */
 struct table_rows {
     struct reader_context *context;
     struct input_stream *source;

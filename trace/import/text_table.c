@@ -19,7 +19,6 @@ static struct field trimmed(struct field f)
     return f;
 }
 
-/* The end of a cell: the separator or the end of the line. */
 static char *cell_end(char *p, char separator)
 {
     char *two = separator == '_' ? strstr(p, "  ") : NULL;

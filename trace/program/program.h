@@ -162,7 +162,6 @@ static inline uint32_t program_warps_of_block(const struct program_launch *launc
     return (launch->threads + PROGRAM_LANES - 1) / PROGRAM_LANES;
 }
 
-/* Warps of a launch. */
 static inline uint64_t program_warps(const struct program_launch *launch)
 {
     return launch->blocks * program_warps_of_block(launch);

@@ -347,7 +347,6 @@ static void look_below(const struct looking *at, const char *folder, const char 
             found_all(at, pattern, from);
 }
 
-/* The packages of a Python whose prefix is `folder`. */
 static void look_at_python(const struct looking *at, const char *folder, const char *from)
 {
     static const char *const packages[] = {"/lib/python3*/site-packages", "/lib64/python3*/site-packages",

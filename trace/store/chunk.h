@@ -90,7 +90,6 @@ struct column_head {
     uint64_t step;  /* of a progression; the bias added to residuals of RAW and DELTA */
 };
 
-/* Reads values of a column from its start. */
 struct column_reader {
     struct column_head head;
     const unsigned char *packed; /* the narrowed values: in the chunk's bytes, or in `own` */

@@ -34,7 +34,6 @@ struct directory {
 int directory_read(struct directory *directory, sqlite3 *db, struct err *err);
 void directory_release(struct directory *directory);
 
-/* Add a stream, or a chunk to the end of a stream. */
 int directory_add_stream(struct directory *directory, const struct stream *stream, struct err *err);
 int directory_add_chunk(struct directory *directory, size_t stream, const struct directory_chunk *chunk,
                         struct err *err);

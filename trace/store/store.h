@@ -158,7 +158,6 @@ int store_row(struct store *store, const char *table, const struct store_value *
 int store_rows(struct store *store, const char *table, int (*fn)(void *ctx, const struct store_value *values, size_t n),
                void *ctx, struct err *err);
 
-/* Insert all rows of a table of `from` as they are. -1 with *err set. */
 int store_copy_table(struct store *from, struct store *to, const char *table, struct err *err);
 
 /* Add the number of a table's rows to *count. -1 with *err set as store_rows(). */

@@ -422,7 +422,6 @@ DRAM_INLINE bool mem_issue_column(struct dram_channel *ch, struct dram_mem *m, c
     return false;
 }
 
-/* The row scan. */
 DRAM_INLINE bool mem_issue_row(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *from,
                                struct mem_wheel *w, int32_t t, unsigned scan)
 {

@@ -95,7 +95,6 @@ void inject_calls_want_sites(void)
 
 /* --- calls --- */
 
-/* What a call does. */
 enum call_shape {
     CALL_ALLOC,
     CALL_ALLOC_PITCH,
@@ -321,7 +320,6 @@ static void note_site(struct record_pipe_message *m, char site[CALL_SITE_BYTES])
         m->extra = inject_text(site);
 }
 
-/* The stream that a kernel is launched into. */
 static void *launch_stream(uint32_t id, const void *params)
 {
     bool extended = id == ABI_CU_LAUNCH_KERNEL_EX || id == ABI_CU_LAUNCH_KERNEL_EX_PTSZ;
@@ -359,7 +357,6 @@ static void capture(uint32_t id, const struct abi_callback_data *data)
     inject_counters_capture(begins);
 }
 
-/* A launch. */
 static void launch(const struct abi_cupti *cupti, uint32_t id, const struct abi_callback_data *data)
 {
     bool graph = id == ABI_CU_GRAPH_LAUNCH || id == ABI_CU_GRAPH_LAUNCH_PTSZ;

@@ -5,7 +5,6 @@
 
 #include "trace/base/mem.h"
 
-/* Room for text number `id`. */
 static int make_room(struct record_pipe_texts *texts, size_t id, struct err *err)
 {
     const size_t old = texts->cap;

@@ -255,7 +255,6 @@ static int keep(struct traversal_launches *l, const struct traversal *t, struct 
     return keep_changes(l, to, t, err);
 }
 
-/* The launches of a root. */
 static int run_root(struct traversal_launches *l, struct traversal_run *run, uint64_t *launches, uint64_t most,
                     struct err *err)
 {
@@ -486,7 +485,6 @@ static bool traversal_lists(const struct traversal *t, const struct traversal_sh
     return true;
 }
 
-/* Load j < lists->loads. */
 static void traversal_load(const struct traversal_lists *l, uint64_t j, struct traversal_load *load)
 {
     if (!l->each) {

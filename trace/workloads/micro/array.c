@@ -86,7 +86,6 @@ static uint64_t hash(uint64_t i)
     return i ^ i >> 32;
 }
 
-/* Bytes of an element; elements of the whole array. */
 static uint32_t element_of(const struct array *a)
 {
     static const uint32_t element_bytes[] = {4, 8, 16, 1, 2};

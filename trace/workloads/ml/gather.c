@@ -205,7 +205,6 @@ static int body(void *run, uint32_t launch_number, uint64_t warp, uint32_t index
     return 1;
 }
 
-/* state: a const struct gather_program *. */
 static const struct program_ops gather_program_ops = {
     .allocs = allocs, .launches = launches, .launch = launch, .body = body};
 
