@@ -3,6 +3,8 @@
  */
 #pragma once
 
+#include <jansson.h>
+
 #include "cmd/console/opt.h"
 #include "trace/base/json_tree.h"
 

@@ -8,6 +8,7 @@
 #include "models/dram/dram_policy.h"
 #include "models/placement/placement_policy.h"
 #include "models/uvm/legacy.h"
+#include "models/uvm/uvm_evict.h"
 #include "models/uvm/uvm_policy.h"
 #include "models/zerocopy/pattern.h"
 

@@ -1,6 +1,7 @@
 /* opt: option tables; parsed, range-checked, printed as help. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "replay/run/outcome.h"

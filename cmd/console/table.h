@@ -1,6 +1,7 @@
 /* table: rows of cells, printed aligned for people or as CSV. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "replay/run/outcome.h"

@@ -12,6 +12,9 @@
  * (platform_shipped.c). A name with '/' or ".ini" is read from disk. */
 #pragma once
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "trace/base/mem.h"
 
 struct param; /* trace/base/param.h */

@@ -7,6 +7,7 @@
  * for its name. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "trace/base/err.h"

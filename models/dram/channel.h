@@ -14,7 +14,11 @@
  * Differs: an unopened bank matches no row (the artifact's registers start as row 0). */
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "models/dram/command_checker.h"
+#include "models/dram/timing.h"
 
 enum { DRAM_QUEUE = 64 }; /* requests that wait at a bank, at most */
 

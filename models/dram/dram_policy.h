@@ -4,6 +4,9 @@
  * struct dram_policy. To add one: X.c, X_test.c and its line in models/policies.h. */
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "models/base/policy.h"
 #include "models/dram/channel.h"
 

@@ -6,6 +6,7 @@
  * PIM column command writes to every bank at once, so it obeys and arms the rows of DRAM_WR for all banks. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -11,6 +11,7 @@
  * first; here an input is a multiprocessor, which runs one program and so sends one class. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "trace/base/err.h"

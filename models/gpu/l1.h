@@ -19,6 +19,7 @@
  * gpu-cache.cc, read as data. Differs: our own hash; a store that hits does not count as use. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "trace/base/err.h"

@@ -18,6 +18,7 @@
  * sector. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "trace/base/err.h"

@@ -5,6 +5,7 @@
  * that wakes with nothing to do sets itself again. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "trace/base/err.h"

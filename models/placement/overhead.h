@@ -5,6 +5,8 @@
  * O_D = 4 x 0.01 + 1e-7 x 2 MiB + 1e-7 x 2 MiB = 0.459 ms. */
 #pragma once
 
+#include <stdint.h>
+
 #include "models/base/platform.h"
 
 /* Numbers of an integrated GPU's memory system; section [placement] of a platform file.

@@ -9,8 +9,12 @@
 #include "models/dram/loop.h"
 #include "models/placement/placement_policy.h"
 #include "models/uvm/locality.h"
+#include "models/uvm/uvm_evict.h"
+#include "models/uvm/uvm_policy.h"
 #include "models/zerocopy/lane.h"
 #include "models/zerocopy/window.h"
+#include "trace/base/mem.h"
+#include "trace/base/param.h"
 #include "trace/base/random.h"
 
 /* Counted up when what a policy is told or asked changes its meaning, though no size. */

@@ -14,6 +14,8 @@
  * Differs: with the 0 KB row as the only constant no slope fits within 10 %, hence `present`. */
 #pragma once
 
+#include <stdint.h>
+
 #include "models/base/platform.h"
 #include "models/base/policy.h"
 

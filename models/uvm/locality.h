@@ -5,6 +5,8 @@
  * Source: "Adaptive Prefetch-Granularity Management" (lee-2026), equations 1 and 2: R = num_va / num_batch. */
 #pragma once
 
+#include <stdint.h>
+
 #include "models/uvm/uvm_policy.h"
 
 /* Room for 96 full batches of 256 blocks at three quarters load. Blocks beyond that count as distinct. */

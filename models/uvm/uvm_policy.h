@@ -5,6 +5,9 @@
  * arguments, same plan; a policy reads no clock, file or global. One state per run; a state is used by one thread. */
 #pragma once
 
+#include <stddef.h>
+
+#include "models/base/policy.h"
 #include "models/uvm/uvm_evict.h"
 
 /* One VA block of a batch. */

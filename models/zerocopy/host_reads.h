@@ -21,6 +21,7 @@
 
 #include "models/zerocopy/launch_weights.h"
 #include "models/zerocopy/link.h"
+#include "trace/program/program.h"
 
 struct host_reads_count {
     struct request_mix mix;

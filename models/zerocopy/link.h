@@ -16,6 +16,9 @@
  * smooth maximum, which no measurement identifies; sharpness 8 and infinity differ by 3 %. */
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "models/gpu/gpu.h"
 #include "models/zerocopy/warp.h"
 

@@ -12,6 +12,9 @@
  * Differs: on the H200, 0.16 % of such pairs were fetched as one 128 B request (two warps missing together). */
 #pragma once
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "trace/workloads/scan.h"
 
 enum { WARP_LANES = 32, SECTOR_BYTES = 32, LINE_BYTES = 128, LINE_SECTORS = 4 };

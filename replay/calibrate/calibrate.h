@@ -2,9 +2,12 @@
 #pragma once
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "replay/calibrate/fit.h"
+#include "trace/base/err.h"
 
 /* One number that was fitted. */
 struct calibrated {

@@ -4,6 +4,7 @@
  * (Solving Least Squares Problems, 1974, chapter 23) over the normal equations, columns scaled to unit length. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "trace/base/err.h"

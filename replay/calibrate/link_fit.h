@@ -7,9 +7,12 @@
 #pragma once
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "models/gpu/launch.h"
 #include "models/zerocopy/link.h"
+#include "trace/base/err.h"
 #include "trace/import/input_stream.h"
 
 struct link_row {

@@ -11,6 +11,12 @@
  * enough) is a row without numbers whose note says why; it never wins. */
 #pragma once
 
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "models/base/platform.h"
+#include "replay/run/engine.h"
 #include "replay/run/verdict.h"
 #include "replay/uvm/uvm_managed.h"
 

@@ -3,10 +3,14 @@
 
 #include <pthread.h>
 
+#include "models/zerocopy/launch_weights.h"
 #include "replay/compare/compare.h"
 #include "replay/placement/program_totals.h"
 #include "replay/uvm/actor_input.h"
+#include "replay/uvm/uvm_managed.h"
+#include "trace/event/actor_tracks.h"
 #include "trace/program/program_adapter.h"
+#include "trace/workloads/scan.h"
 
 struct compare_file;
 

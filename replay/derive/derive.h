@@ -22,6 +22,7 @@
 #include "replay/run/input.h"
 #include "replay/run/outcome.h"
 #include "trace/program/walk.h"
+#include "trace/store/store.h"
 
 /* What is derived from. One of the two is set. */
 struct derive_source {

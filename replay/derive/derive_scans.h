@@ -6,7 +6,14 @@
  * those of a thread per list. */
 #pragma once
 
+#include <stddef.h>
+#include <stdint.h>
+
+#include "replay/derive/derive.h"
 #include "replay/derive/derive_space.h"
+#include "trace/base/err.h"
+#include "trace/store/store.h"
+#include "trace/workloads/scan.h"
 
 /* The runs of adjacent sectors that the instructions of a launch read, as lists in order of address.
  *

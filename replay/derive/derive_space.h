@@ -1,6 +1,10 @@
 /* derive_space: which addresses stay on the GPU, and which stretches of the address space a recording touches. */
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "replay/derive/derive.h"
 #include "trace/base/id_map.h"
 

@@ -6,10 +6,16 @@
  *   window of outstanding requests (replay/dram/corun_streams.c). */
 #pragma once
 
+#include <stdint.h>
+
+#include "models/base/platform.h"
+#include "models/dram/channel.h"
 #include "models/dram/dram_platform.h"
 #include "models/dram/dram_policy.h"
 #include "models/gpu/gpu.h"
 #include "replay/run/engine.h"
+#include "replay/run/input.h"
+#include "replay/run/sweep_cache.h"
 
 /* The requests of the dram engine's inputs, by channel and in order of arrival.
  *

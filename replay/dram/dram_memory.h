@@ -22,11 +22,13 @@
 #pragma once
 
 #include "models/gpu/crossbar.h"
+#include "models/gpu/gpu.h"
 #include "models/gpu/l2.h"
 #include "models/gpu/sms.h"
 #include "models/gpu/wheel.h"
 #include "replay/dram/dram_partition.h"
 #include "trace/event/dram_map.h"
+#include "trace/program/program.h"
 
 /* The L2 slices of all sub-partitions (models/gpu/l2.h), and the map that says where an address is.
  *

@@ -4,6 +4,7 @@
 #include "models/placement/placement_policy.h"
 #include "replay/placement/placement_schedule.h"
 #include "replay/placement/placement_tasks.h"
+#include "replay/run/engine.h"
 
 extern const struct engine engine_placement;
 

@@ -14,7 +14,11 @@
  * Worked example: 1 GiB mapped in 1 of 512 launches, 9 ms, beside 1,000 device kernels of 0.1 ms: 90 run there. */
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "models/placement/overhead.h"
+#include "trace/base/err.h"
 
 struct schedule_task {
     enum placement placement;

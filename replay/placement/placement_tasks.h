@@ -5,8 +5,13 @@
  * become intervals. */
 #pragma once
 
+#include <stdint.h>
+
 #include "models/placement/overhead.h"
 #include "replay/uvm/uvm_managed.h"
+#include "trace/base/mem.h"
+#include "trace/program/program.h"
+#include "trace/store/store.h"
 
 /* One end of the bounds; the keys of a section: table III of Bateni et al. 2020 and what the equations need beside. */
 struct placement_keys {

@@ -11,6 +11,7 @@
 #include "models/gpu/gpu.h"
 #include "models/zerocopy/launch_weights.h"
 #include "trace/program/pages.h"
+#include "trace/program/program.h"
 
 struct launch_totals {
     bool cpu;               /* not a kernel; what follows but `touched` and `modified` is 0 */

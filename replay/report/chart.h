@@ -1,6 +1,8 @@
 /* chart: bars in groups, each with what is known of it: a number, an interval as an error bar, "n/a", "0". */
 #pragma once
 
+#include <stdio.h>
+
 #include "replay/report/plot.h"
 #include "replay/results/case_table.h"
 

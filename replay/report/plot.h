@@ -3,6 +3,8 @@
  * and PDF alike, and `--script` prints the same script for people to change. */
 #pragma once
 
+#include <stdio.h>
+
 #include "replay/results/runs.h"
 #include "trace/store/store.h"
 

@@ -2,7 +2,10 @@
  * fixed policy where several ran. case_table gives rows, columns and names; cmd prints. */
 #pragma once
 
+#include <stdio.h>
+
 #include "replay/report/plot.h"
+#include "replay/results/runs.h"
 #include "replay/run/aggregate.h"
 
 struct report_options {

@@ -7,6 +7,7 @@
  * described in replay/results/results.sql and docs/trace-format.md. One thread per object. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

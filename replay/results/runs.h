@@ -1,6 +1,8 @@
 /* runs: results read back from results files or JSON of `replay`: what figures and reports work on. */
 #pragma once
 
+#include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 

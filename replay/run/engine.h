@@ -2,12 +2,16 @@
  * due; and the run loop that every engine shares (policy lists, baseline, speed-up, checks, JSON). */
 #pragma once
 
+#include <stdio.h>
+
+#include "models/base/platform.h"
 #include "models/base/policy.h"
 #include "replay/results/run_case.h"
 #include "replay/run/input.h"
 #include "replay/run/outcome.h"
 #include "replay/run/platform_use.h"
 #include "replay/run/sweep_cache.h"
+#include "trace/base/mem.h"
 
 /* One policy of the list, with its parameters; of two axes both, as "tree+random" names them. */
 struct replay_policy {

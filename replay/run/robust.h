@@ -16,6 +16,9 @@
  * The same question, draws and seed give the same bits with any number of threads. */
 #pragma once
 
+#include <jansson.h>
+
+#include "models/base/platform.h"
 #include "replay/run/engine.h"
 
 enum robust_state {

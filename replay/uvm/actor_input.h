@@ -5,6 +5,7 @@
 #include "replay/derive/derive.h"
 #include "replay/run/engine.h"
 #include "trace/derived/recording.h"
+#include "trace/event/actor.h"
 #include "trace/event/actor_tracks.h"
 #include "trace/program/pages.h"
 

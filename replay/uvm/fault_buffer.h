@@ -13,7 +13,9 @@
  * PUT has passed it; a real GPU may write out of order. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "models/uvm/uvm_platform.h"
 #include "trace/base/err.h"

@@ -2,6 +2,7 @@
  * loop (workloads and traces of touches) and recordings of migrations. */
 #pragma once
 
+#include "replay/run/engine.h"
 #include "replay/uvm/uvm_managed.h"
 
 enum uvm_mode { UVM_DEMAND, UVM_LEGACY };

@@ -13,7 +13,11 @@
  * Estimates are marked (outcome_unbound()). */
 #pragma once
 
+#include "models/uvm/uvm_evict.h"
+#include "models/uvm/uvm_platform.h"
+#include "models/uvm/uvm_policy.h"
 #include "replay/run/engine.h"
+#include "replay/run/sweep_cache.h"
 #include "replay/uvm/uvm_metrics.h"
 #include "replay/uvm/uvm_recording.h"
 

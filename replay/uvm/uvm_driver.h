@@ -9,11 +9,16 @@
  * driver 545.23.06, uvm_gpu_replayable_faults.c and uvm_va_block.c; the times: models/uvm/uvm_platform.h. */
 #pragma once
 
+#include <stdint.h>
+
 #include "models/gpu/launch.h"
+#include "models/uvm/block.h"
 #include "models/uvm/thrashing.h"
+#include "models/uvm/uvm_platform.h"
 #include "models/uvm/uvm_policy.h"
 #include "replay/uvm/fault_buffer.h"
 #include "replay/uvm/uvm_memory.h"
+#include "trace/event/record.h"
 
 /* What costs time, besides batches, services and faults. */
 struct uvm_work {

@@ -8,8 +8,11 @@
  * (block_copy_resident_pages_between(): a record ends at every gap and every change of cause). */
 #pragma once
 
+#include <stdio.h>
+
 #include "replay/uvm/uvm_driver.h"
 #include "trace/base/mem.h"
+#include "trace/event/actor.h"
 #include "trace/store/store.h"
 
 enum { UVM_EXPORT_START_NS = 1000000, UVM_EXPORT_CPU_FAULT_NS = 1000 };

@@ -20,11 +20,14 @@
  * recordings of an H200, docs/uvm-engine.md; whether a full micro-TLB blocks is known of no chip. */
 #pragma once
 
+#include "models/gpu/gpu.h"
 #include "models/gpu/launch.h"
 #include "models/gpu/occupancy.h"
+#include "models/uvm/uvm_platform.h"
 #include "models/zerocopy/link.h"
 #include "replay/uvm/fault_buffer.h"
 #include "replay/uvm/uvm_memory.h"
+#include "trace/event/actor.h"
 
 /* --- uvm_remote: what accesses to pages that the GPU maps remotely cost, and what access counters make of them --- */
 

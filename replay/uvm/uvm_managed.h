@@ -5,8 +5,15 @@
  * what [pcie] reserves; only a larger footprint is then short of memory. */
 #pragma once
 
+#include <stdio.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "models/uvm/thrashing.h"
 #include "replay/run/engine.h"
 #include "replay/uvm/uvm_simulate.h"
+#include "trace/event/actor.h"
 
 /* Off, by how the lapse adapts, as enum uvm_lapse has it, or by the driver's version. */
 enum uvm_thrashing_mode { UVM_THRASHING_OFF, UVM_THRASHING_FIXED, UVM_THRASHING_DRIVER = 4 };

@@ -5,9 +5,16 @@
  * (docs/uvm-engine.md). Deterministic. Several runs over one workload may go in parallel; they share only constants. */
 #pragma once
 
+#include "models/gpu/gpu.h"
+#include "models/uvm/thrashing.h"
+#include "models/uvm/uvm_evict.h"
+#include "models/uvm/uvm_platform.h"
+#include "models/uvm/uvm_policy.h"
 #include "models/zerocopy/link.h"
 #include "replay/run/sweep_cache.h"
+#include "replay/uvm/fault_buffer.h"
 #include "replay/uvm/uvm_metrics.h"
+#include "trace/event/actor.h"
 
 /* One finished batch, for observers. All times in ns since the first launch. */
 struct uvm_finished_batch {

@@ -7,8 +7,11 @@
  * Source of the rules: replay/verify/verify_block.h, trace/derived/batches.h. */
 #pragma once
 
+#include <stdbool.h>
+
 #include "replay/run/outcome.h"
 #include "replay/verify/verify_block.h"
+#include "trace/derived/recording.h"
 
 extern const struct metric verify_metrics[];
 

@@ -12,6 +12,8 @@
  * CPU faults). */
 #pragma once
 
+#include <stdbool.h>
+
 #include "models/uvm/page_mask.h"
 #include "trace/derived/batches.h"
 

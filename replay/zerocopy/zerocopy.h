@@ -1,10 +1,19 @@
 /* zerocopy: the engine; one policy of it at work, fed the launches of a workload; its baselines. */
 #pragma once
 
+#include <stdio.h>
+
+#include "models/gpu/launch.h"
 #include "models/zerocopy/host_reads.h"
+#include "models/zerocopy/link.h"
+#include "models/zerocopy/pattern.h"
 #include "replay/derive/derive.h"
+#include "replay/run/engine.h"
 #include "replay/uvm/uvm_managed.h"
 #include "replay/zerocopy/zerocopy_tier.h"
+#include "trace/store/store.h"
+#include "trace/workloads/scan.h"
+#include "trace/workloads/workload.h"
 
 extern const struct engine engine_zerocopy;
 

@@ -6,10 +6,15 @@
  * Several GPUs share host memory: each gets its part of the platform's host bandwidth. */
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "models/gpu/gpu.h"
 #include "models/zerocopy/link.h"
 #include "models/zerocopy/pattern.h"
 #include "models/zerocopy/score.h"
 #include "replay/run/outcome.h"
+#include "trace/workloads/scan.h"
 
 /* Behind the scores: by how often another run asked for a row (scan_setup.recorded); then caches (row_cache.h). */
 enum { TIER_RECORDED = SCORE_KINDS, TIER_CACHES };

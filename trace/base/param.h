@@ -4,6 +4,8 @@
  * A table is an array ended by a zeroed element; `offset` says where the value lives in the owner's struct. */
 #pragma once
 
+#include <stddef.h>
+
 #include "trace/base/param_value.h"
 
 enum param_type {

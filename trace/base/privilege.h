@@ -4,6 +4,8 @@
  * code that the user names (an environment variable, an option) is loaded by a program that started with them. */
 #pragma once
 
+#include <stdbool.h>
+
 #include "trace/base/err.h"
 
 /* What a sentence says of a program that privilege_given() is true of. */

@@ -4,6 +4,7 @@
  * end. Import's pipes are opened by trace/import/input_stream.h. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "trace/base/err.h"

@@ -4,6 +4,7 @@
  * the further ones are written at once, without their end. Zeroed to start. */
 #pragma once
 
+#include "trace/event/record.h"
 #include "trace/store/store.h"
 
 enum { ALLOCATIONS_LIVE_MAX = 1 << 20 };

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "trace/derived/recording.h"
+#include "trace/store/store.h"
 
 /* Every sentence begins so: by that it is found among other notes, as of runs in a results file. */
 #define LIMITS_BEGIN "not whole: "

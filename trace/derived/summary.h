@@ -3,6 +3,7 @@
 #pragma once
 
 #include "trace/derived/attribution.h"
+#include "trace/store/store.h"
 
 /* sum + bytes, UINT64_MAX where that is more: it never comes round. */
 static inline uint64_t summary_bytes(uint64_t sum, uint64_t bytes)

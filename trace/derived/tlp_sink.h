@@ -9,6 +9,10 @@
  * finish, free. One capture file or live source per sink. */
 #pragma once
 
+#include <stdint.h>
+
+#include "trace/base/err.h"
+#include "trace/event/record.h"
 #include "trace/event/tlp.h"
 #include "trace/store/store.h"
 

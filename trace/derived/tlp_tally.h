@@ -2,6 +2,8 @@
  * tlp_histogram and tlp_defects. */
 #pragma once
 
+#include <stdint.h>
+
 #include "trace/event/tlp.h"
 #include "trace/store/store.h"
 

@@ -14,7 +14,9 @@
  * into records, and replay/uvm/actor_input.h turns those records into actors again. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "trace/base/err.h"
 #include "trace/event/record.h"

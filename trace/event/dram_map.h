@@ -14,6 +14,7 @@
  * Zhang, MICRO-33, 2000. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "trace/base/err.h"

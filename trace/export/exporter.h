@@ -6,6 +6,10 @@
  * exporter_left_out() says of a trace what it had and lost. */
 #pragma once
 
+#include <stdint.h>
+#include <stdio.h>
+
+#include "trace/base/err.h"
 #include "trace/store/facts.h"
 
 struct param; /* trace/base/param.h */

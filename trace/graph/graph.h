@@ -6,6 +6,7 @@
  * and may be shared. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

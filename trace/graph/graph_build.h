@@ -7,6 +7,8 @@
  * Edges are kept at 8 or 16 bytes each until the end; the graph is built by counting, in two passes over them. */
 #pragma once
 
+#include <stdio.h>
+
 #include "trace/base/id_map.h"
 #include "trace/graph/graph.h"
 #include "trace/import/input_stream.h"

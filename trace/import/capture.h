@@ -9,9 +9,14 @@
 #pragma once
 
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
+#include "trace/base/err.h"
 #include "trace/derived/tlp_sink.h"
 #include "trace/import/reader.h"
+#include "trace/store/store.h"
 
 /* What came of a frame. NETTLP_TLP: a PCIe packet is there; all others are skipped, counted by name. */
 enum nettlp_verdict {

@@ -2,6 +2,7 @@
  * trace/export/export_csv.c writes. */
 #pragma once
 
+#include "trace/event/record.h"
 #include "trace/store/store.h"
 
 #define CSV_MARK   "# offchip csv "

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "trace/import/reader.h"
+#include "trace/store/store.h"
 
 /* Make a request of a line, which is changed: NULL, or why the line is left out; "": it is passed over. */
 typedef const char *dram_parse(void *ctx, char *line, struct record *r);

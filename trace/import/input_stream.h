@@ -5,6 +5,7 @@
  * path: the caller adds it. After an error only input_stream_close() and the three offsets are valid. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

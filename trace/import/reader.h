@@ -6,6 +6,11 @@
  * reason through reader_skip(). */
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "trace/base/err.h"
+#include "trace/event/record.h"
 #include "trace/import/input_stream.h"
 #include "trace/store/facts.h"
 

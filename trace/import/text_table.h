@@ -2,6 +2,10 @@
  * blanks stand between cells; readers of such tables have no other way to say units. */
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "trace/import/field.h"
 
 enum { TEXT_TABLE_COLUMNS = 256 };

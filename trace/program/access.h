@@ -9,6 +9,9 @@
  * Source: sector and line sizes: dissertation, section 2.3.3. */
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "trace/store/store.h"
 
 enum { ACCESS_LANES = 32, ACCESS_LINE = 128, ACCESS_SECTOR = 32, ACCESS_EXTRAS = 2, ACCESS_MOST_BYTES = 128 };

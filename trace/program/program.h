@@ -17,7 +17,9 @@
  * block; blocks in x, then y, then z. A launch starts when the one before has ended. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "trace/base/err.h"
 #include "trace/event/record.h"

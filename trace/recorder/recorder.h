@@ -4,6 +4,12 @@
  * recorder_run() runs the program to its end. Children that use CUDA record too, each into a file of its own. */
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "trace/base/err.h"
 #include "trace/recorder/recorder_trace.h"
 
 struct recorder_options {

@@ -8,6 +8,10 @@
  * known at its end only, and one that took longer than RECORDER_TRACE_HOLD_MS stands behind what happened in it. */
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/base/err.h"
 #include "trace/recorder/wire/record_pipe.h"
 #include "trace/store/store.h"
 

@@ -24,6 +24,11 @@
  * trusts the bytes it decodes. */
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/base/err.h"
 #include "trace/store/store.h"
 
 /* --- one column of a chunk: up to 65,536 numbers, predicted, narrowed and compressed; and back ---

@@ -2,8 +2,10 @@
  * somebody else put there. For traces and results alike. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "trace/base/err.h"
 #include "trace/store/output.h"
 #include "trace/store/sqlite.h"
 

@@ -16,6 +16,7 @@
  * One thread per object; any thread may have some. A program that dies by a signal calls output_abandon() before. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/types.h>
 

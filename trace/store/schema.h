@@ -2,6 +2,7 @@
  * checked in a file that somebody hands us. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "trace/base/err.h"

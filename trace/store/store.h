@@ -8,8 +8,10 @@
  * One thread per store; several cursors on one store may be read in turn. The file format is docs/trace-format.md. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
+#include "trace/base/err.h"
 #include "trace/event/record.h"
 #include "trace/store/output.h"
 

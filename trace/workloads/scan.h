@@ -7,6 +7,11 @@
  * Order of calls: setup() once, start(), next() until it returns 0; start() again begins anew. */
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/base/err.h"
 #include "trace/graph/graph.h"
 
 /* Lanes of one batch lie in one range [k SCAN_BATCH, (k + 1) SCAN_BATCH): warps and blocks are never split. */

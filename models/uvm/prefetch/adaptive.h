@@ -7,6 +7,7 @@
 #pragma once
 
 #include "models/uvm/locality.h"
+#include "trace/base/param.h"
 
 enum adaptive_r { ADAPTIVE_R_DISTINCT, ADAPTIVE_R_SUMMED };
 enum adaptive_step { ADAPTIVE_STEP_RUNG, ADAPTIVE_STEP_JUMP };

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "trace/recorder/inject/inject.h"
 #include "trace/recorder/wire/cupti_abi.h"

@@ -6,6 +6,9 @@
 #pragma once
 
 #include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "trace/recorder/wire/record_pipe.h"
 

@@ -27,6 +27,8 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "trace/recorder/wire/sanitizer_abi.h"
 

@@ -6,6 +6,7 @@
  * estimates, chosen before any result (aligned amplification does not depend on them, 128 B shares by 0.02). */
 #pragma once
 
+#include "trace/base/err.h"
 #include "trace/graph/graph.h"
 
 struct graph_source {
