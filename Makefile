@@ -196,6 +196,7 @@ tsan-run: $(BUILD)/offchip $(INJECT) $(ACCESSES) $(STANDIN) $(shell sh .ci/tsan.
 
 # --- fuzzing: clang's libFuzzer, FUZZ_S seconds each; folders that none of them reaches are not built ---
 FUZZ_S ?= 10
+FUZZ_OPT ?= -O1
 $(BUILD)/libfuzz.a: $(call OBJ,$(filter-out cmd/% trace/export/% $(addprefix replay/,compare/% dram/% report/% zerocopy/%),$(LIB_C))) $(BUILD)/obj/gen/embedded.o
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $^
@@ -204,7 +205,7 @@ $(BUILD)/fuzz/%: $(BUILD)/obj/%_fuzz.o $(BUILD)/libfuzz.a | $(VERSION_O)
 	$(Q)$(CC) -fsanitize=fuzzer $(TEST_LD) $(LDFLAGS_ALL) $^ $(VERSION_O) $(LIBS) -o $@
 fuzzers: $(FUZZERS)
 fuzz:
-	$(MAKE) BUILD=$(BUILD)/clang-fuzz CC=clang OPT="-O1 -gline-tables-only" SAN="-fsanitize=address,undefined,fuzzer-no-link -fsanitize-trap=undefined" fuzzers
+	$(MAKE) BUILD=$(BUILD)/clang-fuzz CC=clang OPT="$(FUZZ_OPT) -gline-tables-only" SAN="-fsanitize=address,undefined,fuzzer-no-link -fsanitize-trap=undefined" fuzzers
 	@sh .ci/fuzz.sh $(BUILD)/clang-fuzz/fuzz $(FUZZ_S)
 
 # --- benchmarks: never pass or fail ---
