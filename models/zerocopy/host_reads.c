@@ -555,11 +555,7 @@ struct took {
     uint32_t launch;
 };
 
-static int longest_first(const void *a, const void *b)
-{
-    const struct took *x = a, *y = b;
-    return ORDER_OF(y->ns, x->ns) ?: ORDER_OF(x->launch, y->launch);
-}
+SORTED_AS(longest_first, struct took, ORDER_OF(y->ns, x->ns) ?: ORDER_OF(x->launch, y->launch))
 
 uint32_t host_reads_again(uint32_t launches)
 {

@@ -46,11 +46,7 @@ static const char *text(const json_t *object, const char *key)
     return s ? s : "";
 }
 
-static int by_swing(const void *a, const void *b)
-{
-    const struct bar *p = a, *q = b;
-    return ORDER_OF(q->swing, p->swing) ?: ORDER_OF(p->order, q->order);
-}
+SORTED_AS(by_swing, struct bar, ORDER_OF(y->swing, x->swing) ?: ORDER_OF(x->order, y->order))
 
 static void reach(struct tornado *t, double x)
 {

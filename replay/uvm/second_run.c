@@ -98,11 +98,7 @@ static int take_memory(void *ctx, const struct store_value *v, size_t n)
                    run->memory_cap[kind % ALLOC_KINDS], run->err, (struct memory){(uint64_t)v[1].i, (uint64_t)v[2].i});
 }
 
-static int by_start(const void *a, const void *b)
-{
-    const struct kernel *x = a, *y = b;
-    return ORDER_OF(x->start_ns, y->start_ns) ?: ORDER_OF(x->id, y->id);
-}
+SORTED_AS(by_start, struct kernel, ORDER_OF(x->start_ns, y->start_ns) ?: ORDER_OF(x->id, y->id))
 
 static int read_run(struct run *run, struct store *store, struct err *err)
 {

@@ -510,11 +510,7 @@ static void cut_edges(struct uvm_recording *r, const struct index *index)
     }
 }
 
-static int cpu_fault_by_time(const void *a, const void *b)
-{
-    const struct uvm_cpu_fault *x = a, *y = b;
-    return ORDER_OF(x->time_ns, y->time_ns) ?: ORDER_OF(x->order, y->order);
-}
+SORTED_AS(cpu_fault_by_time, struct uvm_cpu_fault, ORDER_OF(x->time_ns, y->time_ns) ?: ORDER_OF(x->order, y->order))
 
 /* The CPU's first touches, before anything went to the GPU, each with what the prefetcher brought. */
 static int fill_populated(struct uvm_recording *r, const struct index *index, struct err *err)

@@ -42,6 +42,14 @@ SORTED_BY(sorted_by_u64, uint64_t)
 SORTED_BY(sorted_by_i64, int64_t)
 SORTED_BY(sorted_by_f64, double)
 
+/* Defines the comparator `name` of rows of a type: `order` is an expression of two, x and y, as ORDER_OF() gives it. */
+#define SORTED_AS(name, type, order)                                                                                   \
+    static int name(const void *x_, const void *y_)                                                                    \
+    {                                                                                                                  \
+        const type *x = x_, *y = y_;                                                                                   \
+        return order;                                                                                                  \
+    }
+
 /* Moves `at` to the first index i in [at, n) for which `before`, an expression of i, is false; to n if there is none.
  * `before` is true up to some index and false from there on. */
 #define SORTED_FIRST(at, n, i, before)                                                                                 \

@@ -43,11 +43,7 @@ int services_add(struct services *s, const struct record *records, size_t n, str
     return 0;
 }
 
-static int by_time(const void *a, const void *b)
-{
-    const struct migration *x = a, *y = b;
-    return ORDER_OF(x->start_ns, y->start_ns) ?: ORDER_OF(x->order, y->order);
-}
+SORTED_AS(by_time, struct migration, ORDER_OF(x->start_ns, y->start_ns) ?: ORDER_OF(x->order, y->order))
 
 static void sort(struct services *s)
 {
@@ -148,11 +144,7 @@ static int add_recording(struct batches *b, struct store *store, struct recordin
     return store_walk_end(&w.at);
 }
 
-static int by_start(const void *a, const void *b)
-{
-    const struct fault_record *x = a, *y = b;
-    return ORDER_OF(x->start_ns, y->start_ns) ?: ORDER_OF(x->order, y->order);
-}
+SORTED_AS(by_start, struct fault_record, ORDER_OF(x->start_ns, y->start_ns) ?: ORDER_OF(x->order, y->order))
 
 /* --- by time and address alone --- */
 

@@ -497,11 +497,7 @@ static int emit(struct tlp_sink *s, const struct tlp_item *item, struct err *err
     return writer_add(&s->packets, r, extra, err);
 }
 
-static int by_time(const void *a, const void *b)
-{
-    const struct tlp_item *x = a, *y = b;
-    return ORDER_OF(x->record.time, y->record.time) ?: ORDER_OF(x->packet, y->packet);
-}
+SORTED_AS(by_time, struct tlp_item, ORDER_OF(x->record.time, y->record.time) ?: ORDER_OF(x->packet, y->packet))
 
 /* Store the first n. */
 static int release(struct tlp_sink *s, size_t n, struct err *err)

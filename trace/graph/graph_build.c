@@ -76,11 +76,7 @@ struct weighted {
     uint64_t order;
 };
 
-static int by_id_then_order(const void *a, const void *b)
-{
-    const struct weighted *x = a, *y = b;
-    return ORDER_OF(x->id, y->id) ?: ORDER_OF(x->order, y->order);
-}
+SORTED_AS(by_id_then_order, struct weighted, ORDER_OF(x->id, y->id) ?: ORDER_OF(x->order, y->order))
 
 static int sort_weighted(struct graph *g, struct err *err)
 {

@@ -375,11 +375,7 @@ static int take_pair(void *ctx, const struct store_value *values, size_t n)
     return pair->value ? 0 : -1;
 }
 
-static int by_key(const void *a, const void *b)
-{
-    const struct pair *x = a, *y = b;
-    return strcmp(x->key, y->key) ?: ORDER_OF(x->input, y->input);
-}
+SORTED_AS(by_key, struct pair, strcmp(x->key, y->key) ?: ORDER_OF(x->input, y->input))
 
 static void pairs_release(struct pairs *p)
 {

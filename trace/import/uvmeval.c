@@ -267,17 +267,9 @@ static int batch_page(struct batch *b, enum record_kind kind, uint64_t addr, str
 }
 
 /* Arrival: the GPU's time stamp, in steps of 32 ns; equal ones as in the log. */
-static int by_arrival(const void *a, const void *b)
-{
-    const struct item *x = a, *y = b;
-    return ORDER_OF(x->record.time, y->record.time) ?: ORDER_OF(x->position, y->position);
-}
+SORTED_AS(by_arrival, struct item, ORDER_OF(x->record.time, y->record.time) ?: ORDER_OF(x->position, y->position))
 
-static int by_address(const void *a, const void *b)
-{
-    const struct item *x = a, *y = b;
-    return ORDER_OF(x->record.addr, y->record.addr) ?: ORDER_OF(x->position, y->position);
-}
+SORTED_AS(by_address, struct item, ORDER_OF(x->record.addr, y->record.addr) ?: ORDER_OF(x->position, y->position))
 
 /* One line per 4 KiB page (driver 460) or per VA block (525)? A page that is no block's first settles it. */
 static void size_evictions(struct batch *b)

@@ -455,11 +455,8 @@ static void look_at_loader(const struct looking *at)
     }
 }
 
-static int newer(const void *a, const void *b)
-{
-    const struct recorder_library *x = a, *y = b;
-    return x->good != y->good ? y->good - x->good : (y->cuda > x->cuda) - (y->cuda < x->cuda);
-}
+SORTED_AS(newer, struct recorder_library,
+          x->good != y->good ? y->good - x->good : (y->cuda > x->cuda) - (y->cuda < x->cuda))
 
 int recorder_libraries_find(struct recorder_libraries *s, enum recorder_part part, const char *program,
                             const char *root, struct err *err)

@@ -410,12 +410,6 @@ static int sample_rows(struct gather *g, struct err *err)
     return rc;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Fill rows, n and, where the keys ask for them, recorded, graph, labelled, ends and batches from g->p; all
  * else of them is zero before. What has been filled is the caller's to free in any case. */
 static int gather_rows_find(struct gather *g, struct err *err)
@@ -423,7 +417,7 @@ static int gather_rows_find(struct gather *g, struct err *err)
     int rc = g->rows ? 0 : g->p.rows ? read_rows(g, err) : g->p.source.graph ? sample_rows(g, err) : draw_rows(g, err);
     for (size_t b = 0, from = 0; !rc && g->p.order && b < (g->ends ? g->batches : 1); b++) {
         const size_t end = g->ends ? (size_t)g->ends[b] : g->n;
-        sort_items(g->rows + from, end - from, sizeof *g->rows, by_number);
+        sort_items(g->rows + from, end - from, sizeof *g->rows, sorted_by_u64);
         from = end;
     }
     return !rc && g->p.recorded ? read_recorded(g, err) : rc;
