@@ -115,7 +115,7 @@ static void print_answer(const struct replay_result *result, const struct noted 
         whole |= !is_part(runs[i].outcome);
     for (size_t i = 0; answers && m < SIZE_MAX && i < n; i++) {
         answers[i].name = runs[i].name;
-        answers[i].simple = engine_simplicity(result->engine, result->policies[i].head->name);
+        answers[i].simple = engine_simplicity(result->engine, runs[i].name);
         answers[i].unlike = engine_unlike(result->engine, runs[i].name);
         verdict.metric = &result->engine->metrics[m];
         verdict_take(&verdict, &answers[i], &result->runs[i].values[m], time ? replay_robust_error(result, i) : 0);

@@ -13,13 +13,14 @@
 #include "models/zerocopy/pattern.h"
 
 /* clang-format off */
-/* models/uvm/prefetch/: which pages of a VA block migrate besides the faulted ones. */
+/* models/uvm/prefetch/: which pages of a VA block migrate besides the faulted ones; a stock driver's
+ * options come first: of ties a verdict names the first. */
 #define UVM_POLICIES(ONE)     \
     ONE(uvm_tree)             \
+    ONE(uvm_none)             \
     ONE(uvm_fixed)            \
     ONE(uvm_adaptive)         \
     ONE(uvm_adaptive_literal) \
-    ONE(uvm_none)             \
     ONE(uvm_stride)           \
     ONE(uvm_markov)
 

@@ -34,10 +34,14 @@ const struct policy_head *engine_policy(const char *engine, const char *policy)
 
 unsigned engine_simplicity(const struct engine *engine, const char *policy)
 {
-    unsigned place = 0;
-    while (engine->policies[place] && strcmp(engine->policies[place]->name, policy) != 0)
+    const size_t name = strcspn(policy, ":+");
+    unsigned place = 0, all = 0;
+    while (engine->policies[all])
+        all++;
+    while (place < all &&
+           (strlen(engine->policies[place]->name) != name || strncmp(engine->policies[place]->name, policy, name) != 0))
         place++;
-    return place;
+    return strchr(policy, '+') ? place + all : place;
 }
 
 /* Whether a name stands in a comma-separated list, in which a sign may stand before each. */

@@ -85,7 +85,8 @@ const struct engine *engine_of_results(const char *name);
 /* The policy of an engine, by both names; NULL: this program has none such, or it is joined, "tree+random". */
 const struct policy_head *engine_policy(const char *engine, const char *policy);
 
-/* Its place among the engine's policies, where simple ones come first. */
+/* The place of a policy's label among the engine's policies, where simple ones come first; with an eviction of its own,
+ * "tree+random", behind all without. */
 unsigned engine_simplicity(const struct engine *engine, const char *policy);
 /* Whether the measured error that a policy has is that of another one. */
 bool engine_unlike(const struct engine *engine, const char *policy);

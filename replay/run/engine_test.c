@@ -262,6 +262,18 @@ START_TEST(a_recording_picks_the_platform_of_its_gpu)
 }
 END_TEST
 
+/* A stock driver's options, then a changed driver; by label. */
+START_TEST(of_ties_a_stock_drivers_options_come_first)
+{
+    static const char *const order[] = {"tree:threshold=60", "none", "fixed:granularity=64KiB", "adaptive",
+                                        "tree+random"};
+    const struct engine *uvm = engine_find("uvm");
+    for (size_t i = 1; i < sizeof order / sizeof *order; i++)
+        ck_assert_uint_lt(engine_simplicity(uvm, order[i - 1]), engine_simplicity(uvm, order[i]));
+    ck_assert_uint_ge(engine_simplicity(uvm, "nonesuch"), engine_simplicity(uvm, "markov"));
+}
+END_TEST
+
 START_TEST(asked_for_is_what_the_headline_or_the_ranks_name_whole)
 {
     struct engine e = {.headline = "time_ns,requests", .ranks = "+fairness,-energy_pj"};
