@@ -207,7 +207,8 @@ static void print_below(const struct view *view, FILE *to)
     const size_t rows = view->result->count - view->count;
     const size_t notes = notes_print_all(to, view->noted, view->result->count, matters);
     if (!all && !opt_verbose)
-        printable_print(to, "left out: %zu rows (--all prints them and more columns), %zu notes (-v)\n", rows, notes);
+        printable_print(to, "left out: %zu row%s (--all prints them and more columns), %zu note%s (-v)\n", rows,
+                        rows == 1 ? "" : "s", notes, notes == 1 ? "" : "s");
 }
 
 /* Choose the best row, its ties, the best of each other mechanism, the program as it is, and a bound that is less. */

@@ -107,7 +107,8 @@ static bool is_part(const struct outcome *run)
 static void print_answer(const struct replay_result *result, const struct noted *runs, size_t n)
 {
     struct verdict_answer *answers = mem_zalloc(n, sizeof *answers, NULL);
-    struct verdict verdict = {.say = "No answer: no policy has a number here."};
+    struct verdict verdict = {.say = "No answer: no policy has a number here.",
+                              .draws = result->robustness ? &result->robustness->robust : NULL};
     const size_t m = replay_decides(result, &verdict.more_is_better);
     const bool time = m < SIZE_MAX && strcmp(result->engine->metrics[m].name, "time_ns") == 0;
     bool whole = false;
@@ -126,12 +127,6 @@ static void print_answer(const struct replay_result *result, const struct noted 
         printable_fail();
     else if (verdict.metric)
         verdict_make(&verdict, answers, n);
-    if (verdict.metric && result->robustness && verdict.pick < result->policy_count) {
-        const struct robust *r = &result->robustness->robust;
-        (void)snprintf(verdict.sure, sizeof verdict.sure, "; it wins in %u of %u draws", r->wins[verdict.pick],
-                       r->draws);
-        verdict_make(&verdict, answers, n);
-    }
     printable_print(stdout, "%s\n", verdict.say);
     free(answers);
 }
@@ -207,7 +202,7 @@ static void print_table(const struct replay_result *result)
     left_out_say(&left, "under every policy");
     const size_t notes = notes_print_all(stdout, noted, runs, matters);
     if (notes)
-        printable_print(stdout, "left out: %zu notes on single policies (-v)\n", notes);
+        printable_print(stdout, "left out: %zu note%s on single policies (-v)\n", notes, notes == 1 ? "" : "s");
     free(names);
     free(noted);
 }

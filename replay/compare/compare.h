@@ -163,8 +163,8 @@ struct compare_verdict {
 int compare_verdict(const struct compare_result *result, struct compare_verdict *verdict, struct err *err);
 void compare_verdict_release(struct compare_verdict *verdict); /* after success */
 
-/* How many times as long as the best a row takes at least, as tables have it; "=": nothing shows that one of them is
- * better. Returns buf. */
+/* How many times as long as the best a row takes at least, as tables have it; "= +-6 %": nothing shows that one of them
+ * is better, within its model's error. Returns buf. */
 const char *compare_of_best(const struct compare_verdict *verdict, size_t count, size_t row, char *buf, size_t size);
 
 /* The sentence alone, "" without memory. Returns buf. */

@@ -69,10 +69,11 @@ void compare_verdict_release(struct compare_verdict *v)
 
 int compare_verdict(const struct compare_result *result, struct compare_verdict *v, struct err *err)
 {
-    *v = (struct compare_verdict){
-        .verdict = {.metric = compare_metrics, .decides = result->in_part ? "Add --whole" : NULL},
-        .answers = mem_zalloc(result->count + 1, sizeof *v->answers, err),
-        .names = mem_zalloc(result->count + 1, sizeof *v->names, err)};
+    *v = (struct compare_verdict){.verdict = {.metric = compare_metrics,
+                                              .decides = result->in_part ? "Add --whole" : NULL,
+                                              .draws = result->drawn ? &result->robust : NULL},
+                                  .answers = mem_zalloc(result->count + 1, sizeof *v->answers, err),
+                                  .names = mem_zalloc(result->count + 1, sizeof *v->names, err)};
     if (!v->answers || !v->names) {
         compare_verdict_release(v);
         return -1;
@@ -83,15 +84,11 @@ int compare_verdict(const struct compare_result *result, struct compare_verdict 
         v->answers[i].simple = compare_simplicity(compare_row_name(row, v->names[i]));
         verdict_take(&v->verdict, &v->answers[i], row->outcome.values, row->error_ratio);
         v->answers[i].value.common = row->common_ns;
-        v->answers[i].unlike = row->mechanism == COMPARE_MANAGED && strcmp(row->policy, "tree") != 0 &&
-                               strncmp(row->policy, "tree, ", strlen("tree, ")) != 0; /* prefetched, advised */
+        v->answers[i].unlike = row->mechanism == COMPARE_MANAGED && engine_unlike(engine_find("uvm"), row->policy);
         if (compare_is_bound(v->names[i]))
             verdict_leave_out(&v->answers[i]);
         name_row(result, row, v->names[i]);
     }
-    if (result->drawn)
-        (void)snprintf(v->verdict.sure, sizeof v->verdict.sure, "; it wins in %u of %u draws", result->robust.wins[0],
-                       result->robust.draws);
     verdict_make(&v->verdict, v->answers, result->count);
     return 0;
 }
@@ -114,6 +111,8 @@ const char *compare_of_best(const struct compare_verdict *v, size_t count, size_
     const struct verdict_answer *a = &v->answers[i];
     if (a->left_out || (a->value.state != ROBUST_STANDS && *a->text != '>'))
         (void)snprintf(buf, size, "n/a");
+    else if (a->wins && v->verdict.tied && a->error > 0)
+        (void)snprintf(buf, size, "= +-%.0f %%", 100 * a->error);
     else if (a->wins && v->verdict.tied)
         (void)snprintf(buf, size, "=");
     else

@@ -62,7 +62,9 @@ bool engine_shows(const struct engine *engine, const char *metric)
 
 bool engine_unlike(const struct engine *engine, const char *policy)
 {
-    return engine && engine->measured_of && strcmp(engine->measured_of, policy) != 0;
+    const size_t name = strcspn(policy, ","); /* hints follow */
+    return engine && engine->measured_of &&
+           (strlen(engine->measured_of) != name || strncmp(engine->measured_of, policy, name) != 0);
 }
 
 bool engine_rank(const struct engine *engine, size_t n, char *name, size_t size, bool *more)

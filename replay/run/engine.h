@@ -88,7 +88,7 @@ const struct policy_head *engine_policy(const char *engine, const char *policy);
 /* The place of a policy's label among the engine's policies, where simple ones come first; with an eviction of its own,
  * "tree+random", behind all without. */
 unsigned engine_simplicity(const struct engine *engine, const char *policy);
-/* Whether the measured error that a policy has is that of another one. */
+/* Whether the measured error that a policy has, hints or not ("tree, prefetched"), is that of another one. */
 bool engine_unlike(const struct engine *engine, const char *policy);
 
 /* The metric called `name` in the table of the engine of that name, or NULL. */

@@ -75,6 +75,18 @@ const char *verdict_sure(bool measured, bool unlike)
                      : ", more than the models' errors";
 }
 
+/* Whether draws say how sure the pick is. */
+static bool is_drawn(const struct verdict *v)
+{
+    return v->draws && v->pick < v->draws->answers;
+}
+
+/* Its ends lie over those of another one, which it beats all the same. */
+static const char *say_common(const struct verdict_answer *a, const struct verdict_answer *b)
+{
+    return a->value.hi > b->value.lo && b->value.hi > a->value.lo ? " with the same kernels" : "";
+}
+
 /* "copy: 645 us; zerocopy takes 3.41 times as long (2.20 ms)", or of what is to be large "f3fs: fairness_index 0.953,
  * 1.94 times that of fcfs (0.492)". */
 static void say_margin(struct verdict *v, const char *label, const struct verdict_answer *a,
@@ -93,8 +105,27 @@ static void say_margin(struct verdict *v, const char *label, const struct verdic
     else
         (void)mem_add_text(v->say, sizeof v->say, "; %s %s %s as %s", b->name, time ? "takes" : "has", margin,
                            time ? "long" : "much");
-    (void)mem_add_text(v->say, sizeof v->say, "%s%s%s%s%s.", *b->text ? " (" : "", b->text, *b->text ? ")" : "",
-                       verdict_sure(a->error > 0, a->unlike || b->unlike), v->sure);
+    (void)mem_add_text(v->say, sizeof v->say, "%s%s%s%s%s", *b->text ? " (" : "", b->text, *b->text ? ")" : "",
+                       say_common(a, b), verdict_sure(a->error > 0, a->unlike || b->unlike));
+    if (is_drawn(v) && robust_holds(v->draws, v->pick))
+        (void)mem_add_text(v->say, sizeof v->say, "; it wins in %u of %u draws", v->draws->wins[v->pick],
+                           v->draws->draws);
+    (void)mem_add_text(v->say, sizeof v->say, ".");
+}
+
+/* Where the draws turn it round that comes first. */
+static void say_not_robust(struct verdict *v, const struct verdict_answer *pick)
+{
+    char flips[1024], say[sizeof v->say];
+    if (!is_drawn(v) || robust_holds(v->draws, v->pick))
+        return;
+    (void)robust_say_flips(v->draws, v->pick, flips, sizeof flips);
+    const size_t first = strcspn(flips, ";");
+    memcpy(say, v->say, sizeof say);
+    (void)snprintf(v->say, sizeof v->say, "Not robust: %s wins in %u of %u draws%s%.*s%s. ", pick->name,
+                   v->draws->wins[v->pick], v->draws->draws, *flips ? ", not when " : "", (int)first, flips,
+                   flips[first] ? " and others" : "");
+    (void)mem_add_text(v->say, sizeof v->say, "%s", say);
 }
 
 /* "a 242 to 331 us, b 317 us and others": those that win and are open, or are not, but `pick`; at most so many. Returns
@@ -146,10 +177,12 @@ static void say_open(struct verdict *v, const struct verdict_answer *answers, si
     (void)snprintf(v->say, sizeof v->say, "%s to decide: %s", v->decides ? v->decides : "Record the program's touches",
                    closed ? "" : "only estimates (~) or bounds (>) are known, ");
     list_winners(v, answers, n, false, n, 2);
-    if (v->next < n)
-        (void)mem_add_text(v->say, sizeof v->say, " beats %s%s%s%s", answers[v->next].name,
-                           *answers[v->next].text ? " (" : "", answers[v->next].text,
-                           *answers[v->next].text ? ")" : "");
+    if (v->next < n) {
+        const struct verdict_answer *next = &answers[v->next];
+        const char *common = say_common(&answers[v->pick], next);
+        (void)mem_add_text(v->say, sizeof v->say, " %s %s%s%s%s%s", *common ? "takes less than" : "beats", next->name,
+                           *next->text ? " (" : "", next->text, *next->text ? ")" : "", common);
+    }
     (void)mem_add_text(v->say, sizeof v->say, "%s", closed ? "; " : "");
     list_winners(v, answers, n, true, n, closed ? 1 : NAMED);
     (void)mem_add_text(v->say, sizeof v->say, "%s.",
@@ -200,4 +233,5 @@ void verdict_make(struct verdict *v, struct verdict_answer *answers, size_t n)
     else
         say_tied(v, label, answers, n);
     v->pick = open || meet ? n : v->pick;
+    say_not_robust(v, &answers[v->pick]);
 }

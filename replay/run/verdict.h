@@ -3,7 +3,8 @@
  * What nothing beats (robust_beats()) wins. Of several the simplest is to be used; where one of them is an estimate, or
  * has only a bound, the sentence says what decides. Worked example, errors of 6 %: "Use copy, the simplest: 317 us;
  * zerocopy 242 to 331 us is the same within the models' errors."; and of 645 us beside 2.2 ms: "Use copy: 645 us;
- * zerocopy takes 3.41 times as long (2.20 ms), more than the models' errors." */
+ * zerocopy takes 3.41 times as long (2.20 ms), more than the models' errors." Where draws or a single number turn it
+ * round it begins "Not robust: copy wins in 9 of 16 draws." */
 #pragma once
 
 #include "replay/run/robust.h"
@@ -23,12 +24,12 @@ struct verdict_answer {
 struct verdict {
     const struct metric *metric;
     bool more_is_better;
-    char sure[64];       /* said behind a winner, "; it wins in 16 of 16 draws"; "" */
-    const char *decides; /* what to do about what is open; NULL: record the program's touches */
-    size_t pick;         /* the winner, the simplest of several; n: there is none */
-    size_t next;         /* the nearest of the others to it; n: none stands, or several win */
-    bool tied;           /* several win, or an open one does */
-    bool measured;       /* the error of one that wins is known */
+    const struct robust *draws; /* of the first of the answers, its own are; NULL: nothing was drawn */
+    const char *decides;        /* what to do about what is open; NULL: record the program's touches */
+    size_t pick;                /* the winner, the simplest of several; n: there is none */
+    size_t next;                /* the nearest of the others to it; n: none stands, or several win */
+    bool tied;                  /* several win, or an open one does */
+    bool measured;              /* the error of one that wins is known */
     char say[1024];
 };
 
@@ -44,7 +45,7 @@ bool verdict_part_note(const char *note);
 /* Whether nothing of the n answers beats it. */
 bool verdict_wins(const struct verdict *verdict, const struct verdict_answer *answers, size_t n,
                   const struct verdict_answer *answer);
-/* Fill `wins` of the answers, and all behind `sure`. */
+/* Fill `wins` of the answers, and all behind `decides`. */
 void verdict_make(struct verdict *verdict, struct verdict_answer *answers, size_t n);
 
 /* How a sentence ends that says what is best: what its lead was measured against. */

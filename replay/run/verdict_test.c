@@ -60,7 +60,13 @@ static const struct {
     {&time,
      false,
      {{"a", 200, 300, 0, 0.06, 100, 0}, {"b", 280, 380, 0, 0.06, 100, 0}},
-     "Use a: 200 to 300 us; b takes at least 1.40 times as long (280 to 380 us), more than the models' errors."},
+     "Use a: 200 to 300 us; b takes at least 1.40 times as long (280 to 380 us) with the same kernels, more than the "
+     "models' errors."},
+    {&time,
+     false,
+     {{"a", 200, 300, 0, 0.06, 100, 0}, {"b", 280, 380, 0, 0.06, 100, 0}, {"c", 90, 90, '>', 0.06, 0, 0}},
+     "Record the program's touches to decide: a 200 to 300 us takes less than b (280 to 380 us) with the same kernels; "
+     "c > 90 us may take less."},
     /* an estimate wins nothing, and beats nothing; one that is beaten is no matter */
     {&time,
      false,
@@ -163,6 +169,40 @@ START_TEST(the_sentence_names_who_wins_or_that_nobody_does)
         ck_assert_int_eq(verdict.pick == n,
                          strncmp(verdict.say, "No answer", 9) == 0 || strstr(verdict.say, "to decide:") != NULL);
     }
+}
+END_TEST
+
+/* Draws that others win, or one number that does, come first; who wins each is sure. */
+START_TEST(what_draws_turn_round_is_said_first)
+{
+    static double errors[] = {0.06, 0.06};
+    static uint32_t won[] = {9, 8}, none[] = {0, 0};
+    static bool nominal[] = {true, false};
+    static struct robust_number number = {{"uvm", NULL, PLATFORM_AS, 0.25, 4, 1}, {1.5, 1}, {0, 1}};
+    static struct robust_flip flip[] = {{0, 0, 0.5, false, 1}, {0, 0, 2, false, 1}};
+    struct robust draws = {.draws = 9,
+                           .answers = 2,
+                           .errors = errors,
+                           .wins = won,
+                           .ties = none,
+                           .nominal = nominal,
+                           .numbers = &number,
+                           .number_count = 1,
+                           .flips = flip};
+    struct verdict verdict = {.metric = &time, .draws = &draws};
+    struct verdict_answer answers[] = {{.name = "a", .text = "1 us", .value = robust_point(1000), .error = 0.06},
+                                       {.name = "b", .text = "2 us", .value = robust_point(2000), .error = 0.06}};
+    verdict_make(&verdict, answers, 2);
+    ck_assert_str_eq(verdict.say, "Use a: 1 us; b takes 2.00 times as long (2 us), more than the models' errors; it "
+                                  "wins in 9 of 9 draws.");
+    draws.flip_count = 2;
+    verdict_make(&verdict, answers, 2);
+    ck_assert_str_eq(verdict.say, "Not robust: a wins in 9 of 9 draws, not when uvm.as=0.5 and others. Use a: 1 us; b "
+                                  "takes 2.00 times as long (2 us), more than the models' errors.");
+    draws.flip_count = 0;
+    draws.draws = 16;
+    verdict_make(&verdict, answers, 2);
+    ck_assert_msg(strncmp(verdict.say, "Not robust: a wins in 9 of 16 draws. Use a:", 43) == 0, "%s", verdict.say);
 }
 END_TEST
 
