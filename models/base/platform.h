@@ -19,17 +19,8 @@
 
 struct param; /* trace/base/param.h */
 
-/* How a number stands in a platform file, and on what it rests.
- *
- *     key = VALUE | SOURCE                              known: a data sheet, a paper, a measurement
- *     key = VALUE | assumed LOW..HIGH: WHY              not known on this chip
- *     key = VALUE | fitted LOW..HIGH: TO WHAT           chosen so that the model gives WHAT
- *     key = VALUE | as NAME LOW..HIGH: WHY              platform NAME's, not this chip's own
- *     as = NAME | LOW..HIGH: WHY                        the whole section is NAME's; LOW..HIGH multiplies its times
- *     as = none | WHY                                   the chip has nothing of the kind, or nothing is known
- *
- * LOW and HIGH are written like the value; a text (a DRAM's map) has none, nor has it a range. The value is what is
- * used when nothing is drawn. A source that begins with one of these words has that form, or is an error. */
+/* On what a number of a platform rests: a known source; assumed, fitted or another platform's, with a range LOW..HIGH.
+ * How each is written: docs/platforms.md, "A file". The value is what is used when nothing is drawn. */
 enum platform_kind { PLATFORM_SOURCED, PLATFORM_ASSUMED, PLATFORM_FITTED, PLATFORM_AS, PLATFORM_KINDS };
 
 const char *platform_kind_name(enum platform_kind kind); /* "sourced", "assumed", "fitted", "as" */

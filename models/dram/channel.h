@@ -112,8 +112,7 @@ struct dram_timestamps {
  * Refresh falls due every `interval` cycles and is never postponed. Once no PIM request is in the slots it holds its
  * banks (all, or one after another). Held banks take no command of a request. Open ones are closed together, then
  * refreshed, before any other row command. A PIM request selected meanwhile waits. Row registers and row streaks stay,
- * as at any PRE. Refreshes that fall due while the loop skips cycles are made up for at the next visit, at the cycles
- * they would have had. */
+ * as at any PRE. Refreshes due while the loop skips cycles are made up for at the next visit, at their own cycles. */
 struct dram_device {
     bool on;    /* anything of it */
     bool rules; /* more than refresh and other cycles for the paper's rules */

@@ -78,8 +78,7 @@ void l1_prefetch_fill(const struct l1 *l1, uint32_t token);
 int l1_merge(struct l1 *l1, uint32_t entry, uint32_t sector, uint32_t load);
 
 /* Fetches sectors (mask, not 0) that are neither valid nor pending. A pending one is fetched again, and answers come in
- * the order of fetches. Returns the token of sector 0 for l1_fill(), below 2^28, the others follow; L1_NONE: no memory.
- * entry: as found. */
+ * the order of fetches. Returns the token of sector 0 for l1_fill(), below 2^28, others follow; L1_NONE: no memory. */
 uint32_t l1_fetch(struct l1 *l1, uint64_t line, uint32_t entry, uint32_t sectors, uint32_t load);
 
 /* Fills a sector. Returns the load that fetched it; then l1_next_waiter() returns the merged loads in their order, one

@@ -1,5 +1,4 @@
-/* sectors: the 128 B lines and 32 B sectors that a warp's access touches, each line once, highest address first, as L1
- * takes them.
+/* sectors: the 128 B lines and 32 B sectors of a warp's access, each line once, highest address first, as L1 has them.
  *
  * Lanes at a stride are computed in closed form or lane by lane; only lanes with separate addresses are sorted. Worked
  * example: 32 lanes read 4 B each from byte 0x1010 on: line 0x21 with sector 0, line 0x20 with sectors 0 to 3. For a

@@ -2,8 +2,7 @@
  * policy build FILE.c -o FILE.so` compiles it for `--policy ./FILE.so` (docs/adding-a-policy.md).
  *
  * The file has the same struct of an interface with its head as one in models/. PLUGIN_API() declares the program's
- * functions that it may call; all others are inline in these headers. The program's controller loop calls a scheduler's
- * hooks. */
+ * functions that it may call; all others are inline in these headers. The program's loop calls a scheduler's hooks. */
 #pragma once
 
 #include "models/dram/loop.h"

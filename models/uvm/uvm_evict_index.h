@@ -1,8 +1,7 @@
 /* uvm_evict_index: the blocks that hold memory, by the eviction policy's key and in the order of service.
  *
  * A tree over places: a block that becomes the newest gets the next place. When places run out they are renumbered. A
- * node knows how many blocks are below it, and their least key. The engine makes it before the first pick, and keeps
- * it. */
+ * node knows how many blocks are below it, and their least key. The engine makes it before the first pick. */
 #pragma once
 
 #include "models/uvm/uvm_evict.h"

@@ -1,5 +1,4 @@
-/* host_fit: how long the CPU of a recording's host takes to serve faults, beside what a platform states: `host` of
- * [uvm].
+/* host_fit: how long a recording's host takes to serve faults, beside what a platform states: `host` of [uvm].
  *
  * From a batch's first fault (or the replay before it, if later) to its first copy, and from its last copy to its
  * replay, the copy engine waits for the CPU. That time is held against what models/uvm/uvm_platform.h has for it: the

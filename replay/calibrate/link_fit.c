@@ -237,16 +237,10 @@ int link_fit_solve(struct link_fit *fit, const struct link_row *rows, const bool
 
 /* link_rows: measured times of requests over a link, or of block copies, with the counts they are made of.
  *
- * From CSV (.csv, compressed or not) whose header names columns, in any order; `replay zerocopy --requests` and
- * fixtures/cuda/zero_copy_link.cu write them:
- *   time_ns                                        measured, of all launches of the row; required, > 0
- *   req32 req64 req96 req128 host64_lines          requests by size and the 64 B host lines they overlap; or
- *   copy_bytes [copies]                            a block copy in so many pieces (default 1)
- *   warp_loads loads_at_once resident_warps launches   optional: what the GPU's ability to issue needs (default: that
- *                                                  bound is left out; 1; as many as fit; 1)
- *   jumps span_bytes                               optional: reads that begin where none ended, in so many bytes
- *   name, or policy                                optional: what the row is called
- * Other columns are passed over, and so are lines that are empty or start with #.
+ * From CSV (.csv, compressed or not), as `replay zerocopy --requests` and fixtures/cuda/zero_copy_link.cu write it; man
+ * offchip-calibrate has the columns. A row without copies is one; without warp_loads the GPU's ability to issue bounds
+ * nothing; loads_at_once and launches are 1, resident_warps as many as fit. Lines that are empty or start with # are
+ * passed over.
  * From recordings with counters (tables counters and kernels): a row for each kernel, all launches together:
  * l2_sysmem_requests and l2_sysmem_sectors, or pcie_write_bytes / 16 and pcie_read_bytes - 12 x requests. Counters do
  * not say how requests lie on 64 B lines: lines_known is false. */

@@ -1,5 +1,4 @@
-/* link_fit: the costs of a link (wire, tags, host lines, issue, launch, what reads far apart cost) fitted to measured
- * rows.
+/* link_fit: the costs of a link (wire, tags, host lines, issue, launch, reads far apart) fitted to measured rows.
  *
  * The time is link_time_ns() itself, whose bounds are joined by a smooth maximum, so the fit is Gauss-Newton on
  * relative residuals: each step is a bounded least squares problem (fit.h) in the costs, halved until the residual

@@ -1,16 +1,12 @@
-/* derive: an engine's view of the accesses of a program, recorded or generated.
+/* derive: an engine's view of the accesses of a program, recorded or generated; man offchip-derive says what each is.
  *
  * A source is a recording of accesses (stream "accesses", trace/program/access.h) or a generated program, whose
  * instructions trace/program/walk.h makes; what is derived is the same for both.
- * touches: a step per warp instruction with the 4 KiB pages it reaches: loads, which are waited for, stores, which are
- *     not, atomics. Actors are warps numbered by first appearance in their launch. Before them a managed ALLOC per
- *     stretch of address space that is touched or allocated (derive_space.h). Of a generated program: its page view.
- * requests: the PCIe reads and writes that the accesses make of host memory: per warp instruction and 128 B line one
- *     request per run of adjacent 32 B sectors (models/zerocopy/warp.h), as TLP records MRd and MWr with 4-word
- *     headers, and their histogram. And the reads as lists (derive_scans.h).
- * dram: the requests behind an L2 (models/gpu/l2.h): DRAM_READ for each run of adjacent sectors that is fetched,
- *     DRAM_WRITEBACK for each that goes back; what is dirty at the end goes back then.
- * accesses: a generated program as a recording of it.
+ * touches: page touches, behind a managed ALLOC per stretch of address space (derive_space.h).
+ * requests: TLP records MRd and MWr with 4-word headers (models/zerocopy/warp.h), their histogram, and the reads as
+ *     lists (derive_scans.h).
+ * dram: DRAM_READ for each run of adjacent sectors that an L2 (models/gpu/l2.h) fetches, DRAM_WRITEBACK for each that
+ *     goes back.
  * The order is that of the accesses; launches are kept (KERNEL, KERNEL_END, group). There is no time. Memory that is
  * the GPU's in any case (derive_space.h) has no touches and no requests over the link. Example: vector add of 65,536
  * floats, 2,048 warps: 6,144 touches of 192 pages; 4,096 reads and 2,048 writes of 128 B; through an L2 that holds it
@@ -44,8 +40,7 @@ struct derive_options {
 };
 
 /* Go over the accesses of a source. counts may be NULL. A trace without accesses is an error, and so is a source of
- * which the options leave nothing. The taker's `launch` gets a KERNEL record with id = row of table kernels and group =
- * launch. */
+ * which the options leave nothing. `launch` gets a KERNEL record: id is the row of table kernels, group the launch. */
 int derive_walk(const struct derive_source *source, const struct derive_options *options,
                 const struct program_taker *taker, void *ctx, struct program_counts *counts, struct err *err);
 

@@ -76,8 +76,7 @@ int derive_lists(const struct derive_source *source, struct store *out, const st
                  struct err *err);
 
 /* The lists of derive_lists() of a generated program, made while they are asked for: no trace is written, and threads
- * share a launch's warps. The program is gone over twice, body by body: for the memory that it reads, then launch by
- * launch for the lists. */
+ * share a launch's warps. The program is gone over twice: for the memory that it reads, then for the lists. */
 struct program_reads;
 
 /* source->program must be set, and stay while the reads are open. threads: at most so many at once. A program that

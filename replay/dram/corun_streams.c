@@ -9,8 +9,7 @@
  *
  * Issued requests wait before their sub-partition's (bank mod 2) L2 to DRAM queues, of which one takes one request each
  * DRAM cycle, classes in turn, PIM first; then replay/dram/dram_partition.h. A read's write-back goes with it. Requests
- * marked as hits of L2 are answered at once. The streams are those behind L2, so interconnect and L2 are not
- * simulated. */
+ * marked as hits of L2 are answered at once. Streams are behind L2: interconnect and L2 are not simulated. */
 #include <stdlib.h>
 #include <string.h>
 

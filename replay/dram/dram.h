@@ -119,22 +119,13 @@ void dram_metrics_fill(struct outcome *run, const struct replay_job *job, const 
 void dram_note_faster(struct outcome *run, const char *side, int64_t cycles, int64_t alone, int64_t control,
                       const char *how);
 
-/* --- dram_files: what --requests and --commands write, and what --explain prints. What fails to be
- * written is found by whoever opened the file ---
+/* --- dram_files: what --requests and --commands write, and what --explain prints. What fails to be written is found by
+ * whoever opened the file ---
  *
  * --requests: what became of every request: policy,id,enter,sched,col,done. Rows stand in the order of the policies,
- * then of the channels, then of arrival; id is the input's, -1 stands for "never". Cycles are the DRAM
- * clock's. Of a co-run, whose sides repeat, it is the first pass of each side; requests served
- * by L2 never enter.
- *
- * --commands: every command that the controllers gave in the run of the one policy:
- *
- *     cycle,channel,command,bank,bank_mask,row,request
- *
- * Commands are ACT, PRE, RD, WR, PIM (the column command of a PIM request to all banks), REF (of all banks) and REFB
- * (of one). A command to several banks at once is one row; its bank is empty. row is of ACT, RD, WR and PIM. request is
- * the input's id where a stream is replayed open loop; else it is empty. Cycles are of the DRAM clock; rows of a
- * channel stand in their order. */
+ * the channels, then of arrival; id is the input's, -1 stands for "never". Cycles are the DRAM clock's. Of a co-run,
+ * whose sides repeat, it is the first pass of each side; requests served by L2 never enter.
+ * --commands: docs/man/offchip-replay.1.scd has its columns; row is of ACT, RD, WR and PIM. */
 
 /* --requests: timestamps of every request, by channel. */
 struct dram_request_log {

@@ -31,8 +31,7 @@ int replay_save(struct results *results, const struct replay_request *request, c
 int replay_saved(struct results *results, const struct replay_request *request, const struct replay_result *result,
                  struct err *err);
 
-/* save_queue: writes finished points to a results file from its own thread, many in one transaction, so that nobody
- * waits for the disk.
+/* save_queue: a thread that writes finished points to a results file, many in one transaction: nobody waits for it.
  *
  * save_queue_open, then from any thread save_queue_has and save_queue_add, then save_queue_close. */
 

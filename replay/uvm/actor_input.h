@@ -58,8 +58,7 @@ void actor_input_close(struct actor_input *t);
 
 /* Reads the whole stream once: the touches of each launch are kept by actor, so that several runs may go over them in
  * parallel. What actor_writer wrote runs as the workload itself would. Without the KERNEL records of generated launches
- * a launch is a change of `group`, and 64 actors are resident on a multiprocessor. Touches of one actor with equal
- * `time` are one step. */
+ * a launch is a change of `group`, and 64 actors are resident on a multiprocessor. Equal `time`: one step. */
 struct actor_trace;
 
 /* NULL with *err set if there is none, or it cannot be read. The store may be closed afterwards. */
@@ -79,7 +78,6 @@ const struct input *uvm_touches_input(const struct replay_job *job);
  * Every page that faulted in the recording is touched, there are no more launches than the recording has kernels, and
  * where it names all its allocations nothing is touched outside of them. Where it does not, touches of memory that it
  * does not show may be of memory without data or of a larger program: the notes of the job's policies say so. Where
- * addresses differ, allocations are matched in the order of their addresses if all sizes agree and each lies alike in
- * its VA blocks. */
+ * addresses differ, allocations are matched in the order of their addresses if sizes and places in VA blocks agree. */
 int uvm_touches_fit(const struct replay_job *job, struct recording wanted, const struct actor_input *touches,
                     struct outcome *notes, struct err *err);

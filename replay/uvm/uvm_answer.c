@@ -785,8 +785,7 @@ static double estimated_time(struct answered *a, struct outcome *o)
 }
 
 /* The difference of two models is below what is proved: the kernels without fault service and the other policy's
- * services, one behind the other, stand for it. Below that there is no estimate: that it is more than the bound is all
- * that is known. */
+ * services, one behind the other, stand for it. Below that there is no estimate, only the bound. */
 static void keep_bounds(struct answered *a, struct outcome *o)
 {
     const struct metric_value *time = outcome_get(o, "time_ns");

@@ -1,8 +1,7 @@
 /* uvm_gpu: the multiprocessors: actors that run until they touch a page out of reach, and the fault buffer.
  *
  * Pages come within reach only when the driver says so. Between two such moments each actor runs by itself until it
- * faults or the time is up: a calendar of 1 us buckets orders the actors, and a stalled one costs nothing until a
- * replay.
+ * faults or the time is up: a calendar of 1 us buckets orders the actors; stalled ones cost nothing.
  *
  * A micro-TLB finds missing pages one by one, `fault_gap_ns` apart. It reports each once for every part of the
  * multiprocessor that asks, at most `utlb_faults` until the next replay. A full one reports no further miss; with

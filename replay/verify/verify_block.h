@@ -2,8 +2,7 @@
  *
  * The records say where each page is: CPU faults populate pages on the CPU (by the driver's tree, as on the GPU),
  * host-to-device records move them to the GPU, device-to-host records back. Each service's prefetch is predicted from
- * its faulted pages and the pages resident before it, and compared. Contradictions are counted by kind, with the first
- * place.
+ * its faulted pages and the pages resident before it, and compared. Contradictions are counted by kind.
  *
  * Pages that the CPU never held move without a record (the driver zeroes them on the GPU): where CPU faults are
  * recorded a predicted page counts only if the CPU ever held it. Allocation edges cut the stretch into VA blocks; edges

@@ -3,8 +3,7 @@
  * One item a line, of any length. A line that begins with ';' or '#' is a comment, and so is text from a ';' after
  * white space. White space around names and values is dropped; lines may end in CRLF, and a byte order mark may come
  * first. Sections, and keys in a section, are unique. Anything else is an error that names file and line. libinih is
- * not used: it silently cuts lines at 199 bytes and sections at 49, and accepts text behind ']', empty sections and
- * zero bytes. */
+ * not used: it silently cuts lines at 199 bytes and sections at 49, and accepts text behind ']' and zero bytes. */
 #pragma once
 
 #include <stddef.h>

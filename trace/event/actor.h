@@ -129,8 +129,7 @@ int actor_touched(const struct actor_ops *ops, const void *state, uint32_t first
                   struct err *err);
 
 /* Turns actors into records, in order: the allocations (ALLOC, with ADVISE), then for each launch KERNEL, the TOUCHes
- * of actor 0, of actor 1, ... and KERNEL_END. Which field means what stands in record_kinds[]; the extra columns are
- * those of actor_extras[]. */
+ * of actor 0, of actor 1, ... and KERNEL_END. Fields: record_kinds[]; extra columns: actor_extras[]. */
 struct actor_writer {
     void *run;
     uint32_t stage, launch, actor, index, touch;

@@ -2,8 +2,7 @@
  *
  * The table of kinds (record_kinds[]) says for each kind which fields are used and what the bits of `flags` and `id`
  * mean; docs/trace-format.md prints the same table. Times and durations are in the time unit of the record's stream
- * (struct stream), addresses in its address space; neither is converted on import. Order in a stream is (time,
- * position in the source). */
+ * (struct stream), addresses in its address space; neither is converted on import. Order is (time, position). */
 #pragma once
 
 #include <stdint.h>

@@ -1,9 +1,8 @@
 /* tlp: one PCIe transaction layer packet, decoded from its header.
  *
  * tlp_decode() reads prefixes and header; tlp_check() then holds the header against the payload that was on the wire.
- * Sizes come from header fields only, never from how many bytes a capture kept. A packet that the specification
- * forbids is TLP_MALFORMED with the defect in words: its size must not be summed (a zero-filled packet would read as
- * a 4,096 byte request).
+ * Sizes come from header fields only, never from how many bytes a capture kept. A packet that the specification forbids
+ * is TLP_MALFORMED with the defect in words: its size must not be summed (one of zeroes would read 4,096 bytes).
  *
  * Source: PCI Express Base Specification 4.0, sections 2.2.1 (common header, length 0 = 1,024 DW), 2.2.5 (byte
  * enables), 2.2.7 (requests, the 4 KiB rule, lengths of I/O, configuration and atomic requests), 2.2.9 (completions,

@@ -2,8 +2,7 @@
  *
  * Vertex v's neighbours are targets[offsets[v]] up to targets[offsets[v + 1]]; ids are 32-bit. Files are read and
  * written through graph_formats[]: one file per format in trace/graph/graph_X.c. Sizes in files are untrusted: they are
- * checked against the file before memory is taken. One thread per graph while it is built; afterwards it is read-only
- * and may be shared. */
+ * checked against the file before memory is taken. Built by one thread; then read-only and shared. */
 #pragma once
 
 #include <stdbool.h>

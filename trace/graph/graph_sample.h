@@ -27,8 +27,7 @@ struct graph_sample {
 int graph_sample_fan_outs(struct graph_sample *sample, const char *text, struct err *err);
 
 /* The rows asked for, one batch after another; ends[b] (may be NULL) gets where batch b ends in *rows, for each batch.
- * in: the graph of in-neighbours (graph_transpose(), or the graph itself where it is symmetric). *rows is freed with
- * free(). */
+ * in: the graph of in-neighbours (graph_transpose(), or the graph itself where it is symmetric). free() *rows. */
 int graph_sample_rows(const struct graph *in, const struct graph_sample *sample, uint64_t **rows, uint64_t *count,
                       uint64_t *ends, struct err *err);
 

@@ -1,5 +1,4 @@
-/* cut: a program shortened to what can be simulated at length: some of its launches, of each some whole waves of
- * blocks.
+/* cut: a program shortened to what can be simulated: some of its launches, of each some whole waves of blocks.
  *
  * A wave is as many blocks as are resident on the GPU at once. The work of a launch is estimated as the sectors that
  * its warps' instructions touch, caches not regarded, from up to 16 blocks spread over it. If all launches together

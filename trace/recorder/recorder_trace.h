@@ -1,11 +1,8 @@
-/* recorder_trace: the messages of one recorded process, turned into one trace file.
+/* recorder_trace: the messages of one recorded process, turned into one trace file (docs/trace-format.md).
  *
- * Stream "uvm" (ns on CUPTI's clock, byte addresses; extra columns process_id, src_id, dst_id) gets unified-memory
- * events, kernels, copies, allocations, advice and prefetches in the order of their times; tables kernels, allocations,
- * counters, parameters, origin, skipped and dropped the rest. A recording of accesses has the stream "accesses" instead
- *. The file is created when the first event is written: in place, and at the end where that comes
- * sooner. Events stand in the order of their times, but for one that comes after a later one was written: a kernel is
- * known at its end only, and one that took longer than RECORDER_TRACE_HOLD_MS stands behind what happened in it. */
+ * The file is created when the first event is written: in place, and at the end where that comes sooner. Events stand
+ * in the order of their times, but for one that comes after a later one was written: a kernel is known at its end only,
+ * and one that took longer than RECORDER_TRACE_HOLD_MS stands behind what happened in it. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,5 +1,4 @@
-/* facts: what a trace says besides its records, as one list: its state, what its times and addresses mean, what was
- * allocated and launched.
+/* facts: what a trace says besides its records: its state, what times and addresses mean, allocations, launches.
  *
  * Every form that a trace is written in declares which facts it carries (exporter.h), of this list; what a trace has
  * and a form does not carry is left out and said. A table of the schema belongs to one fact. */

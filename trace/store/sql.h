@@ -4,21 +4,16 @@
 #include "trace/base/err.h"
 #include "trace/store/sqlite.h"
 
-/* Open the file at `path`, which must be one of ours. The connection knows table `records` and,
- * of a results file, view `flat`: a row for each run, its policy with the parameters, the settings that differ between
- * runs and what --set gave, and a column for each metric. Every
- * statement that could write, attach a file, load an extension or change a setting is refused. NULL with *err set on
- * failure; closed with sqlite3_close(). */
+/* Open the file at `path`, which must be one of ours. The connection knows table `records` and, of a results file, view
+ * `flat`: a row for each run, its policy with the parameters, the settings that differ between runs and what --set
+ * gave, and a column for each metric. Every statement that could write, attach a file, load an extension or change a
+ * setting is refused. NULL with *err set on failure; closed with sqlite3_close(). */
 sqlite3 *sql_open(const char *path, struct err *err);
 
-/* --- the records of a trace as an SQL table (vtab.c) ---
+/* --- the records of a trace as an SQL table (vtab.c); man offchip-sql has its columns ---
  *
- *     SELECT kind, count(*), sum(bytes) FROM records WHERE stream = 'uvm' AND time BETWEEN 0 AND 1000000 GROUP BY kind
- *
- * Columns: stream (name), record (number in its stream, from 0), time, duration (the stream's unit), kind (name), addr,
- * bytes, flags, id, group_id, extra_1 to extra_4 (NULL where the stream has no such column). Unsigned 64-bit numbers
- * appear as SQLite's signed integers with the same bits. The table reads the chunks of the connection's main database;
- * conditions on stream, record, time and kind keep it from decoding chunks that cannot match. Read-only. */
+ * The table reads the chunks of the connection's main database; conditions on stream, record, time and kind keep it
+ * from decoding chunks that cannot match. Read-only. */
 
 /* Make table `records` known to a connection. Returns an SQLite result code. */
 int vtab_register(sqlite3 *db);

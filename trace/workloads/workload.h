@@ -2,8 +2,7 @@
  *
  * A workload is opened with its keys. What it generates is a program (trace/program/program.h), of which each engine
  * takes its view; beside it stand closed forms of single views (scans: trace/workloads/scan.h), and what is no program:
- * streams of DRAM requests (below) and graphs. `synth W -o F` then `replay F` gives what
- * `replay synth:W` gives. */
+ * streams of DRAM requests (below) and graphs. */
 #pragma once
 
 #include <stdlib.h>

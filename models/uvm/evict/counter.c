@@ -1,5 +1,4 @@
-/* counter: the block that the GPU's access counters speak of least; what goes stays mapped, and comes back when they
- * do.
+/* counter: the block that the GPU's access counters speak of least; what goes stays mapped, and comes back by them.
  *
  * Rule. Fewest notifications in the last `window` batches; equal ones: least recently serviced. What is evicted stays
  * mapped by the GPU, for reading over the link, and comes back after `threshold` accesses to its 2 MiB (a notification:

@@ -1,6 +1,5 @@
-/* access_ring: how a patched kernel hands its accesses, or the pages it touches first, to the host
- * while it runs: a ring of units in pinned memory of the host, which warps fill and a thread of the injected library
- * drains.
+/* access_ring: how a patched kernel hands its accesses, or the pages it touches first, to the host while it runs: a
+ * ring of units in pinned memory of the host, filled by warps and drained by a thread of the injected library.
  *
  * A unit has 64 bytes, eight words. An access of lanes in step takes one; others take further ones behind it, with each
  * lane's distance from the first address (a word) where all fit, else with its address (two): addresses are compressed
@@ -11,8 +10,7 @@
  * exceed what was drained by more than the ring has: no unit is written before it was read, and there are no holes. Who
  * finds no room waits, at most `patience` ticks of the clock and ACCESS_RING_POLLS looks, whichever is less; then the
  * access is counted as lost. After one such wait in which nothing at all was drained nobody waits any more until
- * something is: a launch whose host is gone is held up once, not at each access. No loop here has another end than
- * these.
+ * something is: a launch whose host is gone is held up once, not at each access. Every loop here ends so.
  *
  * Order: none is needed among the stores of an access, and no fence. A word is stored whole; half of it is data, half a
  * tag of the number of its unit. Numbers are never used twice, so the host has an access when all of its words have

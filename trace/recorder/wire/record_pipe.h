@@ -4,8 +4,7 @@
  * connection per process, and sends whole messages of 64 bytes; the recorder (trace/recorder/recorder.c) turns each
  * connection into one trace file. The target therefore never links SQLite, and a killed target loses only what was not
  * yet sent. The first message is HELLO; a connection that ends without BYE is an incomplete recording. Texts travel
- * once, cut into TEXT messages, and are named by number afterwards. Byte order and alignment are the machine's: both
- * ends run on it. */
+ * once, cut into TEXT messages, and are named by number afterwards. Byte order and alignment are the machine's. */
 #pragma once
 
 #include <stdbool.h>

@@ -5,9 +5,8 @@
  * signatures are stated here; where the toolkit's own headers are installed, `make check` compiles
  * fixtures/standin/abi_check_sanitizer.c, which compares every one of them with the real declarations (skipped
  * elsewhere). The layout of struct san_launch is that of CUDA 12 and later (older ones have no cluster dimensions in
- * it): a library without SAN_SINCE is refused. Source: the Sanitizer API's documentation and headers
- * sanitizer_callbacks.h, sanitizer_memory.h, sanitizer_patching.h, sanitizer_result.h and sanitizer_stream.h of
- * CUDA 12. */
+ * it): a library without SAN_SINCE is refused. Source: its documentation and headers sanitizer_callbacks.h,
+ * sanitizer_memory.h, sanitizer_patching.h, sanitizer_result.h and sanitizer_stream.h of CUDA 12. */
 #pragma once
 
 #include <stddef.h>

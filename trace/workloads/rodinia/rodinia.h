@@ -1,5 +1,4 @@
-/* rodinia: what the programs of Rodinia share. A program is one file: its keys, its kernels line by line, its arrays
- * and launches.
+/* rodinia: what the programs of Rodinia share. A program is one file: its keys, kernels line by line, arrays, launches.
  *
  * Arrays lie one after the other on 256 B from 0xC0000000 on. Sizes are by default those with which gupta-2025-f3fs and
  * its artifact run the program.
