@@ -248,7 +248,7 @@ def first(path, key):
 
 def machine(page):
     version = subprocess.run([PROG, "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
-    compiler = subprocess.run([os.environ.get("CC", "cc").split()[0], "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
+    compiler = subprocess.run([os.environ.get("CC", "cc").split()[-1], "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
     page.add(f"""# Benchmarks
 
 Time grows about in proportion to the input, and memory hardly. `make bench` made these tables in a few minutes. Processor time is
