@@ -9,6 +9,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/console/progress_line.h"
+#include "trace/base/clock.h"
 #include "trace/base/mem.h"
 #include "trace/base/param_value.h"
 #include "trace/base/suggest.h"
@@ -327,13 +328,6 @@ static int read_joint(struct import *im, const struct reader *reader, int argc, 
 
 /* --- the whole --- */
 
-static double seconds(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static uint64_t records_of(const struct store *store)
 {
     uint64_t n = 0;
@@ -426,7 +420,7 @@ static int finish_incomplete(struct import *im)
     return EXIT_DONE;
 }
 
-static int finish(struct import *im, double started)
+static int finish(struct import *im, int64_t started)
 {
     struct err err = {""};
     struct store *store = im->context.store;
@@ -450,7 +444,7 @@ static int finish(struct import *im, double started)
         return give_up(im, EXIT_DATA, &err);
     store_close(store);
     im->context.store = NULL;
-    summarise(im, records, batches, services, seconds() - started);
+    summarise(im, records, batches, services, 1e-9 * (double)(clock_ns(CLOCK_MONOTONIC) - started));
     return EXIT_DONE;
 }
 
@@ -508,7 +502,7 @@ static int run(int argc, char **argv)
     static struct import im;
     im.context.strict = strict;
     im.count = argc;
-    const double started = seconds();
+    const int64_t started = clock_ns(CLOCK_MONOTONIC);
     atomic_store(&im.progress.total, total_bytes(argc, argv));
     struct progress_line *meter = progress_line_start(&im.progress, "import");
     struct err err = {""};

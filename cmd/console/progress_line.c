@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cmd/console/opt.h"
+#include "trace/base/clock.h"
 
 struct progress_line {
     struct progress *progress;
@@ -16,20 +17,18 @@ struct progress_line {
     pthread_mutex_t lock;
     pthread_cond_t wake;
     bool stop, shown;
-    struct timespec start;
+    int64_t start_ns;
 };
 
-static double since(const struct timespec *start)
+static double since(const struct progress_line *m)
 {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
+    return 1e-9 * (double)(clock_ns(CLOCK_MONOTONIC) - m->start_ns);
 }
 
 static void show(struct progress_line *m)
 {
     uint64_t done = atomic_load(&m->progress->done), total = atomic_load(&m->progress->total);
-    double seconds = since(&m->start);
+    double seconds = since(m);
     done = total && done > total ? total : done;
     if (total && done)
         (void)fprintf(stderr, "\r%s: %3.0f %%, %.0f s, about %.0f s left ", m->label,
@@ -47,13 +46,9 @@ static void *run(void *arg)
     struct progress_line *m = arg;
     (void)pthread_mutex_lock(&m->lock);
     while (!m->stop) {
-        struct timespec until;
-        (void)clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += 500000000;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
+        const struct timespec until = clock_after(CLOCK_MONOTONIC, 500000000);
         (void)pthread_cond_timedwait(&m->wake, &m->lock, &until);
-        if (!m->stop && since(&m->start) >= 1)
+        if (!m->stop && since(m) >= 1)
             show(m);
     }
     (void)pthread_mutex_unlock(&m->lock);
@@ -69,7 +64,7 @@ struct progress_line *progress_line_start(struct progress *progress, const char 
         return NULL;
     m->progress = progress;
     m->label = label;
-    (void)clock_gettime(CLOCK_MONOTONIC, &m->start);
+    m->start_ns = clock_ns(CLOCK_MONOTONIC);
     pthread_condattr_t attr;
     (void)pthread_condattr_init(&attr);
     (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);

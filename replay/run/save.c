@@ -7,6 +7,7 @@
 
 #include "replay/run/engine.h"
 #include "replay/run/robust.h"
+#include "trace/base/clock.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 
@@ -182,11 +183,7 @@ static int write_points(struct save_queue *queue, const struct points *points, s
 /* With queue->lock held: let points gather. */
 static void pause_writing(struct save_queue *queue)
 {
-    struct timespec until;
-    (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += SAVE_QUEUE_MS * 1000000L;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
+    const struct timespec until = clock_after(CLOCK_MONOTONIC, SAVE_QUEUE_MS * 1000000L);
     while (!queue->closing && pthread_cond_timedwait(&queue->wake, &queue->lock, &until) == 0)
         ;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "trace/base/clock.h"
 #include "trace/base/mem.h"
 #include "trace/base/units.h"
 
@@ -415,13 +416,6 @@ static int64_t time_of(const struct capture *c, const struct pcap_pkthdr *h)
     return s * 1000000000 + (c->microseconds ? fraction * 1000 : fraction);
 }
 
-static int64_t now_ns(clockid_t clock)
-{
-    struct timespec now;
-    (void)clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* What was left out since the last call, by reason. */
 static int store_skipped(struct capture *c, struct store *store, bool zeros, struct err *err)
 {
@@ -459,11 +453,11 @@ static int take_packet(struct capture *c, const struct pcap_pkthdr *header, cons
 /* Store what is old enough to be in order; once in a while also put it on the disk. */
 static int keep_live(struct capture *c, struct err *err)
 {
-    int64_t now = now_ns(CLOCK_MONOTONIC);
+    int64_t now = clock_ns(CLOCK_MONOTONIC);
     if (now < c->commit_ns)
         return 0;
     c->commit_ns = now + COMMIT_NS;
-    return tlp_sink_drain(c->sink, now_ns(CLOCK_REALTIME) - LIVE_SLACK_NS, err) ||
+    return tlp_sink_drain(c->sink, clock_ns(CLOCK_REALTIME) - LIVE_SLACK_NS, err) ||
                    store_skipped(c, c->store, false, err) || tlp_sink_commit(c->sink, err)
                ? -1
                : 0;

@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "trace/base/clock.h"
 #include "trace/base/mem.h"
 #include "trace/recorder/recorder_machine.h"
 #include "trace/recorder/wire/record_pipe.h"
@@ -279,13 +280,6 @@ static void on_signal(int number)
         interrupts = interrupts + 1;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 static void problem(struct run *run, int64_t process, const char *text)
 {
     char line[800];
@@ -367,7 +361,8 @@ static void connection_end(struct run *run, size_t index)
     close(c->fd);
     if (run->ended_count == ENDED_MOST)
         finish_one(run);
-    run->ended[(run->ended_first + run->ended_count++) % ENDED_MOST] = (struct ended){c->trace, now_ms()};
+    run->ended[(run->ended_first + run->ended_count++) % ENDED_MOST] =
+        (struct ended){c->trace, clock_ms(CLOCK_MONOTONIC)};
     run->connections[index] = run->connections[--run->count];
 }
 
@@ -510,7 +505,7 @@ static void check_child(struct run *run)
     pid_t got = waitpid(run->child, &status, WNOHANG);
     if (got == run->child || (got < 0 && errno == ECHILD)) {
         run->child_over = true;
-        run->over_ms = now_ms();
+        run->over_ms = clock_ms(CLOCK_MONOTONIC);
         interrupts = 0;
         run->result->status = got == run->child ? status : 0;
     }
@@ -520,7 +515,7 @@ static void check_child(struct run *run)
 static void tick(struct run *run)
 {
     struct err err;
-    int64_t now = now_ms();
+    int64_t now = clock_ms(CLOCK_MONOTONIC);
     for (size_t i = run->count; i-- > 0;)
         if (recorder_trace_tick(run->connections[i].trace, now, &err)) {
             failed(run, 0, err.msg);
@@ -551,7 +546,7 @@ static void serve(struct run *run)
         read_ready(run, 0);
     while (ready > 0 && fds[0].revents && connection_new(run))
         ;
-    if (run->ended_count && (ready <= 0 || now_ms() - run->ended[run->ended_first].ms > ENDED_MS))
+    if (run->ended_count && (ready <= 0 || clock_ms(CLOCK_MONOTONIC) - run->ended[run->ended_first].ms > ENDED_MS))
         finish_one(run);
 }
 

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <xxhash.h>
 
+#include "trace/base/clock.h"
 #include "trace/base/mem.h"
 #include "trace/base/param_value.h"
 #include "trace/base/version.h"
@@ -60,13 +61,6 @@ static int sqlite_failed(struct store *store, const char *doing, struct err *err
 /* Facts are committed after so many rows, or when the oldest waits this long. */
 enum { COMMIT_ROWS = 4096, COMMIT_MS = 1000 };
 
-static int64_t now_ms(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 static int writable(const struct store *store, struct err *err)
 {
     if (!store->writing)
@@ -94,7 +88,7 @@ static int begin(struct store *store, struct err *err)
     }
     store->in_transaction = true;
     store->rows = 0;
-    store->transaction_ms = now_ms();
+    store->transaction_ms = clock_ms(CLOCK_MONOTONIC_COARSE);
     return 0;
 }
 
@@ -112,7 +106,7 @@ static int commit(struct store *store, struct err *err)
 
 static int wrote_row(struct store *store, struct err *err)
 {
-    if (++store->rows < COMMIT_ROWS && now_ms() - store->transaction_ms < COMMIT_MS)
+    if (++store->rows < COMMIT_ROWS && clock_ms(CLOCK_MONOTONIC_COARSE) - store->transaction_ms < COMMIT_MS)
         return 0;
     return commit(store, err);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "trace/base/clock.h"
 #include "trace/recorder/inject/cupti_inject.h"
 #include "trace/recorder/wire/cupti_metrics.h"
 
@@ -56,13 +57,6 @@ static _Thread_local bool inside;
 /* This thread's launch call has its turn; it is counted, under this name and number. */
 static _Thread_local bool begun, chosen;
 static _Thread_local struct counted current;
-
-static int64_t now_ns(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * SECOND_NS + t.tv_nsec;
-}
 
 static const char *load(struct abi_profiler *call, void *library)
 {
@@ -248,26 +242,26 @@ static void release(void)
 /* Count no more for now; the lock is held. No launch call of another thread may be under way, if that can be had. */
 static void pause_counting(void)
 {
-    const int64_t begin_ns = now_ns();
+    const int64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
     if (counting.state != RUNNING)
         return;
     counting.state = PAUSED;
     if (!end())
         release();
-    counting.decoded_ns = now_ns();
+    counting.decoded_ns = clock_ns(CLOCK_MONOTONIC);
     counting.cost_ns = counting.decoded_ns - begin_ns;
 }
 
 /* Count, from the next launch on; the lock is held. */
 static void resume_counting(void)
 {
-    const int64_t begin_ns = now_ns();
+    const int64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
     if (counting.state != PAUSED)
         return;
     counting.state = RUNNING;
     if (!begin())
         release();
-    counting.cost_ns += now_ns() - begin_ns;
+    counting.cost_ns += clock_ns(CLOCK_MONOTONIC) - begin_ns;
 }
 
 static void start(abi_context context)
@@ -287,7 +281,7 @@ static void start(abi_context context)
     bool enabled = step("the profiler does not start", counting.call.enable(&e));
     counting.profiler = enabled ? e.profiler : NULL;
     counting.context = context;
-    counting.decoded_ns = now_ns();
+    counting.decoded_ns = clock_ns(CLOCK_MONOTONIC);
     if (enabled && make_data() && begin())
         counting.state = RUNNING;
     else
@@ -308,9 +302,7 @@ void inject_counters_want(void *library, const struct abi_cupti *cupti, const ch
 
 static time_t now_s(void)
 {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-    return t.tv_sec;
+    return clock_ns(CLOCK_MONOTONIC_COARSE) / SECOND_NS;
 }
 
 int64_t inject_counters_waits_s(void)
@@ -324,9 +316,7 @@ int64_t inject_counters_waits_s(void)
 /* Wait until no launch call of another thread is under way, or long enough; the lock is held. */
 static void take_turn(void)
 {
-    struct timespec until;
-    (void)clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += TURN_S;
+    const struct timespec until = clock_after(CLOCK_REALTIME, TURN_S * SECOND_NS);
     while (counting.under_way > 0 && pthread_cond_timedwait(&counting.turn, &counting.lock, &until) == 0)
         ;
 }
@@ -346,8 +336,9 @@ static void begin_launch(const char *kernel)
 {
     chosen = choose_launch(kernel);
     counting.passed += !chosen;
-    if (counting.under_way == 0 && (!chosen || counting.launch_count >= counting.room ||
-                                    (counting.launch_count && now_ns() - counting.decoded_ns > SECOND_NS)))
+    if (counting.under_way == 0 &&
+        (!chosen || counting.launch_count >= counting.room ||
+         (counting.launch_count && clock_ns(CLOCK_MONOTONIC) - counting.decoded_ns > SECOND_NS)))
         pause_counting();
     if (chosen && counting.under_way == 0)
         resume_counting();
@@ -441,7 +432,7 @@ void inject_counters_synced(void)
     pthread_mutex_lock(&counting.lock);
     inside = true;
     if (counting.state == RUNNING && counting.captures == 0 && counting.under_way == 0 && counting.launch_count > 0 &&
-        now_ns() - counting.decoded_ns > COST_SHARE * counting.cost_ns)
+        clock_ns(CLOCK_MONOTONIC) - counting.decoded_ns > COST_SHARE * counting.cost_ns)
         pause_counting();
     inside = false;
     pthread_mutex_unlock(&counting.lock);

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "trace/base/clock.h"
 #include "trace/event/record.h"
 #include "trace/event/uvm_event.h"
 #include "trace/recorder/inject/cupti_inject.h"
@@ -60,22 +61,15 @@ bool inject_faults_on(void)
     return atomic_load(&faults.on);
 }
 
-static int64_t raw_ns(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /* CUPTI's clock less the driver's: the closest of some looks at both. */
 static int64_t clock_offset(void)
 {
     int64_t best = INT64_MAX, offset = 0;
     for (int i = 0; i < 5; i++) {
         uint64_t now = 0;
-        const int64_t before = raw_ns();
+        const int64_t before = clock_ns(CLOCK_MONOTONIC_RAW);
         (void)faults.cupti->get_timestamp(&now);
-        const int64_t took = raw_ns() - before;
+        const int64_t took = clock_ns(CLOCK_MONOTONIC_RAW) - before;
         offset = took < best ? (int64_t)now - before - took / 2 : offset;
         best = took < best ? took : best;
     }
@@ -421,7 +415,7 @@ static void read_entries(uint32_t from, uint32_t to)
 {
     struct record_pipe_message batch[BATCH];
     size_t n = 0;
-    const uint64_t now = (uint64_t)raw_ns();
+    const uint64_t now = (uint64_t)clock_ns(CLOCK_MONOTONIC_RAW);
     const size_t bytes = faults.v2 ? UVM_TOOLS_V2_BYTES : UVM_TOOLS_V1_BYTES;
     for (uint32_t at = from; at != to && atomic_load(&faults.on); at = (at + 1) % ENTRIES) {
         const struct uvm_tools_event e = uvm_tools_read(faults.queue + at * bytes, faults.v2);

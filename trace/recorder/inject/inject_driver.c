@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "trace/base/clock.h"
 #include "trace/recorder/inject/inject.h"
 #include "trace/recorder/wire/cupti_abi.h"
 
@@ -36,9 +37,7 @@ bool inject_thread(pthread_t *thread, void *(*run)(void *argument), void *argume
 
 void inject_join(pthread_t thread, int seconds)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += seconds;
+    const struct timespec until = clock_after(CLOCK_REALTIME, seconds * INT64_C(1000000000));
     (void)pthread_timedjoin_np(thread, NULL, &until);
 }
 

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "trace/base/clock.h"
 #include "trace/base/hash.h"
 #include "trace/recorder/inject/inject.h"
 #include "trace/recorder/wire/record_pipe.h"
@@ -255,13 +256,6 @@ static void outbox_take(void)
     inject_count(RECORD_PIPE_DROP, "the recorder's queue was full", lost);
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 static void outbox_lose(bool ours)
 {
     if (ours)
@@ -276,7 +270,7 @@ static void outbox_lose(bool ours)
 static int outbox_flush(int64_t wait_ms)
 {
     size_t total = outbox.sending_n * sizeof *outbox.sending;
-    int64_t start = now_ms(), deadline = start + wait_ms;
+    int64_t start = clock_ms(CLOCK_MONOTONIC), deadline = start + wait_ms;
     while (outbox.sent_bytes < total) {
         struct stat st;
         if (outbox.fd < 0 || look_at(outbox.fd, &st) || st.st_ino != outbox.inode || !S_ISSOCK(st.st_mode)) {
@@ -287,7 +281,9 @@ static int outbox_flush(int64_t wait_ms)
                          MSG_NOSIGNAL | MSG_DONTWAIT);
         if (n > 0) {
             outbox.sent_bytes += (size_t)n;
-            deadline = wait_ms && now_ms() - start < wait_ms * MOST_WAITS ? now_ms() + wait_ms : deadline;
+            deadline = wait_ms && clock_ms(CLOCK_MONOTONIC) - start < wait_ms * MOST_WAITS
+                           ? clock_ms(CLOCK_MONOTONIC) + wait_ms
+                           : deadline;
             continue;
         }
         if (errno == EINTR)
@@ -296,7 +292,7 @@ static int outbox_flush(int64_t wait_ms)
             outbox_lose(true);
             return -1;
         }
-        int64_t left = deadline - now_ms();
+        int64_t left = deadline - clock_ms(CLOCK_MONOTONIC);
         if (left <= 0)
             return -1;
         struct pollfd p = {.fd = outbox.fd, .events = POLLOUT};

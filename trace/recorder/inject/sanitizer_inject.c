@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "trace/base/clock.h"
 #include "trace/event/record.h"
 #include "trace/recorder/inject/inject.h"
 #include "trace/recorder/wire/access_ring.h"
@@ -345,10 +346,7 @@ static bool drain(struct ring *r)
 /* Wait for helpers to be told something, at most so long; whether they were. The lock is held. */
 static bool helper_waits(int64_t us)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += (until.tv_nsec / 1000 + us) / 1000000;
-    until.tv_nsec = (until.tv_nsec + us * 1000) % 1000000000;
+    const struct timespec until = clock_after(CLOCK_REALTIME, us * 1000);
     return pthread_cond_timedwait(&rings.wake, &rings.lock, &until) == 0;
 }
 
@@ -557,9 +555,7 @@ static void rings_context_over(const void *context)
 static uint64_t rings_finish(void)
 {
     uint64_t busy = 0;
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += OVER_WAIT_S;
+    const struct timespec until = clock_after(CLOCK_REALTIME, OVER_WAIT_S * INT64_C(1000000000));
     pthread_mutex_lock(&rings.lock);
     for (int i = 0; i < RINGS; i++) {
         struct ring *r = &rings.rings[i];
@@ -733,13 +729,6 @@ static const char *result_text(san_result result)
     return text;
 }
 
-static int64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /* --- modules --- */
 
 /* The first of the files, separated by ':', that is for this context's GPU. */
@@ -847,7 +836,7 @@ static void memory_allocated(const struct san_memory *memory, bool host)
     struct record_pipe_message m = {.type = RECORD_PIPE_RECORD, .kind = RECORD_ALLOC};
     if (memory->flags & (SAN_MEMORY_CG_RUNTIME | SAN_MEMORY_CNP | SAN_MEMORY_PEER))
         return; /* the runtime's own, or another view of memory that has its own callback */
-    m.time = now_ns();
+    m.time = clock_ns(CLOCK_REALTIME);
     m.addr = memory->address;
     m.bytes = memory->bytes;
     m.flags = memory->flags & SAN_MEMORY_MANAGED               ? RECORD_ALLOC_MANAGED
@@ -860,7 +849,7 @@ static void memory_allocated(const struct san_memory *memory, bool host)
 static void memory_freed(const struct san_memory *memory)
 {
     struct record_pipe_message m = {.type = RECORD_PIPE_FREE};
-    m.time = now_ns();
+    m.time = clock_ns(CLOCK_REALTIME);
     m.addr = memory->address;
     inject_put(&m, 1);
 }
