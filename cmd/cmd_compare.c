@@ -191,6 +191,7 @@ static bool matters(const struct noted *runs, size_t n, size_t run, const char *
     missing |= strncmp(note, "fault service covers", 20) == 0 && !copied;
     missing |= judged->answers[run].wins && strncmp(note, COMPARE_LOCKED, strlen(COMPARE_LOCKED)) == 0;
     missing |= strncmp(note, COMPARE_TRACED, strlen(COMPARE_TRACED)) == 0;
+    missing |= strncmp(note, COMPARE_COPIED, strlen(COMPARE_COPIED)) == 0;
     return opt_verbose || (missing && notes_said++ < notes_most);
 }
 

@@ -109,6 +109,7 @@ struct compare_result {
     char program[256];                      /* as the input was given */
     char recorded[128];                     /* the program that was recorded, with its arguments; "" */
     char touches[512];                      /* the command that records the touches, too; "" */
+    bool copied;                            /* the program copies by itself: it records the accesses */
     bool in_part;                           /* part of the program was asked: all of it may say more */
     uint64_t footprint_bytes, memory_bytes; /* of the memory in question; that the GPU has for it, 0: enough */
     struct compare_alloc {
@@ -133,8 +134,9 @@ enum { COMPARE_NEAR = 3, COMPARE_MIXED_MOST = 256 << 20, COMPARE_STOP_FROM = COM
 
 #define COMPARE_REPEATS_FROM (UINT64_C(4) << 30)
 
-/* How notes begin: of a recorded row whose time holds the recorder's own; of copies. */
+/* How notes begin: of a recorded row whose time holds the recorder's own; of the program's own copies; of copies. */
 #define COMPARE_TRACED "recorded under the profiler"
+#define COMPARE_COPIED "as recorded: "
 #define COMPARE_LOCKED "if page-locked"
 
 /* *usage says whether a failure is one of usage. Released with compare_release() after success only. */

@@ -70,7 +70,9 @@ void compare_verdict_release(struct compare_verdict *v)
 int compare_verdict(const struct compare_result *result, struct compare_verdict *v, struct err *err)
 {
     *v = (struct compare_verdict){.verdict = {.metric = compare_metrics,
-                                              .decides = result->in_part ? "Add --whole" : NULL,
+                                              .decides = result->in_part  ? "Add --whole"
+                                                         : result->copied ? "Record the program's accesses"
+                                                                          : NULL,
                                               .draws = result->drawn ? &result->robust : NULL},
                                   .answers = mem_zalloc(result->count + 1, sizeof *v->answers, err),
                                   .names = mem_zalloc(result->count + 1, sizeof *v->names, err)};

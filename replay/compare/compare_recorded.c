@@ -760,13 +760,102 @@ static int refuse(const struct compare_program *f, const struct uvm_recording *r
     return rc;
 }
 
+/* --- a program that copies by itself: what it takes stands in the recording --- */
+
+/* Its copies until the last kernel has ended: to the GPU, and back; behind it, which nobody waits for here. */
+struct copied {
+    double bytes[2], ns, copies, last_ns;
+    double kernels_ns;
+};
+
+static int count_copied(const struct compare_program *f, struct copied *c, struct err *err)
+{
+    struct kernels k = {.err = err};
+    struct recording_walk w = {0};
+    int rc = load_kernels(&k, f->input->store);
+    join_kernels(&k);
+    const int64_t last_ns = k.count ? k.items[k.count - 1].end_ns : INT64_MIN;
+    for (size_t i = 0; i < k.count; i++)
+        c->kernels_ns += (double)(k.items[i].end_ns - k.items[i].start_ns);
+    while (!rc && recording_walk_next(&w, f->input->store, (struct recording){RECORDING_ANY, RECORDING_ANY}, err)) {
+        const struct record *r = w.at.r;
+        const bool back = r->flags == RECORD_COPY_D2H;
+        if (r->kind != RECORD_COPY || r->duration <= 0 || (!back && r->flags != RECORD_COPY_H2D))
+            continue;
+        if (r->time >= last_ns) {
+            c->last_ns += back ? (double)r->duration : 0;
+            continue;
+        }
+        c->bytes[back] += (double)r->bytes;
+        c->ns += (double)r->duration;
+        c->copies++;
+    }
+    release_kernels(&k);
+    return store_walk_end(&w.at) || rc ? -1 : 0;
+}
+
+static struct compare_row *add_copied(const struct compare_program *f, const char *policy, double ns,
+                                      const struct copied *c, struct compare_result *result, struct err *err)
+{
+    struct compare_row *row =
+        compare_wanted(f, COMPARE_COPY, policy) ? compare_add(result, COMPARE_COPY, policy, err) : NULL;
+    if (!row)
+        return NULL;
+    outcome_real(&row->outcome, "time_ns", ns + c->kernels_ns);
+    outcome_real(&row->outcome, "h2d_bytes", c->bytes[0]);
+    outcome_real(&row->outcome, "d2h_bytes", c->bytes[1]);
+    outcome_real(&row->outcome, "back_ns", c->last_ns);
+    return row;
+}
+
+/* As recorded; and from page-locked memory, where the link allows more than a twentieth less. *found: there are any. */
+static int copied_rows(const struct compare_program *f, struct compare_result *result, bool *found, struct err *err)
+{
+    struct copied c = {.ns = 0};
+    char text[3][32];
+    struct err why = {""};
+    if (count_copied(f, &c, err))
+        return -1;
+    *found = c.copies > 0 && c.kernels_ns > 0;
+    if (!*found)
+        return 0;
+    const double bytes = c.bytes[0] + c.bytes[1];
+    const double locked = platform_whole(f->platform, "pcie", &why)
+                              ? INFINITY
+                              : link_copy_ns(platform_section_get(f->platform, "pcie"), bytes, c.copies);
+    (void)second_run_command(f->input->store, false, result->touches, sizeof result->touches);
+    result->copied = true;
+    struct compare_row *row = add_copied(f, "cudaMemcpy", c.ns, &c, result, err);
+    if (row) {
+        outcome_note(&row->outcome, COMPARE_COPIED "copies %s at %.1f GB/s, kernels %s",
+                     compare_time_text(c.ns, 3, text[0], sizeof text[0]), bytes / c.ns,
+                     compare_time_text(c.kernels_ns, 3, text[1], sizeof text[1]));
+        compare_plan_say(row, "the program as it is");
+    }
+    if (c.ns < 1.05 * locked)
+        return 0;
+    row = add_copied(f, "cudaMemcpy, page-locked", locked, &c, result, err);
+    if (row) {
+        outcome_unbound(&row->outcome, "time_ns");
+        outcome_note(&row->outcome, "%s's link copies page-locked memory at %.1f GB/s, %s", f->platform->name,
+                     bytes / locked, compare_time_text(locked, 3, text[2], sizeof text[2]));
+        compare_plan_say(row, "cudaHostAlloc() or cudaHostRegister() of the host's side of its copies");
+    }
+    return 0;
+}
+
 static int add_rows(const struct compare_program *f, const struct uvm_recording *r, struct transfers *t,
                     struct compare_result *result, struct err *err)
 {
     struct err why;
     struct ends kernels;
     struct untraced resident;
+    bool copied = false;
     int rc = refuse(f, r, t, &why);
+    if (rc && !r->cut && r->kernels && !r->batches.record_count && copied_rows(f, result, &copied, err))
+        return -1;
+    if (copied)
+        return 0;
     if (rc)
         return compare_wanted(f, COMPARE_COPY, "cudaMemcpy")
                    ? compare_refuse(result, COMPARE_COPY, "cudaMemcpy", &why, err)

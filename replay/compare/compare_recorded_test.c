@@ -331,6 +331,48 @@ static void make(const struct hand *hand)
                      strcmp(hand->without, "wait") != 0);
 }
 
+static void copies(struct writer *w, int64_t from, int64_t to, uint64_t bytes, uint32_t way)
+{
+    put(w, &hands[0],
+        (struct record){
+            .kind = RECORD_COPY, .time = from * 1000, .duration = (to - from) * 1000, .bytes = bytes, .flags = way});
+}
+
+/* Two copies in, at a quarter of the link's rate or at all of it, one back between the kernels and one behind them. */
+START_LOOP(a_programs_own_copies_take_what_was_recorded, 2)
+{
+    const double take = _i ? 190 : 1000; /* us, 10 MiB */
+    struct store *store = created();
+    struct writer w;
+    ck_assert_int_eq(writer_open(&w, store, writer_stream(store, "uvm", TIME_NS, NULL, 0, &err), 0, &err), 0);
+    copies(&w, 0, (int64_t)take, 10 * MIB, RECORD_COPY_H2D);
+    kernel(store, &w, &hands[0], 0, "a", 1100, 1200);
+    copies(&w, 1200, 1200 + (int64_t)take, 10 * MIB, RECORD_COPY_D2H);
+    kernel(store, &w, &hands[0], 1, "a", 2300, 2400);
+    copies(&w, 2400, 2900, 10 * MIB, RECORD_COPY_D2H);
+    ck_assert_int_eq(writer_flush(&w, &err), 0);
+    writer_close(&w);
+    ended(store, true);
+    compare_with(testing_file("t.db"), "h200", NULL, 1);
+    const struct compare_row *row = row_of("copy", "cudaMemcpy");
+    ck_assert_double_eq(metric(row, "time_ns"), (2 * take + 200) * 1000);
+    ck_assert_double_eq(metric(row, "h2d_bytes"), 10 * MIB);
+    ck_assert_double_eq(metric(row, "d2h_bytes"), 10 * MIB);
+    ck_assert_double_eq(metric(row, "back_ns"), 500000);
+    ck_assert(result.copied && strstr(result.touches, "record --accesses") && row->answered);
+    ck_assert(noted(row, _i ? "as recorded: copies 380 us at 55.2 GB/s, kernels 200 us" : "copies 2 ms at 10.5 GB/s"));
+    if (_i == 0) {
+        const struct pcie *link = platform_section_get(result.platform, "pcie");
+        row = row_of("copy", "cudaMemcpy, page-locked");
+        ck_assert_double_eq_tol(metric(row, "time_ns"), link_copy_ns(link, 20 * MIB, 2) + 200000, 1);
+        ck_assert(row->outcome.values[0].unbound && !row->answered);
+    } else {
+        (void)only_row("copy");
+    }
+    compare_release(&result);
+}
+END_TEST
+
 /* Also where the program left by _exit(). a: 10 + 2 + 2 + 100 us are left; behind the last batch half of it took 100
  * us, so beside the others it did 200 at most, and it did no more than 2.25 in any case. b is as long as where nothing
  * disturbed it. */
