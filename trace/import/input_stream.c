@@ -592,12 +592,6 @@ int input_stream_unpack(struct input_stream *s, FILE *to, struct err *err)
 
 void input_stream_hash(struct input_stream *s, char hash[33])
 {
-    static const char hex[] = "0123456789abcdef";
-    XXH128_canonical_t c;
-    XXH128_canonicalFromHash(&c, XXH3_128bits_digest(s->hash));
-    for (int i = 0; i < 16; i++) {
-        hash[(size_t)2 * i] = hex[c.digest[i] >> 4];
-        hash[2 * i + 1] = hex[c.digest[i] & 15];
-    }
-    hash[32] = 0;
+    const XXH128_hash_t value = XXH3_128bits_digest(s->hash);
+    (void)snprintf(hash, 33, "%016llx%016llx", (unsigned long long)value.high64, (unsigned long long)value.low64);
 }
