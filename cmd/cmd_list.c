@@ -5,6 +5,7 @@
 #include "cmd/cmd.h"
 #include "cmd/console/printable.h"
 #include "cmd/console/table.h"
+#include "replay/placement/placement_tasks.h"
 #include "replay/report/plot.h"
 #include "replay/run/engine.h"
 #include "replay/run/platform_use.h"
@@ -254,6 +255,8 @@ static void fill_keys(struct listing *l)
     for (const struct workload_type *const *t = workload_types; *t; t++)
         if (wanted(l, (*t)->name))
             add_params(l, (*t)->name, (*t)->params, true);
+    if (wanted(l, "task"))
+        add_params(l, "task", placement_task_params, true); /* of a file for `replay placement` */
 }
 
 static void fill_numbers(struct listing *l)

@@ -87,7 +87,7 @@ def write(b):
 
     def chosen(kind, board, task):
         """What auto gives a task in the set, and its margins."""
-        m = next(m for n in notes(kind, board) for m in [re.match(rf"task {task}: (\w+); (guideline .*?)(; its source|$)", n)] if m)
+        m = next(m for n in notes(kind, board) for m in [re.match(rf"task {task}: (\w+)[^;]*; (guideline .*?)(; its source|$)", n)] if m)
         moved = next((x.group(1) for n in notes(kind, board) for x in [re.match(rf"task {task}: (\w+), since it runs beside", n)] if x), None)
         return moved or m.group(1), m.group(2)
 

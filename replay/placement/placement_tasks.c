@@ -17,7 +17,7 @@
 
 enum { TASKS_MAX = 100000 };
 
-static const struct param placement_task_params[] = {
+const struct param placement_task_params[] = {
     PARAM_BYTES_ROW(placement_keys, bytes_hd, 0, 0x1p50, 0, "bytes copied host to device"),
     PARAM_BYTES_ROW(placement_keys, bytes_dh, 0, 0x1p50, 0, "bytes copied device to host"),
     PARAM_INT_ROW(placement_keys, copies, "", 0, 1e12, 0, "copy calls"),

@@ -38,6 +38,7 @@ struct placement_keys {
     double measured_device_ms, measured_managed_ms, measured_pinned_ms; /* response times; -1: not measured */
 };
 
+extern const struct param placement_task_params[]; /* the keys of a section; ends with a zeroed row */
 void placement_keys_default(struct placement_keys *keys);
 
 struct placement_task {

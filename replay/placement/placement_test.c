@@ -151,6 +151,30 @@ START_TEST(a_section_may_name_its_program_and_overrule_it)
 }
 END_TEST
 
+/* What a task is given comes first, the others by time: what each alone takes. */
+START_TEST(a_task_says_its_memory_and_the_next_best)
+{
+    static const char *const names[] = {"device", "managed", "pinned"};
+    char note[120] = "task a: ";
+    WORKS(go_policy(sure, "device,managed,pinned,auto", NULL, 0, &err));
+    for (int said = 0, least = 0; said < 3; said++) {
+        const double after = said ? metric((size_t)least, "time_ns") : 0;
+        least = -1;
+        for (int p = 0; p < 3; p++)
+            if (metric((size_t)p, "time_ns") > after &&
+                (least < 0 || metric((size_t)p, "time_ns") < metric((size_t)least, "time_ns")))
+                least = p;
+        (void)mem_add_text(note, sizeof note, "%s%s %.3g%s", said ? ", " : "", names[least],
+                           metric((size_t)least, "time_ns") / 1e6, said ? "" : " ms");
+    }
+    bool found = false;
+    for (size_t i = 0; i < result.runs[3].note_count; i++)
+        found |= strncmp(result.runs[3].notes[i], note, strlen(note)) == 0;
+    ck_assert_msg(found, "%s", note);
+    replay_release(&result);
+}
+END_TEST
+
 /* Policy source: two tasks as their sections say, a third that says nothing; no guideline moves them. 4 device kernels
  * of 1 ms in two mappings of 2.5 ms each. */
 static const char mixed[] =
