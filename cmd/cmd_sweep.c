@@ -59,7 +59,8 @@ struct work {
     atomic_size_t next;
     struct progress progress;
     struct sweep_cache *answers;
-    atomic_size_t ran, found;
+    atomic_size_t ran, found, resized; /* resized: run with arrays of another size than asked for */
+    atomic_bool unnamed;               /* the platform of some is the engine's default */
     char id[33];
     int own;              /* descriptor of `aside`, which nobody else may fill; -1: none */
     pthread_mutex_t lock; /* of everything below */
@@ -127,6 +128,8 @@ static void run_point(struct work *s, size_t index, const struct replay_request 
         fail(s, true, &err);
         return;
     }
+    if (result.choice.how == PLATFORM_CHOICE_DEFAULT)
+        atomic_store(&s->unnamed, true);
     struct save_queue *queue = access(filled(), F_OK) == 0 ? queue_of(s, &err) : NULL;
     int there = queue ? save_queue_has(queue, request, &result, &err) : err.msg[0] ? -1 : 0;
     size_t runs = result.policy_count + result.extra_baseline;
@@ -145,6 +148,11 @@ static void run_point(struct work *s, size_t index, const struct replay_request 
             fail(s, false, &err);
         else
             (void)atomic_fetch_add(&s->ran, 1);
+        char note[200];
+        bool resized = false;
+        for (size_t i = 0; i < request->input_count; i++)
+            resized |= workload_size_note(&request->inputs[i].workload, note, sizeof note) != NULL;
+        (void)atomic_fetch_add(&s->resized, resized);
         progress_add(&s->progress, 1);
     } else {
         (void)atomic_fetch_add(&s->found, 1);
@@ -400,6 +408,11 @@ static int execute(const struct sweep *sweep)
         return status;
     cmd_on_signal_say("%s", "");
     cmd_say("%zu points run, %zu found finished in %s", atomic_load(&s.ran), atomic_load(&s.found), output);
+    if (atomic_load(&s.unnamed))
+        cmd_say("no --platform: on %s, default of %s", sweep->engine->default_platform, sweep->engine->name);
+    if (atomic_load(&s.resized))
+        cmd_say("of %zu of these points the arrays are not as large as bytes says: their sizes come in steps",
+                atomic_load(&s.resized));
     return format < 0 ? EXIT_DONE : cmd_report_print(output, (enum opt_format)format, all);
 }
 

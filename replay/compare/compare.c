@@ -71,6 +71,8 @@ struct compare_row *compare_add(struct compare_result *result, enum compare_mech
         return NULL;
     }
     outcome_note_all(&row->outcome, result->limits);
+    if (*result->size_note)
+        outcome_note(&row->outcome, "%s", result->size_note);
     result->count++;
     return row;
 }
@@ -409,6 +411,8 @@ static int prepare(const struct compare_request *request, struct compare_result 
         return 0;
     spec_of(request, result->platform, spec, SPEC);
     *opened = input_open(input, spec, "", false, err) == 0;
+    if (*opened)
+        (void)workload_size_note(&input->workload, result->size_note, sizeof result->size_note);
     return *opened ? 0 : -1;
 }
 

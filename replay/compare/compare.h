@@ -109,6 +109,7 @@ struct compare_result {
     char program[256];                      /* as the input was given */
     char recorded[128];                     /* the program that was recorded, with its arguments; "" */
     char touches[512];                      /* the command that records the touches, too; "" */
+    char size_note[200];                    /* its arrays are of another size than asked for; "" */
     bool copied;                            /* the program copies by itself: it records the accesses */
     bool in_part;                           /* part of the program was asked: all of it may say more */
     uint64_t footprint_bytes, memory_bytes; /* of the memory in question; that the GPU has for it, 0: enough */

@@ -320,6 +320,19 @@ START_TEST(no_row_is_faster_than_its_link)
 }
 END_TEST
 
+/* Rows of bicg's matrix are a multiple of 1,024 floats. */
+START_TEST(another_size_than_asked_for_is_said)
+{
+    compare_with("synth:bicg,bytes=6MiB", "h200", NULL, 1);
+    ck_assert_str_eq(result.size_note, "bicg: its arrays take 4.02 MiB, not 6 MiB: its sizes come in steps");
+    ck_assert(noted(&result.rows[0], result.size_note));
+    compare_release(&result);
+    compare_with("synth:bicg,bytes=4MiB", "h200", NULL, 1);
+    ck_assert_str_eq(result.size_note, "");
+    compare_release(&result);
+}
+END_TEST
+
 /* Rows that are done, or what two sizes say of a program in part. */
 START_TEST(the_best_so_far_is_said)
 {

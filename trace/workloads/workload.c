@@ -110,7 +110,7 @@ const char *workload_size_note(const struct workload *w, char *buf, size_t size)
         made += (double)allocs[i].bytes;
     if (fabs(made / asked - 1) <= 0.02)
         return NULL;
-    (void)snprintf(buf, size, "%s: its arrays take %s, bytes says %s: its sizes come in steps", w->type->name,
+    (void)snprintf(buf, size, "%s: its arrays take %s, not %s: its sizes come in steps", w->type->name,
                    units_human_bytes(made, made_text, sizeof made_text),
                    units_human_bytes(asked, asked_text, sizeof asked_text));
     return buf;

@@ -33,7 +33,7 @@ START_TEST(a_program_of_another_size_than_asked_for_says_so)
 {
     static const struct {
         const char *spec, *note;
-    } cases[] = {{"bicg,bytes=1GB", "bicg: its arrays take 900 MiB, bytes says 954 MiB: its sizes come in steps"},
+    } cases[] = {{"bicg,bytes=1GB", "bicg: its arrays take 900 MiB, not 954 MiB: its sizes come in steps"},
                  {"bicg,bytes=1GiB", NULL},
                  {"bicg,n=1024", NULL},
                  {"triad,bytes=1GB", NULL},

@@ -26,7 +26,7 @@ struct bicg {
 
 static const struct param bicg_keys[] = {
     PARAM_BYTES_ROW(bicg, bytes, 1 << 22, 0x1p42, 0x1p33, "the matrix"),
-    PARAM_INT_ROW(bicg, n, "", 0, 1 << 20, 0, "rows and columns; 0: as many as `bytes` holds"),
+    PARAM_INT_ROW(bicg, n, "", 0, 1 << 20, 0, "rows and columns; 0: a multiple of 1,024 that `bytes` holds"),
     PARAM_INT_ROW(bicg, kernel, "", 0, 2, 0, "1: s = A^T r alone; 2: q = A p alone; 0: both"),
     PARAM_INT_ROW(bicg, unroll, "", 1, UNROLL_MOST, 4, "trips whose loads are issued together"),
     LAYOUT_COMPUTE_NS("time of a turn of a warp's loop, its data at hand"),

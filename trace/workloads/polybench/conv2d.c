@@ -20,7 +20,7 @@ struct conv2d {
 
 static const struct param conv2d_keys[] = {
     PARAM_BYTES_ROW(conv2d, bytes, 8 * EMIT_X * EMIT_X, 0x1p42, 0x1p33, "both arrays together"),
-    PARAM_INT_ROW(conv2d, n, "", 0, 1 << 20, 0, "rows; 0: as many as `bytes` holds"),
+    PARAM_INT_ROW(conv2d, n, "", 0, 1 << 20, 0, "rows; 0: a multiple of 32 that `bytes` holds"),
     PARAM_INT_ROW(conv2d, m, "", 0, 1 << 20, 0, "columns; 0: as many as rows"),
     LAYOUT_COMPUTE_NS("time of a warp whose data is all at hand"),
     {0}};

@@ -24,7 +24,7 @@ struct fdtd2d {
 
 static const struct param fdtd2d_keys[] = {
     PARAM_BYTES_ROW(fdtd2d, bytes, 12 * EMIT_X * EMIT_X, 0x1p42, 0x1p33, "all three arrays together"),
-    PARAM_INT_ROW(fdtd2d, n, "", 0, 1 << 20, 0, "rows; 0: as many as `bytes` holds"),
+    PARAM_INT_ROW(fdtd2d, n, "", 0, 1 << 20, 0, "rows; 0: a multiple of 32 that `bytes` holds"),
     PARAM_INT_ROW(fdtd2d, m, "", 0, 1 << 20, 0, "columns; 0: as many as rows"),
     PARAM_INT_ROW(fdtd2d, steps, "", 1, 100000, 3, "time steps"),
     LAYOUT_COMPUTE_NS("time of a warp whose data is all at hand"),

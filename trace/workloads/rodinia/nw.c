@@ -36,7 +36,8 @@ struct managed {
 
 static const struct param managed_keys[] = {
     PARAM_BYTES_ROW(nw, bytes, 8 * (TILE + 1) * (TILE + 1), 0x1p42, 0x1p33, "both arrays together"),
-    PARAM_INT_ROW(nw, n, "", 0, 1 << 18, 0, "letters of each sequence, a multiple of 16; 0: as many as `bytes` holds"),
+    PARAM_INT_ROW(nw, n, "", 0, 1 << 18, 0,
+                  "letters of each sequence, a multiple of 16; 0: the most that `bytes` holds"),
     PARAM_CHOICE_ROW(nw, order, "hoisted|ptx|together", 0,
                      "loads first, or each used before the next, or all before one barrier"),
     LAYOUT_COMPUTE_NS("time of a tile whose data is all at hand"),
