@@ -525,21 +525,22 @@ static const char *ends_text(const struct ends *ns, char *buf, size_t size)
     return buf;
 }
 
-/* What calls for a place bring: data each time, or memory without any. */
-static void count_brought(struct transfers *t, struct place *place, bool prefetched)
+/* What calls for each place bring: data each time, or memory without any. */
+static void count_brought(struct transfers *t, bool prefetched)
 {
-    size_t calls = 0;
-    place->brings = 0;
-    for (size_t i = place->first; i < place->until; i++) {
-        const struct array *a = &t->arrays[i];
-        place->brings += prefetched && a->needed && !a->times ? (double)(a->end - a->start) : 0;
-        calls += prefetched ? a->needed : a->times;
+    for (struct place *place = t->places; place < t->places + t->place_count; place++) {
+        size_t calls = 0;
+        place->brings = 0;
+        for (size_t i = place->first; i < place->until; i++) {
+            const struct array *a = &t->arrays[i];
+            place->brings += prefetched && a->needed && !a->times ? (double)(a->end - a->start) : 0;
+            calls += prefetched ? a->needed : a->times;
+        }
+        place->again[prefetched] |= calls > 1;
     }
-    for (size_t i = 0; i < t->need_count; i++)
-        place->brings += t->needs[i].array >= place->first && t->needs[i].array < place->until && !t->needs[i].back
-                             ? t->needs[i].bytes
-                             : 0;
-    place->again[prefetched] |= calls > 1;
+    for (const struct need *need = t->needs; need < t->needs + t->need_count; need++)
+        if (!need->back)
+            place_at(t, t->arrays[need->array].start)->brings += need->bytes;
 }
 
 static struct place *largest(const struct transfers *t)
@@ -555,8 +556,8 @@ static void apply(struct transfers *t, bool prefetched, struct compare_row *row)
 {
     double all = 0;
     size_t left = 0;
+    count_brought(t, prefetched);
     for (size_t i = 0; i < t->place_count; i++) {
-        count_brought(t, &t->places[i], prefetched);
         all += t->places[i].brings;
         left += t->places[i].brings > 0;
     }
