@@ -76,15 +76,16 @@ static const char *number(const struct metric *metric, double value, char *buf, 
     return buf;
 }
 
-/* "242 .. 331 us": a unit that both have stands once. */
+/* "242 .. 331 us": a unit that both have stands once, and one number for ends that look alike. */
 static void between(const struct metric *metric, const struct metric_value *value, char *buf, size_t size)
 {
     char lo[64], hi[64];
     char *unit = strchr(number(metric, value->lo, lo, sizeof lo), ' ');
     const char *same = strchr(number(metric, value->hi, hi, sizeof hi), ' ');
-    if (unit && same && strcmp(unit, same) == 0)
+    const bool alike = strcmp(lo, hi) == 0;
+    if (unit && same && strcmp(unit, same) == 0 && !alike)
         *unit = 0;
-    (void)snprintf(buf, size, "%s .. %s", lo, hi);
+    (void)snprintf(buf, size, alike ? "%s" : "%s .. %s", lo, hi);
 }
 
 const char *metric_text(const struct metric *metric, const struct metric_value *value, char *buf, size_t size)

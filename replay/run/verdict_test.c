@@ -56,6 +56,11 @@ static const struct {
      false,
      {{"a", 200, 250, 0, 0.06, 0, 0}, {"b", 500, 600, 0, 0.06, 0, 0}, {"c", 400, 900, 0, 0.06, 0, 0}},
      "Use a: 200 to 250 us; c takes at least 1.60 times as long (400 to 900 us), more than the models' errors."},
+    /* ends that look alike are said once */
+    {&time,
+     false,
+     {{"a", 30.61, 30.62, 0, 0.06, 0, 0}, {"b", 61.24, 61.24, 0, 0.06, 0, 0}},
+     "Use a: 30.6 us; b takes at least 2.00 times as long (61.2 us), more than the models' errors."},
     /* what both have in common is no difference */
     {&time,
      false,
