@@ -548,10 +548,10 @@ static bool are_alike(const struct launches *l)
 
 /* --- again, with other numbers --- */
 
-enum { AGAIN_EVERY = ALIKE_EVERY, AGAIN_FROM = 8 * AGAIN_EVERY }; /* launches; where they are fewer all run again */
+enum { AGAIN = 4, AGAIN_FROM = 128 }; /* launches; where they are fewer all run again */
 
 struct took {
-    double ns;
+    double ns, middle; /* middle: of it, in the time of all, the longest first */
     uint32_t launch;
 };
 
@@ -559,10 +559,32 @@ SORTED_AS(longest_first, struct took, ORDER_OF(y->ns, x->ns) ?: ORDER_OF(x->laun
 
 uint32_t host_reads_again(uint32_t launches)
 {
-    return launches < AGAIN_FROM ? launches : (launches + AGAIN_EVERY - 1) / AGAIN_EVERY;
+    return launches < AGAIN_FROM ? launches : AGAIN;
 }
 
-/* The middle one of sixteen launches, as long as they took, stands for them. */
+/* The launches in the middle of each quarter of the time stand for those that took nearly as long. */
+static void stand_for_others(struct launches *l, struct took *took, uint32_t n)
+{
+    double all = 0;
+    sort_items(took, n, sizeof *took, longest_first);
+    for (uint32_t i = 0; i < n; i++) {
+        took[i].middle = all + took[i].ns / 2;
+        all += took[i].ns;
+    }
+    uint32_t of[AGAIN], at = 0;
+    for (uint32_t k = 0; k < AGAIN; k++) {
+        while (at + 1 < n && took[at].middle + took[at].ns / 2 < (k + 0.5) * all / AGAIN)
+            at++;
+        of[k] = at;
+    }
+    for (uint32_t i = 0, k = 0; i < n; i++) {
+        while (k + 1 < AGAIN &&
+               fabs(took[of[k + 1]].middle - took[i].middle) <= fabs(took[of[k]].middle - took[i].middle))
+            k++;
+        l->of[took[i].launch] = took[of[k]].launch;
+    }
+}
+
 static int find_again(struct launches *l, struct err *err)
 {
     const struct program *program = l->how->program;
@@ -570,15 +592,21 @@ static int find_again(struct launches *l, struct err *err)
     uint32_t n = 0;
     for (uint32_t i = 0; took && i < l->count; i++)
         if (program_like(program, i) == i && l->how->took[i].time_ns > 0 && !program_launch_of(program, i).cpu)
-            took[n++] = (struct took){l->how->took[i].time_ns, i};
-    if (took)
-        sort_items(took, n, sizeof *took, longest_first);
-    for (uint32_t i = 0; i < n && host_reads_again(n) < n; i++) {
-        const uint32_t first = i / AGAIN_EVERY * AGAIN_EVERY, all = n - first < AGAIN_EVERY ? n - first : AGAIN_EVERY;
-        l->of[took[i].launch] = took[first + all / 2].launch;
-    }
+            took[n++] = (struct took){.ns = l->how->took[i].time_ns, .launch = i};
+    if (n >= AGAIN_FROM)
+        stand_for_others(l, took, n);
     free(took);
     return took ? 0 : -1;
+}
+
+/* Whether with the same numbers all are through in time: then they take what they took. */
+static bool as_taken(const struct launches *l)
+{
+    const struct host_reads *how = l->how;
+    double ns = 0;
+    for (uint32_t i = 0; how->again && how->same && i < l->count; i++)
+        ns += how->took[program_like(how->program, i)].time_ns;
+    return ns > 0 && (how->stop_ns <= 0 || ns <= how->stop_ns);
 }
 
 /* What a launch took, by how another takes now what it took. */
@@ -685,7 +713,9 @@ int host_reads_run(const struct host_reads *how, struct err *err)
     int rc = l.counts && l.of && l.looked_at && (!how->again || find_again(&l, err) == 0) && set_budget(&l, err) == 0
                  ? 0
                  : -1;
-    if (rc == 0)
+    if (rc == 0 && as_taken(&l))
+        memcpy(l.counts, how->took, l.count * sizeof *l.counts);
+    else if (rc == 0)
         run_alike(&l);
     const bool stopped = rc == 0 && how->stop_ns > 0 && l.budget.spent > l.budget.most;
     if (stopped)

@@ -51,9 +51,10 @@ struct host_reads {
      * long and request as much within a percent together. */
     bool alike;
     /* Room for what each launch takes; NULL: nobody asks again. again: it is there, on a platform of other numbers: of
-     * sixteen launches that took nearly as long one is simulated, the others take as many times of what they took. */
+     * 128 launches and more four are simulated, the others take as many times of what they took as one that took
+     * nearly as long. same: those of the numbers that count here are the same, so all take what they took. */
     struct host_reads_count *took;
-    bool again;
+    bool again, same;
     /* Called for each launch, in order, when all are done. */
     int (*on_launch)(void *ctx, uint32_t number, const struct host_reads_count *count, struct err *err);
     void *ctx;

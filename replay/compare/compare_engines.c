@@ -108,7 +108,8 @@ static int run(const struct call *call, struct compare_result *result, struct er
                                          true,
                                          call->facts->stop_ns > 0 && call->facts->footprint >= asked->stop_from,
                                          call->facts->took,
-                                         call->facts->only != NULL};
+                                         call->facts->only != NULL,
+                                         call->facts->same_reads};
     struct replay_request request = {.engine = engine_find(call->engine),
                                      .platform = asked->platform ? asked->platform : result->choice.name,
                                      .policy_list = policies,

@@ -13,9 +13,25 @@ struct drawing {
     pthread_mutex_t engines;
 };
 
-/* Of [pcie]: what no kernel that reads host memory goes by; the first one tells of copies. */
-static const char *const unread[] = {"copy_payload_bytes", "cpu_rows_bytes_per_s", "cpu_lists_bytes_per_s",
-                                     "uvm_reserve_bytes", NULL};
+/* Of [pcie] and [gpu]: what the simulation of a launch's reads does not go by, though the time of all may; behind them
+ * what no kernel that reads host memory goes by; the first one of these tells of copies. */
+enum { UNREAD = 10 };
+static const char *const around[] = {"walk_ns",
+                                     "reach_bytes",
+                                     "issue_sharpness",
+                                     "visit_ns",
+                                     "chain_sharpness",
+                                     "l1_together",
+                                     "l1_group",
+                                     "l1_steady",
+                                     "block_gap_ns",
+                                     "l2_ways",
+                                     "copy_payload_bytes",
+                                     "cpu_rows_bytes_per_s",
+                                     "cpu_lists_bytes_per_s",
+                                     "uvm_reserve_bytes",
+                                     NULL};
+static const char *const *const unread = around + UNREAD;
 
 /* Of [launch]: what no row without prefetches goes by. */
 static const char *const uncalled[] = {"prefetch_call_ns", "prefetch_block_ns",    "zero_bytes_per_s",
@@ -77,6 +93,8 @@ static int answer(void *ctx, const struct platform *platform, struct robust_valu
     facts.only = rows;
     facts.first = &d->rows[0];
     facts.engines = &d->engines;
+    facts.same_reads = platform_same(d->facts->platform, platform, "pcie", around) &&
+                       platform_same(d->facts->platform, platform, "gpu", around);
     for (size_t i = 0; i < d->count; i++) {
         const bool same = as_it_was(d, platform, &d->rows[i], facts.prefetched != NULL);
         values[i] = same ? compare_value(&d->rows[i]) : (struct robust_value){.state = ROBUST_REFUSED};

@@ -74,6 +74,7 @@ struct compare_program {
     /* Of a draw: only these rows are asked for, and `platform` is theirs; those behind them are as they were. */
     const struct compare_row *only;
     size_t only_count, same_count;
+    bool same_reads;                      /* what simulated reads of host memory go by is as it was */
     const struct compare_row *first;      /* of the rows that are drawn, where nothing is moved */
     const struct uvm_metrics *prefetched; /* the run whose memory is prefetched whole; NULL: it is to be asked for */
     pthread_mutex_t

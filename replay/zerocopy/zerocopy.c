@@ -250,7 +250,8 @@ static int replay_scans(const struct replay_job *job, struct reading *reading, s
                                        .weights = options_of(job)->weights,
                                        .alike = options_of(job)->alike,
                                        .took = options_of(job)->took,
-                                       .again = options_of(job)->again};
+                                       .again = options_of(job)->again,
+                                       .same = options_of(job)->same};
     if (ops == &program_reads_ops && !reading->reads) {
         context.setup.shape = SCAN_LISTS;
         context.describe = describe;

@@ -38,7 +38,7 @@ struct zerocopy_options {
     bool alike;                           /* of launches that weigh the same one is simulated (host_reads.h) */
     struct zerocopy_took *took;           /* of patterns that are simulated, at most ZEROCOPY_TOOK; NULL: none is asked
                                              again */
-    bool again;                           /* it is there (host_reads.h) */
+    bool again, same;                     /* it is there, for the same numbers (host_reads.h) */
 };
 
 struct zerocopy_settings {
@@ -67,9 +67,9 @@ struct zerocopy_context {
     int threads;                          /* at most */
     double stop_ns;                       /* of struct zerocopy_options */
     const struct launch_weights *weights; /* likewise */
-    bool alike;                           /* likewise, as the next two */
+    bool alike;                           /* likewise, as the next three */
     struct zerocopy_took *took;
-    bool again;
+    bool again, same;
     bool counts_elements; /* elements are counted from the scans */
     /* `setup` is not known, but will be by this; NULL: it is known. -1 with *err set. */
     int (*describe)(void *reading, struct scan_setup *setup, struct err *err);

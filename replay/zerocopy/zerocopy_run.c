@@ -465,6 +465,7 @@ int zerocopy_simulate(struct zerocopy_run *run, const struct program *program, u
                                    .alike = run->context->alike,
                                    .took = took,
                                    .again = took && run->context->again,
+                                   .same = run->context->same,
                                    .on_launch = take_launch,
                                    .ctx = &s};
     t->launches = 0;
