@@ -469,11 +469,14 @@ static void close_run(struct run *r)
     free(r);
 }
 
-enum { ALIKE_EVERY = 16, ALIKE_PARTS = 100 /* of what those take that are looked at: they may be off by one */ };
+/* parts: of what those take that are looked at; they may be off by one */
+enum { ALIKE_EVERY = 16, ALIKE_PARTS = 100, ALIKE_WITHIN = 64, ALIKE_LOOK = 16, MANY = 128 };
 
-/* By which launches are alike. */
+/* By which launches are alike: lines, those of the multiprocessor that has most, loads, blocks, threads, registers and
+ * shared memory. */
 struct alike {
-    uint64_t blocks, threads, loads, lines, most; /* most: lines of a multiprocessor */
+    uint64_t of[6];
+    uint32_t launch, group; /* group: where the first of those alike stands */
 };
 
 /* The launches of a program, none of which knows of another. */
@@ -510,23 +513,58 @@ static int64_t counted(const struct launches *l, uint32_t launch, int64_t cycles
     return n;
 }
 
-static struct alike weight_of(const struct program_launch *shape, const struct launch_weight *w, uint32_t sms)
+static struct alike weight_of(const struct program_launch *shape, const struct launch_weight *w, uint32_t sms,
+                              uint32_t launch)
 {
-    struct alike a = {shape->blocks, shape->threads, w->loads, w->lines, 0};
+    const uint64_t own = (uint64_t)shape->registers << 32 | shape->shared;
+    struct alike a = {{w->lines, 0, w->loads, shape->blocks, shape->threads, own}, launch, 0};
     for (uint32_t i = 0; i < sms; i++)
-        a.most = w->of_sm[i] > a.most ? w->of_sm[i] : a.most;
+        a.of[1] = w->of_sm[i] > a.of[1] ? w->of_sm[i] : a.of[1];
     return a;
 }
 
-/* A launch that weighs so comes to those before it. */
-static void find_alike(struct launches *l, struct alike *weights, uint32_t launch, uint32_t *others)
+static int by_weight(const void *a, const void *b)
 {
-    for (uint32_t i = 0; i < launch; i++)
-        if (l->of[i] == i && memcmp(&weights[i], &weights[launch], sizeof *weights) == 0) {
-            l->of[launch] = i;
-            l->looked_at[launch] = (*others)++ % ALIKE_EVERY == 0;
-            return;
+    const struct alike *x = a, *y = b;
+    int order = ORDER_OF(x->group, y->group);
+    for (size_t i = 0; i < sizeof x->of / sizeof *x->of && !order; i++)
+        order = ORDER_OF(x->of[i], y->of[i]);
+    return order ?: ORDER_OF(x->launch, y->launch);
+}
+
+/* Of many launches within 1/64, of few the same. */
+static bool weigh_alike(const struct alike *a, const struct alike *b, bool many)
+{
+    bool alike = true;
+    for (size_t i = 0; i < sizeof a->of / sizeof *a->of; i++)
+        alike &=
+            (a->of[i] > b->of[i] ? a->of[i] - b->of[i] : b->of[i] - a->of[i]) <= (many ? a->of[i] / ALIKE_WITHIN : 0);
+    return alike;
+}
+
+/* Of launches that weigh nearly the same the middle one stands for all; those of several kernels lie between each
+ * other. */
+static void find_alike(struct launches *l, struct alike *weights, uint32_t n)
+{
+    sort_items(weights, n, sizeof *weights, by_weight);
+    for (uint32_t i = 0, back; i < n; i++) {
+        for (back = 1; back <= i && back <= ALIKE_LOOK; back++)
+            if (weigh_alike(&weights[weights[i - back].group], &weights[i], n >= MANY))
+                break;
+        weights[i].group = back <= i && back <= ALIKE_LOOK ? weights[i - back].group : i;
+    }
+    sort_items(weights, n, sizeof *weights, by_weight);
+    for (uint32_t first = 0, end, others = 0, lower = 0; first < n; first = end) {
+        for (end = first + 1; end < n && weights[end].group == weights[first].group;)
+            end++;
+        const uint32_t all = end - first, middle = (all - lower) / 2; /* of an even number one or the other */
+        lower = !lower;
+        for (uint32_t i = 1; i < all; i++) { /* from the one behind it on: it may be another kernel's */
+            const uint32_t launch = weights[first + (middle + i) % all].launch;
+            l->of[launch] = weights[first + middle].launch;
+            l->looked_at[launch] = others++ % ALIKE_EVERY == 0;
         }
+    }
 }
 
 /* Whether those that were looked at are as the launches that they are alike, as far as both came to their end. */
@@ -548,7 +586,7 @@ static bool are_alike(const struct launches *l)
 
 /* --- again, with other numbers --- */
 
-enum { AGAIN = 4, AGAIN_FROM = 128 }; /* launches; where they are fewer all run again */
+enum { AGAIN = 4 }; /* of many launches; of few all run again */
 
 struct took {
     double ns, middle; /* middle: of it, in the time of all, the longest first */
@@ -559,7 +597,7 @@ SORTED_AS(longest_first, struct took, ORDER_OF(y->ns, x->ns) ?: ORDER_OF(x->laun
 
 uint32_t host_reads_again(uint32_t launches)
 {
-    return launches < AGAIN_FROM ? launches : AGAIN;
+    return launches < MANY ? launches : AGAIN;
 }
 
 /* The launches in the middle of each quarter of the time stand for those that took nearly as long. */
@@ -593,7 +631,7 @@ static int find_again(struct launches *l, struct err *err)
     for (uint32_t i = 0; took && i < l->count; i++)
         if (program_like(program, i) == i && l->how->took[i].time_ns > 0 && !program_launch_of(program, i).cpu)
             took[n++] = (struct took){.ns = l->how->took[i].time_ns, .launch = i};
-    if (n >= AGAIN_FROM)
+    if (n >= MANY)
         stand_for_others(l, took, n);
     free(took);
     return took ? 0 : -1;
@@ -637,16 +675,17 @@ static int set_budget(struct launches *l, struct err *err)
     struct alike *weights = mem_zalloc(l->count + 1, sizeof *weights, err);
     bool known = weights;
     int64_t n = 0;
-    uint32_t others = 0;
+    uint32_t like = 0;
     for (uint32_t i = 0; known && i < l->count; i++) {
         struct program_launch shape = program_launch_of(how->program, i);
         known = shape.cpu || known_weight(how, r->allocs, program_like(how->program, i), &r->weight);
         n += known && !shape.cpu && r->weight.lines;
         if (!known || !how->alike || how->again || shape.cpu || program_like(how->program, i) != i)
             continue;
-        weights[i] = weight_of(&shape, &r->weight, (uint32_t)how->gpu->sms);
-        find_alike(l, weights, i, &others);
+        weights[like++] = weight_of(&shape, &r->weight, (uint32_t)how->gpu->sms, i);
     }
+    if (weights)
+        find_alike(l, weights, like);
     free(weights);
     if (known) {
         l->budget.least = answer;

@@ -46,9 +46,9 @@ struct host_reads {
      * on_launch(). Does not depend on `threads`. 0: simulates all. */
     double stop_ns;
     bool *stopped;
-    /* Simulates one of the launches that weigh the same, by `weights`: blocks, loads, lines of all and of the
-     * multiprocessor that has most. Of the others each sixteenth is simulated to see: all are, unless those take as
-     * long and request as much within a percent together. */
+    /* Simulates one of the launches that weigh the same, by `weights`: blocks, registers, loads, lines of all and of
+     * the multiprocessor that has most; from 128 launches on, those within 1/64. Of the others each sixteenth is
+     * simulated to see: all are, unless those take as long and request as much within a percent together. */
     bool alike;
     /* Room for what each launch takes; NULL: nobody asks again. again: it is there, on a platform of other numbers: of
      * 128 launches and more four are simulated, the others take as many times of what they took as one that took

@@ -485,9 +485,10 @@ int zerocopy_simulate(struct zerocopy_run *run, const struct program *program, u
         outcome_note(out, "%llu launches are sampled (simulated_loads): standard error of all requests %.2f %%",
                      (unsigned long long)s.sampled, s.requests > 0 ? 100 * sqrt(s.variance) / s.requests : 0);
     if (s.taken)
-        outcome_note(out,
-                     "%llu launches are not simulated, but take what others that read as many lines take: right within "
-                     "1 %% where checked (--whole: all)",
-                     (unsigned long long)s.taken);
+        outcome_note(
+            out,
+            "%llu launches are not simulated, but take what others that read about as many lines take: right within "
+            "1 %% where checked (--whole: all)",
+            (unsigned long long)s.taken);
     return 0;
 }
