@@ -123,14 +123,30 @@ static int take_runs(struct figure_form *form, struct err *err)
     return rc || form->runs.count ? rc : err_set(err, "no run of the %s engine has %s", form->engine, form->metrics[0]);
 }
 
-static int aggregate(struct figure_form *form, struct err *err)
+/* Whether a key is one of generated inputs ("synth:bicg,bytes=8MiB"), not a setting. */
+static bool is_of_inputs(const struct run_set *runs, const char *key)
+{
+    char text[100];
+    bool any = false;
+    (void)snprintf(text, sizeof text, ",%.90s=", key);
+    for (size_t i = 0; i < runs->count; i++) {
+        any |= strstr(runs->runs[i].input, text) != NULL;
+        if (json_object_get(runs->runs[i].settings, key))
+            return false;
+    }
+    return any;
+}
+
+static int aggregate(struct figure_form *form, const char *over, struct err *err)
 {
     size_t fewest, without;
     form->inputs = 1;
     if (!form->input->aggregate)
         return 0;
     const enum aggregate_how how = (enum aggregate_how)(form->input->aggregate - 1);
-    int rc = aggregate_inputs(&form->runs, NULL, how, &fewest, &form->inputs, &without, err);
+    const char *kept = over && is_of_inputs(&form->runs, over) ? over : NULL;
+    int rc = aggregate_inputs(&form->runs, kept, how, &fewest, &form->inputs, &without, err);
+    plot_note_missing(form->input, without, "their inputs lack the key of the axis");
     if (!rc && fewest != form->inputs)
         rc = note(form->input->notes, "not all are over the same inputs: %zu to %zu", fewest, form->inputs);
     return rc;
@@ -186,7 +202,7 @@ int figure_form_init(struct figure_form *form, const struct figure_input *input,
     *form = (struct figure_form){.input = input, .engine = input->runs->runs[0].engine};
     (void)engine_rank(engine_of_results(form->engine), 0, rank, sizeof rank, &more);
     const char *list = input->metrics ? input->metrics : metric ? metric : rank;
-    int rc = take_metrics(form, list, err) || take_runs(form, err) || aggregate(form, err) ||
+    int rc = take_metrics(form, list, err) || take_runs(form, err) || aggregate(form, over, err) ||
                      case_table_make(&form->table, &form->runs, over, err) || style_sort(&form->table, err) ||
                      place(form, err)
                  ? -1

@@ -198,6 +198,33 @@ START_TEST(bars_of_a_key_stand_side_by_side_over_all_inputs)
 }
 END_TEST
 
+/* Worked: 2 and 8 at 4 MiB have the geometric mean 4, 3 and 27 at 8 MiB have 9. */
+START_TEST(the_axis_may_be_a_key_of_the_inputs_that_are_combined)
+{
+    static const struct {
+        const char *input;
+        int speedup;
+    } runs[] = {{"bicg,bytes=4MiB", 2}, {"nw,bytes=4MiB", 8}, {"bicg,bytes=4MiB,bytes=8MiB", 3}, {"nw,bytes=8MiB", 27}};
+    struct run_set set = {0};
+    char text[1000];
+    for (size_t i = 0; i < 4; i++) {
+        (void)snprintf(text, sizeof text,
+                       "{\"schema\":1,\"engine\":\"uvm\",\"input\":\"synth:%s\",\"platform\":\"titanv\",\"runs\":[{"
+                       "\"policy\":\"tree\",\"params\":{},\"metrics\":{\"time_ns\":1000},\"interval\":{},\"notes\":[]},"
+                       "{\"policy\":\"none\",\"params\":{},\"metrics\":{\"speedup_ratio\":%d},\"interval\":{},"
+                       "\"notes\":[]}],\"baseline\":{\"policy\":\"tree\",\"params\":{}}}",
+                       runs[i].input, runs[i].speedup);
+        load(&set, text);
+    }
+    const struct figure_input input = {
+        .path = "d", .runs = &set, .metrics = "speedup_ratio", .over = "bytes", .aggregate = 1};
+    char *script = drawn("lines", &input);
+    has(script, "4194304 4 4 4\n8388608 9 9 9\n");
+    free(script);
+    run_set_release(&set);
+}
+END_TEST
+
 /* Several metrics: a plot each, or on each other, or as parts of their sum. */
 START_TEST(several_metrics_stand_under_or_on_each_other)
 {

@@ -422,18 +422,21 @@ static const char *role_key(const struct run *run, const char *role, char *buf, 
     return NULL;
 }
 
-/* A key of the input's spec: "bytes" of "synth:conv2d,bytes=8GiB". */
+/* A key of the input's spec, as it was given last: "8GiB" of bytes in "synth:conv2d,bytes=1GiB,bytes=8GiB". */
 static const char *spec_key(const struct run *run, const char *key, char *buf, size_t size)
 {
     size_t n = strlen(key);
+    const char *found = NULL;
     for (const char *p = run->input; p; p = strchr(p, ',')) {
         p += *p == ',';
         if (strncmp(p, key, n) == 0 && p[n] == '=') {
             (void)snprintf(buf, size, "%.*s", (int)strcspn(p + n + 1, ", "), p + n + 1);
-            return buf;
+            found = buf;
         }
+        if (found && p[strcspn(p, ", ")] == ' ')
+            break;
     }
-    return NULL;
+    return found;
 }
 
 const char *run_key(const struct run *run, const char *key, char *buf, size_t size)

@@ -3,7 +3,7 @@
 #include "replay/results/testing_runs.h"
 
 static const char text[] =
-    "{\"schema\":1,\"engine\":\"uvm\",\"input\":\"synth:bicg,bytes=8GiB,kernel=1\",\"platform\":\"titanv\","
+    "{\"schema\":1,\"engine\":\"uvm\",\"input\":\"synth:bicg,bytes=1GiB,kernel=1,bytes=8GiB\",\"platform\":\"titanv\","
     "\"settings\":{\"oversubscription_pct\":150},\"runs\":["
     "{\"policy\":\"tree\",\"params\":{\"threshold\":51},\"metrics\":{\"faults\":7,\"time_ns\":null},\"interval\":{},"
     "\"unbound\":[\"faults\"]},"
