@@ -527,7 +527,9 @@ static void print_rows(const json_t *rows, bool csv)
     json_t *row;
     json_array_foreach(rows, i, row)
     {
-        json_object_foreach(row, key, value) if (csv || is_shown(key)) cell(&t, key, value, !csv);
+        const char *per = json_string_value(json_object_get(row, "per_batch"));
+        json_object_foreach(row, key, value) if (csv || is_shown(key))
+            cell(&t, per && strcmp(key, "batches") != 0 ? per : key, value, !csv);
     }
     table_finish(&t, csv);
 }

@@ -414,6 +414,14 @@ static int list_platform(const char *name)
     return status;
 }
 
+/* One thing: a line for each column. */
+static void print_one(const struct listing *l)
+{
+    for (size_t c = 0; c < l->table.columns; c++)
+        if (*l->table.cells[l->table.columns + c])
+            printable_print(stdout, "%-11s %s\n", l->names[c], l->table.cells[l->table.columns + c]);
+}
+
 /* What every list says of one name. */
 static int list_name(const char *name)
 {
@@ -427,7 +435,12 @@ static int list_name(const char *name)
         if (json_array_size(l.array) && format != FORMAT_JSON) {
             if (json_array_size(found))
                 (void)putchar('\n');
-            (format == FORMAT_CSV ? table_csv : table_print)(&l.table, stdout);
+            if (format == FORMAT_TABLE && json_array_size(l.array) == 1)
+                print_one(&l);
+            else
+                (format == FORMAT_CSV ? table_csv : table_print)(&l.table, stdout);
+            if (format == FORMAT_TABLE && strcmp(list->name, "programs") == 0)
+                printable_print(stdout, "each key: 'offchip list keys %s'\n", name);
         }
         (void)json_array_extend(found, l.array);
         listing_release(&l);
@@ -460,11 +473,22 @@ static int list_all(const struct list *list, const char *owner)
     return status;
 }
 
+/* What can be listed. */
+static int list_lists(void)
+{
+    for (const struct list *list = lists; list->name; list++)
+        printable_print(stdout, list->owner ? "offchip list %s [%s]\n" : "offchip list %s\n", list->name, list->owner);
+    puts("offchip list NAME    all that is said of one name");
+    return EXIT_DONE;
+}
+
 static int run(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[0], "platforms") == 0)
         return list_platform(argv[1]);
-    if (argc < 1 || argc > 2)
+    if (argc == 0)
+        return list_lists();
+    if (argc > 2)
         return cmd_usage("one of " LISTS " is needed");
     const char *name = strcmp(argv[0], "workloads") ? argv[0] : "programs"; /* which were called that before */
     const struct list *list = find_list(name);

@@ -224,8 +224,8 @@ static void say_beware(const struct check *c)
             row(beware ? "" : "beware", "%s", all[i].text);
             beware = true;
         }
-    if (!beware)
-        row("beware", "nothing in the way");
+    if (!beware && c->machine.gpu_count)
+        row("beware", "nothing: no setting is known to disturb a recording");
 }
 
 /* program: what is to be recorded, may be NULL. Returns an exit status: 0 if unified memory can be recorded. */

@@ -473,8 +473,8 @@ const struct command cmd_sweep = {
                "number of the platform.",
     .examples = "  offchip sweep uvm synth:bicg,bytes=1GiB --policy tree,fixed,adaptive --grid "
                 "oversubscription_pct=100:200:25 -o s.db\n"
-                "  offchip sweep dram --mem synth:gpu-g1 --mem synth:gpu-g2 --pim synth:pim-add --grid 'vcs=1|2' --set "
-                "cut=30000 -o d.db",
+                "  offchip sweep dram --mem synth:gpu-g1 --mem synth:gpu-g2 --pim synth:pim-add --policy frfcfs,f3fs "
+                "--grid 'vcs=1|2' -o d.db",
     .options = options,
     .run = run,
 };

@@ -58,7 +58,8 @@ static void print_table(const struct verify *verify, const char *path)
 {
     struct table t;
     const struct outcome *o = &verify->outcome;
-    printable_print(stdout, "%s: %s\n", path, verdict_of(verify));
+    printable_print(stdout, "%s: %s%s\n", path, verdict_of(verify),
+                    verify->complete ? ": no record is known to be lost" : "");
     for (size_t i = 0; i < o->note_count; i++)
         printable_print(stdout, "- %s\n", o->notes[i]);
     TABLE_BEGIN(&t, "metric", "value");

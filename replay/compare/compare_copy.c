@@ -5,6 +5,14 @@
 #include "models/zerocopy/link.h"
 #include "replay/compare/compare_rows.h"
 
+static bool is_loaded(const struct program_totals *t, size_t alloc)
+{
+    for (uint32_t l = 0; l < t->launches; l++)
+        if (t->launch[l].loaded >> alloc & 1)
+            return true;
+    return false;
+}
+
 static void apply(const struct compare_program *f, struct compare_row *row)
 {
     const struct program_copies *c = &f->copies;
@@ -16,6 +24,11 @@ static void apply(const struct compare_program *f, struct compare_row *row)
             compare_plan_name(names, f->totals.allocs[i].name);
     if (*names)
         compare_plan_say(row, "cudaMemcpy() of %s to the GPU before the first kernel", names);
+    for (size_t i = 0; i < f->totals.alloc_count; i++)
+        if (c->copied >> i & 1 && f->totals.allocs[i].host && !is_loaded(&f->totals, i))
+            compare_plan_say(row,
+                             "kernels only store to %s: if they use no old value of it, leave its copy out (%.3g MiB)",
+                             f->totals.allocs[i].name, (double)f->totals.allocs[i].bytes / 0x1p20);
     if (c->back_copies > c->last_copies)
         compare_plan_say(row, "and back before the CPU touches it: %lld copies in, %lld back", (long long)c->in_copies,
                          (long long)(c->back_copies - c->last_copies));

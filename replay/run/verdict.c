@@ -94,9 +94,13 @@ static void say_margin(struct verdict *v, const char *label, const struct verdic
 {
     const bool time = strcmp(label, "time") == 0;
     char margin[64];
-    (void)snprintf(margin, sizeof margin, "%s%.2f times",
+    const double times = verdict_margin(v, a, b);
+    (void)snprintf(margin, sizeof margin, "%s%.*f times",
                    a->value.lo < a->value.hi || b->value.lo < b->value.hi || *b->text == '>' ? "at least " : "",
-                   verdict_margin(v, a, b));
+                   times < 10    ? 2
+                   : times < 100 ? 1
+                                 : 0,
+                   times);
     (void)mem_add_text(v->say, sizeof v->say, "%s %s", a->error > 0 ? "Use" : "Best is", a->name);
     if (*a->text)
         (void)mem_add_text(v->say, sizeof v->say, ": %s%s%s", time ? "" : label, time ? "" : " ", a->text);
