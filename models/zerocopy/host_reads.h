@@ -1,22 +1,26 @@
-/* host_reads: simulates a program's reads of host memory: its warps run on a GPU's multiprocessors with their L1
- * (models/gpu/sms.h); memory of the GPU answers after a fixed time, host memory over the link.
+/* host_reads: simulates a program's reads of host memory. Its warps run on a GPU's multiprocessors with their L1
+ * (models/gpu/sms.h). The GPU's memory answers after a fixed time, host memory over the link.
  *
- * The link serves requests in the order in which they come. Each takes the time that it adds to those around it
- * (struct link_queue) and is answered load_ns later. A request is what one load asks for of one line, by the platform's
- * rule (warp.h). Stores to host memory are answered at once and not counted. Each warp asks for a sector on its way
- * once; other warps join until L2 has said that it is not its (l2_cycles), as measured on an H200: neighbouring warps
- * that loop over an array share no sector (33.7 to 36.7 GB/s; sharing, 42.6) and are 512 to 1,023 cycles apart in the
- * simulation, warps that have just begun share all (537,835 sectors; sharing none, 591,654) and are up to 8 apart. On
- * an H100 the warps of a stencil's block share the rows between them, up to 128 apart. A sector of the GPU's own memory
- * is asked for once. A launch of more loads than asked for is sampled: on some of its multiprocessors
- * (launch_weights.h), one of which has the block with the longest chain of loads. They have the share of the link that
- * their lines are of all: a request takes its own time, and lets the next begin when those of all others would be
- * through. Counts are over that share, and the scatter of the multiprocessors gives the standard error. Some run
- * together, since blocks go to whichever is done: BFS of kron 20 in blocks of 1,024 threads takes 9.85 ms in
- * whole, 10.3 on 5 of 132 multiprocessors together, 12.0 on 4 one by one, and 9.90 measured. Worked example, one warp
- * that reads 4 B a lane of one line, H200: one request of 128 B, answered after 2.6 ns of the link and 1,350 ns.
- * Source: specs of both parts; the queue: link.h. Differs: memory of the GPU answers as its L2 if all of it fits there,
- * else as DRAM, with any bandwidth. */
+ * The link serves requests in order of arrival. Each takes the time that it adds to those around it (struct
+ * link_queue); its answer comes load_ns later. A request is what one load asks of one line, by the platform's rule
+ * (warp.h). Stores to host memory are answered at once and not counted.
+ *
+ * A sector that is under way: each warp asks for it once. Other warps join only until L2 has answered (l2_cycles).
+ * Measured on an H200: neighbouring warps that loop over an array share no sector (33.7 to 36.7 GB/s; if they shared,
+ * 42.6); they are 512 to 1,023 cycles apart here. Warps that have just begun share all (537,835 sectors; if none,
+ * 591,654); they are up to 8 apart. On an H100 the warps of a stencil's block share rows, up to 128 apart. A sector of
+ * the GPU's own memory is asked for once.
+ *
+ * A long launch is sampled: some multiprocessors run (launch_weights.h), one of them with the block that has the
+ * longest chain of loads. Their share of the link is their share of all lines. Counts are divided by that share; the
+ * scatter between multiprocessors is the standard error. Some run together, because a block goes to whichever is free.
+ * BFS of kron 20 in blocks of 1,024 threads takes 9.85 ms in whole, 10.3 on 5 of 132 together, 12.0 on 4 one by one;
+ * measured 9.90.
+ *
+ * Worked example, one warp that reads 4 B a lane of one line, H200: one request of 128 B, answered after 2.6 ns of the
+ * link and 1,350 ns.
+ * Source: specs of both parts; the queue: link.h. Differs: the GPU's memory answers as L2 if everything fits there,
+ * else as DRAM; its bandwidth is unlimited. */
 #pragma once
 
 #include "models/zerocopy/launch_weights.h"

@@ -1,12 +1,12 @@
-/* lane: lists read by single threads in lockstep; a warp's 32 lanes walk 32 lists. The counting behind naive.
+/* lane: lists that single threads read in lockstep; a warp's 32 lanes walk 32 lists. Pattern naive counts by it.
  *
- * Load j of a warp: every lane whose list is longer than j reads element j of it. The lists of a graph lie one behind
- * the other, so the sectors of a load come in lane order, sorted, and runs are found while they are made. Reuse: none;
- * warp (a bitmap over the warp's part of the structure); group4 (a lane's loads j = 4q .. 4q + 3 are issued together:
- * the lane contributes nothing where its sector equals that of the load before it; loads of the last, incomplete four
- * are groups of their own); l1 (as warp, over the lists of a thread block).
- * Rules none and group4 are counted in closed form where each list but the last of a warp is a line or longer: then the
- * lanes of a load never share a line, and a list's requests follow from its start and length.
+ * Load j of a warp: every lane whose list is longer than j reads element j of it. A graph's lists lie one behind the
+ * other, so a load's sectors come sorted, in lane order, and runs are found on the way. Reuse: none; warp (a bitmap
+ * over the warp's part of the structure); group4 (loads j = 4q .. 4q + 3 of a lane are issued together: a lane adds
+ * nothing if its sector equals that of the load before; loads of an incomplete last four are groups of their own); l1
+ * (as warp, over the lists of a thread block).
+ * Rules none and group4 have a closed form if each list but a warp's last is a line or longer. Then the lanes of a load
+ * never share a line, and a list's requests follow from its start and length.
  * Source: EMOGI 382dbcc, the baseline kernels; group4: machine code of such loops is unrolled by four (measured: H200,
  * CUDA 13.0, 2026-11). */
 #pragma once
@@ -19,8 +19,8 @@ struct lane {
     uint64_t addr, count;
 };
 
-/* A warp and what it asked for. One whose lanes stand to each other in the same way, whole lines further on, asks for
- * the same: lists of arrays mostly do. */
+/* A warp and its requests. A warp with the same distances between its lanes, whole lines further on, makes the same
+ * ones; lists of arrays mostly do. */
 struct lane_warp {
     struct lane lane[WARP_LANES]; /* addr: from the line on in which lane 0 begins */
     size_t n;

@@ -1,4 +1,4 @@
-/* link: how long a launch's requests take, and what held them up.
+/* link: how long a launch's requests take, and what limits them.
  *
  *   wire  = (payload + completion_bytes x n) / (efficiency x raw)      down;  up: request_bytes x n, the larger counts
  *   tags  = n x round_trip / tags
@@ -8,12 +8,12 @@
  *   transfer = (wire^s + tags^s + host^s)^(1/s);  joined with issue by issue_sharpness, then with the longest list
  *   (its dependent loads one after the other) by chain_sharpness; plus vertex_ns x vertices. Launching
  *   it takes [launch] besides (models/gpu/launch.h).
- * Bounds without numbers in the platform are left out. A jump is a read that begins where none ended, at a place of
- * the span that nothing foretells: another page of host memory's banks, and, of a translation cache of whatever
- * replacement but the best, a hit with the share of the span that it reaches.
+ * A bound without numbers in the platform is left out. A jump is a read that does not begin where another ended, at a
+ * random place of the span. It changes the page of host memory's banks. It hits a translation cache with the share of
+ * the span that the cache reaches.
  * Worked example, H200, 128 B requests alone: wire 148 B / 59.23 GB/s = 2.50 ns, host 2 lines 2.17 ns: 50.5 GB/s.
- * Source: PCIe framing as in [pcie]; the form and its constants: platform files. Differs: bounds are joined by a
- * smooth maximum, which no measurement identifies; sharpness 8 and infinity differ by 3 %. */
+ * Source: PCIe framing as in [pcie]; the form and its constants: platform files. Differs: a smooth maximum joins the
+ * bounds, which no measurement identifies; sharpness 8 and infinity differ by 3 %. */
 #pragma once
 
 #include <stdbool.h>
@@ -38,9 +38,9 @@ struct pcie {
     double round_trip_ns; /* tags / round trip is one constant: requests/s */
     /* Host memory. */
     double host_bytes_per_s; /* in whole 64 B lines; 0: no such bound */
-    double jump_ns;          /* of host memory's time: a read that begins where none ended; 0: not modelled */
-    double walk_ns;          /* such a read beyond the reach: between translations that are fetched; 0: not modelled */
-    double reach_bytes;      /* of host memory whose translations the GPU has at hand */
+    double jump_ns;          /* host memory's time for a jump; 0: not modelled */
+    double walk_ns;          /* of a jump beyond the reach: between fetched translations; 0: not modelled */
+    double reach_bytes;      /* host memory whose translations the GPU keeps */
     double sharpness;        /* exponent that joins the bounds; large: the largest alone counts */
     /* The GPU's ability to issue. */
     double load_ns;         /* a load's latency, unloaded link; 0: not modelled */
@@ -93,7 +93,7 @@ double link_service_ns(const struct pcie *p, const struct request_mix *mix);
  * together. */
 double link_beside_ns(const struct pcie *p, double read_ns, double requests, double stored, double piece);
 
-/* Reads that take read_ns where all translations are at hand, of which `jumps` jump about in `span` bytes. */
+/* Reads that take read_ns with all translations cached; `jumps` of them go to random places of `span` bytes. */
 double link_walked_ns(const struct pcie *p, double read_ns, double jumps, double span);
 
 /* A block copy of `bytes` in `copies` pieces, ns. */
@@ -122,10 +122,10 @@ static inline uint64_t link_down_bytes(const struct request_mix *mix)
     return mix_payload(mix) + 12 * mix_requests(mix);
 }
 
-/* The link as a queue: how long it is busy with each request, one after the other.
+/* The link as a queue: how long each request occupies it.
  *
- * Wire, tags and host memory work side by side, so a request costs what it adds to the time of those around it: the
- * last requests, between half as many as there are tags and as many (no tags: 256). With W, T, H the sums of their
+ * Wire, tags and host memory work side by side, so a request costs what it adds to the time of the requests before it:
+ * between half as many as there are tags and as many (no tags: 256). With W, T, H the sums of their
  * bounds and f = (W^s + T^s + H^s)^(1/s) the joined time, it adds (W/f)^(s-1) w + (T/f)^(s-1) t + (H/f)^(s-1) h of its
  * own bounds w, t, h. These add up to f (Euler): a steady mix takes its link_service_ns() in whatever order.
  * Worked example, H200: requests of 96 B (2.0 ns of wire, 2.2 of host memory) and of 32 B (0.9, 1.1) in turn take

@@ -1,17 +1,17 @@
-/* compare_mixed: a mechanism for each allocation. Some are in GPU memory before the first kernel, the rest is read over
- * the link or managed. Looked for where memory is short, or where it is asked for: with room for all, no mix of 31
- * programs of the tree on an H200 was more than 8 % faster than one mechanism for all. A row appears only where it is
- * faster than every one of those by more than the errors. Each mix is one run of one engine:
+/* compare_mixed: a mechanism for each allocation. Some are in GPU memory before the first kernel; the rest is read over
+ * the link or managed. Mixes are tried where memory is short, or on request: with room for all, no mix of 31 programs
+ * was more than 8 % faster on an H200 than one mechanism for all. A mix gets a row only if it beats each of those by
+ * more than the errors. Each mix is one run of one engine:
  *
- *   MIX_LINK     copied, the rest zero-copy: the program's reads simulated with that memory on the GPU
- *                (models/zerocopy/host_reads.h), behind the copies; that simulation has a latency for memory of the
- *                GPU but nothing else of it, so a launch takes no less than its requests and than with all of its
- *                memory there, and no more than simulated: an interval
- *   MIX_MANAGED  copied, the rest managed, where memory is short: the uvm engine with that memory taken off
+ *   MIX_LINK     copied, the rest zero-copy: simulates the program's reads with that memory on the GPU
+ *                (models/zerocopy/host_reads.h), after the copies. The simulation knows the latency of the GPU's memory
+ *                only. So a launch is an interval: at least its requests, and at least its time with all memory there;
+ *                at most as simulated
+ *   MIX_MANAGED  copied, the rest managed, where memory is short: the uvm engine without that memory
  *
- * Copies come before the first kernel, by the link's rule, as the mechanism copy has them; what the CPU takes back
- * between kernels besides. Managed beside zero-copy memory is not asked for: remote pages of the uvm engine have no
- * cache and send stores as reads, which takes a quarter to twice the time of the zero-copy engine (docs/compare.md). */
+ * Copies come before the first kernel, at the link's rate, as for mechanism copy. Data that the CPU takes back between
+ * kernels is copied, too. Managed beside zero-copy is not tried: the uvm engine's remote pages have no cache and send
+ * stores as reads, which takes a quarter to twice the zero-copy engine's time (docs/compare.md). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,29 +1,27 @@
 /* compare_repeats: rows of a large program whose work repeats, from shorter runs of the same program.
  *
- * A program may say in which key its work repeats (struct workload_repeats). A shorter one keeps the width of rows,
- * blocks, warps, launches and, where memory is short, lacks of it in proportion: what repeats is the same, less often.
- * Sizes are x0, 2 x0, 4 x0, ..: a row's numbers at size x lie on a line through those of the first and the last size,
- * a + b x (ratios: a + b / x), read off at the whole size. The same lines through the first size and those a half and a
- * quarter as large as the last are the check: the difference of the last two may come again with every doubling up to
- * the whole size, shrinking as it did from the one before: all of them together, and at least a quarter of the one
- * before, is what a number may be off. When all numbers of the rows that may be tied with the best (their models'
- * errors) are off by less than NEAR_PCT, or their times alone at the last size that pays, that is the answer; numbers
- * that are not as near are estimates. If it never is, the program runs whole.
+ * A program may name the key in which its work repeats (struct workload_repeats). A shorter run keeps the width of
+ * rows, blocks, warps, launches, and the share of memory that is short. Sizes are x0, 2 x0, 4 x0, ..: the line a + b x
+ * through a number at the first and the last size (ratios: a + b / x) gives it at the whole size. Lines to half and a
+ * quarter of the last size are the check. The difference of the last two lines may come again with every doubling up to
+ * the whole size, shrinking as before. The error is the sum of these, and at least a quarter of the difference before.
+ * The rows are the answer when all numbers of those that may tie with the best are off by less than NEAR_PCT, or their
+ * times alone at the last size that pays. Other numbers are estimates. If that never comes, the program runs whole.
  *
- * Any program that fits may instead be asked the first blocks of its launches, whole waves of them, if that is a small
- * part of its work. Then x is warps, lines are those through the last two sizes of each pair (the first
- * blocks may lie at an edge), memory is the whole program's, and pages that the first blocks do not reach are the GPU's
- * from the beginning, as they are for later launches of the whole. What comes by faults depends on which pages are left
- * for the other blocks: it is an estimate, by the pages that are left, no less than the kernels' own line;
- * where it would be best the program runs whole. Zero-copy is asked of the whole program, by counts on the same lines.
+ * Any program that fits may run the first blocks of its launches instead, in whole waves, if that is a small part of
+ * its work. Then x is warps, and lines go through the last two sizes of each pair, because the first blocks may lie at
+ * an edge. Memory is the whole program's; pages that the first blocks do not reach are on the GPU from the start, as
+ * later launches of the whole find them. Faults depend on which pages are left for the other blocks, so such rows are
+ * estimates by the pages left, at least the kernels' own line. If such a row would be best, the program runs whole.
+ * Zero-copy counts requests of the whole program, by lines of the same kind.
  * Worked example: of matmul's 20.7 waves (n = 2,368, copied: 2.207 ms) 1, 2 and 4 take 0.919, 0.984 and 1.115 ms: 2.212
  * ms by the last two, 2.202 ms by those before.
  *
- * The first size is at least AT_ONCE times the blocks of 2 MiB that resident warps touch in their first steps: where
- * those are a large part of what is simulated, nothing repeats. A program that L2 holds is another one, too. Worked
- * example: 64, 128, 256 and 512 rows of 51,200 take 5, 9.1, 17 and 32.9 ms. The line through 64 and 512 rows gives
- * 3.190 s, through 64 and 256 3.201 s, through 64 and 128 3.281 s: differences of
- * 80 and 11 ms; the next seven would be 1.5 ms, 0.2 ms, ..: 3.19 s may be off by a quarter of 80 ms, 0.6 %. */
+ * The first size has at least AT_ONCE times the blocks of 2 MiB that resident warps touch in their first steps: if
+ * those are a large part of the run, nothing repeats. A program that L2 holds is another one, too. Worked example: 64,
+ * 128, 256 and 512 rows of 51,200 take 5, 9.1, 17 and 32.9 ms. The line through 64 and 512 rows gives 3.190 s, through
+ * 64 and 256 3.201 s, through 64 and 128 3.281 s: differences of 80 and 11 ms. The next seven would be 1.5 ms, 0.2 ms,
+ * ..: 3.19 s may be off by a quarter of 80 ms, 0.6 %. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
