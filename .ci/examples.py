@@ -100,7 +100,7 @@ def make_inputs(folder):
     offchip('diff', path('plan.ini'), path('t.db'), '--ledger', path('ledger.csv'))
     write('t.csv', ['seq,ts,address,op\n', *('%d,%g,%d,%s\n' % (i, i / 4, i * 4096, 'RW'[i % 2]) for i in range(20))])
     offchip('replay', 'uvm', 'synth:bicg,bytes=16MiB', '-o', path('results.db'))
-    offchip('sweep', 'uvm', 'synth:bicg,bytes=16MiB', 'synth:nw,bytes=16MiB', '--policy', 'tree,adaptive', '--grid',
+    offchip('sweep', '-j', '1', 'uvm', 'synth:bicg,bytes=16MiB', 'synth:nw,bytes=16MiB', '--policy', 'tree,adaptive', '--grid',
             'oversubscription_pct=0|125', '-o', path('results.db'))
     for i, name in enumerate(('shard-1.db', 'shard-2.db', 'part1.db', 'part2.db', 'monday.db', 'tuesday.db')):
         offchip('replay', 'uvm', 'synth:bicg,bytes=%dMiB' % (4 + i), '--policy', 'tree,adaptive', '-o', path(name))
@@ -108,7 +108,7 @@ def make_inputs(folder):
         offchip('import', path('part%d.csv.gz' % i), '-o', path('app.104%d.db' % i))
         os.makedirs(path('results'), exist_ok=True)
         shutil.copy(path('shard-%d.db' % i), path('results/part-%d.db' % i))
-    offchip('sweep', 'dram', '--mem', 'synth:gpu-g1', '--mem', 'synth:gpu-g2', '--pim', 'synth:pim-add,ops=100', '--policy',
+    offchip('sweep', '-j', '1', 'dram', '--mem', 'synth:gpu-g1', '--mem', 'synth:gpu-g2', '--pim', 'synth:pim-add,ops=100', '--policy',
             'fcfs,f3fs', '-o', path('pairs.db'))
     offchip('import', 'fixtures/traces/accesses_h200.txt.xz', '-o', path('accesses.db'))
     shutil.copy(path('accesses.db'), path('bfs.db'))
@@ -159,7 +159,7 @@ def try_page(page, text, work, env):
     shutil.copytree(os.path.join(work, 'inputs'), folder, symlinks=True, dirs_exist_ok=True)
     keeps = Path('fixtures/examples', re.sub('^offchip | --.*', '', page).replace('/', '-'))
     kept = dict(re.findall(r'^\$ (.*?)\n-+\n(.*?)(?=^\$ |\Z)', keeps.read_text() if keeps.exists() else '', re.M | re.S))
-    tries = [(command, ['bash', '-o', 'pipefail', '-c', command], None, [why for sign, why in NOT_RUN if re.search(sign, command)]) for command in commands(text)]
+    tries = [(command, ['bash', '-o', 'pipefail', '-c', command.replace('offchip sweep', 'offchip sweep -j 1')], None, [why for sign, why in NOT_RUN if re.search(sign, command)]) for command in commands(text)]
     tries += [(block.split('\n')[0], [interpreter, '-'], block, lacking) for block, interpreter, lacking in blocks_of_python(page)]
     for what, argv, text, lacking in tries:
         if lacking:
@@ -178,7 +178,7 @@ def try_page(page, text, work, env):
         good = status == 0 or (status == 141 and '| head' in what)  # head has seen enough
         now, shown = (done.stdout, OUTPUTS[page, what]) if (page, what) in OUTPUTS else (told(done), kept.get(what, '')) if good else ('', '')
         if now != shown and 'pandas' not in (text or ''):
-            if os.environ.get('UPDATE') and (page, what) in OUTPUTS:
+            if good and os.environ.get('UPDATE') and (page, what) in OUTPUTS:
                 Path(page).write_text(Path(page).read_text().replace('$ %s\n%s```' % (what, shown), '$ %s\n%s```' % (what, now)))
             good, error = False, 'prints otherwise:\n' + '\n'.join(list(difflib.unified_diff(shown.splitlines(), now.splitlines(), lineterm='', n=0))[2:])
         kept[what] = now if good or now else kept.get(what, '')

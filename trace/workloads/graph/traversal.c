@@ -14,7 +14,8 @@ static const struct param traversal_param_table[] = {
     PARAM_INT_ROW(
         traversal_params, roots, "", 1, 1e6, 64,
         "start vertices 0, V/roots, 2V/roots, ... that have out-edges, or the first that has; metrics are means"),
-    PARAM_CHOICE_ROW(traversal_params, element, "8|4|16", 0, "bytes of an element of the edge list"),
+    PARAM_CHOICE_ROW(traversal_params, element, "8|4|16", 0,
+                     "bytes of an element of the edge list, whatever the file has; int32 ids: 4"),
     PARAM_INT_ROW(traversal_params, base_offset, "bytes", 0, 4095, 0,
                   "of the edge list from a page boundary; whole elements, else a GPU traps"),
     PARAM_CHOICE_ROW(traversal_params, reuse, SCAN_REUSE_NAMES, 0, "which sectors are not requested again"),
