@@ -70,14 +70,9 @@ END_TEST
 
 START_TEST(policies_stand_as_they_are_listed_and_variants_by_their_numbers)
 {
-    static const char *const order[] = {"tree",
-                                        "fixed:granularity=4KiB",
-                                        "fixed:granularity=64KiB",
-                                        "fixed:granularity=2MiB",
-                                        "adaptive",
-                                        "none",
-                                        "tree+random",
-                                        "adaptive+random"};
+    static const char *const order[] = {
+        "tree",     "none",        "fixed:granularity=4KiB", "fixed:granularity=64KiB", "fixed:granularity=2MiB",
+        "adaptive", "tree+random", "adaptive+random"};
     for (size_t i = 0; i + 1 < sizeof order / sizeof *order; i++) {
         ck_assert_msg(style_order("uvm", order[i], order[i + 1]) < 0, "%s", order[i]);
         ck_assert_msg(style_order("uvm", order[i + 1], order[i]) > 0, "%s", order[i]);
