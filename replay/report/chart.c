@@ -19,12 +19,8 @@ static const double across = 36; /* letters from the axis to the right end */
 int chart_init(struct chart *chart, const char *engine, char *const *groups, size_t group_count, char *const *series,
                size_t series_count, struct err *err)
 {
-    *chart = (struct chart){.groups = group_count,
-                            .series = series_count,
-                            .group_names = groups,
-                            .series_names = series,
-                            .block = "p",
-                            .base = 1};
+    *chart = (struct chart){
+        .groups = group_count, .series = series_count, .group_names = groups, .series_names = series, .block = "p"};
     struct style *styles = mem_zalloc(series_count, sizeof *styles, err);
     chart->bars = mem_zalloc(group_count * series_count, sizeof *chart->bars, err);
     chart->styles = styles;
@@ -318,7 +314,7 @@ static void plot_series(FILE *script, const struct chart *chart, size_t s, doubl
         (void)fprintf(script, "$%s%zu using 1:3:($1-0.36):($1+0.36):3:4 with boxxyerror", chart->block, s);
     else
         (void)fprintf(script, "$%s%zu using 1:(%.9g):($1-%.6g):($1+%.6g):(%.9g):2 with boxxyerror", chart->block, s,
-                      chart->log ? chart->base : 0, half, half, chart->log ? chart->base : 0);
+                      chart->base, half, half, chart->base);
     style_put_fill(script, &chart->styles[s]);
     (void)fputs(*chart->series_names[s] ? " title " : " notitle", script);
     if (*chart->series_names[s])
@@ -343,10 +339,49 @@ double chart_step(double most)
     return decade * (times < 2 ? 1 : times < 5 ? 2 : 5);
 }
 
+/* The i-th tic from 1 on an axis by decades, by 1, 2, 5, or finer. */
+static double log_tic(size_t fine, int i)
+{
+    static const double in_decade[][8] = {{1}, {1, 2, 5}, {1, 1.5, 2, 3, 4, 5, 6, 8}};
+    static const int counts[] = {1, 3, 8};
+    const int decade = (int)floor((double)i / counts[fine]);
+    return in_decade[fine][i - decade * counts[fine]] * pow(10, decade);
+}
+
+/* From a tic to a tic, four at least: a ratio of more than 5 has four by 1, 2, 5, and of more than 2 the finer. */
+static void put_log_axis(FILE *script, double least, double most)
+{
+    const double ratio = most / least;
+    const size_t fine = ratio > 100 ? 0 : ratio > 5 ? 1 : 2;
+    const int skip = (int)fmin(40, fmax(1, ceil(log10(ratio) / 8)));
+    int lo = (int)floor(log10(least)) * (fine == 0 ? 1 : fine == 1 ? 3 : 8), hi;
+    while (log_tic(fine, lo + 1) <= least * (1 + 1e-9))
+        lo++;
+    (void)fprintf(script, "set logscale y\nset format y '%%g'\nset ytics (%.9g", log_tic(fine, lo));
+    for (hi = lo; log_tic(fine, hi) < most * (1 - 1e-9);)
+        (void)fprintf(script, ", %.9g", log_tic(fine, hi += skip));
+    (void)fprintf(script, ")\nset yrange [%.9g:%.9g]\n", log_tic(fine, lo), log_tic(fine, hi));
+}
+
+void chart_axis(FILE *script, double least, double most, bool log)
+{
+    if (log) {
+        put_log_axis(script, least, most);
+    } else if (least <= 0) {
+        (void)fprintf(script, "set yrange [0:%s]\nset ytics 0,%.9g\n", most > 0 ? "*" : "1",
+                      chart_step(most > 0 ? most : 1));
+    } else { /* a tenth at least: a difference that is nothing is not drawn as one */
+        const double middle = (least + most) / 2, lo = fmin(least, middle * 0.95), hi = fmax(most, middle * 1.05);
+        const double step = chart_step(hi - lo), from = floor(lo / step + 1e-9) * step;
+        (void)fprintf(script, "set yrange [%.9g:%.9g]\nset ytics %.9g,%.9g\n", from, ceil(hi / step - 1e-9) * step,
+                      from, step);
+    }
+}
+
 void chart_write(const struct figure_input *input, FILE *script, const struct chart *chart)
 {
     size_t n = 0, k = 0, drawn = 0, longest = 0, entries = 0;
-    double half = 0.36, most = 0;
+    double half = 0.36, most = chart->base, least = INFINITY;
     bool *intervals = mem_zalloc(chart->series, sizeof *intervals, NULL);
     for (size_t s = 0; s < chart->series; s++)
         n += is_drawn(chart, s);
@@ -361,8 +396,10 @@ void chart_write(const struct figure_input *input, FILE *script, const struct ch
             longest = strlen(chart->series_names[s]) > longest ? strlen(chart->series_names[s]) : longest;
             entries++;
         }
-    for (size_t i = 0; i < chart->groups * chart->series; i++)
+    for (size_t i = 0; i < chart->groups * chart->series; i++) {
         most = fmax(most, chart->bars[i].hi);
+        least = fmin(least, chart->bars[i].lo);
+    }
     if (!chart->panel && longest)
         plot_legend(input, script, entries, longest);
     else
@@ -371,12 +408,7 @@ void chart_write(const struct figure_input *input, FILE *script, const struct ch
     for (size_t g = 1; g < chart->groups && !chart->stacked && n > 1; g++)
         (void)fprintf(script, "set arrow from %g, graph 0 to %g, graph 1 nohead linecolor rgb '#dddddd' back\n",
                       (double)g - 0.5, (double)g - 0.5);
-    if (chart->log)
-        (void)fprintf(script, "set logscale y %d\nset format y '%%g'\n%s", chart->log_of,
-                      chart->panel ? "set yrange [*:*]\n" : "");
-    else
-        (void)fprintf(script, "set yrange [0:%s]\nset ytics 0,%.9g\n", most > 0 ? "*" : "1",
-                      chart_step(most > 0 ? most : 1));
+    chart_axis(script, fmin(least, chart->base), most, chart->log);
     if (!chart->stacked && n)
         (void)chart_at(0, 0, n, &half);
     (void)fputs("plot ", script);

@@ -20,11 +20,10 @@ struct chart {
     const char *block;          /* data blocks are called $BLOCK0 .., one for each series drawn */
     bool stacked;               /* a group's bars on top of each other */
     bool box;                   /* from `lo` to `hi`, with a line at the value */
-    bool log;                   /* from `base` up or down; else from 0 */
-    int log_of;                 /* of the axis: 2 or 10 */
-    double base;
-    const char *labels;   /* what groups are ("case"): the axis' label; NULL: none */
-    bool third;           /* line of the title, for several panels */
+    bool log;                   /* the axis */
+    double base;                /* bars go from it, up or down; on a logarithmic axis not 0 */
+    const char *labels;         /* what groups are ("case"): the axis' label; NULL: none */
+    bool third;                 /* line of the title, for several panels */
     size_t panel, panels; /* of several over each other, all with one axis, which stands under the last; 0: of one */
 };
 
@@ -41,6 +40,9 @@ double chart_at(size_t group, size_t i, size_t n, double *half);
 
 /* Data, axes and "plot ..", without a line's end: more may follow. Series without a bar are left out. */
 void chart_write(const struct figure_input *input, FILE *script, const struct chart *chart);
+
+/* The vertical axis' range and tics, of which four or more have labels. From 0: least <= 0. */
+void chart_axis(FILE *script, double least, double most, bool log);
 
 /* The distance of tics on a linear axis that ends at `most`. */
 double chart_step(double most);

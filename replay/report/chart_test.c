@@ -61,6 +61,7 @@ START_TEST(parts_stand_on_each_other)
     char *text = script_of(&chart);
     has(text, "$p0 << EOD\n0 2 0 2 \"a\"\n", true);
     has(text, "$p1 << EOD\n0 3 2 5 \"a\"\n", true);
+    has(text, "set yrange [0:*]", true); /* bars on each other reach further than one */
     free(text);
     chart_release(&chart);
 }
@@ -75,6 +76,48 @@ START_TEST(an_axis_has_a_few_round_tics)
         const double tics = most / chart_step(most);
         ck_assert_msg(tics >= 3 && tics < 7.6, "%g: %g", most, tics);
     }
+}
+END_TEST
+
+/* The labelled tics of a script's vertical axis, and its ends. */
+static size_t tics_of(const char *text, double *lo, double *hi)
+{
+    const char *range = strstr(text, "set yrange ["), *tics = strstr(text, "set ytics ");
+    double from, step, next;
+    size_t n = 1;
+    ck_assert_int_eq(sscanf(range, "set yrange [%lf:%lf]", lo, hi), 2);
+    if (sscanf(tics, "set ytics %lf,%lf", &from, &step) == 2)
+        return 1 + (size_t)((*hi - from) / step + 1e-6);
+    ck_assert_int_eq(sscanf(tics, "set ytics (%lf", &from), 1);
+    for (const char *comma = tics; (comma = strchr(comma + 1, ',')); n++, from = next) {
+        ck_assert_int_eq(sscanf(comma, ", %lf", &next), 1);
+        ck_assert_double_gt(next, from);
+    }
+    ck_assert_double_eq_tol(from, *hi, 1e-9 * from);
+    return n;
+}
+
+/* Worked: 0.87 to 1 goes by 0.02; a half to 1.2 by the finer tics of a logarithmic axis. */
+START_TEST(an_axis_that_does_not_begin_at_0_has_four_tics_or_more)
+{
+    static char text[4000];
+    double lo, hi;
+    for (double ratio = 1; ratio < 1e12; ratio *= 1.03)
+        for (double least = 0.0101; least < 20; least *= 1.9) {
+            FILE *out = fmemopen(text, sizeof text, "w");
+            chart_axis(out, least, least * ratio, ratio > 2);
+            (void)fclose(out);
+            const size_t n = tics_of(text, &lo, &hi);
+            ck_assert_msg(n >= 4 && n <= 11, "%g to %g: %s", least, least * ratio, text);
+            ck_assert_double_le(lo, least * 1.000001);
+            ck_assert_double_ge(hi, least * ratio * 0.999999);
+        }
+    FILE *out = fmemopen(text, sizeof text, "w");
+    chart_axis(out, 0.87, 1, false);
+    chart_axis(out, 0.5, 1.2, true);
+    (void)fclose(out);
+    has(text, "set yrange [0.86:1]\nset ytics 0.86,0.02\n", true);
+    has(text, "set ytics (0.5, 0.6, 0.8, 1, 1.5)\nset yrange [0.5:1.5]\n", true);
 }
 END_TEST
 

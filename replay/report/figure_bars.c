@@ -143,7 +143,7 @@ static const char *scale(const struct bars *b, struct chart *chart, size_t metri
     return unit;
 }
 
-/* Choose the axis: speed-ups are drawn from 1; values over decades on a logarithmic axis. */
+/* Choose the axis: speed-ups are drawn from 1, logarithmic where one halves or doubles; so are values over decades. */
 static void choose_axis(const struct bars *b, struct chart *chart, size_t metric)
 {
     double least = INFINITY, most = 0;
@@ -153,9 +153,12 @@ static void choose_axis(const struct bars *b, struct chart *chart, size_t metric
             most = fmax(most, chart->bars[i].hi);
         }
     const bool gain = !b->joined && figure_form_is_gain(b->form.metrics[metric]);
-    chart->log = gain || (!chart->stacked && least > 0 && most / least > (b->box ? 10 : 100));
+    if (gain) {
+        least = fmin(least, 1);
+        most = fmax(most, 1);
+    }
+    chart->log = !chart->stacked && least > 0 && most / least > (gain ? 2 : b->box ? 10 : 100);
     chart->base = gain ? 1 : chart->log ? pow(10, floor(log10(least * 0.9))) : 0;
-    chart->log_of = gain ? 2 : 10;
 }
 
 /* Label of the axis; for a box, whose metric is a median, without "median". */
@@ -192,9 +195,9 @@ static int draw_panel(const struct bars *b, FILE *script, size_t metric, struct 
     const char *unit = scale(b, &chart, metric);
     choose_axis(b, &chart, metric);
     if (metric)
-        (void)fputs("unset label\nunset arrow\nunset logscale\n", script);
+        (void)fputs("unset label\nunset arrow\nunset logscale\nset format y\n", script);
     figure_form_ylabel(form, script, name, axis_label(b, name, what, sizeof what), chart.log, unit, chart.panels > 1);
-    if (chart.log && chart.base == 1 && figure_form_is_gain(name))
+    if (!chart.stacked && figure_form_is_gain(name))
         figure_form_line_at_one(script);
     if (!rc)
         chart_write(form->input, script, &chart);

@@ -39,6 +39,10 @@ static size_t measure(struct lines *l)
         l->points[i / l->form.value_count]++;
         all++;
     }
+    if (figure_form_is_gain(l->form.metrics[0])) {
+        l->least = fmin(l->least, 1);
+        l->most = fmax(l->most, 1);
+    }
     plot_note_missing(l->form.input, elsewhere, "they have no number on this axis");
     return all;
 }
@@ -57,7 +61,7 @@ static void put_data(const struct lines *l, FILE *script, size_t line, double un
 
 static bool is_log(const struct lines *l)
 {
-    return figure_form_is_gain(l->form.metrics[0]) || (l->least > 0 && l->most / l->least > 100);
+    return l->least > 0 && l->most / l->least > (figure_form_is_gain(l->form.metrics[0]) ? 2 : 100);
 }
 
 /* Whether two lines cannot be told apart: nowhere further from each other than a line is wide. */
@@ -148,7 +152,7 @@ static void put_tics(const struct lines *l, FILE *script, bool wide)
         }
 }
 
-static void put_axes(const struct lines *l, FILE *script, const char *unit)
+static void put_axes(const struct lines *l, FILE *script, double by, const char *unit)
 {
     const char *metric = l->form.metrics[0];
     const bool gain = figure_form_is_gain(metric), log = is_log(l);
@@ -160,10 +164,7 @@ static void put_axes(const struct lines *l, FILE *script, const char *unit)
     plot_quote(script, l->key);
     (void)fprintf(script, ".\"%s (%s)\"\n", wide ? ", log scale" : "", unit_of(l->key));
     figure_form_ylabel(&l->form, script, metric, figure_form_name(metric, name, sizeof name), log, unit, false);
-    if (log)
-        (void)fprintf(script, "set logscale y %d\nset format y '%%g'\n", gain ? 2 : 10);
-    else
-        (void)fputs("set yrange [0:*]\n", script);
+    chart_axis(script, gain || log ? l->least / by : 0, l->most / by, log);
     if (gain)
         figure_form_line_at_one(script);
     if (wide)
@@ -190,7 +191,7 @@ static int draw(struct lines *l, FILE *script, struct err *err)
     for (size_t i = 0; i < l->count; i++)
         if (l->points[i])
             put_data(l, script, i, by);
-    put_axes(l, script, unit);
+    put_axes(l, script, by, unit);
     put_plot(l, script);
     return 0;
 }
