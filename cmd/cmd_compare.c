@@ -115,7 +115,7 @@ static void print_head(const struct view *view, FILE *to)
     printable_print(to, "%s%s%s%s%s, on %s (%s%s)%s\n", result->recorded, *result->recorded ? " (" : "",
                     result->program, *result->recorded ? ")" : "", size, result->platform->name, result->platform->from,
                     borrowed, result->measured ? "; kernels measured" : "");
-    if (*result->size_note)
+    if (*result->size_note && !opt_verbose) /* else among the notes */
         printable_print(to, "%s\n", result->size_note);
     for (size_t i = 0; i < json_array_size(result->limits); i++)
         printable_print(to, "%s\n", json_string_value(json_array_get(result->limits, i)));
