@@ -59,8 +59,10 @@ struct work {
     atomic_size_t next;
     struct progress progress;
     struct sweep_cache *answers;
-    atomic_size_t ran, found, resized; /* resized: run with arrays of another size than asked for */
-    atomic_bool unnamed;               /* the platform of some is the engine's default */
+    atomic_size_t ran, found; /* points */
+    atomic_size_t runs;       /* of those that ran, one for each policy */
+    atomic_size_t resized;    /* run with arrays of another size than asked for */
+    atomic_bool unnamed;      /* the platform of some is the engine's default */
     char id[33];
     int own;              /* descriptor of `aside`, which nobody else may fill; -1: none */
     pthread_mutex_t lock; /* of everything below */
@@ -146,8 +148,10 @@ static void run_point(struct work *s, size_t index, const struct replay_request 
         if (!queue || save_point_init(&point, request, &result, (int64_t)(index * runs), &err) ||
             save_queue_add(queue, &point, &err))
             fail(s, false, &err);
-        else
+        else {
             (void)atomic_fetch_add(&s->ran, 1);
+            (void)atomic_fetch_add(&s->runs, runs);
+        }
         char note[200];
         bool resized = false;
         for (size_t i = 0; i < request->input_count; i++)
@@ -407,7 +411,8 @@ static int execute(const struct sweep *sweep)
     if (status)
         return status;
     cmd_on_signal_say("%s", "");
-    cmd_say("%zu points run, %zu found finished in %s", atomic_load(&s.ran), atomic_load(&s.found), output);
+    cmd_say("%zu points run (%zu runs), %zu found finished in %s", atomic_load(&s.ran), atomic_load(&s.runs),
+            atomic_load(&s.found), output);
     if (atomic_load(&s.unnamed))
         cmd_say("no --platform: on %s, default of %s", sweep->engine->default_platform, sweep->engine->name);
     if (atomic_load(&s.resized))
