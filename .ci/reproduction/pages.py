@@ -129,7 +129,7 @@ def headlines(pages):
     for name, pattern in HEADLINES.items():
         lines = [r for link in pages if f"[{name}]" in link for r in rows(pages[link][0]) if re.search(pattern, f"{r.place}: {r.claim}") and not r.kind.endswith(APART) and "itself" not in r.claim]
         said.append(f"{name} {sum(r.verdict in PLAIN and r.sort in ('prediction', 'bound') for r in lines)} of {len(lines)}")
-    return f"Headline claims that hold, unfitted (numbers within 10 %): {', '.join(said)}."
+    return f"Headline claims that hold, by paper: {', '.join(said)}. A number holds within 10 % of the published; fitted claims count as failed."
 
 
 def index(pages):
