@@ -15,7 +15,7 @@
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 
-enum { METRICS_MAX = 128, RANKS = 4 };
+enum { METRICS_MAX = 128, RANKS = 4, MOST_SAID = 4 /* policies of one sentence */ };
 
 /* Of engines that this release does not know. */
 static const struct metric unknown_time = {"time_ns", METRIC_REAL, METRIC_SUM, ""};
@@ -345,6 +345,8 @@ static bool is_copy(const struct case_table *table, size_t run)
 struct tally {
     size_t cases;     /* of several policies */
     size_t *wins;     /* [series]: alone */
+    size_t *best;     /* [series]: alone or with others */
+    bool differ;      /* those of a case, by less than their errors */
     const char *most; /* the series that does most often */
     size_t most_wins;
     double least;  /* of their leads */
@@ -365,6 +367,14 @@ static void count_case(struct tally *tally, const struct case_table *table, cons
             tally->most_wins = tally->wins[s];
             tally->most = table->series_labels[s];
         }
+    for (size_t i = 0; i < n && v->pick < n; i++) {
+        if (!answers[i].wins)
+            continue;
+        for (size_t s = 0; s < table->series; s++)
+            tally->best[s] += table->series_labels[s] == answers[i].name;
+        tally->differ |= answers[i].value.lo != answers[v->pick].value.lo;
+        tally->differ |= answers[i].value.hi != answers[v->pick].value.hi;
+    }
     if (next < n) {
         tally->least = fmin(tally->least, verdict_margin(v, &answers[v->pick], &answers[next]));
         tally->measured &= answers[v->pick].error > 0;
@@ -400,10 +410,35 @@ static void judge_case(struct tally *tally, const struct case_table *table, cons
     (void)snprintf(report->answer, sizeof report->answer, "%s", v.say);
 }
 
-/* Say the tally, unless a verdict of one case says it already. */
-static void say_tally(const struct tally *t, bool marks, struct report *report)
+/* "a and b are the fastest in every case, the same." Whether several are the best of every case. */
+static bool say_always(const struct tally *t, const struct case_table *table, struct report *report)
 {
-    if (t->cases < 2)
+    size_t n = 0, said = 0, sometimes = 0;
+    for (size_t s = 0; s < table->series; s++) {
+        n += t->best[s] == t->cases;
+        sometimes += t->best[s] && t->best[s] < t->cases;
+    }
+    if (n < 2 || n > MOST_SAID)
+        return false;
+    *report->answer = 0;
+    for (size_t s = 0; s < table->series; s++)
+        if (t->best[s] == t->cases)
+            (void)mem_add_text(report->answer, sizeof report->answer, "%s%s",
+                               said++ == 0 ? ""
+                               : said == n ? " and "
+                                           : ", ",
+                               table->series_labels[s]);
+    const bool time = strcmp(t->by, "time") == 0;
+    (void)mem_add_text(report->answer, sizeof report->answer, " are the %s in every case%s%s, the same%s%s.",
+                       time ? "fastest" : "best", time || !*t->by ? "" : " by ", time ? "" : t->by,
+                       t->differ ? " within the models' errors" : "", sometimes ? "; in some others too" : "");
+    return true;
+}
+
+/* Say the tally, unless a verdict of one case says it already. */
+static void say_tally(const struct tally *t, const struct case_table *table, bool marks, struct report *report)
+{
+    if (t->cases < 2 || say_always(t, table, report))
         return;
     if (t->most_wins == t->cases)
         (void)snprintf(report->answer, sizeof report->answer,
@@ -453,7 +488,8 @@ static struct report_mark *find_best(const struct case_table *table, const struc
     const size_t count = table->set->count;
     list = first ? mem_zalloc(count, sizeof *list, err) : NULL;
     values = list ? mem_zalloc(count, sizeof *values, err) : NULL;
-    tally.wins = values ? mem_zalloc(table->series + 1, sizeof *tally.wins, err) : NULL;
+    tally.wins = values ? mem_zalloc(2 * table->series + 1, sizeof *tally.wins, err) : NULL;
+    tally.best = tally.wins ? tally.wins + table->series : NULL;
     best = tally.wins ? mem_zalloc(count, sizeof *best, err) : NULL;
     if (best)
         sort_by_case(table, count, first, list);
@@ -466,7 +502,7 @@ static struct report_mark *find_best(const struct case_table *table, const struc
         judge_case(&tally, table, list + at, n, &by,
                    pivot ? strcmp(shown->names[0], by.metric) == 0 : is_chosen(shown, by.metric), values, best, report);
     }
-    say_tally(&tally, !pivot, report);
+    say_tally(&tally, table, !pivot, report);
     free(tally.wins);
     free(first);
     free(list);

@@ -118,6 +118,41 @@ START_TEST(all_metrics_stand_in_the_order_of_their_engine)
 }
 END_TEST
 
+/* One more case under three policies. */
+static void add_case(struct run_set *set, const char *input, double tree, double none, double fixed)
+{
+    testing_add_runs(set, "test",
+                     json_pack("{s:s,s:s,s:s,s:{},s:[{s:s,s:{},s:{s:f}},{s:s,s:{},s:{s:f}},{s:s,s:{},s:{s:f}}]}",
+                               "engine", "uvm", "input", input, "platform", "titanv", "settings", "runs", /* */
+                               "policy", "tree", "params", "metrics", "time_ns", tree,                    /* */
+                               "policy", "none", "params", "metrics", "time_ns", none,                    /* */
+                               "policy", "fixed", "params", "metrics", "time_ns", fixed));
+}
+
+/* Worked: tree and none tie in both cases; then with fixed, within the errors; then tree alone wins one. */
+START_TEST(the_same_few_may_be_the_best_of_every_case)
+{
+    struct run_set set = {0};
+    struct report report;
+    const struct report_options how = {.metrics = "time_ns", .pivot = "policy"};
+    add_case(&set, "a", 10, 10, 30);
+    add_case(&set, "b", 20, 20, 50);
+    WORKS(report_make(&report, &set, &how, &err));
+    ck_assert_str_eq(report.answer, "tree and none are the fastest in every case, the same.");
+    report_release(&report);
+    add_case(&set, "c", 10, 10.01, 10.02);
+    WORKS(report_make(&report, &set, &how, &err));
+    ck_assert_str_eq(report.answer, "tree and none are the fastest in every case, the same within the models' errors; "
+                                    "in some others too.");
+    report_release(&report);
+    add_case(&set, "d", 10, 30, 50);
+    WORKS(report_make(&report, &set, &how, &err));
+    ck_assert_ptr_nonnull(strstr(report.answer, "No policy is best in every case"));
+    report_release(&report);
+    run_set_release(&set);
+}
+END_TEST
+
 START_TEST(policies_rank_by_what_their_engine_says)
 {
     struct run_set set = {0};
