@@ -55,6 +55,7 @@ struct work {
     const struct sweep *sweep;
     size_t total, part, parts;
     size_t points, threads; /* of this part; of all points together */
+    atomic_size_t written;  /* points on the disk, by this sweep */
     int each;               /* threads of what a point does not share out itself */
     atomic_size_t next;
     struct progress progress;
@@ -88,6 +89,15 @@ static const char *filled(void)
     return aside ? aside : output;
 }
 
+/* What is there when a sweep is cut off: points that this one wrote, and those it found. */
+static void say_kept_at_signal(void *arg, size_t wrote)
+{
+    struct work *s = arg;
+    const size_t kept = atomic_fetch_add(&s->written, wrote) + wrote + atomic_load(&s->found);
+    cmd_on_signal_say("offchip: %zu of %zu points are kept in %s; the same command goes on from there\n", kept,
+                      s->points, filled());
+}
+
 /* A signal comes before the file is there, or when it can be named. */
 static int open_file(struct work *s, struct err *err)
 {
@@ -105,6 +115,8 @@ static int open_file(struct work *s, struct err *err)
     if (!s->results || (aside && s->own < 0))
         return -1;
     s->queue = save_queue_open(s->results, s->id, (int64_t)s->total, err);
+    if (s->queue)
+        save_queue_tell(s->queue, say_kept_at_signal, s);
     return s->queue ? 0 : -1;
 }
 

@@ -225,17 +225,17 @@ int cmd_threads(int64_t jobs)
 /* --- signals --- */
 
 static pid_t self;
-/* What is said then; NULL while it is being written, and where there is nothing to say. */
+/* What is said then; NULL where there is nothing to say. */
 static const char *_Atomic parting;
 
+/* A text is written beside the one that a signal may be saying. */
 void cmd_on_signal_say(const char *format, ...)
 {
-    static char text[512];
+    static char texts[2][512];
+    char *text = texts[atomic_load(&parting) == texts[0]];
     va_list ap;
     va_start(ap, format);
-    atomic_store(&parting, NULL);
-    if (vsnprintf(text, sizeof text, format, ap) > 0)
-        atomic_store(&parting, text);
+    atomic_store(&parting, vsnprintf(text, sizeof texts[0], format, ap) > 0 ? text : NULL);
     va_end(ap);
 }
 

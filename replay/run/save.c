@@ -149,6 +149,8 @@ struct save_queue {
     struct points waiting;
     bool closing, failed;
     struct err err;
+    void (*wrote)(void *arg, size_t points); /* NULL: nobody asks */
+    void *arg;
 };
 
 static void points_release(struct points *points)
@@ -203,6 +205,8 @@ static void *writer(void *arg)
         queue->waiting = (struct points){0};
         (void)pthread_mutex_unlock(&queue->lock);
         int rc = skip ? 0 : write_points(queue, &taken, &err);
+        if (!skip && !rc && queue->wrote)
+            queue->wrote(queue->arg, taken.count);
         points_release(&taken);
         (void)pthread_mutex_lock(&queue->lock);
         if (rc) {
@@ -235,6 +239,12 @@ struct save_queue *save_queue_open(struct results *results, const char *sweep, i
     err_set(err, "no thread to write results with");
     free(queue);
     return NULL;
+}
+
+void save_queue_tell(struct save_queue *queue, void (*wrote)(void *arg, size_t points), void *arg)
+{
+    queue->wrote = wrote;
+    queue->arg = arg;
 }
 
 int save_queue_has(struct save_queue *queue, const struct replay_request *request, const struct replay_result *result,

@@ -44,6 +44,9 @@ struct save_queue;
  * `sweep` (NULL: none) of so many points. NULL with *err set on failure. */
 struct save_queue *save_queue_open(struct results *results, const char *sweep, int64_t points, struct err *err);
 
+/* After each transaction tell how many points it wrote, by the queue's thread; before the first is added. */
+void save_queue_tell(struct save_queue *queue, void (*wrote)(void *arg, size_t points), void *arg);
+
 /* replay_saved() of the file. */
 int save_queue_has(struct save_queue *queue, const struct replay_request *request, const struct replay_result *result,
                    struct err *err);

@@ -61,6 +61,11 @@ static void *work(void *arg)
     return NULL;
 }
 
+static void add_up(void *arg, size_t points)
+{
+    *(size_t *)arg += points;
+}
+
 START_TEST(points_of_all_threads_are_in_the_file_once)
 {
     open_input();
@@ -68,6 +73,8 @@ START_TEST(points_of_all_threads_are_in_the_file_once)
     ck_assert_msg(results != NULL, "%s", err.msg);
     struct save_queue *queue = save_queue_open(results, NULL, 0, &err);
     ck_assert_ptr_nonnull(queue);
+    size_t told = 0;
+    save_queue_tell(queue, add_up, &told);
     struct worker workers[THREADS];
     pthread_t ids[THREADS];
     for (int i = 0; i < THREADS; i++) {
@@ -80,6 +87,7 @@ START_TEST(points_of_all_threads_are_in_the_file_once)
     }
     ck_assert_msg(save_queue_close(queue, &err) == 0, "%s", err.msg);
     ck_assert_int_eq(results_count(results, &err), 2 * THREADS * POINTS);
+    ck_assert_uint_eq(told, THREADS * POINTS);
     queue = save_queue_open(results, NULL, 0, &err);
     ck_assert_int_eq(point(queue, 0, false), 1);
     ck_assert_int_eq(point(queue, THREADS * POINTS, false), 0);
@@ -94,7 +102,7 @@ START_TEST(a_point_is_in_the_file_soon_without_another_one)
     open_input();
     struct results *results = results_open(testing_file("soon.db"), RESULTS_APPEND, &err);
     struct save_queue *queue = save_queue_open(results, NULL, 0, &err);
-    ck_assert_int_eq(point(queue, 0, true), 0);
+    ck_assert_int_eq(point(queue, 0, true), 0); /* nobody asked to be told */
     ck_assert_int_eq(point(queue, 1, true), 0); /* in the pause after the first */
     int there = 0;
     for (int tries = 0; tries < 1000 && there != 1; tries++) {
@@ -114,6 +122,8 @@ START_TEST(a_failed_write_is_told_to_who_adds_and_who_closes)
     results_close(results_open(testing_file("full.db"), RESULTS_APPEND, &err));
     struct results *results = results_open(testing_file("full.db"), RESULTS_READ, &err);
     struct save_queue *queue = save_queue_open(results, NULL, 0, &err);
+    size_t told = 0;
+    save_queue_tell(queue, add_up, &told);
     int rc = 0;
     for (int i = 0; i < 1000 && rc == 0; i++) {
         rc = point(queue, i, true);
@@ -121,6 +131,7 @@ START_TEST(a_failed_write_is_told_to_who_adds_and_who_closes)
     }
     ck_assert_int_eq(rc, -1);
     ck_assert_int_eq(save_queue_close(queue, &err), -1);
+    ck_assert_uint_eq(told, 0);
     ck_assert_int_eq(save_queue_close(NULL, &err), 0); /* there was none to begin with */
     ck_assert_ptr_nonnull(strstr(err.msg, "full.db"));
     results_close(results);
