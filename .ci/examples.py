@@ -99,8 +99,7 @@ def make_inputs(folder):
         shutil.copy(path('s.db'), path(name))
     offchip('diff', path('plan.ini'), path('t.db'), '--ledger', path('ledger.csv'))
     write('t.csv', ['seq,ts,address,op\n', *('%d,%g,%d,%s\n' % (i, i / 4, i * 4096, 'RW'[i % 2]) for i in range(20))])
-    offchip('replay', 'uvm', 'synth:bicg,bytes=16MiB', '-o', path('results.db'))
-    offchip('sweep', '-j', '1', 'uvm', 'synth:bicg,bytes=16MiB', 'synth:nw,bytes=16MiB', '--policy', 'tree,adaptive', '--grid',
+    offchip('sweep', '-j', '1', 'uvm', 'synth:bicg,bytes=16MiB', 'synth:nw,bytes=16MiB', '--policy', 'tree,adaptive,fixed', '--grid',
             'oversubscription_pct=0|125', '-o', path('results.db'))
     for i, name in enumerate(('shard-1.db', 'shard-2.db', 'monday.db', 'tuesday.db')):
         offchip('replay', 'uvm', 'synth:bicg,bytes=%dMiB' % (4 + i), '--policy', 'tree,adaptive', '-o', path(name))
