@@ -821,10 +821,11 @@ static int most_first(const void *x, const void *y)
     return ORDER_OF(a->sort, b->sort) ?: ORDER_OF(b->weight, a->weight) ?: ORDER_OF(a->place, b->place);
 }
 
-/* "30 % less to the GPU (179 of 256 MiB)". */
-static const char *change(const struct pairs *p, const char *name, const char *same, const char *where, char to[256])
+/* "30 % less to the GPU (179 of 256 MiB)", of A's row and B's. */
+static const char *change(const json_t *of_a, const json_t *of_b, const char *name, const char *same, const char *where,
+                          char to[256])
 {
-    const double a = count_of(p->r[0].total, name), b = count_of(p->r[1].total, name), percent = fabs(b - a) / a * 100;
+    const double a = count_of(of_a, name), b = count_of(of_b, name), percent = fabs(b - a) / a * 100;
     char how[64], x[64], y[64];
     const char *(*text)(double, char *, size_t) = strcmp(name, "time_ns") == 0 ? units_human_ns : units_human_bytes;
     if (isnan(a) || isnan(b))
@@ -845,6 +846,58 @@ static const char *change(const struct pairs *p, const char *name, const char *s
                            : " instead of ",
                    a == b ? "" : x);
     return to;
+}
+
+static const json_t *same_kernel(const json_t *rows, const json_t *of)
+{
+    size_t i;
+    const json_t *row;
+    json_array_foreach(rows, i,
+                       row) if (json_equal(json_object_get(row, "kernel"), json_object_get(of, "kernel"))) return row;
+    return NULL;
+}
+
+/* Add the kernel of several that lost most time, if that is 1 % of all, and what of it changed with its time. */
+static void say_slower(const struct pairs *p, char *said, size_t size)
+{
+    static const struct {
+        const char *name, *of;
+        bool bytes;
+    } causes[] = {{"launches", "launches", false},
+                  {"gpu_fault_records", "fault records", false},
+                  {"h2d_bytes", "to the GPU", true},
+                  {"d2h_bytes", "back", true},
+                  {"evicted_bytes", "evicted", true}};
+    const json_t *row, *a = NULL, *b = NULL;
+    double most = count_of(p->r[0].total, "time_ns") / 100;
+    char time[256], x[64], y[64];
+    const char *before = " with ";
+    size_t i;
+    json_array_foreach(p->r[0].kernels, i, row)
+    {
+        const json_t *other = same_kernel(p->r[1].kernels, row);
+        const double more = count_of(other, "time_ns") - count_of(row, "time_ns");
+        if (more > most)
+            most = more, a = row, b = other;
+    }
+    if (!a || count_of(a, "time_ns") == count_of(p->r[0].total, "time_ns"))
+        return;
+    (void)mem_add_text(said, size, "; %s takes %s", json_string_value(json_object_get(a, "kernel")),
+                       change(a, b, "time_ns", "as long", "", time));
+    for (i = 0; i < sizeof causes / sizeof *causes; i++) {
+        const double n = count_of(a, causes[i].name), m = count_of(b, causes[i].name);
+        if (fabs(m - n) <= fmax(n, m) / 100 || isnan(n) || isnan(m))
+            continue;
+        (void)mem_add_text(
+            said, size, "%s%s instead of %s %s", before,
+            causes[i].bytes ? units_human_bytes(m, y, sizeof y) : units_human_count((int64_t)m, y, sizeof y),
+            causes[i].bytes ? units_human_bytes(n, x, sizeof x) : units_human_count((int64_t)n, x, sizeof x),
+            causes[i].of);
+        before = ", ";
+    }
+    if (*before == ' ')
+        (void)mem_add_text(said, size,
+                           " with as many launches, faults and bytes: its own work, or each fault, takes longer");
 }
 
 static void pairs_csv(const struct pairs *p)
@@ -895,8 +948,11 @@ static int show_pairs(struct pairs *p)
 {
     char said[1024], bytes[256], time[256];
     json_t *rows = json_array();
+    const json_t *a = p->r[0].total, *b = p->r[1].total;
     (void)snprintf(said, sizeof said, "%s moves %s, its kernels take %s", p->r[1].path,
-                   change(p, "h2d_bytes", "as much", " to the GPU", bytes), change(p, "time_ns", "as long", "", time));
+                   change(a, b, "h2d_bytes", "as much", " to the GPU", bytes),
+                   change(a, b, "time_ns", "as long", "", time));
+    say_slower(p, said, sizeof said);
     sort_items(p->items, p->count, sizeof *p->items, most_first);
     for (size_t i = 0; i < p->count; i++)
         json_tree_add(&rows, json_incref(p->items[i].row));
