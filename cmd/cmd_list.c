@@ -491,7 +491,9 @@ static int run(int argc, char **argv)
     if (argc > 2)
         return cmd_usage("one of " LISTS " is needed");
     const char *name = strcmp(argv[0], "workloads") ? argv[0] : "programs"; /* which were called that before */
-    const struct list *list = find_list(name);
+    char plural[80];
+    (void)snprintf(plural, sizeof plural, "%ss", name);
+    const struct list *list = find_list(name) ?: find_list(plural);
     if (list)
         return list_all(list, argv[1]);
     return argc == 1 ? list_name(name) : cmd_usage("cannot list '%s'; expected one of " LISTS, name);
