@@ -131,8 +131,8 @@ static void print_robust(const struct compare_result *result, char (*names)[COMP
     }
 }
 
-enum { LINE = 76 };
-static size_t pick_room = (size_t)2 * LINE; /* bytes for how to have the row to take */
+enum { LINE = 76, ROOM_MOST = 2 * LINE };
+static size_t pick_room = ROOM_MOST; /* bytes for how to have the row to take */
 
 /* How to have the row that the answer names, in a few lines. */
 static void print_pick(const struct view *view, FILE *to)
@@ -256,23 +256,21 @@ static bool drop_row(struct view *view, enum gives_way kind)
     return false;
 }
 
-/* Without options all fits a dozen lines: rows that the answer does not name give way, then notes, then words of how
- * to. */
+/* Without options all fits a dozen lines: words of how to give way, then rows that the answer does not name, then
+ * notes. */
 static bool drop(struct view *view)
 {
+    if (pick_room > LINE) {
+        pick_room = LINE;
+        return true;
+    }
     if (drop_row(view, ROWS_NOT_NAMED))
         return true;
     if (notes_most) {
         notes_most--;
         return true;
     }
-    if (drop_row(view, ROW_AS_IT_IS))
-        return true;
-    if (pick_room > LINE) {
-        pick_room = LINE;
-        return true;
-    }
-    return drop_row(view, ROWS_NAMED);
+    return drop_row(view, ROW_AS_IT_IS) || drop_row(view, ROWS_NAMED);
 }
 
 static size_t lines_of(const struct view *view, void (*print)(const struct view *view, FILE *to))
@@ -290,9 +288,25 @@ static size_t lines_of(const struct view *view, void (*print)(const struct view 
     return lines;
 }
 
-static void print_table(const struct compare_result *result, const struct compare_verdict *verdict)
+static bool fits(const struct view *view)
 {
     enum { LINES = 12 };
+    return lines_of(view, print_head) + lines_of(view, print_rows) + lines_of(view, print_below) <= LINES;
+}
+
+/* What gave way first has what room is left. */
+static void fit(struct view *view)
+{
+    while (!fits(view) && drop(view))
+        ;
+    const size_t had = pick_room;
+    pick_room = ROOM_MOST;
+    if (!fits(view))
+        pick_room = had;
+}
+
+static void print_table(const struct compare_result *result, const struct compare_verdict *verdict)
+{
     struct view view = {result, verdict, mem_zalloc(result->count + 1, sizeof *view.noted, NULL),
                         mem_zalloc(result->count + 1, sizeof *view.rows, NULL), 0};
     for (size_t i = 0; i < result->count && view.noted; i++)
@@ -303,10 +317,8 @@ static void print_table(const struct compare_result *result, const struct compar
     }
     judged = verdict;
     choose_rows(&view);
-    while (!all && !opt_verbose && !top && !draws &&
-           lines_of(&view, print_head) + lines_of(&view, print_rows) + lines_of(&view, print_below) > LINES)
-        if (!drop(&view))
-            break;
+    if (!all && !opt_verbose && !top && !draws)
+        fit(&view);
     print_head(&view, stdout);
     if (view.count)
         print_rows(&view, stdout);

@@ -31,7 +31,7 @@ static bool is_alone(const struct compare_result *result, const struct compare_r
     return true;
 }
 
-/* "copy", "prefetched", "zerocopy (aligned)": as few words as tell it from the other rows. */
+/* "copy", "managed (prefetched)", "zerocopy (aligned)": as few words as tell it from the other rows. */
 static void name_row(const struct compare_result *result, const struct compare_row *row, char buf[COMPARE_NAME])
 {
     const char *advice = strstr(row->policy, ", ");
@@ -40,8 +40,10 @@ static void name_row(const struct compare_result *result, const struct compare_r
     else if (row->mechanism != COMPARE_MANAGED || strcspn(row->policy, ",") != 4 ||
              strncmp(row->policy, "tree", 4) != 0)
         (void)compare_row_name(row, buf);
+    else if (advice)
+        (void)snprintf(buf, COMPARE_NAME, "managed (%s)", advice + 2);
     else
-        (void)snprintf(buf, COMPARE_NAME, "%s", advice ? advice + 2 : "managed as it is");
+        (void)snprintf(buf, COMPARE_NAME, "managed as it is");
 }
 
 unsigned compare_simplicity(const char *name)
