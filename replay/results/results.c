@@ -684,7 +684,7 @@ static int read_all(struct reading *reading, struct err *err)
     struct results *results = reading->results;
     char sql[1024];
     sqlite3_stmt *stmt = NULL;
-    (void)snprintf(sql, sizeof sql, "%s ORDER BY position, key", columns);
+    (void)snprintf(sql, sizeof sql, "%s ORDER BY position, input, settings, key", columns);
     if (sqlite3_prepare_v2(results->db, sql, -1, &stmt, NULL))
         return db_failed(results, err);
     int rc, said = 0;

@@ -69,9 +69,10 @@ int results_put(struct results *results, const struct results_run *runs, size_t 
 /* Whether a run with this key is there: 1, 0, or -1 with *err set. The file is not checked: results_check() does. */
 int results_has(struct results *results, const char *key, struct err *err);
 
-/* Call fn for every run by (position, key). Texts are valid until fn returns. fn returns 0 to go on; anything else
- * stops and is returned. -1 with *err set on failure: the file is checked on the way, each run against its
- * hash before fn sees it, and that none is missing at the end; what fn has seen counts only if this returns 0. */
+/* Call fn for every run by (position, input, settings, key), the same for all versions of offchip, which a key holds.
+ * Texts are valid until fn returns. fn returns 0 to go on; anything else stops and is returned. -1 with *err set on
+ * failure: the file is checked on the way, each run against its hash before fn sees it, and that none is missing at the
+ * end; what fn has seen counts only if this returns 0. */
 int results_each(struct results *results, int (*fn)(void *ctx, const struct results_run *run), void *ctx,
                  struct err *err);
 
