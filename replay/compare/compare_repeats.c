@@ -308,7 +308,8 @@ static double may_come(double shrinks, double doublings)
 }
 
 /* A number's own possible error as a share; few bytes beside all those moved count little. Work of blocks that is like
- * random, as a graph's, comes nearer as the root of its blocks; so no line of blocks is taken to come nearer faster. */
+ * random, as a graph's, comes nearer as the root of its blocks: no line of blocks is taken to come nearer faster, and a
+ * last difference that is less by chance counts as that root of the one before. */
 static double alone_off_by(const struct repeats *r, const struct compare_row *row, size_t metric)
 {
     if (holds_all(r, row, metric))
@@ -326,10 +327,11 @@ static double alone_off_by(const struct repeats *r, const struct compare_row *ro
             continue;
         if (!same && isnan(quarter) && (r->in || last > EXACT * all)) /* two lines may agree by chance */
             return INFINITY;
-        const double shrinks = r->in ? last / before : fmax(last / before, M_SQRT1_2);
+        const double bend = r->in ? last : fmax(last, before * M_SQRT1_2),
+                     shrinks = r->in ? last / before : fmax(last / before, M_SQRT1_2);
         const double off = same             ? 0
                            : isnan(quarter) ? last * may_come(1, log2(longer))
-                                            : fmax(before / 4, last * may_come(shrinks, log2(longer)));
+                                            : fmax(before / 4, bend * may_come(shrinks, log2(longer)));
         most = fmax(most, fmax(off, block) / fmax(all, bytes ? number(r, row, H2D, HIGH, 0) / FEW : 0));
     }
     return most;

@@ -186,7 +186,7 @@ static bool check_first(const struct asked *a)
 
 START_TEST(the_first_blocks_of_launches_say_what_all_do)
 {
-    static const char *const specs[] = {"rodinia-backprop,n=32768", "rodinia-srad-v2,rows=1024,cols=1024",
+    static const char *const specs[] = {"rodinia-backprop,n=32768", "rodinia-srad-v2,rows=1536,cols=1536",
                                         "matmul,n=512", "rodinia-lud,n=1024", /* blocks share what few of them bring: */
                                         "rodinia-btree,n=100000,queries=16000,ranges=1"};
     const char *wanted = getenv("OFFCHIP_REPEATS");
@@ -215,7 +215,8 @@ START_TEST(what_is_hardly_less_in_part_runs_whole)
     static const struct asked all[] = {
         {.spec = "synth:rodinia-backprop,n=131072", .platform = "h200"},
         {.spec = "synth:rodinia-dwt2d,width=2048,height=2048", .platform = "h200", .set = "gpu.sms=2"},
-        {.spec = "synth:rodinia-bfs,n=382000", .platform = "titanv", .set = "gpu.sms=3"}};
+        {.spec = "synth:rodinia-bfs,n=382000", .platform = "titanv", .set = "gpu.sms=3"},
+        {.spec = "synth:rodinia-bfs,n=392000", .platform = "h200", .set = "gpu.sms=1"}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct compare_result whole = ask(&all[i], 0, 1 << 20);
         ck_assert_msg(!whole.limits, "%s", all[i].spec);
